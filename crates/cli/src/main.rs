@@ -1,0 +1,2 @@
+//! The tegula command.
+fn main() {}

@@ -1,0 +1,157 @@
+//! The one error type of this crate. Each message says what happened, where, and what to do.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Shorthand for results of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What can go wrong while a graph is imported, opened or read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused an operation on a file.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried, as an infinitive: "read", "create", "sync".
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// An input is malformed; the place says which line, row or byte.
+    #[error("{place}: {detail}")]
+    BadInput {
+        /// File and line, row or byte.
+        place: Place,
+        /// What is wrong there, and what was expected.
+        detail: String,
+    },
+    /// A file of a graph directory does not hold what was written to it.
+    #[error("{} is damaged at {part}: {detail}; import the graph again", path.display())]
+    Corrupt {
+        /// The damaged file.
+        path: PathBuf,
+        /// The part of it: "tile 17", "block 3", "header".
+        part: String,
+        /// What does not fit.
+        detail: String,
+    },
+    /// The path is no graph directory, or one that was never finished.
+    #[error("{} is not a graph directory: {detail}", path.display())]
+    NotAGraph {
+        /// The path given.
+        path: PathBuf,
+        /// What is missing.
+        detail: String,
+    },
+    /// The graph was written by a newer tegula.
+    #[error("{} has format version {found}, but this tegula reads up to {supported}; use a newer tegula", path.display())]
+    UnsupportedVersion {
+        /// The graph directory.
+        path: PathBuf,
+        /// Version in its manifest.
+        found: u32,
+        /// Newest version that this build reads.
+        supported: u32,
+    },
+    /// The output exists and was not to be replaced.
+    #[error("{} exists already; choose another name or pass --force", path.display())]
+    AlreadyExists {
+        /// The path given.
+        path: PathBuf,
+    },
+    /// The work cannot be done within the memory budget.
+    #[error("{what} needs {} but the budget is {}; raise --memory", Bytes(*needed), Bytes(*budget))]
+    OverBudget {
+        /// What was to be done.
+        what: String,
+        /// Bytes it needs.
+        needed: u64,
+        /// Bytes it may use.
+        budget: u64,
+    },
+    /// A number exceeds what the format can hold.
+    #[error("{what}: {found} exceeds the limit of {limit}")]
+    Limit {
+        /// What is counted.
+        what: &'static str,
+        /// How many there are.
+        found: u64,
+        /// How many there may be.
+        limit: u64,
+    },
+    /// The caller cancelled the work.
+    #[error("interrupted")]
+    Cancelled,
+    /// A worker died; the work it belonged to cannot be completed.
+    #[error("a worker failed: {detail}")]
+    WorkerFailed {
+        /// The panic's message.
+        detail: String,
+    },
+}
+
+impl Error {
+    /// Wraps an operating system error: `.map_err(Error::io("read", path))`.
+    pub fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Error {
+        let path = path.as_ref().to_owned();
+        move |source| Error::Io { action, path, source }
+    }
+}
+
+/// Where in an input something is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file, or `-` for standard input.
+    pub file: PathBuf,
+    /// The place in it.
+    pub at: At,
+}
+
+/// A position in an input, in the unit that its format counts in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum At {
+    /// The file as a whole.
+    File,
+    /// A line of text, from 1.
+    Line(u64),
+    /// A row of a table, from 0.
+    Row(u64),
+    /// A byte offset, from 0.
+    Byte(u64),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let file = self.file.display();
+        match self.at {
+            At::File => write!(f, "{file}"),
+            At::Line(line) => write!(f, "{file}, line {line}"),
+            At::Row(row) => write!(f, "{file}, row {row}"),
+            At::Byte(byte) => write!(f, "{file}, byte {byte}"),
+        }
+    }
+}
+
+/// A byte count that prints with a binary unit: `1.5 GiB`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bytes(pub u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+        if self.0 < 1024 {
+            return write!(f, "{} B", self.0);
+        }
+        let mut value = self.0 as f64 / 1024.0;
+        let mut unit = 0;
+        while value >= 1024.0 && unit + 1 < UNITS.len() {
+            value /= 1024.0;
+            unit += 1;
+        }
+        write!(f, "{value:.1} {}", UNITS[unit])
+    }
+}

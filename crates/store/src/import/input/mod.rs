@@ -1,0 +1,1 @@
+//! Readers of edge lists: one format a file.

@@ -1,0 +1,3 @@
+//! From an edge list to a graph directory.
+
+pub mod input;

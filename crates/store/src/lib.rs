@@ -1,0 +1,13 @@
+//! What a tegula graph is on disk: ids, vertex order, tiles, manifest, import, and the one door
+//! through which everything is read.
+
+mod error;
+mod ids;
+mod progress;
+
+pub mod import;
+pub mod read;
+
+pub use error::{At, Bytes, Error, Place, Result};
+pub use ids::{OriginalId, VERTEX_COUNT_MAX, VertexId};
+pub use progress::{Cancel, Progress, Silent, Unit};

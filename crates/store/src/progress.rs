@@ -1,0 +1,59 @@
+//! How long work tells its caller how far it is, and is told to stop. Libraries print nothing.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::error::{Error, Result};
+
+/// Receives the progress of long work. All methods may be called from any thread.
+pub trait Progress: Sync {
+    /// A new stage begins: its name ("reading edges"), how much there is to do where that is
+    /// known, and the unit that is counted.
+    fn begin(&self, stage: &str, total: Option<u64>, unit: Unit);
+    /// `done` more units of the current stage are done.
+    fn advance(&self, done: u64);
+    /// The current stage has ended.
+    fn end(&self);
+}
+
+/// What a stage counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Bytes of a file.
+    Bytes,
+    /// Edges of the graph.
+    Edges,
+    /// Iterations (supersteps) of an algorithm.
+    Iterations,
+}
+
+/// Progress that nobody watches.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Silent;
+
+impl Progress for Silent {
+    fn begin(&self, _stage: &str, _total: Option<u64>, _unit: Unit) {}
+    fn advance(&self, _done: u64) {}
+    fn end(&self) {}
+}
+
+/// A switch that stops the work which looks at it. Clones share the switch.
+#[derive(Debug, Clone, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Stops the work, soon. Safe to call from a signal handler's thread.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the work should stop.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// `Err(Error::Cancelled)` once the work should stop: `cancel.check()?` inside loops.
+    pub fn check(&self) -> Result<()> {
+        if self.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,1 @@
+//! The one door through which everything is read.
