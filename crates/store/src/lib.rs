@@ -5,8 +5,10 @@ mod error;
 mod ids;
 mod progress;
 
+pub mod graph;
 pub mod import;
 pub mod read;
+pub mod tiles;
 
 pub use error::{At, Bytes, Error, Place, Result};
 pub use ids::{OriginalId, VERTEX_COUNT_MAX, VertexId};

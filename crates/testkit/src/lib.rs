@@ -1,1 +1,37 @@
-//! Placeholder.
+//! What tests and benches share: oracles, verifiers, known graphs and scratch folders.
+//!
+//! Independent of the engine on purpose: an oracle here is the shortest correct program over plain
+//! vectors, and none of its code is the code that it checks. Results are tables of `(original id, value)`
+//! ordered by id, as the engine returns them.
+//!
+//! * [`graph`], [`small_graphs`](mod@small_graphs): edge lists, adjacency, and a family of odd cases;
+//! * [`pagerank`](mod@pagerank), [`bfs`](mod@bfs), [`wcc`](mod@wcc): an oracle and a verifier each;
+//! * [`matching`]: when two tables agree;
+//! * [`csc_pull`]: the yardstick for speed;
+//! * [`data`], [`facts`], [`graphalytics`]: real graphs with known answers;
+//! * [`scratch`]: folders that vanish.
+//!
+//! Tests only: broken expectations panic.
+
+pub mod bfs;
+pub mod csc_pull;
+pub mod data;
+pub mod facts;
+pub mod graph;
+pub mod graphalytics;
+pub mod matching;
+pub mod pagerank;
+pub mod scratch;
+pub mod small_graphs;
+pub mod wcc;
+
+pub use bfs::{bfs, verify_bfs};
+pub use csc_pull::CscPull;
+pub use graph::{Adjacency, Compact, EdgeList};
+pub use pagerank::{pagerank, pagerank_until, verify_pagerank};
+pub use scratch::Scratch;
+pub use small_graphs::small_graphs;
+pub use wcc::{verify_wcc, wcc};
+
+/// A result: `(original id, value)`, ordered by id, one row per vertex.
+pub type Table<T> = Vec<(u64, T)>;

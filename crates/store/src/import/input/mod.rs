@@ -1,1 +1,221 @@
 //! Readers of edge lists: one format a file.
+//!
+//! An [`Input`] is a list of files that together are one graph. Its readers push: several workers
+//! each claim the next part of a file (a block of lines, a range of records, a row group), parse it
+//! and hand its edges to a sink in chunks, in no particular order. What is wrong with an input is
+//! the same for every number of workers: the first fault in the order of the files.
+//!
+//! A further format is one more file here that implements [`work::Reader`], one more
+//! [`Format`] and one more [`file::Kind`].
+
+mod chunk;
+mod columns;
+mod file;
+mod pairs;
+mod parquet;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod text;
+mod work;
+
+use std::io::Read;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use crate::error::Result;
+use crate::progress::{Cancel, Progress};
+
+pub use chunk::{EdgeChunk, Ends, Span, StringColumn};
+use file::InputFile;
+
+/// The layout of an input file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Format {
+    /// By the file's ending, then by its content.
+    #[default]
+    Auto,
+    /// Lines of `source target [weight]`, separated by blanks, tabs, commas or semicolons.
+    Text,
+    /// Text separated by commas (or semicolons), whose first line may name the columns.
+    Csv,
+    /// Text separated by tabs, whose first line may name the columns.
+    Tsv,
+    /// Little-endian 32-bit `source, target` pairs, each followed by an `f32` when weighted.
+    Pairs32,
+    /// Little-endian 64-bit `source, target` pairs, each followed by an `f32` when weighted.
+    Pairs64,
+    /// An Apache Parquet table.
+    Parquet,
+}
+
+impl Format {
+    /// Every format under the name that a user gives it.
+    pub const NAMES: [(&'static str, Format); 7] = [
+        ("auto", Format::Auto),
+        ("text", Format::Text),
+        ("csv", Format::Csv),
+        ("tsv", Format::Tsv),
+        ("bin32", Format::Pairs32),
+        ("bin64", Format::Pairs64),
+        ("parquet", Format::Parquet),
+    ];
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Format, String> {
+        let known = Format::NAMES.iter().find(|(known, _)| *known == name);
+        known.map(|&(_, format)| format).ok_or_else(|| {
+            let names = Format::NAMES.map(|(name, _)| name).join(", ");
+            format!("unknown format `{name}`; there are {names}")
+        })
+    }
+}
+
+/// What the vertex ids of an input are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum IdKind {
+    /// Integers if the first edge's ids are unsigned 64-bit integers, else strings.
+    #[default]
+    Auto,
+    /// Unsigned 64-bit integers.
+    Integer,
+    /// UTF-8 strings.
+    String,
+}
+
+/// The width of the ids in a file of raw pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PairWidth {
+    /// 32-bit ids.
+    Bits32,
+    /// 64-bit ids.
+    Bits64,
+}
+
+/// How an input is to be read.
+#[derive(Debug, Clone)]
+pub struct InputOptions {
+    /// The format of all files.
+    pub format: Format,
+    /// Whether every edge has a weight that is wanted.
+    pub weighted: bool,
+    /// What the ids are.
+    pub ids: IdKind,
+    /// The name of the column of sources; by default one of the usual names.
+    pub source_column: Option<String>,
+    /// The name of the column of targets; by default one of the usual names.
+    pub target_column: Option<String>,
+    /// The name of the column of weights; by default one of the usual names.
+    pub weight_column: Option<String>,
+    /// How many workers read at once, at most.
+    pub threads: usize,
+    /// Bytes that the readers may hold at once, all workers together.
+    pub memory: u64,
+}
+
+impl InputOptions {
+    /// Bytes that the readers may hold unless told otherwise.
+    pub const MEMORY_DEFAULT: u64 = 64 << 20;
+}
+
+impl Default for InputOptions {
+    fn default() -> InputOptions {
+        InputOptions {
+            format: Format::Auto,
+            weighted: false,
+            ids: IdKind::Auto,
+            source_column: None,
+            target_column: None,
+            weight_column: None,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            memory: InputOptions::MEMORY_DEFAULT,
+        }
+    }
+}
+
+/// The files of one graph, each with its format found out.
+#[derive(Debug)]
+pub struct Input {
+    files: Vec<InputFile>,
+    ids: IdKind,
+    options: InputOptions,
+}
+
+impl Input {
+    /// Finds the files that `paths` name, and how each is to be read.
+    ///
+    /// A folder stands for its files, by name and without hidden ones; `-` is standard input.
+    pub fn resolve(paths: &[PathBuf], options: &InputOptions) -> Result<Input> {
+        let files = file::resolve(paths, options)?;
+        Input::of(files, options)
+    }
+
+    /// An input of text that is read, once, from `reader`; it may be compressed.
+    pub fn from_reader(reader: Box<dyn Read + Send>, options: &InputOptions) -> Result<Input> {
+        let file = InputFile::once(PathBuf::from("-"), reader, options)?;
+        Input::of(vec![file], options)
+    }
+
+    fn of(files: Vec<InputFile>, options: &InputOptions) -> Result<Input> {
+        let ids = file::common_ids(&files, options.ids)?;
+        Ok(Input { files, ids, options: options.clone() })
+    }
+
+    /// What the ids are: integers or strings, never [`IdKind::Auto`].
+    pub fn ids(&self) -> IdKind {
+        self.ids
+    }
+
+    /// Whether the chunks will carry weights.
+    pub fn weighted(&self) -> bool {
+        self.options.weighted
+    }
+
+    /// The size of all files as they are stored; `None` where one is a stream.
+    pub fn total_bytes(&self) -> Option<u64> {
+        self.files.iter().map(InputFile::bytes).sum()
+    }
+
+    /// The width of the pairs if every file holds raw pairs of one width, so that reading the input
+    /// again costs no more than reading the bytes.
+    pub fn is_raw_pairs(&self) -> Option<PairWidth> {
+        let width = self.files.first()?.pair_width()?;
+        self.files.iter().all(|file| file.pair_width() == Some(width)).then_some(width)
+    }
+
+    /// Whether the input can be read more than once: no part of it is a stream.
+    pub fn is_repeatable(&self) -> bool {
+        self.total_bytes().is_some()
+    }
+
+    /// Reads everything. `sink` is called from several threads at once, in no particular order;
+    /// its first error ends the reading.
+    ///
+    /// Reports the stage "reading edges" in bytes of the files as they are stored.
+    pub fn read(
+        &self,
+        progress: &dyn Progress,
+        cancel: &Cancel,
+        sink: &(dyn Fn(EdgeChunk<'_>) -> Result<()> + Sync),
+    ) -> Result<()> {
+        let sizes = work::Sizes::within(&self.options, &self.files);
+        self.read_sized(sizes, progress, cancel, sink)
+    }
+
+    fn read_sized(
+        &self,
+        sizes: work::Sizes,
+        progress: &dyn Progress,
+        cancel: &Cancel,
+        sink: &(dyn Fn(EdgeChunk<'_>) -> Result<()> + Sync),
+    ) -> Result<()> {
+        let emit = work::Emit { sizes, weighted: self.weighted(), ids: self.ids, progress, cancel, sink };
+        progress.begin("reading edges", self.total_bytes(), crate::Unit::Bytes);
+        let result = work::read_all(&self.files, &emit);
+        progress.end();
+        result
+    }
+}

@@ -1,0 +1,390 @@
+//! An opened graph directory.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use zerocopy::FromBytes;
+
+use super::file_names;
+use super::manifest::{FileEntry, Manifest};
+use super::records::{BATCH_RECORD_SIZE, BatchRecord, TILE_RECORD_SIZE, TileRecord};
+use super::vertices::OriginalIds;
+use crate::error::{Error, Result};
+use crate::ids::VERTEX_COUNT_MAX;
+use crate::read::{BlockFile, Caching, FileHandle, Reader, Request, crc32c};
+use crate::tiles::{BATCH_LOG2_MAX, Batch, TileSummary, WINDOW_LOG2};
+
+/// A graph, opened for reading. All lengths and counts were checked against each other; the tiles
+/// themselves are checked when they are read.
+pub struct Graph {
+    directory: PathBuf,
+    manifest: Manifest,
+    reader: Reader,
+    caching: Caching,
+    tiles: FileHandle,
+    weights: Option<FileHandle>,
+    batches: Vec<Batch>,
+    batch_tiles: Vec<Range<u32>>,
+    entries: Vec<TileEntry>,
+}
+
+/// A tile in the table: where it lies, and what is known without reading it.
+#[derive(Debug, Clone, Copy)]
+pub struct TileEntry {
+    /// First byte in the file of tiles.
+    pub offset: u64,
+    /// Bytes.
+    pub size: u32,
+    /// CRC-32C of the bytes.
+    pub checksum: u32,
+    /// First byte in the file of weights.
+    pub weights_offset: u64,
+    /// Number of weights; 0 in an unweighted graph.
+    pub weight_count: u32,
+    /// CRC-32C of the weights.
+    pub weights_checksum: u32,
+    /// Enough to tell that a run has no use for the tile.
+    pub summary: TileSummary,
+}
+
+impl Graph {
+    /// Opens a graph directory through a reading door. `caching` says whether its files may be kept
+    /// in the page cache.
+    ///
+    /// # Errors
+    /// [`Error::NotAGraph`], [`Error::UnsupportedVersion`], [`Error::Corrupt`] when a file is
+    /// missing, has another length or does not fit the others, and those of reading.
+    pub fn open(directory: &Path, reader: &Reader, caching: Caching) -> Result<Graph> {
+        let manifest = Manifest::read(directory)?;
+        if manifest.vertices > VERTEX_COUNT_MAX {
+            let (found, limit) = (manifest.vertices, VERTEX_COUNT_MAX);
+            return Err(Error::Limit { what: "vertices", found, limit });
+        }
+        let open = |name: &str| -> Result<FileHandle> {
+            let entry = required(directory, &manifest, name)?;
+            let file = reader.open_file(directory.join(name), caching).map_err(|error| {
+                missing_file(error, directory, name)
+            })?;
+            check_length(file.path(), entry, file.len())?;
+            Ok(file)
+        };
+        let tiles = open(file_names::TILES)?;
+        let weights =
+            if manifest.weighted { Some(open(file_names::WEIGHTS)?) } else { None };
+        let mut graph = Graph {
+            directory: directory.to_owned(),
+            manifest,
+            reader: reader.clone(),
+            caching,
+            tiles,
+            weights,
+            batches: Vec::new(),
+            batch_tiles: Vec::new(),
+            entries: Vec::new(),
+        };
+        for file in &graph.manifest.files {
+            if file.checksum.is_some() {
+                graph.block_file(&file.name)?;
+            }
+        }
+        graph.read_table()?;
+        Ok(graph)
+    }
+
+    /// The directory.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// What the manifest says.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Number of vertices.
+    pub fn vertex_count(&self) -> u32 {
+        self.manifest.vertices as u32
+    }
+
+    /// Number of stored arcs.
+    pub fn edge_count(&self) -> u64 {
+        self.manifest.edges
+    }
+
+    /// Whether edges carry weights.
+    pub fn is_weighted(&self) -> bool {
+        self.manifest.weighted
+    }
+
+    /// The door through which the graph is read.
+    pub fn reader(&self) -> &Reader {
+        &self.reader
+    }
+
+    /// The batches, by ascending targets. Together they cover every target once.
+    pub fn batches(&self) -> &[Batch] {
+        &self.batches
+    }
+
+    /// The tiles of a batch, as a range of [`Graph::tiles`].
+    pub fn batch_tiles(&self, batch: usize) -> Range<usize> {
+        let tiles = &self.batch_tiles[batch];
+        tiles.start as usize..tiles.end as usize
+    }
+
+    /// The table of tiles, in the order of the file.
+    pub fn tiles(&self) -> &[TileEntry] {
+        &self.entries
+    }
+
+    /// Bytes of the tiles and their table: what bytes per edge are counted from.
+    pub fn tile_bytes(&self) -> u64 {
+        let bytes = |name| self.manifest.file(name).map_or(0, |file| file.bytes);
+        bytes(file_names::TILES) + bytes(file_names::TILE_TABLE)
+    }
+
+    /// The request for the bytes of consecutive tiles; the bytes of tile `i` within them begin at
+    /// `tiles()[i].offset - tiles()[range.start].offset`.
+    pub fn tiles_request(&self, range: Range<usize>) -> Request<'_> {
+        let entries = &self.entries[range];
+        let offset = entries.first().map_or(0, |entry| entry.offset);
+        let end = entries.last().map_or(0, |entry| entry.offset + u64::from(entry.size));
+        Request { file: &self.tiles, offset, len: (end - offset) as usize }
+    }
+
+    /// The request for the weights of consecutive tiles, if the graph has any.
+    pub fn weights_request(&self, range: Range<usize>) -> Option<Request<'_>> {
+        let file = self.weights.as_ref()?;
+        let entries = &self.entries[range];
+        let offset = entries.first().map_or(0, |entry| entry.weights_offset);
+        let end = entries.last().map_or(0, |e| e.weights_offset + 4 * u64::from(e.weight_count));
+        Some(Request { file, offset, len: (end - offset) as usize })
+    }
+
+    /// Checks the bytes of a tile against its checksum.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`], naming the tile.
+    pub fn check_tile(&self, index: usize, bytes: &[u8]) -> Result<()> {
+        if crc32c(bytes) == self.entries[index].checksum {
+            return Ok(());
+        }
+        Err(self.damaged_tile(index, "its checksum differs".into()))
+    }
+
+    /// Checks the weights of a tile against their checksum.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`], naming the tile.
+    pub fn check_weights(&self, index: usize, bytes: &[u8]) -> Result<()> {
+        if crc32c(bytes) == self.entries[index].weights_checksum {
+            return Ok(());
+        }
+        let path = self.directory.join(file_names::WEIGHTS);
+        let detail = "its checksum differs".to_owned();
+        Err(Error::Corrupt { path, part: format!("the weights of tile {index}"), detail })
+    }
+
+    /// The error for a tile whose content makes no sense.
+    pub fn damaged_tile(&self, index: usize, detail: String) -> Error {
+        let path = self.directory.join(file_names::TILES);
+        Error::Corrupt { path, part: format!("tile {index}"), detail }
+    }
+
+    /// The out-degrees by dense id: 4 bytes a vertex.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn out_degrees(&self) -> Result<Vec<u32>> {
+        self.read_array(file_names::OUT_DEGREES, self.vertex_count() as usize)
+    }
+
+    /// The in-degrees by dense id: 4 bytes a vertex.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn in_degrees(&self) -> Result<Vec<u32>> {
+        self.read_array(file_names::IN_DEGREES, self.vertex_count() as usize)
+    }
+
+    /// The original ids.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn original_ids(&self) -> Result<OriginalIds> {
+        OriginalIds::open(self)
+    }
+
+    /// Opens a block file of the graph and checks that it is the one that the manifest means.
+    pub(super) fn block_file(&self, name: &str) -> Result<BlockFile> {
+        let entry = required(&self.directory, &self.manifest, name)?;
+        let path = self.directory.join(name);
+        let file = BlockFile::open(&self.reader, &path, self.caching)
+            .map_err(|error| missing_file(error, &self.directory, name))?;
+        check_length(&path, entry, file.summary().file_len)?;
+        if Some(file.summary().footer_crc) != entry.checksum {
+            let detail = "it belongs to another graph".to_owned();
+            return Err(Error::Corrupt { path, part: "footer".into(), detail });
+        }
+        Ok(file)
+    }
+
+    /// Reads an array of `count` numbers.
+    pub(super) fn read_array(&self, name: &str, count: usize) -> Result<Vec<u32>> {
+        let file = self.block_file(name)?;
+        if file.len() != 4 * count as u64 {
+            let detail = format!("it holds {} bytes, not {}", file.len(), 4 * count as u64);
+            let path = self.directory.join(name);
+            return Err(Error::Corrupt { path, part: "payload".into(), detail });
+        }
+        let mut values = vec![0u32; count];
+        file.read_all_into(&mut values)?;
+        Ok(values)
+    }
+
+    fn read_table(&mut self) -> Result<()> {
+        let file = self.block_file(file_names::TILE_TABLE)?;
+        let damaged = |detail: String| Error::Corrupt {
+            path: self.directory.join(file_names::TILE_TABLE),
+            part: "its records".into(),
+            detail,
+        };
+        let (batches, tiles) = (self.manifest.batches, self.manifest.tiles);
+        let batch_bytes = batches.checked_mul(BATCH_RECORD_SIZE as u64);
+        let tile_bytes = tiles.checked_mul(TILE_RECORD_SIZE as u64);
+        let size = batch_bytes.zip(tile_bytes).and_then(|(b, t)| b.checked_add(t));
+        if size != Some(file.len()) {
+            let detail = format!("{} bytes for {batches} batches, {tiles} tiles", file.len());
+            return Err(damaged(detail));
+        }
+        let bytes = file.read_range(0, file.len() as usize)?;
+        let (batch_part, tile_part) = bytes.split_at(batches as usize * BATCH_RECORD_SIZE);
+        let batch_records = <[BatchRecord]>::ref_from_bytes(batch_part)
+            .map_err(|error| damaged(error.to_string()))?;
+        let tile_records = <[TileRecord]>::ref_from_bytes(tile_part)
+            .map_err(|error| damaged(error.to_string()))?;
+        let (batches, batch_tiles) =
+            check_batches(batch_records, &self.manifest).map_err(damaged)?;
+        let sizes = (self.tiles.len(), self.weights.as_ref().map_or(0, FileHandle::len));
+        let entries = check_tiles(tile_records, &self.manifest, sizes).map_err(damaged)?;
+        for (batch, tiles) in batches.iter().zip(&batch_tiles) {
+            let targets = batch.targets(self.vertex_count());
+            for tile in &entries[tiles.start as usize..tiles.end as usize] {
+                let summary = &tile.summary;
+                if !targets.contains(&summary.target_first)
+                    || !targets.contains(&summary.target_last)
+                {
+                    return Err(damaged("a tile lies outside its batch".into()));
+                }
+            }
+        }
+        (self.batches, self.batch_tiles, self.entries) = (batches, batch_tiles, entries);
+        Ok(())
+    }
+}
+
+fn required<'m>(directory: &Path, manifest: &'m Manifest, name: &str) -> Result<&'m FileEntry> {
+    manifest.file(name).ok_or_else(|| Error::Corrupt {
+        path: directory.join(file_names::MANIFEST),
+        part: "files".into(),
+        detail: format!("it does not name {name}"),
+    })
+}
+
+fn missing_file(error: Error, directory: &Path, name: &str) -> Error {
+    match error {
+        Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+            Error::Corrupt {
+                path: directory.to_owned(),
+                part: name.to_owned(),
+                detail: "the file is missing".into(),
+            }
+        }
+        other => other,
+    }
+}
+
+fn check_length(path: &Path, entry: &FileEntry, length: u64) -> Result<()> {
+    if length == entry.bytes {
+        return Ok(());
+    }
+    let detail = format!("it has {length} bytes, not {}", entry.bytes);
+    Err(Error::Corrupt { path: path.to_owned(), part: "its length".into(), detail })
+}
+
+/// Batches and the tiles of each.
+type Batches = (Vec<Batch>, Vec<Range<u32>>);
+
+fn check_batches(records: &[BatchRecord], manifest: &Manifest) -> Result<Batches, String> {
+    let (mut next_target, mut next_tile, mut edges) = (0u64, 0u64, 0u64);
+    let (mut batches, mut tiles) = (Vec::new(), Vec::new());
+    for record in records {
+        let batch = Batch { target_first: record.target_first.get(), log2: record.log2.get() };
+        let is_aligned = batch.log2 <= BATCH_LOG2_MAX
+            && batch.target_first & ((1 << batch.log2) - 1) == 0
+            && u64::from(batch.target_first) == next_target;
+        if !is_aligned || next_target >= manifest.vertices || record.reserved.get() != 0 {
+            return Err(format!("batch {} is out of place", batches.len()));
+        }
+        let end = next_tile + u64::from(record.tile_count.get());
+        if end > manifest.tiles {
+            return Err(format!("batch {} has too many tiles", batches.len()));
+        }
+        tiles.push(next_tile as u32..end as u32);
+        batches.push(batch);
+        next_tile = end;
+        next_target += 1 << batch.log2;
+        edges = edges.saturating_add(record.edge_count.get());
+    }
+    let complete = next_target >= manifest.vertices
+        && next_tile == manifest.tiles
+        && edges == manifest.edges;
+    if complete { Ok((batches, tiles)) } else { Err("batches are missing".into()) }
+}
+
+fn check_tiles(
+    records: &[TileRecord],
+    manifest: &Manifest,
+    (tiles_length, weights_length): (u64, u64),
+) -> Result<Vec<TileEntry>, String> {
+    let (mut next_offset, mut next_weights, mut edges) = (0u64, 0u64, 0u64);
+    let mut entries = Vec::with_capacity(records.len());
+    for record in records {
+        let summary = TileSummary {
+            edge_count: record.edge_count.get(),
+            source_first: record.source_first.get(),
+            source_last: record.source_last.get(),
+            target_first: record.target_first.get(),
+            target_last: record.target_last.get(),
+            source_mask: record.source_mask.get(),
+        };
+        let in_range = summary.source_first <= summary.source_last
+            && u64::from(summary.source_last) < manifest.vertices
+            && summary.target_first <= summary.target_last
+            && summary.target_first >> WINDOW_LOG2 == summary.target_last >> WINDOW_LOG2
+            && record.reserved.get() == 0
+            && (manifest.weighted || record.weight_count.get() == 0);
+        let in_sequence = record.offset.get() == next_offset
+            && (!manifest.weighted || record.weights_offset.get() == next_weights);
+        if !in_range || !in_sequence {
+            return Err(format!("tile {} is out of place", entries.len()));
+        }
+        entries.push(TileEntry {
+            offset: next_offset,
+            size: record.size.get(),
+            checksum: record.checksum.get(),
+            weights_offset: next_weights,
+            weight_count: record.weight_count.get(),
+            weights_checksum: record.weights_checksum.get(),
+            summary,
+        });
+        next_offset += u64::from(record.size.get());
+        next_weights += 4 * u64::from(record.weight_count.get());
+        edges += u64::from(summary.edge_count);
+    }
+    if (next_offset, next_weights, edges) == (tiles_length, weights_length, manifest.edges) {
+        Ok(entries)
+    } else {
+        Err("tiles are missing".into())
+    }
+}

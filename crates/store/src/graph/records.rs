@@ -1,0 +1,41 @@
+//! The records of the tile table, as they stand in the file.
+
+use zerocopy::little_endian::{U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+/// A batch: its targets, and which tiles are its own.
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub(super) struct BatchRecord {
+    pub target_first: U32,
+    pub log2: U32,
+    /// Tiles of this batch; they follow those of the batch before.
+    pub tile_count: U32,
+    pub reserved: U32,
+    pub edge_count: U64,
+}
+
+/// A tile: where it lies, its checksums, its summary.
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub(super) struct TileRecord {
+    pub offset: U64,
+    pub weights_offset: U64,
+    pub source_mask: U64,
+    pub size: U32,
+    pub checksum: U32,
+    pub weights_checksum: U32,
+    /// Number of weights, which is the number of entries; 0 in an unweighted graph.
+    pub weight_count: U32,
+    pub edge_count: U32,
+    pub source_first: U32,
+    pub source_last: U32,
+    pub target_first: U32,
+    pub target_last: U32,
+    pub reserved: U32,
+}
+
+pub(super) const BATCH_RECORD_SIZE: usize = 24;
+pub(super) const TILE_RECORD_SIZE: usize = 64;
+const _: () = assert!(size_of::<BatchRecord>() == BATCH_RECORD_SIZE);
+const _: () = assert!(size_of::<TileRecord>() == TILE_RECORD_SIZE);

@@ -1,0 +1,210 @@
+//! The original ids of a graph, read from disk as they are needed.
+//!
+//! The *rank* of a vertex is its position in the ascending order of the original ids. Three files,
+//! each absent where it would say nothing, tell rank, original id and dense id apart.
+
+use zerocopy::FromBytes;
+
+use super::file_names;
+use super::manifest::IdType;
+use super::opened::Graph;
+use crate::error::{Error, Result};
+use crate::ids::{OriginalId, VertexId};
+use crate::read::BlockFile;
+
+/// Vertices that are read at a time.
+const CHUNK: usize = 1 << 16;
+
+/// The original ids of a graph. Holds no array: every use streams the files.
+pub struct OriginalIds {
+    vertex_count: usize,
+    ids: Ids,
+    order: Option<BlockFile>,
+}
+
+enum Ids {
+    Range,
+    Integers(BlockFile),
+    Strings { ends: BlockFile, bytes: BlockFile },
+}
+
+/// The original ids of consecutive ranks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IdChunk {
+    /// Integer ids.
+    Integers(Vec<u64>),
+    /// String ids.
+    Strings(Vec<String>),
+}
+
+impl IdChunk {
+    /// The id at a position.
+    pub fn get(&self, index: usize) -> OriginalId {
+        match self {
+            IdChunk::Integers(ids) => OriginalId::Integer(ids[index]),
+            IdChunk::Strings(ids) => OriginalId::String(ids[index].clone()),
+        }
+    }
+
+    /// Number of ids.
+    pub fn len(&self) -> usize {
+        match self {
+            IdChunk::Integers(ids) => ids.len(),
+            IdChunk::Strings(ids) => ids.len(),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl OriginalIds {
+    pub(super) fn open(graph: &Graph) -> Result<OriginalIds> {
+        let manifest = graph.manifest();
+        let vertex_count = graph.vertex_count() as usize;
+        let sized = |name: &str, size: usize| -> Result<BlockFile> {
+            let file = graph.block_file(name)?;
+            if file.len() == (vertex_count * size) as u64 {
+                return Ok(file);
+            }
+            let detail = format!("it holds {} bytes for {vertex_count} vertices", file.len());
+            Err(Error::Corrupt { path: file.path().to_owned(), part: "payload".into(), detail })
+        };
+        let ids = match manifest.ids {
+            IdType::Range => Ids::Range,
+            IdType::Integer => Ids::Integers(sized(file_names::IDS, 8)?),
+            IdType::String => Ids::Strings {
+                ends: sized(file_names::STRING_ENDS, 8)?,
+                bytes: graph.block_file(file_names::STRINGS)?,
+            },
+        };
+        let order = match manifest.file(file_names::ORDER) {
+            Some(_) => Some(sized(file_names::ORDER, 4)?),
+            None => None,
+        };
+        Ok(OriginalIds { vertex_count, ids, order })
+    }
+
+    /// Whether ids are strings.
+    pub fn are_strings(&self) -> bool {
+        matches!(self.ids, Ids::Strings { .. })
+    }
+
+    /// Visits all vertices in the ascending order of their original ids, 65,536 at a time: their
+    /// original and their dense ids.
+    ///
+    /// # Errors
+    /// Those of reading and of `visit`.
+    pub fn for_each_chunk<E: From<Error>>(
+        &self,
+        mut visit: impl FnMut(IdChunk, &[VertexId]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut rank = 0;
+        while rank < self.vertex_count {
+            let count = CHUNK.min(self.vertex_count - rank);
+            visit(self.ids_of(rank, count)?, &self.dense_of(rank, count)?)?;
+            rank += count;
+        }
+        Ok(())
+    }
+
+    /// The dense ids by rank, all at once: 4 bytes a vertex.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn dense_by_rank(&self) -> Result<Vec<VertexId>> {
+        self.dense_of(0, self.vertex_count)
+    }
+
+    /// The original id at a rank.
+    ///
+    /// # Errors
+    /// Those of reading.
+    ///
+    /// # Panics
+    /// When there is no such rank.
+    pub fn by_rank(&self, rank: usize) -> Result<OriginalId> {
+        assert!(rank < self.vertex_count, "rank {rank} of {}", self.vertex_count);
+        Ok(self.ids_of(rank, 1)?.get(0))
+    }
+
+    /// The dense id of an original id, or `None` when the graph has no such vertex. A string that
+    /// reads as a number finds an integer id. Reads a block per halving of the ids.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn find(&self, id: &OriginalId) -> Result<Option<VertexId>> {
+        let wanted = match (&self.ids, id) {
+            (Ids::Strings { .. }, OriginalId::Integer(id)) => OriginalId::String(id.to_string()),
+            (Ids::Range | Ids::Integers(_), OriginalId::String(id)) => match id.parse() {
+                Ok(id) => OriginalId::Integer(id),
+                Err(_) => return Ok(None),
+            },
+            _ => id.clone(),
+        };
+        let (mut low, mut high) = (0, self.vertex_count);
+        while high - low > CHUNK {
+            let middle = low + (high - low) / 2;
+            if self.by_rank(middle)? <= wanted { low = middle } else { high = middle }
+        }
+        let ids = self.ids_of(low, high - low)?;
+        let found = match (&ids, &wanted) {
+            (IdChunk::Integers(ids), OriginalId::Integer(id)) => ids.binary_search(id).ok(),
+            (IdChunk::Strings(ids), OriginalId::String(id)) => ids.binary_search(id).ok(),
+            _ => None,
+        };
+        found.map(|index| Ok(self.dense_of(low + index, 1)?[0])).transpose()
+    }
+
+    fn ids_of(&self, rank: usize, count: usize) -> Result<IdChunk> {
+        match &self.ids {
+            Ids::Range => Ok(IdChunk::Integers((rank as u64..(rank + count) as u64).collect())),
+            Ids::Integers(file) => {
+                let mut ids = vec![0u64; count];
+                file.read_into(8 * rank as u64, zerocopy::IntoBytes::as_mut_bytes(&mut ids[..]))?;
+                Ok(IdChunk::Integers(ids))
+            }
+            Ids::Strings { ends, bytes } => strings_of(ends, bytes, rank, count),
+        }
+    }
+
+    fn dense_of(&self, rank: usize, count: usize) -> Result<Vec<VertexId>> {
+        let Some(file) = &self.order else {
+            return Ok((rank..rank + count).map(|dense| VertexId(dense as u32)).collect());
+        };
+        let mut dense = vec![0u32; count];
+        file.read_into(4 * rank as u64, zerocopy::IntoBytes::as_mut_bytes(&mut dense[..]))?;
+        if let Some(&id) = dense.iter().find(|&&id| id as usize >= self.vertex_count) {
+            let detail = format!("vertex {id} of {}", self.vertex_count);
+            let path = file.path().to_owned();
+            return Err(Error::Corrupt { path, part: "payload".into(), detail });
+        }
+        Ok(dense.into_iter().map(VertexId).collect())
+    }
+}
+
+fn strings_of(ends: &BlockFile, bytes: &BlockFile, rank: usize, count: usize) -> Result<IdChunk> {
+    // One end more in front: where the first string begins.
+    let before = rank.min(1);
+    let raw = ends.read_range(8 * (rank - before) as u64, 8 * (count + before))?;
+    let words = <[zerocopy::little_endian::U64]>::ref_from_bytes(&raw).unwrap_or_default();
+    let mut limits: Vec<u64> = if before == 0 { vec![0] } else { Vec::new() };
+    limits.extend(words.iter().map(|end| end.get()));
+    let damaged = |detail: &str| Error::Corrupt {
+        path: ends.path().to_owned(),
+        part: "payload".into(),
+        detail: detail.to_owned(),
+    };
+    let (first, last) = (limits[0], limits[limits.len() - 1]);
+    if !limits.is_sorted() || last > bytes.len() {
+        return Err(damaged("its ends do not ascend"));
+    }
+    let text = bytes.read_range(first, (last - first) as usize)?;
+    let strings = limits.windows(2).map(|pair| {
+        let part = (pair[0] - first) as usize..(pair[1] - first) as usize;
+        String::from_utf8(text[part].to_vec()).map_err(|_| damaged("an id is not UTF-8"))
+    });
+    Ok(IdChunk::Strings(strings.collect::<Result<_>>()?))
+}

@@ -1,0 +1,189 @@
+//! Writes a graph directory: tiles as they come, then the tables, then the manifest. The directory
+//! is written under a temporary name by the caller and renamed once [`GraphWriter::finish`] is done.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use zerocopy::IntoBytes;
+
+use super::file_names;
+use super::manifest::{FileEntry, Manifest};
+use super::records::{BatchRecord, TileRecord};
+use crate::error::{Error, Result};
+use crate::read::{BlockFileSummary, BlockFileWriter, crc32c};
+use crate::tiles::{Batch, EncodedTile};
+
+/// Writes the tiles and tables of one graph directory.
+#[derive(Debug)]
+pub struct GraphWriter {
+    directory: PathBuf,
+    tiles: TileFile,
+    weights: Option<TileFile>,
+    batches: Vec<BatchRecord>,
+    records: Vec<TileRecord>,
+    files: Vec<FileEntry>,
+}
+
+/// A file to which whole tiles are appended.
+#[derive(Debug)]
+struct TileFile {
+    path: PathBuf,
+    output: BufWriter<File>,
+    length: u64,
+}
+
+impl TileFile {
+    fn create(path: PathBuf) -> Result<TileFile> {
+        let file = File::create_new(&path).map_err(Error::io("create", &path))?;
+        Ok(TileFile { output: BufWriter::with_capacity(1 << 20, file), path, length: 0 })
+    }
+
+    /// Appends bytes and returns where they lie.
+    fn append(&mut self, bytes: &[u8]) -> Result<u64> {
+        let offset = self.length;
+        self.output.write_all(bytes).map_err(Error::io("write", &self.path))?;
+        self.length += bytes.len() as u64;
+        Ok(offset)
+    }
+
+    fn finish(self) -> Result<FileEntry> {
+        let file = self
+            .output
+            .into_inner()
+            .map_err(|error| Error::io("write", &self.path)(error.into_error()))?;
+        file.sync_all().map_err(Error::io("sync", &self.path))?;
+        Ok(FileEntry { name: file_name(&self.path), bytes: self.length, checksum: None })
+    }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+impl GraphWriter {
+    /// Begins a graph in an existing, empty directory.
+    ///
+    /// # Errors
+    /// Those of creating the files.
+    pub fn create(directory: &Path, weighted: bool) -> Result<GraphWriter> {
+        let weights = if weighted {
+            Some(TileFile::create(directory.join(file_names::WEIGHTS))?)
+        } else {
+            None
+        };
+        Ok(GraphWriter {
+            directory: directory.to_owned(),
+            tiles: TileFile::create(directory.join(file_names::TILES))?,
+            weights,
+            batches: Vec::new(),
+            records: Vec::new(),
+            files: Vec::new(),
+        })
+    }
+
+    /// Begins the next batch, by ascending targets; the tiles that follow are its own.
+    pub fn begin_batch(&mut self, batch: Batch) {
+        self.batches.push(BatchRecord {
+            target_first: batch.target_first.into(),
+            log2: batch.log2.into(),
+            tile_count: 0.into(),
+            reserved: 0.into(),
+            edge_count: 0.into(),
+        });
+    }
+
+    /// Appends a tile to the current batch.
+    ///
+    /// # Errors
+    /// Those of writing.
+    ///
+    /// # Panics
+    /// When no batch was begun.
+    pub fn append_tile(&mut self, tile: &EncodedTile) -> Result<()> {
+        let batch = self.batches.last_mut().expect("a batch was begun");
+        batch.tile_count += 1;
+        batch.edge_count += u64::from(tile.summary.edge_count);
+        let weights = tile.weights.as_bytes();
+        let weights_offset = match &mut self.weights {
+            Some(file) => file.append(weights)?,
+            None => 0,
+        };
+        let summary = &tile.summary;
+        self.records.push(TileRecord {
+            offset: self.tiles.append(&tile.bytes)?.into(),
+            weights_offset: weights_offset.into(),
+            source_mask: summary.source_mask.into(),
+            size: (tile.bytes.len() as u32).into(),
+            checksum: crc32c(&tile.bytes).into(),
+            weights_checksum: crc32c(weights).into(),
+            weight_count: (tile.weights.len() as u32).into(),
+            edge_count: summary.edge_count.into(),
+            source_first: summary.source_first.into(),
+            source_last: summary.source_last.into(),
+            target_first: summary.target_first.into(),
+            target_last: summary.target_last.into(),
+            reserved: 0.into(),
+        });
+        Ok(())
+    }
+
+    /// Edges written so far.
+    pub fn edge_count(&self) -> u64 {
+        self.batches.iter().map(|batch| batch.edge_count.get()).sum()
+    }
+
+    /// Bytes of tiles written so far, their weights aside.
+    pub fn tile_bytes(&self) -> u64 {
+        self.tiles.length
+    }
+
+    /// Names a block file that was written into the directory.
+    pub fn add_block_file(&mut self, name: &str, summary: BlockFileSummary) {
+        let checksum = Some(summary.footer_crc);
+        self.files.push(FileEntry { name: name.to_owned(), bytes: summary.file_len, checksum });
+    }
+
+    /// Writes a whole vertex array as a block file.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn write_block_file(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
+        let path = self.directory.join(name);
+        let mut writer = BlockFileWriter::create(&path)?;
+        writer.write_all(bytes).map_err(Error::io("write", &path))?;
+        let summary = writer.finish()?;
+        self.add_block_file(name, summary);
+        Ok(())
+    }
+
+    /// Writes the table and, last, the manifest, whose counts of edges, batches, tiles and whose
+    /// files are filled in here; everything is safely on disk when it returns.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn finish(mut self, mut manifest: Manifest) -> Result<Manifest> {
+        manifest.edges = self.edge_count();
+        manifest.batches = self.batches.len() as u64;
+        manifest.tiles = self.records.len() as u64;
+        let mut table = self.batches.as_bytes().to_vec();
+        table.extend_from_slice(self.records.as_bytes());
+        self.write_block_file(file_names::TILE_TABLE, &table)?;
+        let mut files = vec![self.tiles.finish()?];
+        if let Some(weights) = self.weights {
+            files.push(weights.finish()?);
+        }
+        files.append(&mut self.files);
+        manifest.files = files;
+        let path = self.directory.join(file_names::MANIFEST);
+        let text = manifest
+            .to_text()
+            .map_err(|error| Error::io("write", &path)(std::io::Error::other(error)))?;
+        let mut file = File::create_new(&path).map_err(Error::io("create", &path))?;
+        file.write_all(text.as_bytes()).map_err(Error::io("write", &path))?;
+        file.sync_all().map_err(Error::io("sync", &path))?;
+        let directory = File::open(&self.directory).map_err(Error::io("open", &self.directory))?;
+        directory.sync_all().map_err(Error::io("sync", &self.directory))?;
+        Ok(manifest)
+    }
+}

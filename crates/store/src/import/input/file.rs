@@ -1,0 +1,246 @@
+//! Which files there are, and what is in each.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use super::parquet::Table;
+use super::stream::{Compression, Stream};
+use super::text::{self, Dialect};
+use super::work::{Emit, Reader};
+use super::{Format, IdKind, InputOptions, PairWidth};
+use super::{pairs, parquet};
+use crate::error::{At, Error, Place, Result};
+
+/// One file of an input.
+#[derive(Debug)]
+pub(super) struct InputFile {
+    path: PathBuf,
+    kind: Kind,
+    source: Source,
+}
+
+/// What is in a file.
+#[derive(Debug)]
+pub(super) enum Kind {
+    Text(Dialect),
+    Pairs(PairWidth),
+    Parquet(Table),
+}
+
+/// Where a file's bytes come from.
+#[derive(Debug)]
+enum Source {
+    /// A regular file, which can be opened again.
+    File { bytes: u64, compression: Compression },
+    /// Standard input or a pipe; empty once it was read.
+    Once(Mutex<Option<Stream>>),
+}
+
+impl InputFile {
+    /// A stream of text from `reader`.
+    pub fn once(path: PathBuf, mut reader: Box<dyn Read + Send>, options: &InputOptions) -> Result<InputFile> {
+        if !matches!(options.format, Format::Auto | Format::Text | Format::Csv | Format::Tsv) {
+            return Err(bad_file(&path, "a stream has to be text; give this format as a file"));
+        }
+        let mut head = [0; Compression::MAGIC_BYTES];
+        let filled = fill(&mut reader, &mut head).map_err(Error::io("read", &path))?;
+        let compression = Compression::of_content(&head[..filled]);
+        let whole = io::Cursor::new(head).take(filled as u64).chain(reader);
+        let mut stream = Stream::new(&path, Box::new(whole), compression)?;
+        let (dialect, head) = text::sniff(&path, &mut stream, options.format, options)?;
+        stream.unread(head);
+        let source = Source::Once(Mutex::new(Some(stream)));
+        Ok(InputFile { path, kind: Kind::Text(dialect), source })
+    }
+
+    fn resolve(path: PathBuf, options: &InputOptions) -> Result<InputFile> {
+        if path.as_os_str() == "-" {
+            return InputFile::once(path, Box::new(io::stdin()), options);
+        }
+        let mut file = File::open(&path).map_err(Error::io("open", &path))?;
+        let metadata = file.metadata().map_err(Error::io("read", &path))?;
+        if !metadata.is_file() {
+            return InputFile::once(path, Box::new(file), options);
+        }
+        let mut head = [0; HEAD_BYTES];
+        let filled = fill(&mut file, &mut head).map_err(Error::io("read", &path))?;
+        let head = &head[..filled];
+        let compression = Compression::of_ending(&path).unwrap_or(Compression::of_content(head));
+        let format = match options.format {
+            Format::Auto => detect(&path, compression, head)?,
+            given => given,
+        };
+        let kind = match format {
+            Format::Pairs32 => Kind::Pairs(PairWidth::Bits32),
+            Format::Pairs64 => Kind::Pairs(PairWidth::Bits64),
+            Format::Parquet => Kind::Parquet(Table::open(&path, options)?),
+            text_format => {
+                let mut stream = Stream::open(&path, compression)?;
+                Kind::Text(text::sniff(&path, &mut stream, text_format, options)?.0)
+            }
+        };
+        let is_text = matches!(kind, Kind::Text(_));
+        if !is_text && compression != Compression::None {
+            return Err(bad_file(&path, "only text may be compressed; decompress the file first"));
+        }
+        let bytes = metadata.len();
+        if let Kind::Pairs(width) = kind {
+            pairs::check_length(&path, bytes, width, options.weighted)?;
+        }
+        Ok(InputFile { path, kind, source: Source::File { bytes, compression } })
+    }
+
+    /// The stored size; `None` for a stream.
+    pub fn bytes(&self) -> Option<u64> {
+        match self.source {
+            Source::File { bytes, .. } => Some(bytes),
+            Source::Once(_) => None,
+        }
+    }
+
+    /// The width of the pairs, if the file holds raw pairs.
+    pub fn pair_width(&self) -> Option<PairWidth> {
+        match self.kind {
+            Kind::Pairs(width) => Some(width),
+            _ => None,
+        }
+    }
+
+    /// The least that a worker needs to read the file.
+    pub fn worker_bytes_min(&self) -> u64 {
+        match self.kind {
+            Kind::Parquet(_) => parquet::WORKER_BYTES_MIN,
+            _ => 0,
+        }
+    }
+
+    /// What the ids are as far as the file tells; `None` if it is empty.
+    fn ids(&self) -> Option<IdKind> {
+        match &self.kind {
+            Kind::Text(dialect) => dialect.ids(),
+            Kind::Pairs(_) => Some(IdKind::Integer),
+            Kind::Parquet(table) => Some(table.ids()),
+        }
+    }
+
+    /// Starts to read the file.
+    pub fn open<'a>(&'a self, emit: &Emit<'_>) -> Result<Box<dyn Reader<'a> + 'a>> {
+        match &self.kind {
+            Kind::Text(dialect) => {
+                let stream = self.stream()?;
+                Ok(Box::new(text::LineReader::open(&self.path, stream, dialect, emit)?))
+            }
+            Kind::Pairs(width) => {
+                Ok(Box::new(pairs::PairReader::open(&self.path, *width, emit.weighted)?))
+            }
+            Kind::Parquet(table) => Ok(Box::new(parquet::TableReader::new(&self.path, table))),
+        }
+    }
+
+    fn stream(&self) -> Result<Stream> {
+        match &self.source {
+            Source::File { compression, .. } => Stream::open(&self.path, *compression),
+            Source::Once(stream) => {
+                let taken = stream.lock().ok().and_then(|mut stream| stream.take());
+                taken.ok_or_else(|| bad_file(&self.path, "a stream can be read only once"))
+            }
+        }
+    }
+}
+
+/// Bytes that tell a format from another.
+const HEAD_BYTES: usize = 512;
+
+/// The files that `paths` name.
+pub(super) fn resolve(paths: &[PathBuf], options: &InputOptions) -> Result<Vec<InputFile>> {
+    let mut files = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            for file in files_in(path)? {
+                files.push(InputFile::resolve(file, options)?);
+            }
+        } else {
+            files.push(InputFile::resolve(path.clone(), options)?);
+        }
+    }
+    Ok(files)
+}
+
+/// The files in a folder by name, without folders and hidden files.
+fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(Error::io("read", folder))? {
+        let entry = entry.map_err(Error::io("read", folder))?;
+        let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+        if !hidden && !entry.path().is_dir() {
+            files.push(entry.path());
+        }
+    }
+    if files.is_empty() {
+        return Err(bad_file(folder, "the folder has no files"));
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Integers only if all files have them, or if the user says so.
+pub(super) fn common_ids(files: &[InputFile], wanted: IdKind) -> Result<IdKind> {
+    let strings = files.iter().any(|file| file.ids() == Some(IdKind::String));
+    let ids = match wanted {
+        IdKind::Auto if strings => IdKind::String,
+        IdKind::Auto => IdKind::Integer,
+        given => given,
+    };
+    for file in files {
+        match (&file.kind, ids) {
+            (Kind::Pairs(_), IdKind::String) => {
+                return Err(bad_file(&file.path, "raw pairs hold integer ids, not strings"));
+            }
+            (Kind::Parquet(table), IdKind::Integer) if table.ids() == IdKind::String => {
+                return Err(bad_file(&file.path, "the ids are strings; pass --ids string"));
+            }
+            _ => {}
+        }
+    }
+    Ok(ids)
+}
+
+/// The format of a file by its ending, else by its first bytes.
+fn detect(path: &Path, compression: Compression, head: &[u8]) -> Result<Format> {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
+    match name.rsplit_once('.').map(|(_, ending)| ending) {
+        Some("txt" | "el" | "wel") => Ok(Format::Text),
+        Some("csv") => Ok(Format::Csv),
+        Some("tsv") => Ok(Format::Tsv),
+        Some("bin32") => Ok(Format::Pairs32),
+        Some("bin64") => Ok(Format::Pairs64),
+        Some("parquet" | "pq") => Ok(Format::Parquet),
+        _ if head.starts_with(b"PAR1") => Ok(Format::Parquet),
+        _ if compression == Compression::None && head.contains(&0) => {
+            Err(bad_file(path, "neither text nor a known ending; pass --format"))
+        }
+        _ => Ok(Format::Text),
+    }
+}
+
+/// A fault of a file as a whole.
+pub(super) fn bad_file(path: &Path, detail: impl Into<String>) -> Error {
+    Error::BadInput { place: Place { file: path.to_owned(), at: At::File }, detail: detail.into() }
+}
+
+/// Fills `space` as far as `reader` goes.
+fn fill(reader: &mut dyn Read, space: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < space.len() {
+        match reader.read(&mut space[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}

@@ -1,0 +1,143 @@
+//! A file or standard input as one run of plain bytes, whatever it is compressed with.
+
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::{At, Error, Place, Result};
+
+/// How a text is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Compression {
+    None,
+    Gzip,
+    Zstd,
+}
+
+impl Compression {
+    /// Bytes from the start of a file that [`Compression::of_content`] looks at.
+    pub const MAGIC_BYTES: usize = 4;
+
+    /// What an ending says; `None` where it says nothing.
+    pub fn of_ending(path: &Path) -> Option<Compression> {
+        match path.extension()?.to_str()? {
+            "gz" => Some(Compression::Gzip),
+            "zst" => Some(Compression::Zstd),
+            _ => None,
+        }
+    }
+
+    /// What the first bytes of a file say.
+    pub fn of_content(head: &[u8]) -> Compression {
+        if head.starts_with(&[0x1f, 0x8b]) {
+            Compression::Gzip
+        } else if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+            Compression::Zstd
+        } else {
+            Compression::None
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Compression::None => "plain",
+            Compression::Gzip => "gzip",
+            Compression::Zstd => "zstd",
+        }
+    }
+}
+
+/// Plain bytes that are read in order.
+pub(super) struct Stream {
+    path: PathBuf,
+    compression: Compression,
+    reader: Box<dyn Read + Send>,
+    stored_read: Arc<AtomicU64>,
+    stored_told: u64,
+}
+
+impl Stream {
+    /// Opens a file.
+    pub fn open(path: &Path, compression: Compression) -> Result<Stream> {
+        let file = File::open(path).map_err(Error::io("open", path))?;
+        Stream::new(path, Box::new(file), compression)
+    }
+
+    /// The plain bytes of what `stored` gives.
+    pub fn new(path: &Path, stored: Box<dyn Read + Send>, compression: Compression) -> Result<Stream> {
+        let stored_read = Arc::new(AtomicU64::new(0));
+        let counted = Counted { inner: stored, read: Arc::clone(&stored_read) };
+        let reader: Box<dyn Read + Send> = match compression {
+            Compression::None => Box::new(counted),
+            Compression::Gzip => {
+                let buffered = BufReader::with_capacity(64 << 10, counted);
+                Box::new(flate2::bufread::MultiGzDecoder::new(buffered))
+            }
+            Compression::Zstd => {
+                Box::new(zstd::Decoder::new(counted).map_err(Error::io("read", path))?)
+            }
+        };
+        let path = path.to_owned();
+        Ok(Stream { path, compression, reader, stored_read, stored_told: 0 })
+    }
+
+    /// Fills `space` as far as the stream goes: returns fewer bytes only at the end.
+    pub fn fill(&mut self, space: &mut [u8]) -> (usize, Result<()>) {
+        let mut filled = 0;
+        while filled < space.len() {
+            match self.reader.read(&mut space[filled..]) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return (filled, Err(self.failure(error))),
+            }
+        }
+        (filled, Ok(()))
+    }
+
+    /// Puts `head`, which was read from this stream, back.
+    pub fn unread(&mut self, head: Vec<u8>) {
+        let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+        self.reader = Box::new(Cursor::new(head).chain(rest));
+    }
+
+    /// Bytes that were read from the stored file since this was last asked.
+    pub fn stored_bytes_since(&mut self) -> u64 {
+        let read = self.stored_read.load(Ordering::Relaxed);
+        read - std::mem::replace(&mut self.stored_told, read)
+    }
+
+    fn failure(&self, error: io::Error) -> Error {
+        if error.raw_os_error().is_some() || self.compression == Compression::None {
+            return Error::io("read", &self.path)(error);
+        }
+        let compression = self.compression.name();
+        let detail = match error.kind() {
+            io::ErrorKind::UnexpectedEof => format!("the {compression} data is cut off"),
+            _ => format!("not valid {compression} data: {error}"),
+        };
+        Error::BadInput { place: Place { file: self.path.clone(), at: At::File }, detail }
+    }
+}
+
+impl std::fmt::Debug for Stream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stream").field("path", &self.path).field("compression", &self.compression).finish()
+    }
+}
+
+/// Counts what is read from the stored file.
+struct Counted {
+    inner: Box<dyn Read + Send>,
+    read: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(space)?;
+        self.read.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}

@@ -1,0 +1,210 @@
+//! How the lines of a text are built, found out from the first of them.
+
+use std::ops::Range;
+use std::path::Path;
+
+use super::super::columns::Columns;
+use super::super::file::bad_file;
+use super::super::stream::Stream;
+use super::super::{Format, IdKind, InputOptions};
+use super::blocks::{LINE_BYTES_MAX, Start};
+use super::fields::{Fields, Separator, integer, is_passed_over, line_at};
+use crate::error::{At, Error, Place, Result};
+
+/// How the lines of one text are built.
+#[derive(Debug, Clone)]
+pub(in super::super) struct Dialect {
+    separator: Separator,
+    columns: Columns,
+    start: Start,
+    ids: Option<IdKind>,
+}
+
+impl Dialect {
+    pub(super) fn separator(&self) -> Separator {
+        self.separator
+    }
+
+    pub(super) fn columns(&self) -> Columns {
+        self.columns
+    }
+
+    pub(super) fn start(&self) -> Start {
+        self.start
+    }
+
+    /// What the first edge's ids are; `None` if there is no edge.
+    pub fn ids(&self) -> Option<IdKind> {
+        self.ids
+    }
+}
+
+/// Finds the dialect of a text. Returns also what was read from the stream to this end.
+pub(in super::super) fn sniff(
+    path: &Path,
+    stream: &mut Stream,
+    format: Format,
+    options: &InputOptions,
+) -> Result<(Dialect, Vec<u8>)> {
+    let head = read_head(stream)?;
+    if head.contains(&0) {
+        return Err(bad_file(path, "this is not text: it has NUL bytes; pass --format"));
+    }
+    let dialect = Head { bytes: &head, format, options }.dialect();
+    let dialect = dialect.map_err(|(line, detail)| Error::BadInput {
+        place: Place { file: path.to_owned(), at: At::Line(line) },
+        detail,
+    })?;
+    Ok((dialect, head))
+}
+
+/// Reads until there are two lines that are not passed over, or to the end.
+fn read_head(stream: &mut Stream) -> Result<Vec<u8>> {
+    const STEP_BYTES: usize = 16 << 10;
+    let mut head = Vec::new();
+    loop {
+        let filled = head.len();
+        head.resize(filled * 2 + STEP_BYTES, 0);
+        let (read, result) = stream.fill(&mut head[filled..]);
+        result?;
+        let ended = filled + read < head.len();
+        head.truncate(filled + read);
+        // A line without its end does not count: the rest of it may be missing.
+        let whole = memchr::memrchr(b'\n', &head).map_or(0, |at| at + 1);
+        let enough = lines(&head[..whole], 0).take(2).count() == 2;
+        if ended || enough || head.len() > LINE_BYTES_MAX {
+            return Ok(head);
+        }
+    }
+}
+
+/// A line that may be an edge or a header.
+struct Line {
+    number: u64,
+    place: Range<usize>,
+    next: usize,
+}
+
+/// The lines of `bytes` from `start` that are not passed over.
+fn lines(bytes: &[u8], start: usize) -> impl Iterator<Item = Line> {
+    let mut at = start;
+    let mut number = 0;
+    let all = std::iter::from_fn(move || {
+        (at < bytes.len()).then(|| {
+            let (place, next) = line_at(bytes, at);
+            at = next;
+            number += 1;
+            Line { number, place, next }
+        })
+    });
+    all.filter(|line| !is_passed_over(&bytes[line.place.clone()]))
+}
+
+/// The first bytes of a text, and what is known beside them.
+struct Head<'a> {
+    bytes: &'a [u8],
+    format: Format,
+    options: &'a InputOptions,
+}
+
+impl Head<'_> {
+    fn dialect(&self) -> Result<Dialect, (u64, String)> {
+        let mark = if self.bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+        let mut lines = lines(self.bytes, mark);
+        let mut dialect = Dialect {
+            separator: Separator::Blanks,
+            columns: Columns::by_position(self.options.weighted),
+            start: Start { bytes: mark, lines: 0 },
+            ids: None,
+        };
+        let Some(first) = lines.next() else { return Ok(dialect) };
+        if self.bytes[first.place.clone()].contains(&b'\r') {
+            return Err((first.number, "lines end with a carriage return alone; convert them to line feeds".into()));
+        }
+        dialect.separator = self.separator(&first);
+        let second = lines.next();
+        let header = self.header(&first, second.as_ref(), dialect.separator);
+        let edge = match header.map_err(|detail| (first.number, detail))? {
+            None => Some(first),
+            Some(columns) => {
+                dialect.columns = columns;
+                dialect.start = Start { bytes: first.next, lines: first.number };
+                second
+            }
+        };
+        dialect.ids = edge.map(|edge| self.ids(&edge, dialect.separator, dialect.columns));
+        Ok(dialect)
+    }
+
+    fn field(&self, line: &Line, separator: Separator, index: usize) -> Option<&[u8]> {
+        let mut fields = Fields::of(self.bytes, line.place.clone(), separator);
+        for _ in 0..index {
+            fields.next().ok()??;
+        }
+        fields.next().ok()?.map(|field| &self.bytes[field])
+    }
+
+    fn ids(&self, line: &Line, separator: Separator, columns: Columns) -> IdKind {
+        let fields = [columns.source, columns.target].map(|index| self.field(line, separator, index));
+        let integers = fields.iter().flatten().all(|field| integer(field).is_ok());
+        if integers { IdKind::Integer } else { IdKind::String }
+    }
+
+    fn has_columns(&self, line: &Line, separator: Separator) -> bool {
+        self.field(line, separator, 1).is_some()
+    }
+
+    /// The separator under which the line begins with two integers, else the first that occurs.
+    fn separator(&self, line: &Line) -> Separator {
+        use Separator::{Blanks, Comma, Semicolon, Tab};
+        let candidates = match self.format {
+            Format::Csv => [Comma, Semicolon, Tab, Blanks],
+            _ => [Tab, Blanks, Comma, Semicolon],
+        };
+        let columns = Columns::by_position(false);
+        let integers = |separator: &Separator| {
+            self.has_columns(line, *separator) && self.ids(line, *separator, columns) == IdKind::Integer
+        };
+        if !matches!(self.format, Format::Csv | Format::Tsv) {
+            // Blanks before tabs: integers may be aligned with both.
+            if let Some(found) = [Blanks, Comma, Semicolon].into_iter().find(integers) {
+                return found;
+            }
+        }
+        let found = candidates.into_iter().find(|separator| self.has_columns(line, *separator));
+        found.unwrap_or(candidates[0])
+    }
+
+    /// The columns if the first line names them.
+    fn header(
+        &self,
+        first: &Line,
+        second: Option<&Line>,
+        separator: Separator,
+    ) -> Result<Option<Columns>, String> {
+        let options = self.options;
+        let told = [&options.source_column, &options.target_column, &options.weight_column];
+        let told = told.iter().any(|name| name.is_some());
+        if !told && !matches!(self.format, Format::Csv | Format::Tsv) {
+            return Ok(None);
+        }
+        let mut names = Vec::new();
+        let mut fields = Fields::of(self.bytes, first.place.clone(), separator);
+        while let Some(field) = fields.next()? {
+            names.push(String::from_utf8_lossy(&self.bytes[field]).into_owned());
+        }
+        if told || Columns::are_usual(&names) {
+            return Columns::by_name(&names, options).map(Some);
+        }
+        let mut columns = Columns::by_position(options.weighted);
+        let is_integer = |line: &Line| self.ids(line, separator, columns) == IdKind::Integer;
+        let names_integers = !is_integer(first) && second.is_some_and(is_integer);
+        if !names_integers || options.ids == IdKind::String {
+            return Ok(None);
+        }
+        if names.len() != 3 {
+            columns.weight = Columns::weight_by_name(&names, options)?;
+        }
+        Ok(Some(columns))
+    }
+}

@@ -1,0 +1,213 @@
+//! One line, taken apart with care: every rule of the format and every fault's message.
+
+use std::ops::Range;
+
+use memchr::memchr;
+
+use super::super::columns::Columns;
+
+/// What stands between the columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Separator {
+    /// Any run of blanks and tabs.
+    Blanks,
+    Tab,
+    Comma,
+    Semicolon,
+}
+
+impl Separator {
+    /// The one byte that separates; for blanks, one of the two.
+    pub fn byte(self) -> u8 {
+        match self {
+            Separator::Blanks => b' ',
+            Separator::Tab => b'\t',
+            Separator::Comma => b',',
+            Separator::Semicolon => b';',
+        }
+    }
+
+    fn plural(self) -> &'static str {
+        match self {
+            Separator::Blanks => "blanks",
+            Separator::Tab => "tabs",
+            Separator::Comma => "commas",
+            Separator::Semicolon => "semicolons",
+        }
+    }
+}
+
+/// The columns of one line. Quotes around a column are taken off where a single byte separates.
+pub(super) struct Fields<'a> {
+    block: &'a [u8],
+    at: usize,
+    end: usize,
+    separator: Separator,
+}
+
+impl<'a> Fields<'a> {
+    /// The columns of the line that is `line` in `block`.
+    pub fn of(block: &'a [u8], line: Range<usize>, separator: Separator) -> Fields<'a> {
+        Fields { block, at: line.start, end: line.end, separator }
+    }
+
+    /// The next column's place in the block.
+    pub fn next(&mut self) -> Result<Option<Range<usize>>, String> {
+        match self.separator {
+            Separator::Blanks => Ok(self.next_word()),
+            _ if self.at > self.end => Ok(None),
+            separator => self.next_delimited(separator.byte()).map(Some),
+        }
+    }
+
+    fn next_word(&mut self) -> Option<Range<usize>> {
+        let start = self.skip_blanks(self.at);
+        let rest = &self.block[start..self.end];
+        let length = rest.iter().position(|&byte| is_blank(byte)).unwrap_or(rest.len());
+        self.at = start + length;
+        (length > 0).then_some(start..self.at)
+    }
+
+    fn next_delimited(&mut self, separator: u8) -> Result<Range<usize>, String> {
+        let start = self.at;
+        let rest = &self.block[start..self.end];
+        if let Some(quote) = rest.iter().position(|&byte| byte != b' ').filter(|&at| rest[at] == b'"') {
+            return self.next_quoted(start + quote + 1, separator);
+        }
+        let stop = memchr(separator, rest).map_or(self.end, |at| start + at);
+        self.at = stop + 1;
+        Ok(trim(self.block, start..stop))
+    }
+
+    fn next_quoted(&mut self, start: usize, separator: u8) -> Result<Range<usize>, String> {
+        let rest = &self.block[start..self.end];
+        let stop = start + memchr(b'"', rest).ok_or("a quote is opened but not closed on its line")?;
+        let mut after = stop + 1;
+        while after < self.end && self.block[after] == b' ' {
+            after += 1;
+        }
+        if after < self.end && self.block[after] != separator {
+            return Err("a closing quote must be followed by a separator; quotes within quotes are not read".into());
+        }
+        self.at = after + 1;
+        Ok(start..stop)
+    }
+
+    fn skip_blanks(&self, at: usize) -> usize {
+        let rest = &self.block[at..self.end];
+        at + rest.iter().position(|&byte| !is_blank(byte)).unwrap_or(rest.len())
+    }
+}
+
+/// Where the columns of an edge lie.
+pub(super) struct EdgeFields {
+    pub source: Range<usize>,
+    pub target: Range<usize>,
+    pub weight: Option<Range<usize>>,
+}
+
+impl EdgeFields {
+    /// Finds them in a line that is not passed over.
+    pub fn of(block: &[u8], line: Range<usize>, separator: Separator, columns: Columns) -> Result<EdgeFields, String> {
+        let (mut source, mut target, mut weight) = (0..0, 0..0, None);
+        let mut fields = Fields::of(block, line, separator);
+        for index in 0..=columns.last() {
+            let Some(field) = fields.next()? else {
+                return Err(too_few(index, separator, columns));
+            };
+            if index == columns.source {
+                source = field.clone();
+            }
+            if index == columns.target {
+                target = field.clone();
+            }
+            if columns.weight == Some(index) {
+                weight = Some(field);
+            }
+        }
+        for (role, field) in [("source", &source), ("target", &target)] {
+            if field.is_empty() {
+                return Err(format!("the {role} is empty"));
+            }
+        }
+        Ok(EdgeFields { source, target, weight })
+    }
+}
+
+fn too_few(found: usize, separator: Separator, columns: Columns) -> String {
+    let wanted = columns.last() + 1;
+    let between = separator.plural();
+    let there = if found == 1 { "there is 1".to_owned() } else { format!("there are {found}") };
+    match columns.weight {
+        Some(weight) if found == weight => {
+            format!("the weight is missing: {there} columns separated by {between}, {wanted} are needed; or import without --weighted")
+        }
+        _ => format!("expected {wanted} columns separated by {between}, {there}"),
+    }
+}
+
+/// The line that begins at `start`: its bytes without its end, and where the next one begins.
+pub(super) fn line_at(block: &[u8], start: usize) -> (Range<usize>, usize) {
+    let feed = memchr(b'\n', &block[start..]).map_or(block.len(), |at| start + at);
+    let has_return = feed > start && block[feed - 1] == b'\r';
+    (start..feed - usize::from(has_return), (feed + 1).min(block.len()))
+}
+
+/// Whether a line has no edge: it is blank or a comment.
+pub(super) fn is_passed_over(line: &[u8]) -> bool {
+    match line.iter().find(|&&byte| !is_blank(byte)) {
+        None => true,
+        Some(byte) => matches!(byte, b'#' | b'%'),
+    }
+}
+
+/// Reads an unsigned 64-bit integer.
+pub(super) fn integer(text: &[u8]) -> Result<u64, String> {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        let hint = "pass --ids string if the ids are names";
+        return Err(format!("the id {} is not an integer; {hint}", Excerpt(text)));
+    }
+    if digits.len() < text.len() {
+        return Err(format!("the id {} is negative; ids are unsigned, or pass --ids string", Excerpt(text)));
+    }
+    let value = digits.iter().try_fold(0u64, |value, digit| {
+        value.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
+    });
+    value.ok_or_else(|| format!("the id {} does not fit 64 bits; pass --ids string", Excerpt(text)))
+}
+
+/// Reads a finite weight.
+pub(super) fn weight(text: &[u8]) -> Result<f32, String> {
+    let unsigned = text.strip_prefix(b"+").unwrap_or(text);
+    match fast_float2::parse::<f32, _>(unsigned) {
+        Ok(weight) if weight.is_finite() => Ok(weight),
+        Ok(weight) if weight.is_infinite() => {
+            Err(format!("the weight {} is infinite; weights are finite 32-bit numbers", Excerpt(text)))
+        }
+        _ => Err(format!("the weight {} is not a number", Excerpt(text))),
+    }
+}
+
+/// The beginning of a piece of input, printable on one line.
+pub(super) struct Excerpt<'a>(pub &'a [u8]);
+
+impl std::fmt::Display for Excerpt<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        const BYTES_MAX: usize = 40;
+        let shown = &self.0[..self.0.len().min(BYTES_MAX)];
+        let more = if shown.len() < self.0.len() { ".." } else { "" };
+        write!(f, "`{}{more}`", String::from_utf8_lossy(shown).escape_debug())
+    }
+}
+
+fn is_blank(byte: u8) -> bool {
+    byte == b' ' || byte == b'\t'
+}
+
+fn trim(block: &[u8], field: Range<usize>) -> Range<usize> {
+    let bytes = &block[field.clone()];
+    let end = field.start + bytes.trim_ascii_end().len();
+    let start = end - block[field.start..end].trim_ascii_start().len();
+    start..end
+}

@@ -1,0 +1,95 @@
+//! Text edge lists: a line is `source target [weight]`, with further columns passed over.
+//!
+//! The stream is cut into blocks at line ends ([`blocks`]), how its lines are built is found out
+//! from the first ones ([`dialect`]), and each block is parsed on its own ([`parse`]): integers by a
+//! loop that handles the plain lines and leaves every other to the careful [`fields`].
+
+mod blocks;
+mod dialect;
+mod fields;
+mod parse;
+
+use std::path::Path;
+
+use memchr::memchr_iter;
+
+use self::blocks::Blocks;
+pub(super) use self::dialect::{Dialect, sniff};
+use super::stream::Stream;
+use super::work::{Emit, Part, Reader, Space};
+use super::IdKind;
+use crate::error::{At, Error, Place, Result};
+
+/// A text that is being read.
+pub(super) struct LineReader<'a> {
+    path: &'a Path,
+    dialect: &'a Dialect,
+    blocks: Blocks,
+}
+
+/// What is wrong with one line of a block.
+#[derive(Debug)]
+struct Fault {
+    /// Where in the block the line begins.
+    line_start: usize,
+    detail: String,
+}
+
+impl<'a> LineReader<'a> {
+    pub fn open(path: &'a Path, stream: Stream, dialect: &'a Dialect, emit: &Emit<'_>) -> Result<LineReader<'a>> {
+        let blocks = Blocks::new(path, stream, dialect.start(), emit.sizes.block_bytes)?;
+        Ok(LineReader { path, dialect, blocks })
+    }
+}
+
+impl<'a> Reader<'a> for LineReader<'a> {
+    fn claim(&mut self, space: &mut Space, emit: &Emit<'_>) -> Result<Option<Part<'a>>> {
+        let block = self.blocks.next(&mut space.block);
+        emit.progress.advance(self.blocks.stored_bytes_since());
+        let Some(block) = block? else { return Ok(None) };
+        let (path, dialect) = (self.path, self.dialect);
+        Ok(Some(Box::new(move |space, emit| {
+            let mut bytes = std::mem::take(&mut space.block);
+            let lines = &bytes[..block.bytes];
+            let parsed = match emit.ids {
+                IdKind::String => parse::strings(lines, dialect, space, emit),
+                IdKind::Integer | IdKind::Auto => parse::integers(lines, dialect, space, emit),
+            };
+            let result = parsed.map_err(|stop| stop.locate(path, lines, block.first_line));
+            std::mem::swap(&mut space.block, &mut bytes);
+            result
+        })))
+    }
+}
+
+/// Why the parsing of a block stopped early.
+enum Stop {
+    Fault(Fault),
+    Sink(Error),
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Stop {
+        Stop::Fault(fault)
+    }
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Stop {
+        Stop::Sink(error)
+    }
+}
+
+impl Stop {
+    /// The error for the user, with the number of the line in its file.
+    fn locate(self, path: &Path, block: &[u8], first_line: u64) -> Error {
+        match self {
+            Stop::Sink(error) => error,
+            Stop::Fault(fault) => {
+                let before = memchr_iter(b'\n', &block[..fault.line_start]).count() as u64;
+                let place = Place { file: path.to_owned(), at: At::Line(first_line + before) };
+                Error::BadInput { place, detail: fault.detail }
+            }
+        }
+    }
+}

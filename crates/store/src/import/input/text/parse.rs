@@ -1,0 +1,247 @@
+//! Blocks of lines become chunks of edges.
+
+use memchr::memchr;
+
+use super::super::chunk::{Ends, Span};
+use super::super::work::{Emit, Space};
+use super::dialect::Dialect;
+use super::fields::{self, EdgeFields, Excerpt, Separator, is_passed_over, line_at};
+use super::{Fault, Stop};
+
+/// Parses a block whose ids are integers. About 10 ns an edge: plain lines need neither a search
+/// for their end nor a loop over their digits.
+pub(super) fn integers(
+    block: &[u8],
+    dialect: &Dialect,
+    space: &mut Space,
+    emit: &Emit<'_>,
+) -> Result<(), Stop> {
+    let Space { pairs64: pairs, weights, .. } = space;
+    pairs.clear();
+    weights.clear();
+    let plain = PlainLines::of(dialect);
+    let mut at = 0;
+    while at < block.len() {
+        if pairs.len() >= emit.sizes.chunk_edges {
+            emit.chunk(Ends::Pairs64(pairs), weights)?;
+            pairs.clear();
+            weights.clear();
+        }
+        if let Some(plain) = plain {
+            let room = emit.sizes.chunk_edges - pairs.len();
+            at = plain.parse(block, at, room, pairs, weights);
+            if pairs.len() == emit.sizes.chunk_edges || at == block.len() {
+                continue;
+            }
+        }
+        at = edge(block, at, dialect, |edge| {
+            let source = fields::integer(&block[edge.source])?;
+            let target = fields::integer(&block[edge.target])?;
+            if let Some(weight) = edge.weight {
+                weights.push(fields::weight(&block[weight])?);
+            }
+            pairs.push([source, target]);
+            Ok(())
+        })?;
+    }
+    Ok(emit.chunk(Ends::Pairs64(pairs), weights)?)
+}
+
+/// Parses a block whose ids are strings; they stay where they are.
+pub(super) fn strings(
+    block: &[u8],
+    dialect: &Dialect,
+    space: &mut Space,
+    emit: &Emit<'_>,
+) -> Result<(), Stop> {
+    let Space { sources, targets, weights, .. } = space;
+    let all_utf8 = std::str::from_utf8(block).is_ok();
+    let mut at = 0;
+    while at < block.len() {
+        sources.clear();
+        targets.clear();
+        weights.clear();
+        while at < block.len() && sources.len() < emit.sizes.chunk_edges {
+            at = edge(block, at, dialect, |edge| {
+                for id in [&edge.source, &edge.target] {
+                    check_utf8(&block[id.clone()], all_utf8)?;
+                }
+                if let Some(weight) = edge.weight {
+                    weights.push(fields::weight(&block[weight])?);
+                }
+                sources.push(Span::of(edge.source));
+                targets.push(Span::of(edge.target));
+                Ok(())
+            })?;
+        }
+        emit.strings(block, sources, targets, weights)?;
+    }
+    Ok(())
+}
+
+fn check_utf8(id: &[u8], known: bool) -> Result<(), String> {
+    if known || std::str::from_utf8(id).is_ok() {
+        return Ok(());
+    }
+    Err(format!("the id {} is not UTF-8", Excerpt(id)))
+}
+
+/// Takes the line at `at` apart and gives its edge, if it is one, to `take`. Returns where the next
+/// line begins.
+fn edge(
+    block: &[u8],
+    at: usize,
+    dialect: &Dialect,
+    take: impl FnOnce(EdgeFields) -> Result<(), String>,
+) -> Result<usize, Fault> {
+    let (line, next) = line_at(block, at);
+    if !is_passed_over(&block[line.clone()]) {
+        EdgeFields::of(block, line, dialect.separator(), dialect.columns())
+            .and_then(take)
+            .map_err(|detail| Fault { line_start: at, detail })?;
+    }
+    Ok(next)
+}
+
+/// The fast way through lines that are just what one expects: `digits separator digits`, perhaps a
+/// separator and a weight, perhaps a separator and more, end of line.
+#[derive(Debug, Clone, Copy)]
+struct PlainLines {
+    separator: u8,
+    /// The other byte that separates, or the same again.
+    separator_too: u8,
+    weighted: bool,
+}
+
+impl PlainLines {
+    /// `None` if the wanted columns are not the first ones.
+    fn of(dialect: &Dialect) -> Option<PlainLines> {
+        let columns = dialect.columns();
+        let weighted = columns.weight.is_some();
+        let separator = dialect.separator().byte();
+        let separator_too = if dialect.separator() == Separator::Blanks { b'\t' } else { separator };
+        let first = columns.source == 0 && columns.target == 1 && columns.weight.is_none_or(|at| at == 2);
+        first.then_some(PlainLines { separator, separator_too, weighted })
+    }
+
+    /// Parses lines from `at` until `room` edges are taken or a line is not plain; returns where
+    /// that line begins.
+    fn parse(
+        self,
+        block: &[u8],
+        mut at: usize,
+        room: usize,
+        pairs: &mut Vec<[u64; 2]>,
+        weights: &mut Vec<f32>,
+    ) -> usize {
+        if self.weighted {
+            for _ in 0..room {
+                let Some((pair, weight, next)) = self.weighted_edge(block, at) else { break };
+                pairs.push(pair);
+                weights.push(weight);
+                at = next;
+            }
+        } else {
+            for _ in 0..room {
+                let Some((pair, next)) = self.edge(block, at) else { break };
+                pairs.push(pair);
+                at = next;
+            }
+        }
+        at
+    }
+
+    #[inline]
+    fn edge(self, block: &[u8], at: usize) -> Option<([u64; 2], usize)> {
+        let (pair, at) = self.pair(block, at)?;
+        Some((pair, self.line_end(block, at)?))
+    }
+
+    #[inline]
+    fn weighted_edge(self, block: &[u8], at: usize) -> Option<([u64; 2], f32, usize)> {
+        let (pair, at) = self.pair(block, at)?;
+        let at = self.gap(block, at)?;
+        let (weight, length) = fast_float2::parse_partial::<f32, _>(&block[at..]).ok()?;
+        let next = self.line_end(block, at + length)?;
+        weight.is_finite().then_some((pair, weight, next))
+    }
+
+    #[inline]
+    fn pair(self, block: &[u8], at: usize) -> Option<([u64; 2], usize)> {
+        let (source, at) = number(block, at)?;
+        let (target, at) = number(block, self.gap(block, at)?)?;
+        Some(([source, target], at))
+    }
+
+    #[inline]
+    fn gap(self, block: &[u8], at: usize) -> Option<usize> {
+        self.separates(*block.get(at)?).then_some(at + 1)
+    }
+
+    #[inline]
+    fn line_end(self, block: &[u8], at: usize) -> Option<usize> {
+        match *block.get(at)? {
+            b'\n' => Some(at + 1),
+            b'\r' => (*block.get(at + 1)? == b'\n').then_some(at + 2),
+            byte if self.separates(byte) => Some(at + memchr(b'\n', &block[at..])? + 1),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn separates(self, byte: u8) -> bool {
+        byte == self.separator || byte == self.separator_too
+    }
+}
+
+/// The number of 1 to 15 digits at `at`, and where it ends. `None` for any other number, and near
+/// the block's end, where eight bytes cannot be loaded.
+#[inline]
+fn number(block: &[u8], at: usize) -> Option<(u64, usize)> {
+    let (value, digits) = leading_number(load(block, at)?);
+    match digits {
+        0 => None,
+        1..8 => Some((value, at + digits)),
+        _ => long_number(block, at + 8, value),
+    }
+}
+
+/// Goes on with a number whose first eight digits are `high`.
+#[inline(never)]
+fn long_number(block: &[u8], at: usize, high: u64) -> Option<(u64, usize)> {
+    const POWERS: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+    let (low, digits) = match load(block, at)? {
+        word if digit_count(word) == 0 => (0, 0),
+        word => leading_number(word),
+    };
+    Some((high * POWERS.get(digits)? + low, at + digits))
+}
+
+#[inline]
+fn load(block: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(*block.get(at..)?.first_chunk()?))
+}
+
+/// How many of a word's first bytes are digits.
+#[inline]
+fn digit_count(word: u64) -> usize {
+    const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
+    // A digit becomes 0..=9; adding 0x76 sets the high bit of 10 and more. A carry out of a byte
+    // disturbs only the bytes after one that is no digit.
+    let values = word ^ 0x3030_3030_3030_3030;
+    let others = (values.wrapping_add(0x7676_7676_7676_7676) | values) & HIGH_BITS;
+    others.trailing_zeros() as usize / 8
+}
+
+/// The number that a word's first bytes spell, and its digits: 0 (then the number means nothing) to 8.
+#[inline]
+fn leading_number(word: u64) -> (u64, usize) {
+    let digits = digit_count(word);
+    // Moves the digits to the end of the word and so puts zeros before them.
+    let values = (word & 0x0f0f_0f0f_0f0f_0f0f).wrapping_shl(64 - 8 * digits as u32);
+    // Joins neighbours: 8 digits, 4 numbers of 2, 2 of 4, 1 of 8.
+    let pairs = values.wrapping_mul(10).wrapping_add(values >> 8);
+    let even = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(0x000f_4240_0000_0064);
+    let odd = ((pairs >> 16) & 0x0000_00ff_0000_00ff).wrapping_mul(0x0000_2710_0000_0001);
+    (even.wrapping_add(odd) >> 32, digits)
+}

@@ -1,0 +1,79 @@
+//! Who does the reading: the choice a caller makes, and the trait behind which it is made.
+
+use std::collections::HashMap;
+use std::io;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+
+use super::faulty::{FaultPlan, Faulty};
+use super::file::{Caching, OpenFile};
+use super::memory::Memory;
+use super::task::Task;
+use super::threads::{THREADS_DEFAULT, Threads};
+use super::uring::Uring;
+
+/// Who does the reading.
+#[derive(Debug, Clone)]
+pub enum Backend {
+    /// io_uring where a ring can be created, threads elsewhere.
+    Auto,
+    /// One thread that keeps many reads in flight in an io_uring; fails where there is none.
+    Uring,
+    /// So many threads that read one request each.
+    Threads(NonZeroUsize),
+    /// No disk: these files, by path.
+    Memory(HashMap<PathBuf, Vec<u8>>),
+    /// Another backend, with faults.
+    Faulty(Box<Backend>, FaultPlan),
+}
+
+impl Backend {
+    /// This backend with the faults of `plan`.
+    #[must_use]
+    pub fn with_faults(self, plan: &FaultPlan) -> Backend {
+        Backend::Faulty(Box::new(self), plan.clone())
+    }
+
+    /// Starts its threads.
+    pub(super) fn start(self) -> Result<Arc<dyn Device>> {
+        let failed = |name: &'static str| Error::io("start the reading backend", name);
+        Ok(match self {
+            Backend::Auto => match Uring::start() {
+                Ok(uring) => Arc::new(uring),
+                Err(error) => {
+                    tracing::info!(%error, "no io_uring; reading with threads");
+                    Backend::Threads(THREADS_DEFAULT).start()?
+                }
+            },
+            Backend::Uring => Arc::new(Uring::start().map_err(failed("io_uring"))?),
+            Backend::Threads(count) => Arc::new(Threads::start(count).map_err(failed("threads"))?),
+            Backend::Memory(files) => Arc::new(Memory::new(files)),
+            Backend::Faulty(inner, plan) => {
+                Arc::new(Faulty::start(inner.start()?, plan).map_err(failed("faulty"))?)
+            }
+        })
+    }
+}
+
+/// What a backend does.
+///
+/// A task that is dropped tells its waiter so; a device therefore never needs to clean up, except
+/// that it must [leak](Task::leak) those whose memory the kernel may still write to.
+pub(super) trait Device: Send + Sync {
+    /// Opens a file.
+    fn open(&self, path: &Path, caching: Caching) -> Result<OpenFile> {
+        OpenFile::on_disk(path, caching)
+    }
+
+    /// Takes a task; soon returns, and sees to it that the task is done.
+    fn submit(&self, task: Task);
+}
+
+/// Spawns a thread that ends by itself once its device is gone. It is not joined: the last
+/// handle of a device may be dropped on that very thread.
+pub(super) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    std::thread::Builder::new().name(name.to_owned()).spawn(body).map(drop)
+}

@@ -1,0 +1,205 @@
+//! Faults on purpose, for tests: a disk that errs, reads short, flips bits, dawdles or dies; and
+//! an output that fails at its n-th step.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crossbeam_channel::{Sender, unbounded};
+
+use crate::error::Result;
+
+use super::backend::{Device, spawn};
+use super::block_writer::OutputFile;
+use super::file::{Caching, OpenFile};
+use super::task::{Interference, Task};
+
+/// One way for a read to go wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The kernel answers with this error number, once.
+    Errno(i32),
+    /// The kernel reads at most so many bytes at first; at least one.
+    Short(usize),
+    /// This bit of the frame is flipped, counted modulo its length.
+    FlipBit(u64),
+    /// The read starts so much later; reads behind it overtake it.
+    Delay(Duration),
+    /// The thread that has the read dies.
+    Lose,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum When {
+    Nth(u64),
+    Every(u64),
+    OneIn { n: u64, seed: u64 },
+}
+
+/// Which reads go wrong, and how. Clones share their counts. Reads are counted from 1, in the
+/// order in which they get memory.
+#[derive(Debug, Clone, Default)]
+pub struct FaultPlan {
+    rules: Vec<(When, Fault)>,
+    counts: Arc<Counts>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    reads: AtomicU64,
+    struck: AtomicU64,
+}
+
+impl FaultPlan {
+    /// A plan without faults.
+    pub fn new() -> FaultPlan {
+        FaultPlan::default()
+    }
+
+    /// The `n`-th read goes wrong.
+    #[must_use]
+    pub fn nth(self, n: u64, fault: Fault) -> FaultPlan {
+        self.rule(When::Nth(n), fault)
+    }
+
+    /// Every `n`-th read goes wrong.
+    #[must_use]
+    pub fn every(self, n: u64, fault: Fault) -> FaultPlan {
+        self.rule(When::Every(n.max(1)), fault)
+    }
+
+    /// One read in `n` goes wrong, the same ones for the same seed.
+    #[must_use]
+    pub fn one_in(self, n: u64, seed: u64, fault: Fault) -> FaultPlan {
+        self.rule(When::OneIn { n: n.max(1), seed }, fault)
+    }
+
+    /// Reads seen so far.
+    pub fn reads(&self) -> u64 {
+        self.counts.reads.load(Ordering::Relaxed)
+    }
+
+    /// Faults that have struck so far.
+    pub fn struck(&self) -> u64 {
+        self.counts.struck.load(Ordering::Relaxed)
+    }
+
+    fn rule(mut self, when: When, fault: Fault) -> FaultPlan {
+        self.rules.push((when, fault));
+        self
+    }
+
+    /// The faults of the next read.
+    fn next(&self) -> Vec<Fault> {
+        let read = self.counts.reads.fetch_add(1, Ordering::Relaxed) + 1;
+        let rules = self.rules.iter().filter(|(when, _)| when.strikes(read));
+        let faults: Vec<Fault> = rules.map(|&(_, fault)| fault).collect();
+        self.counts.struck.fetch_add(faults.len() as u64, Ordering::Relaxed);
+        faults
+    }
+}
+
+impl When {
+    fn strikes(self, read: u64) -> bool {
+        match self {
+            When::Nth(n) => read == n,
+            When::Every(n) => read.is_multiple_of(n),
+            When::OneIn { n, seed } => mix(seed ^ mix(read)).is_multiple_of(n),
+        }
+    }
+}
+
+/// The finaliser of SplitMix64: neighbouring numbers become unrelated ones.
+fn mix(number: u64) -> u64 {
+    let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// A device that passes tasks on to another, some of them spoiled.
+pub(super) struct Faulty {
+    inner: Arc<dyn Device>,
+    plan: FaultPlan,
+    late: Sender<(Task, Duration)>,
+}
+
+impl Faulty {
+    pub(super) fn start(inner: Arc<dyn Device>, plan: FaultPlan) -> io::Result<Faulty> {
+        let (late, queue) = unbounded::<(Task, Duration)>();
+        let device = Arc::clone(&inner);
+        spawn("tegula-late", move || {
+            for (task, delay) in queue {
+                std::thread::sleep(delay);
+                device.submit(task);
+            }
+        })?;
+        Ok(Faulty { inner, plan, late })
+    }
+}
+
+impl Device for Faulty {
+    fn open(&self, path: &Path, caching: Caching) -> Result<OpenFile> {
+        self.inner.open(path, caching)
+    }
+
+    fn submit(&self, mut task: Task) {
+        let mut interference = Interference::default();
+        let mut delay = None;
+        for fault in self.plan.next() {
+            match fault {
+                Fault::Errno(errno) => interference.errno = Some(errno),
+                Fault::Short(bytes) => interference.short = Some(bytes.max(1)),
+                Fault::FlipBit(bit) => interference.flip_bit = Some(bit),
+                Fault::Delay(time) => delay = Some(time),
+                Fault::Lose => return drop(task),
+            }
+        }
+        task.interfere(interference);
+        match delay {
+            Some(delay) => drop(self.late.send((task, delay))),
+            None => self.inner.submit(task),
+        }
+    }
+}
+
+/// An output that fails at its `n`-th step, counted from 1; every write, flush and sync is one.
+/// What was written before stays written.
+#[derive(Debug)]
+pub struct FaultyOutput<W> {
+    inner: W,
+    steps_left: u64,
+}
+
+impl<W> FaultyOutput<W> {
+    /// Lets `n - 1` steps pass and fails from then on, as a full disk does.
+    pub fn new(inner: W, n: u64) -> FaultyOutput<W> {
+        FaultyOutput { inner, steps_left: n.saturating_sub(1) }
+    }
+
+    fn step(&mut self) -> io::Result<&mut W> {
+        match self.steps_left.checked_sub(1) {
+            Some(left) => self.steps_left = left,
+            None => return Err(io::Error::from(io::ErrorKind::StorageFull)),
+        }
+        Ok(&mut self.inner)
+    }
+}
+
+impl<W: OutputFile> Write for FaultyOutput<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.step()?.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.step()?.flush()
+    }
+}
+
+impl<W: OutputFile> OutputFile for FaultyOutput<W> {
+    fn sync(&mut self) -> io::Result<()> {
+        self.step()?.sync()
+    }
+}

@@ -1,0 +1,72 @@
+//! Batches: the ranges of targets that one worker owns while it processes them.
+
+use super::WINDOW_LOG2;
+
+/// An aligned range of `2^log2` targets. Its tiles lie side by side in the file, in Hilbert order
+/// of (source window, target window).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Batch {
+    /// First target; a multiple of `2^log2`.
+    pub target_first: u32,
+    /// log2 of the number of targets: 4 to 18.
+    pub log2: u32,
+}
+
+/// log2 of the most targets of a batch: four windows, so that the Hilbert order has something to
+/// gain and four-byte accumulators take 1 MiB.
+pub const BATCH_LOG2_MAX: u32 = WINDOW_LOG2 + 2;
+/// log2 of the fewest targets of a batch.
+pub const BATCH_LOG2_MIN: u32 = 4;
+/// A batch with more edges is halved, down to `2^BATCH_LOG2_MIN` targets.
+pub const BATCH_EDGES_MAX: u64 = 1 << 24;
+
+impl Batch {
+    /// The targets of the batch, cut off at the number of vertices.
+    pub fn targets(&self, vertex_count: u32) -> std::ops::Range<u32> {
+        let end = u64::from(self.target_first) + (1 << self.log2);
+        self.target_first..end.min(u64::from(vertex_count)) as u32
+    }
+
+    /// Cuts all targets into batches by their in-degrees: a pure function of the graph, never of the
+    /// machine, so that a graph directory and every result are the same everywhere.
+    pub fn plan(in_degrees: &[u32]) -> Vec<Batch> {
+        let mut batches = Vec::new();
+        let mut first = 0usize;
+        while first < in_degrees.len() {
+            let batch = Batch { target_first: first as u32, log2: BATCH_LOG2_MAX };
+            batch.halve_into(in_degrees, &mut batches);
+            first += 1 << BATCH_LOG2_MAX;
+        }
+        batches
+    }
+
+    fn halve_into(self, in_degrees: &[u32], batches: &mut Vec<Batch>) {
+        let targets = self.targets(in_degrees.len() as u32);
+        if targets.is_empty() {
+            return;
+        }
+        let degrees = &in_degrees[targets.start as usize..targets.end as usize];
+        let edges: u64 = degrees.iter().map(|&degree| u64::from(degree)).sum();
+        if edges <= BATCH_EDGES_MAX || self.log2 == BATCH_LOG2_MIN {
+            batches.push(self);
+            return;
+        }
+        let log2 = self.log2 - 1;
+        Batch { target_first: self.target_first, log2 }.halve_into(in_degrees, batches);
+        let upper = u64::from(self.target_first) + (1 << log2);
+        if upper < in_degrees.len() as u64 {
+            Batch { target_first: upper as u32, log2 }.halve_into(in_degrees, batches);
+        }
+    }
+
+    /// Position of a tile within its batch: the Hilbert index of its windows. Where the batch lies
+    /// within one window this is the order of the sources.
+    pub fn hilbert_index(&self, source_first: u32, target_first: u32) -> u64 {
+        let source_window = source_first >> WINDOW_LOG2;
+        if self.log2 <= WINDOW_LOG2 {
+            return u64::from(source_window);
+        }
+        let target_window = (target_first - self.target_first) >> WINDOW_LOG2;
+        fast_hilbert::xy2h::<u32>(source_window, target_window, 16)
+    }
+}

@@ -1,0 +1,22 @@
+//! Tiles: the adjacency matrix sorted by target, cut into pieces that fit a cache.
+
+mod batch;
+mod decode;
+mod encode;
+mod strip;
+mod summary;
+
+#[cfg(test)]
+mod tests;
+
+pub use batch::{BATCH_EDGES_MAX, BATCH_LOG2_MAX, BATCH_LOG2_MIN, Batch};
+pub use decode::{Entries, Strip, Strips, Tile};
+pub use encode::{EdgeWeight, EncodedTile, Encoder, TileEdge};
+pub use strip::{ENCODINGS, Encoding};
+pub use summary::{CHUNK_LOG2_MIN, TileSummary};
+
+/// log2 of the number of vertices of a window.
+pub const WINDOW_LOG2: u32 = 16;
+
+/// Vertices of a window: ids in it are 2-byte local ids.
+pub const WINDOW_SIZE: usize = 1 << WINDOW_LOG2;

@@ -1,0 +1,64 @@
+//! What is known of a tile without reading it.
+
+/// Summary of a tile: enough to tell that a run has no use for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TileSummary {
+    /// Number of edges.
+    pub edge_count: u32,
+    /// No source lies below it.
+    pub source_first: u32,
+    /// No source lies above it.
+    pub source_last: u32,
+    /// Smallest target.
+    pub target_first: u32,
+    /// Greatest target.
+    pub target_last: u32,
+    /// Bit `i` is set where a source lies in the `i`-th *chunk* of the sources: see [`Self::chunk`].
+    pub source_mask: u64,
+}
+
+/// log2 of the number of vertices of the smallest chunk: a window's sources fill one mask.
+pub const CHUNK_LOG2_MIN: u32 = 10;
+
+impl TileSummary {
+    pub(crate) fn empty(source_first: u32, source_last: u32) -> TileSummary {
+        TileSummary {
+            edge_count: 0,
+            source_first,
+            source_last,
+            target_first: u32::MAX,
+            target_last: 0,
+            source_mask: 0,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn add(&mut self, source: u32, target: u32) {
+        self.target_first = self.target_first.min(target);
+        self.target_last = self.target_last.max(target);
+        self.source_mask |= 1 << self.chunk_of(source);
+    }
+
+    /// log2 of the vertices of a chunk: the smallest at which 64 aligned chunks cover all sources.
+    #[inline]
+    pub fn chunk_log2(&self) -> u32 {
+        let mut log2 = CHUNK_LOG2_MIN;
+        while (self.source_last >> log2) - (self.source_first >> log2) >= 64 {
+            log2 += 1;
+        }
+        log2
+    }
+
+    /// The range of sources that bit `bit` of the mask stands for.
+    pub fn chunk(&self, bit: u32) -> std::ops::Range<u64> {
+        let log2 = self.chunk_log2();
+        let start = u64::from((self.source_first >> log2) + bit) << log2;
+        start..start + (1 << log2)
+    }
+
+    #[inline]
+    fn chunk_of(&self, source: u32) -> u32 {
+        let log2 = self.chunk_log2();
+        (source >> log2) - (self.source_first >> log2)
+    }
+}

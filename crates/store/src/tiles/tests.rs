@@ -1,0 +1,172 @@
+//! Encoded edges come back: every shape of block, every encoding.
+
+use super::*;
+
+/// Decodes a tile into sorted (source, target, weight bits).
+pub(crate) fn decode(tile: &EncodedTile, vertex_count: u32) -> Vec<(u32, u32, u32)> {
+    let view = Tile::parse(&tile.bytes).unwrap();
+    let window = tile.summary.target_first & !(WINDOW_SIZE as u32 - 1);
+    let mut edges = Vec::new();
+    for strip in view.strips(vertex_count) {
+        let strip = strip.unwrap();
+        let base = window + strip.target_start() as u32;
+        let weight = |entry: usize| {
+            tile.weights.get(strip.entry_offset() + entry).map_or(0, |w| w.to_bits())
+        };
+        match strip.entries() {
+            Entries::Masks => strip.visit_masks(|_, source, mask| {
+                (0..16)
+                    .filter(|bit| mask >> bit & 1 == 1)
+                    .for_each(|bit| edges.push((source, base + bit, 0)));
+            }),
+            _ => strip.visit_singles(|_, entry, source, low, is_edge| {
+                if is_edge {
+                    edges.push((source, base + low as u32, weight(entry)));
+                }
+            }),
+        }
+    }
+    edges
+}
+
+fn round_trip<W: EdgeWeight>(edges: &[TileEdge<W>], vertex_count: u32) -> Vec<Encoding> {
+    let mut tiles = Vec::new();
+    let mut input = edges.to_vec();
+    Encoder::new()
+        .encode_window(&mut input, &mut Vec::new(), &mut |tile| {
+            tiles.push(tile);
+            Ok(())
+        })
+        .unwrap();
+    let bits = |w: W| if W::IS_WEIGHTED { w.to_f32().to_bits() } else { 0 };
+    let mut expected: Vec<_> =
+        edges.iter().map(|e| (e.source, e.target, bits(e.weight))).collect();
+    let mut found: Vec<_> = tiles.iter().flat_map(|t| decode(t, vertex_count)).collect();
+    expected.sort_unstable();
+    found.sort_unstable();
+    assert_eq!(found.len(), expected.len());
+    assert_eq!(found, expected);
+    let mut encodings = Vec::new();
+    for tile in &tiles {
+        assert_eq!(decode(tile, vertex_count).len(), tile.summary.edge_count as usize);
+        for (source, target, _) in decode(tile, vertex_count) {
+            let summary = &tile.summary;
+            assert!((summary.source_first..=summary.source_last).contains(&source));
+            assert!((summary.target_first..=summary.target_last).contains(&target));
+            let covered = (0..64)
+                .filter(|bit| summary.source_mask >> bit & 1 == 1)
+                .any(|bit| summary.chunk(bit).contains(&u64::from(source)));
+            assert!(covered);
+        }
+        let strips = Tile::parse(&tile.bytes).unwrap().strips(vertex_count);
+        encodings.extend(strips.map(|strip| strip.unwrap().encoding()));
+    }
+    encodings
+}
+
+/// `count` edges spread evenly over `sources` x `targets` by a fixed walk.
+fn spread<W: EdgeWeight>(count: u64, sources: u64, targets: u64) -> Vec<TileEdge<W>> {
+    let mut state = 0x9E37_79B9_7F4A_7C15u64;
+    let mut draw = |below: u64| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        ((u128::from(state) * u128::from(below)) >> 64) as u64
+    };
+    (0..count)
+        .map(|i| TileEdge {
+            source: draw(sources) as u32,
+            target: (WINDOW_SIZE as u64 + draw(targets)) as u32,
+            weight: W::from_f32(i as f32),
+        })
+        .collect()
+}
+
+#[test]
+fn every_density_comes_back_and_meets_every_encoding() {
+    let mut met = std::collections::BTreeSet::new();
+    for (count, sources, targets) in [
+        (1, 1, 1),
+        (5, 3_000_000_000, 65536),
+        (1000, 65536, 65536),
+        (3000, 4_000_000_000, 16),
+        (2000, 4_000_000_000, 1),
+        (40_000, 2_000_000_000, 256),
+        (40_000, 2_000_000_000, 4096),
+        (40_000, 500_000_000, 65536),
+        (100_000, 200_000, 65536),
+        (200_000, 20_000, 65536),
+        (200_000, 5_000, 4096),
+        (400_000, 65536, 256),
+        (200_000, 3000, 64),
+        (20_000, 100, 8),
+        (300_000, 10, 3),
+        (3_500, 65536, 16),
+        (6_000, 2000, 16),
+        (60_000, 65536, 8),
+    ] {
+        met.extend(round_trip(&spread::<()>(count, sources, targets), u32::MAX));
+        round_trip(&spread::<f32>(count, sources, targets), u32::MAX);
+    }
+    let missing: Vec<_> = ENCODINGS.iter().filter(|e| !met.contains(e)).collect();
+    assert!(missing.is_empty(), "never chosen: {missing:?}");
+}
+
+#[test]
+fn a_block_too_large_for_one_sort_is_cut_along_its_targets() {
+    round_trip(&spread::<()>(5_000_000, 65536, 65536), 65536);
+}
+
+#[test]
+fn the_order_of_the_edges_does_not_matter() {
+    let encode = |mut edges: Vec<TileEdge<f32>>| {
+        let mut bytes = Vec::new();
+        let mut emit = |tile: EncodedTile| {
+            bytes.extend(tile.bytes);
+            bytes.extend(tile.weights.iter().flat_map(|w| w.to_le_bytes()));
+            Ok(())
+        };
+        Encoder::new().encode_window(&mut edges, &mut Vec::new(), &mut emit).unwrap();
+        bytes
+    };
+    let edges = spread::<f32>(100_000, 300, 200);
+    let mut reversed = edges.clone();
+    reversed.reverse();
+    assert_eq!(encode(edges), encode(reversed));
+}
+
+#[test]
+fn a_flipped_bit_never_leads_out_of_bounds() {
+    let mut edges = spread::<()>(3_000, 70_000, 300);
+    let mut tiles = Vec::new();
+    let mut emit = |tile| {
+        tiles.push(tile);
+        Ok(())
+    };
+    Encoder::new().encode_window(&mut edges, &mut Vec::new(), &mut emit).unwrap();
+    let mut refused = 0;
+    for tile in &tiles {
+        for bit in 0..tile.bytes.len() * 8 {
+            let mut bytes = tile.bytes.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let Ok(view) = Tile::parse(&bytes) else {
+                refused += 1;
+                continue;
+            };
+            for strip in view.strips(70_000) {
+                let Ok(strip) = strip else {
+                    refused += 1;
+                    break;
+                };
+                let check = |source: u32, target: usize| {
+                    assert!(source < 70_000 && target < WINDOW_SIZE);
+                };
+                match strip.entries() {
+                    Entries::Masks => strip.visit_masks(|_, source, _| check(source, 0)),
+                    _ => strip.visit_singles(|_, _, source, low, _| {
+                        check(source, strip.target_start() + low);
+                    }),
+                }
+            }
+        }
+    }
+    assert!(refused > 0);
+}

@@ -1,0 +1,103 @@
+//! Finding and reading real graphs.
+//!
+//! They lie in a folder beside the workspace or wherever `TEGULA_DATA` says. A test whose data is missing
+//! is skipped, and says so: `let Some(path) = data::find("wiki-Vote.txt.zst") else { return };`
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use crate::EdgeList;
+
+/// The folder with the data: `TEGULA_DATA`, else `../shared/data` as seen from the workspace.
+pub fn folder() -> PathBuf {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    std::env::var_os("TEGULA_DATA").map_or_else(beside, PathBuf::from)
+}
+
+/// The path of a file in the folder, or none and a notice that a test is skipped.
+pub fn find(file: &str) -> Option<PathBuf> {
+    let path = folder().join(file);
+    if !path.exists() {
+        skip(&format!(
+            "{} is missing; set TEGULA_DATA to the folder with the data",
+            path.display()
+        ));
+        return None;
+    }
+    Some(path)
+}
+
+/// Says on standard error that a test is skipped, and why.
+#[expect(
+    clippy::print_stderr,
+    reason = "a test that silently does nothing would look like one that passed"
+)]
+pub fn skip(reason: &str) {
+    eprintln!("SKIPPED: {reason}");
+}
+
+/// The whole text of a file, decompressed if its name ends in `.zst`.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let mut text = String::new();
+    if path.extension().is_some_and(|ending| ending == "zst") {
+        zstd::Decoder::new(file)?.read_to_string(&mut text)?;
+    } else {
+        file.read_to_string(&mut text)?;
+    }
+    Ok(text)
+}
+
+/// Reads lines of `source target` or `source target weight`; `#` begins a comment. Either all lines have
+/// a weight or the graph has none.
+pub fn read_edge_list(path: &Path) -> io::Result<EdgeList> {
+    let mut graph = EdgeList::default();
+    let mut weights = Vec::new();
+    for_each_row(&read_text(path)?, |fields| {
+        graph
+            .edges
+            .push((field(fields.next())?, field(fields.next())?));
+        if let Some(weight) = fields.next() {
+            weights.push(field(Some(weight))?);
+        }
+        Ok(())
+    })?;
+    match weights.len() {
+        0 => {}
+        count if count == graph.edges.len() => graph.weights = Some(weights),
+        count => {
+            return Err(invalid(format!(
+                "{count} of {} lines have a weight",
+                graph.edges.len()
+            )));
+        }
+    }
+    Ok(graph)
+}
+
+/// Calls `visit` with the fields of every line that is neither empty nor a comment.
+pub(crate) fn for_each_row(
+    text: &str,
+    mut visit: impl FnMut(&mut dyn Iterator<Item = &str>) -> io::Result<()>,
+) -> io::Result<()> {
+    for (number, line) in text.lines().enumerate() {
+        if !line.trim_start().is_empty() && !line.trim_start().starts_with('#') {
+            visit(&mut line.split_ascii_whitespace())
+                .map_err(|error| invalid(format!("line {}: {error}: {line:?}", number + 1)))?;
+        }
+    }
+    Ok(())
+}
+
+/// The value of a field, which must be there.
+pub(crate) fn field<T: FromStr>(text: Option<&str>) -> io::Result<T> {
+    let text = text.ok_or_else(|| invalid("a field is missing".into()))?;
+    text.parse()
+        .map_err(|_| invalid(format!("{text:?} is not a {}", std::any::type_name::<T>())))
+}
+
+fn invalid(message: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, message)
+}

@@ -1,0 +1,67 @@
+//! Weakly connected components: vertices joined by edges in either direction.
+
+use crate::matching::same_vertices;
+use crate::{EdgeList, Table};
+
+/// The smallest original id in every vertex's component (union-find; the smaller root wins).
+pub fn wcc(graph: &EdgeList) -> Table<u64> {
+    let compact = graph.compact();
+    let mut parents: Vec<u32> = (0..compact.vertices.len() as u32).collect();
+    for &(source, target) in &compact.edges {
+        let (source, target) = (root(&mut parents, source), root(&mut parents, target));
+        parents[source.max(target) as usize] = source.min(target);
+    }
+    let roots: Vec<u32> = (0..parents.len() as u32)
+        .map(|vertex| root(&mut parents, vertex))
+        .collect();
+    compact.table(
+        roots
+            .into_iter()
+            .map(|root| compact.vertices[root as usize]),
+    )
+}
+
+/// The root of a vertex's tree; halves the path to it on the way.
+fn root(parents: &mut [u32], mut vertex: u32) -> u32 {
+    while parents[vertex as usize] != vertex {
+        parents[vertex as usize] = parents[parents[vertex as usize] as usize];
+        vertex = parents[vertex as usize];
+    }
+    vertex
+}
+
+/// Checks component labels by flooding, as GAPBS' `CCVerifier` does: the smallest id of a component is its
+/// label, and whatever can be reached from there has it too. Labels of two components then differ.
+pub fn verify_wcc(graph: &EdgeList, components: &[(u64, u64)]) -> Result<(), String> {
+    let compact = graph.undirected().compact();
+    same_vertices(&compact.table(std::iter::repeat(())), components)?;
+    let neighbours = compact.out_edges();
+    let mut flooded = vec![false; components.len()];
+    for (first, &(vertex, label)) in components.iter().enumerate() {
+        if flooded[first] {
+            continue;
+        }
+        // Ascending ids: the first vertex of a component that comes along is its smallest.
+        if label != vertex {
+            return Err(format!(
+                "vertex {vertex} is the smallest of its component, but has label {label}"
+            ));
+        }
+        flooded[first] = true;
+        let mut stack = vec![first as u32];
+        while let Some(reached) = stack.pop() {
+            let (id, found) = components[reached as usize];
+            if found != label {
+                return Err(format!(
+                    "vertex {id} has label {found}, but is connected to {label}"
+                ));
+            }
+            for &neighbour in neighbours.of(reached) {
+                if !std::mem::replace(&mut flooded[neighbour as usize], true) {
+                    stack.push(neighbour);
+                }
+            }
+        }
+    }
+    Ok(())
+}

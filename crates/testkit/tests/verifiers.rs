@@ -1,0 +1,150 @@
+//! Verifiers accept what is right and refuse what is nearly right.
+
+use tegula_testkit::{
+    EdgeList, Table, bfs, pagerank, pagerank_until, small_graphs, verify_bfs, verify_pagerank,
+    verify_wcc, wcc,
+};
+
+/// Parents for the distances: any vertex one hop closer.
+fn parents(graph: &EdgeList, distances: &Table<Option<u64>>) -> Table<Option<u64>> {
+    let distance = |id| {
+        distances[distances
+            .binary_search_by_key(&id, |&(vertex, _)| vertex)
+            .unwrap()]
+        .1
+    };
+    let parent = |vertex| {
+        let closer = |&&(source, target): &&(u64, u64)| {
+            target == vertex
+                && distance(source).is_some_and(|hops| distance(vertex) == Some(hops + 1))
+        };
+        graph.edges.iter().find(closer).map(|&(source, _)| source)
+    };
+    distances
+        .iter()
+        .map(|&(vertex, _)| (vertex, parent(vertex)))
+        .collect()
+}
+
+#[test]
+fn right_answers_are_accepted_on_every_small_graph() {
+    for (name, graph) in small_graphs(1) {
+        verify_wcc(&graph, &wcc(&graph)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let ranks = pagerank(&graph, 0.85, 7);
+        verify_pagerank(&graph, 0.85, 7, &ranks).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let Some(&source) = graph.vertices().first() else {
+            continue;
+        };
+        let distances = bfs(&graph, source);
+        let parents = parents(&graph, &distances);
+        verify_bfs(&graph, source, &distances, Some(&parents))
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        verify_bfs(&graph, source, &distances, None)
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}
+
+/// 0 -> 1 -> 2 -> 3, a shortcut 0 -> 2, and 8 -> 9 apart.
+fn two_pieces() -> EdgeList {
+    EdgeList::new(vec![(0, 1), (1, 2), (2, 3), (0, 2), (8, 9)])
+}
+
+#[test]
+fn every_wrong_distance_is_refused() {
+    let graph = two_pieces();
+    let right = bfs(&graph, 0);
+    assert_eq!(
+        right,
+        [
+            (0, Some(0)),
+            (1, Some(1)),
+            (2, Some(1)),
+            (3, Some(2)),
+            (8, None),
+            (9, None)
+        ]
+    );
+    for vertex in 0..right.len() {
+        for wrong in [None, Some(0), Some(1), Some(2), Some(3)] {
+            let mut distances = right.clone();
+            distances[vertex].1 = wrong;
+            assert_eq!(
+                verify_bfs(&graph, 0, &distances, None).is_ok(),
+                wrong == right[vertex].1,
+                "{distances:?}"
+            );
+        }
+    }
+    verify_bfs(&graph, 0, &right[1..], None).unwrap_err();
+    verify_bfs(&graph, 1, &right, None).unwrap_err();
+}
+
+#[test]
+fn every_wrong_parent_is_refused() {
+    let graph = two_pieces();
+    let distances = bfs(&graph, 0);
+    let right = [
+        (0, None),
+        (1, Some(0)),
+        (2, Some(0)),
+        (3, Some(2)),
+        (8, None),
+        (9, None),
+    ];
+    verify_bfs(&graph, 0, &distances, Some(&right)).unwrap();
+    for vertex in 0..right.len() {
+        for wrong in [None, Some(0), Some(1), Some(2), Some(3), Some(8)] {
+            let mut parents = right;
+            parents[vertex].1 = wrong;
+            // The source may be its own parent.
+            let accepted = wrong == right[vertex].1 || (vertex == 0 && wrong == Some(0));
+            assert_eq!(
+                verify_bfs(&graph, 0, &distances, Some(&parents)).is_ok(),
+                accepted,
+                "{parents:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn wrong_components_are_refused() {
+    let graph = two_pieces();
+    assert_eq!(
+        wcc(&graph),
+        [(0, 0), (1, 0), (2, 0), (3, 0), (8, 8), (9, 8)]
+    );
+    for wrong in [
+        [0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 8, 9],
+        [0, 1, 0, 0, 8, 8],
+        [1, 1, 1, 1, 8, 8],
+        [0, 0, 0, 0, 9, 9],
+    ] {
+        let components: Table<u64> = [0, 1, 2, 3, 8, 9].into_iter().zip(wrong).collect();
+        assert!(verify_wcc(&graph, &components).is_err(), "{wrong:?}");
+    }
+}
+
+#[test]
+fn a_rank_off_by_more_than_the_tolerance_is_refused() {
+    let graph = two_pieces();
+    let mut ranks = pagerank(&graph, 0.85, 5);
+    ranks[3].1 *= 1.0 + 9e-6;
+    verify_pagerank(&graph, 0.85, 5, &ranks).unwrap();
+    ranks[3].1 *= 1.0 + 2e-6;
+    assert!(
+        verify_pagerank(&graph, 0.85, 5, &ranks)
+            .unwrap_err()
+            .contains("vertex 3")
+    );
+}
+
+#[test]
+fn ranks_converge_to_where_a_round_changes_little() {
+    let graph = two_pieces();
+    let (ranks, iterations) = pagerank_until(&graph, 0.85, 1e-9, 100);
+    assert!((4..100).contains(&iterations), "{iterations}");
+    assert_eq!(ranks, pagerank(&graph, 0.85, iterations));
+    assert_eq!(pagerank_until(&graph, 0.85, 0.0, 3).1, 3);
+}
