@@ -1,1 +1,6 @@
-//! Placeholder.
+//! Graph algorithms on the engine: one file an algorithm.
+
+pub mod bfs;
+pub mod pagerank;
+
+pub use tegula_engine as engine;

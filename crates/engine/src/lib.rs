@@ -1,1 +1,21 @@
-//! Placeholder.
+//! Vertex programs and how they run: the four phases, scans, jobs that share a scan, budgets.
+
+mod active;
+mod edges;
+mod job;
+mod kernel;
+mod options;
+mod program;
+mod run;
+mod scan;
+mod superstep;
+mod tile_cache;
+
+pub use edges::{EdgeVisitor, visit_edges};
+pub use kernel::Instructions;
+pub use options::{RunOptions, RunStatistics, open_graph};
+pub use program::{Activity, ApplyTo, EdgeWeight, Next, Program, Value};
+pub use run::{Estimate, Outcome, estimate, run, run_together};
+
+pub use tegula_store::graph::Graph;
+pub use tegula_store::{Error, Result, VertexId};

@@ -1,33 +1,23 @@
 //! Every malformed input is refused with its place and what is wrong there.
 
+mod input_support;
+
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BooleanArray, Float32Array, Int64Array, RecordBatch, StringArray};
-use parquet::arrow::ArrowWriter;
+use arrow_array::{ArrayRef, BooleanArray, Float32Array, Int64Array, StringArray};
+use input_support::{folder, gzip, put, put_table};
 use tegula_store::import::input::{Format, IdKind, Input, InputOptions};
 use tegula_store::{At, Cancel, Error, Place, Result, Silent};
-use tempfile::TempDir;
 
-fn folder() -> TempDir {
-    tempfile::tempdir().expect("a temporary folder")
-}
-
-fn put(folder: &TempDir, name: &str, bytes: &[u8]) -> PathBuf {
-    let path = folder.path().join(name);
-    fs::write(&path, bytes).expect("the temporary folder is writable");
-    path
-}
-
-fn import(paths: &[PathBuf], options: &InputOptions) -> Result<()> {
+fn try_import(paths: &[PathBuf], options: &InputOptions) -> Result<()> {
     Input::resolve(paths, options)?.read(&Silent, &Cancel::default(), &|_| Ok(()))
 }
 
 /// Asserts that the input is refused at `at` of `path`, in words that include `says`.
 fn assert_refused(path: &Path, options: &InputOptions, at: At, says: &str) {
-    match import(&[path.to_owned()], options) {
+    match try_import(&[path.to_owned()], options) {
         Err(Error::BadInput { place, detail }) => {
             assert_eq!(place, Place { file: path.to_owned(), at }, "{detail}");
             assert!(detail.contains(says), "`{detail}` does not say `{says}`");
@@ -61,8 +51,13 @@ fn a_malformed_line_is_named_by_its_number() {
         ("1,2\n3,\n", plain(), 2, "the target is empty"),
         ("1,2\n,4\n", plain(), 2, "the source is empty"),
         ("1,2\n\"3,4\n", plain(), 2, "not closed"),
-        ("1,2\n\"3\"\"x\",4\n", plain(), 2, "a closing quote"),
-        ("1 2 0.5\n3 4\n", weighted(), 2, "the weight is missing"),
+        ("1,2\n\"3\"\"x\",4\n", plain(), 2, "follow the closing quote"),
+        (
+            "1 2 0.5\n3 4\n",
+            weighted(),
+            2,
+            "expected 3 columns separated by blanks, there are 2; without weights",
+        ),
         ("1 2 0.5\n3 4 x\n", weighted(), 2, "the weight `x` is not a number"),
         ("1 2 0.5\n3 4 1.5x\n", weighted(), 2, "the weight `1.5x` is not a number"),
         ("1 2 0.5\n3 4 NaN\n", weighted(), 2, "the weight `NaN` is not a number"),
@@ -77,8 +72,6 @@ fn a_malformed_line_is_named_by_its_number() {
 
 #[test]
 fn ids_that_are_not_utf8_are_refused() {
-    let path = put(&folder(), "unused", b"");
-    assert!(!path.exists());
     let folder = folder();
     let path = put(&folder, "x.txt", b"ana bob\n# \xff is fine here\ncaf\xe9 bob\n");
     assert_refused(&path, &InputOptions::default(), At::Line(3), "is not UTF-8");
@@ -96,7 +89,9 @@ fn the_first_fault_in_the_order_of_the_files_is_reported() {
     for threads in [1, 2, 3, 8] {
         for memory in [64 << 10, 64 << 20] {
             let options = InputOptions { threads, memory, ..InputOptions::default() };
-            let Err(Error::BadInput { place, .. }) = import(&paths, &options) else { panic!("b.txt is malformed") };
+            let Err(Error::BadInput { place, .. }) = try_import(&paths, &options) else {
+                panic!("b.txt is malformed")
+            };
             assert_eq!(place, Place { file: paths[1].clone(), at: At::Line(200_001) });
         }
     }
@@ -108,7 +103,12 @@ fn missing_columns_are_reported_with_those_there_are() {
     let path = put(&folder, "x.csv", b"# people\nsrc,dst,since\n1,2,3\n");
     let named = InputOptions { source_column: Some("who".into()), ..InputOptions::default() };
     assert_refused(&path, &named, At::Line(2), "no column `who`; there are `src`, `dst`, `since`");
-    assert_refused(&path, &weighted(), At::Line(2), "--weight-column with one of `src`, `dst`, `since`");
+    assert_refused(
+        &path,
+        &weighted(),
+        At::Line(2),
+        "--weight-column with one of `src`, `dst`, `since`",
+    );
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn cut_off_raw_pairs_are_refused() {
     let folder = folder();
     let path = put(&folder, "x.bin32", &[0; 8 * 5 + 3]);
     assert_refused(&path, &InputOptions::default(), At::Byte(40), "within a record of 8 bytes");
-    let path = put(&folder, "x.bin64", &[0; 16 * 5]);
+    let path = put(&folder, "x.bin64", &[0; 16 * 6]);
     assert_refused(&path, &weighted(), At::Byte(80), "within a record of 20 bytes");
 }
 
@@ -130,26 +130,33 @@ fn weights_of_raw_pairs_are_finite() {
     }
 }
 
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(bytes).expect("memory takes it");
-    encoder.finish().expect("memory takes it")
-}
-
 #[test]
 fn cut_off_and_damaged_compressed_text_is_refused() {
     let folder = folder();
-    let text: String = (0..50_000u64).map(|line| format!("{line} {}\n", line * line % 9973)).collect();
+    let text: String =
+        (0..50_000u64).map(|line| format!("{line} {}\n", line * line % 9973)).collect();
     let zstd = zstd::encode_all(text.as_bytes(), 3).expect("memory takes it");
-    for (name, stored, format) in [("x.txt.gz", gzip(text.as_bytes()), "gzip"), ("x.txt.zst", zstd, "zstd")] {
+    for (name, stored, format) in
+        [("x.txt.gz", gzip(text.as_bytes()), "gzip"), ("x.txt.zst", zstd, "zstd")]
+    {
         for left in [stored.len() - 1, stored.len() / 2, 20] {
             let path = put(&folder, name, &stored[..left]);
-            assert_refused(&path, &InputOptions::default(), At::File, &format!("the {format} data is cut off"));
+            assert_refused(
+                &path,
+                &InputOptions::default(),
+                At::File,
+                &format!("the {format} data is cut off"),
+            );
         }
         let path = put(&folder, name, &[&stored[..], b"rubbish"].concat());
         assert_refused(&path, &InputOptions::default(), At::File, format);
         let path = put(&folder, name, b"1 2\n3 4\n1 2\n3 4\n1 2\n3 4\n");
-        assert_refused(&path, &InputOptions::default(), At::File, &format!("not valid {format} data"));
+        assert_refused(
+            &path,
+            &InputOptions::default(),
+            At::File,
+            &format!("not valid {format} data"),
+        );
     }
 }
 
@@ -158,7 +165,11 @@ fn files_that_are_no_text_are_refused() {
     let folder = folder();
     let path = put(&folder, "unknown", b"\x7fELF\0\0\0\0");
     assert_refused(&path, &InputOptions::default(), At::File, "pass --format");
-    let path = put(&folder, "x.txt", "1 2\n".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>().as_slice());
+    let path = put(
+        &folder,
+        "x.txt",
+        "1 2\n".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>().as_slice(),
+    );
     assert_refused(&path, &InputOptions::default(), At::File, "NUL bytes");
 }
 
@@ -166,7 +177,7 @@ fn files_that_are_no_text_are_refused() {
 fn files_that_cannot_be_read_are_named() {
     let folder = folder();
     let missing = folder.path().join("missing.txt");
-    let result = import(std::slice::from_ref(&missing), &InputOptions::default());
+    let result = try_import(std::slice::from_ref(&missing), &InputOptions::default());
     assert!(matches!(result, Err(Error::Io { action: "open", path, .. }) if path == missing));
     assert_refused(folder.path(), &InputOptions::default(), At::File, "the folder has no files");
 }
@@ -185,16 +196,6 @@ fn raw_pairs_cannot_be_strings() {
     assert_refused(&path, &strings(), At::File, "raw pairs hold integer ids");
 }
 
-fn put_table(folder: &TempDir, columns: Vec<(&str, ArrayRef)>) -> PathBuf {
-    let path = folder.path().join("x.parquet");
-    let batch = RecordBatch::try_from_iter(columns).expect("columns of one length");
-    let file = fs::File::create(&path).expect("the temporary folder is writable");
-    let mut writer = ArrowWriter::try_new(file, batch.schema(), None).expect("a known schema");
-    writer.write(&batch).expect("the disk takes it");
-    writer.close().expect("the disk takes it");
-    path
-}
-
 #[test]
 fn malformed_tables_are_refused_by_row() {
     let folder = folder();
@@ -207,17 +208,47 @@ fn malformed_tables_are_refused_by_row() {
     let plain = InputOptions::default;
     let integers = InputOptions { ids: IdKind::Integer, ..plain() };
     for (columns, options, at, says) in [
-        (vec![("src", good.clone()), ("dst", negative)], plain(), At::Row(2), "-3 in column `dst` is negative"),
+        (
+            vec![("src", good.clone()), ("dst", negative)],
+            plain(),
+            At::Row(2),
+            "-3 in column `dst` is negative",
+        ),
         (vec![("src", null), ("dst", good.clone())], plain(), At::Row(1), "`src` is null"),
         (vec![("src", names.clone()), ("dst", good.clone())], plain(), At::Row(3), "`src` is null"),
         (vec![("src", names), ("dst", good.clone())], integers, At::File, "--ids string"),
-        (vec![("src", good.clone()), ("dst", flags.clone())], plain(), At::File, "`dst` is Boolean"),
-        (vec![("a", good.clone()), ("dst", good.clone())], plain(), At::File, "--source-column with one of `a`, `dst`"),
-        (vec![("src", good.clone()), ("dst", good.clone())], weighted(), At::File, "--weight-column"),
-        (vec![("src", good.clone()), ("dst", good.clone()), ("weight", flags)], weighted(), At::File, "weights are numbers"),
-        (vec![("src", good.clone()), ("dst", good.clone()), ("weight", nan)], weighted(), At::Row(1), "NaN is not finite"),
+        (
+            vec![("src", good.clone()), ("dst", flags.clone())],
+            plain(),
+            At::File,
+            "`dst` is Boolean",
+        ),
+        (
+            vec![("a", good.clone()), ("dst", good.clone())],
+            plain(),
+            At::File,
+            "--source-column with one of `a`, `dst`",
+        ),
+        (
+            vec![("src", good.clone()), ("dst", good.clone())],
+            weighted(),
+            At::File,
+            "--weight-column",
+        ),
+        (
+            vec![("src", good.clone()), ("dst", good.clone()), ("weight", flags)],
+            weighted(),
+            At::File,
+            "weights are numbers",
+        ),
+        (
+            vec![("src", good.clone()), ("dst", good.clone()), ("weight", nan)],
+            weighted(),
+            At::Row(1),
+            "NaN is not finite",
+        ),
     ] {
-        let path = put_table(&folder, columns);
+        let path = put_table(&folder, "x.parquet", columns, 1 << 20);
         assert_refused(&path, &options, at, says);
     }
 }
@@ -225,8 +256,11 @@ fn malformed_tables_are_refused_by_row() {
 #[test]
 fn damaged_tables_are_refused() {
     let folder = folder();
-    let column = |factor: i64| -> ArrayRef { Arc::new(Int64Array::from_iter_values((0..20_000).map(|n| n * factor % 9973))) };
-    let path = put_table(&folder, vec![("src", column(7)), ("dst", column(31))]);
+    let column = |factor: i64| -> ArrayRef {
+        Arc::new(Int64Array::from_iter_values((0..20_000).map(|n| n * factor % 9973)))
+    };
+    let path =
+        put_table(&folder, "x.parquet", vec![("src", column(7)), ("dst", column(31))], 1 << 20);
     let whole = fs::read(&path).expect("it was written");
     for left in [0, 3, whole.len() / 2, whole.len() - 1] {
         let path = put(&folder, "cut.parquet", &whole[..left]);
@@ -238,7 +272,7 @@ fn damaged_tables_are_refused() {
         damaged[at] ^= 0x55;
         let path = put(&folder, "damaged.parquet", &damaged);
         // Pages carry no checksum: damage may go unseen, but it must never bring a worker down.
-        match import(&[path], &InputOptions::default()) {
+        match try_import(&[path], &InputOptions::default()) {
             Ok(()) => {}
             Err(Error::BadInput { .. }) => outcomes += 1,
             Err(other) => panic!("damage at byte {at}: {other:?}"),

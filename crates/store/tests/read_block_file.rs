@@ -58,9 +58,13 @@ fn encoded(payload: &[u8]) -> (Vec<u8>, BlockFileSummary) {
 
 /// A block file of these bytes, opened from memory.
 fn open(bytes: Vec<u8>, faults: &FaultPlan) -> tegula_store::Result<BlockFile> {
+    open_within(64 * 1024, bytes, faults)
+}
+
+fn open_within(budget: u64, bytes: Vec<u8>, faults: &FaultPlan) -> tegula_store::Result<BlockFile> {
     let path = PathBuf::from("file");
     let backend = Backend::Memory(HashMap::from([(path.clone(), bytes)])).with_faults(faults);
-    let reader = Reader::open(backend, Pool::new(64 * 1024))?;
+    let reader = Reader::open(backend, Pool::new(budget))?;
     BlockFile::open(&reader, path, Caching::Direct)
 }
 
@@ -75,7 +79,7 @@ fn what_was_written_is_read_for_every_length_around_a_block() {
         let (bytes, summary) = encoded(&payload);
         assert_eq!((summary.payload_len, summary.file_len), (len as u64, bytes.len() as u64));
         let file = open(bytes, &FaultPlan::new()).expect("a block file");
-        assert_eq!(file.len(), len as u64);
+        assert_eq!((file.len(), file.summary()), (len as u64, summary));
         assert_eq!(file.read_range(0, len).expect("the payload"), payload);
         file.verify().expect("it is whole");
     }
@@ -108,6 +112,13 @@ fn any_range_is_read_and_none_outside() {
         let error = file.read_range(offset, len).expect_err("it is outside");
         assert!(matches!(error, Error::Corrupt { .. }), "{error}");
     }
+}
+
+#[test]
+fn a_budget_of_one_block_is_enough() {
+    let payload = payload(5000);
+    let file = open_within(4096, encoded(&payload).0, &FaultPlan::new()).expect("a block file");
+    assert!(file.read_range(1, 4998).expect("a range") == payload[1..4999]);
 }
 
 #[test]

@@ -17,6 +17,7 @@
 //! layout and its checksum, so that a newer file can be told from a damaged one.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::ops::{Deref, Range, RangeInclusive};
 use std::path::Path;
 
@@ -99,9 +100,12 @@ impl BlockFile {
             let detail = format!("it has {} bytes, less than a trailer", file.len());
             return Err(corrupt(&file, "trailer", detail));
         };
-        let trailer = reader.read(&file, trailer_start, TRAILER_LEN).wait()?;
-        let trailer = Trailer::read_from_bytes(&trailer)
-            .map_err(|_| corrupt(&file, "trailer", "it is too short".to_owned()))?;
+        // Its frame must be gone before the next one is waited for: it may be all of the budget.
+        let trailer = {
+            let frame = reader.read(&file, trailer_start, TRAILER_LEN).wait()?;
+            Trailer::read_from_bytes(&frame)
+                .map_err(|_| corrupt(&file, "trailer", "it is too short".to_owned()))?
+        };
         let (block_len, footer_len) = layout(&file, &trailer)?;
         let footer_start = trailer.payload_len.get();
         let covered = reader.read(&file, footer_start, footer_len + TRAILER_LEN - 4).wait()?;
@@ -212,6 +216,12 @@ impl BlockFile {
             return Ok(());
         }
         Err(corrupt(&self.file, &format!("block {block}"), "its checksum differs".to_owned()))
+    }
+}
+
+impl fmt::Debug for BlockFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BlockFile({}, {} bytes)", self.path().display(), self.payload_len)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The door itself.
 
+use std::fmt;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -142,6 +143,12 @@ impl Reader {
             size,
             bytes_read: Arc::clone(&self.bytes_read),
         })
+    }
+}
+
+impl fmt::Debug for Reader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Reader({:?})", self.pool)
     }
 }
 

@@ -9,7 +9,7 @@ use super::backend::{Device, spawn};
 use super::task::Task;
 
 /// Enough reads in flight to keep an SSD busy with large requests.
-pub const THREADS_DEFAULT: NonZeroUsize = NonZeroUsize::new(16).unwrap();
+pub const THREADS_DEFAULT: NonZeroUsize = NonZeroUsize::new(8).unwrap();
 
 /// Threads that share one queue of tasks. The queue holds only tasks that own a buffer, so the
 /// pool's budget bounds it. It drops what is in it when the last thread is gone, and with that

@@ -8,15 +8,15 @@ use super::WINDOW_LOG2;
 pub struct Batch {
     /// First target; a multiple of `2^log2`.
     pub target_first: u32,
-    /// log2 of the number of targets: 4 to 18.
+    /// log2 of the number of targets: 6 to 18.
     pub log2: u32,
 }
 
 /// log2 of the most targets of a batch: four windows, so that the Hilbert order has something to
 /// gain and four-byte accumulators take 1 MiB.
 pub const BATCH_LOG2_MAX: u32 = WINDOW_LOG2 + 2;
-/// log2 of the fewest targets of a batch.
-pub const BATCH_LOG2_MIN: u32 = 4;
+/// log2 of the fewest targets of a batch: a word of a bitmap belongs to one batch.
+pub const BATCH_LOG2_MIN: u32 = 6;
 /// A batch with more edges is halved, down to `2^BATCH_LOG2_MIN` targets.
 pub const BATCH_EDGES_MAX: u64 = 1 << 24;
 

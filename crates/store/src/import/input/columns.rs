@@ -31,7 +31,10 @@ impl Columns {
     }
 
     /// Finds the column of weights, if weights are wanted.
-    pub fn weight_by_name(names: &[String], options: &InputOptions) -> Result<Option<usize>, String> {
+    pub fn weight_by_name(
+        names: &[String],
+        options: &InputOptions,
+    ) -> Result<Option<usize>, String> {
         let given = options.weight_column.as_deref();
         options.weighted.then(|| find(names, "weight", given, &WEIGHT_NAMES)).transpose()
     }
@@ -47,7 +50,12 @@ impl Columns {
     }
 }
 
-fn find(names: &[String], role: &str, given: Option<&str>, known: &[&str]) -> Result<usize, String> {
+fn find(
+    names: &[String],
+    role: &str,
+    given: Option<&str>,
+    known: &[&str],
+) -> Result<usize, String> {
     let found = match given {
         Some(given) => names.iter().position(|name| name == given),
         None => position(names, known),
@@ -56,7 +64,9 @@ fn find(names: &[String], role: &str, given: Option<&str>, known: &[&str]) -> Re
         let there = names.join("`, `");
         match given {
             Some(given) => format!("there is no column `{given}`; there are `{there}`"),
-            None => format!("no column is known as the {role}; pass --{role}-column with one of `{there}`"),
+            None => format!(
+                "no column is known as the {role}; pass --{role}-column with one of `{there}`"
+            ),
         }
     })
 }

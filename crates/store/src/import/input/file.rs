@@ -40,7 +40,11 @@ enum Source {
 
 impl InputFile {
     /// A stream of text from `reader`.
-    pub fn once(path: PathBuf, mut reader: Box<dyn Read + Send>, options: &InputOptions) -> Result<InputFile> {
+    pub fn once(
+        path: PathBuf,
+        mut reader: Box<dyn Read + Send>,
+        options: &InputOptions,
+    ) -> Result<InputFile> {
         if !matches!(options.format, Format::Auto | Format::Text | Format::Csv | Format::Tsv) {
             return Err(bad_file(&path, "a stream has to be text; give this format as a file"));
         }
@@ -209,7 +213,8 @@ pub(super) fn common_ids(files: &[InputFile], wanted: IdKind) -> Result<IdKind> 
 
 /// The format of a file by its ending, else by its first bytes.
 fn detect(path: &Path, compression: Compression, head: &[u8]) -> Result<Format> {
-    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let name =
+        path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
     match name.rsplit_once('.').map(|(_, ending)| ending) {
         Some("txt" | "el" | "wel") => Ok(Format::Text),

@@ -5,8 +5,8 @@
 //! and hand its edges to a sink in chunks, in no particular order. What is wrong with an input is
 //! the same for every number of workers: the first fault in the order of the files.
 //!
-//! A further format is one more file here that implements [`work::Reader`], one more
-//! [`Format`] and one more [`file::Kind`].
+//! A further format is one more file here that implements `work::Reader`, one more [`Format`] and
+//! one more `file::Kind`.
 
 mod chunk;
 mod columns;
@@ -212,7 +212,8 @@ impl Input {
         cancel: &Cancel,
         sink: &(dyn Fn(EdgeChunk<'_>) -> Result<()> + Sync),
     ) -> Result<()> {
-        let emit = work::Emit { sizes, weighted: self.weighted(), ids: self.ids, progress, cancel, sink };
+        let emit =
+            work::Emit { sizes, weighted: self.weighted(), ids: self.ids, progress, cancel, sink };
         progress.begin("reading edges", self.total_bytes(), crate::Unit::Bytes);
         let result = work::read_all(&self.files, &emit);
         progress.end();

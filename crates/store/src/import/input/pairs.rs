@@ -49,13 +49,20 @@ impl Layout {
 }
 
 /// Refuses a file that ends within a record.
-pub(super) fn check_length(path: &Path, bytes: u64, width: PairWidth, weighted: bool) -> Result<()> {
+pub(super) fn check_length(
+    path: &Path,
+    bytes: u64,
+    width: PairWidth,
+    weighted: bool,
+) -> Result<()> {
     let record = Layout { width, weighted }.record_bytes() as u64;
-    if bytes % record == 0 {
+    if bytes.is_multiple_of(record) {
         return Ok(());
     }
     let whole = bytes - bytes % record;
-    let detail = format!("the file ends within a record of {record} bytes; it is cut off or not of this format");
+    let detail = format!(
+        "the file ends within a record of {record} bytes; it is cut off or not of this format"
+    );
     Err(Error::BadInput { place: Place { file: path.to_owned(), at: At::Byte(whole) }, detail })
 }
 
@@ -109,7 +116,9 @@ impl Records<'_> {
 
     fn read(&self, space: &mut [u8]) -> Result<()> {
         self.file.read_exact_at(space, self.offset()).map_err(|error| match error.kind() {
-            std::io::ErrorKind::UnexpectedEof => bad_file(self.path, "the file became shorter while it was read"),
+            std::io::ErrorKind::UnexpectedEof => {
+                bad_file(self.path, "the file became shorter while it was read")
+            }
             _ => Error::io("read", self.path)(error),
         })
     }
@@ -162,13 +171,17 @@ impl Records<'_> {
     }
 
     fn weight(&self, index: usize, bytes: &[u8]) -> Result<f32> {
-        let weight = f32::read_from_bytes(bytes).map_or(f32::NAN, |weight| f32::from_bits(weight.to_bits().to_le()));
+        let weight = f32::read_from_bytes(bytes)
+            .map_or(f32::NAN, |weight| f32::from_bits(weight.to_bits().to_le()));
         if weight.is_finite() {
             return Ok(weight);
         }
         let at = self.offset() + (index * self.layout.record_bytes()) as u64;
         let detail = format!("the weight {weight} is not finite");
-        Err(Error::BadInput { place: Place { file: self.path.to_owned(), at: At::Byte(at) }, detail })
+        Err(Error::BadInput {
+            place: Place { file: self.path.to_owned(), at: At::Byte(at) },
+            detail,
+        })
     }
 }
 

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
 };
 use ::parquet::errors::ParquetError;
 use arrow_array::cast::AsArray;
@@ -40,10 +41,12 @@ impl Table {
         let file = File::open(path).map_err(Error::io("open", path))?;
         let bytes = file.metadata().map_err(Error::io("read", path))?.len();
         let metadata = guarded(|| {
-            ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(|error| failure(path, error))
+            ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
+                .map_err(|error| failure(path, error))
         });
         let metadata = metadata.map_err(|error| panicked(path, At::File, error))?;
-        let names: Vec<String> = metadata.schema().fields().iter().map(|field| field.name().clone()).collect();
+        let names: Vec<String> =
+            metadata.schema().fields().iter().map(|field| field.name().clone()).collect();
         let columns = Columns::by_name(&names, options).map_err(|detail| bad_file(path, detail))?;
         let mut table = Table { metadata, bytes, rows: 0, columns, ids: IdKind::Integer };
         table.rows = table.group_rows().sum();
@@ -63,14 +66,20 @@ impl Table {
                 self.ids = IdKind::String;
             } else if !field.data_type().is_integer() {
                 let (name, kind) = (field.name(), field.data_type());
-                return Err(bad_file(path, format!("column `{name}` is {kind}; ids are integers or strings")));
+                return Err(bad_file(
+                    path,
+                    format!("column `{name}` is {kind}; ids are integers or strings"),
+                ));
             }
         }
         if let Some(column) = self.columns.weight {
             let field = self.metadata.schema().field(column);
             if !field.data_type().is_numeric() {
                 let (name, kind) = (field.name(), field.data_type());
-                return Err(bad_file(path, format!("column `{name}` is {kind}; weights are numbers")));
+                return Err(bad_file(
+                    path,
+                    format!("column `{name}` is {kind}; weights are numbers"),
+                ));
             }
         }
         Ok(())
@@ -96,7 +105,7 @@ impl Table {
     }
 }
 
-/// Integers of strings: what counts as a string column.
+/// Whether a column holds strings; bytes count, as some writers leave the UTF-8 mark out.
 fn is_string(kind: &DataType) -> bool {
     match kind {
         DataType::Dictionary(_, values) => is_string(values),
@@ -149,8 +158,11 @@ impl RowGroup<'_> {
         let mut row = self.first_row;
         loop {
             emit.cancel.check()?;
-            let batch = guarded(|| batches.next().transpose().map_err(|error| self.bad_row(row, error.to_string())));
-            let Some(batch) = batch.map_err(|error| panicked(self.path, At::Row(row), error))? else {
+            let batch = guarded(|| {
+                batches.next().transpose().map_err(|error| self.bad_row(row, error.to_string()))
+            });
+            let Some(batch) = batch.map_err(|error| panicked(self.path, At::Row(row), error))?
+            else {
                 return Ok(());
             };
             let rows = Rows { group: self, batch: &batch, first: row };
@@ -214,14 +226,22 @@ impl Rows<'_> {
     fn integers(&self, column: usize, mut put: impl FnMut(usize, u64)) -> Result<()> {
         if self.array(column).data_type().is_unsigned_integer() {
             let array = self.column(column, &DataType::UInt64)?;
-            array.as_primitive::<UInt64Type>().values().iter().enumerate().for_each(|(row, &id)| put(row, id));
+            array
+                .as_primitive::<UInt64Type>()
+                .values()
+                .iter()
+                .enumerate()
+                .for_each(|(row, &id)| put(row, id));
             return Ok(());
         }
         let array = self.column(column, &DataType::Int64)?;
         for (row, &id) in array.as_primitive::<Int64Type>().values().iter().enumerate() {
             let unsigned = u64::try_from(id).map_err(|_| {
                 let name = self.name(column);
-                self.bad_row(row, format!("the id {id} in column `{name}` is negative; ids are unsigned"))
+                self.bad_row(
+                    row,
+                    format!("the id {id} in column `{name}` is negative; ids are unsigned"),
+                )
             })?;
             put(row, unsigned);
         }
@@ -235,7 +255,9 @@ impl Rows<'_> {
         weights.extend_from_slice(array.as_primitive::<Float32Type>().values());
         match weights.iter().position(|weight| !weight.is_finite()) {
             None => Ok(()),
-            Some(row) => Err(self.bad_row(row, format!("the weight {} is not finite", weights[row]))),
+            Some(row) => {
+                Err(self.bad_row(row, format!("the weight {} is not finite", weights[row])))
+            }
         }
     }
 
@@ -244,7 +266,9 @@ impl Rows<'_> {
         let strict = CastOptions { safe: false, ..CastOptions::default() };
         let array = cast_with_options(self.array(column), kind, &strict)
             .map_err(|error| self.bad_row(0, format!("column `{}`: {error}", self.name(column))))?;
-        if let Some(row) = (0..array.len()).find(|&row| array.null_count() > 0 && array.is_null(row)) {
+        if let Some(row) =
+            (0..array.len()).find(|&row| array.null_count() > 0 && array.is_null(row))
+        {
             return Err(self.bad_row(row, format!("column `{}` is null here", self.name(column))));
         }
         Ok(array)
@@ -267,7 +291,9 @@ impl Rows<'_> {
 fn strings<'a>(array: &'a ArrayRef, spans: &'a mut Vec<Span>) -> StringColumn<'a> {
     let array = array.as_string::<i32>();
     spans.clear();
-    spans.extend(array.value_offsets().windows(2).map(|pair| Span::of(pair[0] as usize..pair[1] as usize)));
+    spans.extend(
+        array.value_offsets().windows(2).map(|pair| Span::of(pair[0] as usize..pair[1] as usize)),
+    );
     StringColumn::new(array.value_data(), spans)
 }
 

@@ -66,7 +66,11 @@ impl Stream {
     }
 
     /// The plain bytes of what `stored` gives.
-    pub fn new(path: &Path, stored: Box<dyn Read + Send>, compression: Compression) -> Result<Stream> {
+    pub fn new(
+        path: &Path,
+        stored: Box<dyn Read + Send>,
+        compression: Compression,
+    ) -> Result<Stream> {
         let stored_read = Arc::new(AtomicU64::new(0));
         let counted = Counted { inner: stored, read: Arc::clone(&stored_read) };
         let reader: Box<dyn Read + Send> = match compression {
@@ -124,7 +128,10 @@ impl Stream {
 
 impl std::fmt::Debug for Stream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Stream").field("path", &self.path).field("compression", &self.compression).finish()
+        f.debug_struct("Stream")
+            .field("path", &self.path)
+            .field("compression", &self.compression)
+            .finish()
     }
 }
 

@@ -99,7 +99,13 @@ impl Emit<'_> {
     }
 
     /// Hands out a chunk of strings in `bytes`.
-    pub fn strings(&self, bytes: &[u8], sources: &[Span], targets: &[Span], weights: &[f32]) -> Result<()> {
+    pub fn strings(
+        &self,
+        bytes: &[u8],
+        sources: &[Span],
+        targets: &[Span],
+        weights: &[f32],
+    ) -> Result<()> {
         let sources = StringColumn::new(bytes, sources);
         let targets = StringColumn::new(bytes, targets);
         self.chunk(Ends::Strings { sources, targets }, weights)

@@ -37,7 +37,12 @@ pub(super) struct Block {
 }
 
 impl Blocks {
-    pub fn new(path: &Path, mut stream: Stream, start: Start, block_bytes: usize) -> Result<Blocks> {
+    pub fn new(
+        path: &Path,
+        mut stream: Stream,
+        start: Start,
+        block_bytes: usize,
+    ) -> Result<Blocks> {
         let mut before = vec![0; start.bytes];
         stream.fill(&mut before).1?;
         Ok(Blocks {
@@ -106,7 +111,8 @@ impl Blocks {
 
     fn line_too_long(&self) -> Error {
         let place = Place { file: self.path.clone(), at: At::Line(self.next_line) };
-        let detail = format!("the line is longer than {} MiB; is this a text file?", LINE_BYTES_MAX >> 20);
+        let detail =
+            format!("the line is longer than {} MiB; is this a text file?", LINE_BYTES_MAX >> 20);
         Error::BadInput { place, detail }
     }
 }

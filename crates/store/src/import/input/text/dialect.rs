@@ -119,7 +119,10 @@ impl Head<'_> {
         };
         let Some(first) = lines.next() else { return Ok(dialect) };
         if self.bytes[first.place.clone()].contains(&b'\r') {
-            return Err((first.number, "lines end with a carriage return alone; convert them to line feeds".into()));
+            return Err((
+                first.number,
+                "lines end with a carriage return alone; convert them to line feeds".into(),
+            ));
         }
         dialect.separator = self.separator(&first);
         let second = lines.next();
@@ -145,7 +148,8 @@ impl Head<'_> {
     }
 
     fn ids(&self, line: &Line, separator: Separator, columns: Columns) -> IdKind {
-        let fields = [columns.source, columns.target].map(|index| self.field(line, separator, index));
+        let fields =
+            [columns.source, columns.target].map(|index| self.field(line, separator, index));
         let integers = fields.iter().flatten().all(|field| integer(field).is_ok());
         if integers { IdKind::Integer } else { IdKind::String }
     }
@@ -163,7 +167,8 @@ impl Head<'_> {
         };
         let columns = Columns::by_position(false);
         let integers = |separator: &Separator| {
-            self.has_columns(line, *separator) && self.ids(line, *separator, columns) == IdKind::Integer
+            self.has_columns(line, *separator)
+                && self.ids(line, *separator, columns) == IdKind::Integer
         };
         if !matches!(self.format, Format::Csv | Format::Tsv) {
             // Blanks before tabs: integers may be aligned with both.
@@ -183,8 +188,9 @@ impl Head<'_> {
         separator: Separator,
     ) -> Result<Option<Columns>, String> {
         let options = self.options;
-        let told = [&options.source_column, &options.target_column, &options.weight_column];
-        let told = told.iter().any(|name| name.is_some());
+        let told = options.source_column.is_some()
+            || options.target_column.is_some()
+            || (options.weighted && options.weight_column.is_some());
         if !told && !matches!(self.format, Format::Csv | Format::Tsv) {
             return Ok(None);
         }

@@ -71,7 +71,9 @@ impl<'a> Fields<'a> {
     fn next_delimited(&mut self, separator: u8) -> Result<Range<usize>, String> {
         let start = self.at;
         let rest = &self.block[start..self.end];
-        if let Some(quote) = rest.iter().position(|&byte| byte != b' ').filter(|&at| rest[at] == b'"') {
+        if let Some(quote) =
+            rest.iter().position(|&byte| byte != b' ').filter(|&at| rest[at] == b'"')
+        {
             return self.next_quoted(start + quote + 1, separator);
         }
         let stop = memchr(separator, rest).map_or(self.end, |at| start + at);
@@ -81,13 +83,14 @@ impl<'a> Fields<'a> {
 
     fn next_quoted(&mut self, start: usize, separator: u8) -> Result<Range<usize>, String> {
         let rest = &self.block[start..self.end];
-        let stop = start + memchr(b'"', rest).ok_or("a quote is opened but not closed on its line")?;
+        let stop =
+            start + memchr(b'"', rest).ok_or("a quote is opened but not closed on its line")?;
         let mut after = stop + 1;
         while after < self.end && self.block[after] == b' ' {
             after += 1;
         }
         if after < self.end && self.block[after] != separator {
-            return Err("a closing quote must be followed by a separator; quotes within quotes are not read".into());
+            return Err("a separator has to follow the closing quote".into());
         }
         self.at = after + 1;
         Ok(start..stop)
@@ -108,7 +111,12 @@ pub(super) struct EdgeFields {
 
 impl EdgeFields {
     /// Finds them in a line that is not passed over.
-    pub fn of(block: &[u8], line: Range<usize>, separator: Separator, columns: Columns) -> Result<EdgeFields, String> {
+    pub fn of(
+        block: &[u8],
+        line: Range<usize>,
+        separator: Separator,
+        columns: Columns,
+    ) -> Result<EdgeFields, String> {
         let (mut source, mut target, mut weight) = (0..0, 0..0, None);
         let mut fields = Fields::of(block, line, separator);
         for index in 0..=columns.last() {
@@ -138,12 +146,11 @@ fn too_few(found: usize, separator: Separator, columns: Columns) -> String {
     let wanted = columns.last() + 1;
     let between = separator.plural();
     let there = if found == 1 { "there is 1".to_owned() } else { format!("there are {found}") };
-    match columns.weight {
-        Some(weight) if found == weight => {
-            format!("the weight is missing: {there} columns separated by {between}, {wanted} are needed; or import without --weighted")
-        }
-        _ => format!("expected {wanted} columns separated by {between}, {there}"),
-    }
+    let hint = match columns.weight {
+        Some(weight) if found <= weight => "; without weights, leave out --weighted",
+        _ => "",
+    };
+    format!("expected {wanted} columns separated by {between}, {there}{hint}")
 }
 
 /// The line that begins at `start`: its bytes without its end, and where the next one begins.
@@ -169,11 +176,14 @@ pub(super) fn integer(text: &[u8]) -> Result<u64, String> {
         return Err(format!("the id {} is not an integer; {hint}", Excerpt(text)));
     }
     if digits.len() < text.len() {
-        return Err(format!("the id {} is negative; ids are unsigned, or pass --ids string", Excerpt(text)));
+        return Err(format!(
+            "the id {} is negative; ids are unsigned, or pass --ids string",
+            Excerpt(text)
+        ));
     }
-    let value = digits.iter().try_fold(0u64, |value, digit| {
-        value.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
-    });
+    let value = digits
+        .iter()
+        .try_fold(0u64, |value, digit| value.checked_mul(10)?.checked_add(u64::from(digit - b'0')));
     value.ok_or_else(|| format!("the id {} does not fit 64 bits; pass --ids string", Excerpt(text)))
 }
 
@@ -182,9 +192,10 @@ pub(super) fn weight(text: &[u8]) -> Result<f32, String> {
     let unsigned = text.strip_prefix(b"+").unwrap_or(text);
     match fast_float2::parse::<f32, _>(unsigned) {
         Ok(weight) if weight.is_finite() => Ok(weight),
-        Ok(weight) if weight.is_infinite() => {
-            Err(format!("the weight {} is infinite; weights are finite 32-bit numbers", Excerpt(text)))
-        }
+        Ok(weight) if weight.is_infinite() => Err(format!(
+            "the weight {} is infinite; weights are finite 32-bit numbers",
+            Excerpt(text)
+        )),
         _ => Err(format!("the weight {} is not a number", Excerpt(text))),
     }
 }

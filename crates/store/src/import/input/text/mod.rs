@@ -1,8 +1,9 @@
-//! Text edge lists: a line is `source target [weight]`, with further columns passed over.
+//! Text edge lists: a line is `source target [weight]`, with further columns passed over. A line
+//! that begins with `#` or `%` is a comment.
 //!
-//! The stream is cut into blocks at line ends ([`blocks`]), how its lines are built is found out
-//! from the first ones ([`dialect`]), and each block is parsed on its own ([`parse`]): integers by a
-//! loop that handles the plain lines and leaves every other to the careful [`fields`].
+//! The stream is cut into blocks at line ends (`blocks`), how its lines are built is found out
+//! from the first ones (`dialect`), and each block is parsed on its own (`parse`): integers by a
+//! loop that handles the plain lines and leaves every other to the careful `fields`.
 
 mod blocks;
 mod dialect;
@@ -15,9 +16,9 @@ use memchr::memchr_iter;
 
 use self::blocks::Blocks;
 pub(super) use self::dialect::{Dialect, sniff};
+use super::IdKind;
 use super::stream::Stream;
 use super::work::{Emit, Part, Reader, Space};
-use super::IdKind;
 use crate::error::{At, Error, Place, Result};
 
 /// A text that is being read.
@@ -36,7 +37,12 @@ struct Fault {
 }
 
 impl<'a> LineReader<'a> {
-    pub fn open(path: &'a Path, stream: Stream, dialect: &'a Dialect, emit: &Emit<'_>) -> Result<LineReader<'a>> {
+    pub fn open(
+        path: &'a Path,
+        stream: Stream,
+        dialect: &'a Dialect,
+        emit: &Emit<'_>,
+    ) -> Result<LineReader<'a>> {
         let blocks = Blocks::new(path, stream, dialect.start(), emit.sizes.block_bytes)?;
         Ok(LineReader { path, dialect, blocks })
     }

@@ -1,0 +1,178 @@
+//! PageRank (Page, Brin, Motwani, Winograd 1999), as LDBC Graphalytics defines it.
+//!
+//! The rank of a vertex is the probability that a surfer stands on it who follows a random edge with
+//! probability `d` (the damping) and else, or where there is no edge to follow, jumps to a random
+//! vertex:
+//!
+//! ```text
+//!  r'(v) = (1 - d) / V  +  d * sum over edges u -> v of r(u) / out_degree(u)
+//!                       +  d / V * sum over u without out-edges of r(u)
+//! ```
+//!
+//! It starts from `r = 1/V`. Every iteration reads every edge once. It stops after a fixed number of
+//! iterations, or when the L1 distance between two successive ranks is at most a tolerance.
+//!
+//! Ranks and messages are `f32`; the two sums over all vertices are `f64`. Against double precision
+//! every rank stays within 1e-5, relative. Memory: 12 bytes a vertex.
+
+use tegula_engine::{Activity, ApplyTo, Graph, Next, Outcome, Program, Result, RunOptions, VertexId};
+
+/// What a run of PageRank may choose.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PageRankConfig {
+    /// Probability of following an edge, within 0..1.
+    pub damping: f64,
+    /// When to stop.
+    pub stop: Stop,
+}
+
+/// When PageRank stops.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Stop {
+    /// After exactly so many iterations.
+    Iterations(u64),
+    /// When the ranks change by no more than this in an iteration (L1), or after so many.
+    Tolerance {
+        /// Greatest sum of changes that counts as none.
+        tolerance: f64,
+        /// The most iterations.
+        iterations_max: u64,
+    },
+}
+
+impl PageRankConfig {
+    /// Damping of the original paper and of Graphalytics.
+    pub const DAMPING: f64 = 0.85;
+    /// Change (L1) at which ranks count as converged.
+    pub const TOLERANCE: f64 = 1e-6;
+    /// The most iterations towards the tolerance.
+    pub const ITERATIONS_MAX: u64 = 100;
+}
+
+impl Default for PageRankConfig {
+    fn default() -> Self {
+        PageRankConfig {
+            damping: Self::DAMPING,
+            stop: Stop::Tolerance {
+                tolerance: Self::TOLERANCE,
+                iterations_max: Self::ITERATIONS_MAX,
+            },
+        }
+    }
+}
+
+/// The program.
+#[derive(Debug, Clone)]
+pub struct PageRank {
+    config: PageRankConfig,
+    vertex_count: f64,
+    /// What every vertex gets in this iteration, whatever its edges.
+    base: f64,
+    /// Change of the ranks in the last iteration (L1).
+    change: f64,
+}
+
+/// Sums over all vertices.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Sums {
+    dangling: f64,
+    change: f64,
+}
+
+impl PageRank {
+    /// PageRank on a graph with so many vertices.
+    pub fn new(config: PageRankConfig, vertex_count: u32) -> PageRank {
+        let vertex_count = f64::from(vertex_count);
+        PageRank { config, vertex_count, base: 0.0, change: f64::INFINITY }
+    }
+
+    /// Runs PageRank; the states are the ranks.
+    ///
+    /// # Errors
+    /// Those of [`tegula_engine::run`].
+    pub fn run(
+        graph: &Graph,
+        config: PageRankConfig,
+        options: &RunOptions<'_>,
+    ) -> Result<Outcome<PageRank>> {
+        tegula_engine::run(graph, PageRank::new(config, graph.vertex_count()), options)
+    }
+
+    /// Change of the ranks in the last iteration (L1).
+    pub fn change(&self) -> f64 {
+        self.change
+    }
+}
+
+impl Program for PageRank {
+    type State = f32;
+    type Message = f32;
+    type Weight = ();
+    type Aggregate = Sums;
+
+    const APPLY_TO: ApplyTo = ApplyTo::All;
+    const NEEDS_DEGREE: bool = true;
+
+    fn init(&self, _vertex: VertexId, degree: u32, sums: &mut Sums) -> (f32, Activity) {
+        let rank = 1.0 / self.vertex_count;
+        sums.dangling += if degree == 0 { rank } else { 0.0 };
+        (rank as f32, Activity::Active)
+    }
+
+    fn begin_iteration(&mut self, iteration: u64, sums: &Sums) -> Next {
+        let d = self.config.damping;
+        self.base = (1.0 - d) / self.vertex_count + d * sums.dangling / self.vertex_count;
+        let is_done = match self.config.stop {
+            Stop::Iterations(iterations) => iteration >= iterations,
+            Stop::Tolerance { tolerance, iterations_max } => {
+                iteration >= iterations_max || (iteration > 0 && sums.change <= tolerance)
+            }
+        };
+        if iteration > 0 {
+            self.change = sums.change;
+        }
+        if is_done { Next::Stop } else { Next::Continue }
+    }
+
+    #[inline(always)]
+    fn signal(&self, _vertex: VertexId, rank: &f32, degree: u32) -> Option<f32> {
+        // A vertex without out-edges has nobody to send to; its quotient is never read.
+        Some(rank / degree.max(1) as f32)
+    }
+
+    #[inline(always)]
+    fn along(&self, message: f32, (): ()) -> f32 {
+        message
+    }
+
+    #[inline(always)]
+    fn identity(&self) -> f32 {
+        0.0
+    }
+
+    #[inline(always)]
+    fn reduce(&self, a: f32, b: f32) -> f32 {
+        a + b
+    }
+
+    #[inline(always)]
+    fn apply(
+        &self,
+        _vertex: VertexId,
+        degree: u32,
+        rank: &mut f32,
+        reduced: f32,
+        sums: &mut Sums,
+    ) -> Activity {
+        let next = (self.base + self.config.damping * f64::from(reduced)) as f32;
+        sums.change += f64::from((next - *rank).abs());
+        sums.dangling += if degree == 0 { f64::from(next) } else { 0.0 };
+        *rank = next;
+        Activity::Active
+    }
+
+    fn merge(&self, into: &mut Sums, from: Sums) {
+        into.change += from.change;
+        into.dangling += from.dangling;
+    }
+}

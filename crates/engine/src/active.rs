@@ -1,0 +1,83 @@
+//! The set of active vertices: a bit each, and a bit per chunk of 1024 above it.
+
+use std::ops::Range;
+
+use tegula_store::tiles::{CHUNK_LOG2_MIN, TileSummary};
+
+/// A set of vertices, with a summary by which tiles are passed over.
+#[derive(Debug, Default)]
+pub struct ActiveSet {
+    words: Vec<u64>,
+    chunks: Vec<u64>,
+    count: u64,
+}
+
+/// Words of a chunk.
+const CHUNK_WORDS: usize = 1 << (CHUNK_LOG2_MIN - 6);
+
+impl ActiveSet {
+    /// The empty set over `vertex_count` vertices: a bit each.
+    pub fn new(vertex_count: usize) -> ActiveSet {
+        let words = vertex_count.div_ceil(64);
+        let chunks = words.div_ceil(CHUNK_WORDS).div_ceil(64);
+        ActiveSet { words: vec![0; words], chunks: vec![0; chunks], count: 0 }
+    }
+
+    /// Bytes that a set over so many vertices takes.
+    pub fn size(vertex_count: u64) -> u64 {
+        vertex_count.div_ceil(64) * 8 + vertex_count.div_ceil(65536) * 8
+    }
+
+    /// The bits, 64 vertices a word.
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// The bits, to be written. [`ActiveSet::summarise`] must follow.
+    pub fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.words
+    }
+
+    /// Brings the summary up to date after the bits were written.
+    pub fn summarise(&mut self) {
+        self.chunks.fill(0);
+        self.count = 0;
+        for (index, chunk) in self.words.chunks(CHUNK_WORDS).enumerate() {
+            let ones: u64 = chunk.iter().map(|word| u64::from(word.count_ones())).sum();
+            self.count += ones;
+            self.chunks[index / 64] |= u64::from(ones > 0) << (index % 64);
+        }
+    }
+
+    /// How many vertices are in the set.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether the set may hold a source of the tile: false is certain.
+    pub fn may_meet(&self, tile: &TileSummary) -> bool {
+        let chunk_log2 = tile.chunk_log2();
+        let mut mask = tile.source_mask;
+        while mask != 0 {
+            let bit = mask.trailing_zeros();
+            mask &= mask - 1;
+            let chunk = tile.chunk(bit);
+            if chunk_log2 == CHUNK_LOG2_MIN {
+                let index = (chunk.start >> CHUNK_LOG2_MIN) as usize;
+                if self.chunks.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1) {
+                    return true;
+                }
+            } else if self.has_any_chunk(chunk) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn has_any_chunk(&self, vertices: Range<u64>) -> bool {
+        let first = (vertices.start >> CHUNK_LOG2_MIN) as usize;
+        let last = (vertices.end >> CHUNK_LOG2_MIN) as usize;
+        let last = last.min(self.words.len().div_ceil(CHUNK_WORDS));
+        (first..last).any(|index| self.chunks[index / 64] >> (index % 64) & 1 == 1)
+    }
+}

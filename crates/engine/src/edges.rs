@@ -1,0 +1,113 @@
+//! Visiting every edge once: for what is no vertex program, such as a union-find.
+
+use std::time::Instant;
+
+use tegula_store::graph::{Graph, TileEntry};
+use tegula_store::tiles::{Entries, Tile, TileSummary, WINDOW_SIZE};
+use tegula_store::{Result, VertexId};
+
+use crate::options::{RunOptions, RunStatistics};
+use crate::run::cache_within;
+use crate::scan::{ScanJob, ScanWorker, scan};
+use crate::tile_cache::Part;
+
+/// Is shown every edge, by several threads at once, in no particular order.
+pub trait EdgeVisitor: Sync {
+    /// An edge.
+    fn visit(&self, source: VertexId, target: VertexId);
+
+    /// Whether a tile is worth reading.
+    fn needs(&self, _tile: &TileSummary) -> bool {
+        true
+    }
+}
+
+/// Shows every edge of the graph to a visitor that itself holds `visitor_size` bytes. One scan.
+///
+/// # Errors
+/// [`tegula_store::Error::OverBudget`] before anything is read; those of reading; cancellation.
+pub fn visit_edges<V: EdgeVisitor>(
+    graph: &Graph,
+    visitor: &V,
+    visitor_size: u64,
+    options: &RunOptions<'_>,
+) -> Result<RunStatistics> {
+    let started = Instant::now();
+    let read_before = graph.reader().statistics().bytes_read;
+    let cache = cache_within(graph, "the run", visitor_size, false, options)?;
+    let job = EdgeScan { graph, visitor };
+    let done = scan(&cache, &[&job], options.threads, &options.cancel)?;
+    Ok(RunStatistics {
+        iterations: 1,
+        iteration_times: vec![started.elapsed()],
+        edges_processed: done.edges_processed,
+        tiles_skipped: done.tiles_skipped,
+        bytes_read: graph.reader().statistics().bytes_read - read_before,
+    })
+}
+
+struct EdgeScan<'v, V> {
+    graph: &'v Graph,
+    visitor: &'v V,
+}
+
+impl<V: EdgeVisitor> ScanJob for EdgeScan<'_, V> {
+    fn needs(&self, tile: &TileSummary) -> bool {
+        self.visitor.needs(tile)
+    }
+
+    fn finishes_every_batch(&self) -> bool {
+        false
+    }
+
+    fn worker(&self) -> Box<dyn ScanWorker + '_> {
+        Box::new(EdgeWorker { visitor: self.visitor, source_limit: self.graph.vertex_count() })
+    }
+}
+
+struct EdgeWorker<'v, V> {
+    visitor: &'v V,
+    source_limit: u32,
+}
+
+impl<V: EdgeVisitor> ScanWorker for EdgeWorker<'_, V> {
+    fn begin_part(&mut self, _part: &Part) {}
+
+    fn process(
+        &mut self,
+        tile: Tile<'_>,
+        entry: &TileEntry,
+        _weights: &[f32],
+    ) -> Result<(), String> {
+        let window = entry.summary.target_first & !(WINDOW_SIZE as u32 - 1);
+        for strip in tile.strips(self.source_limit) {
+            let strip = strip?;
+            let base = window + strip.target_start() as u32;
+            if base >= self.source_limit {
+                return Err(format!("a strip begins at target {base} of {}", self.source_limit));
+            }
+            let last = self.source_limit - 1;
+            match strip.entries() {
+                Entries::Masks => strip.visit_masks(|_, source, mask| {
+                    let mut mask = mask;
+                    while mask != 0 {
+                        let target = (base + mask.trailing_zeros()).min(last);
+                        self.visitor.visit(VertexId(source), VertexId(target));
+                        mask &= mask - 1;
+                    }
+                }),
+                Entries::Row | Entries::Singles => {
+                    strip.visit_singles(|_, _, source, low, is_edge| {
+                        if is_edge {
+                            let target = (base + low as u32).min(last);
+                            self.visitor.visit(VertexId(source), VertexId(target));
+                        }
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn end_part(&mut self, _part: &Part) {}
+}

@@ -1,0 +1,70 @@
+//! What a caller may choose, and what a run reports.
+
+use std::path::Path;
+use std::time::Duration;
+
+use tegula_store::graph::Graph;
+use tegula_store::read::{Backend, Caching, Pool, Reader};
+use tegula_store::{Cancel, Progress, Result, Silent};
+
+use crate::kernel::Instructions;
+
+/// Memory of the process apart from vertex arrays and frames: code, tables, stacks.
+pub const PROCESS_OVERHEAD: u64 = 24 << 20;
+
+/// How a run may use the machine.
+pub struct RunOptions<'a> {
+    /// Bytes that the whole process may use.
+    pub memory: u64,
+    /// Worker threads, at least 1. Results do not depend on it.
+    pub threads: usize,
+    /// Instructions for the inner loops. Results do not depend on it.
+    pub instructions: Instructions,
+    /// Stops the run, within the time of a few tiles.
+    pub cancel: Cancel,
+    /// Is told about iterations.
+    pub progress: &'a dyn Progress,
+}
+
+impl Default for RunOptions<'_> {
+    /// All threads of the machine, and 1 GiB.
+    fn default() -> Self {
+        RunOptions {
+            memory: 1 << 30,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            instructions: Instructions::detect(),
+            cancel: Cancel::default(),
+            progress: &Silent,
+        }
+    }
+}
+
+/// Opens a graph directory for runs under a budget of `memory` bytes. A graph that fits the budget
+/// may stay in the page cache for the next run; one that does not is read past it.
+///
+/// # Errors
+/// Those of [`Graph::open`] and of starting the backend.
+pub fn open_graph(directory: &Path, memory: u64, backend: Backend) -> Result<Graph> {
+    let reader = Reader::open(backend, Pool::new(memory))?;
+    let bytes: u64 = std::fs::read_dir(directory)
+        .map(|files| files.flatten().filter_map(|f| f.metadata().ok()).map(|m| m.len()).sum())
+        .unwrap_or(0);
+    let caching = if bytes <= memory / 2 { Caching::PageCache } else { Caching::Direct };
+    Graph::open(directory, &reader, caching)
+}
+
+/// What a run did.
+#[derive(Debug, Clone, Default)]
+pub struct RunStatistics {
+    /// Iterations (supersteps) run.
+    pub iterations: u64,
+    /// Time of each iteration.
+    pub iteration_times: Vec<Duration>,
+    /// Edges in the tiles that were processed, over all iterations.
+    pub edges_processed: u64,
+    /// Tiles that were passed over because no active source or no open target was in them.
+    pub tiles_skipped: u64,
+    /// Bytes that came through the reading door during the run.
+    pub bytes_read: u64,
+}
+

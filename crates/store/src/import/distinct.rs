@@ -1,0 +1,91 @@
+//! The distinct ids of a graph whose ids are not small integers, in ascending order.
+
+use super::buckets::{Buckets, Filled};
+use super::edge::{Edge, Weight};
+use super::run::Run;
+use super::source::EdgeSource;
+use super::workers::{Stash, map_in_order};
+use crate::error::{Error, Result};
+use crate::ids::VERTEX_COUNT_MAX;
+
+/// Finds the distinct ids at the ends of all edges. `samples` are some of these ids: they tell into
+/// which ranges the ids have to be divided for each to be sorted in memory.
+pub(super) fn distinct_ids<W: Weight>(
+    run: &Run<'_>,
+    edges: &EdgeSource<'_, W>,
+    arcs: u64,
+    samples: Vec<u64>,
+) -> Result<Filled<u64>> {
+    let space = run.space(run.memory / 6);
+    // Samples mislead by a third at the most; two copies, for reading and sorting, may exist.
+    let bytes = 2 * arcs * size_of::<u64>() as u64;
+    let wanted = 3 * bytes / (run.memory / 4 / run.threads as u64).max(1);
+    let wanted = wanted.clamp(run.threads as u64, space.buckets_max() as u64);
+    let splitters = splitters(samples, wanted as usize);
+    let buckets = Buckets::new(splitters.len() + 1, space);
+    let kept = Stash::default();
+    edges.for_each(run, &|arcs: &[Edge<u64, u64, W>]| {
+        kept.with(Vec::new, |ids: &mut Vec<u64>| {
+            ids.clear();
+            ids.extend(arcs.iter().flat_map(|arc| [arc.source, arc.target]));
+            ids.sort_unstable();
+            ids.dedup();
+            scatter(ids, &splitters, &buckets)
+        })
+    })?;
+    collect(run, buckets.close()?)
+}
+
+/// At most `count - 1` distinct ids that divide the samples evenly.
+fn splitters(mut samples: Vec<u64>, count: usize) -> Vec<u64> {
+    samples.sort_unstable();
+    let mut splitters: Vec<u64> = (1..count).filter_map(|part| samples.get(part * samples.len() / count)).copied().collect();
+    splitters.dedup();
+    splitters
+}
+
+/// Writes ascending ids to the buckets between the splitters: bucket `b` has ids below `splitters[b]`.
+fn scatter(mut ids: &[u64], splitters: &[u64], buckets: &Buckets<u64>) -> Result<()> {
+    buckets.write(|writer| {
+        while let Some(&first) = ids.first() {
+            let bucket = splitters.partition_point(|&splitter| splitter <= first);
+            let end = splitters.get(bucket).map_or(ids.len(), |&splitter| ids.partition_point(|&id| id < splitter));
+            let (here, rest) = ids.split_at(end);
+            here.iter().try_for_each(|&id| writer.push(bucket, id))?;
+            ids = rest;
+        }
+        Ok(())
+    })
+}
+
+/// Sorts bucket after bucket into one ascending sequence.
+fn collect(run: &Run<'_>, buckets: Filled<u64>) -> Result<Filled<u64>> {
+    let budget = run.memory / 3 / run.threads as u64;
+    let sorted = Buckets::new(1, run.space(run.memory / 6));
+    let mut count = 0;
+    let make = |bucket| {
+        let needed = buckets.len(bucket) * size_of::<u64>() as u64;
+        if needed > budget {
+            let what = "sorting the ids".to_owned();
+            return Err(Error::OverBudget { what, needed: 3 * needed, budget });
+        }
+        let mut ids = buckets.read(bucket)?;
+        ids.sort_unstable();
+        ids.dedup();
+        Ok(ids)
+    };
+    map_in_order(run.threads, buckets.count(), run.cancel, &make, &mut |_, ids| {
+        count += ids.len() as u64;
+        check_vertex_count(count)?;
+        sorted.write(|writer| ids.iter().try_for_each(|&id| writer.push(0, id)))
+    })?;
+    sorted.close()
+}
+
+/// Refuses more vertices than dense ids.
+pub(super) fn check_vertex_count(found: u64) -> Result<()> {
+    if found <= VERTEX_COUNT_MAX {
+        return Ok(());
+    }
+    Err(Error::Limit { what: "the number of vertices", found, limit: VERTEX_COUNT_MAX })
+}

@@ -1,0 +1,264 @@
+//! The first pass: reads the input once, counts what can be counted and keeps what could not be read
+//! again as quickly.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::slice::ParallelSliceMut;
+
+use super::buckets::{Buckets, Filled};
+use super::census::{Census, DegreeTable};
+use super::edge::{Edge, Key, Weight};
+use super::input::{EdgeChunk, Ends, IdKind, Input};
+use super::names::NameCollector;
+use super::run::Run;
+use super::source::{EdgeSource, Spool, SpoolWriter};
+use super::workers::{Stash, for_each_index, lock};
+use crate::error::{Error, Result};
+
+/// What is known after the first pass.
+pub(super) struct Intake<'a, W> {
+    /// The arcs, to be visited again.
+    pub edges: EdgeSource<'a, W>,
+    /// Number of arcs.
+    pub arcs: u64,
+    /// Loops in the input, kept or not.
+    pub loops: u64,
+    /// Arcs left out because they repeat another one.
+    pub dropped: u64,
+    /// The degrees by id, where the ids are small integers.
+    pub degrees: Option<DegreeTable>,
+    /// Some of the keys, evenly spread over the edges, where the ids are other integers.
+    pub samples: Vec<u64>,
+    /// The names of the vertices, where the ids are strings.
+    pub names: Option<NameCollector>,
+}
+
+/// An edge in this many gives a sample.
+const EDGES_PER_SAMPLE: usize = 2048;
+
+/// Reads the input.
+pub(super) fn read<'a, W: Weight>(run: &Run<'_>, input: &'a Input, drop_duplicates: bool) -> Result<Intake<'a, W>> {
+    let strings = input.ids() == IdKind::String;
+    let is_read_again = input.is_raw_pairs().is_some() && !drop_duplicates;
+    let reading = Reading {
+        run,
+        census: Census::within(if strings { 0 } else { run.memory / 4 }),
+        spool: (!is_read_again).then(|| SpoolWriter::new(run, run.memory / 3)),
+        names: if strings { Some(NameCollector::new(run)) } else { None },
+        samples: Mutex::new(Vec::new()),
+        arcs: AtomicU64::new(0),
+        loops: AtomicU64::new(0),
+        narrow: Stash::default(),
+        wide: Stash::default(),
+        hashed: Stash::default(),
+    };
+    let mut dropped = 0;
+    match (drop_duplicates, strings) {
+        (false, _) => input.read(run.progress, run.cancel, &|chunk| reading.take(&chunk))?,
+        (true, false) => {
+            let arcs = Scattered::<u64, W>::read(&reading, input)?;
+            dropped = arcs.distinct(run, &|arcs| reading.take_wide(arcs))?;
+        }
+        (true, true) => {
+            let arcs = Scattered::<u128, W>::read(&reading, input)?;
+            dropped = arcs.distinct(run, &|arcs| reading.take_hashed(arcs))?;
+        }
+    }
+    reading.finish(input, dropped)
+}
+
+/// Takes in chunks from several readers at once.
+struct Reading<'r, W> {
+    run: &'r Run<'r>,
+    census: Census,
+    spool: Option<SpoolWriter<W>>,
+    names: Option<NameCollector>,
+    samples: Mutex<Vec<u64>>,
+    arcs: AtomicU64,
+    loops: AtomicU64,
+    narrow: Stash<Vec<Edge<u32, u32, W>>>,
+    wide: Stash<Vec<Edge<u64, u64, W>>>,
+    hashed: Stash<Vec<Edge<u128, u128, W>>>,
+}
+
+impl<W: Weight> Reading<'_, W> {
+    /// Takes in a chunk as it comes from the readers.
+    fn take(&self, chunk: &EdgeChunk<'_>) -> Result<()> {
+        if let Ends::Strings { .. } = chunk.ends {
+            return self.hashed.with(Vec::new, |arcs| {
+                self.loops(self.run.rule.apply(chunk, arcs));
+                self.names(chunk)?;
+                self.take_hashed(arcs)
+            });
+        }
+        let narrow = self.narrow.with(Vec::new, |arcs| {
+            let loops = self.run.rule.apply(chunk, arcs)?;
+            self.loops(Some(loops));
+            Some(self.take_narrow(arcs))
+        });
+        narrow.unwrap_or_else(|| {
+            self.wide.with(Vec::new, |arcs| {
+                self.loops(self.run.rule.apply(chunk, arcs));
+                self.take_wide_only(arcs)
+            })
+        })
+    }
+
+    fn loops(&self, loops: Option<u64>) {
+        self.loops.fetch_add(loops.unwrap_or(0), Ordering::Relaxed);
+    }
+
+    fn names(&self, chunk: &EdgeChunk<'_>) -> Result<()> {
+        self.names.as_ref().map_or(Ok(()), |names| names.add(chunk))
+    }
+
+    fn take_narrow(&self, arcs: &[Edge<u32, u32, W>]) -> Result<()> {
+        self.arcs.fetch_add(arcs.len() as u64, Ordering::Relaxed);
+        self.sample(arcs.iter().map(|arc| u64::from(arc.source)), arcs.len());
+        self.sample(arcs.iter().map(|arc| u64::from(arc.target)), arcs.len());
+        self.census.add(arcs);
+        self.spool.as_ref().map_or(Ok(()), |spool| spool.push_narrow(arcs))
+    }
+
+    fn take_wide(&self, arcs: &[Edge<u64, u64, W>]) -> Result<()> {
+        let narrow = self.narrow.with(Vec::new, |narrow| {
+            narrow.clear();
+            for &Edge { source, target, weight } in arcs {
+                let (source, target) = (u32::try_from(source).ok()?, u32::try_from(target).ok()?);
+                narrow.push(Edge { source, target, weight });
+            }
+            Some(self.take_narrow(narrow))
+        });
+        narrow.unwrap_or_else(|| self.take_wide_only(arcs))
+    }
+
+    fn take_wide_only(&self, arcs: &[Edge<u64, u64, W>]) -> Result<()> {
+        self.arcs.fetch_add(arcs.len() as u64, Ordering::Relaxed);
+        self.sample(arcs.iter().map(|arc| arc.source), arcs.len());
+        self.sample(arcs.iter().map(|arc| arc.target), arcs.len());
+        self.census.exceed();
+        self.spool.as_ref().map_or(Ok(()), |spool| spool.push_wide(arcs))
+    }
+
+    fn take_hashed(&self, arcs: &[Edge<u128, u128, W>]) -> Result<()> {
+        self.arcs.fetch_add(arcs.len() as u64, Ordering::Relaxed);
+        self.spool.as_ref().map_or(Ok(()), |spool| spool.push_hashed(arcs))
+    }
+
+    fn sample(&self, keys: impl Iterator<Item = u64>, count: usize) {
+        // From the middle of each stretch, for chunks are often sorted.
+        let first = (EDGES_PER_SAMPLE / 2).min(count.saturating_sub(1));
+        lock(&self.samples).extend(keys.skip(first).step_by(EDGES_PER_SAMPLE));
+    }
+
+    fn finish(self, input: &Input, dropped: u64) -> Result<Intake<'_, W>> {
+        let strings = self.names.is_some();
+        let edges = match self.spool {
+            Some(spool) => EdgeSource::Spool(spool.close()?),
+            None => EdgeSource::Input(input),
+        };
+        let degrees = (!strings && !self.census.is_exceeded()).then(|| self.census.finish());
+        Ok(Intake {
+            edges,
+            arcs: self.arcs.into_inner(),
+            loops: self.loops.into_inner(),
+            dropped,
+            degrees,
+            samples: self.samples.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()),
+            names: self.names,
+        })
+    }
+}
+
+/// Arcs scattered so that equal ones meet in one bucket.
+struct Scattered<K, W>(Filled<Edge<K, K, W>>);
+
+impl<K: Key, W: Weight> Scattered<K, W> {
+    /// Reads the input and scatters its arcs.
+    fn read(reading: &Reading<'_, W>, input: &Input) -> Result<Scattered<K, W>> {
+        let run = reading.run;
+        let space = run.space(run.memory / 3);
+        // A bucket is sorted in memory; the input's size tells how many that takes.
+        let edges = input.total_bytes().map_or(1 << 32, |bytes| bytes.max(1 << 20));
+        let bytes = edges * size_of::<Edge<K, K, W>>() as u64;
+        let wanted = bytes / (run.memory / 4).max(1);
+        let count = (wanted as usize).clamp(4, space.buckets_max());
+        let buckets: Buckets<Edge<K, K, W>> = Buckets::new(count, space);
+        let kept = Stash::default();
+        input.read(run.progress, run.cancel, &|chunk| {
+            reading.names(&chunk)?;
+            kept.with(Vec::new, |arcs| {
+                reading.loops(run.rule.apply(&chunk, arcs));
+                buckets.write(|writer| {
+                    arcs.iter().try_for_each(|&arc: &Edge<K, K, W>| writer.push(bucket_of(arc.source, arc.target, count), arc))
+                })
+            })
+        })?;
+        Ok(Scattered(buckets.close()?))
+    }
+
+    /// Passes on one of equal arcs each, that with the least weight; returns how many were left out.
+    fn distinct(
+        mut self,
+        run: &Run<'_>,
+        take: &(dyn Fn(&[Edge<K, K, W>]) -> Result<()> + Sync),
+    ) -> Result<u64> {
+        let mut dropped = 0;
+        for bucket in 0..self.0.count() {
+            let distinct = distinct_of(run, &self.0, bucket)?;
+            dropped += self.0.len(bucket) - distinct.len() as u64;
+            self.0.clear(bucket);
+            let chunks: Vec<_> = distinct.chunks(1 << 14).collect();
+            for_each_index(run.threads, chunks.len(), run.cancel, &|index| take(chunks[index]))?;
+        }
+        Ok(dropped)
+    }
+}
+
+/// The distinct arcs of a bucket. Whenever the arcs read so far exceed the share, those that repeat
+/// others are thrown out, so that one arc given a million times needs no room.
+fn distinct_of<K: Key, W: Weight>(
+    run: &Run<'_>,
+    buckets: &Filled<Edge<K, K, W>>,
+    bucket: usize,
+) -> Result<Vec<Edge<K, K, W>>> {
+    let share = (run.memory / 4) as usize / size_of::<Edge<K, K, W>>();
+    let mut arcs: Vec<Edge<K, K, W>> = Vec::with_capacity(share.min(buckets.len(bucket) as usize));
+    buckets.for_each(bucket, &mut |part| {
+        if arcs.len() + part.len() > share {
+            keep_distinct(&mut arcs);
+            if arcs.len() + part.len() > share {
+                let needed = 4 * buckets.len(bucket) * size_of::<Edge<K, K, W>>() as u64;
+                let what = "finding the duplicates of so many edges".to_owned();
+                return Err(Error::OverBudget { what, needed, budget: run.memory });
+            }
+        }
+        arcs.extend_from_slice(part);
+        Ok(())
+    })?;
+    keep_distinct(&mut arcs);
+    Ok(arcs)
+}
+
+fn keep_distinct<K: Key, W: Weight>(arcs: &mut Vec<Edge<K, K, W>>) {
+    arcs.par_sort_unstable_by(|a, b| {
+        let ends = |arc: &Edge<K, K, W>| ({ arc.target }, { arc.source });
+        ends(a).cmp(&ends(b)).then({ a.weight }.to_f32().total_cmp(&{ b.weight }.to_f32()))
+    });
+    arcs.dedup_by_key(|arc| ({ arc.target }, { arc.source }));
+}
+
+/// A bucket for a pair of keys; any spread of both does.
+fn bucket_of<K: Key>(source: K, target: K, count: usize) -> usize {
+    let fold = |key: K| {
+        let words = key.as_bytes().chunks(4).map(|word| {
+            let mut bytes = [0; 4];
+            bytes[..word.len()].copy_from_slice(word);
+            u64::from(u32::from_le_bytes(bytes))
+        });
+        words.fold(0u64, |sum, word| (sum ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29))
+    };
+    let mixed = (fold(source).rotate_left(17) ^ fold(target)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    ((u128::from(mixed) * count as u128) >> 64) as usize
+}

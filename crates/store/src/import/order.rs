@@ -1,0 +1,176 @@
+//! The vertex order: which dense id each vertex gets.
+//!
+//! Both orders can be told off in one pass over the degrees by rank, so the permutation itself is
+//! never stored whole unless it is looked up at random.
+
+use std::collections::BTreeMap;
+
+use super::census::{DegreeTable, Degrees};
+use super::mapping::Mapping;
+use crate::error::Result;
+
+/// A vertex order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VertexOrder {
+    /// By ascending original id.
+    Given,
+    /// By descending degree, in and out together; by ascending original id where that is the same.
+    Degree,
+}
+
+impl VertexOrder {
+    /// The name under which it is asked for and recorded.
+    pub fn name(self) -> &'static str {
+        match self {
+            VertexOrder::Given => "given",
+            VertexOrder::Degree => "degree",
+        }
+    }
+}
+
+/// The dense id of an id without any edge: none.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Hands out the dense ids of vertices that come by ascending rank.
+pub(super) enum Numbering {
+    /// One after the other.
+    Given { next: u32 },
+    /// The next of those for vertices of the same degree: a counting sort.
+    Degree { next: Vec<u32>, next_of_heavy: BTreeMap<u64, u32> },
+}
+
+/// Vertices of lesser degree are counted in an array, the few others in a map.
+const HEAVY_DEGREE: u64 = 1 << 14;
+
+impl Numbering {
+    /// The numbering of all vertices in an order.
+    pub fn new(degrees: &DegreeTable, order: VertexOrder) -> Result<Numbering> {
+        if order == VertexOrder::Given {
+            return Ok(Numbering::Given { next: 0 });
+        }
+        let mut counts = vec![0; HEAVY_DEGREE as usize];
+        let mut heavy = BTreeMap::new();
+        degrees.for_each(&mut |_, block| {
+            for &row in block {
+                match total(row) {
+                    light if light < HEAVY_DEGREE => counts[light as usize] += 1,
+                    degree => *heavy.entry(degree).or_insert(0) += 1,
+                }
+            }
+            Ok(())
+        })?;
+        // No vertex has degree 0: such ids are none.
+        counts[0] = 0;
+        let mut next = 0;
+        for count in heavy.values_mut().rev().chain(counts.iter_mut().rev()) {
+            next += std::mem::replace(count, next);
+        }
+        Ok(Numbering::Degree { next: counts, next_of_heavy: heavy })
+    }
+
+    /// The dense id of the next id, by ascending rank; [`NONE`] when it has no edge.
+    #[inline]
+    fn assign(&mut self, row: Degrees) -> u32 {
+        let degree = total(row);
+        if degree == 0 {
+            return NONE;
+        }
+        let next = match self {
+            Numbering::Given { next } => next,
+            Numbering::Degree { next, .. } if degree < HEAVY_DEGREE => &mut next[degree as usize],
+            Numbering::Degree { next_of_heavy, .. } => next_of_heavy.entry(degree).or_insert(NONE),
+        };
+        let dense = *next;
+        *next = next.wrapping_add(1);
+        dense
+    }
+}
+
+fn total([out, into]: Degrees) -> u64 {
+    u64::from(out) + u64::from(into)
+}
+
+/// Visits all ids, ascending: the first id of a block, the degrees and the dense ids from there on.
+pub(super) fn for_each_numbered(
+    degrees: &DegreeTable,
+    order: VertexOrder,
+    visit: &mut dyn FnMut(u32, &[Degrees], &[u32]) -> Result<()>,
+) -> Result<()> {
+    let mut numbering = Numbering::new(degrees, order)?;
+    let mut dense = Vec::new();
+    degrees.for_each(&mut |first, block| {
+        dense.clear();
+        dense.extend(block.iter().map(|&row| numbering.assign(row)));
+        visit(first, block, &dense)
+    })
+}
+
+/// From ids to dense ids.
+pub(super) struct DenseIds<'a> {
+    degrees: &'a DegreeTable,
+    order: VertexOrder,
+    id_end: u64,
+    slice_log2: u32,
+}
+
+impl<'a> DenseIds<'a> {
+    /// The dense ids of the ids below `id_end`, in slices that take up to `memory` bytes.
+    pub fn new(degrees: &'a DegreeTable, order: VertexOrder, id_end: u64, memory: u64) -> DenseIds<'a> {
+        let ids = (memory / size_of::<u32>() as u64).max(1 << 12);
+        DenseIds { degrees, order, id_end, slice_log2: if id_end <= ids { 32 } else { ids.ilog2() } }
+    }
+}
+
+/// The dense ids of consecutive ids.
+pub(super) struct DenseSlice {
+    first: u32,
+    dense: Vec<u32>,
+}
+
+impl Mapping<u32> for DenseIds<'_> {
+    type Slice = DenseSlice;
+
+    fn slices(&self) -> usize {
+        (self.id_end.max(1) - 1 >> self.slice_log2) as usize + 1
+    }
+
+    #[inline]
+    fn slice_of(&self, key: u32) -> usize {
+        (u64::from(key) >> self.slice_log2) as usize
+    }
+
+    #[inline]
+    fn get(slice: &DenseSlice, key: u32) -> Option<u32> {
+        let dense = *slice.dense.get(key.wrapping_sub(slice.first) as usize)?;
+        (dense != NONE).then_some(dense)
+    }
+
+    fn for_each_slice(&self, visit: &mut dyn FnMut(usize, &DenseSlice) -> Result<()>) -> Result<()> {
+        let end_of = |index: u64| self.id_end.min((index + 1) << self.slice_log2);
+        let empty = |index: u64| {
+            let first = index << self.slice_log2;
+            DenseSlice { first: first as u32, dense: vec![NONE; (end_of(index).max(first) - first) as usize] }
+        };
+        let mut index = 0;
+        let mut slice = empty(index);
+        for_each_numbered(self.degrees, self.order, &mut |first, _, dense| {
+            let (mut first, mut dense) = (u64::from(first), dense);
+            // Ids beyond the last one with an edge only fill up its block.
+            dense = &dense[..dense.len().min((self.id_end.max(first) - first) as usize)];
+            while !dense.is_empty() {
+                while first >= end_of(index) {
+                    visit(index as usize, &slice)?;
+                    index += 1;
+                    slice = empty(index);
+                }
+                let (here, rest) = dense.split_at(dense.len().min((end_of(index) - first) as usize));
+                let at = (first - (index << self.slice_log2)) as usize;
+                slice.dense[at..at + here.len()].copy_from_slice(here);
+                (first, dense) = (first + here.len() as u64, rest);
+            }
+            Ok(())
+        })?;
+        visit(index as usize, &slice)?;
+        (index as usize + 1..self.slices()).try_for_each(|index| visit(index, &empty(index as u64)))
+    }
+}

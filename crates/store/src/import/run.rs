@@ -1,0 +1,50 @@
+//! What all passes of one import have in common: its memory, its threads, its folder.
+
+use std::path::PathBuf;
+
+use super::buckets::Space;
+use super::edge::ArcRule;
+use crate::error::{Error, Result};
+use crate::progress::{Cancel, Progress};
+
+/// Memory that the process needs besides the tables, buckets and buffers that are counted.
+const PROCESS_BYTES: u64 = 14 << 20;
+/// Memory that a worker needs for the chunks that pass through its hands.
+const WORKER_BYTES: u64 = 12 << 20;
+
+/// One import at work.
+pub(super) struct Run<'a> {
+    /// Bytes that may be shared out.
+    pub memory: u64,
+    /// Workers.
+    pub threads: usize,
+    /// Where temporary files go.
+    pub folder: PathBuf,
+    /// Which arcs are made of the input's edges.
+    pub rule: ArcRule,
+    /// Who watches.
+    pub progress: &'a dyn Progress,
+    /// Who may end it.
+    pub cancel: &'a Cancel,
+}
+
+impl Run<'_> {
+    /// The least budget of an import.
+    pub const MEMORY_MIN: u64 = 64 << 20;
+
+    /// How a budget for the whole process is divided: what may be shared out, and for how many
+    /// workers that is enough.
+    pub fn divide(budget: u64, threads: usize) -> Result<(u64, usize)> {
+        if budget < Run::MEMORY_MIN {
+            return Err(Error::OverBudget { what: "an import".into(), needed: Run::MEMORY_MIN, budget });
+        }
+        let free = budget - PROCESS_BYTES;
+        let threads = threads.clamp(1, (free / 2 / WORKER_BYTES).max(1) as usize);
+        Ok((free - threads as u64 * WORKER_BYTES, threads))
+    }
+
+    /// Space for buckets of which `held` bytes stay in memory.
+    pub fn space(&self, held: u64) -> Space {
+        Space { folder: self.folder.clone(), held, writing: self.memory / 12, writers: self.threads }
+    }
+}
