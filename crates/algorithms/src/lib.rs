@@ -2,5 +2,6 @@
 
 pub mod bfs;
 pub mod pagerank;
+pub mod wcc;
 
 pub use tegula_engine as engine;

@@ -97,11 +97,9 @@ impl<V: EdgeVisitor> ScanWorker for EdgeWorker<'_, V> {
                     }
                 }),
                 Entries::Row | Entries::Singles => {
-                    strip.visit_singles(|_, _, source, low, is_edge| {
-                        if is_edge {
-                            let target = (base + low as u32).min(last);
-                            self.visitor.visit(VertexId(source), VertexId(target));
-                        }
+                    strip.visit_singles(|_, source, target| {
+                        let target = (window + target as u32).min(last);
+                        self.visitor.visit(VertexId(source), VertexId(target));
                     });
                 }
             }

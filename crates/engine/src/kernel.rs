@@ -3,20 +3,25 @@
 //! Cost, in memory on one core with 4-byte messages: 0.4 to 1.2 ns an edge, measured by
 //! `make bench`. Bounds are checked once per strip ([`Tile::strips`]), so the loops have no check,
 //! no lock and no branch on data. The same code is compiled for AVX-512, AVX2 and any processor; the
-//! order of reduction is part of it (four lanes in a row of singles, two in masks), so all give the
+//! order of reduction is part of it (eight lanes in a row of singles, two in masks), so all give the
 //! same bits.
 
-use tegula_store::tiles::{EdgeWeight, Encoding, Entries, Strip, Tile, WINDOW_SIZE};
+use tegula_store::tiles::{EdgeWeight, Encoding, Entries};
+use tegula_store::tiles::{InstructionSet, Portable, Strip, Tile, WINDOW_SIZE};
+#[cfg(target_arch = "x86_64")]
+use tegula_store::tiles::{Avx2, Avx512};
 
 use crate::program::Program;
 
 /// The instructions that a kernel may use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub enum Instructions {
-    /// AVX-512 F, BW, DQ and VL.
-    Avx512,
-    /// AVX2 and BMI.
-    Avx2,
+    /// AVX-512.
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Avx512),
+    /// AVX2.
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2),
     /// Whatever the compiler was told to expect.
     Portable,
 }
@@ -24,21 +29,19 @@ pub enum Instructions {
 impl Instructions {
     /// The best that this processor has.
     pub fn detect() -> Instructions {
+        Instructions::all().into_iter().next().unwrap_or(Instructions::Portable)
+    }
+
+    /// All that this processor has, the best first.
+    pub fn all() -> Vec<Instructions> {
+        let mut all = Vec::new();
         #[cfg(target_arch = "x86_64")]
         {
-            let has_avx512 = is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("avx512dq")
-                && is_x86_feature_detected!("avx512vl");
-            let has_avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2");
-            if has_avx512 && has_avx2 {
-                return Instructions::Avx512;
-            }
-            if has_avx2 {
-                return Instructions::Avx2;
-            }
+            all.extend(Avx512::detect().map(Instructions::Avx512));
+            all.extend(Avx2::detect().map(Instructions::Avx2));
         }
-        Instructions::Portable
+        all.push(Instructions::Portable);
+        all
     }
 }
 
@@ -65,137 +68,136 @@ pub fn process<P: Program>(
     instructions: Instructions,
 ) -> Result<(), String> {
     match instructions {
-        // SAFETY: `Instructions::detect` found these features on this processor.
+        // SAFETY: the value in it proves that this processor has the instructions.
         #[cfg(target_arch = "x86_64")]
-        Instructions::Avx512 => unsafe { process_avx512(input) },
+        Instructions::Avx512(proof) => unsafe { process_avx512(input, proof) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Instructions::Avx2 => unsafe { process_avx2(input) },
-        _ => process_inline(input),
+        Instructions::Avx2(proof) => unsafe { process_avx2(input, proof) },
+        Instructions::Portable => process_with(input, Portable),
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,bmi2,popcnt,lzcnt")]
-fn process_avx512<P: Program>(input: KernelInput<'_, P>) -> Result<(), String> {
-    process_inline(input)
+fn process_avx512<P: Program>(input: KernelInput<'_, P>, proof: Avx512) -> Result<(), String> {
+    process_with(input, proof)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-fn process_avx2<P: Program>(input: KernelInput<'_, P>) -> Result<(), String> {
-    process_inline(input)
+fn process_avx2<P: Program>(input: KernelInput<'_, P>, proof: Avx2) -> Result<(), String> {
+    process_with(input, proof)
 }
 
 #[inline(always)]
-fn process_inline<P: Program>(input: KernelInput<'_, P>) -> Result<(), String> {
+fn process_with<P: Program, I: InstructionSet>(
+    input: KernelInput<'_, P>,
+    instructions: I,
+) -> Result<(), String> {
     let KernelInput { program, tile, weights, messages, accumulators } = input;
-    let sources = messages.len() - 1;
-    for strip in tile.strips(sources as u32) {
+    let mut kernel = Kernel { program, messages, accumulators, instructions };
+    for strip in tile.strips((messages.len() - 1) as u32) {
         let strip = strip?;
         if P::Weight::IS_WEIGHTED && !weights.is_empty() {
             let first = strip.entry_offset();
             let weights = weights
                 .get(first..first + strip.count())
                 .ok_or_else(|| "it has more entries than weights".to_owned())?;
-            let weigh = |entry: usize| P::Weight::from_f32(weights[entry]);
-            reduce_strip(program, &strip, weigh, messages, accumulators);
+            kernel.reduce_strip(&strip, |entry| P::Weight::from_f32(weights[entry]));
         } else {
-            let weigh = |_| P::Weight::from_f32(1.0);
-            reduce_strip(program, &strip, weigh, messages, accumulators);
+            kernel.reduce_strip(&strip, |_| P::Weight::from_f32(1.0));
         }
     }
     Ok(())
 }
 
-#[inline(always)]
-fn reduce_strip<P: Program>(
-    program: &P,
-    strip: &Strip<'_>,
-    weigh: impl Fn(usize) -> P::Weight,
-    messages: &[P::Message],
-    accumulators: &mut [P::Message; WINDOW_SIZE],
-) {
-    match (strip.entries(), strip.encoding()) {
-        (Entries::Row, _) => reduce_row(program, strip, weigh, messages, accumulators),
-        (Entries::Singles, _) => reduce_singles(program, strip, weigh, messages, accumulators),
-        (Entries::Masks, Encoding::Mask8) => {
-            reduce_masks::<P, 8>(program, strip, messages, accumulators);
+/// Lanes over which the edges of one target are spread: enough to hide the latency of `reduce`.
+const ROW_LANES: usize = 8;
+
+struct Kernel<'a, P: Program, I> {
+    program: &'a P,
+    messages: &'a [P::Message],
+    accumulators: &'a mut [P::Message; WINDOW_SIZE],
+    instructions: I,
+}
+
+impl<P: Program, I: InstructionSet> Kernel<'_, P, I> {
+    #[inline(always)]
+    fn reduce_strip(&mut self, strip: &Strip<'_>, weigh: impl Fn(usize) -> P::Weight) {
+        match (strip.entries(), strip.encoding()) {
+            (Entries::Row, _) => self.reduce_row(strip, weigh),
+            (Entries::Singles, _) => self.reduce_singles(strip, weigh),
+            (Entries::Masks, Encoding::Mask8) => self.reduce_masks::<8>(strip),
+            (Entries::Masks, _) => self.reduce_masks::<16>(strip),
         }
-        (Entries::Masks, _) => reduce_masks::<P, 16>(program, strip, messages, accumulators),
     }
-}
 
-/// The message that an entry carries: the identity, behind all others, where it is no edge.
-#[inline(always)]
-fn message_of<M: Copy>(messages: &[M], source: u32, is_edge: bool) -> M {
-    let index = if is_edge { source as usize } else { messages.len() - 1 };
-    // SAFETY: `Tile::strips` was given `messages.len() - 1` as the limit of the sources and passes on
-    // none that reaches it.
-    unsafe { *messages.get_unchecked(index) }
-}
-
-/// All edges lead to one target: four independent accumulators hide the latency of `reduce`.
-#[inline(always)]
-fn reduce_row<P: Program>(
-    program: &P,
-    strip: &Strip<'_>,
-    weigh: impl Fn(usize) -> P::Weight,
-    messages: &[P::Message],
-    accumulators: &mut [P::Message; WINDOW_SIZE],
-) {
-    let mut lanes = [program.identity(); 4];
-    strip.visit_singles(|lane, entry, source, _, is_edge| {
-        let message = message_of(messages, source, is_edge);
-        let carried = if is_edge { program.along(message, weigh(entry)) } else { message };
-        lanes[lane] = program.reduce(lanes[lane], carried);
-    });
-    let [a, b, c, d] = lanes;
-    let row = program.reduce(program.reduce(a, b), program.reduce(c, d));
-    let target = &mut accumulators[strip.target_start()];
-    *target = program.reduce(*target, row);
-}
-
-/// Edges lead to up to 65,536 targets, all of them in the L2 cache.
-#[inline(always)]
-fn reduce_singles<P: Program>(
-    program: &P,
-    strip: &Strip<'_>,
-    weigh: impl Fn(usize) -> P::Weight,
-    messages: &[P::Message],
-    accumulators: &mut [P::Message; WINDOW_SIZE],
-) {
-    let start = strip.target_start();
-    strip.visit_singles(|_, entry, source, low, is_edge| {
-        let message = message_of(messages, source, is_edge);
-        let carried = if is_edge { program.along(message, weigh(entry)) } else { message };
-        let target = &mut accumulators[(start + low) & (WINDOW_SIZE - 1)];
-        *target = program.reduce(*target, carried);
-    });
-}
-
-/// Each source leads to some of `N` targets, whose accumulators stay in vector registers.
-#[inline(always)]
-fn reduce_masks<P: Program, const N: usize>(
-    program: &P,
-    strip: &Strip<'_>,
-    messages: &[P::Message],
-    accumulators: &mut [P::Message; WINDOW_SIZE],
-) {
-    let weight = P::Weight::from_f32(1.0);
-    let mut even = [program.identity(); N];
-    let mut odd = [program.identity(); N];
-    strip.visit_masks(|entry, source, mask| {
-        let message = program.along(message_of(messages, source, true), weight);
-        let lanes = if entry % 2 == 0 { &mut even } else { &mut odd };
-        for (bit, lane) in lanes.iter_mut().enumerate() {
-            let reduced = program.reduce(*lane, message);
-            *lane = if mask >> bit & 1 == 1 { reduced } else { *lane };
+    /// What an entry carries. An entry that is no edge has the source behind all others, whose
+    /// message is the identity: an unweighted program needs no test for it.
+    #[inline(always)]
+    fn carried(&self, source: u32, weigh: impl FnOnce() -> P::Weight) -> P::Message {
+        debug_assert!((source as usize) < self.messages.len());
+        // SAFETY: `Tile::strips` was given `messages.len() - 1` as the limit of the sources and
+        // passes on none that reaches it; a skip has that limit itself as its source.
+        let message = unsafe { *self.messages.get_unchecked(source as usize) };
+        if P::Weight::IS_WEIGHTED && source as usize == self.messages.len() - 1 {
+            return message;
         }
-    });
-    // A strip of masks starts at a multiple of its width, so the slice lies within the window.
-    let targets = &mut accumulators[strip.target_start()..][..N];
-    for (target, (even, odd)) in targets.iter_mut().zip(even.into_iter().zip(odd)) {
-        *target = program.reduce(*target, program.reduce(even, odd));
+        self.program.along(message, weigh())
+    }
+
+    /// All edges lead to one target.
+    #[inline(always)]
+    fn reduce_row(&mut self, strip: &Strip<'_>, weigh: impl Fn(usize) -> P::Weight) {
+        let mut lanes = [self.program.identity(); ROW_LANES];
+        let skip_source = (self.messages.len() - 1) as u32;
+        strip.visit_blocks(self.instructions, skip_source, |block| {
+            let (groups, _) = block.sources.as_chunks::<ROW_LANES>();
+            for (group, sources) in groups.iter().enumerate() {
+                for (lane, &source) in sources.iter().enumerate() {
+                    let entry = block.first_entry + group * ROW_LANES + lane;
+                    let carried = self.carried(source, || weigh(entry));
+                    lanes[lane] = self.program.reduce(lanes[lane], carried);
+                }
+            }
+        });
+        let row = lanes.into_iter().reduce(|a, b| self.program.reduce(a, b));
+        let target = &mut self.accumulators[strip.target_start()];
+        *target = self.program.reduce(*target, row.unwrap_or(self.program.identity()));
+    }
+
+    /// Edges lead to up to 65,536 targets, all of them in the L2 cache.
+    #[inline(always)]
+    fn reduce_singles(&mut self, strip: &Strip<'_>, weigh: impl Fn(usize) -> P::Weight) {
+        let skip_source = (self.messages.len() - 1) as u32;
+        strip.visit_blocks(self.instructions, skip_source, |block| {
+            for (lane, (&source, &target)) in block.sources.iter().zip(&block.targets).enumerate() {
+                let carried = self.carried(source, || weigh(block.first_entry + lane));
+                // Any `u16` is an index of the window.
+                let target = &mut self.accumulators[usize::from(target)];
+                *target = self.program.reduce(*target, carried);
+            }
+        });
+    }
+
+    /// Each source leads to some of `N` targets, whose accumulators stay in vector registers.
+    #[inline(always)]
+    fn reduce_masks<const N: usize>(&mut self, strip: &Strip<'_>) {
+        let mut even = [self.program.identity(); N];
+        let mut odd = [self.program.identity(); N];
+        strip.visit_masks(|entry, source, mask| {
+            let message = self.carried(source, || P::Weight::from_f32(1.0));
+            let lanes = if entry % 2 == 0 { &mut even } else { &mut odd };
+            for (bit, lane) in lanes.iter_mut().enumerate() {
+                let reduced = self.program.reduce(*lane, message);
+                *lane = if mask >> bit & 1 == 1 { reduced } else { *lane };
+            }
+        });
+        // A strip of masks starts at a multiple of its width, so the slice lies within the window.
+        let targets = &mut self.accumulators[strip.target_start()..][..N];
+        for (target, (even, odd)) in targets.iter_mut().zip(even.into_iter().zip(odd)) {
+            *target = self.program.reduce(*target, self.program.reduce(even, odd));
+        }
     }
 }

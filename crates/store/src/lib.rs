@@ -1,6 +1,7 @@
 //! What a tegula graph is on disk: ids, vertex order, tiles, manifest, import, and the one door
 //! through which everything is read.
 
+mod budget;
 mod error;
 mod ids;
 mod progress;
@@ -10,6 +11,7 @@ pub mod import;
 pub mod read;
 pub mod tiles;
 
+pub use budget::{default_memory, parse_size};
 pub use error::{At, Bytes, Error, Place, Result};
 pub use ids::{OriginalId, VERTEX_COUNT_MAX, VertexId};
 pub use progress::{Cancel, Progress, Silent, Unit};

@@ -144,11 +144,7 @@ impl Graph {
                     });
                 }),
                 Entries::Row | Entries::Singles => {
-                    strip.visit_singles(|_, _, source, low, is_edge| {
-                        if is_edge {
-                            take(source, base + low);
-                        }
-                    });
+                    strip.visit_singles(|_, source, target| take(source, window + target));
                 }
             }
         }

@@ -2,13 +2,14 @@
 //!
 //! Counting straight into two large arrays would miss the cache twice an edge. So the ends of a
 //! chunk's edges are first sorted by ranges of ids; then each range is counted under its lock, with
-//! plain additions in 1 MiB of counters. Ranges without ids cost nothing.
+//! plain additions in 1 MiB of counters.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::buckets::Filled;
 use super::edge::{Edge, Weight};
+use super::huge;
 use super::workers::{Stash, lock};
 use crate::error::{Error, Result};
 use crate::ids::VERTEX_COUNT_MAX;
@@ -21,8 +22,8 @@ const RANGE_SIZE: usize = 1 << RANGE_LOG2;
 pub(super) type Degrees = [u32; 2];
 
 /// Counts the ends of edges while ids are small enough for the memory at hand.
-pub(super) struct Census {
-    ranges: Vec<Mutex<Vec<u32>>>,
+pub(super) struct Census<'a> {
+    ranges: Vec<Mutex<&'a mut [u32]>>,
     exceeded: AtomicBool,
     scratch: Stash<Scratch>,
 }
@@ -34,21 +35,37 @@ struct Scratch {
     counters: Vec<u32>,
 }
 
-impl Census {
-    /// A census whose counters take up to `memory` bytes.
-    pub fn within(memory: u64) -> Census {
+/// The counters of a census: out- and in-degree of each id in turn. Only what is counted takes memory.
+pub(super) struct Counters(Vec<u32>);
+
+impl Counters {
+    /// Counters that take up to `memory` bytes.
+    pub fn within(memory: u64) -> Counters {
         let ids = (memory / size_of::<Degrees>() as u64).min(VERTEX_COUNT_MAX);
         let ranges = (ids >> RANGE_LOG2).max(1) as usize;
-        Census {
-            ranges: std::iter::repeat_with(Mutex::default).take(ranges).collect(),
-            exceeded: AtomicBool::new(false),
-            scratch: Stash::default(),
-        }
+        Counters(huge::zeroes(ranges * 2 * RANGE_SIZE))
     }
 
     /// The ids that can be counted are below this one.
     pub fn id_limit(&self) -> u64 {
-        (self.ranges.len() as u64) << RANGE_LOG2
+        self.0.len() as u64 / 2
+    }
+
+    /// The counts of the ids below `id_end`.
+    pub fn into_table(mut self, id_end: u64) -> DegreeTable {
+        self.0.truncate(2 * id_end as usize);
+        DegreeTable::Counted(self)
+    }
+}
+
+impl<'a> Census<'a> {
+    /// A census that counts in `counters`.
+    pub fn new(counters: &'a mut Counters) -> Census<'a> {
+        Census {
+            ranges: counters.0.chunks_mut(2 * RANGE_SIZE).map(Mutex::new).collect(),
+            exceeded: AtomicBool::new(false),
+            scratch: Stash::default(),
+        }
     }
 
     /// Whether an id was too large; the counts are of no use then.
@@ -56,23 +73,17 @@ impl Census {
         self.exceeded.load(Ordering::Relaxed)
     }
 
-    /// Gives up: an id does not even fit the edges' type.
+    /// Gives up: an id is too large.
     pub fn exceed(&self) {
         self.exceeded.store(true, Ordering::Relaxed);
     }
 
-    /// Counts the ends of edges.
-    pub fn add<W: Weight>(&self, edges: &[Edge<u32, u32, W>]) {
+    /// Counts the ends of edges, of which `largest` is the largest.
+    pub fn add<W: Weight>(&self, edges: &[Edge<u32, u32, W>], largest: u32) {
         if self.is_exceeded() || edges.is_empty() {
             return;
         }
-        let largest = edges.iter().map(|edge| edge.source | edge.target).fold(0, |a, b| a | b);
-        let largest = if u64::from(largest) < self.id_limit() {
-            largest
-        } else {
-            edges.iter().map(|edge| { edge.source }.max(edge.target)).max().unwrap_or(0)
-        };
-        if u64::from(largest) >= self.id_limit() {
+        if largest as usize >> RANGE_LOG2 >= self.ranges.len() {
             return self.exceed();
         }
         self.scratch.with(Scratch::default, |scratch| {
@@ -82,21 +93,14 @@ impl Census {
                 let counters = &scratch.counters[begin..end as usize];
                 begin = end as usize;
                 if !counters.is_empty() {
-                    count(&mut lock(&self.ranges[range]), counters);
+                    let counts = &mut lock(&self.ranges[range])[..];
+                    for &counter in counters {
+                        let count = &mut counts[counter as usize];
+                        *count = count.saturating_add(1);
+                    }
                 }
             }
         });
-    }
-
-    /// The counts.
-    pub fn finish(self) -> DegreeTable {
-        let ranges = self.ranges.into_iter();
-        let ranges = ranges.map(|range| range.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()));
-        let mut ranges: Vec<Vec<u32>> = ranges.collect();
-        while ranges.last().is_some_and(Vec::is_empty) {
-            ranges.pop();
-        }
-        DegreeTable::Ranges(ranges)
     }
 }
 
@@ -125,20 +129,10 @@ impl Scratch {
     }
 }
 
-fn count(range: &mut Vec<u32>, counters: &[u32]) {
-    if range.is_empty() {
-        *range = vec![0; 2 * RANGE_SIZE];
-    }
-    for &counter in counters {
-        let count = &mut range[counter as usize];
-        *count = count.saturating_add(1);
-    }
-}
-
 /// The degrees of ids `0..`, of which those without any edge stand for no vertex.
 pub(super) enum DegreeTable {
-    /// Ranges of [`RANGE_SIZE`] ids, out- and in-degrees by turns; a range without edges is empty.
-    Ranges(Vec<Vec<u32>>),
+    /// As they were counted.
+    Counted(Counters),
     /// Out- and in-degree of each id in turn, perhaps on disk.
     Rows(Filled<Degrees>),
 }
@@ -147,11 +141,9 @@ impl DegreeTable {
     /// Visits the degrees by ascending id: the first id of a block and the degrees from there on.
     pub fn for_each(&self, visit: &mut dyn FnMut(u32, &[Degrees]) -> Result<()>) -> Result<()> {
         match self {
-            DegreeTable::Ranges(ranges) => {
-                let full = ranges.iter().enumerate().filter(|(_, range)| !range.is_empty());
-                full.into_iter().try_for_each(|(index, range)| {
-                    visit((index << RANGE_LOG2) as u32, range.as_chunks::<2>().0)
-                })
+            DegreeTable::Counted(counters) => {
+                let mut ranges = counters.0.chunks(2 * RANGE_SIZE).zip((0..).step_by(RANGE_SIZE));
+                ranges.try_for_each(|(range, first)| visit(first, range.as_chunks::<2>().0))
             }
             DegreeTable::Rows(rows) => {
                 let mut first = 0;

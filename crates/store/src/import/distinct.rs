@@ -83,9 +83,9 @@ fn collect(run: &Run<'_>, buckets: Filled<u64>) -> Result<Filled<u64>> {
 }
 
 /// Refuses more vertices than dense ids.
-pub(super) fn check_vertex_count(found: u64) -> Result<()> {
+pub(super) fn check_vertex_count(found: u64) -> Result<u64> {
     if found <= VERTEX_COUNT_MAX {
-        return Ok(());
+        return Ok(found);
     }
     Err(Error::Limit { what: "the number of vertices", found, limit: VERTEX_COUNT_MAX })
 }

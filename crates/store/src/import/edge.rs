@@ -1,6 +1,6 @@
 //! Edges on their way through the import, and how the readers' chunks become arcs.
 
-use siphasher::sip128::{Hasher128, SipHasher13};
+use siphasher::sip128::SipHasher13;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::buckets::Record;

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::slice::ParallelSliceMut;
 
 use super::buckets::{Buckets, Filled};
-use super::census::{Census, DegreeTable};
+use super::census::{Census, Counters, DegreeTable};
 use super::edge::{Edge, Key, Weight};
 use super::input::{EdgeChunk, Ends, IdKind, Input};
 use super::names::NameCollector;
 use super::run::Run;
-use super::source::{EdgeSource, Spool, SpoolWriter};
+use super::source::{EdgeSource, SpoolWriter};
 use super::workers::{Stash, for_each_index, lock};
 use crate::error::{Error, Result};
 
@@ -22,11 +22,15 @@ pub(super) struct Intake<'a, W> {
     pub edges: EdgeSource<'a, W>,
     /// Number of arcs.
     pub arcs: u64,
-    /// Loops in the input, kept or not.
+    /// The largest integer id, and one.
+    pub id_end: u64,
+    /// Arcs that are loops.
     pub loops: u64,
+    /// Loops of the input that were left out.
+    pub dropped_loops: u64,
     /// Arcs left out because they repeat another one.
-    pub dropped: u64,
-    /// The degrees by id, where the ids are small integers.
+    pub dropped_duplicates: u64,
+    /// The degrees by id, where the ids are integers small enough to be counted at once.
     pub degrees: Option<DegreeTable>,
     /// Some of the keys, evenly spread over the edges, where the ids are other integers.
     pub samples: Vec<u64>,
@@ -41,14 +45,17 @@ const EDGES_PER_SAMPLE: usize = 2048;
 pub(super) fn read<'a, W: Weight>(run: &Run<'_>, input: &'a Input, drop_duplicates: bool) -> Result<Intake<'a, W>> {
     let strings = input.ids() == IdKind::String;
     let is_read_again = input.is_raw_pairs().is_some() && !drop_duplicates;
+    let mut counters = Counters::within(if strings { 0 } else { run.memory / 4 });
     let reading = Reading {
         run,
-        census: Census::within(if strings { 0 } else { run.memory / 4 }),
+        census: Census::new(&mut counters),
+        largest: AtomicU64::new(0),
         spool: (!is_read_again).then(|| SpoolWriter::new(run, run.memory / 3)),
         names: if strings { Some(NameCollector::new(run)) } else { None },
         samples: Mutex::new(Vec::new()),
         arcs: AtomicU64::new(0),
         loops: AtomicU64::new(0),
+        loops_in_input: AtomicU64::new(0),
         narrow: Stash::default(),
         wide: Stash::default(),
         hashed: Stash::default(),
@@ -65,18 +72,24 @@ pub(super) fn read<'a, W: Weight>(run: &Run<'_>, input: &'a Input, drop_duplicat
             dropped = arcs.distinct(run, &|arcs| reading.take_hashed(arcs))?;
         }
     }
-    reading.finish(input, dropped)
+    let (mut intake, is_counted) = reading.finish(input, dropped)?;
+    if is_counted && !strings {
+        intake.degrees = Some(counters.into_table(intake.id_end));
+    }
+    Ok(intake)
 }
 
 /// Takes in chunks from several readers at once.
 struct Reading<'r, W> {
     run: &'r Run<'r>,
-    census: Census,
+    census: Census<'r>,
+    largest: AtomicU64,
     spool: Option<SpoolWriter<W>>,
     names: Option<NameCollector>,
     samples: Mutex<Vec<u64>>,
     arcs: AtomicU64,
     loops: AtomicU64,
+    loops_in_input: AtomicU64,
     narrow: Stash<Vec<Edge<u32, u32, W>>>,
     wide: Stash<Vec<Edge<u64, u64, W>>>,
     hashed: Stash<Vec<Edge<u128, u128, W>>>,
@@ -87,26 +100,32 @@ impl<W: Weight> Reading<'_, W> {
     fn take(&self, chunk: &EdgeChunk<'_>) -> Result<()> {
         if let Ends::Strings { .. } = chunk.ends {
             return self.hashed.with(Vec::new, |arcs| {
-                self.loops(self.run.rule.apply(chunk, arcs));
+                self.loops_in_input(self.run.rule.apply(chunk, arcs));
                 self.names(chunk)?;
                 self.take_hashed(arcs)
             });
         }
         let narrow = self.narrow.with(Vec::new, |arcs| {
             let loops = self.run.rule.apply(chunk, arcs)?;
-            self.loops(Some(loops));
+            self.loops_in_input(Some(loops));
             Some(self.take_narrow(arcs))
         });
         narrow.unwrap_or_else(|| {
             self.wide.with(Vec::new, |arcs| {
-                self.loops(self.run.rule.apply(chunk, arcs));
+                self.loops_in_input(self.run.rule.apply(chunk, arcs));
                 self.take_wide_only(arcs)
             })
         })
     }
 
-    fn loops(&self, loops: Option<u64>) {
-        self.loops.fetch_add(loops.unwrap_or(0), Ordering::Relaxed);
+    fn loops_in_input(&self, loops: Option<u64>) {
+        self.loops_in_input.fetch_add(loops.unwrap_or(0), Ordering::Relaxed);
+    }
+
+    fn count<K: Key>(&self, arcs: &[Edge<K, K, W>]) {
+        let loops = arcs.iter().filter(|arc| { arc.source } == { arc.target }).count();
+        self.loops.fetch_add(loops as u64, Ordering::Relaxed);
+        self.arcs.fetch_add(arcs.len() as u64, Ordering::Relaxed);
     }
 
     fn names(&self, chunk: &EdgeChunk<'_>) -> Result<()> {
@@ -114,10 +133,12 @@ impl<W: Weight> Reading<'_, W> {
     }
 
     fn take_narrow(&self, arcs: &[Edge<u32, u32, W>]) -> Result<()> {
-        self.arcs.fetch_add(arcs.len() as u64, Ordering::Relaxed);
+        self.count(arcs);
         self.sample(arcs.iter().map(|arc| u64::from(arc.source)), arcs.len());
         self.sample(arcs.iter().map(|arc| u64::from(arc.target)), arcs.len());
-        self.census.add(arcs);
+        let largest = arcs.iter().fold(0, |most, arc| arc.source.max(arc.target).max(most));
+        self.largest.fetch_max(u64::from(largest), Ordering::Relaxed);
+        self.census.add(arcs, largest);
         self.spool.as_ref().map_or(Ok(()), |spool| spool.push_narrow(arcs))
     }
 
@@ -134,15 +155,17 @@ impl<W: Weight> Reading<'_, W> {
     }
 
     fn take_wide_only(&self, arcs: &[Edge<u64, u64, W>]) -> Result<()> {
-        self.arcs.fetch_add(arcs.len() as u64, Ordering::Relaxed);
+        self.count(arcs);
         self.sample(arcs.iter().map(|arc| arc.source), arcs.len());
         self.sample(arcs.iter().map(|arc| arc.target), arcs.len());
+        let largest = arcs.iter().fold(0, |most, arc| { arc.source }.max(arc.target).max(most));
+        self.largest.fetch_max(largest, Ordering::Relaxed);
         self.census.exceed();
         self.spool.as_ref().map_or(Ok(()), |spool| spool.push_wide(arcs))
     }
 
     fn take_hashed(&self, arcs: &[Edge<u128, u128, W>]) -> Result<()> {
-        self.arcs.fetch_add(arcs.len() as u64, Ordering::Relaxed);
+        self.count(arcs);
         self.spool.as_ref().map_or(Ok(()), |spool| spool.push_hashed(arcs))
     }
 
@@ -152,22 +175,25 @@ impl<W: Weight> Reading<'_, W> {
         lock(&self.samples).extend(keys.skip(first).step_by(EDGES_PER_SAMPLE));
     }
 
-    fn finish(self, input: &Input, dropped: u64) -> Result<Intake<'_, W>> {
-        let strings = self.names.is_some();
+    /// What was taken in, yet without degrees, and whether they are counted.
+    fn finish(self, input: &Input, dropped: u64) -> Result<(Intake<'_, W>, bool)> {
         let edges = match self.spool {
             Some(spool) => EdgeSource::Spool(spool.close()?),
             None => EdgeSource::Input(input),
         };
-        let degrees = (!strings && !self.census.is_exceeded()).then(|| self.census.finish());
-        Ok(Intake {
+        let arcs = self.arcs.into_inner();
+        let intake = Intake {
             edges,
-            arcs: self.arcs.into_inner(),
+            arcs,
+            id_end: if arcs == 0 { 0 } else { self.largest.into_inner().saturating_add(1) },
             loops: self.loops.into_inner(),
-            dropped,
-            degrees,
+            dropped_loops: if self.run.rule.drop_loops { self.loops_in_input.into_inner() } else { 0 },
+            dropped_duplicates: dropped,
+            degrees: None,
             samples: self.samples.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()),
             names: self.names,
-        })
+        };
+        Ok((intake, !self.census.is_exceeded()))
     }
 }
 
@@ -189,7 +215,7 @@ impl<K: Key, W: Weight> Scattered<K, W> {
         input.read(run.progress, run.cancel, &|chunk| {
             reading.names(&chunk)?;
             kept.with(Vec::new, |arcs| {
-                reading.loops(run.rule.apply(&chunk, arcs));
+                reading.loops_in_input(run.rule.apply(&chunk, arcs));
                 buckets.write(|writer| {
                     arcs.iter().try_for_each(|&arc: &Edge<K, K, W>| writer.push(bucket_of(arc.source, arc.target, count), arc))
                 })

@@ -1,3 +1,352 @@
 //! From an edge list to a graph directory.
+//!
+//! ```text
+//!  input --read--> [ids?] --relabel--> edges between ranks --estimate--> order
+//!                                             |                            |
+//!                                             +-------- dense ids <--------+
+//!                                                           |
+//!                              sorted by batch <------------+
+//!                                     |
+//!                              blocks --encode--> tiles --> graph directory
+//! ```
+//!
+//! 1. [`intake`]: the input is read once. Degrees are counted by id while the ids are small integers;
+//!    edges are kept unless the input is as quick to read again.
+//! 2. [`relabel`]: ids that are no small integers are sorted ([`distinct`], [`names`]) and replaced by
+//!    their ranks.
+//! 3. [`order`], [`estimate`]: the vertex order is chosen; from the degrees follow the dense ids, the
+//!    [`plan`] of the batches and the files with an entry per vertex.
+//! 4. [`mapping`]: the edges get their dense ids and are sorted by groups of batches.
+//! 5. [`build`]: group after group is cut into blocks and encoded.
+//!
+//! Memory is a promise. Each pass has shares of the budget, tables beyond theirs are worked on slice
+//! by slice, and edges beyond theirs go through [`buckets`] on disk: more passes, the same graph, byte
+//! for byte.
 
 pub mod input;
+
+mod buckets;
+mod build;
+mod census;
+mod distinct;
+mod edge;
+mod estimate;
+mod huge;
+mod intake;
+mod mapping;
+mod names;
+mod order;
+mod output;
+mod plan;
+mod relabel;
+mod run;
+mod source;
+#[cfg(test)]
+mod tests;
+mod vertex_files;
+mod workers;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use crate::budget;
+use crate::error::Result;
+use crate::ids::VERTEX_COUNT_MAX;
+use crate::graph::{FORMAT_VERSION, FileEntry, GraphWriter, IdType, Manifest, OrderChoice};
+use crate::progress::{Cancel, Progress, Unit};
+
+use build::{Sorter, build};
+use census::{DegreeSummary, DegreeTable};
+use distinct::check_vertex_count;
+use edge::{ArcRule, Weight};
+use input::{IdKind, Input, InputOptions};
+use intake::Intake;
+use mapping::replace_ends;
+use order::DenseIds;
+pub use order::VertexOrder;
+use output::Unfinished;
+use plan::plan_and_write;
+use relabel::{Ranked, count_degrees};
+use run::Run;
+use source::{EdgeSource, changed};
+use vertex_files::{VertexFile, write_ids};
+
+/// How a graph is imported.
+#[derive(Debug, Clone)]
+pub struct ImportConfig {
+    /// How the input is read, and whether edges have weights. Its threads and memory are not looked
+    /// at: they are shares of those below.
+    pub input: InputOptions,
+    /// Whether each edge is stored in both directions (a loop once).
+    pub undirected: bool,
+    /// Whether of edges with the same ends only one is stored, that with the least weight.
+    pub drop_duplicates: bool,
+    /// Whether edges from a vertex to itself are left out.
+    pub drop_loops: bool,
+    /// The vertex order; by default the one that is estimated to take the fewest bytes.
+    pub order: Option<VertexOrder>,
+    /// Bytes that the process may use, 64 MiB at the least.
+    pub memory: u64,
+    /// Workers.
+    pub threads: usize,
+    /// Whether a graph that exists is replaced.
+    pub replace: bool,
+    /// Where temporary files go; by default beside the graph.
+    pub spill_directory: Option<PathBuf>,
+}
+
+impl ImportConfig {
+    /// The least memory with which an import works.
+    pub const MEMORY_MIN: u64 = Run::MEMORY_MIN;
+}
+
+impl Default for ImportConfig {
+    fn default() -> ImportConfig {
+        ImportConfig {
+            input: InputOptions::default(),
+            undirected: false,
+            drop_duplicates: false,
+            drop_loops: false,
+            order: None,
+            memory: budget::default_memory(),
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            replace: false,
+            spill_directory: None,
+        }
+    }
+}
+
+/// What an import did.
+#[derive(Debug, Clone)]
+pub struct ImportReport {
+    /// Vertices: the ids that occur in an edge.
+    pub vertices: u64,
+    /// Stored arcs: an edge of an undirected input is two, its loop one.
+    pub edges: u64,
+    /// Stored arcs that are loops.
+    pub loops: u64,
+    /// Stored arcs that repeat another one's ends.
+    pub duplicates: u64,
+    /// Loops of the input that were left out.
+    pub dropped_loops: u64,
+    /// Arcs that were left out because they repeat another one's ends.
+    pub dropped_duplicates: u64,
+    /// What the ids are.
+    pub ids: IdType,
+    /// The vertex order, and why it was chosen.
+    pub order: OrderChoice,
+    /// The files of the graph.
+    pub files: Vec<FileEntry>,
+    /// Seconds that each stage took.
+    pub seconds: StageSeconds,
+}
+
+/// Where the time went.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct StageSeconds {
+    /// Reading the input, counting degrees.
+    pub reading: f64,
+    /// Sorting ids and replacing them by ranks, where they are no small integers.
+    pub relabeling: f64,
+    /// Choosing the vertex order, writing what has an entry per vertex.
+    pub ordering: f64,
+    /// Giving edges their dense ids and sorting them roughly.
+    pub sorting: f64,
+    /// Encoding and writing tiles.
+    pub building: f64,
+}
+
+/// Imports files, or the files of folders, as one graph into the new directory `output`, which appears
+/// when it is complete and not before.
+///
+/// # Errors
+/// All that reading and writing can do; [`Error::AlreadyExists`](crate::Error::AlreadyExists);
+/// [`Error::OverBudget`](crate::Error::OverBudget) below 64 MiB, or where even passes over the disk do
+/// not help. After an error nothing is left.
+pub fn import(
+    inputs: &[PathBuf],
+    output: &Path,
+    config: &ImportConfig,
+    progress: &dyn Progress,
+    cancel: &Cancel,
+) -> Result<ImportReport> {
+    let (memory, threads) = Run::divide(config.memory, config.threads)?;
+    let options = InputOptions { memory: memory / 8, threads, ..config.input.clone() };
+    import_input(&Input::resolve(inputs, &options)?, output, config, progress, cancel)
+}
+
+/// As [`import`], from an input at hand, which keeps to its own threads and memory.
+///
+/// # Errors
+/// Those of [`import`].
+pub fn import_input(
+    input: &Input,
+    output: &Path,
+    config: &ImportConfig,
+    progress: &dyn Progress,
+    cancel: &Cancel,
+) -> Result<ImportReport> {
+    let (memory, threads) = Run::divide(config.memory, config.threads)?;
+    let unfinished = Unfinished::create(output, config.replace)?;
+    let folder = config.spill_directory.clone().unwrap_or_else(|| unfinished.path().to_owned());
+    let rule = ArcRule { undirected: config.undirected, drop_loops: config.drop_loops };
+    let run = Run { memory, threads, folder, rule, progress, cancel };
+    let directory = unfinished.path();
+    let report = match input.weighted() {
+        true => import_weighted::<f32>(&run, input, directory, config),
+        false => import_weighted::<()>(&run, input, directory, config),
+    }?;
+    cancel.check()?;
+    unfinished.commit()?;
+    Ok(report)
+}
+
+/// Seconds since the last call.
+struct Clock(Instant);
+
+impl Clock {
+    fn lap(&mut self) -> f64 {
+        let seconds = self.0.elapsed().as_secs_f64();
+        self.0 = Instant::now();
+        seconds
+    }
+}
+
+fn import_weighted<W: Weight>(
+    run: &Run<'_>,
+    input: &Input,
+    directory: &Path,
+    config: &ImportConfig,
+) -> Result<ImportReport> {
+    let mut clock = Clock(Instant::now());
+    let mut seconds = StageSeconds::default();
+    let intake = intake::read::<W>(run, input, config.drop_duplicates)?;
+    seconds.reading = clock.lap();
+    let counts = (intake.arcs, intake.loops, intake.dropped_loops, intake.dropped_duplicates);
+
+    let known = know_ids(run, input, intake, directory)?;
+    seconds.relabeling = clock.lap();
+
+    let summary = known.degrees.summary()?;
+    check_vertex_count(summary.vertices)?;
+    if summary.edges != counts.0 {
+        return Err(changed());
+    }
+    let passes = 1 + u64::from(config.order.is_none());
+    run.progress.begin("ordering vertices", Some(passes * summary.edges), Unit::Edges);
+    let (order, choice) = match config.order {
+        Some(order) => (order, asked_for(order)),
+        None => estimate::choose(run, &known.edges, &known.degrees, &summary)?,
+    };
+    let (ids, mut files) = known.id_files(&summary, directory)?;
+    let (plan, vertex_files) = plan_and_write(run, &known.degrees, &summary, order, directory)?;
+    files.extend(vertex_files);
+    seconds.ordering = clock.lap();
+
+    // What the edges are read from takes memory only where they were kept.
+    let held = if matches!(known.edges, EdgeSource::Input(_)) { run.memory / 3 } else { run.memory / 6 };
+    let sorter = Sorter::new(run, &plan, held);
+    let dense_ids = DenseIds::new(&known.degrees, order, summary.id_end, run.memory / 8);
+    replace_ends(run, &known.edges, &dense_ids, &|edges| {
+        run.progress.advance(edges.len() as u64);
+        sorter.add(edges)
+    })?;
+    run.progress.end();
+    drop(known.edges);
+    drop(known.degrees);
+    let sorted = sorter.finish()?;
+    seconds.sorting = clock.lap();
+
+    let mut writer = GraphWriter::create(directory, W::IS_WEIGHTED)?;
+    let duplicates = build(run, &plan, sorted, &mut writer)?;
+    if writer.edge_count() != summary.edges {
+        return Err(changed());
+    }
+    files.into_iter().for_each(|(name, summary)| writer.add_block_file(name, summary));
+    let manifest = writer.finish(Manifest {
+        format_version: FORMAT_VERSION,
+        vertices: summary.vertices,
+        edges: summary.edges,
+        undirected: config.undirected,
+        weighted: W::IS_WEIGHTED,
+        loops: counts.1,
+        duplicates,
+        ids,
+        order: choice,
+        batches: 0,
+        tiles: 0,
+        files: Vec::new(),
+    })?;
+    seconds.building = clock.lap();
+    Ok(ImportReport {
+        vertices: manifest.vertices,
+        edges: manifest.edges,
+        loops: manifest.loops,
+        duplicates: manifest.duplicates,
+        dropped_loops: counts.2,
+        dropped_duplicates: counts.3,
+        ids: manifest.ids,
+        order: manifest.order,
+        files: manifest.files,
+        seconds,
+    })
+}
+
+fn asked_for(order: VertexOrder) -> OrderChoice {
+    OrderChoice { name: order.name().to_owned(), reason: "it was asked for".to_owned(), estimates: Vec::new() }
+}
+
+/// Ids are sorted and replaced by ranks where there are more of them, with or without edges, than so
+/// many times the arcs.
+const SPARSITY_MAX: u64 = 2;
+
+/// A graph whose vertices are small integers: its own ids, or ranks.
+struct Known<'a, W> {
+    edges: EdgeSource<'a, W>,
+    degrees: DegreeTable,
+    /// What the ids are and the files that hold them, where ranks have taken their place.
+    original: Option<(IdType, Vec<VertexFile>)>,
+}
+
+fn know_ids<'a, W: Weight>(
+    run: &Run<'_>,
+    input: &Input,
+    mut intake: Intake<'a, W>,
+    directory: &Path,
+) -> Result<Known<'a, W>> {
+    if let Some(degrees) = intake.degrees.take() {
+        return Ok(Known { edges: intake.edges, degrees, original: None });
+    }
+    let id_end_max = (SPARSITY_MAX * intake.arcs).min(VERTEX_COUNT_MAX);
+    let (ids, Ranked { edges, degrees, files }) = match input.ids() {
+        IdKind::String => (IdType::String, relabel::by_name(run, intake, directory)?),
+        _ if intake.id_end <= id_end_max => {
+            let degrees = count_degrees(run, &intake.edges, intake.id_end)?;
+            return Ok(Known { edges: intake.edges, degrees, original: None });
+        }
+        _ => (IdType::Integer, relabel::by_id(run, intake, directory)?),
+    };
+    Ok(Known { edges, degrees, original: Some((ids, files)) })
+}
+
+impl<W> Known<'_, W> {
+    /// What the ids are, and the files that hold them.
+    fn id_files(&self, summary: &DegreeSummary, directory: &Path) -> Result<(IdType, Vec<VertexFile>)> {
+        if let Some((ids, files)) = &self.original {
+            return Ok((*ids, files.clone()));
+        }
+        if summary.vertices == summary.id_end {
+            return Ok((IdType::Range, Vec::new()));
+        }
+        let mut ids = Vec::new();
+        let file = write_ids(directory, &mut |write| {
+            self.degrees.for_each(&mut |first, block| {
+                ids.clear();
+                let rows = block.iter().zip(u64::from(first)..);
+                ids.extend(rows.filter(|&(&[out, into], _)| out | into != 0).map(|(_, id)| id));
+                write(&ids)
+            })
+        })?;
+        Ok((IdType::Integer, vec![file]))
+    }
+}

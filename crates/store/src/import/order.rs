@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::census::{DegreeTable, Degrees};
+use super::huge;
 use super::mapping::Mapping;
 use crate::error::Result;
 
@@ -149,7 +150,10 @@ impl Mapping<u32> for DenseIds<'_> {
         let end_of = |index: u64| self.id_end.min((index + 1) << self.slice_log2);
         let empty = |index: u64| {
             let first = index << self.slice_log2;
-            DenseSlice { first: first as u32, dense: vec![NONE; (end_of(index).max(first) - first) as usize] }
+            let len = (end_of(index).max(first) - first) as usize;
+            let mut dense = huge::with_capacity(len);
+            dense.resize(len, NONE);
+            DenseSlice { first: first as u32, dense }
         };
         let mut index = 0;
         let mut slice = empty(index);

@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use super::buckets::Buckets;
-use super::census::{Census, Degrees, DegreeTable};
-use super::distinct::distinct_ids;
+use super::census::{Census, Counters, DegreeTable, Degrees};
+use super::distinct::{check_vertex_count, distinct_ids};
 use super::edge::{Edge, Key, Weight};
 use super::intake::Intake;
 use super::mapping::{IdRanks, Mapping, NameRanks, replace_ends};
@@ -51,63 +51,69 @@ fn replace<K: Key, W: Weight>(
     count: u64,
 ) -> Result<(EdgeSource<'static, W>, DegreeTable)> {
     let spool = SpoolWriter::new(run, run.memory / 5);
-    let census = RankCensus::of(run, count, run.memory / 6)?;
+    let last = check_vertex_count(count)?.saturating_sub(1) as u32;
+    let mut counters = Counters::within(run.memory / 6);
+    if count <= counters.id_limit() {
+        let census = Census::new(&mut counters);
+        replace_ends(run, edges, ranks, &|edges| {
+            census.add(edges, last);
+            spool.push_narrow(edges)
+        })?;
+        return Ok((EdgeSource::Spool(spool.close()?), counters.into_table(count)));
+    }
+    drop(counters);
+    let census = RankCensus::of(run, count)?;
     replace_ends(run, edges, ranks, &|edges| {
         census.add(edges)?;
         spool.push_narrow(edges)
     })?;
-    let edges = EdgeSource::Spool(spool.close()?);
-    Ok((edges, census.finish(run)?))
+    Ok((EdgeSource::Spool(spool.close()?), census.finish(run)?))
 }
 
-/// Counts degrees of known ranks: in memory, or range by range from disk.
-enum RankCensus {
-    Held(Census),
-    Spilled { ends: Buckets<u32>, range_log2: u32, count: u64 },
+/// Counts the degrees of ids below `id_end` that are too many to be counted while the input is read.
+pub(super) fn count_degrees<W: Weight>(run: &Run<'_>, edges: &EdgeSource<'_, W>, id_end: u64) -> Result<DegreeTable> {
+    let census = RankCensus::of(run, id_end)?;
+    edges.for_each(run, &|edges: &[Edge<u32, u32, W>]| census.add(edges))?;
+    census.finish(run)
+}
+
+/// Counts degrees range by range, on disk: 8 bytes an edge.
+struct RankCensus {
+    ends: Buckets<u32>,
+    range_log2: u32,
+    count: u64,
 }
 
 impl RankCensus {
-    fn of(run: &Run<'_>, count: u64, memory: u64) -> Result<RankCensus> {
-        let census = Census::within(memory);
-        if count <= census.id_limit() {
-            return Ok(RankCensus::Held(census));
-        }
-        let space = run.space(run.memory / 16);
+    fn of(run: &Run<'_>, count: u64) -> Result<RankCensus> {
+        let space = run.space(run.memory / 6);
         // An end in a bucket is its local rank and one bit that tells source from target.
         let mut range_log2 = 12;
-        while (count >> range_log2) as usize >= space.buckets_max() {
+        while (count >> range_log2) as usize >= space.buckets_max() / 2 {
             range_log2 += 1;
         }
-        let needed = size_of::<Degrees>() as u64 + 4 << range_log2;
-        if needed > memory || range_log2 > 31 {
+        let needed = (size_of::<Degrees>() as u64) << range_log2;
+        if needed > run.memory / 6 || range_log2 > 31 {
             let what = "counting the degrees of so many vertices".to_owned();
             return Err(Error::OverBudget { what, needed: 6 * needed, budget: run.memory });
         }
         let ends = Buckets::new((count >> range_log2) as usize + 1, space);
-        Ok(RankCensus::Spilled { ends, range_log2, count })
+        Ok(RankCensus { ends, range_log2, count })
     }
 
     fn add<W: Weight>(&self, edges: &[Edge<u32, u32, W>]) -> Result<()> {
-        match self {
-            RankCensus::Held(census) => {
-                census.add(edges);
-                Ok(())
-            }
-            RankCensus::Spilled { ends, range_log2, .. } => ends.write(|writer| {
-                let local = (1 << range_log2) - 1;
-                edges.iter().try_for_each(|edge| {
-                    writer.push((edge.source >> range_log2) as usize, (edge.source & local) << 1)?;
-                    writer.push((edge.target >> range_log2) as usize, (edge.target & local) << 1 | 1)
-                })
-            }),
-        }
+        let local = (1 << self.range_log2) - 1;
+        self.ends.write(|writer| {
+            edges.iter().try_for_each(|edge| {
+                writer.push((edge.source >> self.range_log2) as usize, (edge.source & local) << 1)?;
+                writer.push((edge.target >> self.range_log2) as usize, (edge.target & local) << 1 | 1)
+            })
+        })
     }
 
     fn finish(self, run: &Run<'_>) -> Result<DegreeTable> {
-        let (ends, range_log2, count) = match self {
-            RankCensus::Held(census) => return Ok(census.finish()),
-            RankCensus::Spilled { ends, range_log2, count } => (ends.close()?, range_log2, count),
-        };
+        let RankCensus { ends, range_log2, count } = self;
+        let mut ends = ends.close()?;
         let rows = Buckets::new(1, run.space(run.memory / 16));
         for range in 0..ends.count() {
             run.cancel.check()?;
@@ -120,6 +126,7 @@ impl RankCensus {
                 }
                 Ok(())
             })?;
+            ends.clear(range);
             rows.write(|writer| degrees.iter().try_for_each(|&row| writer.push(0, row)))?;
         }
         Ok(DegreeTable::Rows(rows.close()?))

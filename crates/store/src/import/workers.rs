@@ -1,5 +1,6 @@
 //! Several threads at one piece of work, and what they keep between calls.
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -65,6 +66,33 @@ pub(super) fn map_in_order<T: Send>(
         }
     }
     Ok(())
+}
+
+/// As [`map_in_order`], without a wait between groups: what is made too early is kept until its turn.
+/// `take` runs on whichever thread comes by.
+pub(super) fn make_in_order<T: Send>(
+    threads: usize,
+    count: usize,
+    cancel: &Cancel,
+    make: &(dyn Fn(usize) -> Result<T> + Sync),
+    take: &mut (dyn FnMut(usize, T) -> Result<()> + Send),
+) -> Result<()> {
+    struct Turn<'a, T> {
+        next: usize,
+        early: BTreeMap<usize, T>,
+        take: &'a mut (dyn FnMut(usize, T) -> Result<()> + Send),
+    }
+    let turn = Mutex::new(Turn { next: 0, early: BTreeMap::new(), take });
+    for_each_index(threads, count, cancel, &|index| {
+        let made = make(index)?;
+        let turn = &mut *lock(&turn);
+        turn.early.insert(index, made);
+        while let Some(made) = turn.early.remove(&turn.next) {
+            (turn.take)(turn.next, made)?;
+            turn.next += 1;
+        }
+        Ok(())
+    })
 }
 
 /// Turns a panic into an error.
@@ -134,7 +162,13 @@ mod tests {
                 Ok(())
             };
             map_in_order(threads, 23, &Cancel::default(), &|index| Ok(index * index), &mut take).unwrap();
-            assert_eq!(taken, (0..23).map(|index| (index, index * index)).collect::<Vec<_>>());
+            make_in_order(threads, 23, &Cancel::default(), &|index| Ok(index * index), &mut |index, square| {
+                taken.push((index, square));
+                Ok(())
+            })
+            .unwrap();
+            let expected = (0..23).chain(0..23).map(|index| (index, index * index));
+            assert_eq!(taken, expected.collect::<Vec<_>>());
         }
     }
 

@@ -3,8 +3,8 @@
 
 use zerocopy::FromBytes;
 
-use super::strip::{Encoding, STRIP_HEADER_SIZE, StripHeader, TILE_HEADER_SIZE, TileHeader};
-use super::{WINDOW_LOG2, WINDOW_SIZE};
+use super::instructions::{InstructionSet, Portable};
+use super::strip::{Encoding, STRIP_HEADER_SIZE, StripHeader, TileHeader};
 
 /// A tile, as it lies in memory: its head is checked, its strips are checked as they are visited.
 #[derive(Debug, Clone, Copy)]
@@ -126,13 +126,30 @@ impl<'a> Strips<'a> {
 /// Sum of all gaps: how far the last source lies behind the first.
 #[inline(always)]
 fn gap_sum(gaps: &[u8], gap_size: usize) -> u64 {
-    // At most 65,535 gaps, so 32 bits hold their sum, and the compiler adds many at a time.
+    // At most 65,535 gaps, so 32 bits hold their sum.
     let sum: u32 = if gap_size == 1 {
-        gaps.iter().map(|&gap| u32::from(gap)).sum()
+        byte_sum(gaps)
     } else {
         gaps.as_chunks::<2>().0.iter().map(|&gap| u32::from(u16::from_le_bytes(gap))).sum()
     };
     u64::from(sum)
+}
+
+/// Sum of bytes. Pairs are added in 16 bits first: twice as many to a vector.
+#[inline(always)]
+fn byte_sum(bytes: &[u8]) -> u32 {
+    // 128 sums of two bytes fit 16 bits.
+    bytes
+        .chunks(256)
+        .map(|chunk| {
+            let (pairs, rest) = chunk.as_chunks::<2>();
+            let sum: u16 = pairs.iter().map(|&pair| {
+                let pair = u16::from_le_bytes(pair);
+                (pair & 0xFF) + (pair >> 8)
+            }).sum();
+            u32::from(sum) + rest.iter().map(|&byte| u32::from(byte)).sum::<u32>()
+        })
+        .sum()
 }
 
 /// A checked strip. The visits promise: every source passed on is below the `source_limit` that the
@@ -192,26 +209,46 @@ impl Strip<'_> {
         self.entry_offset
     }
 
-    /// Visits the single edges of a row or of singles: `visit(lane, entry, source, low, is_edge)`,
-    /// where `lane` is `entry % 4` (a constant after unrolling), `low` the target's offset in the
-    /// strip. Where `is_edge` is false the entry only skips; it is still visited, so that a visitor
+    /// Visits the single edges of a row or of singles: `visit(entry, source, target)`, `target` being
+    /// an offset in the window. For what is not hot.
+    ///
+    /// # Panics
+    /// When the strip holds masks.
+    pub fn visit_singles(&self, mut visit: impl FnMut(usize, u32, usize)) {
+        self.visit_blocks(Portable, u32::MAX, |block| {
+            for (lane, (&source, &target)) in block.sources.iter().zip(&block.targets).enumerate() {
+                if source != u32::MAX {
+                    visit(block.first_entry + lane, source, usize::from(target));
+                }
+            }
+        });
+    }
+
+    /// Visits the entries of a row or of singles in blocks of [`BLOCK_SIZE`], the last of which is
+    /// filled up with skips. An entry that only skips has the source `skip_source`, so that a visitor
     /// can do without a branch.
     ///
     /// # Panics
     /// When the strip holds masks.
     #[inline(always)]
-    pub fn visit_singles(&self, visit: impl FnMut(usize, usize, u32, usize, bool)) {
+    pub fn visit_blocks<I: InstructionSet>(
+        &self,
+        instructions: I,
+        skip_source: u32,
+        visit: impl FnMut(&Block),
+    ) {
+        let (i, skip) = (instructions, skip_source);
         match self.encoding {
-            Encoding::Gap8Low0 => self.visit_coded::<1, 0>(visit),
-            Encoding::Gap8Low4 => self.visit_coded::<1, 4>(visit),
-            Encoding::Gap8Low8 => self.visit_coded::<1, 8>(visit),
-            Encoding::Gap8Low12 => self.visit_coded::<1, 12>(visit),
-            Encoding::Gap8Low16 => self.visit_coded::<1, 16>(visit),
-            Encoding::Gap16Low0 => self.visit_coded::<2, 0>(visit),
-            Encoding::Gap16Low4 => self.visit_coded::<2, 4>(visit),
-            Encoding::Gap16Low8 => self.visit_coded::<2, 8>(visit),
-            Encoding::Gap16Low12 => self.visit_coded::<2, 12>(visit),
-            Encoding::Gap16Low16 => self.visit_coded::<2, 16>(visit),
+            Encoding::Gap8Low0 => self.visit_coded::<I, 1, 0>(i, skip, visit),
+            Encoding::Gap8Low4 => self.visit_coded::<I, 1, 4>(i, skip, visit),
+            Encoding::Gap8Low8 => self.visit_coded::<I, 1, 8>(i, skip, visit),
+            Encoding::Gap8Low12 => self.visit_coded::<I, 1, 12>(i, skip, visit),
+            Encoding::Gap8Low16 => self.visit_coded::<I, 1, 16>(i, skip, visit),
+            Encoding::Gap16Low0 => self.visit_coded::<I, 2, 0>(i, skip, visit),
+            Encoding::Gap16Low4 => self.visit_coded::<I, 2, 4>(i, skip, visit),
+            Encoding::Gap16Low8 => self.visit_coded::<I, 2, 8>(i, skip, visit),
+            Encoding::Gap16Low12 => self.visit_coded::<I, 2, 12>(i, skip, visit),
+            Encoding::Gap16Low16 => self.visit_coded::<I, 2, 16>(i, skip, visit),
             Encoding::Mask8 | Encoding::Mask16 => unreachable!("a strip of masks has no singles"),
         }
     }
@@ -242,39 +279,73 @@ impl Strip<'_> {
         }
     }
 
-    /// Four entries at a time, so that the lanes are constants and nibbles come in whole bytes.
     #[inline(always)]
-    fn visit_coded<const GAP: usize, const LOW: u32>(
+    fn visit_coded<I: InstructionSet, const GAP: usize, const LOW: u32>(
         &self,
-        mut visit: impl FnMut(usize, usize, u32, usize, bool),
+        instructions: I,
+        skip_source: u32,
+        mut visit: impl FnMut(&Block),
     ) {
-        let (quads, rest) = (self.count / 4, self.count % 4);
-        let (bytes, nibbles) = split_planes::<LOW>(self.planes, self.count);
+        let size = low_size::<LOW>();
+        let (bytes, nibbles) = self.planes.split_at(self.count * size);
+        let mut filled = Filled::new();
+        let mut block = Block::new(self.target_start);
         let mut source = self.source_start;
-        let mut entry_at = |lane: usize, entry: usize, gap: u32, low: usize| {
-            source = source.wrapping_add(gap);
-            visit(lane, entry, source, low, gap != (1 << (8 * GAP)) - 1);
-        };
-        for quad in 0..quads {
-            let entry = quad * 4;
-            let gap = read_quad::<GAP>(self.gaps, quad);
-            let low = low_quad::<LOW>(bytes, nibbles, quad);
-            for lane in 0..4 {
-                entry_at(lane, entry + lane, gap[lane], low[lane]);
-            }
+        for first in (0..self.count).step_by(BLOCK_SIZE) {
+            let end = first + BLOCK_SIZE;
+            let (gaps, bytes, nibbles) = if end <= self.count {
+                let nibbles = if LOW % 8 == 4 { &nibbles[first / 2..end / 2] } else { &[] };
+                (&self.gaps[first * GAP..end * GAP], &bytes[first * size..end * size], nibbles)
+            } else {
+                let nibbles = if LOW % 8 == 4 { &nibbles[first / 2..] } else { &[] };
+                filled.fill(&self.gaps[first * GAP..], &bytes[first * size..], nibbles);
+                (&filled.gaps[..BLOCK_SIZE * GAP], &filled.bytes[..BLOCK_SIZE * size], &filled.nibbles[..])
+            };
+            source = unpack_gaps::<I, GAP>(instructions, gaps, source, skip_source, &mut block);
+            unpack_targets::<LOW>(self.target_start, bytes, nibbles, &mut block.targets);
+            block.first_entry = first;
+            // The only call, so that it is inlined.
+            visit(&block);
         }
-        if rest > 0 {
-            let gap = tail_quad::<GAP>(self.gaps, quads);
-            let (mut tail_bytes, mut tail_nibbles) = ([0; 8], [0; 2]);
-            let bytes = &bytes[(quads * low_size::<LOW>() * 4).min(bytes.len())..];
-            let nibbles = &nibbles[(quads * 2).min(nibbles.len())..];
-            tail_bytes[..bytes.len()].copy_from_slice(bytes);
-            tail_nibbles[..nibbles.len()].copy_from_slice(nibbles);
-            let low = low_quad::<LOW>(&tail_bytes, &tail_nibbles, 0);
-            for lane in 0..rest {
-                entry_at(lane, quads * 4 + lane, gap[lane], low[lane]);
-            }
-        }
+    }
+}
+
+/// The last entries of a strip, filled up with skips.
+struct Filled {
+    gaps: [u8; 2 * BLOCK_SIZE],
+    bytes: [u8; 2 * BLOCK_SIZE],
+    nibbles: [u8; BLOCK_SIZE / 2],
+}
+
+impl Filled {
+    fn new() -> Filled {
+        Filled { gaps: [u8::MAX; _], bytes: [0; _], nibbles: [0; _] }
+    }
+
+    fn fill(&mut self, gaps: &[u8], bytes: &[u8], nibbles: &[u8]) {
+        self.gaps[..gaps.len()].copy_from_slice(gaps);
+        self.bytes[..bytes.len()].copy_from_slice(bytes);
+        self.nibbles[..nibbles.len()].copy_from_slice(nibbles);
+    }
+}
+
+/// Entries of a block.
+pub const BLOCK_SIZE: usize = 64;
+
+/// Entries of a strip, unpacked; behind the last one there are skips.
+#[derive(Debug)]
+pub struct Block {
+    /// The source of each entry.
+    pub sources: [u32; BLOCK_SIZE],
+    /// The target of each entry, as an offset in the window.
+    pub targets: [u16; BLOCK_SIZE],
+    /// Number of the first entry within the strip.
+    pub first_entry: usize,
+}
+
+impl Block {
+    fn new(target: u16) -> Block {
+        Block { sources: [0; BLOCK_SIZE], targets: [target; BLOCK_SIZE], first_entry: 0 }
     }
 }
 
@@ -283,58 +354,59 @@ const fn low_size<const LOW: u32>() -> usize {
     (LOW / 8) as usize
 }
 
-/// The plane of whole bytes and the plane of nibbles.
+/// Writes the sources of a block; returns the source that the next gap starts from.
 #[inline(always)]
-fn split_planes<const LOW: u32>(planes: &[u8], count: usize) -> (&[u8], &[u8]) {
-    planes.split_at(count * low_size::<LOW>())
-}
-
-#[inline(always)]
-fn read_quad<const GAP: usize>(gaps: &[u8], quad: usize) -> [u32; 4] {
+fn unpack_gaps<I: InstructionSet, const GAP: usize>(
+    instructions: I,
+    gaps: &[u8],
+    start: u32,
+    skip_source: u32,
+    block: &mut Block,
+) -> u32 {
+    let mut source = start;
     if GAP == 1 {
-        let gap = &gaps[quad * 4..quad * 4 + 4];
-        [u32::from(gap[0]), u32::from(gap[1]), u32::from(gap[2]), u32::from(gap[3])]
+        let gaps = gaps.as_chunks::<16>().0;
+        for (gaps, out) in gaps.iter().zip(block.sources.as_chunks_mut::<16>().0) {
+            source = instructions.sums_of_bytes(gaps, source, skip_source, out);
+        }
     } else {
-        let gap = &gaps[quad * 8..quad * 8 + 8];
-        let at = |i: usize| u32::from(u16::from_le_bytes([gap[2 * i], gap[2 * i + 1]]));
-        [at(0), at(1), at(2), at(3)]
+        for (gap, out) in gaps.as_chunks::<2>().0.iter().zip(&mut block.sources) {
+            let gap = u16::from_le_bytes(*gap);
+            source = source.wrapping_add(u32::from(gap));
+            *out = if gap == u16::MAX { skip_source } else { source };
+        }
     }
+    source
 }
 
+/// Writes the targets of a block: `start`, a multiple of `2^LOW`, with their low parts. The compiler
+/// makes vector code of it.
 #[inline(always)]
-fn tail_quad<const GAP: usize>(gaps: &[u8], quads: usize) -> [u32; 4] {
-    let rest = &gaps[quads * 4 * GAP..];
-    let mut tail = [0; 8];
-    tail[..rest.len()].copy_from_slice(rest);
-    read_quad::<GAP>(&tail, 0)
-}
-
-#[inline(always)]
-fn low_quad<const LOW: u32>(bytes: &[u8], nibbles: &[u8], quad: usize) -> [usize; 4] {
-    let mut low = [0; 4];
-    if LOW % 8 == 4 {
-        let pair = &nibbles[quad * 2..quad * 2 + 2];
-        low = [pair[0] & 15, pair[0] >> 4, pair[1] & 15, pair[1] >> 4].map(usize::from);
-    }
-    let at = quad * 4 * low_size::<LOW>();
-    match low_size::<LOW>() {
+fn unpack_targets<const LOW: u32>(
+    start: u16,
+    bytes: &[u8],
+    nibbles: &[u8],
+    targets: &mut [u16; BLOCK_SIZE],
+) {
+    match LOW {
         0 => {}
-        1 => {
-            let byte = &bytes[at..at + 4];
-            for lane in 0..4 {
-                low[lane] = low[lane] << 8 | usize::from(byte[lane]);
-            }
+        8 => targets.iter_mut().zip(bytes).for_each(|(to, &byte)| *to = start | u16::from(byte)),
+        16 => {
+            let pairs = bytes.as_chunks::<2>().0;
+            targets.iter_mut().zip(pairs).for_each(|(to, pair)| *to = u16::from_le_bytes(*pair));
         }
         _ => {
-            let byte = &bytes[at..at + 8];
-            for lane in 0..4 {
-                let pair = [byte[2 * lane], byte[2 * lane + 1]];
-                low[lane] = usize::from(u16::from_le_bytes(pair));
+            let mut high = [0u16; BLOCK_SIZE];
+            for (high, &pair) in high.as_chunks_mut::<2>().0.iter_mut().zip(nibbles) {
+                *high = [u16::from(pair & 15), u16::from(pair >> 4)];
+            }
+            if LOW == 4 {
+                targets.iter_mut().zip(high).for_each(|(to, low)| *to = start | low);
+            } else {
+                for ((to, &byte), high) in targets.iter_mut().zip(bytes).zip(high) {
+                    *to = start | high << 8 | u16::from(byte);
+                }
             }
         }
     }
-    low
 }
-
-const _: () = assert!(WINDOW_SIZE == 1 << WINDOW_LOG2);
-const _: () = assert!(TILE_HEADER_SIZE == size_of::<TileHeader>());

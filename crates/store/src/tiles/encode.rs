@@ -68,8 +68,11 @@ pub struct EncodedTile {
     pub summary: TileSummary,
 }
 
+/// log2 of the sources of a block: their messages (64 KiB of four bytes each) stay close to the core
+/// while all targets are visited strip by strip.
+const SLICE_LOG2: u32 = 14;
 /// A block with fewer edges is gathered with others of its target window.
-const THIN_BLOCK_EDGES: usize = 1 << 15;
+const THIN_BLOCK_EDGES: usize = 1 << 13;
 /// Edges at which a gathered block is closed.
 const GATHERED_BLOCK_EDGES: usize = 1 << 20;
 /// A block with more edges is cut along its targets before it is encoded.
@@ -112,10 +115,10 @@ impl Encoder {
         scratch.clear();
         scratch.resize(edges.len(), TileEdge::default());
         let last_source = edges.iter().map(|e| e.source).max().unwrap_or(0);
-        let windows = (last_source >> WINDOW_LOG2) as usize + 1;
+        let windows = (last_source >> SLICE_LOG2) as usize + 1;
         self.window_starts.resize(windows + 1, 0);
         let starts = &mut self.window_starts[..];
-        counting_sort(edges, scratch, starts, |e| (e.source >> WINDOW_LOG2) as usize);
+        counting_sort(edges, scratch, starts, |e| (e.source >> SLICE_LOG2) as usize);
         let blocks = cut_blocks(starts);
         for block in blocks {
             // Gathered blocks are made contiguous in `edges`, whose order no longer matters.
@@ -125,7 +128,7 @@ impl Encoder {
                 count += piece.len();
             }
             let mut room = vec![TileEdge::default(); count];
-            let span = if block.pieces.len() == 1 { WINDOW_LOG2 } else { 32 };
+            let span = if block.pieces.len() == 1 { SLICE_LOG2 } else { 32 };
             self.encode_block(&mut edges[..count], &mut room, WINDOW_LOG2, span, emit)?;
         }
         Ok(())

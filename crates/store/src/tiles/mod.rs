@@ -3,6 +3,7 @@
 mod batch;
 mod decode;
 mod encode;
+mod instructions;
 mod strip;
 mod summary;
 
@@ -10,8 +11,11 @@ mod summary;
 mod tests;
 
 pub use batch::{BATCH_EDGES_MAX, BATCH_LOG2_MAX, BATCH_LOG2_MIN, Batch};
-pub use decode::{Entries, Strip, Strips, Tile};
+pub use decode::{BLOCK_SIZE, Block, Entries, Strip, Strips, Tile};
 pub use encode::{EdgeWeight, EncodedTile, Encoder, TileEdge};
+#[cfg(target_arch = "x86_64")]
+pub use instructions::{Avx2, Avx512};
+pub use instructions::{InstructionSet, Portable};
 pub use strip::{ENCODINGS, Encoding};
 pub use summary::{CHUNK_LOG2_MIN, TileSummary};
 

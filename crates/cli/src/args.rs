@@ -1,0 +1,132 @@
+//! What a user may type: the commands, and the options that several of them share.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use tegula_store::read::{Backend, THREADS_DEFAULT};
+
+use crate::generate::GenerateArgs;
+use crate::import::ImportArgs;
+use crate::run::Algorithm;
+
+/// Graph algorithms over graphs larger than memory.
+///
+/// `tegula import` turns an edge list into a compact graph directory once; `tegula run` then runs
+/// algorithms over it within any memory budget.
+#[derive(Debug, Parser)]
+#[command(name = "tegula", version, arg_required_else_help = true, propagate_version = true)]
+pub struct Cli {
+    /// Options of every command.
+    #[command(flatten)]
+    pub common: Common,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Common {
+    /// Print one JSON object on standard output.
+    #[arg(long, global = true, help_heading = "General options")]
+    pub json: bool,
+    /// Show neither progress nor summaries.
+    #[arg(long, short, global = true, help_heading = "General options")]
+    pub quiet: bool,
+    /// Log to standard error; twice for more.
+    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
+    #[arg(help_heading = "General options")]
+    pub verbose: u8,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Turn edge lists into a graph directory.
+    Import(ImportArgs),
+    /// Show what a graph directory holds.
+    Info(GraphArgs),
+    /// Read every byte of a graph; check every checksum and every id.
+    Verify(GraphArgs),
+    /// Run an algorithm over a graph.
+    #[command(subcommand)]
+    Run(Algorithm),
+    /// Write a synthetic graph as an edge list.
+    Generate(GenerateArgs),
+}
+
+/// A graph, and how to read it.
+#[derive(Debug, Args)]
+pub struct GraphArgs {
+    /// The graph directory.
+    #[arg(value_name = "GRAPH")]
+    pub graph: PathBuf,
+    /// How to read it.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// How a graph is read.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Reading {
+    /// Memory budget.
+    #[command(flatten)]
+    pub budget: Budget,
+    /// How files are read.
+    #[arg(long, value_enum, default_value_t = Io::Auto)]
+    pub io: Io,
+}
+
+/// The memory budget.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Budget {
+    /// Memory for the whole process, e.g. 512MiB or 4GB [default: half of what there is].
+    #[arg(long, value_name = "SIZE", value_parser = tegula_store::parse_size)]
+    memory: Option<u64>,
+}
+
+impl Budget {
+    /// Bytes that the process may use.
+    pub fn bytes(self) -> u64 {
+        self.memory.unwrap_or_else(tegula_store::default_memory)
+    }
+}
+
+/// The worker threads.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Threads {
+    /// Worker threads [default: one per core]. Results do not depend on it.
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+}
+
+impl Threads {
+    /// How many there are to be.
+    pub fn count(self) -> usize {
+        let given = self.threads.map(NonZeroUsize::get);
+        given.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+    }
+}
+
+/// How files are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Io {
+    /// io_uring where the system has it, else threads.
+    Auto,
+    /// io_uring.
+    Uring,
+    /// Threads that read one request each.
+    Threads,
+}
+
+impl Io {
+    /// The backend that reads so.
+    pub fn backend(self) -> Backend {
+        match self {
+            Io::Auto => Backend::Auto,
+            Io::Uring => Backend::Uring,
+            Io::Threads => Backend::Threads(THREADS_DEFAULT),
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The objects that `--json` prints. Their names are fixed: scripts rely on them.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::{Serialize, Serializer};
+use tegula_store::graph::{FileEntry, IdType, OrderChoice, file_names};
+
+/// A time span as seconds.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Seconds(pub Duration);
+
+impl Serialize for Seconds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.0.as_secs_f64())
+    }
+}
+
+/// `tegula run`.
+#[derive(Debug, Serialize)]
+pub struct Run<'a, S> {
+    pub schema: &'static str,
+    pub algorithm: &'static str,
+    pub vertices: u64,
+    pub edges: u64,
+    pub iterations: u64,
+    pub seconds: RunSeconds,
+    pub iteration_seconds: Vec<Seconds>,
+    pub edges_processed: u64,
+    pub tiles_skipped: u64,
+    pub bytes_read: u64,
+    pub bytes_written: u64,
+    pub peak_memory_bytes: u64,
+    pub memory_bytes: u64,
+    pub threads: usize,
+    pub output: Option<String>,
+    pub summary: &'a S,
+}
+
+/// The parts of a run.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub struct RunSeconds {
+    pub open: Seconds,
+    pub run: Seconds,
+    pub write: Seconds,
+}
+
+/// `tegula run --estimate`.
+#[derive(Debug, Serialize)]
+pub struct Estimate {
+    pub schema: &'static str,
+    pub algorithm: &'static str,
+    pub vertices: u64,
+    pub edges: u64,
+    pub vertex_bytes: u64,
+    pub stream_bytes_min: u64,
+    pub overhead_bytes: u64,
+    pub needed_bytes: u64,
+    pub tile_bytes: u64,
+    pub memory_bytes: u64,
+    pub fits: bool,
+    pub tiles_fit: bool,
+}
+
+/// `tegula import`.
+#[derive(Debug, Serialize)]
+pub struct Import {
+    pub schema: &'static str,
+    pub vertices: u64,
+    pub edges: u64,
+    pub bytes: u64,
+    pub bytes_per_edge: BTreeMap<&'static str, f64>,
+    pub seconds: Seconds,
+    pub stage_seconds: BTreeMap<&'static str, f64>,
+    pub peak_memory_bytes: u64,
+    pub order: String,
+    pub order_choice: OrderChoice,
+    pub ids: IdType,
+    pub loops: u64,
+    pub duplicates: u64,
+    pub dropped_loops: u64,
+    pub dropped_duplicates: u64,
+}
+
+/// `tegula info`.
+#[derive(Debug, Serialize)]
+pub struct Info<'a> {
+    pub schema: &'static str,
+    pub format_version: u32,
+    pub vertices: u64,
+    pub edges: u64,
+    pub undirected: bool,
+    pub weighted: bool,
+    pub ids: IdType,
+    pub loops: u64,
+    pub duplicates: u64,
+    pub bytes: u64,
+    pub bytes_per_edge: BTreeMap<&'static str, f64>,
+    pub order: &'a str,
+    pub order_choice: &'a OrderChoice,
+    pub batches: u64,
+    pub tiles: u64,
+    pub out_degree: &'a Degrees,
+    pub in_degree: &'a Degrees,
+    pub isolated: u64,
+    pub snapshots: u64,
+    pub files: BTreeMap<&'a str, u64>,
+}
+
+/// The degrees of all vertices in one direction.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Degrees {
+    pub min: u32,
+    pub mean: f64,
+    pub max: u32,
+    /// Bin 0 counts the zeros, bin `i` the degrees in `2^(i-1)..2^i`.
+    pub log2_bins: Vec<u64>,
+}
+
+/// `tegula verify`.
+#[derive(Debug, Serialize)]
+pub struct Verify {
+    pub schema: &'static str,
+    pub files: u64,
+    pub bytes: u64,
+    pub tiles: u64,
+    pub edges: u64,
+    pub seconds: Seconds,
+    pub peak_memory_bytes: u64,
+}
+
+/// `tegula generate`.
+#[derive(Debug, Serialize)]
+pub struct Generate {
+    pub schema: &'static str,
+    pub generator: &'static str,
+    pub vertices: u64,
+    pub edges: u64,
+    pub bytes: u64,
+    pub seconds: Seconds,
+    pub peak_memory_bytes: u64,
+}
+
+/// Bytes per edge of each layout.
+pub fn bytes_per_edge(files: &[FileEntry], edges: u64) -> BTreeMap<&'static str, f64> {
+    let is_of_tiles = |name: &str| matches!(name, file_names::TILES | file_names::TILE_TABLE);
+    let tiles = files.iter().filter(|file| is_of_tiles(&file.name));
+    let bytes: u64 = tiles.map(|file| file.bytes).sum();
+    BTreeMap::from([("tiles", bytes as f64 / edges.max(1) as f64)])
+}
+
+/// The most memory that this process ever had, in bytes; 0 where the system does not tell.
+pub fn peak_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kibibytes = line.and_then(|rest| rest.trim().strip_suffix("kB"));
+    kibibytes.and_then(|number| number.trim().parse().ok()).map_or(0, |kib: u64| kib * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_peak_is_at_least_what_was_just_used() {
+        let used = vec![1u8; 8 << 20];
+        assert!(peak_memory() > used.iter().map(|&byte| u64::from(byte)).sum());
+    }
+}

@@ -1,0 +1,36 @@
+//! Results as files: tables with a row per vertex, ordered by vertex, written chunk by chunk.
+
+mod compress;
+mod file;
+mod ids;
+mod npy;
+mod parquet;
+mod rows;
+mod target;
+mod text;
+
+pub use compress::{Compression, Compressor, lower_name};
+pub use file::{NewFile, remove_unfinished};
+pub use ids::{NO_RANK, find_ids, id_array, id_type, rows_per_group};
+pub use rows::{Columns, schema, write_rows};
+pub use target::{Target, check_is_new};
+pub use text::TextStdout;
+
+use arrow_array::RecordBatch;
+
+use crate::errors::Result;
+
+/// Writes the rows of a table in some format.
+pub trait RowWriter {
+    /// Writes the next rows.
+    ///
+    /// # Errors
+    /// Those of writing.
+    fn write(&mut self, rows: &RecordBatch) -> Result<()>;
+
+    /// Writes what is left and gives the file its name; returns its length.
+    ///
+    /// # Errors
+    /// Those of writing.
+    fn finish(self: Box<Self>) -> Result<u64>;
+}

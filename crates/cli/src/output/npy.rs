@@ -1,0 +1,121 @@
+//! Rows as a NumPy array with named fields: `numpy.load("out.npy")["rank"]`.
+//!
+//! Ids are `<u8`, ranks `<f4`. Distances are `<i8`, with -1 where there is none; an id that is not
+//! there is 2^64 - 1.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, UInt32Type, UInt64Type};
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::{DataType, SchemaRef};
+use tegula_store::Error;
+
+use super::{NewFile, RowWriter};
+use crate::errors::Result;
+
+/// What the header's length is a multiple of.
+const ALIGNMENT: usize = 64;
+/// Magic bytes and version 1.0.
+const MAGIC: &[u8; 8] = b"\x93NUMPY\x01\x00";
+
+/// Writes a `.npy` file.
+pub struct NpyWriter {
+    file: NewFile,
+    path: PathBuf,
+    buffer: Vec<u8>,
+}
+
+impl NpyWriter {
+    /// Begins an array of so many rows.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn new(mut file: NewFile, schema: &SchemaRef, row_count: u64) -> Result<NpyWriter> {
+        let path = file.path().to_owned();
+        file.write_all(&header(schema, row_count)).map_err(Error::io("write", &path))?;
+        Ok(NpyWriter { file, path, buffer: Vec::new() })
+    }
+}
+
+fn header(schema: &SchemaRef, row_count: u64) -> Vec<u8> {
+    let fields = schema.fields().iter().map(|field| {
+        let code = match field.data_type() {
+            DataType::Float32 => "<f4",
+            DataType::UInt32 => "<i8",
+            _ => "<u8",
+        };
+        format!("('{}', '{code}'), ", field.name())
+    });
+    let fields: String = fields.collect();
+    let mut text = format!(
+        "{{'descr': [{fields}], 'fortran_order': False, 'shape': ({row_count},), }}"
+    );
+    let length = (MAGIC.len() + 2 + text.len() + 1).next_multiple_of(ALIGNMENT);
+    text.push_str(&" ".repeat(length - MAGIC.len() - 2 - text.len() - 1));
+    text.push('\n');
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend_from_slice(&(text.len() as u16).to_le_bytes());
+    bytes.extend_from_slice(text.as_bytes());
+    bytes
+}
+
+fn append(column: &dyn Array, row: usize, out: &mut Vec<u8>) {
+    let is_there = column.is_valid(row);
+    match column.data_type() {
+        DataType::Float32 => {
+            let cells = column.as_primitive::<Float32Type>();
+            out.extend_from_slice(&cells.value(row).to_le_bytes());
+        }
+        DataType::UInt32 => {
+            let cells = column.as_primitive::<UInt32Type>();
+            let value = if is_there { i64::from(cells.value(row)) } else { -1 };
+            out.extend_from_slice(&value.to_le_bytes());
+        }
+        _ => {
+            let cells = column.as_primitive::<UInt64Type>();
+            let value = if is_there { cells.value(row) } else { u64::MAX };
+            out.extend_from_slice(&value.to_le_bytes());
+        }
+    }
+}
+
+impl RowWriter for NpyWriter {
+    fn write(&mut self, rows: &RecordBatch) -> Result<()> {
+        self.buffer.clear();
+        for row in 0..rows.num_rows() {
+            rows.columns().iter().for_each(|column| append(column, row, &mut self.buffer));
+        }
+        Ok(self.file.write_all(&self.buffer).map_err(Error::io("write", &self.path))?)
+    }
+
+    fn finish(self: Box<Self>) -> Result<u64> {
+        Ok(self.file.commit()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_schema::{Field, Schema};
+
+    use super::*;
+
+    #[test]
+    fn the_header_is_what_numpy_reads() {
+        let fields = vec![
+            Field::new("vertex", DataType::UInt64, false),
+            Field::new("rank", DataType::Float32, false),
+        ];
+        let bytes = header(&Arc::new(Schema::new(fields)), 7);
+        assert_eq!(bytes.len() % ALIGNMENT, 0);
+        assert_eq!(usize::from(bytes[8]) + 256 * usize::from(bytes[9]) + 10, bytes.len());
+        let text = String::from_utf8_lossy(&bytes[10..]).into_owned();
+        let expected = "{'descr': [('vertex', '<u8'), ('rank', '<f4'), ], \
+                        'fortran_order': False, 'shape': (7,), }";
+        assert_eq!(text.trim_end(), expected);
+        assert!(text.ends_with('\n'));
+    }
+}

@@ -1,0 +1,95 @@
+//! From values by dense id to rows by original id.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use tegula_store::graph::{Graph, IdChunk};
+use tegula_store::{Cancel, Error, VertexId};
+
+use super::{RowWriter, id_array, id_type};
+use crate::errors::{Failure, Result};
+
+/// The values of a result.
+pub trait Columns {
+    /// Their columns; `id` is the type of a vertex.
+    fn fields(&self, id: DataType) -> Vec<Field>;
+
+    /// How many rows, at least, are best asked for at a time.
+    fn rows_per_group(&self) -> usize {
+        1
+    }
+
+    /// The columns of these vertices.
+    ///
+    /// # Errors
+    /// Those of reading ids.
+    fn arrays(&self, graph: &Graph, vertices: &[VertexId]) -> Result<Vec<ArrayRef>>;
+}
+
+/// The columns of a result.
+pub fn schema(graph: &Graph, columns: &dyn Columns) -> SchemaRef {
+    let id = id_type(graph);
+    let mut fields = vec![Field::new("vertex", id.clone(), false)];
+    fields.extend(columns.fields(id));
+    Arc::new(Schema::new(fields))
+}
+
+/// Rows whose ids were read and whose values are still to be asked for.
+#[derive(Default)]
+struct Group {
+    ids: Vec<IdChunk>,
+    vertices: Vec<VertexId>,
+}
+
+impl Group {
+    fn write(
+        &mut self,
+        graph: &Graph,
+        schema: &SchemaRef,
+        columns: &dyn Columns,
+        out: &mut dyn RowWriter,
+    ) -> Result<()> {
+        let arrays = columns.arrays(graph, &self.vertices)?;
+        let mut start = 0;
+        for ids in self.ids.drain(..) {
+            let count = ids.len();
+            let mut row_arrays = vec![id_array(ids)];
+            row_arrays.extend(arrays.iter().map(|array| array.slice(start, count)));
+            let rows = RecordBatch::try_new(SchemaRef::clone(schema), row_arrays);
+            out.write(&rows.map_err(mismatch)?)?;
+            start += count;
+        }
+        self.vertices.clear();
+        Ok(())
+    }
+}
+
+/// Columns that do not fit their own schema.
+fn mismatch(error: ArrowError) -> Failure {
+    Error::WorkerFailed { detail: error.to_string() }.into()
+}
+
+/// Writes a row for every vertex, in the order of the original ids.
+///
+/// # Errors
+/// Those of reading ids, of writing, and [`Error::Cancelled`].
+pub fn write_rows(
+    graph: &Graph,
+    columns: &dyn Columns,
+    out: &mut dyn RowWriter,
+    cancel: &Cancel,
+) -> Result<()> {
+    let schema = schema(graph, columns);
+    let mut group = Group::default();
+    graph.original_ids()?.for_each_chunk(|ids, vertices| {
+        cancel.check()?;
+        group.ids.push(ids);
+        group.vertices.extend_from_slice(vertices);
+        if group.vertices.len() < columns.rows_per_group() {
+            return Ok(());
+        }
+        group.write(graph, &schema, columns, out)
+    })?;
+    group.write(graph, &schema, columns, out)
+}

@@ -1,0 +1,202 @@
+//! Text for people: figures with units, aligned tables, histograms.
+
+use std::time::Duration;
+
+
+use comfy_table::{CellAlignment, Table, presets};
+use tegula_store::Bytes;
+
+/// Columns of a histogram's longest bar.
+const BAR_WIDTH: usize = 40;
+
+/// A whole number with separators: `1,234,567`.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number and its noun: `1 edge`, `2 edges`.
+pub fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
+/// A number of bytes with a binary unit.
+pub fn bytes(number: u64) -> String {
+    Bytes(number).to_string()
+}
+
+/// A time span: `3.20 s`, `2 min 5 s`.
+pub fn time(span: Duration) -> String {
+    let seconds = span.as_secs_f64();
+    match span.as_secs() {
+        0 if seconds < 0.1 => format!("{:.1} ms", seconds * 1e3),
+        0..100 => format!("{seconds:.2} s"),
+        whole @ 100..6000 => format!("{} min {} s", whole / 60, whole % 60),
+        whole => format!("{} h {} min", whole / 3600, whole / 60 % 60),
+    }
+}
+
+/// A rate with a decimal unit: `131 M edges/s`.
+pub fn rate(number: u64, unit: &str, span: Duration) -> String {
+    let per_second = number as f64 / span.as_secs_f64().max(1e-9);
+    let (value, prefix) = match per_second {
+        ..1e3 => (per_second, ""),
+        ..1e6 => (per_second / 1e3, "k "),
+        ..1e9 => (per_second / 1e6, "M "),
+        _ => (per_second / 1e9, "G "),
+    };
+    let digits = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
+    format!("{value:.digits$} {prefix}{unit}/s")
+}
+
+/// A share of a whole: `12.5 %`.
+pub fn percent(part: u64, whole: u64) -> String {
+    format!("{:.1} %", 100.0 * part as f64 / whole.max(1) as f64)
+}
+
+/// Names and values below a title.
+#[derive(Debug, Default)]
+pub struct Facts(Vec<(String, String)>);
+
+impl Facts {
+    /// Adds a line.
+    pub fn add(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        self.0.push((name.into(), value.into()));
+    }
+
+    /// The lines, values aligned.
+    pub fn to_text(&self) -> String {
+        let mut table = plain_table();
+        for (name, value) in &self.0 {
+            table.add_row([format!("  {name}"), value.clone()]);
+        }
+        table.trim_fmt()
+    }
+}
+
+/// A table with a header, all cells text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grid {
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Grid {
+    /// A table with these columns.
+    pub fn new(header: &[&str]) -> Grid {
+        Grid { header: header.iter().map(|&name| name.to_owned()).collect(), rows: Vec::new() }
+    }
+
+    /// Adds a row.
+    pub fn add<const N: usize>(&mut self, row: [String; N]) {
+        self.rows.push(row.into());
+    }
+
+    /// For people: columns aligned to the right.
+    pub fn to_text(&self) -> String {
+        let mut table = plain_table();
+        table.set_header(&self.header);
+        table.add_rows(&self.rows);
+        table.column_iter_mut().for_each(|c| c.set_cell_alignment(CellAlignment::Right));
+        table.trim_fmt()
+    }
+
+    /// For programs: tabs between cells.
+    pub fn to_tsv(&self) -> String {
+        let lines = std::iter::once(&self.header).chain(&self.rows);
+        lines.map(|cells| cells.join("\t")).collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn plain_table() -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table
+}
+
+/// How many numbers have each magnitude: bin 0 counts the zeros, bin `i` those in `2^(i-1)..2^i`.
+pub fn log2_bins(numbers: &[u32]) -> Vec<u64> {
+    let mut bins = [0u64; 33];
+    for &number in numbers {
+        bins[(u32::BITS - number.leading_zeros()) as usize] += 1;
+    }
+    let used = bins.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
+    bins[..used].to_vec()
+}
+
+/// A bar for each bin, the longest for the fullest.
+pub fn histogram(bins: &[u64]) -> String {
+    let most = bins.iter().copied().max().unwrap_or(0).max(1);
+    let mut table = plain_table();
+    for (bin, &number) in bins.iter().enumerate() {
+        table.add_row([bin_name(bin), count(number), bar(number, most)]);
+    }
+    for column in table.column_iter_mut().take(2) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table.trim_fmt()
+}
+
+fn bin_name(bin: usize) -> String {
+    match bin {
+        0 | 1 => bin.to_string(),
+        _ => format!("{}-{}", count(1 << (bin - 1)), count((1 << bin) - 1)),
+    }
+}
+
+/// A bar in eighths of a character; what is there at all is seen.
+fn bar(number: u64, most: u64) -> String {
+    const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (number as f64 / most as f64 * (8 * BAR_WIDTH) as f64).round() as usize;
+    let eighths = if number > 0 { eighths.max(1) } else { 0 };
+    "█".repeat(eighths / 8) + PARTS[eighths % 8]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_easily_read() {
+        assert_eq!([0, 999, 1000, 1234567].map(count), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!(counted(1, "edge") + ", " + &counted(2, "edge"), "1 edge, 2 edges");
+        let seconds = Duration::from_secs_f64;
+        let spans = [0.0123, 3.2, 125.0, 7320.0].map(|span| time(seconds(span)));
+        assert_eq!(spans, ["12.3 ms", "3.20 s", "2 min 5 s", "2 h 2 min"]);
+        assert_eq!(rate(262_000_000, "edges", seconds(2.0)), "131 M edges/s");
+        assert_eq!(rate(5, "edges", seconds(2.0)), "2.50 edges/s");
+        assert_eq!(percent(1, 8), "12.5 %");
+    }
+
+    #[test]
+    fn bins_are_powers_of_two() {
+        assert_eq!(log2_bins(&[]), []);
+        assert_eq!(log2_bins(&[0, 1, 1, 2, 3, 4, 7, 8]), [1, 2, 2, 2, 1]);
+        assert_eq!(log2_bins(&[u32::MAX]).len(), 33);
+        let text = histogram(&[1, 0, 800]);
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[0].ends_with('▏') && lines[1].ends_with('0'), "{text}");
+        assert!(lines[2].contains("2-3") && lines[2].ends_with(&"█".repeat(BAR_WIDTH)), "{text}");
+    }
+
+    #[test]
+    fn tables_come_aligned_and_with_tabs() {
+        let mut grid = Grid::new(&["vertex", "rank"]);
+        grid.add(["7".into(), "0.25".into()]);
+        assert_eq!(grid.to_tsv(), "vertex\trank\n7\t0.25");
+        assert!(grid.to_text().lines().nth(1).is_some_and(|line| line.contains("     7")));
+        let mut facts = Facts::default();
+        facts.add("time", "1 s");
+        facts.add("memory", "2 MiB");
+        let text = facts.to_text();
+        let starts: Vec<_> = text.lines().map(|line| line.find(['1', '2'])).collect();
+        assert_eq!(starts[0], starts[1], "{text}");
+    }
+}

@@ -1,0 +1,163 @@
+//! `tegula run bfs`.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, UInt32Array};
+use arrow_schema::{DataType, Field};
+use clap::Args;
+use serde::Serialize;
+use tegula_algorithms::bfs::{Bfs, Reached};
+use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
+use tegula_store::graph::file_names;
+use tegula_store::{Error, OriginalId, VertexId};
+
+use super::options::RunArgs;
+use super::{Answer, Runnable};
+use crate::errors::{Failure, Result};
+use crate::output::{Columns, NO_RANK, find_ids, rows_per_group};
+use crate::report::{self, Facts, Grid};
+
+/// Options of `tegula run bfs`.
+#[derive(Debug, Args)]
+pub struct BfsArgs {
+    /// The options that every algorithm has.
+    #[command(flatten)]
+    run: RunArgs,
+    /// The vertex to start from, as the edge list names it.
+    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+    source: String,
+    /// Also find the vertex before each on a shortest path.
+    #[arg(long)]
+    parents: bool,
+}
+
+impl Runnable for BfsArgs {
+    const NAME: &'static str = "bfs";
+    type Answer = Levels;
+
+    fn args(&self) -> &RunArgs {
+        &self.run
+    }
+
+    fn estimate(&self, graph: &Graph, threads: usize) -> Estimate {
+        tegula_engine::estimate::<Bfs>(graph, threads)
+    }
+
+    fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Levels, RunStatistics)> {
+        // A string finds an integer id too, and keeps the zeros in front of a string id.
+        let id = OriginalId::String(self.source.clone());
+        let source = graph.original_ids()?.find(&id)?.ok_or_else(|| Failure::NoSuchVertex {
+            graph: graph.directory().to_owned(),
+            id: self.source.clone(),
+        })?;
+        let outcome = Bfs::run(graph, source, options)?;
+        let parents = self.parents.then(|| Parents::new(graph, options.memory)).transpose()?;
+        Ok((Levels { reached: outcome.states, parents }, outcome.statistics))
+    }
+}
+
+/// What the search found.
+pub struct Levels {
+    reached: Vec<Reached>,
+    parents: Option<Parents>,
+}
+
+/// What it takes to name the parents.
+struct Parents {
+    /// The rank of each dense id among the original ones; none where they are the same.
+    rank_of: Option<Vec<u32>>,
+    rows_per_group: usize,
+}
+
+impl Parents {
+    /// 4 bytes a vertex, which the run has given back.
+    fn new(graph: &Graph, memory: u64) -> Result<Parents> {
+        let rows_per_group = rows_per_group(memory);
+        if graph.manifest().file(file_names::ORDER).is_none() {
+            return Ok(Parents { rank_of: None, rows_per_group });
+        }
+        let mut rank_of = vec![0; graph.vertex_count() as usize];
+        let mut rank = 0;
+        graph.original_ids()?.for_each_chunk(|_, vertices| {
+            for vertex in vertices {
+                rank_of[vertex.index()] = rank;
+                rank += 1;
+            }
+            Ok::<(), Error>(())
+        })?;
+        Ok(Parents { rank_of: Some(rank_of), rows_per_group })
+    }
+
+    fn rank(&self, parent: Option<VertexId>) -> u32 {
+        match (parent, &self.rank_of) {
+            (None, _) => NO_RANK,
+            (Some(parent), None) => parent.0,
+            (Some(parent), Some(rank_of)) => rank_of[parent.index()],
+        }
+    }
+}
+
+/// What is said of the whole search.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    /// Vertices that there is a path to, the source included.
+    reached: u64,
+    /// The greatest distance.
+    depth: u32,
+    /// How many vertices each of the first levels has.
+    levels: Vec<u64>,
+}
+
+impl Columns for Levels {
+    fn fields(&self, id: DataType) -> Vec<Field> {
+        let mut fields = vec![Field::new("distance", DataType::UInt32, true)];
+        fields.extend(self.parents.as_ref().map(|_| Field::new("parent", id, true)));
+        fields
+    }
+
+    fn rows_per_group(&self) -> usize {
+        self.parents.as_ref().map_or(1, |parents| parents.rows_per_group)
+    }
+
+    fn arrays(&self, graph: &Graph, vertices: &[VertexId]) -> Result<Vec<ArrayRef>> {
+        let reached = || vertices.iter().map(|vertex| &self.reached[vertex.index()]);
+        let distances: UInt32Array = reached().map(Reached::distance).collect();
+        let mut arrays: Vec<ArrayRef> = vec![Arc::new(distances)];
+        if let Some(parents) = &self.parents {
+            let ranks: Vec<u32> = reached().map(|reached| parents.rank(reached.parent())).collect();
+            arrays.push(find_ids(graph, &ranks)?);
+        }
+        Ok(arrays)
+    }
+}
+
+impl Answer for Levels {
+    type Summary = Summary;
+
+    fn summary(&self, _graph: &Graph, top: usize) -> Result<Summary> {
+        let distances = || self.reached.iter().filter_map(Reached::distance);
+        let depth = distances().max().unwrap_or(0);
+        let mut levels = vec![0; top.min(depth as usize + 1)];
+        let mut reached = 0;
+        for distance in distances() {
+            reached += 1;
+            if let Some(level) = levels.get_mut(distance as usize) {
+                *level += 1;
+            }
+        }
+        Ok(Summary { reached, depth, levels })
+    }
+
+    fn facts(summary: &Summary, facts: &mut Facts) {
+        facts.add("reached", format!("{} vertices", report::count(summary.reached)));
+        facts.add("depth", report::count(u64::from(summary.depth)));
+    }
+
+    fn list(summary: &Summary) -> Grid {
+        let mut grid = Grid::new(&["distance", "vertices"]);
+        for (distance, vertices) in summary.levels.iter().enumerate() {
+            grid.add([distance.to_string(), vertices.to_string()]);
+        }
+        grid
+    }
+}

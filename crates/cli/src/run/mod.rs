@@ -1,0 +1,253 @@
+//! `tegula run`: one way for every algorithm to open a graph, run, write its table and report.
+
+mod bfs;
+mod options;
+mod pagerank;
+mod top;
+//WCC mod wcc;
+
+use std::time::{Duration, Instant};
+
+use clap::Subcommand;
+use serde::Serialize;
+use tegula_engine::{Estimate, Graph, Instructions, RunOptions, RunStatistics};
+
+use crate::errors::Result;
+use crate::json::{self, RunSeconds, Seconds};
+use crate::output::{self, Columns, RowWriter, Target, TextStdout};
+use crate::report::{self, Facts, Grid};
+use crate::session::Session;
+use options::RunArgs;
+
+/// Entries of a list in the summary unless `--top` says otherwise.
+const TOP_DEFAULT: usize = 10;
+
+/// The algorithms.
+#[derive(Debug, Subcommand)]
+pub enum Algorithm {
+    /// PageRank: how likely a random walk stands on each vertex.
+    #[command(name = "pagerank")]
+    PageRank(pagerank::PageRankArgs),
+    /// Breadth-first search: hops from a source to each vertex.
+    Bfs(bfs::BfsArgs),
+    //WCC /// Weakly connected components: the smallest vertex in the component of each.
+    //WCC Wcc(wcc::WccArgs),
+}
+
+/// Runs the algorithm that was asked for.
+///
+/// # Errors
+/// Those of opening, running and writing.
+pub fn run(algorithm: &Algorithm, session: &Session) -> Result<()> {
+    match algorithm {
+        Algorithm::PageRank(args) => execute(args, session),
+        Algorithm::Bfs(args) => execute(args, session),
+        //WCC Algorithm::Wcc(args) => execute(args, session),
+    }
+}
+
+/// An algorithm with its options.
+trait Runnable {
+    /// Its name on the command line.
+    const NAME: &'static str;
+    /// What it finds.
+    type Answer: Answer;
+
+    /// The options that every algorithm has.
+    fn args(&self) -> &RunArgs;
+
+    /// What it needs of memory.
+    fn estimate(&self, graph: &Graph, threads: usize) -> Estimate;
+
+    /// Runs it.
+    fn run(&self, graph: &Graph, options: &RunOptions<'_>)
+    -> Result<(Self::Answer, RunStatistics)>;
+}
+
+/// What an algorithm found: a value per vertex, and what can be said of all together.
+trait Answer: Columns {
+    /// The figures that `--json` shows.
+    type Summary: Serialize;
+
+    /// Sums up; lists have at most `top` entries.
+    fn summary(&self, graph: &Graph, top: usize) -> Result<Self::Summary>;
+
+    /// The figures for people.
+    fn facts(summary: &Self::Summary, facts: &mut Facts);
+
+    /// The list that `--top` asks for.
+    fn list(summary: &Self::Summary) -> Grid;
+}
+
+fn execute<R: Runnable>(runnable: &R, session: &Session) -> Result<()> {
+    let args = runnable.args();
+    let target = args.target()?;
+    let opened = Instant::now();
+    let graph = args.open()?;
+    if let Some(target) = &target {
+        target.check_ids(&output::id_type(&graph))?;
+    }
+    let open = opened.elapsed();
+    if args.estimate {
+        let estimate = runnable.estimate(&graph, args.threads.count());
+        return show_estimate(R::NAME, &graph, args, &estimate, session);
+    }
+    let options = RunOptions {
+        memory: args.reading.budget.bytes(),
+        threads: args.threads.count(),
+        instructions: Instructions::detect(),
+        cancel: session.cancel.clone(),
+        progress: session.progress(),
+    };
+    let started = Instant::now();
+    let (answer, statistics) = runnable.run(&graph, &options)?;
+    let run = started.elapsed();
+    let started = Instant::now();
+    let bytes_written = write(&answer, &graph, target.as_ref(), args, session)?;
+    let write = started.elapsed();
+    let seconds = RunSeconds { open: Seconds(open), run: Seconds(run), write: Seconds(write) };
+    let done = Done { graph: &graph, args, target, statistics, seconds, bytes_written };
+    done.report::<R>(&answer, session)
+}
+
+/// Writes the table where it is wanted, if it is; returns the bytes of the file.
+fn write(
+    answer: &impl Answer,
+    graph: &Graph,
+    target: Option<&Target>,
+    args: &RunArgs,
+    session: &Session,
+) -> Result<u64> {
+    let schema = output::schema(graph, answer);
+    let mut writer: Box<dyn RowWriter> = match target {
+        Some(target) => target.create(&schema, u64::from(graph.vertex_count()))?,
+        None if session.json || args.top.is_some() => return Ok(0),
+        None => Box::new(TextStdout::new(&schema)),
+    };
+    output::write_rows(graph, answer, &mut *writer, &session.cancel)?;
+    writer.finish()
+}
+
+/// A run that has been done.
+struct Done<'a> {
+    graph: &'a Graph,
+    args: &'a RunArgs,
+    target: Option<Target>,
+    statistics: RunStatistics,
+    seconds: RunSeconds,
+    bytes_written: u64,
+}
+
+impl Done<'_> {
+    fn report<R: Runnable>(self, answer: &R::Answer, session: &Session) -> Result<()> {
+        let top = self.args.top.unwrap_or(if session.json { TOP_DEFAULT } else { 0 });
+        let summary = answer.summary(self.graph, top)?;
+        if session.json {
+            return session.print_json(&self.to_json(R::NAME, &summary));
+        }
+        if session.has_notes() {
+            let mut facts = self.facts();
+            R::Answer::facts(&summary, &mut facts);
+            session.note(&format!("{}\n{}", self.title(R::NAME), facts.to_text()));
+        }
+        if self.args.top.is_some() {
+            session.print_grid(&R::Answer::list(&summary))?;
+        }
+        Ok(())
+    }
+
+    fn to_json<'s, S>(&self, algorithm: &'static str, summary: &'s S) -> json::Run<'s, S> {
+        let statistics = &self.statistics;
+        json::Run {
+            schema: "tegula.run.v1",
+            algorithm,
+            vertices: u64::from(self.graph.vertex_count()),
+            edges: self.graph.edge_count(),
+            iterations: statistics.iterations,
+            seconds: self.seconds,
+            iteration_seconds: statistics.iteration_times.iter().copied().map(Seconds).collect(),
+            edges_processed: statistics.edges_processed,
+            tiles_skipped: statistics.tiles_skipped,
+            bytes_read: statistics.bytes_read,
+            bytes_written: self.bytes_written,
+            peak_memory_bytes: json::peak_memory(),
+            memory_bytes: self.args.reading.budget.bytes(),
+            threads: self.args.threads.count(),
+            output: self.target.as_ref().map(|target| target.path().display().to_string()),
+            summary,
+        }
+    }
+
+    fn title(&self, algorithm: &str) -> String {
+        let vertices = report::count(u64::from(self.graph.vertex_count()));
+        let edges = report::count(self.graph.edge_count());
+        let graph = self.graph.directory().display();
+        format!("{algorithm} on {graph}: {vertices} vertices, {edges} edges")
+    }
+
+    fn facts(&self) -> Facts {
+        let RunSeconds { open, run, write } = self.seconds;
+        let [open, run, write]: [Duration; 3] = [open.0, run.0, write.0];
+        let statistics = &self.statistics;
+        let mut facts = Facts::default();
+        facts.add("iterations", report::count(statistics.iterations));
+        let parts = [open, run, write].map(report::time);
+        let total = report::time(open + run + write);
+        let [open, running, write] = parts;
+        facts.add("time", format!("{total} (open {open}, run {running}, write {write})"));
+        let processed = statistics.edges_processed;
+        let rate = report::rate(processed, "edges", run);
+        facts.add("edges processed", format!("{}, {rate}", report::count(processed)));
+        facts.add("read", report::bytes(statistics.bytes_read));
+        if let Some(target) = &self.target {
+            let bytes = report::bytes(self.bytes_written);
+            facts.add("written", format!("{bytes} to {}", target.path().display()));
+        }
+        facts.add("peak memory", report::bytes(json::peak_memory()));
+        facts
+    }
+}
+
+/// Says what a run would need.
+fn show_estimate(
+    algorithm: &'static str,
+    graph: &Graph,
+    args: &RunArgs,
+    estimate: &Estimate,
+    session: &Session,
+) -> Result<()> {
+    let memory = args.reading.budget.bytes();
+    let fits = estimate.needed() <= memory;
+    let tiles_fit = estimate.needed() + estimate.tile_bytes <= memory;
+    if session.json {
+        return session.print_json(&json::Estimate {
+            schema: "tegula.estimate.v1",
+            algorithm,
+            vertices: u64::from(graph.vertex_count()),
+            edges: graph.edge_count(),
+            vertex_bytes: estimate.vertex_bytes,
+            stream_bytes_min: estimate.stream_bytes_min,
+            overhead_bytes: estimate.overhead_bytes,
+            needed_bytes: estimate.needed(),
+            tile_bytes: estimate.tile_bytes,
+            memory_bytes: memory,
+            fits,
+            tiles_fit,
+        });
+    }
+    let mut facts = Facts::default();
+    facts.add("vertex arrays and workers", report::bytes(estimate.vertex_bytes));
+    facts.add("streaming of tiles, at least", report::bytes(estimate.stream_bytes_min));
+    facts.add("process", report::bytes(estimate.overhead_bytes));
+    facts.add("needed", report::bytes(estimate.needed()));
+    facts.add("all tiles", report::bytes(estimate.tile_bytes));
+    facts.add("budget", report::bytes(memory));
+    let verdict = match (fits, tiles_fit) {
+        (false, _) => "does not fit: raise --memory",
+        (true, false) => "fits; tiles are read in every iteration",
+        (true, true) => "fits; tiles are read once and stay in memory",
+    };
+    facts.add("verdict", verdict);
+    let graph = graph.directory().display();
+    session.print(&format!("{algorithm} on {graph} needs\n{}", facts.to_text()))
+}

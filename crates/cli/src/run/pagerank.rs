@@ -1,0 +1,149 @@
+//! `tegula run pagerank`.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float32Array};
+use arrow_schema::{DataType, Field};
+use clap::Args;
+use serde::Serialize;
+use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
+use tegula_store::VertexId;
+
+use super::options::RunArgs;
+use super::top::{Name, TotalOrder, greatest};
+use super::{Answer, Runnable};
+use crate::errors::Result;
+use crate::output::Columns;
+use crate::report::{Facts, Grid};
+
+/// Options of `tegula run pagerank`.
+#[derive(Debug, Args)]
+pub struct PageRankArgs {
+    /// The options that every algorithm has.
+    #[command(flatten)]
+    run: RunArgs,
+    /// Probability of following an edge, within 0..1.
+    #[arg(long, value_name = "D", default_value_t = PageRankConfig::DAMPING)]
+    #[arg(value_parser = probability)]
+    damping: f64,
+    /// Run exactly N iterations.
+    #[arg(long, value_name = "N", conflicts_with_all = ["tolerance", "max_iterations"])]
+    iterations: Option<u64>,
+    /// Stop when the ranks change by no more than this in an iteration (L1).
+    #[arg(long, value_name = "T", default_value_t = PageRankConfig::TOLERANCE)]
+    #[arg(value_parser = not_negative)]
+    tolerance: f64,
+    /// The most iterations towards the tolerance.
+    #[arg(long, value_name = "N", default_value_t = PageRankConfig::ITERATIONS_MAX)]
+    max_iterations: u64,
+}
+
+fn probability(text: &str) -> std::result::Result<f64, String> {
+    match text.parse() {
+        Ok(value) if (0.0..1.0).contains(&value) => Ok(value),
+        _ => Err("it must be a number from 0 to below 1".into()),
+    }
+}
+
+fn not_negative(text: &str) -> std::result::Result<f64, String> {
+    match text.parse() {
+        Ok(value) if value >= 0.0 => Ok(value),
+        _ => Err("it must be a number of at least 0".into()),
+    }
+}
+
+impl PageRankArgs {
+    fn config(&self) -> PageRankConfig {
+        let stop = match self.iterations {
+            Some(iterations) => Stop::Iterations(iterations),
+            None => Stop::Tolerance {
+                tolerance: self.tolerance,
+                iterations_max: self.max_iterations,
+            },
+        };
+        PageRankConfig { damping: self.damping, stop }
+    }
+}
+
+impl Runnable for PageRankArgs {
+    const NAME: &'static str = "pagerank";
+    type Answer = Ranks;
+
+    fn args(&self) -> &RunArgs {
+        &self.run
+    }
+
+    fn estimate(&self, graph: &Graph, threads: usize) -> Estimate {
+        tegula_engine::estimate::<PageRank>(graph, threads)
+    }
+
+    fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Ranks, RunStatistics)> {
+        let outcome = PageRank::run(graph, self.config(), options)?;
+        let change = outcome.program.change();
+        Ok((Ranks { ranks: outcome.states, change }, outcome.statistics))
+    }
+}
+
+/// What PageRank found.
+pub struct Ranks {
+    ranks: Vec<f32>,
+    change: f64,
+}
+
+/// What is said of all ranks.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    /// Change of the ranks in the last iteration (L1); none without an iteration.
+    change: Option<f64>,
+    /// Of all ranks: 1 but for rounding.
+    sum: f64,
+    /// The greatest ranks.
+    top: Vec<Ranked>,
+}
+
+/// A vertex and its rank.
+#[derive(Debug, Serialize)]
+pub struct Ranked {
+    vertex: Name,
+    rank: f32,
+}
+
+impl Columns for Ranks {
+    fn fields(&self, _id: DataType) -> Vec<Field> {
+        vec![Field::new("rank", DataType::Float32, false)]
+    }
+
+    fn arrays(&self, _graph: &Graph, vertices: &[VertexId]) -> Result<Vec<ArrayRef>> {
+        let ranks = vertices.iter().map(|vertex| self.ranks[vertex.index()]);
+        Ok(vec![Arc::new(Float32Array::from_iter_values(ranks))])
+    }
+}
+
+impl Answer for Ranks {
+    type Summary = Summary;
+
+    fn summary(&self, graph: &Graph, top: usize) -> Result<Summary> {
+        let top = greatest(graph, top, |vertex| Some(TotalOrder(self.ranks[vertex.index()])))?;
+        Ok(Summary {
+            change: self.change.is_finite().then_some(self.change),
+            sum: self.ranks.iter().map(|&rank| f64::from(rank)).sum(),
+            top: top.into_iter().map(|(vertex, rank)| Ranked { vertex, rank: rank.0 }).collect(),
+        })
+    }
+
+    fn facts(summary: &Summary, facts: &mut Facts) {
+        if let Some(change) = summary.change {
+            facts.add("last change (L1)", format!("{change:.2e}"));
+        }
+        facts.add("sum of ranks", format!("{:.6}", summary.sum));
+    }
+
+    fn list(summary: &Summary) -> Grid {
+        let mut grid = Grid::new(&["vertex", "rank"]);
+        for Ranked { vertex, rank } in &summary.top {
+            grid.add([vertex.to_string(), rank.to_string()]);
+        }
+        grid
+    }
+}

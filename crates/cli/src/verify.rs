@@ -1,0 +1,52 @@
+//! `tegula verify`.
+
+use std::time::Instant;
+
+use tegula_engine::open_graph;
+use tegula_store::Error;
+
+use crate::args::GraphArgs;
+use crate::errors::Result;
+use crate::json::{self, Seconds};
+use crate::report::{self, Facts};
+use crate::session::Session;
+
+/// Bytes that checking holds of each vertex.
+const BYTES_PER_VERTEX: u64 = 12;
+/// Bytes of code, tables and frames.
+const OVERHEAD: u64 = 24 << 20;
+
+/// Reads every byte of a graph and checks it.
+///
+/// # Errors
+/// The first damage that is found.
+pub fn verify(args: &GraphArgs, session: &Session) -> Result<()> {
+    let started = Instant::now();
+    let budget = args.reading.budget.bytes();
+    let graph = open_graph(&args.graph, budget, args.reading.io.backend())?;
+    let needed = BYTES_PER_VERTEX * u64::from(graph.vertex_count()) + OVERHEAD;
+    if needed > budget {
+        return Err(Error::OverBudget { what: "the check".into(), needed, budget }.into());
+    }
+    let checked = graph.verify(session.progress(), &session.cancel)?;
+    let elapsed = started.elapsed();
+    if session.json {
+        return session.print_json(&json::Verify {
+            schema: "tegula.verify.v1",
+            files: checked.files,
+            bytes: checked.bytes,
+            tiles: checked.tiles,
+            edges: checked.edges,
+            seconds: Seconds(elapsed),
+            peak_memory_bytes: json::peak_memory(),
+        });
+    }
+    let mut facts = Facts::default();
+    facts.add("files", report::count(checked.files));
+    facts.add("bytes", report::bytes(checked.bytes));
+    facts.add("tiles", report::count(checked.tiles));
+    facts.add("edges", report::count(checked.edges));
+    let rate = report::rate(checked.bytes, "B", elapsed);
+    facts.add("time", format!("{}, {rate}", report::time(elapsed)));
+    session.print_report(&format!("{} is sound\n{}", args.graph.display(), facts.to_text()))
+}

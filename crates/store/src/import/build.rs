@@ -1,0 +1,381 @@
+//! From edges between dense ids to tiles: the last pass.
+//!
+//! ```text
+//!  bucket = batches that follow one another          fits in memory, or is one batch
+//!    unit  = the part of a batch in one target window
+//!      block = a unit's edges from one source window, or from several thin ones
+//!        part  = a block, or what lies between cuts of its targets, then of its sources
+//! ```
+//!
+//! Parts are what the encoder gets, many at a time. How a graph is cut into them depends on the
+//! graph alone: the tiles are the same for every budget and every number of workers.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::buckets::{Buckets, Filled};
+use super::edge::{Edge, Weight};
+use super::plan::{Plan, TargetTable};
+use super::run::Run;
+use super::workers::{Stash, make_in_order};
+use crate::error::{Error, Result};
+use crate::graph::GraphWriter;
+use crate::progress::Unit;
+use crate::tiles::{EncodedTile, Encoder, TileEdge, WINDOW_LOG2};
+
+/// The edges of a source window with fewer of them are gathered with others of the same unit.
+const THIN_EDGES: u64 = 1 << 15;
+/// Edges of a part at the most, unless all of them have the same ends.
+const PART_EDGES_MAX: u64 = 1 << 19;
+/// A part that is too large is cut into as many as this many bits of an end tell apart.
+const CUT_BITS: u32 = 2;
+
+/// An edge between dense ids.
+type DenseEdge<W> = Edge<u32, u32, W>;
+
+/// Edges by groups of batches.
+pub(super) struct Sorted<W> {
+    groups: Vec<Range<usize>>,
+    edges: Filled<DenseEdge<W>>,
+}
+
+/// Collects edges by groups of batches.
+pub(super) struct Sorter<W> {
+    groups: Vec<Range<usize>>,
+    table: TargetTable,
+    edges: Buckets<DenseEdge<W>>,
+}
+
+impl<W: Weight> Sorter<W> {
+    /// A sorter of which `held` bytes stay in memory.
+    pub fn new(run: &Run<'_>, plan: &Plan, held: u64) -> Sorter<W> {
+        let space = run.space(held);
+        let arcs: u64 = plan.batches.iter().map(|planned| planned.edges).sum();
+        let affordable = run.memory / 5 / size_of::<DenseEdge<W>>() as u64;
+        let limit = affordable.max(arcs.div_ceil(space.buckets_max() as u64 / 2));
+        let windows = (plan.vertices >> WINDOW_LOG2) + 1;
+        let units = run.memory / 32 / (size_of::<u32>() as u64 * windows * (run.threads as u64 + 1));
+        let groups = plan.groups(limit, units.max(1) as usize);
+        let mut group = 0;
+        let table = plan.table(0..plan.batches.len(), |batch| {
+            while batch >= groups[group].end {
+                group += 1;
+            }
+            group as u32
+        });
+        Sorter { edges: Buckets::new(groups.len(), space), groups, table }
+    }
+
+    /// Takes in edges, from several threads.
+    pub fn add(&self, edges: &[DenseEdge<W>]) -> Result<()> {
+        self.edges.write(|writer| {
+            edges.iter().try_for_each(|&edge| writer.push(self.table.get(edge.target) as usize, edge))
+        })
+    }
+
+    pub fn finish(self) -> Result<Sorted<W>> {
+        Ok(Sorted { groups: self.groups, edges: self.edges.close()? })
+    }
+}
+
+/// Encodes all edges and writes their tiles. Returns how many arcs repeat another one.
+pub(super) fn build<W: Weight>(
+    run: &Run<'_>,
+    plan: &Plan,
+    mut sorted: Sorted<W>,
+    writer: &mut GraphWriter,
+) -> Result<u64> {
+    let edges = plan.batches.iter().map(|planned| planned.edges).sum();
+    run.progress.begin("building tiles", Some(edges), Unit::Edges);
+    let mut tiles = TileSink { run, plan, writer, next_batch: 0 };
+    let kept = Stash::default();
+    let duplicates = AtomicU64::new(0);
+    for (bucket, group) in sorted.groups.iter().enumerate() {
+        let blocks = Blocks::cut(run, plan, group.clone(), &sorted.edges, bucket)?;
+        let scattered = blocks.scatter(run, &sorted.edges, bucket)?;
+        sorted.edges.clear(bucket);
+        let encoding = Encoding { run, kept: &kept, duplicates: &duplicates };
+        encoding.encode(scattered, &blocks, &mut tiles)?;
+        tiles.begin_batches(group.end);
+    }
+    run.progress.end();
+    Ok(duplicates.into_inner())
+}
+
+/// The blocks of one group of batches, in the order of their tiles.
+struct Blocks {
+    units: TargetTable,
+    windows: usize,
+    /// The block of each unit and source window.
+    block_of: Vec<u32>,
+    list: Vec<Block>,
+}
+
+/// A block: whose it is, and how many edges it has.
+#[derive(Debug, Clone, Copy)]
+struct Block {
+    batch: usize,
+    hilbert: u64,
+    edges: u64,
+}
+
+impl Blocks {
+    /// Counts the edges of each unit and source window, and cuts the units into blocks.
+    fn cut<W: Weight>(
+        run: &Run<'_>,
+        plan: &Plan,
+        group: Range<usize>,
+        edges: &Filled<DenseEdge<W>>,
+        bucket: usize,
+    ) -> Result<Blocks> {
+        let mut batch_of_unit = Vec::new();
+        let units = plan.table(group, |batch| {
+            batch_of_unit.push(batch);
+            batch_of_unit.len() as u32 - 1
+        });
+        let windows = (plan.vertices.max(1) - 1 >> WINDOW_LOG2) as usize + 1;
+        let counts = count(run, &units, batch_of_unit.len(), windows, edges, bucket)?;
+        let mut blocks = Blocks { units, windows, block_of: vec![0; counts.len()], list: Vec::new() };
+        let mut first_unit = 0;
+        for (unit, &batch) in batch_of_unit.iter().enumerate() {
+            if batch_of_unit[first_unit] != batch {
+                first_unit = unit;
+            }
+            let target_first = plan.batches[batch].batch.target_first + ((unit - first_unit) << WINDOW_LOG2) as u32;
+            let hilbert = |window: usize| plan.batches[batch].batch.hilbert_index((window << WINDOW_LOG2) as u32, target_first);
+            blocks.cut_unit(unit, batch, &counts[unit * windows..][..windows], &hilbert);
+        }
+        Ok(blocks.in_order())
+    }
+
+    fn cut_unit(&mut self, unit: usize, batch: usize, counts: &[u32], hilbert: &dyn Fn(usize) -> u64) {
+        let mut gathered = None;
+        for (window, &count) in counts.iter().enumerate() {
+            let edges = u64::from(count);
+            if edges == 0 {
+                continue;
+            }
+            let is_thin = edges < THIN_EDGES;
+            let block = match gathered {
+                Some(block) if is_thin && self.list[block as usize].edges + edges <= PART_EDGES_MAX => block,
+                _ => {
+                    self.list.push(Block { batch, hilbert: hilbert(window), edges: 0 });
+                    let block = self.list.len() as u32 - 1;
+                    gathered = if is_thin { Some(block) } else { gathered };
+                    block
+                }
+            };
+            self.list[block as usize].edges += edges;
+            self.block_of[unit * self.windows + window] = block;
+        }
+    }
+
+    /// Brings the blocks of each batch into Hilbert order.
+    fn in_order(mut self) -> Blocks {
+        let mut order: Vec<u32> = (0..self.list.len() as u32).collect();
+        order.sort_by_key(|&block| (self.list[block as usize].batch, self.list[block as usize].hilbert));
+        let mut place = vec![0; order.len()];
+        for (new, &old) in order.iter().enumerate() {
+            place[old as usize] = new as u32;
+        }
+        self.list = order.iter().map(|&old| self.list[old as usize]).collect();
+        if !place.is_empty() {
+            self.block_of.iter_mut().for_each(|block| *block = place[*block as usize]);
+        }
+        self
+    }
+
+    #[inline]
+    fn block_of<W: Weight>(&self, edge: &DenseEdge<W>) -> usize {
+        let unit = self.units.get(edge.target) as usize;
+        self.block_of[unit * self.windows + (edge.source >> WINDOW_LOG2) as usize] as usize
+    }
+
+    /// Brings the edges of a bucket into blocks.
+    fn scatter<W: Weight>(
+        &self,
+        run: &Run<'_>,
+        edges: &Filled<DenseEdge<W>>,
+        bucket: usize,
+    ) -> Result<Filled<DenseEdge<W>>> {
+        scatter(run, edges, bucket, self.list.len(), &|edge| self.block_of(edge))
+    }
+}
+
+/// Edges of each unit and source window of a bucket.
+fn count<W: Weight>(
+    run: &Run<'_>,
+    units: &TargetTable,
+    unit_count: usize,
+    windows: usize,
+    edges: &Filled<DenseEdge<W>>,
+    bucket: usize,
+) -> Result<Vec<u32>> {
+    let kept = Stash::default();
+    let new = || vec![0u32; unit_count * windows];
+    edges.for_each_parallel(bucket, run.threads, run.cancel, &|part| {
+        kept.with(new, |counts| {
+            for edge in part {
+                let unit = units.get(edge.target) as usize;
+                let count = &mut counts[unit * windows + (edge.source >> WINDOW_LOG2) as usize];
+                *count = count.saturating_add(1);
+            }
+            Ok(())
+        })
+    })?;
+    let mut workers = kept.into_items().into_iter();
+    let mut total = workers.next().unwrap_or_else(new);
+    for counts in workers {
+        total.iter_mut().zip(counts).for_each(|(total, count)| *total = total.saturating_add(count));
+    }
+    Ok(total)
+}
+
+fn scatter<W: Weight>(
+    run: &Run<'_>,
+    edges: &Filled<DenseEdge<W>>,
+    bucket: usize,
+    count: usize,
+    place: &(dyn Fn(&DenseEdge<W>) -> usize + Sync),
+) -> Result<Filled<DenseEdge<W>>> {
+    let scattered = Buckets::new(count, run.space(run.memory / 4));
+    edges.for_each_parallel(bucket, run.threads, run.cancel, &|part| {
+        scattered.write(|writer| part.iter().try_for_each(|&edge| writer.push(place(&edge), edge)))
+    })?;
+    scattered.close()
+}
+
+/// What a worker encodes with.
+#[derive(Default)]
+struct EncoderSpace<W> {
+    encoder: Encoder,
+    edges: Vec<TileEdge<W>>,
+    scratch: Vec<TileEdge<W>>,
+}
+
+/// Encodes blocks on all workers.
+struct Encoding<'a, W> {
+    run: &'a Run<'a>,
+    kept: &'a Stash<EncoderSpace<W>>,
+    duplicates: &'a AtomicU64,
+}
+
+impl<W: Weight> Encoding<'_, W> {
+    /// Encodes the blocks, in order; those that are too large once they are cut.
+    fn encode(&self, mut edges: Filled<DenseEdge<W>>, blocks: &Blocks, tiles: &mut TileSink<'_>) -> Result<()> {
+        let is_large = |block: usize| edges.len(block) > PART_EDGES_MAX;
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        for block in 0..blocks.list.len() {
+            match runs.last_mut() {
+                Some(run) if !is_large(block) && !is_large(run.start) => run.end += 1,
+                _ => runs.push(block..block + 1),
+            }
+        }
+        for run in runs {
+            if edges.len(run.start) > PART_EDGES_MAX {
+                let batch = blocks.list[run.start].batch;
+                self.cut_and_encode(&mut edges, run.start, 2 * WINDOW_LOG2, batch, tiles)?;
+            } else {
+                self.encode_parts(&edges, run, &|block| blocks.list[block].batch, tiles)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Cuts a block along its targets, then along its sources; `bits` tell how many low bits of its
+    /// ends, targets above sources, its edges may differ in.
+    fn cut_and_encode(
+        &self,
+        edges: &mut Filled<DenseEdge<W>>,
+        block: usize,
+        bits: u32,
+        batch: usize,
+        tiles: &mut TileSink<'_>,
+    ) -> Result<()> {
+        let shift = bits - CUT_BITS;
+        let local = (1u64 << WINDOW_LOG2) - 1;
+        let part_of = |edge: &DenseEdge<W>| {
+            let ends = (u64::from(edge.target) & local) << WINDOW_LOG2 | u64::from(edge.source) & local;
+            (ends >> shift) as usize & ((1 << CUT_BITS) - 1)
+        };
+        let count = 1 << CUT_BITS;
+        let mut parts = scatter(self.run, edges, block, count, &part_of)?;
+        edges.clear(block);
+        let is_large = |part: usize| parts.len(part) > PART_EDGES_MAX && shift > 0;
+        if !(0..count).any(is_large) {
+            return self.encode_parts(&parts, 0..count, &|_| batch, tiles);
+        }
+        for part in 0..count {
+            if parts.len(part) > PART_EDGES_MAX && shift > 0 {
+                self.cut_and_encode(&mut parts, part, shift, batch, tiles)?;
+            } else {
+                self.encode_parts(&parts, part..part + 1, &|_| batch, tiles)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Encodes parts side by side; their tiles are written in order.
+    fn encode_parts(
+        &self,
+        edges: &Filled<DenseEdge<W>>,
+        parts: Range<usize>,
+        batch_of: &(dyn Fn(usize) -> usize + Sync),
+        tiles: &mut TileSink<'_>,
+    ) -> Result<()> {
+        let first = parts.start;
+        let make = |index: usize| self.encode_part(edges, first + index);
+        make_in_order(self.run.threads, parts.len(), self.run.cancel, &make, &mut |index, (encoded, count)| {
+            self.run.progress.advance(count);
+            tiles.append(batch_of(first + index), encoded)
+        })
+    }
+
+    fn encode_part(&self, edges: &Filled<DenseEdge<W>>, part: usize) -> Result<(Vec<EncodedTile>, u64)> {
+        let count = edges.len(part);
+        let needed = count * 4 * size_of::<TileEdge<W>>() as u64;
+        if count > PART_EDGES_MAX && needed > self.run.memory / 2 {
+            let what = format!("an edge that is given {count} times");
+            return Err(Error::OverBudget { what, needed: 2 * needed, budget: self.run.memory });
+        }
+        self.kept.with(EncoderSpace::default, |space| {
+            space.edges.clear();
+            edges.for_each(part, &mut |edges| {
+                let edges = edges.iter().map(|&Edge { source, target, weight }| TileEdge { source, target, weight });
+                space.edges.extend(edges);
+                Ok(())
+            })?;
+            let mut tiles = Vec::new();
+            space.encoder.encode_window(&mut space.edges, &mut space.scratch, &mut |tile| {
+                tiles.push(tile);
+                Ok(())
+            })?;
+            self.duplicates.fetch_add(0, Ordering::Relaxed);
+            Ok((tiles, count))
+        })
+    }
+}
+
+/// Writes tiles, and begins a batch before its first one.
+struct TileSink<'a> {
+    run: &'a Run<'a>,
+    plan: &'a Plan,
+    writer: &'a mut GraphWriter,
+    next_batch: usize,
+}
+
+impl TileSink<'_> {
+    fn append(&mut self, batch: usize, tiles: Vec<EncodedTile>) -> Result<()> {
+        self.run.cancel.check()?;
+        self.begin_batches(batch + 1);
+        tiles.iter().try_for_each(|tile| self.writer.append_tile(tile))
+    }
+
+    /// Begins all batches before `end`, those without tiles too.
+    fn begin_batches(&mut self, end: usize) {
+        for planned in &self.plan.batches[self.next_batch.min(end)..end] {
+            self.writer.begin_batch(planned.batch);
+        }
+        self.next_batch = self.next_batch.max(end);
+    }
+}

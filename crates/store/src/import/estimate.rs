@@ -1,0 +1,238 @@
+//! Which vertex order suits a graph: both are tried on a sample of its targets.
+//!
+//! The edges are divided into sixteen equal shares along the targets, in each order anew. Around the
+//! middle of each share a *unit* is taken, a range of targets with up to 2^15 in-edges, and all its
+//! in-edges are encoded as they would be in the graph. Units have to be whole, for what an edge takes
+//! depends on its neighbours; and they have to be chosen by edges, not by vertices, for it is edges
+//! that are paid for.
+
+use std::ops::Range;
+use std::sync::Mutex;
+
+use super::census::{DegreeSummary, DegreeTable};
+use super::edge::{Edge, Weight};
+use super::mapping::Mapping;
+use super::order::{DenseIds, VertexOrder, for_each_numbered};
+use super::plan::for_each_dense_slice;
+use super::run::Run;
+use super::source::EdgeSource;
+use super::workers::lock;
+use crate::error::Result;
+use crate::graph::OrderChoice;
+use crate::tiles::{Encoder, TileEdge};
+
+/// Number of units, at most, of an order.
+const UNITS: u64 = 16;
+/// Targets of a unit at the most.
+const UNIT_TARGETS: usize = 1 << 12;
+/// In-edges of a unit at the most, where it has more than one target.
+const UNIT_EDGES: u64 = 1 << 15;
+/// The order by degree must save so much of the bytes that its effort pays.
+const GAIN_MIN: f64 = 0.03;
+/// What a tile takes in the table of tiles.
+const TABLE_BYTES: usize = 64;
+
+/// Targets whose in-edges are encoded on trial.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct TrialUnit {
+    targets: Range<u32>,
+    edges: u64,
+    /// Sixteenths of all edges that it stands for.
+    shares: u64,
+}
+
+/// Estimates both orders and picks one.
+pub(super) fn choose<W: Weight>(
+    run: &Run<'_>,
+    edges: &EdgeSource<'_, W>,
+    degrees: &DegreeTable,
+    summary: &DegreeSummary,
+) -> Result<(VertexOrder, OrderChoice)> {
+    let orders = [VertexOrder::Given, VertexOrder::Degree];
+    let [given, degree] = orders.map(|order| Trial::plan(run, degrees, summary, order));
+    let trials = [given?, degree?];
+    let sample = gather(run, edges, &trials)?;
+    let [given, degree] = [&trials[0], &trials[1]].map(|trial| trial.bytes_per_edge(run, degrees, summary, &sample));
+    let (given, degree) = (given?, degree?);
+    let order = if degree < given * (1.0 - GAIN_MIN) { VertexOrder::Degree } else { VertexOrder::Given };
+    let reason = match order {
+        VertexOrder::Degree => format!("a sample takes {degree:.2} bytes per edge by degree, {given:.2} as given"),
+        VertexOrder::Given => format!("a sample takes {given:.2} bytes per edge as given, {degree:.2} by degree"),
+    };
+    let estimates = vec![("given".to_owned(), given), ("degree".to_owned(), degree)];
+    Ok((order, OrderChoice { name: order.name().to_owned(), reason, estimates }))
+}
+
+/// The units of one order.
+struct Trial {
+    order: VertexOrder,
+    units: Vec<TrialUnit>,
+    /// The ids of their targets, ascending.
+    ids: Vec<u32>,
+}
+
+impl Trial {
+    fn plan(run: &Run<'_>, degrees: &DegreeTable, summary: &DegreeSummary, order: VertexOrder) -> Result<Trial> {
+        let mut units: Vec<TrialUnit> = Vec::new();
+        let middle_of = |share: u64| (2 * share + 1) * summary.edges / (2 * UNITS);
+        let (mut share, mut before) = (0, 0);
+        for_each_dense_slice(run, degrees, summary.vertices, order, &mut |first, slice| {
+            for (index, rows) in slice.chunks(UNIT_TARGETS).enumerate() {
+                let here: u64 = rows.iter().map(|&[_, into]| u64::from(into)).sum();
+                while share < UNITS && middle_of(share) < before + here {
+                    let unit = unit_around(rows, middle_of(share) - before);
+                    let first = first + (index * UNIT_TARGETS) as u32;
+                    let targets = first + unit.targets.start..first + unit.targets.end;
+                    match units.last_mut() {
+                        Some(last) if last.targets == targets => last.shares += 1,
+                        _ => units.push(TrialUnit { targets, ..unit }),
+                    }
+                    share += 1;
+                }
+                before += here;
+            }
+            Ok(())
+        })?;
+        let ids = ids_of(degrees, order, &units)?;
+        Ok(Trial { order, units, ids })
+    }
+
+    /// Bytes per edge, the mean over the shares.
+    fn bytes_per_edge(
+        &self,
+        run: &Run<'_>,
+        degrees: &DegreeTable,
+        summary: &DegreeSummary,
+        sample: &[[u32; 2]],
+    ) -> Result<f64> {
+        let mut dense: Vec<[u32; 2]> =
+            sample.iter().filter(|[_, target]| self.ids.binary_search(target).is_ok()).copied().collect();
+        let ids = dense.clone();
+        let mapping = DenseIds::new(degrees, self.order, summary.id_end, run.memory / 8);
+        mapping.for_each_slice(&mut |index, slice| {
+            for (dense, id) in dense.as_flattened_mut().iter_mut().zip(ids.as_flattened()) {
+                if mapping.slice_of(*id) == index {
+                    *dense = DenseIds::get(slice, *id).unwrap_or(*dense);
+                }
+            }
+            Ok(())
+        })?;
+        drop(ids);
+        dense.sort_unstable_by_key(|&[_, target]| target);
+        let (mut sum, mut shares) = (0.0, 0);
+        let mut encoder = Encoder::new();
+        for unit in &self.units {
+            let start = dense.partition_point(|&[_, target]| target < unit.targets.start);
+            let end = dense.partition_point(|&[_, target]| target < unit.targets.end);
+            sum += unit.shares as f64 * unit.bytes_per_edge(&mut encoder, &dense[start..end], summary.vertices)?;
+            shares += unit.shares;
+        }
+        Ok(sum / shares.max(1) as f64)
+    }
+}
+
+impl TrialUnit {
+    /// Whether it is one target with too many in-edges for a trial.
+    fn is_heavy(&self) -> bool {
+        self.edges > UNIT_EDGES
+    }
+
+    fn bytes_per_edge(&self, encoder: &mut Encoder, edges: &[[u32; 2]], vertices: u64) -> Result<f64> {
+        if self.is_heavy() {
+            // A row: a byte for each edge, and one for each 255 sources that are passed over.
+            return Ok((1.0 + vertices as f64 / 255.0 / self.edges as f64).min(2.0));
+        }
+        let mut edges: Vec<TileEdge<()>> =
+            edges.iter().map(|&[source, target]| TileEdge { source, target, weight: () }).collect();
+        let count = edges.len().max(1);
+        let mut bytes = 0;
+        encoder.encode_window(&mut edges, &mut Vec::new(), &mut |tile| {
+            bytes += tile.bytes.len() + TABLE_BYTES;
+            Ok(())
+        })?;
+        Ok(bytes as f64 / count as f64)
+    }
+}
+
+/// The largest range of targets, by halving `rows`, that holds in-edge number `middle` and has few
+/// enough in-edges.
+fn unit_around(rows: &[[u32; 2]], mut middle: u64) -> TrialUnit {
+    let mut targets = 0..rows.len();
+    let edges_of = |targets: &Range<usize>| rows[targets.clone()].iter().map(|&[_, into]| u64::from(into)).sum::<u64>();
+    while targets.len() > 1 && edges_of(&targets) > UNIT_EDGES {
+        let half = targets.start + targets.len().next_power_of_two() / 2;
+        let low = targets.start..half;
+        let edges = edges_of(&low);
+        if middle < edges {
+            targets = low;
+        } else {
+            middle -= edges;
+            targets = half..targets.end;
+        }
+    }
+    TrialUnit { edges: edges_of(&targets), targets: targets.start as u32..targets.end as u32, shares: 1 }
+}
+
+/// The ids of the targets of units, ascending.
+fn ids_of(degrees: &DegreeTable, order: VertexOrder, units: &[TrialUnit]) -> Result<Vec<u32>> {
+    let mut ids = Vec::new();
+    for_each_numbered(degrees, order, &mut |first, _, dense| {
+        for (&dense, id) in dense.iter().zip(first..) {
+            let unit = units.partition_point(|unit| unit.targets.end <= dense);
+            if units.get(unit).is_some_and(|unit| unit.targets.contains(&dense) && !unit.is_heavy()) {
+                ids.push(id);
+            }
+        }
+        Ok(())
+    })?;
+    Ok(ids)
+}
+
+/// The edges whose targets are in a unit of any trial.
+fn gather<W: Weight>(run: &Run<'_>, edges: &EdgeSource<'_, W>, trials: &[Trial]) -> Result<Vec<[u32; 2]>> {
+    let mut ids: Vec<u32> = trials.iter().flat_map(|trial| &trial.ids).copied().collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let filter = Filter::of(&ids);
+    let sample = Mutex::new(Vec::new());
+    edges.for_each(run, &|edges: &[Edge<u32, u32, W>]| {
+        let mut found = Vec::new();
+        for edge in edges {
+            let target = edge.target;
+            if filter.may_hold(target) && ids.binary_search(&target).is_ok() {
+                found.push([edge.source, target]);
+            }
+        }
+        lock(&sample).append(&mut found);
+        run.progress.advance(edges.len() as u64);
+        Ok(())
+    })?;
+    Ok(sample.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()))
+}
+
+/// Tells quickly, from 256 KiB, that an id is not among some.
+struct Filter(Vec<u64>);
+
+impl Filter {
+    const BITS_LOG2: u32 = 21;
+
+    fn of(ids: &[u32]) -> Filter {
+        let mut words = vec![0; 1 << (Filter::BITS_LOG2 - 6)];
+        for &id in ids {
+            let bit = Filter::bit(id);
+            words[bit / 64] |= 1 << (bit % 64);
+        }
+        Filter(words)
+    }
+
+    #[inline]
+    fn bit(id: u32) -> usize {
+        (id.wrapping_mul(0x9e37_79b1) >> (32 - Filter::BITS_LOG2)) as usize
+    }
+
+    #[inline]
+    fn may_hold(&self, id: u32) -> bool {
+        let bit = Filter::bit(id);
+        self.0[bit / 64] >> (bit % 64) & 1 != 0
+    }
+}
