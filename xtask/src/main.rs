@@ -1,2 +1,60 @@
-//! Developer tasks.
-fn main() {}
+//! Developer tasks: `cargo xtask TASK`.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a developer's tool reports on the terminal"
+)]
+
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// What a task ends with: nothing, or why it failed.
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+/// A task: its name, what it does in a line, and the function that does it. The function gets the
+/// root of the workspace and the arguments behind the name.
+struct Task {
+    name: &'static str,
+    summary: &'static str,
+    run: fn(&Path, &[String]) -> Outcome,
+}
+
+/// Every task. A new one is a module and a line here.
+const TASKS: &[Task] = &[Task {
+    name: "tidy",
+    summary: "check the style of the code: sizes, banned calls, crate arrows, tests",
+    run: tidy::run,
+}];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let Some((name, rest)) = arguments.split_first() else { return usage(None) };
+    let Some(task) = TASKS.iter().find(|task| task.name == name) else {
+        return usage(Some(name));
+    };
+    match (task.run)(&workspace_root(), rest) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask {name}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn usage(unknown: Option<&str>) -> ExitCode {
+    if let Some(name) = unknown {
+        eprintln!("xtask: there is no task `{name}`");
+    }
+    eprintln!("usage: cargo xtask TASK");
+    for task in TASKS {
+        eprintln!("  {:<8} {}", task.name, task.summary);
+    }
+    ExitCode::from(2)
+}
+
+fn workspace_root() -> PathBuf {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.parent().unwrap_or(own).to_owned()
+}

@@ -110,9 +110,9 @@ fn facts(graph: &Graph, degrees: &DegreeSummary) -> Facts {
     facts.add("duplicates", report::count(manifest.duplicates));
     facts.add("order", format!("{}: {}", manifest.order.name, manifest.order.reason));
     for (layout, bytes) in json::bytes_per_edge(&manifest.files, manifest.edges) {
-        let count = report::counted(manifest.tiles, "tile");
-        let batches = report::count(manifest.batches);
-        facts.add(layout, format!("{bytes:.2} bytes per edge, {count} in {batches} batches"));
+        let tiles = report::counted(manifest.tiles, "tile", "tiles");
+        let batches = report::counted(manifest.batches, "batch", "batches");
+        facts.add(layout, format!("{bytes:.2} bytes per edge, {tiles} in {batches}"));
     }
     if manifest.undirected {
         facts.add("degree", range_of(&degrees.out));

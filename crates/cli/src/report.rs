@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-
 use comfy_table::{CellAlignment, Table, presets};
 use tegula_store::Bytes;
 
@@ -22,9 +21,9 @@ pub fn count(number: u64) -> String {
     text
 }
 
-/// A number and its noun: `1 edge`, `2 edges`.
-pub fn counted(number: u64, noun: &str) -> String {
-    format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
+/// A number and its noun: `1 batch`, `2 batches`.
+pub fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
 /// A number of bytes with a binary unit.
@@ -54,6 +53,11 @@ pub fn rate(number: u64, unit: &str, span: Duration) -> String {
     };
     let digits = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
     format!("{value:.digits$} {prefix}{unit}/s")
+}
+
+/// A rate of bytes with a binary unit: `2.1 GiB/s`.
+pub fn byte_rate(number: u64, span: Duration) -> String {
+    format!("{}/s", bytes((number as f64 / span.as_secs_f64().max(1e-9)) as u64))
 }
 
 /// A share of a whole: `12.5 %`.
@@ -166,7 +170,10 @@ mod tests {
     #[test]
     fn figures_are_easily_read() {
         assert_eq!([0, 999, 1000, 1234567].map(count), ["0", "999", "1,000", "1,234,567"]);
-        assert_eq!(counted(1, "edge") + ", " + &counted(2, "edge"), "1 edge, 2 edges");
+        assert_eq!(
+            [1, 2].map(|number| counted(number, "batch", "batches")),
+            ["1 batch", "2 batches"]
+        );
         let seconds = Duration::from_secs_f64;
         let spans = [0.0123, 3.2, 125.0, 7320.0].map(|span| time(seconds(span)));
         assert_eq!(spans, ["12.3 ms", "3.20 s", "2 min 5 s", "2 h 2 min"]);
@@ -177,7 +184,7 @@ mod tests {
 
     #[test]
     fn bins_are_powers_of_two() {
-        assert_eq!(log2_bins(&[]), []);
+        assert!(log2_bins(&[]).is_empty());
         assert_eq!(log2_bins(&[0, 1, 1, 2, 3, 4, 7, 8]), [1, 2, 2, 2, 1]);
         assert_eq!(log2_bins(&[u32::MAX]).len(), 33);
         let text = histogram(&[1, 0, 800]);

@@ -46,7 +46,7 @@ pub fn verify(args: &GraphArgs, session: &Session) -> Result<()> {
     facts.add("bytes", report::bytes(checked.bytes));
     facts.add("tiles", report::count(checked.tiles));
     facts.add("edges", report::count(checked.edges));
-    let rate = report::rate(checked.bytes, "B", elapsed);
+    let rate = report::byte_rate(checked.bytes, elapsed);
     facts.add("time", format!("{}, {rate}", report::time(elapsed)));
     session.print_report(&format!("{} is sound\n{}", args.graph.display(), facts.to_text()))
 }

@@ -6,7 +6,7 @@
 //! order of reduction is part of it (eight lanes in a row of singles, two in masks), so all give the
 //! same bits.
 
-use tegula_store::tiles::{EdgeWeight, Encoding, Entries};
+use tegula_store::tiles::{BLOCK_SIZE, EdgeWeight, Encoding};
 use tegula_store::tiles::{InstructionSet, Portable, Strip, Tile, WINDOW_SIZE};
 #[cfg(target_arch = "x86_64")]
 use tegula_store::tiles::{Avx2, Avx512};
@@ -114,6 +114,9 @@ fn process_with<P: Program, I: InstructionSet>(
 
 /// Lanes over which the edges of one target are spread: enough to hide the latency of `reduce`.
 const ROW_LANES: usize = 8;
+/// Entries after which lanes are merged into their accumulator. Sums of floats lose precision with
+/// the number of their terms: short sums of short sums keep ranks within 1e-5 of double precision.
+const MERGE_INTERVAL: usize = 1024;
 
 struct Kernel<'a, P: Program, I> {
     program: &'a P,
@@ -125,11 +128,12 @@ struct Kernel<'a, P: Program, I> {
 impl<P: Program, I: InstructionSet> Kernel<'_, P, I> {
     #[inline(always)]
     fn reduce_strip(&mut self, strip: &Strip<'_>, weigh: impl Fn(usize) -> P::Weight) {
-        match (strip.entries(), strip.encoding()) {
-            (Entries::Row, _) => self.reduce_row(strip, weigh),
-            (Entries::Singles, _) => self.reduce_singles(strip, weigh),
-            (Entries::Masks, Encoding::Mask8) => self.reduce_masks::<8>(strip),
-            (Entries::Masks, _) => self.reduce_masks::<16>(strip),
+        match strip.encoding() {
+            Encoding::Gap8Low0 | Encoding::Gap16Low0 => self.reduce_row(strip, weigh),
+            Encoding::Gap8Low4 | Encoding::Gap16Low4 => self.reduce_narrow(strip, weigh),
+            Encoding::Mask8 => self.reduce_masks::<8>(strip),
+            Encoding::Mask16 => self.reduce_masks::<16>(strip),
+            _ => self.reduce_wide(strip, weigh),
         }
     }
 
@@ -150,7 +154,15 @@ impl<P: Program, I: InstructionSet> Kernel<'_, P, I> {
     /// All edges lead to one target.
     #[inline(always)]
     fn reduce_row(&mut self, strip: &Strip<'_>, weigh: impl Fn(usize) -> P::Weight) {
-        let mut lanes = [self.program.identity(); ROW_LANES];
+        let identity = self.program.identity();
+        let mut lanes = [identity; ROW_LANES];
+        let mut row = self.accumulators[strip.target_start()];
+        let merge = |row, lanes: &mut [P::Message; ROW_LANES]| {
+            let sum = std::mem::replace(lanes, [identity; ROW_LANES]);
+            sum.into_iter().reduce(|a, b| self.program.reduce(a, b)).map_or(row, |sum| {
+                self.program.reduce(row, sum)
+            })
+        };
         let skip_source = (self.messages.len() - 1) as u32;
         strip.visit_blocks(self.instructions, skip_source, |block| {
             let (groups, _) = block.sources.as_chunks::<ROW_LANES>();
@@ -161,15 +173,32 @@ impl<P: Program, I: InstructionSet> Kernel<'_, P, I> {
                     lanes[lane] = self.program.reduce(lanes[lane], carried);
                 }
             }
+            if (block.first_entry + BLOCK_SIZE).is_multiple_of(MERGE_INTERVAL) {
+                row = merge(row, &mut lanes);
+            }
         });
-        let row = lanes.into_iter().reduce(|a, b| self.program.reduce(a, b));
-        let target = &mut self.accumulators[strip.target_start()];
-        *target = self.program.reduce(*target, row.unwrap_or(self.program.identity()));
+        self.accumulators[strip.target_start()] = merge(row, &mut lanes);
     }
 
-    /// Edges lead to up to 65,536 targets, all of them in the L2 cache.
+    /// Edges lead to 16 targets: a line of the L1 cache.
     #[inline(always)]
-    fn reduce_singles(&mut self, strip: &Strip<'_>, weigh: impl Fn(usize) -> P::Weight) {
+    fn reduce_narrow(&mut self, strip: &Strip<'_>, weigh: impl Fn(usize) -> P::Weight) {
+        const WIDTH: usize = 16;
+        let mut sums = [self.program.identity(); WIDTH];
+        let skip_source = (self.messages.len() - 1) as u32;
+        strip.visit_blocks(self.instructions, skip_source, |block| {
+            for (lane, (&source, &target)) in block.sources.iter().zip(&block.targets).enumerate() {
+                let carried = self.carried(source, || weigh(block.first_entry + lane));
+                let sum = &mut sums[usize::from(target) % WIDTH];
+                *sum = self.program.reduce(*sum, carried);
+            }
+        });
+        self.merge_targets(strip, sums);
+    }
+
+    /// Edges lead to 256 targets or more, up to a window: all of them in the L2 cache.
+    #[inline(always)]
+    fn reduce_wide(&mut self, strip: &Strip<'_>, weigh: impl Fn(usize) -> P::Weight) {
         let skip_source = (self.messages.len() - 1) as u32;
         strip.visit_blocks(self.instructions, skip_source, |block| {
             for (lane, (&source, &target)) in block.sources.iter().zip(&block.targets).enumerate() {
@@ -181,23 +210,40 @@ impl<P: Program, I: InstructionSet> Kernel<'_, P, I> {
         });
     }
 
+    /// Reduces sums into the accumulators of a strip of `N` targets.
+    #[inline(always)]
+    fn merge_targets<const N: usize>(&mut self, strip: &Strip<'_>, sums: [P::Message; N]) {
+        // A strip starts at a multiple of its width, so the slice lies within the window.
+        let targets = &mut self.accumulators[strip.target_start()..][..N];
+        for (target, sum) in targets.iter_mut().zip(sums) {
+            *target = self.program.reduce(*target, sum);
+        }
+    }
+
     /// Each source leads to some of `N` targets, whose accumulators stay in vector registers.
     #[inline(always)]
     fn reduce_masks<const N: usize>(&mut self, strip: &Strip<'_>) {
-        let mut even = [self.program.identity(); N];
-        let mut odd = [self.program.identity(); N];
+        let identity = self.program.identity();
+        let mut lanes = [[identity; N]; 2];
+        // Two lanes hide the latency of `reduce`; the last entries are few.
+        let mut merged = [identity; N];
+        let merge = |merged: &mut [P::Message; N], lanes: &mut [[P::Message; N]; 2]| {
+            let [even, odd] = std::mem::replace(lanes, [[identity; N]; 2]);
+            for (merged, (even, odd)) in merged.iter_mut().zip(even.into_iter().zip(odd)) {
+                *merged = self.program.reduce(*merged, self.program.reduce(even, odd));
+            }
+        };
         strip.visit_masks(|entry, source, mask| {
             let message = self.carried(source, || P::Weight::from_f32(1.0));
-            let lanes = if entry % 2 == 0 { &mut even } else { &mut odd };
-            for (bit, lane) in lanes.iter_mut().enumerate() {
+            for (bit, lane) in lanes[entry % 2].iter_mut().enumerate() {
                 let reduced = self.program.reduce(*lane, message);
                 *lane = if mask >> bit & 1 == 1 { reduced } else { *lane };
             }
+            if (entry + 1).is_multiple_of(MERGE_INTERVAL / 4) {
+                merge(&mut merged, &mut lanes);
+            }
         });
-        // A strip of masks starts at a multiple of its width, so the slice lies within the window.
-        let targets = &mut self.accumulators[strip.target_start()..][..N];
-        for (target, (even, odd)) in targets.iter_mut().zip(even.into_iter().zip(odd)) {
-            *target = self.program.reduce(*target, self.program.reduce(even, odd));
-        }
+        merge(&mut merged, &mut lanes);
+        self.merge_targets(strip, merged);
     }
 }

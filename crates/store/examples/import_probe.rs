@@ -4,7 +4,21 @@ use std::path::PathBuf;
 use tegula_generators::{Format, Rmat, write};
 use tegula_store::import::input::InputOptions;
 use tegula_store::import::{ImportConfig, VertexOrder, import};
-use tegula_store::{Cancel, Silent, parse_size};
+use tegula_store::{Cancel, Progress, Unit, parse_size};
+
+struct Watch;
+fn hwm() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let get = |n: &str| status.lines().find(|l| l.starts_with(n)).unwrap().split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024;
+    let text = format!("peak {} MiB, now {} MiB", get("VmHWM"), get("VmRSS"));
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+    text
+}
+impl Progress for Watch {
+    fn begin(&self, stage: &str, _: Option<u64>, _: Unit) { println!("{stage}: before {}", hwm()); }
+    fn advance(&self, _: u64) {}
+    fn end(&self) { println!("   end {}", hwm()); }
+}
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
@@ -31,7 +45,7 @@ fn main() {
         ..ImportConfig::default()
     };
     let start = std::time::Instant::now();
-    let report = import(&[PathBuf::from(&args[1])], &PathBuf::from(&args[2]), &config, &Silent, &Cancel::default());
+    let report = import(&[PathBuf::from(&args[1])], &PathBuf::from(&args[2]), &config, &Watch, &Cancel::default());
     let seconds = start.elapsed().as_secs_f64();
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let peak = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();

@@ -49,9 +49,8 @@ fn header(schema: &SchemaRef, row_count: u64) -> Vec<u8> {
         format!("('{}', '{code}'), ", field.name())
     });
     let fields: String = fields.collect();
-    let mut text = format!(
-        "{{'descr': [{fields}], 'fortran_order': False, 'shape': ({row_count},), }}"
-    );
+    let mut text =
+        format!("{{'descr': [{fields}], 'fortran_order': False, 'shape': ({row_count},), }}");
     let length = (MAGIC.len() + 2 + text.len() + 1).next_multiple_of(ALIGNMENT);
     text.push_str(&" ".repeat(length - MAGIC.len() - 2 - text.len() - 1));
     text.push('\n');

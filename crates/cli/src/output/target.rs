@@ -79,8 +79,8 @@ impl Target {
             Format::Parquet => Box::new(ParquetWriter::new(file, schema)?),
             Format::Npy => Box::new(NpyWriter::new(file, schema, row_count)?),
             Format::Text { separator, compression } => {
-                let out = Compressor::new(file, compression)
-                    .map_err(Error::io("create", &self.path))?;
+                let out =
+                    Compressor::new(file, compression).map_err(Error::io("create", &self.path))?;
                 Box::new(TextFile::new(out, &self.path, TextRows::new(separator, schema)))
             }
         })

@@ -174,8 +174,7 @@ mod tests {
         );
         let mut text = TextRows::new(COMMA, &schema);
         text.append(&rows.unwrap());
-        let expected =
-            "vertex,distance,rank\na,0,0.1\n\"b,\"\"c\"\"\",,0.000000001\n\"\",7,0.25\n";
+        let expected = "vertex,distance,rank\na,0,0.1\n\"b,\"\"c\"\"\",,0.000000001\n\"\",7,0.25\n";
         assert_eq!(String::from_utf8(text.buffer).unwrap(), expected);
     }
 }

@@ -20,15 +20,15 @@ use crate::report::{self, Facts, Grid};
 /// Options of `tegula run bfs`.
 #[derive(Debug, Args)]
 pub struct BfsArgs {
-    /// The options that every algorithm has.
-    #[command(flatten)]
-    run: RunArgs,
     /// The vertex to start from, as the edge list names it.
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     source: String,
     /// Also find the vertex before each on a shortest path.
     #[arg(long)]
     parents: bool,
+    /// The options that every algorithm has.
+    #[command(flatten)]
+    run: RunArgs,
 }
 
 impl Runnable for BfsArgs {
@@ -149,7 +149,7 @@ impl Answer for Levels {
     }
 
     fn facts(summary: &Summary, facts: &mut Facts) {
-        facts.add("reached", format!("{} vertices", report::count(summary.reached)));
+        facts.add("reached", report::counted(summary.reached, "vertex", "vertices"));
         facts.add("depth", report::count(u64::from(summary.depth)));
     }
 

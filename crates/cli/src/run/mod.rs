@@ -4,7 +4,7 @@ mod bfs;
 mod options;
 mod pagerank;
 mod top;
-//WCC mod wcc;
+mod wcc;
 
 use std::time::{Duration, Instant};
 
@@ -30,8 +30,8 @@ pub enum Algorithm {
     PageRank(pagerank::PageRankArgs),
     /// Breadth-first search: hops from a source to each vertex.
     Bfs(bfs::BfsArgs),
-    //WCC /// Weakly connected components: the smallest vertex in the component of each.
-    //WCC Wcc(wcc::WccArgs),
+    /// Weakly connected components: the smallest vertex in the component of each.
+    Wcc(wcc::WccArgs),
 }
 
 /// Runs the algorithm that was asked for.
@@ -42,7 +42,7 @@ pub fn run(algorithm: &Algorithm, session: &Session) -> Result<()> {
     match algorithm {
         Algorithm::PageRank(args) => execute(args, session),
         Algorithm::Bfs(args) => execute(args, session),
-        //WCC Algorithm::Wcc(args) => execute(args, session),
+        Algorithm::Wcc(args) => execute(args, session),
     }
 }
 

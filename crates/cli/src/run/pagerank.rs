@@ -20,9 +20,6 @@ use crate::report::{Facts, Grid};
 /// Options of `tegula run pagerank`.
 #[derive(Debug, Args)]
 pub struct PageRankArgs {
-    /// The options that every algorithm has.
-    #[command(flatten)]
-    run: RunArgs,
     /// Probability of following an edge, within 0..1.
     #[arg(long, value_name = "D", default_value_t = PageRankConfig::DAMPING)]
     #[arg(value_parser = probability)]
@@ -37,6 +34,9 @@ pub struct PageRankArgs {
     /// The most iterations towards the tolerance.
     #[arg(long, value_name = "N", default_value_t = PageRankConfig::ITERATIONS_MAX)]
     max_iterations: u64,
+    /// The options that every algorithm has.
+    #[command(flatten)]
+    run: RunArgs,
 }
 
 fn probability(text: &str) -> std::result::Result<f64, String> {
@@ -57,10 +57,9 @@ impl PageRankArgs {
     fn config(&self) -> PageRankConfig {
         let stop = match self.iterations {
             Some(iterations) => Stop::Iterations(iterations),
-            None => Stop::Tolerance {
-                tolerance: self.tolerance,
-                iterations_max: self.max_iterations,
-            },
+            None => {
+                Stop::Tolerance { tolerance: self.tolerance, iterations_max: self.max_iterations }
+            }
         };
         PageRankConfig { damping: self.damping, stop }
     }

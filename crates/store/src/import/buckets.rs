@@ -13,6 +13,7 @@
 //! The spill file has no name: whatever ends the process, the disk space is free again.
 
 use std::fs::File;
+use std::io::{self, IoSlice};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -48,6 +49,7 @@ pub(super) struct Space {
 impl Space {
     const BLOCK_BYTES_MAX: u64 = 64 << 10;
     const BLOCK_BYTES_MIN: u64 = 4 << 10;
+    const WRITER_BYTES: u64 = 512 << 10;
 
     /// The most buckets for which the writers' blocks have a useful size.
     pub fn buckets_max(&self) -> usize {
@@ -55,9 +57,10 @@ impl Space {
         blocks.clamp(2, 1 << 14) as usize
     }
 
+    /// The blocks of one writer together fit the L2 cache, where the budget allows them that much.
     fn block_bytes(&self, buckets: usize) -> u64 {
-        let bytes = self.writing / self.writers.max(1) as u64 / buckets.max(1) as u64;
-        bytes.clamp(Space::BLOCK_BYTES_MIN, Space::BLOCK_BYTES_MAX)
+        let writer = (self.writing / self.writers.max(1) as u64).min(Space::WRITER_BYTES);
+        (writer / buckets.max(1) as u64).clamp(Space::BLOCK_BYTES_MIN, Space::BLOCK_BYTES_MAX)
     }
 }
 
@@ -154,19 +157,19 @@ impl<R: Record> Buckets<R> {
     }
 
     /// Writes blocks side by side.
-    fn spill(&self, blocks: Vec<Vec<R>>, mut offset: u64) -> Result<()> {
-        let file = self.spill_file()?;
-        for mut block in blocks {
-            file.write_all_at(block.as_bytes(), offset)
-                .map_err(Error::io("write a temporary file in", &self.space.folder))?;
-            offset += size_of_val(&block[..]) as u64;
-            self.held.fetch_sub((block.capacity() * size_of::<R>()) as u64, Ordering::Relaxed);
+    fn spill(&self, blocks: Vec<Vec<R>>, offset: u64) -> Result<()> {
+        let mut slices: Vec<IoSlice<'_>> = blocks.iter().map(|block| IoSlice::new(block.as_bytes())).collect();
+        write_all_at(self.spill_file()?, &mut slices, offset)
+            .map_err(Error::io("write a temporary file in", &self.space.folder))?;
+        drop(slices);
+        let bytes: usize = blocks.iter().map(|block| block.capacity() * size_of::<R>()).sum();
+        self.held.fetch_sub(bytes as u64, Ordering::Relaxed);
+        let mut idle = lock(&self.idle);
+        let room = self.shelves.len().saturating_sub(idle.len());
+        idle.extend(blocks.into_iter().take(room).map(|mut block| {
             block.clear();
-            let mut idle = lock(&self.idle);
-            if idle.len() < self.shelves.len() {
-                idle.push(block);
-            }
-        }
+            block
+        }));
         Ok(())
     }
 
@@ -183,6 +186,23 @@ impl<R: Record> Buckets<R> {
         let idle = lock(&self.idle).pop();
         idle.unwrap_or_else(|| Vec::with_capacity(self.block_len))
     }
+}
+
+/// Writes slices side by side, as many at a time as the system takes.
+fn write_all_at(file: &File, mut slices: &mut [IoSlice<'_>], mut offset: u64) -> io::Result<()> {
+    const SLICES_MAX: usize = 1024;
+    IoSlice::advance_slices(&mut slices, 0);
+    while !slices.is_empty() {
+        let written = match rustix::io::pwritev(file, &slices[..slices.len().min(SLICES_MAX)], offset) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => written,
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        offset += written as u64;
+        IoSlice::advance_slices(&mut slices, written);
+    }
+    Ok(())
 }
 
 /// Writes into buckets.

@@ -1,14 +1,15 @@
 //! From edges between dense ids to tiles: the last pass.
 //!
 //! ```text
-//!  bucket = batches that follow one another          fits in memory, or is one batch
-//!    unit  = the part of a batch in one target window
-//!      block = a unit's edges from one source window, or from several thin ones
-//!        part  = a block, or what lies between cuts of its targets, then of its sources
+//!  bucket = batches that follow one another         fits in memory, or is one batch
+//!    unit = the edges of a batch that end in one target window
+//!      part = the edges of a unit from slices of sources that follow one another: what the
+//!             encoder gets, many at a time
 //! ```
 //!
-//! Parts are what the encoder gets, many at a time. How a graph is cut into them depends on the
-//! graph alone: the tiles are the same for every budget and every number of workers.
+//! A slice with too many edges for one part is cut, along its targets, then along its sources. How a
+//! graph is cut depends on the graph alone: the tiles are the same for every budget and every number
+//! of workers.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,8 +24,8 @@ use crate::graph::GraphWriter;
 use crate::progress::Unit;
 use crate::tiles::{EncodedTile, Encoder, TileEdge, WINDOW_LOG2};
 
-/// The edges of a source window with fewer of them are gathered with others of the same unit.
-const THIN_EDGES: u64 = 1 << 15;
+/// log2 of the sources of a slice.
+const SLICE_LOG2: u32 = 14;
 /// Edges of a part at the most, unless all of them have the same ends.
 const PART_EDGES_MAX: u64 = 1 << 19;
 /// A part that is too large is cut into as many as this many bits of an end tell apart.
@@ -53,8 +54,8 @@ impl<W: Weight> Sorter<W> {
         let arcs: u64 = plan.batches.iter().map(|planned| planned.edges).sum();
         let affordable = run.memory / 5 / size_of::<DenseEdge<W>>() as u64;
         let limit = affordable.max(arcs.div_ceil(space.buckets_max() as u64 / 2));
-        let windows = (plan.vertices >> WINDOW_LOG2) + 1;
-        let units = run.memory / 32 / (size_of::<u32>() as u64 * windows * (run.threads as u64 + 1));
+        let slices = (plan.vertices >> SLICE_LOG2) + 1;
+        let units = run.memory / 32 / (size_of::<u32>() as u64 * slices * (run.threads as u64 + 1));
         let groups = plan.groups(limit, units.max(1) as usize);
         let mut group = 0;
         let table = plan.table(0..plan.batches.len(), |batch| {
@@ -91,133 +92,117 @@ pub(super) fn build<W: Weight>(
     let kept = Stash::default();
     let duplicates = AtomicU64::new(0);
     for (bucket, group) in sorted.groups.iter().enumerate() {
-        let blocks = Blocks::cut(run, plan, group.clone(), &sorted.edges, bucket)?;
-        let scattered = blocks.scatter(run, &sorted.edges, bucket)?;
+        let parts = Parts::cut(run, plan, group.clone(), &sorted.edges, bucket)?;
+        let edges = scatter(run, &sorted.edges, bucket, parts.list.len(), &|edge| parts.part_of(edge))?;
         sorted.edges.clear(bucket);
         let encoding = Encoding { run, kept: &kept, duplicates: &duplicates };
-        encoding.encode(scattered, &blocks, &mut tiles)?;
+        encoding.encode(edges, &parts, &mut tiles)?;
         tiles.begin_batches(group.end);
     }
     run.progress.end();
     Ok(duplicates.into_inner())
 }
 
-/// The blocks of one group of batches, in the order of their tiles.
-struct Blocks {
+/// The parts of one group of batches, in the order of their tiles.
+struct Parts {
     units: TargetTable,
-    windows: usize,
-    /// The block of each unit and source window.
-    block_of: Vec<u32>,
-    list: Vec<Block>,
+    slices: usize,
+    /// The part of each unit and slice.
+    part_of: Vec<u32>,
+    list: Vec<Part>,
 }
 
-/// A block: whose it is, and how many edges it has.
+/// A part: whose it is, where its tiles belong, and how many edges it has.
 #[derive(Debug, Clone, Copy)]
-struct Block {
+struct Part {
     batch: usize,
     hilbert: u64,
     edges: u64,
 }
 
-impl Blocks {
-    /// Counts the edges of each unit and source window, and cuts the units into blocks.
+impl Parts {
+    /// Counts the edges of each unit and slice, and cuts the units into parts.
     fn cut<W: Weight>(
         run: &Run<'_>,
         plan: &Plan,
         group: Range<usize>,
         edges: &Filled<DenseEdge<W>>,
         bucket: usize,
-    ) -> Result<Blocks> {
+    ) -> Result<Parts> {
         let mut batch_of_unit = Vec::new();
         let units = plan.table(group, |batch| {
             batch_of_unit.push(batch);
             batch_of_unit.len() as u32 - 1
         });
-        let windows = (plan.vertices.max(1) - 1 >> WINDOW_LOG2) as usize + 1;
-        let counts = count(run, &units, batch_of_unit.len(), windows, edges, bucket)?;
-        let mut blocks = Blocks { units, windows, block_of: vec![0; counts.len()], list: Vec::new() };
+        let slices = (plan.vertices.max(1) - 1 >> SLICE_LOG2) as usize + 1;
+        let counts = count(run, &units, batch_of_unit.len(), slices, edges, bucket)?;
+        let mut parts = Parts { units, slices, part_of: vec![0; counts.len()], list: Vec::new() };
         let mut first_unit = 0;
-        for (unit, &batch) in batch_of_unit.iter().enumerate() {
-            if batch_of_unit[first_unit] != batch {
+        for (unit, &index) in batch_of_unit.iter().enumerate() {
+            if batch_of_unit[first_unit] != index {
                 first_unit = unit;
             }
-            let target_first = plan.batches[batch].batch.target_first + ((unit - first_unit) << WINDOW_LOG2) as u32;
-            let hilbert = |window: usize| plan.batches[batch].batch.hilbert_index((window << WINDOW_LOG2) as u32, target_first);
-            blocks.cut_unit(unit, batch, &counts[unit * windows..][..windows], &hilbert);
+            let batch = &plan.batches[index].batch;
+            let target_first = batch.target_first + ((unit - first_unit) << WINDOW_LOG2) as u32;
+            parts.cut_unit(unit, &counts[unit * slices..][..slices], &|slice| {
+                let hilbert = batch.hilbert_index((slice << SLICE_LOG2) as u32, target_first);
+                Part { batch: index, hilbert, edges: 0 }
+            });
         }
-        Ok(blocks.in_order())
+        Ok(parts.in_order())
     }
 
-    fn cut_unit(&mut self, unit: usize, batch: usize, counts: &[u32], hilbert: &dyn Fn(usize) -> u64) {
-        let mut gathered = None;
-        for (window, &count) in counts.iter().enumerate() {
+    /// Puts as many slices as it can hold into each part; `new` begins one at a slice.
+    fn cut_unit(&mut self, unit: usize, counts: &[u32], new: &dyn Fn(usize) -> Part) {
+        let first = self.list.len();
+        for (slice, &count) in counts.iter().enumerate().filter(|&(_, &count)| count > 0) {
             let edges = u64::from(count);
-            if edges == 0 {
-                continue;
+            match self.list[first..].last_mut() {
+                Some(part) if part.edges + edges <= PART_EDGES_MAX => part.edges += edges,
+                _ => self.list.push(Part { edges, ..new(slice) }),
             }
-            let is_thin = edges < THIN_EDGES;
-            let block = match gathered {
-                Some(block) if is_thin && self.list[block as usize].edges + edges <= PART_EDGES_MAX => block,
-                _ => {
-                    self.list.push(Block { batch, hilbert: hilbert(window), edges: 0 });
-                    let block = self.list.len() as u32 - 1;
-                    gathered = if is_thin { Some(block) } else { gathered };
-                    block
-                }
-            };
-            self.list[block as usize].edges += edges;
-            self.block_of[unit * self.windows + window] = block;
+            self.part_of[unit * self.slices + slice] = self.list.len() as u32 - 1;
         }
     }
 
-    /// Brings the blocks of each batch into Hilbert order.
-    fn in_order(mut self) -> Blocks {
+    /// Brings the parts of each batch into Hilbert order.
+    fn in_order(mut self) -> Parts {
         let mut order: Vec<u32> = (0..self.list.len() as u32).collect();
-        order.sort_by_key(|&block| (self.list[block as usize].batch, self.list[block as usize].hilbert));
+        order.sort_by_key(|&part| (self.list[part as usize].batch, self.list[part as usize].hilbert));
         let mut place = vec![0; order.len()];
         for (new, &old) in order.iter().enumerate() {
             place[old as usize] = new as u32;
         }
         self.list = order.iter().map(|&old| self.list[old as usize]).collect();
         if !place.is_empty() {
-            self.block_of.iter_mut().for_each(|block| *block = place[*block as usize]);
+            self.part_of.iter_mut().for_each(|part| *part = place[*part as usize]);
         }
         self
     }
 
     #[inline]
-    fn block_of<W: Weight>(&self, edge: &DenseEdge<W>) -> usize {
+    fn part_of<W: Weight>(&self, edge: &DenseEdge<W>) -> usize {
         let unit = self.units.get(edge.target) as usize;
-        self.block_of[unit * self.windows + (edge.source >> WINDOW_LOG2) as usize] as usize
-    }
-
-    /// Brings the edges of a bucket into blocks.
-    fn scatter<W: Weight>(
-        &self,
-        run: &Run<'_>,
-        edges: &Filled<DenseEdge<W>>,
-        bucket: usize,
-    ) -> Result<Filled<DenseEdge<W>>> {
-        scatter(run, edges, bucket, self.list.len(), &|edge| self.block_of(edge))
+        self.part_of[unit * self.slices + (edge.source >> SLICE_LOG2) as usize] as usize
     }
 }
 
-/// Edges of each unit and source window of a bucket.
+/// Edges of each unit and slice of a bucket.
 fn count<W: Weight>(
     run: &Run<'_>,
     units: &TargetTable,
     unit_count: usize,
-    windows: usize,
+    slices: usize,
     edges: &Filled<DenseEdge<W>>,
     bucket: usize,
 ) -> Result<Vec<u32>> {
     let kept = Stash::default();
-    let new = || vec![0u32; unit_count * windows];
+    let new = || vec![0u32; unit_count * slices];
     edges.for_each_parallel(bucket, run.threads, run.cancel, &|part| {
         kept.with(new, |counts| {
             for edge in part {
                 let unit = units.get(edge.target) as usize;
-                let count = &mut counts[unit * windows + (edge.source >> WINDOW_LOG2) as usize];
+                let count = &mut counts[unit * slices + (edge.source >> SLICE_LOG2) as usize];
                 *count = count.saturating_add(1);
             }
             Ok(())
@@ -253,7 +238,7 @@ struct EncoderSpace<W> {
     scratch: Vec<TileEdge<W>>,
 }
 
-/// Encodes blocks on all workers.
+/// Encodes parts on all workers.
 struct Encoding<'a, W> {
     run: &'a Run<'a>,
     kept: &'a Stash<EncoderSpace<W>>,
@@ -261,62 +246,57 @@ struct Encoding<'a, W> {
 }
 
 impl<W: Weight> Encoding<'_, W> {
-    /// Encodes the blocks, in order; those that are too large once they are cut.
-    fn encode(&self, mut edges: Filled<DenseEdge<W>>, blocks: &Blocks, tiles: &mut TileSink<'_>) -> Result<()> {
-        let is_large = |block: usize| edges.len(block) > PART_EDGES_MAX;
-        let mut runs: Vec<Range<usize>> = Vec::new();
-        for block in 0..blocks.list.len() {
-            match runs.last_mut() {
-                Some(run) if !is_large(block) && !is_large(run.start) => run.end += 1,
-                _ => runs.push(block..block + 1),
-            }
-        }
-        for run in runs {
-            if edges.len(run.start) > PART_EDGES_MAX {
-                let batch = blocks.list[run.start].batch;
-                self.cut_and_encode(&mut edges, run.start, 2 * WINDOW_LOG2, batch, tiles)?;
+    /// Encodes all parts in order; those that are too large once they are cut.
+    fn encode(&self, mut edges: Filled<DenseEdge<W>>, parts: &Parts, tiles: &mut TileSink<'_>) -> Result<()> {
+        let mut next = 0;
+        while next < parts.list.len() {
+            let is_small = |part: &Part| part.edges <= PART_EDGES_MAX;
+            let small = parts.list[next..].iter().take_while(|part| is_small(part)).count();
+            if small > 0 {
+                self.encode_side_by_side(&edges, next..next + small, &|part| parts.list[part].batch, tiles)?;
+                next += small;
             } else {
-                self.encode_parts(&edges, run, &|block| blocks.list[block].batch, tiles)?;
+                self.cut_and_encode(&mut edges, next, WINDOW_LOG2 + SLICE_LOG2, parts.list[next].batch, tiles)?;
+                next += 1;
             }
         }
         Ok(())
     }
 
-    /// Cuts a block along its targets, then along its sources; `bits` tell how many low bits of its
-    /// ends, targets above sources, its edges may differ in.
+    /// Cuts one slice of a unit along its targets, then along its sources; `bits` tells how many low
+    /// bits of its ends, targets above sources, its edges may differ in.
     fn cut_and_encode(
         &self,
         edges: &mut Filled<DenseEdge<W>>,
-        block: usize,
+        part: usize,
         bits: u32,
         batch: usize,
         tiles: &mut TileSink<'_>,
     ) -> Result<()> {
         let shift = bits - CUT_BITS;
-        let local = (1u64 << WINDOW_LOG2) - 1;
-        let part_of = |edge: &DenseEdge<W>| {
-            let ends = (u64::from(edge.target) & local) << WINDOW_LOG2 | u64::from(edge.source) & local;
-            (ends >> shift) as usize & ((1 << CUT_BITS) - 1)
+        let cut_of = |edge: &DenseEdge<W>| {
+            let source = u64::from(edge.source) & ((1 << SLICE_LOG2) - 1);
+            ((u64::from(edge.target) << SLICE_LOG2 | source) >> shift) as usize & ((1 << CUT_BITS) - 1)
         };
-        let count = 1 << CUT_BITS;
-        let mut parts = scatter(self.run, edges, block, count, &part_of)?;
-        edges.clear(block);
-        let is_large = |part: usize| parts.len(part) > PART_EDGES_MAX && shift > 0;
-        if !(0..count).any(is_large) {
-            return self.encode_parts(&parts, 0..count, &|_| batch, tiles);
-        }
-        for part in 0..count {
-            if parts.len(part) > PART_EDGES_MAX && shift > 0 {
-                self.cut_and_encode(&mut parts, part, shift, batch, tiles)?;
+        let mut cuts = scatter(self.run, edges, part, 1 << CUT_BITS, &cut_of)?;
+        edges.clear(part);
+        let mut next = 0;
+        while next < cuts.count() {
+            let is_small = |cut: &usize| cuts.len(*cut) <= PART_EDGES_MAX || shift == 0;
+            let small = (next..cuts.count()).take_while(is_small).count();
+            if small > 0 {
+                self.encode_side_by_side(&cuts, next..next + small, &|_| batch, tiles)?;
+                next += small;
             } else {
-                self.encode_parts(&parts, part..part + 1, &|_| batch, tiles)?;
+                self.cut_and_encode(&mut cuts, next, shift, batch, tiles)?;
+                next += 1;
             }
         }
         Ok(())
     }
 
     /// Encodes parts side by side; their tiles are written in order.
-    fn encode_parts(
+    fn encode_side_by_side(
         &self,
         edges: &Filled<DenseEdge<W>>,
         parts: Range<usize>,

@@ -84,10 +84,36 @@ pub(super) struct ArcRule {
 }
 
 impl ArcRule {
-    /// Replaces `arcs` by the arcs of a chunk. Returns how many loops the chunk has, or `None` when a
-    /// key does not fit.
-    pub fn apply<K: Key, W: Weight>(self, chunk: &EdgeChunk<'_>, arcs: &mut Vec<Edge<K, K, W>>) -> Option<u64> {
-        arcs.clear();
+    /// The arcs of a chunk, in `space` unless the chunk holds them as they are, and how many loops were
+    /// left out; `None` when a key does not fit.
+    pub fn apply<'a, K: Key, W: Weight>(
+        self,
+        chunk: &EdgeChunk<'a>,
+        space: &'a mut Vec<Edge<K, K, W>>,
+    ) -> Option<(&'a [Edge<K, K, W>], u64)> {
+        if let Some(arcs) = self.as_they_are(chunk) {
+            return Some((arcs, 0));
+        }
+        space.clear();
+        let loops = self.fill(chunk, space)?;
+        Some((space, if self.drop_loops { loops } else { 0 }))
+    }
+
+    /// Raw pairs are arcs already, where each edge is one arc without a weight.
+    fn as_they_are<'a, K: Key, W: Weight>(self, chunk: &EdgeChunk<'a>) -> Option<&'a [Edge<K, K, W>]> {
+        if self.undirected || self.drop_loops || W::IS_WEIGHTED {
+            return None;
+        }
+        let bytes = match chunk.ends {
+            Ends::Pairs32(pairs) if size_of::<K>() == size_of::<u32>() => pairs.as_bytes(),
+            Ends::Pairs64(pairs) if size_of::<K>() == size_of::<u64>() => pairs.as_bytes(),
+            _ => return None,
+        };
+        <[Edge<K, K, W>]>::ref_from_bytes(bytes).ok()
+    }
+
+    /// Appends the arcs of a chunk to `arcs`; returns how many loops the chunk has.
+    fn fill<K: Key, W: Weight>(self, chunk: &EdgeChunk<'_>, arcs: &mut Vec<Edge<K, K, W>>) -> Option<u64> {
         let weight = |index: usize| chunk.weights.map_or(W::default(), |weights| W::from_f32(weights[index]));
         let mut loops = 0;
         let mut push = |index: usize, source: K, target: K| {
@@ -129,12 +155,17 @@ mod tests {
     fn arcs(rule: ArcRule, pairs: &[[u64; 2]]) -> (Vec<[u32; 2]>, u64) {
         let weights: Vec<f32> = (0..pairs.len()).map(|index| index as f32).collect();
         let chunk = EdgeChunk { ends: Ends::Pairs64(pairs), weights: Some(&weights) };
-        let mut arcs = vec![Edge { source: 9u32, target: 9, weight: 9.0f32 }];
-        let loops = rule.apply(&chunk, &mut arcs).unwrap();
-        for &Edge { source, target, weight } in &arcs {
+        let mut space = vec![Edge { source: 9u32, target: 9, weight: 9.0f32 }];
+        let (arcs, loops) = rule.apply(&chunk, &mut space).unwrap();
+        for &Edge { source, target, weight } in arcs {
             let [a, b] = pairs[weight as usize];
             assert!([a, b] == [u64::from(source), u64::from(target)] || [b, a] == [source.into(), target.into()]);
         }
+        let mut unweighted = Vec::<Edge<u64, u64, ()>>::new();
+        let chunk = EdgeChunk { weights: None, ..chunk };
+        let (same, _) = rule.apply(&chunk, &mut unweighted).unwrap();
+        let ends = |(source, target): (u64, u64)| [source as u32, target as u32];
+        assert!(same.iter().map(|arc| ends((arc.source, arc.target))).eq(arcs.iter().map(|arc| [arc.source, arc.target])));
         (arcs.iter().map(|arc| [arc.source, arc.target]).collect(), loops)
     }
 
@@ -142,9 +173,9 @@ mod tests {
     fn edges_become_arcs() {
         let pairs = [[1, 2], [3, 3], [2, 1]];
         let rule = |undirected, drop_loops| ArcRule { undirected, drop_loops };
-        assert_eq!(arcs(rule(false, false), &pairs), (vec![[1, 2], [3, 3], [2, 1]], 1));
+        assert_eq!(arcs(rule(false, false), &pairs), (vec![[1, 2], [3, 3], [2, 1]], 0));
         assert_eq!(arcs(rule(false, true), &pairs), (vec![[1, 2], [2, 1]], 1));
-        assert_eq!(arcs(rule(true, false), &pairs), (vec![[1, 2], [2, 1], [3, 3], [2, 1], [1, 2]], 1));
+        assert_eq!(arcs(rule(true, false), &pairs), (vec![[1, 2], [2, 1], [3, 3], [2, 1], [1, 2]], 0));
         assert_eq!(arcs(rule(true, true), &pairs), (vec![[1, 2], [2, 1], [2, 1], [1, 2]], 1));
     }
 
@@ -152,8 +183,8 @@ mod tests {
     fn a_key_that_does_not_fit_is_told() {
         let rule = ArcRule { undirected: false, drop_loops: false };
         let chunk = EdgeChunk { ends: Ends::Pairs64(&[[1, 1 << 32]]), weights: None };
-        assert_eq!(rule.apply::<u32, ()>(&chunk, &mut Vec::new()), None);
-        assert_eq!(rule.apply::<u64, ()>(&chunk, &mut Vec::new()), Some(0));
+        assert!(rule.apply::<u32, ()>(&chunk, &mut Vec::new()).is_none());
+        assert!(rule.apply::<u64, ()>(&chunk, &mut Vec::new()).is_some());
         assert_eq!(size_of::<Edge<u32, u32, ()>>(), 8);
         assert_eq!(size_of::<Edge<u32, u64, f32>>(), 16);
     }

@@ -12,7 +12,7 @@ use super::edge::{Edge, Key, Weight};
 use super::input::{EdgeChunk, Ends, IdKind, Input};
 use super::names::NameCollector;
 use super::run::Run;
-use super::source::{EdgeSource, SpoolWriter};
+use super::source::{EdgeSource, SpoolWriter, changed};
 use super::workers::{Stash, for_each_index, lock};
 use crate::error::{Error, Result};
 
@@ -53,9 +53,9 @@ pub(super) fn read<'a, W: Weight>(run: &Run<'_>, input: &'a Input, drop_duplicat
         spool: (!is_read_again).then(|| SpoolWriter::new(run, run.memory / 3)),
         names: if strings { Some(NameCollector::new(run)) } else { None },
         samples: Mutex::new(Vec::new()),
-        arcs: AtomicU64::new(0),
+        arc_count: AtomicU64::new(0),
         loops: AtomicU64::new(0),
-        loops_in_input: AtomicU64::new(0),
+        dropped_loops: AtomicU64::new(0),
         narrow: Stash::default(),
         wide: Stash::default(),
         hashed: Stash::default(),
@@ -87,9 +87,9 @@ struct Reading<'r, W> {
     spool: Option<SpoolWriter<W>>,
     names: Option<NameCollector>,
     samples: Mutex<Vec<u64>>,
-    arcs: AtomicU64,
+    arc_count: AtomicU64,
     loops: AtomicU64,
-    loops_in_input: AtomicU64,
+    dropped_loops: AtomicU64,
     narrow: Stash<Vec<Edge<u32, u32, W>>>,
     wide: Stash<Vec<Edge<u64, u64, W>>>,
     hashed: Stash<Vec<Edge<u128, u128, W>>>,
@@ -99,33 +99,35 @@ impl<W: Weight> Reading<'_, W> {
     /// Takes in a chunk as it comes from the readers.
     fn take(&self, chunk: &EdgeChunk<'_>) -> Result<()> {
         if let Ends::Strings { .. } = chunk.ends {
-            return self.hashed.with(Vec::new, |arcs| {
-                self.loops_in_input(self.run.rule.apply(chunk, arcs));
-                self.names(chunk)?;
-                self.take_hashed(arcs)
-            });
+            self.names(chunk)?;
+            return self.hashed.with(Vec::new, |space| self.arcs(chunk, space, &|arcs| self.take_hashed(arcs)));
         }
-        let narrow = self.narrow.with(Vec::new, |arcs| {
-            let loops = self.run.rule.apply(chunk, arcs)?;
-            self.loops_in_input(Some(loops));
+        let narrow = self.narrow.with(Vec::new, |space| {
+            let (arcs, dropped) = self.run.rule.apply(chunk, space)?;
+            self.dropped_loops.fetch_add(dropped, Ordering::Relaxed);
             Some(self.take_narrow(arcs))
         });
         narrow.unwrap_or_else(|| {
-            self.wide.with(Vec::new, |arcs| {
-                self.loops_in_input(self.run.rule.apply(chunk, arcs));
-                self.take_wide_only(arcs)
-            })
+            self.wide.with(Vec::new, |space| self.arcs(chunk, space, &|arcs| self.take_wide_only(arcs)))
         })
     }
 
-    fn loops_in_input(&self, loops: Option<u64>) {
-        self.loops_in_input.fetch_add(loops.unwrap_or(0), Ordering::Relaxed);
+    /// Passes on the arcs of a chunk whose keys are known to fit.
+    fn arcs<K: Key>(
+        &self,
+        chunk: &EdgeChunk<'_>,
+        space: &mut Vec<Edge<K, K, W>>,
+        take: &dyn Fn(&[Edge<K, K, W>]) -> Result<()>,
+    ) -> Result<()> {
+        let (arcs, dropped) = self.run.rule.apply(chunk, space).ok_or_else(changed)?;
+        self.dropped_loops.fetch_add(dropped, Ordering::Relaxed);
+        take(arcs)
     }
 
     fn count<K: Key>(&self, arcs: &[Edge<K, K, W>]) {
         let loops = arcs.iter().filter(|arc| { arc.source } == { arc.target }).count();
         self.loops.fetch_add(loops as u64, Ordering::Relaxed);
-        self.arcs.fetch_add(arcs.len() as u64, Ordering::Relaxed);
+        self.arc_count.fetch_add(arcs.len() as u64, Ordering::Relaxed);
     }
 
     fn names(&self, chunk: &EdgeChunk<'_>) -> Result<()> {
@@ -181,13 +183,13 @@ impl<W: Weight> Reading<'_, W> {
             Some(spool) => EdgeSource::Spool(spool.close()?),
             None => EdgeSource::Input(input),
         };
-        let arcs = self.arcs.into_inner();
+        let arcs = self.arc_count.into_inner();
         let intake = Intake {
             edges,
             arcs,
             id_end: if arcs == 0 { 0 } else { self.largest.into_inner().saturating_add(1) },
             loops: self.loops.into_inner(),
-            dropped_loops: if self.run.rule.drop_loops { self.loops_in_input.into_inner() } else { 0 },
+            dropped_loops: self.dropped_loops.into_inner(),
             dropped_duplicates: dropped,
             degrees: None,
             samples: self.samples.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()),
@@ -214,10 +216,11 @@ impl<K: Key, W: Weight> Scattered<K, W> {
         let kept = Stash::default();
         input.read(run.progress, run.cancel, &|chunk| {
             reading.names(&chunk)?;
-            kept.with(Vec::new, |arcs| {
-                reading.loops_in_input(run.rule.apply(&chunk, arcs));
-                buckets.write(|writer| {
-                    arcs.iter().try_for_each(|&arc: &Edge<K, K, W>| writer.push(bucket_of(arc.source, arc.target, count), arc))
+            kept.with(Vec::new, |space| {
+                reading.arcs(&chunk, space, &|arcs: &[Edge<K, K, W>]| {
+                    buckets.write(|writer| {
+                        arcs.iter().try_for_each(|&arc| writer.push(bucket_of(arc.source, arc.target, count), arc))
+                    })
                 })
             })
         })?;

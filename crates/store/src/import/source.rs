@@ -76,8 +76,8 @@ impl<W: Weight> EdgeSource<'_, W> {
         let kept = Stash::default();
         match self {
             EdgeSource::Input(input) => input.read(&Silent, run.cancel, &|chunk| {
-                kept.with(Vec::new, |arcs| {
-                    run.rule.apply(&chunk, arcs).ok_or_else(changed)?;
+                kept.with(Vec::new, |space| {
+                    let (arcs, _) = run.rule.apply(&chunk, space).ok_or_else(changed)?;
                     visit(arcs)
                 })
             }),

@@ -1,0 +1,34 @@
+# The commands of this repository. Everything goes through cargo; nothing has to be installed beside
+# the Rust toolchain (with rustfmt and clippy) and a C compiler.
+
+CARGO ?= cargo
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-data bench clean
+
+help: ## List the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## Build tegula and show it on a graph that is generated on the spot
+	$(CARGO) build --locked --release --bin tegula
+	$(CARGO) xtask demo
+
+# The cheap checks come first. clippy and rustdoc share the metadata of the dependencies; xtask and
+# the tests share their code.
+test: ## Check formatting, lints, style and documentation, and run all tests
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	$(CARGO) xtask tidy
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --document-private-items
+	$(CARGO) test --locked --workspace
+
+# The data is no part of the repository; a test whose data is missing says that it is skipped.
+test-data: ## Run the tests that go through all graphs of $TEGULA_DATA
+	$(CARGO) test --locked --release --package tegula-testkit -- --ignored
+
+bench: ## Measure, and write the figures to bench/RESULTS.md
+	$(CARGO) build --locked --release --bin tegula
+	$(CARGO) xtask bench
+
+clean: ## Remove what was built
+	$(CARGO) clean

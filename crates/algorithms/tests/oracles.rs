@@ -1,0 +1,93 @@
+//! Every algorithm against an oracle that shares no code with it, on every odd small graph, in both
+//! vertex orders.
+
+mod support;
+
+use support::{components, find, import_edges, open, original_of, table, threads};
+use tegula_algorithms::bfs::Bfs;
+use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_algorithms::wcc::{self, Method, WccConfig};
+use tegula_engine::Graph;
+use tegula_store::import::VertexOrder;
+use tegula_testkit::{
+    EdgeList, Scratch, pagerank_until, small_graphs, verify_bfs, verify_pagerank, verify_wcc,
+};
+
+const ORDERS: [VertexOrder; 2] = [VertexOrder::Given, VertexOrder::Degree];
+
+/// Runs a check on every small graph, imported in both orders.
+fn on_small_graphs(check: impl Fn(&EdgeList, &Graph)) {
+    for seed in 0..3 {
+        let scratch = Scratch::new();
+        for (name, edges) in small_graphs(seed) {
+            for order in ORDERS {
+                let directory = import_edges(scratch.path(), name, &edges, order);
+                check(&edges, &open(&directory));
+            }
+        }
+    }
+}
+
+#[test]
+fn pagerank_is_within_1e_5_of_double_precision() {
+    on_small_graphs(|edges, graph| {
+        let config = PageRankConfig { stop: Stop::Iterations(20), ..Default::default() };
+        let outcome = PageRank::run(graph, config, &threads(2)).unwrap();
+        let ranks = table(graph, &outcome.states, f64::from);
+        verify_pagerank(edges, 0.85, 20, &ranks).unwrap();
+    });
+}
+
+#[test]
+fn pagerank_with_a_tolerance_stops_where_the_oracle_stops() {
+    on_small_graphs(|edges, graph| {
+        let stop = Stop::Tolerance { tolerance: 1e-4, iterations_max: 200 };
+        let config = PageRankConfig { stop, ..Default::default() };
+        let outcome = PageRank::run(graph, config, &threads(1)).unwrap();
+        let (_, rounds) = pagerank_until(edges, 0.85, 1e-4, 200);
+        let found = outcome.statistics.iterations;
+        // The change may round to either side of the tolerance.
+        assert!(found.abs_diff(rounds as u64) <= 1, "{found} iterations, the oracle {rounds}");
+    });
+}
+
+#[test]
+fn bfs_finds_shortest_paths_from_every_kind_of_source() {
+    on_small_graphs(|edges, graph| {
+        let vertices = edges.vertices();
+        for source in [vertices.first(), vertices.get(vertices.len() / 2), vertices.last()] {
+            let Some(&source) = source else { continue };
+            let outcome = Bfs::run(graph, find(graph, source), &threads(2)).unwrap();
+            let distances = table(graph, &outcome.states, |s| s.distance().map(u64::from));
+            let originals = original_of(graph);
+            let parents =
+                table(graph, &outcome.states, |s| s.parent().map(|p| originals[p.index()]));
+            verify_bfs(edges, source, &distances, Some(&parents)).unwrap();
+        }
+    });
+}
+
+#[test]
+fn union_find_finds_the_components() {
+    on_small_graphs(|edges, graph| {
+        for workers in [1, 3] {
+            let found = wcc::run(graph, WccConfig::default(), &threads(workers)).unwrap();
+            verify_wcc(edges, &components(graph, &found.roots)).unwrap();
+        }
+    });
+}
+
+#[test]
+fn propagation_finds_the_components_of_undirected_graphs() {
+    let scratch = Scratch::new();
+    for (name, edges) in small_graphs(7) {
+        let edges = edges.undirected();
+        let directory = import_edges(scratch.path(), name, &edges, VertexOrder::Degree);
+        let graph = open(&directory);
+        let config = WccConfig { method: Method::Propagation };
+        let found = wcc::run(&graph, config, &threads(2)).unwrap();
+        verify_wcc(&edges, &components(&graph, &found.roots)).unwrap();
+        let united = wcc::run(&graph, WccConfig::default(), &threads(2)).unwrap();
+        assert_eq!(found.roots, united.roots, "{name}: both name a component by its smallest id");
+    }
+}

@@ -1,0 +1,79 @@
+//! What the scenarios share: an edge list becomes a graph directory, states become a table.
+
+#![allow(dead_code, reason = "each scenario uses a part of it")]
+
+use std::path::{Path, PathBuf};
+
+use tegula_engine::{Graph, RunOptions, VertexId, open_graph};
+use tegula_store::graph::IdChunk;
+use tegula_store::import::{ImportConfig, VertexOrder, import};
+use tegula_store::read::Backend;
+use tegula_store::{Cancel, Error, OriginalId, Silent};
+use tegula_testkit::{EdgeList, Table};
+
+/// More than any small graph needs.
+pub const AMPLE: u64 = 1 << 30;
+
+/// Imports a graph in a vertex order and returns its directory.
+pub fn import_edges(folder: &Path, name: &str, graph: &EdgeList, order: VertexOrder) -> PathBuf {
+    let input = folder.join(format!("{name}.bin64"));
+    let bytes: Vec<u8> = graph
+        .edges
+        .iter()
+        .flat_map(|&(source, target)| [source.to_le_bytes(), target.to_le_bytes()])
+        .flatten()
+        .collect();
+    std::fs::write(&input, bytes).unwrap();
+    let output = folder.join(format!("{name}-{}.tegula", order.name()));
+    let config = ImportConfig { order: Some(order), memory: 256 << 20, ..Default::default() };
+    import(&[input], &output, &config, &Silent, &Cancel::default()).unwrap();
+    output
+}
+
+/// Opens a graph with the default backend.
+pub fn open(directory: &Path) -> Graph {
+    open_graph(directory, AMPLE, Backend::Auto).unwrap()
+}
+
+/// Ample memory, so many threads.
+pub fn threads(threads: usize) -> RunOptions<'static> {
+    RunOptions { memory: AMPLE, threads, ..Default::default() }
+}
+
+/// Values by dense id as a table by original id.
+pub fn table<S: Copy, T>(graph: &Graph, states: &[S], value: impl Fn(S) -> T) -> Table<T> {
+    let mut rows = Vec::new();
+    let chunks = graph.original_ids().unwrap().for_each_chunk(|ids, dense| {
+        let IdChunk::Integers(ids) = ids else { panic!("integer ids") };
+        rows.extend(ids.into_iter().zip(dense).map(|(id, v)| (id, value(states[v.index()]))));
+        Ok::<(), Error>(())
+    });
+    chunks.unwrap();
+    rows
+}
+
+/// The original id of each dense id.
+pub fn original_of(graph: &Graph) -> Vec<u64> {
+    let mut originals = vec![0; graph.vertex_count() as usize];
+    let dense: Vec<u32> = (0..graph.vertex_count()).collect();
+    for (original, dense) in table(graph, &dense, |dense| dense) {
+        originals[dense as usize] = original;
+    }
+    originals
+}
+
+/// The dense id of an original one.
+pub fn find(graph: &Graph, id: u64) -> VertexId {
+    graph.original_ids().unwrap().find(&OriginalId::Integer(id)).unwrap().unwrap()
+}
+
+/// Component roots as a table of (vertex, smallest original id of its component).
+pub fn components(graph: &Graph, roots: &[VertexId]) -> Table<u64> {
+    let rows = table(graph, roots, |root| root.0);
+    let mut smallest = std::collections::HashMap::new();
+    for &(vertex, root) in &rows {
+        // Rows ascend, so the first of a component is its smallest.
+        smallest.entry(root).or_insert(vertex);
+    }
+    rows.iter().map(|(vertex, root)| (*vertex, smallest[root])).collect()
+}

@@ -1,0 +1,198 @@
+//! `tegula run wcc`.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use arrow_array::ArrayRef;
+use arrow_schema::{DataType, Field};
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use tegula_algorithms::wcc::{self, Method, SmallestId, WccConfig};
+use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
+use tegula_store::graph::file_names;
+use tegula_store::{Error, VertexId};
+
+use super::options::RunArgs;
+use super::top::Name;
+use super::{Answer, Runnable};
+use crate::errors::{Failure, Result};
+use crate::output::{Columns, find_ids, rows_per_group};
+use crate::report::{self, Facts, Grid};
+
+/// Options of `tegula run wcc`.
+#[derive(Debug, Args)]
+pub struct WccArgs {
+    /// How components are found.
+    #[arg(long, value_enum, default_value_t = How::UnionFind)]
+    method: How,
+    /// The options that every algorithm has.
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// How components are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum How {
+    /// One pass over the edges.
+    UnionFind,
+    /// Label propagation, for graphs that were imported as undirected.
+    Propagation,
+}
+
+impl Runnable for WccArgs {
+    const NAME: &'static str = "wcc";
+    type Answer = Components;
+
+    fn args(&self) -> &RunArgs {
+        &self.run
+    }
+
+    fn estimate(&self, graph: &Graph, threads: usize) -> Estimate {
+        let estimate = tegula_engine::estimate::<SmallestId>(graph, threads);
+        match self.method {
+            How::UnionFind => Estimate { vertex_bytes: wcc::size(graph), ..estimate },
+            How::Propagation => estimate,
+        }
+    }
+
+    fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Components, RunStatistics)> {
+        let method = match self.method {
+            How::UnionFind => Method::UnionFind,
+            How::Propagation => Method::Propagation,
+        };
+        if method == Method::Propagation && !graph.manifest().undirected {
+            let graph = graph.directory().display();
+            let message = format!("propagation needs both directions of every edge in {graph}");
+            let help = "import the graph with --undirected, or use --method union-find";
+            return Err(Failure::usage_with(message, help));
+        }
+        let found = wcc::run(graph, WccConfig { method }, options)?;
+        let ranks = smallest_ranks(graph, found.roots)?;
+        Ok((Components { ranks, memory: options.memory }, found.statistics))
+    }
+}
+
+/// What was found.
+pub struct Components {
+    /// For each dense id the rank of the smallest original id in its component.
+    ranks: Vec<u32>,
+    /// The budget.
+    memory: u64,
+}
+
+/// From one vertex of each component to its smallest original id: by dense id the rank of that.
+///
+/// Visits vertices in the order of their original ids: the first of a component that comes along
+/// names it. Works in place and with one bit a vertex: the entry of a root whose component has been
+/// named holds the name, every other one the root until it is visited.
+fn smallest_ranks(graph: &Graph, roots: Vec<VertexId>) -> Result<Vec<u32>> {
+    let mut entries: Vec<u32> = roots.into_iter().map(|root| root.0).collect();
+    if graph.manifest().file(file_names::ORDER).is_none() {
+        // Dense ids are ranks, and each root is the smallest of its component.
+        return Ok(entries);
+    }
+    let mut is_named = vec![0u64; entries.len().div_ceil(64)];
+    let mut rank = 0;
+    graph.original_ids()?.for_each_chunk(|_, vertices| {
+        for vertex in vertices.iter().map(|vertex| vertex.index()) {
+            if is_named[vertex / 64] >> (vertex % 64) & 1 == 0 {
+                let root = entries[vertex] as usize;
+                if is_named[root / 64] >> (root % 64) & 1 == 0 {
+                    is_named[root / 64] |= 1 << (root % 64);
+                    entries[root] = rank;
+                }
+                entries[vertex] = entries[root];
+            }
+            rank += 1;
+        }
+        Ok::<(), Error>(())
+    })?;
+    Ok(entries)
+}
+
+impl Components {
+    /// Visits every component: the rank of its smallest original id, and its number of vertices.
+    /// Counts a range of names at a time, so that memory stays bounded.
+    fn for_each_size(&self, mut visit: impl FnMut(u32, u32)) {
+        let range = (self.memory / 256).clamp(1 << 16, 1 << 28) as usize;
+        for first in (0..self.ranks.len()).step_by(range) {
+            let mut sizes = vec![0u32; range.min(self.ranks.len() - first)];
+            for &rank in &self.ranks {
+                if let Some(size) = sizes.get_mut((rank as usize).wrapping_sub(first)) {
+                    *size += 1;
+                }
+            }
+            let sizes = (first as u32..).zip(sizes);
+            sizes.filter(|&(_, size)| size > 0).for_each(|(rank, size)| visit(rank, size));
+        }
+    }
+}
+
+/// What is said of all components.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    /// How many there are.
+    components: u64,
+    /// Vertices of the largest.
+    largest: u64,
+    /// The largest ones.
+    top: Vec<Component>,
+}
+
+/// A component and its number of vertices.
+#[derive(Debug, Serialize)]
+pub struct Component {
+    component: Name,
+    vertices: u32,
+}
+
+impl Columns for Components {
+    fn fields(&self, id: DataType) -> Vec<Field> {
+        vec![Field::new("component", id, false)]
+    }
+
+    fn rows_per_group(&self) -> usize {
+        rows_per_group(self.memory)
+    }
+
+    fn arrays(&self, graph: &Graph, vertices: &[VertexId]) -> Result<Vec<ArrayRef>> {
+        let ranks: Vec<u32> = vertices.iter().map(|vertex| self.ranks[vertex.index()]).collect();
+        Ok(vec![find_ids(graph, &ranks)?])
+    }
+}
+
+impl Answer for Components {
+    type Summary = Summary;
+
+    fn summary(&self, graph: &Graph, top: usize) -> Result<Summary> {
+        let (mut components, mut largest) = (0, 0);
+        let mut heap = BinaryHeap::new();
+        self.for_each_size(|rank, size| {
+            components += 1;
+            largest = largest.max(u64::from(size));
+            heap.push(Reverse((size, Reverse(rank))));
+            if heap.len() > top {
+                heap.pop();
+            }
+        });
+        let ids = graph.original_ids()?;
+        let mut list = Vec::new();
+        for Reverse((vertices, Reverse(rank))) in heap.into_sorted_vec() {
+            list.push(Component { component: ids.by_rank(rank as usize)?.into(), vertices });
+        }
+        Ok(Summary { components, largest, top: list })
+    }
+
+    fn facts(summary: &Summary, facts: &mut Facts) {
+        facts.add("components", report::count(summary.components));
+        facts.add("largest", report::counted(summary.largest, "vertex", "vertices"));
+    }
+
+    fn list(summary: &Summary) -> Grid {
+        let mut grid = Grid::new(&["component", "vertices"]);
+        for Component { component, vertices } in &summary.top {
+            grid.add([component.to_string(), vertices.to_string()]);
+        }
+        grid
+    }
+}

@@ -1,0 +1,148 @@
+//! Every way to fail has its exit code, says where and what, and leaves nothing behind.
+
+use std::fs;
+
+use tegula_store::read::crc32c;
+use tegula_testkit::EdgeList;
+
+use crate::shop::{Shop, has_program, said};
+
+#[test]
+fn a_malformed_input_is_refused_with_its_place() {
+    let shop = Shop::new();
+    shop.write("letters.txt", "1 2\n2 3\n3 x\n");
+    shop.write("short.txt", "1 2\n2\n");
+    shop.write("cut.bin32", [0u8; 12]);
+    shop.write("no.parquet", "PAR1 and nothing else");
+    shop.write("weightless.wel", "1 2 0.5\n2 3\n");
+    for (words, place) in [
+        ("letters.txt", "letters.txt, line 3"),
+        ("short.txt", "short.txt, line 2"),
+        ("cut.bin32", "cut.bin32"),
+        ("no.parquet", "no.parquet"),
+        ("weightless.wel --weighted", "weightless.wel, line 2"),
+        ("missing.txt", "missing.txt"),
+    ] {
+        let before = shop.names();
+        shop.tegula(&format!("import {words} -o g.tegula")).failed(3, &[place]);
+        assert_eq!(shop.names(), before, "{words}");
+    }
+}
+
+#[test]
+fn what_is_no_graph_is_refused_by_every_command() {
+    let shop = Shop::new();
+    shop.import(&EdgeList::new(vec![(0, 1)]), "");
+    shop.write("file.tegula", "no folder");
+    fs::create_dir(shop.path("empty.tegula")).unwrap();
+    fs::create_dir(shop.path("newer.tegula")).unwrap();
+    let manifest = String::from_utf8(shop.read("g.tegula/manifest.json")).unwrap();
+    let (json, _) = manifest.trim_end().rsplit_once('\n').unwrap();
+    let json = json.replace("\"format_version\": 1,", "\"format_version\": 999,");
+    let sealed = format!("{json}\ncrc32c {:08x}\n", crc32c(json.as_bytes()));
+    shop.write("newer.tegula/manifest.json", sealed);
+    for command in ["info", "verify", "run pagerank", "run wcc"] {
+        for (graph, words) in [
+            ("file.tegula", "not a graph"),
+            ("empty.tegula", "manifest.json"),
+            ("missing.tegula", "missing.tegula"),
+            ("newer.tegula", "999"),
+        ] {
+            shop.tegula(&format!("{command} {graph}")).failed(3, &[graph, words]);
+        }
+    }
+    fs::remove_file(shop.path("g.tegula/degrees.out")).unwrap();
+    shop.tegula("run pagerank g.tegula").failed(3, &["degrees.out", "missing"]);
+}
+
+#[test]
+fn a_vertex_that_does_not_exist_is_named() {
+    let shop = Shop::new();
+    shop.import(&EdgeList::new(vec![(0, 1), (1, 5)]), "");
+    for source in ["3", "6", "18446744073709551615", "-1", "x"] {
+        let words = format!("run bfs g.tegula --source {source} -o out.csv");
+        shop.tegula(&words).failed(3, &["no vertex", source]);
+    }
+    assert!(!shop.path("out.csv").exists());
+}
+
+#[test]
+fn a_budget_that_cannot_do_is_refused_with_both_numbers() {
+    let shop = Shop::new();
+    shop.import(&EdgeList::new((0..5000).map(|v| (v, v / 3)).collect()), "");
+    let said = shop.tegula("run pagerank g.tegula --memory 16MiB -o out.csv");
+    let said = said.failed(4, &["16.0 MiB", "--memory"]);
+    let needed: Vec<&str> = said.err.split("needs ").collect();
+    let needed: f64 = needed[1].split(' ').next().unwrap().parse().unwrap();
+    assert!((24.0..40.0).contains(&needed), "{}", said.err);
+    shop.tegula("import g.el -o h.tegula --memory 10MiB").failed(4, &["64.0 MiB", "10.0 MiB"]);
+    assert_eq!(shop.names(), ["g.el", "g.tegula"]);
+}
+
+#[test]
+fn a_wrong_command_line_is_a_matter_of_usage() {
+    let shop = Shop::new();
+    shop.import(&EdgeList::new(vec![(0, 1)]), "");
+    for (words, answer) in [
+        ("", "Usage"),
+        ("fly", "fly"),
+        ("run", "Usage"),
+        ("run pagerank", "<GRAPH>"),
+        ("run pagerank g.tegula --memory much", "much"),
+        ("run pagerank g.tegula --threads 0", "0"),
+        ("run pagerank g.tegula --damping 1.5", "1.5"),
+        ("run pagerank g.tegula -o ranks.xlsx", ".parquet"),
+        ("run bfs g.tegula", "--source"),
+        ("run wcc g.tegula --method propagation", "--undirected"),
+        ("run wcc g.tegula --executor seek", "no rows layout"),
+        ("import -o g.tegula", "INPUT"),
+        ("import g.el -o h.tegula --layouts rows", "tiles"),
+        ("import g.el -o h.tegula --format spreadsheet", "parquet"),
+    ] {
+        shop.tegula(words).failed(2, &[answer]);
+    }
+    assert_eq!(shop.tegula("--help").done().err, "");
+    assert!(shop.tegula("--version").done().out.starts_with("tegula "));
+}
+
+#[test]
+fn a_result_that_exists_is_replaced_only_by_force() {
+    let shop = Shop::new();
+    shop.import(&EdgeList::new(vec![(0, 1)]), "");
+    shop.write("out.csv", "precious");
+    shop.tegula("run wcc g.tegula -o out.csv").failed(1, &["out.csv", "--force"]);
+    assert_eq!(shop.read("out.csv"), b"precious");
+    shop.tegula("run wcc g.tegula -o out.csv --force").done();
+    assert_eq!(shop.read("out.csv"), b"vertex,component\n0,0\n1,0\n");
+    shop.tegula("run wcc g.tegula -o no/such/folder/out.csv").failed(1, &["no/such/folder"]);
+}
+
+#[test]
+fn a_full_disk_is_a_failure() {
+    let shop = Shop::new();
+    shop.import(&EdgeList::new(vec![(0, 1)]), "");
+    let mut command = shop.command("run wcc g.tegula");
+    command.stdout(fs::File::options().write(true).open("/dev/full").unwrap());
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("standard output"));
+}
+
+#[test]
+fn colours_are_for_terminals_that_want_them() {
+    let shop = Shop::new();
+    let plain = shop.tegula("info missing.tegula").failed(3, &["missing.tegula"]).err;
+    assert!(!plain.contains('\u{1b}'), "{plain}");
+    if !has_program("script") {
+        return;
+    }
+    // `script` gives the command a terminal.
+    let on_terminal = |no_color: &str| {
+        let call = format!("{} info missing.tegula", env!("CARGO_BIN_EXE_tegula"));
+        let mut script = std::process::Command::new("script");
+        script.args(["-qec", &call, "/dev/null"]).env("NO_COLOR", no_color).env("TERM", "xterm");
+        said(&mut script).out
+    };
+    assert!(on_terminal("").contains('\u{1b}'));
+    assert!(!on_terminal("1").contains('\u{1b}'));
+}

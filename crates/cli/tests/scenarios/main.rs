@@ -1,0 +1,10 @@
+//! What users do, by calling the built command in scratch folders.
+
+mod failures;
+mod generate;
+mod import;
+mod interrupts;
+mod look;
+mod results;
+mod run;
+mod shop;

@@ -1,0 +1,162 @@
+//! Algorithms against oracles, and what does not change their results.
+
+use tegula_testkit::pagerank::verify_pagerank;
+use tegula_testkit::{EdgeList, bfs, small_graphs, verify_bfs, verify_wcc, wcc};
+
+use crate::shop::{Shop, assert_shape, column, numbers, numbers_with_gaps};
+
+#[test]
+fn every_small_graph_has_the_oracles_answers() {
+    let shop = Shop::new();
+    for (name, graph) in small_graphs(11) {
+        shop.import(&graph, "");
+        let ranks = shop.tegula("run pagerank g.tegula --iterations 12").done().out;
+        verify_pagerank(&graph, 0.85, 12, &numbers(&ranks, "rank")).expect(name);
+        let components = shop.tegula("run wcc g.tegula").done().out;
+        verify_wcc(&graph, &numbers(&components, "component")).expect(name);
+        let Some(&source) = graph.vertices().last() else { continue };
+        let found = shop.tegula(&format!("run bfs g.tegula --source {source} --parents")).done();
+        let distances = numbers_with_gaps(&found.out, "distance");
+        let parents = numbers_with_gaps(&found.out, "parent");
+        verify_bfs(&graph, source, &distances, Some(&parents)).expect(name);
+        assert_eq!(distances, bfs(&graph, source), "{name}");
+    }
+}
+
+#[test]
+fn both_methods_for_components_agree_in_both_orders() {
+    let shop = Shop::new();
+    for (name, graph) in small_graphs(3) {
+        for order in ["given", "degree"] {
+            shop.import(&graph, &format!("--undirected --order {order}"));
+            let joined = shop.tegula("run wcc g.tegula").done().out;
+            let spread = shop.tegula("run wcc g.tegula --method propagation").done().out;
+            assert_eq!(joined, spread, "{name} {order}");
+            assert_eq!(numbers::<u64>(&joined, "component"), wcc(&graph), "{name} {order}");
+        }
+    }
+}
+
+#[test]
+fn results_depend_on_neither_threads_nor_how_files_are_read_nor_memory() {
+    let shop = Shop::new();
+    shop.tegula("generate rmat --scale 11 -o g.el").done();
+    shop.tegula("import g.el -o g.tegula").done();
+    for algorithm in ["pagerank g.tegula", "wcc g.tegula", "bfs g.tegula --source 4 --parents"] {
+        let expected = shop.tegula(&format!("run {algorithm} --threads 1")).done().out;
+        assert!(expected.lines().count() > 1000);
+        for options in [
+            "--threads 2 --io uring",
+            "--threads 3 --io threads",
+            "--threads 1 --io threads",
+            "--threads 2 --io auto --memory 40MiB",
+            "--executor scan",
+        ] {
+            let words = format!("run {algorithm} {options}");
+            assert!(shop.tegula(&words).done().out == expected, "{words}");
+        }
+    }
+}
+
+#[test]
+fn json_is_one_object_with_the_promised_fields() {
+    let shop = Shop::new();
+    shop.import(&EdgeList::new(vec![(1, 2), (2, 3), (3, 1), (4, 1)]), "");
+    for (algorithm, summary) in [
+        ("pagerank g.tegula", [("change", "number"), ("sum", "number"), ("top", "array")]),
+        ("bfs g.tegula --source 2", [("reached", "number"), ("depth", "number"), ("levels", "array")]),
+        ("wcc g.tegula", [("components", "number"), ("largest", "number"), ("top", "array")]),
+    ] {
+        let report = shop.tegula(&format!("run {algorithm} --json")).done().json();
+        assert_eq!(report["schema"], "tegula.run.v1");
+        assert_eq!(report["algorithm"], algorithm.split(' ').next().unwrap());
+        assert_eq!((&report["vertices"], &report["edges"]), (&4.into(), &4.into()));
+        let numbers = [
+            "iterations",
+            "edges_processed",
+            "bytes_read",
+            "bytes_written",
+            "peak_memory_bytes",
+        ];
+        assert_shape(&report, &numbers.map(|name| (name, "number")));
+        assert_shape(&report["seconds"], &["open", "run", "write"].map(|name| (name, "number")));
+        assert_shape(&report["summary"], &summary);
+        let times = report["iteration_seconds"].as_array().unwrap();
+        assert_eq!(Some(times.len() as u64), report["iterations"].as_u64());
+        assert_eq!(report["bytes_written"], 0);
+    }
+    let report = shop.tegula("run bfs g.tegula --source 2 --json -o out.csv").done().json();
+    assert_eq!(report["bytes_written"].as_u64(), Some(shop.read("out.csv").len() as u64));
+    let expected = serde_json::json!({"reached": 3, "depth": 2, "levels": [1, 1, 1]});
+    assert_eq!(report["summary"], expected);
+}
+
+#[test]
+fn top_prints_the_first_of_them_and_ties_go_by_vertex() {
+    let shop = Shop::new();
+    // 5 is pointed at by all; the others are alike.
+    shop.import(&EdgeList::new(vec![(9, 5), (3, 5), (7, 5), (1, 5), (20, 21)]), "");
+    let said = shop.tegula("run pagerank g.tegula --top 4").done();
+    let vertices: Vec<u64> = column(&said.out, "rank").into_iter().map(|(v, _)| v).collect();
+    assert_eq!(vertices, [5, 21, 1, 3]);
+    assert!(said.err.contains("sum of ranks"));
+    let levels = shop.tegula("run bfs g.tegula --source 9 --top 8").done().out;
+    assert_eq!(levels, "distance\tvertices\n0\t1\n1\t1\n");
+    let components = shop.tegula("run wcc g.tegula --top 1").done().out;
+    assert_eq!(components, "component\tvertices\n1\t5\n");
+    assert_eq!(shop.tegula("run wcc g.tegula --top 0").done().out, "component\tvertices\n");
+}
+
+#[test]
+fn pagerank_stops_as_it_is_told() {
+    let shop = Shop::new();
+    shop.tegula("generate rmat --scale 8 -o g.el").done();
+    shop.tegula("import g.el -o g.tegula").done();
+    let iterations = |options: &str| {
+        let report = shop.tegula(&format!("run pagerank g.tegula --json {options}")).done().json();
+        let change = report["summary"]["change"].as_f64();
+        (report["iterations"].as_u64().unwrap(), change)
+    };
+    assert_eq!(iterations("--iterations 3").0, 3);
+    assert_eq!(iterations("--iterations 0"), (0, None));
+    assert_eq!(iterations("--tolerance 0 --max-iterations 7").0, 7);
+    let (count, change) = iterations("--tolerance 1e-3");
+    assert!(count < 20 && change < Some(1e-3), "{count} {change:?}");
+    let both = "run pagerank g.tegula --iterations 3 --tolerance 0.1";
+    shop.tegula(both).failed(2, &["--tolerance"]);
+}
+
+#[test]
+fn strings_are_ids_as_well() {
+    let shop = Shop::new();
+    shop.write("g.tsv", "bob\tann\ncy\tbob\n007\tx\n");
+    shop.tegula("import g.tsv -o g.tegula --ids string").done();
+    let components = shop.tegula("run wcc g.tegula").done().out;
+    let expected = "vertex\tcomponent\n007\t007\nann\tann\nbob\tann\ncy\tann\nx\t007\n";
+    assert_eq!(components, expected);
+    let found = shop.tegula("run bfs g.tegula --source cy --parents").done().out;
+    let expected = "vertex\tdistance\tparent\n007\t\t\nann\t2\tbob\nbob\t1\tcy\ncy\t0\tcy\nx\t\t\n";
+    assert_eq!(found, expected);
+    assert!(shop.tegula("run bfs g.tegula --source 007").done().out.contains("x\t1\n"));
+    let report = shop.tegula("run pagerank g.tegula --json").done().json();
+    assert_eq!(report["summary"]["top"][0]["vertex"], "ann");
+}
+
+#[test]
+fn an_estimate_says_what_is_needed_and_runs_nothing() {
+    let shop = Shop::new();
+    shop.import(&EdgeList::new((0..1000).map(|v| (v, v / 2)).collect()), "");
+    for algorithm in ["pagerank g.tegula", "wcc g.tegula", "bfs g.tegula --source 1"] {
+        let words = format!("run {algorithm} --estimate --json --memory 8MiB");
+        let estimate = shop.tegula(&words).done().json();
+        assert_eq!(estimate["fits"], false, "{estimate}");
+        let needed = estimate["needed_bytes"].as_u64().unwrap();
+        // The budget that it names is indeed the least.
+        shop.tegula(&format!("run {algorithm} --memory {needed}")).done();
+        let less = needed - 1;
+        shop.tegula(&format!("run {algorithm} --memory {less}")).failed(4, &["budget"]);
+    }
+    let text = shop.tegula("run pagerank g.tegula --estimate -o out.csv").done().out;
+    assert!(text.contains("vertex arrays") && text.contains("fits"), "{text}");
+    assert!(!shop.path("out.csv").exists());
+}

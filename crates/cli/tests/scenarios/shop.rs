@@ -1,0 +1,171 @@
+//! A scratch folder in which the command is called, and ways to read what it says.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+use tegula_testkit::{EdgeList, Scratch};
+
+/// A scratch folder; every command runs in it, so names are relative.
+pub struct Shop(Scratch);
+
+/// What a command said, and how it ended.
+#[derive(Debug)]
+pub struct Said {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Said {
+    /// That it was done; otherwise tells why not.
+    #[track_caller]
+    pub fn done(self) -> Said {
+        assert_eq!(self.code, Some(0), "{}", self.err);
+        self
+    }
+
+    /// That it failed with this exit code and said all of this.
+    #[track_caller]
+    pub fn failed(self, code: i32, words: &[&str]) -> Said {
+        assert_eq!(self.code, Some(code), "{} {}", self.out, self.err);
+        for word in words {
+            assert!(self.err.contains(word), "no `{word}` in: {}", self.err);
+        }
+        assert_eq!(self.out, "", "a failure prints no result");
+        self
+    }
+
+    /// The one JSON object on standard output.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        assert_eq!(self.out.lines().count(), 1, "{}", self.out);
+        let value: Value = serde_json::from_str(&self.out).unwrap();
+        assert!(value.is_object(), "{value}");
+        value
+    }
+}
+
+impl Shop {
+    pub fn new() -> Shop {
+        Shop(Scratch::new())
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.path(name), content).unwrap();
+    }
+
+    pub fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap()
+    }
+
+    /// All names in the folder, hidden ones too.
+    pub fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// The command with these words, not started yet.
+    pub fn command(&self, words: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tegula"));
+        command.args(words.split_whitespace()).current_dir(self.0.path());
+        command.env_remove("TEGULA_LOG").env_remove("NO_COLOR");
+        command
+    }
+
+    /// Calls the command with these words and waits for its end.
+    pub fn tegula(&self, words: &str) -> Said {
+        said(&mut self.command(words))
+    }
+
+    /// Starts the command with all its streams in pipes.
+    pub fn start(&self, words: &str) -> Child {
+        let mut command = self.command(words);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    }
+
+    /// Imports a list of edges as `g.tegula`, anew.
+    pub fn import(&self, graph: &EdgeList, options: &str) {
+        let lines = graph.edges.iter().map(|(source, target)| format!("{source} {target}\n"));
+        self.write("g.el", lines.collect::<String>());
+        self.tegula(&format!("import g.el -o g.tegula --force --ids integer {options}")).done();
+    }
+}
+
+pub fn said(command: &mut Command) -> Said {
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    Said {
+        code: output.status.code(),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// A table of text: the header, and the cells of each row.
+pub type Lines = (Vec<String>, Vec<Vec<String>>);
+
+/// Splits text into cells; none of these tables has quotes.
+pub fn lines(text: &str, separator: char) -> Lines {
+    let split = |line: &str| line.split(separator).map(str::to_owned).collect();
+    let mut lines = text.lines().map(split);
+    (lines.next().unwrap(), lines.collect())
+}
+
+/// A column of a table with tabs, by vertex; none where the cell is empty.
+pub fn column(text: &str, name: &str) -> Vec<(u64, Option<String>)> {
+    let (header, rows) = lines(text, '\t');
+    assert_eq!(header[0], "vertex");
+    let index = header.iter().position(|column| column == name).unwrap();
+    let cell = |row: &Vec<String>| Some(row[index].clone()).filter(|cell| !cell.is_empty());
+    rows.iter().map(|row| (row[0].parse().unwrap(), cell(row))).collect()
+}
+
+/// The same with numbers; every cell is filled.
+pub fn numbers<T: std::str::FromStr<Err: std::fmt::Debug>>(text: &str, name: &str) -> Vec<(u64, T)> {
+    let rows = column(text, name).into_iter();
+    rows.map(|(vertex, cell)| (vertex, cell.unwrap().parse().unwrap())).collect()
+}
+
+/// The same with numbers and gaps.
+pub fn numbers_with_gaps(text: &str, name: &str) -> Vec<(u64, Option<u64>)> {
+    let rows = column(text, name).into_iter();
+    rows.map(|(vertex, cell)| (vertex, cell.map(|cell| cell.parse().unwrap()))).collect()
+}
+
+/// The names of an object and the kinds of their values.
+pub fn shape(value: &Value) -> BTreeMap<&str, &'static str> {
+    let kind = |value: &Value| match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    value.as_object().unwrap().iter().map(|(name, value)| (name.as_str(), kind(value))).collect()
+}
+
+/// Asserts that an object has at least these fields, each of its kind.
+#[track_caller]
+pub fn assert_shape(value: &Value, expected: &[(&str, &str)]) {
+    let shape = shape(value);
+    for (name, kind) in expected {
+        assert_eq!(shape.get(name), Some(kind), "{name} in {value}");
+    }
+}
+
+/// Whether a program of this name can be called.
+pub fn has_program(name: impl AsRef<OsStr>) -> bool {
+    Command::new(name).arg("--version").stdout(Stdio::null()).status().is_ok()
+}

@@ -1,0 +1,77 @@
+//! What is wrong, and where.
+
+use std::fmt;
+
+/// A rule of the house.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rule {
+    /// An arrow between crates that does not point down.
+    CrateArrow,
+    /// A file that is too long.
+    FileLength,
+    /// A function that is too long.
+    FunctionLength,
+    /// A call that has no place there.
+    BannedCall,
+    /// A test that is not run.
+    IgnoredTest,
+    /// A test that cannot fail.
+    TestWithoutAssertion,
+    /// `unsafe` without a word on why it is sound.
+    UnsafeWithoutSafety,
+    /// A note to oneself.
+    UnfinishedNote,
+    /// An exception to a rule that is not needed.
+    IdleException,
+}
+
+impl Rule {
+    /// The name that is printed with a finding.
+    pub fn name(self) -> &'static str {
+        match self {
+            Rule::CrateArrow => "crate-arrow",
+            Rule::FileLength => "file-length",
+            Rule::FunctionLength => "function-length",
+            Rule::BannedCall => "banned-call",
+            Rule::IgnoredTest => "ignored-test",
+            Rule::TestWithoutAssertion => "test-without-assertion",
+            Rule::UnsafeWithoutSafety => "unsafe-without-safety",
+            Rule::UnfinishedNote => "unfinished-note",
+            Rule::IdleException => "idle-exception",
+        }
+    }
+}
+
+/// A place where a rule is broken.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    /// Path from the root of the workspace.
+    pub file: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// The rule.
+    pub rule: Rule,
+    /// How far it is broken: lines of a length, else 1.
+    pub amount: usize,
+    /// What is wrong and why that matters.
+    pub message: String,
+}
+
+impl Finding {
+    /// A finding that counts once.
+    pub fn new(
+        rule: Rule,
+        file: impl Into<String>,
+        line: usize,
+        message: impl Into<String>,
+    ) -> Finding {
+        Finding { file: file.into(), line, rule, amount: 1, message: message.into() }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Finding { file, line, rule, message, .. } = self;
+        write!(f, "{file}:{line}: {message} [{}]", rule.name())
+    }
+}
