@@ -124,7 +124,7 @@ impl<K: Prefix> SortedSlice<K> {
         let bits = u64::BITS - (last - first).leading_zeros();
         // An entry for every four keys or so: the keys of an entry share a cache line.
         let index_bits = (keys.len() / 4 + 1).ilog2();
-        let shift = bits.saturating_sub(index_bits);
+        let shift = bits.saturating_sub(index_bits).min(u64::BITS - 1);
         let entries = ((last - first) >> shift) as usize + 1;
         let mut index = vec![0; entries + 1];
         for key in &keys {

@@ -1,0 +1,269 @@
+"""Runs one graph library on one graph, on request, and times it.
+
+    peers.py PEER GRAPH.bin32 VERTICES
+
+PEER is graphblas, scipy, networkit or igraph; the graph is pairs of little-endian 32-bit ids. Once it is
+loaded, one line of JSON says what the library has loaded. Every line on standard input is then a request,
+`pagerank ITERATIONS`, `bfs SOURCE` or `wcc`, answered by one line of JSON with its time and with figures
+by which the answer can be checked.
+
+Times are those of the algorithm alone: the graph lies in memory in the library's own form.
+"""
+
+import json
+import resource
+import sys
+import time
+
+import numpy as np
+
+DAMPING = 0.85
+
+
+def read_pairs(path):
+    """Sources and targets, one array each."""
+    pairs = np.fromfile(path, dtype="<u4").reshape(-1, 2)
+    return np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
+
+
+def power_iteration(vertices, out_degrees, iterations, pull):
+    """PageRank by Graphalytics' rule; `pull(weights, base)` is, for each vertex, `base` and the weights of its
+    in-neighbours."""
+    inverse = np.zeros(vertices, np.float32)
+    np.divide(DAMPING, out_degrees, out=inverse, where=out_degrees > 0)
+    is_dangling = out_degrees == 0
+    ranks = np.full(vertices, 1 / vertices, np.float32)
+    seconds = []
+    for _ in range(iterations):
+        started = time.perf_counter()
+        dangling = float(ranks.sum(where=is_dangling, dtype=np.float64))
+        base = (1 - DAMPING + DAMPING * dangling) / vertices
+        ranks = pull(ranks * inverse, np.float32(base))
+        seconds.append(time.perf_counter() - started)
+    return {"iteration_seconds": seconds, **checks_of_ranks(ranks)}
+
+
+def checks_of_ranks(ranks):
+    ranks = np.asarray(ranks)
+    return {"sum": float(ranks.sum(dtype=np.float64)), "top": int(ranks.argmax())}
+
+
+def timed(work):
+    started = time.perf_counter()
+    result = work()
+    return time.perf_counter() - started, result
+
+
+class GraphBlas:
+    """SuiteSparse:GraphBLAS through python-graphblas: one vector-matrix product an iteration.
+
+    Values are one for all entries, as in LAGraph, so that only the pattern is read; edges that repeat
+    are one entry.
+    """
+
+    algorithms = ("pagerank", "bfs")
+
+    def __init__(self, sources, targets, vertices):
+        import graphblas as gb
+
+        gb.init("suitesparse", blocking=True)
+        self.gb = gb
+        self.version = ".".join(map(str, gb.ss.about["library_version"]))
+        self.threads = int(gb.ss.config["nthreads"])
+        size = {"nrows": vertices, "ncols": vertices}
+        # In-edges of a vertex side by side: the fastest form for a product with a dense vector.
+        self.into = gb.Matrix.from_coo(
+            targets, sources, np.float32(1), dtype="FP32", **size
+        )
+        self.out_degrees = self.into.reduce_columnwise(gb.agg.count).new(dtype="FP32")
+        self.out_degrees = self.out_degrees.to_dense(fill_value=0)
+        self.edges = int(self.into.nvals)
+        self.merges_duplicates = True
+        self.out = None
+
+    def pagerank(self, iterations):
+        gb = self.gb
+
+        def pull(weights, base):
+            weights = gb.Vector.from_dense(weights)
+            ranks = gb.Vector.from_dense(np.full(self.into.nrows, base))
+            ranks(gb.binary.plus) << self.into.mxv(weights, gb.semiring.plus_second)
+            return ranks.to_dense()
+
+        return power_iteration(self.into.nrows, self.out_degrees, iterations, pull)
+
+    def bfs(self, source):
+        gb = self.gb
+        if self.out is None:
+            self.out = self.into.T.new()
+
+        def search():
+            levels = gb.Vector("INT32", self.out.nrows)
+            frontier = gb.Vector("BOOL", self.out.nrows)
+            frontier[source] = True
+            level = 0
+            while frontier.nvals:
+                levels(frontier.S)[:] = level
+                frontier(~levels.S, replace=True) << frontier.vxm(self.out, gb.semiring.any_pair)
+                level += 1
+            return int(levels.nvals)
+
+        seconds, reached = timed(search)
+        return {"seconds": seconds, "reached": reached}
+
+
+class SciPy:
+    """SciPy's compressed sparse rows. Edges that repeat are one entry with their number as value."""
+
+    algorithms = ("pagerank", "bfs", "wcc")
+    threads = 1
+
+    def __init__(self, sources, targets, vertices):
+        import scipy
+        from scipy import sparse
+
+        self.version = scipy.__version__
+        ones = np.ones(len(sources), np.float32)
+        sources, targets = sources.view(np.int32), targets.view(np.int32)
+        self.out_degrees = np.bincount(sources, minlength=vertices).astype(np.float32)
+        entries = (ones, (targets, sources))
+        self.into = sparse.coo_matrix(entries, shape=(vertices, vertices)).tocsr()
+        self.edges = int(self.into.data.sum(dtype=np.float64))
+        self.merges_duplicates = False
+        self.out = None
+
+    def pagerank(self, iterations):
+        def pull(weights, base):
+            ranks = self.into @ weights
+            ranks += base
+            return ranks
+
+        return power_iteration(self.into.shape[0], self.out_degrees, iterations, pull)
+
+    def forward(self):
+        if self.out is None:
+            # What csgraph works on; converted here, so that no search is charged for it.
+            self.out = self.into.T.tocsr().astype(np.float64)
+        return self.out
+
+    def bfs(self, source):
+        from scipy.sparse.csgraph import breadth_first_order
+
+        graph = self.forward()
+        search = lambda: breadth_first_order(graph, source, return_predecessors=False)
+        seconds, order = timed(search)
+        return {"seconds": seconds, "reached": len(order)}
+
+    def wcc(self):
+        from scipy.sparse.csgraph import connected_components
+
+        graph = self.forward()
+        seconds, (count, _) = timed(lambda: connected_components(graph, connection="weak"))
+        return {"seconds": seconds, "components": int(count)}
+
+
+class NetworKit:
+    """NetworKit's adjacency arrays."""
+
+    algorithms = ("pagerank", "bfs", "wcc")
+
+    def __init__(self, sources, targets, vertices):
+        import networkit as nk
+
+        self.nk = nk
+        self.version = nk.__version__
+        self.threads = nk.getMaxNumberOfThreads()
+        # Its reader of arrays takes 64-bit ids; narrower ones crash it.
+        ends = sources.astype(np.uint64), targets.astype(np.uint64)
+        self.graph = nk.GraphFromCoo(ends, n=vertices, directed=True)
+        self.edges = self.graph.numberOfEdges()
+        self.merges_duplicates = False
+
+    def pagerank(self, iterations):
+        nk = self.nk
+        sinks = nk.centrality.SinkHandling.DistributeSinks
+        rank = nk.centrality.PageRank(self.graph, DAMPING, 1e-30, distributeSinks=sinks)
+        rank.maxIterations = iterations
+        seconds, _ = timed(rank.run)
+        done = max(rank.numberOfIterations(), 1)
+        return {"iteration_seconds": [seconds / done] * done, **checks_of_ranks(rank.scores())}
+
+    def bfs(self, source):
+        search = self.nk.distance.BFS(self.graph, source, storePaths=False)
+        seconds, _ = timed(search.run)
+        # Vertices out of reach are at the largest float.
+        reached = int((np.asarray(search.getDistances()) < 1e300).sum())
+        return {"seconds": seconds, "reached": reached}
+
+    def wcc(self):
+        components = self.nk.components.WeaklyConnectedComponents(self.graph)
+        seconds, _ = timed(components.run)
+        return {"seconds": seconds, "components": components.numberOfComponents()}
+
+
+class IGraph:
+    """igraph. Its PageRank solves to convergence and knows no iterations."""
+
+    algorithms = ("pagerank", "bfs", "wcc")
+    threads = 1
+
+    def __init__(self, sources, targets, vertices):
+        import igraph
+
+        self.version = igraph.__version__
+        edges = np.empty((len(sources), 2), np.int64)
+        edges[:, 0], edges[:, 1] = sources, targets
+        self.graph = igraph.Graph(n=vertices, edges=edges, directed=True)
+        self.edges = self.graph.ecount()
+        self.merges_duplicates = False
+
+    def pagerank(self, _iterations):
+        seconds, ranks = timed(lambda: self.graph.pagerank(damping=DAMPING))
+        return {"seconds": seconds, **checks_of_ranks(ranks)}
+
+    def bfs(self, source):
+        seconds, distances = timed(lambda: self.graph.distances(source)[0])
+        return {"seconds": seconds, "reached": int(np.isfinite(distances).sum())}
+
+    def wcc(self):
+        seconds, components = timed(lambda: self.graph.connected_components(mode="weak"))
+        return {"seconds": seconds, "components": len(components)}
+
+
+PEERS = {"graphblas": GraphBlas, "scipy": SciPy, "networkit": NetworKit, "igraph": IGraph}
+
+
+def say(answer):
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    print(json.dumps({**answer, "peak_memory_bytes": peak}), flush=True)
+
+
+def main():
+    if len(sys.argv) != 4 or sys.argv[1] not in PEERS:
+        sys.exit(__doc__)
+    name, path, vertices = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    sources, targets = read_pairs(path)
+    used = np.zeros(vertices, bool)
+    used[sources] = used[targets] = True
+    seconds, peer = timed(lambda: PEERS[name](sources, targets, vertices))
+    del sources, targets
+    about = {
+        "peer": name,
+        "version": peer.version,
+        "threads": peer.threads,
+        "vertices": vertices,
+        "vertices_with_edges": int(used.sum()),
+        "edges": peer.edges,
+        "merges_duplicates": peer.merges_duplicates,
+        "algorithms": peer.algorithms,
+        "load_seconds": seconds,
+    }
+    say(about)
+    for request in sys.stdin:
+        algorithm, *arguments = request.split()
+        answer = getattr(peer, algorithm)(*map(int, arguments))
+        say({"peer": name, "graph": path, "algorithm": algorithm, **answer})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,180 @@
+//! Running the `tegula` command and other programs.
+
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::Value;
+
+use super::{Result, target_folder};
+
+/// The exit code of a run that does not fit its budget.
+const OVER_BUDGET: i32 = 4;
+
+/// The command, built for release.
+#[derive(Debug, Clone)]
+pub struct Tegula {
+    binary: PathBuf,
+}
+
+impl Tegula {
+    /// Builds the command if it is not up to date, or takes the one that `TEGULA_BIN` names.
+    ///
+    /// # Errors
+    /// When it cannot be built.
+    pub fn build(root: &Path) -> Result<Tegula> {
+        if let Some(binary) = std::env::var_os("TEGULA_BIN") {
+            return Ok(Tegula { binary: binary.into() });
+        }
+        cargo_build(root, &["--bin", "tegula"])?;
+        let name = format!("tegula{}", std::env::consts::EXE_SUFFIX);
+        Ok(Tegula { binary: target_folder()?.join("release").join(name) })
+    }
+
+    /// Runs it with `--json`; returns what it says.
+    ///
+    /// # Errors
+    /// When it fails: with its message.
+    pub fn json<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Result<Value> {
+        self.json_within_budget(arguments)?.ok_or_else(|| "it does not fit its budget".into())
+    }
+
+    /// As [`Tegula::json`]; none when it refuses to work within its budget.
+    ///
+    /// # Errors
+    /// When it fails otherwise.
+    pub fn json_within_budget<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Result<Option<Value>> {
+        let mut command = Command::new(&self.binary);
+        command.args(arguments).arg("--json").stdin(Stdio::null());
+        let output = command.output().map_err(|e| format!("{}: {e}", self.binary.display()))?;
+        if output.status.code() == Some(OVER_BUDGET) {
+            return Ok(None);
+        }
+        if !output.status.success() {
+            let message = String::from_utf8_lossy(&output.stderr);
+            let words: Vec<_> = arguments.iter().map(|a| a.as_ref().to_string_lossy()).collect();
+            return Err(format!("tegula {}: {}", words.join(" "), message.trim()).into());
+        }
+        Ok(Some(serde_json::from_slice(&output.stdout)?))
+    }
+}
+
+/// Builds something of this workspace for release.
+///
+/// # Errors
+/// When that fails.
+pub fn cargo_build(root: &Path, what: &[&str]) -> Result<()> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.current_dir(root).args(["build", "--quiet", "--release"]).args(what);
+    if !command.status()?.success() {
+        return Err(format!("cargo build --release {} failed", what.join(" ")).into());
+    }
+    Ok(())
+}
+
+/// The first line that a program prints, if it runs.
+pub fn first_line(program: &str, arguments: &[&str], folder: &Path) -> Option<String> {
+    let output = Command::new(program).args(arguments).current_dir(folder).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;
+    Some(text.lines().next().unwrap_or_default().to_owned())
+}
+
+/// A program that holds a graph and answers each line with one of JSON. It ends with this value.
+pub struct Worker {
+    child: Child,
+    requests: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+    name: String,
+}
+
+impl Worker {
+    /// Starts it.
+    ///
+    /// # Errors
+    /// When that fails.
+    pub fn start(command: &mut Command) -> Result<Worker> {
+        let name = command.get_program().to_string_lossy().into_owned();
+        let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = piped.spawn().map_err(|error| format!("{name}: {error}"))?;
+        let requests = child.stdin.take();
+        let answers = BufReader::new(child.stdout.take().ok_or("no standard output")?);
+        Ok(Worker { child, requests, answers, name })
+    }
+
+    /// Waits for the next answer.
+    ///
+    /// # Errors
+    /// When the program has ended, or says something else.
+    pub fn answer(&mut self) -> Result<Value> {
+        let mut line = String::new();
+        self.answers.read_line(&mut line)?;
+        if line.is_empty() {
+            let status = self.child.wait()?;
+            return Err(format!("{} ended without an answer ({status})", self.name).into());
+        }
+        Ok(serde_json::from_str(&line)?)
+    }
+
+    /// Asks, and waits for the answer.
+    ///
+    /// # Errors
+    /// Those of [`Worker::answer`].
+    pub fn ask(&mut self, request: &str) -> Result<Value> {
+        if let Some(requests) = &mut self.requests {
+            // One that has ended says so when it is read from.
+            let _ = writeln!(requests, "{request}").and_then(|()| requests.flush());
+        }
+        self.answer()
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // It ends when nothing more can be asked; its exit code tells nothing new.
+        self.requests = None;
+        let _ = self.child.wait();
+    }
+}
+
+/// A number of an answer.
+///
+/// # Errors
+/// When there is none at this path, as in `/seconds/run`.
+pub fn number(answer: &Value, path: &str) -> Result<f64> {
+    let found = answer.pointer(path).and_then(Value::as_f64);
+    found.ok_or_else(|| format!("there is no number {path} in {answer}").into())
+}
+
+/// A whole number of an answer.
+///
+/// # Errors
+/// Those of [`number`].
+pub fn whole(answer: &Value, path: &str) -> Result<u64> {
+    let found = answer.pointer(path).and_then(Value::as_u64);
+    found.ok_or_else(|| format!("there is no whole number {path} in {answer}").into())
+}
+
+/// The numbers of a list of an answer.
+///
+/// # Errors
+/// When there is no such list, or it is empty.
+pub fn numbers(answer: &Value, path: &str) -> Result<Vec<f64>> {
+    let list = answer.pointer(path).and_then(Value::as_array);
+    let list: Option<Vec<f64>> = list.and_then(|list| list.iter().map(Value::as_f64).collect());
+    let found = list.filter(|list| !list.is_empty());
+    found.ok_or_else(|| format!("there are no numbers {path} in {answer}").into())
+}
+
+/// A vertex as the command names it on its command line.
+///
+/// # Errors
+/// When it is neither a number nor a string.
+pub fn vertex(answer: &Value, path: &str) -> Result<String> {
+    match answer.pointer(path) {
+        Some(Value::Number(id)) => Ok(id.to_string()),
+        Some(Value::String(id)) => Ok(id.clone()),
+        _ => Err(format!("there is no vertex {path} in {answer}").into()),
+    }
+}
