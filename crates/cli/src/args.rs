@@ -4,11 +4,17 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use tegula_engine::{Graph, open_graph};
+use tegula_store::Error;
 use tegula_store::read::{Backend, THREADS_DEFAULT};
 
+use crate::errors::Result;
 use crate::generate::GenerateArgs;
 use crate::import::ImportArgs;
 use crate::run::Algorithm;
+
+/// Bytes of code, tables and frames, whatever is done.
+const OVERHEAD: u64 = 24 << 20;
 
 /// Graph algorithms over graphs larger than memory.
 ///
@@ -65,6 +71,22 @@ pub struct GraphArgs {
     /// How to read it.
     #[command(flatten)]
     pub reading: Reading,
+}
+
+impl GraphArgs {
+    /// Opens the graph for something that holds so many bytes of each vertex.
+    ///
+    /// # Errors
+    /// Those of opening; [`Error::OverBudget`] when that cannot be held.
+    pub fn open(&self, what: &str, bytes_per_vertex: u64) -> Result<Graph> {
+        let budget = self.reading.budget.bytes();
+        let graph = open_graph(&self.graph, budget, self.reading.io.backend())?;
+        let needed = bytes_per_vertex * u64::from(graph.vertex_count()) + OVERHEAD;
+        if needed > budget {
+            return Err(Error::OverBudget { what: what.to_owned(), needed, budget }.into());
+        }
+        Ok(graph)
+    }
 }
 
 /// How a graph is read.

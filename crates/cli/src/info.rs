@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use tegula_engine::open_graph;
 use tegula_store::graph::{FileEntry, Graph, IdType, Manifest};
 
 use crate::args::GraphArgs;
@@ -11,12 +10,15 @@ use crate::json::{self, Degrees};
 use crate::report::{self, Facts};
 use crate::session::Session;
 
+/// Bytes that the summary of degrees holds of each vertex.
+const BYTES_PER_VERTEX: u64 = 5;
+
 /// Shows what a graph directory holds.
 ///
 /// # Errors
 /// Those of opening and reading.
 pub fn info(args: &GraphArgs, session: &Session) -> Result<()> {
-    let graph = open_graph(&args.graph, args.reading.budget.bytes(), args.reading.io.backend())?;
+    let graph = args.open("the summary of degrees", BYTES_PER_VERTEX)?;
     let degrees = DegreeSummary::read(&graph)?;
     if session.json {
         return session.print_json(&to_json(&graph, &degrees));

@@ -2,9 +2,6 @@
 
 use std::time::Instant;
 
-use tegula_engine::open_graph;
-use tegula_store::Error;
-
 use crate::args::GraphArgs;
 use crate::errors::Result;
 use crate::json::{self, Seconds};
@@ -13,8 +10,6 @@ use crate::session::Session;
 
 /// Bytes that checking holds of each vertex.
 const BYTES_PER_VERTEX: u64 = 12;
-/// Bytes of code, tables and frames.
-const OVERHEAD: u64 = 24 << 20;
 
 /// Reads every byte of a graph and checks it.
 ///
@@ -22,12 +17,7 @@ const OVERHEAD: u64 = 24 << 20;
 /// The first damage that is found.
 pub fn verify(args: &GraphArgs, session: &Session) -> Result<()> {
     let started = Instant::now();
-    let budget = args.reading.budget.bytes();
-    let graph = open_graph(&args.graph, budget, args.reading.io.backend())?;
-    let needed = BYTES_PER_VERTEX * u64::from(graph.vertex_count()) + OVERHEAD;
-    if needed > budget {
-        return Err(Error::OverBudget { what: "the check".into(), needed, budget }.into());
-    }
+    let graph = args.open("the check", BYTES_PER_VERTEX)?;
     let checked = graph.verify(session.progress(), &session.cancel)?;
     let elapsed = started.elapsed();
     if session.json {

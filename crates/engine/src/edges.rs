@@ -3,9 +3,10 @@
 use std::time::Instant;
 
 use tegula_store::graph::{Graph, TileEntry};
-use tegula_store::tiles::{Entries, Tile, TileSummary, WINDOW_SIZE};
+use tegula_store::tiles::{Entries, InstructionSet, Tile, TileSummary, WINDOW_SIZE};
 use tegula_store::{Result, VertexId};
 
+use crate::instructions::{Instructions, WithInstructions};
 use crate::options::{RunOptions, RunStatistics};
 use crate::run::cache_within;
 use crate::scan::{ScanJob, ScanWorker, scan};
@@ -35,7 +36,7 @@ pub fn visit_edges<V: EdgeVisitor>(
     let started = Instant::now();
     let read_before = graph.reader().statistics().bytes_read;
     let cache = cache_within(graph, "the run", visitor_size, false, options)?;
-    let job = EdgeScan { graph, visitor };
+    let job = EdgeScan { graph, visitor, instructions: options.instructions };
     let done = scan(&cache, &[&job], options.threads, &options.cancel)?;
     Ok(RunStatistics {
         iterations: 1,
@@ -49,6 +50,7 @@ pub fn visit_edges<V: EdgeVisitor>(
 struct EdgeScan<'v, V> {
     graph: &'v Graph,
     visitor: &'v V,
+    instructions: Instructions,
 }
 
 impl<V: EdgeVisitor> ScanJob for EdgeScan<'_, V> {
@@ -61,13 +63,18 @@ impl<V: EdgeVisitor> ScanJob for EdgeScan<'_, V> {
     }
 
     fn worker(&self) -> Box<dyn ScanWorker + '_> {
-        Box::new(EdgeWorker { visitor: self.visitor, source_limit: self.graph.vertex_count() })
+        Box::new(EdgeWorker {
+            visitor: self.visitor,
+            vertex_count: self.graph.vertex_count(),
+            instructions: self.instructions,
+        })
     }
 }
 
 struct EdgeWorker<'v, V> {
     visitor: &'v V,
-    source_limit: u32,
+    vertex_count: u32,
+    instructions: Instructions,
 }
 
 impl<V: EdgeVisitor> ScanWorker for EdgeWorker<'_, V> {
@@ -80,32 +87,52 @@ impl<V: EdgeVisitor> ScanWorker for EdgeWorker<'_, V> {
         _weights: &[f32],
     ) -> Result<(), String> {
         let window = entry.summary.target_first & !(WINDOW_SIZE as u32 - 1);
-        for strip in tile.strips(self.source_limit) {
+        let (visitor, vertex_count) = (self.visitor, self.vertex_count);
+        self.instructions.run(TileEdges { visitor, tile, window, vertex_count })
+    }
+
+    fn end_part(&mut self, _part: &Part) {}
+}
+
+/// The edges of one tile, to be shown to a visitor.
+struct TileEdges<'t, V> {
+    visitor: &'t V,
+    tile: Tile<'t>,
+    window: u32,
+    vertex_count: u32,
+}
+
+impl<V: EdgeVisitor> WithInstructions for TileEdges<'_, V> {
+    type Output = Result<(), String>;
+
+    #[inline(always)]
+    fn run<I: InstructionSet>(self, instructions: I) -> Result<(), String> {
+        let skip = self.vertex_count;
+        // A damaged tile may hold a target behind the last vertex: it must not reach the visitor.
+        let last = self.vertex_count.saturating_sub(1);
+        for strip in self.tile.strips(self.vertex_count) {
             let strip = strip?;
-            let base = window + strip.target_start() as u32;
-            if base >= self.source_limit {
-                return Err(format!("a strip begins at target {base} of {}", self.source_limit));
-            }
-            let last = self.source_limit - 1;
             match strip.entries() {
-                Entries::Masks => strip.visit_masks(|_, source, mask| {
-                    let mut mask = mask;
+                Entries::Masks => strip.visit_masks(|_, source, mut mask| {
+                    let first = self.window + strip.target_start() as u32;
                     while mask != 0 {
-                        let target = (base + mask.trailing_zeros()).min(last);
+                        let target = (first + mask.trailing_zeros()).min(last);
                         self.visitor.visit(VertexId(source), VertexId(target));
                         mask &= mask - 1;
                     }
                 }),
                 Entries::Row | Entries::Singles => {
-                    strip.visit_singles(|_, source, target| {
-                        let target = (window + target as u32).min(last);
-                        self.visitor.visit(VertexId(source), VertexId(target));
+                    strip.visit_blocks(instructions, skip, |block| {
+                        for (&source, &target) in block.sources.iter().zip(&block.targets) {
+                            if source != skip {
+                                let target = (self.window + u32::from(target)).min(last);
+                                self.visitor.visit(VertexId(source), VertexId(target));
+                            }
+                        }
                     });
                 }
             }
         }
         Ok(())
     }
-
-    fn end_part(&mut self, _part: &Part) {}
 }

@@ -7,43 +7,10 @@
 //! same bits.
 
 use tegula_store::tiles::{BLOCK_SIZE, EdgeWeight, Encoding};
-use tegula_store::tiles::{InstructionSet, Portable, Strip, Tile, WINDOW_SIZE};
-#[cfg(target_arch = "x86_64")]
-use tegula_store::tiles::{Avx2, Avx512};
+use tegula_store::tiles::{InstructionSet, Strip, Tile, WINDOW_SIZE};
 
+use crate::instructions::WithInstructions;
 use crate::program::Program;
-
-/// The instructions that a kernel may use.
-#[derive(Debug, Clone, Copy)]
-pub enum Instructions {
-    /// AVX-512.
-    #[cfg(target_arch = "x86_64")]
-    Avx512(Avx512),
-    /// AVX2.
-    #[cfg(target_arch = "x86_64")]
-    Avx2(Avx2),
-    /// Whatever the compiler was told to expect.
-    Portable,
-}
-
-impl Instructions {
-    /// The best that this processor has.
-    pub fn detect() -> Instructions {
-        Instructions::all().into_iter().next().unwrap_or(Instructions::Portable)
-    }
-
-    /// All that this processor has, the best first.
-    pub fn all() -> Vec<Instructions> {
-        let mut all = Vec::new();
-        #[cfg(target_arch = "x86_64")]
-        {
-            all.extend(Avx512::detect().map(Instructions::Avx512));
-            all.extend(Avx2::detect().map(Instructions::Avx2));
-        }
-        all.push(Instructions::Portable);
-        all
-    }
-}
 
 /// What a kernel reads and writes.
 pub struct KernelInput<'a, P: Program> {
@@ -59,57 +26,29 @@ pub struct KernelInput<'a, P: Program> {
     pub accumulators: &'a mut [P::Message; WINDOW_SIZE],
 }
 
-/// Reduces the messages of a tile's sources into the accumulators of its targets.
-///
-/// # Errors
-/// What does not fit in the tile, in words.
-pub fn process<P: Program>(
-    input: KernelInput<'_, P>,
-    instructions: Instructions,
-) -> Result<(), String> {
-    match instructions {
-        // SAFETY: the value in it proves that this processor has the instructions.
-        #[cfg(target_arch = "x86_64")]
-        Instructions::Avx512(proof) => unsafe { process_avx512(input, proof) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        Instructions::Avx2(proof) => unsafe { process_avx2(input, proof) },
-        Instructions::Portable => process_with(input, Portable),
-    }
-}
+impl<P: Program> WithInstructions for KernelInput<'_, P> {
+    type Output = Result<(), String>;
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,bmi2,popcnt,lzcnt")]
-fn process_avx512<P: Program>(input: KernelInput<'_, P>, proof: Avx512) -> Result<(), String> {
-    process_with(input, proof)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-fn process_avx2<P: Program>(input: KernelInput<'_, P>, proof: Avx2) -> Result<(), String> {
-    process_with(input, proof)
-}
-
-#[inline(always)]
-fn process_with<P: Program, I: InstructionSet>(
-    input: KernelInput<'_, P>,
-    instructions: I,
-) -> Result<(), String> {
-    let KernelInput { program, tile, weights, messages, accumulators } = input;
-    let mut kernel = Kernel { program, messages, accumulators, instructions };
-    for strip in tile.strips((messages.len() - 1) as u32) {
-        let strip = strip?;
-        if P::Weight::IS_WEIGHTED && !weights.is_empty() {
-            let first = strip.entry_offset();
-            let weights = weights
-                .get(first..first + strip.count())
-                .ok_or_else(|| "it has more entries than weights".to_owned())?;
-            kernel.reduce_strip(&strip, |entry| P::Weight::from_f32(weights[entry]));
-        } else {
-            kernel.reduce_strip(&strip, |_| P::Weight::from_f32(1.0));
+    /// Reduces the messages of a tile's sources into the accumulators of its targets, or says what
+    /// does not fit in the tile.
+    #[inline(always)]
+    fn run<I: InstructionSet>(self, instructions: I) -> Result<(), String> {
+        let KernelInput { program, tile, weights, messages, accumulators } = self;
+        let mut kernel = Kernel { program, messages, accumulators, instructions };
+        for strip in tile.strips((messages.len() - 1) as u32) {
+            let strip = strip?;
+            if P::Weight::IS_WEIGHTED && !weights.is_empty() {
+                let first = strip.entry_offset();
+                let weights = weights
+                    .get(first..first + strip.count())
+                    .ok_or_else(|| "it has more entries than weights".to_owned())?;
+                kernel.reduce_strip(&strip, |entry| P::Weight::from_f32(weights[entry]));
+            } else {
+                kernel.reduce_strip(&strip, |_| P::Weight::from_f32(1.0));
+            }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Lanes over which the edges of one target are spread: enough to hide the latency of `reduce`.

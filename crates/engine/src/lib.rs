@@ -2,6 +2,7 @@
 
 mod active;
 mod edges;
+mod instructions;
 mod job;
 mod kernel;
 mod options;
@@ -12,7 +13,7 @@ mod superstep;
 mod tile_cache;
 
 pub use edges::{EdgeVisitor, visit_edges};
-pub use kernel::Instructions;
+pub use instructions::Instructions;
 pub use options::{RunOptions, RunStatistics, open_graph};
 pub use program::{Activity, ApplyTo, EdgeWeight, Next, Program, Value};
 pub use run::{Estimate, Outcome, estimate, run, run_together};

@@ -7,7 +7,7 @@ use tegula_store::graph::Graph;
 use tegula_store::read::{Backend, Caching, Pool, Reader};
 use tegula_store::{Cancel, Progress, Result, Silent};
 
-use crate::kernel::Instructions;
+use crate::instructions::Instructions;
 
 /// Memory of the process apart from vertex arrays and frames: code, tables, stacks.
 pub const PROCESS_OVERHEAD: u64 = 24 << 20;

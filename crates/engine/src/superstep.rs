@@ -17,9 +17,10 @@ use tegula_store::tiles::{BATCH_LOG2_MAX, Batch, Tile, TileSummary, WINDOW_LOG2,
 use tegula_store::{Result, VertexId};
 
 use crate::active::ActiveSet;
-use crate::kernel::{self, Instructions, KernelInput};
+use crate::instructions::Instructions;
 use crate::program::{Activity, ApplyTo, Next, Program};
 use crate::job::{Job, RunningScan};
+use crate::kernel::KernelInput;
 use crate::scan::{ScanJob, ScanWorker};
 use crate::tile_cache::Part;
 
@@ -341,16 +342,13 @@ impl<P: Program> ScanWorker for ProgramWorker<'_, '_, P> {
         let first = self.batch.map_or(0, |batch| batch.target_first >> WINDOW_LOG2);
         let window = ((entry.summary.target_first >> WINDOW_LOG2) - first) as usize;
         let (windows, _) = self.accumulators.as_chunks_mut::<WINDOW_SIZE>();
-        kernel::process(
-            KernelInput {
-                program: self.scan.program,
-                tile,
-                weights,
-                messages: self.scan.messages,
-                accumulators: &mut windows[window],
-            },
-            self.scan.instructions,
-        )
+        self.scan.instructions.run(KernelInput {
+            program: self.scan.program,
+            tile,
+            weights,
+            messages: self.scan.messages,
+            accumulators: &mut windows[window],
+        })
     }
 
     fn end_part(&mut self, part: &Part) {

@@ -8,10 +8,8 @@ pub mod units;
 
 use std::path::{Path, PathBuf};
 
-use crate::Failure;
-
 /// A result, or why there is none.
-pub type Result<T> = std::result::Result<T, Failure>;
+pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// The folder that cargo builds into: this program lies in it.
 ///

@@ -21,6 +21,8 @@ pub enum Rule {
     UnsafeWithoutSafety,
     /// A note to oneself.
     UnfinishedNote,
+    /// A document that the code has left behind.
+    StaleDocument,
     /// An exception to a rule that is not needed.
     IdleException,
 }
@@ -37,6 +39,7 @@ impl Rule {
             Rule::TestWithoutAssertion => "test-without-assertion",
             Rule::UnsafeWithoutSafety => "unsafe-without-safety",
             Rule::UnfinishedNote => "unfinished-note",
+            Rule::StaleDocument => "stale-document",
             Rule::IdleException => "idle-exception",
         }
     }

@@ -6,6 +6,7 @@
 mod arrows;
 mod calls;
 mod comments;
+mod documents;
 mod exceptions;
 mod finding;
 mod lengths;
@@ -24,6 +25,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Outcome {
     }
     let mut findings = arrows::check(root)?;
     let sources = source::read_all(root)?;
+    findings.extend(documents::check(root, &sources)?);
     let helpers = tests_that_fail::helpers(&sources);
     for source in &sources {
         findings.extend(lengths::check(source));

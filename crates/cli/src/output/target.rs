@@ -49,6 +49,7 @@ impl Target {
             }
         };
         check_is_new(path, replace)?;
+        check_parent(path)?;
         Ok(Target { path: path.to_owned(), format })
     }
 
@@ -100,18 +101,25 @@ pub fn check_is_new(path: &Path, replace: bool) -> Result<()> {
     }
 }
 
+/// Finds out before the work, not after it, that a file has no place.
+fn check_parent(path: &Path) -> Result<()> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    fs::metadata(parent.unwrap_or(Path::new("."))).map_err(Error::io("create", path))?;
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_ending_tells_the_format() {
-        let of = |name: &str| Target::of(Path::new(name), false).map(|target| target.format);
+        let of = |name: &str| Target::of(Path::new(name), true).map(|target| target.format);
         let text = |separator, compression| Format::Text { separator, compression };
-        assert_eq!(of("no/such/A.PARQUET").unwrap(), Format::Parquet);
-        assert_eq!(of("no/such/a.csv").unwrap(), text(COMMA, Compression::None));
-        assert_eq!(of("no/such/a.b.tsv.gz").unwrap(), text(TAB, Compression::Gzip));
-        assert_eq!(of("no/such/a.csv.zst").unwrap(), text(COMMA, Compression::Zstd));
+        assert_eq!(of("A.PARQUET").unwrap(), Format::Parquet);
+        assert_eq!(of("a.csv").unwrap(), text(COMMA, Compression::None));
+        assert_eq!(of("a.b.tsv.gz").unwrap(), text(TAB, Compression::Gzip));
+        assert_eq!(of("a.csv.zst").unwrap(), text(COMMA, Compression::Zstd));
         for name in ["csv", "a.parquet.gz", "a.txt", "a", "", "a.gz"] {
             assert!(matches!(of(name), Err(Failure::Usage { .. })), "{name}");
         }

@@ -92,7 +92,8 @@ fn columns_are_found_by_the_names_given() {
     let report = shop.tegula(words).done().json();
     assert_eq!((&report["vertices"], &report["edges"]), (&3.into(), &2.into()));
     assert_eq!(report["ids"], "string");
-    shop.tegula("import g.csv -o h.tegula").failed(3, &["g.csv", "--source-column"]);
+    let wrong = words.replace("payer", "buyer").replace("g.tegula", "h.tegula");
+    shop.tegula(&wrong).failed(3, &["g.csv", "`buyer`", "`payer`"]);
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn a_second_interrupt_ends_it_at_once() {
     interrupt(&child);
     sleep(Duration::from_millis(50));
     interrupt(&child);
-    wait_until(|| false == matches!(child_state(&child), Some('R' | 'S' | 'D')));
+    wait_until(|| !matches!(child_state(&child), Some('R' | 'S' | 'D')));
     assert_eq!(child.wait().unwrap().code(), Some(130));
 }
 

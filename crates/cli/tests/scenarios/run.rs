@@ -46,14 +46,21 @@ fn results_depend_on_neither_threads_nor_how_files_are_read_nor_memory() {
         let expected = shop.tegula(&format!("run {algorithm} --threads 1")).done().out;
         assert!(expected.lines().count() > 1000);
         for options in [
-            "--threads 2 --io uring",
+            "--threads 2 --io auto",
             "--threads 3 --io threads",
             "--threads 1 --io threads",
-            "--threads 2 --io auto --memory 40MiB",
+            "--threads 2 --io threads --memory 40MiB",
             "--executor scan",
+            "--threads 3 --io uring",
         ] {
             let words = format!("run {algorithm} {options}");
-            assert!(shop.tegula(&words).done().out == expected, "{words}");
+            let said = shop.tegula(&words);
+            // Some systems have no rings, and say so.
+            if options.contains("uring") && said.code == Some(1) {
+                said.failed(1, &["io_uring"]);
+                continue;
+            }
+            assert!(said.done().out == expected, "{words}");
         }
     }
 }
@@ -64,20 +71,18 @@ fn json_is_one_object_with_the_promised_fields() {
     shop.import(&EdgeList::new(vec![(1, 2), (2, 3), (3, 1), (4, 1)]), "");
     for (algorithm, summary) in [
         ("pagerank g.tegula", [("change", "number"), ("sum", "number"), ("top", "array")]),
-        ("bfs g.tegula --source 2", [("reached", "number"), ("depth", "number"), ("levels", "array")]),
+        (
+            "bfs g.tegula --source 2",
+            [("reached", "number"), ("depth", "number"), ("levels", "array")],
+        ),
         ("wcc g.tegula", [("components", "number"), ("largest", "number"), ("top", "array")]),
     ] {
         let report = shop.tegula(&format!("run {algorithm} --json")).done().json();
         assert_eq!(report["schema"], "tegula.run.v1");
         assert_eq!(report["algorithm"], algorithm.split(' ').next().unwrap());
         assert_eq!((&report["vertices"], &report["edges"]), (&4.into(), &4.into()));
-        let numbers = [
-            "iterations",
-            "edges_processed",
-            "bytes_read",
-            "bytes_written",
-            "peak_memory_bytes",
-        ];
+        let numbers =
+            ["iterations", "edges_processed", "bytes_read", "bytes_written", "peak_memory_bytes"];
         assert_shape(&report, &numbers.map(|name| (name, "number")));
         assert_shape(&report["seconds"], &["open", "run", "write"].map(|name| (name, "number")));
         assert_shape(&report["summary"], &summary);

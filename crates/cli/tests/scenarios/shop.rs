@@ -132,7 +132,10 @@ pub fn column(text: &str, name: &str) -> Vec<(u64, Option<String>)> {
 }
 
 /// The same with numbers; every cell is filled.
-pub fn numbers<T: std::str::FromStr<Err: std::fmt::Debug>>(text: &str, name: &str) -> Vec<(u64, T)> {
+pub fn numbers<T: std::str::FromStr<Err: std::fmt::Debug>>(
+    text: &str,
+    name: &str,
+) -> Vec<(u64, T)> {
     let rows = column(text, name).into_iter();
     rows.map(|(vertex, cell)| (vertex, cell.unwrap().parse().unwrap())).collect()
 }

@@ -93,7 +93,7 @@ pub(super) fn build<W: Weight>(
     let duplicates = AtomicU64::new(0);
     for (bucket, group) in sorted.groups.iter().enumerate() {
         let parts = Parts::cut(run, plan, group.clone(), &sorted.edges, bucket)?;
-        let edges = scatter(run, &sorted.edges, bucket, parts.list.len(), &|edge| parts.part_of(edge))?;
+        let edges = scatter(run, &sorted.edges, bucket, parts.list.len(), run.memory / 4, &|edge| parts.part_of(edge))?;
         sorted.edges.clear(bucket);
         let encoding = Encoding { run, kept: &kept, duplicates: &duplicates };
         encoding.encode(edges, &parts, &mut tiles)?;
@@ -221,9 +221,10 @@ fn scatter<W: Weight>(
     edges: &Filled<DenseEdge<W>>,
     bucket: usize,
     count: usize,
+    held: u64,
     place: &(dyn Fn(&DenseEdge<W>) -> usize + Sync),
 ) -> Result<Filled<DenseEdge<W>>> {
-    let scattered = Buckets::new(count, run.space(run.memory / 4));
+    let scattered = Buckets::new(count, run.space(held));
     edges.for_each_parallel(bucket, run.threads, run.cancel, &|part| {
         scattered.write(|writer| part.iter().try_for_each(|&edge| writer.push(place(&edge), edge)))
     })?;
@@ -278,7 +279,7 @@ impl<W: Weight> Encoding<'_, W> {
             let source = u64::from(edge.source) & ((1 << SLICE_LOG2) - 1);
             ((u64::from(edge.target) << SLICE_LOG2 | source) >> shift) as usize & ((1 << CUT_BITS) - 1)
         };
-        let mut cuts = scatter(self.run, edges, part, 1 << CUT_BITS, &cut_of)?;
+        let mut cuts = scatter(self.run, edges, part, 1 << CUT_BITS, self.run.memory / 16, &cut_of)?;
         edges.clear(part);
         let mut next = 0;
         while next < cuts.count() {
@@ -320,6 +321,9 @@ impl<W: Weight> Encoding<'_, W> {
         }
         self.kept.with(EncoderSpace::default, |space| {
             space.edges.clear();
+            space.edges.reserve_exact(count as usize);
+            space.scratch.clear();
+            space.scratch.reserve_exact(count as usize);
             edges.for_each(part, &mut |edges| {
                 let edges = edges.iter().map(|&Edge { source, target, weight }| TileEdge { source, target, weight });
                 space.edges.extend(edges);
@@ -330,7 +334,7 @@ impl<W: Weight> Encoding<'_, W> {
                 tiles.push(tile);
                 Ok(())
             })?;
-            self.duplicates.fetch_add(0, Ordering::Relaxed);
+            self.duplicates.fetch_add(space.encoder.take_duplicates(), Ordering::Relaxed);
             Ok((tiles, count))
         })
     }

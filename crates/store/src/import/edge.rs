@@ -159,7 +159,7 @@ mod tests {
         let (arcs, loops) = rule.apply(&chunk, &mut space).unwrap();
         for &Edge { source, target, weight } in arcs {
             let [a, b] = pairs[weight as usize];
-            assert!([a, b] == [u64::from(source), u64::from(target)] || [b, a] == [source.into(), target.into()]);
+            assert!([a, b] == [u64::from(source), u64::from(target)] || [b, a] == [u64::from(source), u64::from(target)]);
         }
         let mut unweighted = Vec::<Edge<u64, u64, ()>>::new();
         let chunk = EdgeChunk { weights: None, ..chunk };

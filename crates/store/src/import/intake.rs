@@ -50,7 +50,7 @@ pub(super) fn read<'a, W: Weight>(run: &Run<'_>, input: &'a Input, drop_duplicat
         run,
         census: Census::new(&mut counters),
         largest: AtomicU64::new(0),
-        spool: (!is_read_again).then(|| SpoolWriter::new(run, run.memory / 3)),
+        spool: (!is_read_again).then(|| SpoolWriter::new(run, run.memory / 4)),
         names: if strings { Some(NameCollector::new(run)) } else { None },
         samples: Mutex::new(Vec::new()),
         arc_count: AtomicU64::new(0),

@@ -186,7 +186,18 @@ pub fn import_input(
     progress: &dyn Progress,
     cancel: &Cancel,
 ) -> Result<ImportReport> {
-    let (memory, threads) = Run::divide(config.memory, config.threads)?;
+    import_within(Run::divide(config.memory, config.threads)?, input, output, config, progress, cancel)
+}
+
+/// Imports with so much memory to be shared out, and so many workers.
+fn import_within(
+    (memory, threads): (u64, usize),
+    input: &Input,
+    output: &Path,
+    config: &ImportConfig,
+    progress: &dyn Progress,
+    cancel: &Cancel,
+) -> Result<ImportReport> {
     let unfinished = Unfinished::create(output, config.replace)?;
     let folder = config.spill_directory.clone().unwrap_or_else(|| unfinished.path().to_owned());
     let rule = ArcRule { undirected: config.undirected, drop_loops: config.drop_loops };
@@ -244,7 +255,7 @@ fn import_weighted<W: Weight>(
     seconds.ordering = clock.lap();
 
     // What the edges are read from takes memory only where they were kept.
-    let held = if matches!(known.edges, EdgeSource::Input(_)) { run.memory / 3 } else { run.memory / 6 };
+    let held = if matches!(known.edges, EdgeSource::Input(_)) { run.memory / 4 } else { run.memory / 6 };
     let sorter = Sorter::new(run, &plan, held);
     let dense_ids = DenseIds::new(&known.degrees, order, summary.id_end, run.memory / 8);
     replace_ends(run, &known.edges, &dense_ids, &|edges| {

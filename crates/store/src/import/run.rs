@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::progress::{Cancel, Progress};
 
 /// Memory that the process needs besides the tables, buckets and buffers that are counted.
-const PROCESS_BYTES: u64 = 14 << 20;
+const PROCESS_BYTES: u64 = 16 << 20;
 /// Memory that a worker needs for the chunks that pass through its hands.
 const WORKER_BYTES: u64 = 12 << 20;
 
@@ -45,6 +45,6 @@ impl Run<'_> {
 
     /// Space for buckets of which `held` bytes stay in memory.
     pub fn space(&self, held: u64) -> Space {
-        Space { folder: self.folder.clone(), held, writing: self.memory / 12, writers: self.threads }
+        Space { folder: self.folder.clone(), held, writing: self.memory / 24, writers: self.threads }
     }
 }

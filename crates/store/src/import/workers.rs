@@ -145,7 +145,7 @@ mod tests {
         for threads in [0, 1, 2, 7] {
             let sum = AtomicU64::new(0);
             let add = |index| {
-                sum.fetch_add(1 << index, Ordering::Relaxed);
+                sum.fetch_add(1u64 << index, Ordering::Relaxed);
                 Ok(())
             };
             for_each_index(threads.max(1), 40, &Cancel::default(), &add).unwrap();

@@ -89,12 +89,18 @@ pub struct Encoder {
     window_starts: Vec<u32>,
     levels: [Vec<StripCost>; 6],
     strip_of_target: Vec<u32>,
+    duplicates: u64,
 }
 
 impl Encoder {
     /// An encoder without scratch memory yet; it grows to about 3 MiB.
     pub fn new() -> Encoder {
         Encoder::default()
+    }
+
+    /// How many edges encoded since the last call repeat the source and target of another one.
+    pub fn take_duplicates(&mut self) -> u64 {
+        std::mem::take(&mut self.duplicates)
     }
 
     /// Encodes edges whose targets lie in one window; `emit` receives the tiles by ascending first
@@ -160,6 +166,9 @@ impl Encoder {
             return Ok(());
         }
         sort_by_source_target(edges, room, target_bits, source_bits);
+        let ends = |edge: &TileEdge<W>| (edge.source, edge.target);
+        let same = edges.windows(2).filter(|pair| ends(&pair[0]) == ends(&pair[1]));
+        self.duplicates += same.count() as u64;
         let strips = self.divide(edges, target_bits);
         self.strip_of_target.resize(WINDOW_SIZE, 0);
         for (number, strip) in strips.iter().enumerate() {

@@ -1,0 +1,25 @@
+//! PageRank through the library: `cargo run --release --example ranks -- GRAPH.tegula`
+#![expect(clippy::print_stdout, reason = "an example prints")]
+
+use std::path::PathBuf;
+
+use tegula_algorithms::engine::{RunOptions, open_graph};
+use tegula_algorithms::pagerank::{PageRank, PageRankConfig};
+use tegula_store::read::Backend;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let directory = PathBuf::from(std::env::args().nth(1).ok_or("which graph?")?);
+    let options = RunOptions { memory: 512 << 20, ..RunOptions::default() };
+    let graph = open_graph(&directory, options.memory, Backend::Auto)?;
+
+    let outcome = PageRank::run(&graph, PageRankConfig::default(), &options)?;
+
+    // Ranks are by dense id; the original ids come in ascending order, a chunk at a time.
+    graph.original_ids()?.for_each_chunk(|ids, vertices| {
+        for (index, vertex) in vertices.iter().enumerate() {
+            println!("{}\t{}", ids.get(index), outcome.states[vertex.index()]);
+        }
+        Ok::<(), tegula_store::Error>(())
+    })?;
+    Ok(())
+}

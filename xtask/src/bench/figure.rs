@@ -1,0 +1,218 @@
+//! What a measurement is: samples, something to compare with, and a target.
+
+use serde::{Deserialize, Serialize};
+
+use crate::tegula::units;
+
+/// Values of one quantity, measured again and again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Samples {
+    pub median: f64,
+    pub min: f64,
+    pub max: f64,
+    /// In the order in which they were measured.
+    pub all: Vec<f64>,
+}
+
+impl Samples {
+    /// Sums up; of no values every figure is 0.
+    pub fn new(all: Vec<f64>) -> Samples {
+        let mut sorted = all.clone();
+        sorted.sort_by(f64::total_cmp);
+        let at = |index: usize| sorted.get(index).copied().unwrap_or(0.0);
+        let last = sorted.len().saturating_sub(1);
+        let median = (at(last / 2) + at(sorted.len() / 2)) / 2.0;
+        Samples { median, min: at(0), max: at(last), all }
+    }
+
+    /// Value by value through those of another.
+    fn over(&self, other: &Samples) -> Samples {
+        let pairs = self.all.iter().zip(&other.all);
+        Samples::new(pairs.map(|(one, other)| one / other.max(f64::MIN_POSITIVE)).collect())
+    }
+}
+
+/// The median of a list.
+pub fn median(values: &[f64]) -> f64 {
+    Samples::new(values.to_vec()).median
+}
+
+/// What the values count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    Seconds,
+    EdgesPerSecond,
+    BytesPerEdge,
+    Bytes,
+}
+
+impl Unit {
+    /// A value with its unit.
+    pub fn show(self, value: f64) -> String {
+        match self {
+            Unit::Seconds => units::seconds(value),
+            Unit::EdgesPerSecond => format!("{} edges/s", units::decimal(value)),
+            Unit::BytesPerEdge => format!("{value:.2} bytes"),
+            Unit::Bytes => units::bytes(value),
+        }
+    }
+}
+
+/// How a figure is put in relation to what stands beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ratio {
+    /// How many times faster: the other time through ours.
+    TimesFaster,
+    /// How many times as long: our time through the other.
+    TimesAsLong,
+}
+
+/// Something measured in turn with the figure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Beside {
+    pub title: String,
+    pub samples: Samples,
+    pub ratio: Ratio,
+    /// Round by round.
+    pub ratios: Samples,
+}
+
+/// What a target is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Of {
+    Value,
+    Ratio,
+}
+
+/// What is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Target {
+    pub of: Of,
+    pub is_minimum: bool,
+    pub at: f64,
+    /// What would be better still.
+    pub stretch: Option<f64>,
+}
+
+/// How a figure compares with its targets, worst first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    Missed,
+    Reached,
+    Stretch,
+}
+
+/// A measured quantity.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    pub title: String,
+    pub unit: Unit,
+    pub samples: Samples,
+    pub beside: Option<Beside>,
+    pub targets: Vec<Target>,
+    pub verdict: Option<Verdict>,
+    pub notes: Vec<String>,
+}
+
+impl Figure {
+    /// A figure by itself.
+    pub fn new(title: impl Into<String>, unit: Unit, samples: Vec<f64>) -> Figure {
+        let samples = Samples::new(samples);
+        let title = title.into();
+        let (targets, notes) = (Vec::new(), Vec::new());
+        Figure { title, unit, samples, beside: None, targets, verdict: None, notes }
+    }
+
+    /// Puts something beside it that was measured in turn with it.
+    pub fn beside(mut self, title: impl Into<String>, samples: Vec<f64>, ratio: Ratio) -> Figure {
+        let samples = Samples::new(samples);
+        let ratios = match ratio {
+            Ratio::TimesFaster => samples.over(&self.samples),
+            Ratio::TimesAsLong => self.samples.over(&samples),
+        };
+        self.beside = Some(Beside { title: title.into(), samples, ratio, ratios });
+        self
+    }
+
+    /// Wants at most this.
+    pub fn at_most(self, of: Of, at: f64, stretch: Option<f64>) -> Figure {
+        self.target(Target { of, is_minimum: false, at, stretch })
+    }
+
+    /// Wants at least this.
+    pub fn at_least(self, of: Of, at: f64, stretch: Option<f64>) -> Figure {
+        self.target(Target { of, is_minimum: true, at, stretch })
+    }
+
+    /// Adds a remark.
+    pub fn note(mut self, note: impl Into<String>) -> Figure {
+        self.notes.push(note.into());
+        self
+    }
+
+    fn target(mut self, target: Target) -> Figure {
+        self.targets.push(target);
+        let worst = self.targets.iter().map(|target| self.judge(target)).min();
+        let has_stretch = self.targets.iter().any(|target| target.stretch.is_some());
+        // Where there is nothing further to reach, reached is all there is.
+        self.verdict = worst.map(|worst| if has_stretch { worst } else { worst.min(Verdict::Reached) });
+        self
+    }
+
+    fn judge(&self, target: &Target) -> Verdict {
+        let value = match (target.of, &self.beside) {
+            (Of::Ratio, Some(beside)) => beside.ratios.median,
+            _ => self.samples.median,
+        };
+        let holds = |at: f64| if target.is_minimum { value >= at } else { value <= at };
+        match target.stretch {
+            _ if !holds(target.at) => Verdict::Missed,
+            Some(stretch) if !holds(stretch) => Verdict::Reached,
+            _ => Verdict::Stretch,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_summed_up() {
+        let odd = Samples::new(vec![3.0, 1.0, 2.0]);
+        assert_eq!((odd.median, odd.min, odd.max), (2.0, 1.0, 3.0));
+        assert_eq!(Samples::new(vec![4.0, 1.0, 2.0, 3.0]).median, 2.5);
+        assert_eq!(Samples::new(vec![]).median, 0.0);
+    }
+
+    #[test]
+    fn a_ratio_is_taken_round_by_round() {
+        let figure = || Figure::new("f", Unit::Seconds, vec![1.0, 2.0, 4.0]);
+        let other = vec![3.0, 8.0, 8.0];
+        let faster = figure().beside("g", other.clone(), Ratio::TimesFaster);
+        assert_eq!(faster.beside.unwrap().ratios.all, [3.0, 4.0, 2.0]);
+        let longer = figure().beside("g", other, Ratio::TimesAsLong);
+        assert_eq!(longer.beside.unwrap().ratios.all, [1.0 / 3.0, 0.25, 0.5]);
+    }
+
+    #[test]
+    fn the_worst_of_all_targets_counts() {
+        let figure = |seconds| Figure::new("f", Unit::Seconds, vec![seconds]);
+        let wants = |figure: Figure| figure.at_most(Of::Value, 2.0, Some(1.0)).verdict;
+        assert_eq!(wants(figure(0.5)), Some(Verdict::Stretch));
+        assert_eq!(wants(figure(1.5)), Some(Verdict::Reached));
+        assert_eq!(wants(figure(2.5)), Some(Verdict::Missed));
+        let both = |other| {
+            let figure = figure(0.5).beside("g", vec![other], Ratio::TimesFaster);
+            figure.at_most(Of::Value, 2.0, Some(1.0)).at_least(Of::Ratio, 3.0, None).verdict
+        };
+        assert_eq!(both(1.0), Some(Verdict::Missed));
+        assert_eq!(both(2.0), Some(Verdict::Stretch));
+        assert_eq!(figure(0.5).at_most(Of::Value, 2.0, None).verdict, Some(Verdict::Reached));
+        assert_eq!(figure(1.0).verdict, None);
+    }
+}

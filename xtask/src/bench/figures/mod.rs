@@ -1,0 +1,42 @@
+//! The groups of figures.
+
+mod import;
+mod pagerank;
+mod search;
+mod size;
+
+use super::figure::Figure;
+use super::lab::Lab;
+use super::peers;
+use crate::tegula::Result;
+
+/// Figures that are measured together.
+pub struct Group {
+    /// What `--only` calls it.
+    pub name: &'static str,
+    /// What they are about.
+    pub title: &'static str,
+    /// Measures them.
+    pub measure: fn(&mut Lab<'_>) -> Result<Vec<Figure>>,
+}
+
+/// Every group, in the order in which they are measured and shown.
+pub const GROUPS: &[Group] = &[
+    Group {
+        name: "pagerank-memory",
+        title: "PageRank in memory",
+        measure: pagerank::in_memory,
+    },
+    Group { name: "pagerank-disk", title: "PageRank from disk", measure: pagerank::from_disk },
+    Group { name: "wcc", title: "Connected components from disk", measure: search::wcc },
+    Group { name: "bfs", title: "Breadth-first search", measure: search::bfs },
+    Group { name: "import-raw", title: "Import of raw pairs", measure: import::raw },
+    Group { name: "import-text", title: "Import of text", measure: import::text },
+    Group { name: "size", title: "Bytes per edge", measure: size::all },
+    Group {
+        name: "pagerank-big",
+        title: "PageRank on a graph four times as large",
+        measure: pagerank::big,
+    },
+    Group { name: "peers", title: "Other libraries", measure: peers::all },
+];

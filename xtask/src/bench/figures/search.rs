@@ -1,0 +1,65 @@
+//! Algorithms that follow edges: connected components and breadth-first search.
+
+use crate::bench::figure::{Figure, Of, Ratio, Unit, median};
+use crate::bench::lab::Lab;
+use crate::tegula::command::{number, numbers, whole};
+use crate::tegula::{Result, units};
+
+/// Iterations of the PageRank runs that a component search is compared with.
+const PAGERANK_ITERATIONS: u64 = 5;
+
+/// Connected components from disk, in turn with an iteration of PageRank from disk.
+pub fn wcc(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+    let graph = lab.rmat(lab.settings.scale)?;
+    let memory = lab.disk_memory(&graph)?;
+    let (mut ours, mut iterations, mut scans) = (Vec::new(), Vec::new(), Vec::new());
+    let mut peaks = Vec::new();
+    for _ in 0..lab.settings.rounds {
+        let run = lab.run("wcc", &graph.graph, Some(memory), &[])?;
+        ours.push(number(&run, "/seconds/run")?);
+        scans.push(numbers(&run, "/iteration_seconds")?.iter().sum());
+        peaks.push(number(&run, "/peak_memory_bytes")?);
+        let run = lab.pagerank(&graph.graph, PAGERANK_ITERATIONS, Some(memory))?;
+        iterations.push(median(&numbers(&run, "/iteration_seconds")?));
+    }
+    let budget = units::bytes(memory as f64);
+    let scan = units::seconds(median(&scans));
+    let title = format!("whole run, R-MAT {}, from disk within {budget}", graph.scale);
+    let figure = Figure::new(title, Unit::Seconds, ours)
+        .beside("one PageRank iteration from disk", iterations, Ratio::TimesAsLong)
+        .note(format!("{scan} of it over the edges, the rest names components"));
+    let figure = lab.with_targets(figure, |figure| figure.at_most(Of::Ratio, 1.3, None));
+    let peak = Figure::new("peak memory of these runs", Unit::Bytes, peaks);
+    Ok(vec![figure, peak.at_most(Of::Value, memory as f64, None)])
+}
+
+/// Breadth-first search from a hub, in memory and from disk.
+pub fn bfs(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+    let graph = lab.rmat(lab.settings.scale)?;
+    let memory = lab.disk_memory(&graph)?;
+    let (mut warm, mut cold, mut peaks) = (Vec::new(), Vec::new(), Vec::new());
+    let mut found = String::new();
+    for _ in 0..lab.settings.rounds {
+        let options = ["--source", graph.hub.as_str()];
+        let run = lab.run("bfs", &graph.graph, None, &options)?;
+        warm.push(number(&run, "/seconds/run")?);
+        let reached = units::count(whole(&run, "/summary/reached")?);
+        let depth = whole(&run, "/summary/depth")?;
+        found = format!("from {}: {reached} vertices in {depth} hops", graph.hub);
+        let run = lab.run("bfs", &graph.graph, Some(memory), &options)?;
+        cold.push(number(&run, "/seconds/run")?);
+        peaks.push(number(&run, "/peak_memory_bytes")?);
+    }
+    let scale = graph.scale;
+    let warm = Figure::new(format!("whole run, R-MAT {scale}, in memory"), Unit::Seconds, warm);
+    let warm = warm.note(found).note("loading the tiles is part of it");
+    let budget = units::bytes(memory as f64);
+    let title = format!("whole run, R-MAT {scale}, from disk within {budget}");
+    let cold = Figure::new(title, Unit::Seconds, cold);
+    let peak = Figure::new("peak memory of the runs from disk", Unit::Bytes, peaks);
+    Ok(vec![
+        lab.with_targets(warm, |figure| figure.at_most(Of::Value, 1.0, None)),
+        lab.with_targets(cold, |figure| figure.at_most(Of::Value, 2.0, None)),
+        peak.at_most(Of::Value, memory as f64, None),
+    ])
+}

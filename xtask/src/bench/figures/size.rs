@@ -1,0 +1,82 @@
+//! How many bytes an edge takes.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::bench::figure::{Figure, Of, Unit};
+use crate::bench::lab::{self, Lab};
+use crate::tegula::command::{number, whole};
+use crate::tegula::scratch::remove;
+use crate::tegula::{Result, units};
+
+/// Edge lists with each edge of an undirected graph once.
+const UNDIRECTED: [&str; 7] = [
+    "USA-road-BAY",
+    "USA-road-FLA",
+    "cal.weighted",
+    "com-dblp.ungraph",
+    "ego-twitter-undirected",
+    "email-Enron",
+    "wave",
+];
+/// What the names of edge lists end with.
+const ENDING: &str = ".txt.zst";
+
+/// The main graph, and every edge list that lies in `data/` or where `TEGULA_DATA` says.
+pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+    let rmat = lab.rmat(lab.settings.scale)?;
+    let title = format!("R-MAT {}", rmat.scale);
+    let figure = Figure::new(title, Unit::BytesPerEdge, vec![rmat.bytes_per_edge]);
+    let figure = figure.note(format!("{} edges", units::count(rmat.edges)));
+    let figure = lab.with_targets(figure, |figure| figure.at_most(Of::Value, 1.9, Some(1.5)));
+    let mut figures = vec![figure];
+    let files = edge_lists(lab);
+    if !files.iter().any(|(name, _)| name == "cnr-2000") {
+        lab.remarks.push("cnr-2000 is not there; TEGULA_DATA names the folder with more data.".into());
+    }
+    for (name, path) in files {
+        let graph = lab.scratch.join("sized.tegula");
+        let mut arguments = vec!["import", lab::text(&path)?, "-o", lab::text(&graph)?];
+        if UNDIRECTED.contains(&name.as_str()) {
+            arguments.push("--undirected");
+        }
+        let report = lab.tegula.json(&arguments)?;
+        remove(&graph)?;
+        figures.push(figure_of(&name, &report)?);
+    }
+    Ok(figures)
+}
+
+/// Names and paths, by name; those in the repository first, and each once.
+fn edge_lists(lab: &Lab<'_>) -> Vec<(String, PathBuf)> {
+    let elsewhere = std::env::var_os("TEGULA_DATA").map(PathBuf::from);
+    let elsewhere = elsewhere.unwrap_or_else(|| lab.root.join("../shared/data"));
+    let mut found: Vec<(String, PathBuf)> = Vec::new();
+    for folder in [lab.root.join("data"), elsewhere] {
+        // A folder that is not there has no edge lists.
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let file = entry.file_name().to_string_lossy().into_owned();
+            if let Some(name) = file.strip_suffix(ENDING)
+                && !found.iter().any(|(other, _)| other == name)
+            {
+                found.push((name.to_owned(), entry.path()));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn figure_of(name: &str, report: &Value) -> Result<Figure> {
+    let bytes = number(report, "/bytes_per_edge/tiles")?;
+    let edges = units::count(whole(report, "/edges")?);
+    let order = report.pointer("/order").and_then(Value::as_str).unwrap_or("unknown");
+    let figure = Figure::new(name, Unit::BytesPerEdge, vec![bytes]);
+    let figure = figure.note(format!("{edges} edges, order: {order}"));
+    Ok(match name {
+        "cnr-2000" => figure.at_most(Of::Value, 1.2, Some(0.7)),
+        _ => figure,
+    })
+}

@@ -1,0 +1,206 @@
+//! Graphs to measure on, and ways to run the command on them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::disk::read_sequentially;
+use super::figure::{Figure, median};
+use crate::tegula::Result;
+use crate::tegula::command::{Tegula, number, vertex, whole};
+use crate::tegula::page_cache::PageCache;
+use crate::tegula::scratch::{Scratch, remove};
+
+/// The scale that the targets are for.
+pub const SCALE: u32 = 24;
+/// The memory budget of runs from disk at that scale.
+const DISK_MEMORY: u64 = 512 << 20;
+/// Reads of a tile file that tell the rate of the disk.
+const DISK_READS: usize = 3;
+
+/// How thoroughly everything is measured.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    pub scale: u32,
+    pub rounds: usize,
+    pub is_quick: bool,
+}
+
+/// An R-MAT graph that has been generated and imported.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    pub scale: u32,
+    /// Raw pairs of 32-bit ids.
+    pub pairs: PathBuf,
+    /// The graph directory.
+    pub graph: PathBuf,
+    pub vertices: u64,
+    pub edges: u64,
+    pub bytes_per_edge: f64,
+    /// The vertex with the greatest rank, which has nearly the most edges.
+    pub hub: String,
+}
+
+impl Prepared {
+    pub fn tiles(&self) -> PathBuf {
+        self.graph.join("tiles.data")
+    }
+}
+
+/// Where everything is measured.
+pub struct Lab<'a> {
+    pub root: &'a Path,
+    pub settings: Settings,
+    pub tegula: Tegula,
+    pub scratch: Scratch,
+    pub cache: PageCache,
+    /// Of the first graph that was prepared.
+    pub disk_bytes_per_second: Option<f64>,
+    /// What the reader of the figures should know.
+    pub remarks: Vec<String>,
+    prepared: BTreeMap<u32, Prepared>,
+}
+
+impl<'a> Lab<'a> {
+    /// Builds the command and makes room.
+    ///
+    /// # Errors
+    /// When either fails.
+    pub fn open(root: &'a Path, settings: Settings) -> Result<Lab<'a>> {
+        Ok(Lab {
+            root,
+            settings,
+            tegula: Tegula::build(root)?,
+            scratch: Scratch::new("bench", false)?,
+            cache: PageCache::detect(),
+            disk_bytes_per_second: None,
+            remarks: Vec::new(),
+            prepared: BTreeMap::new(),
+        })
+    }
+
+    /// The R-MAT graph of this scale; made when it is first asked for.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn rmat(&mut self, scale: u32) -> Result<Prepared> {
+        if let Some(prepared) = self.prepared.get(&scale) {
+            return Ok(prepared.clone());
+        }
+        let pairs = self.scratch.join(&format!("rmat-{scale}.bin32"));
+        self.generate(scale, &pairs)?;
+        let graph = self.scratch.join(&format!("rmat-{scale}.tegula"));
+        let report = self.tegula.json(&["import", text(&pairs)?, "-o", text(&graph)?])?;
+        let ranks = self.pagerank(&graph, 2, None)?;
+        let prepared = Prepared {
+            scale,
+            vertices: whole(&report, "/vertices")?,
+            edges: whole(&report, "/edges")?,
+            bytes_per_edge: number(&report, "/bytes_per_edge/tiles")?,
+            hub: vertex(&ranks, "/summary/top/0/vertex")?,
+            pairs,
+            graph,
+        };
+        if self.disk_bytes_per_second.is_none() {
+            self.disk_bytes_per_second = Some(self.disk_rate(&prepared)?);
+        }
+        self.prepared.insert(scale, prepared.clone());
+        Ok(prepared)
+    }
+
+    /// Gives the room of a graph back.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub fn forget(&mut self, scale: u32) -> Result<()> {
+        if let Some(prepared) = self.prepared.remove(&scale) {
+            remove(&prepared.pairs)?;
+            remove(&prepared.graph)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the edges of an R-MAT graph, in the format that the ending says.
+    ///
+    /// # Errors
+    /// When that fails.
+    pub fn generate(&self, scale: u32, file: &Path) -> Result<()> {
+        let scale = scale.to_string();
+        self.tegula.json(&["generate", "rmat", "--scale", &scale, "-o", text(file)?])?;
+        Ok(())
+    }
+
+    fn disk_rate(&self, prepared: &Prepared) -> Result<f64> {
+        let mut rates = Vec::new();
+        for _ in 0..DISK_READS {
+            self.cache.drop(&prepared.graph)?;
+            let read = read_sequentially(&prepared.tiles())?;
+            rates.push(read.bytes as f64 / read.seconds);
+        }
+        Ok(median(&rates))
+    }
+
+    /// Runs PageRank, in memory or within a budget and from a cold disk.
+    ///
+    /// # Errors
+    /// Those of the command.
+    pub fn pagerank(&self, graph: &Path, iterations: u64, memory: Option<u64>) -> Result<Value> {
+        self.run("pagerank", graph, memory, &["--iterations", &iterations.to_string()])
+    }
+
+    /// Runs an algorithm, in memory or within a budget and from a cold disk.
+    ///
+    /// # Errors
+    /// Those of the command.
+    pub fn run(
+        &self,
+        algorithm: &str,
+        graph: &Path,
+        memory: Option<u64>,
+        options: &[&str],
+    ) -> Result<Value> {
+        let budget = memory.map(|bytes| bytes.to_string());
+        let mut arguments = vec!["run", algorithm, text(graph)?];
+        arguments.extend(options);
+        if let Some(budget) = &budget {
+            arguments.extend(["--memory", budget]);
+            self.cache.drop(graph)?;
+        }
+        self.tegula.json(&arguments)
+    }
+
+    /// The budget of runs from disk: 512 MiB at scale 24 and in proportion at others. Small graphs
+    /// get what they need at least, since that does not shrink with them.
+    ///
+    /// # Errors
+    /// Those of the command.
+    pub fn disk_memory(&self, prepared: &Prepared) -> Result<u64> {
+        let memory = (DISK_MEMORY << prepared.scale) >> SCALE;
+        if prepared.scale >= SCALE {
+            return Ok(memory);
+        }
+        let mut needed = 0;
+        for (algorithm, options) in
+            [("pagerank", vec![]), ("wcc", vec![]), ("bfs", vec!["--source", &prepared.hub])]
+        {
+            let options = [options, vec!["--estimate"]].concat();
+            let estimate = self.run(algorithm, &prepared.graph, None, &options)?;
+            needed = needed.max(whole(&estimate, "/needed_bytes")?);
+        }
+        Ok(memory.max(needed + needed / 16))
+    }
+
+    /// Gives a figure its targets if it is of the scale that they are for.
+    pub fn with_targets(&self, figure: Figure, set: impl Fn(Figure) -> Figure) -> Figure {
+        if self.settings.scale == SCALE { set(figure) } else { figure }
+    }
+}
+
+/// A path as an argument.
+///
+/// # Errors
+/// When it is no text.
+pub fn text(path: &Path) -> Result<&str> {
+    path.to_str().ok_or_else(|| format!("{} is not UTF-8", path.display()).into())
+}

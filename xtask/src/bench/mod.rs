@@ -1,0 +1,176 @@
+//! `cargo xtask bench`: measures what the project promises, and writes it down.
+//!
+//! Every figure is the median of several rounds, with the least and the greatest. What a figure is compared
+//! with is measured in turn with it, so that a machine that changes its mind changes both. Figures are kept in
+//! `bench/results.json`, and `bench/RESULTS.md` is made from that: a group that is measured alone takes the
+//! place of its earlier figures, and the others stay.
+
+mod disk;
+mod figure;
+mod figures;
+mod lab;
+mod machine;
+mod peers;
+mod report;
+mod results;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::Outcome;
+use crate::tegula::arguments::Arguments;
+use crate::tegula::{Result, target_folder};
+use figures::{GROUPS, Group};
+use lab::{Lab, SCALE, Settings};
+use machine::Machine;
+use results::{Measured, Results};
+
+const USAGE: &str = "usage: cargo xtask bench [--scale S] [--quick] [--only GROUP]... [--no-peers]";
+const ROUNDS: usize = 5;
+const ROUNDS_QUICK: usize = 3;
+/// The scale of a quick run.
+const SCALE_QUICK: u32 = 20;
+/// Smaller graphs have no room for the steps down to the graphs of single groups.
+const SCALE_MIN: u32 = 12;
+/// The load from which on figures are not to be trusted.
+const LOAD_MAX: f64 = 0.5;
+
+/// Measures, prints tables, and writes `RESULTS.md` and `results.json`.
+pub fn run(root: &Path, arguments: &[String]) -> Outcome {
+    let Some(plan) = Plan::read(arguments)? else {
+        println!("{USAGE}\ngroups:");
+        GROUPS.iter().for_each(|group| println!("  {:<16} {}", group.name, group.title));
+        return Ok(());
+    };
+    let folder = plan.results_folder(root)?;
+    let mut machine = Machine::describe(root);
+    println!("{}", report::machine_lines(&machine));
+    if machine.load > LOAD_MAX {
+        println!("  Something else is running here: a load of {}.\n", machine.load);
+    }
+    let json = folder.join("results.json");
+    let earlier = Results::earlier(&json, &machine);
+    let mut lab = Lab::open(root, plan.settings)?;
+    let order: Vec<&str> = GROUPS.iter().map(|group| group.name).collect();
+    let mut failures = Vec::new();
+    machine.disk_bytes_per_second =
+        earlier.as_ref().and_then(|earlier| earlier.machine.disk_bytes_per_second);
+    let mut results = Results::new(machine);
+    results.groups = earlier.map(|earlier| earlier.groups).unwrap_or_default();
+    for group in &plan.groups {
+        println!("{} ({})", group.title, group.name);
+        let measured = measure(&mut lab, group);
+        println!("{}", report::terminal(&measured));
+        if measured.failure.is_some() {
+            failures.push(group.name);
+        }
+        results.machine.disk_bytes_per_second =
+            lab.disk_bytes_per_second.or(results.machine.disk_bytes_per_second);
+        results.put(measured, &order);
+        // Whatever happens to the next one, this one has been measured.
+        results.write(&json)?;
+        fs::write(folder.join("RESULTS.md"), report::markdown(&results))?;
+    }
+    println!("written to {}", folder.join("RESULTS.md").display());
+    match failures.as_slice() {
+        [] => Ok(()),
+        _ => Err(format!("could not be measured: {}", failures.join(", ")).into()),
+    }
+}
+
+fn measure(lab: &mut Lab<'_>, group: &Group) -> Measured {
+    let found = (group.measure)(lab);
+    let (figures, failure) = match found {
+        Ok(figures) => (figures, None),
+        Err(error) => (Vec::new(), Some(error.to_string())),
+    };
+    Measured {
+        name: group.name.to_owned(),
+        title: group.title.to_owned(),
+        date: machine::today(),
+        commit: machine::commit(lab.root),
+        scale: lab.settings.scale,
+        rounds: lab.settings.rounds,
+        figures,
+        remarks: std::mem::take(&mut lab.remarks),
+        failure,
+    }
+}
+
+/// What is to be measured, and how.
+struct Plan {
+    settings: Settings,
+    groups: Vec<&'static Group>,
+}
+
+impl Plan {
+    /// None if only help is wanted.
+    fn read(arguments: &[String]) -> Result<Option<Plan>> {
+        let mut arguments = Arguments::new(arguments, USAGE);
+        let (mut scale, mut is_quick, mut has_peers) = (None, false, true);
+        let mut only: Vec<String> = Vec::new();
+        while let Some(option) = arguments.next() {
+            match option {
+                "--scale" => scale = Some(arguments.value("--scale")?),
+                "--quick" => is_quick = true,
+                "--only" => only.push(arguments.value("--only")?),
+                "--no-peers" => has_peers = false,
+                "--help" | "-h" => return Ok(None),
+                _ => return arguments.unknown(option),
+            }
+        }
+        let scale: u32 = scale.unwrap_or(if is_quick { SCALE_QUICK } else { SCALE });
+        if !(SCALE_MIN..=28).contains(&scale) {
+            return Err(format!("--scale is {scale}, must be {SCALE_MIN} to 28").into());
+        }
+        if let Some(name) = only.iter().find(|name| GROUPS.iter().all(|group| group.name != **name)) {
+            let names: Vec<&str> = GROUPS.iter().map(|group| group.name).collect();
+            return Err(format!("--only {name}: there are {}", names.join(", ")).into());
+        }
+        let is_wanted = |group: &&Group| {
+            let is_named = only.iter().any(|name| name == group.name);
+            if only.is_empty() { has_peers || group.name != "peers" } else { is_named }
+        };
+        let groups = GROUPS.iter().filter(is_wanted).collect();
+        let rounds = if is_quick { ROUNDS_QUICK } else { ROUNDS };
+        Ok(Some(Plan { settings: Settings { scale, rounds, is_quick }, groups }))
+    }
+
+    /// Figures that are not of the full size never take the place of those that are.
+    fn results_folder(&self, root: &Path) -> Result<PathBuf> {
+        let is_full = self.settings.scale == SCALE && !self.settings.is_quick;
+        let folder =
+            if is_full { root.join("bench") } else { target_folder()?.join("bench-results") };
+        fs::create_dir_all(&folder)?;
+        Ok(folder)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(words: &[&str]) -> Result<Option<Plan>> {
+        Plan::read(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn options_decide_what_is_measured() {
+        let full = plan(&[]).unwrap().unwrap();
+        assert_eq!((full.settings.scale, full.settings.rounds), (24, 5));
+        assert_eq!(full.groups.len(), GROUPS.len());
+        let quick = plan(&["--quick", "--no-peers"]).unwrap().unwrap();
+        assert_eq!((quick.settings.scale, quick.settings.rounds), (20, 3));
+        assert!(quick.groups.iter().all(|group| group.name != "peers"));
+        let one = plan(&["--only", "bfs", "--scale", "16"]).unwrap().unwrap();
+        assert_eq!(one.groups.iter().map(|group| group.name).collect::<Vec<_>>(), ["bfs"]);
+        assert!(plan(&["--help"]).unwrap().is_none());
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for words in [&["--only", "nothing"][..], &["--scale", "2"], &["--scale"], &["--fast"]] {
+            assert!(plan(words).is_err(), "{words:?}");
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Other libraries from PyPI, each in turn with `tegula` on the same graph.
+//!
+//! A library is quoted only if it has loaded the graph that it was given and finds the same answers.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use super::figure::{Figure, Ratio, Unit, median};
+use super::lab::{Lab, Prepared, text};
+use crate::tegula::command::{Worker, number, numbers, vertex, whole};
+use crate::tegula::scratch::remove;
+use crate::tegula::{Result, units};
+
+/// Iterations of a PageRank run.
+const ITERATIONS: u64 = 10;
+/// How far the ranks that a library finds may be from a sum of 1.
+const SUM_TOLERANCE: f64 = 1e-3;
+
+/// A library, and the graph it is measured on.
+struct Peer {
+    name: &'static str,
+    title: &'static str,
+    /// How much smaller than the main graph its graph is.
+    steps: u32,
+    /// What it takes to load the graph; found by trying.
+    bytes_per_edge: u64,
+    /// Whether its PageRank runs iterations, or to convergence in its own way.
+    has_iterations: bool,
+}
+
+const PEERS: [Peer; 4] = [
+    Peer {
+        name: "graphblas",
+        title: "SuiteSparse:GraphBLAS",
+        steps: 0,
+        bytes_per_edge: 72,
+        has_iterations: true,
+    },
+    Peer { name: "scipy", title: "SciPy", steps: 0, bytes_per_edge: 40, has_iterations: true },
+    Peer {
+        name: "networkit",
+        title: "NetworKit",
+        steps: 2,
+        bytes_per_edge: 96,
+        has_iterations: true,
+    },
+    Peer { name: "igraph", title: "igraph", steps: 4, bytes_per_edge: 240, has_iterations: false },
+];
+
+/// Every library.
+pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+    let python = environment(lab)?;
+    let mut figures = Vec::new();
+    for peer in PEERS {
+        let wanted = lab.settings.scale - peer.steps;
+        let scale = scale_that_fits(&peer, wanted);
+        if scale < wanted {
+            let text = format!("{}: R-MAT {scale}, since {wanted} would not fit memory.", peer.title);
+            lab.remarks.push(text);
+        }
+        let graph = lab.rmat(scale)?;
+        // One library that fails takes no other with it.
+        match measure(lab, &python, &peer, &graph) {
+            Ok(found) => figures.extend(found),
+            Err(error) => lab.remarks.push(format!("{} is left out: {error}.", peer.title)),
+        }
+    }
+    Ok(figures)
+}
+
+/// The Python with all libraries in it; made anew when another set of them is required.
+fn environment(lab: &Lab<'_>) -> Result<PathBuf> {
+    let folder = lab.root.join("bench/.venv");
+    let (python, installed) = (folder.join("bin/python"), folder.join("installed.txt"));
+    let requirements = lab.root.join("bench/requirements.txt");
+    let required = fs::read(&requirements)?;
+    if fs::read(&installed).is_ok_and(|installed| installed == required) {
+        return Ok(python);
+    }
+    remove(&folder)?;
+    finish(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
+    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"];
+    finish(Command::new(&python).args(install).arg(&requirements))?;
+    fs::write(&installed, required)?;
+    Ok(python)
+}
+
+fn finish(command: &mut Command) -> Result<()> {
+    let status = command.stdin(Stdio::null()).status()?;
+    if !status.success() {
+        return Err(format!("{} failed", command.get_program().to_string_lossy()).into());
+    }
+    Ok(())
+}
+
+/// The largest scale, in steps of 2, whose graph the library can load into the memory that is free.
+fn scale_that_fits(peer: &Peer, wanted: u32) -> u32 {
+    let memory = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let free = memory.lines().find_map(|line| {
+        let kibibytes = line.strip_prefix("MemAvailable:")?.trim().strip_suffix("kB")?;
+        kibibytes.trim().parse::<u64>().ok()
+    });
+    let fits = |scale: u32| free.is_none_or(|kib| (peer.bytes_per_edge * 16) << scale <= kib * 1024);
+    (0..=wanted).rev().step_by(2).find(|&scale| fits(scale)).unwrap_or(0)
+}
+
+/// A library that holds a graph.
+struct Loaded<'a> {
+    peer: &'a Peer,
+    graph: &'a Prepared,
+    worker: Worker,
+    title: String,
+    /// Vertices that the library has and `tegula` has not, since they have no edge.
+    isolated: u64,
+}
+
+fn measure(lab: &Lab<'_>, python: &Path, peer: &Peer, graph: &Prepared) -> Result<Vec<Figure>> {
+    let mut command = Command::new(python);
+    let vertices = (1u64 << graph.scale).to_string();
+    command.arg(lab.root.join("bench/peers.py"));
+    command.args([peer.name, text(&graph.pairs)?, &vertices]);
+    let mut worker = Worker::start(&mut command)?;
+    let about = worker.answer()?;
+    check_counts(&about, graph)?;
+    let word = |path: &str| about.pointer(path).and_then(Value::as_str).unwrap_or_default();
+    let title = format!("{} {}", peer.title, word("/version"));
+    let isolated = whole(&about, "/vertices")? - graph.vertices;
+    let (edges, threads) = (whole(&about, "/edges")?, whole(&about, "/threads")?);
+    let load = units::seconds(number(&about, "/load_seconds")?);
+    let threads = if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
+    let mut loaded = Loaded { peer, graph, worker, title, isolated };
+    let mut figures = vec![loaded.pagerank(lab)?];
+    let first = figures.remove(0).note(format!(
+        "{}: {} edges in memory, loaded in {load}, {threads}",
+        loaded.title,
+        units::count(edges)
+    ));
+    figures.push(first);
+    let algorithms = about.pointer("/algorithms").and_then(Value::as_array);
+    let has = |name: &str| algorithms.is_some_and(|list| list.iter().any(|other| other == name));
+    if has("bfs") {
+        figures.push(loaded.bfs(lab)?);
+    }
+    if has("wcc") {
+        figures.push(loaded.wcc(lab)?);
+    }
+    Ok(figures)
+}
+
+/// Whether the library has the graph it was given.
+fn check_counts(about: &Value, graph: &Prepared) -> Result<()> {
+    let (vertices, edges) = (whole(about, "/vertices_with_edges")?, whole(about, "/edges")?);
+    let merges = about.pointer("/merges_duplicates").and_then(Value::as_bool).unwrap_or(false);
+    // Distinct edges are nearly all of them in an R-MAT graph; small ones have more duplicates.
+    let is_right = if merges { edges <= graph.edges && edges * 4 >= graph.edges * 3 } else { edges == graph.edges };
+    if vertices != graph.vertices || !is_right {
+        let expected = format!("{} and {}", graph.vertices, graph.edges);
+        return Err(format!("it has {vertices} vertices and {edges} edges, not {expected}").into());
+    }
+    Ok(())
+}
+
+impl Loaded<'_> {
+    /// Puts the times of a library beside ours.
+    fn figure(&self, what: &str, ours: Vec<f64>, theirs: Vec<f64>) -> Figure {
+        let title = format!("{what}, R-MAT {}, in memory", self.graph.scale);
+        Figure::new(title, Unit::Seconds, ours).beside(&self.title, theirs, Ratio::TimesFaster)
+    }
+
+    fn pagerank(&mut self, lab: &Lab<'_>) -> Result<Figure> {
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for _ in 0..lab.settings.rounds {
+            let answer = self.worker.ask(&format!("pagerank {ITERATIONS}"))?;
+            self.check_ranks(&answer)?;
+            if self.peer.has_iterations {
+                theirs.push(median(&numbers(&answer, "/iteration_seconds")?));
+                let run = lab.pagerank(&self.graph.graph, ITERATIONS, None)?;
+                ours.push(median(&numbers(&run, "/iteration_seconds")?));
+            } else {
+                theirs.push(number(&answer, "/seconds")?);
+                let run = lab.run("pagerank", &self.graph.graph, None, &[])?;
+                ours.push(number(&run, "/seconds/run")?);
+            }
+        }
+        let has_iterations = self.peer.has_iterations;
+        let what = if has_iterations { "PageRank iteration" } else { "PageRank to convergence" };
+        Ok(self.figure(what, ours, theirs))
+    }
+
+    fn check_ranks(&self, answer: &Value) -> Result<()> {
+        let (sum, top) = (number(answer, "/sum")?, vertex(answer, "/top")?);
+        if (sum - 1.0).abs() > SUM_TOLERANCE || top != self.graph.hub {
+            let hub = &self.graph.hub;
+            return Err(format!("its ranks sum to {sum}, the first is {top} and not {hub}").into());
+        }
+        Ok(())
+    }
+
+    fn bfs(&mut self, lab: &Lab<'_>) -> Result<Figure> {
+        let hub = self.graph.hub.clone();
+        let ours = |run: &Value| whole(run, "/summary/reached");
+        let theirs = |answer: &Value| whole(answer, "/reached");
+        let request = format!("bfs {hub}");
+        self.whole_runs(lab, "bfs", &["--source", &hub], &request, (&ours, &theirs))
+    }
+
+    fn wcc(&mut self, lab: &Lab<'_>) -> Result<Figure> {
+        let isolated = self.isolated;
+        let ours = move |run: &Value| Ok(whole(run, "/summary/components")? + isolated);
+        let theirs = |answer: &Value| whole(answer, "/components");
+        self.whole_runs(lab, "wcc", &[], "wcc", (&ours, &theirs))
+    }
+
+    /// Whole runs in turn; both must find the same number.
+    fn whole_runs(
+        &mut self,
+        lab: &Lab<'_>,
+        algorithm: &str,
+        options: &[&str],
+        request: &str,
+        (our_count, their_count): (&CountIn<'_>, &CountIn<'_>),
+    ) -> Result<Figure> {
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for _ in 0..lab.settings.rounds {
+            let run = lab.run(algorithm, &self.graph.graph, None, options)?;
+            let answer = self.worker.ask(request)?;
+            let (our, their) = (our_count(&run)?, their_count(&answer)?);
+            if our != their {
+                return Err(format!("its {algorithm} finds {their}, ours {our}").into());
+            }
+            ours.push(number(&run, "/seconds/run")?);
+            theirs.push(number(&answer, "/seconds")?);
+        }
+        Ok(self.figure(&format!("{algorithm}, whole run"), ours, theirs))
+    }
+}
+
+/// Finds the number in an answer by which it is checked.
+type CountIn<'a> = dyn Fn(&Value) -> Result<u64> + 'a;

@@ -1,0 +1,212 @@
+//! Figures as tables, for the terminal and in Markdown.
+
+use super::figure::{Figure, Of, Ratio, Target, Verdict};
+use super::machine::Machine;
+use super::results::{Measured, Results};
+use crate::tegula::units;
+
+const HEADER: [&str; 7] = ["figure", "median", "min … max", "beside", "ratio", "target", ""];
+
+/// A group as an aligned table with its remarks.
+pub fn terminal(group: &Measured) -> String {
+    let mut rows = vec![HEADER.map(str::to_owned)];
+    rows.extend(group.figures.iter().map(cells));
+    let mut text = if group.figures.is_empty() { String::new() } else { aligned(&rows) };
+    for line in remarks(group) {
+        text += &format!("  {line}\n");
+    }
+    text
+}
+
+/// Everything as a page.
+pub fn markdown(results: &Results) -> String {
+    let mut text = INTRODUCTION.to_owned();
+    text += "\n## Machine\n\n| | |\n| --- | --- |\n";
+    for (name, value) in machine(&results.machine) {
+        text += &format!("| {name} | {value} |\n");
+    }
+    for group in &results.groups {
+        let Measured { title, date, commit, rounds, .. } = group;
+        text += &format!("\n## {title}\n\n{date}, commit {commit}, {rounds} rounds.\n");
+        if !group.figures.is_empty() {
+            text += "\n";
+            text += &markdown_row(&HEADER.map(str::to_owned));
+            text += &markdown_row(&["---", "--:", "--:", "---", "--:", "---", "---"].map(str::to_owned));
+            group.figures.iter().for_each(|figure| text += &markdown_row(&cells(figure)));
+        }
+        let remarks = remarks(group);
+        if !remarks.is_empty() {
+            text += "\n";
+        }
+        remarks.iter().for_each(|line| text += &format!("* {line}\n"));
+    }
+    text
+}
+
+const INTRODUCTION: &str = "\
+# Measured
+
+Written by `make bench` (`cargo xtask bench`), from `results.json`, which has every sample.
+
+A figure is the median of its rounds, with the least and the greatest. What stands beside it was measured in
+turn with it, round by round (A B A B), and the ratio is taken in each round. *In memory* is a process that
+starts anew, reads the tiles once and holds them; *from disk* one with a small budget (`--memory`) and a cold
+page cache. Samples of an iteration are the median of the iterations of a run. Targets are for R-MAT of
+scale 24 (Graph500's parameters, scrambled ids, 16 edges per vertex); *stretch* is a second, harder target.
+";
+
+fn machine(machine: &Machine) -> Vec<(&'static str, String)> {
+    let disk = machine.disk_bytes_per_second.map_or_else(
+        || "not measured".to_owned(),
+        |rate| format!("{}B/s, reading a tile file in order past the page cache", units::decimal(rate)),
+    );
+    vec![
+        ("CPU", machine.cpu.clone()),
+        ("cores", machine.cores.to_string()),
+        ("caches", machine.caches.clone()),
+        ("vectors", machine.vectors.clone()),
+        ("memory", units::bytes(machine.memory_bytes as f64)),
+        ("disk", disk),
+        ("page cache", machine.page_cache.clone()),
+        ("kernel", machine.kernel.clone()),
+        ("compiler", machine.rustc.clone()),
+        ("load at the start", format!("{:.2}", machine.load)),
+    ]
+}
+
+/// The machine in lines.
+pub fn machine_lines(about: &Machine) -> String {
+    machine(about).iter().map(|(name, value)| format!("  {name:<18}{value}\n")).collect()
+}
+
+/// What is said below a table.
+fn remarks(group: &Measured) -> Vec<String> {
+    let mut lines = Vec::new();
+    for figure in &group.figures {
+        // Those of an edge list are part of its row.
+        lines.extend(figure.notes.iter().map(|note| format!("{}: {note}", figure.title)));
+    }
+    lines.extend(group.remarks.iter().cloned());
+    lines.extend(group.failure.iter().map(|failure| format!("FAILED: {failure}")));
+    lines
+}
+
+fn cells(figure: &Figure) -> [String; 7] {
+    let unit = figure.unit;
+    let samples = &figure.samples;
+    let range = match samples.all.len() {
+        ..2 => String::new(),
+        _ => format!("{} … {}", unit.show(samples.min), unit.show(samples.max)),
+    };
+    let (beside, ratio) = match &figure.beside {
+        None => (String::new(), String::new()),
+        Some(beside) => {
+            let word = match beside.ratio {
+                Ratio::TimesFaster => "faster",
+                Ratio::TimesAsLong => "as long",
+            };
+            let [median, min, max] =
+                [beside.ratios.median, beside.ratios.min, beside.ratios.max].map(times);
+            let time = unit.show(beside.samples.median);
+            (format!("{}: {time}", beside.title), format!("{median} {word} ({min} … {max})"))
+        }
+    };
+    let targets: Vec<String> =
+        figure.targets.iter().map(|target| target_text(figure, target)).collect();
+    let verdict = match figure.verdict {
+        None => "",
+        Some(Verdict::Missed) => "✗ missed",
+        Some(Verdict::Reached) => "✓ reached",
+        Some(Verdict::Stretch) => "★ stretch",
+    };
+    let [median, title] = [unit.show(samples.median), figure.title.clone()];
+    [title, median, range, beside, ratio, targets.join(", "), verdict.to_owned()]
+}
+
+fn times(ratio: f64) -> String {
+    format!("{}×", units::three_digits(ratio))
+}
+
+fn target_text(figure: &Figure, target: &Target) -> String {
+    let show = |value: f64| match target.of {
+        Of::Value => figure.unit.show(value),
+        Of::Ratio => times(value),
+    };
+    let sign = if target.is_minimum { "≥" } else { "≤" };
+    let stretch = target.stretch.map(|stretch| format!(" (stretch {})", show(stretch)));
+    format!("{sign} {}{}", show(target.at), stretch.unwrap_or_default())
+}
+
+/// Columns under each other; figures to the right.
+fn aligned(rows: &[[String; 7]]) -> String {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: [usize; 7] = std::array::from_fn(width);
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::from(" ");
+        for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+            if width == 0 {
+                continue;
+            }
+            match column {
+                1 | 2 | 4 => line += &format!(" {cell:>width$} "),
+                _ => line += &format!(" {cell:<width$} "),
+            }
+        }
+        text += line.trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+fn markdown_row(cells: &[String; 7]) -> String {
+    format!("| {} |\n", cells.join(" | "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::figure::Unit;
+    use super::*;
+
+    fn group() -> Measured {
+        let figure = Figure::new("iteration", Unit::Seconds, vec![0.2, 0.1, 0.3]);
+        let figure = figure.beside("plain", vec![0.8, 0.4, 1.2], Ratio::TimesFaster);
+        let figure = figure.at_least(Of::Ratio, 3.0, Some(4.5)).note("a note");
+        Measured {
+            name: "a".into(),
+            title: "A".into(),
+            date: "2026-01-01".into(),
+            commit: "0123456".into(),
+            scale: 24,
+            rounds: 3,
+            figures: vec![figure, Figure::new("size", Unit::BytesPerEdge, vec![1.5])],
+            remarks: vec!["a remark".into()],
+            failure: None,
+        }
+    }
+
+    #[test]
+    fn a_row_has_all_there_is_to_say() {
+        let [first, second] = [0, 1].map(|index| cells(&group().figures[index]));
+        let expected = [
+            "iteration",
+            "200 ms",
+            "100 ms … 300 ms",
+            "plain: 800 ms",
+            "4.00× faster (4.00× … 4.00×)",
+            "≥ 3.00× (stretch 4.50×)",
+            "✓ reached",
+        ];
+        assert_eq!(first, expected);
+        assert_eq!(second, ["size", "1.50 bytes", "", "", "", "", ""]);
+    }
+
+    #[test]
+    fn tables_are_aligned_and_remarks_follow() {
+        let text = terminal(&group());
+        let lines: Vec<&str> = text.lines().collect();
+        let end = |line: &str, word: &str| line.find(word).map(|at| line[..at].chars().count() + word.len());
+        assert_eq!(end(lines[0], "median"), end(lines[1], "200 ms"));
+        assert_eq!(lines[3..], ["  iteration: a note", "  a remark"]);
+    }
+}
