@@ -5,6 +5,9 @@
     reason = "a developer's tool reports on the terminal"
 )]
 
+mod bench;
+mod demo;
+mod tegula;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -22,11 +25,23 @@ struct Task {
 }
 
 /// Every task. A new one is a module and a line here.
-const TASKS: &[Task] = &[Task {
-    name: "tidy",
-    summary: "check the style of the code: sizes, banned calls, crate arrows, tests",
-    run: tidy::run,
-}];
+const TASKS: &[Task] = &[
+    Task {
+        name: "tidy",
+        summary: "check the style of the code: sizes, banned calls, crate arrows, tests",
+        run: tidy::run,
+    },
+    Task {
+        name: "demo",
+        summary: "show tegula on a few graphs, in memory and from disk",
+        run: demo::run,
+    },
+    Task {
+        name: "bench",
+        summary: "measure, and write the figures to bench/RESULTS.md",
+        run: bench::run,
+    },
+];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -8,7 +8,9 @@
 //! Distances are those of LDBC Graphalytics; parents are the smallest possible ones in the vertex
 //! order of the graph directory, so they too are the same on every machine.
 
-use tegula_engine::{Activity, ApplyTo, Graph, Next, Outcome, Program, Result, RunOptions, VertexId};
+use tegula_engine::{
+    Activity, ApplyTo, Graph, Next, Outcome, Program, Result, RunOptions, VertexId,
+};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 /// No vertex, no distance.

@@ -15,7 +15,9 @@
 //! Ranks and messages are `f32`; the two sums over all vertices are `f64`. Against double precision
 //! every rank stays within 1e-5, relative. Memory: 12 bytes a vertex.
 
-use tegula_engine::{Activity, ApplyTo, Graph, Next, Outcome, Program, Result, RunOptions, VertexId};
+use tegula_engine::{
+    Activity, ApplyTo, Graph, Next, Outcome, Program, Result, RunOptions, VertexId,
+};
 
 /// What a run of PageRank may choose.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -10,8 +10,8 @@
 //!   smallest dense id, whatever the order of the edges. Memory: 4 bytes a vertex.
 //! * **propagation** sends the smallest id seen so far along the edges until nothing changes. It
 //!   reads only tiles with a source that changed, but it needs as many scans as the longest shortest
-//!   path has edges, and both directions of every edge, so it is refused where the graph was not
-//!   imported as undirected. It is here because it exercises the executor like many other programs do.
+//!   path has edges, and both directions of every edge: it is for graphs that were imported as
+//!   undirected, which is left to the caller to see to. It is here because it exercises the executor like many other programs do.
 //!   Memory: 8 bytes a vertex.
 //!
 //! The definition is that of LDBC Graphalytics; which id names a component is left to the caller.
@@ -114,12 +114,8 @@ impl Forest {
                 if parent_a > parent_b { (a, parent_a, parent_b) } else { (b, parent_b, parent_a) };
             if high == parent_high {
                 let root = &self.parents[high as usize];
-                let link = root.compare_exchange(
-                    high,
-                    parent_low,
-                    Ordering::Relaxed,
-                    Ordering::Relaxed,
-                );
+                let link =
+                    root.compare_exchange(high, parent_low, Ordering::Relaxed, Ordering::Relaxed);
                 if link.is_ok() {
                     return;
                 }

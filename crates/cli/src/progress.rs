@@ -1,10 +1,13 @@
 //! Progress bars: where the work is, how fast, and how long it will take.
 
+use std::fmt::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use tegula_store::{Progress, Unit};
+
+use crate::report;
 
 /// Time between two pictures of a bar that does not move.
 const TICK: Duration = Duration::from_millis(200);
@@ -22,9 +25,12 @@ impl Bars {
 impl Progress for Bars {
     fn begin(&self, stage: &str, total: Option<u64>, unit: Unit) {
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
-        let style = ProgressStyle::with_template(template(unit, total.is_some()));
-        if let Ok(style) = style {
-            bar.set_style(style.progress_chars("=> "));
+        if let Ok(style) = ProgressStyle::with_template(template(unit, total.is_some())) {
+            let rate = |state: &ProgressState, out: &mut dyn Write| {
+                // What a bar cannot show is not worth an error.
+                let _ = out.write_str(&report::per_second(state.per_sec(), "edges"));
+            };
+            bar.set_style(style.progress_chars("=> ").with_key("edge_rate", rate));
         }
         bar.set_message(stage.to_owned());
         bar.enable_steady_tick(TICK);
@@ -59,9 +65,9 @@ fn template(unit: Unit, has_total: bool) -> &'static str {
         }
         (Unit::Bytes, false) => "{spinner} {msg:20} {bytes}, {bytes_per_sec}, {elapsed}",
         (Unit::Edges, true) => {
-            "{msg:20} [{bar:30}] {human_pos} of {human_len} edges, {per_sec}, {eta} left"
+            "{msg:20} [{bar:30}] {human_pos} of {human_len} edges, {edge_rate}, {eta} left"
         }
-        (Unit::Edges, false) => "{spinner} {msg:20} {human_pos} edges, {per_sec}, {elapsed}",
+        (Unit::Edges, false) => "{spinner} {msg:20} {human_pos} edges, {edge_rate}, {elapsed}",
         (Unit::Iterations, true) => {
             "{msg:20} [{bar:30}] {human_pos} of {human_len} iterations, {eta} left"
         }

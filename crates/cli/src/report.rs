@@ -44,7 +44,11 @@ pub fn time(span: Duration) -> String {
 
 /// A rate with a decimal unit: `131 M edges/s`.
 pub fn rate(number: u64, unit: &str, span: Duration) -> String {
-    let per_second = number as f64 / span.as_secs_f64().max(1e-9);
+    per_second(number as f64 / span.as_secs_f64().max(1e-9), unit)
+}
+
+/// The same for a rate that is known.
+pub fn per_second(per_second: f64, unit: &str) -> String {
     let (value, prefix) = match per_second {
         ..1e3 => (per_second, ""),
         ..1e6 => (per_second / 1e3, "k "),

@@ -5,9 +5,7 @@
 
 use std::path::Path;
 
-use tegula_engine::{
-    Activity, ApplyTo, Next, Program, RunOptions, VertexId, open_graph, run,
-};
+use tegula_engine::{Activity, ApplyTo, Next, Program, RunOptions, VertexId, open_graph, run};
 use tegula_store::read::Backend;
 
 /// Messages and states are ranks in the order of the original ids, so the largest rank is the largest id.

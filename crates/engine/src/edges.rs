@@ -3,7 +3,9 @@
 use std::time::Instant;
 
 use tegula_store::graph::{Graph, TileEntry};
-use tegula_store::tiles::{Entries, InstructionSet, Tile, TileSummary, WINDOW_SIZE};
+use tegula_store::tiles::{
+    Block, BlockVisitor, Entries, InstructionSet, Tile, TileSummary, WINDOW_SIZE,
+};
 use tegula_store::{Result, VertexId};
 
 use crate::instructions::{Instructions, WithInstructions};
@@ -113,7 +115,7 @@ impl<V: EdgeVisitor> WithInstructions for TileEdges<'_, V> {
         for strip in self.tile.strips(self.vertex_count) {
             let strip = strip?;
             match strip.entries() {
-                Entries::Masks => strip.visit_masks(|_, source, mut mask| {
+                Entries::Masks => strip.visit_masks(|_: usize, source: u32, mut mask: u32| {
                     let first = self.window + strip.target_start() as u32;
                     while mask != 0 {
                         let target = (first + mask.trailing_zeros()).min(last);
@@ -122,17 +124,32 @@ impl<V: EdgeVisitor> WithInstructions for TileEdges<'_, V> {
                     }
                 }),
                 Entries::Row | Entries::Singles => {
-                    strip.visit_blocks(instructions, skip, |block| {
-                        for (&source, &target) in block.sources.iter().zip(&block.targets) {
-                            if source != skip {
-                                let target = (self.window + u32::from(target)).min(last);
-                                self.visitor.visit(VertexId(source), VertexId(target));
-                            }
-                        }
-                    });
+                    let visitor = self.visitor;
+                    let mut edges = BlockEdges { visitor, window: self.window, skip, last };
+                    strip.visit_blocks(instructions, skip, &mut edges);
                 }
             }
         }
         Ok(())
+    }
+}
+
+/// Shows the edges of a block to a visitor.
+struct BlockEdges<'t, V> {
+    visitor: &'t V,
+    window: u32,
+    skip: u32,
+    last: u32,
+}
+
+impl<V: EdgeVisitor> BlockVisitor for BlockEdges<'_, V> {
+    #[inline(always)]
+    fn block(&mut self, block: &Block) {
+        for (&source, &target) in block.sources.iter().zip(&block.targets) {
+            if source != self.skip {
+                let target = (self.window + u32::from(target)).min(self.last);
+                self.visitor.visit(VertexId(source), VertexId(target));
+            }
+        }
     }
 }

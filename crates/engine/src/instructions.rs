@@ -1,8 +1,8 @@
 //! Inner loops compiled several times, for the instructions that a processor may have.
 
-use tegula_store::tiles::{InstructionSet, Portable};
 #[cfg(target_arch = "x86_64")]
 use tegula_store::tiles::{Avx2, Avx512};
+use tegula_store::tiles::{InstructionSet, Portable};
 
 /// The instructions that inner loops may use.
 #[derive(Debug, Clone, Copy)]

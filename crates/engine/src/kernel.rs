@@ -6,8 +6,8 @@
 //! order of reduction is part of it (eight lanes in a row of singles, two in masks), so all give the
 //! same bits.
 
-use tegula_store::tiles::{BLOCK_SIZE, EdgeWeight, Encoding};
-use tegula_store::tiles::{InstructionSet, Strip, Tile, WINDOW_SIZE};
+use tegula_store::tiles::{BLOCK_SIZE, Block, BlockVisitor, EdgeWeight, Encoding};
+use tegula_store::tiles::{InstructionSet, MaskVisitor, Strip, Tile, WINDOW_SIZE};
 
 use crate::instructions::WithInstructions;
 use crate::program::Program;
@@ -34,8 +34,9 @@ impl<P: Program> WithInstructions for KernelInput<'_, P> {
     #[inline(always)]
     fn run<I: InstructionSet>(self, instructions: I) -> Result<(), String> {
         let KernelInput { program, tile, weights, messages, accumulators } = self;
-        let mut kernel = Kernel { program, messages, accumulators, instructions };
-        for strip in tile.strips((messages.len() - 1) as u32) {
+        let messages = Messages { program, values: messages };
+        let mut kernel = Kernel { messages, accumulators, instructions };
+        for strip in tile.strips(messages.skip_source()) {
             let strip = strip?;
             if P::Weight::IS_WEIGHTED && !weights.is_empty() {
                 let first = strip.entry_offset();
@@ -58,8 +59,7 @@ const ROW_LANES: usize = 8;
 const MERGE_INTERVAL: usize = 1024;
 
 struct Kernel<'a, P: Program, I> {
-    program: &'a P,
-    messages: &'a [P::Message],
+    messages: Messages<'a, P>,
     accumulators: &'a mut [P::Message; WINDOW_SIZE],
     instructions: I,
 }
@@ -67,86 +67,42 @@ struct Kernel<'a, P: Program, I> {
 impl<P: Program, I: InstructionSet> Kernel<'_, P, I> {
     #[inline(always)]
     fn reduce_strip(&mut self, strip: &Strip<'_>, weigh: impl Fn(usize) -> P::Weight) {
+        let messages = self.messages;
+        let program = messages.program;
+        let skip = messages.skip_source();
         match strip.encoding() {
-            Encoding::Gap8Low0 | Encoding::Gap16Low0 => self.reduce_row(strip, weigh),
-            Encoding::Gap8Low4 | Encoding::Gap16Low4 => self.reduce_narrow(strip, weigh),
+            Encoding::Gap8Low0 | Encoding::Gap16Low0 => {
+                let sum = self.accumulators[strip.target_start()];
+                let lanes = [program.identity(); ROW_LANES];
+                let mut row = Row { messages, weigh, lanes, sum };
+                strip.visit_blocks(self.instructions, skip, &mut row);
+                row.merge();
+                self.accumulators[strip.target_start()] = row.sum;
+            }
+            Encoding::Gap8Low4 | Encoding::Gap16Low4 => {
+                let sums = [program.identity(); NARROW_WIDTH];
+                let mut narrow = Narrow { messages, weigh, sums };
+                strip.visit_blocks(self.instructions, skip, &mut narrow);
+                self.merge_targets(strip, narrow.sums);
+            }
             Encoding::Mask8 => self.reduce_masks::<8>(strip),
             Encoding::Mask16 => self.reduce_masks::<16>(strip),
-            _ => self.reduce_wide(strip, weigh),
+            _ => {
+                let accumulators = &mut *self.accumulators;
+                let mut wide = Wide { messages, weigh, accumulators };
+                strip.visit_blocks(self.instructions, skip, &mut wide);
+            }
         }
     }
 
-    /// What an entry carries. An entry that is no edge has the source behind all others, whose
-    /// message is the identity: an unweighted program needs no test for it.
     #[inline(always)]
-    fn carried(&self, source: u32, weigh: impl FnOnce() -> P::Weight) -> P::Message {
-        debug_assert!((source as usize) < self.messages.len());
-        // SAFETY: `Tile::strips` was given `messages.len() - 1` as the limit of the sources and
-        // passes on none that reaches it; a skip has that limit itself as its source.
-        let message = unsafe { *self.messages.get_unchecked(source as usize) };
-        if P::Weight::IS_WEIGHTED && source as usize == self.messages.len() - 1 {
-            return message;
-        }
-        self.program.along(message, weigh())
-    }
-
-    /// All edges lead to one target.
-    #[inline(always)]
-    fn reduce_row(&mut self, strip: &Strip<'_>, weigh: impl Fn(usize) -> P::Weight) {
-        let identity = self.program.identity();
-        let mut lanes = [identity; ROW_LANES];
-        let mut row = self.accumulators[strip.target_start()];
-        let merge = |row, lanes: &mut [P::Message; ROW_LANES]| {
-            let sum = std::mem::replace(lanes, [identity; ROW_LANES]);
-            sum.into_iter().reduce(|a, b| self.program.reduce(a, b)).map_or(row, |sum| {
-                self.program.reduce(row, sum)
-            })
-        };
-        let skip_source = (self.messages.len() - 1) as u32;
-        strip.visit_blocks(self.instructions, skip_source, |block| {
-            let (groups, _) = block.sources.as_chunks::<ROW_LANES>();
-            for (group, sources) in groups.iter().enumerate() {
-                for (lane, &source) in sources.iter().enumerate() {
-                    let entry = block.first_entry + group * ROW_LANES + lane;
-                    let carried = self.carried(source, || weigh(entry));
-                    lanes[lane] = self.program.reduce(lanes[lane], carried);
-                }
-            }
-            if (block.first_entry + BLOCK_SIZE).is_multiple_of(MERGE_INTERVAL) {
-                row = merge(row, &mut lanes);
-            }
-        });
-        self.accumulators[strip.target_start()] = merge(row, &mut lanes);
-    }
-
-    /// Edges lead to 16 targets: a line of the L1 cache.
-    #[inline(always)]
-    fn reduce_narrow(&mut self, strip: &Strip<'_>, weigh: impl Fn(usize) -> P::Weight) {
-        const WIDTH: usize = 16;
-        let mut sums = [self.program.identity(); WIDTH];
-        let skip_source = (self.messages.len() - 1) as u32;
-        strip.visit_blocks(self.instructions, skip_source, |block| {
-            for (lane, (&source, &target)) in block.sources.iter().zip(&block.targets).enumerate() {
-                let carried = self.carried(source, || weigh(block.first_entry + lane));
-                let sum = &mut sums[usize::from(target) % WIDTH];
-                *sum = self.program.reduce(*sum, carried);
-            }
-        });
-        self.merge_targets(strip, sums);
-    }
-
-    /// Edges lead to 256 targets or more, up to a window: all of them in the L2 cache.
-    #[inline(always)]
-    fn reduce_wide(&mut self, strip: &Strip<'_>, weigh: impl Fn(usize) -> P::Weight) {
-        let skip_source = (self.messages.len() - 1) as u32;
-        strip.visit_blocks(self.instructions, skip_source, |block| {
-            for (lane, (&source, &target)) in block.sources.iter().zip(&block.targets).enumerate() {
-                let carried = self.carried(source, || weigh(block.first_entry + lane));
-                // Any `u16` is an index of the window.
-                let target = &mut self.accumulators[usize::from(target)];
-                *target = self.program.reduce(*target, carried);
-            }
-        });
+    fn reduce_masks<const N: usize>(&mut self, strip: &Strip<'_>) {
+        let identity = self.messages.program.identity();
+        let (lanes, sums) = ([[identity; N]; 2], [identity; N]);
+        let mut masks = Masks { messages: self.messages, lanes, sums };
+        strip.visit_masks(&mut masks);
+        masks.merge();
+        self.merge_targets(strip, masks.sums);
     }
 
     /// Reduces sums into the accumulators of a strip of `N` targets.
@@ -155,34 +111,156 @@ impl<P: Program, I: InstructionSet> Kernel<'_, P, I> {
         // A strip starts at a multiple of its width, so the slice lies within the window.
         let targets = &mut self.accumulators[strip.target_start()..][..N];
         for (target, sum) in targets.iter_mut().zip(sums) {
-            *target = self.program.reduce(*target, sum);
+            *target = self.messages.program.reduce(*target, sum);
         }
     }
+}
 
-    /// Each source leads to some of `N` targets, whose accumulators stay in vector registers.
+/// The messages of all vertices, and the identity behind them.
+struct Messages<'a, P: Program> {
+    program: &'a P,
+    values: &'a [P::Message],
+}
+
+impl<P: Program> Clone for Messages<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P: Program> Copy for Messages<'_, P> {}
+
+impl<P: Program> Messages<'_, P> {
+    /// The source of an entry that is no edge. Its message is the identity, so that an unweighted
+    /// program needs no test for it.
     #[inline(always)]
-    fn reduce_masks<const N: usize>(&mut self, strip: &Strip<'_>) {
-        let identity = self.program.identity();
-        let mut lanes = [[identity; N]; 2];
-        // Two lanes hide the latency of `reduce`; the last entries are few.
-        let mut merged = [identity; N];
-        let merge = |merged: &mut [P::Message; N], lanes: &mut [[P::Message; N]; 2]| {
-            let [even, odd] = std::mem::replace(lanes, [[identity; N]; 2]);
-            for (merged, (even, odd)) in merged.iter_mut().zip(even.into_iter().zip(odd)) {
-                *merged = self.program.reduce(*merged, self.program.reduce(even, odd));
+    fn skip_source(&self) -> u32 {
+        (self.values.len() - 1) as u32
+    }
+
+    /// What an edge from a source carries.
+    #[inline(always)]
+    fn carried(&self, source: u32, weigh: impl FnOnce() -> P::Weight) -> P::Message {
+        debug_assert!((source as usize) < self.values.len());
+        // SAFETY: `Tile::strips` was given `values.len() - 1` as the limit of the sources and passes
+        // on none that reaches it; a skip has that limit itself as its source.
+        let message = unsafe { *self.values.get_unchecked(source as usize) };
+        if P::Weight::IS_WEIGHTED && source == self.skip_source() {
+            return message;
+        }
+        self.program.along(message, weigh())
+    }
+}
+
+/// All edges lead to one target.
+struct Row<'a, P: Program, F> {
+    messages: Messages<'a, P>,
+    weigh: F,
+    lanes: [P::Message; ROW_LANES],
+    sum: P::Message,
+}
+
+impl<P: Program, F: Fn(usize) -> P::Weight> Row<'_, P, F> {
+    #[inline(always)]
+    fn merge(&mut self) {
+        let program = self.messages.program;
+        let lanes = std::mem::replace(&mut self.lanes, [program.identity(); ROW_LANES]);
+        let merged = lanes.into_iter().reduce(|a, b| program.reduce(a, b));
+        self.sum = merged.map_or(self.sum, |merged| program.reduce(self.sum, merged));
+    }
+}
+
+impl<P: Program, F: Fn(usize) -> P::Weight> BlockVisitor for Row<'_, P, F> {
+    #[inline(always)]
+    fn block(&mut self, block: &Block) {
+        let program = self.messages.program;
+        let mut lanes = self.lanes;
+        let (groups, _) = block.sources.as_chunks::<ROW_LANES>();
+        for (group, sources) in groups.iter().enumerate() {
+            for (lane, &source) in sources.iter().enumerate() {
+                let entry = block.first_entry + group * ROW_LANES + lane;
+                let carried = self.messages.carried(source, || (self.weigh)(entry));
+                lanes[lane] = program.reduce(lanes[lane], carried);
             }
-        };
-        strip.visit_masks(|entry, source, mask| {
-            let message = self.carried(source, || P::Weight::from_f32(1.0));
-            for (bit, lane) in lanes[entry % 2].iter_mut().enumerate() {
-                let reduced = self.program.reduce(*lane, message);
-                *lane = if mask >> bit & 1 == 1 { reduced } else { *lane };
-            }
-            if (entry + 1).is_multiple_of(MERGE_INTERVAL / 4) {
-                merge(&mut merged, &mut lanes);
-            }
-        });
-        merge(&mut merged, &mut lanes);
-        self.merge_targets(strip, merged);
+        }
+        self.lanes = lanes;
+        if (block.first_entry + BLOCK_SIZE).is_multiple_of(MERGE_INTERVAL) {
+            self.merge();
+        }
+    }
+}
+
+/// Targets whose accumulators are one line of the L1 cache.
+const NARROW_WIDTH: usize = 16;
+
+/// Edges lead to 16 targets.
+struct Narrow<'a, P: Program, F> {
+    messages: Messages<'a, P>,
+    weigh: F,
+    sums: [P::Message; NARROW_WIDTH],
+}
+
+impl<P: Program, F: Fn(usize) -> P::Weight> BlockVisitor for Narrow<'_, P, F> {
+    #[inline(always)]
+    fn block(&mut self, block: &Block) {
+        for (lane, (&source, &target)) in block.sources.iter().zip(&block.targets).enumerate() {
+            let weigh = || (self.weigh)(block.first_entry + lane);
+            let carried = self.messages.carried(source, weigh);
+            let sum = &mut self.sums[usize::from(target) % NARROW_WIDTH];
+            *sum = self.messages.program.reduce(*sum, carried);
+        }
+    }
+}
+
+/// Edges lead to 256 targets or more, up to a window: all of them in the L2 cache.
+struct Wide<'a, 'w, P: Program, F> {
+    messages: Messages<'a, P>,
+    weigh: F,
+    accumulators: &'w mut [P::Message; WINDOW_SIZE],
+}
+
+impl<P: Program, F: Fn(usize) -> P::Weight> BlockVisitor for Wide<'_, '_, P, F> {
+    #[inline(always)]
+    fn block(&mut self, block: &Block) {
+        for (lane, (&source, &target)) in block.sources.iter().zip(&block.targets).enumerate() {
+            let weigh = || (self.weigh)(block.first_entry + lane);
+            let carried = self.messages.carried(source, weigh);
+            // Any `u16` is an index of the window.
+            let target = &mut self.accumulators[usize::from(target)];
+            *target = self.messages.program.reduce(*target, carried);
+        }
+    }
+}
+
+/// Each source leads to some of `N` targets, whose accumulators stay in vector registers; two lanes
+/// hide the latency of `reduce`.
+struct Masks<'a, P: Program, const N: usize> {
+    messages: Messages<'a, P>,
+    lanes: [[P::Message; N]; 2],
+    sums: [P::Message; N],
+}
+
+impl<P: Program, const N: usize> Masks<'_, P, N> {
+    #[inline(always)]
+    fn merge(&mut self) {
+        let program = self.messages.program;
+        let [even, odd] = std::mem::replace(&mut self.lanes, [[program.identity(); N]; 2]);
+        for (sum, (even, odd)) in self.sums.iter_mut().zip(even.into_iter().zip(odd)) {
+            *sum = program.reduce(*sum, program.reduce(even, odd));
+        }
+    }
+}
+
+impl<P: Program, const N: usize> MaskVisitor for &mut Masks<'_, P, N> {
+    #[inline(always)]
+    fn mask(&mut self, entry: usize, source: u32, mask: u32) {
+        let message = self.messages.carried(source, || P::Weight::from_f32(1.0));
+        for (bit, lane) in self.lanes[entry % 2].iter_mut().enumerate() {
+            let reduced = self.messages.program.reduce(*lane, message);
+            *lane = if mask >> bit & 1 == 1 { reduced } else { *lane };
+        }
+        if (entry + 1).is_multiple_of(MERGE_INTERVAL / 4) {
+            self.merge();
+        }
     }
 }

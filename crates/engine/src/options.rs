@@ -67,4 +67,3 @@ pub struct RunStatistics {
     /// Bytes that came through the reading door during the run.
     pub bytes_read: u64,
 }
-

@@ -82,11 +82,7 @@ pub(crate) fn cache_within<'g>(
 /// # Errors
 /// [`Error::OverBudget`] before anything is read, [`Error::Corrupt`] and [`Error::Io`] from reading,
 /// [`Error::Cancelled`], [`Error::WorkerFailed`].
-pub fn run<P: Program>(
-    graph: &Graph,
-    program: P,
-    options: &RunOptions<'_>,
-) -> Result<Outcome<P>> {
+pub fn run<P: Program>(graph: &Graph, program: P, options: &RunOptions<'_>) -> Result<Outcome<P>> {
     let has_weights = P::Weight::IS_WEIGHTED && graph.is_weighted();
     let held = Supersteps::<P>::size(graph, options.threads);
     let cache = cache_within(graph, "the run", held, has_weights, options)?;

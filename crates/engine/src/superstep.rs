@@ -18,9 +18,9 @@ use tegula_store::{Result, VertexId};
 
 use crate::active::ActiveSet;
 use crate::instructions::Instructions;
-use crate::program::{Activity, ApplyTo, Next, Program};
 use crate::job::{Job, RunningScan};
 use crate::kernel::KernelInput;
+use crate::program::{Activity, ApplyTo, Next, Program};
 use crate::scan::{ScanJob, ScanWorker};
 use crate::tile_cache::Part;
 
@@ -81,8 +81,7 @@ impl<'g, P: Program> Supersteps<'g, P> {
         let mut open_targets = vec![0; count.div_ceil(WINDOW_SIZE)];
         for vertex in 0..count {
             let degree = degrees.get(vertex).copied().unwrap_or(0);
-            let (state, activity) =
-                program.init(VertexId(vertex as u32), degree, &mut aggregate);
+            let (state, activity) = program.init(VertexId(vertex as u32), degree, &mut aggregate);
             open_targets[vertex >> WINDOW_LOG2] += u32::from(!program.is_settled(&state));
             states.push(state);
             if activity == Activity::Active {
@@ -139,7 +138,15 @@ impl<P: Program> Job for Supersteps<'_, P> {
             loop {
                 let claimed = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
                 let Some((range, messages)) = claimed else { return };
-                generate_range(program, range * RANGE_SIZE, messages, states, degrees, active, before);
+                generate_range(
+                    program,
+                    range * RANGE_SIZE,
+                    messages,
+                    states,
+                    degrees,
+                    active,
+                    before,
+                );
             }
         };
         run_workers(self.threads.min(count.div_ceil(RANGE_SIZE)), &work);

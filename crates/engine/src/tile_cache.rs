@@ -186,11 +186,8 @@ fn cut(graph: &Graph, has_weights: bool) -> (Vec<Part>, Vec<Group>) {
         for index in graph.batch_tiles(batch) {
             let entry = &graph.tiles()[index];
             let weights = if has_weights { 4 * u64::from(entry.weight_count) } else { 0 };
-            let group = open.get_or_insert(Group {
-                tiles: index..index,
-                size: 0,
-                is_resident: false,
-            });
+            let group =
+                open.get_or_insert(Group { tiles: index..index, size: 0, is_resident: false });
             group.tiles.end = index + 1;
             group.size += u64::from(entry.size) + weights;
             part_edges += u64::from(entry.summary.edge_count);

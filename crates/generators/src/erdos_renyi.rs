@@ -33,11 +33,7 @@ impl ErdosRenyi {
             )));
         }
         let bits = u64::BITS - pair_count.leading_zeros();
-        Ok(Self {
-            vertex_count,
-            edge_count,
-            scramble: Scramble::new(bits, seed),
-        })
+        Ok(Self { vertex_count, edge_count, scramble: Scramble::new(bits, seed) })
     }
 }
 
@@ -64,10 +60,7 @@ impl Generator for ErdosRenyi {
             while pair >= pair_count {
                 pair = self.scramble.apply(pair);
             }
-            let (source, other) = (
-                pair / (self.vertex_count - 1),
-                pair % (self.vertex_count - 1),
-            );
+            let (source, other) = (pair / (self.vertex_count - 1), pair % (self.vertex_count - 1));
             *edge = (source, other + u64::from(other >= source));
         }
     }
@@ -82,8 +75,7 @@ mod tests {
     fn arcs_are_distinct_and_no_loops() {
         let mut arcs = edges(&ErdosRenyi::new(1000, 200_000, 3).unwrap());
         assert!(
-            arcs.iter()
-                .all(|&(source, target)| source != target && source < 1000 && target < 1000)
+            arcs.iter().all(|&(source, target)| source != target && source < 1000 && target < 1000)
         );
         arcs.sort_unstable();
         arcs.dedup();
@@ -112,11 +104,9 @@ mod tests {
         }
         for degrees in [out_degrees, in_degrees] {
             // Mean 100, standard deviation 9.5: variance 90, estimated from 1000 vertices to within 4 or so.
-            let variance: f64 = degrees
-                .iter()
-                .map(|&degree| (f64::from(degree) - 100.0).powi(2))
-                .sum::<f64>()
-                / 1000.0;
+            let variance: f64 =
+                degrees.iter().map(|&degree| (f64::from(degree) - 100.0).powi(2)).sum::<f64>()
+                    / 1000.0;
             assert!((70.0..110.0).contains(&variance), "variance {variance}");
         }
     }

@@ -39,12 +39,13 @@ pub fn edges(generator: &dyn Generator) -> Vec<Edge> {
 /// particular order; `first` is the number of the block's first edge. Nothing is kept.
 pub fn for_each_block(generator: &dyn Generator, visit: impl Fn(u64, &[Edge]) + Sync) {
     let edge_count = generator.edge_count();
-    (0..edge_count.div_ceil(BLOCK_EDGES))
-        .into_par_iter()
-        .for_each_init(Vec::new, |buffer, block| {
+    (0..edge_count.div_ceil(BLOCK_EDGES)).into_par_iter().for_each_init(
+        Vec::new,
+        |buffer, block| {
             let first = block * BLOCK_EDGES;
             buffer.resize(BLOCK_EDGES.min(edge_count - first) as usize, (0, 0));
             generator.fill(first, buffer);
             visit(first, buffer);
-        });
+        },
+    );
 }

@@ -15,9 +15,7 @@ impl Grid {
     pub fn new(width: u64, height: u64) -> Result<Self, ParameterError> {
         match width.checked_mul(height) {
             Some(vertices) if vertices <= 1 << 62 => Ok(Self { width, height }),
-            _ => Err(ParameterError::new(format!(
-                "{width} x {height} vertices are too many"
-            ))),
+            _ => Err(ParameterError::new(format!("{width} x {height} vertices are too many"))),
         }
     }
 
@@ -66,10 +64,7 @@ mod tests {
         }
         edges.sort_unstable();
         edges.dedup();
-        assert_eq!(
-            edges.len() as u64,
-            (width - 1) * height + width * (height - 1)
-        );
+        assert_eq!(edges.len() as u64, (width - 1) * height + width * (height - 1));
     }
 
     #[test]

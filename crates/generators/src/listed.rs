@@ -15,15 +15,9 @@ impl<'a> Listed<'a> {
     /// # Panics
     /// If an edge names the id `u64::MAX`, which no vertex count can exceed.
     pub fn new(edges: &'a [Edge]) -> Self {
-        let largest = edges
-            .iter()
-            .map(|&(source, target)| source.max(target))
-            .max();
+        let largest = edges.iter().map(|&(source, target)| source.max(target)).max();
         let vertex_count = largest.map_or(0, |id| id.checked_add(1).expect("ids below 2^64 - 1"));
-        Self {
-            vertex_count,
-            edges,
-        }
+        Self { vertex_count, edges }
     }
 }
 

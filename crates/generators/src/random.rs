@@ -15,9 +15,7 @@ pub(crate) struct RandomWords {
 impl RandomWords {
     /// The stream for `seed` and a purpose: any name that no other stream of the same seed has.
     pub(crate) fn new(seed: u64, purpose: &[u8; 8]) -> Self {
-        Self {
-            start: mix(mix(seed.wrapping_add(GOLDEN_GAMMA)) ^ u64::from_le_bytes(*purpose)),
-        }
+        Self { start: mix(mix(seed.wrapping_add(GOLDEN_GAMMA)) ^ u64::from_le_bytes(*purpose)) }
     }
 
     /// Word number `index`, uniform in 64 bits.
@@ -66,10 +64,7 @@ mod tests {
             assert!((0.0..1.0).contains(&weight));
             buckets[(weight * 10.0) as usize] += 1;
         }
-        assert!(
-            buckets.iter().all(|&count| count.abs_diff(10_000) < 500),
-            "{buckets:?}"
-        );
+        assert!(buckets.iter().all(|&count| count.abs_diff(10_000) < 500), "{buckets:?}");
     }
 
     #[test]

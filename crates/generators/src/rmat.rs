@@ -28,11 +28,7 @@ pub struct Probabilities {
 
 impl Probabilities {
     /// Graph500's: 0.57, 0.19, 0.19 and so 0.05.
-    pub const GRAPH500: Self = Self {
-        a: 0.57,
-        b: 0.19,
-        c: 0.19,
-    };
+    pub const GRAPH500: Self = Self { a: 0.57, b: 0.19, c: 0.19 };
 }
 
 /// An R-MAT graph of `2^scale` vertices and `edge_factor * 2^scale` edges.
@@ -76,18 +72,12 @@ impl Rmat {
 
     /// The same graph with other probabilities.
     pub fn with_probabilities(self, probabilities: Probabilities) -> Result<Self, ParameterError> {
-        Ok(Self {
-            thresholds: thresholds(probabilities)?,
-            ..self
-        })
+        Ok(Self { thresholds: thresholds(probabilities)?, ..self })
     }
 
     /// The same graph with the ids as the recursion makes them: small ids have the most edges.
     pub fn unscrambled(self) -> Self {
-        Self {
-            scramble: None,
-            ..self
-        }
+        Self { scramble: None, ..self }
     }
 
     /// Descends the levels of one edge, four at a time. Levels are alike and independent, so it does not
@@ -164,9 +154,7 @@ mod tests {
 
     fn out_degrees(graph: &Rmat) -> Vec<u64> {
         let mut degrees = vec![0; graph.vertex_count() as usize];
-        edges(graph)
-            .iter()
-            .for_each(|&(source, _)| degrees[source as usize] += 1);
+        edges(graph).iter().for_each(|&(source, _)| degrees[source as usize] += 1);
         degrees
     }
 
@@ -190,15 +178,9 @@ mod tests {
         let mut degrees = out_degrees(&Rmat::new(14, 16, 1).unwrap());
         degrees.sort_unstable();
         let heaviest: u64 = degrees.iter().rev().take(degrees.len() / 100).sum();
-        assert!(
-            heaviest * 100 > 16 * 16384 * 20,
-            "1 % of the vertices have {heaviest} edges"
-        );
+        assert!(heaviest * 100 > 16 * 16384 * 20, "1 % of the vertices have {heaviest} edges");
         let without = degrees.iter().filter(|&&degree| degree == 0).count();
-        assert!(
-            (4_000..10_000).contains(&without),
-            "{without} of 16384 vertices have no out-edge"
-        );
+        assert!((4_000..10_000).contains(&without), "{without} of 16384 vertices have no out-edge");
     }
 
     #[test]
@@ -214,17 +196,9 @@ mod tests {
 
     #[test]
     fn uniform_probabilities_make_a_uniform_graph() {
-        let uniform = Probabilities {
-            a: 0.25,
-            b: 0.25,
-            c: 0.25,
-        };
-        let degrees = out_degrees(
-            &Rmat::new(10, 100, 1)
-                .unwrap()
-                .with_probabilities(uniform)
-                .unwrap(),
-        );
+        let uniform = Probabilities { a: 0.25, b: 0.25, c: 0.25 };
+        let degrees =
+            out_degrees(&Rmat::new(10, 100, 1).unwrap().with_probabilities(uniform).unwrap());
         assert!(degrees.iter().all(|&degree| (50..150).contains(&degree)));
     }
 
@@ -234,10 +208,7 @@ mod tests {
         assert!(Rmat::new(48, 1 << 20, 1).is_err());
         for (a, b, c) in [(0.5, 0.5, 0.1), (-0.1, 0.5, 0.5), (f64::NAN, 0.1, 0.1)] {
             assert!(
-                Rmat::new(5, 16, 1)
-                    .unwrap()
-                    .with_probabilities(Probabilities { a, b, c })
-                    .is_err()
+                Rmat::new(5, 16, 1).unwrap().with_probabilities(Probabilities { a, b, c }).is_err()
             );
         }
         assert_eq!(edges(&Rmat::new(0, 3, 1).unwrap()), [(0, 0); 3]);

@@ -34,10 +34,7 @@ mod tests {
     #[test]
     fn numbers_read_back() {
         let powers = (0..20).map(|exponent| 10u64.pow(exponent));
-        for number in powers
-            .flat_map(|power| [power - 1, power, power + 1])
-            .chain([u64::MAX])
-        {
+        for number in powers.flat_map(|power| [power - 1, power, power + 1]).chain([u64::MAX]) {
             let mut text = Vec::new();
             append_decimal(number, &mut text);
             assert_eq!(text, number.to_string().into_bytes());

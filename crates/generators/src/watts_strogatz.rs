@@ -31,9 +31,7 @@ impl WattsStrogatz {
             )));
         }
         if !(0.0..=1.0).contains(&rewiring) {
-            return Err(ParameterError::new(format!(
-                "rewiring is {rewiring}, must be in 0..=1"
-            )));
+            return Err(ParameterError::new(format!("rewiring is {rewiring}, must be in 0..=1")));
         }
         if vertex_count.checked_mul(neighbours).is_none() {
             return Err(ParameterError::new(format!(
@@ -41,12 +39,7 @@ impl WattsStrogatz {
             )));
         }
         let words = RandomWords::new(seed, b"watts-st");
-        Ok(Self {
-            vertex_count,
-            edges_per_vertex: neighbours / 2,
-            rewiring,
-            words,
-        })
+        Ok(Self { vertex_count, edges_per_vertex: neighbours / 2, rewiring, words })
     }
 
     fn edge(&self, number: u64) -> Edge {
@@ -58,14 +51,7 @@ impl WattsStrogatz {
             1 + number % self.edges_per_vertex
         };
         let to_the_end = self.vertex_count - source;
-        (
-            source,
-            if distance < to_the_end {
-                source + distance
-            } else {
-                distance - to_the_end
-            },
-        )
+        (source, if distance < to_the_end { source + distance } else { distance - to_the_end })
     }
 }
 
@@ -103,10 +89,7 @@ mod tests {
     fn without_rewiring_it_is_the_ring_lattice() {
         let ring = edges(&WattsStrogatz::new(100, 6, 0.0, 1).unwrap());
         assert_eq!(degrees(&ring, 100), vec![6; 100]);
-        assert!(
-            ring.iter()
-                .all(|&(u, v)| (v + 100 - u) % 100 <= 3 && u != v)
-        );
+        assert!(ring.iter().all(|&(u, v)| (v + 100 - u) % 100 <= 3 && u != v));
     }
 
     #[test]
@@ -114,14 +97,8 @@ mod tests {
         let graph = edges(&WattsStrogatz::new(10_000, 10, 0.2, 1).unwrap());
         assert_eq!(graph.len(), 50_000);
         assert!(graph.iter().all(|&(u, v)| u != v && v < 10_000));
-        let moved = graph
-            .iter()
-            .filter(|&&(u, v)| (v + 10_000 - u) % 10_000 > 5)
-            .count();
-        assert!(
-            (9_500..10_500).contains(&moved),
-            "{moved} of 50,000 edges were rewired"
-        );
+        let moved = graph.iter().filter(|&&(u, v)| (v + 10_000 - u) % 10_000 > 5).count();
+        assert!((9_500..10_500).contains(&moved), "{moved} of 50,000 edges were rewired");
         assert_eq!(degrees(&graph, 10_000).iter().sum::<u32>(), 100_000);
     }
 

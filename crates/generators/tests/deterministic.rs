@@ -12,27 +12,11 @@ use tegula_generators::{
 fn generators(seed: u64) -> Vec<(&'static str, Box<dyn Generator>)> {
     vec![
         ("r-mat", Box::new(Rmat::new(13, 16, seed).unwrap())),
-        (
-            "erdos-renyi",
-            Box::new(ErdosRenyi::new(5_000, 150_000, seed).unwrap()),
-        ),
-        (
-            "watts-strogatz",
-            Box::new(WattsStrogatz::new(30_000, 10, 0.1, seed).unwrap()),
-        ),
+        ("erdos-renyi", Box::new(ErdosRenyi::new(5_000, 150_000, seed).unwrap())),
+        ("watts-strogatz", Box::new(WattsStrogatz::new(30_000, 10, 0.1, seed).unwrap())),
         ("grid", Box::new(Grid::new(300, 250).unwrap())),
-        (
-            "path",
-            Box::new(Path {
-                vertex_count: 100_001,
-            }),
-        ),
-        (
-            "star",
-            Box::new(Star {
-                vertex_count: 100_001,
-            }),
-        ),
+        ("path", Box::new(Path { vertex_count: 100_001 })),
+        ("star", Box::new(Star { vertex_count: 100_001 })),
     ]
 }
 
@@ -40,10 +24,7 @@ fn generators(seed: u64) -> Vec<(&'static str, Box<dyn Generator>)> {
 fn the_number_of_threads_changes_nothing() {
     for (name, generator) in generators(1) {
         let of = |threads| {
-            let pool = ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .unwrap();
+            let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| edges(&*generator))
         };
         assert_eq!(of(1), of(5), "{name}");
@@ -70,9 +51,7 @@ fn ids_are_below_the_vertex_count() {
     for (name, generator) in generators(2) {
         let count = generator.vertex_count();
         assert!(
-            edges(&*generator)
-                .iter()
-                .all(|&(source, target)| source < count && target < count),
+            edges(&*generator).iter().all(|&(source, target)| source < count && target < count),
             "{name}"
         );
     }
@@ -112,9 +91,7 @@ fn released_graphs_stay_what_they_are() {
     let mut rmat = [(0, 0); 2];
     Rmat::new(20, 16, 1).unwrap().fill(1_000_000, &mut rmat);
     let mut erdos_renyi = [(0, 0); 2];
-    ErdosRenyi::new(1000, 5000, 1)
-        .unwrap()
-        .fill(100, &mut erdos_renyi);
+    ErdosRenyi::new(1000, 5000, 1).unwrap().fill(100, &mut erdos_renyi);
     assert_eq!(rmat, [(56_025, 515_650), (854_772, 415_397)]);
     assert_eq!(erdos_renyi, [(80, 521), (317, 646)]);
 }

@@ -6,10 +6,7 @@ use tegula_generators::{BLOCK_EDGES, ErdosRenyi, Format, Generator, Path, edges,
 
 fn written(generator: &dyn Generator, format: Format, weights: Option<u64>) -> Vec<u8> {
     let (mut out, mut reported) = (Vec::new(), 0);
-    write(generator, format, weights, &mut out, &mut |more| {
-        reported += more
-    })
-    .unwrap();
+    write(generator, format, weights, &mut out, &mut |more| reported += more).unwrap();
     assert_eq!(reported, generator.edge_count());
     out
 }
@@ -31,17 +28,9 @@ fn text_has_a_line_per_edge() {
 
 #[test]
 fn weights_read_back_exactly() {
-    let text = String::from_utf8(written(
-        &Path {
-            vertex_count: 100_000,
-        },
-        Format::Text,
-        Some(7),
-    ))
-    .unwrap();
-    let weights = text
-        .lines()
-        .map(|line| line.rsplit(' ').next().unwrap().parse::<f32>().unwrap());
+    let text =
+        String::from_utf8(written(&Path { vertex_count: 100_000 }, Format::Text, Some(7))).unwrap();
+    let weights = text.lines().map(|line| line.rsplit(' ').next().unwrap().parse::<f32>().unwrap());
     assert!(weights.eq((0..99_999).map(|edge| weight(7, edge))));
 }
 
@@ -49,19 +38,15 @@ fn weights_read_back_exactly() {
 fn binary_is_little_endian_pairs() {
     let narrow = written(&graph(), Format::Binary32, None);
     let (ids, _) = narrow.as_chunks::<4>();
-    let pairs = ids.chunks(2).map(|pair| {
-        (
-            u32::from_le_bytes(pair[0]).into(),
-            u32::from_le_bytes(pair[1]).into(),
-        )
-    });
+    let pairs = ids
+        .chunks(2)
+        .map(|pair| (u32::from_le_bytes(pair[0]).into(), u32::from_le_bytes(pair[1]).into()));
     assert!(pairs.eq(edges(&graph())));
 
     let wide = written(&graph(), Format::Binary64, None);
     let (ids, _) = wide.as_chunks::<8>();
-    let pairs = ids
-        .chunks(2)
-        .map(|pair| (u64::from_le_bytes(pair[0]), u64::from_le_bytes(pair[1])));
+    let pairs =
+        ids.chunks(2).map(|pair| (u64::from_le_bytes(pair[0]), u64::from_le_bytes(pair[1])));
     assert!(pairs.eq(edges(&graph())));
 }
 
@@ -74,17 +59,9 @@ fn what_a_format_cannot_hold_is_refused() {
         error.kind()
     };
     let small = Path { vertex_count: 3 };
-    let large = Path {
-        vertex_count: (1 << 32) + 1,
-    };
-    assert_eq!(
-        refused(&small, Format::Binary64, Some(1)),
-        ErrorKind::InvalidInput
-    );
-    assert_eq!(
-        refused(&large, Format::Binary32, None),
-        ErrorKind::InvalidInput
-    );
+    let large = Path { vertex_count: (1 << 32) + 1 };
+    assert_eq!(refused(&small, Format::Binary64, Some(1)), ErrorKind::InvalidInput);
+    assert_eq!(refused(&large, Format::Binary32, None), ErrorKind::InvalidInput);
 }
 
 #[test]

@@ -9,15 +9,30 @@ use tegula_store::{Cancel, Progress, Unit, parse_size};
 struct Watch;
 fn hwm() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let get = |n: &str| status.lines().find(|l| l.starts_with(n)).unwrap().split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024;
+    let get = |n: &str| {
+        status
+            .lines()
+            .find(|l| l.starts_with(n))
+            .unwrap()
+            .split_whitespace()
+            .nth(1)
+            .unwrap()
+            .parse::<u64>()
+            .unwrap()
+            / 1024
+    };
     let text = format!("peak {} MiB, now {} MiB", get("VmHWM"), get("VmRSS"));
     let _ = std::fs::write("/proc/self/clear_refs", "5");
     text
 }
 impl Progress for Watch {
-    fn begin(&self, stage: &str, _: Option<u64>, _: Unit) { println!("{stage}: before {}", hwm()); }
+    fn begin(&self, stage: &str, _: Option<u64>, _: Unit) {
+        println!("{stage}: before {}", hwm());
+    }
     fn advance(&self, _: u64) {}
-    fn end(&self) { println!("   end {}", hwm()); }
+    fn end(&self) {
+        println!("   end {}", hwm());
+    }
 }
 
 fn main() {
@@ -45,15 +60,27 @@ fn main() {
         ..ImportConfig::default()
     };
     let start = std::time::Instant::now();
-    let report = import(&[PathBuf::from(&args[1])], &PathBuf::from(&args[2]), &config, &Watch, &Cancel::default());
+    let report = import(
+        &[PathBuf::from(&args[1])],
+        &PathBuf::from(&args[2]),
+        &config,
+        &Watch,
+        &Cancel::default(),
+    );
     let seconds = start.elapsed().as_secs_f64();
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let peak = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
     match report {
         Ok(report) => {
-            let bytes: u64 = report.files.iter().filter(|f| f.name.starts_with("tiles")).map(|f| f.bytes).sum();
+            let bytes: u64 =
+                report.files.iter().filter(|f| f.name.starts_with("tiles")).map(|f| f.bytes).sum();
             println!("{report:#?}");
-            println!("{} edges, {seconds:.2} s, {:.1} M/s, {:.3} B/edge, {peak}", report.edges, report.edges as f64 / seconds / 1e6, bytes as f64 / report.edges as f64);
+            println!(
+                "{} edges, {seconds:.2} s, {:.1} M/s, {:.3} B/edge, {peak}",
+                report.edges,
+                report.edges as f64 / seconds / 1e6,
+                bytes as f64 / report.edges as f64
+            );
         }
         Err(error) => println!("error: {error}; {peak}"),
     }

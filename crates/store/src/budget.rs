@@ -44,7 +44,8 @@ fn group_limit(root: &Path, groups: &str) -> u64 {
 pub fn parse_size(text: &str) -> Result<u64, String> {
     let refuse = || format!("`{text}` is not a size; write for example 512MiB or 4GB");
     let text_trimmed = text.trim();
-    let unit_at = text_trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text_trimmed.len());
+    let unit_at =
+        text_trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text_trimmed.len());
     let (number, unit) = text_trimmed.split_at(unit_at);
     let unit = unit.trim().to_ascii_lowercase();
     let (letter, base) = match unit.strip_suffix('b') {
@@ -67,7 +68,9 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
         return whole.checked_mul(factor).ok_or_else(|| format!("`{text}` is too large a size"));
     }
     match number.parse::<f64>() {
-        Ok(value) if value * factor as f64 <= u64::MAX as f64 / 2.0 => Ok((value * factor as f64) as u64),
+        Ok(value) if value * factor as f64 <= u64::MAX as f64 / 2.0 => {
+            Ok((value * factor as f64) as u64)
+        }
         Ok(_) => Err(format!("`{text}` is too large a size")),
         Err(_) => Err(refuse()),
     }

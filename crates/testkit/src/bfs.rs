@@ -67,9 +67,7 @@ pub fn verify_bfs(
             }
             Some(found)
                 if found == hops + 1
-                    && parent
-                        .as_ref()
-                        .is_none_or(|parent| parent[&to] == Some(from)) =>
+                    && parent.as_ref().is_none_or(|parent| parent[&to] == Some(from)) =>
             {
                 has_closer_parent.insert(to);
             }

@@ -56,9 +56,7 @@ pub fn read_edge_list(path: &Path) -> io::Result<EdgeList> {
     let mut graph = EdgeList::default();
     let mut weights = Vec::new();
     for_each_row(&read_text(path)?, |fields| {
-        graph
-            .edges
-            .push((field(fields.next())?, field(fields.next())?));
+        graph.edges.push((field(fields.next())?, field(fields.next())?));
         if let Some(weight) = fields.next() {
             weights.push(field(Some(weight))?);
         }
@@ -68,10 +66,7 @@ pub fn read_edge_list(path: &Path) -> io::Result<EdgeList> {
         0 => {}
         count if count == graph.edges.len() => graph.weights = Some(weights),
         count => {
-            return Err(invalid(format!(
-                "{count} of {} lines have a weight",
-                graph.edges.len()
-            )));
+            return Err(invalid(format!("{count} of {} lines have a weight", graph.edges.len())));
         }
     }
     Ok(graph)
@@ -94,8 +89,7 @@ pub(crate) fn for_each_row(
 /// The value of a field, which must be there.
 pub(crate) fn field<T: FromStr>(text: Option<&str>) -> io::Result<T> {
     let text = text.ok_or_else(|| invalid("a field is missing".into()))?;
-    text.parse()
-        .map_err(|_| invalid(format!("{text:?} is not a {}", std::any::type_name::<T>())))
+    text.parse().map_err(|_| invalid(format!("{text:?} is not a {}", std::any::type_name::<T>())))
 }
 
 fn invalid(message: String) -> io::Error {

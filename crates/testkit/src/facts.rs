@@ -69,11 +69,7 @@ impl Facts {
         let path = data::find(&format!("{}.txt.zst", self.name))?;
         let graph = data::read_edge_list(&path)
             .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        Some(if self.directed {
-            graph
-        } else {
-            graph.undirected()
-        })
+        Some(if self.directed { graph } else { graph.undirected() })
     }
 }
 

@@ -16,18 +16,12 @@ pub struct EdgeList {
 impl EdgeList {
     /// An unweighted graph of these edges.
     pub fn new(edges: Vec<(u64, u64)>) -> Self {
-        Self {
-            edges,
-            ..Self::default()
-        }
+        Self { edges, ..Self::default() }
     }
 
     /// All ids, ascending, each once.
     pub fn vertices(&self) -> Vec<u64> {
-        let ends = self
-            .edges
-            .iter()
-            .flat_map(|&(source, target)| [source, target]);
+        let ends = self.edges.iter().flat_map(|&(source, target)| [source, target]);
         let mut vertices: Vec<u64> = ends.chain(self.isolated.iter().copied()).collect();
         vertices.par_sort_unstable();
         vertices.dedup();
@@ -59,22 +53,11 @@ impl EdgeList {
     /// If there are 2^32 vertices or more.
     pub fn compact(&self) -> Compact {
         let vertices = self.vertices();
-        assert!(
-            u32::try_from(vertices.len()).is_ok(),
-            "{} vertices",
-            vertices.len()
-        );
+        assert!(u32::try_from(vertices.len()).is_ok(), "{} vertices", vertices.len());
         let dense = |id| vertices.partition_point(|&vertex| vertex < id) as u32;
-        let edges = self
-            .edges
-            .par_iter()
-            .map(|&(source, target)| (dense(source), dense(target)))
-            .collect();
-        Compact {
-            edges,
-            weights: self.weights.clone(),
-            vertices,
-        }
+        let edges =
+            self.edges.par_iter().map(|&(source, target)| (dense(source), dense(target))).collect();
+        Compact { edges, weights: self.weights.clone(), vertices }
     }
 }
 
@@ -92,10 +75,7 @@ pub struct Compact {
 impl Compact {
     /// The dense id of an original one.
     pub fn dense(&self, vertex: u64) -> Option<u32> {
-        self.vertices
-            .binary_search(&vertex)
-            .ok()
-            .map(|dense| dense as u32)
+        self.vertices.binary_search(&vertex).ok().map(|dense| dense as u32)
     }
 
     /// Compressed sparse rows: the targets of each source.
@@ -134,11 +114,7 @@ impl Compact {
             }
             *position += 1;
         }
-        Adjacency {
-            offsets,
-            neighbours,
-            weights,
-        }
+        Adjacency { offsets, neighbours, weights }
     }
 }
 
@@ -193,18 +169,12 @@ mod tests {
         graph.weights = Some(vec![1.0, 2.0, 3.0, 4.0]);
         let compact = graph.compact();
         let (rows, columns) = (compact.out_edges(), compact.in_edges());
-        assert_eq!(
-            (rows.of(0), rows.of(1), rows.of(2)),
-            (&[2, 1, 2][..], &[][..], &[0][..])
-        );
+        assert_eq!((rows.of(0), rows.of(1), rows.of(2)), (&[2, 1, 2][..], &[][..], &[0][..]));
         assert_eq!(
             (columns.of(0), columns.of(1), columns.of(2)),
             (&[2][..], &[0][..], &[0, 0][..])
         );
-        assert_eq!(
-            rows.weights.unwrap()[rows.offsets[0]..rows.offsets[1]],
-            [1.0, 3.0, 4.0]
-        );
+        assert_eq!(rows.weights.unwrap()[rows.offsets[0]..rows.offsets[1]], [1.0, 3.0, 4.0]);
         assert_eq!((compact.dense(20), compact.dense(21)), (Some(1), None));
     }
 }

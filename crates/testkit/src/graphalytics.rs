@@ -57,9 +57,5 @@ pub fn read_table<T: FromStr>(path: &Path) -> io::Result<Table<T>> {
 
 fn find(file: &str) -> Option<PathBuf> {
     let compressed = data::folder().join(format!("{file}.zst"));
-    if compressed.exists() {
-        Some(compressed)
-    } else {
-        data::find(file)
-    }
+    if compressed.exists() { Some(compressed) } else { data::find(file) }
 }

@@ -47,10 +47,8 @@ pub fn equivalent<T: PartialEq + Debug + Copy + Eq + std::hash::Hash>(
 
 /// Both tables have one row for each of the same vertices, in order.
 pub fn same_vertices<A, B>(expected: &[(u64, A)], actual: &[(u64, B)]) -> Result<(), String> {
-    if let Some(row) = expected
-        .iter()
-        .zip(actual)
-        .position(|(expected, actual)| expected.0 != actual.0)
+    if let Some(row) =
+        expected.iter().zip(actual).position(|(expected, actual)| expected.0 != actual.0)
     {
         return Err(format!(
             "row {row}: vertex {} is expected, found {}",
@@ -58,11 +56,7 @@ pub fn same_vertices<A, B>(expected: &[(u64, A)], actual: &[(u64, B)]) -> Result
         ));
     }
     if expected.len() != actual.len() {
-        return Err(format!(
-            "{} vertices are expected, found {}",
-            expected.len(),
-            actual.len()
-        ));
+        return Err(format!("{} vertices are expected, found {}", expected.len(), actual.len()));
     }
     Ok(())
 }
@@ -74,9 +68,7 @@ fn compare<T: Debug>(
 ) -> Result<(), String> {
     for ((vertex, expected), (_, actual)) in expected.iter().zip(actual) {
         if !agree(expected, actual) {
-            return Err(format!(
-                "vertex {vertex}: {expected:?} is expected, found {actual:?}"
-            ));
+            return Err(format!("vertex {vertex}: {expected:?} is expected, found {actual:?}"));
         }
     }
     Ok(())

@@ -66,44 +66,27 @@ impl State {
             out_degrees[source as usize] += 1;
         }
         let ranks = vec![1.0 / compact.vertices.len() as f64; compact.vertices.len()];
-        Self {
-            columns: compact.in_edges(),
-            compact,
-            out_degrees,
-            ranks,
-        }
+        Self { columns: compact.in_edges(), compact, out_degrees, ranks }
     }
 
     /// One round; returns the L1 change.
     fn iterate(&mut self, damping: f64) -> f64 {
         let vertex_count = self.ranks.len() as f64;
         let shares = self.ranks.iter().zip(&self.out_degrees);
-        let dangling: f64 = shares
-            .clone()
-            .filter(|&(_, &degree)| degree == 0)
-            .map(|(rank, _)| rank)
-            .sum();
-        let contributions: Vec<f64> = shares
-            .map(|(rank, &degree)| rank / f64::from(degree))
-            .collect();
+        let dangling: f64 =
+            shares.clone().filter(|&(_, &degree)| degree == 0).map(|(rank, _)| rank).sum();
+        let contributions: Vec<f64> =
+            shares.map(|(rank, &degree)| rank / f64::from(degree)).collect();
         let base = (1.0 - damping + damping * dangling) / vertex_count;
         let next: Vec<f64> = (0..self.ranks.len() as u32)
             .into_par_iter()
             .map(|vertex| {
                 let sources = self.columns.of(vertex);
                 base + damping
-                    * sources
-                        .iter()
-                        .map(|&source| contributions[source as usize])
-                        .sum::<f64>()
+                    * sources.iter().map(|&source| contributions[source as usize]).sum::<f64>()
             })
             .collect();
-        let change = self
-            .ranks
-            .iter()
-            .zip(&next)
-            .map(|(old, new)| (old - new).abs())
-            .sum();
+        let change = self.ranks.iter().zip(&next).map(|(old, new)| (old - new).abs()).sum();
         self.ranks = next;
         change
     }

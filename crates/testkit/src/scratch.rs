@@ -17,16 +17,11 @@ impl Scratch {
     ///
     /// # Panics
     /// If it cannot be made.
-    #[expect(
-        clippy::new_without_default,
-        reason = "a folder on disk is no default value"
-    )]
+    #[expect(clippy::new_without_default, reason = "a folder on disk is no default value")]
     pub fn new() -> Self {
         let parent =
             std::env::var_os("TEGULA_SCRATCH").map_or_else(std::env::temp_dir, PathBuf::from);
-        let folder = tempfile::Builder::new()
-            .prefix("tegula-")
-            .tempdir_in(&parent);
+        let folder = tempfile::Builder::new().prefix("tegula-").tempdir_in(&parent);
         Self(
             folder.unwrap_or_else(|error| {
                 panic!("no scratch folder in {}: {error}", parent.display())

@@ -11,14 +11,9 @@ pub fn wcc(graph: &EdgeList) -> Table<u64> {
         let (source, target) = (root(&mut parents, source), root(&mut parents, target));
         parents[source.max(target) as usize] = source.min(target);
     }
-    let roots: Vec<u32> = (0..parents.len() as u32)
-        .map(|vertex| root(&mut parents, vertex))
-        .collect();
-    compact.table(
-        roots
-            .into_iter()
-            .map(|root| compact.vertices[root as usize]),
-    )
+    let roots: Vec<u32> =
+        (0..parents.len() as u32).map(|vertex| root(&mut parents, vertex)).collect();
+    compact.table(roots.into_iter().map(|root| compact.vertices[root as usize]))
 }
 
 /// The root of a vertex's tree; halves the path to it on the way.
@@ -52,9 +47,7 @@ pub fn verify_wcc(graph: &EdgeList, components: &[(u64, u64)]) -> Result<(), Str
         while let Some(reached) = stack.pop() {
             let (id, found) = components[reached as usize];
             if found != label {
-                return Err(format!(
-                    "vertex {id} has label {found}, but is connected to {label}"
-                ));
+                return Err(format!("vertex {id} has label {found}, but is connected to {label}"));
             }
             for &neighbour in neighbours.of(reached) {
                 if !std::mem::replace(&mut flooded[neighbour as usize], true) {

@@ -16,10 +16,7 @@ fn ranks(generator: &dyn Generator, isolated: Isolated, threads: usize) -> Vec<f
 
 fn table(vertices: Vec<u64>, ranks: Vec<f32>) -> Table<f64> {
     assert_eq!(vertices.len(), ranks.len());
-    vertices
-        .into_iter()
-        .zip(ranks.into_iter().map(f64::from))
-        .collect()
+    vertices.into_iter().zip(ranks.into_iter().map(f64::from)).collect()
 }
 
 #[test]
@@ -39,10 +36,7 @@ fn small_graphs_match_the_oracle() {
         if graph.vertices().last().is_some_and(|&id| id > 1 << 20) {
             continue;
         }
-        let found = table(
-            graph.vertices(),
-            ranks(&Listed::new(&graph.edges), Isolated::Drop, 2),
-        );
+        let found = table(graph.vertices(), ranks(&Listed::new(&graph.edges), Isolated::Drop, 2));
         verify_pagerank(&graph, 0.85, 5, &found).unwrap_or_else(|error| panic!("{name}: {error}"));
     }
 }
@@ -50,8 +44,5 @@ fn small_graphs_match_the_oracle() {
 #[test]
 fn the_number_of_threads_changes_no_bit() {
     let rmat = Rmat::new(12, 16, 3).unwrap();
-    assert_eq!(
-        ranks(&rmat, Isolated::Keep, 1),
-        ranks(&rmat, Isolated::Keep, 4)
-    );
+    assert_eq!(ranks(&rmat, Isolated::Keep, 1), ranks(&rmat, Isolated::Keep, 4));
 }

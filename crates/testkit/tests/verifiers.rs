@@ -7,12 +7,8 @@ use tegula_testkit::{
 
 /// Parents for the distances: any vertex one hop closer.
 fn parents(graph: &EdgeList, distances: &Table<Option<u64>>) -> Table<Option<u64>> {
-    let distance = |id| {
-        distances[distances
-            .binary_search_by_key(&id, |&(vertex, _)| vertex)
-            .unwrap()]
-        .1
-    };
+    let distance =
+        |id| distances[distances.binary_search_by_key(&id, |&(vertex, _)| vertex).unwrap()].1;
     let parent = |vertex| {
         let closer = |&&(source, target): &&(u64, u64)| {
             target == vertex
@@ -20,10 +16,7 @@ fn parents(graph: &EdgeList, distances: &Table<Option<u64>>) -> Table<Option<u64
         };
         graph.edges.iter().find(closer).map(|&(source, _)| source)
     };
-    distances
-        .iter()
-        .map(|&(vertex, _)| (vertex, parent(vertex)))
-        .collect()
+    distances.iter().map(|&(vertex, _)| (vertex, parent(vertex))).collect()
 }
 
 #[test]
@@ -55,14 +48,7 @@ fn every_wrong_distance_is_refused() {
     let right = bfs(&graph, 0);
     assert_eq!(
         right,
-        [
-            (0, Some(0)),
-            (1, Some(1)),
-            (2, Some(1)),
-            (3, Some(2)),
-            (8, None),
-            (9, None)
-        ]
+        [(0, Some(0)), (1, Some(1)), (2, Some(1)), (3, Some(2)), (8, None), (9, None)]
     );
     for vertex in 0..right.len() {
         for wrong in [None, Some(0), Some(1), Some(2), Some(3)] {
@@ -83,14 +69,7 @@ fn every_wrong_distance_is_refused() {
 fn every_wrong_parent_is_refused() {
     let graph = two_pieces();
     let distances = bfs(&graph, 0);
-    let right = [
-        (0, None),
-        (1, Some(0)),
-        (2, Some(0)),
-        (3, Some(2)),
-        (8, None),
-        (9, None),
-    ];
+    let right = [(0, None), (1, Some(0)), (2, Some(0)), (3, Some(2)), (8, None), (9, None)];
     verify_bfs(&graph, 0, &distances, Some(&right)).unwrap();
     for vertex in 0..right.len() {
         for wrong in [None, Some(0), Some(1), Some(2), Some(3), Some(8)] {
@@ -110,10 +89,7 @@ fn every_wrong_parent_is_refused() {
 #[test]
 fn wrong_components_are_refused() {
     let graph = two_pieces();
-    assert_eq!(
-        wcc(&graph),
-        [(0, 0), (1, 0), (2, 0), (3, 0), (8, 8), (9, 8)]
-    );
+    assert_eq!(wcc(&graph), [(0, 0), (1, 0), (2, 0), (3, 0), (8, 8), (9, 8)]);
     for wrong in [
         [0, 0, 0, 0, 0, 0],
         [0, 0, 0, 0, 8, 9],
@@ -133,11 +109,7 @@ fn a_rank_off_by_more_than_the_tolerance_is_refused() {
     ranks[3].1 *= 1.0 + 9e-6;
     verify_pagerank(&graph, 0.85, 5, &ranks).unwrap();
     ranks[3].1 *= 1.0 + 2e-6;
-    assert!(
-        verify_pagerank(&graph, 0.85, 5, &ranks)
-            .unwrap_err()
-            .contains("vertex 3")
-    );
+    assert!(verify_pagerank(&graph, 0.85, 5, &ranks).unwrap_err().contains("vertex 3"));
 }
 
 #[test]

@@ -41,7 +41,8 @@ pub fn read_sequentially(path: &Path) -> Result<SequentialRead> {
     let next = AtomicU64::new(0);
     let started = Instant::now();
     let counts = std::thread::scope(|scope| {
-        let readers: Vec<_> = (0..READS).map(|_| scope.spawn(|| read_chunks(&file, &next))).collect();
+        let readers: Vec<_> =
+            (0..READS).map(|_| scope.spawn(|| read_chunks(&file, &next))).collect();
         let counts = readers.into_iter().map(|reader| reader.join().map_err(|_| "a reader died"));
         counts.collect::<Vec<_>>()
     });

@@ -63,8 +63,8 @@ impl Unit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ratio {
-    /// How many times faster: the other time through ours.
-    TimesFaster,
+    /// How many times as fast: the other time through ours.
+    TimesAsFast,
     /// How many times as long: our time through the other.
     TimesAsLong,
 }
@@ -131,7 +131,7 @@ impl Figure {
     pub fn beside(mut self, title: impl Into<String>, samples: Vec<f64>, ratio: Ratio) -> Figure {
         let samples = Samples::new(samples);
         let ratios = match ratio {
-            Ratio::TimesFaster => samples.over(&self.samples),
+            Ratio::TimesAsFast => samples.over(&self.samples),
             Ratio::TimesAsLong => self.samples.over(&samples),
         };
         self.beside = Some(Beside { title: title.into(), samples, ratio, ratios });
@@ -159,7 +159,8 @@ impl Figure {
         let worst = self.targets.iter().map(|target| self.judge(target)).min();
         let has_stretch = self.targets.iter().any(|target| target.stretch.is_some());
         // Where there is nothing further to reach, reached is all there is.
-        self.verdict = worst.map(|worst| if has_stretch { worst } else { worst.min(Verdict::Reached) });
+        self.verdict =
+            worst.map(|worst| if has_stretch { worst } else { worst.min(Verdict::Reached) });
         self
     }
 
@@ -193,7 +194,7 @@ mod tests {
     fn a_ratio_is_taken_round_by_round() {
         let figure = || Figure::new("f", Unit::Seconds, vec![1.0, 2.0, 4.0]);
         let other = vec![3.0, 8.0, 8.0];
-        let faster = figure().beside("g", other.clone(), Ratio::TimesFaster);
+        let faster = figure().beside("g", other.clone(), Ratio::TimesAsFast);
         assert_eq!(faster.beside.unwrap().ratios.all, [3.0, 4.0, 2.0]);
         let longer = figure().beside("g", other, Ratio::TimesAsLong);
         assert_eq!(longer.beside.unwrap().ratios.all, [1.0 / 3.0, 0.25, 0.5]);
@@ -207,7 +208,7 @@ mod tests {
         assert_eq!(wants(figure(1.5)), Some(Verdict::Reached));
         assert_eq!(wants(figure(2.5)), Some(Verdict::Missed));
         let both = |other| {
-            let figure = figure(0.5).beside("g", vec![other], Ratio::TimesFaster);
+            let figure = figure(0.5).beside("g", vec![other], Ratio::TimesAsFast);
             figure.at_most(Of::Value, 2.0, Some(1.0)).at_least(Of::Ratio, 3.0, None).verdict
         };
         assert_eq!(both(1.0), Some(Verdict::Missed));

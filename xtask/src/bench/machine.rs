@@ -92,7 +92,9 @@ fn caches() -> String {
     let mut found = Vec::new();
     for index in 0..8 {
         let of = |name: &str| {
-            text(&format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{name}")).trim().to_owned()
+            text(&format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{name}"))
+                .trim()
+                .to_owned()
         };
         let kind = match of("type").as_str() {
             "" => break,
@@ -128,7 +130,8 @@ fn date(days: u64) -> String {
 /// The commit that is checked out, and whether files differ from it.
 pub fn commit(root: &Path) -> String {
     let commit = first_line("git", &["rev-parse", "--short", "HEAD"], root);
-    let is_changed = first_line("git", &["status", "--porcelain"], root).is_some_and(|l| !l.is_empty());
+    let is_changed = first_line("git", &["status", "--porcelain", "--untracked-files=no"], root)
+        .is_some_and(|l| !l.is_empty());
     let changed = if is_changed { " with changes" } else { "" };
     commit.map_or_else(|| "unknown".to_owned(), |commit| commit + changed)
 }

@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Outcome;
 use crate::tegula::arguments::Arguments;
+use crate::tegula::command::BINARY_VARIABLE;
 use crate::tegula::{Result, target_folder};
 use figures::{GROUPS, Group};
 use lab::{Lab, SCALE, Settings};
@@ -43,6 +44,8 @@ pub fn run(root: &Path, arguments: &[String]) -> Outcome {
         return Ok(());
     };
     let folder = plan.results_folder(root)?;
+    // Results are files of the repository: later they are changes themselves.
+    let commit = machine::commit(root);
     let mut machine = Machine::describe(root);
     println!("{}", report::machine_lines(&machine));
     if machine.load > LOAD_MAX {
@@ -59,7 +62,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Outcome {
     results.groups = earlier.map(|earlier| earlier.groups).unwrap_or_default();
     for group in &plan.groups {
         println!("{} ({})", group.title, group.name);
-        let measured = measure(&mut lab, group);
+        let measured = measure(&mut lab, group, &commit);
         println!("{}", report::terminal(&measured));
         if measured.failure.is_some() {
             failures.push(group.name);
@@ -78,7 +81,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Outcome {
     }
 }
 
-fn measure(lab: &mut Lab<'_>, group: &Group) -> Measured {
+fn measure(lab: &mut Lab<'_>, group: &Group, commit: &str) -> Measured {
     let found = (group.measure)(lab);
     let (figures, failure) = match found {
         Ok(figures) => (figures, None),
@@ -88,7 +91,7 @@ fn measure(lab: &mut Lab<'_>, group: &Group) -> Measured {
         name: group.name.to_owned(),
         title: group.title.to_owned(),
         date: machine::today(),
-        commit: machine::commit(lab.root),
+        commit: commit.to_owned(),
         scale: lab.settings.scale,
         rounds: lab.settings.rounds,
         figures,
@@ -123,7 +126,8 @@ impl Plan {
         if !(SCALE_MIN..=28).contains(&scale) {
             return Err(format!("--scale is {scale}, must be {SCALE_MIN} to 28").into());
         }
-        if let Some(name) = only.iter().find(|name| GROUPS.iter().all(|group| group.name != **name)) {
+        if let Some(name) = only.iter().find(|name| GROUPS.iter().all(|group| group.name != **name))
+        {
             let names: Vec<&str> = GROUPS.iter().map(|group| group.name).collect();
             return Err(format!("--only {name}: there are {}", names.join(", ")).into());
         }
@@ -136,9 +140,11 @@ impl Plan {
         Ok(Some(Plan { settings: Settings { scale, rounds, is_quick }, groups }))
     }
 
-    /// Figures that are not of the full size never take the place of those that are.
+    /// Figures of another size, or of another binary, never take the place of those that count.
     fn results_folder(&self, root: &Path) -> Result<PathBuf> {
-        let is_full = self.settings.scale == SCALE && !self.settings.is_quick;
+        let is_full = self.settings.scale == SCALE
+            && !self.settings.is_quick
+            && std::env::var_os(BINARY_VARIABLE).is_none();
         let folder =
             if is_full { root.join("bench") } else { target_folder()?.join("bench-results") };
         fs::create_dir_all(&folder)?;

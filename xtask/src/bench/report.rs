@@ -1,6 +1,6 @@
 //! Figures as tables, for the terminal and in Markdown.
 
-use super::figure::{Figure, Of, Ratio, Target, Verdict};
+use super::figure::{Figure, Of, Ratio, Target, Unit, Verdict};
 use super::machine::Machine;
 use super::results::{Measured, Results};
 use crate::tegula::units;
@@ -31,7 +31,9 @@ pub fn markdown(results: &Results) -> String {
         if !group.figures.is_empty() {
             text += "\n";
             text += &markdown_row(&HEADER.map(str::to_owned));
-            text += &markdown_row(&["---", "--:", "--:", "---", "--:", "---", "---"].map(str::to_owned));
+            text += &markdown_row(
+                &["---", "--:", "--:", "---", "--:", "---", "---"].map(str::to_owned),
+            );
             group.figures.iter().for_each(|figure| text += &markdown_row(&cells(figure)));
         }
         let remarks = remarks(group);
@@ -58,7 +60,9 @@ scale 24 (Graph500's parameters, scrambled ids, 16 edges per vertex); *stretch* 
 fn machine(machine: &Machine) -> Vec<(&'static str, String)> {
     let disk = machine.disk_bytes_per_second.map_or_else(
         || "not measured".to_owned(),
-        |rate| format!("{}B/s, reading a tile file in order past the page cache", units::decimal(rate)),
+        |rate| {
+            format!("{}B/s, reading a tile file in order past the page cache", units::decimal(rate))
+        },
     );
     vec![
         ("CPU", machine.cpu.clone()),
@@ -83,12 +87,18 @@ pub fn machine_lines(about: &Machine) -> String {
 fn remarks(group: &Measured) -> Vec<String> {
     let mut lines = Vec::new();
     for figure in &group.figures {
-        // Those of an edge list are part of its row.
-        lines.extend(figure.notes.iter().map(|note| format!("{}: {note}", figure.title)));
+        if !has_note_in_row(figure) {
+            lines.extend(figure.notes.iter().map(|note| format!("{}: {note}", figure.title)));
+        }
     }
     lines.extend(group.remarks.iter().cloned());
     lines.extend(group.failure.iter().map(|failure| format!("FAILED: {failure}")));
     lines
+}
+
+/// Sizes stand by themselves: there is room for what else is to be said of the graph.
+fn has_note_in_row(figure: &Figure) -> bool {
+    figure.unit == Unit::BytesPerEdge && figure.beside.is_none()
 }
 
 fn cells(figure: &Figure) -> [String; 7] {
@@ -99,10 +109,11 @@ fn cells(figure: &Figure) -> [String; 7] {
         _ => format!("{} … {}", unit.show(samples.min), unit.show(samples.max)),
     };
     let (beside, ratio) = match &figure.beside {
+        None if has_note_in_row(figure) => (figure.notes.join(", "), String::new()),
         None => (String::new(), String::new()),
         Some(beside) => {
             let word = match beside.ratio {
-                Ratio::TimesFaster => "faster",
+                Ratio::TimesAsFast => "as fast",
                 Ratio::TimesAsLong => "as long",
             };
             let [median, min, max] =
@@ -139,7 +150,8 @@ fn target_text(figure: &Figure, target: &Target) -> String {
 
 /// Columns under each other; figures to the right.
 fn aligned(rows: &[[String; 7]]) -> String {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let width =
+        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: [usize; 7] = std::array::from_fn(width);
     let mut text = String::new();
     for row in rows {
@@ -165,12 +177,11 @@ fn markdown_row(cells: &[String; 7]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::figure::Unit;
     use super::*;
 
     fn group() -> Measured {
         let figure = Figure::new("iteration", Unit::Seconds, vec![0.2, 0.1, 0.3]);
-        let figure = figure.beside("plain", vec![0.8, 0.4, 1.2], Ratio::TimesFaster);
+        let figure = figure.beside("plain", vec![0.8, 0.4, 1.2], Ratio::TimesAsFast);
         let figure = figure.at_least(Of::Ratio, 3.0, Some(4.5)).note("a note");
         Measured {
             name: "a".into(),
@@ -193,7 +204,7 @@ mod tests {
             "200 ms",
             "100 ms … 300 ms",
             "plain: 800 ms",
-            "4.00× faster (4.00× … 4.00×)",
+            "4.00× as fast (4.00× … 4.00×)",
             "≥ 3.00× (stretch 4.50×)",
             "✓ reached",
         ];
@@ -205,7 +216,9 @@ mod tests {
     fn tables_are_aligned_and_remarks_follow() {
         let text = terminal(&group());
         let lines: Vec<&str> = text.lines().collect();
-        let end = |line: &str, word: &str| line.find(word).map(|at| line[..at].chars().count() + word.len());
+        let end = |line: &str, word: &str| {
+            line.find(word).map(|at| line[..at].chars().count() + word.len())
+        };
         assert_eq!(end(lines[0], "median"), end(lines[1], "200 ms"));
         assert_eq!(lines[3..], ["  iteration: a note", "  a remark"]);
     }

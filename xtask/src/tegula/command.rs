@@ -9,6 +9,9 @@ use serde_json::Value;
 
 use super::{Result, target_folder};
 
+/// The environment variable that names a command to take instead of building one.
+pub const BINARY_VARIABLE: &str = "TEGULA_BIN";
+
 /// The exit code of a run that does not fit its budget.
 const OVER_BUDGET: i32 = 4;
 
@@ -24,7 +27,7 @@ impl Tegula {
     /// # Errors
     /// When it cannot be built.
     pub fn build(root: &Path) -> Result<Tegula> {
-        if let Some(binary) = std::env::var_os("TEGULA_BIN") {
+        if let Some(binary) = std::env::var_os(BINARY_VARIABLE) {
             return Ok(Tegula { binary: binary.into() });
         }
         cargo_build(root, &["--bin", "tegula"])?;

@@ -7,6 +7,9 @@ use flate2::write::GzEncoder;
 
 use super::NewFile;
 
+/// Takes a fraction of the memory of higher levels.
+const ZSTD_LEVEL: i32 = 1;
+
 /// How text is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
@@ -57,9 +60,7 @@ impl Compressor {
             Compression::Gzip => {
                 Compressor::Gzip(GzEncoder::new(file, flate2::Compression::default()))
             }
-            Compression::Zstd => {
-                Compressor::Zstd(zstd::Encoder::new(file, zstd::DEFAULT_COMPRESSION_LEVEL)?)
-            }
+            Compression::Zstd => Compressor::Zstd(zstd::Encoder::new(file, ZSTD_LEVEL)?),
         })
     }
 

@@ -45,6 +45,36 @@ impl From<Error> for End {
     }
 }
 
+/// Ids by row, as far as they were found.
+enum Found {
+    Integers(Vec<Option<u64>>),
+    Strings(Vec<Option<String>>),
+}
+
+impl Found {
+    fn none(id_type: &DataType, count: usize) -> Found {
+        match id_type {
+            DataType::UInt64 => Found::Integers(vec![None; count]),
+            _ => Found::Strings(vec![None; count]),
+        }
+    }
+
+    fn put(&mut self, row: usize, ids: &IdChunk, index: usize) {
+        match (self, ids) {
+            (Found::Integers(rows), IdChunk::Integers(ids)) => rows[row] = Some(ids[index]),
+            (Found::Strings(rows), IdChunk::Strings(ids)) => rows[row] = Some(ids[index].clone()),
+            _ => unreachable!("a graph has ids of one type"),
+        }
+    }
+
+    fn into_array(self) -> ArrayRef {
+        match self {
+            Found::Integers(rows) => Arc::new(UInt64Array::from(rows)),
+            Found::Strings(rows) => Arc::new(LargeStringArray::from(rows)),
+        }
+    }
+}
+
 /// The original ids of vertices that are given by their rank, as a column; null for [`NO_RANK`].
 ///
 /// The ids are read once from the front up to the last that is wanted, so this is done for as many
@@ -53,39 +83,27 @@ impl From<Error> for End {
 /// # Errors
 /// Those of reading.
 pub fn find_ids(graph: &Graph, ranks: &[u32]) -> Result<ArrayRef> {
-    let is_there = |rank: u32| rank != NO_RANK;
     if graph.manifest().ids == IdType::Range {
-        let ids = ranks.iter().map(|&rank| is_there(rank).then_some(u64::from(rank)));
+        let ids = ranks.iter().map(|&rank| (rank != NO_RANK).then_some(u64::from(rank)));
         return Ok(Arc::new(ids.collect::<UInt64Array>()));
     }
-    let mut integers: Vec<Option<u64>> = Vec::new();
-    let mut strings: Vec<Option<String>> = Vec::new();
-    match id_type(graph) {
-        DataType::UInt64 => integers.resize(ranks.len(), None),
-        _ => strings.resize(ranks.len(), None),
-    }
-    let mut wanted: Vec<(u32, u32)> = ranks.iter().copied().zip(0..).collect();
-    wanted.retain(|&(rank, _)| is_there(rank));
+    let rows = ranks.iter().zip(0u32..);
+    let mut wanted: Vec<(u32, u32)> =
+        rows.filter(|&(&rank, _)| rank != NO_RANK).map(|(&rank, row)| (rank, row)).collect();
     wanted.sort_unstable();
+    let mut found = Found::none(&id_type(graph), ranks.len());
     let (mut first, mut next) = (0, 0);
     let walk = graph.original_ids()?.for_each_chunk(|ids, _| {
         let end = first + ids.len();
-        while let Some(&(rank, row)) = wanted.get(next).filter(|(rank, _)| (*rank as usize) < end) {
-            let index = rank as usize - first;
-            match &ids {
-                IdChunk::Integers(ids) => integers[row as usize] = Some(ids[index]),
-                IdChunk::Strings(ids) => strings[row as usize] = Some(ids[index].clone()),
-            }
-            next += 1;
+        let here = wanted[next..].partition_point(|&(rank, _)| (rank as usize) < end);
+        for &(rank, row) in &wanted[next..next + here] {
+            found.put(row as usize, &ids, rank as usize - first);
         }
-        first = end;
+        (first, next) = (end, next + here);
         if next == wanted.len() { Err(End::Found) } else { Ok(()) }
     });
-    if let Err(End::Failed(error)) = walk {
-        return Err(error.into());
+    match walk {
+        Err(End::Failed(error)) => Err(error.into()),
+        Err(End::Found) | Ok(()) => Ok(found.into_array()),
     }
-    Ok(match id_type(graph) {
-        DataType::UInt64 => Arc::new(UInt64Array::from(integers)),
-        _ => Arc::new(LargeStringArray::from(strings)),
-    })
 }

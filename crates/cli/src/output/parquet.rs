@@ -3,18 +3,21 @@
 use std::path::PathBuf;
 
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_schema::{DataType, SchemaRef};
 use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, ZstdLevel};
+use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
+use parquet::schema::types::ColumnPath;
 use tegula_store::Error;
 
 use super::{NewFile, RowWriter};
 use crate::errors::Result;
 
 /// Rows that are held until they are written.
-const ROW_GROUP_ROWS: usize = 1 << 18;
+const ROW_GROUP_ROWS: usize = 1 << 17;
+/// The most bytes of a dictionary.
+const DICTIONARY_BYTES: usize = 1 << 18;
 
 /// Writes a Parquet file, compressed with zstd.
 pub struct ParquetWriter {
@@ -29,13 +32,30 @@ impl ParquetWriter {
     /// Those of writing.
     pub fn new(file: NewFile, schema: &SchemaRef) -> Result<ParquetWriter> {
         let path = file.path().to_owned();
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(ZstdLevel::default()))
-            .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
-            .build();
+        let properties = properties(schema);
         let out = ArrowWriter::try_new(file, SchemaRef::clone(schema), Some(properties));
         Ok(ParquetWriter { out: out.map_err(failed(&path))?, path })
     }
+}
+
+/// Vertices ascend and ranks differ, so no dictionary of them would pay for its memory.
+fn properties(schema: &SchemaRef) -> WriterProperties {
+    let mut properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
+        .set_dictionary_page_size_limit(DICTIONARY_BYTES);
+    for (index, field) in schema.fields().iter().enumerate() {
+        let path = ColumnPath::from(field.name().as_str());
+        let is_vertex = index == 0;
+        if is_vertex && *field.data_type() == DataType::UInt64 {
+            properties =
+                properties.set_column_encoding(path.clone(), Encoding::DELTA_BINARY_PACKED);
+        }
+        if is_vertex || *field.data_type() == DataType::Float32 {
+            properties = properties.set_column_dictionary_enabled(path, false);
+        }
+    }
+    properties.build()
 }
 
 impl RowWriter for ParquetWriter {

@@ -62,15 +62,14 @@ impl Graph {
         }
         let open = |name: &str| -> Result<FileHandle> {
             let entry = required(directory, &manifest, name)?;
-            let file = reader.open_file(directory.join(name), caching).map_err(|error| {
-                missing_file(error, directory, name)
-            })?;
+            let file = reader
+                .open_file(directory.join(name), caching)
+                .map_err(|error| missing_file(error, directory, name))?;
             check_length(file.path(), entry, file.len())?;
             Ok(file)
         };
         let tiles = open(file_names::TILES)?;
-        let weights =
-            if manifest.weighted { Some(open(file_names::WEIGHTS)?) } else { None };
+        let weights = if manifest.weighted { Some(open(file_names::WEIGHTS)?) } else { None };
         let mut graph = Graph {
             directory: directory.to_owned(),
             manifest,
@@ -336,9 +335,8 @@ fn check_batches(records: &[BatchRecord], manifest: &Manifest) -> Result<Batches
         next_target += 1 << batch.log2;
         edges = edges.saturating_add(record.edge_count.get());
     }
-    let complete = next_target >= manifest.vertices
-        && next_tile == manifest.tiles
-        && edges == manifest.edges;
+    let complete =
+        next_target >= manifest.vertices && next_tile == manifest.tiles && edges == manifest.edges;
     if complete { Ok((batches, tiles)) } else { Err("batches are missing".into()) }
 }
 

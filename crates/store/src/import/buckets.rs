@@ -31,7 +31,10 @@ pub(super) trait Record:
 {
 }
 
-impl<R: FromBytes + IntoBytes + Immutable + KnownLayout + Copy + Send + Sync + 'static> Record for R {}
+impl<R: FromBytes + IntoBytes + Immutable + KnownLayout + Copy + Send + Sync + 'static> Record
+    for R
+{
+}
 
 /// Where buckets go, and how much memory they may take.
 #[derive(Debug, Clone)]
@@ -132,8 +135,13 @@ impl<R: Record> Buckets<R> {
             }
         }
         let shelves = self.shelves.into_iter();
-        let shelves = shelves.map(|shelf| shelf.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()));
-        Ok(Filled { folder: self.space.folder, shelves: shelves.collect(), spill: self.spill.into_inner() })
+        let shelves = shelves
+            .map(|shelf| shelf.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()));
+        Ok(Filled {
+            folder: self.space.folder,
+            shelves: shelves.collect(),
+            spill: self.spill.into_inner(),
+        })
     }
 
     fn put_away(&self, bucket: usize, block: Vec<R>) -> Result<()> {
@@ -158,7 +166,8 @@ impl<R: Record> Buckets<R> {
 
     /// Writes blocks side by side.
     fn spill(&self, blocks: Vec<Vec<R>>, offset: u64) -> Result<()> {
-        let mut slices: Vec<IoSlice<'_>> = blocks.iter().map(|block| IoSlice::new(block.as_bytes())).collect();
+        let mut slices: Vec<IoSlice<'_>> =
+            blocks.iter().map(|block| IoSlice::new(block.as_bytes())).collect();
         write_all_at(self.spill_file()?, &mut slices, offset)
             .map_err(Error::io("write a temporary file in", &self.space.folder))?;
         drop(slices);
@@ -178,7 +187,8 @@ impl<R: Record> Buckets<R> {
             return Ok(file);
         }
         let folder = &self.space.folder;
-        let file = tempfile::tempfile_in(folder).map_err(Error::io("create a temporary file in", folder))?;
+        let file = tempfile::tempfile_in(folder)
+            .map_err(Error::io("create a temporary file in", folder))?;
         Ok(self.spill.get_or_init(|| file))
     }
 
@@ -193,12 +203,13 @@ fn write_all_at(file: &File, mut slices: &mut [IoSlice<'_>], mut offset: u64) ->
     const SLICES_MAX: usize = 1024;
     IoSlice::advance_slices(&mut slices, 0);
     while !slices.is_empty() {
-        let written = match rustix::io::pwritev(file, &slices[..slices.len().min(SLICES_MAX)], offset) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(written) => written,
-            Err(rustix::io::Errno::INTR) => continue,
-            Err(error) => return Err(error.into()),
-        };
+        let written =
+            match rustix::io::pwritev(file, &slices[..slices.len().min(SLICES_MAX)], offset) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => written,
+                Err(rustix::io::Errno::INTR) => continue,
+                Err(error) => return Err(error.into()),
+            };
         offset += written as u64;
         IoSlice::advance_slices(&mut slices, written);
     }
@@ -292,8 +303,22 @@ impl<R: Record> Filled<R> {
         let spaces = Stash::default();
         let parts = self.parts(bucket);
         for_each_index(threads, parts.len(), cancel, &|part| {
-            spaces.with(Vec::new, |space| self.visit_part(&parts[part], space, &mut |records| visit(records)))
+            spaces.with(Vec::new, |space| {
+                self.visit_part(&parts[part], space, &mut |records| visit(records))
+            })
         })
+    }
+
+    /// A bucket's first record.
+    pub fn first(&self, bucket: usize) -> Result<Option<R>> {
+        let mut first = None;
+        if let Some(part) = self.parts(bucket).first() {
+            self.visit_part(part, &mut Vec::new(), &mut |records| {
+                first = records.first().copied();
+                Ok(())
+            })?;
+        }
+        Ok(first)
     }
 
     /// Lets go of a bucket's memory.
@@ -369,7 +394,8 @@ mod tests {
         for_each_index(2, 16, &Cancel::default(), &|worker| {
             written.write(|writer| {
                 let mine = (0..count).filter(|number| number % 16 == worker as u64);
-                mine.map(|number| (number as usize % buckets, number)).try_for_each(|(b, n)| writer.push(b, n))
+                mine.map(|number| (number as usize % buckets, number))
+                    .try_for_each(|(b, n)| writer.push(b, n))
             })
         })
         .unwrap();
@@ -411,7 +437,8 @@ mod tests {
                 let records: Vec<u32> = (0..run).map(|number| number + run * 1000).collect();
                 log.write(|writer| writer.push_all(0, &records)).unwrap();
             }
-            let expected: Vec<u32> = (0..500).flat_map(|run| (0..run).map(move |number| number + run * 1000)).collect();
+            let expected: Vec<u32> =
+                (0..500).flat_map(|run| (0..run).map(move |number| number + run * 1000)).collect();
             assert_eq!(log.close().unwrap().read(0).unwrap(), expected);
         }
     }

@@ -7,9 +7,9 @@
 //!             encoder gets, many at a time
 //! ```
 //!
-//! A slice with too many edges for one part is cut, along its targets, then along its sources. How a
-//! graph is cut depends on the graph alone: the tiles are the same for every budget and every number
-//! of workers.
+//! A slice with too many edges for one part is cut, along its targets, then its sources, then its
+//! weights. How a graph is cut depends on the graph alone: the tiles are the same for every budget and
+//! every number of workers.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,14 +19,14 @@ use super::edge::{Edge, Weight};
 use super::plan::{Plan, TargetTable};
 use super::run::Run;
 use super::workers::{Stash, make_in_order};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::GraphWriter;
 use crate::progress::Unit;
 use crate::tiles::{EncodedTile, Encoder, TileEdge, WINDOW_LOG2};
 
 /// log2 of the sources of a slice.
 const SLICE_LOG2: u32 = 14;
-/// Edges of a part at the most, unless all of them have the same ends.
+/// Edges of a part at the most.
 const PART_EDGES_MAX: u64 = 1 << 19;
 /// A part that is too large is cut into as many as this many bits of an end tell apart.
 const CUT_BITS: u32 = 2;
@@ -70,7 +70,9 @@ impl<W: Weight> Sorter<W> {
     /// Takes in edges, from several threads.
     pub fn add(&self, edges: &[DenseEdge<W>]) -> Result<()> {
         self.edges.write(|writer| {
-            edges.iter().try_for_each(|&edge| writer.push(self.table.get(edge.target) as usize, edge))
+            edges
+                .iter()
+                .try_for_each(|&edge| writer.push(self.table.get(edge.target) as usize, edge))
         })
     }
 
@@ -93,7 +95,10 @@ pub(super) fn build<W: Weight>(
     let duplicates = AtomicU64::new(0);
     for (bucket, group) in sorted.groups.iter().enumerate() {
         let parts = Parts::cut(run, plan, group.clone(), &sorted.edges, bucket)?;
-        let edges = scatter(run, &sorted.edges, bucket, parts.list.len(), run.memory / 4, &|edge| parts.part_of(edge))?;
+        let edges =
+            scatter(run, &sorted.edges, bucket, parts.list.len(), run.memory / 4, &|edge| {
+                parts.part_of(edge)
+            })?;
         sorted.edges.clear(bucket);
         let encoding = Encoding { run, kept: &kept, duplicates: &duplicates };
         encoding.encode(edges, &parts, &mut tiles)?;
@@ -168,7 +173,9 @@ impl Parts {
     /// Brings the parts of each batch into Hilbert order.
     fn in_order(mut self) -> Parts {
         let mut order: Vec<u32> = (0..self.list.len() as u32).collect();
-        order.sort_by_key(|&part| (self.list[part as usize].batch, self.list[part as usize].hilbert));
+        order.sort_by_key(|&part| {
+            (self.list[part as usize].batch, self.list[part as usize].hilbert)
+        });
         let mut place = vec![0; order.len()];
         for (new, &old) in order.iter().enumerate() {
             place[old as usize] = new as u32;
@@ -211,7 +218,10 @@ fn count<W: Weight>(
     let mut workers = kept.into_items().into_iter();
     let mut total = workers.next().unwrap_or_else(new);
     for counts in workers {
-        total.iter_mut().zip(counts).for_each(|(total, count)| *total = total.saturating_add(count));
+        total
+            .iter_mut()
+            .zip(counts)
+            .for_each(|(total, count)| *total = total.saturating_add(count));
     }
     Ok(total)
 }
@@ -248,24 +258,35 @@ struct Encoding<'a, W> {
 
 impl<W: Weight> Encoding<'_, W> {
     /// Encodes all parts in order; those that are too large once they are cut.
-    fn encode(&self, mut edges: Filled<DenseEdge<W>>, parts: &Parts, tiles: &mut TileSink<'_>) -> Result<()> {
+    fn encode(
+        &self,
+        mut edges: Filled<DenseEdge<W>>,
+        parts: &Parts,
+        tiles: &mut TileSink<'_>,
+    ) -> Result<()> {
         let mut next = 0;
         while next < parts.list.len() {
             let is_small = |part: &Part| part.edges <= PART_EDGES_MAX;
             let small = parts.list[next..].iter().take_while(|part| is_small(part)).count();
             if small > 0 {
-                self.encode_side_by_side(&edges, next..next + small, &|part| parts.list[part].batch, tiles)?;
+                self.encode_side_by_side(
+                    &edges,
+                    next..next + small,
+                    &|part| parts.list[part].batch,
+                    tiles,
+                )?;
                 next += small;
             } else {
-                self.cut_and_encode(&mut edges, next, WINDOW_LOG2 + SLICE_LOG2, parts.list[next].batch, tiles)?;
+                let bits = WINDOW_LOG2 + SLICE_LOG2 + weight_bits::<W>();
+                self.cut_and_encode(&mut edges, next, bits, parts.list[next].batch, tiles)?;
                 next += 1;
             }
         }
         Ok(())
     }
 
-    /// Cuts one slice of a unit along its targets, then along its sources; `bits` tells how many low
-    /// bits of its ends, targets above sources, its edges may differ in.
+    /// Cuts one slice of a unit along its targets, then its sources, then its weights. `bits` tells in
+    /// how many low bits of these three, targets above all, the edges may differ.
     fn cut_and_encode(
         &self,
         edges: &mut Filled<DenseEdge<W>>,
@@ -274,17 +295,24 @@ impl<W: Weight> Encoding<'_, W> {
         batch: usize,
         tiles: &mut TileSink<'_>,
     ) -> Result<()> {
+        if bits == 0 {
+            return self.encode_equal(edges, part, batch, tiles);
+        }
         let shift = bits - CUT_BITS;
-        let cut_of = |edge: &DenseEdge<W>| {
-            let source = u64::from(edge.source) & ((1 << SLICE_LOG2) - 1);
-            ((u64::from(edge.target) << SLICE_LOG2 | source) >> shift) as usize & ((1 << CUT_BITS) - 1)
-        };
-        let mut cuts = scatter(self.run, edges, part, 1 << CUT_BITS, self.run.memory / 16, &cut_of)?;
+        let cut_of =
+            |edge: &DenseEdge<W>| (place_in_slice(edge) >> shift) as usize & ((1 << CUT_BITS) - 1);
+        let mut cuts =
+            scatter(self.run, edges, part, 1 << CUT_BITS, self.run.memory / 16, &cut_of)?;
         edges.clear(part);
+        if shift < weight_bits::<W>() {
+            // Edges between the same two ends come apart here; the encoder counts within each part.
+            let parts = (0..cuts.count()).filter(|&cut| cuts.len(cut) > 0).count();
+            self.duplicates.fetch_add(parts as u64 - 1, Ordering::Relaxed);
+        }
         let mut next = 0;
         while next < cuts.count() {
-            let is_small = |cut: &usize| cuts.len(*cut) <= PART_EDGES_MAX || shift == 0;
-            let small = (next..cuts.count()).take_while(is_small).count();
+            let small =
+                (next..cuts.count()).take_while(|&cut| cuts.len(cut) <= PART_EDGES_MAX).count();
             if small > 0 {
                 self.encode_side_by_side(&cuts, next..next + small, &|_| batch, tiles)?;
                 next += small;
@@ -292,6 +320,28 @@ impl<W: Weight> Encoding<'_, W> {
                 self.cut_and_encode(&mut cuts, next, shift, batch, tiles)?;
                 next += 1;
             }
+        }
+        Ok(())
+    }
+
+    /// Encodes edges that are all the same, so many at a time: which ones does not matter.
+    fn encode_equal(
+        &self,
+        edges: &Filled<DenseEdge<W>>,
+        part: usize,
+        batch: usize,
+        tiles: &mut TileSink<'_>,
+    ) -> Result<()> {
+        let Some(edge) = edges.first(part)? else { return Ok(()) };
+        let mut left = edges.len(part);
+        self.duplicates.fetch_add(left.div_ceil(PART_EDGES_MAX) - 1, Ordering::Relaxed);
+        while left > 0 {
+            let count = left.min(PART_EDGES_MAX);
+            let encoded =
+                self.encode_edges(count, &mut |take| take(&vec![edge; count as usize]))?;
+            tiles.append(batch, encoded)?;
+            self.run.progress.advance(count);
+            left -= count;
         }
         Ok(())
     }
@@ -306,26 +356,42 @@ impl<W: Weight> Encoding<'_, W> {
     ) -> Result<()> {
         let first = parts.start;
         let make = |index: usize| self.encode_part(edges, first + index);
-        make_in_order(self.run.threads, parts.len(), self.run.cancel, &make, &mut |index, (encoded, count)| {
+        make_in_order(self.run.threads, parts.len(), self.run.cancel, &make, &mut |index,
+                                                                                   (
+            encoded,
+            count,
+        )| {
             self.run.progress.advance(count);
             tiles.append(batch_of(first + index), encoded)
         })
     }
 
-    fn encode_part(&self, edges: &Filled<DenseEdge<W>>, part: usize) -> Result<(Vec<EncodedTile>, u64)> {
+    fn encode_part(
+        &self,
+        edges: &Filled<DenseEdge<W>>,
+        part: usize,
+    ) -> Result<(Vec<EncodedTile>, u64)> {
         let count = edges.len(part);
-        let needed = count * 4 * size_of::<TileEdge<W>>() as u64;
-        if count > PART_EDGES_MAX && needed > self.run.memory / 2 {
-            let what = format!("an edge that is given {count} times");
-            return Err(Error::OverBudget { what, needed: 2 * needed, budget: self.run.memory });
-        }
+        Ok((self.encode_edges(count, &mut |take| edges.for_each(part, take))?, count))
+    }
+
+    /// Encodes `count` edges that `fill` passes on.
+    fn encode_edges(
+        &self,
+        count: u64,
+        fill: &mut dyn FnMut(&mut dyn FnMut(&[DenseEdge<W>]) -> Result<()>) -> Result<()>,
+    ) -> Result<Vec<EncodedTile>> {
         self.kept.with(EncoderSpace::default, |space| {
             space.edges.clear();
             space.edges.reserve_exact(count as usize);
             space.scratch.clear();
             space.scratch.reserve_exact(count as usize);
-            edges.for_each(part, &mut |edges| {
-                let edges = edges.iter().map(|&Edge { source, target, weight }| TileEdge { source, target, weight });
+            fill(&mut |edges| {
+                let edges = edges.iter().map(|&Edge { source, target, weight }| TileEdge {
+                    source,
+                    target,
+                    weight,
+                });
                 space.edges.extend(edges);
                 Ok(())
             })?;
@@ -335,9 +401,22 @@ impl<W: Weight> Encoding<'_, W> {
                 Ok(())
             })?;
             self.duplicates.fetch_add(space.encoder.take_duplicates(), Ordering::Relaxed);
-            Ok((tiles, count))
+            Ok(tiles)
         })
     }
+}
+
+/// Bits in which the weights of edges between the same two ends may differ.
+const fn weight_bits<W: Weight>() -> u32 {
+    if W::IS_WEIGHTED { u32::BITS } else { 0 }
+}
+
+/// Where an edge belongs in a slice: by target, source and, the order of the bits will do, weight.
+fn place_in_slice<W: Weight>(edge: &DenseEdge<W>) -> u64 {
+    let local = |id: u32, log2: u32| u64::from(id) & ((1 << log2) - 1);
+    let ends = local(edge.target, WINDOW_LOG2) << SLICE_LOG2 | local(edge.source, SLICE_LOG2);
+    let weight = if W::IS_WEIGHTED { { edge.weight }.to_f32().to_bits() } else { 0 };
+    ends << weight_bits::<W>() | u64::from(weight)
 }
 
 /// Writes tiles, and begins a batch before its first one.

@@ -51,6 +51,12 @@ impl Counters {
         self.0.len() as u64 / 2
     }
 
+    /// Counts as given, for tests of what comes after.
+    #[cfg(test)]
+    pub fn set(&mut self, counts: &[u32]) {
+        self.0[..counts.len()].copy_from_slice(counts);
+    }
+
     /// The counts of the ids below `id_end`.
     pub fn into_table(mut self, id_end: u64) -> DegreeTable {
         self.0.truncate(2 * id_end as usize);
@@ -163,7 +169,11 @@ impl DegreeTable {
             for (&[out, into], id) in block.iter().zip(u64::from(first)..) {
                 if out == u32::MAX || into == u32::MAX {
                     let limit = u64::from(u32::MAX) - 1;
-                    return Err(Error::Limit { what: "the degree of a vertex", found: limit + 1, limit });
+                    return Err(Error::Limit {
+                        what: "the degree of a vertex",
+                        found: limit + 1,
+                        limit,
+                    });
                 }
                 if out | into != 0 {
                     summary.vertices += 1;
@@ -186,4 +196,74 @@ pub(super) struct DegreeSummary {
     pub edges: u64,
     /// The largest id with an edge, and one.
     pub id_end: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::workers::for_each_index;
+    use super::*;
+    use crate::progress::Cancel;
+
+    fn edges(count: u32, ids: u32) -> Vec<Edge<u32, u32, ()>> {
+        let id = |number: u32| number.wrapping_mul(0x9e37_79b1).rotate_left(7) % ids;
+        (0..count)
+            .map(|number| Edge { source: id(number), target: id(!number / 3), weight: () })
+            .collect()
+    }
+
+    #[test]
+    fn degrees_are_those_of_a_plain_count() {
+        let ids = 3 * RANGE_SIZE as u32 - 5;
+        let edges = edges(200_000, ids);
+        let mut counters = Counters::within(8 * u64::from(ids) + (8 << RANGE_LOG2));
+        let census = Census::new(&mut counters);
+        let chunks: Vec<_> = edges.chunks(1000).collect();
+        let add = |index: usize| {
+            census.add(chunks[index], ids - 1);
+            Ok(())
+        };
+        for_each_index(3, chunks.len(), &Cancel::default(), &add).unwrap();
+        assert!(!census.is_exceeded());
+        let mut expected = vec![[0; 2]; ids as usize];
+        for edge in &edges {
+            expected[edge.source as usize][0] += 1;
+            expected[edge.target as usize][1] += 1;
+        }
+        let table = counters.into_table(u64::from(ids));
+        let mut found = vec![[7; 2]; ids as usize];
+        table
+            .for_each(&mut |first, block| {
+                found[first as usize..][..block.len()].copy_from_slice(block);
+                Ok(())
+            })
+            .unwrap();
+        assert!(found == expected);
+        let summary = table.summary().unwrap();
+        assert_eq!(summary.edges, 200_000);
+        assert_eq!(summary.vertices, expected.iter().filter(|row| **row != [0; 2]).count() as u64);
+    }
+
+    #[test]
+    fn an_id_beyond_the_counters_exceeds_them() {
+        let mut counters = Counters::within(1);
+        assert_eq!(counters.id_limit(), RANGE_SIZE as u64);
+        let census = Census::new(&mut counters);
+        census.add(
+            &[Edge { source: 1, target: RANGE_SIZE as u32 - 1, weight: () }],
+            RANGE_SIZE as u32 - 1,
+        );
+        assert!(!census.is_exceeded());
+        census.add(&[Edge { source: 1, target: RANGE_SIZE as u32, weight: () }], RANGE_SIZE as u32);
+        assert!(census.is_exceeded());
+    }
+
+    #[test]
+    fn a_degree_beyond_32_bits_is_refused() {
+        let mut counters = Counters::within(1);
+        counters.0[2] = u32::MAX - 1;
+        let census = Census::new(&mut counters);
+        let edge = Edge { source: 1, target: 0, weight: () };
+        census.add(&[edge, edge, edge], 1);
+        assert!(matches!(counters.into_table(2).summary(), Err(Error::Limit { .. })));
+    }
 }

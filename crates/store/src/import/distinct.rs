@@ -39,7 +39,8 @@ pub(super) fn distinct_ids<W: Weight>(
 /// At most `count - 1` distinct ids that divide the samples evenly.
 fn splitters(mut samples: Vec<u64>, count: usize) -> Vec<u64> {
     samples.sort_unstable();
-    let mut splitters: Vec<u64> = (1..count).filter_map(|part| samples.get(part * samples.len() / count)).copied().collect();
+    let mut splitters: Vec<u64> =
+        (1..count).filter_map(|part| samples.get(part * samples.len() / count)).copied().collect();
     splitters.dedup();
     splitters
 }
@@ -49,7 +50,9 @@ fn scatter(mut ids: &[u64], splitters: &[u64], buckets: &Buckets<u64>) -> Result
     buckets.write(|writer| {
         while let Some(&first) = ids.first() {
             let bucket = splitters.partition_point(|&splitter| splitter <= first);
-            let end = splitters.get(bucket).map_or(ids.len(), |&splitter| ids.partition_point(|&id| id < splitter));
+            let end = splitters
+                .get(bucket)
+                .map_or(ids.len(), |&splitter| ids.partition_point(|&id| id < splitter));
             let (here, rest) = ids.split_at(end);
             here.iter().try_for_each(|&id| writer.push(bucket, id))?;
             ids = rest;
@@ -88,4 +91,38 @@ pub(super) fn check_vertex_count(found: u64) -> Result<u64> {
         return Ok(found);
     }
     Err(Error::Limit { what: "the number of vertices", found, limit: VERTEX_COUNT_MAX })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::buckets::Space;
+    use super::*;
+
+    #[test]
+    fn ids_are_scattered_between_the_splitters() {
+        let folder = tempfile::tempdir().unwrap();
+        let splitters = splitters(vec![30, 10, 10, 20, 40, 10], 4);
+        assert_eq!(splitters, [10, 20, 30]);
+        let space =
+            Space { folder: folder.path().to_owned(), held: 1 << 20, writing: 1 << 16, writers: 1 };
+        let buckets = Buckets::new(4, space);
+        scatter(&[1, 9, 10, 30, 31, u64::MAX], &splitters, &buckets).unwrap();
+        scatter(&[], &splitters, &buckets).unwrap();
+        let buckets = buckets.close().unwrap();
+        let found: Vec<_> = (0..4).map(|bucket| buckets.read(bucket).unwrap()).collect();
+        assert_eq!(found, [vec![1, 9], vec![10], vec![], vec![30, 31, u64::MAX]]);
+    }
+
+    #[test]
+    fn splitters_of_few_samples_are_few() {
+        assert!(splitters(Vec::new(), 8).is_empty());
+        assert_eq!(splitters(vec![5], 8), [5]);
+        assert!(splitters((0..100).collect(), 1).is_empty());
+    }
+
+    #[test]
+    fn too_many_vertices_are_refused() {
+        assert_eq!(check_vertex_count(VERTEX_COUNT_MAX).unwrap(), VERTEX_COUNT_MAX);
+        assert!(matches!(check_vertex_count(VERTEX_COUNT_MAX + 1), Err(Error::Limit { .. })));
+    }
 }

@@ -100,7 +100,10 @@ impl ArcRule {
     }
 
     /// Raw pairs are arcs already, where each edge is one arc without a weight.
-    fn as_they_are<'a, K: Key, W: Weight>(self, chunk: &EdgeChunk<'a>) -> Option<&'a [Edge<K, K, W>]> {
+    fn as_they_are<'a, K: Key, W: Weight>(
+        self,
+        chunk: &EdgeChunk<'a>,
+    ) -> Option<&'a [Edge<K, K, W>]> {
         if self.undirected || self.drop_loops || W::IS_WEIGHTED {
             return None;
         }
@@ -113,8 +116,14 @@ impl ArcRule {
     }
 
     /// Appends the arcs of a chunk to `arcs`; returns how many loops the chunk has.
-    fn fill<K: Key, W: Weight>(self, chunk: &EdgeChunk<'_>, arcs: &mut Vec<Edge<K, K, W>>) -> Option<u64> {
-        let weight = |index: usize| chunk.weights.map_or(W::default(), |weights| W::from_f32(weights[index]));
+    fn fill<K: Key, W: Weight>(
+        self,
+        chunk: &EdgeChunk<'_>,
+        arcs: &mut Vec<Edge<K, K, W>>,
+    ) -> Option<u64> {
+        let weight = |index: usize| {
+            chunk.weights.map_or(W::default(), |weights| W::from_f32(weights[index]))
+        };
         let mut loops = 0;
         let mut push = |index: usize, source: K, target: K| {
             let weight = weight(index);
@@ -159,13 +168,20 @@ mod tests {
         let (arcs, loops) = rule.apply(&chunk, &mut space).unwrap();
         for &Edge { source, target, weight } in arcs {
             let [a, b] = pairs[weight as usize];
-            assert!([a, b] == [u64::from(source), u64::from(target)] || [b, a] == [u64::from(source), u64::from(target)]);
+            assert!(
+                [a, b] == [u64::from(source), u64::from(target)]
+                    || [b, a] == [u64::from(source), u64::from(target)]
+            );
         }
         let mut unweighted = Vec::<Edge<u64, u64, ()>>::new();
         let chunk = EdgeChunk { weights: None, ..chunk };
         let (same, _) = rule.apply(&chunk, &mut unweighted).unwrap();
         let ends = |(source, target): (u64, u64)| [source as u32, target as u32];
-        assert!(same.iter().map(|arc| ends((arc.source, arc.target))).eq(arcs.iter().map(|arc| [arc.source, arc.target])));
+        assert!(
+            same.iter()
+                .map(|arc| ends((arc.source, arc.target)))
+                .eq(arcs.iter().map(|arc| [arc.source, arc.target]))
+        );
         (arcs.iter().map(|arc| [arc.source, arc.target]).collect(), loops)
     }
 
@@ -175,7 +191,10 @@ mod tests {
         let rule = |undirected, drop_loops| ArcRule { undirected, drop_loops };
         assert_eq!(arcs(rule(false, false), &pairs), (vec![[1, 2], [3, 3], [2, 1]], 0));
         assert_eq!(arcs(rule(false, true), &pairs), (vec![[1, 2], [2, 1]], 1));
-        assert_eq!(arcs(rule(true, false), &pairs), (vec![[1, 2], [2, 1], [3, 3], [2, 1], [1, 2]], 0));
+        assert_eq!(
+            arcs(rule(true, false), &pairs),
+            (vec![[1, 2], [2, 1], [3, 3], [2, 1], [1, 2]], 0)
+        );
         assert_eq!(arcs(rule(true, true), &pairs), (vec![[1, 2], [2, 1], [2, 1], [1, 2]], 1));
     }
 

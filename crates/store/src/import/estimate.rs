@@ -52,12 +52,18 @@ pub(super) fn choose<W: Weight>(
     let [given, degree] = orders.map(|order| Trial::plan(run, degrees, summary, order));
     let trials = [given?, degree?];
     let sample = gather(run, edges, &trials)?;
-    let [given, degree] = [&trials[0], &trials[1]].map(|trial| trial.bytes_per_edge(run, degrees, summary, &sample));
+    let [given, degree] =
+        [&trials[0], &trials[1]].map(|trial| trial.bytes_per_edge(run, degrees, summary, &sample));
     let (given, degree) = (given?, degree?);
-    let order = if degree < given * (1.0 - GAIN_MIN) { VertexOrder::Degree } else { VertexOrder::Given };
+    let order =
+        if degree < given * (1.0 - GAIN_MIN) { VertexOrder::Degree } else { VertexOrder::Given };
     let reason = match order {
-        VertexOrder::Degree => format!("a sample takes {degree:.2} bytes per edge by degree, {given:.2} as given"),
-        VertexOrder::Given => format!("a sample takes {given:.2} bytes per edge as given, {degree:.2} by degree"),
+        VertexOrder::Degree => {
+            format!("a sample takes {degree:.2} bytes per edge by degree, {given:.2} as given")
+        }
+        VertexOrder::Given => {
+            format!("a sample takes {given:.2} bytes per edge as given, {degree:.2} by degree")
+        }
     };
     let estimates = vec![("given".to_owned(), given), ("degree".to_owned(), degree)];
     Ok((order, OrderChoice { name: order.name().to_owned(), reason, estimates }))
@@ -72,7 +78,12 @@ struct Trial {
 }
 
 impl Trial {
-    fn plan(run: &Run<'_>, degrees: &DegreeTable, summary: &DegreeSummary, order: VertexOrder) -> Result<Trial> {
+    fn plan(
+        run: &Run<'_>,
+        degrees: &DegreeTable,
+        summary: &DegreeSummary,
+        order: VertexOrder,
+    ) -> Result<Trial> {
         let mut units: Vec<TrialUnit> = Vec::new();
         let middle_of = |share: u64| (2 * share + 1) * summary.edges / (2 * UNITS);
         let (mut share, mut before) = (0, 0);
@@ -105,8 +116,11 @@ impl Trial {
         summary: &DegreeSummary,
         sample: &[[u32; 2]],
     ) -> Result<f64> {
-        let mut dense: Vec<[u32; 2]> =
-            sample.iter().filter(|[_, target]| self.ids.binary_search(target).is_ok()).copied().collect();
+        let mut dense: Vec<[u32; 2]> = sample
+            .iter()
+            .filter(|[_, target]| self.ids.binary_search(target).is_ok())
+            .copied()
+            .collect();
         let ids = dense.clone();
         let mapping = DenseIds::new(degrees, self.order, summary.id_end, run.memory / 8);
         mapping.for_each_slice(&mut |index, slice| {
@@ -124,7 +138,8 @@ impl Trial {
         for unit in &self.units {
             let start = dense.partition_point(|&[_, target]| target < unit.targets.start);
             let end = dense.partition_point(|&[_, target]| target < unit.targets.end);
-            sum += unit.shares as f64 * unit.bytes_per_edge(&mut encoder, &dense[start..end], summary.vertices)?;
+            sum += unit.shares as f64
+                * unit.bytes_per_edge(&mut encoder, &dense[start..end], summary.vertices)?;
             shares += unit.shares;
         }
         Ok(sum / shares.max(1) as f64)
@@ -137,7 +152,12 @@ impl TrialUnit {
         self.edges > UNIT_EDGES
     }
 
-    fn bytes_per_edge(&self, encoder: &mut Encoder, edges: &[[u32; 2]], vertices: u64) -> Result<f64> {
+    fn bytes_per_edge(
+        &self,
+        encoder: &mut Encoder,
+        edges: &[[u32; 2]],
+        vertices: u64,
+    ) -> Result<f64> {
         if self.is_heavy() {
             // A row: a byte for each edge, and one for each 255 sources that are passed over.
             return Ok((1.0 + vertices as f64 / 255.0 / self.edges as f64).min(2.0));
@@ -158,7 +178,9 @@ impl TrialUnit {
 /// enough in-edges.
 fn unit_around(rows: &[[u32; 2]], mut middle: u64) -> TrialUnit {
     let mut targets = 0..rows.len();
-    let edges_of = |targets: &Range<usize>| rows[targets.clone()].iter().map(|&[_, into]| u64::from(into)).sum::<u64>();
+    let edges_of = |targets: &Range<usize>| {
+        rows[targets.clone()].iter().map(|&[_, into]| u64::from(into)).sum::<u64>()
+    };
     while targets.len() > 1 && edges_of(&targets) > UNIT_EDGES {
         let half = targets.start + targets.len().next_power_of_two() / 2;
         let low = targets.start..half;
@@ -170,7 +192,11 @@ fn unit_around(rows: &[[u32; 2]], mut middle: u64) -> TrialUnit {
             targets = half..targets.end;
         }
     }
-    TrialUnit { edges: edges_of(&targets), targets: targets.start as u32..targets.end as u32, shares: 1 }
+    TrialUnit {
+        edges: edges_of(&targets),
+        targets: targets.start as u32..targets.end as u32,
+        shares: 1,
+    }
 }
 
 /// The ids of the targets of units, ascending.
@@ -179,7 +205,8 @@ fn ids_of(degrees: &DegreeTable, order: VertexOrder, units: &[TrialUnit]) -> Res
     for_each_numbered(degrees, order, &mut |first, _, dense| {
         for (&dense, id) in dense.iter().zip(first..) {
             let unit = units.partition_point(|unit| unit.targets.end <= dense);
-            if units.get(unit).is_some_and(|unit| unit.targets.contains(&dense) && !unit.is_heavy()) {
+            if units.get(unit).is_some_and(|unit| unit.targets.contains(&dense) && !unit.is_heavy())
+            {
                 ids.push(id);
             }
         }
@@ -189,7 +216,11 @@ fn ids_of(degrees: &DegreeTable, order: VertexOrder, units: &[TrialUnit]) -> Res
 }
 
 /// The edges whose targets are in a unit of any trial.
-fn gather<W: Weight>(run: &Run<'_>, edges: &EdgeSource<'_, W>, trials: &[Trial]) -> Result<Vec<[u32; 2]>> {
+fn gather<W: Weight>(
+    run: &Run<'_>,
+    edges: &EdgeSource<'_, W>,
+    trials: &[Trial],
+) -> Result<Vec<[u32; 2]>> {
     let mut ids: Vec<u32> = trials.iter().flat_map(|trial| &trial.ids).copied().collect();
     ids.sort_unstable();
     ids.dedup();
@@ -234,5 +265,42 @@ impl Filter {
     fn may_hold(&self, id: u32) -> bool {
         let bit = Filter::bit(id);
         self.0[bit / 64] >> (bit % 64) & 1 != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_unit_holds_the_middle_and_few_edges() {
+        let rows: Vec<[u32; 2]> =
+            (0..4096u32).map(|target| [9, if target % 64 == 0 { 5000 } else { 3 }]).collect();
+        let before: Vec<u64> = rows
+            .iter()
+            .scan(0, |sum, row| Some(std::mem::replace(sum, *sum + u64::from(row[1]))))
+            .collect();
+        let all: u64 = rows.iter().map(|row| u64::from(row[1])).sum();
+        for middle in (0..all).step_by(997) {
+            let unit = unit_around(&rows, middle);
+            let targets = unit.targets.start as usize..unit.targets.end as usize;
+            assert!(
+                before[targets.start] <= middle
+                    && before.get(targets.end).is_none_or(|&end| middle < end)
+            );
+            assert!(unit.edges <= UNIT_EDGES && targets.len().is_power_of_two());
+            assert_eq!(unit.edges, rows[targets].iter().map(|row| u64::from(row[1])).sum());
+        }
+        let heavy = unit_around(&[[0, 1], [0, 1 << 20], [0, 1]], 1000);
+        assert_eq!((heavy.targets, heavy.edges, heavy.shares), (1..2, 1 << 20, 1));
+    }
+
+    #[test]
+    fn a_filter_lets_all_its_ids_pass() {
+        let ids: Vec<u32> = (0..100_000).map(|number| number * 37).collect();
+        let filter = Filter::of(&ids);
+        assert!(ids.iter().all(|&id| filter.may_hold(id)));
+        let passed = (0..100_000).filter(|number| filter.may_hold(number * 37 + 1)).count();
+        assert!(passed < 20_000, "{passed}");
     }
 }

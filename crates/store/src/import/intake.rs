@@ -42,7 +42,11 @@ pub(super) struct Intake<'a, W> {
 const EDGES_PER_SAMPLE: usize = 2048;
 
 /// Reads the input.
-pub(super) fn read<'a, W: Weight>(run: &Run<'_>, input: &'a Input, drop_duplicates: bool) -> Result<Intake<'a, W>> {
+pub(super) fn read<'a, W: Weight>(
+    run: &Run<'_>,
+    input: &'a Input,
+    drop_duplicates: bool,
+) -> Result<Intake<'a, W>> {
     let strings = input.ids() == IdKind::String;
     let is_read_again = input.is_raw_pairs().is_some() && !drop_duplicates;
     let mut counters = Counters::within(if strings { 0 } else { run.memory / 4 });
@@ -100,7 +104,9 @@ impl<W: Weight> Reading<'_, W> {
     fn take(&self, chunk: &EdgeChunk<'_>) -> Result<()> {
         if let Ends::Strings { .. } = chunk.ends {
             self.names(chunk)?;
-            return self.hashed.with(Vec::new, |space| self.arcs(chunk, space, &|arcs| self.take_hashed(arcs)));
+            return self
+                .hashed
+                .with(Vec::new, |space| self.arcs(chunk, space, &|arcs| self.take_hashed(arcs)));
         }
         let narrow = self.narrow.with(Vec::new, |space| {
             let (arcs, dropped) = self.run.rule.apply(chunk, space)?;
@@ -108,7 +114,8 @@ impl<W: Weight> Reading<'_, W> {
             Some(self.take_narrow(arcs))
         });
         narrow.unwrap_or_else(|| {
-            self.wide.with(Vec::new, |space| self.arcs(chunk, space, &|arcs| self.take_wide_only(arcs)))
+            self.wide
+                .with(Vec::new, |space| self.arcs(chunk, space, &|arcs| self.take_wide_only(arcs)))
         })
     }
 
@@ -219,7 +226,9 @@ impl<K: Key, W: Weight> Scattered<K, W> {
             kept.with(Vec::new, |space| {
                 reading.arcs(&chunk, space, &|arcs: &[Edge<K, K, W>]| {
                     buckets.write(|writer| {
-                        arcs.iter().try_for_each(|&arc| writer.push(bucket_of(arc.source, arc.target, count), arc))
+                        arcs.iter().try_for_each(|&arc| {
+                            writer.push(bucket_of(arc.source, arc.target, count), arc)
+                        })
                     })
                 })
             })
@@ -286,7 +295,9 @@ fn bucket_of<K: Key>(source: K, target: K, count: usize) -> usize {
             bytes[..word.len()].copy_from_slice(word);
             u64::from(u32::from_le_bytes(bytes))
         });
-        words.fold(0u64, |sum, word| (sum ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29))
+        words.fold(0u64, |sum, word| {
+            (sum ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+        })
     };
     let mixed = (fold(source).rotate_left(17) ^ fold(target)).wrapping_mul(0xd6e8_feb8_6659_fd93);
     ((u128::from(mixed) * count as u128) >> 64) as usize

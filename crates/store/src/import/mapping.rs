@@ -22,7 +22,10 @@ pub(super) trait Mapping<K>: Sync {
     /// The number of a key in a slice; `None` if the key has none.
     fn get(slice: &Self::Slice, key: K) -> Option<u32>;
     /// Loads slice after slice.
-    fn for_each_slice(&self, visit: &mut dyn FnMut(usize, &Self::Slice) -> Result<()>) -> Result<()>;
+    fn for_each_slice(
+        &self,
+        visit: &mut dyn FnMut(usize, &Self::Slice) -> Result<()>,
+    ) -> Result<()>;
 }
 
 /// Replaces both ends of all edges and passes the edges on, in chunks, from several threads.
@@ -33,7 +36,8 @@ pub(super) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
     sink: &(dyn Fn(&[Edge<u32, u32, W>]) -> Result<()> + Sync),
 ) -> Result<()> {
     if mapping.slices() == 1 {
-        return mapping.for_each_slice(&mut |_, slice| replace_both::<K, W, M>(run, edges, slice, sink));
+        return mapping
+            .for_each_slice(&mut |_, slice| replace_both::<K, W, M>(run, edges, slice, sink));
     }
     let space = run.space(run.memory / 32);
     let by_source = Buckets::new(mapping.slices(), space.clone());
@@ -139,7 +143,8 @@ impl<K: Prefix> SortedSlice<K> {
     fn find(&self, key: K) -> Option<u32> {
         let entry = (key.prefix().checked_sub(self.first)? >> self.shift) as usize;
         let (&begin, &end) = (self.index.get(entry)?, self.index.get(entry + 1)?);
-        let at = begin as usize + self.keys[begin as usize..end as usize].binary_search(&key).ok()?;
+        let at =
+            begin as usize + self.keys[begin as usize..end as usize].binary_search(&key).ok()?;
         Some(match &self.numbers {
             Numbers::From(first) => first + at as u32,
             Numbers::Each(numbers) => numbers[at],
@@ -205,7 +210,10 @@ impl Mapping<u64> for IdRanks<'_> {
         slice.find(key)
     }
 
-    fn for_each_slice(&self, visit: &mut dyn FnMut(usize, &SortedSlice<u64>) -> Result<()>) -> Result<()> {
+    fn for_each_slice(
+        &self,
+        visit: &mut dyn FnMut(usize, &SortedSlice<u64>) -> Result<()>,
+    ) -> Result<()> {
         let (mut index, mut first) = (0, 0);
         let full_len = self.slice_len.min(self.ids.len(0) as usize);
         let mut keys = Vec::with_capacity(full_len);
@@ -223,7 +231,11 @@ impl Mapping<u64> for IdRanks<'_> {
             keys.extend_from_slice(part);
             Ok(())
         })?;
-        if index < self.slices() { visit(index, &SortedSlice::new(keys, Numbers::From(first))) } else { Ok(()) }
+        if index < self.slices() {
+            visit(index, &SortedSlice::new(keys, Numbers::From(first)))
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -259,17 +271,95 @@ impl Mapping<u128> for NameRanks<'_> {
         slice.find(key)
     }
 
-    fn for_each_slice(&self, visit: &mut dyn FnMut(usize, &SortedSlice<u128>) -> Result<()>) -> Result<()> {
+    fn for_each_slice(
+        &self,
+        visit: &mut dyn FnMut(usize, &SortedSlice<u128>) -> Result<()>,
+    ) -> Result<()> {
         for index in 0..self.slices() {
             let (mut keys, mut numbers) = (Vec::new(), Vec::new());
             for bucket in index * self.group..((index + 1) * self.group).min(self.ranks.count()) {
                 let mut entries = self.ranks.read(bucket)?;
-                entries.sort_unstable_by_key(|entry| { entry.hash });
-                keys.extend(entries.iter().map(|entry| { entry.hash }));
-                numbers.extend(entries.iter().map(|entry| { entry.rank }));
+                entries.sort_unstable_by_key(|entry| entry.hash);
+                keys.extend(entries.iter().map(|entry| entry.hash));
+                numbers.extend(entries.iter().map(|entry| entry.rank));
             }
             visit(index, &SortedSlice::new(keys, Numbers::Each(numbers)))?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::buckets::Space;
+    use super::*;
+
+    fn space(folder: &tempfile::TempDir) -> Space {
+        Space { folder: folder.path().to_owned(), held: 1 << 20, writing: 1 << 16, writers: 1 }
+    }
+
+    fn key(number: u64) -> u64 {
+        // Clusters of neighbours, far apart.
+        (number / 10) * (number / 10) * 1_000_003 + number % 10
+    }
+
+    #[test]
+    fn every_id_has_its_rank_in_slices_of_every_size() {
+        let folder = tempfile::tempdir().unwrap();
+        for count in [0u64, 1, 1024, 2048, 5000] {
+            let log = Buckets::new(1, space(&folder));
+            log.write(|writer| (0..count).try_for_each(|number| writer.push(0, key(number))))
+                .unwrap();
+            let ids = log.close().unwrap();
+            for memory in [0, 20_000, u64::MAX / 2] {
+                let ranks = IdRanks::new(&ids, memory).unwrap();
+                let (mut next, mut found) = (0, 0);
+                ranks
+                    .for_each_slice(&mut |index, slice| {
+                        assert_eq!(index, next);
+                        next += 1;
+                        for rank in (0..count).filter(|&rank| ranks.slice_of(key(rank)) == index) {
+                            assert_eq!(IdRanks::get(slice, key(rank)), Some(rank as u32));
+                            assert_eq!(IdRanks::get(slice, key(rank) + 11), None);
+                            found += 1;
+                        }
+                        assert_eq!(IdRanks::get(slice, u64::MAX), None);
+                        Ok(())
+                    })
+                    .unwrap();
+                assert_eq!((next, found), (ranks.slices(), count));
+            }
+        }
+    }
+
+    #[test]
+    fn every_hash_has_its_rank_in_slices_of_every_size() {
+        let folder = tempfile::tempdir().unwrap();
+        let hash =
+            |rank: u32| u128::from(rank).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+        let buckets = Buckets::new(16, space(&folder));
+        let entry = |rank| NameRank { hash: hash(rank), rank };
+        buckets
+            .write(|writer| {
+                (0..3000).try_for_each(|rank| writer.push(bucket_of(hash(rank), 16), entry(rank)))
+            })
+            .unwrap();
+        let buckets = buckets.close().unwrap();
+        for (memory, slices) in [(u64::MAX, 1), (50_000, 4), (1, 16)] {
+            let ranks = NameRanks::new(&buckets, 3000, memory);
+            assert_eq!(ranks.slices(), slices);
+            let mut found = 0;
+            ranks
+                .for_each_slice(&mut |index, slice| {
+                    for rank in (0..3000).filter(|&rank| ranks.slice_of(hash(rank)) == index) {
+                        assert_eq!(NameRanks::get(slice, hash(rank)), Some(rank));
+                        assert_eq!(NameRanks::get(slice, hash(rank) + 1), None);
+                        found += 1;
+                    }
+                    Ok(())
+                })
+                .unwrap();
+            assert_eq!(found, 3000);
+        }
     }
 }

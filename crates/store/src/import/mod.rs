@@ -51,8 +51,8 @@ use std::time::Instant;
 
 use crate::budget;
 use crate::error::Result;
-use crate::ids::VERTEX_COUNT_MAX;
 use crate::graph::{FORMAT_VERSION, FileEntry, GraphWriter, IdType, Manifest, OrderChoice};
+use crate::ids::VERTEX_COUNT_MAX;
 use crate::progress::{Cancel, Progress, Unit};
 
 use build::{Sorter, build};
@@ -186,7 +186,14 @@ pub fn import_input(
     progress: &dyn Progress,
     cancel: &Cancel,
 ) -> Result<ImportReport> {
-    import_within(Run::divide(config.memory, config.threads)?, input, output, config, progress, cancel)
+    import_within(
+        Run::divide(config.memory, config.threads)?,
+        input,
+        output,
+        config,
+        progress,
+        cancel,
+    )
 }
 
 /// Imports with so much memory to be shared out, and so many workers.
@@ -255,7 +262,8 @@ fn import_weighted<W: Weight>(
     seconds.ordering = clock.lap();
 
     // What the edges are read from takes memory only where they were kept.
-    let held = if matches!(known.edges, EdgeSource::Input(_)) { run.memory / 4 } else { run.memory / 6 };
+    let held =
+        if matches!(known.edges, EdgeSource::Input(_)) { run.memory / 4 } else { run.memory / 6 };
     let sorter = Sorter::new(run, &plan, held);
     let dense_ids = DenseIds::new(&known.degrees, order, summary.id_end, run.memory / 8);
     replace_ends(run, &known.edges, &dense_ids, &|edges| {
@@ -304,7 +312,11 @@ fn import_weighted<W: Weight>(
 }
 
 fn asked_for(order: VertexOrder) -> OrderChoice {
-    OrderChoice { name: order.name().to_owned(), reason: "it was asked for".to_owned(), estimates: Vec::new() }
+    OrderChoice {
+        name: order.name().to_owned(),
+        reason: "it was asked for".to_owned(),
+        estimates: Vec::new(),
+    }
 }
 
 /// Ids are sorted and replaced by ranks where there are more of them, with or without edges, than so
@@ -342,7 +354,11 @@ fn know_ids<'a, W: Weight>(
 
 impl<W> Known<'_, W> {
     /// What the ids are, and the files that hold them.
-    fn id_files(&self, summary: &DegreeSummary, directory: &Path) -> Result<(IdType, Vec<VertexFile>)> {
+    fn id_files(
+        &self,
+        summary: &DegreeSummary,
+        directory: &Path,
+    ) -> Result<(IdType, Vec<VertexFile>)> {
         if let Some((ids, files)) = &self.original {
             return Ok((*ids, files.clone()));
         }

@@ -35,26 +35,36 @@ pub(super) struct NameCollector {
 impl NameCollector {
     pub fn new(run: &Run<'_>) -> NameCollector {
         let space = run.space(run.memory / 4);
-        NameCollector { buckets: Buckets::new(BUCKETS.min(space.buckets_max()), space), remembered: Stash::default() }
+        NameCollector {
+            buckets: Buckets::new(BUCKETS.min(space.buckets_max()), space),
+            remembered: Stash::default(),
+        }
     }
 
     /// Collects the names of a chunk.
     pub fn add(&self, chunk: &EdgeChunk<'_>) -> Result<()> {
         let Ends::Strings { sources, targets } = chunk.ends else { return Ok(()) };
         let count = self.buckets.count();
-        self.remembered.with(|| vec![0; REMEMBERED], |remembered| {
-            self.buckets.write(|writer| {
-                for name in sources.iter().chain(targets.iter()) {
-                    let hash = hash_of(name);
-                    let place = &mut remembered[hash as usize % REMEMBERED];
-                    if *place != hash || hash == 0 {
-                        *place = hash;
-                        writer.push_joined(bucket_of(hash, count), &head_of(hash, name), name)?;
+        self.remembered.with(
+            || vec![0; REMEMBERED],
+            |remembered| {
+                self.buckets.write(|writer| {
+                    for name in sources.iter().chain(targets.iter()) {
+                        let hash = hash_of(name);
+                        let place = &mut remembered[hash as usize % REMEMBERED];
+                        if *place != hash || hash == 0 {
+                            *place = hash;
+                            writer.push_joined(
+                                bucket_of(hash, count),
+                                &head_of(hash, name),
+                                name,
+                            )?;
+                        }
                     }
-                }
-                Ok(())
-            })
-        })
+                    Ok(())
+                })
+            },
+        )
     }
 
     /// Sorts the names and writes them into `directory`.
@@ -93,7 +103,8 @@ impl NameCollector {
         let mut sample = make(0)?;
         sample.sort_by_name();
         let space = run.space(run.memory / 4);
-        let wanted = 4 * sample.len_bytes() * by_hash.count() as u64 / (run.memory / 4 / run.threads as u64).max(1);
+        let wanted = 4 * sample.len_bytes() * by_hash.count() as u64
+            / (run.memory / 4 / run.threads as u64).max(1);
         let wanted = wanted.clamp(run.threads as u64, space.buckets_max() as u64) as usize;
         let splitters = sample.splitters(wanted);
         let by_name = Buckets::new(splitters.len() + 1, space);
@@ -200,7 +211,8 @@ impl Names {
     fn sort_by_name(&mut self) {
         let bytes = &self.bytes;
         let text = |name: &Name| &bytes[name.start as usize..name.end as usize];
-        self.list.sort_unstable_by(|a, b| a.leading.cmp(&b.leading).then_with(|| text(a).cmp(text(b))));
+        self.list
+            .sort_unstable_by(|a, b| a.leading.cmp(&b.leading).then_with(|| text(a).cmp(text(b))));
     }
 
     fn keep_distinct(&mut self) -> Result<()> {
@@ -222,7 +234,8 @@ impl Names {
     /// At most `count - 1` names, of sorted ones, that divide them evenly.
     fn splitters(&self, count: usize) -> Vec<Vec<u8>> {
         let at = |part: usize| self.list.get(part * self.list.len() / count);
-        let mut splitters: Vec<Vec<u8>> = (1..count).filter_map(at).map(|name| self.text(name).to_vec()).collect();
+        let mut splitters: Vec<Vec<u8>> =
+            (1..count).filter_map(at).map(|name| self.text(name).to_vec()).collect();
         splitters.dedup();
         splitters
     }
@@ -241,7 +254,8 @@ impl NameFiles {
     fn create(directory: &Path) -> Result<NameFiles> {
         let bytes_path = directory.join(file_names::STRINGS);
         let ends_path = directory.join(file_names::STRING_ENDS);
-        let (bytes, ends) = (BlockFileWriter::create(&bytes_path)?, BlockFileWriter::create(&ends_path)?);
+        let (bytes, ends) =
+            (BlockFileWriter::create(&bytes_path)?, BlockFileWriter::create(&ends_path)?);
         Ok(NameFiles { bytes, ends, bytes_path, ends_path, end: 0 })
     }
 
@@ -252,6 +266,9 @@ impl NameFiles {
     }
 
     fn finish(self) -> Result<Vec<(&'static str, BlockFileSummary)>> {
-        Ok(vec![(file_names::STRINGS, self.bytes.finish()?), (file_names::STRING_ENDS, self.ends.finish()?)])
+        Ok(vec![
+            (file_names::STRINGS, self.bytes.finish()?),
+            (file_names::STRING_ENDS, self.ends.finish()?),
+        ])
     }
 }

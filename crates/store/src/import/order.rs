@@ -116,9 +116,19 @@ pub(super) struct DenseIds<'a> {
 
 impl<'a> DenseIds<'a> {
     /// The dense ids of the ids below `id_end`, in slices that take up to `memory` bytes.
-    pub fn new(degrees: &'a DegreeTable, order: VertexOrder, id_end: u64, memory: u64) -> DenseIds<'a> {
+    pub fn new(
+        degrees: &'a DegreeTable,
+        order: VertexOrder,
+        id_end: u64,
+        memory: u64,
+    ) -> DenseIds<'a> {
         let ids = (memory / size_of::<u32>() as u64).max(1 << 12);
-        DenseIds { degrees, order, id_end, slice_log2: if id_end <= ids { 32 } else { ids.ilog2() } }
+        DenseIds {
+            degrees,
+            order,
+            id_end,
+            slice_log2: if id_end <= ids { 32 } else { ids.ilog2() },
+        }
     }
 }
 
@@ -146,7 +156,10 @@ impl Mapping<u32> for DenseIds<'_> {
         (dense != NONE).then_some(dense)
     }
 
-    fn for_each_slice(&self, visit: &mut dyn FnMut(usize, &DenseSlice) -> Result<()>) -> Result<()> {
+    fn for_each_slice(
+        &self,
+        visit: &mut dyn FnMut(usize, &DenseSlice) -> Result<()>,
+    ) -> Result<()> {
         let end_of = |index: u64| self.id_end.min((index + 1) << self.slice_log2);
         let empty = |index: u64| {
             let first = index << self.slice_log2;
@@ -167,7 +180,8 @@ impl Mapping<u32> for DenseIds<'_> {
                     index += 1;
                     slice = empty(index);
                 }
-                let (here, rest) = dense.split_at(dense.len().min((end_of(index) - first) as usize));
+                let (here, rest) =
+                    dense.split_at(dense.len().min((end_of(index) - first) as usize));
                 let at = (first - (index << self.slice_log2)) as usize;
                 slice.dense[at..at + here.len()].copy_from_slice(here);
                 (first, dense) = (first + here.len() as u64, rest);
@@ -176,5 +190,66 @@ impl Mapping<u32> for DenseIds<'_> {
         })?;
         visit(index as usize, &slice)?;
         (index as usize + 1..self.slices()).try_for_each(|index| visit(index, &empty(index as u64)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::census::Counters;
+    use super::*;
+
+    /// A table of degrees, many of them 0, some of them large.
+    fn table(ids: u32) -> (DegreeTable, Vec<Degrees>) {
+        let row = |id: u32| match id.wrapping_mul(0x9e37_79b1) >> 28 {
+            0..=5 => [0, 0],
+            6 => [HEAVY_DEGREE as u32, id % 3],
+            kind => [id % 7, kind],
+        };
+        let rows: Vec<Degrees> = (0..ids).map(row).collect();
+        let mut counters = Counters::within(u64::from(ids) * 8);
+        counters.set(rows.as_flattened());
+        (counters.into_table(u64::from(ids)), rows)
+    }
+
+    /// The dense ids by sorting.
+    fn expected(rows: &[Degrees], order: VertexOrder) -> Vec<u32> {
+        let mut ids: Vec<usize> = (0..rows.len()).filter(|&id| rows[id] != [0, 0]).collect();
+        if order == VertexOrder::Degree {
+            ids.sort_by_key(|&id| std::cmp::Reverse(rows[id][0] + rows[id][1]));
+        }
+        let mut dense = vec![NONE; rows.len()];
+        ids.iter().zip(0..).for_each(|(&id, number)| dense[id] = number);
+        dense
+    }
+
+    #[test]
+    fn dense_ids_are_those_of_a_sort_in_slices_of_every_size() {
+        let (table, rows) = table(1 << 17);
+        let id_end = rows.iter().rposition(|row| *row != [0, 0]).unwrap() as u64 + 1;
+        for order in [VertexOrder::Given, VertexOrder::Degree] {
+            let expected = expected(&rows, order);
+            for memory in [u64::MAX, 4 << 16, 4 << 13, 0] {
+                let mapping = DenseIds::new(&table, order, id_end, memory);
+                let mut next = 0;
+                mapping
+                    .for_each_slice(&mut |index, slice| {
+                        assert_eq!(index, next);
+                        next += 1;
+                        for (id, &dense) in (0u32..).zip(&expected) {
+                            let found = DenseIds::get(slice, id);
+                            let is_here = u64::from(id) < id_end && mapping.slice_of(id) == index;
+                            assert_eq!(
+                                found,
+                                (is_here && dense != NONE).then_some(dense),
+                                "id {id}"
+                            );
+                        }
+                        Ok(())
+                    })
+                    .unwrap();
+                assert_eq!(next, mapping.slices());
+                assert!(memory != 0 || next == 32);
+            }
+        }
     }
 }

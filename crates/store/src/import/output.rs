@@ -40,8 +40,15 @@ impl Unfinished {
             .tempdir_in(&parent);
         let path = made.map_err(Error::io("create a directory in", &parent))?.keep();
         let locked = File::open(&path).map_err(Error::io("open", &path))?;
-        flock(&locked, FlockOperation::NonBlockingLockExclusive).map_err(|error| Error::io("lock", &path)(error.into()))?;
-        Ok(Unfinished { path, output: output.to_owned(), replace, _locked: locked, committed: false })
+        flock(&locked, FlockOperation::NonBlockingLockExclusive)
+            .map_err(|error| Error::io("lock", &path)(error.into()))?;
+        Ok(Unfinished {
+            path,
+            output: output.to_owned(),
+            replace,
+            _locked: locked,
+            committed: false,
+        })
     }
 
     /// Where the files go.
@@ -68,7 +75,9 @@ impl Unfinished {
         let rename = |flags| renameat_with(CWD, &self.path, CWD, &self.output, flags);
         match rename(RenameFlags::NOREPLACE) {
             Ok(()) => Ok(false),
-            Err(rustix::io::Errno::EXIST) if self.replace => Ok(rename(RenameFlags::EXCHANGE).map(|()| true)?),
+            Err(rustix::io::Errno::EXIST) if self.replace => {
+                Ok(rename(RenameFlags::EXCHANGE).map(|()| true)?)
+            }
             // A file system that knows no flags: a plain rename replaces nothing but an empty folder.
             Err(rustix::io::Errno::INVAL) => fs::rename(&self.path, &self.output).map(|()| false),
             Err(error) => Err(error.into()),
@@ -96,7 +105,8 @@ fn check_output(output: &Path, replace: bool) -> Result<()> {
     if is_empty || !matches!(Manifest::read(output), Err(Error::NotAGraph { .. })) {
         return Ok(());
     }
-    let detail = "it is not replaced, for it may hold something else; choose another name".to_owned();
+    let detail =
+        "it is not replaced, for it may hold something else; choose another name".to_owned();
     Err(Error::NotAGraph { path: output.to_owned(), detail })
 }
 
@@ -120,8 +130,9 @@ fn remove_leftovers(parent: &Path, prefix: &OsString) {
         if !entry.file_name().as_encoded_bytes().starts_with(prefix.as_encoded_bytes()) {
             continue;
         }
-        let is_abandoned = File::open(entry.path())
-            .is_ok_and(|directory| flock(&directory, FlockOperation::NonBlockingLockExclusive).is_ok());
+        let is_abandoned = File::open(entry.path()).is_ok_and(|directory| {
+            flock(&directory, FlockOperation::NonBlockingLockExclusive).is_ok()
+        });
         if is_abandoned {
             let _ = fs::remove_dir_all(entry.path());
         }
@@ -138,7 +149,10 @@ mod tests {
     use super::*;
 
     fn hidden_in(folder: &Path) -> usize {
-        fs::read_dir(folder).unwrap().filter(|entry| entry.as_ref().unwrap().file_name().as_encoded_bytes()[0] == b'.').count()
+        fs::read_dir(folder)
+            .unwrap()
+            .filter(|entry| entry.as_ref().unwrap().file_name().as_encoded_bytes()[0] == b'.')
+            .count()
     }
 
     #[test]
@@ -190,8 +204,10 @@ mod tests {
     fn a_second_import_does_not_replace_the_first() {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("g");
-        let (first, second) =
-            (Unfinished::create(&output, false).unwrap(), Unfinished::create(&output, false).unwrap());
+        let (first, second) = (
+            Unfinished::create(&output, false).unwrap(),
+            Unfinished::create(&output, false).unwrap(),
+        );
         fs::write(first.path().join("file"), "text").unwrap();
         first.commit().unwrap();
         assert!(second.commit().is_err());

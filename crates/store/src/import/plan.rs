@@ -54,7 +54,8 @@ pub(super) fn for_each_dense_slice(
         slice.clear();
         slice.resize((vertices - first).min(1 << slice_log2) as usize, [0; 2]);
         rows.for_each(index, &mut |part| {
-            part.iter().for_each(|row| slice[(u64::from(row.dense) - first) as usize] = row.degrees);
+            part.iter()
+                .for_each(|row| slice[(u64::from(row.dense) - first) as usize] = row.degrees);
             Ok(())
         })?;
         rows.clear(index);
@@ -108,7 +109,10 @@ pub(super) fn plan_and_write(
             let targets = batch.targets(column.len() as u32);
             let into = &column[targets.start as usize..targets.end as usize];
             let edges = into.iter().map(|&degree| u64::from(degree)).sum();
-            PlannedBatch { batch: Batch { target_first: first + batch.target_first, ..batch }, edges }
+            PlannedBatch {
+                batch: Batch { target_first: first + batch.target_first, ..batch },
+                edges,
+            }
         }));
         Ok(())
     })?;
@@ -117,7 +121,11 @@ pub(super) fn plan_and_write(
 }
 
 /// Writes the dense id of each vertex by rank, unless the two are the same.
-fn write_order(degrees: &DegreeTable, order: VertexOrder, directory: &Path) -> Result<Option<VertexFile>> {
+fn write_order(
+    degrees: &DegreeTable,
+    order: VertexOrder,
+    directory: &Path,
+) -> Result<Option<VertexFile>> {
     if order == VertexOrder::Given {
         return Ok(None);
     }
@@ -159,17 +167,29 @@ impl Plan {
 
     /// A table from targets to a number for each unit of the batches in a range. `number` is called
     /// for unit after unit with the index of its batch.
-    pub fn table(&self, batches: Range<usize>, mut number: impl FnMut(usize) -> u32) -> TargetTable {
+    pub fn table(
+        &self,
+        batches: Range<usize>,
+        mut number: impl FnMut(usize) -> u32,
+    ) -> TargetTable {
         let mut rows: Vec<Row> = Vec::new();
         let mut cells: Vec<u32> = Vec::new();
-        let first_range = self.batches.get(batches.start).map_or(0, |planned| planned.batch.target_first >> BATCH_LOG2_MAX);
+        let first_range = self
+            .batches
+            .get(batches.start)
+            .map_or(0, |planned| planned.batch.target_first >> BATCH_LOG2_MAX);
         let mut index = batches.start;
         while index < batches.end {
             // All batches of one aligned range of 2^18 targets.
             let range = self.batches[index].batch.target_first >> BATCH_LOG2_MAX;
-            let in_range = |planned: &&PlannedBatch| planned.batch.target_first >> BATCH_LOG2_MAX == range;
+            let in_range =
+                |planned: &&PlannedBatch| planned.batch.target_first >> BATCH_LOG2_MAX == range;
             let here = self.batches[index..batches.end].iter().take_while(in_range);
-            let shift = here.clone().map(|planned| planned.batch.log2.min(WINDOW_LOG2)).min().unwrap_or(WINDOW_LOG2);
+            let shift = here
+                .clone()
+                .map(|planned| planned.batch.log2.min(WINDOW_LOG2))
+                .min()
+                .unwrap_or(WINDOW_LOG2);
             let offset = cells.len() as u32;
             cells.resize(cells.len() + (1 << (BATCH_LOG2_MAX - shift)), u32::MAX);
             for planned in here {
@@ -208,5 +228,68 @@ impl TargetTable {
         let row = self.rows[((target >> BATCH_LOG2_MAX) - self.first_range) as usize];
         let local = target & ((1 << BATCH_LOG2_MAX) - 1);
         self.cells[(row.offset + (local >> row.shift)) as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(sizes: &[(u32, u64)]) -> Plan {
+        let mut first = 0;
+        let batches = sizes.iter().map(|&(log2, edges)| {
+            let batch = Batch { target_first: first, log2 };
+            first += 1 << log2;
+            PlannedBatch { batch, edges }
+        });
+        Plan { batches: batches.collect(), vertices: u64::from(first) }
+    }
+
+    #[test]
+    fn groups_hold_as_many_batches_as_they_may() {
+        let plan = plan(&[(18, 10), (18, 90), (17, 5), (17, 5), (18, 500), (18, 1)]);
+        assert_eq!(plan.groups(100, 100), [0..2, 2..4, 4..5, 5..6]);
+        assert_eq!(plan.groups(1000, 6), [0..1, 1..3, 3..5, 5..6]);
+        assert_eq!(plan.groups(0, 0), [0..1, 1..2, 2..3, 3..4, 4..5, 5..6]);
+        assert_eq!(plan.groups(u64::MAX, usize::MAX), [0..6]);
+    }
+
+    #[test]
+    fn a_table_knows_the_unit_of_each_target() {
+        let plan = plan(&[
+            (18, 0),
+            (17, 0),
+            (16, 0),
+            (4, 0),
+            (4, 0),
+            (5, 0),
+            (6, 0),
+            (7, 0),
+            (8, 0),
+            (9, 0),
+            (15, 0),
+        ]);
+        for batches in [0..plan.batches.len(), 0..1, 1..7, 3..plan.batches.len()] {
+            let mut owners = Vec::new();
+            let table = plan.table(batches.clone(), |batch| {
+                owners.push(batch);
+                owners.len() as u32 - 1
+            });
+            let mut unit = 0;
+            for index in batches {
+                let planned = &plan.batches[index];
+                for part in 0..planned.units() as u32 {
+                    let targets = 1 << planned.batch.log2.min(WINDOW_LOG2);
+                    let first = planned.batch.target_first + part * targets;
+                    assert_eq!(
+                        [first, first + targets - 1].map(|target| table.get(target)),
+                        [unit; 2]
+                    );
+                    assert_eq!(owners[unit as usize], index);
+                    unit += 1;
+                }
+            }
+            assert_eq!(owners.len(), unit as usize);
+        }
     }
 }

@@ -25,7 +25,11 @@ pub(super) struct Ranked<W> {
 }
 
 /// Numbers integer ids by rank and writes them into `directory`.
-pub(super) fn by_id<W: Weight>(run: &Run<'_>, intake: Intake<'_, W>, directory: &Path) -> Result<Ranked<W>> {
+pub(super) fn by_id<W: Weight>(
+    run: &Run<'_>,
+    intake: Intake<'_, W>,
+    directory: &Path,
+) -> Result<Ranked<W>> {
     let ids = distinct_ids(run, &intake.edges, intake.arcs, intake.samples)?;
     let file = write_ids(directory, &mut |write| ids.for_each(0, &mut |part| write(part)))?;
     let ranks = IdRanks::new(&ids, run.memory / 6)?;
@@ -34,7 +38,11 @@ pub(super) fn by_id<W: Weight>(run: &Run<'_>, intake: Intake<'_, W>, directory: 
 }
 
 /// Numbers names by rank and writes them into `directory`.
-pub(super) fn by_name<W: Weight>(run: &Run<'_>, mut intake: Intake<'_, W>, directory: &Path) -> Result<Ranked<W>> {
+pub(super) fn by_name<W: Weight>(
+    run: &Run<'_>,
+    mut intake: Intake<'_, W>,
+    directory: &Path,
+) -> Result<Ranked<W>> {
     let names = match intake.names.take() {
         Some(names) => names.sort(run, directory)?,
         None => unreachable!("an input of strings has names"),
@@ -71,7 +79,11 @@ fn replace<K: Key, W: Weight>(
 }
 
 /// Counts the degrees of ids below `id_end` that are too many to be counted while the input is read.
-pub(super) fn count_degrees<W: Weight>(run: &Run<'_>, edges: &EdgeSource<'_, W>, id_end: u64) -> Result<DegreeTable> {
+pub(super) fn count_degrees<W: Weight>(
+    run: &Run<'_>,
+    edges: &EdgeSource<'_, W>,
+    id_end: u64,
+) -> Result<DegreeTable> {
     let census = RankCensus::of(run, id_end)?;
     edges.for_each(run, &|edges: &[Edge<u32, u32, W>]| census.add(edges))?;
     census.finish(run)
@@ -89,7 +101,7 @@ impl RankCensus {
         let space = run.space(run.memory / 6);
         // An end in a bucket is its local rank and one bit that tells source from target.
         let mut range_log2 = 12;
-        while (count >> range_log2) as usize >= space.buckets_max() / 2 {
+        while (count >> range_log2) as usize >= space.buckets_max() {
             range_log2 += 1;
         }
         let needed = (size_of::<Degrees>() as u64) << range_log2;
@@ -105,8 +117,10 @@ impl RankCensus {
         let local = (1 << self.range_log2) - 1;
         self.ends.write(|writer| {
             edges.iter().try_for_each(|edge| {
-                writer.push((edge.source >> self.range_log2) as usize, (edge.source & local) << 1)?;
-                writer.push((edge.target >> self.range_log2) as usize, (edge.target & local) << 1 | 1)
+                writer
+                    .push((edge.source >> self.range_log2) as usize, (edge.source & local) << 1)?;
+                writer
+                    .push((edge.target >> self.range_log2) as usize, (edge.target & local) << 1 | 1)
             })
         })
     }

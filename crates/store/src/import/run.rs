@@ -36,7 +36,11 @@ impl Run<'_> {
     /// workers that is enough.
     pub fn divide(budget: u64, threads: usize) -> Result<(u64, usize)> {
         if budget < Run::MEMORY_MIN {
-            return Err(Error::OverBudget { what: "an import".into(), needed: Run::MEMORY_MIN, budget });
+            return Err(Error::OverBudget {
+                what: "an import".into(),
+                needed: Run::MEMORY_MIN,
+                budget,
+            });
         }
         let free = budget - PROCESS_BYTES;
         let threads = threads.clamp(1, (free / 2 / WORKER_BYTES).max(1) as usize);
@@ -45,6 +49,11 @@ impl Run<'_> {
 
     /// Space for buckets of which `held` bytes stay in memory.
     pub fn space(&self, held: u64) -> Space {
-        Space { folder: self.folder.clone(), held, writing: self.memory / 24, writers: self.threads }
+        Space {
+            folder: self.folder.clone(),
+            held,
+            writing: self.memory / 24,
+            writers: self.threads,
+        }
     }
 }

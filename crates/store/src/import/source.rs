@@ -54,7 +54,11 @@ impl<W: Weight> SpoolWriter<W> {
     }
 
     pub fn close(self) -> Result<Spool<W>> {
-        Ok(Spool { narrow: self.narrow.close()?, wide: self.wide.close()?, hashed: self.hashed.close()? })
+        Ok(Spool {
+            narrow: self.narrow.close()?,
+            wide: self.wide.close()?,
+            hashed: self.hashed.close()?,
+        })
     }
 }
 
@@ -112,5 +116,8 @@ fn convert<F: Key, K: Key, W: Weight>(
 /// The input is not what it was when it was read first.
 pub(super) fn changed() -> Error {
     let place = Place { file: "the input".into(), at: At::File };
-    Error::BadInput { place, detail: "it was changed while it was imported; import it again".into() }
+    Error::BadInput {
+        place,
+        detail: "it was changed while it was imported; import it again".into(),
+    }
 }

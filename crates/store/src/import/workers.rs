@@ -161,11 +161,18 @@ mod tests {
                 taken.push((index, square));
                 Ok(())
             };
-            map_in_order(threads, 23, &Cancel::default(), &|index| Ok(index * index), &mut take).unwrap();
-            make_in_order(threads, 23, &Cancel::default(), &|index| Ok(index * index), &mut |index, square| {
-                taken.push((index, square));
-                Ok(())
-            })
+            map_in_order(threads, 23, &Cancel::default(), &|index| Ok(index * index), &mut take)
+                .unwrap();
+            make_in_order(
+                threads,
+                23,
+                &Cancel::default(),
+                &|index| Ok(index * index),
+                &mut |index, square| {
+                    taken.push((index, square));
+                    Ok(())
+                },
+            )
             .unwrap();
             let expected = (0..23).chain(0..23).map(|index| (index, index * index));
             assert_eq!(taken, expected.collect::<Vec<_>>());

@@ -98,12 +98,10 @@ impl<'a> Strips<'a> {
             .ok_or_else(|| format!("strip {number} has an unknown encoding"))?;
         let count = usize::from(header.count.get());
         let end = self.payload_offset + encoding.payload_size(count);
-        let bytes = self
-            .tile
-            .payload
-            .get(self.payload_offset..end)
-            .filter(|_| count > 0)
-            .ok_or_else(|| format!("strip {number} of {count} entries does not fit its tile"))?;
+        let bytes =
+            self.tile.payload.get(self.payload_offset..end).filter(|_| count > 0).ok_or_else(
+                || format!("strip {number} of {count} entries does not fit its tile"),
+            )?;
         self.payload_offset = end;
         let (gaps, planes) = bytes.split_at(count * encoding.gap_size());
         let start = u64::from(self.tile.source_base)
@@ -143,10 +141,13 @@ fn byte_sum(bytes: &[u8]) -> u32 {
         .chunks(256)
         .map(|chunk| {
             let (pairs, rest) = chunk.as_chunks::<2>();
-            let sum: u16 = pairs.iter().map(|&pair| {
-                let pair = u16::from_le_bytes(pair);
-                (pair & 0xFF) + (pair >> 8)
-            }).sum();
+            let sum: u16 = pairs
+                .iter()
+                .map(|&pair| {
+                    let pair = u16::from_le_bytes(pair);
+                    (pair & 0xFF) + (pair >> 8)
+                })
+                .sum();
             u32::from(sum) + rest.iter().map(|&byte| u32::from(byte)).sum::<u32>()
         })
         .sum()
@@ -214,14 +215,21 @@ impl Strip<'_> {
     ///
     /// # Panics
     /// When the strip holds masks.
-    pub fn visit_singles(&self, mut visit: impl FnMut(usize, u32, usize)) {
-        self.visit_blocks(Portable, u32::MAX, |block| {
-            for (lane, (&source, &target)) in block.sources.iter().zip(&block.targets).enumerate() {
-                if source != u32::MAX {
-                    visit(block.first_entry + lane, source, usize::from(target));
+    pub fn visit_singles(&self, visit: impl FnMut(usize, u32, usize)) {
+        struct Edges<F>(F);
+        impl<F: FnMut(usize, u32, usize)> BlockVisitor for Edges<F> {
+            #[inline(always)]
+            fn block(&mut self, block: &Block) {
+                for (lane, (&source, &target)) in
+                    block.sources.iter().zip(&block.targets).enumerate()
+                {
+                    if source != u32::MAX {
+                        self.0(block.first_entry + lane, source, usize::from(target));
+                    }
                 }
             }
-        });
+        }
+        self.visit_blocks(Portable, u32::MAX, &mut Edges(visit));
     }
 
     /// Visits the entries of a row or of singles in blocks of [`BLOCK_SIZE`], the last of which is
@@ -231,60 +239,57 @@ impl Strip<'_> {
     /// # Panics
     /// When the strip holds masks.
     #[inline(always)]
-    pub fn visit_blocks<I: InstructionSet>(
+    pub fn visit_blocks<I: InstructionSet, V: BlockVisitor>(
         &self,
         instructions: I,
         skip_source: u32,
-        visit: impl FnMut(&Block),
+        visit: &mut V,
     ) {
         let (i, skip) = (instructions, skip_source);
         match self.encoding {
-            Encoding::Gap8Low0 => self.visit_coded::<I, 1, 0>(i, skip, visit),
-            Encoding::Gap8Low4 => self.visit_coded::<I, 1, 4>(i, skip, visit),
-            Encoding::Gap8Low8 => self.visit_coded::<I, 1, 8>(i, skip, visit),
-            Encoding::Gap8Low12 => self.visit_coded::<I, 1, 12>(i, skip, visit),
-            Encoding::Gap8Low16 => self.visit_coded::<I, 1, 16>(i, skip, visit),
-            Encoding::Gap16Low0 => self.visit_coded::<I, 2, 0>(i, skip, visit),
-            Encoding::Gap16Low4 => self.visit_coded::<I, 2, 4>(i, skip, visit),
-            Encoding::Gap16Low8 => self.visit_coded::<I, 2, 8>(i, skip, visit),
-            Encoding::Gap16Low12 => self.visit_coded::<I, 2, 12>(i, skip, visit),
-            Encoding::Gap16Low16 => self.visit_coded::<I, 2, 16>(i, skip, visit),
+            Encoding::Gap8Low0 => self.visit_coded::<I, V, 1, 0>(i, skip, visit),
+            Encoding::Gap8Low4 => self.visit_coded::<I, V, 1, 4>(i, skip, visit),
+            Encoding::Gap8Low8 => self.visit_coded::<I, V, 1, 8>(i, skip, visit),
+            Encoding::Gap8Low12 => self.visit_coded::<I, V, 1, 12>(i, skip, visit),
+            Encoding::Gap8Low16 => self.visit_coded::<I, V, 1, 16>(i, skip, visit),
+            Encoding::Gap16Low0 => self.visit_coded::<I, V, 2, 0>(i, skip, visit),
+            Encoding::Gap16Low4 => self.visit_coded::<I, V, 2, 4>(i, skip, visit),
+            Encoding::Gap16Low8 => self.visit_coded::<I, V, 2, 8>(i, skip, visit),
+            Encoding::Gap16Low12 => self.visit_coded::<I, V, 2, 12>(i, skip, visit),
+            Encoding::Gap16Low16 => self.visit_coded::<I, V, 2, 16>(i, skip, visit),
             Encoding::Mask8 | Encoding::Mask16 => unreachable!("a strip of masks has no singles"),
         }
     }
 
-    /// Visits the entries of a strip of masks: `visit(entry, source, mask)`, a set bit `b` of `mask`
-    /// standing for the target `target_start + b`; an entry may have no bit set.
+    /// Visits the entries of a strip of masks.
     ///
     /// # Panics
     /// When the strip holds singles.
     #[inline(always)]
-    pub fn visit_masks(&self, mut visit: impl FnMut(usize, u32, u32)) {
-        let mut source = self.source_start;
-        match self.encoding {
-            Encoding::Mask8 => {
-                for (entry, (&gap, &mask)) in self.gaps.iter().zip(self.planes).enumerate() {
-                    source = source.wrapping_add(u32::from(gap));
-                    visit(entry, source, u32::from(mask));
-                }
-            }
-            Encoding::Mask16 => {
-                let masks = self.planes.as_chunks::<2>().0;
-                for (entry, (&gap, &mask)) in self.gaps.iter().zip(masks).enumerate() {
-                    source = source.wrapping_add(u32::from(gap));
-                    visit(entry, source, u32::from(u16::from_le_bytes(mask)));
-                }
-            }
+    pub fn visit_masks(&self, mut visit: impl MaskVisitor) {
+        let is_wide = match self.encoding {
+            Encoding::Mask8 => false,
+            Encoding::Mask16 => true,
             _ => unreachable!("a strip of singles has no masks"),
+        };
+        let mut source = self.source_start;
+        for (entry, &gap) in self.gaps.iter().enumerate() {
+            source = source.wrapping_add(u32::from(gap));
+            let mask = if is_wide {
+                u32::from(u16::from_le_bytes([self.planes[2 * entry], self.planes[2 * entry + 1]]))
+            } else {
+                u32::from(self.planes[entry])
+            };
+            visit.mask(entry, source, mask);
         }
     }
 
     #[inline(always)]
-    fn visit_coded<I: InstructionSet, const GAP: usize, const LOW: u32>(
+    fn visit_coded<I: InstructionSet, V: BlockVisitor, const GAP: usize, const LOW: u32>(
         &self,
         instructions: I,
         skip_source: u32,
-        mut visit: impl FnMut(&Block),
+        visit: &mut V,
     ) {
         let size = low_size::<LOW>();
         let (bytes, nibbles) = self.planes.split_at(self.count * size);
@@ -299,13 +304,16 @@ impl Strip<'_> {
             } else {
                 let nibbles = if LOW % 8 == 4 { &nibbles[first / 2..] } else { &[] };
                 filled.fill(&self.gaps[first * GAP..], &bytes[first * size..], nibbles);
-                (&filled.gaps[..BLOCK_SIZE * GAP], &filled.bytes[..BLOCK_SIZE * size], &filled.nibbles[..])
+                (
+                    &filled.gaps[..BLOCK_SIZE * GAP],
+                    &filled.bytes[..BLOCK_SIZE * size],
+                    &filled.nibbles[..],
+                )
             };
             source = unpack_gaps::<I, GAP>(instructions, gaps, source, skip_source, &mut block);
             unpack_targets::<LOW>(self.target_start, bytes, nibbles, &mut block.targets);
             block.first_entry = first;
-            // The only call, so that it is inlined.
-            visit(&block);
+            visit.block(&block);
         }
     }
 }
@@ -326,6 +334,26 @@ impl Filled {
         self.gaps[..gaps.len()].copy_from_slice(gaps);
         self.bytes[..bytes.len()].copy_from_slice(bytes);
         self.nibbles[..nibbles.len()].copy_from_slice(nibbles);
+    }
+}
+
+/// Is shown the entries of a strip, block by block. A trait and no closure, because `block` has to be
+/// `#[inline(always)]` to be compiled for the instructions of its caller.
+pub trait BlockVisitor {
+    /// The next block.
+    fn block(&mut self, block: &Block);
+}
+
+/// Is shown the entries of a strip of masks; see [`BlockVisitor`].
+pub trait MaskVisitor {
+    /// Entry number `entry`: a set bit `b` of `mask` stands for the strip's target `b`. There may be none.
+    fn mask(&mut self, entry: usize, source: u32, mask: u32);
+}
+
+impl<F: FnMut(usize, u32, u32)> MaskVisitor for F {
+    #[inline(always)]
+    fn mask(&mut self, entry: usize, source: u32, mask: u32) {
+        self(entry, source, mask);
     }
 }
 

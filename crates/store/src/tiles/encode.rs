@@ -252,12 +252,7 @@ struct StripChoice {
 }
 
 /// Walks down to the strips that are cheaper whole than divided, by ascending target.
-fn collect(
-    prices: &[Vec<Price>],
-    level: usize,
-    index: usize,
-    take: &mut dyn FnMut(usize, usize),
-) {
+fn collect(prices: &[Vec<Price>], level: usize, index: usize, take: &mut dyn FnMut(usize, usize)) {
     let price = prices[level][index];
     if price.best == 0 {
         return;

@@ -7,8 +7,13 @@
 pub trait InstructionSet: Copy {
     /// Writes, for each of 16 one-byte gaps, `start` plus the sum of the gaps up to and including
     /// it, or `skip_source` where the gap is 255. Returns `start` plus all gaps.
-    fn sums_of_bytes(self, gaps: &[u8; 16], start: u32, skip_source: u32, out: &mut [u32; 16])
-    -> u32;
+    fn sums_of_bytes(
+        self,
+        gaps: &[u8; 16],
+        start: u32,
+        skip_source: u32,
+        out: &mut [u32; 16],
+    ) -> u32;
 }
 
 /// No instructions but those that every processor has. About 1 ns an entry.

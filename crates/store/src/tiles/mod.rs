@@ -11,7 +11,7 @@ mod summary;
 mod tests;
 
 pub use batch::{BATCH_EDGES_MAX, BATCH_LOG2_MAX, BATCH_LOG2_MIN, Batch};
-pub use decode::{BLOCK_SIZE, Block, Entries, Strip, Strips, Tile};
+pub use decode::{BLOCK_SIZE, Block, BlockVisitor, Entries, MaskVisitor, Strip, Strips, Tile};
 pub use encode::{EdgeWeight, EncodedTile, Encoder, TileEdge};
 #[cfg(target_arch = "x86_64")]
 pub use instructions::{Avx2, Avx512};

@@ -37,8 +37,7 @@ fn round_trip<W: EdgeWeight>(edges: &[TileEdge<W>], vertex_count: u32) -> Vec<En
         })
         .unwrap();
     let bits = |w: W| if W::IS_WEIGHTED { w.to_f32().to_bits() } else { 0 };
-    let mut expected: Vec<_> =
-        edges.iter().map(|e| (e.source, e.target, bits(e.weight))).collect();
+    let mut expected: Vec<_> = edges.iter().map(|e| (e.source, e.target, bits(e.weight))).collect();
     let mut found: Vec<_> = tiles.iter().flat_map(|t| decode(t, vertex_count)).collect();
     expected.sort_unstable();
     found.sort_unstable();

@@ -17,9 +17,7 @@ pub(super) struct Degrees {
 impl Degrees {
     pub(super) fn count(generator: &dyn Generator) -> Self {
         let zeros = || -> Vec<AtomicU32> {
-            (0..generator.vertex_count())
-                .map(|_| AtomicU32::new(0))
-                .collect()
+            (0..generator.vertex_count()).map(|_| AtomicU32::new(0)).collect()
         };
         let (incoming, outgoing) = (zeros(), zeros());
         for_each_block(generator, |_, edges| {
@@ -28,10 +26,7 @@ impl Degrees {
                 incoming[target as usize].fetch_add(1, Relaxed);
             }
         });
-        Self {
-            incoming: plain(incoming),
-            outgoing: plain(outgoing),
-        }
+        Self { incoming: plain(incoming), outgoing: plain(outgoing) }
     }
 
     /// Takes the vertices without an edge out; returns the new id of every old one, or [`DROPPED`].
@@ -70,15 +65,10 @@ pub(super) fn offsets(degrees: &[u32]) -> Vec<usize> {
 /// Cuts the targets into about `count` parts of the same cost, a target costing as much as one edge more.
 pub(super) fn parts(offsets: &[usize], count: usize) -> Vec<usize> {
     let vertex_count = offsets.len() - 1;
-    let cost_per_part = (offsets[vertex_count] + vertex_count)
-        .div_ceil(count)
-        .max(1);
+    let cost_per_part = (offsets[vertex_count] + vertex_count).div_ceil(count).max(1);
     let part = |vertex: usize| (offsets[vertex] + vertex) / cost_per_part;
     let borders = (1..vertex_count).filter(|&vertex| part(vertex) != part(vertex - 1));
-    std::iter::once(0)
-        .chain(borders)
-        .chain([vertex_count])
-        .collect()
+    std::iter::once(0).chain(borders).chain([vertex_count]).collect()
 }
 
 /// The second half of the counting sort: puts every source into its target's column, in any order.
@@ -90,10 +80,7 @@ pub(super) fn scatter(
     let dense = |vertex: u64| dense.map_or(vertex as u32, |dense| dense[vertex as usize]);
     let edge_count = generator.edge_count() as usize;
     let sources: Vec<AtomicU32> = (0..edge_count).map(|_| AtomicU32::new(0)).collect();
-    let next: Vec<AtomicUsize> = offsets
-        .iter()
-        .map(|&offset| AtomicUsize::new(offset))
-        .collect();
+    let next: Vec<AtomicUsize> = offsets.iter().map(|&offset| AtomicUsize::new(offset)).collect();
     for_each_block(generator, |_, edges| {
         for &(source, target) in edges {
             let position = next[dense(target) as usize].fetch_add(1, Relaxed);
@@ -106,16 +93,15 @@ pub(super) fn scatter(
 /// Ascending sources in every column: the same for any threads, and kinder to the caches.
 pub(super) fn sort_columns(sources: &mut [u32], offsets: &[usize], parts: &[usize]) {
     let ends = parts.iter().map(|&vertex| offsets[vertex]);
-    split(sources, ends)
-        .into_par_iter()
-        .zip(parts.par_windows(2))
-        .for_each(|(mut sources, part)| {
+    split(sources, ends).into_par_iter().zip(parts.par_windows(2)).for_each(
+        |(mut sources, part)| {
             for column in offsets[part[0]..=part[1]].windows(2) {
                 let (head, tail) = sources.split_at_mut(column[1] - column[0]);
                 head.sort_unstable();
                 sources = tail;
             }
-        });
+        },
+    );
 }
 
 /// The pieces of a slice between ascending borders, which begin with 0.

@@ -51,10 +51,7 @@ impl CscPull {
             "{} vertices",
             generator.vertex_count()
         );
-        let pool = ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .expect("threads start");
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("threads start");
         let (degrees, offsets, sources, parts) = pool.install(|| {
             let mut degrees = Degrees::count(generator);
             let dense = (isolated == Isolated::Drop).then(|| degrees.drop_isolated());
@@ -65,22 +62,11 @@ impl CscPull {
             (degrees, offsets, sources, parts)
         });
         let inverse = |&degree: &u32| {
-            if degree == 0 {
-                0.0
-            } else {
-                1.0 / degree as f32
-            }
+            if degree == 0 { 0.0 } else { 1.0 / degree as f32 }
         };
         let inverse_out_degrees: Vec<f32> = degrees.outgoing.iter().map(inverse).collect();
         let contributions = vec![0.0; inverse_out_degrees.len()];
-        Self {
-            offsets,
-            sources,
-            inverse_out_degrees,
-            contributions,
-            parts,
-            pool,
-        }
+        Self { offsets, sources, inverse_out_degrees, contributions, parts, pool }
     }
 
     /// The number of vertices, without those that were dropped.
@@ -104,23 +90,14 @@ impl CscPull {
     /// If `ranks` has not one rank per vertex.
     pub fn iterate(&mut self, damping: f32, ranks: &mut [f32]) {
         assert_eq!(ranks.len(), self.vertex_count());
-        let Self {
-            offsets,
-            sources,
-            inverse_out_degrees,
-            contributions,
-            parts,
-            pool,
-        } = self;
+        let Self { offsets, sources, inverse_out_degrees, contributions, parts, pool } = self;
         pool.install(|| {
             let dangling = contribute(ranks, inverse_out_degrees, contributions);
             let vertex_count = ranks.len() as f64;
             let base = (f64::from(1.0 - damping) + f64::from(damping) * dangling) / vertex_count;
             let (offsets, sources, contributions) = (&*offsets, &*sources, &*contributions);
-            split(ranks, parts.iter().copied())
-                .into_par_iter()
-                .zip(&*parts)
-                .for_each(|(ranks, &first)| {
+            split(ranks, parts.iter().copied()).into_par_iter().zip(&*parts).for_each(
+                |(ranks, &first)| {
                     pull(
                         &offsets[first..=first + ranks.len()],
                         sources,
@@ -129,16 +106,16 @@ impl CscPull {
                         base as f32,
                         ranks,
                     );
-                });
+                },
+            );
         });
     }
 }
 
 /// Writes rank / out-degree of every vertex; returns the sum of the dangling ranks.
 fn contribute(ranks: &[f32], inverse_out_degrees: &[f32], contributions: &mut [f32]) -> f64 {
-    let chunks = contributions
-        .par_chunks_mut(VERTICES_PER_CHUNK)
-        .zip(ranks.par_chunks(VERTICES_PER_CHUNK));
+    let chunks =
+        contributions.par_chunks_mut(VERTICES_PER_CHUNK).zip(ranks.par_chunks(VERTICES_PER_CHUNK));
     let dangling: Vec<f64> = chunks
         .zip(inverse_out_degrees.par_chunks(VERTICES_PER_CHUNK))
         .map(|((contributions, ranks), inverse_out_degrees)| {
@@ -180,9 +157,6 @@ fn sum(sources: &[u32], contributions: &[f32]) -> f32 {
             *sum += contributions[source as usize];
         }
     }
-    let rest: f32 = rest
-        .iter()
-        .map(|&source| contributions[source as usize])
-        .sum();
+    let rest: f32 = rest.iter().map(|&source| contributions[source as usize]).sum();
     (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }

@@ -22,11 +22,7 @@ pub struct Group {
 
 /// Every group, in the order in which they are measured and shown.
 pub const GROUPS: &[Group] = &[
-    Group {
-        name: "pagerank-memory",
-        title: "PageRank in memory",
-        measure: pagerank::in_memory,
-    },
+    Group { name: "pagerank-memory", title: "PageRank in memory", measure: pagerank::in_memory },
     Group { name: "pagerank-disk", title: "PageRank from disk", measure: pagerank::from_disk },
     Group { name: "wcc", title: "Connected components from disk", measure: search::wcc },
     Group { name: "bfs", title: "Breadth-first search", measure: search::bfs },

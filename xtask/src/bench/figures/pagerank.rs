@@ -41,7 +41,7 @@ pub fn in_memory(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let rate = units::decimal(edges as f64 / median(&ours));
     let title = format!("iteration, R-MAT {}, in memory", graph.scale);
     let figure = Figure::new(title, Unit::Seconds, ours)
-        .beside("plain CSC pull", plain, Ratio::TimesFaster)
+        .beside("plain CSC pull", plain, Ratio::TimesAsFast)
         .note(format!("{rate} edges/s"));
     Ok(vec![lab.with_targets(figure, |figure| figure.at_least(Of::Ratio, 3.0, Some(4.5)))])
 }
@@ -77,8 +77,7 @@ pub fn big(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let memory = lab.disk_memory(&graph)?;
     let [iteration, peak] = cold(lab, &graph, memory)?;
     lab.forget(scale)?;
-    let iteration =
-        lab.with_targets(iteration, |figure| figure.at_most(Of::Value, 1.3, Some(1.0)));
+    let iteration = lab.with_targets(iteration, |figure| figure.at_most(Of::Value, 1.3, Some(1.0)));
     Ok(vec![iteration, peak])
 }
 
@@ -99,7 +98,11 @@ fn cold(lab: &Lab<'_>, graph: &Prepared, memory: u64) -> Result<[Figure; 2]> {
     let rate = units::decimal(graph.edges as f64 / median(&ours));
     let bytes = units::bytes(median(&bytes_read));
     let budget = units::bytes(memory as f64);
-    let how = if is_direct { "tiles read in order" } else { "tiles read in order, through the page cache" };
+    let how = if is_direct {
+        "tiles read in order"
+    } else {
+        "tiles read in order, through the page cache"
+    };
     let title = format!("iteration, R-MAT {}, from disk within {budget}", graph.scale);
     let iteration = Figure::new(title, Unit::Seconds, ours)
         .beside(how, reads, Ratio::TimesAsLong)

@@ -34,7 +34,8 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let mut figures = vec![figure];
     let files = edge_lists(lab);
     if !files.iter().any(|(name, _)| name == "cnr-2000") {
-        lab.remarks.push("cnr-2000 is not there; TEGULA_DATA names the folder with more data.".into());
+        lab.remarks
+            .push("cnr-2000 is not there; TEGULA_DATA names the folder with more data.".into());
     }
     for (name, path) in files {
         let graph = lab.scratch.join("sized.tegula");

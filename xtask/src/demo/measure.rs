@@ -1,0 +1,259 @@
+//! Importing a graph and running algorithms on it.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::check;
+use super::graphs::{Graph, Known, Origin};
+use crate::tegula::Result;
+use crate::tegula::command::{Tegula, number, vertex, whole};
+use crate::tegula::page_cache::PageCache;
+use crate::tegula::scratch::Scratch;
+
+/// The budget of runs in memory: ample for all graphs here.
+const MEMORY_AMPLE: u64 = 2 << 30;
+/// How often a budget that is too small is raised.
+const RAISES_MAX: usize = 12;
+const ITERATIONS: &str = "10";
+/// More levels than any graph here has.
+const LEVELS_MAX: &str = "100000";
+/// Vertices in a ranking.
+const TOP: usize = 5;
+
+/// Where the demo takes place.
+pub struct Stage<'a> {
+    pub root: &'a Path,
+    pub tegula: Tegula,
+    pub scratch: Scratch,
+    pub cache: PageCache,
+}
+
+/// All that was found out about a graph.
+#[derive(Debug, Clone)]
+pub struct Measured {
+    pub vertices: u64,
+    pub edges: u64,
+    pub bytes_per_edge: f64,
+    pub order: String,
+    pub order_reason: String,
+    pub import_seconds: f64,
+    /// How many vertices have an out-degree of 0, of 1, of 2 to 3, ..
+    pub degree_bins: Vec<u64>,
+    pub degree_max: u64,
+    /// The smallest budget, within which the runs from disk were.
+    pub budget: u64,
+    pub pagerank: Pair,
+    pub bfs: Pair,
+    pub wcc: Pair,
+    pub top: Vec<(String, f64)>,
+    pub source: String,
+    pub reached: u64,
+    /// How many vertices are so many hops away.
+    pub levels: Vec<u64>,
+    pub components: u64,
+    pub largest: u64,
+}
+
+/// An algorithm in memory and from disk.
+#[derive(Debug, Clone, Copy)]
+pub struct Pair {
+    pub memory: Run,
+    pub disk: Run,
+}
+
+/// A run of an algorithm.
+#[derive(Debug, Clone, Copy)]
+pub struct Run {
+    pub iterations: u64,
+    pub seconds: f64,
+    pub edges: f64,
+    pub bytes_read: f64,
+    pub peak_bytes: f64,
+}
+
+impl Run {
+    fn of(answer: &Value) -> Result<Run> {
+        Ok(Run {
+            iterations: whole(answer, "/iterations")?,
+            seconds: number(answer, "/seconds/run")?,
+            edges: number(answer, "/edges_processed")?,
+            bytes_read: number(answer, "/bytes_read")?,
+            peak_bytes: number(answer, "/peak_memory_bytes")?,
+        })
+    }
+
+    /// Edges per second.
+    pub fn rate(&self) -> f64 {
+        self.edges / self.seconds.max(f64::MIN_POSITIVE)
+    }
+}
+
+/// An algorithm with its options.
+type Request<'a> = (&'a str, Vec<&'a str>);
+
+impl Stage<'_> {
+    /// Imports a graph and runs everything on it; says what it is about to do.
+    pub fn measure(&self, graph: &Graph, status: &dyn Fn(&str)) -> Result<Measured> {
+        let (input, options) = self.edge_list(graph, status)?;
+        status("importing");
+        let directory = self.scratch.join(&format!("{}.tegula", graph.name.replace(' ', "-")));
+        let mut arguments = vec!["import", text(&input)?, "-o", text(&directory)?];
+        arguments.extend(options);
+        let import = self.tegula.json(&arguments)?;
+        let info = self.tegula.json(&["info", text(&directory)?])?;
+        status("running PageRank");
+        let pagerank = ("pagerank", vec!["--iterations", ITERATIONS, "--top", "5"]);
+        let ranks = self.run(&directory, &pagerank, MEMORY_AMPLE)?;
+        let source = match graph.source {
+            Some(source) => source.to_owned(),
+            None => vertex(&ranks, "/summary/top/0/vertex")?,
+        };
+        status("running breadth-first search");
+        let bfs = ("bfs", vec!["--source", source.as_str(), "--top", LEVELS_MAX]);
+        let levels = self.run(&directory, &bfs, MEMORY_AMPLE)?;
+        status("finding components");
+        let wcc = ("wcc", vec![]);
+        let components = self.run(&directory, &wcc, MEMORY_AMPLE)?;
+        status("doing it all again from disk");
+        let requests = [pagerank, bfs, wcc];
+        let (budget, cold) = self.run_from_disk(&directory, &requests)?;
+        let warm = [ranks, levels, components];
+        for ((algorithm, _), (warm, cold)) in requests.iter().zip(warm.iter().zip(&cold)) {
+            let same = warm["summary"] == cold["summary"];
+            check(same, || format!("{algorithm}: memory and disk give different answers"))?;
+        }
+        let measured = sum_up(&import, &info, (&warm, &cold), (source.clone(), budget))?;
+        if let Some(known) = &graph.known {
+            check_known(&measured, known)?;
+        }
+        Ok(measured)
+    }
+
+    /// The edge list of a graph, and how to import it.
+    fn edge_list(
+        &self,
+        graph: &Graph,
+        status: &dyn Fn(&str),
+    ) -> Result<(PathBuf, Vec<&'static str>)> {
+        match graph.origin {
+            Origin::File { name, is_undirected } => {
+                let options = if is_undirected { vec!["--undirected"] } else { Vec::new() };
+                Ok((self.root.join("data").join(name), options))
+            }
+            Origin::Rmat { scale } => {
+                status("generating");
+                let path = self.scratch.join("rmat.bin32");
+                let scale = scale.to_string();
+                self.tegula.json(&["generate", "rmat", "--scale", &scale, "-o", text(&path)?])?;
+                Ok((path, Vec::new()))
+            }
+        }
+    }
+
+    fn run(&self, graph: &Path, request: &Request<'_>, memory: u64) -> Result<Value> {
+        let found = self.run_within(graph, request, memory)?;
+        found.ok_or_else(|| format!("{} does not fit {memory} bytes", request.0).into())
+    }
+
+    fn run_within(
+        &self,
+        graph: &Path,
+        request: &Request<'_>,
+        memory: u64,
+    ) -> Result<Option<Value>> {
+        let memory = memory.to_string();
+        let mut arguments = vec!["run", request.0, text(graph)?, "--memory", &memory];
+        arguments.extend(&request.1);
+        self.tegula.json_within_budget(&arguments)
+    }
+
+    /// Runs everything within the smallest budget, with a cold page cache.
+    fn run_from_disk(
+        &self,
+        graph: &Path,
+        requests: &[Request<'_>; 3],
+    ) -> Result<(u64, [Value; 3])> {
+        let mut budget = 0;
+        for (algorithm, options) in requests {
+            let options = [options.as_slice(), &["--estimate"]].concat();
+            let estimate = self.run(graph, &(algorithm, options), MEMORY_AMPLE)?;
+            budget = budget.max(whole(&estimate, "/needed_bytes")?);
+        }
+        for _ in 0..RAISES_MAX {
+            let mut answers = Vec::new();
+            for request in requests {
+                self.cache.drop(graph)?;
+                answers.extend(self.run_within(graph, request, budget)?);
+            }
+            if let Ok(answers) = answers.try_into() {
+                return Ok((budget, answers));
+            }
+            budget += budget / 10;
+        }
+        Err(format!("even {budget} bytes do not do").into())
+    }
+}
+
+fn sum_up(
+    import: &Value,
+    info: &Value,
+    (warm, cold): (&[Value; 3], &[Value; 3]),
+    (source, budget): (String, u64),
+) -> Result<Measured> {
+    let word = |path: &str| {
+        let found = import.pointer(path).and_then(Value::as_str);
+        found.unwrap_or_default().to_owned()
+    };
+    let pair = |index: usize| -> Result<Pair> {
+        Ok(Pair { memory: Run::of(&warm[index])?, disk: Run::of(&cold[index])? })
+    };
+    let [ranks, levels, components] = warm;
+    let top = (0..TOP).map(|place| {
+        let rank = number(ranks, &format!("/summary/top/{place}/rank"))?;
+        Ok((vertex(ranks, &format!("/summary/top/{place}/vertex"))?, rank))
+    });
+    Ok(Measured {
+        vertices: whole(import, "/vertices")?,
+        edges: whole(import, "/edges")?,
+        bytes_per_edge: number(import, "/bytes_per_edge/tiles")?,
+        order: word("/order"),
+        order_reason: word("/order_choice/reason"),
+        import_seconds: number(import, "/seconds")?,
+        degree_bins: counts(info, "/out_degree/log2_bins")?,
+        degree_max: whole(info, "/out_degree/max")?,
+        budget,
+        pagerank: pair(0)?,
+        bfs: pair(1)?,
+        wcc: pair(2)?,
+        top: top.collect::<Result<_>>()?,
+        source,
+        reached: whole(levels, "/summary/reached")?,
+        levels: counts(levels, "/summary/levels")?,
+        components: whole(components, "/summary/components")?,
+        largest: whole(components, "/summary/largest")?,
+    })
+}
+
+/// Whether everything came out as is known.
+fn check_known(measured: &Measured, known: &Known) -> Result<()> {
+    let top = measured.top.iter().map(|(vertex, _)| vertex.as_str());
+    check(top.take(known.top.len()).eq(known.top), || "the ranking is wrong".into())?;
+    let depth = measured.levels.len() as u64 - 1;
+    let found = (measured.reached, depth, measured.components, measured.largest);
+    let expected = (known.reached, known.depth, known.components, known.largest);
+    check(found == expected, || format!("found {found:?}, but {expected:?} is known"))
+}
+
+fn counts(answer: &Value, path: &str) -> Result<Vec<u64>> {
+    let list = answer.pointer(path).and_then(Value::as_array);
+    let list = list.and_then(|list| list.iter().map(Value::as_u64).collect());
+    let found: Option<Vec<u64>> = list;
+    found
+        .filter(|list| !list.is_empty())
+        .ok_or_else(|| format!("there are no counts {path}").into())
+}
+
+fn text(path: &Path) -> Result<&str> {
+    path.to_str().ok_or_else(|| format!("{} is not UTF-8", path.display()).into())
+}

@@ -1,0 +1,270 @@
+//! Everything that the demo prints.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::chart::{lying, upright, used_width};
+use super::graphs::Graph;
+use super::measure::{Measured, Pair, Run};
+use super::paint::Paint;
+use crate::tegula::page_cache::PageCache;
+use crate::tegula::units::{bytes, count, decimal, seconds, three_digits};
+
+/// Characters of a line.
+const WIDTH: usize = 96;
+/// Characters and lines of a chart.
+const CHART_WIDTH: usize = 42;
+const CHART_HEIGHT: usize = 4;
+/// Characters between two charts.
+const GAP: usize = 8;
+/// Characters of the bars in rankings.
+const BAR_WIDTH: usize = 24;
+/// And of those in the last table.
+const SMALL_BAR_WIDTH: usize = 10;
+
+/// What is going to be shown.
+pub fn introduction(paint: &Paint, cache: PageCache) -> String {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") };
+    let title = paint.bold("tegula: graph algorithms over graphs larger than memory");
+    let how = format!(
+        "Four graphs on {cores}. Each algorithm runs twice: in memory, and from disk within the smallest\n\
+         budget it accepts, the page cache {}.",
+        match cache {
+            PageCache::All => "emptied before",
+            PageCache::Files => "asked to forget the graph before",
+        }
+    );
+    format!("\n{title}\n{}", paint.dim(&how))
+}
+
+/// The line above a graph.
+pub fn heading(paint: &Paint, graph: &Graph) -> String {
+    let line = "━".repeat(WIDTH.saturating_sub(graph.name.chars().count() + 4));
+    format!("\n{} {} {}", paint.dim("━━"), paint.heading(&graph.name), paint.dim(&line))
+}
+
+/// All that is to be said of a graph.
+pub fn graph(paint: &Paint, graph: &Graph, measured: &Measured) -> String {
+    let mut lines = vec![format!("   {}", graph.about)];
+    lines.push(format!(
+        "   {} vertices, {} edges, {} bytes per edge, imported in {} ({}/s)",
+        paint.bold(&count(measured.vertices)),
+        paint.bold(&count(measured.edges)),
+        paint.bold(&format!("{:.2}", measured.bytes_per_edge)),
+        seconds(measured.import_seconds),
+        decimal(measured.edges as f64 / measured.import_seconds),
+    ));
+    let order = format!("   order of the vertices: {} ({})", measured.order, measured.order_reason);
+    lines.push(paint.dim(&order));
+    lines.push(String::new());
+    lines.extend(charts(paint, measured));
+    lines.push(String::new());
+    lines.extend(runs(paint, measured));
+    lines.push(String::new());
+    lines.extend(ranking(paint, measured));
+    lines.push(verdict(paint, graph, measured));
+    lines.join("\n")
+}
+
+/// Degrees on the left, distances on the right.
+fn charts(paint: &Paint, measured: &Measured) -> Vec<String> {
+    // Few vertices have most of the edges: only logarithms show both ends.
+    let degrees: Vec<f64> =
+        measured.degree_bins.iter().map(|&vertices| (1.0 + vertices as f64).log2()).collect();
+    let levels: Vec<f64> = measured.levels.iter().map(|&vertices| vertices as f64).collect();
+    let (left, right) = ("vertices by out-degree (logarithmic)", "vertices by hops from ");
+    let right = format!("{right}{}", measured.source);
+    let gap = " ".repeat(GAP);
+    let mut lines = vec![format!("   {left:<CHART_WIDTH$}{gap}{right}")];
+    let [left, right] = [&degrees, &levels].map(|v| upright(v, CHART_WIDTH, CHART_HEIGHT));
+    for (left, right) in left.iter().zip(&right) {
+        let right = right.trim_end();
+        lines.push(format!("   {}{gap}{}", paint.bar(left), paint.other_bar(right)));
+    }
+    let depth = measured.levels.len() - 1;
+    let left = axis("0", &count(measured.degree_max), used_width(degrees.len(), CHART_WIDTH));
+    let right = axis("0", &count(depth as u64), used_width(levels.len(), CHART_WIDTH));
+    lines.push(paint.dim(&format!("   {left:<CHART_WIDTH$}{gap}{right}")));
+    lines
+}
+
+/// What the first and the last bar stand for.
+fn axis(first: &str, last: &str, width: usize) -> String {
+    let between = width.saturating_sub(first.len() + last.len() + 1).max(1);
+    format!("{first}{}{last}", " ".repeat(between))
+}
+
+/// The algorithms, in memory and from disk.
+fn runs(paint: &Paint, measured: &Measured) -> Vec<String> {
+    let budget = format!("from disk within {}", bytes(measured.budget as f64));
+    let head =
+        format!("   {:<26}{:>20}{:>27}{:>10}{:>10}", "", "in memory", budget, "read", "peak");
+    let mut lines = vec![paint.dim(&head)];
+    let iterations = measured.pagerank.memory.iterations;
+    for (name, pair) in [
+        (format!("PageRank, {iterations} iterations"), &measured.pagerank),
+        ("breadth-first search".to_owned(), &measured.bfs),
+        ("connected components".to_owned(), &measured.wcc),
+    ] {
+        let Pair { memory, disk } = pair;
+        lines.push(format!(
+            "   {name:<26}{:>20}{:>27}{:>10}{:>10}",
+            time_and_rate(memory),
+            time_and_rate(disk),
+            bytes(disk.bytes_read),
+            bytes(disk.peak_bytes),
+        ));
+    }
+    lines
+}
+
+fn time_and_rate(run: &Run) -> String {
+    format!("{} {:>7}/s", seconds(run.seconds), decimal(run.rate()))
+}
+
+/// The vertices with the greatest ranks.
+fn ranking(paint: &Paint, measured: &Measured) -> Vec<String> {
+    let most = measured.top.first().map_or(0.0, |&(_, rank)| rank);
+    let widest = measured.top.iter().map(|(vertex, _)| vertex.len()).max().unwrap_or(0);
+    let lines = measured.top.iter().enumerate().map(|(place, (vertex, rank))| {
+        let title = if place == 0 { "greatest PageRank" } else { "" };
+        let bar = paint.bar(&lying(*rank, most, BAR_WIDTH));
+        format!("   {title:<26}{vertex:>widest$}  {bar}  {rank:.3e}")
+    });
+    lines.collect()
+}
+
+/// What was checked.
+fn verdict(paint: &Paint, graph: &Graph, measured: &Measured) -> String {
+    let components = match measured.components {
+        1 => "1 component".to_owned(),
+        number => format!("{} components (largest: {})", count(number), count(measured.largest)),
+    };
+    let hops = count(measured.levels.len() as u64 - 1);
+    let reached = format!("{} vertices within {hops} hops", count(measured.reached));
+    let checked = match graph.known {
+        Some(_) => "as known, and the same from disk",
+        None => "the same in memory and from disk",
+    };
+    format!("\n   {} {checked}: {components}, {reached}", paint.good("✓"))
+}
+
+/// All graphs under each other.
+pub fn comparison(paint: &Paint, all: &[(Graph, Measured)]) -> String {
+    let title = "PageRank side by side, in edges per second";
+    let line = "━".repeat(WIDTH.saturating_sub(title.len() + 4));
+    let head = format!(
+        "   {:<13}{:>12}{:>12}{:>8}{:>11} {:<10}{:>11}",
+        "", "edges", "bytes/edge", "order", "in memory", "", "from disk"
+    );
+    let title = format!("\n{} {} {}", paint.dim("━━"), paint.heading(title), paint.dim(&line));
+    let mut lines = vec![title, paint.dim(&head)];
+    let rates = |measured: &Measured| {
+        let Pair { memory, disk } = measured.pagerank;
+        [memory.rate(), disk.rate()]
+    };
+    let most = all.iter().flat_map(|(_, measured)| rates(measured)).fold(0.0, f64::max);
+    for (graph, measured) in all {
+        let [memory, disk] = rates(measured);
+        lines.push(format!(
+            "   {:<13}{:>12}{:>12.2}{:>8}{:>11} {}{:>11} {}",
+            graph.name,
+            count(measured.edges),
+            measured.bytes_per_edge,
+            measured.order,
+            decimal(memory),
+            paint.bar(&lying(memory, most, SMALL_BAR_WIDTH)),
+            decimal(disk),
+            paint.other_bar(lying(disk, most, SMALL_BAR_WIDTH).trim_end()),
+        ));
+    }
+    lines.join("\n")
+}
+
+/// How long it took, and what to do now.
+pub fn ending(paint: &Paint, elapsed: Duration, kept: Option<&Path>) -> String {
+    let time = three_digits(elapsed.as_secs_f64());
+    let graphs = match kept {
+        Some(folder) => format!("The graphs are in {}.", folder.display()),
+        None => "The graphs are gone again; --keep keeps them.".to_owned(),
+    };
+    let steps = [
+        ("import a graph of your own", "tegula import EDGES.txt.zst -o my.tegula"),
+        ("look at it", "tegula info my.tegula"),
+        ("rank its vertices", "tegula run pagerank my.tegula --top 20"),
+        ("write the ranks to a file", "tegula run pagerank my.tegula -o ranks.parquet"),
+        ("ask what a run would need", "tegula run wcc my.tegula --estimate"),
+        ("use little memory", "tegula run wcc my.tegula --memory 256MiB --top 5"),
+        ("make a graph of 268 million edges", "tegula generate rmat --scale 24 -o big.bin32"),
+        ("measure this machine", "make bench"),
+    ];
+    let mut lines = vec![format!("\n{} in {time} s. {graphs}\n", paint.bold("Done"))];
+    lines.push(
+        paint.bold("What to try next") + &paint.dim("   (the command is target/release/tegula)"),
+    );
+    for (what, command) in steps {
+        lines.push(format!("   {what:<36}{}", paint.heading(command)));
+    }
+    lines.join("\n") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::graphs::graphs;
+    use super::*;
+
+    fn measured() -> Measured {
+        let run =
+            Run { iterations: 10, seconds: 0.2, edges: 4e7, bytes_read: 4e6, peak_bytes: 5e7 };
+        let pair = Pair { memory: run, disk: run };
+        Measured {
+            vertices: 1_000_000,
+            edges: 16_777_216,
+            bytes_per_edge: 1.5,
+            order: "degree".into(),
+            order_reason: "a sample takes 1.49 bytes per edge by degree, 1.88 as given".into(),
+            import_seconds: 1.5,
+            degree_bins: vec![100, 2000, 10, 0, 1],
+            degree_max: 12,
+            budget: 64 << 20,
+            pagerank: pair,
+            bfs: pair,
+            wcc: pair,
+            top: vec![("123456".into(), 0.5), ("7".into(), 1e-6)],
+            source: "123456".into(),
+            reached: 1_000_000,
+            levels: vec![1; 1000],
+            components: 1000,
+            largest: 900_000,
+        }
+    }
+
+    #[test]
+    fn lines_fit_a_terminal_and_carry_no_colours_unless_wanted() {
+        let paint = Paint::new(false);
+        for shown in graphs(20) {
+            let mut text = heading(&paint, &shown) + "\n" + &graph(&paint, &shown, &measured());
+            text += &comparison(&paint, &[(shown, measured())]);
+            text += &ending(&paint, Duration::from_secs(5), None);
+            assert!(!text.contains('\u{1b}'));
+            for line in text.lines() {
+                assert!(line.chars().count() <= WIDTH, "{line}");
+            }
+        }
+        let coloured = graph(&Paint::new(true), &graphs(20)[0], &measured());
+        assert!(coloured.contains('\u{1b}'));
+    }
+
+    #[test]
+    fn charts_stand_side_by_side() {
+        let lines = charts(&Paint::new(false), &measured());
+        assert_eq!(lines.len(), CHART_HEIGHT + 2);
+        let starts =
+            lines[1..=CHART_HEIGHT].iter().map(|line| line.chars().nth(3 + CHART_WIDTH + GAP));
+        assert!(
+            starts.into_iter().all(|first| first.is_some_and(|bar| "▇█".contains(bar))),
+            "{lines:#?}"
+        );
+    }
+}
