@@ -80,10 +80,10 @@ impl<P: Program, I: InstructionSet> Kernel<'_, P, I> {
                 self.accumulators[strip.target_start()] = row.sum;
             }
             Encoding::Gap8Low4 | Encoding::Gap16Low4 => {
-                let sums = [program.identity(); NARROW_WIDTH];
-                let mut narrow = Narrow { messages, weigh, sums };
+                let lanes = [[program.identity(); NARROW_WIDTH]; NARROW_LANES];
+                let mut narrow = Narrow { messages, weigh, lanes };
                 strip.visit_blocks(self.instructions, skip, &mut narrow);
-                self.merge_targets(strip, narrow.sums);
+                self.merge_targets(strip, narrow.sums());
             }
             Encoding::Mask8 => self.reduce_masks::<8>(strip),
             Encoding::Mask16 => self.reduce_masks::<16>(strip),
@@ -190,24 +190,44 @@ impl<P: Program, F: Fn(usize) -> P::Weight> BlockVisitor for Row<'_, P, F> {
     }
 }
 
-/// Targets whose accumulators are one line of the L1 cache.
+/// Targets of a narrow strip.
 const NARROW_WIDTH: usize = 16;
+/// Lanes over which its edges are spread: neighbours with the same target need not wait for each
+/// other.
+const NARROW_LANES: usize = 4;
 
-/// Edges lead to 16 targets.
+/// Edges lead to 16 targets, whose sums stay in the L1 cache.
 struct Narrow<'a, P: Program, F> {
     messages: Messages<'a, P>,
     weigh: F,
-    sums: [P::Message; NARROW_WIDTH],
+    lanes: [[P::Message; NARROW_WIDTH]; NARROW_LANES],
+}
+
+impl<P: Program, F: Fn(usize) -> P::Weight> Narrow<'_, P, F> {
+    #[inline(always)]
+    fn sums(&self) -> [P::Message; NARROW_WIDTH] {
+        let program = self.messages.program;
+        let [a, b, c, d] = &self.lanes;
+        std::array::from_fn(|target| {
+            let (even, odd) =
+                (program.reduce(a[target], c[target]), program.reduce(b[target], d[target]));
+            program.reduce(even, odd)
+        })
+    }
 }
 
 impl<P: Program, F: Fn(usize) -> P::Weight> BlockVisitor for Narrow<'_, P, F> {
     #[inline(always)]
     fn block(&mut self, block: &Block) {
-        for (lane, (&source, &target)) in block.sources.iter().zip(&block.targets).enumerate() {
-            let weigh = || (self.weigh)(block.first_entry + lane);
-            let carried = self.messages.carried(source, weigh);
-            let sum = &mut self.sums[usize::from(target) % NARROW_WIDTH];
-            *sum = self.messages.program.reduce(*sum, carried);
+        let (sources, _) = block.sources.as_chunks::<NARROW_LANES>();
+        let (targets, _) = block.targets.as_chunks::<NARROW_LANES>();
+        for (group, (sources, targets)) in sources.iter().zip(targets).enumerate() {
+            for lane in 0..NARROW_LANES {
+                let entry = block.first_entry + group * NARROW_LANES + lane;
+                let carried = self.messages.carried(sources[lane], || (self.weigh)(entry));
+                let sum = &mut self.lanes[lane][usize::from(targets[lane]) % NARROW_WIDTH];
+                *sum = self.messages.program.reduce(*sum, carried);
+            }
         }
     }
 }

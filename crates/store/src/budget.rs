@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// control group of this process allows it, whichever is less.
 pub fn default_memory() -> u64 {
     let installed = match rustix::system::sysinfo() {
-        info if info.totalram > 0 => info.totalram as u64 * u64::from(info.mem_unit.max(1)),
+        info if info.totalram > 0 => info.totalram * u64::from(info.mem_unit.max(1)),
         _ => u64::MAX,
     };
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();

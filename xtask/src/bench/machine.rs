@@ -20,8 +20,6 @@ pub struct Machine {
     pub kernel: String,
     pub rustc: String,
     pub page_cache: String,
-    /// Runnable processes before the first figure, on average over a minute.
-    pub load: f64,
     /// Of one tile file, read sequentially past the page cache.
     pub disk_bytes_per_second: Option<f64>,
 }
@@ -34,7 +32,6 @@ impl Machine {
         let kibibytes = field(&memory, "MemTotal").and_then(|size| {
             size.split_whitespace().next().and_then(|number| number.parse::<u64>().ok())
         });
-        let load = text("/proc/loadavg");
         Machine {
             cpu: cpu_name(&cpu),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
@@ -44,7 +41,6 @@ impl Machine {
             kernel: text("/proc/sys/kernel/osrelease").trim().to_owned(),
             rustc: first_line("rustc", &["--version"], root).unwrap_or_default(),
             page_cache: PageCache::detect().describe().to_owned(),
-            load: load.split(' ').next().and_then(|load| load.parse().ok()).unwrap_or(0.0),
             disk_bytes_per_second: None,
         }
     }
@@ -105,6 +101,11 @@ fn caches() -> String {
         found.push(format!("L{}{kind} {}", of("level"), of("size")));
     }
     found.join(", ")
+}
+
+/// Runnable processes, on average over the last minute.
+pub fn load() -> f64 {
+    text("/proc/loadavg").split(' ').next().and_then(|load| load.parse().ok()).unwrap_or(0.0)
 }
 
 /// Today's date, by UTC.

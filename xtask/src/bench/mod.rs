@@ -44,12 +44,12 @@ pub fn run(root: &Path, arguments: &[String]) -> Outcome {
         return Ok(());
     };
     let folder = plan.results_folder(root)?;
-    // Results are files of the repository: later they are changes themselves.
-    let commit = machine::commit(root);
+    // Later the results themselves are changes, and measuring is a load.
+    let origin = Origin { commit: machine::commit(root), load: machine::load() };
     let mut machine = Machine::describe(root);
     println!("{}", report::machine_lines(&machine));
-    if machine.load > LOAD_MAX {
-        println!("  Something else is running here: a load of {}.\n", machine.load);
+    if origin.load > LOAD_MAX {
+        println!("  Something else is running here: a load of {}.\n", origin.load);
     }
     let json = folder.join("results.json");
     let earlier = Results::earlier(&json, &machine);
@@ -62,7 +62,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Outcome {
     results.groups = earlier.map(|earlier| earlier.groups).unwrap_or_default();
     for group in &plan.groups {
         println!("{} ({})", group.title, group.name);
-        let measured = measure(&mut lab, group, &commit);
+        let measured = measure(&mut lab, group, &origin);
         println!("{}", report::terminal(&measured));
         if measured.failure.is_some() {
             failures.push(group.name);
@@ -81,7 +81,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Outcome {
     }
 }
 
-fn measure(lab: &mut Lab<'_>, group: &Group, commit: &str) -> Measured {
+fn measure(lab: &mut Lab<'_>, group: &Group, origin: &Origin) -> Measured {
     let found = (group.measure)(lab);
     let (figures, failure) = match found {
         Ok(figures) => (figures, None),
@@ -91,13 +91,20 @@ fn measure(lab: &mut Lab<'_>, group: &Group, commit: &str) -> Measured {
         name: group.name.to_owned(),
         title: group.title.to_owned(),
         date: machine::today(),
-        commit: commit.to_owned(),
+        commit: origin.commit.clone(),
+        load: origin.load,
         scale: lab.settings.scale,
         rounds: lab.settings.rounds,
         figures,
         remarks: std::mem::take(&mut lab.remarks),
         failure,
     }
+}
+
+/// What is measured, and what else the machine was doing.
+struct Origin {
+    commit: String,
+    load: f64,
 }
 
 /// What is to be measured, and how.

@@ -20,7 +20,8 @@ const ITERATIONS: u64 = 10;
 const SUM_TOLERANCE: f64 = 1e-3;
 
 const WHAT_IS_TIMED: &str = "The libraries hold their graph in memory before the time begins; a whole run of \
-    tegula reads it from the page cache first. Every answer was checked against the other.";
+    tegula reads it from the page cache first. \
+    Quoted are those with the same vertices and edges, first rank, vertices reached and components.";
 
 /// A library, and the graph it is measured on.
 struct Peer {

@@ -26,8 +26,10 @@ pub fn markdown(results: &Results) -> String {
         text += &format!("| {name} | {value} |\n");
     }
     for group in &results.groups {
-        let Measured { title, date, commit, rounds, .. } = group;
-        text += &format!("\n## {title}\n\n{date}, commit {commit}, {rounds} rounds.\n");
+        let Measured { title, date, commit, rounds, load, .. } = group;
+        text += &format!(
+            "\n## {title}\n\n{date}, commit {commit}, {rounds} rounds, load before the run {load:.2}.\n"
+        );
         if !group.figures.is_empty() {
             text += "\n";
             text += &markdown_row(&HEADER.map(str::to_owned));
@@ -74,7 +76,6 @@ fn machine(machine: &Machine) -> Vec<(&'static str, String)> {
         ("page cache", machine.page_cache.clone()),
         ("kernel", machine.kernel.clone()),
         ("compiler", machine.rustc.clone()),
-        ("load at the start", format!("{:.2}", machine.load)),
     ]
 }
 
@@ -190,6 +191,7 @@ mod tests {
             commit: "0123456".into(),
             scale: 24,
             rounds: 3,
+            load: 0.1,
             figures: vec![figure, Figure::new("size", Unit::BytesPerEdge, vec![1.5])],
             remarks: vec!["a remark".into()],
             failure: None,

@@ -20,6 +20,8 @@ pub struct Measured {
     pub commit: String,
     pub scale: u32,
     pub rounds: usize,
+    /// Processes that were running before the first group of the run.
+    pub load: f64,
     pub figures: Vec<Figure>,
     pub remarks: Vec<String>,
     /// Why there are no figures.

@@ -139,13 +139,13 @@ fn ranking(paint: &Paint, measured: &Measured) -> Vec<String> {
 fn verdict(paint: &Paint, graph: &Graph, measured: &Measured) -> String {
     let components = match measured.components {
         1 => "1 component".to_owned(),
-        number => format!("{} components (largest: {})", count(number), count(measured.largest)),
+        number => format!("{} components (largest {})", count(number), count(measured.largest)),
     };
     let hops = count(measured.levels.len() as u64 - 1);
-    let reached = format!("{} vertices within {hops} hops", count(measured.reached));
+    let reached = format!("{} reached in {hops} hops", count(measured.reached));
     let checked = match graph.known {
-        Some(_) => "as known, and the same from disk",
-        None => "the same in memory and from disk",
+        Some(_) => "as known, also from disk",
+        None => "the same from disk",
     };
     format!("\n   {} {checked}: {components}, {reached}", paint.good("✓"))
 }

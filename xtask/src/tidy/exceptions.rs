@@ -35,12 +35,6 @@ pub const KNOWN: &[Exception] = &[
         at_most: 1,
         reason: "all graphs of the data folder take a minute: `make test-data` runs it",
     },
-    Exception {
-        rule: Rule::FileLength,
-        file: "crates/store/src/tiles/encode.rs",
-        at_most: 622,
-        reason: "choosing the strips and writing them have to become two files",
-    },
 ];
 
 /// Takes off the findings that are known, and adds one for each exception that has no use.

@@ -96,7 +96,7 @@ pub(super) fn build<W: Weight>(
     for (bucket, group) in sorted.groups.iter().enumerate() {
         let parts = Parts::cut(run, plan, group.clone(), &sorted.edges, bucket)?;
         let edges =
-            scatter(run, &sorted.edges, bucket, parts.list.len(), run.memory / 4, &|edge| {
+            scatter(run, &sorted.edges, bucket, parts.list.len(), run.memory / 6, &|edge| {
                 parts.part_of(edge)
             })?;
         sorted.edges.clear(bucket);
@@ -139,7 +139,7 @@ impl Parts {
             batch_of_unit.push(batch);
             batch_of_unit.len() as u32 - 1
         });
-        let slices = (plan.vertices.max(1) - 1 >> SLICE_LOG2) as usize + 1;
+        let slices = ((plan.vertices.max(1) - 1) >> SLICE_LOG2) as usize + 1;
         let counts = count(run, &units, batch_of_unit.len(), slices, edges, bucket)?;
         let mut parts = Parts { units, slices, part_of: vec![0; counts.len()], list: Vec::new() };
         let mut first_unit = 0;

@@ -2,8 +2,10 @@
 //!
 //! Counting straight into two large arrays would miss the cache twice an edge. So the ends of a
 //! chunk's edges are first sorted by ranges of ids; then each range is counted under its lock, with
-//! plain additions in 1 MiB of counters.
+//! plain additions in 512 KiB of counters. A counter has 16 bits: few vertices need more, and theirs
+//! are carried over to a map.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -23,7 +25,8 @@ pub(super) type Degrees = [u32; 2];
 
 /// Counts the ends of edges while ids are small enough for the memory at hand.
 pub(super) struct Census<'a> {
-    ranges: Vec<Mutex<&'a mut [u32]>>,
+    ranges: Vec<Mutex<&'a mut [u16]>>,
+    carries: &'a Mutex<Carries>,
     exceeded: AtomicBool,
     scratch: Stash<Scratch>,
 }
@@ -36,30 +39,41 @@ struct Scratch {
 }
 
 /// The counters of a census: out- and in-degree of each id in turn. Only what is counted takes memory.
-pub(super) struct Counters(Vec<u32>);
+pub(super) struct Counters {
+    low: Vec<u16>,
+    carries: Mutex<Carries>,
+}
+
+/// How often a counter, by its place, has passed 2^16. Each entry stands for 65,536 edges at least.
+type Carries = BTreeMap<u64, u32>;
 
 impl Counters {
     /// Counters that take up to `memory` bytes.
     pub fn within(memory: u64) -> Counters {
-        let ids = (memory / size_of::<Degrees>() as u64).min(VERTEX_COUNT_MAX);
+        let ids = (memory / (2 * size_of::<u16>()) as u64).min(VERTEX_COUNT_MAX);
         let ranges = (ids >> RANGE_LOG2).max(1) as usize;
-        Counters(huge::zeroes(ranges * 2 * RANGE_SIZE))
+        Counters { low: huge::zeroes(ranges * 2 * RANGE_SIZE), carries: Mutex::default() }
     }
 
     /// The ids that can be counted are below this one.
     pub fn id_limit(&self) -> u64 {
-        self.0.len() as u64 / 2
+        self.low.len() as u64 / 2
     }
 
     /// Counts as given, for tests of what comes after.
     #[cfg(test)]
     pub fn set(&mut self, counts: &[u32]) {
-        self.0[..counts.len()].copy_from_slice(counts);
+        for (place, &count) in counts.iter().enumerate() {
+            self.low[place] = count as u16;
+            if count >> 16 > 0 {
+                lock(&self.carries).insert(place as u64, count >> 16);
+            }
+        }
     }
 
     /// The counts of the ids below `id_end`.
     pub fn into_table(mut self, id_end: u64) -> DegreeTable {
-        self.0.truncate(2 * id_end as usize);
+        self.low.truncate(2 * id_end as usize);
         DegreeTable::Counted(self)
     }
 }
@@ -68,7 +82,8 @@ impl<'a> Census<'a> {
     /// A census that counts in `counters`.
     pub fn new(counters: &'a mut Counters) -> Census<'a> {
         Census {
-            ranges: counters.0.chunks_mut(2 * RANGE_SIZE).map(Mutex::new).collect(),
+            ranges: counters.low.chunks_mut(2 * RANGE_SIZE).map(Mutex::new).collect(),
+            carries: &counters.carries,
             exceeded: AtomicBool::new(false),
             scratch: Stash::default(),
         }
@@ -102,11 +117,21 @@ impl<'a> Census<'a> {
                     let counts = &mut lock(&self.ranges[range])[..];
                     for &counter in counters {
                         let count = &mut counts[counter as usize];
-                        *count = count.saturating_add(1);
+                        *count = count.wrapping_add(1);
+                        if *count == 0 {
+                            self.carry(((range * 2) << RANGE_LOG2) as u64 + u64::from(counter));
+                        }
                     }
                 }
             }
         });
+    }
+
+    #[cold]
+    fn carry(&self, place: u64) {
+        let carries = &mut *lock(self.carries);
+        let carry = carries.entry(place).or_insert(0);
+        *carry = carry.saturating_add(1);
     }
 }
 
@@ -137,7 +162,7 @@ impl Scratch {
 
 /// The degrees of ids `0..`, of which those without any edge stand for no vertex.
 pub(super) enum DegreeTable {
-    /// As they were counted.
+    /// As they were counted in memory.
     Counted(Counters),
     /// Out- and in-degree of each id in turn, perhaps on disk.
     Rows(Filled<Degrees>),
@@ -148,8 +173,21 @@ impl DegreeTable {
     pub fn for_each(&self, visit: &mut dyn FnMut(u32, &[Degrees]) -> Result<()>) -> Result<()> {
         match self {
             DegreeTable::Counted(counters) => {
-                let mut ranges = counters.0.chunks(2 * RANGE_SIZE).zip((0..).step_by(RANGE_SIZE));
-                ranges.try_for_each(|(range, first)| visit(first, range.as_chunks::<2>().0))
+                let carries = lock(&counters.carries);
+                let mut rows = Vec::new();
+                for (low, first) in
+                    counters.low.chunks(2 * RANGE_SIZE).zip((0u64..).step_by(RANGE_SIZE))
+                {
+                    rows.clear();
+                    rows.extend(low.as_chunks::<2>().0.iter().map(|row| row.map(u32::from)));
+                    for (place, &carry) in carries.range(2 * first..2 * first + low.len() as u64) {
+                        let local = (place - 2 * first) as usize;
+                        let count = &mut rows[local / 2][local % 2];
+                        *count = if carry >> 16 == 0 { carry << 16 | *count } else { u32::MAX };
+                    }
+                    visit(first as u32, &rows)?;
+                }
+                Ok(())
             }
             DegreeTable::Rows(rows) => {
                 let mut first = 0;
@@ -211,11 +249,23 @@ mod tests {
             .collect()
     }
 
+    fn rows(table: &DegreeTable) -> Vec<Degrees> {
+        let mut rows = Vec::new();
+        table
+            .for_each(&mut |first, block| {
+                assert_eq!(first as usize, rows.len());
+                rows.extend_from_slice(block);
+                Ok(())
+            })
+            .unwrap();
+        rows
+    }
+
     #[test]
     fn degrees_are_those_of_a_plain_count() {
         let ids = 3 * RANGE_SIZE as u32 - 5;
         let edges = edges(200_000, ids);
-        let mut counters = Counters::within(8 * u64::from(ids) + (8 << RANGE_LOG2));
+        let mut counters = Counters::within(4 * u64::from(ids) + (4 << RANGE_LOG2));
         let census = Census::new(&mut counters);
         let chunks: Vec<_> = edges.chunks(1000).collect();
         let add = |index: usize| {
@@ -260,10 +310,29 @@ mod tests {
     #[test]
     fn a_degree_beyond_32_bits_is_refused() {
         let mut counters = Counters::within(1);
-        counters.0[2] = u32::MAX - 1;
+        counters.set(&[0, 0, u32::MAX - 2]);
         let census = Census::new(&mut counters);
         let edge = Edge { source: 1, target: 0, weight: () };
-        census.add(&[edge, edge, edge], 1);
+        census.add(&[edge], 1);
+        assert_eq!(rows(&counters.into_table(2)), [[0, 1], [u32::MAX - 1, 0]]);
+        let mut counters = Counters::within(1);
+        counters.set(&[0, 0, u32::MAX - 2]);
+        Census::new(&mut counters).add(&[edge, edge, edge], 1);
         assert!(matches!(counters.into_table(2).summary(), Err(Error::Limit { .. })));
+    }
+
+    #[test]
+    fn large_degrees_are_carried_over() {
+        let mut counters = Counters::within(2 << RANGE_LOG2);
+        let census = Census::new(&mut counters);
+        let hub = RANGE_SIZE as u32 - 1;
+        let edges: Vec<_> =
+            (0..70_000).map(|source| Edge { source, target: hub, weight: () }).collect();
+        (0..3).for_each(|_| census.add(&edges, hub));
+        let rows = rows(&counters.into_table(u64::from(hub) + 1));
+        assert_eq!(
+            (rows[0], rows[69_999], rows[70_000], rows[hub as usize]),
+            ([3, 0], [3, 0], [0, 0], [0, 210_000])
+        );
     }
 }

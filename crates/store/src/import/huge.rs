@@ -17,7 +17,7 @@ pub(super) fn with_capacity<T>(len: usize) -> Vec<T> {
 }
 
 /// Zeroes on huge pages; they take memory only once they are written to.
-pub(super) fn zeroes(len: usize) -> Vec<u32> {
+pub(super) fn zeroes(len: usize) -> Vec<u16> {
     let items = vec![0; len];
     advise(items.as_ptr().cast(), size_of_val(&items[..]));
     items

@@ -319,6 +319,9 @@ fn asked_for(order: VertexOrder) -> OrderChoice {
     }
 }
 
+/// Memory that the building of tiles needs whatever the budget, besides its shares.
+const TILE_BYTES: u64 = 16 << 20;
+
 /// Ids are sorted and replaced by ranks where there are more of them, with or without edges, than so
 /// many times the arcs.
 const SPARSITY_MAX: u64 = 2;

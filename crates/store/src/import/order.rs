@@ -142,7 +142,7 @@ impl Mapping<u32> for DenseIds<'_> {
     type Slice = DenseSlice;
 
     fn slices(&self) -> usize {
-        (self.id_end.max(1) - 1 >> self.slice_log2) as usize + 1
+        ((self.id_end.max(1) - 1) >> self.slice_log2) as usize + 1
     }
 
     #[inline]
@@ -206,7 +206,7 @@ mod tests {
             kind => [id % 7, kind],
         };
         let rows: Vec<Degrees> = (0..ids).map(row).collect();
-        let mut counters = Counters::within(u64::from(ids) * 8);
+        let mut counters = Counters::within(u64::from(ids) * 4);
         counters.set(rows.as_flattened());
         (counters.into_table(u64::from(ids)), rows)
     }

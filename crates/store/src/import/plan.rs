@@ -34,7 +34,7 @@ pub(super) fn for_each_dense_slice(
 ) -> Result<()> {
     let affordable = (run.memory / 8 / size_of::<Degrees>() as u64).max(1).ilog2();
     let slice_log2 = affordable.clamp(BATCH_LOG2_MAX, 31);
-    let slices = (vertices.max(1) - 1 >> slice_log2) as usize + 1;
+    let slices = ((vertices.max(1) - 1) >> slice_log2) as usize + 1;
     let rows = Buckets::new(slices, run.space(run.memory / 8));
     for_each_numbered(degrees, order, &mut |_, block, dense| {
         run.cancel.check()?;

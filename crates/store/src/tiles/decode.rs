@@ -3,7 +3,7 @@
 
 use zerocopy::FromBytes;
 
-use super::instructions::{InstructionSet, Portable};
+use super::instructions::{InstructionSet, Portable, byte_sum};
 use super::strip::{Encoding, STRIP_HEADER_SIZE, StripHeader, TileHeader};
 
 /// A tile, as it lies in memory: its head is checked, its strips are checked as they are visited.
@@ -131,26 +131,6 @@ fn gap_sum(gaps: &[u8], gap_size: usize) -> u64 {
         gaps.as_chunks::<2>().0.iter().map(|&gap| u32::from(u16::from_le_bytes(gap))).sum()
     };
     u64::from(sum)
-}
-
-/// Sum of bytes. Pairs are added in 16 bits first: twice as many to a vector.
-#[inline(always)]
-fn byte_sum(bytes: &[u8]) -> u32 {
-    // 128 sums of two bytes fit 16 bits.
-    bytes
-        .chunks(256)
-        .map(|chunk| {
-            let (pairs, rest) = chunk.as_chunks::<2>();
-            let sum: u16 = pairs
-                .iter()
-                .map(|&pair| {
-                    let pair = u16::from_le_bytes(pair);
-                    (pair & 0xFF) + (pair >> 8)
-                })
-                .sum();
-            u32::from(sum) + rest.iter().map(|&byte| u32::from(byte)).sum::<u32>()
-        })
-        .sum()
 }
 
 /// A checked strip. The visits promise: every source passed on is below the `source_limit` that the

@@ -1,17 +1,16 @@
 //! From the edges of a batch to its tiles.
 //!
-//! The edges of a batch are cut into blocks of one source window and one target window. Blocks too
+//! The edges of a target window are cut into blocks by slices of 2^14 sources. Blocks too
 //! thin to be worth a tile are gathered along the sources. Each block is then divided into strips:
 //! for every aligned range of 1, 8, 16, 256, 4096 and 65536 targets the cost of each encoding is
 //! counted exactly in one pass over the edges, and the cheapest division is found bottom-up.
 //! About 100 ns an edge on one core, sorting included.
 
-use super::strip::{ENTRY_COUNT_MAX, Encoding, STRIP_HEADER_SIZE, TILE_HEADER_SIZE};
-use super::strip::{StripHeader, TileHeader};
+use super::builder::{StripChoice, write_tiles};
+use super::cost::StripCost;
 use super::summary::TileSummary;
 use super::{WINDOW_LOG2, WINDOW_SIZE};
 use crate::error::Result;
-use zerocopy::IntoBytes;
 
 /// What an edge carries: nothing or an `f32`.
 pub trait EdgeWeight: Copy + Default + PartialEq + Send + Sync + std::fmt::Debug + 'static {
@@ -77,9 +76,6 @@ const THIN_BLOCK_EDGES: usize = 1 << 13;
 const GATHERED_BLOCK_EDGES: usize = 1 << 20;
 /// A block with more edges is cut along its targets before it is encoded.
 const BLOCK_EDGES_MAX: usize = 1 << 21;
-/// Bytes at which a tile is closed.
-const TILE_SIZE_TARGET: usize = 256 << 10;
-
 /// The widths (log2 of the number of targets) that a strip can have.
 const WIDTHS: [u32; 6] = [0, 3, 4, 8, 12, 16];
 
@@ -244,13 +240,6 @@ struct Price {
     is_whole: bool,
 }
 
-/// A strip of the chosen division.
-#[derive(Debug, Clone, Copy)]
-struct StripChoice {
-    target_start: u16,
-    encoding: Encoding,
-}
-
 /// Walks down to the strips that are cheaper whole than divided, by ascending target.
 fn collect(prices: &[Vec<Price>], level: usize, index: usize, take: &mut dyn FnMut(usize, usize)) {
     let price = prices[level][index];
@@ -263,72 +252,6 @@ fn collect(prices: &[Vec<Price>], level: usize, index: usize, take: &mut dyn FnM
     let fan = 1usize << (WIDTHS[level] - WIDTHS[level - 1]);
     for part in index * fan..(index + 1) * fan {
         collect(prices, level - 1, part, take);
-    }
-}
-
-/// Counts what a strip would take in each encoding, edge by edge in the order of its sources.
-#[derive(Debug, Clone, Copy, Default)]
-struct StripCost {
-    edges: u32,
-    cells: u32,
-    skips8: u32,
-    skips16: u32,
-    last_source: u32,
-    last_target: u32,
-}
-
-impl StripCost {
-    #[inline]
-    fn add(&mut self, source: u32, target: u32) {
-        if self.edges == 0 {
-            self.last_source = source;
-            self.cells = 1;
-        } else {
-            let gap = source - self.last_source;
-            self.skips8 += gap / 255;
-            self.skips16 += gap / 65535;
-            // A mask holds each target once: a duplicate takes a cell of its own.
-            self.cells += u32::from(gap > 0 || target == self.last_target);
-        }
-        self.edges += 1;
-        self.last_source = source;
-        self.last_target = target;
-    }
-
-    /// Bits of the cheapest encoding of this width, its header included.
-    fn cheapest<W: EdgeWeight>(&self, width: u32) -> (u64, Encoding) {
-        let edges = u64::from(self.edges);
-        if edges == 0 {
-            return (0, Encoding::Gap8Low0);
-        }
-        let header = 8 * STRIP_HEADER_SIZE as u64;
-        let weight_bits = if W::IS_WEIGHTED { 32 } else { 0 };
-        let single = |gap: u64, skips: u32| {
-            header + (edges + u64::from(skips)) * (gap + u64::from(width) + weight_bits)
-        };
-        let mask = |bits: u64| header + u64::from(self.cells + self.skips8) * (8 + bits);
-        let never = (u64::MAX, Encoding::Mask8);
-        let (gap8, gap16) = match width {
-            0 => (Encoding::Gap8Low0, Encoding::Gap16Low0),
-            4 => (Encoding::Gap8Low4, Encoding::Gap16Low4),
-            8 => (Encoding::Gap8Low8, Encoding::Gap16Low8),
-            12 => (Encoding::Gap8Low12, Encoding::Gap16Low12),
-            16 => (Encoding::Gap8Low16, Encoding::Gap16Low16),
-            _ => (Encoding::Mask8, Encoding::Mask8),
-        };
-        let masks = match width {
-            _ if W::IS_WEIGHTED => never,
-            3 => (mask(8), Encoding::Mask8),
-            4 => (mask(16), Encoding::Mask16),
-            _ => never,
-        };
-        if width == 3 {
-            return masks;
-        }
-        [(single(8, self.skips8), gap8), (single(16, self.skips16), gap16), masks]
-            .into_iter()
-            .min_by_key(|&(bits, _)| bits)
-            .unwrap_or(never)
     }
 }
 
@@ -407,220 +330,5 @@ fn counting_sort<T: Copy>(from: &[T], to: &mut [T], starts: &mut [u32], key: imp
         let place = &mut starts[key(item)];
         to[*place as usize] = *item;
         *place += 1;
-    }
-}
-
-/// Codes the strips one after the other and closes a tile whenever it is large enough.
-fn write_tiles<W: EdgeWeight>(
-    edges: &[TileEdge<W>],
-    strips: &[StripChoice],
-    ends: &[u32],
-    emit: &mut dyn FnMut(EncodedTile) -> Result<()>,
-) -> Result<()> {
-    let source_first = edges.iter().map(|e| e.source).min().unwrap_or(0);
-    let source_last = edges.iter().map(|e| e.source).max().unwrap_or(0);
-    let mut tile = TileBuilder::<W>::new(source_first, source_last);
-    let mut begin = 0;
-    for (strip, &end) in strips.iter().zip(ends) {
-        let mut rest = &edges[begin..end as usize];
-        begin = end as usize;
-        while !rest.is_empty() {
-            let taken = tile.push_strip(*strip, rest);
-            rest = &rest[taken..];
-            if tile.size() >= TILE_SIZE_TARGET {
-                let full =
-                    std::mem::replace(&mut tile, TileBuilder::new(source_first, source_last));
-                emit(full.finish())?;
-            }
-        }
-    }
-    if tile.edge_count > 0 {
-        emit(tile.finish())?;
-    }
-    Ok(())
-}
-
-/// A tile that grows strip by strip.
-struct TileBuilder<W> {
-    source_base: u32,
-    source_shift: u32,
-    edge_count: u32,
-    headers: Vec<StripHeader>,
-    payload: Vec<u8>,
-    weights: Vec<f32>,
-    summary: TileSummary,
-    coder: EntryCoder<W>,
-}
-
-impl<W: EdgeWeight> TileBuilder<W> {
-    fn new(source_first: u32, source_last: u32) -> Self {
-        let span_bits = 32 - (source_last - source_first).leading_zeros();
-        TileBuilder {
-            source_base: source_first,
-            source_shift: span_bits.saturating_sub(16),
-            edge_count: 0,
-            headers: Vec::new(),
-            payload: Vec::new(),
-            weights: Vec::new(),
-            summary: TileSummary::empty(source_first, source_last),
-            coder: EntryCoder::default(),
-        }
-    }
-
-    fn size(&self) -> usize {
-        TILE_HEADER_SIZE + self.headers.len() * STRIP_HEADER_SIZE + self.payload.len()
-    }
-
-    /// Codes as many of the edges as one strip can hold; returns how many.
-    fn push_strip(&mut self, strip: StripChoice, edges: &[TileEdge<W>]) -> usize {
-        let source_start = (edges[0].source - self.source_base) >> self.source_shift;
-        let from = self.source_base + (source_start << self.source_shift);
-        let taken = self.coder.code(strip.encoding, from, edges);
-        for edge in &edges[..taken] {
-            self.summary.add(edge.source, edge.target);
-        }
-        self.headers.push(StripHeader {
-            source_start: (source_start as u16).into(),
-            target_start: strip.target_start.into(),
-            count: (self.coder.count as u16).into(),
-            encoding: strip.encoding as u8,
-            reserved: 0,
-        });
-        self.coder.append_to(&mut self.payload, &mut self.weights);
-        self.edge_count += taken as u32;
-        taken
-    }
-
-    fn finish(mut self) -> EncodedTile {
-        let header = TileHeader {
-            source_base: self.source_base.into(),
-            strip_count: (self.headers.len() as u32).into(),
-            edge_count: self.edge_count.into(),
-            source_shift: self.source_shift as u8,
-            reserved: [0; 3],
-        };
-        let mut bytes = Vec::with_capacity(self.size());
-        bytes.extend_from_slice(header.as_bytes());
-        bytes.extend_from_slice(self.headers.as_bytes());
-        bytes.extend_from_slice(&self.payload);
-        self.summary.edge_count = self.edge_count;
-        EncodedTile { bytes, weights: self.weights, summary: self.summary }
-    }
-}
-
-/// The entries of one strip while they are coded: a plane of gaps, one of bytes, one of nibbles.
-#[derive(Debug, Default)]
-struct EntryCoder<W> {
-    count: usize,
-    gaps: Vec<u8>,
-    bytes: Vec<u8>,
-    nibbles: Vec<u8>,
-    weights: Vec<f32>,
-    unused: std::marker::PhantomData<W>,
-}
-
-impl<W: EdgeWeight> EntryCoder<W> {
-    /// Codes edges from the source `from` on until the strip is full; returns how many.
-    fn code(&mut self, encoding: Encoding, from: u32, edges: &[TileEdge<W>]) -> usize {
-        self.count = 0;
-        self.gaps.clear();
-        self.bytes.clear();
-        self.nibbles.clear();
-        self.weights.clear();
-        if encoding.is_mask() {
-            self.code_masks(encoding, from, edges)
-        } else {
-            self.code_singles(encoding, from, edges)
-        }
-    }
-
-    fn code_singles(&mut self, encoding: Encoding, from: u32, edges: &[TileEdge<W>]) -> usize {
-        let low_mask = (1u32 << encoding.width_log2()) - 1;
-        let mut last = from;
-        for (index, edge) in edges.iter().enumerate() {
-            let gap = edge.source - last;
-            let skips = (gap / encoding.skip()) as usize;
-            // A strip ends before it overflows; the next one starts at the edge's own source.
-            if self.count + skips + 1 > ENTRY_COUNT_MAX {
-                return index;
-            }
-            for _ in 0..skips {
-                self.push_single(encoding, encoding.skip(), 0, 0.0);
-            }
-            let low = edge.target & low_mask;
-            self.push_single(encoding, gap % encoding.skip(), low, edge.weight.to_f32());
-            last = edge.source;
-        }
-        edges.len()
-    }
-
-    fn push_single(&mut self, encoding: Encoding, gap: u32, low: u32, weight: f32) {
-        self.gaps.extend_from_slice(&gap.to_le_bytes()[..encoding.gap_size()]);
-        let mut push_nibble = |nibble: u8| {
-            if self.count % 2 == 0 {
-                self.nibbles.push(nibble);
-            } else if let Some(last) = self.nibbles.last_mut() {
-                *last |= nibble << 4;
-            }
-        };
-        match encoding.width_log2() {
-            0 => {}
-            4 => push_nibble(low as u8),
-            8 => self.bytes.push(low as u8),
-            12 => {
-                self.bytes.push(low as u8);
-                push_nibble((low >> 8) as u8);
-            }
-            _ => self.bytes.extend_from_slice(&(low as u16).to_le_bytes()),
-        }
-        if W::IS_WEIGHTED {
-            self.weights.push(weight);
-        }
-        self.count += 1;
-    }
-
-    fn code_masks(&mut self, encoding: Encoding, from: u32, edges: &[TileEdge<W>]) -> usize {
-        let width = 1u32 << encoding.width_log2();
-        let mut last = from;
-        let mut index = 0;
-        while index < edges.len() {
-            let source = edges[index].source;
-            let mut gap = source - last;
-            let skips = (gap.saturating_sub(1) / 255) as usize;
-            if self.count + skips + 1 > ENTRY_COUNT_MAX {
-                return index;
-            }
-            while gap > 255 {
-                self.push_mask(encoding, 255, 0);
-                gap -= 255;
-            }
-            let (mut mask, mut previous) = (0, u32::MAX);
-            while index < edges.len() && edges[index].source == source {
-                let target = edges[index].target;
-                if target == previous {
-                    break;
-                }
-                mask |= 1 << (target % width);
-                previous = target;
-                index += 1;
-            }
-            self.push_mask(encoding, gap, mask);
-            last = source;
-        }
-        edges.len()
-    }
-
-    fn push_mask(&mut self, encoding: Encoding, gap: u32, mask: u32) {
-        self.gaps.push(gap as u8);
-        let size = 1 << (encoding.width_log2() - 3);
-        self.bytes.extend_from_slice(&mask.to_le_bytes()[..size]);
-        self.count += 1;
-    }
-
-    fn append_to(&self, payload: &mut Vec<u8>, weights: &mut Vec<f32>) {
-        payload.extend_from_slice(&self.gaps);
-        payload.extend_from_slice(&self.bytes);
-        payload.extend_from_slice(&self.nibbles);
-        weights.extend_from_slice(&self.weights);
     }
 }

@@ -153,3 +153,31 @@ fn sums_avx2(gaps: &[u8; 16], start: u32, skip_source: u32, out: &mut [u32; 16])
     }
     _mm256_cvtsi256_si32(carry) as u32
 }
+
+/// Sum of bytes, of which there are less than 2^24.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(super) fn byte_sum(bytes: &[u8]) -> u32 {
+    use std::arch::x86_64::*;
+    let (blocks, rest) = bytes.as_chunks::<16>();
+    // SAFETY: every x86-64 processor has SSE2; the loads need no alignment and read 16 bytes each.
+    let sums = unsafe {
+        let zero = _mm_setzero_si128();
+        let mut sums = zero;
+        for block in blocks {
+            let bytes = _mm_loadu_si128(block.as_ptr().cast());
+            sums = _mm_add_epi64(sums, _mm_sad_epu8(bytes, zero));
+        }
+        _mm_add_epi64(sums, _mm_unpackhi_epi64(sums, sums))
+    };
+    // SAFETY: as above.
+    let blocks = unsafe { _mm_cvtsi128_si32(sums) } as u32;
+    blocks + rest.iter().map(|&byte| u32::from(byte)).sum::<u32>()
+}
+
+/// Sum of bytes, of which there are less than 2^24.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+pub(super) fn byte_sum(bytes: &[u8]) -> u32 {
+    bytes.iter().map(|&byte| u32::from(byte)).sum()
+}

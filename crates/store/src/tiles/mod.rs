@@ -1,6 +1,8 @@
 //! Tiles: the adjacency matrix sorted by target, cut into pieces that fit a cache.
 
 mod batch;
+mod builder;
+mod cost;
 mod decode;
 mod encode;
 mod instructions;
