@@ -289,7 +289,7 @@ mod tests {
                     && before.get(targets.end).is_none_or(|&end| middle < end)
             );
             assert!(unit.edges <= UNIT_EDGES && targets.len().is_power_of_two());
-            assert_eq!(unit.edges, rows[targets].iter().map(|row| u64::from(row[1])).sum());
+            assert_eq!(unit.edges, rows[targets].iter().map(|row| u64::from(row[1])).sum::<u64>());
         }
         let heavy = unit_around(&[[0, 1], [0, 1 << 20], [0, 1]], 1000);
         assert_eq!((heavy.targets, heavy.edges, heavy.shares), (1..2, 1 << 20, 1));

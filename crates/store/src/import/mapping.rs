@@ -345,7 +345,7 @@ mod tests {
             })
             .unwrap();
         let buckets = buckets.close().unwrap();
-        for (memory, slices) in [(u64::MAX, 1), (50_000, 4), (1, 16)] {
+        for (memory, slices) in [(u64::MAX, 1), (50_000, 3), (1, 16)] {
             let ranks = NameRanks::new(&buckets, 3000, memory);
             assert_eq!(ranks.slices(), slices);
             let mut found = 0;

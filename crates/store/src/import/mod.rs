@@ -17,7 +17,7 @@
 //! 3. [`order`], [`estimate`]: the vertex order is chosen; from the degrees follow the dense ids, the
 //!    [`plan`] of the batches and the files with an entry per vertex.
 //! 4. [`mapping`]: the edges get their dense ids and are sorted by groups of batches.
-//! 5. [`build`]: group after group is cut into blocks and encoded.
+//! 5. [`mod@build`]: group after group is cut into blocks and encoded.
 //!
 //! Memory is a promise. Each pass has shares of the budget, tables beyond theirs are worked on slice
 //! by slice, and edges beyond theirs go through [`buckets`] on disk: more passes, the same graph, byte
@@ -245,11 +245,7 @@ fn import_weighted<W: Weight>(
     let known = know_ids(run, input, intake, directory)?;
     seconds.relabeling = clock.lap();
 
-    let summary = known.degrees.summary()?;
-    check_vertex_count(summary.vertices)?;
-    if summary.edges != counts.0 {
-        return Err(changed());
-    }
+    let summary = checked_summary(&known.degrees, counts.0)?;
     let passes = 1 + u64::from(config.order.is_none());
     run.progress.begin("ordering vertices", Some(passes * summary.edges), Unit::Edges);
     let (order, choice) = match config.order {
@@ -262,8 +258,9 @@ fn import_weighted<W: Weight>(
     seconds.ordering = clock.lap();
 
     // What the edges are read from takes memory only where they were kept.
-    let held =
-        if matches!(known.edges, EdgeSource::Input(_)) { run.memory / 4 } else { run.memory / 6 };
+    let is_read_again = matches!(known.edges, EdgeSource::Input(_));
+    let held = if is_read_again { run.memory / 3 } else { run.memory / 6 };
+    let held = held.saturating_sub(TILE_BYTES).max(run.memory / 8);
     let sorter = Sorter::new(run, &plan, held);
     let dense_ids = DenseIds::new(&known.degrees, order, summary.id_end, run.memory / 8);
     replace_ends(run, &known.edges, &dense_ids, &|edges| {
@@ -297,18 +294,29 @@ fn import_weighted<W: Weight>(
         files: Vec::new(),
     })?;
     seconds.building = clock.lap();
-    Ok(ImportReport {
+    Ok(report(manifest, (counts.2, counts.3), seconds))
+}
+
+/// What the degrees say, if it is what the input said.
+fn checked_summary(degrees: &DegreeTable, arcs: u64) -> Result<DegreeSummary> {
+    let summary = degrees.summary()?;
+    check_vertex_count(summary.vertices)?;
+    if summary.edges == arcs { Ok(summary) } else { Err(changed()) }
+}
+
+fn report(manifest: Manifest, dropped: (u64, u64), seconds: StageSeconds) -> ImportReport {
+    ImportReport {
         vertices: manifest.vertices,
         edges: manifest.edges,
         loops: manifest.loops,
         duplicates: manifest.duplicates,
-        dropped_loops: counts.2,
-        dropped_duplicates: counts.3,
+        dropped_loops: dropped.0,
+        dropped_duplicates: dropped.1,
         ids: manifest.ids,
         order: manifest.order,
         files: manifest.files,
         seconds,
-    })
+    }
 }
 
 fn asked_for(order: VertexOrder) -> OrderChoice {
