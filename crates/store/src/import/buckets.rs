@@ -21,6 +21,7 @@ use std::sync::{Mutex, OnceLock};
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
+use super::space::Space;
 use super::workers::{Stash, for_each_index, lock};
 use crate::error::{Error, Result};
 use crate::progress::Cancel;
@@ -34,37 +35,6 @@ pub(super) trait Record:
 impl<R: FromBytes + IntoBytes + Immutable + KnownLayout + Copy + Send + Sync + 'static> Record
     for R
 {
-}
-
-/// Where buckets go, and how much memory they may take.
-#[derive(Debug, Clone)]
-pub(super) struct Space {
-    /// Folder of the spill file.
-    pub folder: PathBuf,
-    /// Bytes of records held in memory once written, all buckets together.
-    pub held: u64,
-    /// Bytes of the blocks that writers fill, all writers together.
-    pub writing: u64,
-    /// Number of writers at one time.
-    pub writers: usize,
-}
-
-impl Space {
-    const BLOCK_BYTES_MAX: u64 = 64 << 10;
-    const BLOCK_BYTES_MIN: u64 = 4 << 10;
-    const WRITER_BYTES: u64 = 512 << 10;
-
-    /// The most buckets for which the writers' blocks have a useful size.
-    pub fn buckets_max(&self) -> usize {
-        let blocks = self.writing / self.writers.max(1) as u64 / Space::BLOCK_BYTES_MIN;
-        blocks.clamp(2, 1 << 14) as usize
-    }
-
-    /// The blocks of one writer together fit the L2 cache, where the budget allows them that much.
-    fn block_bytes(&self, buckets: usize) -> u64 {
-        let writer = (self.writing / self.writers.max(1) as u64).min(Space::WRITER_BYTES);
-        (writer / buckets.max(1) as u64).clamp(Space::BLOCK_BYTES_MIN, Space::BLOCK_BYTES_MAX)
-    }
 }
 
 /// Bytes that are written to disk at a time, so that buckets lie in few pieces.

@@ -45,7 +45,7 @@ pub(super) struct Counters {
 }
 
 /// How often a counter, by its place, has passed 2^16. Each entry stands for 65,536 edges at least.
-type Carries = BTreeMap<u64, u32>;
+pub(super) type Carries = BTreeMap<u64, u32>;
 
 impl Counters {
     /// Counters that take up to `memory` bytes.
@@ -74,7 +74,8 @@ impl Counters {
     /// The counts of the ids below `id_end`.
     pub fn into_table(mut self, id_end: u64) -> DegreeTable {
         self.low.truncate(2 * id_end as usize);
-        DegreeTable::Counted(self)
+        let carries = self.carries.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        DegreeTable::Counted { low: self.low, carries }
     }
 }
 
@@ -163,7 +164,7 @@ impl Scratch {
 /// The degrees of ids `0..`, of which those without any edge stand for no vertex.
 pub(super) enum DegreeTable {
     /// As they were counted in memory.
-    Counted(Counters),
+    Counted { low: Vec<u16>, carries: Carries },
     /// Out- and in-degree of each id in turn, perhaps on disk.
     Rows(Filled<Degrees>),
 }
@@ -172,12 +173,9 @@ impl DegreeTable {
     /// Visits the degrees by ascending id: the first id of a block and the degrees from there on.
     pub fn for_each(&self, visit: &mut dyn FnMut(u32, &[Degrees]) -> Result<()>) -> Result<()> {
         match self {
-            DegreeTable::Counted(counters) => {
-                let carries = lock(&counters.carries);
+            DegreeTable::Counted { low, carries } => {
                 let mut rows = Vec::new();
-                for (low, first) in
-                    counters.low.chunks(2 * RANGE_SIZE).zip((0u64..).step_by(RANGE_SIZE))
-                {
+                for (low, first) in low.chunks(2 * RANGE_SIZE).zip((0u64..).step_by(RANGE_SIZE)) {
                     rows.clear();
                     rows.extend(low.as_chunks::<2>().0.iter().map(|row| row.map(u32::from)));
                     for (place, &carry) in carries.range(2 * first..2 * first + low.len() as u64) {

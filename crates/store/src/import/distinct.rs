@@ -95,7 +95,7 @@ pub(super) fn check_vertex_count(found: u64) -> Result<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::buckets::Space;
+    use super::super::space::Space;
     use super::*;
 
     #[test]

@@ -12,11 +12,11 @@ use std::sync::Mutex;
 use super::census::{DegreeSummary, DegreeTable};
 use super::edge::{Edge, Weight};
 use super::mapping::Mapping;
-use super::order::{DenseIds, VertexOrder, for_each_numbered};
+use super::order::{DenseIds, Numbered, VertexOrder};
 use super::plan::for_each_dense_slice;
 use super::run::Run;
 use super::source::EdgeSource;
-use super::workers::lock;
+use super::workers::{lock, map_in_order};
 use crate::error::Result;
 use crate::graph::OrderChoice;
 use crate::tiles::{Encoder, TileEdge};
@@ -49,12 +49,20 @@ pub(super) fn choose<W: Weight>(
     summary: &DegreeSummary,
 ) -> Result<(VertexOrder, OrderChoice)> {
     let orders = [VertexOrder::Given, VertexOrder::Degree];
-    let [given, degree] = orders.map(|order| Trial::plan(run, degrees, summary, order));
-    let trials = [given?, degree?];
+    let mut trials = Vec::new();
+    let plan = |index: usize| Trial::plan(run, Numbered::new(degrees, *summary, orders[index])?);
+    map_in_order(run.threads, orders.len(), run.cancel, &plan, &mut |_, trial| {
+        trials.push(trial);
+        Ok(())
+    })?;
     let sample = gather(run, edges, &trials)?;
-    let [given, degree] =
-        [&trials[0], &trials[1]].map(|trial| trial.bytes_per_edge(run, degrees, summary, &sample));
-    let (given, degree) = (given?, degree?);
+    let mut estimates = [0.0; 2];
+    let estimate = |index: usize| trials[index].bytes_per_edge(run, &sample);
+    map_in_order(run.threads, orders.len(), run.cancel, &estimate, &mut |index, bytes| {
+        estimates[index] = bytes;
+        Ok(())
+    })?;
+    let [given, degree] = estimates;
     let order =
         if degree < given * (1.0 - GAIN_MIN) { VertexOrder::Degree } else { VertexOrder::Given };
     let reason = match order {
@@ -70,24 +78,19 @@ pub(super) fn choose<W: Weight>(
 }
 
 /// The units of one order.
-struct Trial {
-    order: VertexOrder,
+struct Trial<'a> {
+    numbered: Numbered<'a>,
     units: Vec<TrialUnit>,
     /// The ids of their targets, ascending.
     ids: Vec<u32>,
 }
 
-impl Trial {
-    fn plan(
-        run: &Run<'_>,
-        degrees: &DegreeTable,
-        summary: &DegreeSummary,
-        order: VertexOrder,
-    ) -> Result<Trial> {
+impl<'a> Trial<'a> {
+    fn plan(run: &Run<'_>, numbered: Numbered<'a>) -> Result<Trial<'a>> {
         let mut units: Vec<TrialUnit> = Vec::new();
-        let middle_of = |share: u64| (2 * share + 1) * summary.edges / (2 * UNITS);
+        let middle_of = |share: u64| (2 * share + 1) * numbered.summary.edges / (2 * UNITS);
         let (mut share, mut before) = (0, 0);
-        for_each_dense_slice(run, degrees, summary.vertices, order, &mut |first, slice| {
+        for_each_dense_slice(run, &numbered, &mut |first, slice| {
             for (index, rows) in slice.chunks(UNIT_TARGETS).enumerate() {
                 let here: u64 = rows.iter().map(|&[_, into]| u64::from(into)).sum();
                 while share < UNITS && middle_of(share) < before + here {
@@ -104,25 +107,19 @@ impl Trial {
             }
             Ok(())
         })?;
-        let ids = ids_of(degrees, order, &units)?;
-        Ok(Trial { order, units, ids })
+        let ids = ids_of(&numbered, &units)?;
+        Ok(Trial { numbered, units, ids })
     }
 
     /// Bytes per edge, the mean over the shares.
-    fn bytes_per_edge(
-        &self,
-        run: &Run<'_>,
-        degrees: &DegreeTable,
-        summary: &DegreeSummary,
-        sample: &[[u32; 2]],
-    ) -> Result<f64> {
+    fn bytes_per_edge(&self, run: &Run<'_>, sample: &[[u32; 2]]) -> Result<f64> {
         let mut dense: Vec<[u32; 2]> = sample
             .iter()
             .filter(|[_, target]| self.ids.binary_search(target).is_ok())
             .copied()
             .collect();
         let ids = dense.clone();
-        let mapping = DenseIds::new(degrees, self.order, summary.id_end, run.memory / 8);
+        let mapping = DenseIds::new(&self.numbered, run.memory / 8);
         mapping.for_each_slice(&mut |index, slice| {
             for (dense, id) in dense.as_flattened_mut().iter_mut().zip(ids.as_flattened()) {
                 if mapping.slice_of(*id) == index {
@@ -135,11 +132,12 @@ impl Trial {
         dense.sort_unstable_by_key(|&[_, target]| target);
         let (mut sum, mut shares) = (0.0, 0);
         let mut encoder = Encoder::new();
+        let vertices = self.numbered.summary.vertices;
         for unit in &self.units {
             let start = dense.partition_point(|&[_, target]| target < unit.targets.start);
             let end = dense.partition_point(|&[_, target]| target < unit.targets.end);
             sum += unit.shares as f64
-                * unit.bytes_per_edge(&mut encoder, &dense[start..end], summary.vertices)?;
+                * unit.bytes_per_edge(&mut encoder, &dense[start..end], vertices)?;
             shares += unit.shares;
         }
         Ok(sum / shares.max(1) as f64)
@@ -200,9 +198,9 @@ fn unit_around(rows: &[[u32; 2]], mut middle: u64) -> TrialUnit {
 }
 
 /// The ids of the targets of units, ascending.
-fn ids_of(degrees: &DegreeTable, order: VertexOrder, units: &[TrialUnit]) -> Result<Vec<u32>> {
+fn ids_of(numbered: &Numbered<'_>, units: &[TrialUnit]) -> Result<Vec<u32>> {
     let mut ids = Vec::new();
-    for_each_numbered(degrees, order, &mut |first, _, dense| {
+    numbered.for_each(&mut |first, _, dense| {
         for (&dense, id) in dense.iter().zip(first..) {
             let unit = units.partition_point(|unit| unit.targets.end <= dense);
             if units.get(unit).is_some_and(|unit| unit.targets.contains(&dense) && !unit.is_heavy())
@@ -219,7 +217,7 @@ fn ids_of(degrees: &DegreeTable, order: VertexOrder, units: &[TrialUnit]) -> Res
 fn gather<W: Weight>(
     run: &Run<'_>,
     edges: &EdgeSource<'_, W>,
-    trials: &[Trial],
+    trials: &[Trial<'_>],
 ) -> Result<Vec<[u32; 2]>> {
     let mut ids: Vec<u32> = trials.iter().flat_map(|trial| &trial.ids).copied().collect();
     ids.sort_unstable();

@@ -213,11 +213,11 @@ impl<K: Key, W: Weight> Scattered<K, W> {
     /// Reads the input and scatters its arcs.
     fn read(reading: &Reading<'_, W>, input: &Input) -> Result<Scattered<K, W>> {
         let run = reading.run;
-        let space = run.space(run.memory / 3);
+        let space = run.space(run.memory / 12);
         // A bucket is sorted in memory; the input's size tells how many that takes.
         let edges = input.total_bytes().map_or(1 << 32, |bytes| bytes.max(1 << 20));
         let bytes = edges * size_of::<Edge<K, K, W>>() as u64;
-        let wanted = bytes / (run.memory / 4).max(1);
+        let wanted = bytes / (run.memory / 6).max(1);
         let count = (wanted as usize).clamp(4, space.buckets_max());
         let buckets: Buckets<Edge<K, K, W>> = Buckets::new(count, space);
         let kept = Stash::default();
@@ -261,13 +261,13 @@ fn distinct_of<K: Key, W: Weight>(
     buckets: &Filled<Edge<K, K, W>>,
     bucket: usize,
 ) -> Result<Vec<Edge<K, K, W>>> {
-    let share = (run.memory / 4) as usize / size_of::<Edge<K, K, W>>();
+    let share = (run.memory / 6) as usize / size_of::<Edge<K, K, W>>();
     let mut arcs: Vec<Edge<K, K, W>> = Vec::with_capacity(share.min(buckets.len(bucket) as usize));
     buckets.for_each(bucket, &mut |part| {
         if arcs.len() + part.len() > share {
             keep_distinct(&mut arcs);
             if arcs.len() + part.len() > share {
-                let needed = 4 * buckets.len(bucket) * size_of::<Edge<K, K, W>>() as u64;
+                let needed = 6 * buckets.len(bucket) * size_of::<Edge<K, K, W>>() as u64;
                 let what = "finding the duplicates of so many edges".to_owned();
                 return Err(Error::OverBudget { what, needed, budget: run.memory });
             }

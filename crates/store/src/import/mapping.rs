@@ -291,7 +291,7 @@ impl Mapping<u128> for NameRanks<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::buckets::Space;
+    use super::super::space::Space;
     use super::*;
 
     fn space(folder: &tempfile::TempDir) -> Space {

@@ -41,6 +41,7 @@ mod plan;
 mod relabel;
 mod run;
 mod source;
+mod space;
 #[cfg(test)]
 mod tests;
 mod vertex_files;
@@ -62,8 +63,8 @@ use edge::{ArcRule, Weight};
 use input::{IdKind, Input, InputOptions};
 use intake::Intake;
 use mapping::replace_ends;
-use order::DenseIds;
 pub use order::VertexOrder;
+use order::{DenseIds, Numbered};
 use output::Unfinished;
 use plan::plan_and_write;
 use relabel::{Ranked, count_degrees};
@@ -170,7 +171,7 @@ pub fn import(
     progress: &dyn Progress,
     cancel: &Cancel,
 ) -> Result<ImportReport> {
-    let (memory, threads) = Run::divide(config.memory, config.threads)?;
+    let (memory, threads) = Run::divide(config.memory, config.threads, config.input.weighted)?;
     let options = InputOptions { memory: memory / 8, threads, ..config.input.clone() };
     import_input(&Input::resolve(inputs, &options)?, output, config, progress, cancel)
 }
@@ -187,7 +188,7 @@ pub fn import_input(
     cancel: &Cancel,
 ) -> Result<ImportReport> {
     import_within(
-        Run::divide(config.memory, config.threads)?,
+        Run::divide(config.memory, config.threads, input.weighted())?,
         input,
         output,
         config,
@@ -252,8 +253,9 @@ fn import_weighted<W: Weight>(
         Some(order) => (order, asked_for(order)),
         None => estimate::choose(run, &known.edges, &known.degrees, &summary)?,
     };
+    let numbered = Numbered::new(&known.degrees, summary, order)?;
     let (ids, mut files) = known.id_files(&summary, directory)?;
-    let (plan, vertex_files) = plan_and_write(run, &known.degrees, &summary, order, directory)?;
+    let (plan, vertex_files) = plan_and_write(run, &numbered, directory)?;
     files.extend(vertex_files);
     seconds.ordering = clock.lap();
 
@@ -262,7 +264,7 @@ fn import_weighted<W: Weight>(
     let held = if is_read_again { run.memory / 3 } else { run.memory / 6 };
     let held = held.saturating_sub(TILE_BYTES).max(run.memory / 8);
     let sorter = Sorter::new(run, &plan, held);
-    let dense_ids = DenseIds::new(&known.degrees, order, summary.id_end, run.memory / 8);
+    let dense_ids = DenseIds::new(&numbered, run.memory / 8);
     replace_ends(run, &known.edges, &dense_ids, &|edges| {
         run.progress.advance(edges.len() as u64);
         sorter.add(edges)

@@ -4,6 +4,7 @@
 //! buckets by their hash, where equal ones meet; what is left of them is put into buckets by their
 //! first bytes, and these, sorted one after the other, are all names in byte order.
 
+use std::collections::HashMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -34,7 +35,7 @@ pub(super) struct NameCollector {
 
 impl NameCollector {
     pub fn new(run: &Run<'_>) -> NameCollector {
-        let space = run.space(run.memory / 4);
+        let space = run.space(run.memory / 6);
         NameCollector {
             buckets: Buckets::new(BUCKETS.min(space.buckets_max()), space),
             remembered: Stash::default(),
@@ -71,10 +72,10 @@ impl NameCollector {
     pub fn sort(self, run: &Run<'_>, directory: &Path) -> Result<SortedNames> {
         let by_name = self.distinct(run)?;
         let mut files = NameFiles::create(directory)?;
-        let ranks = Buckets::new(BUCKETS, run.space(run.memory / 6));
+        let ranks = Buckets::new(BUCKETS, run.space(run.memory / 12));
         let mut count = 0;
         let make = |bucket| {
-            let mut names = Names::read(run, &by_name, bucket)?;
+            let mut names = Names::read(run, &by_name, bucket, &mut |_, _, _| Ok(true))?;
             names.sort_by_name();
             Ok(names)
         };
@@ -95,16 +96,21 @@ impl NameCollector {
     fn distinct(self, run: &Run<'_>) -> Result<Filled<u8>> {
         let by_hash = self.buckets.close()?;
         let make = |bucket| {
-            let mut names = Names::read(run, &by_hash, bucket)?;
-            names.keep_distinct()?;
-            Ok(names)
+            let mut places: HashMap<u128, usize> = HashMap::new();
+            Names::read(run, &by_hash, bucket, &mut |names, hash, text| {
+                let place = *places.entry(hash).or_insert(names.list.len());
+                names
+                    .list
+                    .get(place)
+                    .map_or(Ok(true), |other| names.check_same(other, text).map(|()| false))
+            })
         };
         // Hashes are random: one bucket is a fair sample of the distinct names.
         let mut sample = make(0)?;
         sample.sort_by_name();
-        let space = run.space(run.memory / 4);
-        let wanted = 4 * sample.len_bytes() * by_hash.count() as u64
-            / (run.memory / 4 / run.threads as u64).max(1);
+        let space = run.space(run.memory / 6);
+        let wanted =
+            sample.bytes.len() as u64 * by_hash.count() as u64 / (names_share(run) / 3).max(1);
         let wanted = wanted.clamp(run.threads as u64, space.buckets_max() as u64) as usize;
         let splitters = sample.splitters(wanted);
         let by_name = Buckets::new(splitters.len() + 1, space);
@@ -154,6 +160,19 @@ fn head_of(hash: u128, name: &[u8]) -> [u8; HEAD] {
     head
 }
 
+/// Splits the first record off; also tells its hash. `None` where it is not complete.
+fn split_record(bytes: &[u8]) -> Option<(&[u8], u128, &[u8])> {
+    let (hash, rest) = bytes.split_first_chunk::<16>()?;
+    let (len, _) = rest.split_first_chunk::<4>()?;
+    let (record, after) = bytes.split_at_checked(HEAD + u32::from_le_bytes(*len) as usize)?;
+    Some((record, u128::from_le_bytes(*hash), after))
+}
+
+/// Bytes of names that a worker may have in memory; to sort them takes as much again, twice.
+fn names_share(run: &Run<'_>) -> u64 {
+    (run.memory / 10 / run.threads as u64).max(1)
+}
+
 /// Some names in memory.
 struct Names {
     bytes: Vec<u8>,
@@ -170,29 +189,47 @@ struct Name {
 }
 
 impl Names {
-    /// Reads a bucket of names.
-    fn read(run: &Run<'_>, buckets: &Filled<u8>, bucket: usize) -> Result<Names> {
-        let budget = run.memory / 3 / run.threads as u64;
-        let needed = buckets.len(bucket);
-        if needed > budget {
-            let what = "sorting the names of the vertices".to_owned();
-            return Err(Error::OverBudget { what, needed: needed * 3, budget });
-        }
-        let bytes = buckets.read(bucket)?;
-        let mut list = Vec::new();
-        let mut at = 0;
-        while let Some((head, rest)) = bytes[at..].split_first_chunk::<HEAD>() {
-            let (hash, len) = head.split_at(16);
-            let hash = u128::from_le_bytes(hash.try_into().unwrap_or_default());
-            let len = u32::from_le_bytes(len.try_into().unwrap_or_default()) as usize;
-            let mut leading = [0; 8];
-            let known = len.min(8);
-            leading[..known].copy_from_slice(&rest[..known]);
-            let start = (at + HEAD) as u64;
-            at += HEAD + len;
-            list.push(Name { hash, leading: u64::from_be_bytes(leading), start, end: at as u64 });
-        }
-        Ok(Names { bytes, list })
+    /// Reads those names of a bucket that `keep` (of the names before, a hash and a text) chooses.
+    fn read(
+        run: &Run<'_>,
+        buckets: &Filled<u8>,
+        bucket: usize,
+        keep: &mut dyn FnMut(&Names, u128, &[u8]) -> Result<bool>,
+    ) -> Result<Names> {
+        let share = names_share(run);
+        let mut names = Names { bytes: Vec::new(), list: Vec::new() };
+        // The part read last, behind what was left of a record that it cuts in two.
+        let mut part: Vec<u8> = Vec::new();
+        buckets.for_each(bucket, &mut |bytes| {
+            part.extend_from_slice(bytes);
+            let mut rest = &part[..];
+            while let Some((record, hash, after)) = split_record(rest) {
+                if keep(&names, hash, &record[HEAD..])? {
+                    names.push(record, hash);
+                }
+                rest = after;
+            }
+            let done = part.len() - rest.len();
+            part.drain(..done);
+            let needed = names.bytes.len() as u64;
+            if needed > share {
+                let what = "sorting the names of the vertices".to_owned();
+                let needed = run.memory / share * buckets.len(bucket);
+                return Err(Error::OverBudget { what, needed, budget: run.memory });
+            }
+            Ok(())
+        })?;
+        Ok(names)
+    }
+
+    fn push(&mut self, record: &[u8], hash: u128) {
+        let mut leading = [0; 8];
+        let known = (record.len() - HEAD).min(8);
+        leading[..known].copy_from_slice(&record[HEAD..HEAD + known]);
+        let start = (self.bytes.len() + HEAD) as u64;
+        self.bytes.extend_from_slice(record);
+        let (leading, end) = (u64::from_be_bytes(leading), self.bytes.len() as u64);
+        self.list.push(Name { hash, leading, start, end });
     }
 
     fn text(&self, name: &Name) -> &[u8] {
@@ -204,10 +241,6 @@ impl Names {
         &self.bytes[name.start as usize - HEAD..name.end as usize]
     }
 
-    fn len_bytes(&self) -> u64 {
-        self.list.iter().map(|name| self.record(name).len() as u64).sum()
-    }
-
     fn sort_by_name(&mut self) {
         let bytes = &self.bytes;
         let text = |name: &Name| &bytes[name.start as usize..name.end as usize];
@@ -215,20 +248,15 @@ impl Names {
             .sort_unstable_by(|a, b| a.leading.cmp(&b.leading).then_with(|| text(a).cmp(text(b))));
     }
 
-    fn keep_distinct(&mut self) -> Result<()> {
-        self.list.sort_unstable_by_key(|name| name.hash);
-        let same = self.list.windows(2).filter(|pair| pair[0].hash == pair[1].hash);
-        for pair in same {
-            let [a, b] = [self.text(&pair[0]), self.text(&pair[1])];
-            if a != b {
-                let [a, b] = [a, b].map(String::from_utf8_lossy);
-                let place = Place { file: "the input".into(), at: At::File };
-                let detail = format!("the names `{a}` and `{b}` have the same hash; rename one");
-                return Err(Error::BadInput { place, detail });
-            }
+    /// Refuses a name that differs from another one of the same hash.
+    fn check_same(&self, other: &Name, text: &[u8]) -> Result<()> {
+        if self.text(other) == text {
+            return Ok(());
         }
-        self.list.dedup_by_key(|name| name.hash);
-        Ok(())
+        let [a, b] = [self.text(other), text].map(String::from_utf8_lossy);
+        let place = Place { file: "the input".into(), at: At::File };
+        let detail = format!("the names `{a}` and `{b}` have the same hash; rename one");
+        Err(Error::BadInput { place, detail })
     }
 
     /// At most `count - 1` names, of sorted ones, that divide them evenly.
@@ -270,5 +298,36 @@ impl NameFiles {
             (file_names::STRINGS, self.bytes.finish()?),
             (file_names::STRING_ENDS, self.ends.finish()?),
         ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_split_where_they_end() {
+        let mut bytes = Vec::new();
+        for name in ["", "a", "a longer name"] {
+            bytes.extend_from_slice(&head_of(hash_of(name.as_bytes()), name.as_bytes()));
+            bytes.extend_from_slice(name.as_bytes());
+        }
+        let mut rest = &bytes[..];
+        let mut names = Vec::new();
+        while let Some((record, hash, after)) = split_record(rest) {
+            assert_eq!(hash, hash_of(&record[HEAD..]));
+            names.push(&record[HEAD..]);
+            (0..record.len()).for_each(|cut| assert!(split_record(&record[..cut]).is_none()));
+            rest = after;
+        }
+        assert_eq!(names, [&b""[..], b"a", b"a longer name"]);
+    }
+
+    #[test]
+    fn names_of_one_hash_must_be_the_same() {
+        let mut names = Names { bytes: Vec::new(), list: Vec::new() };
+        names.push(&[&head_of(7, b"one")[..], b"one"].concat(), 7);
+        assert!(names.check_same(&names.list[0], b"one").is_ok());
+        assert!(matches!(names.check_same(&names.list[0], b"two"), Err(Error::BadInput { .. })));
     }
 }

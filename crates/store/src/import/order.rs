@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::census::{DegreeTable, Degrees};
+use super::census::{DegreeSummary, DegreeTable, Degrees};
 use super::huge;
 use super::mapping::Mapping;
 use crate::error::Result;
@@ -33,7 +33,8 @@ impl VertexOrder {
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Hands out the dense ids of vertices that come by ascending rank.
-pub(super) enum Numbering {
+#[derive(Debug, Clone)]
+enum Numbering {
     /// One after the other.
     Given { next: u32 },
     /// The next of those for vertices of the same degree: a counting sort.
@@ -45,7 +46,7 @@ const HEAVY_DEGREE: u64 = 1 << 14;
 
 impl Numbering {
     /// The numbering of all vertices in an order.
-    pub fn new(degrees: &DegreeTable, order: VertexOrder) -> Result<Numbering> {
+    fn new(degrees: &DegreeTable, order: VertexOrder) -> Result<Numbering> {
         if order == VertexOrder::Given {
             return Ok(Numbering::Given { next: 0 });
         }
@@ -91,44 +92,51 @@ fn total([out, into]: Degrees) -> u64 {
     u64::from(out) + u64::from(into)
 }
 
-/// Visits all ids, ascending: the first id of a block, the degrees and the dense ids from there on.
-pub(super) fn for_each_numbered(
-    degrees: &DegreeTable,
-    order: VertexOrder,
-    visit: &mut dyn FnMut(u32, &[Degrees], &[u32]) -> Result<()>,
-) -> Result<()> {
-    let mut numbering = Numbering::new(degrees, order)?;
-    let mut dense = Vec::new();
-    degrees.for_each(&mut |first, block| {
-        dense.clear();
-        dense.extend(block.iter().map(|&row| numbering.assign(row)));
-        visit(first, block, &dense)
-    })
+/// All vertices, numbered in an order.
+pub(super) struct Numbered<'a> {
+    pub degrees: &'a DegreeTable,
+    pub summary: DegreeSummary,
+    pub order: VertexOrder,
+    numbering: Numbering,
+}
+
+impl<'a> Numbered<'a> {
+    pub fn new(
+        degrees: &'a DegreeTable,
+        summary: DegreeSummary,
+        order: VertexOrder,
+    ) -> Result<Numbered<'a>> {
+        Ok(Numbered { degrees, summary, order, numbering: Numbering::new(degrees, order)? })
+    }
+
+    /// Visits all ids, ascending: the first id of a block, the degrees and the dense ids from there on.
+    pub fn for_each(
+        &self,
+        visit: &mut dyn FnMut(u32, &[Degrees], &[u32]) -> Result<()>,
+    ) -> Result<()> {
+        let mut numbering = self.numbering.clone();
+        let mut dense = Vec::new();
+        self.degrees.for_each(&mut |first, block| {
+            dense.clear();
+            dense.extend(block.iter().map(|&row| numbering.assign(row)));
+            visit(first, block, &dense)
+        })
+    }
 }
 
 /// From ids to dense ids.
 pub(super) struct DenseIds<'a> {
-    degrees: &'a DegreeTable,
-    order: VertexOrder,
+    numbered: &'a Numbered<'a>,
     id_end: u64,
     slice_log2: u32,
 }
 
 impl<'a> DenseIds<'a> {
-    /// The dense ids of the ids below `id_end`, in slices that take up to `memory` bytes.
-    pub fn new(
-        degrees: &'a DegreeTable,
-        order: VertexOrder,
-        id_end: u64,
-        memory: u64,
-    ) -> DenseIds<'a> {
+    /// The dense ids of numbered vertices, in slices that take up to `memory` bytes.
+    pub fn new(numbered: &'a Numbered<'a>, memory: u64) -> DenseIds<'a> {
+        let id_end = numbered.summary.id_end;
         let ids = (memory / size_of::<u32>() as u64).max(1 << 12);
-        DenseIds {
-            degrees,
-            order,
-            id_end,
-            slice_log2: if id_end <= ids { 32 } else { ids.ilog2() },
-        }
+        DenseIds { numbered, id_end, slice_log2: if id_end <= ids { 32 } else { ids.ilog2() } }
     }
 }
 
@@ -170,7 +178,7 @@ impl Mapping<u32> for DenseIds<'_> {
         };
         let mut index = 0;
         let mut slice = empty(index);
-        for_each_numbered(self.degrees, self.order, &mut |first, _, dense| {
+        self.numbered.for_each(&mut |first, _, dense| {
             let (mut first, mut dense) = (u64::from(first), dense);
             // Ids beyond the last one with an edge only fill up its block.
             dense = &dense[..dense.len().min((self.id_end.max(first) - first) as usize)];
@@ -225,11 +233,14 @@ mod tests {
     #[test]
     fn dense_ids_are_those_of_a_sort_in_slices_of_every_size() {
         let (table, rows) = table(1 << 17);
-        let id_end = rows.iter().rposition(|row| *row != [0, 0]).unwrap() as u64 + 1;
+        let summary = table.summary().unwrap();
+        let id_end = summary.id_end;
+        assert_eq!(rows.iter().rposition(|row| *row != [0, 0]).unwrap() as u64 + 1, id_end);
         for order in [VertexOrder::Given, VertexOrder::Degree] {
             let expected = expected(&rows, order);
+            let numbered = Numbered::new(&table, summary, order).unwrap();
             for memory in [u64::MAX, 4 << 16, 4 << 13, 0] {
-                let mapping = DenseIds::new(&table, order, id_end, memory);
+                let mapping = DenseIds::new(&numbered, memory);
                 let mut next = 0;
                 mapping
                     .for_each_slice(&mut |index, slice| {

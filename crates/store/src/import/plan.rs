@@ -7,8 +7,8 @@ use std::path::Path;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::buckets::Buckets;
-use super::census::{DegreeSummary, DegreeTable, Degrees};
-use super::order::{NONE, VertexOrder, for_each_numbered};
+use super::census::Degrees;
+use super::order::{NONE, Numbered, VertexOrder};
 use super::run::Run;
 use super::vertex_files::{ArrayFile, VertexFile};
 use crate::error::Result;
@@ -27,16 +27,15 @@ struct DenseRow {
 /// 2^18, and the degrees from there on.
 pub(super) fn for_each_dense_slice(
     run: &Run<'_>,
-    degrees: &DegreeTable,
-    vertices: u64,
-    order: VertexOrder,
+    numbered: &Numbered<'_>,
     visit: &mut dyn FnMut(u32, &[Degrees]) -> Result<()>,
 ) -> Result<()> {
+    let vertices = numbered.summary.vertices;
     let affordable = (run.memory / 8 / size_of::<Degrees>() as u64).max(1).ilog2();
     let slice_log2 = affordable.clamp(BATCH_LOG2_MAX, 31);
     let slices = ((vertices.max(1) - 1) >> slice_log2) as usize + 1;
     let rows = Buckets::new(slices, run.space(run.memory / 8));
-    for_each_numbered(degrees, order, &mut |_, block, dense| {
+    numbered.for_each(&mut |_, block, dense| {
         run.cancel.check()?;
         let rows_here = block.iter().zip(dense).filter(|&(_, &dense)| dense != NONE);
         rows.write(|writer| {
@@ -87,18 +86,16 @@ pub(super) struct Plan {
 /// Writes the files that follow from the degrees and the order; plans the batches on the way.
 pub(super) fn plan_and_write(
     run: &Run<'_>,
-    degrees: &DegreeTable,
-    summary: &DegreeSummary,
-    order: VertexOrder,
+    numbered: &Numbered<'_>,
     directory: &Path,
 ) -> Result<(Plan, Vec<VertexFile>)> {
     let mut files = Vec::new();
-    files.extend(write_order(degrees, order, directory)?);
+    files.extend(write_order(numbered, directory)?);
     let mut out_file = ArrayFile::create(directory, file_names::OUT_DEGREES)?;
     let mut in_file = ArrayFile::create(directory, file_names::IN_DEGREES)?;
     let mut batches = Vec::new();
     let mut column = Vec::new();
-    for_each_dense_slice(run, degrees, summary.vertices, order, &mut |first, slice| {
+    for_each_dense_slice(run, numbered, &mut |first, slice| {
         column.clear();
         column.extend(slice.iter().map(|&[out, _]| out));
         out_file.push(&column)?;
@@ -117,23 +114,19 @@ pub(super) fn plan_and_write(
         Ok(())
     })?;
     files.extend([out_file.finish()?, in_file.finish()?]);
-    Ok((Plan { batches, vertices: summary.vertices }, files))
+    Ok((Plan { batches, vertices: numbered.summary.vertices }, files))
 }
 
 /// Writes the dense id of each vertex by rank, unless the two are the same.
-fn write_order(
-    degrees: &DegreeTable,
-    order: VertexOrder,
-    directory: &Path,
-) -> Result<Option<VertexFile>> {
-    if order == VertexOrder::Given {
+fn write_order(numbered: &Numbered<'_>, directory: &Path) -> Result<Option<VertexFile>> {
+    if numbered.order == VertexOrder::Given {
         return Ok(None);
     }
     let mut file = ArrayFile::create(directory, file_names::ORDER)?;
     let mut is_identity = true;
     let mut rank = 0;
     let mut dense_ids = Vec::new();
-    for_each_numbered(degrees, order, &mut |_, _, dense| {
+    numbered.for_each(&mut |_, _, dense| {
         dense_ids.clear();
         dense_ids.extend(dense.iter().copied().filter(|&dense| dense != NONE));
         for &dense in &dense_ids {

@@ -2,15 +2,18 @@
 
 use std::path::PathBuf;
 
-use super::buckets::Space;
 use super::edge::ArcRule;
+use super::space::Space;
 use crate::error::{Error, Result};
 use crate::progress::{Cancel, Progress};
 
 /// Memory that the process needs besides the tables, buckets and buffers that are counted.
 const PROCESS_BYTES: u64 = 16 << 20;
-/// Memory that a worker needs for the chunks that pass through its hands.
+/// Memory that a worker needs for what passes through its hands: a part of a graph, most of all, takes
+/// room for its edges three times while it is encoded.
 const WORKER_BYTES: u64 = 12 << 20;
+/// As [`WORKER_BYTES`], where edges have weights.
+const WORKER_BYTES_WEIGHTED: u64 = 20 << 20;
 
 /// One import at work.
 pub(super) struct Run<'a> {
@@ -34,17 +37,15 @@ impl Run<'_> {
 
     /// How a budget for the whole process is divided: what may be shared out, and for how many
     /// workers that is enough.
-    pub fn divide(budget: u64, threads: usize) -> Result<(u64, usize)> {
+    pub fn divide(budget: u64, threads: usize, weighted: bool) -> Result<(u64, usize)> {
         if budget < Run::MEMORY_MIN {
-            return Err(Error::OverBudget {
-                what: "an import".into(),
-                needed: Run::MEMORY_MIN,
-                budget,
-            });
+            let needed = Run::MEMORY_MIN;
+            return Err(Error::OverBudget { what: "an import".into(), needed, budget });
         }
+        let worker = if weighted { WORKER_BYTES_WEIGHTED } else { WORKER_BYTES };
         let free = budget - PROCESS_BYTES;
-        let threads = threads.clamp(1, (free / 2 / WORKER_BYTES).max(1) as usize);
-        Ok((free - threads as u64 * WORKER_BYTES, threads))
+        let threads = threads.clamp(1, (free / 2 / worker).max(1) as usize);
+        Ok((free - threads as u64 * worker, threads))
     }
 
     /// Space for buckets of which `held` bytes stay in memory.

@@ -18,7 +18,7 @@ type NamedEdge = (String, String, u32);
 
 /// Memory that holds a small graph, and so little that each pass goes over the disk.
 const PLENTY: u64 = 1 << 30;
-const SCARCE: u64 = 4 << 20;
+const SCARCE: u64 = 6 << 20;
 
 fn text_input(text: &str, weighted: bool) -> Input {
     let options =
