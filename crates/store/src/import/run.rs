@@ -11,9 +11,9 @@ use crate::progress::{Cancel, Progress};
 const PROCESS_BYTES: u64 = 16 << 20;
 /// Memory that a worker needs for what passes through its hands: a part of a graph, most of all, takes
 /// room for its edges three times while it is encoded.
-const WORKER_BYTES: u64 = 12 << 20;
+const WORKER_BYTES: u64 = 16 << 20;
 /// As [`WORKER_BYTES`], where edges have weights.
-const WORKER_BYTES_WEIGHTED: u64 = 20 << 20;
+const WORKER_BYTES_WEIGHTED: u64 = 24 << 20;
 
 /// One import at work.
 pub(super) struct Run<'a> {
