@@ -10,17 +10,17 @@
 //!                              blocks --encode--> tiles --> graph directory
 //! ```
 //!
-//! 1. [`intake`]: the input is read once. Degrees are counted by id while the ids are small integers;
+//! 1. `intake`: the input is read once. Degrees are counted by id while the ids are small integers;
 //!    edges are kept unless the input is as quick to read again.
-//! 2. [`relabel`]: ids that are no small integers are sorted ([`distinct`], [`names`]) and replaced by
+//! 2. `relabel`: ids that are no small integers are sorted (`distinct`, `names`) and replaced by
 //!    their ranks.
-//! 3. [`order`], [`estimate`]: the vertex order is chosen; from the degrees follow the dense ids, the
-//!    [`plan`] of the batches and the files with an entry per vertex.
-//! 4. [`mapping`]: the edges get their dense ids and are sorted by groups of batches.
+//! 3. `order`, `estimate`: the vertex order is chosen; from the degrees follow the dense ids, the
+//!    `plan` of the batches and the files with an entry per vertex.
+//! 4. `mapping`: the edges get their dense ids and are sorted by groups of batches.
 //! 5. [`mod@build`]: group after group is cut into blocks and encoded.
 //!
 //! Memory is a promise. Each pass has shares of the budget, tables beyond theirs are worked on slice
-//! by slice, and edges beyond theirs go through [`buckets`] on disk: more passes, the same graph, byte
+//! by slice, and edges beyond theirs go through `buckets` on disk: more passes, the same graph, byte
 //! for byte.
 
 pub mod input;
