@@ -10,7 +10,7 @@
 //!  [block][block][block] --full--> blocks of the bucket in memory --over budget--> an extent
 //! ```
 //!
-//! The spill file has no name: whatever ends the process, the disk space is free again.
+//! The spill files have no names: whatever ends the process, the disk space is free again.
 
 use std::fs::File;
 use std::io::{self, IoSlice};
@@ -43,14 +43,23 @@ const SPILL_BYTES: u64 = 4 << 20;
 /// Bytes that are read from disk at a time.
 const PART_BYTES: usize = 256 << 10;
 
+/// Files that share what is spilled: a file is written by one thread at a time.
+const SPILL_FILES: usize = 8;
+
+/// A file without a name, created when it is first needed, and where it ends.
+#[derive(Default)]
+struct Spill {
+    file: OnceLock<File>,
+    len: AtomicU64,
+}
+
 /// Buckets that are being written.
 pub(super) struct Buckets<R> {
     space: Space,
     block_len: usize,
     shelves: Vec<Mutex<Shelf<R>>>,
     held: AtomicU64,
-    spill: OnceLock<File>,
-    spilled: AtomicU64,
+    spills: [Spill; SPILL_FILES],
     idle: Mutex<Vec<Vec<R>>>,
     writers: Stash<Vec<Vec<R>>>,
 }
@@ -77,8 +86,7 @@ impl<R: Record> Buckets<R> {
             block_len: block_len.max(1),
             shelves: std::iter::repeat_with(shelf).take(count).collect(),
             held: AtomicU64::new(0),
-            spill: OnceLock::new(),
-            spilled: AtomicU64::new(0),
+            spills: Default::default(),
             idle: Mutex::new(Vec::new()),
             writers: Stash::default(),
         }
@@ -110,7 +118,7 @@ impl<R: Record> Buckets<R> {
         Ok(Filled {
             folder: self.space.folder,
             shelves: shelves.collect(),
-            spill: self.spill.into_inner(),
+            spills: self.spills.map(|spill| spill.file.into_inner()),
         })
     }
 
@@ -128,17 +136,18 @@ impl<R: Record> Buckets<R> {
         let count = (SPILL_BYTES / bytes.max(1)).clamp(1, shelf.blocks.len() as u64);
         let blocks: Vec<Vec<R>> = shelf.blocks.drain(..count as usize).collect();
         let len: usize = blocks.iter().map(Vec::len).sum();
-        let offset = self.spilled.fetch_add((len * size_of::<R>()) as u64, Ordering::Relaxed);
+        let spill = &self.spills[bucket % SPILL_FILES];
+        let offset = spill.len.fetch_add((len * size_of::<R>()) as u64, Ordering::Relaxed);
         shelf.extents.push(Extent { offset, len });
         drop(shelf);
-        self.spill(blocks, offset)
+        self.write_out(blocks, spill, offset)
     }
 
     /// Writes blocks side by side.
-    fn spill(&self, blocks: Vec<Vec<R>>, offset: u64) -> Result<()> {
+    fn write_out(&self, blocks: Vec<Vec<R>>, spill: &Spill, offset: u64) -> Result<()> {
         let mut slices: Vec<IoSlice<'_>> =
             blocks.iter().map(|block| IoSlice::new(block.as_bytes())).collect();
-        write_all_at(self.spill_file()?, &mut slices, offset)
+        write_all_at(self.file_of(spill)?, &mut slices, offset)
             .map_err(Error::io("write a temporary file in", &self.space.folder))?;
         drop(slices);
         let bytes: usize = blocks.iter().map(|block| block.capacity() * size_of::<R>()).sum();
@@ -152,14 +161,14 @@ impl<R: Record> Buckets<R> {
         Ok(())
     }
 
-    fn spill_file(&self) -> Result<&File> {
-        if let Some(file) = self.spill.get() {
+    fn file_of<'s>(&self, spill: &'s Spill) -> Result<&'s File> {
+        if let Some(file) = spill.file.get() {
             return Ok(file);
         }
         let folder = &self.space.folder;
         let file = tempfile::tempfile_in(folder)
             .map_err(Error::io("create a temporary file in", folder))?;
-        Ok(self.spill.get_or_init(|| file))
+        Ok(spill.file.get_or_init(|| file))
     }
 
     fn new_block(&self) -> Vec<R> {
@@ -235,7 +244,7 @@ impl<R: Record> Writer<'_, R> {
 pub(super) struct Filled<R> {
     folder: PathBuf,
     shelves: Vec<Shelf<R>>,
-    spill: Option<File>,
+    spills: [Option<File>; SPILL_FILES],
 }
 
 impl<R: Record> Filled<R> {
@@ -259,7 +268,9 @@ impl<R: Record> Filled<R> {
     /// Visits a bucket's records in the order in which they were put away.
     pub fn for_each(&self, bucket: usize, visit: &mut dyn FnMut(&[R]) -> Result<()>) -> Result<()> {
         let mut space = Vec::new();
-        self.parts(bucket).iter().try_for_each(|part| self.visit_part(part, &mut space, visit))
+        let spill = self.spill(bucket);
+        let mut parts = self.parts(bucket).into_iter();
+        parts.try_for_each(|part| self.visit_part(&part, spill, &mut space, visit))
     }
 
     /// Visits a bucket's records on several threads, in no particular order.
@@ -274,7 +285,9 @@ impl<R: Record> Filled<R> {
         let parts = self.parts(bucket);
         for_each_index(threads, parts.len(), cancel, &|part| {
             spaces.with(Vec::new, |space| {
-                self.visit_part(&parts[part], space, &mut |records| visit(records))
+                self.visit_part(&parts[part], self.spill(bucket), space, &mut |records| {
+                    visit(records)
+                })
             })
         })
     }
@@ -283,7 +296,7 @@ impl<R: Record> Filled<R> {
     pub fn first(&self, bucket: usize) -> Result<Option<R>> {
         let mut first = None;
         if let Some(part) = self.parts(bucket).first() {
-            self.visit_part(part, &mut Vec::new(), &mut |records| {
+            self.visit_part(part, self.spill(bucket), &mut Vec::new(), &mut |records| {
                 first = records.first().copied();
                 Ok(())
             })?;
@@ -306,6 +319,11 @@ impl<R: Record> Filled<R> {
         Ok(records)
     }
 
+    /// The file in which a bucket's extents lie.
+    fn spill(&self, bucket: usize) -> Option<&File> {
+        self.spills[bucket % SPILL_FILES].as_ref()
+    }
+
     /// The parts, of a bounded size, in which a bucket is read.
     fn parts(&self, bucket: usize) -> Vec<Part<'_, R>> {
         let shelf = &self.shelves[bucket];
@@ -324,10 +342,11 @@ impl<R: Record> Filled<R> {
     fn visit_part(
         &self,
         part: &Part<'_, R>,
+        spill: Option<&File>,
         space: &mut Vec<R>,
         visit: &mut dyn FnMut(&[R]) -> Result<()>,
     ) -> Result<()> {
-        match (part, &self.spill) {
+        match (part, spill) {
             (Part::Held(block), _) => visit(block),
             (Part::Spilled(extent), Some(file)) => {
                 space.resize(extent.len.max(space.len()), R::new_zeroed());

@@ -52,7 +52,8 @@ impl<W: Weight> Sorter<W> {
     pub fn new(run: &Run<'_>, plan: &Plan, held: u64) -> Sorter<W> {
         let space = run.space(held);
         let arcs: u64 = plan.batches.iter().map(|planned| planned.edges).sum();
-        let affordable = run.memory / 5 / size_of::<DenseEdge<W>>() as u64;
+        // Fewer than stay in memory once they are scattered to parts.
+        let affordable = run.memory / 8 / size_of::<DenseEdge<W>>() as u64;
         let limit = affordable.max(arcs.div_ceil(space.buckets_max() as u64 / 2));
         let slices = (plan.vertices >> SLICE_LOG2) + 1;
         let units = run.memory / 32 / (size_of::<u32>() as u64 * slices * (run.threads as u64 + 1));
@@ -244,9 +245,8 @@ fn scatter<W: Weight>(
 /// What a worker encodes with.
 #[derive(Default)]
 struct EncoderSpace<W> {
-    encoder: Encoder,
+    encoder: Encoder<W>,
     edges: Vec<TileEdge<W>>,
-    scratch: Vec<TileEdge<W>>,
 }
 
 /// Encodes parts on all workers.
@@ -384,8 +384,6 @@ impl<W: Weight> Encoding<'_, W> {
         self.kept.with(EncoderSpace::default, |space| {
             space.edges.clear();
             space.edges.reserve_exact(count as usize);
-            space.scratch.clear();
-            space.scratch.reserve_exact(count as usize);
             fill(&mut |edges| {
                 let edges = edges.iter().map(|&Edge { source, target, weight }| TileEdge {
                     source,
@@ -396,7 +394,7 @@ impl<W: Weight> Encoding<'_, W> {
                 Ok(())
             })?;
             let mut tiles = Vec::new();
-            space.encoder.encode_window(&mut space.edges, &mut space.scratch, &mut |tile| {
+            space.encoder.encode_window(&space.edges, &mut |tile| {
                 tiles.push(tile);
                 Ok(())
             })?;

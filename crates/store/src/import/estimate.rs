@@ -152,7 +152,7 @@ impl TrialUnit {
 
     fn bytes_per_edge(
         &self,
-        encoder: &mut Encoder,
+        encoder: &mut Encoder<()>,
         edges: &[[u32; 2]],
         vertices: u64,
     ) -> Result<f64> {
@@ -160,11 +160,11 @@ impl TrialUnit {
             // A row: a byte for each edge, and one for each 255 sources that are passed over.
             return Ok((1.0 + vertices as f64 / 255.0 / self.edges as f64).min(2.0));
         }
-        let mut edges: Vec<TileEdge<()>> =
+        let edges: Vec<TileEdge<()>> =
             edges.iter().map(|&[source, target]| TileEdge { source, target, weight: () }).collect();
         let count = edges.len().max(1);
         let mut bytes = 0;
-        encoder.encode_window(&mut edges, &mut Vec::new(), &mut |tile| {
+        encoder.encode_window(&edges, &mut |tile| {
             bytes += tile.bytes.len() + TABLE_BYTES;
             Ok(())
         })?;

@@ -261,7 +261,7 @@ fn import_weighted<W: Weight>(
 
     // What the edges are read from takes memory only where they were kept.
     let is_read_again = matches!(known.edges, EdgeSource::Input(_));
-    let held = if is_read_again { run.memory / 3 } else { run.memory / 6 };
+    let held = if is_read_again { run.memory / 2 } else { run.memory / 6 };
     let held = held.saturating_sub(TILE_BYTES).max(run.memory / 8);
     let sorter = Sorter::new(run, &plan, held);
     let dense_ids = DenseIds::new(&numbered, run.memory / 8);

@@ -2,11 +2,13 @@
 
 mod batch;
 mod builder;
-mod cost;
 mod decode;
+mod divide;
 mod encode;
+mod entry_coder;
 mod instructions;
 mod strip;
+mod strip_edges;
 mod summary;
 
 #[cfg(test)]

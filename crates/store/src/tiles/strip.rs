@@ -68,6 +68,11 @@ impl Encoding {
         ENCODINGS.get(number as usize).copied()
     }
 
+    /// The encoding of single edges to `2^width` targets, where `width` is 0, 4, 8, 12 or 16.
+    pub(super) fn single(width: u32, is_wide: bool) -> Encoding {
+        ENCODINGS[width as usize / 4 + if is_wide { 5 } else { 0 }]
+    }
+
     /// log2 of the number of targets of a strip.
     pub fn width_log2(self) -> u32 {
         match self {

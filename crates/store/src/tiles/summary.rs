@@ -1,5 +1,7 @@
 //! What is known of a tile without reading it.
 
+use super::strip_edges::EdgeSlice;
+
 /// Summary of a tile: enough to tell that a run has no use for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TileSummary {
@@ -32,11 +34,17 @@ impl TileSummary {
         }
     }
 
-    #[inline]
-    pub(crate) fn add(&mut self, source: u32, target: u32) {
-        self.target_first = self.target_first.min(target);
-        self.target_last = self.target_last.max(target);
-        self.source_mask |= 1 << self.chunk_of(source);
+    /// Adds edges to targets in the window that begins at `window`.
+    pub(super) fn add<W>(&mut self, window: u32, edges: EdgeSlice<'_, W>) {
+        self.edge_count += edges.len() as u32;
+        let lowest = edges.targets.iter().fold(u16::MAX, |lowest, &target| lowest.min(target));
+        let highest = edges.targets.iter().fold(0, |highest, &target| highest.max(target));
+        self.target_first = self.target_first.min(window | u32::from(lowest));
+        self.target_last = self.target_last.max(window | u32::from(highest));
+        let log2 = self.chunk_log2();
+        let first = self.source_first >> log2;
+        let chunks = edges.sources.iter().map(|&source| 1 << ((source >> log2) - first));
+        self.source_mask |= chunks.fold(0, |mask: u64, chunk: u64| mask | chunk);
     }
 
     /// log2 of the vertices of a chunk: the smallest at which 64 aligned chunks cover all sources.
@@ -54,11 +62,5 @@ impl TileSummary {
         let log2 = self.chunk_log2();
         let start = u64::from((self.source_first >> log2) + bit) << log2;
         start..start + (1 << log2)
-    }
-
-    #[inline]
-    fn chunk_of(&self, source: u32) -> u32 {
-        let log2 = self.chunk_log2();
-        (source >> log2) - (self.source_first >> log2)
     }
 }

@@ -29,9 +29,8 @@ pub(crate) fn decode(tile: &EncodedTile, vertex_count: u32) -> Vec<(u32, u32, u3
 
 fn round_trip<W: EdgeWeight>(edges: &[TileEdge<W>], vertex_count: u32) -> Vec<Encoding> {
     let mut tiles = Vec::new();
-    let mut input = edges.to_vec();
     Encoder::new()
-        .encode_window(&mut input, &mut Vec::new(), &mut |tile| {
+        .encode_window(edges, &mut |tile| {
             tiles.push(tile);
             Ok(())
         })
@@ -110,20 +109,22 @@ fn every_density_comes_back_and_meets_every_encoding() {
 }
 
 #[test]
-fn a_block_too_large_for_one_sort_is_cut_along_its_targets() {
-    round_trip(&spread::<()>(5_000_000, 65536, 65536), 65536);
+fn a_strip_with_more_edges_than_it_can_count_goes_on_in_another() {
+    round_trip(&spread::<()>(300_000, 16_384, 1), 65536);
+    round_trip(&spread::<()>(3_000_000, 16_384, 16), 65536);
+    round_trip(&spread::<f32>(300_000, 16_384, 2), 65536);
 }
 
 #[test]
 fn the_order_of_the_edges_does_not_matter() {
-    let encode = |mut edges: Vec<TileEdge<f32>>| {
+    let encode = |edges: Vec<TileEdge<f32>>| {
         let mut bytes = Vec::new();
         let mut emit = |tile: EncodedTile| {
             bytes.extend(tile.bytes);
             bytes.extend(tile.weights.iter().flat_map(|w| w.to_le_bytes()));
             Ok(())
         };
-        Encoder::new().encode_window(&mut edges, &mut Vec::new(), &mut emit).unwrap();
+        Encoder::new().encode_window(&edges, &mut emit).unwrap();
         bytes
     };
     let edges = spread::<f32>(100_000, 300, 200);
@@ -134,13 +135,13 @@ fn the_order_of_the_edges_does_not_matter() {
 
 #[test]
 fn a_flipped_bit_never_leads_out_of_bounds() {
-    let mut edges = spread::<()>(3_000, 70_000, 300);
+    let edges = spread::<()>(3_000, 70_000, 300);
     let mut tiles = Vec::new();
     let mut emit = |tile| {
         tiles.push(tile);
         Ok(())
     };
-    Encoder::new().encode_window(&mut edges, &mut Vec::new(), &mut emit).unwrap();
+    Encoder::new().encode_window(&edges, &mut emit).unwrap();
     let mut refused = 0;
     for tile in &tiles {
         for bit in 0..tile.bytes.len() * 8 {

@@ -1,0 +1,255 @@
+//! How a block is divided into strips: for every aligned range of 1, 8, 16, 256, 4096 and 65536
+//! targets it is counted what a strip would take in each encoding, and the cheapest division is found
+//! bottom-up.
+
+use super::WINDOW_SIZE;
+use super::encode::{Block, EdgeWeight};
+use super::strip::{Encoding, STRIP_HEADER_SIZE};
+
+/// The widths (log2 of the number of targets) that a strip can have.
+const WIDTHS: [u32; 6] = [0, 3, 4, 8, 12, 16];
+/// The level whose strips are the *groups*: narrower strips are counted only in groups that may be
+/// cheaper divided.
+const GROUP_LEVEL: usize = 3;
+/// log2 of the targets of a group.
+const GROUP_LOG2: u32 = WIDTHS[GROUP_LEVEL];
+/// A group with so many edges may be cheaper divided, however they are spread.
+const GROUP_EDGES_MANY: u32 = 192;
+/// And so may a group with fewer edges of which so many end in one target.
+const TARGET_EDGES_MANY: u16 = 12;
+/// A group that is not divided.
+const NO_SLOT: u16 = u16::MAX;
+
+/// A strip of the chosen division.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct StripChoice {
+    /// First target within the window.
+    pub(super) target_start: u16,
+    pub(super) encoding: Encoding,
+    /// Number of edges.
+    pub(super) edges: u32,
+}
+
+/// Finds divisions. Holds scratch memory.
+#[derive(Debug, Default)]
+pub(super) struct Divider {
+    /// For each level a tally of every strip; in those below the groups only of groups with a slot.
+    levels: [Vec<Tally>; 6],
+    /// In-edges of each target.
+    degrees: Vec<u16>,
+    /// Where the strips of each group lie in the levels below.
+    slots: Vec<u16>,
+    /// For each strip the bits that it costs at best; 0 without edges.
+    prices: [Vec<u32>; 6],
+    strips: Vec<StripChoice>,
+}
+
+impl Divider {
+    /// The cheapest division of a block, by ascending target.
+    pub(super) fn divide<W: EdgeWeight>(&mut self, block: &Block<'_, W>) -> &[StripChoice] {
+        self.count_wide(block);
+        self.count_narrow(block);
+        self.price::<W>();
+        self.strips.clear();
+        self.collect::<W>(WIDTHS.len() - 1, 0, 0);
+        &self.strips
+    }
+
+    /// Counts groups and what is wider.
+    fn count_wide<W: EdgeWeight>(&mut self, block: &Block<'_, W>) {
+        let [.., groups, middle, whole] = &mut self.levels;
+        for (level, width) in [&mut *groups, middle].into_iter().zip(&WIDTHS[GROUP_LEVEL..]) {
+            level.clear();
+            level.resize(WINDOW_SIZE >> width, Tally::default());
+        }
+        self.degrees.clear();
+        self.degrees.resize(WINDOW_SIZE, 0);
+        let mut window = Tally::default();
+        for (base, edges) in block.pieces() {
+            for edge in edges {
+                let (source, target) = (base + edge.source(), edge.target());
+                groups[usize::from(target >> GROUP_LOG2)].add(source);
+                middle[usize::from(target >> WIDTHS[GROUP_LEVEL + 1])].add(source);
+                window.add(source);
+                // It may wrap round: by then its group has many edges.
+                let degree = &mut self.degrees[usize::from(target)];
+                *degree = degree.wrapping_add(1);
+            }
+        }
+        whole.clear();
+        whole.push(window);
+    }
+
+    /// Counts what is narrower than a group, in groups that may be cheaper divided.
+    fn count_narrow<W: EdgeWeight>(&mut self, block: &Block<'_, W>) {
+        self.slots.clear();
+        let mut slots = 0;
+        let groups = self.levels[GROUP_LEVEL].iter().zip(self.degrees.chunks(1 << GROUP_LOG2));
+        self.slots.extend(groups.map(|(group, degrees)| {
+            let most = degrees.iter().fold(0, |most, &degree| degree.max(most));
+            let is_counted = group.edges >= GROUP_EDGES_MANY || most >= TARGET_EDGES_MANY;
+            slots += u16::from(is_counted);
+            if is_counted { slots - 1 } else { NO_SLOT }
+        }));
+        let [single, eight, sixteen, ..] = &mut self.levels;
+        for (level, width) in [&mut *single, eight, sixteen].into_iter().zip(WIDTHS) {
+            level.clear();
+            level.resize(usize::from(slots) << (GROUP_LOG2 - width), Tally::default());
+        }
+        if slots == 0 {
+            return;
+        }
+        for (base, edges) in block.pieces() {
+            let mut last = None;
+            for edge in edges {
+                let (source, target) = (base + edge.source(), edge.target());
+                let is_repeated = last.replace((source, target)) == Some((source, target));
+                let slot = self.slots[usize::from(target >> GROUP_LOG2)];
+                if slot != NO_SLOT {
+                    let place = usize::from(slot) << GROUP_LOG2 | usize::from(target & 0xff);
+                    single[place].add(source);
+                    eight[place >> 3].add_cell(source, is_repeated);
+                    sixteen[place >> 4].add_cell(source, is_repeated);
+                }
+            }
+        }
+    }
+
+    /// For each level, what each strip costs at best, whole or in parts.
+    fn price<W: EdgeWeight>(&mut self) {
+        for (level, &width) in WIDTHS.iter().enumerate() {
+            let (below, here) = self.prices.split_at_mut(level);
+            let prices = &mut here[0];
+            prices.clear();
+            let rates = Rates::of::<W>(width);
+            prices.extend(self.levels[level].iter().map(|tally| tally.cost(&rates)));
+            let Some(parts) = below.last() else { continue };
+            let fan = 1 << (width - WIDTHS[level - 1]);
+            if level == GROUP_LEVEL {
+                for (price, &slot) in prices.iter_mut().zip(&self.slots) {
+                    if slot != NO_SLOT {
+                        let first = usize::from(slot) * fan;
+                        *price = parts[first..first + fan].iter().sum::<u32>().min(*price);
+                    }
+                }
+            } else {
+                for (price, parts) in prices.iter_mut().zip(parts.chunks_exact(fan)) {
+                    *price = parts.iter().sum::<u32>().min(*price);
+                }
+            }
+        }
+    }
+
+    /// Walks down to the strips that are cheapest whole, by ascending target.
+    fn collect<W: EdgeWeight>(&mut self, level: usize, index: usize, target_start: u32) {
+        let (width, price) = (WIDTHS[level], self.prices[level][index]);
+        if price == 0 {
+            return;
+        }
+        let tally = &self.levels[level][index];
+        let rates = Rates::of::<W>(width);
+        if tally.cost(&rates) == price {
+            let encoding = tally.cheapest(&rates, width);
+            let target_start = target_start as u16;
+            self.strips.push(StripChoice { target_start, encoding, edges: tally.edges });
+            return;
+        }
+        let width_below = WIDTHS[level - 1];
+        let fan = 1 << (width - width_below);
+        let first = if level == GROUP_LEVEL { usize::from(self.slots[index]) } else { index } * fan;
+        for part in 0..fan {
+            let target_start = target_start + ((part as u32) << width_below);
+            self.collect::<W>(level - 1, first + part, target_start);
+        }
+    }
+}
+
+/// Counts what a strip takes in each encoding, edge by edge in the order of its sources.
+#[derive(Debug, Clone, Copy, Default)]
+struct Tally {
+    edges: u32,
+    last_source: u32,
+    /// Skips that gaps of one byte need.
+    skips: u32,
+    /// Entries with a mask, without skips.
+    cells: u32,
+}
+
+impl Tally {
+    #[inline(always)]
+    fn gap(&self, source: u32) -> u32 {
+        if self.edges == 0 { 0 } else { source - self.last_source }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, source: u32) {
+        self.skips += self.gap(source) / GAP8_SKIP;
+        self.edges += 1;
+        self.last_source = source;
+    }
+
+    /// As [`add`](Self::add), and counts masks. A mask holds each target once: an edge that is repeated
+    /// takes a mask of its own.
+    #[inline(always)]
+    fn add_cell(&mut self, source: u32, is_repeated: bool) {
+        let is_first = self.edges == 0;
+        self.cells += u32::from(is_first | (self.gap(source) > 0) | is_repeated);
+        self.add(source);
+    }
+
+    /// Bits of the payload with single edges and gaps of one byte or two, and with masks.
+    #[inline(always)]
+    fn payloads(&self, rates: &Rates) -> [u32; 3] {
+        // A gap that takes a skip of two bytes takes 257 of one byte.
+        let wide_skips = self.skips / (GAP16_SKIP / GAP8_SKIP);
+        [
+            (self.edges + self.skips).saturating_mul(rates.gap8),
+            (self.edges + wide_skips).saturating_mul(rates.gap16),
+            // Masks are counted only where there are any.
+            (self.cells + self.skips).max(1).saturating_mul(rates.mask),
+        ]
+    }
+
+    /// Bits of the cheapest encoding, the strip's header included; 0 without edges.
+    #[inline(always)]
+    fn cost(&self, rates: &Rates) -> u32 {
+        let [gap8, gap16, mask] = self.payloads(rates);
+        if self.edges == 0 { 0 } else { gap8.min(gap16).min(mask).saturating_add(HEADER_BITS) }
+    }
+
+    /// The encoding with the cost of [`cost`](Self::cost).
+    fn cheapest(&self, rates: &Rates, width: u32) -> Encoding {
+        let [gap8, gap16, mask] = self.payloads(rates);
+        if mask < gap8.min(gap16) {
+            if width == 3 { Encoding::Mask8 } else { Encoding::Mask16 }
+        } else {
+            Encoding::single(width, gap16 < gap8)
+        }
+    }
+}
+
+const HEADER_BITS: u32 = 8 * STRIP_HEADER_SIZE as u32;
+const GAP8_SKIP: u32 = u8::MAX as u32;
+const GAP16_SKIP: u32 = u16::MAX as u32;
+
+/// Bits of an entry in each shape; [`NEVER`] in one that there is not.
+struct Rates {
+    gap8: u32,
+    gap16: u32,
+    mask: u32,
+}
+
+/// So dear that one entry exceeds whatever a block costs.
+const NEVER: u32 = u32::MAX;
+
+impl Rates {
+    fn of<W: EdgeWeight>(width: u32) -> Rates {
+        let weight = if W::IS_WEIGHTED { u32::BITS } else { 0 };
+        let single = |gap: u32| if width == 3 { NEVER } else { gap + width + weight };
+        let mask = match width {
+            3 | 4 if !W::IS_WEIGHTED => u8::BITS + (1 << width),
+            _ => NEVER,
+        };
+        Rates { gap8: single(u8::BITS), gap16: single(u16::BITS), mask }
+    }
+}
