@@ -4,6 +4,7 @@ mod failures;
 mod generate;
 mod import;
 mod interrupts;
+mod kills;
 mod look;
 mod results;
 mod run;
