@@ -6,6 +6,7 @@ mod import;
 mod interrupts;
 mod kills;
 mod look;
+mod memory;
 mod results;
 mod run;
 mod shop;
