@@ -1,6 +1,7 @@
 //! What users do, by calling the built command in scratch folders.
 
 mod damage;
+mod disks;
 mod failures;
 mod generate;
 mod import;
