@@ -145,7 +145,7 @@ fn in_memory(directory: &Path) -> HashMap<PathBuf, Vec<u8>> {
 /// Compares answers with those of programs that share no code with what gave them.
 fn verify_answers(case: &Case, graph: &Graph, answers: &Answers) -> Result<(), String> {
     let ranks = table(graph, &answers.ranks, |bits| f64::from(f32::from_bits(bits)));
-    verify_pagerank(&case.graph, f64::from(CONFIG.damping), ITERATIONS, &ranks)?;
+    verify_pagerank(&case.graph, CONFIG.damping, ITERATIONS, &ranks)?;
     if let (Some(source), Some(reached)) = (case.source, &answers.reached) {
         let hops = table(graph, reached, |state| state.distance().map(u64::from));
         matching::exact(&bfs(&case.graph, source), &hops)?;

@@ -1,5 +1,6 @@
-//! Imports that are killed, as a loss of power does it: no graph, or a whole one, and nothing that is
-//! in the way of the next import.
+//! Imports that are killed outright: no graph, or a whole one, and nothing that is
+//! in the way of the next import. Moments are fractions of what a whole import was seen to take, so that
+//! they are spread over it on any machine.
 
 use std::collections::BTreeMap;
 use std::fs;
