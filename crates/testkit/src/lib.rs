@@ -9,7 +9,8 @@
 //! * [`matching`]: when two tables agree;
 //! * [`csc_pull`]: the yardstick for speed;
 //! * [`data`], [`facts`], [`graphalytics`]: real graphs with known answers;
-//! * [`scratch`]: folders that vanish.
+//! * [`scratch`]: folders that vanish;
+//! * [`random`]: numbers that are the same in every run.
 //!
 //! Tests only: broken expectations panic.
 
@@ -21,6 +22,7 @@ pub mod graph;
 pub mod graphalytics;
 pub mod matching;
 pub mod pagerank;
+pub mod random;
 pub mod scratch;
 pub mod small_graphs;
 pub mod wcc;
@@ -29,6 +31,7 @@ pub use bfs::{bfs, verify_bfs};
 pub use csc_pull::CscPull;
 pub use graph::{Adjacency, Compact, EdgeList};
 pub use pagerank::{pagerank, pagerank_until, verify_pagerank};
+pub use random::XorShift;
 pub use scratch::Scratch;
 pub use small_graphs::small_graphs;
 pub use wcc::{verify_wcc, wcc};

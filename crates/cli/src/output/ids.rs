@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, LargeStringArray, UInt64Array};
+use arrow_array::builder::LargeStringBuilder;
+use arrow_array::{ArrayRef, UInt64Array};
 use arrow_schema::DataType;
 use tegula_store::Error;
-use tegula_store::graph::{Graph, IdChunk, IdType};
+use tegula_store::graph::{Graph, IdChunk, IdType, Strings};
 
 use crate::errors::Result;
 
@@ -21,16 +22,35 @@ pub fn id_type(graph: &Graph) -> DataType {
 pub fn id_array(ids: IdChunk) -> ArrayRef {
     match ids {
         IdChunk::Integers(ids) => Arc::new(UInt64Array::from(ids)),
-        IdChunk::Strings(ids) => Arc::new(LargeStringArray::from(ids)),
+        IdChunk::Strings(ids) => {
+            let mut column = LargeStringBuilder::with_capacity(ids.len(), ids.text_len());
+            ids.iter().for_each(|id| column.append_value(id));
+            Arc::new(column.finish())
+        }
     }
 }
 
 /// No vertex.
 pub const NO_RANK: u32 = u32::MAX;
 
-/// How many rows' ids to find at a time within a budget: they take a small share of it.
-pub fn rows_per_group(memory: u64) -> usize {
-    (memory / 1024).clamp(1 << 16, 1 << 23) as usize
+/// How many rows are asked for at a time: a group is closed when it has either.
+#[derive(Debug, Clone, Copy)]
+pub struct GroupSize {
+    /// Rows.
+    pub rows: usize,
+    /// Bytes of the strings that are their ids.
+    pub text: usize,
+}
+
+impl GroupSize {
+    /// As they come.
+    pub const LEAST: GroupSize = GroupSize { rows: 1, text: 0 };
+
+    /// For rows whose cells are ids to be found: they take a small share of a budget.
+    pub fn within(memory: u64) -> GroupSize {
+        let rows = (memory / 1024).clamp(1 << 16, 1 << 23) as usize;
+        GroupSize { rows, text: (memory / 32).max(1 << 20) as usize }
+    }
 }
 
 /// Why a walk over the ids ends.
@@ -48,21 +68,42 @@ impl From<Error> for End {
 /// Ids by row, as far as they were found.
 enum Found {
     Integers(Vec<Option<u64>>),
-    Strings(Vec<Option<String>>),
+    /// Rows often have the same one, which is kept once.
+    Strings {
+        ids: Strings,
+        /// The rank of the last of them.
+        last: u32,
+        /// Where a row's id is among them.
+        places: Vec<u32>,
+    },
 }
+
+/// No place.
+const NOWHERE: u32 = u32::MAX;
 
 impl Found {
     fn none(id_type: &DataType, count: usize) -> Found {
         match id_type {
             DataType::UInt64 => Found::Integers(vec![None; count]),
-            _ => Found::Strings(vec![None; count]),
+            _ => Found::Strings {
+                ids: Strings::default(),
+                last: NO_RANK,
+                places: vec![NOWHERE; count],
+            },
         }
     }
 
-    fn put(&mut self, row: usize, ids: &IdChunk, index: usize) {
-        match (self, ids) {
-            (Found::Integers(rows), IdChunk::Integers(ids)) => rows[row] = Some(ids[index]),
-            (Found::Strings(rows), IdChunk::Strings(ids)) => rows[row] = Some(ids[index].clone()),
+    /// Takes the id of a row, which has this rank and is at `index` of `chunk`; by ascending ranks.
+    fn put(&mut self, row: usize, rank: u32, chunk: &IdChunk, index: usize) {
+        match (self, chunk) {
+            (Found::Integers(rows), IdChunk::Integers(chunk)) => rows[row] = Some(chunk[index]),
+            (Found::Strings { ids, last, places }, IdChunk::Strings(chunk)) => {
+                if *last != rank {
+                    ids.push(chunk.get(index));
+                    *last = rank;
+                }
+                places[row] = ids.len() as u32 - 1;
+            }
             _ => unreachable!("a graph has ids of one type"),
         }
     }
@@ -70,7 +111,13 @@ impl Found {
     fn into_array(self) -> ArrayRef {
         match self {
             Found::Integers(rows) => Arc::new(UInt64Array::from(rows)),
-            Found::Strings(rows) => Arc::new(LargeStringArray::from(rows)),
+            Found::Strings { ids, places, .. } => {
+                let id = |&place: &u32| (place != NOWHERE).then(|| ids.get(place as usize));
+                let length = places.iter().filter_map(id).map(str::len).sum();
+                let mut column = LargeStringBuilder::with_capacity(places.len(), length);
+                places.iter().for_each(|place| column.append_option(id(place)));
+                Arc::new(column.finish())
+            }
         }
     }
 }
@@ -97,7 +144,7 @@ pub fn find_ids(graph: &Graph, ranks: &[u32]) -> Result<ArrayRef> {
         let end = first + ids.len();
         let here = wanted[next..].partition_point(|&(rank, _)| (rank as usize) < end);
         for &(rank, row) in &wanted[next..next + here] {
-            found.put(row as usize, &ids, rank as usize - first);
+            found.put(row as usize, rank, &ids, rank as usize - first);
         }
         (first, next) = (end, next + here);
         if next == wanted.len() { Err(End::Found) } else { Ok(()) }

@@ -7,7 +7,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use tegula_store::graph::{Graph, IdChunk};
 use tegula_store::{Cancel, Error, VertexId};
 
-use super::{RowWriter, id_array, id_type};
+use super::{GroupSize, RowWriter, id_array, id_type};
 use crate::errors::{Failure, Result};
 
 /// The values of a result.
@@ -16,8 +16,8 @@ pub trait Columns {
     fn fields(&self, id: DataType) -> Vec<Field>;
 
     /// How many rows, at least, are best asked for at a time.
-    fn rows_per_group(&self) -> usize {
-        1
+    fn group_size(&self) -> GroupSize {
+        GroupSize::LEAST
     }
 
     /// The columns of these vertices.
@@ -39,6 +39,7 @@ pub fn schema(graph: &Graph, columns: &dyn Columns) -> SchemaRef {
 #[derive(Default)]
 struct Group {
     ids: Vec<IdChunk>,
+    text: usize,
     vertices: Vec<VertexId>,
 }
 
@@ -61,6 +62,7 @@ impl Group {
             start += count;
         }
         self.vertices.clear();
+        self.text = 0;
         Ok(())
     }
 }
@@ -81,12 +83,13 @@ pub fn write_rows(
     cancel: &Cancel,
 ) -> Result<()> {
     let schema = schema(graph, columns);
-    let mut group = Group::default();
+    let (mut group, size) = (Group::default(), columns.group_size());
     graph.original_ids()?.for_each_chunk(|ids, vertices| {
         cancel.check()?;
+        group.text += ids.text_len();
         group.ids.push(ids);
         group.vertices.extend_from_slice(vertices);
-        if group.vertices.len() < columns.rows_per_group() {
+        if group.vertices.len() < size.rows && group.text < size.text {
             return Ok(());
         }
         group.write(graph, &schema, columns, out)

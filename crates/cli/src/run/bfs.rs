@@ -14,7 +14,7 @@ use tegula_store::{Error, OriginalId, VertexId};
 use super::options::RunArgs;
 use super::{Answer, Runnable};
 use crate::errors::{Failure, Result};
-use crate::output::{Columns, NO_RANK, find_ids, rows_per_group};
+use crate::output::{Columns, GroupSize, NO_RANK, find_ids};
 use crate::report::{self, Facts, Grid};
 
 /// Options of `tegula run bfs`.
@@ -66,15 +66,15 @@ pub struct Levels {
 struct Parents {
     /// The rank of each dense id among the original ones; none where they are the same.
     rank_of: Option<Vec<u32>>,
-    rows_per_group: usize,
+    group_size: GroupSize,
 }
 
 impl Parents {
     /// 4 bytes a vertex, which the run has given back.
     fn new(graph: &Graph, memory: u64) -> Result<Parents> {
-        let rows_per_group = rows_per_group(memory);
+        let group_size = GroupSize::within(memory);
         if graph.manifest().file(file_names::ORDER).is_none() {
-            return Ok(Parents { rank_of: None, rows_per_group });
+            return Ok(Parents { rank_of: None, group_size });
         }
         let mut rank_of = vec![0; graph.vertex_count() as usize];
         let mut rank = 0;
@@ -85,7 +85,7 @@ impl Parents {
             }
             Ok::<(), Error>(())
         })?;
-        Ok(Parents { rank_of: Some(rank_of), rows_per_group })
+        Ok(Parents { rank_of: Some(rank_of), group_size })
     }
 
     fn rank(&self, parent: Option<VertexId>) -> u32 {
@@ -115,8 +115,8 @@ impl Columns for Levels {
         fields
     }
 
-    fn rows_per_group(&self) -> usize {
-        self.parents.as_ref().map_or(1, |parents| parents.rows_per_group)
+    fn group_size(&self) -> GroupSize {
+        self.parents.as_ref().map_or(GroupSize::LEAST, |parents| parents.group_size)
     }
 
     fn arrays(&self, graph: &Graph, vertices: &[VertexId]) -> Result<Vec<ArrayRef>> {

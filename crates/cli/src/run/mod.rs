@@ -102,6 +102,8 @@ fn execute<R: Runnable>(runnable: &R, session: &Session) -> Result<()> {
     let started = Instant::now();
     let (answer, statistics) = runnable.run(&graph, &options)?;
     let run = started.elapsed();
+    // The table needs memory of its own, and no tiles.
+    graph.reader().pool().trim();
     let started = Instant::now();
     let bytes_written = write(&answer, &graph, target.as_ref(), args, session)?;
     let write = started.elapsed();

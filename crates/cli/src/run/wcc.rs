@@ -16,7 +16,7 @@ use super::options::RunArgs;
 use super::top::Name;
 use super::{Answer, Runnable};
 use crate::errors::{Failure, Result};
-use crate::output::{Columns, find_ids, rows_per_group};
+use crate::output::{Columns, GroupSize, find_ids};
 use crate::report::{self, Facts, Grid};
 
 /// Options of `tegula run wcc`.
@@ -151,8 +151,8 @@ impl Columns for Components {
         vec![Field::new("component", id, false)]
     }
 
-    fn rows_per_group(&self) -> usize {
-        rows_per_group(self.memory)
+    fn group_size(&self) -> GroupSize {
+        GroupSize::within(self.memory)
     }
 
     fn arrays(&self, graph: &Graph, vertices: &[VertexId]) -> Result<Vec<ArrayRef>> {

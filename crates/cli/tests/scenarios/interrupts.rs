@@ -3,20 +3,11 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::Child;
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::shop::Shop;
-
-/// Waits until something holds.
-fn wait_until(holds: impl Fn() -> bool) {
-    let started = Instant::now();
-    while !holds() {
-        assert!(started.elapsed() < Duration::from_secs(30), "it never came to that");
-        sleep(Duration::from_millis(5));
-    }
-}
+use crate::shop::{Shop, wait_until};
 
 fn interrupt(child: &Child) {
     kill_process(Pid::from_child(child), Signal::INT).unwrap();

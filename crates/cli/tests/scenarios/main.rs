@@ -1,10 +1,15 @@
 //! What users do, by calling the built command in scratch folders.
 
+mod compatibility;
+mod damage;
+mod disks;
 mod failures;
 mod generate;
 mod import;
 mod interrupts;
+mod kills;
 mod look;
+mod memory;
 mod results;
 mod run;
 mod shop;

@@ -148,6 +148,35 @@ fn strings_are_ids_as_well() {
 }
 
 #[test]
+fn long_names_are_ids_as_well() {
+    let shop = Shop::new();
+    // Some hundred KiB in one piece, some MiB in all, an odd number of bytes a letter.
+    let name = |vertex: usize| match vertex {
+        1234 => "\u{1f3db}".repeat(100_000),
+        _ => format!("{}-{vertex:04}", "\u{20ac}".repeat(500)),
+    };
+    let edges = (1..3000).map(|vertex| format!("{}\t{}\n", name(vertex - 1), name(vertex)));
+    shop.write("g.tsv", edges.collect::<String>());
+    shop.tegula("import g.tsv -o g.tegula --ids string").done();
+    shop.tegula("verify g.tegula").done();
+    // The odd one is the last in the order of bytes.
+    let order = (0..3000).filter(|&vertex| vertex != 1234).chain([1234]);
+    let (mut hops, mut components) = (String::new(), String::new());
+    for vertex in order {
+        hops += &format!("{}\t{vertex}\t{}\n", name(vertex), name(vertex.saturating_sub(1)));
+        components += &format!("{}\t{}\n", name(vertex), name(0));
+    }
+    let said = shop.tegula("run wcc g.tegula").done();
+    assert!(said.out.strip_prefix("vertex\tcomponent\n") == Some(&components));
+    let said = shop.tegula(&format!("run bfs g.tegula --parents --source {}", name(0))).done();
+    assert!(said.out.strip_prefix("vertex\tdistance\tparent\n") == Some(&hops));
+    for vertex in [1, 1233, 1235, 2999] {
+        let words = format!("run bfs g.tegula --top 1 --source {}", name(vertex));
+        assert_eq!(shop.tegula(&words).done().out, "distance\tvertices\n0\t1\n");
+    }
+}
+
+#[test]
 fn an_estimate_says_what_is_needed_and_runs_nothing() {
     let shop = Shop::new();
     shop.import(&EdgeList::new((0..1000).map(|v| (v, v / 2)).collect()), "");

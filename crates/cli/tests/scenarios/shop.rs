@@ -5,6 +5,8 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tegula_testkit::{EdgeList, Scratch};
@@ -75,6 +77,13 @@ impl Shop {
         names
     }
 
+    /// The files of a folder and what is in them.
+    pub fn files(&self, folder: &str) -> BTreeMap<String, Vec<u8>> {
+        let entries = fs::read_dir(self.path(folder)).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.map(|name| (name.clone(), self.read(&format!("{folder}/{name}")))).collect()
+    }
+
     /// The command with these words, not started yet.
     pub fn command(&self, words: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tegula"));
@@ -109,6 +118,15 @@ pub fn said(command: &mut Command) -> Said {
         code: output.status.code(),
         out: String::from_utf8(output.stdout).unwrap(),
         err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// Waits until something holds.
+pub fn wait_until(holds: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !holds() {
+        assert!(started.elapsed() < Duration::from_secs(30), "it never came to that");
+        sleep(Duration::from_millis(5));
     }
 }
 

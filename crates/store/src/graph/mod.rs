@@ -10,7 +10,7 @@ mod writer;
 pub use check::Checked;
 pub use manifest::{FORMAT_VERSION, FileEntry, IdType, Manifest, OrderChoice};
 pub use opened::{Graph, TileEntry};
-pub use vertices::{IdChunk, OriginalIds};
+pub use vertices::{IdChunk, OriginalIds, Strings};
 pub use writer::GraphWriter;
 
 /// Names of the files of a graph directory.

@@ -3,7 +3,7 @@
 //! The *rank* of a vertex is its position in the ascending order of the original ids. Three files,
 //! each absent where it would say nothing, tell rank, original id and dense id apart.
 
-use zerocopy::FromBytes;
+use zerocopy::IntoBytes;
 
 use super::file_names;
 use super::manifest::IdType;
@@ -14,6 +14,10 @@ use crate::read::BlockFile;
 
 /// Vertices that are read at a time.
 const CHUNK: usize = 1 << 16;
+/// Bytes of strings above which fewer vertices are read at a time.
+const CHUNK_TEXT: u64 = 1 << 20;
+/// Strings among which one is looked up at once.
+const STRINGS_SEARCHED: usize = 1 << 8;
 
 /// The original ids of a graph. Holds no array: every use streams the files.
 pub struct OriginalIds {
@@ -34,7 +38,48 @@ pub enum IdChunk {
     /// Integer ids.
     Integers(Vec<u64>),
     /// String ids.
-    Strings(Vec<String>),
+    Strings(Strings),
+}
+
+/// Strings, one behind the other: 8 bytes each beside their text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Strings {
+    text: String,
+    ends: Vec<u64>,
+}
+
+impl Strings {
+    /// The string at a position.
+    pub fn get(&self, index: usize) -> &str {
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        &self.text[start as usize..self.ends[index] as usize]
+    }
+
+    /// All of them, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
+        (0..self.len()).map(|index| self.get(index))
+    }
+
+    /// Appends one.
+    pub fn push(&mut self, string: &str) {
+        self.text.push_str(string);
+        self.ends.push(self.text.len() as u64);
+    }
+
+    /// Number of strings.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Bytes of all strings together.
+    pub fn text_len(&self) -> usize {
+        self.text.len()
+    }
 }
 
 impl IdChunk {
@@ -42,7 +87,7 @@ impl IdChunk {
     pub fn get(&self, index: usize) -> OriginalId {
         match self {
             IdChunk::Integers(ids) => OriginalId::Integer(ids[index]),
-            IdChunk::Strings(ids) => OriginalId::String(ids[index].clone()),
+            IdChunk::Strings(ids) => OriginalId::String(ids.get(index).to_owned()),
         }
     }
 
@@ -57,6 +102,14 @@ impl IdChunk {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Bytes of all strings together.
+    pub fn text_len(&self) -> usize {
+        match self {
+            IdChunk::Integers(_) => 0,
+            IdChunk::Strings(ids) => ids.text_len(),
+        }
     }
 }
 
@@ -92,8 +145,8 @@ impl OriginalIds {
         matches!(self.ids, Ids::Strings { .. })
     }
 
-    /// Visits all vertices in the ascending order of their original ids, 65,536 at a time: their
-    /// original and their dense ids.
+    /// Visits all vertices in the ascending order of their original ids, 65,536 at a time, fewer
+    /// where their strings are long: their original and their dense ids.
     ///
     /// # Errors
     /// Those of reading and of `visit`.
@@ -103,8 +156,9 @@ impl OriginalIds {
     ) -> Result<(), E> {
         let mut rank = 0;
         while rank < self.vertex_count {
-            let count = CHUNK.min(self.vertex_count - rank);
-            visit(self.ids_of(rank, count)?, &self.dense_of(rank, count)?)?;
+            let ids = self.ids_of(rank, CHUNK.min(self.vertex_count - rank), CHUNK_TEXT)?;
+            let count = ids.len();
+            visit(ids, &self.dense_of(rank, count)?)?;
             rank += count;
         }
         Ok(())
@@ -127,7 +181,7 @@ impl OriginalIds {
     /// When there is no such rank.
     pub fn by_rank(&self, rank: usize) -> Result<OriginalId> {
         assert!(rank < self.vertex_count, "rank {rank} of {}", self.vertex_count);
-        Ok(self.ids_of(rank, 1)?.get(0))
+        Ok(self.ids_of(rank, 1, u64::MAX)?.get(0))
     }
 
     /// The dense id of an original id, or `None` when the graph has no such vertex. A string that
@@ -144,29 +198,31 @@ impl OriginalIds {
             },
             _ => id.clone(),
         };
+        let searched = if self.are_strings() { STRINGS_SEARCHED } else { CHUNK };
         let (mut low, mut high) = (0, self.vertex_count);
-        while high - low > CHUNK {
+        while high - low > searched {
             let middle = low + (high - low) / 2;
             if self.by_rank(middle)? <= wanted { low = middle } else { high = middle }
         }
-        let ids = self.ids_of(low, high - low)?;
+        let ids = self.ids_of(low, high - low, u64::MAX)?;
         let found = match (&ids, &wanted) {
             (IdChunk::Integers(ids), OriginalId::Integer(id)) => ids.binary_search(id).ok(),
-            (IdChunk::Strings(ids), OriginalId::String(id)) => ids.binary_search(id).ok(),
+            (IdChunk::Strings(ids), OriginalId::String(id)) => ids.iter().position(|it| it == id),
             _ => None,
         };
         found.map(|index| Ok(self.dense_of(low + index, 1)?[0])).transpose()
     }
 
-    fn ids_of(&self, rank: usize, count: usize) -> Result<IdChunk> {
+    /// The ids from a rank on; at least one, and no more strings than `text_max` bytes hold.
+    fn ids_of(&self, rank: usize, count: usize, text_max: u64) -> Result<IdChunk> {
         match &self.ids {
             Ids::Range => Ok(IdChunk::Integers((rank as u64..(rank + count) as u64).collect())),
             Ids::Integers(file) => {
                 let mut ids = vec![0u64; count];
-                file.read_into(8 * rank as u64, zerocopy::IntoBytes::as_mut_bytes(&mut ids[..]))?;
+                file.read_into(8 * rank as u64, ids.as_mut_bytes())?;
                 Ok(IdChunk::Integers(ids))
             }
-            Ids::Strings { ends, bytes } => strings_of(ends, bytes, rank, count),
+            Ids::Strings { ends, bytes } => strings_of(ends, bytes, rank, count, text_max),
         }
     }
 
@@ -175,7 +231,7 @@ impl OriginalIds {
             return Ok((rank..rank + count).map(|dense| VertexId(dense as u32)).collect());
         };
         let mut dense = vec![0u32; count];
-        file.read_into(4 * rank as u64, zerocopy::IntoBytes::as_mut_bytes(&mut dense[..]))?;
+        file.read_into(4 * rank as u64, dense.as_mut_bytes())?;
         if let Some(&id) = dense.iter().find(|&&id| id as usize >= self.vertex_count) {
             let detail = format!("vertex {id} of {}", self.vertex_count);
             let path = file.path().to_owned();
@@ -185,26 +241,36 @@ impl OriginalIds {
     }
 }
 
-fn strings_of(ends: &BlockFile, bytes: &BlockFile, rank: usize, count: usize) -> Result<IdChunk> {
-    // One end more in front: where the first string begins.
-    let before = rank.min(1);
-    let raw = ends.read_range(8 * (rank - before) as u64, 8 * (count + before))?;
-    let words = <[zerocopy::little_endian::U64]>::ref_from_bytes(&raw).unwrap_or_default();
-    let mut limits: Vec<u64> = if before == 0 { vec![0] } else { Vec::new() };
-    limits.extend(words.iter().map(|end| end.get()));
+fn strings_of(
+    ends: &BlockFile,
+    bytes: &BlockFile,
+    rank: usize,
+    count: usize,
+    text_max: u64,
+) -> Result<IdChunk> {
+    let mut first = [0u64];
+    if rank > 0 {
+        ends.read_into(8 * (rank - 1) as u64, first.as_mut_bytes())?;
+    }
+    let [first] = first;
+    let mut limits = vec![0u64; count];
+    ends.read_into(8 * rank as u64, limits.as_mut_bytes())?;
     let damaged = |detail: &str| Error::Corrupt {
         path: ends.path().to_owned(),
         part: "payload".into(),
         detail: detail.to_owned(),
     };
-    let (first, last) = (limits[0], limits[limits.len() - 1]);
-    if !limits.is_sorted() || last > bytes.len() {
+    let last = limits.last().copied().unwrap_or(first);
+    if !limits.is_sorted() || limits.first().is_some_and(|&end| end < first) || last > bytes.len() {
         return Err(damaged("its ends do not ascend"));
     }
-    let text = bytes.read_range(first, (last - first) as usize)?;
-    let strings = limits.windows(2).map(|pair| {
-        let part = (pair[0] - first) as usize..(pair[1] - first) as usize;
-        String::from_utf8(text[part].to_vec()).map_err(|_| damaged("an id is not UTF-8"))
-    });
-    Ok(IdChunk::Strings(strings.collect::<Result<_>>()?))
+    limits.iter_mut().for_each(|end| *end -= first);
+    let fitting = limits.partition_point(|&end| end <= text_max);
+    limits.truncate(fitting.max(1));
+    let text = bytes.read_range(first, limits.last().map_or(0, |&end| end as usize))?;
+    let text = String::from_utf8(text).map_err(|_| damaged("an id is not UTF-8"))?;
+    if limits.iter().any(|&end| !text.is_char_boundary(end as usize)) {
+        return Err(damaged("an id is not UTF-8"));
+    }
+    Ok(IdChunk::Strings(Strings { text, ends: limits }))
 }

@@ -65,6 +65,13 @@ impl Pool {
         self.lock().peak as u64
     }
 
+    /// Lets go of all idle buffers, for when what comes next has a better use for the memory.
+    pub fn trim(&self) {
+        let mut state = self.lock();
+        state.idle.clear();
+        state.idle_bytes = 0;
+    }
+
     /// The size of the buffer that holds `bytes`: sizes come in eight steps per doubling, so
     /// that buffers can be used again, at less than 1/8 of waste.
     pub(super) fn buffer_size(&self, bytes: usize) -> usize {
@@ -235,6 +242,10 @@ mod tests {
         let again = lend(32 * 1024).expect("it came back");
         assert_eq!(address, Some(again.bytes().as_ptr() as usize));
         drop(again);
+        assert_eq!(pool.lock().idle_bytes, 32 * 1024);
+        pool.trim();
+        assert_eq!(pool.lock().idle_bytes, 0);
+        drop(lend(32 * 1024).expect("memory"));
         let large = lend(64 * 1024).expect("the idle buffer gives way");
         assert!(lend(4096).is_none());
         drop(large);

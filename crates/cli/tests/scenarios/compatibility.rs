@@ -1,0 +1,133 @@
+//! Graph directories of earlier versions of the format open, verify and have the answers that they
+//! always had.
+//!
+//! `tests/data/format-N` holds what the first tegula with format N made, and what it made it from.
+//! Such a folder is never changed; a new version of the format gets a folder of its own. Of version 1,
+//! by tegula 0.1.0:
+//!
+//! ```sh
+//! tegula import few.txt -o weighted --weighted --order degree    # ids, their order, weights
+//! tegula import few.txt -o names --ids string --order given      # strings
+//! tegula import dense.txt -o dense --order given                 # ids are the ranks; rows and masks
+//! ```
+
+use std::fs;
+use std::path::Path;
+
+use tegula_testkit::{EdgeList, bfs, verify_pagerank, wcc};
+
+use crate::shop::{Shop, column, numbers, numbers_with_gaps};
+
+/// A shop with one of the graphs, as `g.tegula`, and one of the edge lists, as `g.txt`.
+fn shop_with(graph: &str, edges: &str) -> Shop {
+    let shop = Shop::new();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/format-1");
+    shop.write("g.txt", fs::read(data.join(edges)).unwrap());
+    fs::create_dir(shop.path("g.tegula")).unwrap();
+    for entry in fs::read_dir(data.join(graph)).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, shop.path("g.tegula").join(path.file_name().unwrap())).unwrap();
+    }
+    shop.tegula("verify g.tegula").done();
+    shop
+}
+
+/// PageRank with ranks that single precision holds exactly, in whatever order they are added up: 16
+/// vertices, out-degrees and a damping factor that are powers of two.
+const PAGERANK: &str = "run pagerank g.tegula --damping 0.5 --iterations 3";
+
+/// Of `few.txt`: vertex, rank, distance from vertex 10, component.
+const FEW: [(u64, f32, &str, u64); 16] = [
+    (0, 0.09594154, "2", 0),
+    (1, 0.039346695, "4", 0),
+    (2, 0.077531815, "2", 0),
+    (7, 0.054193497, "3", 0),
+    (10, 0.06714821, "0", 0),
+    (99, 0.0946064, "3", 0),
+    (1000, 0.04255867, "5", 0),
+    (4096, 0.04078865, "", 0),
+    (65535, 0.03259468, "", 0),
+    (65536, 0.062036514, "1", 0),
+    (123456789, 0.06777382, "3", 0),
+    (4294967295, 0.09639931, "", 4294967295),
+    (4294967296, 0.043535233, "", 4294967295),
+    (1099511627777, 0.04459572, "", 4294967295),
+    (9223372036854775808, 0.080034256, "", 4294967295),
+    (18446744073709551615, 0.060914993, "", 4294967295),
+];
+
+/// The table of an algorithm on `few.txt`, in the order of the ids.
+fn table(header: &str, are_strings: bool, row: impl Fn(usize) -> String) -> String {
+    let mut rows: Vec<usize> = (0..FEW.len()).collect();
+    if are_strings {
+        rows.sort_by_key(|&row| FEW[row].0.to_string());
+    }
+    let lines = rows.into_iter().map(|index| format!("{}\t{}\n", FEW[index].0, row(index)));
+    format!("vertex\t{header}\n{}", lines.collect::<String>())
+}
+
+/// That every algorithm has the answers of `few.txt`.
+#[track_caller]
+fn assert_answers_of_few(shop: &Shop, are_strings: bool) {
+    let ranks = shop.tegula(PAGERANK).done().out;
+    assert_eq!(ranks, table("rank", are_strings, |row| FEW[row].1.to_string()));
+    let hops = shop.tegula("run bfs g.tegula --source 10").done().out;
+    assert_eq!(hops, table("distance", are_strings, |row| FEW[row].2.to_owned()));
+    // The smallest name of a component is the first in the order of bytes.
+    let name = |row: usize| match FEW[row].3 {
+        4294967295 if are_strings => "1099511627777".to_owned(),
+        id => id.to_string(),
+    };
+    let components = shop.tegula("run wcc g.tegula").done().out;
+    assert_eq!(components, table("component", are_strings, name));
+}
+
+#[test]
+fn graphs_of_format_1_say_what_they_hold() {
+    for (graph, edges, vertices, ids, is_weighted) in [
+        ("weighted", "few.txt", 16, "integer", true),
+        ("names", "few.txt", 16, "string", false),
+        ("dense", "dense.txt", 512, "range", false),
+    ] {
+        let shop = shop_with(graph, edges);
+        let facts = shop.tegula("info g.tegula --json").done().json();
+        let text = String::from_utf8(shop.read("g.txt")).unwrap();
+        let count = text.lines().filter(|line| !line.starts_with('#')).count();
+        assert_eq!(facts["format_version"], 1, "{graph}");
+        assert_eq!((&facts["vertices"], &facts["edges"]), (&vertices.into(), &count.into()));
+        assert_eq!((&facts["ids"], &facts["weighted"]), (&ids.into(), &is_weighted.into()));
+    }
+}
+
+#[test]
+fn graphs_of_format_1_have_the_answers_that_they_always_had() {
+    assert_answers_of_few(&shop_with("weighted", "few.txt"), false);
+    assert_answers_of_few(&shop_with("names", "few.txt"), true);
+}
+
+#[test]
+fn what_they_were_made_from_still_has_the_same_answers() {
+    let shop = shop_with("weighted", "few.txt");
+    shop.tegula("import g.txt -o g.tegula --force --weighted").done();
+    assert_answers_of_few(&shop, false);
+    shop.tegula("import g.txt -o g.tegula --force --ids string").done();
+    assert_answers_of_few(&shop, true);
+}
+
+#[test]
+fn rows_and_masks_of_format_1_have_the_answers_of_the_oracles() {
+    let shop = shop_with("dense", "dense.txt");
+    let text = String::from_utf8(shop.read("g.txt")).unwrap();
+    let edge = |line: &str| {
+        let (source, target) = line.split_once(' ').unwrap();
+        (source.parse().unwrap(), target.parse().unwrap())
+    };
+    let graph = EdgeList::new(text.lines().map(edge).collect());
+    let ranks = shop.tegula("run pagerank g.tegula --iterations 10").done().out;
+    verify_pagerank(&graph, 0.85, 10, &numbers(&ranks, "rank")).unwrap();
+    let hops = shop.tegula("run bfs g.tegula --source 509").done().out;
+    assert_eq!(numbers_with_gaps(&hops, "distance"), bfs(&graph, 509));
+    assert!(column(&hops, "distance").iter().filter(|(_, hops)| hops.is_some()).count() > 50);
+    let components = shop.tegula("run wcc g.tegula").done().out;
+    assert_eq!(numbers(&components, "component"), wcc(&graph));
+}

@@ -1,0 +1,184 @@
+//! Graph directories that are newer, incomplete or damaged: what is wrong is found and named, and
+//! there is never a wrong answer. And the smallest graphs that there are.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use tegula_store::read::crc32c;
+use tegula_testkit::XorShift;
+
+use crate::shop::{Said, Shop};
+
+/// What runs on each graph.
+const RUNS: [&str; 3] = [
+    "run pagerank g.tegula --iterations 5",
+    "run bfs g.tegula --source 1 --parents",
+    "run wcc g.tegula",
+];
+/// Bits that are flipped, a file.
+const FLIPS: u64 = 12;
+
+/// A graph with every file that the options ask for.
+fn graph(options: &str) -> Shop {
+    let shop = Shop::new();
+    shop.tegula("generate rmat --scale 10 --weighted --seed 4 -o g.wel").done();
+    shop.tegula(&format!("import g.wel -o g.tegula --order degree {options}")).done();
+    // A search begins at a vertex with an edge, whatever the graph.
+    assert!(shop.tegula(RUNS[1]).done().out.lines().count() > 500);
+    shop
+}
+
+/// Two graphs that together have every kind of file.
+fn graphs() -> [Shop; 2] {
+    [graph("--ids integer"), graph("--ids string --weighted")]
+}
+
+/// That a graph is refused in words that name the damaged file.
+#[track_caller]
+fn assert_refused(said: Said, name: &str) {
+    said.failed(3, &["g.tegula", name]);
+}
+
+#[test]
+fn a_newer_format_is_refused_with_both_versions() {
+    let shop = graph("");
+    let manifest = String::from_utf8(shop.read("g.tegula/manifest.json")).unwrap();
+    let (json, _) = manifest.trim_end().rsplit_once('\n').unwrap();
+    // A newer version may have fields that this one does not know, and none of those it knows.
+    for newer in [
+        json.replace("\"format_version\": 1,", "\"format_version\": 2,"),
+        "{\"format_version\": 2, \"shards\": [\"here\", \"there\"]}".to_owned(),
+    ] {
+        let sealed = format!("{newer}\ncrc32c {:08x}\n", crc32c(newer.as_bytes()));
+        shop.write("g.tegula/manifest.json", sealed);
+        for command in ["info g.tegula", "verify g.tegula"].into_iter().chain(RUNS) {
+            let said = shop.tegula(command);
+            said.failed(3, &["g.tegula", "version 2", "up to 1", "newer tegula"]);
+        }
+    }
+}
+
+#[test]
+fn a_missing_file_is_named_whichever_it_is() {
+    for shop in graphs() {
+        for (name, bytes) in shop.files("g.tegula") {
+            let path = format!("g.tegula/{name}");
+            fs::remove_file(shop.path(&path)).unwrap();
+            for command in ["info g.tegula", "verify g.tegula"].into_iter().chain(RUNS) {
+                assert_refused(shop.tegula(command), &name);
+            }
+            shop.write(&path, bytes);
+        }
+        shop.tegula("verify g.tegula").done();
+    }
+}
+
+#[test]
+fn a_file_that_is_cut_off_or_goes_on_is_named_whatever_its_length() {
+    for shop in graphs() {
+        for (name, bytes) in shop.files("g.tegula") {
+            let path = format!("g.tegula/{name}");
+            let length = bytes.len();
+            for cut in [0, 1, 31, 32, length / 2, length - 33, length - 1] {
+                shop.write(&path, &bytes[..cut]);
+                assert_refused(shop.tegula("verify g.tegula"), &name);
+                assert_refused(shop.tegula(RUNS[0]), &name);
+            }
+            for more in [vec![0], bytes.clone()] {
+                shop.write(&path, [bytes.clone(), more].concat());
+                assert_refused(shop.tegula("verify g.tegula"), &name);
+                assert_refused(shop.tegula(RUNS[0]), &name);
+            }
+            shop.write(&path, bytes);
+        }
+    }
+}
+
+#[test]
+fn a_flipped_bit_leads_to_an_error_or_has_no_effect_on_any_run() {
+    let mut random = XorShift::new(4);
+    for shop in graphs() {
+        let right = RUNS.map(|words| shop.tegula(words).done().out);
+        let mut found = BTreeMap::new();
+        for (name, bytes) in shop.files("g.tegula") {
+            let path = format!("g.tegula/{name}");
+            for _ in 0..FLIPS {
+                let bit = random.below(8 * bytes.len() as u64);
+                let mut damaged = bytes.clone();
+                damaged[(bit / 8) as usize] ^= 1 << (bit % 8);
+                shop.write(&path, damaged);
+                assert_refused(shop.tegula("verify g.tegula"), &name);
+                for (words, right) in RUNS.iter().zip(&right) {
+                    let said = shop.tegula(words);
+                    // A run does not read all: a search needs no degrees.
+                    if said.code == Some(0) {
+                        assert!(said.out == *right, "bit {bit} of {name}: {words} is wrong");
+                    } else {
+                        assert_refused(said, &name);
+                        *found.entry(name.clone()).or_insert(0) += 1;
+                    }
+                }
+            }
+            shop.write(&path, bytes);
+        }
+        assert!(found.values().sum::<u64>() > 8 * FLIPS, "{found:?}");
+    }
+}
+
+#[test]
+fn files_of_another_graph_are_told_apart() {
+    let shop = graph("--ids integer");
+    shop.tegula("generate rmat --scale 10 --seed 5 -o h.el").done();
+    shop.tegula("import h.el -o h.tegula --order degree").done();
+    let (own, other) = (shop.files("g.tegula"), shop.files("h.tegula"));
+    assert_eq!(own.keys().collect::<Vec<_>>(), other.keys().collect::<Vec<_>>());
+    for (name, bytes) in own {
+        shop.write(&format!("g.tegula/{name}"), &other[&name]);
+        shop.tegula("verify g.tegula").failed(3, &["g.tegula"]);
+        shop.tegula(RUNS[0]).failed(3, &["g.tegula"]);
+        shop.write(&format!("g.tegula/{name}"), bytes);
+    }
+}
+
+#[test]
+fn a_graph_of_one_vertex_has_all_answers() {
+    let shop = Shop::new();
+    shop.write("g.el", "7 7\n");
+    for order in ["given", "degree", "auto"] {
+        shop.tegula(&format!("import g.el -o g.tegula --force --undirected --order {order}"))
+            .done();
+        let facts = shop.tegula("info g.tegula --json").done().json();
+        assert_eq!((&facts["vertices"], &facts["edges"]), (&1.into(), &1.into()));
+        shop.tegula("verify g.tegula").done();
+        for (words, table) in [
+            ("pagerank g.tegula", "vertex\trank\n7\t1\n"),
+            ("bfs g.tegula --source 7 --parents", "vertex\tdistance\tparent\n7\t0\t7\n"),
+            ("wcc g.tegula", "vertex\tcomponent\n7\t7\n"),
+            ("wcc g.tegula --method propagation", "vertex\tcomponent\n7\t7\n"),
+        ] {
+            assert_eq!(shop.tegula(&format!("run {words}")).done().out, table, "{words}");
+        }
+        shop.tegula("run bfs g.tegula --source 0").failed(3, &["no vertex", "`0`"]);
+    }
+}
+
+#[test]
+fn a_graph_without_a_vertex_has_empty_answers() {
+    let shop = Shop::new();
+    shop.write("g.el", "# nobody\n");
+    shop.tegula("import g.el -o g.tegula --undirected").done();
+    let facts = shop.tegula("info g.tegula --json").done().json();
+    assert_eq!((&facts["vertices"], &facts["edges"]), (&0.into(), &0.into()));
+    shop.tegula("verify g.tegula").done();
+    for (words, header) in [
+        ("pagerank g.tegula", "vertex\trank\n"),
+        ("wcc g.tegula", "vertex\tcomponent\n"),
+        ("wcc g.tegula --method propagation", "vertex\tcomponent\n"),
+    ] {
+        assert_eq!(shop.tegula(&format!("run {words}")).done().out, header, "{words}");
+        for output in ["out.parquet", "out.npy", "out.csv.gz"] {
+            shop.tegula(&format!("run {words} -o {output} --force")).done();
+        }
+    }
+    shop.tegula("run bfs g.tegula --source 0").failed(3, &["no vertex", "`0`"]);
+}

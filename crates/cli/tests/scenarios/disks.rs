@@ -1,0 +1,187 @@
+//! Disks that are full, and files and folders that may not be used: the message names them, and
+//! nothing half-made is left there.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use rustix::process::geteuid;
+use tegula_testkit::data::skip;
+
+use crate::shop::{Said, Shop, said};
+
+/// Mounts a small disk at the folder `full`, does the call, and lists what it has left on that disk.
+/// All of it happens in a namespace of its own, so the disk is gone behind it.
+const ON_A_SMALL_DISK: &str = "mount -t tmpfs -o size=$0 none full || exit 99
+    \"$@\"; code=$?; ls -A full; exit $code";
+
+/// A shop with an empty folder `full`, if a disk can be mounted there; else says why not.
+fn shop_with_a_disk() -> Option<Shop> {
+    let shop = Shop::new();
+    fs::create_dir(shop.path("full")).unwrap();
+    let probe = said(&mut on_a_small_disk(&shop, 64, Command::new("true")));
+    if probe.code != Some(0) {
+        skip(&format!("no small disk can be mounted: {}", probe.err.trim()));
+        return None;
+    }
+    Some(shop)
+}
+
+/// A call where `full` is a disk of so many KiB; its standard output ends with what is left there.
+fn on_a_small_disk(shop: &Shop, kibibytes: u64, call: Command) -> Command {
+    let mut command = Command::new("unshare");
+    command.arg("--mount").current_dir(shop.path("."));
+    if !geteuid().is_root() {
+        command.arg("--map-root-user");
+    }
+    command.args(["sh", "-c", ON_A_SMALL_DISK]).arg(format!("{kibibytes}k"));
+    command.arg(call.get_program()).args(call.get_args());
+    command
+}
+
+/// That it failed for want of room in `full`, and has left nothing there: that would be listed.
+#[track_caller]
+fn assert_full(said: Said) {
+    said.failed(1, &["full", "No space left on device"]);
+}
+
+#[test]
+fn an_import_to_a_disk_of_any_size_is_whole_or_leaves_nothing() {
+    let Some(shop) = shop_with_a_disk() else { return };
+    shop.tegula("generate rmat --scale 13 --weighted -o g.wel").done();
+    let mut failures = 0;
+    for kibibytes in (16..).step_by(48) {
+        let call = shop.command("import g.wel -o full/g.tegula --weighted --quiet");
+        let said = said(&mut on_a_small_disk(&shop, kibibytes, call));
+        if said.code == Some(0) {
+            assert_eq!(said.out, "g.tegula\n");
+            break;
+        }
+        assert_full(said);
+        failures += 1;
+    }
+    // Each file was the one that did not fit at some size.
+    assert!(failures > 10, "only {failures} sizes were too small");
+}
+
+#[test]
+fn temporary_files_that_do_not_fit_end_an_import() {
+    let Some(shop) = shop_with_a_disk() else { return };
+    shop.tegula("generate rmat --scale 18 -o g.bin32").done();
+    let words = "import g.bin32 -o g.tegula --memory 64MiB --spill-directory full --quiet";
+    for kibibytes in [4, 1 << 10, 8 << 10] {
+        assert_full(said(&mut on_a_small_disk(&shop, kibibytes, shop.command(words))));
+        assert_eq!(shop.names(), ["full", "g.bin32"]);
+    }
+    said(&mut on_a_small_disk(&shop, 256 << 10, shop.command(words))).done();
+    shop.tegula("verify g.tegula").done();
+}
+
+#[test]
+fn a_replacement_that_does_not_fit_leaves_what_was_there() {
+    let Some(shop) = shop_with_a_disk() else { return };
+    shop.tegula("generate rmat --scale 13 -o g.el").done();
+    shop.write("old.el", "1 2\n");
+    let script = "$0 import old.el -o full/g.tegula -q; $0 import g.el -o full/g.tegula --force";
+    let mut call = Command::new("sh");
+    call.args(["-c", script, env!("CARGO_BIN_EXE_tegula")]);
+    let said = said(&mut on_a_small_disk(&shop, 64, call));
+    assert_eq!((said.code, said.out.as_str()), (Some(1), "g.tegula\n"), "{}", said.err);
+    assert!(said.err.contains("No space left on device"), "{}", said.err);
+}
+
+#[test]
+fn tables_and_edge_lists_that_do_not_fit_leave_nothing() {
+    let Some(shop) = shop_with_a_disk() else { return };
+    shop.tegula("generate rmat --scale 13 -o g.el").done();
+    shop.tegula("import g.el -o g.tegula").done();
+    for words in [
+        "run pagerank g.tegula -o full/out.csv",
+        "run pagerank g.tegula -o full/out.parquet",
+        "run pagerank g.tegula -o full/out.npy",
+        "run pagerank g.tegula -o full/out.tsv.zst",
+        "generate rmat --scale 13 -o full/g.el",
+        "generate rmat --scale 13 -o full/g.bin32",
+        "generate rmat --scale 13 -o full/g.el.gz",
+    ] {
+        assert_full(said(&mut on_a_small_disk(&shop, 8, shop.command(words))));
+    }
+}
+
+/// A shop that anyone may look into.
+fn open_shop() -> Shop {
+    let shop = Shop::new();
+    permit(&shop, ".", 0o755);
+    shop
+}
+
+fn permit(shop: &Shop, name: &str, mode: u32) {
+    fs::set_permissions(shop.path(name), Permissions::from_mode(mode)).unwrap();
+}
+
+/// Calls the command as somebody whom permissions bind, which the superuser is not.
+fn as_somebody(shop: &Shop, words: &str) -> Said {
+    let mut command = shop.command(words);
+    if geteuid().is_root() {
+        // `nobody`. Where the command was built may be closed to others, so it is copied.
+        let copy = shop.path("tegula");
+        fs::copy(env!("CARGO_BIN_EXE_tegula"), &copy).unwrap();
+        let mut copied = Command::new(copy);
+        copied.args(command.get_args()).current_dir(shop.path(".")).uid(65534).gid(65534);
+        command = copied;
+    }
+    said(&mut command)
+}
+
+#[test]
+fn what_may_not_be_read_is_named() {
+    let shop = open_shop();
+    shop.write("g.el", "1 2\n");
+    shop.tegula("import g.el -o g.tegula").done();
+    fs::create_dir(shop.path("open")).unwrap();
+    permit(&shop, "open", 0o777);
+    fs::create_dir(shop.path("closed")).unwrap();
+    for (name, words) in [
+        ("g.el", "import g.el -o open/g.tegula"),
+        ("closed", "import closed -o open/g.tegula"),
+        ("closed", "import closed/g.el -o open/g.tegula"),
+        ("g.tegula/manifest.json", "info g.tegula"),
+        ("g.tegula/tiles.data", "run wcc g.tegula -o open/out.csv"),
+        ("g.tegula", "run wcc g.tegula -o open/out.csv"),
+    ] {
+        let mode = fs::metadata(shop.path(name)).unwrap().permissions().mode();
+        permit(&shop, name, 0);
+        let said = as_somebody(&shop, words);
+        permit(&shop, name, mode);
+        said.failed(1, &[name, "Permission denied"]);
+        assert_eq!(fs::read_dir(shop.path("open")).unwrap().count(), 0, "{words}");
+    }
+}
+
+#[test]
+fn where_may_not_be_written_is_named() {
+    let shop = open_shop();
+    shop.write("g.el", "1 2\n");
+    shop.tegula("import g.el -o g.tegula").done();
+    fs::create_dir(shop.path("open")).unwrap();
+    permit(&shop, "open", 0o777);
+    fs::create_dir(shop.path("closed")).unwrap();
+    permit(&shop, "closed", 0o555);
+    for words in [
+        "import g.el -o closed/g.tegula",
+        "import g.el -o closed/deep/g.tegula",
+        "run wcc g.tegula -o closed/out.csv",
+        "generate path --vertices 3 -o closed/g.el",
+    ] {
+        as_somebody(&shop, words).failed(1, &["closed", "Permission denied"]);
+        assert_eq!(fs::read_dir(shop.path("closed")).unwrap().count(), 0, "{words}");
+    }
+    // Temporary files are made when they are needed: this one needs none.
+    as_somebody(&shop, "import g.el -o open/g.tegula --spill-directory closed --quiet").done();
+    shop.tegula("generate rmat --scale 18 -o large.bin32").done();
+    let words = "import large.bin32 -o open/h.tegula --memory 64MiB --spill-directory closed";
+    as_somebody(&shop, words).failed(1, &["closed", "Permission denied"]);
+    assert!(!shop.path("open/h.tegula").exists());
+    assert_eq!(fs::read_dir(shop.path("open")).unwrap().count(), 1);
+}

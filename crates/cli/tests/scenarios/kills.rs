@@ -1,0 +1,195 @@
+//! Imports that are killed outright: no graph, or a whole one, and nothing that is
+//! in the way of the next import. Moments are fractions of what a whole import was seen to take, so that
+//! they are spread over it on any machine.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::Child;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use tegula_testkit::XorShift;
+
+use crate::shop::{Shop, wait_until};
+
+/// Kills at moments that are spread over the time of a whole import.
+const KILLS: u32 = 14;
+/// Kills around the moment at which a graph takes its name.
+const KILLS_LATE: u32 = 8;
+
+/// A graph directory, file by file.
+type Files = BTreeMap<String, Vec<u8>>;
+
+/// Two edge lists, and the graphs that become of them.
+struct Two {
+    shop: Shop,
+    old: Files,
+    new: Files,
+    /// What one import takes.
+    whole: Duration,
+}
+
+impl Two {
+    fn new() -> Two {
+        let shop = Shop::new();
+        shop.tegula("generate rmat --scale 12 --seed 1 -o old.el").done();
+        shop.tegula("generate rmat --scale 15 --seed 2 -o new.el").done();
+        shop.tegula("import old.el -o g.tegula").done();
+        let old = shop.files("g.tegula");
+        let started = Instant::now();
+        shop.tegula("import new.el -o g.tegula --force").done();
+        let whole = started.elapsed();
+        let new = shop.files("g.tegula");
+        assert_ne!(old, new);
+        Two { shop, old, new, whole }
+    }
+
+    /// Makes what is there before an import: the old graph, or nothing.
+    fn put_back(&self, old: bool) {
+        let graph = self.shop.path("g.tegula");
+        if graph.exists() {
+            fs::remove_dir_all(&graph).unwrap();
+        }
+        if old {
+            fs::create_dir(&graph).unwrap();
+            self.old.iter().for_each(|(name, bytes)| {
+                fs::write(graph.join(name), bytes).unwrap();
+            });
+        }
+    }
+
+    /// That the graph is one of the two, whole, and says which.
+    #[track_caller]
+    fn assert_whole(&self) -> &Files {
+        self.shop.tegula("verify g.tegula --quiet").done();
+        let found = self.shop.files("g.tegula");
+        let expected = [&self.old, &self.new].into_iter().find(|files| **files == found);
+        expected.expect("it is one of the two, byte for byte")
+    }
+
+    /// That only the inputs and the graph are there.
+    #[track_caller]
+    fn assert_tidy(&self) {
+        assert_eq!(self.shop.names(), ["g.tegula", "new.el", "old.el"]);
+    }
+
+    /// The hidden directory of the running import, once there is one.
+    fn unfinished(&self) -> Option<PathBuf> {
+        let names = self.shop.names();
+        let hidden = names.iter().find(|name| name.starts_with(".g.tegula.importing-"));
+        hidden.map(|name| self.shop.path(name))
+    }
+}
+
+/// Kills it; whether it was still at work.
+#[track_caller]
+fn kill(mut child: Child) -> bool {
+    child.kill().unwrap();
+    let status = child.wait().unwrap();
+    let was_at_work = status.signal() == Some(9);
+    assert!(was_at_work || status.success(), "{status}");
+    was_at_work
+}
+
+#[test]
+fn an_import_that_is_killed_at_any_moment_leaves_nothing_that_opens() {
+    let two = Two::new();
+    let words = "import new.el -o g.tegula --memory 64MiB --quiet";
+    let mut random = XorShift::new(1);
+    let mut killed = 0;
+    for moment in 0..KILLS {
+        two.put_back(false);
+        let child = two.shop.start(words);
+        sleep(two.whole.mul_f64((f64::from(moment) + random.fraction()) / f64::from(KILLS)));
+        if kill(child) {
+            killed += 1;
+        }
+        // The last moment may have been right behind the end.
+        if two.shop.path("g.tegula").exists() {
+            assert!(two.assert_whole() == &two.new);
+            continue;
+        }
+        for command in ["info", "verify", "run wcc"] {
+            two.shop.tegula(&format!("{command} g.tegula")).failed(3, &["g.tegula"]);
+        }
+        two.shop.tegula(words).done();
+        assert!(two.assert_whole() == &two.new);
+        two.assert_tidy();
+    }
+    assert!(killed > 0, "every import was quicker than the kill");
+}
+
+#[test]
+fn a_replacement_that_is_killed_at_any_moment_leaves_the_old_graph_or_the_new_one() {
+    let two = Two::new();
+    let words = "import new.el -o g.tegula --memory 64MiB --quiet --force";
+    let mut random = XorShift::new(2);
+    let mut killed = 0;
+    for moment in 0..KILLS {
+        two.put_back(true);
+        let child = two.shop.start(words);
+        sleep(two.whole.mul_f64((f64::from(moment) + random.fraction()) / f64::from(KILLS)));
+        if kill(child) {
+            killed += 1;
+        } else {
+            assert!(two.assert_whole() == &two.new);
+        }
+        two.assert_whole();
+    }
+    assert!(killed > 0, "every import was quicker than the kill");
+    two.shop.tegula(words).done();
+    assert!(two.assert_whole() == &two.new);
+    two.assert_tidy();
+}
+
+#[test]
+fn a_replacement_that_is_killed_while_it_takes_its_name_leaves_one_of_the_two() {
+    let two = Two::new();
+    let words = "import new.el -o g.tegula --quiet --force";
+    let mut random = XorShift::new(3);
+    for _ in 0..KILLS_LATE {
+        two.put_back(true);
+        let mut child = two.shop.start(words);
+        // The manifest is the last file that is written; soon the directories change places, and the
+        // old one is removed file by file.
+        let is_written = || two.unfinished().is_some_and(|it| it.join("manifest.json").exists());
+        while !is_written() && child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        sleep(two.whole.mul_f64(random.fraction() / 50.0));
+        kill(child);
+        two.assert_whole();
+        // What is left of the one that lost is removed before the next begins.
+        two.shop.tegula("import old.el -o g.tegula --quiet --force").done();
+        assert!(two.assert_whole() == &two.old);
+        two.assert_tidy();
+    }
+}
+
+#[test]
+fn temporary_files_vanish_with_the_import_that_is_killed() {
+    let shop = Shop::new();
+    fs::create_dir(shop.path("spill")).unwrap();
+    let mut child = shop.start("import - -o g.tegula --memory 64MiB --spill-directory spill");
+    let mut input = child.stdin.take().unwrap();
+    input.write_all("1 2\n2 3\n70 1\n".repeat(1_000_000).as_bytes()).unwrap();
+    // It holds a file in that folder open, which has no name there.
+    let opened = PathBuf::from(format!("/proc/{}/fd", child.id()));
+    let spill = shop.path("spill").canonicalize().unwrap();
+    wait_until(|| {
+        let files = fs::read_dir(&opened).unwrap().flatten();
+        files.filter_map(|file| fs::read_link(file.path()).ok()).any(|at| at.starts_with(&spill))
+    });
+    assert!(kill(child));
+    assert_eq!(fs::read_dir(shop.path("spill")).unwrap().count(), 0);
+    let left = shop.names();
+    assert!(left.len() == 2 && left[0].starts_with(".g.tegula.importing-"), "{left:?}");
+    shop.tegula("info g.tegula").failed(3, &["g.tegula"]);
+
+    shop.write("g.el", "1 2\n");
+    shop.tegula("import g.el -o g.tegula").done();
+    assert_eq!(shop.names(), ["g.el", "g.tegula", "spill"]);
+}

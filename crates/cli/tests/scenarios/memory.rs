@@ -1,0 +1,174 @@
+//! A budget is a promise: the process keeps it by its own count, and works where the kernel allows it
+//! no more.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::fs::statfs;
+use serde_json::Value;
+use tegula_generators::{Rmat, edges};
+use tegula_testkit::data::skip;
+
+use crate::shop::{Shop, said};
+
+/// What the kernel holds for a process beyond what the process sees of itself: page tables, stacks
+/// and sockets of the kernel, the ring of its reads, and a few pages of files that are being written.
+const KERNEL_BYTES: u64 = 4 << 20;
+
+/// A control group of processes. The kernel keeps them within a limit: it takes the page cache that
+/// they have filled first, and then kills.
+struct MemoryGroup(PathBuf);
+
+impl MemoryGroup {
+    /// Makes one, or says why there is none.
+    fn new(shop: &Shop, limit: u64) -> Option<MemoryGroup> {
+        // `TMPFS_MAGIC` of linux/magic.h.
+        if statfs(shop.path(".").as_path()).unwrap().f_type == 0x0102_1994 {
+            skip("no memory limit by the kernel: scratch folders lie in memory, so files count");
+            return None;
+        }
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("tegula-test-{}-{number}", std::process::id());
+        let path = Path::new("/sys/fs/cgroup/memory").join(name);
+        if let Err(error) = fs::create_dir(&path) {
+            skip(&format!("no memory limit by the kernel, {} is refused: {error}", path.display()));
+            return None;
+        }
+        let group = MemoryGroup(path);
+        fs::write(group.0.join("memory.limit_in_bytes"), limit.to_string()).unwrap();
+        // Where there is swap, it would stand in for memory.
+        let _ = fs::write(group.0.join("memory.memsw.limit_in_bytes"), limit.to_string());
+        Some(group)
+    }
+
+    /// The same call, made within the group.
+    fn enclose(&self, command: &Command) -> Command {
+        let mut enclosed = Command::new("sh");
+        enclosed.args(["-c", "echo $$ > \"$0\" && exec \"$@\""]).arg(self.0.join("cgroup.procs"));
+        enclosed.arg(command.get_program()).args(command.get_args());
+        command.get_current_dir().into_iter().for_each(|folder| {
+            enclosed.current_dir(folder);
+        });
+        enclosed
+    }
+}
+
+impl Drop for MemoryGroup {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+/// That a call with so much memory takes no more by its own count, and works where it cannot get
+/// more. Returns what it reports.
+#[track_caller]
+fn assert_within(shop: &Shop, words: &str, memory: u64) -> Value {
+    let mut command = shop.command(&format!("{words} --json --memory {memory}"));
+    let limit = memory + KERNEL_BYTES;
+    let group = MemoryGroup::new(shop, limit);
+    if let Some(group) = &group {
+        command = group.enclose(&command);
+    }
+    let said = said(&mut command);
+    assert!(said.code.is_some(), "{words}: killed, for it takes more than {limit} bytes");
+    let report = said.done().json();
+    let peak = report["peak_memory_bytes"].as_u64().unwrap();
+    assert!(peak <= memory, "{words}: {peak} bytes of {memory}");
+    report
+}
+
+/// Writes edges, one at a time.
+fn write_edges(shop: &Shop, name: &str, scale: u32, write: impl Fn(&mut dyn Write, (u64, u64))) {
+    let file = fs::File::create(shop.path(name)).unwrap();
+    let mut out = std::io::BufWriter::new(file);
+    let rmat = Rmat::new(scale, Rmat::EDGE_FACTOR, 7).unwrap();
+    edges(&rmat).into_iter().for_each(|edge| write(&mut out, edge));
+    out.flush().unwrap();
+}
+
+/// Imports with little memory and with less.
+#[track_caller]
+fn assert_imports(shop: &Shop, words: &str, edge_count: u64) {
+    for memory in [64 << 20, 128 << 20] {
+        let words = format!("import {words} -o g.tegula --force");
+        let report = assert_within(shop, &words, memory);
+        assert_eq!(report["edges"], edge_count, "{words}");
+    }
+}
+
+#[test]
+fn raw_pairs_are_imported_within_the_budget() {
+    let shop = Shop::new();
+    shop.tegula("generate rmat --scale 20 -o g.bin32").done();
+    assert_imports(&shop, "g.bin32", 16 << 20);
+}
+
+#[test]
+fn text_is_imported_within_the_budget() {
+    let shop = Shop::new();
+    shop.tegula("generate rmat --scale 19 -o g.el").done();
+    assert_imports(&shop, "g.el", 8 << 20);
+}
+
+#[test]
+fn names_are_imported_within_the_budget() {
+    let shop = Shop::new();
+    write_edges(&shop, "g.tsv", 18, |out, (source, target)| {
+        writeln!(out, "person-{source:07}\tperson-{target:07}").unwrap();
+    });
+    assert_imports(&shop, "g.tsv", 4 << 20);
+}
+
+#[test]
+fn sparse_ids_are_imported_within_the_budget() {
+    let shop = Shop::new();
+    // An odd factor keeps them apart and spreads them over all of the 64 bits.
+    let sparse = |id: u64| id.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes();
+    write_edges(&shop, "g.bin64", 19, |out, (source, target)| {
+        out.write_all(&[sparse(source), sparse(target)].concat()).unwrap();
+    });
+    assert_imports(&shop, "g.bin64", 8 << 20);
+}
+
+/// That every algorithm, from a source, keeps the least budget that it accepts.
+#[track_caller]
+fn assert_runs(shop: &Shop, source: &str) {
+    let search = format!("bfs --parents --source {source}");
+    for algorithm in ["pagerank --iterations 3", &search, "wcc"] {
+        for (output, threads) in [("out.csv", 1), ("out.parquet", 1), ("out.parquet", 3)] {
+            let words = format!("run {algorithm} g.tegula -o {output} --force --threads {threads}");
+            let estimate = shop.tegula(&format!("{words} --estimate --json")).done().json();
+            let needed = estimate["needed_bytes"].as_u64().unwrap();
+            let report = assert_within(shop, &words, needed);
+            // What is not kept is read in every iteration.
+            let scans = report["iterations"].as_u64().unwrap();
+            let read = report["bytes_read"].as_u64().unwrap();
+            let kept = scans * estimate["tile_bytes"].as_u64().unwrap() / 2;
+            assert!(read > kept, "{words}: {read} bytes in {scans} iterations");
+        }
+    }
+}
+
+#[test]
+fn runs_from_the_disk_keep_the_least_budget_that_they_accept() {
+    let shop = Shop::new();
+    shop.tegula("generate rmat --scale 20 -o g.bin32").done();
+    shop.tegula("import g.bin32 -o g.tegula").done();
+    let source = u32::from_le_bytes(shop.read("g.bin32")[..4].try_into().unwrap());
+    assert_runs(&shop, &source.to_string());
+}
+
+#[test]
+fn names_in_tables_are_within_the_budget() {
+    let shop = Shop::new();
+    write_edges(&shop, "g.tsv", 19, |out, (source, target)| {
+        writeln!(out, "person-{source:07}\tperson-{target:07}").unwrap();
+    });
+    shop.tegula("import g.tsv -o g.tegula").done();
+    let text = String::from_utf8(shop.read("g.tsv")).unwrap();
+    assert_runs(&shop, text.split('\t').next().unwrap());
+}
