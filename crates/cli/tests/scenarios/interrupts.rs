@@ -5,6 +5,7 @@ use std::process::{Child, ChildStdin};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
 use tegula_testkit::EdgeList;
 
@@ -48,15 +49,26 @@ fn waiting_import(shop: &Shop) -> (Child, ChildStdin) {
 }
 
 #[test]
-fn an_interrupted_import_leaves_nothing() {
+fn an_import_that_waits_for_input_is_interrupted() {
     let shop = Shop::new();
-    let (child, input) = waiting_import(&shop);
+    let (child, _input) = waiting_import(&shop);
     interrupt(&child);
-    // The reader notices at the latest when more input or its end comes.
-    sleep(Duration::from_millis(50));
-    drop(input);
     assert_interrupted(child);
     assert!(shop.names().is_empty(), "{:?}", shop.names());
+}
+
+#[test]
+fn an_import_to_which_nothing_comes_is_interrupted() {
+    let shop = Shop::new();
+    mknodat(CWD, shop.path("pipe"), FileType::Fifo, Mode::RWXU, 0).unwrap();
+    for source in ["-", "pipe"] {
+        let mut child = shop.start(&format!("import {source} -o g.tegula"));
+        let _input = child.stdin.take();
+        wait_for_handler(&child);
+        interrupt(&child);
+        assert_interrupted(child);
+        assert_eq!(shop.names(), ["pipe"]);
+    }
 }
 
 #[test]

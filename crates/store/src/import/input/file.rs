@@ -2,11 +2,13 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use super::parquet::Table;
-use super::stream::{Compression, Stream};
+use super::stream::{Compression, Patient, Stream};
 use super::text::{self, Dialect};
 use super::work::{Emit, Reader};
 use super::{Format, IdKind, InputOptions, PairWidth};
@@ -61,12 +63,21 @@ impl InputFile {
 
     fn resolve(path: PathBuf, options: &InputOptions) -> Result<InputFile> {
         if path.as_os_str() == "-" {
-            return InputFile::once(path, Box::new(io::stdin()), options);
+            let input = io::stdin().as_fd().try_clone_to_owned();
+            let input = input.map_err(Error::io("open", &path))?;
+            return InputFile::once(
+                path,
+                Box::new(Patient::new(input.into(), &options.cancel)),
+                options,
+            );
         }
-        let mut file = File::open(&path).map_err(Error::io("open", &path))?;
+        // A pipe without a writer would block here already.
+        let unblocked = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+        let opened = File::options().read(true).custom_flags(unblocked).open(&path);
+        let mut file = opened.map_err(Error::io("open", &path))?;
         let metadata = file.metadata().map_err(Error::io("read", &path))?;
         if !metadata.is_file() {
-            return InputFile::once(path, Box::new(file), options);
+            return InputFile::once(path, Box::new(Patient::new(file, &options.cancel)), options);
         }
         let mut head = [0; HEAD_BYTES];
         let filled = fill(&mut file, &mut head).map_err(Error::io("read", &path))?;

@@ -114,6 +114,8 @@ pub struct InputOptions {
     pub threads: usize,
     /// Bytes that the readers may hold at once, all workers together.
     pub memory: u64,
+    /// Ends the waiting for a pipe or a terminal on which nothing comes.
+    pub cancel: Cancel,
 }
 
 impl InputOptions {
@@ -132,6 +134,7 @@ impl Default for InputOptions {
             weight_column: None,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             memory: InputOptions::MEMORY_DEFAULT,
+            cancel: Cancel::default(),
         }
     }
 }
