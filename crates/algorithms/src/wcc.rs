@@ -11,15 +11,17 @@
 //! * **propagation** sends the smallest id seen so far along the edges until nothing changes. It
 //!   reads only tiles with a source that changed, but it needs as many scans as the longest shortest
 //!   path has edges, and both directions of every edge: it is for graphs that were imported as
-//!   undirected, which is left to the caller to see to. It is here because it exercises the executor like many other programs do.
-//!   Memory: 8 bytes a vertex.
+//!   undirected. It is here because it exercises the executor like many other programs do. Memory:
+//!   8 bytes a vertex.
 //!
 //! The definition is that of LDBC Graphalytics; which id names a component is left to the caller.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use tegula_engine::{Activity, ApplyTo, EdgeVisitor, Graph, Next, Program, Result};
+use tegula_engine::{Activity, ApplyTo, EdgeVisitor, Graph, Next, Program};
 use tegula_engine::{RunOptions, RunStatistics, VertexId, visit_edges};
+
+use crate::error::{Error, Result};
 
 /// How components are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -64,7 +66,7 @@ impl Components {
 /// Finds the components.
 ///
 /// # Errors
-/// Those of [`tegula_engine::run`].
+/// Those of [`tegula_engine::run`]; [`Error::OneDirection`] for propagation on a directed graph.
 pub fn run(graph: &Graph, config: WccConfig, options: &RunOptions<'_>) -> Result<Components> {
     match config.method {
         Method::UnionFind => {
@@ -73,6 +75,10 @@ pub fn run(graph: &Graph, config: WccConfig, options: &RunOptions<'_>) -> Result
             Ok(Components { roots: forest.into_roots(), statistics })
         }
         Method::Propagation => {
+            if !graph.manifest().undirected {
+                let graph = graph.directory().to_owned();
+                return Err(Error::OneDirection { method: "propagation", graph });
+            }
             let outcome = tegula_engine::run(graph, SmallestId, options)?;
             let roots = outcome.states.into_iter().map(VertexId).collect();
             Ok(Components { roots, statistics: outcome.statistics })

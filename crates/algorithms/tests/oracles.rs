@@ -3,12 +3,13 @@
 
 mod support;
 
-use support::{components, find, import_edges, open, original_of, table, threads};
+use support::{components, find, import_edges, import_with, open, original_of, table, threads};
+use tegula_algorithms::Error;
 use tegula_algorithms::bfs::Bfs;
 use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_algorithms::wcc::{self, Method, WccConfig};
 use tegula_engine::Graph;
-use tegula_store::import::VertexOrder;
+use tegula_store::import::{ImportConfig, VertexOrder};
 use tegula_testkit::{
     EdgeList, Scratch, pagerank_until, small_graphs, verify_bfs, verify_pagerank, verify_wcc,
 };
@@ -81,13 +82,24 @@ fn union_find_finds_the_components() {
 fn propagation_finds_the_components_of_undirected_graphs() {
     let scratch = Scratch::new();
     for (name, edges) in small_graphs(7) {
-        let edges = edges.undirected();
-        let directory = import_edges(scratch.path(), name, &edges, VertexOrder::Degree);
-        let graph = open(&directory);
+        let config = ImportConfig { undirected: true, ..Default::default() };
+        let graph = open(&import_with(config, scratch.path(), name, &edges));
         let config = WccConfig { method: Method::Propagation };
         let found = wcc::run(&graph, config, &threads(2)).unwrap();
         verify_wcc(&edges, &components(&graph, &found.roots)).unwrap();
         let united = wcc::run(&graph, WccConfig::default(), &threads(2)).unwrap();
         assert_eq!(found.roots, united.roots, "{name}: both name a component by its smallest id");
+    }
+}
+
+#[test]
+fn propagation_refuses_graphs_with_one_direction() {
+    let scratch = Scratch::new();
+    let edges = EdgeList::new(vec![(1, 0), (1, 2)]);
+    let graph = open(&import_edges(scratch.path(), "g", &edges, VertexOrder::Given));
+    let config = WccConfig { method: Method::Propagation };
+    match wcc::run(&graph, config, &threads(1)) {
+        Err(Error::OneDirection { graph: named, .. }) => assert_eq!(named, graph.directory()),
+        other => panic!("{other:?}"),
     }
 }
