@@ -20,4 +20,12 @@ pub enum Error {
         /// The graph directory.
         graph: PathBuf,
     },
+    /// A walk cannot begin anew where it should.
+    #[error(
+        "a seed has the weight {weight}; weights are numbers of at least 0, one of them above it"
+    )]
+    BadSeed {
+        /// The weight; 0 when no seed has another one.
+        weight: f64,
+    },
 }

@@ -58,6 +58,15 @@ impl IdChunk {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// The position of an id.
+    fn position(&self, id: &OriginalId) -> Option<usize> {
+        match (self, id) {
+            (IdChunk::Integers(ids), OriginalId::Integer(id)) => ids.binary_search(id).ok(),
+            (IdChunk::Strings(ids), OriginalId::String(id)) => ids.binary_search(id).ok(),
+            _ => None,
+        }
+    }
 }
 
 impl OriginalIds {
@@ -136,26 +145,48 @@ impl OriginalIds {
     /// # Errors
     /// Those of reading.
     pub fn find(&self, id: &OriginalId) -> Result<Option<VertexId>> {
-        let wanted = match (&self.ids, id) {
-            (Ids::Strings { .. }, OriginalId::Integer(id)) => OriginalId::String(id.to_string()),
-            (Ids::Range | Ids::Integers(_), OriginalId::String(id)) => match id.parse() {
-                Ok(id) => OriginalId::Integer(id),
-                Err(_) => return Ok(None),
-            },
-            _ => id.clone(),
-        };
+        let Some(wanted) = self.as_stored(id) else { return Ok(None) };
         let (mut low, mut high) = (0, self.vertex_count);
         while high - low > CHUNK {
             let middle = low + (high - low) / 2;
             if self.by_rank(middle)? <= wanted { low = middle } else { high = middle }
         }
-        let ids = self.ids_of(low, high - low)?;
-        let found = match (&ids, &wanted) {
-            (IdChunk::Integers(ids), OriginalId::Integer(id)) => ids.binary_search(id).ok(),
-            (IdChunk::Strings(ids), OriginalId::String(id)) => ids.binary_search(id).ok(),
-            _ => None,
-        };
+        let found = self.ids_of(low, high - low)?.position(&wanted);
         found.map(|index| Ok(self.dense_of(low + index, 1)?[0])).transpose()
+    }
+
+    /// As [`OriginalIds::find`] for each of many ids. Reads all ids once.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn find_all(&self, ids: &[OriginalId]) -> Result<Vec<Option<VertexId>>> {
+        let stored = ids.iter().enumerate();
+        let mut wanted: Vec<(OriginalId, usize)> =
+            stored.filter_map(|(index, id)| Some((self.as_stored(id)?, index))).collect();
+        wanted.sort_unstable();
+        let mut wanted = wanted.into_iter().peekable();
+        let mut found = vec![None; ids.len()];
+        self.for_each_chunk(|ids, vertices| {
+            let last = ids.get(ids.len() - 1);
+            while let Some((id, index)) = wanted.next_if(|(id, _)| *id <= last) {
+                found[index] = ids.position(&id).map(|position| vertices[position]);
+            }
+            Ok::<(), Error>(())
+        })?;
+        Ok(found)
+    }
+
+    /// An id as the graph would have it: a string or an integer.
+    fn as_stored(&self, id: &OriginalId) -> Option<OriginalId> {
+        match (&self.ids, id) {
+            (Ids::Strings { .. }, OriginalId::Integer(id)) => {
+                Some(OriginalId::String(id.to_string()))
+            }
+            (Ids::Range | Ids::Integers(_), OriginalId::String(id)) => {
+                id.parse().ok().map(OriginalId::Integer)
+            }
+            _ => Some(id.clone()),
+        }
     }
 
     fn ids_of(&self, rank: usize, count: usize) -> Result<IdChunk> {
