@@ -138,7 +138,8 @@ impl Answer for Ranks {
         let top = greatest(graph, top, |vertex| Some(TotalOrder(self.ranks[vertex.index()])))?;
         Ok(Summary {
             change: self.change.is_finite().then_some(self.change),
-            sum: self.ranks.iter().map(|&rank| f64::from(rank)).sum(),
+            // From 0, since the sum of nothing is -0.
+            sum: self.ranks.iter().fold(0.0, |sum, &rank| sum + f64::from(rank)),
             top: top.into_iter().map(|(vertex, rank)| Ranked { vertex, rank: rank.0 }).collect(),
         })
     }

@@ -92,6 +92,10 @@ fn json_is_one_object_with_the_promised_fields() {
         assert_eq!(Some(times.len() as u64), report["iterations"].as_u64());
         assert_eq!(report["bytes_written"], 0);
     }
+    shop.import(&EdgeList::default(), "");
+    let report = shop.tegula("run pagerank g.tegula --json").done().out;
+    assert!(report.contains(r#""sum":0.0,"#), "{report}");
+    shop.import(&EdgeList::new(vec![(1, 2), (2, 3), (3, 1), (4, 1)]), "");
     let report = shop.tegula("run bfs g.tegula --source 2 --json -o out.csv").done().json();
     assert_eq!(report["bytes_written"].as_u64(), Some(shop.read("out.csv").len() as u64));
     let expected = serde_json::json!({"reached": 3, "depth": 2, "levels": [1, 1, 1]});

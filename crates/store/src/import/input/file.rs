@@ -227,19 +227,18 @@ fn detect(path: &Path, compression: Compression, head: &[u8]) -> Result<Format> 
     let name =
         path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
-    match name.rsplit_once('.').map(|(_, ending)| ending) {
-        Some("txt" | "el" | "wel") => Ok(Format::Text),
-        Some("csv") => Ok(Format::Csv),
-        Some("tsv") => Ok(Format::Tsv),
-        Some("bin32") => Ok(Format::Pairs32),
-        Some("bin64") => Ok(Format::Pairs64),
-        Some("parquet" | "pq") => Ok(Format::Parquet),
-        _ if head.starts_with(b"PAR1") => Ok(Format::Parquet),
-        _ if compression == Compression::None && head.contains(&0) => {
-            Err(bad_file(path, "neither text nor a known ending; pass --format"))
-        }
-        _ => Ok(Format::Text),
+    if let Some((_, ending)) = name.rsplit_once('.')
+        && let Some(format) = Format::of_ending(ending)
+    {
+        return Ok(format);
     }
+    if head.starts_with(b"PAR1") {
+        return Ok(Format::Parquet);
+    }
+    if compression == Compression::None && head.contains(&0) {
+        return Err(bad_file(path, "neither text nor a known ending; pass --format"));
+    }
+    Ok(Format::Text)
 }
 
 /// A fault of a file as a whole.
