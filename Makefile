@@ -9,7 +9,7 @@ CARGO ?= cargo
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: ## Build tegula and show it on a graph that is generated on the spot
+demo: ## Build tegula and show it on three real graphs and a generated one
 	$(CARGO) build --locked --release --bin tegula
 	$(CARGO) xtask demo
 

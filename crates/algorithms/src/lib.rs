@@ -1,7 +1,10 @@
 //! Graph algorithms on the engine: one file an algorithm.
 
+mod error;
+
 pub mod bfs;
 pub mod pagerank;
 pub mod wcc;
 
+pub use error::{Error, Result};
 pub use tegula_engine as engine;

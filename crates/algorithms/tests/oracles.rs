@@ -3,14 +3,16 @@
 
 mod support;
 
-use support::{components, find, import_edges, open, original_of, table, threads};
+use support::{components, find, import_edges, import_with, open, original_of, table, threads};
+use tegula_algorithms::Error;
 use tegula_algorithms::bfs::Bfs;
 use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_algorithms::wcc::{self, Method, WccConfig};
-use tegula_engine::Graph;
-use tegula_store::import::VertexOrder;
+use tegula_engine::{Graph, VertexId};
+use tegula_store::import::{ImportConfig, VertexOrder};
 use tegula_testkit::{
-    EdgeList, Scratch, pagerank_until, small_graphs, verify_bfs, verify_pagerank, verify_wcc,
+    EdgeList, Scratch, pagerank_until, small_graphs, verify_bfs, verify_pagerank,
+    verify_personalized_pagerank, verify_wcc,
 };
 
 const ORDERS: [VertexOrder; 2] = [VertexOrder::Given, VertexOrder::Degree];
@@ -36,6 +38,36 @@ fn pagerank_is_within_1e_5_of_double_precision() {
         let ranks = table(graph, &outcome.states, f64::from);
         verify_pagerank(edges, 0.85, 20, &ranks).unwrap();
     });
+}
+
+#[test]
+fn personalized_pagerank_is_within_1e_5_of_double_precision() {
+    on_small_graphs(|edges, graph| {
+        let vertices = edges.vertices();
+        let Some((&first, &last)) = vertices.first().zip(vertices.last()) else { return };
+        let one = vec![(last, 0.3)];
+        let several = vec![(first, 1.0), (last, 2.5), (vertices[vertices.len() / 2], 0.0)];
+        let twice = vec![(first, 1.0), (last, 1.0), (first, 1e-3)];
+        for seeds in [one, several, twice] {
+            let config = PageRankConfig { stop: Stop::Iterations(20), ..Default::default() };
+            let dense: Vec<_> =
+                seeds.iter().map(|&(id, weight)| (find(graph, id), weight)).collect();
+            let program = PageRank::personalized(config, graph.vertex_count(), &dense).unwrap();
+            let outcome = tegula_engine::run(graph, program, &threads(2)).unwrap();
+            let ranks = table(graph, &outcome.states, f64::from);
+            verify_personalized_pagerank(edges, 0.85, 20, &seeds, &ranks).unwrap();
+        }
+    });
+}
+
+#[test]
+fn seeds_need_weights() {
+    let config = PageRankConfig::default();
+    let first = VertexId(0);
+    for seeds in [&[][..], &[(first, 0.0)], &[(first, -1.0)], &[(first, f64::NAN), (first, 1.0)]] {
+        let result = PageRank::personalized(config, 3, seeds);
+        assert!(matches!(result, Err(Error::BadSeed { .. })), "{seeds:?}");
+    }
 }
 
 #[test]
@@ -81,13 +113,24 @@ fn union_find_finds_the_components() {
 fn propagation_finds_the_components_of_undirected_graphs() {
     let scratch = Scratch::new();
     for (name, edges) in small_graphs(7) {
-        let edges = edges.undirected();
-        let directory = import_edges(scratch.path(), name, &edges, VertexOrder::Degree);
-        let graph = open(&directory);
+        let config = ImportConfig { undirected: true, ..Default::default() };
+        let graph = open(&import_with(config, scratch.path(), name, &edges));
         let config = WccConfig { method: Method::Propagation };
         let found = wcc::run(&graph, config, &threads(2)).unwrap();
         verify_wcc(&edges, &components(&graph, &found.roots)).unwrap();
         let united = wcc::run(&graph, WccConfig::default(), &threads(2)).unwrap();
         assert_eq!(found.roots, united.roots, "{name}: both name a component by its smallest id");
+    }
+}
+
+#[test]
+fn propagation_refuses_graphs_with_one_direction() {
+    let scratch = Scratch::new();
+    let edges = EdgeList::new(vec![(1, 0), (1, 2)]);
+    let graph = open(&import_edges(scratch.path(), "g", &edges, VertexOrder::Given));
+    let config = WccConfig { method: Method::Propagation };
+    match wcc::run(&graph, config, &threads(1)) {
+        Err(Error::OneDirection { graph: named, .. }) => assert_eq!(named, graph.directory()),
+        other => panic!("{other:?}"),
     }
 }

@@ -39,6 +39,33 @@ fn ranks(graph: &Graph, options: &RunOptions<'_>) -> Vec<u32> {
     outcome.states.iter().map(|rank| rank.to_bits()).collect()
 }
 
+/// Personalized ranks, of two seeds.
+fn personal_ranks(graph: &Graph, options: &RunOptions<'_>) -> Vec<u32> {
+    let seeds = [(VertexId(1), 1.0), (VertexId(70_000), 0.5)];
+    let program = PageRank::personalized(CONFIG, graph.vertex_count(), &seeds).unwrap();
+    let outcome = tegula_engine::run(graph, program, options).unwrap();
+    outcome.states.iter().map(|rank| rank.to_bits()).collect()
+}
+
+#[test]
+fn whatever_the_seeds() {
+    let scratch = Scratch::new();
+    let directory = skewed(&scratch);
+    let expected = personal_ranks(&open(&directory), &threads(1));
+    assert!(personal_ranks(&open(&directory), &threads(3)) == expected);
+    let graph = open(&directory);
+    let needed =
+        estimate::<PageRank>(&graph, 2).needed() + PageRank::seeds_size(graph.vertex_count());
+    let graph = open_graph(&directory, needed, Backend::Auto).unwrap();
+    let options = |memory| RunOptions { memory, threads: 2, ..Default::default() };
+    assert!(personal_ranks(&graph, &options(needed)) == expected);
+    let program = PageRank::personalized(CONFIG, graph.vertex_count(), &[(VertexId(1), 1.0)]);
+    match tegula_engine::run(&graph, program.unwrap(), &options(needed - 1)) {
+        Err(Error::OverBudget { needed: found, .. }) => assert_eq!(found, needed),
+        other => panic!("{:?}", other.map(|outcome| outcome.statistics)),
+    }
+}
+
 #[test]
 fn whatever_the_threads() {
     let scratch = Scratch::new();

@@ -38,6 +38,15 @@ pub enum Failure {
     ClosedPipe,
 }
 
+impl From<tegula_algorithms::Error> for Failure {
+    fn from(error: tegula_algorithms::Error) -> Failure {
+        match error {
+            tegula_algorithms::Error::Run(error) => error.into(),
+            wrong_use => Failure::usage(wrong_use.to_string()),
+        }
+    }
+}
+
 impl Failure {
     /// A fault of the command line.
     pub fn usage(message: impl Into<String>) -> Failure {

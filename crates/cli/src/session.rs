@@ -5,12 +5,11 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
-use tegula_store::{Cancel, Progress, Silent};
+use tegula_store::{Cancel, Progress, Silent, Temporary};
 use tracing_subscriber::EnvFilter;
 
 use crate::args::Common;
 use crate::errors::{self, Failure, Result};
-use crate::output;
 use crate::progress::Bars;
 use crate::report::Grid;
 
@@ -138,7 +137,7 @@ fn cancel_on_interrupt(cancel: Cancel) {
     static WAS_ASKED: AtomicBool = AtomicBool::new(false);
     let handler = move || {
         if WAS_ASKED.swap(true, Ordering::SeqCst) {
-            output::remove_unfinished();
+            Temporary::remove_all();
             std::process::exit(INTERRUPTED);
         }
         cancel.cancel();

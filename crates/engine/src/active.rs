@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tegula_store::tiles::{CHUNK_LOG2_MIN, TileSummary};
+use tegula_store::tiles::TileSummary;
 
 /// A set of vertices, with a summary by which tiles are passed over.
 #[derive(Debug, Default)]
@@ -13,7 +13,7 @@ pub struct ActiveSet {
 }
 
 /// Words of a chunk.
-const CHUNK_WORDS: usize = 1 << (CHUNK_LOG2_MIN - 6);
+const CHUNK_WORDS: usize = 1 << (TileSummary::CHUNK_LOG2_MIN - 6);
 
 impl ActiveSet {
     /// The empty set over `vertex_count` vertices: a bit each.
@@ -62,8 +62,8 @@ impl ActiveSet {
             let bit = mask.trailing_zeros();
             mask &= mask - 1;
             let chunk = tile.chunk(bit);
-            if chunk_log2 == CHUNK_LOG2_MIN {
-                let index = (chunk.start >> CHUNK_LOG2_MIN) as usize;
+            if chunk_log2 == TileSummary::CHUNK_LOG2_MIN {
+                let index = (chunk.start >> TileSummary::CHUNK_LOG2_MIN) as usize;
                 if self.chunks.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1) {
                     return true;
                 }
@@ -75,8 +75,8 @@ impl ActiveSet {
     }
 
     fn has_any_chunk(&self, vertices: Range<u64>) -> bool {
-        let first = (vertices.start >> CHUNK_LOG2_MIN) as usize;
-        let last = (vertices.end >> CHUNK_LOG2_MIN) as usize;
+        let first = (vertices.start >> TileSummary::CHUNK_LOG2_MIN) as usize;
+        let last = (vertices.end >> TileSummary::CHUNK_LOG2_MIN) as usize;
         let last = last.min(self.words.len().div_ceil(CHUNK_WORDS));
         (first..last).any(|index| self.chunks[index / 64] >> (index % 64) & 1 == 1)
     }

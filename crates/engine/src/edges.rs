@@ -11,7 +11,7 @@ use tegula_store::{Result, VertexId};
 use crate::instructions::{Instructions, WithInstructions};
 use crate::options::{RunOptions, RunStatistics};
 use crate::run::cache_within;
-use crate::scan::{ScanJob, ScanWorker, scan};
+use crate::scan::{Direction, ScanJob, ScanWorker, scan};
 use crate::tile_cache::Part;
 
 /// Is shown every edge, by several threads at once, in no particular order.
@@ -19,13 +19,16 @@ pub trait EdgeVisitor: Sync {
     /// An edge.
     fn visit(&self, source: VertexId, target: VertexId);
 
-    /// Whether a tile is worth reading.
+    /// Whether the visitor has a use for the edges of a tile; asked again until the tile is visited.
+    /// Once it has none, it never has again.
     fn needs(&self, _tile: &TileSummary) -> bool {
         true
     }
 }
 
-/// Shows every edge of the graph to a visitor that itself holds `visitor_size` bytes. One scan.
+/// Shows every edge of the graph to a visitor that itself holds `visitor_size` bytes. One scan, from
+/// the last targets to the first: where vertices are ordered by degree, those with few edges come
+/// first, which may tell a visitor all that it needs to know of those with many.
 ///
 /// # Errors
 /// [`tegula_store::Error::OverBudget`] before anything is read; those of reading; cancellation.
@@ -39,7 +42,7 @@ pub fn visit_edges<V: EdgeVisitor>(
     let read_before = graph.reader().statistics().bytes_read;
     let cache = cache_within(graph, "the run", visitor_size, false, options)?;
     let job = EdgeScan { graph, visitor, instructions: options.instructions };
-    let done = scan(&cache, &[&job], options.threads, &options.cancel)?;
+    let done = scan(&cache, &[&job], Direction::LastToFirst, options.threads, &options.cancel)?;
     Ok(RunStatistics {
         iterations: 1,
         iteration_times: vec![started.elapsed()],

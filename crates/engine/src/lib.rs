@@ -19,4 +19,5 @@ pub use program::{Activity, ApplyTo, EdgeWeight, Next, Program, Value};
 pub use run::{Estimate, Outcome, estimate, run, run_together};
 
 pub use tegula_store::graph::Graph;
+pub use tegula_store::tiles::TileSummary;
 pub use tegula_store::{Error, Result, VertexId};

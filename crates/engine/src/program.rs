@@ -69,6 +69,11 @@ pub trait Program: Send + Sync {
     /// Whether `degree` is wanted: it costs 4 bytes a vertex. Elsewhere it is 0.
     const NEEDS_DEGREE: bool;
 
+    /// Bytes that the program itself holds, where they are worth to be counted in the budget.
+    fn size(&self) -> u64 {
+        0
+    }
+
     /// The state of a vertex before the first iteration.
     fn init(
         &self,

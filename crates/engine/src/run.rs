@@ -9,7 +9,7 @@ use tegula_store::{Error, Result, Unit};
 use crate::job::Job;
 use crate::options::{PROCESS_OVERHEAD, RunOptions, RunStatistics};
 use crate::program::Program;
-use crate::scan::{ScanJob, scan};
+use crate::scan::{Direction, ScanJob, scan};
 use crate::superstep::Supersteps;
 use crate::tile_cache::TileCache;
 
@@ -44,7 +44,7 @@ pub struct Outcome<P: Program> {
     pub statistics: RunStatistics,
 }
 
-/// What a program needs on a graph, without running it.
+/// What a program needs on a graph, without running it; what the program itself holds comes on top.
 pub fn estimate<P: Program>(graph: &Graph, threads: usize) -> Estimate {
     let has_weights = P::Weight::IS_WEIGHTED && graph.is_weighted();
     estimate_with(graph, threads, Supersteps::<P>::size(graph, threads), has_weights)
@@ -84,7 +84,7 @@ pub(crate) fn cache_within<'g>(
 /// [`Error::Cancelled`], [`Error::WorkerFailed`].
 pub fn run<P: Program>(graph: &Graph, program: P, options: &RunOptions<'_>) -> Result<Outcome<P>> {
     let has_weights = P::Weight::IS_WEIGHTED && graph.is_weighted();
-    let held = Supersteps::<P>::size(graph, options.threads);
+    let held = Supersteps::<P>::size(graph, options.threads) + program.size();
     let cache = cache_within(graph, "the run", held, has_weights, options)?;
     let mut job = Supersteps::new(graph, program, options.instructions, options.threads)?;
     let statistics = run_jobs(&cache, &mut [&mut job], options)?;
@@ -104,7 +104,9 @@ pub fn run_together<P: Program, Q: Program>(
     let wants_weights = P::Weight::IS_WEIGHTED || Q::Weight::IS_WEIGHTED;
     let has_weights = wants_weights && graph.is_weighted();
     let held = Supersteps::<P>::size(graph, options.threads)
-        + Supersteps::<Q>::size(graph, options.threads);
+        + Supersteps::<Q>::size(graph, options.threads)
+        + first.size()
+        + second.size();
     let cache = cache_within(graph, "the runs", held, has_weights, options)?;
     let mut first = Supersteps::new(graph, first, options.instructions, options.threads)?;
     let mut second = Supersteps::new(graph, second, options.instructions, options.threads)?;
@@ -138,7 +140,8 @@ fn run_jobs(
         }
         let scans: Vec<_> = running.iter_mut().map(|job| job.start_scan()).collect();
         let scan_jobs: Vec<&dyn ScanJob> = scans.iter().map(|scan| &**scan as _).collect();
-        let done = scan(cache, &scan_jobs, options.threads, &options.cancel)?;
+        let done =
+            scan(cache, &scan_jobs, Direction::FirstToLast, options.threads, &options.cancel)?;
         scans.into_iter().for_each(|scan| scan.end());
         running.iter_mut().for_each(|job| job.finish_iteration());
         statistics.iterations += 1;

@@ -18,7 +18,8 @@ use crate::tile_cache::{Part, PendingTiles, TileCache, Tiles};
 
 /// Something that looks at tiles: one of a set that shares a scan.
 pub trait ScanJob: Sync {
-    /// Whether the job has a use for a tile.
+    /// Whether the job has a use for a tile: asked before the scan, before the tile is read and before it
+    /// is processed. Once it has none, it never has again in this scan.
     fn needs(&self, tile: &TileSummary) -> bool;
 
     /// Whether a batch is to be finished even where no tile of it is needed.
@@ -44,6 +45,15 @@ pub trait ScanWorker {
     fn end_part(&mut self, part: &Part);
 }
 
+/// Which way a scan goes through the parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// In the order of the file.
+    FirstToLast,
+    /// In the opposite order.
+    LastToFirst,
+}
+
 /// What a scan did.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ScanStatistics {
@@ -61,10 +71,14 @@ pub struct ScanStatistics {
 pub fn scan(
     cache: &TileCache<'_>,
     jobs: &[&dyn ScanJob],
+    direction: Direction,
     threads: usize,
     cancel: &Cancel,
 ) -> Result<ScanStatistics> {
-    let plan = Plan::new(cache, jobs);
+    let mut plan = Plan::new(cache, jobs);
+    if direction == Direction::LastToFirst {
+        plan.parts.reverse();
+    }
     let shared = Shared {
         cache,
         jobs,
@@ -72,6 +86,7 @@ pub fn scan(
         cancel,
         next_part: AtomicUsize::new(0),
         edges_processed: AtomicU64::new(0),
+        tiles_processed: AtomicU64::new(0),
         failed: AtomicBool::new(false),
         failure: Mutex::new(None),
     };
@@ -86,10 +101,12 @@ pub fn scan(
         });
     }
     let edges_processed = shared.edges_processed.load(Ordering::Relaxed);
+    let tiles_processed = shared.tiles_processed.load(Ordering::Relaxed);
+    let tiles_skipped = cache.graph().tiles().len() as u64 - tiles_processed;
     let failure = shared.failure.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     match failure {
         Some(error) => Err(error),
-        None => Ok(ScanStatistics { edges_processed, tiles_skipped: plan.tiles_skipped }),
+        None => Ok(ScanStatistics { edges_processed, tiles_skipped }),
     }
 }
 
@@ -98,25 +115,15 @@ struct Plan {
     /// Indices of parts, each with the groups of it that are needed.
     parts: Vec<(usize, Range<usize>)>,
     groups: Vec<usize>,
-    tiles_skipped: u64,
 }
 
 impl Plan {
     fn new(cache: &TileCache<'_>, jobs: &[&dyn ScanJob]) -> Plan {
-        let tiles = cache.graph().tiles();
         let every_batch = jobs.iter().any(|job| job.finishes_every_batch());
-        let is_needed = |tile: usize| jobs.iter().any(|job| job.needs(&tiles[tile].summary));
-        let mut plan = Plan { parts: Vec::new(), groups: Vec::new(), tiles_skipped: 0 };
+        let mut plan = Plan { parts: Vec::new(), groups: Vec::new() };
         for (index, part) in cache.parts().iter().enumerate() {
             let start = plan.groups.len();
-            for group in part.groups.clone() {
-                let range = cache.groups()[group].tiles.clone();
-                let needed = range.clone().filter(|&tile| is_needed(tile)).count();
-                plan.tiles_skipped += (range.len() - needed) as u64;
-                if needed > 0 {
-                    plan.groups.push(group);
-                }
-            }
+            plan.groups.extend(part.groups.clone().filter(|&group| is_needed(cache, jobs, group)));
             plan.parts.push((index, start..plan.groups.len()));
             // A batch is finished when all its parts are, so all of them take part or none.
             if part.number + 1 == part.count && !every_batch {
@@ -130,6 +137,12 @@ impl Plan {
     }
 }
 
+/// Whether a job has a use for a tile of a group.
+fn is_needed(cache: &TileCache<'_>, jobs: &[&dyn ScanJob], group: usize) -> bool {
+    let tiles = &cache.graph().tiles()[cache.groups()[group].tiles.clone()];
+    tiles.iter().any(|tile| jobs.iter().any(|job| job.needs(&tile.summary)))
+}
+
 /// What the workers of one scan share.
 struct Shared<'s> {
     cache: &'s TileCache<'s>,
@@ -138,6 +151,7 @@ struct Shared<'s> {
     cancel: &'s Cancel,
     next_part: AtomicUsize,
     edges_processed: AtomicU64,
+    tiles_processed: AtomicU64,
     failed: AtomicBool,
     failure: Mutex<Option<Error>>,
 }
@@ -170,7 +184,7 @@ impl Shared<'_> {
                 match self.cache.get(*group) {
                     Some(tiles) => self.process_group(*group, tiles, &mut workers)?,
                     None => {
-                        let tiles = window.take(*group)?;
+                        let Some(tiles) = window.take(*group)? else { continue };
                         self.process_group(*group, &tiles, &mut workers)?;
                         self.cache.keep(*group, tiles);
                         window.release(*group);
@@ -189,10 +203,11 @@ impl Shared<'_> {
         workers: &mut [Box<dyn ScanWorker + '_>],
     ) -> Result<()> {
         let graph = self.cache.graph();
-        let mut edges = 0;
+        let (mut edges, mut processed) = (0, 0);
         for index in self.cache.groups()[group].tiles.clone() {
             self.cancel.check()?;
             let entry = &graph.tiles()[index];
+            let edges_before = edges;
             let bytes = self.cache.tile_bytes(tiles, group, index);
             let weights = match self.cache.weight_bytes(tiles, group, index) {
                 [] => &[],
@@ -207,7 +222,9 @@ impl Shared<'_> {
                     edges += u64::from(entry.summary.edge_count);
                 }
             }
+            processed += u64::from(edges > edges_before);
         }
+        self.tiles_processed.fetch_add(processed, Ordering::Relaxed);
         self.edges_processed.fetch_add(edges, Ordering::Relaxed);
         Ok(())
     }
@@ -225,7 +242,9 @@ fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
 struct Window<'s> {
     shared: &'s Shared<'s>,
     claimed: VecDeque<usize>,
-    pending: VecDeque<(usize, PendingTiles)>,
+    /// Groups in the order in which they are used, none of them in memory; without their tiles those
+    /// that nobody needs any more.
+    pending: VecDeque<(usize, Option<PendingTiles>)>,
     /// The claimed part whose groups are being asked for, and those of them not asked for yet.
     asking: Range<usize>,
     outstanding: u64,
@@ -279,21 +298,26 @@ impl<'s> Window<'s> {
             if cache.get(group).is_some() {
                 continue;
             }
+            if !is_needed(cache, self.shared.jobs, group) {
+                self.pending.push_back((group, None));
+                continue;
+            }
             let size = cache.groups()[group].size;
             if self.outstanding > 0 && self.outstanding + size > cache.stream_size() {
                 self.asking.start = index;
                 return;
             }
             self.outstanding += size;
-            self.pending.push_back((group, cache.request(group)));
+            self.pending.push_back((group, Some(cache.request(group))));
         }
     }
 
-    /// Waits for a group that was asked for; it comes first, since groups are used in order.
-    fn take(&mut self, group: usize) -> Result<Tiles> {
+    /// Waits for a group that was asked for; it comes first, since groups are used in order. `None` if
+    /// nobody needed it any more when it was its turn.
+    fn take(&mut self, group: usize) -> Result<Option<Tiles>> {
         let (first, pending) = self.pending.pop_front().expect("a group is asked for before use");
         assert_eq!(first, group, "groups are used in the order in which they were asked for");
-        self.shared.cache.receive(group, pending)
+        pending.map(|pending| self.shared.cache.receive(group, pending)).transpose()
     }
 
     /// A group that was taken is done with, or kept: its room is free for a further read.

@@ -95,10 +95,11 @@ pub enum Error {
 }
 
 impl Error {
-    /// Wraps an operating system error: `.map_err(Error::io("read", path))`.
+    /// Wraps an operating system error: `.map_err(Error::io("read", path))`. An error of this type
+    /// that came as one of the operating system, through `Read` or `Write`, is unwrapped.
     pub fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Error {
         let path = path.as_ref().to_owned();
-        move |source| Error::Io { action, path, source }
+        move |source| source.downcast().unwrap_or_else(|source| Error::Io { action, path, source })
     }
 }
 

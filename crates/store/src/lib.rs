@@ -5,6 +5,7 @@ mod budget;
 mod error;
 mod ids;
 mod progress;
+mod temporary;
 
 pub mod graph;
 pub mod import;
@@ -15,3 +16,4 @@ pub use budget::{default_memory, parse_size};
 pub use error::{At, Bytes, Error, Place, Result};
 pub use ids::{OriginalId, VERTEX_COUNT_MAX, VertexId};
 pub use progress::{Cancel, Progress, Silent, Unit};
+pub use temporary::Temporary;

@@ -131,6 +131,23 @@ fn weights_of_raw_pairs_are_finite() {
 }
 
 #[test]
+fn every_member_of_a_gzip_file_is_checked() {
+    let folder = folder();
+    let member = gzip("1 2\n3 4\n".repeat(5000).as_bytes());
+    let whole = [&member[..], &member].concat();
+    for sum in [member.len() - 6, whole.len() - 6] {
+        let mut damaged = whole.clone();
+        damaged[sum] ^= 1;
+        let path = put(&folder, "x.txt.gz", &damaged);
+        assert_refused(&path, &InputOptions::default(), At::File, "not valid gzip data");
+    }
+    for left in [member.len() + 5, member.len() + 30, whole.len() - 3] {
+        let path = put(&folder, "x.txt.gz", &whole[..left]);
+        assert_refused(&path, &InputOptions::default(), At::File, "the gzip data is cut off");
+    }
+}
+
+#[test]
 fn cut_off_and_damaged_compressed_text_is_refused() {
     let folder = folder();
     let text: String =

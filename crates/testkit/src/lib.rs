@@ -30,7 +30,9 @@ pub mod wcc;
 pub use bfs::{bfs, verify_bfs};
 pub use csc_pull::CscPull;
 pub use graph::{Adjacency, Compact, EdgeList};
-pub use pagerank::{pagerank, pagerank_until, verify_pagerank};
+pub use pagerank::{
+    pagerank, pagerank_until, personalized_pagerank, verify_pagerank, verify_personalized_pagerank,
+};
 pub use random::XorShift;
 pub use scratch::Scratch;
 pub use small_graphs::small_graphs;

@@ -3,6 +3,8 @@
 //! Ranks start at 1/V; then in each round
 //! `rank'(v) = (1 - d)/V + d * sum over edges u -> v of rank(u)/outdegree(u) + d/V * sum of dangling ranks`,
 //! where a dangling vertex is one without out-edges. Duplicate edges and loops count as given.
+//!
+//! Personalized, `(1 - d)/V` is `(1 - d) * weight(v)/sum of weights` instead, and nothing else changes.
 
 use rayon::prelude::*;
 
@@ -15,11 +17,27 @@ pub const TOLERANCE: f64 = 1e-5;
 
 /// The ranks after exactly `iterations` rounds.
 pub fn pagerank(graph: &EdgeList, damping: f64, iterations: usize) -> Table<f64> {
+    State::new(graph).ranks_after(damping, iterations)
+}
+
+/// The personalized ranks after exactly `iterations` rounds; of seeds that repeat, all weights count.
+///
+/// # Panics
+/// If a seed is no vertex.
+pub fn personalized_pagerank(
+    graph: &EdgeList,
+    damping: f64,
+    iterations: usize,
+    seeds: &[(u64, f64)],
+) -> Table<f64> {
     let mut state = State::new(graph);
-    for _ in 0..iterations {
-        state.iterate(damping);
+    let sum: f64 = seeds.iter().map(|(_, weight)| weight).sum();
+    state.jumps.fill(0.0);
+    for &(seed, weight) in seeds {
+        let seed = state.compact.dense(seed).expect("a seed is a vertex");
+        state.jumps[seed as usize] += weight / sum;
     }
-    state.compact.table(state.ranks)
+    state.ranks_after(damping, iterations)
 }
 
 /// The ranks once a round changes them by at most `tolerance` in all (L1), or after `iterations_max`
@@ -51,11 +69,24 @@ pub fn verify_pagerank(
     epsilon(&pagerank(graph, damping, iterations), ranks, TOLERANCE)
 }
 
+/// The same for personalized ranks.
+pub fn verify_personalized_pagerank(
+    graph: &EdgeList,
+    damping: f64,
+    iterations: usize,
+    seeds: &[(u64, f64)],
+    ranks: &[(u64, f64)],
+) -> Result<(), String> {
+    epsilon(&personalized_pagerank(graph, damping, iterations, seeds), ranks, TOLERANCE)
+}
+
 struct State {
     compact: Compact,
     columns: Adjacency,
     out_degrees: Vec<u32>,
     ranks: Vec<f64>,
+    /// The probability that a jump leads to each vertex.
+    jumps: Vec<f64>,
 }
 
 impl State {
@@ -65,8 +96,15 @@ impl State {
         for &(source, _) in &compact.edges {
             out_degrees[source as usize] += 1;
         }
-        let ranks = vec![1.0 / compact.vertices.len() as f64; compact.vertices.len()];
-        Self { columns: compact.in_edges(), compact, out_degrees, ranks }
+        let even = vec![1.0 / compact.vertices.len() as f64; compact.vertices.len()];
+        Self { columns: compact.in_edges(), compact, out_degrees, ranks: even.clone(), jumps: even }
+    }
+
+    fn ranks_after(mut self, damping: f64, iterations: usize) -> Table<f64> {
+        for _ in 0..iterations {
+            self.iterate(damping);
+        }
+        self.compact.table(self.ranks)
     }
 
     /// One round; returns the L1 change.
@@ -77,13 +115,16 @@ impl State {
             shares.clone().filter(|&(_, &degree)| degree == 0).map(|(rank, _)| rank).sum();
         let contributions: Vec<f64> =
             shares.map(|(rank, &degree)| rank / f64::from(degree)).collect();
-        let base = (1.0 - damping + damping * dangling) / vertex_count;
+        let stranded = damping * dangling / vertex_count;
         let next: Vec<f64> = (0..self.ranks.len() as u32)
             .into_par_iter()
             .map(|vertex| {
                 let sources = self.columns.of(vertex);
-                base + damping
-                    * sources.iter().map(|&source| contributions[source as usize]).sum::<f64>()
+                let jumped = (1.0 - damping) * self.jumps[vertex as usize];
+                jumped
+                    + stranded
+                    + damping
+                        * sources.iter().map(|&source| contributions[source as usize]).sum::<f64>()
             })
             .collect();
         let change = self.ranks.iter().zip(&next).map(|(old, new)| (old - new).abs()).sum();

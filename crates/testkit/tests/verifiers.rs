@@ -1,8 +1,8 @@
 //! Verifiers accept what is right and refuse what is nearly right.
 
 use tegula_testkit::{
-    EdgeList, Table, bfs, pagerank, pagerank_until, small_graphs, verify_bfs, verify_pagerank,
-    verify_wcc, wcc,
+    EdgeList, Table, bfs, pagerank, pagerank_until, personalized_pagerank, small_graphs,
+    verify_bfs, verify_pagerank, verify_personalized_pagerank, verify_wcc, wcc,
 };
 
 /// Parents for the distances: any vertex one hop closer.
@@ -110,6 +110,18 @@ fn a_rank_off_by_more_than_the_tolerance_is_refused() {
     verify_pagerank(&graph, 0.85, 5, &ranks).unwrap();
     ranks[3].1 *= 1.0 + 2e-6;
     assert!(verify_pagerank(&graph, 0.85, 5, &ranks).unwrap_err().contains("vertex 3"));
+}
+
+#[test]
+fn seeds_get_what_jumps() {
+    // After a round: both had 1/2, the seed sends it on, 1 is stranded.
+    let graph = EdgeList::new(vec![(0, 1)]);
+    let stranded = 0.8 * 0.5 / 2.0;
+    let expected = [(0, 0.2 + stranded), (1, 0.8 * 0.5 + stranded)];
+    verify_personalized_pagerank(&graph, 0.8, 1, &[(0, 3.0)], &expected).unwrap();
+    verify_personalized_pagerank(&graph, 0.8, 1, &[(1, 3.0)], &expected).unwrap_err();
+    let even = [(0, 2.0), (1, 1.0), (1, 1.0)];
+    assert_eq!(personalized_pagerank(&graph, 0.8, 5, &even), pagerank(&graph, 0.8, 5));
 }
 
 #[test]

@@ -32,6 +32,13 @@ pub struct Graph {
     pub known: Option<Known>,
 }
 
+impl Graph {
+    /// Whether each edge is stored in both directions.
+    pub fn is_undirected(&self) -> bool {
+        matches!(self.origin, Origin::File { is_undirected: true, .. })
+    }
+}
+
 /// All of them; the generated one has this scale.
 pub fn graphs(scale: u32) -> Vec<Graph> {
     vec![

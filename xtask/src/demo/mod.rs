@@ -64,7 +64,10 @@ fn show_all(root: &Path, scale: u32, is_kept: bool) -> Outcome {
         all.push((graph, measured));
     }
     say(&show::comparison(&paint, &all))?;
-    say(&show::ending(&paint, started.elapsed(), is_kept.then(|| stage.scratch.path())))
+    let command = stage.tegula.path();
+    let command = command.strip_prefix(root).unwrap_or(command);
+    let kept = is_kept.then(|| stage.scratch.path());
+    say(&show::ending(&paint, started.elapsed(), command, kept))
 }
 
 fn say(text: &str) -> Outcome {

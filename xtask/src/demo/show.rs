@@ -48,7 +48,7 @@ pub fn heading(paint: &Paint, graph: &Graph) -> String {
 pub fn graph(paint: &Paint, graph: &Graph, measured: &Measured) -> String {
     let mut lines = vec![format!("   {}", graph.about)];
     lines.push(format!(
-        "   {} vertices, {} edges, {} bytes per edge, imported in {} ({}/s)",
+        "   {} vertices, {} edges of {} bytes, imported in {} ({} edges/s)",
         paint.bold(&count(measured.vertices)),
         paint.bold(&count(measured.edges)),
         paint.bold(&format!("{:.2}", measured.bytes_per_edge)),
@@ -58,7 +58,7 @@ pub fn graph(paint: &Paint, graph: &Graph, measured: &Measured) -> String {
     let order = format!("   order of the vertices: {} ({})", measured.order, measured.order_reason);
     lines.push(paint.dim(&order));
     lines.push(String::new());
-    lines.extend(charts(paint, measured));
+    lines.extend(charts(paint, graph, measured));
     lines.push(String::new());
     lines.extend(runs(paint, measured));
     lines.push(String::new());
@@ -68,13 +68,14 @@ pub fn graph(paint: &Paint, graph: &Graph, measured: &Measured) -> String {
 }
 
 /// Degrees on the left, distances on the right.
-fn charts(paint: &Paint, measured: &Measured) -> Vec<String> {
+fn charts(paint: &Paint, graph: &Graph, measured: &Measured) -> Vec<String> {
     // Few vertices have most of the edges: only logarithms show both ends.
     let degrees: Vec<f64> =
         measured.degree_bins.iter().map(|&vertices| (1.0 + vertices as f64).log2()).collect();
     let levels: Vec<f64> = measured.levels.iter().map(|&vertices| vertices as f64).collect();
-    let (left, right) = ("vertices by out-degree (logarithmic)", "vertices by hops from ");
-    let right = format!("{right}{}", measured.source);
+    let degree = if graph.is_undirected() { "degree" } else { "out-degree" };
+    let left = format!("vertices by {degree} (both logarithmic)");
+    let right = format!("vertices by hops from {}", measured.source);
     let gap = " ".repeat(GAP);
     let mut lines = vec![format!("   {left:<CHART_WIDTH$}{gap}{right}")];
     let [left, right] = [&degrees, &levels].map(|v| upright(v, CHART_WIDTH, CHART_HEIGHT));
@@ -98,8 +99,10 @@ fn axis(first: &str, last: &str, width: usize) -> String {
 /// The algorithms, in memory and from disk.
 fn runs(paint: &Paint, measured: &Measured) -> Vec<String> {
     let budget = format!("from disk within {}", bytes(measured.budget as f64));
-    let head =
-        format!("   {:<26}{:>20}{:>27}{:>10}{:>10}", "", "in memory", budget, "read", "peak");
+    let head = format!(
+        "   {:<23}{:>19}{:>27}{:>10}{:>13}",
+        "time, and edges/s", "in memory", budget, "read", "peak memory"
+    );
     let mut lines = vec![paint.dim(&head)];
     let iterations = measured.pagerank.memory.iterations;
     for (name, pair) in [
@@ -109,7 +112,7 @@ fn runs(paint: &Paint, measured: &Measured) -> Vec<String> {
     ] {
         let Pair { memory, disk } = pair;
         lines.push(format!(
-            "   {name:<26}{:>20}{:>27}{:>10}{:>10}",
+            "   {name:<23}{:>19}{:>27}{:>10}{:>13}",
             time_and_rate(memory),
             time_and_rate(disk),
             bytes(disk.bytes_read),
@@ -135,19 +138,19 @@ fn ranking(paint: &Paint, measured: &Measured) -> Vec<String> {
     lines.collect()
 }
 
-/// What was checked.
+/// What was found, and what was checked.
 fn verdict(paint: &Paint, graph: &Graph, measured: &Measured) -> String {
     let components = match measured.components {
         1 => "1 component".to_owned(),
         number => format!("{} components (largest {})", count(number), count(measured.largest)),
     };
     let hops = count(measured.levels.len() as u64 - 1);
-    let reached = format!("{} reached in {hops} hops", count(measured.reached));
+    let reached = format!("{} vertices within {hops} hops", count(measured.reached));
     let checked = match graph.known {
-        Some(_) => "as known, also from disk",
-        None => "the same from disk",
+        Some(_) => "as is known of it, and the same from memory and disk",
+        None => "the same from memory and disk",
     };
-    format!("\n   {} {checked}: {components}, {reached}", paint.good("✓"))
+    format!("\n   {components}; {reached} of {}\n   {} {checked}", measured.source, paint.good("✓"))
 }
 
 /// All graphs under each other.
@@ -183,11 +186,11 @@ pub fn comparison(paint: &Paint, all: &[(Graph, Measured)]) -> String {
 }
 
 /// How long it took, and what to do now.
-pub fn ending(paint: &Paint, elapsed: Duration, kept: Option<&Path>) -> String {
+pub fn ending(paint: &Paint, elapsed: Duration, command: &Path, kept: Option<&Path>) -> String {
     let time = three_digits(elapsed.as_secs_f64());
     let graphs = match kept {
         Some(folder) => format!("The graphs are in {}.", folder.display()),
-        None => "The graphs are gone again; --keep keeps them.".to_owned(),
+        None => "The graphs are gone again; cargo xtask demo --keep keeps them.".to_owned(),
     };
     let steps = [
         ("import a graph of your own", "tegula import EDGES.txt.zst -o my.tegula"),
@@ -200,11 +203,10 @@ pub fn ending(paint: &Paint, elapsed: Duration, kept: Option<&Path>) -> String {
         ("measure this machine", "make bench"),
     ];
     let mut lines = vec![format!("\n{} in {time} s. {graphs}\n", paint.bold("Done"))];
-    lines.push(
-        paint.bold("What to try next") + &paint.dim("   (the command is target/release/tegula)"),
-    );
-    for (what, command) in steps {
-        lines.push(format!("   {what:<36}{}", paint.heading(command)));
+    let command = paint.dim(&format!("   (the command is {})", command.display()));
+    lines.push(paint.bold("What to try next") + &command);
+    for (what, call) in steps {
+        lines.push(format!("   {what:<36}{}", paint.heading(call)));
     }
     lines.join("\n") + "\n"
 }
@@ -246,7 +248,8 @@ mod tests {
         for shown in graphs(20) {
             let mut text = heading(&paint, &shown) + "\n" + &graph(&paint, &shown, &measured());
             text += &comparison(&paint, &[(shown, measured())]);
-            text += &ending(&paint, Duration::from_secs(5), None);
+            let command = Path::new("target/release/tegula");
+            text += &ending(&paint, Duration::from_secs(5), command, None);
             assert!(!text.contains('\u{1b}'));
             for line in text.lines() {
                 assert!(line.chars().count() <= WIDTH, "{line}");
@@ -258,7 +261,7 @@ mod tests {
 
     #[test]
     fn charts_stand_side_by_side() {
-        let lines = charts(&Paint::new(false), &measured());
+        let lines = charts(&Paint::new(false), &graphs(20)[0], &measured());
         assert_eq!(lines.len(), CHART_HEIGHT + 2);
         let starts =
             lines[1..=CHART_HEIGHT].iter().map(|line| line.chars().nth(3 + CHART_WIDTH + GAP));

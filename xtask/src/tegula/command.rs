@@ -35,6 +35,11 @@ impl Tegula {
         Ok(Tegula { binary: target_folder()?.join("release").join(name) })
     }
 
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.binary
+    }
+
     /// Runs it with `--json`; returns what it says.
     ///
     /// # Errors

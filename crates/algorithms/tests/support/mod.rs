@@ -16,6 +16,12 @@ pub const AMPLE: u64 = 1 << 30;
 
 /// Imports a graph in a vertex order and returns its directory.
 pub fn import_edges(folder: &Path, name: &str, graph: &EdgeList, order: VertexOrder) -> PathBuf {
+    let config = ImportConfig { order: Some(order), ..Default::default() };
+    import_with(config, folder, &format!("{name}-{}", order.name()), graph)
+}
+
+/// Imports a graph and returns its directory.
+pub fn import_with(config: ImportConfig, folder: &Path, name: &str, graph: &EdgeList) -> PathBuf {
     let input = folder.join(format!("{name}.bin64"));
     let bytes: Vec<u8> = graph
         .edges
@@ -24,8 +30,8 @@ pub fn import_edges(folder: &Path, name: &str, graph: &EdgeList, order: VertexOr
         .flatten()
         .collect();
     std::fs::write(&input, bytes).unwrap();
-    let output = folder.join(format!("{name}-{}.tegula", order.name()));
-    let config = ImportConfig { order: Some(order), memory: 256 << 20, ..Default::default() };
+    let output = folder.join(format!("{name}.tegula"));
+    let config = ImportConfig { memory: 256 << 20, ..config };
     import(&[input], &output, &config, &Silent, &Cancel::default()).unwrap();
     output
 }

@@ -3,27 +3,14 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tegula_store::{Error, Result};
-
-/// Temporary files of this process.
-static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-
-fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Removes all temporary files, for a process that ends at once.
-pub fn remove_unfinished() {
-    unfinished().drain(..).for_each(|path| drop(fs::remove_file(path)));
-}
+use tegula_store::{Error, Result, Temporary};
 
 /// A file that is written under a temporary name beside its own, or directly where its name stands
 /// for a device or a pipe. Dropping it unfinished removes it.
 pub struct NewFile {
     path: PathBuf,
-    temporary: Option<PathBuf>,
+    temporary: Option<Temporary>,
     out: BufWriter<File>,
     length: u64,
 }
@@ -35,14 +22,9 @@ impl NewFile {
     /// Those of creating it.
     pub fn create(path: &Path) -> Result<NewFile> {
         let is_special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
-        let (temporary, file) = if is_special {
-            (None, File::options().write(true).open(path))
-        } else {
-            let temporary = temporary_name(path);
-            unfinished().push(temporary.clone());
-            let file = File::create(&temporary);
-            (Some(temporary), file)
-        };
+        let temporary = if is_special { None } else { Some(Temporary::file(path)?) };
+        let written_to = temporary.as_ref().map_or(path, Temporary::path);
+        let file = File::options().write(true).open(written_to);
         let file = file.map_err(Error::io("create", path))?;
         let out = BufWriter::with_capacity(1 << 18, file);
         Ok(NewFile { path: path.to_owned(), temporary, out, length: 0 })
@@ -61,9 +43,7 @@ impl NewFile {
         self.out.flush().map_err(Error::io("write", &self.path))?;
         if let Some(temporary) = &self.temporary {
             self.out.get_ref().sync_all().map_err(Error::io("sync", &self.path))?;
-            fs::rename(temporary, &self.path).map_err(Error::io("create", &self.path))?;
-            forget(temporary);
-            self.temporary = None;
+            fs::rename(temporary.path(), &self.path).map_err(Error::io("create", &self.path))?;
         }
         Ok(self.length)
     }
@@ -79,24 +59,6 @@ impl Write for NewFile {
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
-}
-
-impl Drop for NewFile {
-    fn drop(&mut self) {
-        if let Some(temporary) = &self.temporary {
-            let _ = fs::remove_file(temporary);
-            forget(temporary);
-        }
-    }
-}
-
-fn forget(temporary: &Path) {
-    unfinished().retain(|path| path != temporary);
-}
-
-fn temporary_name(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{}.part", std::process::id()))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ mod target;
 mod text;
 
 pub use compress::{Compression, Compressor, lower_name};
-pub use file::{NewFile, remove_unfinished};
+pub use file::NewFile;
 pub use ids::{GroupSize, NO_RANK, find_ids, id_array, id_type};
 pub use rows::{Columns, schema, write_rows};
 pub use target::{Target, check_is_new};

@@ -3,6 +3,7 @@
 mod bfs;
 mod options;
 mod pagerank;
+mod seeds;
 mod top;
 mod wcc;
 

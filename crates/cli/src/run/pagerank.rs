@@ -1,5 +1,6 @@
 //! `tegula run pagerank`.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float32Array};
@@ -12,7 +13,7 @@ use tegula_store::VertexId;
 
 use super::options::RunArgs;
 use super::top::{Name, TotalOrder, greatest};
-use super::{Answer, Runnable};
+use super::{Answer, Runnable, seeds};
 use crate::errors::Result;
 use crate::output::Columns;
 use crate::report::{Facts, Grid};
@@ -34,6 +35,10 @@ pub struct PageRankArgs {
     /// The most iterations towards the tolerance.
     #[arg(long, value_name = "N", default_value_t = PageRankConfig::ITERATIONS_MAX)]
     max_iterations: u64,
+    /// Jump to the vertices of this file only: a line for each, its id and, if it is not 1, its
+    /// weight.
+    #[arg(long, value_name = "FILE")]
+    personalize: Option<PathBuf>,
     /// The options that every algorithm has.
     #[command(flatten)]
     run: RunArgs,
@@ -74,11 +79,18 @@ impl Runnable for PageRankArgs {
     }
 
     fn estimate(&self, graph: &Graph, threads: usize) -> Estimate {
-        tegula_engine::estimate::<PageRank>(graph, threads)
+        let estimate = tegula_engine::estimate::<PageRank>(graph, threads);
+        let seeds = self.personalize.as_ref().map(|_| PageRank::seeds_size(graph.vertex_count()));
+        Estimate { vertex_bytes: estimate.vertex_bytes + seeds.unwrap_or(0), ..estimate }
     }
 
     fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Ranks, RunStatistics)> {
-        let outcome = PageRank::run(graph, self.config(), options)?;
+        let (config, vertex_count) = (self.config(), graph.vertex_count());
+        let program = match &self.personalize {
+            None => PageRank::new(config, vertex_count),
+            Some(file) => PageRank::personalized(config, vertex_count, &seeds::read(file, graph)?)?,
+        };
+        let outcome = tegula_engine::run(graph, program, options)?;
         let change = outcome.program.change();
         Ok((Ranks { ranks: outcome.states, change }, outcome.statistics))
     }
@@ -126,7 +138,8 @@ impl Answer for Ranks {
         let top = greatest(graph, top, |vertex| Some(TotalOrder(self.ranks[vertex.index()])))?;
         Ok(Summary {
             change: self.change.is_finite().then_some(self.change),
-            sum: self.ranks.iter().map(|&rank| f64::from(rank)).sum(),
+            // From 0, since the sum of nothing is -0.
+            sum: self.ranks.iter().fold(0.0, |sum, &rank| sum + f64::from(rank)),
             top: top.into_iter().map(|(vertex, rank)| Ranked { vertex, rank: rank.0 }).collect(),
         })
     }

@@ -15,7 +15,7 @@ use tegula_store::{Error, VertexId};
 use super::options::RunArgs;
 use super::top::Name;
 use super::{Answer, Runnable};
-use crate::errors::{Failure, Result};
+use crate::errors::Result;
 use crate::output::{Columns, GroupSize, find_ids};
 use crate::report::{self, Facts, Grid};
 
@@ -60,12 +60,6 @@ impl Runnable for WccArgs {
             How::UnionFind => Method::UnionFind,
             How::Propagation => Method::Propagation,
         };
-        if method == Method::Propagation && !graph.manifest().undirected {
-            let graph = graph.directory().display();
-            let message = format!("propagation needs both directions of every edge in {graph}");
-            let help = "import the graph with --undirected, or use --method union-find";
-            return Err(Failure::usage_with(message, help));
-        }
         let found = wcc::run(graph, WccConfig { method }, options)?;
         let ranks = smallest_ranks(graph, found.roots)?;
         Ok((Components { ranks, memory: options.memory }, found.statistics))

@@ -67,6 +67,25 @@ fn options_decide_what_is_stored() {
 }
 
 #[test]
+fn a_format_is_known_by_its_name_and_by_its_ending() {
+    let shop = Shop::new();
+    shop.write("edges", "1\t2\n2\t3\n");
+    shop.write("pairs", [1u32, 2, 2, 3].map(u32::to_le_bytes).concat());
+    for (words, format) in [
+        ("edges", "auto"),
+        ("edges", "text"),
+        ("edges", "el"),
+        ("edges", "txt"),
+        ("edges", "tsv"),
+        ("pairs", "bin32"),
+    ] {
+        let words = format!("import {words} --format {format} -o g.tegula --force --json");
+        assert_eq!(shop.tegula(&words).done().json()["vertices"], 3, "{format}");
+    }
+    shop.tegula("import pairs -o h.tegula").failed(3, &["pairs", "--format"]);
+}
+
+#[test]
 fn several_files_folders_and_standard_input_are_one_graph() {
     let shop = Shop::new();
     shop.write("a.txt", "1 2\n");

@@ -1,13 +1,22 @@
 //! Ctrl-C, and readers that leave early.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::Child;
+use std::process::{Child, ChildStdin};
 use std::thread::sleep;
 use std::time::Duration;
 
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
+use tegula_testkit::EdgeList;
 
 use crate::shop::{Shop, wait_until};
+
+/// Signals are waited for on a thread of their own.
+fn wait_for_handler(child: &Child) {
+    let threads = format!("/proc/{}/task", child.id());
+    wait_until(|| std::fs::read_dir(&threads).is_ok_and(|tasks| tasks.count() > 1));
+    sleep(Duration::from_millis(100));
+}
 
 fn interrupt(child: &Child) {
     kill_process(Pid::from_child(child), Signal::INT).unwrap();
@@ -21,19 +30,65 @@ fn assert_interrupted(child: Child) {
     assert!(said.contains("interrupted"), "{said}");
 }
 
-#[test]
-fn an_interrupted_import_leaves_nothing() {
-    let shop = Shop::new();
+/// An import that has begun and waits for more of its input.
+fn waiting_import(shop: &Shop) -> (Child, ChildStdin) {
     let mut child = shop.start("import - -o g.tegula");
     let mut input = child.stdin.take().unwrap();
     input.write_all("1 2\n".repeat(200_000).as_bytes()).unwrap();
     wait_until(|| !shop.names().is_empty());
+    (child, input)
+}
+
+#[test]
+fn an_import_that_waits_for_input_is_interrupted() {
+    let shop = Shop::new();
+    let (child, _input) = waiting_import(&shop);
     interrupt(&child);
-    // The reader notices at the latest when more input or its end comes.
-    sleep(Duration::from_millis(50));
-    drop(input);
     assert_interrupted(child);
     assert!(shop.names().is_empty(), "{:?}", shop.names());
+}
+
+#[test]
+fn an_import_to_which_nothing_comes_is_interrupted() {
+    let shop = Shop::new();
+    mknodat(CWD, shop.path("pipe"), FileType::Fifo, Mode::RWXU, 0).unwrap();
+    for source in ["-", "pipe"] {
+        let mut child = shop.start(&format!("import {source} -o g.tegula"));
+        let _input = child.stdin.take();
+        wait_for_handler(&child);
+        interrupt(&child);
+        assert_interrupted(child);
+        assert_eq!(shop.names(), ["pipe"]);
+    }
+}
+
+#[test]
+fn a_second_interrupt_leaves_nothing_either() {
+    let shop = Shop::new();
+    let (child, _input) = waiting_import(&shop);
+    // Two signals of one kind may become one.
+    interrupt(&child);
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
+    assert!(shop.names().is_empty(), "{:?}", shop.names());
+}
+
+#[test]
+fn what_a_killed_import_left_is_removed_by_the_next() {
+    let shop = Shop::new();
+    let (mut killed, _input) = waiting_import(&shop);
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let left = shop.names();
+    let (mut running, input) = waiting_import(&shop);
+    wait_until(|| shop.names().len() == 1 && shop.names() != left);
+    let in_work = shop.names().remove(0);
+    shop.import(&EdgeList::new(vec![(1, 2)]), "");
+    assert_eq!(shop.names(), [&in_work, "g.el", "g.tegula"]);
+    drop(input);
+    // It finds the place taken.
+    assert_eq!(running.wait().unwrap().code(), Some(1));
+    assert_eq!(shop.names(), ["g.el", "g.tegula"]);
 }
 
 #[test]
@@ -42,10 +97,7 @@ fn an_interrupted_run_leaves_no_result() {
     shop.tegula("generate rmat --scale 10 -o g.el").done();
     shop.tegula("import g.el -o g.tegula").done();
     let child = shop.start("run pagerank g.tegula --iterations 1000000000 -o out.csv");
-    // The handler is there once the process reads: it then has several threads.
-    let threads = format!("/proc/{}/task", child.id());
-    wait_until(|| std::fs::read_dir(&threads).is_ok_and(|tasks| tasks.count() > 1));
-    sleep(Duration::from_millis(100));
+    wait_for_handler(&child);
     interrupt(&child);
     assert_interrupted(child);
     assert_eq!(shop.names(), ["g.el", "g.tegula"]);
@@ -59,28 +111,6 @@ fn an_interrupted_generator_leaves_no_file() {
     interrupt(&child);
     assert_interrupted(child);
     assert!(shop.names().is_empty(), "{:?}", shop.names());
-}
-
-#[test]
-fn a_second_interrupt_ends_it_at_once() {
-    let shop = Shop::new();
-    let mut child = shop.start("import - -o g.tegula");
-    // Nothing ever comes: the first interrupt is not noticed.
-    wait_until(|| {
-        let threads = std::fs::read_dir(format!("/proc/{}/task", child.id()));
-        threads.is_ok_and(|tasks| tasks.count() > 1)
-    });
-    interrupt(&child);
-    sleep(Duration::from_millis(50));
-    interrupt(&child);
-    wait_until(|| !matches!(child_state(&child), Some('R' | 'S' | 'D')));
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-}
-
-/// The state of a process in `/proc`.
-fn child_state(child: &Child) -> Option<char> {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).ok()?;
-    stat.rsplit_once(") ")?.1.chars().next()
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Algorithms against oracles, and what does not change their results.
 
-use tegula_testkit::pagerank::verify_pagerank;
-use tegula_testkit::{EdgeList, bfs, small_graphs, verify_bfs, verify_wcc, wcc};
+use tegula_testkit::{
+    EdgeList, bfs, small_graphs, verify_bfs, verify_pagerank, verify_personalized_pagerank,
+    verify_wcc, wcc,
+};
 
 use crate::shop::{Shop, assert_shape, column, numbers, numbers_with_gaps};
 
@@ -90,6 +92,10 @@ fn json_is_one_object_with_the_promised_fields() {
         assert_eq!(Some(times.len() as u64), report["iterations"].as_u64());
         assert_eq!(report["bytes_written"], 0);
     }
+    shop.import(&EdgeList::default(), "");
+    let report = shop.tegula("run pagerank g.tegula --json").done().out;
+    assert!(report.contains(r#""sum":0.0,"#), "{report}");
+    shop.import(&EdgeList::new(vec![(1, 2), (2, 3), (3, 1), (4, 1)]), "");
     let report = shop.tegula("run bfs g.tegula --source 2 --json -o out.csv").done().json();
     assert_eq!(report["bytes_written"].as_u64(), Some(shop.read("out.csv").len() as u64));
     let expected = serde_json::json!({"reached": 3, "depth": 2, "levels": [1, 1, 1]});
@@ -129,6 +135,44 @@ fn pagerank_stops_as_it_is_told() {
     assert!(count < 20 && change < Some(1e-3), "{count} {change:?}");
     let both = "run pagerank g.tegula --iterations 3 --tolerance 0.1";
     shop.tegula(both).failed(2, &["--tolerance"]);
+}
+
+#[test]
+fn seeds_pull_the_ranks_towards_them() {
+    let shop = Shop::new();
+    for (name, graph) in small_graphs(11) {
+        let Some(&seed) = graph.vertices().last() else { continue };
+        shop.import(&graph, "");
+        shop.write("seeds.txt", format!("# preferred\r\n{seed}\t0.5\r\n\n{}\n", graph.edges[0].0));
+        let words = "run pagerank g.tegula --iterations 12 --personalize seeds.txt";
+        let ranks = shop.tegula(words).done().out;
+        let seeds = [(seed, 0.5), (graph.edges[0].0, 1.0)];
+        verify_personalized_pagerank(&graph, 0.85, 12, &seeds, &numbers(&ranks, "rank"))
+            .expect(name);
+    }
+    shop.write("g.csv", "src,dst\nann,bob\nbob,007\n");
+    shop.tegula("import g.csv -o g.tegula --force --ids string").done();
+    shop.write("seeds.txt", "007,2\n");
+    let words = "run pagerank g.tegula --json --personalize seeds.txt";
+    assert_eq!(shop.tegula(words).done().json()["summary"]["top"][0]["vertex"], "007");
+}
+
+#[test]
+fn seeds_that_make_no_sense_are_refused_with_their_line() {
+    let shop = Shop::new();
+    shop.import(&EdgeList::new(vec![(1, 2), (2, 4)]), "");
+    for (text, words) in [
+        ("1\n3\n", "seeds.txt, line 2: g.tegula has no vertex `3`"),
+        ("x\n", "line 1: g.tegula has no vertex `x`"),
+        ("1 a\n", "seeds.txt, line 1: `a`"),
+        ("\n1 -1\n", "seeds.txt, line 2: `-1`"),
+        ("1 0\n", "no vertex"),
+        ("# nobody\n", "no vertex"),
+    ] {
+        shop.write("seeds.txt", text);
+        shop.tegula("run pagerank g.tegula --personalize seeds.txt").failed(3, &[words]);
+    }
+    shop.tegula("run pagerank g.tegula --personalize no.txt").failed(3, &["no.txt"]);
 }
 
 #[test]
@@ -180,7 +224,10 @@ fn long_names_are_ids_as_well() {
 fn an_estimate_says_what_is_needed_and_runs_nothing() {
     let shop = Shop::new();
     shop.import(&EdgeList::new((0..1000).map(|v| (v, v / 2)).collect()), "");
-    for algorithm in ["pagerank g.tegula", "wcc g.tegula", "bfs g.tegula --source 1"] {
+    shop.write("seeds.txt", "1\n");
+    let personalized = "pagerank g.tegula --personalize seeds.txt";
+    for algorithm in ["pagerank g.tegula", personalized, "wcc g.tegula", "bfs g.tegula --source 1"]
+    {
         let words = format!("run {algorithm} --estimate --json --memory 8MiB");
         let estimate = shop.tegula(&words).done().json();
         assert_eq!(estimate["fits"], false, "{estimate}");

@@ -3,6 +3,8 @@
 //! The *rank* of a vertex is its position in the ascending order of the original ids. Three files,
 //! each absent where it would say nothing, tell rank, original id and dense id apart.
 
+use std::cmp::Ordering;
+
 use zerocopy::IntoBytes;
 
 use super::file_names;
@@ -60,6 +62,20 @@ impl Strings {
         (0..self.len()).map(|index| self.get(index))
     }
 
+    /// The position of a string, where all are ascending.
+    fn position(&self, string: &str) -> Option<usize> {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.get(middle).cmp(string) {
+                Ordering::Less => low = middle + 1,
+                Ordering::Equal => return Some(middle),
+                Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+
     /// Appends one.
     pub fn push(&mut self, string: &str) {
         self.text.push_str(string);
@@ -109,6 +125,15 @@ impl IdChunk {
         match self {
             IdChunk::Integers(_) => 0,
             IdChunk::Strings(ids) => ids.text_len(),
+        }
+    }
+
+    /// The position of an id.
+    fn position(&self, id: &OriginalId) -> Option<usize> {
+        match (self, id) {
+            (IdChunk::Integers(ids), OriginalId::Integer(id)) => ids.binary_search(id).ok(),
+            (IdChunk::Strings(ids), OriginalId::String(id)) => ids.position(id),
+            _ => None,
         }
     }
 }
@@ -190,27 +215,49 @@ impl OriginalIds {
     /// # Errors
     /// Those of reading.
     pub fn find(&self, id: &OriginalId) -> Result<Option<VertexId>> {
-        let wanted = match (&self.ids, id) {
-            (Ids::Strings { .. }, OriginalId::Integer(id)) => OriginalId::String(id.to_string()),
-            (Ids::Range | Ids::Integers(_), OriginalId::String(id)) => match id.parse() {
-                Ok(id) => OriginalId::Integer(id),
-                Err(_) => return Ok(None),
-            },
-            _ => id.clone(),
-        };
+        let Some(wanted) = self.as_stored(id) else { return Ok(None) };
         let searched = if self.are_strings() { STRINGS_SEARCHED } else { CHUNK };
         let (mut low, mut high) = (0, self.vertex_count);
         while high - low > searched {
             let middle = low + (high - low) / 2;
             if self.by_rank(middle)? <= wanted { low = middle } else { high = middle }
         }
-        let ids = self.ids_of(low, high - low, u64::MAX)?;
-        let found = match (&ids, &wanted) {
-            (IdChunk::Integers(ids), OriginalId::Integer(id)) => ids.binary_search(id).ok(),
-            (IdChunk::Strings(ids), OriginalId::String(id)) => ids.iter().position(|it| it == id),
-            _ => None,
-        };
+        let found = self.ids_of(low, high - low, u64::MAX)?.position(&wanted);
         found.map(|index| Ok(self.dense_of(low + index, 1)?[0])).transpose()
+    }
+
+    /// As [`OriginalIds::find`] for each of many ids. Reads all ids once.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn find_all(&self, ids: &[OriginalId]) -> Result<Vec<Option<VertexId>>> {
+        let stored = ids.iter().enumerate();
+        let mut wanted: Vec<(OriginalId, usize)> =
+            stored.filter_map(|(index, id)| Some((self.as_stored(id)?, index))).collect();
+        wanted.sort_unstable();
+        let mut wanted = wanted.into_iter().peekable();
+        let mut found = vec![None; ids.len()];
+        self.for_each_chunk(|ids, vertices| {
+            let last = ids.get(ids.len() - 1);
+            while let Some((id, index)) = wanted.next_if(|(id, _)| *id <= last) {
+                found[index] = ids.position(&id).map(|position| vertices[position]);
+            }
+            Ok::<(), Error>(())
+        })?;
+        Ok(found)
+    }
+
+    /// An id as the graph would have it: a string or an integer.
+    fn as_stored(&self, id: &OriginalId) -> Option<OriginalId> {
+        match (&self.ids, id) {
+            (Ids::Strings { .. }, OriginalId::Integer(id)) => {
+                Some(OriginalId::String(id.to_string()))
+            }
+            (Ids::Range | Ids::Integers(_), OriginalId::String(id)) => {
+                id.parse().ok().map(OriginalId::Integer)
+            }
+            _ => Some(id.clone()),
+        }
     }
 
     /// The ids from a rank on; at least one, and no more strings than `text_max` bytes hold.

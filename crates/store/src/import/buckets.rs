@@ -59,7 +59,7 @@ pub(super) struct Buckets<R> {
     block_len: usize,
     shelves: Vec<Mutex<Shelf<R>>>,
     held: AtomicU64,
-    spills: [Spill; SPILL_FILES],
+    spills: Vec<Spill>,
     idle: Mutex<Vec<Vec<R>>>,
     writers: Stash<Vec<Vec<R>>>,
 }
@@ -86,7 +86,7 @@ impl<R: Record> Buckets<R> {
             block_len: block_len.max(1),
             shelves: std::iter::repeat_with(shelf).take(count).collect(),
             held: AtomicU64::new(0),
-            spills: Default::default(),
+            spills: std::iter::repeat_with(Spill::default).take(SPILL_FILES).collect(),
             idle: Mutex::new(Vec::new()),
             writers: Stash::default(),
         }
@@ -118,7 +118,7 @@ impl<R: Record> Buckets<R> {
         Ok(Filled {
             folder: self.space.folder,
             shelves: shelves.collect(),
-            spills: self.spills.map(|spill| spill.file.into_inner()),
+            spills: self.spills.into_iter().map(|spill| spill.file.into_inner()).collect(),
         })
     }
 
@@ -244,7 +244,7 @@ impl<R: Record> Writer<'_, R> {
 pub(super) struct Filled<R> {
     folder: PathBuf,
     shelves: Vec<Shelf<R>>,
-    spills: [Option<File>; SPILL_FILES],
+    spills: Vec<Option<File>>,
 }
 
 impl<R: Record> Filled<R> {

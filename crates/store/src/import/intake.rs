@@ -187,7 +187,7 @@ impl<W: Weight> Reading<'_, W> {
     /// What was taken in, yet without degrees, and whether they are counted.
     fn finish(self, input: &Input, dropped: u64) -> Result<(Intake<'_, W>, bool)> {
         let edges = match self.spool {
-            Some(spool) => EdgeSource::Spool(spool.close()?),
+            Some(spool) => EdgeSource::Spool(Box::new(spool.close()?)),
             None => EdgeSource::Input(input),
         };
         let arcs = self.arc_count.into_inner();

@@ -75,8 +75,8 @@ use vertex_files::{VertexFile, write_ids};
 /// How a graph is imported.
 #[derive(Debug, Clone)]
 pub struct ImportConfig {
-    /// How the input is read, and whether edges have weights. Its threads and memory are not looked
-    /// at: they are shares of those below.
+    /// How the input is read, and whether edges have weights. Its threads, memory and switch are not
+    /// looked at: they are those of the import, or shares of them.
     pub input: InputOptions,
     /// Whether each edge is stored in both directions (a loop once).
     pub undirected: bool,
@@ -172,7 +172,8 @@ pub fn import(
     cancel: &Cancel,
 ) -> Result<ImportReport> {
     let (memory, threads) = Run::divide(config.memory, config.threads, config.input.weighted)?;
-    let options = InputOptions { memory: memory / 8, threads, ..config.input.clone() };
+    let input = config.input.clone();
+    let options = InputOptions { memory: memory / 8, threads, cancel: cancel.clone(), ..input };
     import_input(&Input::resolve(inputs, &options)?, output, config, progress, cancel)
 }
 

@@ -67,7 +67,7 @@ fn replace<K: Key, W: Weight>(
             census.add(edges, last);
             spool.push_narrow(edges)
         })?;
-        return Ok((EdgeSource::Spool(spool.close()?), counters.into_table(count)));
+        return Ok((EdgeSource::Spool(Box::new(spool.close()?)), counters.into_table(count)));
     }
     drop(counters);
     let census = RankCensus::of(run, count)?;
@@ -75,7 +75,7 @@ fn replace<K: Key, W: Weight>(
         census.add(edges)?;
         spool.push_narrow(edges)
     })?;
-    Ok((EdgeSource::Spool(spool.close()?), census.finish(run)?))
+    Ok((EdgeSource::Spool(Box::new(spool.close()?)), census.finish(run)?))
 }
 
 /// Counts the degrees of ids below `id_end` that are too many to be counted while the input is read.

@@ -13,7 +13,7 @@ pub(super) enum EdgeSource<'a, W> {
     /// The input: raw pairs are as quick to read again as anything kept of them.
     Input(&'a Input),
     /// What was kept.
-    Spool(Spool<W>),
+    Spool(Box<Spool<W>>),
 }
 
 /// Edges by the width of their keys; most inputs have one.

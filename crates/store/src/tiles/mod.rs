@@ -21,7 +21,7 @@ pub use encode::{EdgeWeight, EncodedTile, Encoder, TileEdge};
 pub use instructions::{Avx2, Avx512};
 pub use instructions::{InstructionSet, Portable};
 pub use strip::{ENCODINGS, Encoding};
-pub use summary::{CHUNK_LOG2_MIN, TileSummary};
+pub use summary::TileSummary;
 
 /// log2 of the number of vertices of a window.
 pub const WINDOW_LOG2: u32 = 16;

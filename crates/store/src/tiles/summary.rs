@@ -19,10 +19,10 @@ pub struct TileSummary {
     pub source_mask: u64,
 }
 
-/// log2 of the number of vertices of the smallest chunk: a window's sources fill one mask.
-pub const CHUNK_LOG2_MIN: u32 = 10;
-
 impl TileSummary {
+    /// log2 of the number of vertices of the smallest chunk: a window's sources fill one mask.
+    pub const CHUNK_LOG2_MIN: u32 = 10;
+
     pub(crate) fn empty(source_first: u32, source_last: u32) -> TileSummary {
         TileSummary {
             edge_count: 0,
@@ -50,7 +50,7 @@ impl TileSummary {
     /// log2 of the vertices of a chunk: the smallest at which 64 aligned chunks cover all sources.
     #[inline]
     pub fn chunk_log2(&self) -> u32 {
-        let mut log2 = CHUNK_LOG2_MIN;
+        let mut log2 = Self::CHUNK_LOG2_MIN;
         while (self.source_last >> log2) - (self.source_first >> log2) >= 64 {
             log2 += 1;
         }

@@ -2,11 +2,13 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use super::parquet::Table;
-use super::stream::{Compression, Stream};
+use super::stream::{Compression, Patient, Stream};
 use super::text::{self, Dialect};
 use super::work::{Emit, Reader};
 use super::{Format, IdKind, InputOptions, PairWidth};
@@ -61,12 +63,21 @@ impl InputFile {
 
     fn resolve(path: PathBuf, options: &InputOptions) -> Result<InputFile> {
         if path.as_os_str() == "-" {
-            return InputFile::once(path, Box::new(io::stdin()), options);
+            let input = io::stdin().as_fd().try_clone_to_owned();
+            let input = input.map_err(Error::io("open", &path))?;
+            return InputFile::once(
+                path,
+                Box::new(Patient::new(input.into(), &options.cancel)),
+                options,
+            );
         }
-        let mut file = File::open(&path).map_err(Error::io("open", &path))?;
+        // A pipe without a writer would block here already.
+        let unblocked = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+        let opened = File::options().read(true).custom_flags(unblocked).open(&path);
+        let mut file = opened.map_err(Error::io("open", &path))?;
         let metadata = file.metadata().map_err(Error::io("read", &path))?;
         if !metadata.is_file() {
-            return InputFile::once(path, Box::new(file), options);
+            return InputFile::once(path, Box::new(Patient::new(file, &options.cancel)), options);
         }
         let mut head = [0; HEAD_BYTES];
         let filled = fill(&mut file, &mut head).map_err(Error::io("read", &path))?;
@@ -216,19 +227,18 @@ fn detect(path: &Path, compression: Compression, head: &[u8]) -> Result<Format> 
     let name =
         path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
-    match name.rsplit_once('.').map(|(_, ending)| ending) {
-        Some("txt" | "el" | "wel") => Ok(Format::Text),
-        Some("csv") => Ok(Format::Csv),
-        Some("tsv") => Ok(Format::Tsv),
-        Some("bin32") => Ok(Format::Pairs32),
-        Some("bin64") => Ok(Format::Pairs64),
-        Some("parquet" | "pq") => Ok(Format::Parquet),
-        _ if head.starts_with(b"PAR1") => Ok(Format::Parquet),
-        _ if compression == Compression::None && head.contains(&0) => {
-            Err(bad_file(path, "neither text nor a known ending; pass --format"))
-        }
-        _ => Ok(Format::Text),
+    if let Some((_, ending)) = name.rsplit_once('.')
+        && let Some(format) = Format::of_ending(ending)
+    {
+        return Ok(format);
     }
+    if head.starts_with(b"PAR1") {
+        return Ok(Format::Parquet);
+    }
+    if compression == Compression::None && head.contains(&0) {
+        return Err(bad_file(path, "neither text nor a known ending; pass --format"));
+    }
+    Ok(Format::Text)
 }
 
 /// A fault of a file as a whole.

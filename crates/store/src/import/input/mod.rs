@@ -60,14 +60,28 @@ impl Format {
         ("bin64", Format::Pairs64),
         ("parquet", Format::Parquet),
     ];
+
+    /// What the ending of a file's name says, without a dot and in lower case.
+    fn of_ending(ending: &str) -> Option<Format> {
+        match ending {
+            "txt" | "el" | "wel" => Some(Format::Text),
+            "csv" => Some(Format::Csv),
+            "tsv" => Some(Format::Tsv),
+            "bin32" => Some(Format::Pairs32),
+            "bin64" => Some(Format::Pairs64),
+            "parquet" | "pq" => Some(Format::Parquet),
+            _ => None,
+        }
+    }
 }
 
 impl FromStr for Format {
     type Err = String;
 
+    /// One of the names; or an ending, for those who think of it as the name.
     fn from_str(name: &str) -> Result<Format, String> {
         let known = Format::NAMES.iter().find(|(known, _)| *known == name);
-        known.map(|&(_, format)| format).ok_or_else(|| {
+        known.map(|&(_, format)| format).or_else(|| Format::of_ending(name)).ok_or_else(|| {
             let names = Format::NAMES.map(|(name, _)| name).join(", ");
             format!("unknown format `{name}`; there are {names}")
         })
@@ -114,6 +128,8 @@ pub struct InputOptions {
     pub threads: usize,
     /// Bytes that the readers may hold at once, all workers together.
     pub memory: u64,
+    /// Ends the waiting for a pipe or a terminal on which nothing comes.
+    pub cancel: Cancel,
 }
 
 impl InputOptions {
@@ -132,6 +148,7 @@ impl Default for InputOptions {
             weight_column: None,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             memory: InputOptions::MEMORY_DEFAULT,
+            cancel: Cancel::default(),
         }
     }
 }

@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
 use crate::error::{At, Error, Place, Result};
+use crate::progress::Cancel;
 
 /// How a text is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,7 +117,9 @@ impl Stream {
     }
 
     fn failure(&self, error: io::Error) -> Error {
-        if error.raw_os_error().is_some() || self.compression == Compression::None {
+        let is_of_decoder = error.raw_os_error().is_none()
+            && !error.get_ref().is_some_and(|inner| inner.is::<Error>());
+        if !is_of_decoder || self.compression == Compression::None {
             return Error::io("read", &self.path)(error);
         }
         let compression = self.compression.name();
@@ -146,5 +151,39 @@ impl Read for Counted {
         let read = self.inner.read(space)?;
         self.read.fetch_add(read as u64, Ordering::Relaxed);
         Ok(read)
+    }
+}
+
+/// How long a [`Patient`] reader waits before it looks whether it should stop.
+const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+
+/// A pipe or a terminal, on which nothing may come for as long as it likes: waiting ends with
+/// [`Error::Cancelled`] once the work should stop.
+pub(super) struct Patient {
+    file: File,
+    cancel: Cancel,
+}
+
+impl Patient {
+    pub fn new(file: File, cancel: &Cancel) -> Patient {
+        Patient { file, cancel: cancel.clone() }
+    }
+}
+
+impl Read for Patient {
+    fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
+        loop {
+            self.cancel.check().map_err(io::Error::other)?;
+            let mut waited_for = [PollFd::new(&self.file, PollFlags::IN)];
+            match poll(&mut waited_for, Some(&PATIENCE)) {
+                Ok(0) | Err(rustix::io::Errno::INTR) => {}
+                Ok(_) => match self.file.read(space) {
+                    // Somebody else who reads from it was quicker.
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                    done => return done,
+                },
+                Err(error) => return Err(error.into()),
+            }
+        }
     }
 }

@@ -1,0 +1,31 @@
+//! Why an algorithm gave no answer.
+
+use std::path::PathBuf;
+
+/// Shorthand for results of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why an algorithm gave no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The run failed.
+    #[error(transparent)]
+    Run(#[from] tegula_engine::Error),
+    /// The method follows edges against their direction, but the graph has only one.
+    #[error("{method} needs both directions of every edge, but {} was imported as directed; import it with --undirected, or use another method", graph.display())]
+    OneDirection {
+        /// The method.
+        method: &'static str,
+        /// The graph directory.
+        graph: PathBuf,
+    },
+    /// A walk cannot begin anew where it should.
+    #[error(
+        "a seed has the weight {weight}; weights are numbers of at least 0, one of them above it"
+    )]
+    BadSeed {
+        /// The weight; 0 when no seed has another one.
+        weight: f64,
+    },
+}

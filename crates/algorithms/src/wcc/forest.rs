@@ -1,0 +1,95 @@
+//! A concurrent union-find.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use tegula_engine::VertexId;
+
+/// Trees of vertices, each pointing at one of its component with a smaller id; a root points at
+/// itself.
+pub(super) struct Forest {
+    parents: Vec<AtomicU32>,
+}
+
+impl Forest {
+    /// Every vertex alone.
+    pub(super) fn new(vertex_count: u32) -> Forest {
+        Forest { parents: (0..vertex_count).map(AtomicU32::new).collect() }
+    }
+
+    /// Number of vertices.
+    pub(super) fn vertex_count(&self) -> u32 {
+        self.parents.len() as u32
+    }
+
+    #[inline(always)]
+    fn parent(&self, vertex: u32) -> u32 {
+        // Relaxed is enough: a stale parent is an ancestor all the same, and links are made by
+        // compare-and-swap. Threads are joined before the roots are read.
+        self.parents[vertex as usize].load(Ordering::Relaxed)
+    }
+
+    /// The root of a vertex, as far as it is linked.
+    pub(super) fn root(&self, mut vertex: u32) -> u32 {
+        loop {
+            let parent = self.parent(vertex);
+            if parent == vertex {
+                return vertex;
+            }
+            vertex = parent;
+        }
+    }
+
+    /// Notes that two vertices are in one component.
+    #[inline(always)]
+    pub(super) fn join(&self, a: u32, b: u32) {
+        // After the first few tiles most ends point at the same root already.
+        if self.parent(a) != self.parent(b) {
+            self.link(a, b);
+        }
+    }
+
+    /// Links the trees of two vertices. Each step moves the end with the greater parent up.
+    fn link(&self, mut a: u32, mut b: u32) {
+        loop {
+            let (parent_a, parent_b) = (self.parent(a), self.parent(b));
+            if parent_a == parent_b {
+                return;
+            }
+            // `high` is the end whose parent is greater: only it may be linked, to the smaller one.
+            let (high, parent_high, parent_low) =
+                if parent_a > parent_b { (a, parent_a, parent_b) } else { (b, parent_b, parent_a) };
+            if high == parent_high {
+                let root = &self.parents[high as usize];
+                let link =
+                    root.compare_exchange(high, parent_low, Ordering::Relaxed, Ordering::Relaxed);
+                if link.is_ok() {
+                    return;
+                }
+                continue;
+            }
+            // Halves the path on the way up.
+            let grandparent = self.parent(parent_high);
+            if grandparent < parent_high {
+                let _ = self.parents[high as usize].compare_exchange(
+                    parent_high,
+                    grandparent,
+                    Ordering::Relaxed,
+                    Ordering::Relaxed,
+                );
+            }
+            (a, b) = (parent_high, parent_low);
+        }
+    }
+
+    /// The root of each vertex: the smallest id of its component.
+    pub(super) fn into_roots(self) -> Vec<VertexId> {
+        let mut roots: Vec<VertexId> = Vec::with_capacity(self.parents.len());
+        for (vertex, parent) in self.parents.into_iter().enumerate() {
+            let parent = parent.into_inner() as usize;
+            // A parent is smaller, so its root is known already.
+            let root = roots.get(parent).copied().unwrap_or(VertexId(vertex as u32));
+            roots.push(root);
+        }
+        roots
+    }
+}

@@ -1,0 +1,100 @@
+//! Weakly connected components: which vertices reach each other when directions are ignored.
+//!
+//! Two methods give the same partition:
+//!
+//! * **union-find** (the default) reads every edge once at the most. Each vertex points at another of its
+//!   component with a smaller dense id, or at itself; an edge links the roots of its two ends, the
+//!   greater to the smaller, by compare-and-swap, so that any number of threads may work on it
+//!   (Rem's algorithm as made concurrent by Patwary, Refsnes, Manne 2012, with the path halving of
+//!   Tarjan and van Leeuwen 1984). Links only ever lead to smaller ids, so the root of a component is its
+//!   smallest dense id, whatever the order of the edges. A tile whose sources and targets are all known
+//!   to be in one component has nothing to tell and is not even read: the thought of Afforest
+//!   (Sutton, Ben-Nun, Barak 2018), that most edges join what is joined already, put to tiles. On R-MAT
+//!   that spares two thirds of the bytes. Memory: 4 bytes a vertex.
+//! * **propagation** sends the smallest id seen so far along the edges until nothing changes. It
+//!   reads only tiles with a source that changed, but it needs as many scans as the longest shortest
+//!   path has edges, and both directions of every edge: it is for graphs that were imported as
+//!   undirected. It is here because it exercises the executor like many other programs do. Memory:
+//!   8 bytes a vertex.
+//!
+//! The definition is that of LDBC Graphalytics; which id names a component is left to the caller.
+
+mod forest;
+mod propagation;
+mod settled;
+
+use tegula_engine::{Graph, RunOptions, RunStatistics, VertexId, visit_edges};
+
+use crate::error::{Error, Result};
+
+use forest::Forest;
+pub use propagation::SmallestId;
+use settled::UnsettledEdges;
+
+/// How components are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Method {
+    /// One pass over the edges.
+    #[default]
+    UnionFind,
+    /// Label propagation, for undirected graphs.
+    Propagation,
+}
+
+/// What a run of WCC may choose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct WccConfig {
+    /// How components are found.
+    pub method: Method,
+}
+
+/// The components of a graph.
+#[derive(Debug, Clone)]
+pub struct Components {
+    /// For each dense id the smallest dense id of its component.
+    pub roots: Vec<VertexId>,
+    /// What the run did.
+    pub statistics: RunStatistics,
+}
+
+impl Components {
+    /// Number of components.
+    pub fn count(&self) -> usize {
+        self.roots.iter().enumerate().filter(|(vertex, root)| root.index() == *vertex).count()
+    }
+
+    /// Number of vertices of each component, by its root; 0 for vertices that are none.
+    pub fn sizes(&self) -> Vec<u32> {
+        let mut sizes = vec![0; self.roots.len()];
+        self.roots.iter().for_each(|root| sizes[root.index()] += 1);
+        sizes
+    }
+}
+
+/// Finds the components.
+///
+/// # Errors
+/// Those of [`tegula_engine::run`]; [`Error::OneDirection`] for propagation on a directed graph.
+pub fn run(graph: &Graph, config: WccConfig, options: &RunOptions<'_>) -> Result<Components> {
+    match config.method {
+        Method::UnionFind => {
+            let edges = UnsettledEdges::new(Forest::new(graph.vertex_count()));
+            let statistics = visit_edges(graph, &edges, size(graph), options)?;
+            Ok(Components { roots: edges.into_forest().into_roots(), statistics })
+        }
+        Method::Propagation => {
+            if !graph.manifest().undirected {
+                let graph = graph.directory().to_owned();
+                return Err(Error::OneDirection { method: "propagation", graph });
+            }
+            let outcome = tegula_engine::run(graph, SmallestId, options)?;
+            let roots = outcome.states.into_iter().map(VertexId).collect();
+            Ok(Components { roots, statistics: outcome.statistics })
+        }
+    }
+}
+
+/// Bytes that the union-find holds.
+pub fn size(graph: &Graph) -> u64 {
+    4 * u64::from(graph.vertex_count())
+}

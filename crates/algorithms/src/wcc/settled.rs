@@ -1,0 +1,71 @@
+//! Which edges have nothing to tell, by ranges of vertices.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use tegula_engine::{EdgeVisitor, TileSummary, VertexId};
+
+use super::forest::Forest;
+
+/// log2 of the vertices of a range: the finest that the summary of a tile tells apart.
+const RANGE_LOG2: u32 = TileSummary::CHUNK_LOG2_MIN;
+
+/// Joins the ends of edges. Does without the tiles whose vertices are known to be in one component.
+pub(super) struct UnsettledEdges {
+    forest: Forest,
+    vertex_count: u32,
+    /// For each range the first vertex not yet known to be in one component with the range's first
+    /// one. It only ever grows, so that all looks at a range together take a step for each vertex.
+    settled_to: Vec<AtomicU32>,
+}
+
+impl UnsettledEdges {
+    pub(super) fn new(forest: Forest) -> UnsettledEdges {
+        let vertex_count = forest.vertex_count();
+        let firsts = (0..vertex_count).step_by(1 << RANGE_LOG2);
+        UnsettledEdges { forest, vertex_count, settled_to: firsts.map(AtomicU32::new).collect() }
+    }
+
+    pub(super) fn into_forest(self) -> Forest {
+        self.forest
+    }
+
+    /// The root of all vertices of a range, if they are known to have one.
+    fn common_root(&self, range: usize) -> Option<u32> {
+        let first = (range as u32) << RANGE_LOG2;
+        let end = self.vertex_count.min(first.saturating_add(1 << RANGE_LOG2));
+        let settled_to = &self.settled_to[range];
+        let root = self.forest.root(first);
+        // Relaxed: what another thread found out holds for good, and is found out again where it is
+        // not seen.
+        let from = settled_to.load(Ordering::Relaxed);
+        let unsettled = (from..end).find(|&vertex| self.forest.root(vertex) != root);
+        settled_to.fetch_max(unsettled.unwrap_or(end), Ordering::Relaxed);
+        unsettled.is_none().then_some(root)
+    }
+
+    /// Whether all vertices of some ranges are known to be in one component with `root`, or, where that
+    /// is `None`, with the first of them.
+    fn are_settled(&self, vertices: Range<u64>, root: &mut Option<u32>) -> bool {
+        let last = vertices.end.min(u64::from(self.vertex_count)).saturating_sub(1);
+        let ranges = (vertices.start >> RANGE_LOG2) as usize..=(last >> RANGE_LOG2) as usize;
+        ranges.into_iter().all(|range| {
+            self.common_root(range).is_some_and(|found| *root.get_or_insert(found) == found)
+        })
+    }
+}
+
+impl EdgeVisitor for UnsettledEdges {
+    #[inline(always)]
+    fn visit(&self, source: VertexId, target: VertexId) {
+        self.forest.join(source.0, target.0);
+    }
+
+    fn needs(&self, tile: &TileSummary) -> bool {
+        let mut root = None;
+        let targets = u64::from(tile.target_first)..u64::from(tile.target_last) + 1;
+        let mut sources = (0..64).filter(|bit| tile.source_mask >> bit & 1 != 0);
+        !(self.are_settled(targets, &mut root)
+            && sources.all(|bit| self.are_settled(tile.chunk(bit), &mut root)))
+    }
+}
