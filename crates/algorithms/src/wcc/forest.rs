@@ -82,14 +82,13 @@ impl Forest {
     }
 
     /// The root of each vertex: the smallest id of its component.
-    pub(super) fn into_roots(self) -> Vec<VertexId> {
-        let mut roots: Vec<VertexId> = Vec::with_capacity(self.parents.len());
-        for (vertex, parent) in self.parents.into_iter().enumerate() {
-            let parent = parent.into_inner() as usize;
-            // A parent is smaller, so its root is known already.
-            let root = roots.get(parent).copied().unwrap_or(VertexId(vertex as u32));
-            roots.push(root);
+    pub(super) fn into_roots(mut self) -> Vec<VertexId> {
+        for vertex in 0..self.parents.len() {
+            // A parent is smaller, so it points at its root already.
+            let parent = *self.parents[vertex].get_mut() as usize;
+            let root = *self.parents[parent].get_mut();
+            *self.parents[vertex].get_mut() = root;
         }
-        roots
+        self.parents.into_iter().map(|root| VertexId(root.into_inner())).collect()
     }
 }

@@ -9,8 +9,8 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use tegula_algorithms::wcc::{self, Method, SmallestId, WccConfig};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
+use tegula_store::VertexId;
 use tegula_store::graph::file_names;
-use tegula_store::{Error, VertexId};
 
 use super::options::RunArgs;
 use super::top::Name;
@@ -77,31 +77,61 @@ pub struct Components {
 /// From one vertex of each component to its smallest original id: by dense id the rank of that.
 ///
 /// Visits vertices in the order of their original ids: the first of a component that comes along
-/// names it. Works in place and with one bit a vertex: the entry of a root whose component has been
-/// named holds the name, every other one the root until it is visited.
+/// names it. Works in place: the entry of a root holds the name once there is one, every other entry
+/// the root until the end.
 fn smallest_ranks(graph: &Graph, roots: Vec<VertexId>) -> Result<Vec<u32>> {
     let mut entries: Vec<u32> = roots.into_iter().map(|root| root.0).collect();
     if graph.manifest().file(file_names::ORDER).is_none() {
         // Dense ids are ranks, and each root is the smallest of its component.
         return Ok(entries);
     }
-    let mut is_named = vec![0u64; entries.len().div_ceil(64)];
-    let mut rank = 0;
-    graph.original_ids()?.for_each_chunk(|_, vertices| {
-        for vertex in vertices.iter().map(|vertex| vertex.index()) {
-            if is_named[vertex / 64] >> (vertex % 64) & 1 == 0 {
-                let root = entries[vertex] as usize;
-                if is_named[root / 64] >> (root % 64) & 1 == 0 {
-                    is_named[root / 64] |= 1 << (root % 64);
-                    entries[root] = rank;
-                }
-                entries[vertex] = entries[root];
+    let mut is_named_root = Bits::new(entries.len());
+    // Vertices whose component is known to have a name. The first few ranks name the large components,
+    // and from then on few look-ups go further than this.
+    let mut is_named = Bits::new(entries.len());
+    graph.original_ids()?.for_each_rank(|first, vertices| {
+        for (vertex, rank) in vertices.iter().zip(first..) {
+            let vertex = vertex.index();
+            if is_named.get(vertex) || is_named_root.get(vertex) {
+                continue;
             }
-            rank += 1;
+            let root = entries[vertex] as usize;
+            if !is_named_root.get(root) {
+                is_named_root.set(root);
+                entries[root] = rank;
+            }
         }
-        Ok::<(), Error>(())
+        if first == 0 {
+            (0..entries.len())
+                .filter(|&vertex| {
+                    is_named_root.get(vertex) || is_named_root.get(entries[vertex] as usize)
+                })
+                .for_each(|vertex| is_named.set(vertex));
+        }
     })?;
+    for vertex in 0..entries.len() {
+        if !is_named_root.get(vertex) {
+            entries[vertex] = entries[entries[vertex] as usize];
+        }
+    }
     Ok(entries)
+}
+
+/// A bit for each vertex.
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn new(count: usize) -> Bits {
+        Bits(vec![0; count.div_ceil(64)])
+    }
+
+    fn get(&self, index: usize) -> bool {
+        self.0[index / 64] >> (index % 64) & 1 == 1
+    }
+
+    fn set(&mut self, index: usize) {
+        self.0[index / 64] |= 1 << (index % 64);
+    }
 }
 
 impl Components {

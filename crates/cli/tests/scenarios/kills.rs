@@ -79,7 +79,7 @@ impl Two {
     /// The hidden directory of the running import, once there is one.
     fn unfinished(&self) -> Option<PathBuf> {
         let names = self.shop.names();
-        let hidden = names.iter().find(|name| name.starts_with(".g.tegula.importing-"));
+        let hidden = names.iter().find(|name| name.starts_with(".g.tegula.unfinished-"));
         hidden.map(|name| self.shop.path(name))
     }
 }
@@ -186,7 +186,7 @@ fn temporary_files_vanish_with_the_import_that_is_killed() {
     assert!(kill(child));
     assert_eq!(fs::read_dir(shop.path("spill")).unwrap().count(), 0);
     let left = shop.names();
-    assert!(left.len() == 2 && left[0].starts_with(".g.tegula.importing-"), "{left:?}");
+    assert!(left.len() == 2 && left[0].starts_with(".g.tegula.unfinished-"), "{left:?}");
     shop.tegula("info g.tegula").failed(3, &["g.tegula"]);
 
     shop.write("g.el", "1 2\n");

@@ -144,6 +144,10 @@ fn assert_runs(shop: &Shop, source: &str) {
             let estimate = shop.tegula(&format!("{words} --estimate --json")).done().json();
             let needed = estimate["needed_bytes"].as_u64().unwrap();
             let report = assert_within(shop, &words, needed);
+            if algorithm == "wcc" {
+                // It leaves out what has nothing to tell.
+                continue;
+            }
             // What is not kept is read in every iteration.
             let scans = report["iterations"].as_u64().unwrap();
             let read = report["bytes_read"].as_u64().unwrap();

@@ -189,6 +189,31 @@ impl OriginalIds {
         Ok(())
     }
 
+    /// As [`for_each_chunk`](Self::for_each_chunk), without the original ids, which are not read: the
+    /// first rank and the dense ids from there on.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn for_each_rank(&self, mut visit: impl FnMut(u32, &[VertexId])) -> Result<()> {
+        let Some(file) = &self.order else {
+            for rank in (0..self.vertex_count).step_by(CHUNK) {
+                let count = CHUNK.min(self.vertex_count - rank);
+                visit(rank as u32, &self.dense_of(rank, count)?);
+            }
+            return Ok(());
+        };
+        let mut vertices = Vec::new();
+        for block in file.stream(0..file.len())? {
+            let block = block?;
+            let (dense, _) = block.as_chunks::<{ size_of::<u32>() }>();
+            vertices.clear();
+            vertices.extend(dense.iter().map(|&dense| VertexId(u32::from_le_bytes(dense))));
+            self.check_dense(file, &vertices)?;
+            visit((block.offset() / size_of::<u32>() as u64) as u32, &vertices);
+        }
+        Ok(())
+    }
+
     /// The dense ids by rank, all at once: 4 bytes a vertex.
     ///
     /// # Errors
@@ -279,12 +304,18 @@ impl OriginalIds {
         };
         let mut dense = vec![0u32; count];
         file.read_into(4 * rank as u64, dense.as_mut_bytes())?;
-        if let Some(&id) = dense.iter().find(|&&id| id as usize >= self.vertex_count) {
-            let detail = format!("vertex {id} of {}", self.vertex_count);
-            let path = file.path().to_owned();
-            return Err(Error::Corrupt { path, part: "payload".into(), detail });
-        }
-        Ok(dense.into_iter().map(VertexId).collect())
+        let dense: Vec<VertexId> = dense.into_iter().map(VertexId).collect();
+        self.check_dense(file, &dense)?;
+        Ok(dense)
+    }
+
+    /// Whether dense ids read from a file are below the number of vertices.
+    fn check_dense(&self, file: &BlockFile, dense: &[VertexId]) -> Result<()> {
+        let Some(vertex) = dense.iter().find(|vertex| vertex.index() >= self.vertex_count) else {
+            return Ok(());
+        };
+        let detail = format!("vertex {} of {}", vertex.0, self.vertex_count);
+        Err(Error::Corrupt { path: file.path().to_owned(), part: "payload".into(), detail })
     }
 }
 
