@@ -20,4 +20,4 @@ pub use run::{Estimate, Outcome, estimate, run, run_together};
 
 pub use tegula_store::graph::Graph;
 pub use tegula_store::tiles::TileSummary;
-pub use tegula_store::{Error, Result, VertexId};
+pub use tegula_store::{Error, Result, VertexId, huge};

@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tegula_store::graph::{Graph, TileEntry};
 use tegula_store::tiles::{BATCH_LOG2_MAX, Batch, Tile, TileSummary, WINDOW_LOG2, WINDOW_SIZE};
-use tegula_store::{Result, VertexId};
+use tegula_store::{Result, VertexId, huge};
 
 use crate::active::ActiveSet;
 use crate::instructions::Instructions;
@@ -76,7 +76,9 @@ impl<'g, P: Program> Supersteps<'g, P> {
         let count = graph.vertex_count() as usize;
         let degrees = if P::NEEDS_DEGREE { graph.out_degrees()? } else { Vec::new() };
         let mut active = ActiveSet::new(count);
-        let mut states = Vec::with_capacity(count);
+        let mut states = huge::with_capacity(count);
+        let mut messages = huge::with_capacity(count + 1);
+        messages.resize(count + 1, program.identity());
         let mut aggregate = P::Aggregate::default();
         let mut open_targets = vec![0; count.div_ceil(WINDOW_SIZE)];
         for vertex in 0..count {
@@ -95,7 +97,7 @@ impl<'g, P: Program> Supersteps<'g, P> {
             threads,
             degrees,
             states,
-            messages: vec![program.identity(); count + 1],
+            messages,
             next_active: vec![0; active.words().len()],
             active,
             open_targets,

@@ -8,6 +8,7 @@ mod progress;
 mod temporary;
 
 pub mod graph;
+pub mod huge;
 pub mod import;
 pub mod read;
 pub mod tiles;

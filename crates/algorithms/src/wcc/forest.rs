@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use tegula_engine::VertexId;
+use tegula_engine::{VertexId, huge};
 
 /// Trees of vertices, each pointing at one of its component with a smaller id; a root points at
 /// itself.
@@ -13,7 +13,9 @@ pub(super) struct Forest {
 impl Forest {
     /// Every vertex alone.
     pub(super) fn new(vertex_count: u32) -> Forest {
-        Forest { parents: (0..vertex_count).map(AtomicU32::new).collect() }
+        let mut parents = huge::with_capacity(vertex_count as usize);
+        parents.extend((0..vertex_count).map(AtomicU32::new));
+        Forest { parents }
     }
 
     /// Number of vertices.

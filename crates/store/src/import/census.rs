@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::buckets::Filled;
 use super::edge::{Edge, Weight};
-use super::huge;
 use super::workers::{Stash, lock};
 use crate::error::{Error, Result};
+use crate::huge;
 use crate::ids::VERTEX_COUNT_MAX;
 
 /// log2 of the ids in a range.

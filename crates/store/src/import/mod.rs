@@ -31,7 +31,6 @@ mod census;
 mod distinct;
 mod edge;
 mod estimate;
-mod huge;
 mod intake;
 mod mapping;
 mod names;

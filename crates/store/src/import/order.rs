@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 
 use super::census::{DegreeSummary, DegreeTable, Degrees};
-use super::huge;
 use super::mapping::Mapping;
 use crate::error::Result;
+use crate::huge;
 
 /// A vertex order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,14 +10,14 @@ const BYTES_MIN: usize = 4 << 20;
 const HUGE_PAGE: usize = 2 << 20;
 
 /// An empty vector with room for `len` items on huge pages.
-pub(super) fn with_capacity<T>(len: usize) -> Vec<T> {
+pub fn with_capacity<T>(len: usize) -> Vec<T> {
     let items = Vec::<T>::with_capacity(len);
     advise(items.as_ptr().cast(), items.capacity() * size_of::<T>());
     items
 }
 
 /// Zeroes on huge pages; they take memory only once they are written to.
-pub(super) fn zeroes(len: usize) -> Vec<u16> {
+pub(crate) fn zeroes(len: usize) -> Vec<u16> {
     let items = vec![0; len];
     advise(items.as_ptr().cast(), size_of_val(&items[..]));
     items
