@@ -92,21 +92,24 @@ fn smallest_ranks(graph: &Graph, roots: Vec<VertexId>) -> Result<Vec<u32>> {
     graph.original_ids()?.for_each_rank(|first, vertices| {
         for (vertex, rank) in vertices.iter().zip(first..) {
             let vertex = vertex.index();
-            if is_named.get(vertex) || is_named_root.get(vertex) {
+            if is_named.get(vertex) {
                 continue;
             }
             let root = entries[vertex] as usize;
-            if !is_named_root.get(root) {
+            if !is_named.get(root) {
+                is_named.set(root);
                 is_named_root.set(root);
                 entries[root] = rank;
             }
         }
         if first == 0 {
-            (0..entries.len())
-                .filter(|&vertex| {
-                    is_named_root.get(vertex) || is_named_root.get(entries[vertex] as usize)
-                })
-                .for_each(|vertex| is_named.set(vertex));
+            for (word, entries) in is_named.0.iter_mut().zip(entries.chunks(64)) {
+                // What the entry of a named root, which is no root, adds here is its own bit, which is
+                // set already.
+                for (bit, &root) in entries.iter().enumerate() {
+                    *word |= u64::from(is_named_root.get(root as usize)) << bit;
+                }
+            }
         }
     })?;
     for vertex in 0..entries.len() {
