@@ -116,13 +116,15 @@ impl PageRank {
         if let Some(&(_, weight)) = seeds.iter().find(|&&(_, weight)| !is_weight(weight)) {
             return Err(Error::BadSeed { weight });
         }
-        let sum: f64 = seeds.iter().map(|&(_, weight)| weight).sum();
-        if sum == 0.0 {
+        let greatest = seeds.iter().fold(0.0, |greatest: f64, &(_, weight)| greatest.max(weight));
+        if greatest == 0.0 {
             return Err(Error::BadSeed { weight: 0.0 });
         }
+        // Parts of the greatest, so that the sum of finite weights is finite.
+        let sum: f64 = seeds.iter().map(|&(_, weight)| weight / greatest).sum();
         let mut shares = vec![0.0; vertex_count as usize];
         for (seed, weight) in seeds {
-            shares[seed.index()] += (weight / sum) as f32;
+            shares[seed.index()] += (weight / greatest / sum) as f32;
         }
         Ok(PageRank { shares, ..PageRank::new(config, vertex_count) })
     }

@@ -71,6 +71,19 @@ fn seeds_need_weights() {
 }
 
 #[test]
+fn weights_of_seeds_count_in_proportion_however_great() {
+    let scratch = Scratch::new();
+    let edges = EdgeList::new(vec![(0, 1), (1, 2), (2, 0)]);
+    let graph = open(&import_edges(scratch.path(), "g", &edges, VertexOrder::Given));
+    let ranks = |weight: f64| {
+        let seeds = [(VertexId(0), weight), (VertexId(1), weight)];
+        let program = PageRank::personalized(PageRankConfig::default(), 3, &seeds).unwrap();
+        tegula_engine::run(&graph, program, &threads(1)).unwrap().states
+    };
+    assert_eq!(ranks(f64::MAX), ranks(1.0));
+}
+
+#[test]
 fn pagerank_with_a_tolerance_stops_where_the_oracle_stops() {
     on_small_graphs(|edges, graph| {
         let stop = Stop::Tolerance { tolerance: 1e-4, iterations_max: 200 };

@@ -1,4 +1,4 @@
-//! Visiting every edge once: for what is no vertex program, such as a union-find.
+//! Visiting every edge that has a use, once: for what is no vertex program, such as a union-find.
 
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ use crate::run::cache_within;
 use crate::scan::{Direction, ScanJob, ScanWorker, scan};
 use crate::tile_cache::Part;
 
-/// Is shown every edge, by several threads at once, in no particular order.
+/// Is shown every edge of the tiles that it needs, by several threads at once, in no particular order.
 pub trait EdgeVisitor: Sync {
     /// An edge.
     fn visit(&self, source: VertexId, target: VertexId);
@@ -26,9 +26,9 @@ pub trait EdgeVisitor: Sync {
     }
 }
 
-/// Shows every edge of the graph to a visitor that itself holds `visitor_size` bytes. One scan, from
-/// the last targets to the first: where vertices are ordered by degree, those with few edges come
-/// first, which may tell a visitor all that it needs to know of those with many.
+/// Shows the edges of the graph to a visitor that itself holds `visitor_size` bytes. One scan, from the
+/// last part to the first: where vertices are ordered by degree, those with few edges come first, which
+/// may tell a visitor all that it needs to know of those with many.
 ///
 /// # Errors
 /// [`tegula_store::Error::OverBudget`] before anything is read; those of reading; cancellation.

@@ -3,8 +3,8 @@
 //! Cost, in memory on one core with 4-byte messages: 0.4 to 1.2 ns an edge, measured by
 //! `make bench`. Bounds are checked once per strip ([`Tile::strips`]), so the loops have no check,
 //! no lock and no branch on data. The same code is compiled for AVX-512, AVX2 and any processor; the
-//! order of reduction is part of it (eight lanes in a row of singles, two in masks), so all give the
-//! same bits.
+//! order of reduction is part of it (eight lanes in a row, four in a strip of 16 targets, two in
+//! masks), so all give the same bits.
 
 use tegula_store::tiles::{BLOCK_SIZE, Block, BlockVisitor, EdgeWeight, Encoding};
 use tegula_store::tiles::{InstructionSet, MaskVisitor, Strip, Tile, WINDOW_SIZE};

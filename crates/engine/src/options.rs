@@ -62,7 +62,7 @@ pub struct RunStatistics {
     pub iteration_times: Vec<Duration>,
     /// Edges in the tiles that were processed, over all iterations.
     pub edges_processed: u64,
-    /// Tiles that were passed over because no active source or no open target was in them.
+    /// Tiles that were passed over, over all iterations, because no job had a use for them.
     pub tiles_skipped: u64,
     /// Bytes that came through the reading door during the run.
     pub bytes_read: u64,

@@ -1,8 +1,9 @@
 //! The scan: every tile that some job has a use for is brought into memory once and handed to each
 //! of those jobs. A single run is a set of one.
 //!
-//! Each worker claims parts in the order of the file, keeps a window of groups on their way, and
-//! owns the accumulators of the part it works on. There is no lock and no atomic in a tile.
+//! Each worker claims parts in the order of the file, or in the opposite one, keeps a window of groups
+//! on their way, and owns the accumulators of the part it works on. There is no lock and no atomic in
+//! a tile.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -45,7 +46,7 @@ pub trait ScanWorker {
     fn end_part(&mut self, part: &Part);
 }
 
-/// Which way a scan goes through the parts.
+/// Which way a scan goes through the parts. Within a part, tiles come in the order of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// In the order of the file.

@@ -1,9 +1,9 @@
 //! Which tiles stay in memory between scans, and how the others stream by.
 //!
 //! Tiles are read in *groups*: consecutive tiles of one part, about 1 MiB. As many groups as the
-//! budget allows are *resident*: read once and kept. A scan visits all groups in the same order every
-//! time, so there is nothing that a replacement policy could learn; the resident groups are spread
-//! evenly over the file, so that reading the others overlaps with processing at every moment.
+//! budget allows are *resident*: read once and kept. The scans of a run visit all groups in the same
+//! order every time, so there is nothing that a replacement policy could learn; the resident groups are
+//! spread evenly over the file, so that reading the others overlaps with processing at every moment.
 
 use std::ops::Range;
 use std::sync::OnceLock;

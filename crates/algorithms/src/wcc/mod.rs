@@ -34,7 +34,7 @@ use settled::UnsettledEdges;
 /// How components are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Method {
-    /// One pass over the edges.
+    /// One pass over the edges, at the most.
     #[default]
     UnionFind,
     /// Label propagation, for undirected graphs.

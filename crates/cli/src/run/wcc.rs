@@ -33,7 +33,7 @@ pub struct WccArgs {
 /// How components are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum How {
-    /// One pass over the edges.
+    /// One pass over the edges, at the most.
     UnionFind,
     /// Label propagation, for graphs that were imported as undirected.
     Propagation,

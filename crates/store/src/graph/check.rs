@@ -123,7 +123,7 @@ impl Graph {
         let (mut edges, mut entries) = (0u32, 0u32);
         let mut fault = None;
         let mut take = |source: u32, target: usize| {
-            let is_inside = (summary.source_first..=summary.source_last).contains(&source)
+            let is_inside = summary.may_hold(source)
                 && (summary.target_first as usize..=summary.target_last as usize).contains(&target);
             if !is_inside || out_degrees[source as usize] == 0 || in_degrees[target] == 0 {
                 fault.get_or_insert_with(|| format!("edge {source} to {target} does not belong"));

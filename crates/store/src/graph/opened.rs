@@ -12,7 +12,7 @@ use super::vertices::OriginalIds;
 use crate::error::{Error, Result};
 use crate::ids::VERTEX_COUNT_MAX;
 use crate::read::{BlockFile, Caching, FileHandle, Reader, Request, crc32c};
-use crate::tiles::{BATCH_LOG2_MAX, Batch, TileSummary, WINDOW_LOG2};
+use crate::tiles::{BATCH_LOG2_MAX, BATCH_LOG2_MIN, Batch, TileSummary, WINDOW_LOG2};
 
 /// A graph, opened for reading. All lengths and counts were checked against each other; the tiles
 /// themselves are checked when they are read.
@@ -319,7 +319,7 @@ fn check_batches(records: &[BatchRecord], manifest: &Manifest) -> Result<Batches
     let (mut batches, mut tiles) = (Vec::new(), Vec::new());
     for record in records {
         let batch = Batch { target_first: record.target_first.get(), log2: record.log2.get() };
-        let is_aligned = batch.log2 <= BATCH_LOG2_MAX
+        let is_aligned = (BATCH_LOG2_MIN..=BATCH_LOG2_MAX).contains(&batch.log2)
             && batch.target_first & ((1 << batch.log2) - 1) == 0
             && u64::from(batch.target_first) == next_target;
         if !is_aligned || next_target >= manifest.vertices || record.reserved.get() != 0 {

@@ -190,7 +190,8 @@ impl OriginalIds {
     }
 
     /// As [`for_each_chunk`](Self::for_each_chunk), without the original ids, which are not read: the
-    /// first rank and the dense ids from there on.
+    /// first rank and the dense ids from there on, a block of the file at a time (262,144 in files that
+    /// tegula writes).
     ///
     /// # Errors
     /// Those of reading.

@@ -22,10 +22,8 @@ use super::workers::{Stash, make_in_order};
 use crate::error::Result;
 use crate::graph::GraphWriter;
 use crate::progress::Unit;
-use crate::tiles::{EncodedTile, Encoder, TileEdge, WINDOW_LOG2};
+use crate::tiles::{EncodedTile, Encoder, SLICE_LOG2, TileEdge, WINDOW_LOG2};
 
-/// log2 of the sources of a slice.
-const SLICE_LOG2: u32 = 14;
 /// Edges of a part at the most.
 const PART_EDGES_MAX: u64 = 1 << 19;
 /// A part that is too large is cut into as many as this many bits of an end tell apart.

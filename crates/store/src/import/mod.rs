@@ -7,7 +7,7 @@
 //!                                                           |
 //!                              sorted by batch <------------+
 //!                                     |
-//!                              blocks --encode--> tiles --> graph directory
+//!                               parts --encode--> tiles --> graph directory
 //! ```
 //!
 //! 1. `intake`: the input is read once. Degrees are counted by id while the ids are small integers;
@@ -17,7 +17,7 @@
 //! 3. `order`, `estimate`: the vertex order is chosen; from the degrees follow the dense ids, the
 //!    `plan` of the batches and the files with an entry per vertex.
 //! 4. `mapping`: the edges get their dense ids and are sorted by groups of batches.
-//! 5. [`mod@build`]: group after group is cut into blocks and encoded.
+//! 5. [`mod@build`]: group after group is cut into parts, and these are encoded.
 //!
 //! Memory is a promise. Each pass has shares of the budget, tables beyond theirs are worked on slice
 //! by slice, and edges beyond theirs go through `buckets` on disk: more passes, the same graph, byte

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 /// Where buckets go, and how much memory they may take.
 #[derive(Debug, Clone)]
 pub(super) struct Space {
-    /// Folder of the spill file.
+    /// Folder of the spill files.
     pub folder: PathBuf,
     /// Bytes of records held in memory once written, all buckets together.
     pub held: u64,

@@ -164,7 +164,9 @@ impl Divider {
     }
 }
 
-/// Counts what a strip takes in each encoding, edge by edge in the order of its sources.
+/// Counts what a strip takes in each encoding, edge by edge in the order of its sources. Exact for
+/// gaps of one byte in a strip that starts at its first source; of skips by wide gaps and by masks it
+/// counts more than there are where many gaps are long.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tally {
     edges: u32,

@@ -100,8 +100,9 @@ impl EntryCoder {
         edges: EdgeSlice<'_, W>,
     ) -> usize {
         let in_mask = (1 << encoding.width_log2()) - 1;
-        // Room for one more: an entry is written again with each of its edges, the last one as well.
-        let room = ENTRY_COUNT_MAX + 1;
+        // No more entries than edges and skips. Most strips are short, and all of the room is cleared.
+        let ahead_max = edges.sources[edges.len() - 1] - from;
+        let room = ENTRY_COUNT_MAX.min(edges.len() + (ahead_max / MASK_GAP_MAX) as usize);
         self.gaps.resize(room, 0);
         self.lows.resize(room, 0);
         let (gaps, masks) = (&mut self.gaps[..room], &mut self.lows[..room]);

@@ -16,6 +16,7 @@ mod tests;
 
 pub use batch::{BATCH_EDGES_MAX, BATCH_LOG2_MAX, BATCH_LOG2_MIN, Batch};
 pub use decode::{BLOCK_SIZE, Block, BlockVisitor, Entries, MaskVisitor, Strip, Strips, Tile};
+pub(crate) use encode::SLICE_LOG2;
 pub use encode::{EdgeWeight, EncodedTile, Encoder, TileEdge};
 #[cfg(target_arch = "x86_64")]
 pub use instructions::{Avx2, Avx512};

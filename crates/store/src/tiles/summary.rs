@@ -57,6 +57,14 @@ impl TileSummary {
         log2
     }
 
+    /// Whether the summary allows for this source: it is in range and the bit of its chunk is set.
+    #[inline]
+    pub fn may_hold(&self, source: u32) -> bool {
+        let log2 = self.chunk_log2();
+        (self.source_first..=self.source_last).contains(&source)
+            && self.source_mask >> ((source >> log2) - (self.source_first >> log2)) & 1 == 1
+    }
+
     /// The range of sources that bit `bit` of the mask stands for.
     pub fn chunk(&self, bit: u32) -> std::ops::Range<u64> {
         let log2 = self.chunk_log2();
