@@ -37,7 +37,20 @@ impl Forest {
             if parent == vertex {
                 return vertex;
             }
+            self.halve(vertex, parent);
             vertex = parent;
+        }
+    }
+
+    /// Points a vertex at its grandparent, unless its parent is a root or has changed.
+    #[inline(always)]
+    fn halve(&self, vertex: u32, parent: u32) {
+        let grandparent = self.parent(parent);
+        if grandparent < parent {
+            let link = &self.parents[vertex as usize];
+            // Whoever was faster has pointed it at another ancestor.
+            let _ =
+                link.compare_exchange(parent, grandparent, Ordering::Relaxed, Ordering::Relaxed);
         }
     }
 
@@ -69,16 +82,7 @@ impl Forest {
                 }
                 continue;
             }
-            // Halves the path on the way up.
-            let grandparent = self.parent(parent_high);
-            if grandparent < parent_high {
-                let _ = self.parents[high as usize].compare_exchange(
-                    parent_high,
-                    grandparent,
-                    Ordering::Relaxed,
-                    Ordering::Relaxed,
-                );
-            }
+            self.halve(high, parent_high);
             (a, b) = (parent_high, parent_low);
         }
     }

@@ -1,4 +1,4 @@
-//! Which edges have nothing to tell, by ranges of vertices.
+//! Which tiles have nothing to tell.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -7,22 +7,26 @@ use tegula_engine::{EdgeVisitor, TileSummary, VertexId};
 
 use super::forest::Forest;
 
-/// log2 of the vertices of a range: the finest that the summary of a tile tells apart.
-const RANGE_LOG2: u32 = TileSummary::CHUNK_LOG2_MIN;
+/// log2 of the vertices of a chunk: the finest that the summary of a tile tells apart.
+const CHUNK_LOG2: u32 = TileSummary::CHUNK_LOG2_MIN;
+
+/// Edges that are visited in the time that a chunk is looked at, several times over: it may be looked
+/// at in vain.
+const EDGES_PER_CHUNK: u64 = 4;
 
 /// Joins the ends of edges. Does without the tiles whose vertices are known to be in one component.
 pub(super) struct UnsettledEdges {
     forest: Forest,
     vertex_count: u32,
-    /// For each range the first vertex not yet known to be in one component with the range's first
-    /// one. It only ever grows, so that all looks at a range together take a step for each vertex.
+    /// For each chunk the first vertex not yet known to be in one component with the chunk's first
+    /// one. It only ever grows, so that all looks at a chunk together take a step for each vertex.
     settled_to: Vec<AtomicU32>,
 }
 
 impl UnsettledEdges {
     pub(super) fn new(forest: Forest) -> UnsettledEdges {
         let vertex_count = forest.vertex_count();
-        let firsts = (0..vertex_count).step_by(1 << RANGE_LOG2);
+        let firsts = (0..vertex_count).step_by(1 << CHUNK_LOG2);
         UnsettledEdges { forest, vertex_count, settled_to: firsts.map(AtomicU32::new).collect() }
     }
 
@@ -30,11 +34,11 @@ impl UnsettledEdges {
         self.forest
     }
 
-    /// The root of all vertices of a range, if they are known to have one.
-    fn common_root(&self, range: usize) -> Option<u32> {
-        let first = (range as u32) << RANGE_LOG2;
-        let end = self.vertex_count.min(first.saturating_add(1 << RANGE_LOG2));
-        let settled_to = &self.settled_to[range];
+    /// The root of all vertices of a chunk, if they are known to have one.
+    fn common_root(&self, chunk: usize) -> Option<u32> {
+        let first = (chunk as u32) << CHUNK_LOG2;
+        let end = self.vertex_count.min(first.saturating_add(1 << CHUNK_LOG2));
+        let settled_to = &self.settled_to[chunk];
         let root = self.forest.root(first);
         // Relaxed: what another thread found out holds for good, and is found out again where it is
         // not seen.
@@ -44,13 +48,13 @@ impl UnsettledEdges {
         unsettled.is_none().then_some(root)
     }
 
-    /// Whether all vertices of some ranges are known to be in one component with `root`, or, where that
+    /// Whether all vertices of the chunks of a range are known to be in one component with `root`, or, where that
     /// is `None`, with the first of them.
     fn are_settled(&self, vertices: Range<u64>, root: &mut Option<u32>) -> bool {
         let last = vertices.end.min(u64::from(self.vertex_count)).saturating_sub(1);
-        let ranges = (vertices.start >> RANGE_LOG2) as usize..=(last >> RANGE_LOG2) as usize;
-        ranges.into_iter().all(|range| {
-            self.common_root(range).is_some_and(|found| *root.get_or_insert(found) == found)
+        let chunks = (vertices.start >> CHUNK_LOG2) as usize..=(last >> CHUNK_LOG2) as usize;
+        chunks.into_iter().all(|chunk| {
+            self.common_root(chunk).is_some_and(|found| *root.get_or_insert(found) == found)
         })
     }
 }
@@ -61,7 +65,12 @@ impl EdgeVisitor for UnsettledEdges {
         self.forest.join(source.0, target.0);
     }
 
+    /// Looks at each chunk of the tile once, unless that were more work than the edges.
     fn needs(&self, tile: &TileSummary) -> bool {
+        let sources = u64::from(tile.source_mask.count_ones()) << (tile.chunk_log2() - CHUNK_LOG2);
+        if sources > u64::from(tile.edge_count) / EDGES_PER_CHUNK {
+            return true;
+        }
         let mut root = None;
         let targets = u64::from(tile.target_first)..u64::from(tile.target_last) + 1;
         let mut sources = (0..64).filter(|bit| tile.source_mask >> bit & 1 != 0);

@@ -1,9 +1,9 @@
-//! How a block is divided into strips: for every aligned range of 1, 8, 16, 256, 4096 and 65536
+//! How a region is divided into strips: for every aligned range of 1, 8, 16, 256, 4096 and 65536
 //! targets it is counted what a strip would take in each encoding, and the cheapest division is found
 //! bottom-up.
 
 use super::WINDOW_SIZE;
-use super::encode::{Block, EdgeWeight};
+use super::encode::{EdgeWeight, Region};
 use super::strip::{Encoding, STRIP_HEADER_SIZE};
 
 /// The widths (log2 of the number of targets) that a strip can have.
@@ -45,10 +45,10 @@ pub(super) struct Divider {
 }
 
 impl Divider {
-    /// The cheapest division of a block, by ascending target.
-    pub(super) fn divide<W: EdgeWeight>(&mut self, block: &Block<'_, W>) -> &[StripChoice] {
-        self.count_wide(block);
-        self.count_narrow(block);
+    /// The cheapest division of a region, by ascending target.
+    pub(super) fn divide<W: EdgeWeight>(&mut self, region: &Region<'_, W>) -> &[StripChoice] {
+        self.count_wide(region);
+        self.count_narrow(region);
         self.price::<W>();
         self.strips.clear();
         self.collect::<W>(WIDTHS.len() - 1, 0, 0);
@@ -56,7 +56,7 @@ impl Divider {
     }
 
     /// Counts groups and what is wider.
-    fn count_wide<W: EdgeWeight>(&mut self, block: &Block<'_, W>) {
+    fn count_wide<W: EdgeWeight>(&mut self, region: &Region<'_, W>) {
         let [.., groups, middle, whole] = &mut self.levels;
         for (level, width) in [&mut *groups, middle].into_iter().zip(&WIDTHS[GROUP_LEVEL..]) {
             level.clear();
@@ -65,7 +65,7 @@ impl Divider {
         self.degrees.clear();
         self.degrees.resize(WINDOW_SIZE, 0);
         let mut window = Tally::default();
-        for (base, edges) in block.pieces() {
+        for (base, edges) in region.pieces() {
             for edge in edges {
                 let (source, target) = (base + edge.source(), edge.target());
                 groups[usize::from(target >> GROUP_LOG2)].add(source);
@@ -81,7 +81,7 @@ impl Divider {
     }
 
     /// Counts what is narrower than a group, in groups that may be cheaper divided.
-    fn count_narrow<W: EdgeWeight>(&mut self, block: &Block<'_, W>) {
+    fn count_narrow<W: EdgeWeight>(&mut self, region: &Region<'_, W>) {
         self.slots.clear();
         let mut slots = 0;
         let groups = self.levels[GROUP_LEVEL].iter().zip(self.degrees.chunks(1 << GROUP_LOG2));
@@ -99,7 +99,7 @@ impl Divider {
         if slots == 0 {
             return;
         }
-        for (base, edges) in block.pieces() {
+        for (base, edges) in region.pieces() {
             let mut last = None;
             for edge in edges {
                 let (source, target) = (base + edge.source(), edge.target());
@@ -173,6 +173,8 @@ struct Tally {
     last_source: u32,
     /// Skips that gaps of one byte need.
     skips: u32,
+    /// Skips that gaps of two bytes need.
+    wide_skips: u32,
     /// Entries with a mask, without skips.
     cells: u32,
 }
@@ -185,7 +187,9 @@ impl Tally {
 
     #[inline(always)]
     fn add(&mut self, source: u32) {
-        self.skips += self.gap(source) / GAP8_SKIP;
+        let gap = self.gap(source);
+        self.skips += gap / GAP8_SKIP;
+        self.wide_skips += gap / GAP16_SKIP;
         self.edges += 1;
         self.last_source = source;
     }
@@ -202,11 +206,9 @@ impl Tally {
     /// Bits of the payload with single edges and gaps of one byte or two, and with masks.
     #[inline(always)]
     fn payloads(&self, rates: &Rates) -> [u32; 3] {
-        // A gap that takes a skip of two bytes takes 257 of one byte.
-        let wide_skips = self.skips / (GAP16_SKIP / GAP8_SKIP);
         [
             (self.edges + self.skips).saturating_mul(rates.gap8),
-            (self.edges + wide_skips).saturating_mul(rates.gap16),
+            (self.edges + self.wide_skips).saturating_mul(rates.gap16),
             // Masks are counted only where there are any.
             (self.cells + self.skips).max(1).saturating_mul(rates.mask),
         ]
@@ -241,7 +243,7 @@ struct Rates {
     mask: u32,
 }
 
-/// So dear that one entry exceeds whatever a block costs.
+/// So dear that one entry exceeds whatever a region costs.
 const NEVER: u32 = u32::MAX;
 
 impl Rates {

@@ -1,8 +1,8 @@
 //! From the edges of a target window to its tiles.
 //!
 //! The edges are cut into *pieces* by slices of 2^14 sources: there an edge is a key of 30 bits, and
-//! three passes of a radix sort bring a piece into order. A piece that is thick enough is a *block* of
-//! its own; those too thin to be worth a tile are gathered to blocks along the sources. Each block is
+//! three passes of a radix sort bring a piece into order. A piece that is thick enough is a *region* of
+//! its own; those too thin to be worth a tile are gathered to regions along the sources. Each region is
 //! [divided](super::divide) into strips, its edges are brought to their strips, and the strips are
 //! [coded](super::builder). About 30 ns an edge on one core.
 
@@ -75,8 +75,11 @@ pub struct EncodedTile {
 pub(crate) const SLICE_LOG2: u32 = 14;
 /// A piece with fewer edges is gathered with others of its target window.
 const THIN_PIECE_EDGES: usize = 1 << 13;
-/// Edges at which a gathered block is closed.
-const GATHERED_BLOCK_EDGES: usize = 1 << 20;
+/// Edges at which a gathered region is closed.
+const GATHERED_REGION_EDGES: usize = 1 << 20;
+
+/// The most edges that are encoded at once: what a strip costs fits 32 bits.
+const EDGES_MAX: usize = 1 << 24;
 
 /// Turns edges into tiles. Holds scratch memory: one per worker, used again and again.
 #[derive(Debug, Default)]
@@ -90,7 +93,7 @@ pub struct Encoder<W> {
 }
 
 impl<W: EdgeWeight> Encoder<W> {
-    /// An encoder without scratch memory yet. It grows to about 2 MiB and, for each edge of the largest
+    /// An encoder without scratch memory yet. It grows to about 4 MiB and, for each edge of the largest
     /// call, 14 bytes and 3 times the size of a weight.
     pub fn new() -> Encoder<W> {
         Encoder::default()
@@ -101,7 +104,7 @@ impl<W: EdgeWeight> Encoder<W> {
         std::mem::take(&mut self.duplicates)
     }
 
-    /// Encodes edges, fewer than 2^32, whose targets lie in one window; `emit` receives the tiles by
+    /// Encodes edges, up to 2^24, whose targets lie in one window; `emit` receives the tiles by
     /// ascending first source. The tiles depend on the multiset of edges only.
     ///
     /// # Errors
@@ -112,13 +115,14 @@ impl<W: EdgeWeight> Encoder<W> {
         emit: &mut dyn FnMut(EncodedTile) -> Result<()>,
     ) -> Result<()> {
         let Some(first) = edges.first() else { return Ok(()) };
+        assert!(edges.len() <= EDGES_MAX, "{} edges", edges.len());
         let window = first.target & !((1 << WINDOW_LOG2) - 1);
         debug_assert!(edges.iter().all(|edge| edge.target >> WINDOW_LOG2 == window >> WINDOW_LOG2));
         let pieces = self.sort(edges);
-        for block in gather(pieces) {
-            let block = Block { pieces: &block, edges: &self.sorted };
-            let strips = self.divider.divide(&block);
-            self.edges.fill(&block, strips);
+        for region in gather(pieces) {
+            let region = Region { pieces: &region, edges: &self.sorted };
+            let strips = self.divider.divide(&region);
+            self.edges.fill(&region, strips);
             write_tiles(&self.edges, strips, window, emit)?;
         }
         Ok(())
@@ -204,12 +208,12 @@ struct Piece {
 }
 
 /// Pieces that become tiles together.
-pub(super) struct Block<'a, W> {
+pub(super) struct Region<'a, W> {
     pieces: &'a [Piece],
     edges: &'a [LocalEdge<W>],
 }
 
-impl<W: EdgeWeight> Block<'_, W> {
+impl<W: EdgeWeight> Region<'_, W> {
     /// Number of edges.
     pub(super) fn len(&self) -> usize {
         self.pieces.iter().map(|piece| piece.range.len()).sum()
@@ -229,25 +233,25 @@ impl<W: EdgeWeight> Block<'_, W> {
     }
 }
 
-/// Gathers pieces to blocks.
+/// Gathers pieces to regions.
 fn gather(pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
-    let mut blocks: Vec<Vec<Piece>> = Vec::new();
-    let mut gathered: Option<(usize, usize)> = None; // (index of the block, its edges)
+    let mut regions: Vec<Vec<Piece>> = Vec::new();
+    let mut gathered: Option<(usize, usize)> = None; // (index of the region, its edges)
     for piece in pieces {
         let len = piece.range.len();
         match &mut gathered {
-            _ if len >= THIN_PIECE_EDGES => blocks.push(vec![piece]),
-            Some((block, edges)) if *edges + len <= GATHERED_BLOCK_EDGES => {
+            _ if len >= THIN_PIECE_EDGES => regions.push(vec![piece]),
+            Some((region, edges)) if *edges + len <= GATHERED_REGION_EDGES => {
                 *edges += len;
-                blocks[*block].push(piece);
+                regions[*region].push(piece);
             }
             _ => {
-                gathered = Some((blocks.len(), len));
-                blocks.push(vec![piece]);
+                gathered = Some((regions.len(), len));
+                regions.push(vec![piece]);
             }
         }
     }
-    blocks
+    regions
 }
 
 /// A piece with fewer edges is sorted by comparisons.

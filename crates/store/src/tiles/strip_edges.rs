@@ -1,13 +1,13 @@
-//! The edges of a block, strip by strip.
+//! The edges of a region, strip by strip.
 
 use std::ops::Range;
 
 use super::WINDOW_SIZE;
 use super::divide::StripChoice;
-use super::encode::{Block, EdgeWeight};
+use super::encode::{EdgeWeight, Region};
 
 /// Sources, targets and weights of edges, each in an array of its own, so that they can be coded many
-/// at a time. Within a strip they are in the order of the block.
+/// at a time. Within a strip they are in the order of the region.
 #[derive(Debug, Default)]
 pub(super) struct StripEdges<W> {
     strip_of_target: Vec<u16>,
@@ -29,10 +29,10 @@ pub(super) struct EdgeSlice<'a, W> {
 }
 
 impl<W: EdgeWeight> StripEdges<W> {
-    /// Brings the edges of a block to their strips.
-    pub(super) fn fill(&mut self, block: &Block<'_, W>, strips: &[StripChoice]) {
-        self.bounds = block.source_bounds();
-        let len = block.len();
+    /// Brings the edges of a region to their strips.
+    pub(super) fn fill(&mut self, region: &Region<'_, W>, strips: &[StripChoice]) {
+        self.bounds = region.source_bounds();
+        let len = region.len();
         self.sources.resize(len, 0);
         self.targets.resize(len, 0);
         self.weights.resize(len, W::default());
@@ -46,7 +46,7 @@ impl<W: EdgeWeight> StripEdges<W> {
             self.ends.push(start);
             start += strip.edges;
         }
-        for (base, edges) in block.pieces() {
+        for (base, edges) in region.pieces() {
             for edge in edges {
                 let strip = self.strip_of_target[usize::from(edge.target())];
                 let end = &mut self.ends[usize::from(strip)];
