@@ -215,14 +215,6 @@ impl OriginalIds {
         Ok(())
     }
 
-    /// The dense ids by rank, all at once: 4 bytes a vertex.
-    ///
-    /// # Errors
-    /// Those of reading.
-    pub fn dense_by_rank(&self) -> Result<Vec<VertexId>> {
-        self.dense_of(0, self.vertex_count)
-    }
-
     /// The original id at a rank.
     ///
     /// # Errors
