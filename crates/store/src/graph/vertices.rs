@@ -194,12 +194,15 @@ impl OriginalIds {
     /// tegula writes).
     ///
     /// # Errors
-    /// Those of reading.
-    pub fn for_each_rank(&self, mut visit: impl FnMut(u32, &[VertexId])) -> Result<()> {
+    /// Those of reading and of `visit`.
+    pub fn for_each_rank<E: From<Error>>(
+        &self,
+        mut visit: impl FnMut(u32, &[VertexId]) -> Result<(), E>,
+    ) -> Result<(), E> {
         let Some(file) = &self.order else {
             for rank in (0..self.vertex_count).step_by(CHUNK) {
                 let count = CHUNK.min(self.vertex_count - rank);
-                visit(rank as u32, &self.dense_of(rank, count)?);
+                visit(rank as u32, &self.dense_of(rank, count)?)?;
             }
             return Ok(());
         };
@@ -210,9 +213,14 @@ impl OriginalIds {
             vertices.clear();
             vertices.extend(dense.iter().map(|&dense| VertexId(u32::from_le_bytes(dense))));
             self.check_dense(file, &vertices)?;
-            visit((block.offset() / size_of::<u32>() as u64) as u32, &vertices);
+            visit((block.offset() / size_of::<u32>() as u64) as u32, &vertices)?;
         }
         Ok(())
+    }
+
+    /// Bytes that [`for_each_rank`](Self::for_each_rank) holds of the file with the dense ids.
+    pub fn for_each_rank_size(&self) -> u64 {
+        self.order.as_ref().map_or(0, |file| file.len().min(BlockFile::STREAM_SIZE_MAX))
     }
 
     /// The original id at a rank.
