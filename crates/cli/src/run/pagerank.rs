@@ -80,15 +80,20 @@ impl Runnable for PageRankArgs {
 
     fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate> {
         let estimate = tegula_engine::estimate::<PageRank>(graph, threads);
-        let seeds = self.personalize.as_ref().map(|_| PageRank::seeds_size(graph.vertex_count()));
-        Ok(Estimate { vertex_bytes: estimate.vertex_bytes + seeds.unwrap_or(0), ..estimate })
+        let Some(file) = &self.personalize else { return Ok(estimate) };
+        let vertex_bytes = estimate.vertex_bytes + PageRank::seeds_size(graph.vertex_count());
+        // What is read of the seeds is gone before there are other arrays.
+        Ok(Estimate { vertex_bytes: vertex_bytes.max(seeds::size(file)?), ..estimate })
     }
 
     fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Ranks, RunStatistics)> {
         let (config, vertex_count) = (self.config(), graph.vertex_count());
         let program = match &self.personalize {
             None => PageRank::new(config, vertex_count),
-            Some(file) => PageRank::personalized(config, vertex_count, &seeds::read(file, graph)?)?,
+            Some(file) => {
+                let seeds = seeds::read(file, graph, options.memory)?;
+                PageRank::personalized(config, vertex_count, &seeds)?
+            }
         };
         let outcome = tegula_engine::run(graph, program, options)?;
         let change = outcome.program.change();

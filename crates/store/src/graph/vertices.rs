@@ -129,11 +129,27 @@ impl IdChunk {
     }
 
     /// The position of an id.
-    fn position(&self, id: &OriginalId) -> Option<usize> {
-        match (self, id) {
-            (IdChunk::Integers(ids), OriginalId::Integer(id)) => ids.binary_search(id).ok(),
-            (IdChunk::Strings(ids), OriginalId::String(id)) => ids.position(id),
+    fn position(&self, key: Key<'_>) -> Option<usize> {
+        match (self, key) {
+            (IdChunk::Integers(ids), Key::Integer(id)) => ids.binary_search(&id).ok(),
+            (IdChunk::Strings(ids), Key::String(id)) => ids.position(id),
             _ => None,
+        }
+    }
+}
+
+/// An id that is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Key<'a> {
+    Integer(u64),
+    String(&'a str),
+}
+
+impl<'a> From<&'a OriginalId> for Key<'a> {
+    fn from(id: &'a OriginalId) -> Key<'a> {
+        match id {
+            OriginalId::Integer(id) => Key::Integer(*id),
+            OriginalId::String(id) => Key::String(id),
         }
     }
 }
@@ -248,25 +264,31 @@ impl OriginalIds {
             let middle = low + (high - low) / 2;
             if self.by_rank(middle)? <= wanted { low = middle } else { high = middle }
         }
-        let found = self.ids_of(low, high - low, u64::MAX)?.position(&wanted);
+        let found = self.ids_of(low, high - low, u64::MAX)?.position((&wanted).into());
         found.map(|index| Ok(self.dense_of(low + index, 1)?[0])).transpose()
     }
 
-    /// As [`OriginalIds::find`] for each of many ids. Reads all ids once.
+    /// As [`OriginalIds::find`] for each of many ids as text: 32 bytes each, the result included.
+    /// Reads all ids once.
     ///
     /// # Errors
     /// Those of reading.
-    pub fn find_all(&self, ids: &[OriginalId]) -> Result<Vec<Option<VertexId>>> {
-        let stored = ids.iter().enumerate();
-        let mut wanted: Vec<(OriginalId, usize)> =
-            stored.filter_map(|(index, id)| Some((self.as_stored(id)?, index))).collect();
+    pub fn find_all(&self, ids: &[&str]) -> Result<Vec<Option<VertexId>>> {
+        let mut wanted: Vec<(Key<'_>, usize)> = Vec::with_capacity(ids.len());
+        for (index, &id) in ids.iter().enumerate() {
+            let key = match self.ids {
+                Ids::Strings { .. } => Some(Key::String(id)),
+                Ids::Range | Ids::Integers(_) => id.parse().ok().map(Key::Integer),
+            };
+            wanted.extend(key.map(|key| (key, index)));
+        }
         wanted.sort_unstable();
         let mut wanted = wanted.into_iter().peekable();
         let mut found = vec![None; ids.len()];
         self.for_each_chunk(|ids, vertices| {
             let last = ids.get(ids.len() - 1);
-            while let Some((id, index)) = wanted.next_if(|(id, _)| *id <= last) {
-                found[index] = ids.position(&id).map(|position| vertices[position]);
+            while let Some((key, index)) = wanted.next_if(|(key, _)| *key <= Key::from(&last)) {
+                found[index] = ids.position(key).map(|position| vertices[position]);
             }
             Ok::<(), Error>(())
         })?;
