@@ -122,10 +122,12 @@ impl PageRank {
         }
         // Parts of the greatest, so that the sum of finite weights is finite.
         let sum: f64 = seeds.iter().map(|&(_, weight)| weight / greatest).sum();
-        let mut shares = vec![0.0; vertex_count as usize];
+        // Rounded once: a seed may be given a million times.
+        let mut weights = vec![0.0; vertex_count as usize];
         for (seed, weight) in seeds {
-            shares[seed.index()] += (weight / greatest / sum) as f32;
+            weights[seed.index()] += weight / greatest;
         }
+        let shares = weights.iter().map(|weight| (weight / sum) as f32).collect();
         Ok(PageRank { shares, ..PageRank::new(config, vertex_count) })
     }
 

@@ -84,6 +84,19 @@ fn weights_of_seeds_count_in_proportion_however_great() {
 }
 
 #[test]
+fn a_seed_may_be_given_a_million_times() {
+    let scratch = Scratch::new();
+    let edges = EdgeList::new(vec![(0, 1), (1, 2), (2, 0)]);
+    let graph = open(&import_edges(scratch.path(), "g", &edges, VertexOrder::Given));
+    let mut seeds = vec![(VertexId(0), 0.3); 1_000_000];
+    seeds.push((VertexId(1), 300_000.0));
+    let config = PageRankConfig { damping: 0.0, stop: Stop::Iterations(1) };
+    let program = PageRank::personalized(config, 3, &seeds).unwrap();
+    let ranks = tegula_engine::run(&graph, program, &threads(1)).unwrap().states;
+    assert_eq!(ranks, [0.5, 0.5, 0.0]);
+}
+
+#[test]
 fn pagerank_with_a_tolerance_stops_where_the_oracle_stops() {
     on_small_graphs(|edges, graph| {
         let stop = Stop::Tolerance { tolerance: 1e-4, iterations_max: 200 };

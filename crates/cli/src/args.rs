@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use tegula_engine::{Graph, open_graph};
+use tegula_engine::{Graph, PROCESS_OVERHEAD, open_graph};
 use tegula_store::Error;
 use tegula_store::read::{Backend, THREADS_DEFAULT};
 
@@ -12,9 +12,6 @@ use crate::errors::Result;
 use crate::generate::GenerateArgs;
 use crate::import::ImportArgs;
 use crate::run::Algorithm;
-
-/// Bytes of code, tables and frames, whatever is done.
-const OVERHEAD: u64 = 24 << 20;
 
 /// Graph algorithms over graphs larger than memory.
 ///
@@ -81,7 +78,7 @@ impl GraphArgs {
     pub fn open(&self, what: &str, bytes_per_vertex: u64) -> Result<Graph> {
         let budget = self.reading.budget.bytes();
         let graph = open_graph(&self.graph, budget, self.reading.io.backend())?;
-        let needed = bytes_per_vertex * u64::from(graph.vertex_count()) + OVERHEAD;
+        let needed = bytes_per_vertex * u64::from(graph.vertex_count()) + PROCESS_OVERHEAD;
         if needed > budget {
             return Err(Error::OverBudget { what: what.to_owned(), needed, budget }.into());
         }

@@ -56,7 +56,7 @@ pub struct ImportArgs {
     /// How vertices are numbered.
     #[arg(long, value_enum, default_value_t = Order::Auto)]
     order: Order,
-    /// Which layouts are stored.
+    /// Which layouts are stored: there is one as yet.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "tiles")]
     layouts: Vec<Layout>,
     /// Memory budget.

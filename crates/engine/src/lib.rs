@@ -14,7 +14,7 @@ mod tile_cache;
 
 pub use edges::{EdgeVisitor, visit_edges};
 pub use instructions::Instructions;
-pub use options::{RunOptions, RunStatistics, open_graph};
+pub use options::{PROCESS_OVERHEAD, RunOptions, RunStatistics, open_graph};
 pub use program::{Activity, ApplyTo, EdgeWeight, Next, Program, Value};
 pub use run::{Estimate, Outcome, estimate, run, run_together};
 

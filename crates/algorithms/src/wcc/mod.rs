@@ -23,7 +23,7 @@ mod forest;
 mod propagation;
 mod settled;
 
-use tegula_engine::{Graph, RunOptions, RunStatistics, VertexId, visit_edges};
+use tegula_engine::{Graph, RunOptions, RunStatistics, TileSummary, VertexId, visit_edges};
 
 use crate::error::{Error, Result};
 
@@ -94,7 +94,8 @@ pub fn run(graph: &Graph, config: WccConfig, options: &RunOptions<'_>) -> Result
     }
 }
 
-/// Bytes that the union-find holds.
+/// Bytes that the union-find holds: a parent for each vertex, and how far each range is settled.
 pub fn size(graph: &Graph) -> u64 {
-    4 * u64::from(graph.vertex_count())
+    let vertices = u64::from(graph.vertex_count());
+    4 * (vertices + vertices.div_ceil(1 << TileSummary::CHUNK_LOG2_MIN))
 }

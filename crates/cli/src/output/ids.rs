@@ -5,8 +5,8 @@ use std::sync::Arc;
 use arrow_array::builder::LargeStringBuilder;
 use arrow_array::{ArrayRef, UInt64Array};
 use arrow_schema::DataType;
-use tegula_store::Error;
 use tegula_store::graph::{Graph, IdChunk, IdType, Strings};
+use tegula_store::{Cancel, Error};
 
 use crate::errors::Result;
 
@@ -128,8 +128,8 @@ impl Found {
 /// ranks at a time as memory allows: some 30 bytes each.
 ///
 /// # Errors
-/// Those of reading.
-pub fn find_ids(graph: &Graph, ranks: &[u32]) -> Result<ArrayRef> {
+/// Those of reading; cancellation.
+pub fn find_ids(graph: &Graph, ranks: &[u32], cancel: &Cancel) -> Result<ArrayRef> {
     if graph.manifest().ids == IdType::Range {
         let ids = ranks.iter().map(|&rank| (rank != NO_RANK).then_some(u64::from(rank)));
         return Ok(Arc::new(ids.collect::<UInt64Array>()));
@@ -141,6 +141,7 @@ pub fn find_ids(graph: &Graph, ranks: &[u32]) -> Result<ArrayRef> {
     let mut found = Found::none(&id_type(graph), ranks.len());
     let (mut first, mut next) = (0, 0);
     let walk = graph.original_ids()?.for_each_chunk(|ids, _| {
+        cancel.check()?;
         let end = first + ids.len();
         let here = wanted[next..].partition_point(|&(rank, _)| (rank as usize) < end);
         for &(rank, row) in &wanted[next..next + here] {

@@ -23,8 +23,13 @@ pub trait Columns {
     /// The columns of these vertices.
     ///
     /// # Errors
-    /// Those of reading ids.
-    fn arrays(&self, graph: &Graph, vertices: &[VertexId]) -> Result<Vec<ArrayRef>>;
+    /// Those of reading ids; cancellation.
+    fn arrays(
+        &self,
+        graph: &Graph,
+        vertices: &[VertexId],
+        cancel: &Cancel,
+    ) -> Result<Vec<ArrayRef>>;
 }
 
 /// The columns of a result.
@@ -50,8 +55,9 @@ impl Group {
         schema: &SchemaRef,
         columns: &dyn Columns,
         out: &mut dyn RowWriter,
+        cancel: &Cancel,
     ) -> Result<()> {
-        let arrays = columns.arrays(graph, &self.vertices)?;
+        let arrays = columns.arrays(graph, &self.vertices, cancel)?;
         let mut start = 0;
         for ids in self.ids.drain(..) {
             let count = ids.len();
@@ -92,7 +98,7 @@ pub fn write_rows(
         if group.vertices.len() < size.rows && group.text < size.text {
             return Ok(());
         }
-        group.write(graph, &schema, columns, out)
+        group.write(graph, &schema, columns, out, cancel)
     })?;
-    group.write(graph, &schema, columns, out)
+    group.write(graph, &schema, columns, out, cancel)
 }

@@ -9,10 +9,10 @@ use serde::Serialize;
 use tegula_algorithms::bfs::{Bfs, Reached};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
 use tegula_store::graph::file_names;
-use tegula_store::{Error, OriginalId, VertexId};
+use tegula_store::{Cancel, Error, OriginalId, VertexId};
 
 use super::options::RunArgs;
-use super::{Answer, Runnable};
+use super::{Answer, CHUNK, Runnable, with_order_streamed};
 use crate::errors::{Failure, Result};
 use crate::output::{Columns, GroupSize, NO_RANK, find_ids};
 use crate::report::{self, Facts, Grid};
@@ -39,8 +39,9 @@ impl Runnable for BfsArgs {
         &self.run
     }
 
-    fn estimate(&self, graph: &Graph, threads: usize) -> Estimate {
-        tegula_engine::estimate::<Bfs>(graph, threads)
+    fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate> {
+        let estimate = tegula_engine::estimate::<Bfs>(graph, threads);
+        if self.parents { with_order_streamed(estimate, graph) } else { Ok(estimate) }
     }
 
     fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Levels, RunStatistics)> {
@@ -51,7 +52,9 @@ impl Runnable for BfsArgs {
             id: self.source.clone(),
         })?;
         let outcome = Bfs::run(graph, source, options)?;
-        let parents = self.parents.then(|| Parents::new(graph, options.memory)).transpose()?;
+        // Parents need memory of their own, and no tiles.
+        graph.reader().pool().trim();
+        let parents = self.parents.then(|| Parents::new(graph, options)).transpose()?;
         Ok((Levels { reached: outcome.states, parents }, outcome.statistics))
     }
 }
@@ -71,18 +74,15 @@ struct Parents {
 
 impl Parents {
     /// 4 bytes a vertex, which the run has given back.
-    fn new(graph: &Graph, memory: u64) -> Result<Parents> {
-        let group_size = GroupSize::within(memory);
+    fn new(graph: &Graph, options: &RunOptions<'_>) -> Result<Parents> {
+        let group_size = GroupSize::within(options.memory);
         if graph.manifest().file(file_names::ORDER).is_none() {
             return Ok(Parents { rank_of: None, group_size });
         }
         let mut rank_of = vec![0; graph.vertex_count() as usize];
-        let mut rank = 0;
-        graph.original_ids()?.for_each_chunk(|_, vertices| {
-            for vertex in vertices {
-                rank_of[vertex.index()] = rank;
-                rank += 1;
-            }
+        graph.original_ids()?.for_each_rank(|first, vertices| {
+            options.cancel.check()?;
+            (first..).zip(vertices).for_each(|(rank, vertex)| rank_of[vertex.index()] = rank);
             Ok::<(), Error>(())
         })?;
         Ok(Parents { rank_of: Some(rank_of), group_size })
@@ -119,13 +119,18 @@ impl Columns for Levels {
         self.parents.as_ref().map_or(GroupSize::LEAST, |parents| parents.group_size)
     }
 
-    fn arrays(&self, graph: &Graph, vertices: &[VertexId]) -> Result<Vec<ArrayRef>> {
+    fn arrays(
+        &self,
+        graph: &Graph,
+        vertices: &[VertexId],
+        cancel: &Cancel,
+    ) -> Result<Vec<ArrayRef>> {
         let reached = || vertices.iter().map(|vertex| &self.reached[vertex.index()]);
         let distances: UInt32Array = reached().map(Reached::distance).collect();
         let mut arrays: Vec<ArrayRef> = vec![Arc::new(distances)];
         if let Some(parents) = &self.parents {
             let ranks: Vec<u32> = reached().map(|reached| parents.rank(reached.parent())).collect();
-            arrays.push(find_ids(graph, &ranks)?);
+            arrays.push(find_ids(graph, &ranks, cancel)?);
         }
         Ok(arrays)
     }
@@ -134,15 +139,22 @@ impl Columns for Levels {
 impl Answer for Levels {
     type Summary = Summary;
 
-    fn summary(&self, _graph: &Graph, top: usize) -> Result<Summary> {
-        let distances = || self.reached.iter().filter_map(Reached::distance);
-        let depth = distances().max().unwrap_or(0);
+    fn summary(&self, _graph: &Graph, top: usize, cancel: &Cancel) -> Result<Summary> {
+        let (mut reached, mut depth) = (0, 0);
+        for chunk in self.reached.chunks(CHUNK) {
+            cancel.check()?;
+            for distance in chunk.iter().filter_map(Reached::distance) {
+                reached += 1;
+                depth = depth.max(distance);
+            }
+        }
         let mut levels = vec![0; top.min(depth as usize + 1)];
-        let mut reached = 0;
-        for distance in distances() {
-            reached += 1;
-            if let Some(level) = levels.get_mut(distance as usize) {
-                *level += 1;
+        for chunk in self.reached.chunks(CHUNK) {
+            cancel.check()?;
+            for distance in chunk.iter().filter_map(Reached::distance) {
+                if let Some(level) = levels.get_mut(distance as usize) {
+                    *level += 1;
+                }
             }
         }
         Ok(Summary { reached, depth, levels })

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use clap::Subcommand;
 use serde::Serialize;
-use tegula_engine::{Estimate, Graph, Instructions, RunOptions, RunStatistics};
+use tegula_engine::{Error, Estimate, Graph, Instructions, RunOptions, RunStatistics};
+use tegula_store::Cancel;
 
 use crate::errors::Result;
 use crate::json::{self, RunSeconds, Seconds};
@@ -22,6 +23,9 @@ use options::RunArgs;
 
 /// Entries of a list in the summary unless `--top` says otherwise.
 const TOP_DEFAULT: usize = 10;
+
+/// Vertices between two looks at whether to stop.
+const CHUNK: usize = 1 << 20;
 
 /// The algorithms.
 #[derive(Debug, Subcommand)]
@@ -58,7 +62,7 @@ trait Runnable {
     fn args(&self) -> &RunArgs;
 
     /// What it needs of memory.
-    fn estimate(&self, graph: &Graph, threads: usize) -> Estimate;
+    fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate>;
 
     /// Runs it.
     fn run(&self, graph: &Graph, options: &RunOptions<'_>)
@@ -71,7 +75,7 @@ trait Answer: Columns {
     type Summary: Serialize;
 
     /// Sums up; lists have at most `top` entries.
-    fn summary(&self, graph: &Graph, top: usize) -> Result<Self::Summary>;
+    fn summary(&self, graph: &Graph, top: usize, cancel: &Cancel) -> Result<Self::Summary>;
 
     /// The figures for people.
     fn facts(summary: &Self::Summary, facts: &mut Facts);
@@ -89,8 +93,8 @@ fn execute<R: Runnable>(runnable: &R, session: &Session) -> Result<()> {
         target.check_ids(&output::id_type(&graph))?;
     }
     let open = opened.elapsed();
+    let estimate = runnable.estimate(&graph, args.threads.count())?;
     if args.estimate {
-        let estimate = runnable.estimate(&graph, args.threads.count());
         return show_estimate(R::NAME, &graph, args, &estimate, session);
     }
     let options = RunOptions {
@@ -100,6 +104,10 @@ fn execute<R: Runnable>(runnable: &R, session: &Session) -> Result<()> {
         cancel: session.cancel.clone(),
         progress: session.progress(),
     };
+    if estimate.needed() > options.memory {
+        let (what, needed, budget) = ("the run".to_owned(), estimate.needed(), options.memory);
+        return Err(Error::OverBudget { what, needed, budget }.into());
+    }
     let started = Instant::now();
     let (answer, statistics) = runnable.run(&graph, &options)?;
     let run = started.elapsed();
@@ -111,6 +119,13 @@ fn execute<R: Runnable>(runnable: &R, session: &Session) -> Result<()> {
     let seconds = RunSeconds { open: Seconds(open), run: Seconds(run), write: Seconds(write) };
     let done = Done { graph: &graph, args, target, statistics, seconds, bytes_written };
     done.report::<R>(&answer, session)
+}
+
+/// The same for what streams the order of the vertices when the tiles are gone.
+fn with_order_streamed(estimate: Estimate, graph: &Graph) -> Result<Estimate> {
+    let order = graph.original_ids()?.for_each_rank_size();
+    let stream_bytes_min = estimate.stream_bytes_min.max(order);
+    Ok(Estimate { stream_bytes_min, ..estimate })
 }
 
 /// Writes the table where it is wanted, if it is; returns the bytes of the file.
@@ -144,7 +159,7 @@ struct Done<'a> {
 impl Done<'_> {
     fn report<R: Runnable>(self, answer: &R::Answer, session: &Session) -> Result<()> {
         let top = self.args.top.unwrap_or(if session.json { TOP_DEFAULT } else { 0 });
-        let summary = answer.summary(self.graph, top)?;
+        let summary = answer.summary(self.graph, top, &session.cancel)?;
         if session.json {
             return session.print_json(&self.to_json(R::NAME, &summary));
         }

@@ -34,7 +34,7 @@ pub struct RunArgs {
     /// Who works.
     #[command(flatten)]
     pub threads: Threads,
-    /// Read all tiles that have a use (scan), or only the rows of active vertices (seek).
+    /// Where edges come from: as yet there are only tiles, so both are the same.
     #[arg(long, value_enum, default_value_t = Executor::Auto)]
     executor: Executor,
 }
@@ -44,9 +44,10 @@ pub struct RunArgs {
 enum Executor {
     /// Whatever is quicker, in each iteration.
     Auto,
-    /// Tiles.
+    /// All tiles that have a use.
     Scan,
-    /// Rows.
+    /// The rows of active vertices: there is no such layout yet.
+    #[value(hide = true)]
     Seek,
 }
 

@@ -9,11 +9,11 @@ use clap::Args;
 use serde::Serialize;
 use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
-use tegula_store::VertexId;
+use tegula_store::{Cancel, VertexId};
 
 use super::options::RunArgs;
 use super::top::{Name, TotalOrder, greatest};
-use super::{Answer, Runnable, seeds};
+use super::{Answer, CHUNK, Runnable, seeds};
 use crate::errors::Result;
 use crate::output::Columns;
 use crate::report::{Facts, Grid};
@@ -78,17 +78,22 @@ impl Runnable for PageRankArgs {
         &self.run
     }
 
-    fn estimate(&self, graph: &Graph, threads: usize) -> Estimate {
+    fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate> {
         let estimate = tegula_engine::estimate::<PageRank>(graph, threads);
-        let seeds = self.personalize.as_ref().map(|_| PageRank::seeds_size(graph.vertex_count()));
-        Estimate { vertex_bytes: estimate.vertex_bytes + seeds.unwrap_or(0), ..estimate }
+        let Some(file) = &self.personalize else { return Ok(estimate) };
+        let vertex_bytes = estimate.vertex_bytes + PageRank::seeds_size(graph.vertex_count());
+        // What is read of the seeds is gone before there are other arrays.
+        Ok(Estimate { vertex_bytes: vertex_bytes.max(seeds::size(file)?), ..estimate })
     }
 
     fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Ranks, RunStatistics)> {
         let (config, vertex_count) = (self.config(), graph.vertex_count());
         let program = match &self.personalize {
             None => PageRank::new(config, vertex_count),
-            Some(file) => PageRank::personalized(config, vertex_count, &seeds::read(file, graph)?)?,
+            Some(file) => {
+                let seeds = seeds::read(file, graph, options.memory)?;
+                PageRank::personalized(config, vertex_count, &seeds)?
+            }
         };
         let outcome = tegula_engine::run(graph, program, options)?;
         let change = outcome.program.change();
@@ -125,7 +130,12 @@ impl Columns for Ranks {
         vec![Field::new("rank", DataType::Float32, false)]
     }
 
-    fn arrays(&self, _graph: &Graph, vertices: &[VertexId]) -> Result<Vec<ArrayRef>> {
+    fn arrays(
+        &self,
+        _graph: &Graph,
+        vertices: &[VertexId],
+        _cancel: &Cancel,
+    ) -> Result<Vec<ArrayRef>> {
         let ranks = vertices.iter().map(|vertex| self.ranks[vertex.index()]);
         Ok(vec![Arc::new(Float32Array::from_iter_values(ranks))])
     }
@@ -134,12 +144,18 @@ impl Columns for Ranks {
 impl Answer for Ranks {
     type Summary = Summary;
 
-    fn summary(&self, graph: &Graph, top: usize) -> Result<Summary> {
-        let top = greatest(graph, top, |vertex| Some(TotalOrder(self.ranks[vertex.index()])))?;
+    fn summary(&self, graph: &Graph, top: usize, cancel: &Cancel) -> Result<Summary> {
+        let rank = |vertex: VertexId| Some(TotalOrder(self.ranks[vertex.index()]));
+        let top = greatest(graph, top, rank, cancel)?;
+        // From 0, since the sum of nothing is -0.
+        let mut sum = 0.0;
+        for ranks in self.ranks.chunks(CHUNK) {
+            cancel.check()?;
+            sum = ranks.iter().fold(sum, |sum, &rank| sum + f64::from(rank));
+        }
         Ok(Summary {
             change: self.change.is_finite().then_some(self.change),
-            // From 0, since the sum of nothing is -0.
-            sum: self.ranks.iter().fold(0.0, |sum, &rank| sum + f64::from(rank)),
+            sum,
             top: top.into_iter().map(|(vertex, rank)| Ranked { vertex, rank: rank.0 }).collect(),
         })
     }

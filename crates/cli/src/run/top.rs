@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use serde::Serialize;
 use tegula_store::graph::{Graph, IdChunk};
-use tegula_store::{Error, OriginalId, Result, VertexId};
+use tegula_store::{Cancel, Error, OriginalId, Result, VertexId};
 
 /// A vertex as the user named it: a number or a string in JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -66,11 +66,12 @@ impl<K: Ord> Eq for Ranked<K> {}
 /// first. Vertices without a key do not count.
 ///
 /// # Errors
-/// Those of reading ids.
+/// Those of reading ids; cancellation.
 pub fn greatest<K: Ord + Copy>(
     graph: &Graph,
     count: usize,
     key: impl Fn(VertexId) -> Option<K>,
+    cancel: &Cancel,
 ) -> Result<Vec<(Name, K)>> {
     let mut heap: BinaryHeap<Reverse<Ranked<K>>> = BinaryHeap::new();
     if count == 0 {
@@ -93,6 +94,7 @@ pub fn greatest<K: Ord + Copy>(
         first += vertices.len() as u64;
     };
     graph.original_ids()?.for_each_chunk(|ids, vertices| {
+        cancel.check()?;
         offer(&ids, vertices);
         Ok::<(), Error>(())
     })?;

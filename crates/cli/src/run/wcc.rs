@@ -9,12 +9,12 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use tegula_algorithms::wcc::{self, Method, SmallestId, WccConfig};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
-use tegula_store::VertexId;
 use tegula_store::graph::file_names;
+use tegula_store::{Cancel, Error, VertexId};
 
 use super::options::RunArgs;
 use super::top::Name;
-use super::{Answer, Runnable};
+use super::{Answer, CHUNK, Runnable, with_order_streamed};
 use crate::errors::Result;
 use crate::output::{Columns, GroupSize, find_ids};
 use crate::report::{self, Facts, Grid};
@@ -47,12 +47,14 @@ impl Runnable for WccArgs {
         &self.run
     }
 
-    fn estimate(&self, graph: &Graph, threads: usize) -> Estimate {
+    fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate> {
         let estimate = tegula_engine::estimate::<SmallestId>(graph, threads);
-        match self.method {
-            How::UnionFind => Estimate { vertex_bytes: wcc::size(graph), ..estimate },
-            How::Propagation => estimate,
-        }
+        let vertex_bytes = match self.method {
+            How::UnionFind => wcc::size(graph) + naming_size(graph),
+            // Its messages are gone before components are named, and take more.
+            How::Propagation => estimate.vertex_bytes,
+        };
+        with_order_streamed(Estimate { vertex_bytes, ..estimate }, graph)
     }
 
     fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Components, RunStatistics)> {
@@ -61,7 +63,9 @@ impl Runnable for WccArgs {
             How::Propagation => Method::Propagation,
         };
         let found = wcc::run(graph, WccConfig { method }, options)?;
-        let ranks = smallest_ranks(graph, found.roots)?;
+        // Names need memory of their own, and no tiles.
+        graph.reader().pool().trim();
+        let ranks = smallest_ranks(graph, found.roots, &options.cancel)?;
         Ok((Components { ranks, memory: options.memory }, found.statistics))
     }
 }
@@ -74,14 +78,24 @@ pub struct Components {
     memory: u64,
 }
 
+/// Whether original ids are in another order than dense ids.
+fn has_order(graph: &Graph) -> bool {
+    graph.manifest().file(file_names::ORDER).is_some()
+}
+
+/// Bytes that [`smallest_ranks`] holds beside its result.
+fn naming_size(graph: &Graph) -> u64 {
+    if has_order(graph) { 2 * Bits::size(graph.vertex_count() as usize) } else { 0 }
+}
+
 /// From one vertex of each component to its smallest original id: by dense id the rank of that.
 ///
 /// Visits vertices in the order of their original ids: the first of a component that comes along
 /// names it. Works in place: the entry of a root holds the name once there is one, every other entry
 /// the root until the end.
-fn smallest_ranks(graph: &Graph, roots: Vec<VertexId>) -> Result<Vec<u32>> {
+fn smallest_ranks(graph: &Graph, roots: Vec<VertexId>, cancel: &Cancel) -> Result<Vec<u32>> {
     let mut entries: Vec<u32> = roots.into_iter().map(|root| root.0).collect();
-    if graph.manifest().file(file_names::ORDER).is_none() {
+    if !has_order(graph) {
         // Dense ids are ranks, and each root is the smallest of its component.
         return Ok(entries);
     }
@@ -90,6 +104,7 @@ fn smallest_ranks(graph: &Graph, roots: Vec<VertexId>) -> Result<Vec<u32>> {
     // and from then on few look-ups go further than this.
     let mut is_named = Bits::new(entries.len());
     graph.original_ids()?.for_each_rank(|first, vertices| {
+        cancel.check()?;
         for (vertex, rank) in vertices.iter().zip(first..) {
             let vertex = vertex.index();
             if is_named.get(vertex) {
@@ -104,6 +119,7 @@ fn smallest_ranks(graph: &Graph, roots: Vec<VertexId>) -> Result<Vec<u32>> {
         }
         if first == 0 {
             for (word, entries) in is_named.0.iter_mut().zip(entries.chunks(64)) {
+                cancel.check()?;
                 // What the entry of a named root, which is no root, adds here is its own bit, which is
                 // set already.
                 for (bit, &root) in entries.iter().enumerate() {
@@ -111,10 +127,14 @@ fn smallest_ranks(graph: &Graph, roots: Vec<VertexId>) -> Result<Vec<u32>> {
                 }
             }
         }
+        Ok::<(), Error>(())
     })?;
-    for vertex in 0..entries.len() {
-        if !is_named_root.get(vertex) {
-            entries[vertex] = entries[entries[vertex] as usize];
+    for first in (0..entries.len()).step_by(CHUNK) {
+        cancel.check()?;
+        for vertex in first..entries.len().min(first + CHUNK) {
+            if !is_named_root.get(vertex) {
+                entries[vertex] = entries[entries[vertex] as usize];
+            }
         }
     }
     Ok(entries)
@@ -126,6 +146,11 @@ struct Bits(Vec<u64>);
 impl Bits {
     fn new(count: usize) -> Bits {
         Bits(vec![0; count.div_ceil(64)])
+    }
+
+    /// Bytes for so many.
+    fn size(count: usize) -> u64 {
+        8 * count.div_ceil(64) as u64
     }
 
     fn get(&self, index: usize) -> bool {
@@ -140,18 +165,25 @@ impl Bits {
 impl Components {
     /// Visits every component: the rank of its smallest original id, and its number of vertices.
     /// Counts a range of names at a time, so that memory stays bounded.
-    fn for_each_size(&self, mut visit: impl FnMut(u32, u32)) {
+    fn for_each_size(&self, cancel: &Cancel, mut visit: impl FnMut(u32, u32)) -> Result<()> {
         let range = (self.memory / 256).clamp(1 << 16, 1 << 28) as usize;
         for first in (0..self.ranks.len()).step_by(range) {
             let mut sizes = vec![0u32; range.min(self.ranks.len() - first)];
-            for &rank in &self.ranks {
-                if let Some(size) = sizes.get_mut((rank as usize).wrapping_sub(first)) {
-                    *size += 1;
+            for ranks in self.ranks.chunks(CHUNK) {
+                cancel.check()?;
+                for &rank in ranks {
+                    if let Some(size) = sizes.get_mut((rank as usize).wrapping_sub(first)) {
+                        *size += 1;
+                    }
                 }
             }
-            let sizes = (first as u32..).zip(sizes);
-            sizes.filter(|&(_, size)| size > 0).for_each(|(rank, size)| visit(rank, size));
+            for (sizes, first) in sizes.chunks(CHUNK).zip((first as u32..).step_by(CHUNK)) {
+                cancel.check()?;
+                let sizes = (first..).zip(sizes).filter(|&(_, &size)| size > 0);
+                sizes.for_each(|(rank, &size)| visit(rank, size));
+            }
         }
+        Ok(())
     }
 }
 
@@ -182,26 +214,31 @@ impl Columns for Components {
         GroupSize::within(self.memory)
     }
 
-    fn arrays(&self, graph: &Graph, vertices: &[VertexId]) -> Result<Vec<ArrayRef>> {
+    fn arrays(
+        &self,
+        graph: &Graph,
+        vertices: &[VertexId],
+        cancel: &Cancel,
+    ) -> Result<Vec<ArrayRef>> {
         let ranks: Vec<u32> = vertices.iter().map(|vertex| self.ranks[vertex.index()]).collect();
-        Ok(vec![find_ids(graph, &ranks)?])
+        Ok(vec![find_ids(graph, &ranks, cancel)?])
     }
 }
 
 impl Answer for Components {
     type Summary = Summary;
 
-    fn summary(&self, graph: &Graph, top: usize) -> Result<Summary> {
+    fn summary(&self, graph: &Graph, top: usize, cancel: &Cancel) -> Result<Summary> {
         let (mut components, mut largest) = (0, 0);
         let mut heap = BinaryHeap::new();
-        self.for_each_size(|rank, size| {
+        self.for_each_size(cancel, |rank, size| {
             components += 1;
             largest = largest.max(u64::from(size));
             heap.push(Reverse((size, Reverse(rank))));
             if heap.len() > top {
                 heap.pop();
             }
-        });
+        })?;
         let ids = graph.original_ids()?;
         let mut list = Vec::new();
         for Reverse((vertices, Reverse(rank))) in heap.into_sorted_vec() {

@@ -109,10 +109,16 @@ fn tables_and_edge_lists_that_do_not_fit_leave_nothing() {
     }
 }
 
-/// A shop that anyone may look into.
+/// A shop that anyone may look into, with a graph, an `open` folder for everyone, and a folder that is
+/// to be `closed`.
 fn open_shop() -> Shop {
     let shop = Shop::new();
     permit(&shop, ".", 0o755);
+    shop.write("g.el", "1 2\n");
+    shop.tegula("import g.el -o g.tegula").done();
+    fs::create_dir(shop.path("open")).unwrap();
+    permit(&shop, "open", 0o777);
+    fs::create_dir(shop.path("closed")).unwrap();
     shop
 }
 
@@ -137,11 +143,6 @@ fn as_somebody(shop: &Shop, words: &str) -> Said {
 #[test]
 fn what_may_not_be_read_is_named() {
     let shop = open_shop();
-    shop.write("g.el", "1 2\n");
-    shop.tegula("import g.el -o g.tegula").done();
-    fs::create_dir(shop.path("open")).unwrap();
-    permit(&shop, "open", 0o777);
-    fs::create_dir(shop.path("closed")).unwrap();
     for (name, words) in [
         ("g.el", "import g.el -o open/g.tegula"),
         ("closed", "import closed -o open/g.tegula"),
@@ -162,11 +163,6 @@ fn what_may_not_be_read_is_named() {
 #[test]
 fn where_may_not_be_written_is_named() {
     let shop = open_shop();
-    shop.write("g.el", "1 2\n");
-    shop.tegula("import g.el -o g.tegula").done();
-    fs::create_dir(shop.path("open")).unwrap();
-    permit(&shop, "open", 0o777);
-    fs::create_dir(shop.path("closed")).unwrap();
     permit(&shop, "closed", 0o555);
     for words in [
         "import g.el -o closed/g.tegula",

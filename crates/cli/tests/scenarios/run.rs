@@ -224,10 +224,16 @@ fn long_names_are_ids_as_well() {
 fn an_estimate_says_what_is_needed_and_runs_nothing() {
     let shop = Shop::new();
     shop.import(&EdgeList::new((0..1000).map(|v| (v, v / 2)).collect()), "");
-    shop.write("seeds.txt", "1\n");
-    let personalized = "pagerank g.tegula --personalize seeds.txt";
-    for algorithm in ["pagerank g.tegula", personalized, "wcc g.tegula", "bfs g.tegula --source 1"]
-    {
+    shop.write("seed.txt", "1\n");
+    shop.write("seeds.txt", "1\n".repeat(300_000));
+    for algorithm in [
+        "pagerank g.tegula",
+        "pagerank g.tegula --personalize seed.txt",
+        "pagerank g.tegula --personalize seeds.txt",
+        "wcc g.tegula",
+        "bfs g.tegula --source 1",
+        "bfs g.tegula --source 1 --parents",
+    ] {
         let words = format!("run {algorithm} --estimate --json --memory 8MiB");
         let estimate = shop.tegula(&words).done().json();
         assert_eq!(estimate["fits"], false, "{estimate}");

@@ -129,11 +129,27 @@ impl IdChunk {
     }
 
     /// The position of an id.
-    fn position(&self, id: &OriginalId) -> Option<usize> {
-        match (self, id) {
-            (IdChunk::Integers(ids), OriginalId::Integer(id)) => ids.binary_search(id).ok(),
-            (IdChunk::Strings(ids), OriginalId::String(id)) => ids.position(id),
+    fn position(&self, key: Key<'_>) -> Option<usize> {
+        match (self, key) {
+            (IdChunk::Integers(ids), Key::Integer(id)) => ids.binary_search(&id).ok(),
+            (IdChunk::Strings(ids), Key::String(id)) => ids.position(id),
             _ => None,
+        }
+    }
+}
+
+/// An id that is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Key<'a> {
+    Integer(u64),
+    String(&'a str),
+}
+
+impl<'a> From<&'a OriginalId> for Key<'a> {
+    fn from(id: &'a OriginalId) -> Key<'a> {
+        match id {
+            OriginalId::Integer(id) => Key::Integer(*id),
+            OriginalId::String(id) => Key::String(id),
         }
     }
 }
@@ -194,12 +210,15 @@ impl OriginalIds {
     /// tegula writes).
     ///
     /// # Errors
-    /// Those of reading.
-    pub fn for_each_rank(&self, mut visit: impl FnMut(u32, &[VertexId])) -> Result<()> {
+    /// Those of reading and of `visit`.
+    pub fn for_each_rank<E: From<Error>>(
+        &self,
+        mut visit: impl FnMut(u32, &[VertexId]) -> Result<(), E>,
+    ) -> Result<(), E> {
         let Some(file) = &self.order else {
             for rank in (0..self.vertex_count).step_by(CHUNK) {
                 let count = CHUNK.min(self.vertex_count - rank);
-                visit(rank as u32, &self.dense_of(rank, count)?);
+                visit(rank as u32, &self.dense_of(rank, count)?)?;
             }
             return Ok(());
         };
@@ -210,17 +229,14 @@ impl OriginalIds {
             vertices.clear();
             vertices.extend(dense.iter().map(|&dense| VertexId(u32::from_le_bytes(dense))));
             self.check_dense(file, &vertices)?;
-            visit((block.offset() / size_of::<u32>() as u64) as u32, &vertices);
+            visit((block.offset() / size_of::<u32>() as u64) as u32, &vertices)?;
         }
         Ok(())
     }
 
-    /// The dense ids by rank, all at once: 4 bytes a vertex.
-    ///
-    /// # Errors
-    /// Those of reading.
-    pub fn dense_by_rank(&self) -> Result<Vec<VertexId>> {
-        self.dense_of(0, self.vertex_count)
+    /// Bytes that [`for_each_rank`](Self::for_each_rank) holds of the file with the dense ids.
+    pub fn for_each_rank_size(&self) -> u64 {
+        self.order.as_ref().map_or(0, |file| file.len().min(BlockFile::STREAM_SIZE_MAX))
     }
 
     /// The original id at a rank.
@@ -248,25 +264,31 @@ impl OriginalIds {
             let middle = low + (high - low) / 2;
             if self.by_rank(middle)? <= wanted { low = middle } else { high = middle }
         }
-        let found = self.ids_of(low, high - low, u64::MAX)?.position(&wanted);
+        let found = self.ids_of(low, high - low, u64::MAX)?.position((&wanted).into());
         found.map(|index| Ok(self.dense_of(low + index, 1)?[0])).transpose()
     }
 
-    /// As [`OriginalIds::find`] for each of many ids. Reads all ids once.
+    /// As [`OriginalIds::find`] for each of many ids as text: 32 bytes each, the result included.
+    /// Reads all ids once.
     ///
     /// # Errors
     /// Those of reading.
-    pub fn find_all(&self, ids: &[OriginalId]) -> Result<Vec<Option<VertexId>>> {
-        let stored = ids.iter().enumerate();
-        let mut wanted: Vec<(OriginalId, usize)> =
-            stored.filter_map(|(index, id)| Some((self.as_stored(id)?, index))).collect();
+    pub fn find_all(&self, ids: &[&str]) -> Result<Vec<Option<VertexId>>> {
+        let mut wanted: Vec<(Key<'_>, usize)> = Vec::with_capacity(ids.len());
+        for (index, &id) in ids.iter().enumerate() {
+            let key = match self.ids {
+                Ids::Strings { .. } => Some(Key::String(id)),
+                Ids::Range | Ids::Integers(_) => id.parse().ok().map(Key::Integer),
+            };
+            wanted.extend(key.map(|key| (key, index)));
+        }
         wanted.sort_unstable();
         let mut wanted = wanted.into_iter().peekable();
         let mut found = vec![None; ids.len()];
         self.for_each_chunk(|ids, vertices| {
             let last = ids.get(ids.len() - 1);
-            while let Some((id, index)) = wanted.next_if(|(id, _)| *id <= last) {
-                found[index] = ids.position(&id).map(|position| vertices[position]);
+            while let Some((key, index)) = wanted.next_if(|(key, _)| *key <= Key::from(&last)) {
+                found[index] = ids.position(key).map(|position| vertices[position]);
             }
             Ok::<(), Error>(())
         })?;

@@ -69,7 +69,7 @@ pub(super) fn read<'a, W: Weight>(
         (false, _) => input.read(run.progress, run.cancel, &|chunk| reading.take(&chunk))?,
         (true, false) => {
             let arcs = Scattered::<u64, W>::read(&reading, input)?;
-            dropped = arcs.distinct(run, &|arcs| reading.take_wide(arcs))?;
+            dropped = arcs.distinct(run, &|arcs| reading.take_as_narrow_as_fits(arcs))?;
         }
         (true, true) => {
             let arcs = Scattered::<u128, W>::read(&reading, input)?;
@@ -114,8 +114,7 @@ impl<W: Weight> Reading<'_, W> {
             Some(self.take_narrow(arcs))
         });
         narrow.unwrap_or_else(|| {
-            self.wide
-                .with(Vec::new, |space| self.arcs(chunk, space, &|arcs| self.take_wide_only(arcs)))
+            self.wide.with(Vec::new, |space| self.arcs(chunk, space, &|arcs| self.take_wide(arcs)))
         })
     }
 
@@ -151,7 +150,8 @@ impl<W: Weight> Reading<'_, W> {
         self.spool.as_ref().map_or(Ok(()), |spool| spool.push_narrow(arcs))
     }
 
-    fn take_wide(&self, arcs: &[Edge<u64, u64, W>]) -> Result<()> {
+    /// Takes in arcs of which it is not known whether their keys fit 32 bits.
+    fn take_as_narrow_as_fits(&self, arcs: &[Edge<u64, u64, W>]) -> Result<()> {
         let narrow = self.narrow.with(Vec::new, |narrow| {
             narrow.clear();
             for &Edge { source, target, weight } in arcs {
@@ -160,10 +160,11 @@ impl<W: Weight> Reading<'_, W> {
             }
             Some(self.take_narrow(narrow))
         });
-        narrow.unwrap_or_else(|| self.take_wide_only(arcs))
+        narrow.unwrap_or_else(|| self.take_wide(arcs))
     }
 
-    fn take_wide_only(&self, arcs: &[Edge<u64, u64, W>]) -> Result<()> {
+    /// Takes in arcs of which some key needs more than 32 bits.
+    fn take_wide(&self, arcs: &[Edge<u64, u64, W>]) -> Result<()> {
         self.count(arcs);
         self.sample(arcs.iter().map(|arc| arc.source), arcs.len());
         self.sample(arcs.iter().map(|arc| arc.target), arcs.len());

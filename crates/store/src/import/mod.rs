@@ -173,28 +173,9 @@ pub fn import(
     let (memory, threads) = Run::divide(config.memory, config.threads, config.input.weighted)?;
     let input = config.input.clone();
     let options = InputOptions { memory: memory / 8, threads, cancel: cancel.clone(), ..input };
-    import_input(&Input::resolve(inputs, &options)?, output, config, progress, cancel)
-}
-
-/// As [`import`], from an input at hand, which keeps to its own threads and memory.
-///
-/// # Errors
-/// Those of [`import`].
-pub fn import_input(
-    input: &Input,
-    output: &Path,
-    config: &ImportConfig,
-    progress: &dyn Progress,
-    cancel: &Cancel,
-) -> Result<ImportReport> {
-    import_within(
-        Run::divide(config.memory, config.threads, input.weighted())?,
-        input,
-        output,
-        config,
-        progress,
-        cancel,
-    )
+    let input = Input::resolve(inputs, &options)?;
+    let shared = Run::divide(config.memory, config.threads, input.weighted())?;
+    import_within(shared, &input, output, config, progress, cancel)
 }
 
 /// Imports with so much memory to be shared out, and so many workers.

@@ -41,9 +41,6 @@ pub(super) const BLOCK_LOG2: u32 = 20;
 pub(super) const BLOCK_LOG2_RANGE: RangeInclusive<u32> = 12..=30;
 const TRAILER_LEN: usize = 32;
 const CHECKSUM_LEN: u64 = 4;
-/// Bytes of blocks that a stream keeps on their way, if the budget allows.
-const IN_FLIGHT_BYTES: u64 = 16 << 20;
-
 const _: () = assert!(size_of::<Trailer>() == TRAILER_LEN);
 const _: () = assert!(cfg!(target_endian = "little"), "typed arrays are read as they are stored");
 
@@ -142,6 +139,9 @@ impl BlockFile {
         }
     }
 
+    /// Bytes of blocks that a stream keeps on their way, if the budget allows.
+    pub const STREAM_SIZE_MAX: u64 = 16 << 20;
+
     /// The path of the file.
     pub fn path(&self) -> &Path {
         self.file.path()
@@ -163,8 +163,9 @@ impl BlockFile {
             range.start / self.block_len..range.end.div_ceil(self.block_len)
         };
         // Half of the pool at most; others read too.
-        let bytes = IN_FLIGHT_BYTES.min(self.reader.pool().budget() / 2);
-        let depth = (bytes / self.block_len).clamp(1, IN_FLIGHT_BYTES >> BLOCK_LOG2) as usize;
+        let bytes = BlockFile::STREAM_SIZE_MAX.min(self.reader.pool().budget() / 2);
+        let depth =
+            (bytes / self.block_len).clamp(1, BlockFile::STREAM_SIZE_MAX >> BLOCK_LOG2) as usize;
         Ok(BlockStream { file: self, range, blocks, in_flight: VecDeque::new(), depth })
     }
 
