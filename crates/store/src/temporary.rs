@@ -84,6 +84,13 @@ impl Temporary {
         &self.path
     }
 
+    /// Does what moves it to its place, or swaps it with what is there: [`Self::remove_all`] comes
+    /// before that or behind it.
+    pub(crate) fn at_once<T>(&self, moving: impl FnOnce() -> T) -> T {
+        let _all = all();
+        moving()
+    }
+
     /// Removes all of this process, which is to end at once: from here on none can be made, and who
     /// tries waits for the end.
     pub fn remove_all() {
