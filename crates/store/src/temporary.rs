@@ -3,9 +3,9 @@
 //! Each lies under a hidden name beside the place where it is to appear, and is locked while its
 //! process lives. It is removed when its owner gives up, or when the process ends at once. What a
 //! process that was killed has left is not locked: the next one that writes to the same place
-//! removes it.
+//! removes it. Where the file system knows no locks, it stays.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use tempfile::Builder;
 
 use crate::error::{Error, Result};
@@ -21,14 +22,16 @@ use crate::error::{Error, Result};
 static ALL: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// How often a folder is emptied in which others still make files.
 const ATTEMPTS: usize = 1000;
+/// Names that are tried, should others take each for a leftover before it is locked.
+const NAMES_MAX: usize = 100;
 
 /// A file or folder under a hidden name. Dropping it removes whatever has that name then; renaming
 /// it makes it last.
 #[derive(Debug)]
 pub struct Temporary {
     path: PathBuf,
-    /// Holds the lock.
-    _locked: File,
+    /// Holds the lock, where the file system knows locks.
+    _locked: Option<File>,
 }
 
 impl Temporary {
@@ -39,7 +42,7 @@ impl Temporary {
     pub fn file(place: &Path) -> Result<Temporary> {
         Temporary::make(place, |builder, parent| {
             let made = builder.permissions(Permissions::from_mode(0o666)).tempfile_in(parent)?;
-            Ok((lock(made.path())?, made.into_temp_path().keep()?))
+            Ok(made.into_temp_path().keep()?)
         })
     }
 
@@ -50,13 +53,13 @@ impl Temporary {
     pub fn folder(place: &Path) -> Result<Temporary> {
         Temporary::make(place, |builder, parent| {
             let made = builder.permissions(Permissions::from_mode(0o777)).tempdir_in(parent)?;
-            Ok((lock(made.path())?, made.keep()))
+            Ok(made.keep())
         })
     }
 
     fn make(
         place: &Path,
-        make: impl FnOnce(&mut Builder<'_, '_>, &Path) -> io::Result<(File, PathBuf)>,
+        make: impl FnMut(&mut Builder<'_, '_>, &Path) -> io::Result<PathBuf>,
     ) -> Result<Temporary> {
         let Some(name) = place.file_name() else {
             let nameless = io::Error::new(io::ErrorKind::InvalidInput, "it has no name of its own");
@@ -70,7 +73,7 @@ impl Temporary {
         prefix.push(format!("{}-", std::process::id()));
         // Under the lock, so that none is made behind the back of `remove_all`.
         let mut all = all();
-        let made = make(Builder::new().prefix(&prefix), parent);
+        let made = make_locked(&prefix, parent, make);
         let (locked, path) = made.map_err(Error::io("create", place))?;
         all.push(path.clone());
         Ok(Temporary { path, _locked: locked })
@@ -79,6 +82,13 @@ impl Temporary {
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Does what moves it to its place, or swaps it with what is there: [`Self::remove_all`] comes
+    /// before that or behind it.
+    pub(crate) fn at_once<T>(&self, moving: impl FnOnce() -> T) -> T {
+        let _all = all();
+        moving()
     }
 
     /// Removes all of this process, which is to end at once: from here on none can be made, and who
@@ -109,10 +119,45 @@ pub(crate) fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-fn lock(path: &Path) -> io::Result<File> {
+/// Makes one and locks it. Until it is locked it looks like a leftover, so another process may lock or
+/// remove it: then a further name is tried.
+fn make_locked(
+    prefix: &OsStr,
+    parent: &Path,
+    mut make: impl FnMut(&mut Builder<'_, '_>, &Path) -> io::Result<PathBuf>,
+) -> io::Result<(Option<File>, PathBuf)> {
+    let mut names_left = NAMES_MAX;
+    loop {
+        let path = make(Builder::new().prefix(prefix), parent)?;
+        let error = match lock(&path) {
+            Ok(locked) if path.try_exists()? => return Ok((locked, path)),
+            Ok(_) => io::ErrorKind::NotFound.into(),
+            Err(error) => error,
+        };
+        let _ = remove(&path);
+        names_left -= 1;
+        let is_taken = matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::NotFound);
+        if !is_taken || names_left == 0 {
+            return Err(error);
+        }
+    }
+}
+
+/// Locks a file or folder for as long as the result is held; none where the file system has no locks.
+pub(crate) fn lock(path: &Path) -> io::Result<Option<File>> {
     let file = File::open(path)?;
-    flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-    Ok(file)
+    let is_locked = has_locked(flock(&file, FlockOperation::NonBlockingLockExclusive))?;
+    Ok(is_locked.then_some(file))
+}
+
+/// Tells a file system that has no locks from a lock that is refused.
+fn has_locked(answer: Result<(), Errno>) -> io::Result<bool> {
+    match answer {
+        Ok(()) => Ok(true),
+        // The last one is what a network file system says to a file that is open for reading.
+        Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOLCK | Errno::BADF) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Removes a file, or a folder with all that is in it, if it is there.
@@ -124,12 +169,13 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes what processes that were killed have left. What cannot be removed does no harm.
-fn remove_leftovers(parent: &Path, prefix: &OsString) {
+/// Removes what processes that were killed have left. What cannot be locked or removed does no harm.
+fn remove_leftovers(parent: &Path, prefix: &OsStr) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let is_one = name.as_encoded_bytes().starts_with(prefix.as_encoded_bytes());
-        if is_one && lock(&entry.path()).is_ok() {
+        // The lock is held until it is removed, so its owner does not take it for its own meanwhile.
+        if is_one && let Ok(Some(_locked)) = lock(&entry.path()) {
             let _ = remove(&entry.path());
         }
     }
@@ -137,6 +183,8 @@ fn remove_leftovers(parent: &Path, prefix: &OsString) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
 
     fn count(folder: &Path) -> usize {
@@ -169,5 +217,61 @@ mod tests {
         let second = Temporary::file(&folder.path().join("g")).unwrap();
         assert!(first.path().is_dir() && second.path().is_file());
         assert_eq!(count(folder.path()), 3);
+    }
+
+    /// Makes files, the first of which is done away with by others before it is locked.
+    fn made_in_spite_of(folder: &Path, meddle: impl Fn(&Path)) -> PathBuf {
+        let mut first = None;
+        let (locked, path) =
+            make_locked(OsStr::new(".g.unfinished-"), folder, |builder, parent| {
+                let made = builder.tempfile_in(parent)?.into_temp_path().keep()?;
+                if first.is_none() {
+                    meddle(&made);
+                    first = Some(made.clone());
+                }
+                Ok(made)
+            })
+            .unwrap();
+        assert!(locked.is_some() && path.is_file());
+        assert!(first.is_some_and(|first| first != path && !first.exists()));
+        path
+    }
+
+    #[test]
+    fn one_that_others_take_for_a_leftover_is_made_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        made_in_spite_of(folder.path(), |made| fs::remove_file(made).unwrap());
+        let others = std::cell::Cell::new(None);
+        made_in_spite_of(folder.path(), |made| others.set(lock(made).unwrap()));
+        assert!(others.take().is_some());
+        assert_eq!(count(folder.path()), 2);
+    }
+
+    #[test]
+    fn all_are_made_while_another_removes_leftovers() {
+        let folder = tempfile::tempdir().unwrap();
+        let is_done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_done.load(Ordering::Relaxed) {
+                    remove_leftovers(folder.path(), OsStr::new(".g.unfinished-"));
+                }
+            });
+            for number in 0..2000 {
+                let make = if number % 2 == 0 { Temporary::folder } else { Temporary::file };
+                let made = make(&folder.path().join("g")).map(|made| made.path().exists());
+                is_done.store(number == 1999 || !matches!(made, Ok(true)), Ordering::Relaxed);
+                assert!(made.unwrap());
+            }
+        });
+    }
+
+    #[test]
+    fn a_file_system_without_locks_is_told_from_a_lock_that_is_refused() {
+        assert!(has_locked(Ok(())).unwrap());
+        for error in [Errno::NOTSUP, Errno::OPNOTSUPP, Errno::NOSYS, Errno::NOLCK] {
+            assert!(!has_locked(Err(error)).unwrap(), "{error}");
+        }
+        assert_eq!(has_locked(Err(Errno::AGAIN)).unwrap_err().kind(), io::ErrorKind::WouldBlock);
     }
 }

@@ -2,8 +2,6 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin};
-use std::thread::sleep;
-use std::time::Duration;
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
@@ -11,11 +9,17 @@ use tegula_testkit::EdgeList;
 
 use crate::shop::{Shop, wait_until};
 
-/// Signals are waited for on a thread of their own.
+/// Waits until the process catches interrupts: before that they end it at once.
 fn wait_for_handler(child: &Child) {
-    let threads = format!("/proc/{}/task", child.id());
-    wait_until(|| std::fs::read_dir(&threads).is_ok_and(|tasks| tasks.count() > 1));
-    sleep(Duration::from_millis(100));
+    let status = format!("/proc/{}/status", child.id());
+    let is_caught = |mask: &str| {
+        let mask = u64::from_str_radix(mask.trim(), 16).unwrap();
+        mask >> (Signal::INT.as_raw() - 1) & 1 == 1
+    };
+    wait_until(|| {
+        let status = std::fs::read_to_string(&status).unwrap();
+        status.lines().find_map(|line| line.strip_prefix("SigCgt:")).is_some_and(is_caught)
+    });
 }
 
 fn interrupt(child: &Child) {

@@ -70,6 +70,30 @@ impl Two {
         expected.expect("it is one of the two, byte for byte")
     }
 
+    /// Kills an import, which is to leave the new graph if it was done before; whether it was still at
+    /// work.
+    #[track_caller]
+    fn kill(&self, child: Child) -> bool {
+        let was_at_work = kill(child);
+        assert!(was_at_work || self.assert_whole() == &self.new);
+        was_at_work
+    }
+
+    /// Starts imports, kills each at another moment, and looks at what is left.
+    #[track_caller]
+    fn kill_at_any_moment(&self, words: &str, old: bool, seed: u64, look: impl Fn()) {
+        let mut random = XorShift::new(seed);
+        let mut killed = 0;
+        for moment in 0..KILLS {
+            self.put_back(old);
+            let child = self.shop.start(words);
+            sleep(self.whole.mul_f64((f64::from(moment) + random.fraction()) / f64::from(KILLS)));
+            killed += u32::from(self.kill(child));
+            look();
+        }
+        assert!(killed > 0, "every import was quicker than the kill");
+    }
+
     /// That only the inputs and the graph are there.
     #[track_caller]
     fn assert_tidy(&self) {
@@ -98,19 +122,11 @@ fn kill(mut child: Child) -> bool {
 fn an_import_that_is_killed_at_any_moment_leaves_nothing_that_opens() {
     let two = Two::new();
     let words = "import new.el -o g.tegula --memory 64MiB --quiet";
-    let mut random = XorShift::new(1);
-    let mut killed = 0;
-    for moment in 0..KILLS {
-        two.put_back(false);
-        let child = two.shop.start(words);
-        sleep(two.whole.mul_f64((f64::from(moment) + random.fraction()) / f64::from(KILLS)));
-        if kill(child) {
-            killed += 1;
-        }
+    two.kill_at_any_moment(words, false, 1, || {
         // The last moment may have been right behind the end.
         if two.shop.path("g.tegula").exists() {
             assert!(two.assert_whole() == &two.new);
-            continue;
+            return;
         }
         for command in ["info", "verify", "run wcc"] {
             two.shop.tegula(&format!("{command} g.tegula")).failed(3, &["g.tegula"]);
@@ -118,28 +134,16 @@ fn an_import_that_is_killed_at_any_moment_leaves_nothing_that_opens() {
         two.shop.tegula(words).done();
         assert!(two.assert_whole() == &two.new);
         two.assert_tidy();
-    }
-    assert!(killed > 0, "every import was quicker than the kill");
+    });
 }
 
 #[test]
 fn a_replacement_that_is_killed_at_any_moment_leaves_the_old_graph_or_the_new_one() {
     let two = Two::new();
     let words = "import new.el -o g.tegula --memory 64MiB --quiet --force";
-    let mut random = XorShift::new(2);
-    let mut killed = 0;
-    for moment in 0..KILLS {
-        two.put_back(true);
-        let child = two.shop.start(words);
-        sleep(two.whole.mul_f64((f64::from(moment) + random.fraction()) / f64::from(KILLS)));
-        if kill(child) {
-            killed += 1;
-        } else {
-            assert!(two.assert_whole() == &two.new);
-        }
+    two.kill_at_any_moment(words, true, 2, || {
         two.assert_whole();
-    }
-    assert!(killed > 0, "every import was quicker than the kill");
+    });
     two.shop.tegula(words).done();
     assert!(two.assert_whole() == &two.new);
     two.assert_tidy();
@@ -150,7 +154,8 @@ fn a_replacement_that_is_killed_while_it_takes_its_name_leaves_one_of_the_two() 
     let two = Two::new();
     let words = "import new.el -o g.tegula --quiet --force";
     let mut random = XorShift::new(3);
-    for _ in 0..KILLS_LATE {
+    let mut killed = 0;
+    for moment in 0..KILLS_LATE {
         two.put_back(true);
         let mut child = two.shop.start(words);
         // The manifest is the last file that is written; soon the directories change places, and the
@@ -159,14 +164,16 @@ fn a_replacement_that_is_killed_while_it_takes_its_name_leaves_one_of_the_two() 
         while !is_written() && child.try_wait().unwrap().is_none() {
             std::thread::yield_now();
         }
-        sleep(two.whole.mul_f64(random.fraction() / 50.0));
-        kill(child);
+        let late = (f64::from(moment) + random.fraction()) / f64::from(KILLS_LATE);
+        sleep(two.whole.mul_f64(late / 50.0));
+        killed += u32::from(two.kill(child));
         two.assert_whole();
         // What is left of the one that lost is removed before the next begins.
         two.shop.tegula("import old.el -o g.tegula --quiet --force").done();
         assert!(two.assert_whole() == &two.old);
         two.assert_tidy();
     }
+    assert!(killed > 0, "every import was quicker than the kill");
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod check;
 mod manifest;
 mod opened;
 mod records;
+mod table;
 mod vertices;
 mod writer;
 

@@ -8,11 +8,12 @@ use zerocopy::FromBytes;
 use super::file_names;
 use super::manifest::{FileEntry, Manifest};
 use super::records::{BATCH_RECORD_SIZE, BatchRecord, TILE_RECORD_SIZE, TileRecord};
+use super::table::Table;
 use super::vertices::OriginalIds;
 use crate::error::{Error, Result};
 use crate::ids::VERTEX_COUNT_MAX;
 use crate::read::{BlockFile, Caching, FileHandle, Reader, Request, crc32c};
-use crate::tiles::{BATCH_LOG2_MAX, BATCH_LOG2_MIN, Batch, TileSummary, WINDOW_LOG2};
+use crate::tiles::{Batch, TileSummary};
 
 /// A graph, opened for reading. All lengths and counts were checked against each other; the tiles
 /// themselves are checked when they are read.
@@ -262,22 +263,11 @@ impl Graph {
             .map_err(|error| damaged(error.to_string()))?;
         let tile_records = <[TileRecord]>::ref_from_bytes(tile_part)
             .map_err(|error| damaged(error.to_string()))?;
-        let (batches, batch_tiles) =
-            check_batches(batch_records, &self.manifest).map_err(damaged)?;
         let sizes = (self.tiles.len(), self.weights.as_ref().map_or(0, FileHandle::len));
-        let entries = check_tiles(tile_records, &self.manifest, sizes).map_err(damaged)?;
-        for (batch, tiles) in batches.iter().zip(&batch_tiles) {
-            let targets = batch.targets(self.vertex_count());
-            for tile in &entries[tiles.start as usize..tiles.end as usize] {
-                let summary = &tile.summary;
-                if !targets.contains(&summary.target_first)
-                    || !targets.contains(&summary.target_last)
-                {
-                    return Err(damaged("a tile lies outside its batch".into()));
-                }
-            }
-        }
-        (self.batches, self.batch_tiles, self.entries) = (batches, batch_tiles, entries);
+        let table =
+            Table::check(batch_records, tile_records, &self.manifest, sizes).map_err(damaged)?;
+        (self.batches, self.batch_tiles, self.entries) =
+            (table.batches, table.batch_tiles, table.entries);
         Ok(())
     }
 }
@@ -309,80 +299,4 @@ fn check_length(path: &Path, entry: &FileEntry, length: u64) -> Result<()> {
     }
     let detail = format!("it has {length} bytes, not {}", entry.bytes);
     Err(Error::Corrupt { path: path.to_owned(), part: "its length".into(), detail })
-}
-
-/// Batches and the tiles of each.
-type Batches = (Vec<Batch>, Vec<Range<u32>>);
-
-fn check_batches(records: &[BatchRecord], manifest: &Manifest) -> Result<Batches, String> {
-    let (mut next_target, mut next_tile, mut edges) = (0u64, 0u64, 0u64);
-    let (mut batches, mut tiles) = (Vec::new(), Vec::new());
-    for record in records {
-        let batch = Batch { target_first: record.target_first.get(), log2: record.log2.get() };
-        let is_aligned = (BATCH_LOG2_MIN..=BATCH_LOG2_MAX).contains(&batch.log2)
-            && batch.target_first & ((1 << batch.log2) - 1) == 0
-            && u64::from(batch.target_first) == next_target;
-        if !is_aligned || next_target >= manifest.vertices || record.reserved.get() != 0 {
-            return Err(format!("batch {} is out of place", batches.len()));
-        }
-        let end = next_tile + u64::from(record.tile_count.get());
-        if end > manifest.tiles {
-            return Err(format!("batch {} has too many tiles", batches.len()));
-        }
-        tiles.push(next_tile as u32..end as u32);
-        batches.push(batch);
-        next_tile = end;
-        next_target += 1 << batch.log2;
-        edges = edges.saturating_add(record.edge_count.get());
-    }
-    let complete =
-        next_target >= manifest.vertices && next_tile == manifest.tiles && edges == manifest.edges;
-    if complete { Ok((batches, tiles)) } else { Err("batches are missing".into()) }
-}
-
-fn check_tiles(
-    records: &[TileRecord],
-    manifest: &Manifest,
-    (tiles_length, weights_length): (u64, u64),
-) -> Result<Vec<TileEntry>, String> {
-    let (mut next_offset, mut next_weights, mut edges) = (0u64, 0u64, 0u64);
-    let mut entries = Vec::with_capacity(records.len());
-    for record in records {
-        let summary = TileSummary {
-            edge_count: record.edge_count.get(),
-            source_first: record.source_first.get(),
-            source_last: record.source_last.get(),
-            target_first: record.target_first.get(),
-            target_last: record.target_last.get(),
-            source_mask: record.source_mask.get(),
-        };
-        let in_range = summary.source_first <= summary.source_last
-            && u64::from(summary.source_last) < manifest.vertices
-            && summary.target_first <= summary.target_last
-            && summary.target_first >> WINDOW_LOG2 == summary.target_last >> WINDOW_LOG2
-            && record.reserved.get() == 0
-            && (manifest.weighted || record.weight_count.get() == 0);
-        let in_sequence = record.offset.get() == next_offset
-            && (!manifest.weighted || record.weights_offset.get() == next_weights);
-        if !in_range || !in_sequence {
-            return Err(format!("tile {} is out of place", entries.len()));
-        }
-        entries.push(TileEntry {
-            offset: next_offset,
-            size: record.size.get(),
-            checksum: record.checksum.get(),
-            weights_offset: next_weights,
-            weight_count: record.weight_count.get(),
-            weights_checksum: record.weights_checksum.get(),
-            summary,
-        });
-        next_offset += u64::from(record.size.get());
-        next_weights += 4 * u64::from(record.weight_count.get());
-        edges += u64::from(summary.edge_count);
-    }
-    if (next_offset, next_weights, edges) == (tiles_length, weights_length, manifest.edges) {
-        Ok(entries)
-    } else {
-        Err("tiles are missing".into())
-    }
 }

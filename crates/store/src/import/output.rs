@@ -5,10 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
 
 use crate::error::{Error, Result};
 use crate::graph::Manifest;
-use crate::temporary::{Temporary, parent};
+use crate::temporary::{Temporary, lock, parent};
 
 /// A directory that is removed again unless it is committed.
 pub(super) struct Unfinished {
@@ -36,19 +37,52 @@ impl Unfinished {
     /// Gives the finished directory its name. What was there before takes the hidden name, and goes.
     pub fn commit(self) -> Result<()> {
         sync(self.path())?;
-        self.rename().map_err(Error::io("create", &self.output))?;
+        let renamed = self.directory.at_once(|| self.rename());
+        renamed.map_err(Error::io("create", &self.output))?;
         sync(parent(&self.output))
     }
 
     /// Renames, exchanging the two where there is something to be replaced.
     fn rename(&self) -> io::Result<()> {
         let rename = |flags| renameat_with(CWD, self.path(), CWD, &self.output, flags);
-        match rename(RenameFlags::NOREPLACE) {
-            Err(rustix::io::Errno::EXIST) if self.replace => Ok(rename(RenameFlags::EXCHANGE)?),
-            // A file system that knows no flags: a plain rename replaces nothing but an empty folder.
-            Err(rustix::io::Errno::INVAL) => fs::rename(self.path(), &self.output),
+        let renamed = match rename(RenameFlags::NOREPLACE) {
+            Err(Errno::EXIST) if self.replace => rename(RenameFlags::EXCHANGE),
+            other => other,
+        };
+        match renamed {
+            // A file system that knows none of these flags, or not that one.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => self.rename_plainly(),
             other => Ok(other?),
         }
+    }
+
+    /// Renames without flags, which replaces nothing but an empty folder.
+    fn rename_plainly(&self) -> io::Result<()> {
+        use io::ErrorKind::{AlreadyExists, DirectoryNotEmpty, NotADirectory};
+        match fs::rename(self.path(), &self.output) {
+            Err(error) => match error.kind() {
+                AlreadyExists | DirectoryNotEmpty | NotADirectory if self.replace => {
+                    self.rename_aside()
+                }
+                _ => Err(error),
+            },
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// Renames what is there before the new one: in between, for a short moment, there is no graph.
+    fn rename_aside(&self) -> io::Result<()> {
+        // A name that tells a leftover, should the process be killed; until then nobody else is to
+        // remove it.
+        let mut aside = self.path().as_os_str().to_owned();
+        aside.push("-old");
+        let aside = PathBuf::from(aside);
+        let _locked = lock(&self.output);
+        fs::rename(&self.output, &aside)?;
+        let renamed = fs::rename(self.path(), &self.output);
+        // As after an exchange: it takes the hidden name, and goes.
+        let back_to = if renamed.is_ok() { self.path() } else { &self.output };
+        fs::rename(&aside, back_to).and(renamed)
     }
 }
 
@@ -129,6 +163,50 @@ mod tests {
         fs::write(first.path().join("file"), "text").unwrap();
         first.commit().unwrap();
         assert!(second.commit().is_err());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    /// A place with a file in it, and what is to replace it.
+    fn replacement(output: &Path) -> Unfinished {
+        fs::create_dir(output).unwrap();
+        let unfinished = Unfinished::create(output, true).unwrap();
+        fs::write(output.join("file"), "old").unwrap();
+        fs::write(unfinished.path().join("file"), "new").unwrap();
+        unfinished
+    }
+
+    #[test]
+    fn a_file_system_that_knows_no_flags_replaces_all_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("g");
+        let unfinished = replacement(&output);
+        unfinished.rename_plainly().unwrap();
+        drop(unfinished);
+        assert_eq!(fs::read_to_string(output.join("file")).unwrap(), "new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_plain_rename_replaces_only_what_it_is_asked_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("g");
+        let mut unfinished = replacement(&output);
+        unfinished.replace = false;
+        unfinished.rename_plainly().unwrap_err();
+        drop(unfinished);
+        assert_eq!(fs::read_to_string(output.join("file")).unwrap(), "old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_graph_comes_back_where_the_new_one_cannot_be_renamed() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("g");
+        let unfinished = replacement(&output);
+        fs::remove_dir_all(unfinished.path()).unwrap();
+        unfinished.rename_aside().unwrap_err();
+        drop(unfinished);
+        assert_eq!(fs::read_to_string(output.join("file")).unwrap(), "old");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }

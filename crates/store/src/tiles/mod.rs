@@ -10,12 +10,13 @@ mod instructions;
 mod strip;
 mod strip_edges;
 mod summary;
+mod visit;
 
 #[cfg(test)]
 mod tests;
 
 pub use batch::{BATCH_EDGES_MAX, BATCH_LOG2_MAX, BATCH_LOG2_MIN, Batch};
-pub use decode::{BLOCK_SIZE, Block, BlockVisitor, Entries, MaskVisitor, Strip, Strips, Tile};
+pub use decode::{Strips, Tile};
 pub(crate) use encode::SLICE_LOG2;
 pub use encode::{EdgeWeight, EncodedTile, Encoder, TileEdge};
 #[cfg(target_arch = "x86_64")]
@@ -23,6 +24,7 @@ pub use instructions::{Avx2, Avx512};
 pub use instructions::{InstructionSet, Portable};
 pub use strip::{ENCODINGS, Encoding};
 pub use summary::TileSummary;
+pub use visit::{BLOCK_SIZE, Block, BlockVisitor, Entries, MaskVisitor, Strip};
 
 /// log2 of the number of vertices of a window.
 pub const WINDOW_LOG2: u32 = 16;
