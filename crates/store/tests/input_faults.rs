@@ -118,6 +118,9 @@ fn cut_off_raw_pairs_are_refused() {
     assert_refused(&path, &InputOptions::default(), At::Byte(40), "within a record of 8 bytes");
     let path = put(&folder, "x.bin64", &[0; 16 * 6]);
     assert_refused(&path, &weighted(), At::Byte(80), "within a record of 20 bytes");
+    assert_refused(&path, &weighted(), At::Byte(80), "leave out --weighted");
+    let path = put(&folder, "x.bin32", &[0; 12 * 3]);
+    assert_refused(&path, &InputOptions::default(), At::Byte(32), "pass --weighted");
 }
 
 #[test]
