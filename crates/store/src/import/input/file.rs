@@ -83,6 +83,9 @@ impl InputFile {
         let filled = fill(&mut file, &mut head).map_err(Error::io("read", &path))?;
         let head = &head[..filled];
         let compression = Compression::of_ending(&path).unwrap_or(Compression::of_content(head));
+        if let Some(detail) = compression.mismatch(head) {
+            return Err(bad_file(&path, detail));
+        }
         let format = match options.format {
             Format::Auto => detect(&path, compression, head)?,
             given => given,
