@@ -202,21 +202,33 @@ fn to_json(report: &ImportReport, elapsed: Duration) -> json::Import {
 fn facts(report: &ImportReport, weighted: bool, elapsed: Duration) -> Facts {
     let mut facts = Facts::default();
     facts.add("vertices", report::count(report.vertices));
-    facts.add("edges", report::count(report.edges));
+    facts.add("edges", edges(report));
     if !report.columns.is_empty() {
         facts.add("columns", columns(&report.columns, weighted));
     }
     facts.add("loops", kept_and_dropped(report.loops, report.dropped_loops));
     facts.add("duplicates", kept_and_dropped(report.duplicates, report.dropped_duplicates));
     facts.add("order", format!("{}: {}", report.order.name, report.order.reason));
-    for (layout, bytes) in json::bytes_per_edge(&report.files, report.edges) {
-        facts.add(layout, format!("{bytes:.2} bytes per edge"));
+    // Of no edge there is nothing to be said per edge.
+    if report.edges > 0 {
+        for (layout, bytes) in json::bytes_per_edge(&report.files, report.edges) {
+            facts.add(layout, format!("{bytes:.2} bytes per edge"));
+        }
     }
     facts.add("on disk", report::bytes(total_bytes(report)));
-    let rate = report::rate(report.edges, "edges", elapsed);
-    facts.add("time", format!("{}, {rate}", report::time(elapsed)));
+    let rate = (report.edges > 0).then(|| report::rate(report.edges, "edges", elapsed));
+    let rate = rate.map_or_else(String::new, |rate| format!(", {rate}"));
+    facts.add("time", format!("{}{rate}", report::time(elapsed)));
     facts.add("peak memory", report::bytes(json::peak_memory()));
     facts
+}
+
+fn edges(report: &ImportReport) -> String {
+    match (report.edges, report.dropped_loops + report.dropped_duplicates) {
+        (0, 0) => "0, the input has no edge".to_owned(),
+        (0, _) => "0, all were left out".to_owned(),
+        (edges, _) => report::count(edges),
+    }
 }
 
 /// Which columns were read, with the number of files where they differ.

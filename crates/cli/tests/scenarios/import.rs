@@ -178,6 +178,23 @@ fn names_with_quotes_come_back_as_they_were_written() {
 }
 
 #[test]
+fn an_input_without_an_edge_has_no_figures_per_edge() {
+    let shop = Shop::new();
+    shop.write("none.txt", "# nothing\n");
+    shop.write("loop.txt", "1 1\n");
+    let said = shop.tegula("import none.txt -o g.tegula").done();
+    assert!(said.err.contains("the input has no edge"), "{}", said.err);
+    assert!(!said.err.contains("per edge") && !said.err.contains("edges/s"), "{}", said.err);
+    let said = shop.tegula("import loop.txt -o h.tegula --drop-loops").done();
+    assert!(said.err.contains("all were left out"), "{}", said.err);
+    for graph in ["g.tegula", "h.tegula"] {
+        let shown = shop.tegula(&format!("info {graph}")).done().out;
+        assert!(shown.contains("the graph has no edge"), "{shown}");
+        assert!(!shown.contains("per edge") && !shown.contains("degree"), "{shown}");
+    }
+}
+
+#[test]
 fn a_graph_that_exists_is_replaced_only_by_force() {
     let shop = Shop::new();
     shop.write("a.txt", "1 2\n");
