@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use tegula_store::import::input::{Format, IdKind, InputOptions};
+use tegula_store::import::input::{ColumnsTaken, Format, IdKind, InputOptions};
 use tegula_store::import::{self, ImportConfig, ImportReport, VertexOrder};
 
 use crate::args::{Budget, Threads};
@@ -44,15 +44,22 @@ pub struct ImportArgs {
     /// Leave out edges from a vertex to itself.
     #[arg(long, help_heading = "Input")]
     drop_loops: bool,
-    /// The column with the sources [default: by its usual names].
+    /// The column with the sources.
     #[arg(long, value_name = "NAME", help_heading = "Input")]
+    #[arg(help = column_help("sources", InputOptions::SOURCE_NAMES))]
     source_column: Option<String>,
-    /// The column with the targets [default: by its usual names].
+    /// The column with the targets.
     #[arg(long, value_name = "NAME", help_heading = "Input")]
+    #[arg(help = column_help("targets", InputOptions::TARGET_NAMES))]
     target_column: Option<String>,
-    /// The column with the weights [default: by its usual names].
+    /// The column with the weights.
     #[arg(long, value_name = "NAME", help_heading = "Input")]
+    #[arg(help = column_help("weights", InputOptions::WEIGHT_NAMES))]
     weight_column: Option<String>,
+    /// The first line of a text is an edge, whatever it looks like.
+    #[arg(long, help_heading = "Input")]
+    #[arg(conflicts_with_all = ["source_column", "target_column", "weight_column"])]
+    no_header: bool,
     /// How vertices are numbered.
     #[arg(long, value_enum, default_value_t = Order::Auto)]
     order: Order,
@@ -99,6 +106,16 @@ enum Layout {
     Tiles,
 }
 
+/// The help for an option that names a column.
+fn column_help(role: &str, usual: &[&str]) -> String {
+    let shown = |name: &&str| match name.strip_prefix(':') {
+        Some(rest) => format!(":{}", rest.to_uppercase()),
+        None => (*name).to_owned(),
+    };
+    let names: Vec<String> = usual.iter().map(shown).collect();
+    format!("The column with the {role} [default: named {}, in any case]", names.join(", "))
+}
+
 impl ImportArgs {
     fn config(&self) -> ImportConfig {
         let input = InputOptions {
@@ -112,6 +129,7 @@ impl ImportArgs {
             source_column: self.source_column.clone(),
             target_column: self.target_column.clone(),
             weight_column: self.weight_column.clone(),
+            no_header: self.no_header,
             ..InputOptions::default()
         };
         ImportConfig {
@@ -145,7 +163,7 @@ pub fn import(args: &ImportArgs, session: &Session) -> Result<()> {
     if session.json {
         return session.print_json(&to_json(&report, elapsed));
     }
-    let facts = facts(&report, elapsed).to_text();
+    let facts = facts(&report, args.weighted, elapsed).to_text();
     session.note(&format!("{}\n{facts}", args.output.display()));
     Ok(())
 }
@@ -181,21 +199,70 @@ fn to_json(report: &ImportReport, elapsed: Duration) -> json::Import {
     }
 }
 
-fn facts(report: &ImportReport, elapsed: Duration) -> Facts {
+fn facts(report: &ImportReport, weighted: bool, elapsed: Duration) -> Facts {
     let mut facts = Facts::default();
     facts.add("vertices", report::count(report.vertices));
-    facts.add("edges", report::count(report.edges));
+    facts.add("edges", edges(report));
+    if !report.columns.is_empty() {
+        facts.add("columns", columns(&report.columns, weighted));
+    }
     facts.add("loops", kept_and_dropped(report.loops, report.dropped_loops));
     facts.add("duplicates", kept_and_dropped(report.duplicates, report.dropped_duplicates));
     facts.add("order", format!("{}: {}", report.order.name, report.order.reason));
-    for (layout, bytes) in json::bytes_per_edge(&report.files, report.edges) {
-        facts.add(layout, format!("{bytes:.2} bytes per edge"));
+    // Of no edge there is nothing to be said per edge.
+    if report.edges > 0 {
+        for (layout, bytes) in json::bytes_per_edge(&report.files, report.edges) {
+            facts.add(layout, format!("{bytes:.2} bytes per edge"));
+        }
     }
     facts.add("on disk", report::bytes(total_bytes(report)));
-    let rate = report::rate(report.edges, "edges", elapsed);
-    facts.add("time", format!("{}, {rate}", report::time(elapsed)));
+    let rate = (report.edges > 0).then(|| report::rate(report.edges, "edges", elapsed));
+    let rate = rate.map_or_else(String::new, |rate| format!(", {rate}"));
+    facts.add("time", format!("{}{rate}", report::time(elapsed)));
     facts.add("peak memory", report::bytes(json::peak_memory()));
     facts
+}
+
+fn edges(report: &ImportReport) -> String {
+    match (report.edges, report.dropped_loops + report.dropped_duplicates) {
+        (0, 0) => "0, the input has no edge".to_owned(),
+        (0, _) => "0, all were left out".to_owned(),
+        (edges, _) => report::count(edges),
+    }
+}
+
+/// Which columns were read, with the number of files where they differ.
+fn columns(taken: &[ColumnsTaken], weighted: bool) -> String {
+    const SHOWN_MAX: usize = 4;
+    let mut kinds: Vec<(&ColumnsTaken, u64)> = Vec::new();
+    for columns in taken {
+        match kinds.iter_mut().find(|(known, _)| *known == columns) {
+            Some((_, files)) => *files += 1,
+            None if kinds.len() < SHOWN_MAX => kinds.push((columns, 1)),
+            None => {}
+        }
+    }
+    let name = |columns: &ColumnsTaken| match columns {
+        ColumnsTaken::First if weighted => "first three, no header".to_owned(),
+        ColumnsTaken::First => "first two, no header".to_owned(),
+        ColumnsTaken::Named { source, target, weight } => {
+            let names = [Some(source), Some(target), weight.as_ref()];
+            let names: Vec<&str> = names.into_iter().flatten().map(String::as_str).collect();
+            format!("{} (from the header)", names.join(", "))
+        }
+    };
+    if let [(only, _)] = kinds[..] {
+        return name(only);
+    }
+    let shown: u64 = kinds.iter().map(|(_, files)| files).sum();
+    let in_files = |&(columns, files): &(&ColumnsTaken, u64)| {
+        format!("{} in {}", name(columns), report::counted(files, "file", "files"))
+    };
+    let mut texts: Vec<String> = kinds.iter().map(in_files).collect();
+    if shown < taken.len() as u64 {
+        texts.push(format!("others in {}", report::count(taken.len() as u64 - shown)));
+    }
+    texts.join("; ")
 }
 
 fn kept_and_dropped(kept: u64, dropped: u64) -> String {

@@ -25,6 +25,9 @@ pub fn info(args: &GraphArgs, session: &Session) -> Result<()> {
     }
     let facts = facts(&graph, &degrees).to_text();
     let mut text = format!("{}\n{facts}\n", graph.directory().display());
+    if graph.manifest().edges == 0 {
+        return session.print(&format!("{text}\nthe graph has no edge"));
+    }
     let name = if graph.manifest().undirected { "degrees" } else { "out-degrees" };
     text += &format!("\n{name}\n{}", report::histogram(&degrees.out.log2_bins));
     if !graph.manifest().undirected {
@@ -114,9 +117,13 @@ fn facts(graph: &Graph, degrees: &DegreeSummary) -> Facts {
     for (layout, bytes) in json::bytes_per_edge(&manifest.files, manifest.edges) {
         let tiles = report::counted(manifest.tiles, "tile", "tiles");
         let batches = report::counted(manifest.batches, "batch", "batches");
-        facts.add(layout, format!("{bytes:.2} bytes per edge, {tiles} in {batches}"));
+        let share = format!("{bytes:.2} bytes per edge, ");
+        let share = if manifest.edges == 0 { "" } else { share.as_str() };
+        facts.add(layout, format!("{share}{tiles} in {batches}"));
     }
-    if manifest.undirected {
+    if manifest.edges == 0 {
+        // There are no degrees to tell.
+    } else if manifest.undirected {
         facts.add("degree", range_of(&degrees.out));
     } else {
         facts.add("out-degree", range_of(&degrees.out));

@@ -51,7 +51,9 @@ fn a_malformed_line_is_named_by_its_number() {
         ("1,2\n3,\n", plain(), 2, "the target is empty"),
         ("1,2\n,4\n", plain(), 2, "the source is empty"),
         ("1,2\n\"3,4\n", plain(), 2, "not closed"),
-        ("1,2\n\"3\"\"x\",4\n", plain(), 2, "follow the closing quote"),
+        ("1,2\n\"3\"x,4\n", plain(), 2, "follow the closing quote"),
+        ("1,2\n\"3\"\"x\",4\n", plain(), 2, "is not an integer"),
+        ("1,2\n\"3\"\",4\n", plain(), 2, "not closed"),
         (
             "1 2 0.5\n3 4\n",
             weighted(),
@@ -68,6 +70,43 @@ fn a_malformed_line_is_named_by_its_number() {
         let path = put(&folder, "x.txt", text.as_bytes());
         assert_refused(&path, &options, At::Line(line), says);
     }
+}
+
+#[test]
+fn a_table_of_names_has_to_say_whether_it_has_a_header() {
+    let folder = folder();
+    let says =
+        "--source-column and --target-column, or say that there are no names with --no-header";
+    for (name, text) in [
+        ("x.csv", "# people\nfollower,followee\nann,bob\n"),
+        ("x.tsv", "# people\nann\tbob\n"),
+        ("x.csv", "# people\nfollower,followee,strength\nann,bob,3\n"),
+    ] {
+        let path = put(&folder, name, text.as_bytes());
+        for options in [InputOptions::default(), strings()] {
+            assert_refused(&path, &options, At::Line(2), says);
+        }
+    }
+    let given = InputOptions { format: Format::Csv, ..InputOptions::default() };
+    let path = put(&folder, "x", b"ann,bob\n");
+    assert_refused(&path, &given, At::Line(1), says);
+}
+
+#[test]
+fn a_fault_in_what_may_be_a_header_says_so() {
+    let folder = folder();
+    let integers = InputOptions { ids: IdKind::Integer, ..InputOptions::default() };
+    let says = "is this a header? name its columns with --source-column";
+    for (text, options) in [
+        ("# c\nfollower followee strength\n1 2 3\n", weighted()),
+        ("# c\nfollower followee\n1 2\n", integers),
+    ] {
+        let path = put(&folder, "x.txt", text.as_bytes());
+        assert_refused(&path, &options, At::Line(2), says);
+    }
+    let path = put(&folder, "x.txt", b"a b 1\nc d x\n");
+    let Err(error) = try_import(&[path], &weighted()) else { panic!("`x` is no weight") };
+    assert!(!error.to_string().contains("header"), "{error}");
 }
 
 #[test]
@@ -118,6 +157,9 @@ fn cut_off_raw_pairs_are_refused() {
     assert_refused(&path, &InputOptions::default(), At::Byte(40), "within a record of 8 bytes");
     let path = put(&folder, "x.bin64", &[0; 16 * 6]);
     assert_refused(&path, &weighted(), At::Byte(80), "within a record of 20 bytes");
+    assert_refused(&path, &weighted(), At::Byte(80), "leave out --weighted");
+    let path = put(&folder, "x.bin32", &[0; 12 * 3]);
+    assert_refused(&path, &InputOptions::default(), At::Byte(32), "pass --weighted");
 }
 
 #[test]
@@ -141,9 +183,10 @@ fn every_member_of_a_gzip_file_is_checked() {
         let path = put(&folder, "x.txt.gz", &damaged);
         assert_refused(&path, &InputOptions::default(), At::File, "not valid gzip data");
     }
-    for left in [member.len() + 5, member.len() + 30, whole.len() - 3] {
+    for (left, plain) in [(member.len() + 5, 40_000), (whole.len() - 3, 80_000)] {
         let path = put(&folder, "x.txt.gz", &whole[..left]);
-        assert_refused(&path, &InputOptions::default(), At::File, "the gzip data is cut off");
+        let says = format!("the gzip data is cut off after {plain} bytes of text; download it");
+        assert_refused(&path, &InputOptions::default(), At::File, &says);
     }
 }
 
@@ -172,7 +215,7 @@ fn cut_off_and_damaged_compressed_text_is_refused() {
             &path,
             &InputOptions::default(),
             At::File,
-            &format!("not valid {format} data"),
+            &format!("the name says {format}, but the content is plain"),
         );
     }
 }

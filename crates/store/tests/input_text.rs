@@ -74,12 +74,46 @@ fn a_header_names_the_columns() {
         ),
         ("x.csv", "a,b,c\n1,2,3.5\n", &weighted),
         ("x.txt", "followed since follower\n2 3.5 1\n", &named),
+        ("x.txt", "Source Target Weight\n1 2 3.5\n", &weighted),
+        ("x", "target\tsource\tw\n2\t1\t3.5\n", &weighted),
+        ("x", "source, target, weight\n1, 2, 3.5\n", &weighted),
+        ("x", "from;to;value\n1;2;3.5\n", &weighted),
     ] {
         assert_eq!(text_edges(name, text, options), expected, "{text:?}");
     }
     let unweighted = [("1".to_owned(), "2".to_owned(), None)];
     assert_eq!(text_edges("x.csv", "a,b,c\n1,2,3.5\n", &plain), unweighted);
     assert_eq!(text_edges("x.csv", "1,2\n", &plain), unweighted);
+}
+
+#[test]
+fn a_column_that_is_both_ends_keeps_its_quotes_once() {
+    let options = InputOptions {
+        source_column: Some("who".into()),
+        target_column: Some("who".into()),
+        ..InputOptions::default()
+    };
+    let text = "\"who\"\n\"a \"\"b\"\" c\"\n";
+    let id = "a \"b\" c".to_owned();
+    assert_eq!(text_edges("x.csv", text, &options), [(id.clone(), id, None)]);
+}
+
+#[test]
+fn a_first_line_with_a_number_is_no_header() {
+    let weighted = InputOptions { weighted: true, ..InputOptions::default() };
+    for (text, options) in
+        [("007,ann\nann,bob\n", &InputOptions::default()), ("ann,bob,0.5\nbob,cy,1\n", &weighted)]
+    {
+        assert_eq!(text_edges("x.csv", text, options).len(), 2, "{text:?}");
+    }
+}
+
+#[test]
+fn no_header_makes_an_edge_of_usual_names() {
+    let bare = InputOptions { no_header: true, ..InputOptions::default() };
+    for name in ["x.csv", "x"] {
+        assert_eq!(text_edges(name, "source,target\n", &bare).len(), 1, "{name}");
+    }
 }
 
 #[test]
@@ -95,7 +129,12 @@ fn ids_are_strings_if_the_first_edge_has_one_or_if_told_so() {
         names(text_edges("x.csv", "source,target\n\"Doe, J\" , bob\n", &auto)),
         ["Doe, J>bob"]
     );
-    assert_eq!(names(text_edges("x.csv", "ana,bob\ncal,dan\n", &auto)), ["ana>bob", "cal>dan"]);
+    assert_eq!(
+        names(text_edges("x.csv", "source,target\n\"Ann \"\"A\"\" Lee\",\"\"\"\"\n", &auto)),
+        ["Ann \"A\" Lee>\""]
+    );
+    let bare = InputOptions { no_header: true, ..InputOptions::default() };
+    assert_eq!(names(text_edges("x.csv", "ana,bob\ncal,dan\n", &bare)), ["ana>bob", "cal>dan"]);
     assert_eq!(names(text_edges("x.txt", "01 1\n1 x\n", &told)), ["01>1", "1>x"]);
     assert_eq!(
         names(text_edges("x.txt", "# caf\u{e9}\n-1 18446744073709551616\n", &auto)),
@@ -107,7 +146,8 @@ fn ids_are_strings_if_the_first_edge_has_one_or_if_told_so() {
 fn bytes_that_are_not_utf8_are_fine_outside_of_ids() {
     let folder = folder();
     let path = put(&folder, "x.csv", b"# caf\xe9\nana,bob,caf\xe9\ncal,dan\n");
-    assert_eq!(import(&path, &InputOptions::default()).expect("the ids are UTF-8").len(), 2);
+    let bare = InputOptions { no_header: true, ..InputOptions::default() };
+    assert_eq!(import(&path, &bare).expect("the ids are UTF-8").len(), 2);
 }
 
 #[test]

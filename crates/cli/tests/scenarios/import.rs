@@ -116,6 +116,85 @@ fn columns_are_found_by_the_names_given() {
 }
 
 #[test]
+fn a_table_of_names_is_not_imported_with_its_header() {
+    let shop = Shop::new();
+    shop.write("m.csv", "follower,followee,strength\nann,bob,3\nbob,cy,4\n");
+    shop.tegula("import m.csv -o g.tegula")
+        .failed(3, &["m.csv, line 1", "`follower,followee,strength`", "--no-header"]);
+    let words = "import m.csv -o g.tegula --source-column follower --target-column followee";
+    let said = shop.tegula(words).done();
+    assert!(said.err.contains("follower, followee (from the header)"), "{}", said.err);
+    let said = shop.tegula("import m.csv -o h.tegula --no-header").done();
+    assert!(said.err.contains("first two, no header"), "{}", said.err);
+    assert_eq!(shop.tegula("info g.tegula --json").json()["vertices"], 3);
+    assert_eq!(shop.tegula("info h.tegula --json").json()["vertices"], 5);
+    shop.tegula(&format!("{words} --no-header")).failed(2, &["--no-header"]);
+}
+
+#[test]
+fn the_summary_tells_which_columns_were_read() {
+    let shop = Shop::new();
+    std::fs::create_dir(shop.path("more")).unwrap();
+    for (name, text) in [("a", "1 2 3\n"), ("b", "source,target,w\n2,3,1\n"), ("c", "3 4 1\n")] {
+        shop.write(&format!("more/{name}"), text);
+    }
+    let said = shop.tegula("import more -o g.tegula --weighted").done();
+    let words = "first three, no header in 2 files; source, target, w (from the header) in 1 file";
+    assert!(said.err.contains(words), "{}", said.err);
+    shop.write("pairs.bin32", [0; 8]);
+    let said = shop.tegula("import pairs.bin32 -o h.tegula").done();
+    assert!(!said.err.contains("columns"), "{}", said.err);
+    let help = shop.tegula("import --help").done().out;
+    for names in ["src, source, from, :START_ID", "dst, target, to, :END_ID", "weight, w, value"] {
+        assert!(help.contains(names), "{help}");
+    }
+}
+
+#[test]
+fn a_header_with_usual_names_is_known_in_standard_input() {
+    let shop = Shop::new();
+    for text in ["source,target\n1,2\n", "from\tto\n1\t2\n", "src dst\n1 2\n"] {
+        let mut child = shop.start("import - -o g.tegula --force --json");
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success());
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((&report["vertices"], &report["edges"]), (&2.into(), &1.into()), "{text:?}");
+    }
+}
+
+#[test]
+fn names_with_quotes_come_back_as_they_were_written() {
+    let shop = Shop::new();
+    shop.write("g.csv", "source,target\n\"A \"\"x\"\" B\",\"c, d\"\n");
+    shop.tegula("import g.csv -o g.tegula").done();
+    shop.tegula("run bfs g.tegula --source c,d").failed(3, &["c,d"]);
+    shop.tegula("run wcc g.tegula -o out.csv").done();
+    let table = String::from_utf8(shop.read("out.csv")).unwrap();
+    assert!(table.contains("\n\"A \"\"x\"\" B\","), "{table}");
+    let words = "import out.csv -o back.tegula --source-column vertex --target-column component";
+    let report = shop.tegula(&format!("{words} --json")).done().json();
+    assert_eq!((&report["vertices"], &report["edges"]), (&2.into(), &2.into()));
+}
+
+#[test]
+fn an_input_without_an_edge_has_no_figures_per_edge() {
+    let shop = Shop::new();
+    shop.write("none.txt", "# nothing\n");
+    shop.write("loop.txt", "1 1\n");
+    let said = shop.tegula("import none.txt -o g.tegula").done();
+    assert!(said.err.contains("the input has no edge"), "{}", said.err);
+    assert!(!said.err.contains("per edge") && !said.err.contains("edges/s"), "{}", said.err);
+    let said = shop.tegula("import loop.txt -o h.tegula --drop-loops").done();
+    assert!(said.err.contains("all were left out"), "{}", said.err);
+    for graph in ["g.tegula", "h.tegula"] {
+        let shown = shop.tegula(&format!("info {graph}")).done().out;
+        assert!(shown.contains("the graph has no edge"), "{shown}");
+        assert!(!shown.contains("per edge") && !shown.contains("degree"), "{shown}");
+    }
+}
+
+#[test]
 fn a_graph_that_exists_is_replaced_only_by_force() {
     let shop = Shop::new();
     shop.write("a.txt", "1 2\n");

@@ -54,7 +54,7 @@ fn parquet_comes_back_with_types_and_nulls() {
 fn parquet_holds_string_ids() {
     let shop = Shop::new();
     shop.write("g.tsv", "b\ta\nc\td\n");
-    shop.tegula("import g.tsv -o g.tegula").done();
+    shop.tegula("import g.tsv -o g.tegula --no-header").done();
     shop.tegula("run wcc g.tegula -o out.parquet").done();
     let rows = parquet(&shop, "out.parquet");
     let strings = |index: usize| -> Vec<String> {
@@ -111,7 +111,7 @@ fn npy_holds_records_with_the_names_of_the_columns() {
     assert_eq!(records.collect::<Vec<_>>(), numbers_with_gaps(&text, "distance"));
 
     shop.write("strings.tsv", "b\ta\n");
-    shop.tegula("import strings.tsv -o s.tegula").done();
+    shop.tegula("import strings.tsv -o s.tegula --no-header").done();
     shop.tegula("run wcc s.tegula -o s.npy").failed(2, &[".npy", "string"]);
 }
 

@@ -59,7 +59,7 @@ use build::{Sorter, build};
 use census::{DegreeSummary, DegreeTable};
 use distinct::check_vertex_count;
 use edge::{ArcRule, Weight};
-use input::{IdKind, Input, InputOptions};
+use input::{ColumnsTaken, IdKind, Input, InputOptions};
 use intake::Intake;
 use mapping::replace_ends;
 pub use order::VertexOrder;
@@ -133,6 +133,8 @@ pub struct ImportReport {
     pub dropped_duplicates: u64,
     /// What the ids are.
     pub ids: IdType,
+    /// Which columns were read of each file that has any.
+    pub columns: Vec<ColumnsTaken>,
     /// The vertex order, and why it was chosen.
     pub order: OrderChoice,
     /// The files of the graph.
@@ -277,7 +279,7 @@ fn import_weighted<W: Weight>(
         files: Vec::new(),
     })?;
     seconds.building = clock.lap();
-    Ok(report(manifest, (counts.2, counts.3), seconds))
+    Ok(report(manifest, input, (counts.2, counts.3), seconds))
 }
 
 /// What the degrees say, if it is what the input said.
@@ -287,7 +289,12 @@ fn checked_summary(degrees: &DegreeTable, arcs: u64) -> Result<DegreeSummary> {
     if summary.edges == arcs { Ok(summary) } else { Err(changed()) }
 }
 
-fn report(manifest: Manifest, dropped: (u64, u64), seconds: StageSeconds) -> ImportReport {
+fn report(
+    manifest: Manifest,
+    input: &Input,
+    dropped: (u64, u64),
+    seconds: StageSeconds,
+) -> ImportReport {
     ImportReport {
         vertices: manifest.vertices,
         edges: manifest.edges,
@@ -296,6 +303,7 @@ fn report(manifest: Manifest, dropped: (u64, u64), seconds: StageSeconds) -> Imp
         dropped_loops: dropped.0,
         dropped_duplicates: dropped.1,
         ids: manifest.ids,
+        columns: input.columns_taken().cloned().collect(),
         order: manifest.order,
         files: manifest.files,
         seconds,

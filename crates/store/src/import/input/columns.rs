@@ -10,10 +10,35 @@ pub(super) struct Columns {
     pub weight: Option<usize>,
 }
 
+/// Which columns of a file are read as edges.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ColumnsTaken {
+    /// The file has no names: the first two, or three with weights.
+    First,
+    /// Those with these names in the first line of a text, or in the schema of a table.
+    Named {
+        /// The column of sources.
+        source: String,
+        /// The column of targets.
+        target: String,
+        /// The column of weights, if weights are wanted.
+        weight: Option<String>,
+    },
+}
+
 /// Names by which a column is known without being told, after [`usual`].
 const SOURCE_NAMES: [&str; 4] = ["src", "source", "from", ":start_id"];
 const TARGET_NAMES: [&str; 4] = ["dst", "target", "to", ":end_id"];
 const WEIGHT_NAMES: [&str; 3] = ["weight", "w", "value"];
+
+impl InputOptions {
+    /// Names by which a column of sources is known without being told, in lower case.
+    pub const SOURCE_NAMES: &[&str] = &SOURCE_NAMES;
+    /// Names by which a column of targets is known without being told.
+    pub const TARGET_NAMES: &[&str] = &TARGET_NAMES;
+    /// Names by which a column of weights is known without being told.
+    pub const WEIGHT_NAMES: &[&str] = &WEIGHT_NAMES;
+}
 
 impl Columns {
     /// The columns of a table without names.
@@ -42,6 +67,16 @@ impl Columns {
     /// Whether the names include usual ones for both ends.
     pub fn are_usual(names: &[String]) -> bool {
         [SOURCE_NAMES, TARGET_NAMES].iter().all(|known| position(names, known).is_some())
+    }
+
+    /// These columns by their names in `names`.
+    pub fn named(self, names: &[String]) -> ColumnsTaken {
+        let name = |index: usize| names.get(index).cloned().unwrap_or_default();
+        ColumnsTaken::Named {
+            source: name(self.source),
+            target: name(self.target),
+            weight: self.weight.map(name),
+        }
     }
 
     /// The position of the last wanted column.

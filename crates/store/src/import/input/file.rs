@@ -7,6 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use super::columns::ColumnsTaken;
 use super::parquet::Table;
 use super::stream::{Compression, Patient, Stream};
 use super::text::{self, Dialect};
@@ -83,6 +84,9 @@ impl InputFile {
         let filled = fill(&mut file, &mut head).map_err(Error::io("read", &path))?;
         let head = &head[..filled];
         let compression = Compression::of_ending(&path).unwrap_or(Compression::of_content(head));
+        if let Some(detail) = compression.mismatch(head) {
+            return Err(bad_file(&path, detail));
+        }
         let format = match options.format {
             Format::Auto => detect(&path, compression, head)?,
             given => given,
@@ -137,6 +141,15 @@ impl InputFile {
             Kind::Text(dialect) => dialect.ids(),
             Kind::Pairs(_) => Some(IdKind::Integer),
             Kind::Parquet(table) => Some(table.ids()),
+        }
+    }
+
+    /// Which columns are read; `None` if the file has none, or no line.
+    pub fn columns_taken(&self) -> Option<&ColumnsTaken> {
+        match &self.kind {
+            Kind::Text(dialect) => dialect.columns_taken(),
+            Kind::Pairs(_) => None,
+            Kind::Parquet(table) => Some(table.columns_taken()),
         }
     }
 

@@ -27,6 +27,7 @@ use crate::error::Result;
 use crate::progress::{Cancel, Progress};
 
 pub use chunk::{EdgeChunk, Ends, Span, StringColumn};
+pub use columns::ColumnsTaken;
 use file::InputFile;
 
 /// The layout of an input file.
@@ -35,7 +36,8 @@ pub enum Format {
     /// By the file's ending, then by its content.
     #[default]
     Auto,
-    /// Lines of `source target [weight]`, separated by blanks, tabs, commas or semicolons.
+    /// Lines of `source target [weight]`, separated by blanks, tabs, commas or semicolons; a first
+    /// line with the usual names of columns is a header.
     Text,
     /// Text separated by commas (or semicolons), whose first line may name the columns.
     Csv,
@@ -124,6 +126,8 @@ pub struct InputOptions {
     pub target_column: Option<String>,
     /// The name of the column of weights; by default one of the usual names.
     pub weight_column: Option<String>,
+    /// Whether the first line of a text is an edge whatever it looks like.
+    pub no_header: bool,
     /// How many workers read at once, at most.
     pub threads: usize,
     /// Bytes that the readers may hold at once, all workers together.
@@ -146,6 +150,7 @@ impl Default for InputOptions {
             source_column: None,
             target_column: None,
             weight_column: None,
+            no_header: false,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             memory: InputOptions::MEMORY_DEFAULT,
             cancel: Cancel::default(),
@@ -189,6 +194,11 @@ impl Input {
     /// Whether the chunks will carry weights.
     pub fn weighted(&self) -> bool {
         self.options.weighted
+    }
+
+    /// Which columns are read of each file that has any, in the order of the files.
+    pub fn columns_taken(&self) -> impl Iterator<Item = &ColumnsTaken> {
+        self.files.iter().filter_map(InputFile::columns_taken)
     }
 
     /// The size of all files as they are stored; `None` where one is a stream.

@@ -60,9 +60,13 @@ pub(super) fn check_length(
         return Ok(());
     }
     let whole = bytes - bytes % record;
-    let detail = format!(
-        "the file ends within a record of {record} bytes; it is cut off or not of this format"
-    );
+    let other = Layout { width, weighted: !weighted }.record_bytes() as u64;
+    let remedy = match weighted {
+        _ if !bytes.is_multiple_of(other) => "it is cut off or not of this format".to_owned(),
+        true => format!("it fits records of {other} bytes, without weights: leave out --weighted"),
+        false => format!("it fits records of {other} bytes, with weights: pass --weighted"),
+    };
+    let detail = format!("the file ends within a record of {record} bytes; {remedy}");
     Err(Error::BadInput { place: Place { file: path.to_owned(), at: At::Byte(whole) }, detail })
 }
 

@@ -17,7 +17,7 @@ use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::DataType;
 
 use super::chunk::{Ends, Span, StringColumn};
-use super::columns::Columns;
+use super::columns::{Columns, ColumnsTaken};
 use super::file::bad_file;
 use super::work::{Emit, Part, Reader, Space, guarded};
 use super::{IdKind, InputOptions};
@@ -33,6 +33,7 @@ pub(super) struct Table {
     bytes: u64,
     rows: u64,
     columns: Columns,
+    taken: ColumnsTaken,
     ids: IdKind,
 }
 
@@ -48,10 +49,16 @@ impl Table {
         let names: Vec<String> =
             metadata.schema().fields().iter().map(|field| field.name().clone()).collect();
         let columns = Columns::by_name(&names, options).map_err(|detail| bad_file(path, detail))?;
-        let mut table = Table { metadata, bytes, rows: 0, columns, ids: IdKind::Integer };
+        let taken = columns.named(&names);
+        let mut table = Table { metadata, bytes, rows: 0, columns, taken, ids: IdKind::Integer };
         table.rows = table.group_rows().sum();
         table.check_types(path)?;
         Ok(table)
+    }
+
+    /// Which columns are read.
+    pub fn columns_taken(&self) -> &ColumnsTaken {
+        &self.taken
     }
 
     /// What the ids are, by the types of their columns.

@@ -43,6 +43,18 @@ impl Compression {
         }
     }
 
+    /// What is wrong if a file's name says this and its first bytes say otherwise.
+    pub fn mismatch(self, head: &[u8]) -> Option<String> {
+        let found = Compression::of_content(head);
+        if self == Compression::None || found == self || head.len() < Compression::MAGIC_BYTES {
+            return None;
+        }
+        let (named, found) = (self.name(), found.name());
+        Some(format!(
+            "not valid {named} data: the name says {named}, but the content is {found}; rename the file"
+        ))
+    }
+
     fn name(self) -> &'static str {
         match self {
             Compression::None => "plain",
@@ -59,6 +71,7 @@ pub(super) struct Stream {
     reader: Box<dyn Read + Send>,
     stored_read: Arc<AtomicU64>,
     stored_told: u64,
+    plain_read: u64,
 }
 
 impl Stream {
@@ -87,25 +100,30 @@ impl Stream {
             }
         };
         let path = path.to_owned();
-        Ok(Stream { path, compression, reader, stored_read, stored_told: 0 })
+        Ok(Stream { path, compression, reader, stored_read, stored_told: 0, plain_read: 0 })
     }
 
     /// Fills `space` as far as the stream goes: returns fewer bytes only at the end.
     pub fn fill(&mut self, space: &mut [u8]) -> (usize, Result<()>) {
         let mut filled = 0;
-        while filled < space.len() {
+        let result = loop {
+            if filled == space.len() {
+                break Ok(());
+            }
             match self.reader.read(&mut space[filled..]) {
-                Ok(0) => break,
+                Ok(0) => break Ok(()),
                 Ok(read) => filled += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return (filled, Err(self.failure(error))),
+                Err(error) => break Err(error),
             }
-        }
-        (filled, Ok(()))
+        };
+        self.plain_read += filled as u64;
+        (filled, result.map_err(|error| self.failure(error)))
     }
 
     /// Puts `head`, which was read from this stream, back.
     pub fn unread(&mut self, head: Vec<u8>) {
+        self.plain_read -= head.len() as u64;
         let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
         self.reader = Box::new(Cursor::new(head).chain(rest));
     }
@@ -123,9 +141,13 @@ impl Stream {
             return Error::io("read", &self.path)(error);
         }
         let compression = self.compression.name();
+        let after = format!("after {} bytes of text", self.plain_read);
+        let remedy = "download it or compress it again";
         let detail = match error.kind() {
-            io::ErrorKind::UnexpectedEof => format!("the {compression} data is cut off"),
-            _ => format!("not valid {compression} data: {error}"),
+            io::ErrorKind::UnexpectedEof => {
+                format!("the {compression} data is cut off {after}; {remedy}")
+            }
+            _ => format!("not valid {compression} data {after}: {error}; {remedy}"),
         };
         Error::BadInput { place: Place { file: self.path.clone(), at: At::File }, detail }
     }

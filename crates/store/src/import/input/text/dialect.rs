@@ -3,12 +3,12 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::super::columns::Columns;
+use super::super::columns::{Columns, ColumnsTaken};
 use super::super::file::bad_file;
 use super::super::stream::Stream;
 use super::super::{Format, IdKind, InputOptions};
 use super::blocks::{LINE_BYTES_MAX, Start};
-use super::fields::{Fields, Separator, integer, is_passed_over, line_at};
+use super::fields::{Excerpt, Fields, Separator, integer, is_passed_over, line_at, weight};
 use crate::error::{At, Error, Place, Result};
 
 /// How the lines of one text are built.
@@ -18,6 +18,9 @@ pub(in super::super) struct Dialect {
     columns: Columns,
     start: Start,
     ids: Option<IdKind>,
+    taken: Option<ColumnsTaken>,
+    /// The line of the first edge, if it may as well be a header.
+    doubtful: Option<u64>,
 }
 
 impl Dialect {
@@ -36,6 +39,16 @@ impl Dialect {
     /// What the first edge's ids are; `None` if there is no edge.
     pub fn ids(&self) -> Option<IdKind> {
         self.ids
+    }
+
+    /// Which columns are read; `None` if there is no line.
+    pub fn columns_taken(&self) -> Option<&ColumnsTaken> {
+        self.taken.as_ref()
+    }
+
+    /// Whether line `number` is read as an edge and looks like names of columns.
+    pub(super) fn may_be_header(&self, number: u64) -> bool {
+        self.doubtful == Some(number)
     }
 }
 
@@ -116,6 +129,8 @@ impl Head<'_> {
             columns: Columns::by_position(self.options.weighted),
             start: Start { bytes: mark, lines: 0 },
             ids: None,
+            taken: None,
+            doubtful: None,
         };
         let Some(first) = lines.next() else { return Ok(dialect) };
         if self.bytes[first.place.clone()].contains(&b'\r') {
@@ -128,9 +143,16 @@ impl Head<'_> {
         let second = lines.next();
         let header = self.header(&first, second.as_ref(), dialect.separator);
         let edge = match header.map_err(|detail| (first.number, detail))? {
-            None => Some(first),
-            Some(columns) => {
+            None => {
+                dialect.taken = Some(ColumnsTaken::First);
+                let in_doubt =
+                    !self.options.no_header && !self.has_number(&first, dialect.separator);
+                dialect.doubtful = in_doubt.then_some(first.number);
+                Some(first)
+            }
+            Some((columns, taken)) => {
                 dialect.columns = columns;
+                dialect.taken = Some(taken);
                 dialect.start = Start { bytes: first.next, lines: first.number };
                 second
             }
@@ -144,7 +166,24 @@ impl Head<'_> {
         for _ in 0..index {
             fields.next().ok()??;
         }
-        fields.next().ok()?.map(|field| &self.bytes[field])
+        fields.next().ok()?.map(|field| field.bytes(self.bytes))
+    }
+
+    fn names(&self, line: &Line, separator: Separator) -> Result<Vec<String>, String> {
+        let mut names = Vec::new();
+        let mut fields = Fields::of(self.bytes, line.place.clone(), separator);
+        while let Some(field) = fields.next()? {
+            names.push(field.text(self.bytes));
+        }
+        Ok(names)
+    }
+
+    /// Whether one of the wanted columns is a number, as no column is named.
+    fn has_number(&self, line: &Line, separator: Separator) -> bool {
+        let columns = Columns::by_position(self.options.weighted);
+        let wanted = [Some(columns.source), Some(columns.target), columns.weight];
+        let fields = wanted.into_iter().flatten().filter_map(|at| self.field(line, separator, at));
+        fields.into_iter().any(|field| weight(field).is_ok())
     }
 
     fn ids(&self, line: &Line, separator: Separator, columns: Columns) -> IdKind {
@@ -158,7 +197,8 @@ impl Head<'_> {
         self.field(line, separator, 1).is_some()
     }
 
-    /// The separator under which the line begins with two integers, else the first that occurs.
+    /// The separator under which the line begins with two integers, else that under which it has the
+    /// usual names, else the first that occurs.
     fn separator(&self, line: &Line) -> Separator {
         use Separator::{Blanks, Comma, Semicolon, Tab};
         let candidates = match self.format {
@@ -175,42 +215,62 @@ impl Head<'_> {
             if let Some(found) = [Blanks, Comma, Semicolon].into_iter().find(integers) {
                 return found;
             }
+            let usual = |separator: &Separator| {
+                self.names(line, *separator).is_ok_and(|names| Columns::are_usual(&names))
+            };
+            if let Some(found) = [Tab, Comma, Semicolon, Blanks].into_iter().find(usual) {
+                return found;
+            }
         }
         let found = candidates.into_iter().find(|separator| self.has_columns(line, *separator));
         found.unwrap_or(candidates[0])
     }
 
-    /// The columns if the first line names them.
+    /// The columns if the first line names them: as the user says, by their usual names, or in a
+    /// table by any names above integers.
     fn header(
         &self,
         first: &Line,
         second: Option<&Line>,
         separator: Separator,
-    ) -> Result<Option<Columns>, String> {
+    ) -> Result<Option<(Columns, ColumnsTaken)>, String> {
         let options = self.options;
+        if options.no_header {
+            return Ok(None);
+        }
         let told = options.source_column.is_some()
             || options.target_column.is_some()
             || (options.weighted && options.weight_column.is_some());
-        if !told && !matches!(self.format, Format::Csv | Format::Tsv) {
-            return Ok(None);
-        }
-        let mut names = Vec::new();
-        let mut fields = Fields::of(self.bytes, first.place.clone(), separator);
-        while let Some(field) = fields.next()? {
-            names.push(String::from_utf8_lossy(&self.bytes[field]).into_owned());
-        }
+        let is_table = matches!(self.format, Format::Csv | Format::Tsv);
+        let names = match self.names(first, separator) {
+            // Further columns may hold anything; a fault of a wanted one is found again.
+            Err(_) if !told && !is_table => return Ok(None),
+            names => names?,
+        };
         if told || Columns::are_usual(&names) {
-            return Columns::by_name(&names, options).map(Some);
+            let columns = Columns::by_name(&names, options)?;
+            return Ok(Some((columns, columns.named(&names))));
+        }
+        if !is_table {
+            return Ok(None);
         }
         let mut columns = Columns::by_position(options.weighted);
         let is_integer = |line: &Line| self.ids(line, separator, columns) == IdKind::Integer;
         let names_integers = !is_integer(first) && second.is_some_and(is_integer);
-        if !names_integers || options.ids == IdKind::String {
-            return Ok(None);
+        if names_integers && options.ids != IdKind::String {
+            if names.len() != 3 {
+                columns.weight = Columns::weight_by_name(&names, options)?;
+            }
+            return Ok(Some((columns, columns.named(&names))));
         }
-        if names.len() != 3 {
-            columns.weight = Columns::weight_by_name(&names, options)?;
+        let strings = options.ids != IdKind::Integer;
+        if strings && names.len() > columns.last() && !self.has_number(first, separator) {
+            return Err(format!(
+                "{} may be the names of columns or an edge; name the columns with --source-column \
+                 and --target-column, or say that there are no names with --no-header",
+                Excerpt(&self.bytes[first.place.clone()])
+            ));
         }
-        Ok(Some(columns))
+        Ok(None)
     }
 }

@@ -37,6 +37,47 @@ impl Separator {
     }
 }
 
+/// One column of a line, without the quotes around it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Field {
+    /// Where it lies in the block.
+    pub place: Range<usize>,
+    /// Whether a quote in it is written as two.
+    pub has_doubled_quotes: bool,
+}
+
+impl Field {
+    fn plain(place: Range<usize>) -> Field {
+        Field { place, has_doubled_quotes: false }
+    }
+
+    /// Its bytes, with its quotes as they are written.
+    pub fn bytes<'a>(&self, block: &'a [u8]) -> &'a [u8] {
+        &block[self.place.clone()]
+    }
+
+    /// Its bytes as what they stand for.
+    pub fn text(&self, block: &[u8]) -> String {
+        let written = String::from_utf8_lossy(self.bytes(block));
+        if self.has_doubled_quotes { written.replace("\"\"", "\"") } else { written.into_owned() }
+    }
+
+    /// Makes one quote of each two, where the field lies. What was its end means nothing after that.
+    pub fn join_doubled_quotes(&mut self, block: &mut [u8]) {
+        if !std::mem::take(&mut self.has_doubled_quotes) {
+            return;
+        }
+        let mut to = self.place.start;
+        let mut from = self.place.start;
+        while from < self.place.end {
+            block[to] = block[from];
+            from += if block[from] == b'"' { 2 } else { 1 };
+            to += 1;
+        }
+        self.place.end = to;
+    }
+}
+
 /// The columns of one line. Quotes around a column are taken off where a single byte separates.
 pub(super) struct Fields<'a> {
     block: &'a [u8],
@@ -51,10 +92,10 @@ impl<'a> Fields<'a> {
         Fields { block, at: line.start, end: line.end, separator }
     }
 
-    /// The next column's place in the block.
-    pub fn next(&mut self) -> Result<Option<Range<usize>>, String> {
+    /// The next column.
+    pub fn next(&mut self) -> Result<Option<Field>, String> {
         match self.separator {
-            Separator::Blanks => Ok(self.next_word()),
+            Separator::Blanks => Ok(self.next_word().map(Field::plain)),
             _ if self.at > self.end => Ok(None),
             separator => self.next_delimited(separator.byte()).map(Some),
         }
@@ -68,7 +109,7 @@ impl<'a> Fields<'a> {
         (length > 0).then_some(start..self.at)
     }
 
-    fn next_delimited(&mut self, separator: u8) -> Result<Range<usize>, String> {
+    fn next_delimited(&mut self, separator: u8) -> Result<Field, String> {
         let start = self.at;
         let rest = &self.block[start..self.end];
         if let Some(quote) =
@@ -78,22 +119,34 @@ impl<'a> Fields<'a> {
         }
         let stop = memchr(separator, rest).map_or(self.end, |at| start + at);
         self.at = stop + 1;
-        Ok(trim(self.block, start..stop))
+        Ok(Field::plain(trim(self.block, start..stop)))
     }
 
-    fn next_quoted(&mut self, start: usize, separator: u8) -> Result<Range<usize>, String> {
-        let rest = &self.block[start..self.end];
-        let stop =
-            start + memchr(b'"', rest).ok_or("a quote is opened but not closed on its line")?;
+    fn next_quoted(&mut self, start: usize, separator: u8) -> Result<Field, String> {
+        let mut has_doubled_quotes = false;
+        let mut searched = start;
+        let stop = loop {
+            let quote = memchr(b'"', &self.block[searched..self.end])
+                .ok_or("a quote is opened but not closed on its line")?;
+            let quote = searched + quote;
+            if quote + 1 == self.end || self.block[quote + 1] != b'"' {
+                break quote;
+            }
+            has_doubled_quotes = true;
+            searched = quote + 2;
+        };
         let mut after = stop + 1;
         while after < self.end && self.block[after] == b' ' {
             after += 1;
         }
         if after < self.end && self.block[after] != separator {
-            return Err("a separator has to follow the closing quote".into());
+            return Err(
+                "a separator has to follow the closing quote; a quote inside of quotes is written twice"
+                    .into(),
+            );
         }
         self.at = after + 1;
-        Ok(start..stop)
+        Ok(Field { place: start..stop, has_doubled_quotes })
     }
 
     fn skip_blanks(&self, at: usize) -> usize {
@@ -102,11 +155,11 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Where the columns of an edge lie.
+/// The columns of an edge.
 pub(super) struct EdgeFields {
-    pub source: Range<usize>,
-    pub target: Range<usize>,
-    pub weight: Option<Range<usize>>,
+    pub source: Field,
+    pub target: Field,
+    pub weight: Option<Field>,
 }
 
 impl EdgeFields {
@@ -117,7 +170,7 @@ impl EdgeFields {
         separator: Separator,
         columns: Columns,
     ) -> Result<EdgeFields, String> {
-        let (mut source, mut target, mut weight) = (0..0, 0..0, None);
+        let (mut source, mut target, mut weight) = (Field::default(), Field::default(), None);
         let mut fields = Fields::of(block, line, separator);
         for index in 0..=columns.last() {
             let Some(field) = fields.next()? else {
@@ -134,7 +187,7 @@ impl EdgeFields {
             }
         }
         for (role, field) in [("source", &source), ("target", &target)] {
-            if field.is_empty() {
+            if field.place.is_empty() {
                 return Err(format!("the {role} is empty"));
             }
         }

@@ -33,6 +33,8 @@ pub(super) struct LineReader<'a> {
 struct Fault {
     /// Where in the block the line begins.
     line_start: usize,
+    /// Whether an id or a weight is what is wrong, not how the line is built.
+    in_value: bool,
     detail: String,
 }
 
@@ -56,12 +58,12 @@ impl<'a> Reader<'a> for LineReader<'a> {
         let (path, dialect) = (self.path, self.dialect);
         Ok(Some(Box::new(move |space, emit| {
             let mut bytes = std::mem::take(&mut space.block);
-            let lines = &bytes[..block.bytes];
+            let lines = &mut bytes[..block.bytes];
             let parsed = match emit.ids {
                 IdKind::String => parse::strings(lines, dialect, space, emit),
                 IdKind::Integer | IdKind::Auto => parse::integers(lines, dialect, space, emit),
             };
-            let result = parsed.map_err(|stop| stop.locate(path, lines, block.first_line));
+            let result = parsed.map_err(|stop| stop.locate(path, dialect, lines, block.first_line));
             std::mem::swap(&mut space.block, &mut bytes);
             result
         })))
@@ -88,13 +90,23 @@ impl From<Error> for Stop {
 
 impl Stop {
     /// The error for the user, with the number of the line in its file.
-    fn locate(self, path: &Path, block: &[u8], first_line: u64) -> Error {
+    fn locate(self, path: &Path, dialect: &Dialect, block: &[u8], first_line: u64) -> Error {
         match self {
             Stop::Sink(error) => error,
             Stop::Fault(fault) => {
                 let before = memchr_iter(b'\n', &block[..fault.line_start]).count() as u64;
-                let place = Place { file: path.to_owned(), at: At::Line(first_line + before) };
-                Error::BadInput { place, detail: fault.detail }
+                let line = first_line + before;
+                let mut detail = fault.detail;
+                if fault.in_value && dialect.may_be_header(line) {
+                    detail.push_str(
+                        "; is this a header? name its columns with --source-column, \
+                         --target-column, --weight-column",
+                    );
+                }
+                Error::BadInput {
+                    place: Place { file: path.to_owned(), at: At::Line(line) },
+                    detail,
+                }
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Blocks of lines become chunks of edges.
 
+use std::ops::Range;
+
 use memchr::memchr;
 
 use super::super::chunk::{Ends, Span};
@@ -34,22 +36,25 @@ pub(super) fn integers(
                 continue;
             }
         }
-        at = edge(block, at, dialect, |edge| {
-            let source = fields::integer(&block[edge.source])?;
-            let target = fields::integer(&block[edge.target])?;
+        let (edge, next) = edge(block, at, dialect)?;
+        if let Some(edge) = edge {
+            let fault = |detail| Fault { line_start: at, in_value: true, detail };
+            let source = fields::integer(edge.source.bytes(block)).map_err(fault)?;
+            let target = fields::integer(edge.target.bytes(block)).map_err(fault)?;
             if let Some(weight) = edge.weight {
-                weights.push(fields::weight(&block[weight])?);
+                weights.push(fields::weight(weight.bytes(block)).map_err(fault)?);
             }
             pairs.push([source, target]);
-            Ok(())
-        })?;
+        }
+        at = next;
     }
     Ok(emit.chunk(Ends::Pairs64(pairs), weights)?)
 }
 
-/// Parses a block whose ids are strings; they stay where they are.
+/// Parses a block whose ids are strings; they stay where they are. Of doubled quotes one is taken
+/// out of the block.
 pub(super) fn strings(
-    block: &[u8],
+    block: &mut [u8],
     dialect: &Dialect,
     space: &mut Space,
     emit: &Emit<'_>,
@@ -62,17 +67,20 @@ pub(super) fn strings(
         targets.clear();
         weights.clear();
         while at < block.len() && sources.len() < emit.sizes.chunk_edges {
-            at = edge(block, at, dialect, |edge| {
+            let (edge, next) = edge(block, at, dialect)?;
+            if let Some(edge) = edge {
+                let fault = |detail| Fault { line_start: at, in_value: true, detail };
                 for id in [&edge.source, &edge.target] {
-                    check_utf8(&block[id.clone()], all_utf8)?;
+                    check_utf8(id.bytes(block), all_utf8).map_err(fault)?;
                 }
-                if let Some(weight) = edge.weight {
-                    weights.push(fields::weight(&block[weight])?);
+                if let Some(weight) = &edge.weight {
+                    weights.push(fields::weight(weight.bytes(block)).map_err(fault)?);
                 }
-                sources.push(Span::of(edge.source));
-                targets.push(Span::of(edge.target));
-                Ok(())
-            })?;
+                let (source, target) = join_doubled_quotes(edge, block);
+                sources.push(Span::of(source));
+                targets.push(Span::of(target));
+            }
+            at = next;
         }
         emit.strings(block, sources, targets, weights)?;
     }
@@ -86,21 +94,28 @@ fn check_utf8(id: &[u8], known: bool) -> Result<(), String> {
     Err(format!("the id {} is not UTF-8", Excerpt(id)))
 }
 
-/// Takes the line at `at` apart and gives its edge, if it is one, to `take`. Returns where the next
-/// line begins.
-fn edge(
-    block: &[u8],
-    at: usize,
-    dialect: &Dialect,
-    take: impl FnOnce(EdgeFields) -> Result<(), String>,
-) -> Result<usize, Fault> {
-    let (line, next) = line_at(block, at);
-    if !is_passed_over(&block[line.clone()]) {
-        EdgeFields::of(block, line, dialect.separator(), dialect.columns())
-            .and_then(take)
-            .map_err(|detail| Fault { line_start: at, detail })?;
+/// Where the ends of an edge lie once each doubled quote in them is one. One column may be both.
+fn join_doubled_quotes(edge: EdgeFields, block: &mut [u8]) -> (Range<usize>, Range<usize>) {
+    let EdgeFields { mut source, mut target, .. } = edge;
+    let is_both = source == target;
+    source.join_doubled_quotes(block);
+    if is_both {
+        return (source.place.clone(), source.place);
     }
-    Ok(next)
+    target.join_doubled_quotes(block);
+    (source.place, target.place)
+}
+
+/// Takes the line at `at` apart: its edge, if it is one, and where the next line begins.
+fn edge(block: &[u8], at: usize, dialect: &Dialect) -> Result<(Option<EdgeFields>, usize), Fault> {
+    let (line, next) = line_at(block, at);
+    if is_passed_over(&block[line.clone()]) {
+        return Ok((None, next));
+    }
+    match EdgeFields::of(block, line, dialect.separator(), dialect.columns()) {
+        Ok(edge) => Ok((Some(edge), next)),
+        Err(detail) => Err(Fault { line_start: at, in_value: false, detail }),
+    }
 }
 
 /// The fast way through lines that are just what one expects: `digits separator digits`, perhaps a
