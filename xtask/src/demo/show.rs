@@ -245,7 +245,7 @@ mod tests {
             edges: 16_777_216,
             bytes_per_edge: 1.5,
             order: "degree".into(),
-            order_reason: "sample: 1.49 bytes/edge by degree, 1.88 as given".into(),
+            order_reason: "1.49 bytes/edge in a sample, 1.88 as given".into(),
             import_seconds: 1.5,
             degree_bins: vec![100, 2000, 10, 0, 1],
             degree_max: 12,
