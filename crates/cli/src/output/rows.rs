@@ -86,6 +86,9 @@ pub fn write_rows(
     let (mut group, size) = (Group::default(), columns.group_size());
     graph.original_ids()?.for_each_chunk(|ids, vertices| {
         cancel.check()?;
+        if !out.wants_more() {
+            return Ok(());
+        }
         group.text += ids.text_len();
         group.ids.push(ids);
         group.vertices.extend_from_slice(vertices);
@@ -94,5 +97,5 @@ pub fn write_rows(
         }
         group.write(graph, &schema, columns, out)
     })?;
-    group.write(graph, &schema, columns, out)
+    if group.ids.is_empty() { Ok(()) } else { group.write(graph, &schema, columns, out) }
 }

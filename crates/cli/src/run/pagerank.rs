@@ -78,6 +78,10 @@ impl Runnable for PageRankArgs {
         &self.run
     }
 
+    fn iterations(&self) -> Option<u64> {
+        self.iterations
+    }
+
     fn estimate(&self, graph: &Graph, threads: usize) -> Estimate {
         let estimate = tegula_engine::estimate::<PageRank>(graph, threads);
         let seeds = self.personalize.as_ref().map(|_| PageRank::seeds_size(graph.vertex_count()));
