@@ -9,7 +9,7 @@ CARGO ?= cargo
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: ## Build tegula and show it on three real graphs and a generated one
+demo: ## Build tegula and show it on three real graphs and a generated one (5 minutes the first time)
 	$(CARGO) build --locked --release --bin tegula
 	$(CARGO) xtask demo
 

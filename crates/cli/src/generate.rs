@@ -14,7 +14,7 @@ use tegula_store::{Cancel, Error, Unit};
 use crate::args::Threads;
 use crate::errors::{Failure, Result};
 use crate::json::{self, Seconds};
-use crate::output::{Compression, Compressor, NewFile, check_is_new, lower_name};
+use crate::output::{Compression, Compressor, NewFile, check_is_new, check_parent, lower_name};
 use crate::report::{self, Facts};
 use crate::session::Session;
 
@@ -176,6 +176,7 @@ pub fn generate(args: &GenerateArgs, session: &Session) -> Result<()> {
         return Err(Failure::usage_with("ids exceed 32 bits", "write .bin64 instead"));
     }
     check_is_new(path, writing.force)?;
+    check_parent(path)?;
     let bytes = write(&*graph, format, compression, writing, session)?;
     let elapsed = started.elapsed();
     let (vertices, edges) = (graph.vertex_count(), graph.edge_count());

@@ -22,7 +22,7 @@ use errors::Failure;
 use session::Session;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| args::with_choices(error).exit());
     let session = Session::start(&cli.common);
     match dispatch(cli.command, &session) {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,6 +1,7 @@
 //! Progress bars: where the work is, how fast, and how long it will take.
 
 use std::fmt::Write;
+use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,6 +12,15 @@ use crate::report;
 
 /// Time between two pictures of a bar that does not move.
 const TICK: Duration = Duration::from_millis(200);
+/// Characters of a line, at most.
+const WIDTH_MAX: usize = 96;
+/// Those that stay free: an echoed `^C` must not break the line, which could not be cleared then.
+const MARGIN: usize = 4;
+/// Characters that the figures take beside a bar.
+const FIGURES_WIDTH: usize = 50;
+/// Characters of the widest and the narrowest bar.
+const BAR_WIDTH_MAX: usize = 30;
+const BAR_WIDTH_MIN: usize = 5;
 
 /// One bar a stage, on standard error.
 #[derive(Default)]
@@ -25,14 +35,22 @@ impl Bars {
 impl Progress for Bars {
     fn begin(&self, stage: &str, total: Option<u64>, unit: Unit) {
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
-        if let Ok(style) = ProgressStyle::with_template(template(unit, total.is_some())) {
-            let rate = |state: &ProgressState, out: &mut dyn Write| {
+        if let Ok(style) = ProgressStyle::with_template("{line}") {
+            let stage = stage.to_owned();
+            let line = move |state: &ProgressState, out: &mut dyn Write| {
+                let rate = Some(state.per_sec()).filter(|&rate| state.pos() > 0 && rate > 0.0);
+                let moment = Moment {
+                    done: state.pos(),
+                    total: state.len(),
+                    rate,
+                    left: state.eta(),
+                    elapsed: state.elapsed(),
+                };
                 // What a bar cannot show is not worth an error.
-                let _ = out.write_str(&report::per_second(state.per_sec(), "edges"));
+                let _ = out.write_str(&moment.line(&stage, unit, terminal_width()));
             };
-            bar.set_style(style.progress_chars("=> ").with_key("edge_rate", rate));
+            bar.set_style(style.with_key("line", line));
         }
-        bar.set_message(stage.to_owned());
         bar.enable_steady_tick(TICK);
         if let Some(previous) = self.bar().replace(bar) {
             previous.finish_and_clear();
@@ -58,37 +76,154 @@ impl Drop for Bars {
     }
 }
 
-fn template(unit: Unit, has_total: bool) -> &'static str {
-    match (unit, has_total) {
-        (Unit::Bytes, true) => {
-            "{msg:20} [{bar:30}] {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left"
+/// Progress of which more is known than those know who make it.
+pub struct WithTotal<'a> {
+    /// Who is told.
+    pub progress: &'a dyn Progress,
+    /// How many iterations there are going to be.
+    pub iterations: Option<u64>,
+}
+
+impl Progress for WithTotal<'_> {
+    fn begin(&self, stage: &str, total: Option<u64>, unit: Unit) {
+        let known = self.iterations.filter(|_| unit == Unit::Iterations);
+        self.progress.begin(stage, total.or(known), unit);
+    }
+
+    fn advance(&self, done: u64) {
+        self.progress.advance(done);
+    }
+
+    fn end(&self) {
+        self.progress.end();
+    }
+}
+
+fn terminal_width() -> usize {
+    let columns = rustix::termios::tcgetwinsize(io::stderr()).map_or(0, |size| size.ws_col);
+    if columns == 0 { 80 } else { usize::from(columns) }
+}
+
+/// How far a stage is.
+struct Moment {
+    done: u64,
+    total: Option<u64>,
+    /// Units in a second, once that is known.
+    rate: Option<f64>,
+    left: Duration,
+    elapsed: Duration,
+}
+
+impl Moment {
+    /// The line that shows it.
+    fn line(&self, stage: &str, unit: Unit, width: usize) -> String {
+        let width = width.min(WIDTH_MAX).saturating_sub(MARGIN);
+        let figures = self.figures(unit);
+        let room = width.saturating_sub(stage.chars().count() + 4 + FIGURES_WIDTH);
+        let line = match self.total {
+            Some(total) if room >= BAR_WIDTH_MIN => {
+                let bar = bar(self.done, total, room.min(BAR_WIDTH_MAX));
+                format!("{stage} [{bar}] {figures}")
+            }
+            _ => format!("{stage}: {figures}"),
+        };
+        line.chars().take(width).collect()
+    }
+
+    fn figures(&self, unit: Unit) -> String {
+        let amount = |number| match unit {
+            Unit::Bytes => report::bytes(number),
+            Unit::Edges => report::short_count(number as f64, "edges"),
+            Unit::Iterations => report::counted(number, "iteration", "iterations"),
+        };
+        let percent = |total: u64| (100.0 * self.done as f64 / total.max(1) as f64) as u64;
+        let mut text = match (self.total, unit) {
+            (None, _) => amount(self.done),
+            (Some(total), Unit::Iterations) => {
+                format!("{} of {}", report::count(self.done), amount(total))
+            }
+            (Some(total), _) => format!("{} % of {}", percent(total).min(100), amount(total)),
+        };
+        if let Some(rate) = self.rate {
+            let rate = match unit {
+                Unit::Bytes => report::bytes(rate as u64),
+                Unit::Edges => report::short_count(rate, "edges"),
+                Unit::Iterations => report::short_count(rate, "iterations"),
+            };
+            text += &format!(", {rate}/s");
         }
-        (Unit::Bytes, false) => "{spinner} {msg:20} {bytes}, {bytes_per_sec}, {elapsed}",
-        (Unit::Edges, true) => {
-            "{msg:20} [{bar:30}] {human_pos} of {human_len} edges, {edge_rate}, {eta} left"
-        }
-        (Unit::Edges, false) => "{spinner} {msg:20} {human_pos} edges, {edge_rate}, {elapsed}",
-        (Unit::Iterations, true) => {
-            "{msg:20} [{bar:30}] {human_pos} of {human_len} iterations, {eta} left"
-        }
-        (Unit::Iterations, false) => {
-            "{spinner} {msg:20} {human_pos} iterations, {per_sec}, {elapsed}"
+        match (self.total, self.rate) {
+            (None, _) => text + &format!(", {}", whole_seconds(self.elapsed)),
+            (Some(_), Some(_)) => text + &format!(", {} left", whole_seconds(self.left)),
+            (Some(_), None) => text,
         }
     }
+}
+
+/// A time span of which nobody needs the fractions.
+fn whole_seconds(span: Duration) -> String {
+    match span.as_secs() {
+        seconds @ 0..100 => format!("{seconds} s"),
+        _ => report::time(span),
+    }
+}
+
+fn bar(done: u64, total: u64, width: usize) -> String {
+    let filled = (done as f64 / total.max(1) as f64 * width as f64) as usize;
+    let filled = filled.min(width);
+    let tip = if filled < width { ">" } else { "" };
+    format!("{:<width$}", "=".repeat(filled) + tip)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn moment(done: u64, total: Option<u64>, rate: Option<f64>) -> Moment {
+        let (left, elapsed) = (Duration::from_secs(90), Duration::from_millis(4200));
+        Moment { done, total, rate, left, elapsed }
+    }
+
     #[test]
-    fn every_template_is_valid() {
+    fn lines_fit_the_terminal_and_do_not_jump() {
+        let large = 1 << 60;
         for unit in [Unit::Bytes, Unit::Edges, Unit::Iterations] {
-            for has_total in [false, true] {
-                let style = ProgressStyle::with_template(template(unit, has_total));
-                assert!(style.is_ok(), "{unit:?} {has_total}");
+            for width in [10, 40, 80, 96, 200] {
+                for total in [None, Some(large)] {
+                    let line = moment(large / 3, total, Some(1e11)).line("reading", unit, width);
+                    assert!(line.chars().count() + MARGIN <= width.min(WIDTH_MAX), "{line}");
+                }
             }
         }
+        let start = |done| {
+            let line = moment(done, Some(9 << 20), Some(1e5)).line("reading", Unit::Edges, 80);
+            line.find(']')
+        };
+        assert!(start(1).is_some() && start(1) == start(9 << 20));
+    }
+
+    #[test]
+    fn rates_are_shown_once_they_are_known() {
+        let figures = |done, total, rate, unit| moment(done, total, rate).figures(unit);
+        let (edges, iterations) = (Unit::Edges, Unit::Iterations);
+        assert_eq!(figures(0, Some(2_000_000), None, edges), "0 % of 2.0 M edges");
+        let known = figures(1_000_000, Some(2_000_000), Some(26.34e6), edges);
+        assert_eq!(known, "50 % of 2.0 M edges, 26.3 M edges/s, 90 s left");
+        let known = figures(9, Some(60), Some(2.51), iterations);
+        assert_eq!(known, "9 of 60 iterations, 2.5 iterations/s, 90 s left");
+        assert_eq!(figures(1, None, None, iterations), "1 iteration, 4 s");
+    }
+
+    #[test]
+    fn an_algorithm_that_knows_its_iterations_says_so() {
+        let bars = Bars::default();
+        let progress = WithTotal { progress: &bars, iterations: Some(60) };
+        let length = || bars.bar().as_ref().and_then(ProgressBar::length);
+        progress.begin("iterating", None, Unit::Iterations);
+        assert_eq!(length(), Some(60));
+        progress.begin("reading", None, Unit::Bytes);
+        assert_eq!(length(), None);
+        progress.end();
     }
 
     #[test]

@@ -59,6 +59,17 @@ pub fn per_second(per_second: f64, unit: &str) -> String {
     format!("{value:.digits$} {prefix}{unit}/s")
 }
 
+/// A number with a decimal prefix, one decimal and its noun: `26.3 M edges`.
+pub fn short_count(number: f64, unit: &str) -> String {
+    let (value, prefix) = match number {
+        ..1e3 => (number, ""),
+        ..1e6 => (number / 1e3, "k "),
+        ..1e9 => (number / 1e6, "M "),
+        _ => (number / 1e9, "G "),
+    };
+    format!("{value:.1} {prefix}{unit}")
+}
+
 /// A rate of bytes with a binary unit: `2.1 GiB/s`.
 pub fn byte_rate(number: u64, span: Duration) -> String {
     format!("{}/s", bytes((number as f64 / span.as_secs_f64().max(1e-9)) as u64))

@@ -99,6 +99,9 @@ impl Session {
 
     /// Says why the command failed; a closed pipe needs no words.
     pub fn report(&self, failure: &Failure) {
+        if let Some(bars) = &self.bars {
+            bars.end();
+        }
         if !matches!(failure, Failure::ClosedPipe) {
             to_stderr(&errors::render(failure, is_coloured()));
         }

@@ -74,7 +74,7 @@ impl Temporary {
         // Under the lock, so that none is made behind the back of `remove_all`.
         let mut all = all();
         let made = make_locked(&prefix, parent, make);
-        let (locked, path) = made.map_err(Error::io("create", place))?;
+        let (locked, path) = made.map_err(bare).map_err(Error::io("create", place))?;
         all.push(path.clone());
         Ok(Temporary { path, _locked: locked })
     }
@@ -181,6 +181,13 @@ fn remove_leftovers(parent: &Path, prefix: &OsStr) {
     }
 }
 
+/// The error of the operating system, without the temporary name that it comes with.
+fn bare(error: io::Error) -> io::Error {
+    let source = error.get_ref().and_then(|named| named.source());
+    let code = source.and_then(|source| source.downcast_ref::<io::Error>()?.raw_os_error());
+    code.map_or(error, io::Error::from_raw_os_error)
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -204,6 +211,8 @@ mod tests {
             remove(&folder.path().join("kept")).unwrap();
         }
         Temporary::file(&folder.path().join("g/..")).unwrap_err();
+        let error = Temporary::file(&folder.path().join("none/g")).unwrap_err();
+        assert!(!error.to_string().contains("unfinished"), "{error}");
     }
 
     #[test]

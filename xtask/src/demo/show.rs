@@ -11,16 +11,21 @@ use crate::tegula::page_cache::PageCache;
 use crate::tegula::units::{bytes, count, decimal, seconds, three_digits};
 
 /// Characters of a line.
-const WIDTH: usize = 96;
+const WIDTH: usize = 80;
 /// Characters and lines of a chart.
-const CHART_WIDTH: usize = 42;
+const CHART_WIDTH: usize = 34;
 const CHART_HEIGHT: usize = 4;
 /// Characters between two charts.
-const GAP: usize = 8;
+const GAP: usize = 6;
 /// Characters of the bars in rankings.
 const BAR_WIDTH: usize = 24;
 /// And of those in the last table.
-const SMALL_BAR_WIDTH: usize = 10;
+const SMALL_BAR_WIDTH: usize = 5;
+/// Of the bytes of all tiles, at most so much is read by a run that reads them once.
+const READ_ONCE_MAX: f64 = 1.1;
+
+/// Marks runs that read the tiles once.
+const ONCE: char = '*';
 
 /// What is going to be shown.
 pub fn introduction(paint: &Paint, cache: PageCache) -> String {
@@ -28,8 +33,8 @@ pub fn introduction(paint: &Paint, cache: PageCache) -> String {
     let cores = if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") };
     let title = paint.bold("tegula: graph algorithms over graphs larger than memory");
     let how = format!(
-        "Four graphs on {cores}. Each algorithm runs twice: in memory, and from disk within the smallest\n\
-         budget it accepts, the page cache {}.",
+        "Four graphs on {cores}. Each algorithm runs twice: in memory, and from disk\n\
+         within the smallest budget it accepts, the page cache\n{}.",
         match cache {
             PageCache::All => "emptied before",
             PageCache::Files => "asked to forget the graph before",
@@ -48,14 +53,14 @@ pub fn heading(paint: &Paint, graph: &Graph) -> String {
 pub fn graph(paint: &Paint, graph: &Graph, measured: &Measured) -> String {
     let mut lines = vec![format!("   {}", graph.about)];
     lines.push(format!(
-        "   {} vertices, {} edges of {} bytes, imported in {} ({} edges/s)",
+        "   {} vertices, {} edges of {} bytes; import {}, {}/s",
         paint.bold(&count(measured.vertices)),
         paint.bold(&count(measured.edges)),
         paint.bold(&format!("{:.2}", measured.bytes_per_edge)),
         seconds(measured.import_seconds),
         decimal(measured.edges as f64 / measured.import_seconds),
     ));
-    let order = format!("   order of the vertices: {} ({})", measured.order, measured.order_reason);
+    let order = format!("   order: {} ({})", measured.order, measured.order_reason);
     lines.push(paint.dim(&order));
     lines.push(String::new());
     lines.extend(charts(paint, graph, measured));
@@ -74,7 +79,7 @@ fn charts(paint: &Paint, graph: &Graph, measured: &Measured) -> Vec<String> {
         measured.degree_bins.iter().map(|&vertices| (1.0 + vertices as f64).log2()).collect();
     let levels: Vec<f64> = measured.levels.iter().map(|&vertices| vertices as f64).collect();
     let degree = if graph.is_undirected() { "degree" } else { "out-degree" };
-    let left = format!("vertices by {degree} (both logarithmic)");
+    let left = format!("vertices by {degree} (log, log)");
     let right = format!("vertices by hops from {}", measured.source);
     let gap = " ".repeat(GAP);
     let mut lines = vec![format!("   {left:<CHART_WIDTH$}{gap}{right}")];
@@ -98,27 +103,34 @@ fn axis(first: &str, last: &str, width: usize) -> String {
 
 /// The algorithms, in memory and from disk.
 fn runs(paint: &Paint, measured: &Measured) -> Vec<String> {
-    let budget = format!("from disk within {}", bytes(measured.budget as f64));
     let head = format!(
-        "   {:<23}{:>19}{:>27}{:>10}{:>13}",
-        "time, and edges/s", "in memory", budget, "read", "peak memory"
+        "   {:<19}{:>19}{:>19}{:>11}{:>9}",
+        "time, and edges/s", "in memory", "from disk ", "read ", "peak"
     );
     let mut lines = vec![paint.dim(&head)];
     let iterations = measured.pagerank.memory.iterations;
     for (name, pair) in [
-        (format!("PageRank, {iterations} iterations"), &measured.pagerank),
-        ("breadth-first search".to_owned(), &measured.bfs),
-        ("connected components".to_owned(), &measured.wcc),
+        (format!("PageRank, {iterations} passes"), &measured.pagerank),
+        ("hops from a vertex".to_owned(), &measured.bfs),
+        ("components".to_owned(), &measured.wcc),
     ] {
         let Pair { memory, disk } = pair;
+        let tiles = measured.bytes_per_edge * measured.edges as f64;
+        let is_read_once = disk.iterations > 1 && disk.bytes_read <= READ_ONCE_MAX * tiles;
+        let mark = if is_read_once { ONCE } else { ' ' };
         lines.push(format!(
-            "   {name:<23}{:>19}{:>27}{:>10}{:>13}",
+            "   {name:<19}{:>19}{:>18}{mark}{:>10}{mark}{:>9}",
             time_and_rate(memory),
             time_and_rate(disk),
             bytes(disk.bytes_read),
             bytes(disk.peak_bytes),
         ));
     }
+    let mut notes = format!("   from disk: within {}", bytes(measured.budget as f64));
+    if lines.iter().any(|line| line.contains(ONCE)) {
+        notes += &format!("; {ONCE} read once, as even that holds all tiles");
+    }
+    lines.push(paint.dim(&notes));
     lines
 }
 
@@ -150,7 +162,11 @@ fn verdict(paint: &Paint, graph: &Graph, measured: &Measured) -> String {
         Some(_) => "as is known of it, and the same from memory and disk",
         None => "the same from memory and disk",
     };
-    format!("\n   {components}; {reached} of {}\n   {} {checked}", measured.source, paint.good("✓"))
+    format!(
+        "\n   {components}\n   {reached} of {}\n   {} {checked}",
+        measured.source,
+        paint.good("✓")
+    )
 }
 
 /// All graphs under each other.
@@ -158,7 +174,7 @@ pub fn comparison(paint: &Paint, all: &[(Graph, Measured)]) -> String {
     let title = "PageRank side by side, in edges per second";
     let line = "━".repeat(WIDTH.saturating_sub(title.len() + 4));
     let head = format!(
-        "   {:<13}{:>12}{:>12}{:>8}{:>11} {:<10}{:>11}",
+        "   {:<13}{:>12}{:>12}{:>7}{:>10} {:<5}{:>10}",
         "", "edges", "bytes/edge", "order", "in memory", "", "from disk"
     );
     let title = format!("\n{} {} {}", paint.dim("━━"), paint.heading(title), paint.dim(&line));
@@ -171,7 +187,7 @@ pub fn comparison(paint: &Paint, all: &[(Graph, Measured)]) -> String {
     for (graph, measured) in all {
         let [memory, disk] = rates(measured);
         lines.push(format!(
-            "   {:<13}{:>12}{:>12.2}{:>8}{:>11} {}{:>11} {}",
+            "   {:<13}{:>12}{:>12.2}{:>7}{:>10} {}{:>10} {}",
             graph.name,
             count(measured.edges),
             measured.bytes_per_edge,
@@ -190,7 +206,7 @@ pub fn ending(paint: &Paint, elapsed: Duration, command: &Path, kept: Option<&Pa
     let time = three_digits(elapsed.as_secs_f64());
     let graphs = match kept {
         Some(folder) => format!("The graphs are in {}.", folder.display()),
-        None => "The graphs are gone again; cargo xtask demo --keep keeps them.".to_owned(),
+        None => "They are gone again; cargo xtask demo --keep keeps them.".to_owned(),
     };
     let steps = [
         ("import a graph of your own", "tegula import EDGES.txt.zst -o my.tegula"),
@@ -199,14 +215,18 @@ pub fn ending(paint: &Paint, elapsed: Duration, command: &Path, kept: Option<&Pa
         ("write the ranks to a file", "tegula run pagerank my.tegula -o ranks.parquet"),
         ("ask what a run would need", "tegula run wcc my.tegula --estimate"),
         ("use little memory", "tegula run wcc my.tegula --memory 256MiB --top 5"),
-        ("make a graph of 268 million edges", "tegula generate rmat --scale 24 -o big.bin32"),
+        ("make 268 million edges", "tegula generate rmat --scale 24 -o big.bin32"),
         ("measure this machine", "make bench"),
     ];
     let mut lines = vec![format!("\n{} in {time} s. {graphs}\n", paint.bold("Done"))];
-    let command = paint.dim(&format!("   (the command is {})", command.display()));
-    lines.push(paint.bold("What to try next") + &command);
+    let folder = command.parent().unwrap_or(command);
+    let here = if folder.is_absolute() { "" } else { "$PWD/" };
+    let folder = folder.display();
+    lines.push(paint.bold("Get the command on the PATH"));
+    lines.push(format!("   {}\n", paint.heading(&format!("export PATH=\"{here}{folder}:$PATH\""))));
+    lines.push(paint.bold("What to try next"));
     for (what, call) in steps {
-        lines.push(format!("   {what:<36}{}", paint.heading(call)));
+        lines.push(format!("   {what:<28}{}", paint.heading(call)));
     }
     lines.join("\n") + "\n"
 }
@@ -225,7 +245,7 @@ mod tests {
             edges: 16_777_216,
             bytes_per_edge: 1.5,
             order: "degree".into(),
-            order_reason: "a sample takes 1.49 bytes per edge by degree, 1.88 as given".into(),
+            order_reason: "1.49 bytes/edge in a sample, 1.88 as given".into(),
             import_seconds: 1.5,
             degree_bins: vec![100, 2000, 10, 0, 1],
             degree_max: 12,
@@ -257,6 +277,19 @@ mod tests {
         }
         let coloured = graph(&Paint::new(true), &graphs(20)[0], &measured());
         assert!(coloured.contains('\u{1b}'));
+    }
+
+    #[test]
+    fn runs_that_read_the_tiles_once_are_marked() {
+        let paint = Paint::new(false);
+        let text = |measured: &Measured| runs(&paint, measured).join("\n");
+        let mut measured = measured();
+        assert!(text(&measured).contains("3.81 MiB*"), "{}", text(&measured));
+        assert!(text(&measured).contains("* read once"), "{}", text(&measured));
+        for pair in [&mut measured.pagerank, &mut measured.bfs, &mut measured.wcc] {
+            pair.disk.bytes_read = 4e8;
+        }
+        assert!(!text(&measured).contains(ONCE), "{}", text(&measured));
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub use compress::{Compression, Compressor, lower_name};
 pub use file::NewFile;
 pub use ids::{GroupSize, NO_RANK, find_ids, id_array, id_type};
 pub use rows::{Columns, schema, write_rows};
-pub use target::{Target, check_is_new};
+pub use target::{Target, check_is_new, check_parent};
 pub use text::TextStdout;
 
 use arrow_array::RecordBatch;
@@ -27,6 +27,11 @@ pub trait RowWriter {
     /// # Errors
     /// Those of writing.
     fn write(&mut self, rows: &RecordBatch) -> Result<()>;
+
+    /// Whether further rows would be written.
+    fn wants_more(&self) -> bool {
+        true
+    }
 
     /// Writes what is left and gives the file its name; returns its length.
     ///

@@ -92,6 +92,9 @@ pub fn write_rows(
     let (mut group, size) = (Group::default(), columns.group_size());
     graph.original_ids()?.for_each_chunk(|ids, vertices| {
         cancel.check()?;
+        if !out.wants_more() {
+            return Ok(());
+        }
         group.text += ids.text_len();
         group.ids.push(ids);
         group.vertices.extend_from_slice(vertices);
@@ -100,5 +103,5 @@ pub fn write_rows(
         }
         group.write(graph, &schema, columns, out, cancel)
     })?;
-    group.write(graph, &schema, columns, out, cancel)
+    if group.ids.is_empty() { Ok(()) } else { group.write(graph, &schema, columns, out, cancel) }
 }

@@ -1,6 +1,7 @@
 //! Where a result goes and in which format, by the ending of its name.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use arrow_schema::{DataType, SchemaRef};
@@ -102,9 +103,20 @@ pub fn check_is_new(path: &Path, replace: bool) -> Result<()> {
 }
 
 /// Finds out before the work, not after it, that a file has no place.
-fn check_parent(path: &Path) -> Result<()> {
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn check_parent(path: &Path) -> Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    fs::metadata(parent.unwrap_or(Path::new("."))).map_err(Error::io("create", path))?;
+    let parent = parent.unwrap_or(Path::new("."));
+    let named = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            let detail = format!("folder {} does not exist", parent.display());
+            io::Error::new(io::ErrorKind::NotFound, detail)
+        }
+        _ => error,
+    };
+    fs::metadata(parent).map_err(named).map_err(Error::io("create", path))?;
     Ok(())
 }
 

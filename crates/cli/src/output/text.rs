@@ -126,24 +126,34 @@ impl RowWriter for TextFile {
 }
 
 /// Lines on standard output.
-pub struct TextStdout(TextRows);
+pub struct TextStdout {
+    rows: TextRows,
+    /// How many more rows are shown.
+    left: usize,
+}
 
 impl TextStdout {
-    /// Lines separated by tabs.
-    pub fn new(schema: &SchemaRef) -> TextStdout {
-        TextStdout(TextRows::new(TAB, schema))
+    /// Lines separated by tabs, of at most so many rows.
+    pub fn new(schema: &SchemaRef, rows_max: usize) -> TextStdout {
+        TextStdout { rows: TextRows::new(TAB, schema), left: rows_max }
     }
 }
 
 impl RowWriter for TextStdout {
     fn write(&mut self, rows: &RecordBatch) -> Result<()> {
-        self.0.append(rows);
-        self.0.flush_to(&mut io::stdout().lock()).map_err(Failure::stdout)
+        let shown = rows.num_rows().min(self.left);
+        self.left -= shown;
+        self.rows.append(&rows.slice(0, shown));
+        self.rows.flush_to(&mut io::stdout().lock()).map_err(Failure::stdout)
+    }
+
+    fn wants_more(&self) -> bool {
+        self.left > 0
     }
 
     fn finish(mut self: Box<Self>) -> Result<u64> {
         let mut out = io::stdout().lock();
-        self.0.flush_to(&mut out).and_then(|()| out.flush()).map_err(Failure::stdout)?;
+        self.rows.flush_to(&mut out).and_then(|()| out.flush()).map_err(Failure::stdout)?;
         Ok(0)
     }
 }

@@ -7,6 +7,7 @@ mod seeds;
 mod top;
 mod wcc;
 
+use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
 use clap::Subcommand;
@@ -17,12 +18,15 @@ use tegula_store::Cancel;
 use crate::errors::Result;
 use crate::json::{self, RunSeconds, Seconds};
 use crate::output::{self, Columns, RowWriter, Target, TextStdout};
+use crate::progress::WithTotal;
 use crate::report::{self, Facts, Grid};
 use crate::session::Session;
 use options::RunArgs;
 
 /// Entries of a list in the summary unless `--top` says otherwise.
 const TOP_DEFAULT: usize = 10;
+/// Rows of a table that a terminal shows.
+const TERMINAL_ROWS: usize = 20;
 
 /// Vertices between two looks at whether to stop.
 const CHUNK: usize = 1 << 20;
@@ -61,6 +65,11 @@ trait Runnable {
     /// The options that every algorithm has.
     fn args(&self) -> &RunArgs;
 
+    /// How many iterations it runs, where that is known before.
+    fn iterations(&self) -> Option<u64> {
+        None
+    }
+
     /// What it needs of memory.
     fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate>;
 
@@ -97,12 +106,13 @@ fn execute<R: Runnable>(runnable: &R, session: &Session) -> Result<()> {
     if args.estimate {
         return show_estimate(R::NAME, &graph, args, &estimate, session);
     }
+    let progress = WithTotal { progress: session.progress(), iterations: runnable.iterations() };
     let options = RunOptions {
         memory: args.reading.budget.bytes(),
         threads: args.threads.count(),
         instructions: Instructions::detect(),
         cancel: session.cancel.clone(),
-        progress: session.progress(),
+        progress: &progress,
     };
     if estimate.needed() > options.memory {
         let (what, needed, budget) = ("the run".to_owned(), estimate.needed(), options.memory);
@@ -137,13 +147,21 @@ fn write(
     session: &Session,
 ) -> Result<u64> {
     let schema = output::schema(graph, answer);
+    // A person reads the first rows, a program all of them.
+    let shown = if io::stdout().is_terminal() { TERMINAL_ROWS } else { usize::MAX };
     let mut writer: Box<dyn RowWriter> = match target {
         Some(target) => target.create(&schema, u64::from(graph.vertex_count()))?,
         None if session.json || args.top.is_some() => return Ok(0),
-        None => Box::new(TextStdout::new(&schema)),
+        None => Box::new(TextStdout::new(&schema, shown)),
     };
     output::write_rows(graph, answer, &mut *writer, &session.cancel)?;
-    writer.finish()
+    let bytes = writer.finish()?;
+    let more = u64::from(graph.vertex_count()).saturating_sub(shown as u64);
+    if target.is_none() && more > 0 {
+        let more = report::counted(more, "more row", "more rows");
+        session.note(&format!("… {more}; -o FILE writes all of them"));
+    }
+    Ok(bytes)
 }
 
 /// A run that has been done.
@@ -215,7 +233,10 @@ impl Done<'_> {
         facts.add("time", format!("{total} (open {open}, run {running}, write {write})"));
         let processed = statistics.edges_processed;
         let rate = report::rate(processed, "edges", run);
-        facts.add("edges processed", format!("{}, {rate}", report::count(processed)));
+        // More than the graph has where a pass scans tiles that it has few uses for.
+        let passes = report::counted(statistics.iterations, "pass", "passes");
+        let scanned = format!("{} in {passes}, {rate}", report::count(processed));
+        facts.add("edges scanned", scanned);
         facts.add("read", report::bytes(statistics.bytes_read));
         if let Some(target) = &self.target {
             let bytes = report::bytes(self.bytes_written);
@@ -237,8 +258,15 @@ fn show_estimate(
     let memory = args.reading.budget.bytes();
     let fits = estimate.needed() <= memory;
     let tiles_fit = estimate.needed() + estimate.tile_bytes <= memory;
+    let outcome = || match fits {
+        true => Ok(()),
+        false => {
+            let (what, needed) = (algorithm.to_owned(), estimate.needed());
+            Err(Error::OverBudget { what, needed, budget: memory }.into())
+        }
+    };
     if session.json {
-        return session.print_json(&json::Estimate {
+        session.print_json(&json::Estimate {
             schema: "tegula.estimate.v1",
             algorithm,
             vertices: u64::from(graph.vertex_count()),
@@ -251,7 +279,8 @@ fn show_estimate(
             memory_bytes: memory,
             fits,
             tiles_fit,
-        });
+        })?;
+        return outcome();
     }
     let mut facts = Facts::default();
     facts.add("vertex arrays and workers", report::bytes(estimate.vertex_bytes));
@@ -267,5 +296,6 @@ fn show_estimate(
     };
     facts.add("verdict", verdict);
     let graph = graph.directory().display();
-    session.print(&format!("{algorithm} on {graph} needs\n{}", facts.to_text()))
+    session.print(&format!("{algorithm} on {graph} needs\n{}", facts.to_text()))?;
+    outcome()
 }

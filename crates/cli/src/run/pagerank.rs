@@ -78,6 +78,10 @@ impl Runnable for PageRankArgs {
         &self.run
     }
 
+    fn iterations(&self) -> Option<u64> {
+        self.iterations
+    }
+
     fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate> {
         let estimate = tegula_engine::estimate::<PageRank>(graph, threads);
         let Some(file) = &self.personalize else { return Ok(estimate) };

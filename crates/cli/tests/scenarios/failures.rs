@@ -44,8 +44,8 @@ fn what_is_no_graph_is_refused_by_every_command() {
     for command in ["info", "verify", "run pagerank", "run wcc"] {
         for (graph, words) in [
             ("file.tegula", "not a graph"),
-            ("empty.tegula", "manifest.json"),
-            ("missing.tegula", "missing.tegula"),
+            ("empty.tegula", "has no manifest.json; make a graph with `tegula import`"),
+            ("missing.tegula", "does not exist"),
             ("newer.tegula", "999"),
         ] {
             shop.tegula(&format!("{command} {graph}")).failed(3, &[graph, words]);
@@ -85,7 +85,10 @@ fn a_wrong_command_line_is_a_matter_of_usage() {
     shop.import(&EdgeList::new(vec![(0, 1)]), "");
     for (words, answer) in [
         ("", "Usage"),
-        ("fly", "fly"),
+        ("fly", "import, info, verify, run, generate"),
+        ("run sssp g.tegula", "pagerank, bfs, wcc"),
+        ("--json run sssp g.tegula", "pagerank, bfs, wcc"),
+        ("generate tree -o g.el", "rmat, erdos-renyi"),
         ("run", "Usage"),
         ("run pagerank", "<GRAPH>"),
         ("run pagerank g.tegula --memory much", "much"),
@@ -114,7 +117,10 @@ fn a_result_that_exists_is_replaced_only_by_force() {
     assert_eq!(shop.read("out.csv"), b"precious");
     shop.tegula("run wcc g.tegula -o out.csv --force").done();
     assert_eq!(shop.read("out.csv"), b"vertex,component\n0,0\n1,0\n");
-    shop.tegula("run wcc g.tegula -o no/such/folder/out.csv").failed(1, &["no/such/folder"]);
+    shop.tegula("run wcc g.tegula -o no/such/folder/out.csv")
+        .failed(1, &["folder no/such/folder does"]);
+    let said = shop.tegula("generate path --vertices 9 -o none/g.el");
+    said.failed(1, &["create none/g.el: folder none does not exist"]);
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! Ctrl-C, and readers that leave early.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin};
+use std::process::{Child, ChildStdin, Command};
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
 use tegula_testkit::EdgeList;
 
-use crate::shop::{Shop, wait_until};
+use crate::shop::{Shop, has_program, said, wait_until};
 
 /// Waits until the process catches interrupts: before that they end it at once.
 fn wait_for_handler(child: &Child) {
@@ -131,4 +131,29 @@ fn a_closed_pipe_ends_the_table_quietly() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
     assert_eq!(output.status.code(), Some(0));
+}
+
+/// What the command says on a terminal of 80 columns; `script` gives it one.
+fn on_terminal(shop: &Shop, words: &str) -> Option<String> {
+    if !has_program("script") {
+        return None;
+    }
+    let call = format!("stty cols 80; {} {words}", env!("CARGO_BIN_EXE_tegula"));
+    let mut script = Command::new("script");
+    script.args(["-qec", &call, "/dev/null"]).current_dir(shop.path("")).env("TERM", "xterm");
+    Some(said(&mut script).out)
+}
+
+#[test]
+fn a_terminal_is_shown_the_first_rows_and_told_of_the_rest() {
+    let shop = Shop::new();
+    shop.tegula("generate path --vertices 1234 -o g.el").done();
+    shop.tegula("import g.el -o g.tegula").done();
+    let Some(text) = on_terminal(&shop, "run wcc g.tegula") else { return };
+    let rows = text.lines().filter(|line| line.contains("\t0"));
+    assert_eq!(rows.count(), 20, "{text}");
+    assert!(text.contains("… 1,214 more rows; -o FILE writes all of them"), "{text}");
+    let piped = shop.tegula("run wcc g.tegula").done();
+    assert_eq!(piped.out.lines().count(), 1235);
+    assert!(!piped.err.contains("more rows"), "{}", piped.err);
 }

@@ -235,7 +235,10 @@ fn an_estimate_says_what_is_needed_and_runs_nothing() {
         "bfs g.tegula --source 1 --parents",
     ] {
         let words = format!("run {algorithm} --estimate --json --memory 8MiB");
-        let estimate = shop.tegula(&words).done().json();
+        let said = shop.tegula(&words);
+        assert_eq!(said.code, Some(4), "{}", said.err);
+        assert!(said.err.contains("the budget is 8.0 MiB"), "{}", said.err);
+        let estimate = said.json();
         assert_eq!(estimate["fits"], false, "{estimate}");
         let needed = estimate["needed_bytes"].as_u64().unwrap();
         // The budget that it names is indeed the least.

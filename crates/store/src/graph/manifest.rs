@@ -116,7 +116,11 @@ impl Manifest {
             Ok(metadata) if metadata.len() <= MANIFEST_SIZE_MAX => {}
             Ok(_) => return Err(not_a_graph("its manifest.json is far too large")),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(not_a_graph("it has no manifest.json"));
+                return Err(not_a_graph(if directory.exists() {
+                    "it has no manifest.json; make a graph with `tegula import`"
+                } else {
+                    "it does not exist"
+                }));
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
                 return Err(not_a_graph("it is a file, not a folder"));

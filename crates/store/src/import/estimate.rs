@@ -67,10 +67,10 @@ pub(super) fn choose<W: Weight>(
         if degree < given * (1.0 - GAIN_MIN) { VertexOrder::Degree } else { VertexOrder::Given };
     let reason = match order {
         VertexOrder::Degree => {
-            format!("a sample takes {degree:.2} bytes per edge by degree, {given:.2} as given")
+            format!("{degree:.2} bytes/edge in a sample, {given:.2} as given")
         }
         VertexOrder::Given => {
-            format!("a sample takes {given:.2} bytes per edge as given, {degree:.2} by degree")
+            format!("{given:.2} bytes/edge in a sample, {degree:.2} by degree")
         }
     };
     let estimates = vec![("given".to_owned(), given), ("degree".to_owned(), degree)];
