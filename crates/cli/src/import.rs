@@ -236,8 +236,8 @@ fn columns(taken: &[ColumnsTaken], weighted: bool) -> String {
     const SHOWN_MAX: usize = 4;
     let mut kinds: Vec<(&ColumnsTaken, u64)> = Vec::new();
     for columns in taken {
-        match kinds.iter_mut().find(|(known, _)| *known == columns) {
-            Some((_, files)) => *files += 1,
+        match kinds.iter().position(|(known, _)| *known == columns) {
+            Some(at) => kinds[at].1 += 1,
             None if kinds.len() < SHOWN_MAX => kinds.push((columns, 1)),
             None => {}
         }
