@@ -208,9 +208,9 @@ fn facts(report: &ImportReport, weighted: bool, elapsed: Duration) -> Facts {
     }
     facts.add("loops", kept_and_dropped(report.loops, report.dropped_loops));
     facts.add("duplicates", kept_and_dropped(report.duplicates, report.dropped_duplicates));
-    facts.add("order", format!("{}: {}", report.order.name, report.order.reason));
     // Of no edge there is nothing to be said per edge.
     if report.edges > 0 {
+        facts.add("order", format!("{}: {}", report.order.name, report.order.reason));
         for (layout, bytes) in json::bytes_per_edge(&report.files, report.edges) {
             facts.add(layout, format!("{bytes:.2} bytes per edge"));
         }

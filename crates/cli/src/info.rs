@@ -113,7 +113,9 @@ fn facts(graph: &Graph, degrees: &DegreeSummary) -> Facts {
     facts.add("ids", id_type_name(manifest.ids));
     facts.add("loops", report::count(manifest.loops));
     facts.add("duplicates", report::count(manifest.duplicates));
-    facts.add("order", format!("{}: {}", manifest.order.name, manifest.order.reason));
+    if manifest.edges > 0 {
+        facts.add("order", format!("{}: {}", manifest.order.name, manifest.order.reason));
+    }
     for (layout, bytes) in json::bytes_per_edge(&manifest.files, manifest.edges) {
         let tiles = report::counted(manifest.tiles, "tile", "tiles");
         let batches = report::counted(manifest.batches, "batch", "batches");
