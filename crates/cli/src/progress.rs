@@ -18,6 +18,7 @@ const WIDTH_MAX: usize = 96;
 const MARGIN: usize = 4;
 /// Characters that the figures take beside a bar.
 const FIGURES_WIDTH: usize = 50;
+const ITERATIONS_WIDTH: usize = 57;
 /// Characters of the widest and the narrowest bar.
 const BAR_WIDTH_MAX: usize = 30;
 const BAR_WIDTH_MIN: usize = 5;
@@ -119,9 +120,10 @@ impl Moment {
     fn line(&self, stage: &str, unit: Unit, width: usize) -> String {
         let width = width.min(WIDTH_MAX).saturating_sub(MARGIN);
         let figures = self.figures(unit);
-        let room = width.saturating_sub(stage.chars().count() + 4 + FIGURES_WIDTH);
+        let reserved = if unit == Unit::Iterations { ITERATIONS_WIDTH } else { FIGURES_WIDTH };
+        let room = width.saturating_sub(stage.chars().count() + 4 + reserved);
         let line = match self.total {
-            Some(total) if room >= BAR_WIDTH_MIN => {
+            Some(total) if room >= BAR_WIDTH_MIN && figures.chars().count() <= reserved => {
                 let bar = bar(self.done, total, room.min(BAR_WIDTH_MAX));
                 format!("{stage} [{bar}] {figures}")
             }
@@ -195,6 +197,8 @@ mod tests {
                 }
             }
         }
+        let line = moment(58, Some(3000), Some(35.3)).line("iterating", Unit::Iterations, 80);
+        assert!(line.contains('[') && line.ends_with("90 s left"), "{line}");
         let start = |done| {
             let line = moment(done, Some(9 << 20), Some(1e5)).line("reading", Unit::Edges, 80);
             line.find(']')
