@@ -183,9 +183,13 @@ fn remove_leftovers(parent: &Path, prefix: &OsStr) {
 
 /// The error of the operating system, without the temporary name that it comes with.
 fn bare(error: io::Error) -> io::Error {
-    let source = error.get_ref().and_then(|named| named.source());
-    let code = source.and_then(|source| source.downcast_ref::<io::Error>()?.raw_os_error());
-    code.map_or(error, io::Error::from_raw_os_error)
+    match error.kind() {
+        io::ErrorKind::NotFound => Errno::NOENT.into(),
+        io::ErrorKind::PermissionDenied => Errno::ACCESS.into(),
+        io::ErrorKind::ReadOnlyFilesystem => Errno::ROFS.into(),
+        io::ErrorKind::StorageFull => Errno::NOSPC.into(),
+        _ => error,
+    }
 }
 
 #[cfg(test)]
