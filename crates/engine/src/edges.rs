@@ -19,8 +19,8 @@ pub trait EdgeVisitor: Sync {
     /// An edge.
     fn visit(&self, source: VertexId, target: VertexId);
 
-    /// Whether the visitor has a use for the edges of a tile; asked again until the tile is visited.
-    /// Once it has none, it never has again.
+    /// Whether the visitor has a use for the edges of a tile; asked again until the tile is visited. A
+    /// tile for which it has none, even once, may be left out.
     fn needs(&self, _tile: &TileSummary) -> bool {
         true
     }

@@ -20,7 +20,7 @@ use crate::tile_cache::{Part, PendingTiles, TileCache, Tiles};
 /// Something that looks at tiles: one of a set that shares a scan.
 pub trait ScanJob: Sync {
     /// Whether the job has a use for a tile: asked before the scan, before the tile is read and before it
-    /// is processed. Once it has none, it never has again in this scan.
+    /// is processed. A tile for which it has none, even once, may be left out of this scan.
     fn needs(&self, tile: &TileSummary) -> bool;
 
     /// Whether a batch is to be finished even where no tile of it is needed.

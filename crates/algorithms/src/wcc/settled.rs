@@ -17,7 +17,6 @@ const EDGES_PER_CHUNK: u64 = 4;
 /// Joins the ends of edges. Does without the tiles whose vertices are known to be in one component.
 pub(super) struct UnsettledEdges {
     forest: Forest,
-    vertex_count: u32,
     /// For each chunk the first vertex not yet known to be in one component with the chunk's first
     /// one. It only ever grows, so that all looks at a chunk together take a step for each vertex.
     settled_to: Vec<AtomicU32>,
@@ -25,9 +24,9 @@ pub(super) struct UnsettledEdges {
 
 impl UnsettledEdges {
     pub(super) fn new(forest: Forest) -> UnsettledEdges {
-        let vertex_count = forest.vertex_count();
-        let firsts = (0..vertex_count).step_by(1 << CHUNK_LOG2);
-        UnsettledEdges { forest, vertex_count, settled_to: firsts.map(AtomicU32::new).collect() }
+        let firsts = (0..forest.vertex_count()).step_by(1 << CHUNK_LOG2);
+        let settled_to = firsts.map(AtomicU32::new).collect();
+        UnsettledEdges { forest, settled_to }
     }
 
     pub(super) fn into_forest(self) -> Forest {
@@ -37,7 +36,7 @@ impl UnsettledEdges {
     /// The root of all vertices of a chunk, if they are known to have one.
     fn common_root(&self, chunk: usize) -> Option<u32> {
         let first = (chunk as u32) << CHUNK_LOG2;
-        let end = self.vertex_count.min(first.saturating_add(1 << CHUNK_LOG2));
+        let end = self.forest.vertex_count().min(first.saturating_add(1 << CHUNK_LOG2));
         let settled_to = &self.settled_to[chunk];
         let root = self.forest.root(first);
         // Relaxed: what another thread found out holds for good, and is found out again where it is
@@ -51,7 +50,7 @@ impl UnsettledEdges {
     /// Whether all vertices of the chunks of a range are known to be in one component with `root`, or, where that
     /// is `None`, with the first of them.
     fn are_settled(&self, vertices: Range<u64>, root: &mut Option<u32>) -> bool {
-        let last = vertices.end.min(u64::from(self.vertex_count)).saturating_sub(1);
+        let last = vertices.end.min(u64::from(self.forest.vertex_count())).saturating_sub(1);
         let chunks = (vertices.start >> CHUNK_LOG2) as usize..=(last >> CHUNK_LOG2) as usize;
         chunks.into_iter().all(|chunk| {
             self.common_root(chunk).is_some_and(|found| *root.get_or_insert(found) == found)

@@ -8,11 +8,10 @@ use clap::Args;
 use serde::Serialize;
 use tegula_algorithms::bfs::{Bfs, Reached};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
-use tegula_store::graph::file_names;
 use tegula_store::{Cancel, Error, OriginalId, VertexId};
 
 use super::options::RunArgs;
-use super::{Answer, CHUNK, Runnable, with_order_streamed};
+use super::{Answer, CHUNK, Runnable, has_order, with_order_streamed};
 use crate::errors::{Failure, Result};
 use crate::output::{Columns, GroupSize, NO_RANK, find_ids};
 use crate::report::{self, Facts, Grid};
@@ -76,7 +75,7 @@ impl Parents {
     /// 4 bytes a vertex, which the run has given back.
     fn new(graph: &Graph, options: &RunOptions<'_>) -> Result<Parents> {
         let group_size = GroupSize::within(options.memory);
-        if graph.manifest().file(file_names::ORDER).is_none() {
+        if !has_order(graph) {
             return Ok(Parents { rank_of: None, group_size });
         }
         let mut rank_of = vec![0; graph.vertex_count() as usize];

@@ -14,6 +14,7 @@ use clap::Subcommand;
 use serde::Serialize;
 use tegula_engine::{Error, Estimate, Graph, Instructions, RunOptions, RunStatistics};
 use tegula_store::Cancel;
+use tegula_store::graph::file_names;
 
 use crate::errors::Result;
 use crate::json::{self, RunSeconds, Seconds};
@@ -131,7 +132,12 @@ fn execute<R: Runnable>(runnable: &R, session: &Session) -> Result<()> {
     done.report::<R>(&answer, session)
 }
 
-/// The same for what streams the order of the vertices when the tiles are gone.
+/// Whether original ids are in another order than dense ids.
+fn has_order(graph: &Graph) -> bool {
+    graph.manifest().file(file_names::ORDER).is_some()
+}
+
+/// The estimate of a run that streams the order of the vertices when the tiles are gone.
 fn with_order_streamed(estimate: Estimate, graph: &Graph) -> Result<Estimate> {
     let order = graph.original_ids()?.for_each_rank_size();
     let stream_bytes_min = estimate.stream_bytes_min.max(order);

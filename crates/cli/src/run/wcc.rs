@@ -9,12 +9,11 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use tegula_algorithms::wcc::{self, Method, SmallestId, WccConfig};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
-use tegula_store::graph::file_names;
 use tegula_store::{Cancel, Error, VertexId};
 
 use super::options::RunArgs;
 use super::top::Name;
-use super::{Answer, CHUNK, Runnable, with_order_streamed};
+use super::{Answer, CHUNK, Runnable, has_order, with_order_streamed};
 use crate::errors::Result;
 use crate::output::{Columns, GroupSize, find_ids};
 use crate::report::{self, Facts, Grid};
@@ -76,11 +75,6 @@ pub struct Components {
     ranks: Vec<u32>,
     /// The budget.
     memory: u64,
-}
-
-/// Whether original ids are in another order than dense ids.
-fn has_order(graph: &Graph) -> bool {
-    graph.manifest().file(file_names::ORDER).is_some()
 }
 
 /// Bytes that [`smallest_ranks`] holds beside its result.

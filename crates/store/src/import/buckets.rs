@@ -43,7 +43,7 @@ const SPILL_BYTES: u64 = 4 << 20;
 /// Bytes that are read from disk at a time.
 const PART_BYTES: usize = 256 << 10;
 
-/// Files that share what is spilled: a file is written by one thread at a time.
+/// Files that share what is spilled: the system lets one thread at a time write to a file.
 const SPILL_FILES: usize = 8;
 
 /// A file without a name, created when it is first needed, and where it ends.
