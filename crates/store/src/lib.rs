@@ -11,6 +11,7 @@ pub mod graph;
 pub mod huge;
 pub mod import;
 pub mod read;
+pub mod rows;
 pub mod tiles;
 
 pub use budget::{default_memory, parse_size};

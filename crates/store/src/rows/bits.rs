@@ -1,0 +1,127 @@
+//! Streams of bits: the first bit is the lowest of the first byte.
+
+use std::ops::Range;
+
+/// Bits that a window holds at the least, wherever in a byte it begins.
+pub(super) const WINDOW_BITS_MIN: u32 = 57;
+
+/// Appends bits. Rows stand one after the other without padding.
+#[derive(Debug, Default)]
+pub struct BitWriter {
+    bytes: Vec<u8>,
+    /// Bits that do not fill a byte yet, from the lowest on.
+    pending: u64,
+    /// How many those are: 0 to 7.
+    pending_len: u32,
+}
+
+impl BitWriter {
+    /// Bits written so far: where the next row begins.
+    pub fn len(&self) -> u64 {
+        self.bytes.len() as u64 * 8 + u64::from(self.pending_len)
+    }
+
+    /// Whether nothing has been written.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Appends the low `len` bits of `bits`, the lowest first. `len` is at most 57, and all higher
+    /// bits are zero.
+    pub fn write(&mut self, bits: u64, len: u32) {
+        debug_assert!(len <= WINDOW_BITS_MIN && bits < 1 << len, "{bits:#x} in {len} bits");
+        self.pending |= bits << self.pending_len;
+        let total = self.pending_len + len;
+        let full = total / 8;
+        self.bytes.extend_from_slice(&self.pending.to_le_bytes()[..full as usize]);
+        self.pending = if full == 8 { 0 } else { self.pending >> (8 * full) };
+        self.pending_len = total % 8;
+    }
+
+    /// The bytes, the last filled up with zeros.
+    pub fn into_bytes(mut self) -> Vec<u8> {
+        if self.pending_len > 0 {
+            self.bytes.push(self.pending.to_le_bytes()[0]);
+        }
+        self.bytes
+    }
+}
+
+/// The bits of one row among the bytes of its neighbours.
+///
+/// A row is read in windows of 8 bytes. Where 8 bytes or more follow it in the slice, every window is
+/// one load; at the very end of a slice it takes longer, with the same result.
+#[derive(Clone, Copy, Debug)]
+pub struct RowBits<'a> {
+    bytes: &'a [u8],
+    start: u64,
+    end: u64,
+}
+
+impl<'a> RowBits<'a> {
+    /// The row at `range`, in bits from the start of `bytes`. None if that is no range within them.
+    #[inline]
+    pub fn new(bytes: &'a [u8], range: Range<u64>) -> Option<Self> {
+        let within = range.start <= range.end && range.end <= bytes.len() as u64 * 8;
+        within.then_some(Self { bytes, start: range.start, end: range.end })
+    }
+
+    /// Where the row begins, in bits.
+    #[inline]
+    pub(super) fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// Where the row ends, in bits.
+    #[inline]
+    pub(super) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Bits of the row.
+    #[inline]
+    pub fn len(&self) -> u64 {
+        self.end - self.start
+    }
+
+    /// Whether the row has no bits, and so no neighbours.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
+    /// The bits from `position` on, and how many of them are known. What lies behind the row reads as
+    /// zeros, without end; so a window that reaches there knows all 64 bits. Otherwise it knows 57 or
+    /// more. `position` is at most the row's end.
+    #[inline(always)]
+    pub(super) fn window(&self, position: u64) -> (u64, u32) {
+        let shift = (position % 8) as u32;
+        let bits = self.load((position / 8) as usize) >> shift;
+        let known = 64 - shift;
+        let rest = self.end - position;
+        if rest < u64::from(known) { (bits & !(u64::MAX << rest), 64) } else { (bits, known) }
+    }
+
+    /// The `len` bits from `position` on, at most 57 of them, whether they are the row's or not.
+    #[inline(always)]
+    pub(super) fn bits(&self, position: u64, len: u32) -> u64 {
+        (self.load((position / 8) as usize) >> (position % 8)) & !(u64::MAX << len)
+    }
+
+    /// The 8 bytes at `index`, zeros behind the last.
+    #[inline(always)]
+    fn load(&self, index: usize) -> u64 {
+        match self.bytes.get(index..).and_then(|bytes| bytes.first_chunk()) {
+            Some(bytes) => u64::from_le_bytes(*bytes),
+            None => self.load_at_end(index),
+        }
+    }
+
+    #[cold]
+    fn load_at_end(&self, index: usize) -> u64 {
+        let tail = self.bytes.get(index..).unwrap_or_default();
+        let mut word = [0; 8];
+        word[..tail.len()].copy_from_slice(tail);
+        u64::from_le_bytes(word)
+    }
+}

@@ -1,0 +1,143 @@
+//! The choice of an encoding, and the one place that acts on it.
+
+use super::bits::{BitWriter, RowBits};
+use super::{CeesorCode, GapCode, PlainCode, ceesor};
+use serde::{Deserialize, Serialize};
+use std::ops::ControlFlow;
+
+/// How the neighbours of a row are stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RowEncoding {
+    /// Ascending ids of a fixed width.
+    Plain,
+    /// Offsets to the source by magnitude, as in CEESOR.
+    Ceesor,
+    /// Gaps of ascending ids, in codes fitted to each chunk.
+    #[default]
+    Gap,
+}
+
+impl RowEncoding {
+    /// All encodings.
+    pub const ALL: [Self; 3] = [Self::Plain, Self::Ceesor, Self::Gap];
+
+    /// The name, as users give it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Ceesor => "ceesor",
+            Self::Gap => "gap",
+        }
+    }
+
+    /// Whether neighbours come ascending.
+    pub fn is_ascending(self) -> bool {
+        self != Self::Ceesor
+    }
+
+    /// Whether a row can hold the source itself. If not, a self-loop has to be kept elsewhere.
+    pub fn holds_loops(self) -> bool {
+        self != Self::Ceesor
+    }
+
+    /// Brings the edges (target, weight) of `source` into the order of a stored row, in place. Edges
+    /// that are equal but for their weights stay as they come.
+    pub fn sort<W>(self, source: u32, edges: &mut [(u32, W)]) {
+        match self {
+            Self::Plain | Self::Gap => edges.sort_by_key(|edge| edge.0),
+            Self::Ceesor => edges.sort_by_key(|edge| ceesor::sort_key(source, edge.0)),
+        }
+    }
+}
+
+/// An encoding with the parameters of a chunk: what it takes to write or read its rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RowCode {
+    /// See [`RowEncoding::Plain`].
+    Plain(PlainCode),
+    /// See [`RowEncoding::Ceesor`].
+    Ceesor(CeesorCode),
+    /// See [`RowEncoding::Gap`].
+    Gap(Box<GapCode>),
+}
+
+impl RowCode {
+    /// The code for a chunk of these arcs (source, target), which come by source and then in the
+    /// order of [`RowEncoding::sort`]. Only `gap` looks at them, three times.
+    pub fn fit(
+        encoding: RowEncoding,
+        vertex_count: u32,
+        arcs: impl Iterator<Item = (u32, u32)> + Clone,
+    ) -> Self {
+        match encoding {
+            RowEncoding::Plain => Self::Plain(PlainCode::new(vertex_count)),
+            RowEncoding::Ceesor => Self::Ceesor(CeesorCode),
+            RowEncoding::Gap => Self::Gap(Box::new(GapCode::fit(arcs))),
+        }
+    }
+
+    /// The parameters to store with a chunk: 25 bytes for `gap`, none for the others.
+    pub fn parameters(&self) -> Vec<u8> {
+        match self {
+            Self::Plain(_) | Self::Ceesor(_) => Vec::new(),
+            Self::Gap(code) => code.to_bytes().to_vec(),
+        }
+    }
+
+    /// The code of a chunk from its stored parameters. Says what is wrong with those that cannot be.
+    pub fn from_parameters(
+        encoding: RowEncoding,
+        vertex_count: u32,
+        parameters: &[u8],
+    ) -> Result<Self, String> {
+        let code = match encoding {
+            RowEncoding::Gap => return Ok(Self::Gap(Box::new(GapCode::from_bytes(parameters)?))),
+            RowEncoding::Plain => Self::Plain(PlainCode::new(vertex_count)),
+            RowEncoding::Ceesor => Self::Ceesor(CeesorCode),
+        };
+        match parameters {
+            [] => Ok(code),
+            _ => Err(format!("{} bytes of parameters, not 0", parameters.len())),
+        }
+    }
+
+    /// Appends the row of `source`. The targets come in the order of [`RowEncoding::sort`], without
+    /// self-loops where the encoding does not hold them, and are among those that the code was fitted
+    /// to; it panics if `gap` meets another that it cannot code.
+    pub fn encode(&self, source: u32, targets: impl Iterator<Item = u32>, out: &mut BitWriter) {
+        match self {
+            Self::Plain(code) => code.encode(targets, out),
+            Self::Ceesor(code) => code.encode(source, targets, out),
+            Self::Gap(code) => code.encode(source, targets, out),
+        }
+    }
+
+    /// Calls `visit` for each neighbour of `source` in stored order, until it breaks.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the bits: a target that is not below `vertex_count`, or a code that the row
+    /// cuts off. Before that, `visit` may have been called for targets that are none; all it is ever
+    /// called with are below `vertex_count`.
+    #[inline]
+    pub fn visit(
+        &self,
+        source: u32,
+        row: RowBits<'_>,
+        vertex_count: u32,
+        visit: impl FnMut(u32) -> ControlFlow<()>,
+    ) -> Result<(), String> {
+        match self {
+            Self::Plain(code) => code.visit(row, vertex_count, visit),
+            Self::Ceesor(code) => code.visit(source, row, vertex_count, visit),
+            Self::Gap(code) => code.visit(source, row, vertex_count, visit),
+        }
+    }
+}
+
+/// Says that a row leads to `target`.
+#[cold]
+pub(super) fn no_vertex(target: u64, vertex_count: u32) -> String {
+    format!("a neighbour {target} of {vertex_count} vertices")
+}

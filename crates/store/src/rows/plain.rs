@@ -1,0 +1,50 @@
+//! Neighbours as they are: ascending ids of a fixed width.
+
+use super::bits::{BitWriter, RowBits};
+use std::ops::ControlFlow;
+
+/// Ids of `ceil(log2 V)` bits each, at least 1, ascending: `degree * ceil(log2 V)` bits a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlainCode {
+    width: u32,
+}
+
+impl PlainCode {
+    /// The code for ids below `vertex_count`.
+    pub fn new(vertex_count: u32) -> Self {
+        Self { width: (32 - vertex_count.saturating_sub(1).leading_zeros()).max(1) }
+    }
+
+    /// Appends the row of these targets, which come ascending.
+    pub(super) fn encode(&self, targets: impl Iterator<Item = u32>, out: &mut BitWriter) {
+        for target in targets {
+            out.write(u64::from(target), self.width);
+        }
+    }
+
+    /// Calls `visit` for each neighbour. A load, a shift and a mask each, none waiting for another.
+    #[inline]
+    pub(super) fn visit(
+        &self,
+        row: RowBits<'_>,
+        vertex_count: u32,
+        mut visit: impl FnMut(u32) -> ControlFlow<()>,
+    ) -> Result<(), String> {
+        let width = u64::from(self.width);
+        let mut position = row.start();
+        while position + width <= row.end() {
+            let target = row.bits(position, self.width) as u32;
+            if target >= vertex_count {
+                return Err(super::encoding::no_vertex(u64::from(target), vertex_count));
+            }
+            if visit(target).is_break() {
+                return Ok(());
+            }
+            position += width;
+        }
+        match position == row.end() {
+            true => Ok(()),
+            false => Err(format!("a row of {} bits, not a multiple of {width}", row.len())),
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! A code for numbers whose distribution is not known beforehand: start-step-stop codes (Fiala and
+//! Greene, *Data compression with finite windows*, CACM 32(4), 1989) with steps of any size.
+//!
+//! A number is in one of eight classes. Class `h` holds the next `2^w[h]` numbers. A code is the class
+//! in unary, `h` zeros and a 1, and a rank in the class of `w[h]` bits; [`super::gap`] says where they
+//! stand. The widths are fitted to the numbers. Gamma, zeta and Golomb-Rice codes are special cases,
+//! as far as eight classes reach.
+
+/// Number of classes.
+pub(super) const CLASSES: usize = 8;
+
+/// Greatest width: a class can hold every difference of two ids, with a sign.
+const WIDTH_MAX: u8 = 33;
+
+/// The widths of the classes and what follows from them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Widths {
+    /// A byte each: a shift of one register finds a width sooner than a load, and the place of the
+    /// next rank depends on it.
+    widths: u64,
+    /// First number of each class.
+    bases: [u64; CLASSES],
+}
+
+impl Widths {
+    /// The code of these widths. None if one is more than 33.
+    pub(super) fn new(widths: [u8; CLASSES]) -> Option<Self> {
+        if widths.iter().any(|&width| width > WIDTH_MAX) {
+            return None;
+        }
+        let mut bases = [0; CLASSES];
+        for class in 1..CLASSES {
+            bases[class] = bases[class - 1] + (1 << widths[class - 1]);
+        }
+        Some(Self { widths: u64::from_le_bytes(widths), bases })
+    }
+
+    /// The shortest code of the numbers in `histogram` that a descent along single widths finds.
+    /// Some thousand evaluations of the cost, whatever the histogram: 1 ms.
+    pub(super) fn fit(histogram: &Histogram) -> Self {
+        let sums = Sums::new(histogram);
+        let bits_max = (64 - (histogram.max + 1).leading_zeros()) as u8;
+        let starts = [(0, 1), (0, 2), (0, 3), (2, 2), (4, 1), (4, 3)];
+        let found = starts.map(|(start, step)| {
+            let mut widths = std::array::from_fn(|class| start + step * class as u8);
+            widths[CLASSES - 1] = widths[CLASSES - 1].max(bits_max).min(WIDTH_MAX);
+            sums.descend(widths)
+        });
+        let (_, widths) = found.into_iter().min().unwrap_or_default();
+        Self::new(widths).unwrap_or_else(|| unreachable!("a descent stays within the widths"))
+    }
+
+    /// The widths, as they are stored.
+    pub(super) fn to_bytes(&self) -> [u8; CLASSES] {
+        self.widths.to_le_bytes()
+    }
+
+    /// The class of `number` and its rank there. None if no class reaches it.
+    pub(super) fn class_and_rank(&self, number: u64) -> Option<(u32, u64)> {
+        let class = self.bases.partition_point(|&base| base <= number).checked_sub(1)?;
+        let rank = number - self.bases[class];
+        (rank >> self.width(class as u32) == 0).then_some((class as u32, rank))
+    }
+
+    /// Bits of a rank in `class`, which counts modulo 8.
+    #[inline(always)]
+    pub(super) fn width(&self, class: u32) -> u32 {
+        (self.widths >> (8 * class % 64)) as u8 as u32
+    }
+
+    /// First number of `class`, which counts modulo 8.
+    #[inline(always)]
+    pub(super) fn base(&self, class: u32) -> u64 {
+        self.bases[class as usize % CLASSES]
+    }
+}
+
+/// How often numbers occur, in eight ranges an octave.
+#[derive(Clone, Debug)]
+pub(super) struct Histogram {
+    counts: Vec<u64>,
+    max: u64,
+}
+
+/// Ranges of numbers below 2^34.
+const RANGES: usize = 16 + 30 * 8;
+
+impl Histogram {
+    pub(super) fn new() -> Self {
+        Self { counts: vec![0; RANGES], max: 0 }
+    }
+
+    /// Counts `number`, which is below 2^34.
+    pub(super) fn add(&mut self, number: u64) {
+        self.counts[range_of(number)] += 1;
+        self.max = self.max.max(number);
+    }
+}
+
+/// The range of `number`: exact below 16, an eighth of an octave from there.
+fn range_of(number: u64) -> usize {
+    if number < 16 {
+        return number as usize;
+    }
+    let octave = number.ilog2();
+    16 + (octave - 4) as usize * 8 + ((number >> (octave - 3)) & 7) as usize
+}
+
+/// The least number of a range.
+fn range_start(range: usize) -> u64 {
+    match range.checked_sub(16) {
+        None => range as u64,
+        Some(above) => (8 + above as u64 % 8) << (above / 8 + 1),
+    }
+}
+
+/// A histogram made ready to evaluate codes.
+struct Sums {
+    /// How many numbers are in the ranges before each.
+    before: Vec<u64>,
+    max: u64,
+}
+
+impl Sums {
+    fn new(histogram: &Histogram) -> Self {
+        let mut before = vec![0];
+        let mut sum = 0;
+        for count in &histogram.counts {
+            sum += count;
+            before.push(sum);
+        }
+        Self { before, max: histogram.max }
+    }
+
+    /// About how many numbers are below `bound`.
+    fn below(&self, bound: u64) -> u64 {
+        let range = range_of(bound);
+        if bound > self.max || range + 1 >= self.before.len() {
+            return self.before[self.before.len() - 1];
+        }
+        let (start, next) = (range_start(range), range_start(range + 1));
+        let within = u128::from(self.before[range + 1] - self.before[range]);
+        let part = within * u128::from(bound - start) / u128::from(next - start);
+        self.before[range] + part as u64
+    }
+
+    /// Bits that all numbers take in a code of these widths. `u64::MAX` if it does not reach the
+    /// greatest of them.
+    fn cost(&self, widths: &[u8; CLASSES]) -> u64 {
+        let (mut base, mut done, mut bits) = (0_u64, 0, 0);
+        for (class, &width) in widths.iter().enumerate() {
+            base += 1 << width;
+            let below = self.below(base);
+            bits += (below - done) * (class as u64 + 1 + u64::from(width));
+            done = below;
+            if base > self.max {
+                return bits;
+            }
+        }
+        u64::MAX
+    }
+
+    /// Changes one width, or moves a bit from one to another, as long as that makes the code shorter.
+    fn descend(&self, mut widths: [u8; CLASSES]) -> (u64, [u8; CLASSES]) {
+        let mut cost = self.cost(&widths);
+        loop {
+            let before = cost;
+            for class in 0..CLASSES {
+                for other in 0..CLASSES {
+                    for (step, other_step) in [(-1, 1), (-1, 0), (1, 0), (-2, 0), (2, 0)] {
+                        let mut next = widths;
+                        next[class] = next[class].saturating_add_signed(step).min(WIDTH_MAX);
+                        next[other] = (next[other] + other_step).min(WIDTH_MAX);
+                        let next_cost = self.cost(&next);
+                        if next_cost < cost {
+                            (cost, widths) = (next_cost, next);
+                        }
+                    }
+                }
+            }
+            if cost == before {
+                return (cost, widths);
+            }
+        }
+    }
+}
