@@ -111,9 +111,9 @@ impl<'a> RowBits<'a> {
     /// The 8 bytes at `index`, zeros behind the last.
     #[inline(always)]
     fn load(&self, index: usize) -> u64 {
-        match self.bytes.get(index..).and_then(|bytes| bytes.first_chunk()) {
-            Some(bytes) => u64::from_le_bytes(*bytes),
-            None => self.load_at_end(index),
+        match self.bytes.get(index..index + 8).map(TryInto::try_into) {
+            Some(Ok(bytes)) => u64::from_le_bytes(bytes),
+            _ => self.load_at_end(index),
         }
     }
 

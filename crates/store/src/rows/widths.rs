@@ -35,9 +35,10 @@ impl Widths {
         Some(Self { widths: u64::from_le_bytes(widths), bases })
     }
 
-    /// The shortest code of the numbers in `histogram` that a descent along single widths finds.
+    /// The shortest code of the numbers in `histogram` that a descent along single widths finds, and
+    /// about how many bits they take in it.
     /// Some thousand evaluations of the cost, whatever the histogram: 1 ms.
-    pub(super) fn fit(histogram: &Histogram) -> Self {
+    pub(super) fn fit(histogram: &Histogram) -> (u64, Self) {
         let sums = Sums::new(histogram);
         let bits_max = (64 - (histogram.max + 1).leading_zeros()) as u8;
         let starts = [(0, 1), (0, 2), (0, 3), (2, 2), (4, 1), (4, 3)];
@@ -46,8 +47,9 @@ impl Widths {
             widths[CLASSES - 1] = widths[CLASSES - 1].max(bits_max).min(WIDTH_MAX);
             sums.descend(widths)
         });
-        let (_, widths) = found.into_iter().min().unwrap_or_default();
-        Self::new(widths).unwrap_or_else(|| unreachable!("a descent stays within the widths"))
+        let (bits, widths) = found.into_iter().min().unwrap_or_default();
+        let code = Self::new(widths);
+        (bits, code.unwrap_or_else(|| unreachable!("a descent stays within the widths")))
     }
 
     /// The widths, as they are stored.
@@ -94,6 +96,14 @@ impl Histogram {
     pub(super) fn add(&mut self, number: u64) {
         self.counts[range_of(number)] += 1;
         self.max = self.max.max(number);
+    }
+
+    /// Adds what `other` has counted.
+    pub(super) fn merge(&mut self, other: &Self) {
+        for (count, other) in self.counts.iter_mut().zip(&other.counts) {
+            *count += other;
+        }
+        self.max = self.max.max(other.max);
     }
 }
 
