@@ -206,6 +206,26 @@ impl BlockFile {
         self.stream(0..self.payload_len)?.try_for_each(|block| block.map(drop))
     }
 
+    /// Bytes of a block, a power of two.
+    pub fn block_len(&self) -> u64 {
+        self.block_len
+    }
+
+    pub(super) fn reader(&self) -> &Reader {
+        &self.reader
+    }
+
+    pub(super) fn handle(&self) -> &FileHandle {
+        &self.file
+    }
+
+    /// Checks neighbouring blocks, of which this is the first, against their checksums.
+    pub(super) fn check_blocks(&self, first: u64, bytes: &[u8]) -> Result<()> {
+        // A block is at most 1 GiB.
+        let blocks = bytes.chunks(self.block_len as usize);
+        blocks.zip(first..).try_for_each(|(bytes, block)| self.check(block, bytes))
+    }
+
     fn request(&self, block: u64) -> Pending {
         let start = block * self.block_len;
         // At most a block, which is at most 1 GiB.

@@ -51,6 +51,11 @@ impl Reader {
         Ok(Reader { device: backend.start()?, pool, requests, bytes_read })
     }
 
+    /// This reader, with frames from another pool.
+    pub(super) fn with_pool(&self, pool: Arc<Pool>) -> Reader {
+        Reader { pool, ..self.clone() }
+    }
+
     /// Opens a file for reading.
     pub fn open_file(&self, path: impl AsRef<Path>, caching: Caching) -> Result<FileHandle> {
         let file = self.device.open(path.as_ref(), caching)?;

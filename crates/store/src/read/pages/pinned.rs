@@ -1,0 +1,148 @@
+//! Ranges that were got together, and what keeps their bytes in memory.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::error::Result;
+
+use super::PageCache;
+use super::run::Run;
+
+/// Bytes got from a [`PageCache`]; they stay in memory until this is used again or dropped. Using
+/// it again saves allocations.
+#[derive(Default)]
+pub struct Pinned {
+    runs: Vec<Arc<Run>>,
+    spans: Vec<Span>,
+    /// Numbers of spans whose bytes do not lie together, or end too close to the end of a run.
+    split: Vec<usize>,
+    scratch: Vec<u8>,
+}
+
+/// Where the bytes of a range are.
+#[derive(Clone, Copy)]
+struct Span {
+    /// The first run, or [`IN_SCRATCH`].
+    run: usize,
+    /// First byte in that run, or in the scratch buffer.
+    start: usize,
+    len: usize,
+}
+
+const IN_SCRATCH: usize = usize::MAX;
+
+impl Pinned {
+    /// Ranges that are pinned.
+    pub fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// Whether nothing is pinned.
+    pub fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
+    /// The bytes of the `index`-th range.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub fn bytes(&self, index: usize) -> &[u8] {
+        let Span { run, start, len } = self.spans[index];
+        &self.source(run)[start..start + len]
+    }
+
+    /// The bytes of the `index`-th range and [`PageCache::SLACK`] bytes or more behind them, of
+    /// whatever content.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub fn padded(&self, index: usize) -> &[u8] {
+        let Span { run, start, .. } = self.spans[index];
+        &self.source(run)[start..]
+    }
+
+    /// The bytes of each range.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        (0..self.len()).map(|index| self.bytes(index))
+    }
+
+    /// Lets go of everything.
+    pub fn clear(&mut self) {
+        self.runs.clear();
+        self.spans.clear();
+        self.split.clear();
+        self.scratch.clear();
+    }
+
+    fn source(&self, run: usize) -> &[u8] {
+        if run == IN_SCRATCH { &self.scratch } else { self.runs[run].bytes() }
+    }
+
+    pub(super) fn runs(&self) -> &[Arc<Run>] {
+        &self.runs
+    }
+
+    /// The run that was pinned last.
+    pub(super) fn last_run(&self) -> Option<&Arc<Run>> {
+        self.runs.last()
+    }
+
+    /// Keeps a run.
+    pub(super) fn push_run(&mut self, run: &Arc<Run>) {
+        self.runs.push(Arc::clone(run));
+    }
+
+    /// Lets go of the runs behind the first `len`.
+    pub(super) fn truncate_runs(&mut self, len: usize) {
+        self.runs.truncate(len);
+    }
+
+    /// Adds a range whose bytes begin in run number `first` and end in the last run.
+    pub(super) fn push_range(&mut self, range: &Range<u64>, first: usize) {
+        let len = (range.end - range.start) as usize;
+        let Some(run) = self.runs.get(first).filter(|_| len > 0) else {
+            self.split.push(self.spans.len());
+            self.spans.push(Span { run: first, start: 0, len });
+            return;
+        };
+        let start = (range.start - run.range.start) as usize;
+        if range.end + PageCache::SLACK as u64 > run.range.end {
+            self.split.push(self.spans.len());
+        }
+        self.spans.push(Span { run: first, start, len });
+    }
+
+    /// Copies together what is split, once all runs are there.
+    pub(super) fn assemble(&mut self) {
+        for index in std::mem::take(&mut self.split) {
+            let span = self.spans[index];
+            let start = self.scratch.len();
+            let (mut missing, mut skip) = (span.len, span.start);
+            for run in self.runs.iter().skip(span.run) {
+                if missing == 0 {
+                    break;
+                }
+                let bytes = &run.bytes()[skip..];
+                let part = bytes.len().min(missing);
+                self.scratch.extend_from_slice(&bytes[..part]);
+                (missing, skip) = (missing - part, 0);
+            }
+            debug_assert_eq!(missing, 0, "a range has all of its runs");
+            self.scratch.resize(start + span.len + PageCache::SLACK, 0);
+            self.spans[index] = Span { run: IN_SCRATCH, start, len: span.len };
+        }
+    }
+
+    /// Adds a range of `len` bytes that `read` fills in.
+    pub(super) fn copy_in(
+        &mut self,
+        len: usize,
+        read: impl FnOnce(&mut [u8]) -> Result<()>,
+    ) -> Result<()> {
+        let start = self.scratch.len();
+        self.scratch.resize(start + len + PageCache::SLACK, 0);
+        read(&mut self.scratch[start..start + len])?;
+        self.spans.push(Span { run: IN_SCRATCH, start, len });
+        Ok(())
+    }
+}

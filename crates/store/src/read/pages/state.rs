@@ -1,0 +1,317 @@
+//! Which pages are held, what they are held for, and which go when room is needed.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+
+use super::pinned::Pinned;
+use super::run::Run;
+
+/// Misses whose search for room a page that was read ahead survives. Then nobody seems to want it.
+const LIVES: u8 = 3;
+/// Pages that the search for room looks at on behalf of a page that is only read ahead.
+const SEARCH_MAX: usize = 1024;
+
+/// What was asked of a cache, in pages unless it says otherwise. A page counts as often as a range
+/// touches it.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct PageStatistics {
+    /// Pages that ranges touched when they were got.
+    pub wanted: u64,
+    /// Of those, pages that were held or on their way.
+    pub hits: u64,
+    /// Of the hits, pages that had arrived.
+    pub ready: u64,
+    /// Pages that were not asked for before they were needed.
+    pub misses: u64,
+    /// Requests made.
+    pub requests: u64,
+    /// Most requests in flight at a time.
+    pub in_flight_max: u64,
+    /// Pages read, with those of gaps.
+    pub pages_read: u64,
+    /// Bytes read, without those that found no room and went past the cache.
+    pub bytes_read: u64,
+    /// Bytes that went past the cache.
+    pub bytes_past: u64,
+}
+
+impl PageStatistics {
+    /// The share of pages that were held or on their way when they were needed.
+    pub fn hit_rate(&self) -> f64 {
+        if self.wanted == 0 { 1.0 } else { self.hits as f64 / self.wanted as f64 }
+    }
+}
+
+/// What pages are read for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To be used later.
+    Ahead,
+    /// Somebody waits for the first of them.
+    Now,
+    /// Somebody is about to wait for them, but has others first.
+    Soon,
+}
+
+/// The pages of a cache.
+pub(super) struct State {
+    /// For each page, one more than the number of its slot; zero where it is not held.
+    table: Vec<u32>,
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    /// Where the search for room goes on.
+    hand: usize,
+    /// Slots whose reads were not over when last looked at.
+    in_flight: Vec<u32>,
+    bytes_in_flight: u64,
+    /// Claims made so far: the time in which claims are old.
+    claims_made: u64,
+    /// When the latest claim of what is used by now was made.
+    claim_used: u64,
+    statistics: PageStatistics,
+}
+
+/// A run that is held or on its way, or nothing.
+#[derive(Default)]
+struct Slot {
+    run: Option<Arc<Run>>,
+    /// Ranges that were announced and did not use it yet.
+    claims: u32,
+    /// When the latest of them was made.
+    claimed_at: u64,
+    /// Searches for room that it still survives on account of its claims.
+    lives: u8,
+    /// Used since the hand last came by.
+    referenced: bool,
+    in_flight: bool,
+    /// It was not asked for before it was needed.
+    is_miss: bool,
+}
+
+impl State {
+    pub(super) fn new(pages: u64) -> Result<State> {
+        let limit = u64::from(u32::MAX) - 1;
+        if pages > limit {
+            return Err(Error::Limit { what: "pages of a file", found: pages, limit });
+        }
+        Ok(State {
+            table: vec![0; pages as usize],
+            slots: Vec::new(),
+            free: Vec::new(),
+            hand: 0,
+            in_flight: Vec::new(),
+            bytes_in_flight: 0,
+            claims_made: 0,
+            claim_used: 0,
+            statistics: PageStatistics::default(),
+        })
+    }
+
+    pub(super) fn statistics(&self) -> PageStatistics {
+        self.statistics
+    }
+
+    /// The end of the run that has this page, if there is one.
+    pub(super) fn held_to(&self, page: u64) -> Option<u64> {
+        self.slot_of(page).map(|slot| self.run(slot).pages.end)
+    }
+
+    /// Reads in flight, and their bytes.
+    pub(super) fn in_flight(&self) -> (usize, u64) {
+        (self.in_flight.len(), self.bytes_in_flight)
+    }
+
+    /// Looks which reads are over.
+    pub(super) fn reap(&mut self) {
+        let State { slots, in_flight, bytes_in_flight, .. } = self;
+        in_flight.retain(|&slot| {
+            let slot = &mut slots[slot as usize];
+            slot.in_flight = slot.run.as_ref().is_some_and(|run| !run.is_settled());
+            if let Some(run) = slot.run.as_ref().filter(|_| !slot.in_flight) {
+                *bytes_in_flight -= run.range.end - run.range.start;
+            }
+            slot.in_flight
+        });
+    }
+
+    /// A held page will be used once more, so it must stay.
+    pub(super) fn claim(&mut self, page: u64) {
+        if let Some(slot) = self.slot_of(page) {
+            self.claims_made += 1;
+            let slot = &mut self.slots[slot];
+            slot.claims = slot.claims.saturating_add(1);
+            slot.claimed_at = self.claims_made;
+            slot.lives = LIVES;
+        }
+    }
+
+    /// Adds a run that is on its way. None of its pages is held.
+    pub(super) fn insert(&mut self, run: Arc<Run>, claims: u32, purpose: Purpose) {
+        let bytes = run.range.end - run.range.start;
+        let pages = run.pages.start as usize..run.pages.end as usize;
+        let number = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Slot::default());
+            // There are no more slots than pages.
+            (self.slots.len() - 1) as u32
+        });
+        debug_assert!(self.table[pages.clone()].iter().all(|&slot| slot == 0));
+        self.claims_made += u64::from(claims);
+        self.statistics.pages_read += pages.len() as u64;
+        self.table[pages].fill(number + 1);
+        self.slots[number as usize] = Slot {
+            run: Some(run),
+            claims,
+            claimed_at: self.claims_made,
+            lives: LIVES,
+            referenced: false,
+            in_flight: true,
+            is_miss: purpose != Purpose::Ahead,
+        };
+        self.in_flight.push(number);
+        self.bytes_in_flight += bytes;
+        self.statistics.requests += 1;
+        self.statistics.bytes_read += bytes;
+        let in_flight = self.in_flight.len() as u64;
+        self.statistics.in_flight_max = self.statistics.in_flight_max.max(in_flight);
+    }
+
+    /// Pins the runs of a range if all of its pages are held or on their way.
+    pub(super) fn pin(
+        &mut self,
+        range: &Range<u64>,
+        pages: Range<u64>,
+        pinned: &mut Pinned,
+    ) -> bool {
+        let kept = pinned.runs().len();
+        // A range that begins where the last one ended shares its run.
+        let shares = pinned.last_run().is_some_and(|run| run.pages.contains(&pages.start));
+        let first = if shares { kept - 1 } else { kept };
+        let mut page = pages.start;
+        while page < pages.end {
+            let Some(slot) = self.slot_of(page) else {
+                pinned.truncate_runs(kept);
+                return false;
+            };
+            let run = self.run(slot);
+            page = run.pages.end;
+            let is_last = pinned.last_run().is_some_and(|last| Arc::ptr_eq(last, run));
+            if !is_last {
+                pinned.push_run(run);
+            }
+        }
+        self.use_pages(pages);
+        pinned.push_range(range, first);
+        true
+    }
+
+    /// Notes that held pages are used.
+    fn use_pages(&mut self, pages: Range<u64>) {
+        let mut page = pages.start;
+        while page < pages.end {
+            let Some(number) = self.slot_of(page) else { return };
+            let slot = &mut self.slots[number];
+            if slot.claims > 0 {
+                slot.claims -= 1;
+                self.claim_used = self.claim_used.max(slot.claimed_at);
+            }
+            slot.referenced = true;
+            let Some(run) = &slot.run else { return };
+            let end = run.pages.end.min(pages.end);
+            let count = end - page;
+            page = end;
+            self.statistics.wanted += count;
+            if !run.bytes().is_empty() || run.is_settled() {
+                self.statistics.hits += u64::from(!slot.is_miss) * count;
+                self.statistics.ready += u64::from(!slot.is_miss) * count;
+                self.statistics.misses += u64::from(slot.is_miss) * count;
+                slot.is_miss = false;
+            } else if slot.is_miss {
+                self.statistics.misses += count;
+            } else {
+                self.statistics.hits += count;
+            }
+        }
+    }
+
+    /// Counts a range that is read past the cache.
+    pub(super) fn count_past(&mut self, pages: Range<u64>, range: &Range<u64>) {
+        self.statistics.wanted += pages.end - pages.start;
+        self.statistics.misses += pages.end - pages.start;
+        self.statistics.bytes_past += range.end - range.start;
+    }
+
+    /// Drops a run whose read failed.
+    pub(super) fn forget(&mut self, run: &Arc<Run>) {
+        if let Some(slot) = self.slot_of(run.pages.start)
+            && Arc::ptr_eq(self.run(slot), run)
+        {
+            self.land(slot);
+            self.remove(slot);
+        }
+    }
+
+    /// Takes the read of a slot off those in flight.
+    fn land(&mut self, number: usize) {
+        let State { slots, in_flight, bytes_in_flight, .. } = self;
+        let slot = &mut slots[number];
+        if let Some(run) = slot.run.as_ref().filter(|_| slot.in_flight) {
+            *bytes_in_flight -= run.range.end - run.range.start;
+            slot.in_flight = false;
+            in_flight.retain(|&other| other as usize != number);
+        }
+    }
+
+    /// Makes some room, if there is a run that nobody holds or waits for. CLOCK (F. J. Corbato,
+    /// *A Paging Experiment with the Multics System*, 1968): one that was used since the hand last
+    /// came by gets a second chance, one that was announced and not used yet several.
+    pub(super) fn evict(&mut self, purpose: Purpose) -> bool {
+        let sweeps = if purpose == Purpose::Ahead { 2 } else { usize::from(LIVES) + 2 };
+        let mut steps = self.slots.len() * sweeps;
+        if purpose == Purpose::Ahead {
+            steps = steps.min(SEARCH_MAX);
+        }
+        // What was announced this much later is in use: older claims are forgotten ones.
+        let forgotten = self.claim_used.saturating_sub(self.slots.len() as u64);
+        for _ in 0..steps {
+            self.hand = (self.hand + 1) % self.slots.len();
+            let slot = &mut self.slots[self.hand];
+            // Pins are made under the lock of this state, so a count of one stays one.
+            let is_free = slot.run.as_ref().is_some_and(|run| Arc::strong_count(run) == 1);
+            if !is_free || slot.in_flight {
+                continue;
+            }
+            if slot.claims > 0 && slot.claimed_at < forgotten {
+                slot.claims = 0;
+            }
+            if slot.claims > 0 {
+                if purpose != Purpose::Ahead {
+                    slot.lives -= 1;
+                    slot.claims = if slot.lives == 0 { 0 } else { slot.claims };
+                }
+            } else if !std::mem::take(&mut slot.referenced) {
+                self.remove(self.hand);
+                return true;
+            }
+        }
+        false
+    }
+
+    fn remove(&mut self, number: usize) {
+        if let Some(run) = self.slots[number].run.take() {
+            self.table[run.pages.start as usize..run.pages.end as usize].fill(0);
+            // As `insert` made it.
+            self.free.push(number as u32);
+        }
+    }
+
+    fn slot_of(&self, page: u64) -> Option<usize> {
+        let entry = *self.table.get(page as usize)?;
+        (entry as usize).checked_sub(1)
+    }
+
+    fn run(&self, slot: usize) -> &Arc<Run> {
+        self.slots[slot].run.as_ref().expect("the table names slots that hold a run")
+    }
+}
