@@ -90,6 +90,7 @@ fn exit_code(error: &Error) -> u8 {
         {
             3
         }
+        Error::MissingLayout { .. } => 2,
         Error::OverBudget { .. } => 4,
         Error::Cancelled => 130,
         _ => 1,

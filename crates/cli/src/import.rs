@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use tegula_store::import::input::{ColumnsTaken, Format, IdKind, InputOptions};
 use tegula_store::import::{self, ImportConfig, ImportReport, VertexOrder};
+use tegula_store::rows::RowEncoding;
 
 use crate::args::{Budget, Threads};
 use crate::errors::Result;
@@ -63,9 +64,12 @@ pub struct ImportArgs {
     /// How vertices are numbered.
     #[arg(long, value_enum, default_value_t = Order::Auto)]
     order: Order,
-    /// Which layouts are stored: there is one as yet.
+    /// Which layouts are stored: tiles always; rows for runs that follow few edges at a time.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "tiles")]
     layouts: Vec<Layout>,
+    /// How neighbours are coded in rows [default: gap].
+    #[arg(long, value_enum, value_name = "ENCODING")]
+    row_encoding: Option<RowCoding>,
     /// Memory budget.
     #[command(flatten)]
     budget: Budget,
@@ -104,6 +108,29 @@ enum Order {
 enum Layout {
     /// Sorted by target, for scans.
     Tiles,
+    /// Sorted by source, to be sought one by one.
+    Rows,
+}
+
+/// How neighbours are coded in rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum RowCoding {
+    /// Ids of a fixed width.
+    Plain,
+    /// Offsets to the source by magnitude.
+    Ceesor,
+    /// Gaps between sorted neighbours, in codes fitted to the graph.
+    Gap,
+}
+
+impl RowCoding {
+    fn encoding(self) -> RowEncoding {
+        match self {
+            RowCoding::Plain => RowEncoding::Plain,
+            RowCoding::Ceesor => RowEncoding::Ceesor,
+            RowCoding::Gap => RowEncoding::Gap,
+        }
+    }
 }
 
 /// The help for an option that names a column.
@@ -117,6 +144,12 @@ fn column_help(role: &str, usual: &[&str]) -> String {
 }
 
 impl ImportArgs {
+    /// The encoding of the rows, if there are to be any: whoever asks for an encoding asks for rows.
+    fn rows(&self) -> Option<RowEncoding> {
+        let is_wanted = self.layouts.contains(&Layout::Rows) || self.row_encoding.is_some();
+        is_wanted.then(|| self.row_encoding.map_or(RowEncoding::default(), RowCoding::encoding))
+    }
+
     fn config(&self) -> ImportConfig {
         let input = InputOptions {
             format: self.format,
@@ -142,6 +175,7 @@ impl ImportArgs {
                 Order::Given => Some(VertexOrder::Given),
                 Order::Degree => Some(VertexOrder::Degree),
             },
+            rows: self.rows(),
             memory: self.budget.bytes(),
             threads: self.threads.count(),
             replace: self.force,
@@ -187,6 +221,7 @@ fn to_json(report: &ImportReport, elapsed: Duration) -> json::Import {
             ("ordering", stages.ordering),
             ("sorting", stages.sorting),
             ("building", stages.building),
+            ("rows", stages.rows),
         ]),
         peak_memory_bytes: json::peak_memory(),
         order: report.order.name.clone(),

@@ -26,6 +26,8 @@ pub struct Run<'a, S> {
     pub iterations: u64,
     pub seconds: RunSeconds,
     pub iteration_seconds: Vec<Seconds>,
+    /// How the edges of each iteration were reached: scan, seek or pull.
+    pub processes: Vec<&'static str>,
     pub edges_processed: u64,
     pub tiles_skipped: u64,
     pub bytes_read: u64,
@@ -143,10 +145,18 @@ pub struct Generate {
 
 /// Bytes per edge of each layout.
 pub fn bytes_per_edge(files: &[FileEntry], edges: u64) -> BTreeMap<&'static str, f64> {
-    let is_of_tiles = |name: &str| matches!(name, file_names::TILES | file_names::TILE_TABLE);
-    let tiles = files.iter().filter(|file| is_of_tiles(&file.name));
-    let bytes: u64 = tiles.map(|file| file.bytes).sum();
-    BTreeMap::from([("tiles", bytes as f64 / edges.max(1) as f64)])
+    let layouts = [
+        ("tiles", [file_names::TILES, file_names::TILE_TABLE]),
+        ("rows", [file_names::ROWS, file_names::ROW_INDEX]),
+    ];
+    let of_layout = |names: [&str; 2]| {
+        let own = files.iter().filter(|file| names.contains(&file.name.as_str()));
+        let bytes: u64 = own.map(|file| file.bytes).sum();
+        bytes as f64 / edges.max(1) as f64
+    };
+    let is_there = |names: &[&str; 2]| files.iter().any(|file| names.contains(&file.name.as_str()));
+    let there = layouts.into_iter().filter(|(_, names)| is_there(names));
+    there.map(|(layout, names)| (layout, of_layout(names))).collect()
 }
 
 /// The most memory that this process ever had, in bytes; 0 where the system does not tell.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use tegula_store::VertexId;
 use tegula_store::tiles::TileSummary;
 
 /// A set of vertices, with a summary by which tiles are passed over.
@@ -21,6 +22,28 @@ impl ActiveSet {
         let words = vertex_count.div_ceil(64);
         let chunks = words.div_ceil(CHUNK_WORDS).div_ceil(64);
         ActiveSet { words: vec![0; words], chunks: vec![0; chunks], count: 0 }
+    }
+
+    /// What [`ActiveSet::may_meet`] needs to know of the set of these vertices, and no more.
+    pub fn summary_of(vertices: &[VertexId], vertex_count: usize) -> ActiveSet {
+        let chunk_count = vertex_count.div_ceil(1 << TileSummary::CHUNK_LOG2_MIN);
+        let mut chunks = vec![0; chunk_count.div_ceil(64)];
+        for vertex in vertices {
+            let chunk = vertex.index() >> TileSummary::CHUNK_LOG2_MIN;
+            chunks[chunk / 64] |= 1 << (chunk % 64);
+        }
+        ActiveSet { words: Vec::new(), chunks, count: vertices.len() as u64 }
+    }
+
+    /// Up to so many vertices of the set, from everywhere in it.
+    pub fn sample(&self, count: usize) -> Vec<VertexId> {
+        let step = self.words.len().div_ceil(count).max(1);
+        let first_of = |words: &[u64], first: usize| {
+            let index = words.iter().position(|&word| word != 0)?;
+            Some(VertexId(((first + index) * 64) as u32 + words[index].trailing_zeros()))
+        };
+        let parts = self.words.chunks(step).enumerate();
+        parts.filter_map(|(part, words)| first_of(words, part * step)).collect()
     }
 
     /// Bytes that a set over so many vertices takes.
@@ -77,7 +100,7 @@ impl ActiveSet {
     fn has_any_chunk(&self, vertices: Range<u64>) -> bool {
         let first = (vertices.start >> TileSummary::CHUNK_LOG2_MIN) as usize;
         let last = (vertices.end >> TileSummary::CHUNK_LOG2_MIN) as usize;
-        let last = last.min(self.words.len().div_ceil(CHUNK_WORDS));
+        let last = last.min(64 * self.chunks.len());
         (first..last).any(|index| self.chunks[index / 64] >> (index % 64) & 1 == 1)
     }
 }

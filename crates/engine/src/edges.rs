@@ -10,6 +10,7 @@ use tegula_store::{Result, VertexId};
 
 use crate::instructions::{Instructions, WithInstructions};
 use crate::options::{RunOptions, RunStatistics};
+use crate::process::Process;
 use crate::run::cache_within;
 use crate::scan::{Direction, ScanJob, ScanWorker, scan};
 use crate::tile_cache::Part;
@@ -46,6 +47,7 @@ pub fn visit_edges<V: EdgeVisitor>(
     Ok(RunStatistics {
         iterations: 1,
         iteration_times: vec![started.elapsed()],
+        processes: vec![Process::Scan],
         edges_processed: done.edges_processed,
         tiles_skipped: done.tiles_skipped,
         bytes_read: graph.reader().statistics().bytes_read - read_before,

@@ -1,21 +1,46 @@
 //! A program on its way, whatever its types: what a set of jobs that shares scans consists of.
 
+use tegula_store::Result;
+use tegula_store::rows::RowReader;
+
+use crate::process::{Frontier, Process};
 use crate::scan::ScanJob;
+use crate::workers::Workers;
 
 /// One of the jobs that share a scan.
 pub trait Job {
     /// Iterations begun so far.
     fn iteration(&self) -> u64;
 
-    /// Generate: asks the program whether it goes on and fills the array of messages. False when
-    /// the job is over.
-    fn generate(&mut self) -> bool;
+    /// Asks the program whether it goes on. False when the job is over, from then on.
+    fn begin_iteration(&mut self) -> bool;
 
-    /// The process and apply phases, to be run by a scan.
+    /// Which vertices are active, for the choice of how their edges are reached.
+    fn frontier(&self) -> Frontier<'_>;
+
+    /// Generate, and the process and apply phases as a job of a scan.
     fn start_scan(&mut self) -> Box<dyn RunningScan + '_>;
 
     /// Takes over what the scan left: sums, active vertices, settled targets.
-    fn finish_iteration(&mut self);
+    fn finish_scan(&mut self);
+
+    /// The whole iteration by rows: [`Process::Seek`] or [`Process::Pull`].
+    ///
+    /// # Errors
+    /// Those of reading; cancellation; a worker that panicked.
+    fn run_on_rows(
+        &mut self,
+        process: Process,
+        rows: &RowReader,
+        workers: &Workers<'_>,
+    ) -> Result<RowsDone>;
+}
+
+/// What an iteration by rows did.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RowsDone {
+    /// Edges that were looked at.
+    pub edges: u64,
 }
 
 /// The part of a job that a scan works on.

@@ -6,18 +6,22 @@ mod instructions;
 mod job;
 mod kernel;
 mod options;
+mod process;
 mod program;
 mod run;
 mod scan;
 mod superstep;
 mod tile_cache;
+mod workers;
 
 pub use edges::{EdgeVisitor, visit_edges};
 pub use instructions::Instructions;
 pub use options::{PROCESS_OVERHEAD, RunOptions, RunStatistics, open_graph};
+pub use process::{Choice, Executor, Process};
 pub use program::{Activity, ApplyTo, EdgeWeight, Next, Program, Value};
 pub use run::{Estimate, Outcome, estimate, run, run_together};
 
 pub use tegula_store::graph::Graph;
+pub use tegula_store::read::Speed;
 pub use tegula_store::tiles::TileSummary;
 pub use tegula_store::{Error, Result, VertexId, huge};

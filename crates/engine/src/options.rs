@@ -4,10 +4,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use tegula_store::graph::Graph;
-use tegula_store::read::{Backend, Caching, Pool, Reader};
+use tegula_store::read::{Backend, Caching, Pool, Reader, Speed};
 use tegula_store::{Cancel, Progress, Result, Silent};
 
 use crate::instructions::Instructions;
+use crate::process::{Executor, Process};
 
 /// Memory of the process apart from vertex arrays and frames: code, tables, stacks.
 pub const PROCESS_OVERHEAD: u64 = 24 << 20;
@@ -18,6 +19,10 @@ pub struct RunOptions<'a> {
     pub memory: u64,
     /// Worker threads, at least 1. Results do not depend on it.
     pub threads: usize,
+    /// Whether iterations go through tiles or along rows. Results do not depend on it.
+    pub executor: Executor,
+    /// What the device with the graph does.
+    pub speed: Speed,
     /// Instructions for the inner loops. Results do not depend on it.
     pub instructions: Instructions,
     /// Stops the run, within the time of a few tiles.
@@ -32,6 +37,8 @@ impl Default for RunOptions<'_> {
         RunOptions {
             memory: 1 << 30,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
+            executor: Executor::Auto,
+            speed: Speed::default(),
             instructions: Instructions::detect(),
             cancel: Cancel::default(),
             progress: &Silent,
@@ -60,7 +67,10 @@ pub struct RunStatistics {
     pub iterations: u64,
     /// Time of each iteration.
     pub iteration_times: Vec<Duration>,
-    /// Edges in the tiles that were processed, over all iterations.
+    /// How the edges of each iteration were reached; that of the first job, where several share scans.
+    pub processes: Vec<Process>,
+    /// Edges in the tiles that were processed and in the rows that were looked through, over all
+    /// iterations.
     pub edges_processed: u64,
     /// Tiles that were passed over, over all iterations, because no job had a use for them.
     pub tiles_skipped: u64,

@@ -69,6 +69,15 @@ pub trait Program: Send + Sync {
     /// Whether `degree` is wanted: it costs 4 bytes a vertex. Elsewhere it is 0.
     const NEEDS_DEGREE: bool;
 
+    /// Whether `reduce` and `merge` are associative and commutative to the bit, and `apply` does nothing
+    /// for the identity: a smallest number is, a sum of floats is not. Then edges may come in any order,
+    /// and an iteration with few active vertices [seeks](crate::Process::Seek) their rows.
+    const IS_EXACT: bool = false;
+
+    /// Whether of all messages to a vertex that is not settled the one from the smallest source is what
+    /// they are reduced to, and settles the vertex. Then an iteration may [pull](crate::Process::Pull).
+    const FIRST_SOURCE_WINS: bool = false;
+
     /// Bytes that the program itself holds, where they are worth to be counted in the budget.
     fn size(&self) -> u64 {
         0
@@ -115,5 +124,20 @@ pub trait Program: Send + Sync {
     #[inline(always)]
     fn is_settled(&self, _state: &Self::State) -> bool {
         false
+    }
+
+    /// Whether a message can change this state. One that cannot need not be sent, which is the filter of
+    /// DFOGraph (section 3.3), on one machine.
+    #[inline(always)]
+    fn is_news(&self, state: &Self::State, _message: Self::Message) -> bool {
+        !self.is_settled(state)
+    }
+
+    /// When an active vertex is to signal: those with the smallest number come first, the others are put
+    /// off while rows are sought. A scan takes all at once. This is what makes a search for shortest
+    /// paths a delta-stepping one (Meyer, Sanders 2003).
+    #[inline(always)]
+    fn bucket(&self, _state: &Self::State) -> u64 {
+        0
     }
 }

@@ -3,15 +3,18 @@
 use std::time::Instant;
 
 use tegula_store::graph::Graph;
+use tegula_store::rows::{RowReader, Rows};
 use tegula_store::tiles::EdgeWeight;
 use tegula_store::{Error, Result, Unit};
 
 use crate::job::Job;
 use crate::options::{PROCESS_OVERHEAD, RunOptions, RunStatistics};
+use crate::process::{Chooser, Executor};
 use crate::program::Program;
-use crate::scan::{Direction, ScanJob, scan};
+use crate::scan::{Direction, ScanJob, ScanStatistics, scan};
 use crate::superstep::Supersteps;
 use crate::tile_cache::TileCache;
+use crate::workers::Workers;
 
 /// What a run needs of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,17 +80,72 @@ pub(crate) fn cache_within<'g>(
     Ok(TileCache::new(graph, options.threads, has_weights, budget))
 }
 
+/// The rows for what the budget leaves beside `held` bytes, and the bytes that they take.
+///
+/// Where rows and tiles do not both fit, tiles get most of it in a run that may use them: a scan comes
+/// by every tile, while seeking needs room for what is on its way and little more.
+fn rows_within(
+    graph: &Graph,
+    held: u64,
+    has_weights: bool,
+    options: &RunOptions<'_>,
+) -> Result<Option<(RowReader, u64)>> {
+    let estimate = estimate_with(graph, options.threads, held, has_weights);
+    let index = Rows::size(graph);
+    let needed = estimate.needed() + index + RowReader::CACHE_SIZE_MIN;
+    if needed > options.memory {
+        let (what, budget) = ("the run by rows".to_owned(), options.memory);
+        return match options.executor {
+            Executor::Seek => Err(Error::OverBudget { what, needed, budget }),
+            _ => Ok(None),
+        };
+    }
+    let free = options.memory - needed + RowReader::CACHE_SIZE_MIN;
+    let all = RowReader::cache_size_max(graph, has_weights);
+    let share = match options.executor {
+        Executor::Seek => free,
+        _ if all + graph.tile_bytes() <= free => free,
+        _ => free / 4,
+    };
+    let size = all.min(share.max(RowReader::CACHE_SIZE_MIN));
+    let rows = RowReader::open(graph, has_weights, size, &options.speed.targets)?;
+    Ok(rows.map(|rows| (rows, index + size)))
+}
+
+/// The rows, where a run of an exact program may use them.
+fn rows_of<P: Program>(
+    graph: &Graph,
+    held: u64,
+    has_weights: bool,
+    options: &RunOptions<'_>,
+) -> Result<Option<(RowReader, u64)>> {
+    if !P::IS_EXACT || options.executor == Executor::Scan {
+        return Ok(None);
+    }
+    if graph.manifest().rows.is_none() && options.executor == Executor::Seek {
+        let path = graph.directory().to_owned();
+        return Err(Error::MissingLayout { path, layout: "rows" });
+    }
+    let own = Supersteps::<P>::rows_size(graph, options.threads);
+    let rows = rows_within(graph, held + own, has_weights, options)?;
+    Ok(rows.map(|(rows, size)| (rows, own + size)))
+}
+
 /// Runs a program to its end.
 ///
 /// # Errors
 /// [`Error::OverBudget`] before anything is read, [`Error::Corrupt`] and [`Error::Io`] from reading,
-/// [`Error::Cancelled`], [`Error::WorkerFailed`].
+/// [`Error::MissingLayout`] where rows are asked for and there are none, [`Error::Cancelled`],
+/// [`Error::WorkerFailed`].
 pub fn run<P: Program>(graph: &Graph, program: P, options: &RunOptions<'_>) -> Result<Outcome<P>> {
     let has_weights = P::Weight::IS_WEIGHTED && graph.is_weighted();
     let held = Supersteps::<P>::size(graph, options.threads) + program.size();
+    let rows = rows_of::<P>(graph, held, has_weights, options)?;
+    let held = held + rows.as_ref().map_or(0, |(_, size)| *size);
     let cache = cache_within(graph, "the run", held, has_weights, options)?;
     let mut job = Supersteps::new(graph, program, options.instructions, options.threads)?;
-    let statistics = run_jobs(&cache, &mut [&mut job], options)?;
+    let rows = rows.as_ref().map(|(rows, _)| rows);
+    let statistics = run_jobs(&cache, rows, &mut [&mut job], options)?;
     let (states, program) = job.into_result();
     Ok(Outcome { states, program, statistics })
 }
@@ -110,7 +168,7 @@ pub fn run_together<P: Program, Q: Program>(
     let cache = cache_within(graph, "the runs", held, has_weights, options)?;
     let mut first = Supersteps::new(graph, first, options.instructions, options.threads)?;
     let mut second = Supersteps::new(graph, second, options.instructions, options.threads)?;
-    let statistics = run_jobs(&cache, &mut [&mut first, &mut second], options)?;
+    let statistics = run_jobs(&cache, None, &mut [&mut first, &mut second], options)?;
     let outcome_of = |iterations| RunStatistics { iterations, ..statistics.clone() };
     let (first_statistics, second_statistics) =
         (outcome_of(first.iteration()), outcome_of(second.iteration()));
@@ -120,37 +178,76 @@ pub fn run_together<P: Program, Q: Program>(
     Ok((first, Outcome { states, program, statistics: second_statistics }))
 }
 
-/// Iterates until every job is over: one scan an iteration, shared by all that still run.
+/// Iterates until every job is over. Each job has the choice of [`Process`]; those that scan share one
+/// scan an iteration.
 fn run_jobs(
     cache: &TileCache<'_>,
+    rows: Option<&RowReader>,
     jobs: &mut [&mut dyn Job],
     options: &RunOptions<'_>,
 ) -> Result<RunStatistics> {
-    let reader = cache.graph().reader();
-    let read_before = reader.statistics().bytes_read;
+    let bytes_read = || {
+        let by_rows = rows.map_or(0, RowReader::bytes_read);
+        cache.graph().reader().statistics().bytes_read + by_rows
+    };
+    let read_before = bytes_read();
+    let workers = Workers { threads: options.threads, cancel: &options.cancel };
+    let mut chooser =
+        Chooser::new(options.executor, rows, cache, options.threads, options.speed.clone());
     let mut statistics = RunStatistics::default();
     options.progress.begin("iterating", None, Unit::Iterations);
     loop {
         options.cancel.check()?;
         let started = Instant::now();
-        let mut running: Vec<_> =
-            jobs.iter_mut().filter_map(|job| job.generate().then_some(job)).collect();
-        if running.is_empty() {
+        let mut scanning: Vec<&mut &mut dyn Job> = Vec::new();
+        let mut choices = Vec::new();
+        for job in &mut *jobs {
+            if !job.begin_iteration() {
+                continue;
+            }
+            let (choice, rows) = chooser.choose(&job.frontier());
+            choices.push(choice);
+            match rows {
+                Some(rows) => {
+                    let done = job.run_on_rows(choice.process, rows, &workers)?;
+                    statistics.edges_processed += done.edges;
+                }
+                None => scanning.push(job),
+            }
+        }
+        if choices.is_empty() {
             break;
         }
-        let scans: Vec<_> = running.iter_mut().map(|job| job.start_scan()).collect();
-        let scan_jobs: Vec<&dyn ScanJob> = scans.iter().map(|scan| &**scan as _).collect();
-        let done =
-            scan(cache, &scan_jobs, Direction::FirstToLast, options.threads, &options.cancel)?;
-        scans.into_iter().for_each(|scan| scan.end());
-        running.iter_mut().for_each(|job| job.finish_iteration());
+        if !scanning.is_empty() {
+            let done = scan_once(cache, &mut scanning, options)?;
+            statistics.edges_processed += done.edges_processed;
+            statistics.tiles_skipped += done.tiles_skipped;
+        }
+        let took = started.elapsed();
+        if let [choice] = choices[..] {
+            chooser.learn(&choice, took);
+            tracing::debug!(iteration = statistics.iterations, ?choice, ?took);
+        }
+        statistics.processes.extend(choices.first().map(|choice| choice.process));
         statistics.iterations += 1;
-        statistics.iteration_times.push(started.elapsed());
-        statistics.edges_processed += done.edges_processed;
-        statistics.tiles_skipped += done.tiles_skipped;
+        statistics.iteration_times.push(took);
         options.progress.advance(1);
     }
     options.progress.end();
-    statistics.bytes_read = reader.statistics().bytes_read - read_before;
+    statistics.bytes_read = bytes_read() - read_before;
     Ok(statistics)
+}
+
+/// One scan for several jobs.
+fn scan_once(
+    cache: &TileCache<'_>,
+    jobs: &mut [&mut &mut dyn Job],
+    options: &RunOptions<'_>,
+) -> Result<ScanStatistics> {
+    let scans: Vec<_> = jobs.iter_mut().map(|job| job.start_scan()).collect();
+    let scan_jobs: Vec<&dyn ScanJob> = scans.iter().map(|scan| &**scan as _).collect();
+    let done = scan(cache, &scan_jobs, Direction::FirstToLast, options.threads, &options.cancel)?;
+    scans.into_iter().for_each(|scan| scan.end());
+    jobs.iter_mut().for_each(|job| job.finish_scan());
+    Ok(done)
 }

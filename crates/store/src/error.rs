@@ -57,6 +57,14 @@ pub enum Error {
         /// Newest version that this build reads.
         supported: u32,
     },
+    /// The work needs a layout that the graph was not given.
+    #[error("{} has no layout `{layout}`; import it with --layouts tiles,{layout}", path.display())]
+    MissingLayout {
+        /// The graph directory.
+        path: PathBuf,
+        /// The layout.
+        layout: &'static str,
+    },
     /// The output exists and was not to be replaced.
     #[error("{} exists already; choose another name or pass --force", path.display())]
     AlreadyExists {

@@ -6,6 +6,7 @@ mod error;
 mod ids;
 mod progress;
 mod temporary;
+mod workers;
 
 pub mod graph;
 pub mod huge;
@@ -19,3 +20,4 @@ pub use error::{At, Bytes, Error, Place, Result};
 pub use ids::{OriginalId, VERTEX_COUNT_MAX, VertexId};
 pub use progress::{Cancel, Progress, Silent, Unit};
 pub use temporary::Temporary;
+pub use workers::for_each_index;

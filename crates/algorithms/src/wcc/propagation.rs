@@ -14,6 +14,7 @@ impl Program for SmallestId {
 
     const APPLY_TO: ApplyTo = ApplyTo::Reached;
     const NEEDS_DEGREE: bool = false;
+    const IS_EXACT: bool = true;
 
     fn init(&self, vertex: VertexId, _degree: u32, (): &mut ()) -> (u32, Activity) {
         (vertex.0, Activity::Active)
@@ -58,4 +59,9 @@ impl Program for SmallestId {
     }
 
     fn merge(&self, (): &mut (), (): ()) {}
+
+    #[inline(always)]
+    fn is_news(&self, label: &u32, message: u32) -> bool {
+        message < *label
+    }
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use clap::Subcommand;
 use serde::Serialize;
-use tegula_engine::{Error, Estimate, Graph, Instructions, RunOptions, RunStatistics};
+use tegula_engine::{Error, Estimate, Graph, Instructions, RunOptions, RunStatistics, Speed};
 use tegula_store::Cancel;
 use tegula_store::graph::file_names;
 
@@ -111,6 +111,8 @@ fn execute<R: Runnable>(runnable: &R, session: &Session) -> Result<()> {
     let options = RunOptions {
         memory: args.reading.budget.bytes(),
         threads: args.threads.count(),
+        executor: args.executor(),
+        speed: Speed::default(),
         instructions: Instructions::detect(),
         cancel: session.cancel.clone(),
         progress: &progress,
@@ -208,6 +210,7 @@ impl Done<'_> {
             iterations: statistics.iterations,
             seconds: self.seconds,
             iteration_seconds: statistics.iteration_times.iter().copied().map(Seconds).collect(),
+            processes: statistics.processes.iter().map(|process| process.name()).collect(),
             edges_processed: statistics.edges_processed,
             tiles_skipped: statistics.tiles_skipped,
             bytes_read: statistics.bytes_read,

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use tegula_engine::{Graph, open_graph};
+use tegula_engine::{Executor, Graph, open_graph};
 
 use crate::args::{Reading, Threads};
-use crate::errors::{Failure, Result};
+use crate::errors::Result;
 use crate::output::Target;
 
 /// The options that every algorithm has.
@@ -35,20 +35,19 @@ pub struct RunArgs {
     /// Who works.
     #[command(flatten)]
     pub threads: Threads,
-    /// Where edges come from: as yet there are only tiles, so both are the same.
-    #[arg(long, value_enum, default_value_t = Executor::Auto)]
-    executor: Executor,
+    /// Where edges come from. Results do not depend on it.
+    #[arg(long, value_enum, default_value_t = ExecutorChoice::Auto)]
+    executor: ExecutorChoice,
 }
 
 /// Where edges come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Executor {
-    /// Whatever is quicker, in each iteration.
+enum ExecutorChoice {
+    /// Whatever is predicted to be quicker, in each iteration.
     Auto,
     /// All tiles that have a use.
     Scan,
-    /// The rows of active vertices: there is no such layout yet.
-    #[value(hide = true)]
+    /// The rows of active vertices, where the algorithm allows for that.
     Seek,
 }
 
@@ -64,14 +63,17 @@ impl RunArgs {
     /// Opens the graph.
     ///
     /// # Errors
-    /// Those of opening; [`Failure::Usage`] when it lacks the layout of the executor.
+    /// Those of opening.
     pub fn open(&self) -> Result<Graph> {
-        let graph =
-            open_graph(&self.graph, self.reading.budget.bytes(), self.reading.io.backend())?;
-        if self.executor == Executor::Seek {
-            let message = format!("{} has no rows layout to seek in", self.graph.display());
-            return Err(Failure::usage_with(message, "use --executor scan or auto"));
+        Ok(open_graph(&self.graph, self.reading.budget.bytes(), self.reading.io.backend())?)
+    }
+
+    /// What may bring the edges.
+    pub fn executor(&self) -> Executor {
+        match self.executor {
+            ExecutorChoice::Auto => Executor::Auto,
+            ExecutorChoice::Scan => Executor::Scan,
+            ExecutorChoice::Seek => Executor::Seek,
         }
-        Ok(graph)
     }
 }

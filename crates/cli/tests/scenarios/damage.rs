@@ -46,14 +46,14 @@ fn a_newer_format_is_refused_with_both_versions() {
     let (json, _) = manifest.trim_end().rsplit_once('\n').unwrap();
     // A newer version may have fields that this one does not know, and none of those it knows.
     for newer in [
-        json.replace("\"format_version\": 1,", "\"format_version\": 2,"),
-        "{\"format_version\": 2, \"shards\": [\"here\", \"there\"]}".to_owned(),
+        json.replace("\"format_version\": 2,", "\"format_version\": 3,"),
+        "{\"format_version\": 3, \"shards\": [\"here\", \"there\"]}".to_owned(),
     ] {
         let sealed = format!("{newer}\ncrc32c {:08x}\n", crc32c(newer.as_bytes()));
         shop.write("g.tegula/manifest.json", sealed);
         for command in ["info g.tegula", "verify g.tegula"].into_iter().chain(RUNS) {
             let said = shop.tegula(command);
-            said.failed(3, &["g.tegula", "version 2", "up to 1", "newer tegula"]);
+            said.failed(3, &["g.tegula", "version 3", "up to 2", "newer tegula"]);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The manifest: what the graph is and which files it consists of, with the length and checksum of
 //! each. It is JSON, so that a person can read it, followed by one line with its own CRC-32C.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -9,9 +10,11 @@ use serde::{Deserialize, Serialize};
 use super::file_names;
 use crate::error::{Error, Result};
 use crate::read::crc32c;
+use crate::rows::RowEncoding;
+use crate::temporary::Temporary;
 
 /// The version of the format that this crate writes, and the newest that it reads.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 /// A manifest is read whole before its checksum is known, so its size is bounded.
 const MANIFEST_SIZE_MAX: u64 = 16 << 20;
@@ -37,6 +40,16 @@ pub struct OrderChoice {
     pub reason: String,
     /// Estimated bytes per edge of each order that was weighed.
     pub estimates: Vec<(String, f64)>,
+}
+
+/// The layout `rows`, where a graph has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RowLayout {
+    /// How neighbours are coded.
+    pub encoding: RowEncoding,
+    /// Number of chunks in the index.
+    pub chunks: u64,
 }
 
 /// A file of the graph directory.
@@ -78,6 +91,9 @@ pub struct Manifest {
     pub batches: u64,
     /// Number of tiles in the tile table.
     pub tiles: u64,
+    /// The rows, if there are any; since version 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<RowLayout>,
     /// Every file but the manifest.
     pub files: Vec<FileEntry>,
 }
@@ -95,10 +111,23 @@ impl Manifest {
     }
 
     /// The text that [`Manifest::read`] reads.
-    pub(crate) fn to_text(&self) -> Result<String, serde_json::Error> {
+    fn to_text(&self) -> Result<String, serde_json::Error> {
         let json = serde_json::to_string_pretty(self)?;
         let checksum = crc32c(json.as_bytes());
         Ok(format!("{json}\ncrc32c {checksum:08x}\n"))
+    }
+
+    /// Writes the manifest into a graph directory in one step; syncing the directory is left to the
+    /// caller.
+    pub(crate) fn replace(&self, directory: &Path) -> Result<()> {
+        let path = directory.join(file_names::MANIFEST);
+        let failed = |error| Error::io("write", &path)(error);
+        let text = self.to_text().map_err(|error| failed(io::Error::other(error)))?;
+        let unfinished = Temporary::file(&path)?;
+        let mut file = File::create(unfinished.path()).map_err(failed)?;
+        file.write_all(text.as_bytes()).map_err(failed)?;
+        file.sync_all().map_err(failed)?;
+        unfinished.at_once(|| fs::rename(unfinished.path(), &path)).map_err(failed)
     }
 
     /// Reads and checks the manifest of a graph directory.

@@ -9,7 +9,7 @@ mod vertices;
 mod writer;
 
 pub use check::Checked;
-pub use manifest::{FORMAT_VERSION, FileEntry, IdType, Manifest, OrderChoice};
+pub use manifest::{FORMAT_VERSION, FileEntry, IdType, Manifest, OrderChoice, RowLayout};
 pub use opened::{Graph, TileEntry};
 pub use vertices::{IdChunk, OriginalIds, Strings};
 pub use writer::GraphWriter;
@@ -24,6 +24,12 @@ pub mod file_names {
     pub const WEIGHTS: &str = "tiles.weights";
     /// A block file with a record per batch and per tile.
     pub const TILE_TABLE: &str = "tiles.table";
+    /// A block file of pages with all rows, one behind the other.
+    pub const ROWS: &str = "rows.data";
+    /// A block file with where each row lies.
+    pub const ROW_INDEX: &str = "rows.index";
+    /// A block file of pages with the weights of all rows, 4 bytes each.
+    pub const ROW_WEIGHTS: &str = "rows.weights";
     /// A block file with the original integer ids in ascending order, 8 bytes each.
     pub const IDS: &str = "vertices.ids";
     /// A block file with the original string ids in byte order, one behind the other.

@@ -216,7 +216,7 @@ impl Graph {
     }
 
     /// Opens a block file of the graph and checks that it is the one that the manifest means.
-    pub(super) fn block_file(&self, name: &str) -> Result<BlockFile> {
+    pub(crate) fn block_file(&self, name: &str) -> Result<BlockFile> {
         let entry = required(&self.directory, &self.manifest, name)?;
         let path = self.directory.join(name);
         let file = BlockFile::open(&self.reader, &path, self.caching)

@@ -197,6 +197,7 @@ mod tests {
                 order,
                 batches: 2,
                 tiles: 3,
+                rows: None,
                 files: Vec::new(),
             },
             sizes: (300, if weighted { 120 } else { 0 }),

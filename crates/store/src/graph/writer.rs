@@ -175,13 +175,7 @@ impl GraphWriter {
         }
         files.append(&mut self.files);
         manifest.files = files;
-        let path = self.directory.join(file_names::MANIFEST);
-        let text = manifest
-            .to_text()
-            .map_err(|error| Error::io("write", &path)(std::io::Error::other(error)))?;
-        let mut file = File::create_new(&path).map_err(Error::io("create", &path))?;
-        file.write_all(text.as_bytes()).map_err(Error::io("write", &path))?;
-        file.sync_all().map_err(Error::io("sync", &path))?;
+        manifest.replace(&self.directory)?;
         let directory = File::open(&self.directory).map_err(Error::io("open", &self.directory))?;
         directory.sync_all().map_err(Error::io("sync", &self.directory))?;
         Ok(manifest)

@@ -22,9 +22,9 @@ use std::sync::{Mutex, OnceLock};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::space::Space;
-use super::workers::{Stash, for_each_index, lock};
 use crate::error::{Error, Result};
 use crate::progress::Cancel;
+use crate::workers::{Stash, for_each_index, lock};
 
 /// What can be written as it lies in memory, and read back.
 pub(super) trait Record:

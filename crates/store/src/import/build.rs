@@ -18,11 +18,11 @@ use super::buckets::{Buckets, Filled};
 use super::edge::{Edge, Weight};
 use super::plan::{Plan, TargetTable};
 use super::run::Run;
-use super::workers::{Stash, make_in_order};
 use crate::error::Result;
 use crate::graph::GraphWriter;
 use crate::progress::Unit;
 use crate::tiles::{EncodedTile, Encoder, SLICE_LOG2, TileEdge, WINDOW_LOG2};
+use crate::workers::{Stash, make_in_order};
 
 /// Edges of a part at the most.
 const PART_EDGES_MAX: u64 = 1 << 19;

@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::buckets::Filled;
 use super::edge::{Edge, Weight};
-use super::workers::{Stash, lock};
 use crate::error::{Error, Result};
 use crate::huge;
 use crate::ids::VERTEX_COUNT_MAX;
+use crate::workers::{Stash, lock};
 
 /// log2 of the ids in a range.
 pub(super) const RANGE_LOG2: u32 = 17;
@@ -236,9 +236,9 @@ pub(super) struct DegreeSummary {
 
 #[cfg(test)]
 mod tests {
-    use super::super::workers::for_each_index;
     use super::*;
     use crate::progress::Cancel;
+    use crate::workers::for_each_index;
 
     fn edges(count: u32, ids: u32) -> Vec<Edge<u32, u32, ()>> {
         let id = |number: u32| number.wrapping_mul(0x9e37_79b1).rotate_left(7) % ids;

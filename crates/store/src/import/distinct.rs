@@ -4,9 +4,9 @@ use super::buckets::{Buckets, Filled};
 use super::edge::{Edge, Weight};
 use super::run::Run;
 use super::source::EdgeSource;
-use super::workers::{Stash, map_in_order};
 use crate::error::{Error, Result};
 use crate::ids::VERTEX_COUNT_MAX;
+use crate::workers::{Stash, map_in_order};
 
 /// Finds the distinct ids at the ends of all edges. `samples` are some of these ids: they tell into
 /// which ranges the ids have to be divided for each to be sorted in memory.

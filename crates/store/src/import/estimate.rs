@@ -16,10 +16,10 @@ use super::order::{DenseIds, Numbered, VertexOrder};
 use super::plan::for_each_dense_slice;
 use super::run::Run;
 use super::source::EdgeSource;
-use super::workers::{lock, map_in_order};
 use crate::error::Result;
 use crate::graph::OrderChoice;
 use crate::tiles::{Encoder, TileEdge};
+use crate::workers::{lock, map_in_order};
 
 /// Number of units, at most, of an order.
 const UNITS: u64 = 16;

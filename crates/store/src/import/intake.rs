@@ -13,8 +13,8 @@ use super::input::{EdgeChunk, Ends, IdKind, Input};
 use super::names::NameCollector;
 use super::run::Run;
 use super::source::{EdgeSource, SpoolWriter, changed};
-use super::workers::{Stash, for_each_index, lock};
 use crate::error::{Error, Result};
+use crate::workers::{Stash, for_each_index, lock};
 
 /// What is known after the first pass.
 pub(super) struct Intake<'a, W> {

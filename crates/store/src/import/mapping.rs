@@ -8,8 +8,8 @@ use super::edge::{Edge, Key, Weight};
 use super::names::{NameRank, bucket_of};
 use super::run::Run;
 use super::source::{EdgeSource, changed};
-use super::workers::Stash;
 use crate::error::Result;
+use crate::workers::Stash;
 
 /// A table from keys to numbers, in slices.
 pub(super) trait Mapping<K>: Sync {

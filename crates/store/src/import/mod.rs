@@ -44,16 +44,17 @@ mod space;
 #[cfg(test)]
 mod tests;
 mod vertex_files;
-mod workers;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::budget;
 use crate::error::Result;
-use crate::graph::{FORMAT_VERSION, FileEntry, GraphWriter, IdType, Manifest, OrderChoice};
+use crate::graph::{FORMAT_VERSION, FileEntry, Graph, GraphWriter, IdType, Manifest, OrderChoice};
 use crate::ids::VERTEX_COUNT_MAX;
 use crate::progress::{Cancel, Progress, Unit};
+use crate::read::{Backend, Caching, Pool, Reader};
+use crate::rows::{self, RowEncoding, RowsConfig};
 
 use build::{Sorter, build};
 use census::{DegreeSummary, DegreeTable};
@@ -83,6 +84,8 @@ pub struct ImportConfig {
     pub drop_duplicates: bool,
     /// Whether edges from a vertex to itself are left out.
     pub drop_loops: bool,
+    /// How neighbours are coded in the layout `rows`; none where that is not built.
+    pub rows: Option<RowEncoding>,
     /// The vertex order; by default the one that is estimated to take the fewest bytes.
     pub order: Option<VertexOrder>,
     /// Bytes that the process may use, 64 MiB at the least.
@@ -107,6 +110,7 @@ impl Default for ImportConfig {
             undirected: false,
             drop_duplicates: false,
             drop_loops: false,
+            rows: None,
             order: None,
             memory: budget::default_memory(),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
@@ -156,6 +160,8 @@ pub struct StageSeconds {
     pub sorting: f64,
     /// Encoding and writing tiles.
     pub building: f64,
+    /// Building the layout `rows` from them.
+    pub rows: f64,
 }
 
 /// Imports files, or the files of folders, as one graph into the new directory `output`, which appears
@@ -194,13 +200,36 @@ fn import_within(
     let rule = ArcRule { undirected: config.undirected, drop_loops: config.drop_loops };
     let run = Run { memory, threads, folder, rule, progress, cancel };
     let directory = unfinished.path();
-    let report = match input.weighted() {
+    let mut report = match input.weighted() {
         true => import_weighted::<f32>(&run, input, directory, config),
         false => import_weighted::<()>(&run, input, directory, config),
     }?;
+    if let Some(encoding) = config.rows {
+        build_rows(&run, directory, encoding, &mut report)?;
+    }
     cancel.check()?;
     unfinished.commit()?;
     Ok(report)
+}
+
+/// Builds the rows of a graph whose tiles are complete.
+fn build_rows(
+    run: &Run<'_>,
+    directory: &Path,
+    encoding: RowEncoding,
+    report: &mut ImportReport,
+) -> Result<()> {
+    let mut clock = Clock(Instant::now());
+    // What the tiles are read into comes out of the same budget.
+    let reader = Reader::open(Backend::Auto, Pool::new(run.memory / 4))?;
+    let graph = Graph::open(directory, &reader, Caching::PageCache)?;
+    let degrees = 4 * u64::from(graph.vertex_count());
+    let memory = (run.memory - run.memory / 4).saturating_sub(degrees + graph.tile_bytes() / 256);
+    let config = RowsConfig { encoding, memory, threads: run.threads };
+    let manifest = rows::build(&graph, &config, run.progress, run.cancel)?;
+    report.files = manifest.files;
+    report.seconds.rows = clock.lap();
+    Ok(())
 }
 
 /// Seconds since the last call.
@@ -276,6 +305,7 @@ fn import_weighted<W: Weight>(
         order: choice,
         batches: 0,
         tiles: 0,
+        rows: None,
         files: Vec::new(),
     })?;
     seconds.building = clock.lap();

@@ -15,10 +15,10 @@ use super::distinct::check_vertex_count;
 use super::edge::hash_of;
 use super::input::{EdgeChunk, Ends};
 use super::run::Run;
-use super::workers::{Stash, map_in_order};
 use crate::error::{At, Error, Place, Result};
 use crate::graph::file_names;
 use crate::read::{BlockFileSummary, BlockFileWriter};
+use crate::workers::{Stash, map_in_order};
 
 /// Buckets by hash, for a dictionary whose size nobody knows beforehand.
 const BUCKETS: usize = 256;

@@ -4,9 +4,9 @@ use super::buckets::{Buckets, Filled};
 use super::edge::{Edge, Key, Weight};
 use super::input::Input;
 use super::run::Run;
-use super::workers::Stash;
 use crate::error::{At, Error, Place, Result};
 use crate::progress::Silent;
+use crate::workers::Stash;
 
 /// Edges that can be visited again and again, in no particular order.
 pub(super) enum EdgeSource<'a, W> {

@@ -31,6 +31,11 @@ impl RowEncoding {
         }
     }
 
+    /// Bytes of the parameters of a chunk.
+    pub fn parameters_size(self) -> usize {
+        if self == Self::Gap { GapCode::SIZE } else { 0 }
+    }
+
     /// Whether neighbours come ascending.
     pub fn is_ascending(self) -> bool {
         self != Self::Ceesor

@@ -60,7 +60,8 @@ impl GapCode {
             let number = frame.number(target);
             match before {
                 Some((last, previous)) if last == source => {
-                    let histogram = if frame.is_near(previous) { &mut near_gaps } else { &mut far_gaps };
+                    let histogram =
+                        if frame.is_near(previous) { &mut near_gaps } else { &mut far_gaps };
                     histogram.add(number - previous - frame.gap_min);
                 }
                 _ => first.add(frame.fold(number)),

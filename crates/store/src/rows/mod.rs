@@ -1,17 +1,37 @@
-//! Rows: the adjacency matrix sorted by source, each row readable alone.
+//! Rows: the adjacency matrix sorted by source, for iterations with few active vertices and for
+//! traversals, which seek the rows that they need.
+//!
+//! ```text
+//!  rows.data      rows of vertex 0, 1, 2, ..., each beginning at the bit where the one before ends;
+//!                 a chunk of vertices begins at a whole byte
+//!  rows.index     for each vertex where its row ends (Elias-Fano), by chunk; kept in memory
+//!  rows.weights   the weight of each edge, in the order of the rows
+//! ```
+//!
+//! Neighbours are coded as the graph's [`RowEncoding`] says; nothing above this module knows how.
 
 mod bits;
+mod build;
 mod ceesor;
+mod elias_fano;
 mod encoding;
 mod gap;
+mod index;
+mod opened;
 mod plain;
+mod reader;
 mod widths;
+mod writer;
 
 #[cfg(test)]
 mod tests;
 
 pub use bits::{BitWriter, RowBits};
+pub use build::{RowsConfig, build};
 pub use ceesor::CeesorCode;
 pub use encoding::{RowCode, RowEncoding};
 pub use gap::GapCode;
+pub use index::RowExtent;
+pub use opened::Rows;
 pub use plain::PlainCode;
+pub use reader::{Row, RowBatch, RowReader};

@@ -65,6 +65,18 @@ impl TileSummary {
             && self.source_mask >> ((source >> log2) - (self.source_first >> log2)) & 1 == 1
     }
 
+    /// Whether the summary allows for one of these sources.
+    pub fn may_hold_any(&self, sources: &std::ops::Range<u32>) -> bool {
+        let first = sources.start.max(self.source_first);
+        let last = sources.end.saturating_sub(1).min(self.source_last);
+        if first > last {
+            return false;
+        }
+        let log2 = self.chunk_log2();
+        let bit = |source: u32| (source >> log2) - (self.source_first >> log2);
+        self.source_mask >> bit(first) << (63 - (bit(last) - bit(first))) != 0
+    }
+
     /// The range of sources that bit `bit` of the mask stands for.
     pub fn chunk(&self, bit: u32) -> std::ops::Range<u64> {
         let log2 = self.chunk_log2();

@@ -10,7 +10,10 @@ use crate::progress::Cancel;
 
 /// Calls `work` with each of `0..count`, on up to `threads` threads, each the next number. The first
 /// failure, or the cancellation, ends it.
-pub(super) fn for_each_index(
+///
+/// # Errors
+/// The first failure; [`Error::Cancelled`]; [`Error::WorkerFailed`] for a panic.
+pub fn for_each_index(
     threads: usize,
     count: usize,
     cancel: &Cancel,
@@ -46,7 +49,7 @@ pub(super) fn for_each_index(
 
 /// Makes something of each of `0..count` on several threads, a group of as many as there are threads
 /// at a time, and takes the results in order.
-pub(super) fn map_in_order<T: Send>(
+pub(crate) fn map_in_order<T: Send>(
     threads: usize,
     count: usize,
     cancel: &Cancel,
@@ -70,7 +73,7 @@ pub(super) fn map_in_order<T: Send>(
 
 /// As [`map_in_order`], without a wait between groups: what is made too early is kept until its turn.
 /// `take` runs on whichever thread comes by.
-pub(super) fn make_in_order<T: Send>(
+pub(crate) fn make_in_order<T: Send>(
     threads: usize,
     count: usize,
     cancel: &Cancel,
@@ -105,13 +108,13 @@ fn guarded(work: impl FnOnce() -> Result<()>) -> Result<()> {
 }
 
 /// Locks; a panic that poisoned the lock is reported where it happened.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// Buffers of workers that do not know which worker they are: whoever calls takes one and gives it
 /// back. There are never more than calls at one time.
-pub(super) struct Stash<T>(Mutex<Vec<T>>);
+pub(crate) struct Stash<T>(Mutex<Vec<T>>);
 
 impl<T> Default for Stash<T> {
     fn default() -> Stash<T> {

@@ -1,0 +1,251 @@
+//! The choice that every iteration has: through tiles, or along rows.
+//!
+//! A scan costs what the tiles that are needed cost, however few of their sources are active. Seeking
+//! costs little more than the rows of the active vertices. What either takes is predicted from how many
+//! vertices are active, how long their rows are, which bytes are in memory, and what the device does;
+//! and the predictions are corrected by what the iterations before really took. No result depends on
+//! the choice.
+
+use std::time::Duration;
+
+use tegula_store::VertexId;
+use tegula_store::read::Speed;
+use tegula_store::rows::RowReader;
+use tegula_store::tiles::WINDOW_LOG2;
+
+use crate::active::ActiveSet;
+use crate::tile_cache::TileCache;
+
+/// What a caller may ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Executor {
+    /// Whatever is predicted to be the quickest, in each iteration.
+    #[default]
+    Auto,
+    /// Always tiles.
+    Scan,
+    /// Always rows. A program whose reduction is not [exact](crate::Program::IS_EXACT) scans all the same.
+    Seek,
+}
+
+/// How the edges of one iteration are reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Process {
+    /// Through all tiles that hold an active source and a target that is not settled.
+    Scan,
+    /// Along the rows of the active vertices.
+    Seek,
+    /// Through the rows of the vertices that are not settled, up to the first active neighbour.
+    Pull,
+}
+
+impl Process {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Process::Scan => "scan",
+            Process::Seek => "seek",
+            Process::Pull => "pull",
+        }
+    }
+}
+
+/// What is known before an iteration.
+pub struct Frontier<'j> {
+    /// Whether edges may come in any order.
+    pub may_seek: bool,
+    /// Whether one active neighbour settles a vertex, and rows hold the edges to it.
+    pub may_pull: bool,
+    /// The active vertices, ascending, if they are known by a list.
+    pub list: Option<&'j [VertexId]>,
+    /// The active vertices, if they are not.
+    pub active: &'j ActiveSet,
+    /// How many vertices of each window are not settled.
+    pub open_targets: &'j [u32],
+}
+
+/// What was chosen, and why.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Choice {
+    /// How the edges are reached.
+    pub process: Process,
+    /// Active vertices.
+    pub active: u64,
+    /// Seconds that a scan is predicted to take; `None` where it was not looked at.
+    pub scan: Option<f64>,
+    /// Seconds that seeking is predicted to take.
+    pub seek: Option<f64>,
+    /// Seconds that pulling is predicted to take.
+    pub pull: Option<f64>,
+}
+
+/// Seconds of seeking below which a scan is not looked at: to predict it takes about as long.
+const SEEK_AT_ONCE: f64 = 100e-6;
+/// Active vertices whose rows are looked at to predict.
+const SAMPLE: usize = 256;
+/// Fewer active vertices are worked on by one worker.
+const SHARED_MIN: f64 = 512.0;
+
+// Seconds on one core, all in memory.
+const SEEK_ROW: f64 = 60e-9;
+const SEEK_EDGE: f64 = 5e-9;
+const PULL_ROW: f64 = 60e-9;
+const PULL_EDGE: f64 = 4e-9;
+const SCAN_EDGE: f64 = 0.9e-9;
+/// Of a vertex whose message is generated or applied.
+const SCAN_VERTEX: f64 = 1e-9;
+
+/// Chooses, and learns.
+pub struct Chooser<'c> {
+    executor: Executor,
+    rows: Option<&'c RowReader>,
+    cache: &'c TileCache<'c>,
+    threads: f64,
+    speed: Speed,
+    /// How much longer than predicted scan, seek and pull took of late.
+    corrections: [f64; 3],
+}
+
+impl<'c> Chooser<'c> {
+    pub fn new(
+        executor: Executor,
+        rows: Option<&'c RowReader>,
+        cache: &'c TileCache<'c>,
+        threads: usize,
+        speed: Speed,
+    ) -> Chooser<'c> {
+        Chooser { executor, rows, cache, threads: threads as f64, speed, corrections: [1.0; 3] }
+    }
+
+    /// The choice for an iteration, and the rows where it needs them.
+    pub fn choose(&self, frontier: &Frontier<'_>) -> (Choice, Option<&'c RowReader>) {
+        let count = frontier.list.map_or(frontier.active.count(), |list| list.len() as u64);
+        let scan =
+            Choice { process: Process::Scan, active: count, scan: None, seek: None, pull: None };
+        let rows = self.rows.filter(|_| frontier.may_seek && self.executor != Executor::Scan);
+        let Some(rows) = rows else { return (scan, None) };
+        let work = RowWork::of(frontier, rows, count);
+        let seek = self.corrected(Process::Seek, self.predict_seek(rows, &work));
+        let mut choice = Choice { process: Process::Seek, seek: Some(seek), ..scan };
+        if seek < SEEK_AT_ONCE {
+            return (choice, Some(rows));
+        }
+        let mut least = seek;
+        if frontier.may_pull {
+            let pull = self.corrected(Process::Pull, self.predict_pull(frontier, rows, &work));
+            choice.pull = Some(pull);
+            if pull < least {
+                (choice.process, least) = (Process::Pull, pull);
+            }
+        }
+        if self.executor == Executor::Auto {
+            let scan = self.corrected(Process::Scan, self.predict_scan(frontier));
+            choice.scan = Some(scan);
+            if scan < least {
+                choice.process = Process::Scan;
+            }
+        }
+        (choice, Some(rows).filter(|_| choice.process != Process::Scan))
+    }
+
+    /// Takes into account how long an iteration took.
+    pub fn learn(&mut self, choice: &Choice, took: Duration) {
+        let predicted = match choice.process {
+            Process::Scan => choice.scan,
+            Process::Seek => choice.seek,
+            Process::Pull => choice.pull,
+        };
+        // Short iterations tell more of the clock than of the work.
+        let Some(predicted) = predicted.filter(|&predicted| predicted > SEEK_AT_ONCE) else {
+            return;
+        };
+        let correction = &mut self.corrections[choice.process as usize];
+        let off = (took.as_secs_f64() / predicted).clamp(0.25, 4.0);
+        *correction = (*correction * off.sqrt()).clamp(0.1, 10.0);
+    }
+
+    fn corrected(&self, process: Process, seconds: f64) -> f64 {
+        seconds * self.corrections[process as usize]
+    }
+
+    fn predict_seek(&self, rows: &RowReader, work: &RowWork) -> f64 {
+        let threads = if work.rows < SHARED_MIN { 1.0 } else { self.threads };
+        let working = (work.rows * SEEK_ROW + work.edges * SEEK_EDGE) / threads;
+        working.max(self.predict_reading(rows, work))
+    }
+
+    /// Seconds to bring the pages of rows into memory that are not there.
+    fn predict_reading(&self, rows: &RowReader, work: &RowWork) -> f64 {
+        let missing = 1.0 - rows.held_fraction();
+        if missing <= 0.0 || work.rows == 0.0 {
+            return 0.0;
+        }
+        let page = self.speed.page_bytes as f64;
+        let all = (rows.rows().bit_count() as f64 / 8.0 / page).max(1.0);
+        // Rows that lie anywhere share pages by chance.
+        let touched = work.rows + work.bits / 8.0 / page;
+        let pages = all * (1.0 - (-touched / all).exp());
+        let one_by_one = pages / self.speed.random_pages_per_second;
+        let in_order = all * page / self.speed.sequential_bytes_per_second;
+        missing * one_by_one.min(in_order) + self.speed.latency_seconds
+    }
+
+    fn predict_pull(&self, frontier: &Frontier<'_>, rows: &RowReader, work: &RowWork) -> f64 {
+        let open: f64 = frontier.open_targets.iter().map(|&open| f64::from(open)).sum();
+        let vertices = f64::from(rows.rows().vertex_count()).max(1.0);
+        let all_bits = rows.rows().bit_count() as f64;
+        let degree = all_bits / rows.rows().bits_per_edge().max(1.0) / vertices;
+        // Neighbours up to the first active one, as if they were drawn at random.
+        let looks = (all_bits / work.bits.max(1.0)).min(degree);
+        let working = open * (PULL_ROW + looks * PULL_EDGE) + vertices * SCAN_VERTEX;
+        let all_open = RowWork { rows: open, bits: all_bits * open / vertices, edges: 0.0 };
+        (working / self.threads).max(self.predict_reading(rows, &all_open))
+    }
+
+    fn predict_scan(&self, frontier: &Frontier<'_>) -> f64 {
+        let listed = frontier.list.map(|list| {
+            let vertices = self.cache.graph().vertex_count() as usize;
+            ActiveSet::summary_of(list, vertices)
+        });
+        let active = listed.as_ref().unwrap_or(frontier.active);
+        let (mut edges, mut bytes) = (0, 0);
+        for (index, group) in self.cache.groups().iter().enumerate() {
+            let mut is_needed = false;
+            for tile in &self.cache.graph().tiles()[group.tiles.clone()] {
+                let window = (tile.summary.target_first >> WINDOW_LOG2) as usize;
+                if frontier.open_targets[window] > 0 && active.may_meet(&tile.summary) {
+                    edges += u64::from(tile.summary.edge_count);
+                    is_needed = true;
+                }
+            }
+            if is_needed && self.cache.get(index).is_none() {
+                bytes += group.size;
+            }
+        }
+        let vertices = f64::from(self.cache.graph().vertex_count());
+        let working = (edges as f64 * SCAN_EDGE + vertices * SCAN_VERTEX) / self.threads;
+        working.max(bytes as f64 / self.speed.sequential_bytes_per_second)
+    }
+}
+
+/// How much there is to do along the rows of the active vertices.
+struct RowWork {
+    rows: f64,
+    bits: f64,
+    edges: f64,
+}
+
+impl RowWork {
+    /// Looks at the rows of some of the active vertices.
+    fn of(frontier: &Frontier<'_>, rows: &RowReader, count: u64) -> RowWork {
+        let sample: Vec<VertexId> = match frontier.list {
+            Some(list) => {
+                list.iter().step_by(list.len().div_ceil(SAMPLE).max(1)).copied().collect()
+            }
+            None => frontier.active.sample(SAMPLE),
+        };
+        let bits: u64 = sample.iter().map(|&vertex| rows.rows().extent(vertex).bit_count()).sum();
+        let bits = bits as f64 / sample.len().max(1) as f64 * count as f64;
+        RowWork { rows: count as f64, bits, edges: bits / rows.rows().bits_per_edge().max(1.0) }
+    }
+}

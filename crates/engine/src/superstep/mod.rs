@@ -1,0 +1,314 @@
+//! The four phases of an iteration, for one program.
+//!
+//! ```text
+//!  generate     messages[v] = signal(v) for active v, the identity for all others
+//!  exchange     nothing on one machine: the array of messages is where it is needed
+//!  process      along and reduce into accumulators that the worker owns
+//!  apply        by the worker that owns the targets
+//! ```
+//!
+//! Process and apply come in three kinds, and every iteration has one of them: [`scan`] goes through
+//! tiles, [`seek`] pushes along the rows of the active vertices, [`pull`] looks through the rows of
+//! vertices that are not settled. The first and the last know the active vertices by a bit each; `seek`
+//! knows them by a list, so that an iteration with one active vertex does not touch all of them.
+//!
+//! Memory per vertex: the state, a message, the degree where it is wanted, and two bits.
+
+mod pull;
+mod scan;
+mod seek;
+
+use std::sync::{Mutex, PoisonError};
+
+use tegula_store::graph::Graph;
+use tegula_store::rows::RowReader;
+use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
+use tegula_store::{Result, VertexId, huge};
+
+use crate::active::ActiveSet;
+use crate::instructions::Instructions;
+use crate::job::{Job, RowsDone, RunningScan};
+use crate::process::{Frontier, Process};
+use crate::program::{Activity, Next, Program};
+use crate::workers::Workers;
+use scan::{ProgramScan, ScanOutcome};
+use seek::Seeker;
+
+/// Vertices whose messages one worker writes at a time.
+const RANGE_SIZE: usize = 1 << 16;
+
+/// A program on its way over a graph: states, messages, active vertices.
+pub struct Supersteps<'g, P: Program> {
+    graph: &'g Graph,
+    program: P,
+    instructions: Instructions,
+    threads: usize,
+    degrees: Vec<u32>,
+    states: Vec<P::State>,
+    /// Of active vertices, while these are known by their bits; else all are the identity.
+    messages: Vec<P::Message>,
+    active: ActiveSet,
+    /// Bits of the vertices that are active in the next iteration; before that, of those whose messages
+    /// have to be taken back.
+    next_active: Vec<u64>,
+    seeker: Seeker<P>,
+    /// How many vertices of each window are not settled.
+    open_targets: Vec<u32>,
+    aggregate: P::Aggregate,
+    /// What the last scan left.
+    outcome: Mutex<ScanOutcome<P>>,
+    iteration: u64,
+    is_over: bool,
+}
+
+impl<'g, P: Program> Supersteps<'g, P> {
+    /// Bytes of the arrays over all vertices and of the scratch memory of the workers.
+    pub fn size(graph: &Graph, threads: usize) -> u64 {
+        let vertices = u64::from(graph.vertex_count());
+        let degree = if P::NEEDS_DEGREE { 4 } else { 0 };
+        let per_vertex = (size_of::<P::State>() + size_of::<P::Message>() + degree) as u64;
+        let widest = graph.batches().iter().map(|batch| 1u64 << batch.log2).max().unwrap_or(0);
+        let scratch = widest.max(WINDOW_SIZE as u64) * size_of::<P::Message>() as u64;
+        // Parts of one batch wait for each other with their accumulators.
+        let waiting = 4 * scratch * threads as u64;
+        vertices * per_vertex + 2 * ActiveSet::size(vertices) + scratch * threads as u64 + waiting
+    }
+
+    /// Bytes that it takes beside those to run along rows.
+    pub fn rows_size(graph: &Graph, threads: usize) -> u64 {
+        Seeker::<P>::size(u64::from(graph.vertex_count()), threads)
+    }
+
+    /// Initialises the states.
+    ///
+    /// # Errors
+    /// Those of reading the degrees.
+    pub fn new(
+        graph: &'g Graph,
+        program: P,
+        instructions: Instructions,
+        threads: usize,
+    ) -> Result<Supersteps<'g, P>> {
+        let count = graph.vertex_count() as usize;
+        let degrees = if P::NEEDS_DEGREE { graph.out_degrees()? } else { Vec::new() };
+        let mut active = ActiveSet::new(count);
+        let mut states = huge::with_capacity(count);
+        let mut messages = huge::with_capacity(count + 1);
+        messages.resize(count + 1, program.identity());
+        let mut aggregate = P::Aggregate::default();
+        let mut open_targets = vec![0; count.div_ceil(WINDOW_SIZE)];
+        for vertex in 0..count {
+            let degree = degrees.get(vertex).copied().unwrap_or(0);
+            let (state, activity) = program.init(VertexId(vertex as u32), degree, &mut aggregate);
+            open_targets[vertex >> WINDOW_LOG2] += u32::from(!program.is_settled(&state));
+            states.push(state);
+            if activity == Activity::Active {
+                active.words_mut()[vertex / 64] |= 1 << (vertex % 64);
+            }
+        }
+        active.summarise();
+        Ok(Supersteps {
+            graph,
+            instructions,
+            threads,
+            degrees,
+            states,
+            messages,
+            next_active: vec![0; active.words().len()],
+            active,
+            seeker: Seeker::new(count),
+            open_targets,
+            aggregate,
+            outcome: Mutex::default(),
+            iteration: 0,
+            is_over: false,
+            program,
+        })
+    }
+
+    /// The states by dense id, and the program.
+    pub fn into_result(self) -> (Vec<P::State>, P) {
+        (self.states, self.program)
+    }
+
+    /// Fills the array of messages.
+    fn generate(&mut self) {
+        self.know_by_bits();
+        self.aggregate = P::Aggregate::default();
+        let count = self.states.len();
+        let messages = self.messages[..count].chunks_mut(RANGE_SIZE).enumerate();
+        let queue = Mutex::new(messages);
+        let (program, states, degrees) = (&self.program, &self.states, &self.degrees);
+        let (active, before) = (self.active.words(), &self.next_active);
+        let work = || {
+            loop {
+                let claimed = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+                let Some((range, messages)) = claimed else { return };
+                generate_range(
+                    program,
+                    range * RANGE_SIZE,
+                    messages,
+                    states,
+                    degrees,
+                    active,
+                    before,
+                );
+            }
+        };
+        run_workers(self.threads.min(count.div_ceil(RANGE_SIZE)), &work);
+        // From here on the bits of the next iteration are gathered.
+        self.next_active.fill(0);
+    }
+
+    /// From the list of active vertices to their bits.
+    fn know_by_bits(&mut self) {
+        let Some(list) = self.seeker.take_list() else { return };
+        for &vertex in &list {
+            self.active.words_mut()[vertex.index() / 64] |= 1 << (vertex.0 % 64);
+        }
+        self.active.summarise();
+    }
+
+    /// From the bits of active vertices to their list, by ascending id; takes back all messages.
+    fn know_by_list(&mut self) {
+        if self.seeker.list().is_some() {
+            return;
+        }
+        let identity = self.program.identity();
+        for_each_bit(&self.next_active, |vertex| self.messages[vertex as usize] = identity);
+        self.next_active.fill(0);
+        let mut list = Vec::with_capacity(self.active.count() as usize);
+        for_each_bit(self.active.words(), |vertex| list.push(VertexId(vertex)));
+        self.active.words_mut().fill(0);
+        self.active.summarise();
+        self.seeker.put_list(list, &self.program, &self.states);
+    }
+
+    /// Takes over the bits that were gathered for the next iteration.
+    fn take_next_active(&mut self) {
+        // The bits of this iteration are kept: their messages are to be taken back.
+        self.active.words_mut().swap_with_slice(&mut self.next_active);
+        self.active.summarise();
+    }
+}
+
+/// Calls `visit` for each set bit, ascending.
+fn for_each_bit(words: &[u64], mut visit: impl FnMut(u32)) {
+    for (index, &word) in words.iter().enumerate() {
+        let mut rest = word;
+        while rest != 0 {
+            visit(index as u32 * 64 + rest.trailing_zeros());
+            rest &= rest - 1;
+        }
+    }
+}
+
+impl<P: Program> Job for Supersteps<'_, P> {
+    fn iteration(&self) -> u64 {
+        self.iteration
+    }
+
+    fn begin_iteration(&mut self) -> bool {
+        if self.is_over {
+            return false;
+        }
+        if self.active.count() == 0 && self.seeker.has_put_off() {
+            self.know_by_list();
+        }
+        let is_idle = match self.seeker.list() {
+            Some(_) => !self.seeker.take_next_bucket(&self.program, &self.states),
+            None => self.active.count() == 0,
+        };
+        let next = self.program.begin_iteration(self.iteration, &self.aggregate);
+        self.is_over = is_idle || next == Next::Stop;
+        self.iteration += u64::from(!self.is_over);
+        !self.is_over
+    }
+
+    fn frontier(&self) -> Frontier<'_> {
+        Frontier {
+            may_seek: P::IS_EXACT,
+            may_pull: P::FIRST_SOURCE_WINS && self.graph.manifest().undirected,
+            list: self.seeker.list(),
+            active: &self.active,
+            open_targets: &self.open_targets,
+        }
+    }
+
+    fn start_scan(&mut self) -> Box<dyn RunningScan + '_> {
+        self.generate();
+        Box::new(ProgramScan::new(self))
+    }
+
+    fn finish_scan(&mut self) {
+        let outcome = self.outcome.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for (window, settled) in outcome.settled.drain(..) {
+            self.open_targets[window] -= settled;
+        }
+        for aggregate in outcome.aggregates.drain(..) {
+            self.program.merge(&mut self.aggregate, aggregate);
+        }
+        self.take_next_active();
+    }
+
+    fn run_on_rows(
+        &mut self,
+        process: Process,
+        rows: &RowReader,
+        workers: &Workers<'_>,
+    ) -> Result<RowsDone> {
+        match process {
+            Process::Pull => {
+                self.generate();
+                let done = self.pull(rows, workers)?;
+                self.take_next_active();
+                Ok(done)
+            }
+            _ => {
+                self.know_by_list();
+                self.seek(rows, workers)
+            }
+        }
+    }
+}
+
+/// Runs `work` on several threads, the calling one among them.
+fn run_workers(threads: usize, work: &(impl Fn() + Sync)) {
+    if threads <= 1 {
+        return work();
+    }
+    std::thread::scope(|scope| {
+        (1..threads).for_each(|_| drop(scope.spawn(work)));
+        work();
+    });
+}
+/// Writes the messages of one range. Words without an active vertex, now or an iteration ago, hold
+/// identities already. Cost: about 1 ns a vertex that is active.
+fn generate_range<P: Program>(
+    program: &P,
+    first: usize,
+    messages: &mut [P::Message],
+    states: &[P::State],
+    degrees: &[u32],
+    active: &[u64],
+    before: &[u64],
+) {
+    for (index, messages) in messages.chunks_mut(64).enumerate() {
+        let first = first + index * 64;
+        let (now, before) = (active[first / 64], before[first / 64]);
+        if now | before == 0 {
+            continue;
+        }
+        let states = &states[first..first + messages.len()];
+        for (bit, (message, state)) in messages.iter_mut().zip(states).enumerate() {
+            let vertex = first + bit;
+            let degree = if P::NEEDS_DEGREE { degrees[vertex] } else { 0 };
+            let signal = if now >> bit & 1 == 1 {
+                program.signal(VertexId(vertex as u32), state, degree)
+            } else {
+                None
+            };
+            *message = signal.unwrap_or_else(|| program.identity());
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Process and apply from the side of the targets: each vertex that is not settled looks through its row
+//! for an active neighbour, in a graph that stores both directions of every edge.
+//!
+//! Where the message from the smallest source wins, the first active neighbour settles the vertex, and
+//! the rest of the row is not looked at: the bottom-up step of Beamer, Asanovic and Patterson
+//! (*Direction-Optimizing Breadth-First Search*, SC 2012). In degree order the neighbours with the
+//! smallest ids are hubs, which are active early, so that one or two neighbours are enough.
+
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+
+use tegula_store::rows::{Row, RowBatch, RowReader};
+use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
+use tegula_store::{Result, VertexId};
+
+use super::Supersteps;
+use crate::job::RowsDone;
+use crate::program::{Activity, EdgeWeight, Program};
+use crate::workers::{Workers, lock};
+
+/// Rows that are brought into memory together.
+const ROWS_PER_BATCH: usize = 128;
+/// Vertices that are looked at for what to read ahead, at a time.
+const ROWS_AHEAD: usize = 1024;
+
+impl<P: Program> Supersteps<'_, P> {
+    /// One iteration from the side of the targets. Messages were generated.
+    pub(super) fn pull(&mut self, rows: &RowReader, workers: &Workers<'_>) -> Result<RowsDone> {
+        let count = self.states.len();
+        let owned: Vec<_> = self
+            .states
+            .chunks_mut(WINDOW_SIZE)
+            .zip(self.next_active.chunks_mut(WINDOW_SIZE / 64))
+            .zip(&mut self.open_targets)
+            .enumerate()
+            .filter(|(_, (_, open))| **open > 0)
+            .map(|(window, ((states, next_active), open))| {
+                let aggregate = P::Aggregate::default();
+                let first = window << WINDOW_LOG2;
+                Mutex::new(Window { first, states, next_active, open, aggregate, edges: 0 })
+            })
+            .collect();
+        let pulling = Pulling {
+            program: &self.program,
+            degrees: &self.degrees,
+            messages: &self.messages[..count],
+            active: self.active.words(),
+            rows,
+        };
+        workers.for_each(owned.len(), &|index| pulling.pull_window(&mut lock(&owned[index])))?;
+        let mut done = RowsDone::default();
+        for window in owned {
+            let window = window.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+            self.program.merge(&mut self.aggregate, window.aggregate);
+            done.edges += window.edges;
+        }
+        Ok(done)
+    }
+}
+
+/// A window of targets, which one worker owns.
+struct Window<'s, P: Program> {
+    first: usize,
+    states: &'s mut [P::State],
+    next_active: &'s mut [u64],
+    /// How many of them are not settled.
+    open: &'s mut u32,
+    aggregate: P::Aggregate,
+    /// Edges that were looked at.
+    edges: u64,
+}
+
+/// What the workers share.
+struct Pulling<'s, P: Program> {
+    program: &'s P,
+    degrees: &'s [u32],
+    messages: &'s [P::Message],
+    active: &'s [u64],
+    rows: &'s RowReader,
+}
+
+impl<P: Program> Pulling<'_, P> {
+    fn pull_window(&self, window: &mut Window<'_, P>) -> Result<()> {
+        let is_open = |&(_, state): &(usize, &P::State)| !self.program.is_settled(state);
+        let states = window.states.iter().enumerate().filter(is_open);
+        let open: Vec<VertexId> =
+            states.map(|(local, _)| VertexId((window.first + local) as u32)).collect();
+        let mut batch = RowBatch::default();
+        let (mut position, mut ahead) = (0, 0);
+        while position < open.len() {
+            ahead = ahead.max(position);
+            ahead += self.rows.prefetch(open[ahead..].iter().copied().take(ROWS_AHEAD));
+            let end = (position + ROWS_PER_BATCH).min(open.len());
+            let count = self.rows.get(&open[position..end], &mut batch)?;
+            for index in 0..count {
+                self.pull_row(&self.rows.row(&batch, index), window)?;
+            }
+            position += count;
+        }
+        Ok(())
+    }
+
+    /// Looks for the active neighbour that settles a vertex.
+    fn pull_row(&self, row: &Row<'_>, window: &mut Window<'_, P>) -> Result<()> {
+        let identity = self.program.identity();
+        let is_ascending = self.rows.rows().is_ascending();
+        // The smallest active neighbour, what it sends, and the weight of its edge.
+        let mut first: Option<(VertexId, P::Message, f32)> = None;
+        let mut edge = 0;
+        row.try_for_each(|neighbour| {
+            let number = edge;
+            edge += 1;
+            if self.active[neighbour.index() / 64] >> (neighbour.0 % 64) & 1 == 0 {
+                return ControlFlow::Continue(());
+            }
+            let message = self.messages[neighbour.index()];
+            if message == identity || first.is_some_and(|(found, ..)| found <= neighbour) {
+                return ControlFlow::Continue(());
+            }
+            let weight = if P::Weight::IS_WEIGHTED { row.weight(number) } else { 1.0 };
+            first = Some((neighbour, message, weight));
+            if is_ascending { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        window.edges += edge as u64;
+        if let Some((_, message, weight)) = first {
+            let message = self.program.along(message, P::Weight::from_f32(weight));
+            self.apply(row.source(), message, window);
+        }
+        Ok(())
+    }
+
+    fn apply(&self, vertex: VertexId, message: P::Message, window: &mut Window<'_, P>) {
+        let local = vertex.index() - window.first;
+        let degree = if P::NEEDS_DEGREE { self.degrees[vertex.index()] } else { 0 };
+        let state = &mut window.states[local];
+        let activity = self.program.apply(vertex, degree, state, message, &mut window.aggregate);
+        *window.open -= u32::from(self.program.is_settled(state));
+        let is_active = activity == Activity::Active;
+        window.next_active[local / 64] |= u64::from(is_active) << (local % 64);
+    }
+}

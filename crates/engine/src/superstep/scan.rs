@@ -1,0 +1,215 @@
+//! The process and apply phases of a program as a job of a scan: by tiles, batch after batch.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use tegula_store::VertexId;
+use tegula_store::graph::{Graph, TileEntry};
+use tegula_store::tiles::{BATCH_LOG2_MAX, Batch, Tile, TileSummary, WINDOW_LOG2, WINDOW_SIZE};
+
+use super::Supersteps;
+use crate::active::ActiveSet;
+use crate::instructions::Instructions;
+use crate::job::RunningScan;
+use crate::kernel::KernelInput;
+use crate::program::{Activity, ApplyTo, Program};
+use crate::scan::{ScanJob, ScanWorker};
+use crate::tile_cache::Part;
+
+/// The most windows of a batch.
+const BATCH_WINDOWS: usize = 1 << (BATCH_LOG2_MAX - WINDOW_LOG2);
+
+/// A batch during a scan: what only the worker that finishes it touches.
+struct BatchWork<'s, P: Program> {
+    targets: Range<u32>,
+    states: &'s mut [P::State],
+    active: &'s mut [u64],
+    /// Accumulators of the parts that are done, by number, until all are.
+    parts: Vec<(usize, Vec<P::Message>)>,
+    aggregate: Option<P::Aggregate>,
+    /// How many targets of each window were settled in this iteration.
+    settled: [u32; BATCH_WINDOWS],
+}
+
+/// The process and apply phases of one program.
+pub(super) struct ProgramScan<'s, P: Program> {
+    program: &'s P,
+    instructions: Instructions,
+    graph: &'s Graph,
+    degrees: &'s [u32],
+    messages: &'s [P::Message],
+    active: &'s ActiveSet,
+    open_targets: &'s [u32],
+    batches: Vec<Mutex<BatchWork<'s, P>>>,
+    outcome: &'s Mutex<ScanOutcome<P>>,
+}
+
+/// What a scan leaves to its program.
+pub(super) struct ScanOutcome<P: Program> {
+    /// By ascending batch.
+    pub aggregates: Vec<P::Aggregate>,
+    /// Window, and how many of its vertices were settled.
+    pub settled: Vec<(usize, u32)>,
+}
+
+impl<P: Program> Default for ScanOutcome<P> {
+    fn default() -> Self {
+        ScanOutcome { aggregates: Vec::new(), settled: Vec::new() }
+    }
+}
+
+impl<'s, P: Program> ProgramScan<'s, P> {
+    /// A scan of a program whose messages were generated.
+    pub fn new(steps: &'s mut Supersteps<'_, P>) -> ProgramScan<'s, P> {
+        let count = steps.graph.vertex_count();
+        let mut batches = Vec::with_capacity(steps.graph.batches().len());
+        let (mut states, mut words) = (&mut steps.states[..], &mut steps.next_active[..]);
+        for batch in steps.graph.batches() {
+            let targets = batch.targets(count);
+            let (own_states, rest_states) = states.split_at_mut(targets.len());
+            let (own_words, rest_words) = words.split_at_mut(targets.len().div_ceil(64));
+            (states, words) = (rest_states, rest_words);
+            batches.push(Mutex::new(BatchWork {
+                targets,
+                states: own_states,
+                active: own_words,
+                parts: Vec::new(),
+                aggregate: None,
+                settled: [0; BATCH_WINDOWS],
+            }));
+        }
+        ProgramScan {
+            program: &steps.program,
+            instructions: steps.instructions,
+            graph: steps.graph,
+            degrees: &steps.degrees,
+            messages: &steps.messages,
+            active: &steps.active,
+            open_targets: &steps.open_targets,
+            batches,
+            outcome: &steps.outcome,
+        }
+    }
+}
+
+impl<P: Program> RunningScan for ProgramScan<'_, P> {
+    fn end(self: Box<Self>) {
+        let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        for batch in self.batches {
+            let batch = batch.into_inner().unwrap_or_else(PoisonError::into_inner);
+            outcome.aggregates.extend(batch.aggregate);
+            let first = batch.targets.start as usize >> WINDOW_LOG2;
+            let settled = batch.settled.iter().enumerate().filter(|&(_, &count)| count > 0);
+            outcome.settled.extend(settled.map(|(window, &count)| (first + window, count)));
+        }
+    }
+}
+
+impl<P: Program> ScanJob for ProgramScan<'_, P> {
+    fn needs(&self, tile: &TileSummary) -> bool {
+        self.open_targets[(tile.target_first >> WINDOW_LOG2) as usize] > 0
+            && self.active.may_meet(tile)
+    }
+
+    fn finishes_every_batch(&self) -> bool {
+        P::APPLY_TO == ApplyTo::All
+    }
+
+    fn worker(&self) -> Box<dyn ScanWorker + '_> {
+        Box::new(ProgramWorker { scan: self, accumulators: Vec::new(), batch: None })
+    }
+}
+
+/// One worker of a program: its accumulators cover the windows of a batch.
+struct ProgramWorker<'w, 's, P: Program> {
+    scan: &'w ProgramScan<'s, P>,
+    accumulators: Vec<P::Message>,
+    batch: Option<Batch>,
+}
+
+impl<P: Program> ProgramWorker<'_, '_, P> {
+    /// The batch's targets as indices of the accumulators, which begin with its first window.
+    fn range(&self, batch: &Batch) -> Range<usize> {
+        let targets = batch.targets(self.scan.graph.vertex_count());
+        let first = targets.start as usize & (WINDOW_SIZE - 1);
+        first..first + targets.len()
+    }
+}
+
+impl<P: Program> ScanWorker for ProgramWorker<'_, '_, P> {
+    fn begin_part(&mut self, part: &Part) {
+        let batch = self.scan.graph.batches()[part.batch];
+        let range = self.range(&batch);
+        let size = range.end.next_multiple_of(WINDOW_SIZE);
+        let identity = self.scan.program.identity();
+        if self.accumulators.len() < size {
+            self.accumulators.resize(size, identity);
+        }
+        self.accumulators[range].fill(identity);
+        self.batch = Some(batch);
+    }
+
+    fn process(
+        &mut self,
+        tile: Tile<'_>,
+        entry: &TileEntry,
+        weights: &[f32],
+    ) -> Result<(), String> {
+        let first = self.batch.map_or(0, |batch| batch.target_first >> WINDOW_LOG2);
+        let window = ((entry.summary.target_first >> WINDOW_LOG2) - first) as usize;
+        let (windows, _) = self.accumulators.as_chunks_mut::<WINDOW_SIZE>();
+        self.scan.instructions.run(KernelInput {
+            program: self.scan.program,
+            tile,
+            weights,
+            messages: self.scan.messages,
+            accumulators: &mut windows[window],
+        })
+    }
+
+    fn end_part(&mut self, part: &Part) {
+        let Some(batch) = self.batch.take() else { return };
+        let range = self.range(&batch);
+        let accumulators = &mut self.accumulators[range];
+        let work = &self.scan.batches[part.batch];
+        let mut work = work.lock().unwrap_or_else(PoisonError::into_inner);
+        if part.count > 1 {
+            work.parts.push((part.number, accumulators.to_vec()));
+            if work.parts.len() < part.count {
+                return;
+            }
+            // The last one to come merges all, always in the same order.
+            let mut parts = std::mem::take(&mut work.parts);
+            parts.sort_unstable_by_key(|(number, _)| *number);
+            accumulators.copy_from_slice(&parts[0].1);
+            for (_, other) in &parts[1..] {
+                for (into, from) in accumulators.iter_mut().zip(other) {
+                    *into = self.scan.program.reduce(*into, *from);
+                }
+            }
+        }
+        apply(self.scan, &mut work, accumulators);
+    }
+}
+
+/// Applies what was reduced to every vertex of a batch.
+fn apply<P: Program>(
+    scan: &ProgramScan<'_, P>,
+    work: &mut BatchWork<'_, P>,
+    accumulators: &[P::Message],
+) {
+    let first = work.targets.start as usize;
+    let mut aggregate = P::Aggregate::default();
+    for (index, (state, &reduced)) in work.states.iter_mut().zip(accumulators).enumerate() {
+        let vertex = first + index;
+        let degree = if P::NEEDS_DEGREE { scan.degrees[vertex] } else { 0 };
+        let id = VertexId(vertex as u32);
+        let was_open = !scan.program.is_settled(state);
+        let activity = scan.program.apply(id, degree, state, reduced, &mut aggregate);
+        if was_open && scan.program.is_settled(state) {
+            work.settled[(first % WINDOW_SIZE + index) >> WINDOW_LOG2] += 1;
+        }
+        work.active[index / 64] |= u64::from(activity == Activity::Active) << (index % 64);
+    }
+    work.aggregate = Some(aggregate);
+}

@@ -1,0 +1,424 @@
+//! Process and apply along the rows of the active vertices: for iterations with few of them.
+//!
+//! ```text
+//!  send      workers take active vertices as they come; what goes along an edge is put into a box for
+//!            the partition of its target, unless it is no news there
+//!  deliver   each partition has one owner, who reduces what is in its boxes
+//!  apply     by the owners, to the targets that were reached
+//! ```
+//!
+//! Boxes hold a bounded number of messages: when they are full they are delivered, and sending goes on.
+//! The order in which messages arrive depends on the threads, so this is only for programs whose
+//! reduction is exact. Nothing here takes time for vertices that are neither active nor reached.
+//!
+//! Cost: about 60 ns a row and 4 ns an edge on one core, in memory.
+
+use std::collections::BTreeMap;
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use tegula_store::rows::{Row, RowBatch, RowReader};
+use tegula_store::tiles::WINDOW_LOG2;
+use tegula_store::{Result, VertexId};
+
+use super::Supersteps;
+use crate::job::RowsDone;
+use crate::program::{Activity, EdgeWeight, Program};
+use crate::workers::{Workers, lock};
+
+/// Rows that are brought into memory together.
+const ROWS_PER_BATCH: usize = 64;
+/// Active vertices that are looked at for what to read ahead, at a time.
+const ROWS_AHEAD: usize = 1024;
+/// Messages of one worker between deliveries.
+const MESSAGES_MAX: usize = 1 << 18;
+/// Active vertices below which one worker does all.
+const SOURCES_SHARED_MIN: usize = 512;
+/// log2 of the most partitions: a bit of a word each.
+const PARTITIONS_LOG2_MAX: u32 = 6;
+
+/// What `seek` keeps between iterations.
+pub(super) struct Seeker<P: Program> {
+    /// The active vertices, ascending, while they are known by a list.
+    list: Option<Vec<VertexId>>,
+    /// Active vertices whose turn has not come, by bucket.
+    put_off: BTreeMap<u64, Vec<VertexId>>,
+    /// The bucket whose turn it is.
+    bucket: u64,
+    /// log2 of the vertices of a partition.
+    partition_log2: u32,
+    outboxes: Vec<Mutex<Outbox<P::Message>>>,
+    /// Targets that were reached, by partition.
+    reached: Vec<Vec<VertexId>>,
+}
+
+/// The messages of one worker.
+struct Outbox<M> {
+    /// By partition.
+    boxes: Vec<Vec<(VertexId, M)>>,
+    /// A bit for each box that is not empty.
+    filled: u64,
+    count: usize,
+    /// Edges along which was sent, news or not.
+    edges: u64,
+    /// Active vertices that this worker has taken and not done with, as a range of the list.
+    claimed: Range<usize>,
+    /// Edges of the first of them that are sent already.
+    sent: usize,
+    batch: RowBatch,
+}
+
+impl<P: Program> Seeker<P> {
+    /// Bytes for a graph of so many vertices: lists of active and of reached ones, and the boxes.
+    pub fn size(vertices: u64, threads: usize) -> u64 {
+        let message = size_of::<(VertexId, P::Message)>() as u64;
+        12 * vertices + 2 * threads as u64 * MESSAGES_MAX as u64 * message
+    }
+
+    pub fn new(vertex_count: usize) -> Seeker<P> {
+        let log2 = vertex_count.next_power_of_two().ilog2();
+        let partition_log2 = log2.saturating_sub(PARTITIONS_LOG2_MAX).max(WINDOW_LOG2);
+        let partitions = vertex_count.div_ceil(1 << partition_log2);
+        Seeker {
+            list: None,
+            put_off: BTreeMap::new(),
+            bucket: 0,
+            partition_log2,
+            outboxes: Vec::new(),
+            reached: vec![Vec::new(); partitions],
+        }
+    }
+
+    /// The active vertices, if they are known by a list.
+    pub fn list(&self) -> Option<&[VertexId]> {
+        self.list.as_deref()
+    }
+
+    pub fn take_list(&mut self) -> Option<Vec<VertexId>> {
+        self.list.take()
+    }
+
+    /// Whether vertices wait for their turn.
+    pub fn has_put_off(&self) -> bool {
+        !self.put_off.is_empty()
+    }
+
+    /// From here on the active vertices are these, ascending.
+    pub fn put_list(&mut self, list: Vec<VertexId>, program: &P, states: &[P::State]) {
+        let bucket_of = |vertex: &VertexId| program.bucket(&states[vertex.index()]);
+        self.bucket = list.iter().map(bucket_of).min().unwrap_or(self.bucket);
+        self.list = Some(self.put_off_late(list, program, states));
+    }
+
+    /// Where the list is empty, it becomes the turn of the vertices of the next bucket. Returns whether
+    /// there are any active ones.
+    pub fn take_next_bucket(&mut self, program: &P, states: &[P::State]) -> bool {
+        while self.list.as_ref().is_some_and(Vec::is_empty)
+            && let Some((bucket, mut list)) = self.put_off.pop_first()
+        {
+            // Those that have come nearer since had their turn in an earlier bucket.
+            list.retain(|vertex| program.bucket(&states[vertex.index()]) == bucket);
+            list.sort_unstable();
+            list.dedup();
+            self.bucket = bucket;
+            self.list = Some(list);
+        }
+        self.list.as_ref().is_some_and(|list| !list.is_empty())
+    }
+
+    /// Puts off the vertices of later buckets; returns the others.
+    fn put_off_late(
+        &mut self,
+        mut list: Vec<VertexId>,
+        program: &P,
+        states: &[P::State],
+    ) -> Vec<VertexId> {
+        list.retain(|&vertex| {
+            let bucket = program.bucket(&states[vertex.index()]);
+            if bucket > self.bucket {
+                self.put_off.entry(bucket).or_default().push(vertex);
+            }
+            bucket <= self.bucket
+        });
+        list
+    }
+
+    /// Boxes for so many workers.
+    fn prepare(&mut self, workers: usize) {
+        let partitions = self.reached.len();
+        while self.outboxes.len() < workers {
+            self.outboxes.push(Mutex::new(Outbox {
+                boxes: std::iter::repeat_with(Vec::new).take(partitions).collect(),
+                filled: 0,
+                count: 0,
+                edges: 0,
+                claimed: 0..0,
+                sent: 0,
+                batch: RowBatch::default(),
+            }));
+        }
+    }
+}
+
+impl<P: Program> Supersteps<'_, P> {
+    /// One iteration along the rows of the active vertices, which are known by a list.
+    pub(super) fn seek(&mut self, rows: &RowReader, workers: &Workers<'_>) -> Result<RowsDone> {
+        let list = self.seeker.take_list().unwrap_or_default();
+        self.aggregate = P::Aggregate::default();
+        let threads = if list.len() < SOURCES_SHARED_MIN { 1 } else { workers.threads };
+        let workers = Workers { threads, ..*workers };
+        self.seeker.prepare(threads);
+        let next = AtomicUsize::new(0);
+        let ahead = Mutex::new(0);
+        let mut done = RowsDone::default();
+        loop {
+            let sending = Sending {
+                program: &self.program,
+                states: &self.states,
+                degrees: &self.degrees,
+                partition_log2: self.seeker.partition_log2,
+                list: &list,
+                next: &next,
+                ahead: &ahead,
+                rows,
+            };
+            let outboxes = &self.seeker.outboxes;
+            workers.for_each(threads, &|worker| sending.fill(&mut lock(&outboxes[worker])))?;
+            self.deliver(&workers)?;
+            let is_done = self.seeker.outboxes[..threads]
+                .iter_mut()
+                .all(|outbox| get_mut(outbox).claimed.is_empty());
+            if is_done && next.load(Ordering::Relaxed) >= list.len() {
+                break;
+            }
+        }
+        let edges = &mut self.seeker.outboxes[..threads];
+        done.edges =
+            edges.iter_mut().map(|outbox| std::mem::take(&mut get_mut(outbox).edges)).sum();
+        self.apply_to_reached(&workers)?;
+        Ok(done)
+    }
+
+    /// Reduces what is in the boxes.
+    fn deliver(&mut self, workers: &Workers<'_>) -> Result<()> {
+        let size = 1 << self.seeker.partition_log2;
+        let outboxes: Vec<&mut Outbox<P::Message>> =
+            self.seeker.outboxes.iter_mut().map(get_mut).collect();
+        let filled = outboxes.iter().fold(0, |all, outbox| all | outbox.filled);
+        let vertices = self.states.len();
+        let messages = self.messages[..vertices].chunks_mut(size);
+        let owned = messages.zip(&mut self.seeker.reached).enumerate();
+        let owned: Vec<_> = owned
+            .filter(|(partition, _)| filled >> partition & 1 == 1)
+            .map(|(partition, owned)| (partition, Mutex::new(owned)))
+            .collect();
+        let program = &self.program;
+        workers.for_each(owned.len(), &|index| {
+            let (partition, owned) = &owned[index];
+            let (messages, reached) = &mut *lock(owned);
+            let first = partition * size;
+            for outbox in &outboxes {
+                for &(target, message) in &outbox.boxes[*partition] {
+                    let accumulator = &mut messages[target.index() - first];
+                    if *accumulator == program.identity() {
+                        reached.push(target);
+                    }
+                    *accumulator = program.reduce(*accumulator, message);
+                }
+            }
+            Ok(())
+        })?;
+        for outbox in outboxes {
+            outbox.clear();
+        }
+        Ok(())
+    }
+
+    /// Applies what was reduced and gathers the list of the next active vertices.
+    fn apply_to_reached(&mut self, workers: &Workers<'_>) -> Result<()> {
+        let size = 1usize << self.seeker.partition_log2;
+        let windows = size >> WINDOW_LOG2;
+        let count = self.states.len();
+        let owned = self.messages[..count]
+            .chunks_mut(size)
+            .zip(self.states.chunks_mut(size))
+            .zip(self.open_targets.chunks_mut(windows))
+            .zip(&mut self.seeker.reached);
+        let owned: Vec<_> = owned
+            .enumerate()
+            .filter(|(_, (_, reached))| !reached.is_empty())
+            .map(|(partition, (((messages, states), open_targets), reached))| {
+                Mutex::new(Reached {
+                    first: partition * size,
+                    messages,
+                    states,
+                    open_targets,
+                    reached,
+                    aggregate: P::Aggregate::default(),
+                })
+            })
+            .collect();
+        let (program, degrees) = (&self.program, &self.degrees);
+        workers.for_each(owned.len(), &|index| {
+            lock(&owned[index]).apply(program, degrees);
+            Ok(())
+        })?;
+        let mut list = Vec::new();
+        for owned in owned {
+            let owned = owned.into_inner().unwrap_or_else(PoisonError::into_inner);
+            self.program.merge(&mut self.aggregate, owned.aggregate);
+            list.append(owned.reached);
+        }
+        let list = self.seeker.put_off_late(list, &self.program, &self.states);
+        self.seeker.list = Some(list);
+        Ok(())
+    }
+}
+
+/// What the workers share while they send.
+struct Sending<'s, P: Program> {
+    program: &'s P,
+    states: &'s [P::State],
+    degrees: &'s [u32],
+    partition_log2: u32,
+    list: &'s [VertexId],
+    /// The first vertex of the list that no worker has taken.
+    next: &'s AtomicUsize,
+    /// The first vertex of the list that nobody has asked for.
+    ahead: &'s Mutex<usize>,
+    rows: &'s RowReader,
+}
+
+impl<P: Program> Sending<'_, P> {
+    /// Fills the boxes of a worker, until they are full or all is sent.
+    fn fill(&self, outbox: &mut Outbox<P::Message>) -> Result<()> {
+        loop {
+            if outbox.claimed.is_empty() {
+                let first = self.next.fetch_add(ROWS_PER_BATCH, Ordering::Relaxed);
+                let end = (first + ROWS_PER_BATCH).min(self.list.len());
+                if first >= end {
+                    return Ok(());
+                }
+                outbox.claimed = first..end;
+            }
+            self.read_ahead(outbox.claimed.start);
+            let mut batch = std::mem::take(&mut outbox.batch);
+            let sent = self.send_batch(outbox, &mut batch);
+            outbox.batch = batch;
+            if sent?.is_break() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Has the rows read that come next, unless another worker is at it.
+    fn read_ahead(&self, position: usize) {
+        if let Ok(mut ahead) = self.ahead.try_lock() {
+            *ahead = (*ahead).max(position);
+            let upcoming = &self.list[(*ahead).min(self.list.len())..];
+            *ahead += self.rows.prefetch(upcoming.iter().copied().take(ROWS_AHEAD));
+        }
+    }
+
+    /// Sends along the rows of as many claimed vertices as find room in memory. Breaks when the boxes
+    /// are full.
+    fn send_batch(
+        &self,
+        outbox: &mut Outbox<P::Message>,
+        batch: &mut RowBatch,
+    ) -> Result<ControlFlow<()>> {
+        let count = self.rows.get(&self.list[outbox.claimed.clone()], batch)?;
+        for index in 0..count {
+            if self.send_row(&self.rows.row(batch, index), outbox)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            outbox.claimed.start += 1;
+            outbox.sent = 0;
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Sends along a row what was not sent yet.
+    fn send_row(&self, row: &Row<'_>, outbox: &mut Outbox<P::Message>) -> Result<ControlFlow<()>> {
+        let source = row.source();
+        let degree = if P::NEEDS_DEGREE { self.degrees[source.index()] } else { 0 };
+        let state = &self.states[source.index()];
+        let Some(signal) = self.program.signal(source, state, degree) else {
+            return Ok(ControlFlow::Continue(()));
+        };
+        let (mut edge, skip) = (0, outbox.sent);
+        row.try_for_each(|target| {
+            let number = edge;
+            edge += 1;
+            if number < skip {
+                return ControlFlow::Continue(());
+            }
+            let weight = if P::Weight::IS_WEIGHTED { row.weight(number) } else { 1.0 };
+            let message = self.program.along(signal, P::Weight::from_f32(weight));
+            if self.program.is_news(&self.states[target.index()], message) {
+                let partition = target.index() >> self.partition_log2;
+                outbox.boxes[partition].push((target, message));
+                outbox.filled |= 1 << partition;
+                outbox.count += 1;
+            }
+            if outbox.count < MESSAGES_MAX {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        })?;
+        outbox.edges += (edge - skip) as u64;
+        outbox.sent = edge;
+        Ok(if outbox.count < MESSAGES_MAX {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        })
+    }
+}
+
+impl<M> Outbox<M> {
+    fn clear(&mut self) {
+        let mut filled = self.filled;
+        while filled != 0 {
+            self.boxes[filled.trailing_zeros() as usize].clear();
+            filled &= filled - 1;
+        }
+        (self.filled, self.count) = (0, 0);
+    }
+}
+
+/// What the owner of a partition applies.
+struct Reached<'s, P: Program> {
+    first: usize,
+    messages: &'s mut [P::Message],
+    states: &'s mut [P::State],
+    open_targets: &'s mut [u32],
+    /// Targets that were reached; afterwards those that are active.
+    reached: &'s mut Vec<VertexId>,
+    aggregate: P::Aggregate,
+}
+
+impl<P: Program> Reached<'_, P> {
+    fn apply(&mut self, program: &P, degrees: &[u32]) {
+        self.reached.sort_unstable();
+        self.reached.dedup();
+        let Reached { first, messages, states, open_targets, reached, aggregate } = self;
+        reached.retain(|&vertex| {
+            let local = vertex.index() - *first;
+            let degree = if P::NEEDS_DEGREE { degrees[vertex.index()] } else { 0 };
+            let reduced = std::mem::replace(&mut messages[local], program.identity());
+            let state = &mut states[local];
+            let was_open = !program.is_settled(state);
+            let activity = program.apply(vertex, degree, state, reduced, aggregate);
+            let is_newly_settled = was_open && program.is_settled(state);
+            open_targets[local >> WINDOW_LOG2] -= u32::from(is_newly_settled);
+            activity == Activity::Active
+        });
+    }
+}
+
+fn get_mut<T>(mutex: &mut Mutex<T>) -> &mut T {
+    mutex.get_mut().unwrap_or_else(PoisonError::into_inner)
+}

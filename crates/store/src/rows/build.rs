@@ -1,0 +1,402 @@
+//! From tiles to rows: every edge once more, now by source.
+//!
+//! The sources are cut into chunks and these into groups, as large as the memory of a worker allows.
+//! For each group a worker reads the tiles that hold a source of it, puts their edges into place by a
+//! counting sort, sorts the short rows and encodes them. A tile has few sources, so most tiles are read
+//! for one group or two, and nothing goes through the disk a second time. How a graph is cut into
+//! chunks depends on the graph alone: the files are the same for every budget and number of workers.
+
+use std::collections::VecDeque;
+use std::fs::{self, File};
+use std::ops::Range;
+
+use super::bits::BitWriter;
+use super::encoding::{RowCode, RowEncoding};
+use super::index::{CHUNK_EDGES_MAX, CHUNK_LOG2_MAX, ChunkRows};
+use super::writer::{EncodedChunk, RowsWriter};
+use crate::error::{Error, Result};
+use crate::graph::{FORMAT_VERSION, Graph, Manifest, RowLayout, file_names};
+use crate::progress::{Cancel, Progress, Unit};
+use crate::read::Pending;
+use crate::temporary::Temporary;
+use crate::tiles::{EdgeWeight, Entries, Tile, WINDOW_SIZE};
+use crate::workers::map_in_order;
+
+/// How the layout is built.
+#[derive(Debug, Clone, Copy)]
+pub struct RowsConfig {
+    /// How neighbours are coded.
+    pub encoding: RowEncoding,
+    /// Bytes that the work may take, the graph's own tables aside.
+    pub memory: u64,
+    /// Workers.
+    pub threads: usize,
+}
+
+/// Bytes of tiles that are read at a time.
+const READ_SIZE: u64 = 1 << 20;
+/// Reads on their way to a worker.
+const READS_AHEAD: usize = 4;
+/// Groups for each worker, where memory asks for no more: enough that none waits long for the others.
+const GROUPS_PER_WORKER: u64 = 4;
+
+/// Builds the layout and makes it part of the graph: from then on its manifest names it.
+///
+/// # Errors
+/// Those of reading and writing; [`Error::OverBudget`] where the memory does not hold the edges of one
+/// vertex for each worker. After an error the graph is as it was.
+pub fn build(
+    graph: &Graph,
+    config: &RowsConfig,
+    progress: &dyn Progress,
+    cancel: &Cancel,
+) -> Result<Manifest> {
+    if graph.is_weighted() {
+        build_weighted::<f32>(graph, config, progress, cancel)
+    } else {
+        build_weighted::<()>(graph, config, progress, cancel)
+    }
+}
+
+fn build_weighted<W: EdgeWeight>(
+    graph: &Graph,
+    config: &RowsConfig,
+    progress: &dyn Progress,
+    cancel: &Cancel,
+) -> Result<Manifest> {
+    let degrees = graph.out_degrees()?;
+    let chunks = plan_chunks(&degrees);
+    let groups = plan_groups::<W>(&chunks, &degrees, config)?;
+    let folder = Temporary::folder(&graph.directory().join(file_names::ROWS))?;
+    let mut writer = RowsWriter::create(folder.path(), W::IS_WEIGHTED)?;
+    progress.begin("building rows", Some(graph.edge_count()), Unit::Edges);
+    let make = |group: usize| {
+        let chunks = &chunks[groups[group].clone()];
+        let group = Group::<W>::gather(graph, &degrees, chunks, cancel)?;
+        Ok(group.encode(config, chunks, graph.vertex_count()))
+    };
+    map_in_order(config.threads, groups.len(), cancel, &make, &mut |_, encoded| {
+        encoded.iter().try_for_each(|chunk| {
+            progress.advance(chunk.rows.ends.last().map_or(0, |end| end.1));
+            writer.append(chunk)
+        })
+    })?;
+    progress.end();
+    debug_assert_eq!(writer.edge_count(), graph.edge_count());
+    let (chunks, files) = writer.finish()?;
+    let mut manifest = graph.manifest().clone();
+    manifest.format_version = FORMAT_VERSION;
+    manifest.rows = Some(RowLayout { encoding: config.encoding, chunks });
+    manifest.files.extend(files);
+    commit(graph, &folder, &manifest)?;
+    Ok(manifest)
+}
+
+/// Moves the files to their places, then the manifest that names them.
+fn commit(graph: &Graph, folder: &Temporary, manifest: &Manifest) -> Result<()> {
+    let directory = graph.directory();
+    for name in [file_names::ROWS, file_names::ROW_WEIGHTS, file_names::ROW_INDEX] {
+        if manifest.file(name).is_some() {
+            // What has that name already is no part of the graph: its manifest names no rows.
+            fs::rename(folder.path().join(name), directory.join(name))
+                .map_err(Error::io("write", directory.join(name)))?;
+        }
+    }
+    sync(graph)?;
+    manifest.replace(directory)?;
+    sync(graph)
+}
+
+fn sync(graph: &Graph) -> Result<()> {
+    let directory = File::open(graph.directory()).map_err(Error::io("open", graph.directory()))?;
+    directory.sync_all().map_err(Error::io("sync", graph.directory()))
+}
+
+/// Cuts all sources into aligned chunks by their out-degrees alone.
+fn plan_chunks(degrees: &[u32]) -> Vec<Range<u32>> {
+    let mut chunks = Vec::new();
+    for first in (0..degrees.len()).step_by(1 << CHUNK_LOG2_MAX) {
+        halve(degrees, first, CHUNK_LOG2_MAX, &mut chunks);
+    }
+    chunks
+}
+
+fn halve(degrees: &[u32], first: usize, log2: u32, chunks: &mut Vec<Range<u32>>) {
+    if first >= degrees.len() {
+        return;
+    }
+    let end = (first + (1 << log2)).min(degrees.len());
+    let sources = first as u32..end as u32;
+    if log2 == 0 || edges_of(degrees, &sources) <= CHUNK_EDGES_MAX {
+        chunks.push(sources);
+        return;
+    }
+    halve(degrees, first, log2 - 1, chunks);
+    halve(degrees, first + (1 << (log2 - 1)), log2 - 1, chunks);
+}
+
+fn edges_of(degrees: &[u32], sources: &Range<u32>) -> u64 {
+    let degrees = &degrees[sources.start as usize..sources.end as usize];
+    degrees.iter().map(|&degree| u64::from(degree)).sum()
+}
+
+/// Groups of chunks that a worker holds at a time.
+fn plan_groups<W: EdgeWeight>(
+    chunks: &[Range<u32>],
+    degrees: &[u32],
+    config: &RowsConfig,
+) -> Result<Vec<Range<usize>>> {
+    let threads = config.threads.max(1) as u64;
+    let all: u64 = degrees.iter().map(|&degree| u64::from(degree)).sum();
+    let share = config.memory / threads;
+    // Edges in their places, and again as they are encoded.
+    let edge_size = (size_of::<(u32, W)>() + size_of::<(u32, W)>() / 2 + 2) as u64;
+    let size = |edges: u64, sources: u64| {
+        edges * edge_size + sources * 28 + READS_AHEAD as u64 * 2 * READ_SIZE
+    };
+    let edges_wanted = (all / (threads * GROUPS_PER_WORKER)).max(CHUNK_EDGES_MAX);
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    let (mut edges, mut sources) = (0, 0);
+    for (index, chunk) in chunks.iter().enumerate() {
+        let (edges_here, sources_here) = (edges_of(degrees, chunk), chunk.len() as u64);
+        let needed = size(edges_here, sources_here);
+        if needed > share {
+            let what = format!("building the row of a vertex with {edges_here} edges");
+            let (needed, budget) = (needed * threads, config.memory);
+            return Err(Error::OverBudget { what, needed, budget });
+        }
+        (edges, sources) = (edges + edges_here, sources + sources_here);
+        match groups.last_mut() {
+            Some(group) if edges <= edges_wanted && size(edges, sources) <= share => group.end += 1,
+            _ => {
+                groups.push(index..index + 1);
+                (edges, sources) = (edges_here, sources_here);
+            }
+        }
+    }
+    Ok(groups)
+}
+
+/// The edges of a group, by source.
+struct Group<W> {
+    sources: Range<u32>,
+    /// Where the row of each source begins; one more for the end.
+    starts: Vec<usize>,
+    edges: Vec<(u32, W)>,
+}
+
+impl<W: EdgeWeight> Group<W> {
+    fn gather(
+        graph: &Graph,
+        degrees: &[u32],
+        chunks: &[Range<u32>],
+        cancel: &Cancel,
+    ) -> Result<Group<W>> {
+        let first = chunks.first().map_or(0, |chunk| chunk.start);
+        let end = chunks.last().map_or(0, |chunk| chunk.end);
+        let mut starts = Vec::with_capacity((end - first) as usize + 1);
+        let mut next = 0;
+        starts.push(0);
+        starts.extend(degrees[first as usize..end as usize].iter().map(|&degree| {
+            next += degree as usize;
+            next
+        }));
+        let edges = vec![(0, W::default()); next];
+        let mut group = Group { sources: first..end, starts, edges };
+        let mut places = group.starts.clone();
+        for_each_tile(graph, &(first..end), cancel, &mut |index, tile, weights| {
+            group.place(graph, index, tile, weights, &mut places)
+        })?;
+        if places[..places.len() - 1] != group.starts[1..] {
+            let detail = "there are fewer edges than its degrees say".to_owned();
+            return Err(Error::Corrupt {
+                path: graph.directory().into(),
+                part: "its tiles".into(),
+                detail,
+            });
+        }
+        Ok(group)
+    }
+
+    /// Puts the edges of a tile that belong to the group into place.
+    fn place(
+        &mut self,
+        graph: &Graph,
+        index: usize,
+        tile: Tile<'_>,
+        weights: &[f32],
+        places: &mut [usize],
+    ) -> Result<(), String> {
+        let window = graph.tiles()[index].summary.target_first & !(WINDOW_SIZE as u32 - 1);
+        let mut is_sound = true;
+        let mut take = |entry: usize, source: u32, target: u32| {
+            if !self.sources.contains(&source) {
+                return;
+            }
+            let local = (source - self.sources.start) as usize;
+            let place = places[local];
+            if place == self.starts[local + 1] || target >= graph.vertex_count() {
+                is_sound = false;
+                return;
+            }
+            let weight = weights.get(entry).map_or(W::default(), |&weight| W::from_f32(weight));
+            self.edges[place] = (target, weight);
+            places[local] += 1;
+        };
+        for strip in tile.strips(graph.vertex_count()) {
+            let strip = strip?;
+            let first = strip.entry_offset();
+            match strip.entries() {
+                Entries::Masks => strip.visit_masks(|entry: usize, source: u32, mut mask: u32| {
+                    while mask != 0 {
+                        let target = strip.target_start() as u32 + mask.trailing_zeros();
+                        take(first + entry, source, window + target);
+                        mask &= mask - 1;
+                    }
+                }),
+                Entries::Row | Entries::Singles => strip.visit_singles(|entry, source, target| {
+                    take(first + entry, source, window + target as u32);
+                }),
+            }
+        }
+        if is_sound { Ok(()) } else { Err("its edges do not fit the degrees".to_owned()) }
+    }
+
+    /// Brings the rows into their stored order and encodes them.
+    fn encode(
+        mut self,
+        config: &RowsConfig,
+        chunks: &[Range<u32>],
+        limit: u32,
+    ) -> Vec<EncodedChunk> {
+        for (source, bounds) in self.sources.clone().zip(self.starts.windows(2)) {
+            config.encoding.sort(source, &mut self.edges[bounds[0]..bounds[1]]);
+        }
+        chunks.iter().map(|chunk| self.encode_chunk(config.encoding, chunk, limit)).collect()
+    }
+
+    fn encode_chunk(&self, encoding: RowEncoding, chunk: &Range<u32>, limit: u32) -> EncodedChunk {
+        let is_told = |source: u32, target: u32| source != target || encoding.holds_loops();
+        let arcs = chunk.clone().flat_map(|source| {
+            let targets = self.row(source).iter().map(move |edge| (source, edge.0));
+            targets.filter(move |&(source, target)| is_told(source, target))
+        });
+        let code = RowCode::fit(encoding, limit, arcs);
+        let mut rows = ChunkRows::default();
+        let mut bits = BitWriter::default();
+        let mut edge_count = 0;
+        for (local, source) in chunk.clone().enumerate() {
+            let row = self.row(source);
+            let targets = row.iter().map(|edge| edge.0).filter(|&target| is_told(source, target));
+            code.encode(source, targets, &mut bits);
+            let loops = row.iter().filter(|edge| !is_told(source, edge.0)).count();
+            rows.loops.extend(std::iter::repeat_n(local as u16, loops));
+            edge_count += row.len() as u64;
+            rows.ends.push((bits.len(), edge_count));
+        }
+        let mut weights = Vec::new();
+        if W::IS_WEIGHTED {
+            let edges = chunk.clone().flat_map(|source| self.row(source));
+            weights.extend(edges.map(|edge| edge.1.to_f32()));
+        }
+        EncodedChunk { source_first: chunk.start, rows, code, bytes: bits.into_bytes(), weights }
+    }
+
+    fn row(&self, source: u32) -> &[(u32, W)] {
+        let local = (source - self.sources.start) as usize;
+        &self.edges[self.starts[local]..self.starts[local + 1]]
+    }
+}
+
+/// Shows the tiles that may hold one of some sources, with their weights.
+fn for_each_tile(
+    graph: &Graph,
+    sources: &Range<u32>,
+    cancel: &Cancel,
+    visit: &mut dyn FnMut(usize, Tile<'_>, &[f32]) -> Result<(), String>,
+) -> Result<()> {
+    let mut runs = runs_of_tiles(graph, sources).into_iter();
+    let mut on_their_way = VecDeque::new();
+    loop {
+        cancel.check()?;
+        while on_their_way.len() < READS_AHEAD
+            && let Some(run) = runs.next()
+        {
+            on_their_way.push_back(TileRun::request(graph, run));
+        }
+        match on_their_way.pop_front() {
+            Some(run) => run.visit(graph, sources, visit)?,
+            None => return Ok(()),
+        }
+    }
+}
+
+/// Ranges of tiles to be read together.
+fn runs_of_tiles(graph: &Graph, sources: &Range<u32>) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    let mut size = 0;
+    for (index, tile) in graph.tiles().iter().enumerate() {
+        if !tile.summary.may_hold_any(sources) {
+            continue;
+        }
+        size += u64::from(tile.size);
+        match runs.last_mut() {
+            Some(run) if run.end == index && size <= READ_SIZE => run.end += 1,
+            _ => {
+                runs.push(index..index + 1);
+                size = u64::from(tile.size);
+            }
+        }
+    }
+    runs
+}
+
+/// Tiles on their way.
+struct TileRun {
+    tiles: Range<usize>,
+    bytes: Pending,
+    weights: Option<Pending>,
+}
+
+impl TileRun {
+    fn request(graph: &Graph, tiles: Range<usize>) -> TileRun {
+        let read = |request: crate::read::Request<'_>| {
+            graph.reader().read(request.file, request.offset, request.len)
+        };
+        let bytes = read(graph.tiles_request(tiles.clone()));
+        let weights = graph.weights_request(tiles.clone()).map(read);
+        TileRun { tiles, bytes, weights }
+    }
+
+    fn visit(
+        self,
+        graph: &Graph,
+        sources: &Range<u32>,
+        visit: &mut dyn FnMut(usize, Tile<'_>, &[f32]) -> Result<(), String>,
+    ) -> Result<()> {
+        let bytes = self.bytes.wait()?;
+        let weight_bytes = self.weights.map(Pending::wait).transpose()?;
+        let first = &graph.tiles()[self.tiles.start];
+        let mut weights: Vec<f32> = Vec::new();
+        for index in self.tiles {
+            let entry = &graph.tiles()[index];
+            if !entry.summary.may_hold_any(sources) {
+                continue;
+            }
+            let tile = &bytes[(entry.offset - first.offset) as usize..][..entry.size as usize];
+            graph.check_tile(index, tile)?;
+            weights.clear();
+            if let Some(all) = &weight_bytes {
+                let start = (entry.weights_offset - first.weights_offset) as usize;
+                let own = &all[start..][..4 * entry.weight_count as usize];
+                graph.check_weights(index, own)?;
+                let (own, _) = own.as_chunks::<4>();
+                weights.extend(own.iter().map(|&bytes| f32::from_le_bytes(bytes)));
+            }
+            Tile::parse(tile)
+                .and_then(|tile| visit(index, tile, &weights))
+                .map_err(|detail| graph.damaged_tile(index, detail))?;
+        }
+        Ok(())
+    }
+}

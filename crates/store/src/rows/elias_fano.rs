@@ -1,0 +1,281 @@
+//! Ascending numbers in about `2 + log2(u / n)` bits each, any of which is found in constant time.
+//!
+//! The low `l = floor(log2(u / n))` bits of each number stand side by side. The high parts are in
+//! unary: number `i` sets bit `(number >> l) + i` of a bitmap. So the number is found by the place of
+//! the `i`-th set bit (Elias 1974; Fano 1971; Vigna, *Quasi-succinct indices*, WSDM 2013, section 3).
+//!
+//! The bitmap is searched from the place of every 64th set bit, which is found once when the words are
+//! read from disk.
+
+/// Every so many numbers the place of the set bit is known.
+const SAMPLE_INTERVAL: usize = 64;
+
+/// Where the parts of a sequence lie; a function of how many numbers there are and of their bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shape {
+    count: usize,
+    low_bits: u32,
+    low_words: usize,
+    high_words: usize,
+}
+
+impl Shape {
+    /// The shape of `count` numbers up to `last` included.
+    pub fn new(count: usize, last: u64) -> Shape {
+        let low_bits = last.checked_div(count as u64).and_then(u64::checked_ilog2).unwrap_or(0);
+        let high_bits = if count == 0 { 0 } else { count as u64 + (last >> low_bits) + 1 };
+        Shape {
+            count,
+            low_bits,
+            low_words: (count as u64 * u64::from(low_bits)).div_ceil(64) as usize,
+            high_words: high_bits.div_ceil(64) as usize,
+        }
+    }
+
+    /// Words that the sequence takes.
+    pub fn words(&self) -> usize {
+        self.low_words + self.high_words
+    }
+
+    /// Samples that are taken of it.
+    pub fn samples(&self) -> usize {
+        self.count.div_ceil(SAMPLE_INTERVAL)
+    }
+}
+
+/// Appends ascending numbers up to `last` included; returns their shape.
+pub(super) fn write(numbers: &[u64], last: u64, words: &mut Vec<u64>) -> Shape {
+    let shape = Shape::new(numbers.len(), last);
+    let first = words.len();
+    words.resize(first + shape.words(), 0);
+    let (low, high) = words[first..].split_at_mut(shape.low_words);
+    for (index, &number) in numbers.iter().enumerate() {
+        debug_assert!(number <= last && (index == 0 || numbers[index - 1] <= number));
+        put_bits(low, index as u64 * u64::from(shape.low_bits), shape.low_bits, number);
+        let bit = (number >> shape.low_bits) as usize + index;
+        high[bit / 64] |= 1 << (bit % 64);
+    }
+    shape
+}
+
+/// A sequence that was read, as a view of its words and samples.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct EliasFano<'a> {
+    shape: Shape,
+    low: &'a [u64],
+    high: &'a [u64],
+    samples: &'a [u32],
+}
+
+impl<'a> EliasFano<'a> {
+    /// A view of [`Shape::words`] words and [`Shape::samples`] samples, which [`sample`] took.
+    pub fn new(shape: Shape, words: &'a [u64], samples: &'a [u32]) -> EliasFano<'a> {
+        let (low, high) = words.split_at(shape.low_words);
+        EliasFano { shape, low, high, samples }
+    }
+
+    /// How many numbers there are.
+    pub fn len(&self) -> usize {
+        self.shape.count
+    }
+
+    /// The number before a position (0 for the first) and the one at it.
+    #[inline]
+    pub fn step_to(&self, index: usize) -> (u64, u64) {
+        let Some(before) = index.checked_sub(1) else {
+            return (0, self.number(0, self.place(0)));
+        };
+        let place = self.place(before);
+        (self.number(before, place), self.number(index, self.next_place(place)))
+    }
+
+    /// The position of a number among numbers that are all different.
+    pub fn position(&self, number: u64) -> Option<usize> {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.number(middle, self.place(middle)) < number {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        (low < self.len() && self.number(low, self.place(low)) == number).then_some(low)
+    }
+
+    /// The number at a position whose bit has this place.
+    #[inline]
+    fn number(&self, index: usize, place: usize) -> u64 {
+        let bits = self.shape.low_bits;
+        let low = get_bits(self.low, index as u64 * u64::from(bits), bits);
+        ((place - index) as u64) << bits | low
+    }
+
+    /// The place of the set bit number `index`.
+    #[inline]
+    fn place(&self, index: usize) -> usize {
+        let sampled = self.samples[index / SAMPLE_INTERVAL] as usize;
+        let mut rest = (index % SAMPLE_INTERVAL) as u32;
+        let mut number = sampled / 64;
+        let mut word = self.high[number] & (u64::MAX << (sampled % 64));
+        // There are as many set bits as numbers: `sample` counted them.
+        while rest >= word.count_ones() {
+            rest -= word.count_ones();
+            number += 1;
+            word = self.high[number];
+        }
+        number * 64 + select_in_word(word, rest) as usize
+    }
+
+    /// The place of the set bit behind the one at `place`.
+    #[inline]
+    fn next_place(&self, place: usize) -> usize {
+        let mut number = place / 64;
+        // Shifted twice: the bit may be the last of its word.
+        let mut word = self.high[number] & (u64::MAX << (place % 64) << 1);
+        while word == 0 {
+            number += 1;
+            word = self.high[number];
+        }
+        number * 64 + word.trailing_zeros() as usize
+    }
+}
+
+/// Appends the samples of a sequence, or says what is wrong with its words.
+pub(super) fn sample(shape: Shape, words: &[u64], samples: &mut Vec<u32>) -> Result<(), String> {
+    let mut seen = 0usize;
+    for (number, &word) in words[shape.low_words..].iter().enumerate() {
+        let ones = word.count_ones() as usize;
+        let due = seen.next_multiple_of(SAMPLE_INTERVAL);
+        if due < seen + ones {
+            samples.push(number as u32 * 64 + select_in_word(word, (due - seen) as u32));
+        }
+        seen += ones;
+    }
+    if seen == shape.count {
+        return Ok(());
+    }
+    Err(format!("{seen} numbers instead of {}", shape.count))
+}
+
+/// The place of the set bit number `rank` of a word that has more than `rank` of them.
+#[inline]
+fn select_in_word(word: u64, rank: u32) -> u32 {
+    const LOW_BITS: u64 = 0x0101_0101_0101_0101;
+    // How many bits are set in each byte and those below it.
+    let mut sums = word - (word >> 1 & 0x5555_5555_5555_5555);
+    sums = (sums & 0x3333_3333_3333_3333) + (sums >> 2 & 0x3333_3333_3333_3333);
+    sums = ((sums + (sums >> 4)) & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(LOW_BITS);
+    // The bytes whose sum is at most the rank lie below the byte of the bit. Sums are at most 64.
+    let at_most = ((u64::from(rank) * LOW_BITS | 0x80 * LOW_BITS) - sums) & (0x80 * LOW_BITS);
+    let byte = at_most.count_ones();
+    let before = if byte == 0 { 0 } else { (sums >> (8 * (byte - 1))) as u32 & 0xff };
+    let mut bits = word >> (8 * byte) & 0xff;
+    for _ in before..rank {
+        bits &= bits - 1;
+    }
+    8 * byte + bits.trailing_zeros()
+}
+
+/// Sets `count` bits, less than 64, to the low bits of a number; they were 0.
+fn put_bits(words: &mut [u64], place: u64, count: u32, number: u64) {
+    if count == 0 {
+        return;
+    }
+    let bits = number & ((1 << count) - 1);
+    let (word, shift) = ((place / 64) as usize, (place % 64) as u32);
+    words[word] |= bits << shift;
+    if shift + count > 64 {
+        words[word + 1] |= bits >> (64 - shift);
+    }
+}
+
+/// `count` bits, less than 64.
+#[inline]
+fn get_bits(words: &[u64], place: u64, count: u32) -> u64 {
+    if count == 0 {
+        return 0;
+    }
+    let (word, shift) = ((place / 64) as usize, (place % 64) as u32);
+    let mut bits = words[word] >> shift;
+    if shift + count > 64 {
+        bits |= words[word + 1] << (64 - shift);
+    }
+    bits & ((1 << count) - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check(numbers: &[u64], last: u64) {
+        let mut words = vec![7];
+        let shape = write(numbers, last, &mut words);
+        let mut samples = Vec::new();
+        sample(shape, &words[1..], &mut samples).unwrap();
+        assert_eq!(samples.len(), shape.samples());
+        let view = EliasFano::new(shape, &words[1..], &samples);
+        for (index, &number) in numbers.iter().enumerate() {
+            let before = if index == 0 { 0 } else { numbers[index - 1] };
+            assert_eq!(view.step_to(index), (before, number), "number {index}");
+        }
+    }
+
+    #[test]
+    fn the_shapes_that_are_easy_to_get_wrong() {
+        check(&[], 0);
+        check(&[], 1 << 50);
+        check(&[0], 0);
+        check(&[u64::MAX >> 1], u64::MAX >> 1);
+        check(&[0; 200], 0);
+        check(&[5; 200], 1 << 40);
+        check(&(0..1000).collect::<Vec<_>>(), 999);
+        check(&[vec![0; 300], vec![1 << 20; 300]].concat(), 1 << 20);
+    }
+
+    #[test]
+    fn a_number_is_found_among_different_ones() {
+        let numbers: Vec<u64> = (0..500).map(|index| index * index).collect();
+        let mut words = Vec::new();
+        let shape = write(&numbers, 250_000, &mut words);
+        let mut samples = Vec::new();
+        sample(shape, &words, &mut samples).unwrap();
+        let view = EliasFano::new(shape, &words, &samples);
+        for number in 0..250_001 {
+            assert_eq!(view.position(number), numbers.binary_search(&number).ok(), "{number}");
+        }
+    }
+
+    #[test]
+    fn words_with_too_few_or_too_many_numbers_are_refused() {
+        let mut words = Vec::new();
+        let shape = write(&[1, 5, 900], 1000, &mut words);
+        for bit in 0..shape.high_words * 64 {
+            let mut damaged = words.clone();
+            damaged[shape.low_words + bit / 64] ^= 1 << (bit % 64);
+            assert!(sample(shape, &damaged, &mut Vec::new()).is_err(), "bit {bit}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(
+            mut numbers in prop::collection::vec(0u64..1 << 45, 0..400),
+            shift in 0u32..45,
+            above in 0u64..1 << 20,
+        ) {
+            numbers.iter_mut().for_each(|number| *number >>= shift);
+            numbers.sort_unstable();
+            let last = numbers.last().copied().unwrap_or(0) + above;
+            check(&numbers, last);
+        }
+
+        #[test]
+        fn a_set_bit_of_a_word_is_found(word in 1u64.., rank in 0u32..64) {
+            let rank = rank % word.count_ones();
+            let expected = (0..64).filter(|bit| word >> bit & 1 == 1).nth(rank as usize);
+            prop_assert_eq!(Some(select_in_word(word, rank)), expected);
+        }
+    }
+}

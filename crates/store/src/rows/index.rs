@@ -1,0 +1,387 @@
+//! The index of the rows: for each vertex, where its row lies. It stays in memory while the layout is
+//! used: about `2 + log2(bits of a row)` bits a vertex, and as much again where edges have weights.
+//!
+//! Rows are indexed by chunk. A chunk in which most vertices have a row numbers its rows like its
+//! vertices (compressed sparse rows, CSR). One in which few do lists those (doubly compressed, DCSR;
+//! Buluc and Gilbert 2008), as one of the two indices that DFOGraph (Yu et al., PPoPP 2021, section
+//! 3.2) chooses between.
+
+use std::ops::Range;
+
+use zerocopy::little_endian::{U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+use super::elias_fano::{EliasFano, Shape, sample, write};
+use super::encoding::{RowCode, RowEncoding};
+use crate::ids::VertexId;
+
+/// log2 of the most vertices of a chunk.
+pub(super) const CHUNK_LOG2_MAX: u32 = 16;
+/// A chunk of more edges is halved, down to one vertex.
+pub(super) const CHUNK_EDGES_MAX: u64 = 1 << 20;
+
+/// A chunk in the file: its sources, where its bits and words lie, how many edges it has.
+#[derive(Debug, Clone, Copy, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub(super) struct ChunkRecord {
+    pub source_first: U32,
+    pub source_count: U32,
+    /// Rows that are indexed: as many as there are sources (CSR), or fewer (DCSR).
+    pub row_count: U32,
+    /// Loops that the index tells, for an encoding that cannot.
+    pub loop_count: U32,
+    /// First byte in `rows.data`.
+    pub data_offset: U64,
+    /// Bits of all rows.
+    pub data_bits: U64,
+    /// Edges of the chunks before.
+    pub edge_first: U64,
+    pub edge_count: U64,
+    /// First word of its part of the index, counted from the first behind the records.
+    pub word_first: U64,
+    /// What the encoding needs to know, zeros behind it.
+    pub parameters: [u8; PARAMETERS_SIZE],
+}
+
+/// Bytes of a record for what an encoding needs to know of a chunk.
+pub(super) const PARAMETERS_SIZE: usize = 32;
+
+/// Words of a record: records and words share one array.
+pub(super) const RECORD_WORDS: usize = size_of::<ChunkRecord>() / size_of::<u64>();
+const _: () = assert!(size_of::<ChunkRecord>() == 88);
+
+/// What the index is checked against.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Expected {
+    pub encoding: RowEncoding,
+    pub chunks: u64,
+    pub vertices: u64,
+    pub edges: u64,
+    pub is_weighted: bool,
+    /// Bytes of `rows.data`.
+    pub data_len: u64,
+}
+
+/// The rows of one chunk while they are written.
+#[derive(Debug, Default)]
+pub(super) struct ChunkRows {
+    /// For each vertex: its last bit, counted from the chunk's first one, and its last edge likewise.
+    pub ends: Vec<(u64, u64)>,
+    /// Vertices with a loop that the index tells, counted from the chunk's first, ascending.
+    pub loops: Vec<u16>,
+}
+
+impl ChunkRows {
+    /// Appends the words of the index; returns how many rows it has.
+    pub fn write(&self, is_weighted: bool, words: &mut Vec<u64>) -> u32 {
+        let (bits, edges) = self.ends.last().copied().unwrap_or_default();
+        let last_source = self.ends.len().saturating_sub(1) as u64;
+        let is_row = |&index: &usize| {
+            let before = index.checked_sub(1).map_or(0, |before| self.ends[before].1);
+            self.ends[index].1 > before
+        };
+        let mut rows: Vec<usize> = (0..self.ends.len()).filter(is_row).collect();
+        let size = |rows: usize| {
+            let edges = if is_weighted { Shape::new(rows, edges).words() } else { 0 };
+            Shape::new(rows, bits).words() + edges
+        };
+        let sparse = size(rows.len()) + Shape::new(rows.len(), last_source).words();
+        // A dense index answers faster: the sparse one has to be worth it.
+        if 2 * sparse < size(self.ends.len()) {
+            let sources: Vec<u64> = rows.iter().map(|&row| row as u64).collect();
+            write(&sources, last_source, words);
+        } else {
+            rows = (0..self.ends.len()).collect();
+        }
+        let column = |pick: fn(&(u64, u64)) -> u64| {
+            rows.iter().map(|&row| pick(&self.ends[row])).collect::<Vec<u64>>()
+        };
+        write(&column(|end| end.0), bits, words);
+        if is_weighted {
+            write(&column(|end| end.1), edges, words);
+        }
+        words.extend(self.loops.chunks(4).map(|loops| {
+            loops.iter().rev().fold(0, |word, &source| word << 16 | u64::from(source))
+        }));
+        rows.len() as u32
+    }
+}
+
+/// Where the row of a vertex lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowExtent {
+    pub(super) source: VertexId,
+    pub(super) chunk: u32,
+    /// Bits in `rows.data`.
+    pub(super) bits: Range<u64>,
+    /// Places of its edges among those of all rows, in a weighted graph; else empty.
+    pub(super) edges: Range<u64>,
+}
+
+impl RowExtent {
+    /// The vertex.
+    pub fn source(&self) -> VertexId {
+        self.source
+    }
+
+    /// Bytes of `rows.data` that hold the row; the first and the last may be shared with others.
+    #[inline]
+    pub fn bytes(&self) -> Range<u64> {
+        self.bits.start / 8..self.bits.end.div_ceil(8)
+    }
+
+    /// Bytes of `rows.weights` that hold the weights; empty in an unweighted graph.
+    #[inline]
+    pub fn weight_bytes(&self) -> Range<u64> {
+        4 * self.edges.start..4 * self.edges.end
+    }
+
+    /// Bits of the row, which tell about how many edges it has.
+    #[inline]
+    pub fn bit_count(&self) -> u64 {
+        self.bits.end - self.bits.start
+    }
+}
+
+/// The index in memory.
+#[derive(Debug)]
+pub(super) struct RowIndex {
+    chunks: Vec<Chunk>,
+    /// The first chunk of each range of 2^16 vertices.
+    first_chunks: Vec<u32>,
+    words: Vec<u64>,
+    samples: Vec<u32>,
+}
+
+/// A chunk in memory.
+#[derive(Debug)]
+pub(super) struct Chunk {
+    source_first: u32,
+    data_first: u64,
+    data_bits: u64,
+    edge_first: u64,
+    edge_count: u64,
+    pub code: RowCode,
+    /// The sources that have a row, where not all are indexed.
+    sources: Option<Sequence>,
+    ends: Sequence,
+    edge_ends: Option<Sequence>,
+    /// First word of the loops, and how many loops there are.
+    loops: (usize, usize),
+}
+
+/// A sequence among the words.
+#[derive(Debug, Clone, Copy)]
+struct Sequence {
+    shape: Shape,
+    word: usize,
+    sample: usize,
+}
+
+impl RowIndex {
+    /// Bytes that the index of a graph takes in memory when it was read from `len` bytes.
+    pub fn size(len: u64) -> u64 {
+        // Samples: 4 bytes for every 64 rows, which take at least 16 bytes. Chunks: less than twice
+        // their records.
+        2 * len
+    }
+
+    /// Takes over the payload of `rows.index`.
+    ///
+    /// # Errors
+    /// What does not fit, in words.
+    pub fn open(words: Vec<u64>, expected: &Expected) -> Result<RowIndex, String> {
+        let record_words = expected.chunks.checked_mul(RECORD_WORDS as u64);
+        let record_words = record_words.filter(|&count| count <= words.len() as u64);
+        let record_words = record_words
+            .ok_or_else(|| format!("{} words for {} chunks", words.len(), expected.chunks))?;
+        let base = record_words as usize;
+        let records = <[ChunkRecord]>::ref_from_bytes(words[..base].as_bytes())
+            .map_err(|error| error.to_string())?;
+        let mut loading = Loading { words: &words, base, taken: base, samples: Vec::new() };
+        let mut next = ChunkRecord::default();
+        let mut chunks = Vec::with_capacity(records.len());
+        let mut first_chunks = Vec::new();
+        for (number, record) in records.iter().enumerate() {
+            let chunk = loading
+                .chunk(record, &next, expected)
+                .map_err(|detail| format!("chunk {number}: {detail}"))?;
+            if chunk.source_first >> CHUNK_LOG2_MAX == first_chunks.len() as u32 {
+                first_chunks.push(number as u32);
+            }
+            next.source_first = (chunk.source_first + record.source_count.get()).into();
+            next.data_offset = (chunk.data_first / 8 + chunk.data_bits.div_ceil(8)).into();
+            next.edge_first = (chunk.edge_first + chunk.edge_count).into();
+            chunks.push(chunk);
+        }
+        let end = (u64::from(next.source_first.get()), next.edge_first.get());
+        if end != (expected.vertices, expected.edges)
+            || next.data_offset.get() != expected.data_len
+            || loading.taken != words.len()
+        {
+            return Err("the chunks are not all of the graph".to_owned());
+        }
+        let samples = loading.samples;
+        first_chunks.push(chunks.len() as u32);
+        Ok(RowIndex { chunks, first_chunks, words, samples })
+    }
+
+    /// A chunk.
+    #[inline]
+    pub fn chunk(&self, number: u32) -> &Chunk {
+        &self.chunks[number as usize]
+    }
+
+    /// Where the row of a vertex lies; the row of one without edges is empty. About 15 ns.
+    ///
+    /// # Panics
+    /// When there is no such vertex.
+    #[inline]
+    pub fn extent(&self, source: VertexId) -> RowExtent {
+        let number = self.chunk_of(source.0);
+        let chunk = &self.chunks[number as usize];
+        let local = source.0 - chunk.source_first;
+        let row = match chunk.sources {
+            None => Some(local as usize),
+            Some(sources) => self.view(sources).position(u64::from(local)),
+        };
+        let Some(row) = row else {
+            return RowExtent { source, chunk: number, bits: 0..0, edges: 0..0 };
+        };
+        let within = |sequence: Sequence, first: u64, count: u64| {
+            // A damaged sequence may descend within a few numbers: then the row is empty.
+            let (start, end) = self.view(sequence).step_to(row);
+            let end = end.min(count);
+            first + start.min(end)..first + end
+        };
+        let edges = chunk.edge_ends.map(|ends| within(ends, chunk.edge_first, chunk.edge_count));
+        RowExtent {
+            source,
+            chunk: number,
+            bits: within(chunk.ends, chunk.data_first, chunk.data_bits),
+            edges: edges.unwrap_or(0..0),
+        }
+    }
+
+    /// How many loops the index tells of a vertex.
+    pub fn loops(&self, chunk: u32, source: VertexId) -> usize {
+        let chunk = &self.chunks[chunk as usize];
+        let (first, count) = chunk.loops;
+        let at = |index: usize| (self.words[first + index / 4] >> (16 * (index % 4))) as u16;
+        let local = source.0 - chunk.source_first;
+        let find = |is_before: &dyn Fn(u32) -> bool| {
+            let (mut low, mut high) = (0, count);
+            while low < high {
+                let middle = low.midpoint(high);
+                if is_before(u32::from(at(middle))) { low = middle + 1 } else { high = middle }
+            }
+            low
+        };
+        if count == 0 {
+            return 0;
+        }
+        find(&|other| other <= local).saturating_sub(find(&|other| other < local))
+    }
+
+    fn chunk_of(&self, source: u32) -> u32 {
+        let window = (source >> CHUNK_LOG2_MAX) as usize;
+        let (first, end) = (self.first_chunks[window], self.first_chunks[window + 1]);
+        if end == first + 1 {
+            return first;
+        }
+        let chunks = &self.chunks[first as usize..end as usize];
+        first + chunks.partition_point(|chunk| chunk.source_first <= source) as u32 - 1
+    }
+
+    #[inline]
+    fn view(&self, sequence: Sequence) -> EliasFano<'_> {
+        let Sequence { shape, word, sample } = sequence;
+        let words = &self.words[word..word + shape.words()];
+        EliasFano::new(shape, words, &self.samples[sample..sample + shape.samples()])
+    }
+}
+
+/// The words of an index while they are taken apart.
+struct Loading<'a> {
+    words: &'a [u64],
+    /// Words of the records.
+    base: usize,
+    taken: usize,
+    samples: Vec<u32>,
+}
+
+impl<'a> Loading<'a> {
+    /// Checks the record of a chunk; `next` tells where it has to begin.
+    fn chunk(
+        &mut self,
+        record: &ChunkRecord,
+        next: &ChunkRecord,
+        expected: &Expected,
+    ) -> Result<Chunk, String> {
+        let source_first = record.source_first.get();
+        let source_count = record.source_count.get();
+        let row_count = record.row_count.get();
+        let (data_bits, edge_count) = (record.data_bits.get(), record.edge_count.get());
+        let room = (1 << CHUNK_LOG2_MAX) - (source_first & ((1 << CHUNK_LOG2_MAX) - 1));
+        let data_first = record.data_offset.get().checked_mul(8);
+        let data_end = data_first.and_then(|first| first.checked_add(data_bits));
+        let is_in_place = source_first == next.source_first.get()
+            && (1..=room).contains(&source_count)
+            && source_first.checked_add(source_count).is_some()
+            && row_count <= source_count
+            && record.data_offset == next.data_offset
+            && data_end.is_some_and(|end| end < u64::MAX - 8)
+            && record.edge_first == next.edge_first
+            && record.edge_first.get().checked_add(edge_count).is_some_and(|end| end < 1 << 60)
+            && record.word_first.get() == (self.taken - self.base) as u64;
+        let Some(data_first) = data_first.filter(|_| is_in_place) else {
+            return Err("it is out of place".to_owned());
+        };
+        let (parameters, rest) = record.parameters.split_at(expected.encoding.parameters_size());
+        if rest.iter().any(|&byte| byte != 0) {
+            return Err("it has parameters that mean nothing".to_owned());
+        }
+        let vertex_count = expected.vertices as u32;
+        let code = RowCode::from_parameters(expected.encoding, vertex_count, parameters)?;
+        let rows = row_count as usize;
+        let sources = if row_count == source_count {
+            None
+        } else {
+            Some(self.sequence(rows, u64::from(source_count) - 1)?)
+        };
+        let ends = self.sequence(rows, data_bits)?;
+        let edge_ends =
+            if expected.is_weighted { Some(self.sequence(rows, edge_count)?) } else { None };
+        let loop_count = record.loop_count.get() as usize;
+        let loops = (self.taken, loop_count);
+        self.take(loop_count.div_ceil(4))?;
+        Ok(Chunk {
+            source_first,
+            data_first,
+            data_bits,
+            edge_first: record.edge_first.get(),
+            edge_count,
+            code,
+            sources,
+            ends,
+            edge_ends,
+            loops,
+        })
+    }
+
+    fn sequence(&mut self, count: usize, last: u64) -> Result<Sequence, String> {
+        let shape = Shape::new(count, last);
+        let (word, first_sample) = (self.taken, self.samples.len());
+        let words = self.take(shape.words())?;
+        sample(shape, words, &mut self.samples)?;
+        Ok(Sequence { shape, word, sample: first_sample })
+    }
+
+    fn take(&mut self, count: usize) -> Result<&'a [u64], String> {
+        let end = self.taken.checked_add(count).filter(|&end| end <= self.words.len());
+        let end = end.ok_or_else(|| "its words are cut off".to_owned())?;
+        let words = &self.words[self.taken..end];
+        self.taken = end;
+        Ok(words)
+    }
+}

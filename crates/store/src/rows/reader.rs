@@ -1,0 +1,190 @@
+//! Rows as they are needed: through a cache of pages that is told what comes next.
+
+use std::ops::{ControlFlow, Range};
+
+use super::index::RowExtent;
+use super::opened::Rows;
+use crate::error::Result;
+use crate::graph::{Graph, file_names};
+use crate::ids::VertexId;
+use crate::read::{PageCache, PageStatistics, Pinned, Targets};
+
+/// Reads rows, and their weights beside them. Any number of threads may share it, each with a
+/// [`RowBatch`] of its own.
+#[derive(Debug)]
+pub struct RowReader {
+    rows: Rows,
+    pages: PageCache,
+    weights: Option<PageCache>,
+}
+
+/// Rows that are in memory until this is used again or dropped.
+#[derive(Default)]
+pub struct RowBatch {
+    extents: Vec<RowExtent>,
+    ranges: Vec<Range<u64>>,
+    pages: Pinned,
+    weights: Pinned,
+    count: usize,
+}
+
+/// The row of one vertex.
+#[derive(Debug, Clone, Copy)]
+pub struct Row<'b> {
+    rows: &'b Rows,
+    extent: &'b RowExtent,
+    bytes: &'b [u8],
+    weights: &'b [[u8; 4]],
+}
+
+impl RowReader {
+    /// Bytes of cache below which reading goes page by page: a page each for the rows of a batch.
+    pub const CACHE_SIZE_MIN: u64 = 1 << 20;
+
+    /// Bytes of a cache that holds all rows, and their weights where they are wanted.
+    pub fn cache_size_max(graph: &Graph, has_weights: bool) -> u64 {
+        let size = |name| graph.manifest().file(name).map_or(0, |file| file.bytes);
+        // Room for pages that are widened to whole requests.
+        let all = |bytes: u64| bytes + bytes / 8 + RowReader::CACHE_SIZE_MIN;
+        let weights = if has_weights { all(size(file_names::ROW_WEIGHTS)) } else { 0 };
+        all(size(file_names::ROWS)) + weights
+    }
+
+    /// Reads the rows of a graph through so many bytes of cache, weights too where they are wanted and
+    /// stored. `None` where the graph has no rows.
+    ///
+    /// # Errors
+    /// Those of [`Rows::open`].
+    pub fn open(
+        graph: &Graph,
+        has_weights: bool,
+        cache_size: u64,
+        targets: &Targets,
+    ) -> Result<Option<RowReader>> {
+        let Some(rows) = Rows::open(graph)? else { return Ok(None) };
+        let weight_file = rows.weights().filter(|_| has_weights);
+        let data_len = rows.data().len().max(1);
+        let all = data_len + weight_file.map_or(0, |file| file.len());
+        let share = |len: u64| (u128::from(cache_size) * u128::from(len) / u128::from(all)) as u64;
+        let weights =
+            weight_file.map(|file| PageCache::new(file, share(file.len()), targets)).transpose()?;
+        let pages = PageCache::new(rows.data(), share(data_len), targets)?;
+        Ok(Some(RowReader { pages, weights, rows }))
+    }
+
+    /// The rows.
+    pub fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    /// What was asked of the cache of rows so far.
+    pub fn statistics(&self) -> PageStatistics {
+        self.pages.statistics()
+    }
+
+    /// Bytes read so far, weights included.
+    pub fn bytes_read(&self) -> u64 {
+        let caches = std::iter::once(&self.pages).chain(&self.weights);
+        caches.map(|cache| cache.statistics()).map(|done| done.bytes_read + done.bytes_past).sum()
+    }
+
+    /// Which share of the rows is in memory, about.
+    pub fn held_fraction(&self) -> f64 {
+        let held = self.pages.statistics().bytes_read.min(self.pages.capacity());
+        (held as f64 / self.rows.data().len().max(1) as f64).min(1.0)
+    }
+
+    /// Whether all rows find room, so that none is read twice.
+    pub fn fits(&self) -> bool {
+        self.pages.fits() && self.weights.as_ref().is_none_or(PageCache::fits)
+    }
+
+    /// Begins to read the rows of these vertices, the one that is needed next first; tells how many
+    /// were seen to before enough reads were on their way. Never waits.
+    pub fn prefetch(&self, sources: impl Iterator<Item = VertexId> + Clone) -> usize {
+        let extents = sources.clone().map(|source| self.rows.extent(source));
+        let taken = self.pages.prefetch(extents.clone().map(|extent| extent.bytes()));
+        match &self.weights {
+            None => taken,
+            Some(weights) => {
+                weights.prefetch(extents.take(taken).map(|extent| extent.weight_bytes()))
+            }
+        }
+    }
+
+    /// Brings the rows of as many of these vertices into memory as find room together, and tells how
+    /// many: at least one, if there is one. Waits for what is on its way and reads what is not.
+    ///
+    /// # Errors
+    /// Those of reading, also of what was read ahead.
+    pub fn get(&self, sources: &[VertexId], batch: &mut RowBatch) -> Result<usize> {
+        batch.extents.clear();
+        batch.extents.extend(sources.iter().map(|&source| self.rows.extent(source)));
+        batch.ranges.clear();
+        batch.ranges.extend(batch.extents.iter().map(RowExtent::bytes));
+        batch.count = self.pages.get_batch(&batch.ranges, &mut batch.pages)?;
+        if let Some(weights) = &self.weights {
+            batch.ranges.clear();
+            let extents = &batch.extents[..batch.count];
+            batch.ranges.extend(extents.iter().map(RowExtent::weight_bytes));
+            batch.count = weights.get_batch(&batch.ranges, &mut batch.weights)?;
+        }
+        Ok(batch.count)
+    }
+
+    /// A row of a batch that [`RowReader::get`] has filled.
+    ///
+    /// # Panics
+    /// When the batch has not so many rows.
+    #[inline]
+    pub fn row<'b>(&'b self, batch: &'b RowBatch, index: usize) -> Row<'b> {
+        assert!(index < batch.count, "row {index} of {}", batch.count);
+        let extent = &batch.extents[index];
+        let weights = match self.weights {
+            None => &[],
+            Some(_) => batch.weights.bytes(index).as_chunks().0,
+        };
+        Row { rows: &self.rows, extent, bytes: batch.pages.padded(index), weights }
+    }
+}
+
+impl Row<'_> {
+    /// The vertex.
+    #[inline]
+    pub fn source(&self) -> VertexId {
+        self.extent.source
+    }
+
+    /// Bits that the row takes.
+    #[inline]
+    pub fn bit_count(&self) -> u64 {
+        self.extent.bit_count()
+    }
+
+    /// The weight of an edge, counted from 0 in the order of the visit; 1 where weights are not read.
+    #[inline(always)]
+    pub fn weight(&self, edge: usize) -> f32 {
+        self.weights.get(edge).map_or(1.0, |&weight| f32::from_le_bytes(weight))
+    }
+
+    /// Shows all neighbours.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`](crate::Error::Corrupt) where the bytes are no row.
+    #[inline]
+    pub fn for_each(&self, mut visit: impl FnMut(VertexId)) -> Result<()> {
+        self.try_for_each(|target| {
+            visit(target);
+            ControlFlow::Continue(())
+        })
+    }
+
+    /// Shows neighbours until `visit` breaks.
+    ///
+    /// # Errors
+    /// As of [`Row::for_each`].
+    #[inline]
+    pub fn try_for_each(&self, visit: impl FnMut(VertexId) -> ControlFlow<()>) -> Result<()> {
+        self.rows.visit(self.extent, self.bytes, visit)
+    }
+}

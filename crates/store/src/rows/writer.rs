@@ -1,0 +1,130 @@
+//! Writes the files of the layout, chunk by chunk.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use zerocopy::IntoBytes;
+
+use super::encoding::RowCode;
+use super::index::{ChunkRecord, ChunkRows, PARAMETERS_SIZE};
+use crate::error::{Error, Result};
+use crate::graph::{FileEntry, file_names};
+use crate::read::{BlockFileSummary, BlockFileWriter};
+
+/// log2 of the bytes that are read and checked together: a page, for rows are looked up one by one.
+pub(super) const PAGE_LOG2: u32 = 12;
+
+/// A chunk ready to be written.
+#[derive(Debug)]
+pub(super) struct EncodedChunk {
+    pub source_first: u32,
+    pub rows: ChunkRows,
+    pub code: RowCode,
+    /// The bits of its rows, one behind the other.
+    pub bytes: Vec<u8>,
+    /// In the order of the edges in their rows; empty in an unweighted graph.
+    pub weights: Vec<f32>,
+}
+
+/// The files while they are written.
+pub(super) struct RowsWriter {
+    data: PagedFile,
+    weights: Option<PagedFile>,
+    index: PathBuf,
+    records: Vec<ChunkRecord>,
+    words: Vec<u64>,
+    edges: u64,
+}
+
+struct PagedFile {
+    path: PathBuf,
+    writer: BlockFileWriter,
+    len: u64,
+}
+
+impl PagedFile {
+    fn create(directory: &Path, name: &str) -> Result<PagedFile> {
+        let path = directory.join(name);
+        let file = std::fs::File::create_new(&path).map_err(Error::io("create", &path))?;
+        Ok(PagedFile { writer: BlockFileWriter::new(file, &path, PAGE_LOG2), path, len: 0 })
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        self.len += bytes.len() as u64;
+        self.writer.write_all(bytes).map_err(Error::io("write", &self.path))
+    }
+
+    fn finish(self, name: &str) -> Result<FileEntry> {
+        Ok(entry(name, self.writer.finish()?))
+    }
+}
+
+fn entry(name: &str, summary: BlockFileSummary) -> FileEntry {
+    let checksum = Some(summary.footer_crc);
+    FileEntry { name: name.to_owned(), bytes: summary.file_len, checksum }
+}
+
+impl RowsWriter {
+    /// Begins the files in a folder that has none of them.
+    pub fn create(directory: &Path, is_weighted: bool) -> Result<RowsWriter> {
+        let weights = if is_weighted {
+            Some(PagedFile::create(directory, file_names::ROW_WEIGHTS)?)
+        } else {
+            None
+        };
+        Ok(RowsWriter {
+            data: PagedFile::create(directory, file_names::ROWS)?,
+            weights,
+            index: directory.join(file_names::ROW_INDEX),
+            records: Vec::new(),
+            words: Vec::new(),
+            edges: 0,
+        })
+    }
+
+    /// Appends a chunk, which begins at the source where the one before ends.
+    pub fn append(&mut self, chunk: &EncodedChunk) -> Result<()> {
+        let (data_bits, edge_count) = chunk.rows.ends.last().copied().unwrap_or_default();
+        let word_first = self.words.len() as u64;
+        let row_count = chunk.rows.write(self.weights.is_some(), &mut self.words);
+        let mut parameters = [0; PARAMETERS_SIZE];
+        let own = chunk.code.parameters();
+        parameters[..own.len()].copy_from_slice(&own);
+        self.records.push(ChunkRecord {
+            source_first: chunk.source_first.into(),
+            source_count: (chunk.rows.ends.len() as u32).into(),
+            row_count: row_count.into(),
+            loop_count: (chunk.rows.loops.len() as u32).into(),
+            data_offset: self.data.len.into(),
+            data_bits: data_bits.into(),
+            edge_first: self.edges.into(),
+            edge_count: edge_count.into(),
+            word_first: word_first.into(),
+            parameters,
+        });
+        self.edges += edge_count;
+        self.data.append(&chunk.bytes)?;
+        match &mut self.weights {
+            Some(weights) => weights.append(chunk.weights.as_bytes()),
+            None => Ok(()),
+        }
+    }
+
+    /// Edges written so far.
+    pub fn edge_count(&self) -> u64 {
+        self.edges
+    }
+
+    /// Completes the files; returns how many chunks there are, and the files.
+    pub fn finish(self) -> Result<(u64, Vec<FileEntry>)> {
+        let mut files = vec![self.data.finish(file_names::ROWS)?];
+        if let Some(weights) = self.weights {
+            files.push(weights.finish(file_names::ROW_WEIGHTS)?);
+        }
+        let mut index = BlockFileWriter::create(&self.index)?;
+        index.write_all(self.records.as_bytes()).map_err(Error::io("write", &self.index))?;
+        index.write_all(self.words.as_bytes()).map_err(Error::io("write", &self.index))?;
+        files.push(entry(file_names::ROW_INDEX, index.finish()?));
+        Ok((self.records.len() as u64, files))
+    }
+}
