@@ -66,8 +66,11 @@ impl RunArgs {
     /// # Errors
     /// Those of opening; [`Failure::Usage`] when it lacks the layout of the executor.
     pub fn open(&self) -> Result<Graph> {
-        let graph =
-            open_graph(&self.graph, self.reading.budget.bytes(), self.reading.io.backend())?;
+        let graph = open_graph(
+            &self.graph,
+            self.reading.budget.bytes(),
+            self.reading.io.backend(&self.graph),
+        )?;
         if self.executor == Executor::Seek {
             let message = format!("{} has no rows layout to seek in", self.graph.display());
             return Err(Failure::usage_with(message, "use --executor scan or auto"));

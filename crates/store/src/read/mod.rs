@@ -37,6 +37,7 @@ mod memory;
 mod pages;
 mod pending;
 mod pool;
+mod probe;
 mod reader;
 mod task;
 mod threads;
@@ -52,5 +53,8 @@ pub use file::{Caching, FileHandle};
 pub use pages::{PageCache, PageStatistics, Pinned, Targets};
 pub use pending::Pending;
 pub use pool::Pool;
+pub use probe::{
+    DeviceProfile, KnownDevices, ProbeConfig, RandomRate, SequentialRate, probe, targets_of,
+};
 pub use reader::{Reader, Request, Statistics};
 pub use threads::THREADS_DEFAULT;
