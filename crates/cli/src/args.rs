@@ -1,19 +1,23 @@
 //! What a user may type: the commands, and the options that several of them share.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use tegula_engine::{Graph, PROCESS_OVERHEAD, open_graph};
 use tegula_store::Error;
-use tegula_store::read::{Backend, THREADS_DEFAULT};
+use tegula_store::read::{Backend, THREADS_DEFAULT, speed_of};
 
 use crate::errors::Result;
 use crate::generate::GenerateArgs;
 use crate::import::ImportArgs;
+use crate::probe::ProbeArgs;
 use crate::run::Algorithm;
+
+/// Threads that read, at most.
+pub const READING_THREADS_MAX: u32 = 64;
 
 /// Graph algorithms over graphs larger than memory.
 ///
@@ -59,6 +63,8 @@ pub enum Command {
     Run(Algorithm),
     /// Write a synthetic graph as an edge list.
     Generate(GenerateArgs),
+    /// Measure how fast a device is read, and remember how it is read best.
+    Probe(ProbeArgs),
 }
 
 /// Names the commands that there are where one was asked for that is none.
@@ -93,7 +99,7 @@ impl GraphArgs {
     /// Those of opening; [`Error::OverBudget`] when that cannot be held.
     pub fn open(&self, what: &str, bytes_per_vertex: u64) -> Result<Graph> {
         let budget = self.reading.budget.bytes();
-        let graph = open_graph(&self.graph, budget, self.reading.io.backend())?;
+        let graph = open_graph(&self.graph, budget, self.reading.io.backend(&self.graph))?;
         let needed = bytes_per_vertex * u64::from(graph.vertex_count()) + PROCESS_OVERHEAD;
         if needed > budget {
             return Err(Error::OverBudget { what: what.to_owned(), needed, budget }.into());
@@ -156,12 +162,18 @@ pub enum Io {
 }
 
 impl Io {
-    /// The backend that reads so.
-    pub fn backend(self) -> Backend {
+    /// The backend that reads a file or folder so. A thread has one read in flight, so there are as
+    /// many threads as its device wants random reads in flight, but no more than a small machine
+    /// has room for.
+    pub fn backend(self, path: &Path) -> Backend {
         match self {
             Io::Auto => Backend::Auto,
             Io::Uring => Backend::Uring,
-            Io::Threads => Backend::Threads(THREADS_DEFAULT),
+            Io::Threads => {
+                let wanted =
+                    speed_of(path).targets.random_requests.min(READING_THREADS_MAX) as usize;
+                Backend::Threads(NonZeroUsize::new(wanted).unwrap_or(THREADS_DEFAULT))
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 use tegula_store::graph::{FileEntry, IdType, OrderChoice, file_names};
+use tegula_store::read::DeviceProfile;
 
 /// A time span as seconds.
 #[derive(Debug, Clone, Copy, Default)]
@@ -141,6 +142,17 @@ pub struct Generate {
     pub bytes: u64,
     pub seconds: Seconds,
     pub peak_memory_bytes: u64,
+}
+
+/// `tegula probe`.
+#[derive(Debug, Serialize)]
+pub struct Probe<'a> {
+    pub schema: &'static str,
+    #[serde(flatten)]
+    pub profile: &'a DeviceProfile,
+    pub seconds: Seconds,
+    /// Where the targets are remembered.
+    pub remembered: Option<String>,
 }
 
 /// Bytes per edge of each layout.

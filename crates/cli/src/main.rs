@@ -7,6 +7,7 @@ mod import;
 mod info;
 mod json;
 mod output;
+mod probe;
 mod progress;
 mod report;
 mod run;
@@ -40,5 +41,6 @@ fn dispatch(command: Command, session: &Session) -> Result<(), Failure> {
         Command::Verify(args) => verify::verify(&args, session),
         Command::Run(algorithm) => run::run(&algorithm, session),
         Command::Generate(args) => generate::generate(&args, session),
+        Command::Probe(args) => probe::probe(&args, session),
     }
 }

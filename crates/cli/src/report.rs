@@ -163,6 +163,32 @@ pub fn histogram(bins: &[u64]) -> String {
     table.trim_fmt()
 }
 
+/// Names, figures and a bar for each figure; what is chosen is marked.
+#[derive(Debug, Default)]
+pub struct Curve(Vec<(String, String, u64, bool)>);
+
+impl Curve {
+    /// Adds a point: its name, its figure in words and as a number.
+    pub fn add(&mut self, name: impl Into<String>, figure: String, number: u64, is_chosen: bool) {
+        self.0.push((name.into(), figure, number, is_chosen));
+    }
+
+    /// The points below each other.
+    pub fn to_text(&self) -> String {
+        let most = self.0.iter().map(|point| point.2).max().unwrap_or(0).max(1);
+        let mut table = plain_table();
+        for (name, figure, number, is_chosen) in &self.0 {
+            let mark = if *is_chosen { " <" } else { "" };
+            let bar = bar(*number, most) + mark;
+            table.add_row([format!("  {name}"), figure.clone(), bar]);
+        }
+        for column in table.column_iter_mut().take(2) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        table.trim_fmt()
+    }
+}
+
 fn bin_name(bin: usize) -> String {
     match bin {
         0 | 1 => bin.to_string(),
@@ -206,6 +232,17 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[0].ends_with('▏') && lines[1].ends_with('0'), "{text}");
         assert!(lines[2].contains("2-3") && lines[2].ends_with(&"█".repeat(BAR_WIDTH)), "{text}");
+    }
+
+    #[test]
+    fn the_chosen_point_of_a_curve_is_marked() {
+        let mut curve = Curve::default();
+        curve.add("1", "10".into(), 10, false);
+        curve.add("16", "100".into(), 100, true);
+        let text = curve.to_text();
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[0].ends_with("████") && lines[0].starts_with("     1"), "{text}");
+        assert!(lines[1].ends_with("█ <"), "{text}");
     }
 
     #[test]

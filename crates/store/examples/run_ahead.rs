@@ -34,7 +34,7 @@ fn main() -> Outcome<()> {
     write(&path, len)?;
     let threads = Backend::Threads(64.try_into()?);
     for (name, backend) in [("auto", Backend::Auto), ("64 threads", threads)] {
-        let reader = Reader::open(backend, Pool::new(1 << 20))?;
+        let reader = Reader::open(backend, Pool::new(64 << 20))?;
         let file = BlockFile::open(&reader, &path, Caching::Direct)?;
         for capacity in [len / 20, len / 4] {
             println!("{name}, capacity {} MiB of {} MiB", capacity >> 20, len >> 20);
@@ -63,7 +63,7 @@ fn main() -> Outcome<()> {
 
 /// What a row costs when nothing is read.
 fn in_memory(path: &Path) -> Outcome<()> {
-    let reader = Reader::open(Backend::Auto, Pool::new(1 << 20))?;
+    let reader = Reader::open(Backend::Auto, Pool::new(64 << 20))?;
     let file = BlockFile::open(&reader, path, Caching::PageCache)?;
     let cache = PageCache::new(&file, file.len() * 9 / 8 + (1 << 20), &Targets::default())?;
     cache.fill()?;

@@ -33,6 +33,7 @@ pub struct BfsArgs {
 impl Runnable for BfsArgs {
     const NAME: &'static str = "bfs";
     type Answer = Levels;
+    const CAN_SEEK: bool = true;
 
     fn args(&self) -> &RunArgs {
         &self.run

@@ -12,11 +12,12 @@ use std::time::{Duration, Instant};
 
 use clap::Subcommand;
 use serde::Serialize;
-use tegula_engine::{Error, Estimate, Graph, Instructions, RunOptions, RunStatistics, Speed};
+use tegula_engine::{Error, Estimate, Executor, Graph, Instructions, RunOptions, RunStatistics};
 use tegula_store::Cancel;
 use tegula_store::graph::file_names;
+use tegula_store::read::speed_of;
 
-use crate::errors::Result;
+use crate::errors::{Failure, Result};
 use crate::json::{self, RunSeconds, Seconds};
 use crate::output::{self, Columns, RowWriter, Target, TextStdout};
 use crate::progress::WithTotal;
@@ -66,6 +67,8 @@ trait Runnable {
     /// The options that every algorithm has.
     fn args(&self) -> &RunArgs;
 
+    /// Whether it can follow the rows of active vertices.
+    const CAN_SEEK: bool;
     /// How many iterations it runs, where that is known before.
     fn iterations(&self) -> Option<u64> {
         None
@@ -98,7 +101,14 @@ fn execute<R: Runnable>(runnable: &R, session: &Session) -> Result<()> {
     let args = runnable.args();
     let target = args.target()?;
     let opened = Instant::now();
-    let graph = args.open()?;
+    if args.executor() == Executor::Seek && !R::CAN_SEEK {
+        let message = format!("{} adds up all edges in a fixed order, not along rows", R::NAME);
+        return Err(Failure::usage_with(message, "use --executor scan or auto"));
+    }
+    let mut graph = args.open()?;
+    if args.executor() == Executor::Seek && !args.estimate {
+        graph = args.with_rows(graph, session)?;
+    }
     if let Some(target) = &target {
         target.check_ids(&output::id_type(&graph))?;
     }
@@ -112,7 +122,7 @@ fn execute<R: Runnable>(runnable: &R, session: &Session) -> Result<()> {
         memory: args.reading.budget.bytes(),
         threads: args.threads.count(),
         executor: args.executor(),
-        speed: Speed::default(),
+        speed: speed_of(graph.directory()),
         instructions: Instructions::detect(),
         cancel: session.cancel.clone(),
         progress: &progress,

@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use tegula_engine::{Executor, Graph, open_graph};
+use tegula_engine::{Executor, Graph, PROCESS_OVERHEAD, open_graph};
+use tegula_store::rows::{self, RowEncoding, RowsConfig};
 
 use crate::args::{Reading, Threads};
 use crate::errors::Result;
 use crate::output::Target;
+use crate::session::Session;
 
 /// The options that every algorithm has.
 #[derive(Debug, Args)]
@@ -65,7 +67,31 @@ impl RunArgs {
     /// # Errors
     /// Those of opening.
     pub fn open(&self) -> Result<Graph> {
-        Ok(open_graph(&self.graph, self.reading.budget.bytes(), self.reading.io.backend())?)
+        let memory = self.reading.budget.bytes();
+        Ok(open_graph(&self.graph, memory, self.reading.io.backend(&self.graph))?)
+    }
+
+    /// The graph with the layout `rows`, which is built where it has none.
+    ///
+    /// # Errors
+    /// Those of building; [`tegula_store::Error::OverBudget`].
+    pub fn with_rows(&self, graph: Graph, session: &Session) -> Result<Graph> {
+        if graph.manifest().rows.is_some() {
+            return Ok(graph);
+        }
+        session.note("The graph has no rows yet; they are built once.");
+        let budget = self.reading.budget.bytes();
+        let held = PROCESS_OVERHEAD + 4 * u64::from(graph.vertex_count()) + budget / 4;
+        let config = RowsConfig {
+            encoding: RowEncoding::default(),
+            memory: budget.saturating_sub(held),
+            threads: self.threads.count(),
+        };
+        drop(graph);
+        let backend = self.reading.io.backend(&self.graph);
+        let graph = open_graph(&self.graph, budget / 4, backend)?;
+        rows::build(&graph, &config, session.progress(), &session.cancel)?;
+        self.open()
     }
 
     /// What may bring the edges.

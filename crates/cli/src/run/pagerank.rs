@@ -73,6 +73,7 @@ impl PageRankArgs {
 impl Runnable for PageRankArgs {
     const NAME: &'static str = "pagerank";
     type Answer = Ranks;
+    const CAN_SEEK: bool = false;
 
     fn args(&self) -> &RunArgs {
         &self.run

@@ -41,6 +41,7 @@ enum How {
 impl Runnable for WccArgs {
     const NAME: &'static str = "wcc";
     type Answer = Components;
+    const CAN_SEEK: bool = true;
 
     fn args(&self) -> &RunArgs {
         &self.run

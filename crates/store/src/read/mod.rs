@@ -37,6 +37,7 @@ mod memory;
 mod pages;
 mod pending;
 mod pool;
+mod probe;
 mod reader;
 mod speed;
 mod task;
@@ -53,6 +54,9 @@ pub use file::{Caching, FileHandle};
 pub use pages::{PageCache, PageStatistics, Pinned, Targets};
 pub use pending::Pending;
 pub use pool::Pool;
+pub use probe::{
+    DeviceProfile, KnownDevices, ProbeConfig, RandomRate, SequentialRate, probe, speed_of,
+};
 pub use reader::{Reader, Request, Statistics};
 pub use speed::Speed;
 pub use threads::THREADS_DEFAULT;

@@ -1,6 +1,7 @@
 //! What a device does.
 
 use super::pages::Targets;
+use super::probe::DeviceProfile;
 
 /// How fast a device is read, and how much it wants to be asked for at once.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +16,29 @@ pub struct Speed {
     pub page_bytes: u64,
     /// How much is to be asked for at once.
     pub targets: Targets,
+}
+
+impl Speed {
+    /// The speed of a device that was measured.
+    pub fn of(profile: &DeviceProfile) -> Speed {
+        let unknown = Speed::default();
+        let targets = profile.targets.clamped();
+        let rate = |in_flight: u32| {
+            let reached = profile.random.iter().rfind(|rate| rate.in_flight <= in_flight);
+            reached.map(|rate| rate.reads_per_second as f64).filter(|&rate| rate > 0.0)
+        };
+        let sequential = profile.sequential.iter().map(|rate| rate.bytes_per_second).max();
+        Speed {
+            random_pages_per_second: rate(targets.random_requests)
+                .unwrap_or(unknown.random_pages_per_second),
+            sequential_bytes_per_second: sequential
+                .filter(|&rate| rate > 0)
+                .map_or(unknown.sequential_bytes_per_second, |rate| rate as f64),
+            latency_seconds: rate(1).map_or(unknown.latency_seconds, |rate| 1.0 / rate),
+            page_bytes: unknown.page_bytes,
+            targets,
+        }
+    }
 }
 
 impl Default for Speed {

@@ -13,6 +13,10 @@ use super::run::Run;
 #[derive(Default)]
 pub struct Pinned {
     runs: Vec<Arc<Run>>,
+    /// The slot of the last run in the cache.
+    last_slot: Option<usize>,
+    /// Runs that had not arrived when they were pinned.
+    on_their_way: usize,
     spans: Vec<Span>,
     /// Numbers of spans whose bytes do not lie together, or end too close to the end of a run.
     split: Vec<usize>,
@@ -69,6 +73,8 @@ impl Pinned {
     /// Lets go of everything.
     pub fn clear(&mut self) {
         self.runs.clear();
+        self.last_slot = None;
+        self.on_their_way = 0;
         self.spans.clear();
         self.split.clear();
         self.scratch.clear();
@@ -82,19 +88,31 @@ impl Pinned {
         &self.runs
     }
 
-    /// The run that was pinned last.
-    pub(super) fn last_run(&self) -> Option<&Arc<Run>> {
-        self.runs.last()
+    /// The slot of the run that was pinned last.
+    pub(super) fn last_slot(&self) -> Option<usize> {
+        self.last_slot
     }
 
-    /// Keeps a run.
-    pub(super) fn push_run(&mut self, run: &Arc<Run>) {
+    /// Keeps a run that has this slot.
+    pub(super) fn push_run(&mut self, run: &Arc<Run>, slot: usize) {
         self.runs.push(Arc::clone(run));
+        self.last_slot = Some(slot);
     }
 
-    /// Lets go of the runs behind the first `len`.
-    pub(super) fn truncate_runs(&mut self, len: usize) {
+    /// Lets go of the runs behind the first ones, of which the last one has this slot.
+    pub(super) fn truncate_runs(&mut self, (len, last_slot): (usize, Option<usize>)) {
         self.runs.truncate(len);
+        self.last_slot = last_slot;
+    }
+
+    /// One of the runs has to be waited for.
+    pub(super) fn expect_arrival(&mut self) {
+        self.on_their_way += 1;
+    }
+
+    /// Runs that have to be waited for.
+    pub(super) fn on_their_way(&self) -> usize {
+        self.on_their_way
     }
 
     /// Adds a range whose bytes begin in run number `first` and end in the last run.

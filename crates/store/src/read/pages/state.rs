@@ -86,6 +86,8 @@ struct Slot {
     /// Used since the hand last came by.
     referenced: bool,
     in_flight: bool,
+    /// Its read was over when last looked at.
+    arrived: bool,
     /// It was not asked for before it was needed.
     is_miss: bool,
 }
@@ -167,6 +169,7 @@ impl State {
             lives: LIVES,
             referenced: false,
             in_flight: true,
+            arrived: false,
             is_miss: purpose != Purpose::Ahead,
         };
         self.in_flight.push(number);
@@ -184,10 +187,17 @@ impl State {
         pages: Range<u64>,
         pinned: &mut Pinned,
     ) -> bool {
-        let kept = pinned.runs().len();
-        // A range that begins where the last one ended shares its run.
-        let shares = pinned.last_run().is_some_and(|run| run.pages.contains(&pages.start));
-        let first = if shares { kept - 1 } else { kept };
+        // Mostly, a row lies in the run of the row before it. Pinned runs keep their slots.
+        if let Some(slot) = pinned.last_slot()
+            && self.run(slot).pages.contains(&pages.start)
+            && self.run(slot).pages.end >= pages.end
+        {
+            self.use_slot(slot, pages.end - pages.start);
+            pinned.push_range(range, pinned.runs().len() - 1);
+            return true;
+        }
+        let kept = (pinned.runs().len(), pinned.last_slot());
+        let mut first = kept.0;
         let mut page = pages.start;
         while page < pages.end {
             let Some(slot) = self.slot_of(page) else {
@@ -196,43 +206,50 @@ impl State {
             };
             let run = self.run(slot);
             page = run.pages.end;
-            let is_last = pinned.last_run().is_some_and(|last| Arc::ptr_eq(last, run));
-            if !is_last {
-                pinned.push_run(run);
+            if pinned.last_slot() == Some(slot) {
+                first = kept.0 - 1;
+            } else {
+                pinned.push_run(run, slot);
             }
         }
-        self.use_pages(pages);
+        self.use_pages(pages, pinned);
         pinned.push_range(range, first);
         true
     }
 
-    /// Notes that held pages are used.
-    fn use_pages(&mut self, pages: Range<u64>) {
+    /// Notes that held pages are used, and which of them have to be waited for.
+    fn use_pages(&mut self, pages: Range<u64>, pinned: &mut Pinned) {
         let mut page = pages.start;
         while page < pages.end {
-            let Some(number) = self.slot_of(page) else { return };
-            let slot = &mut self.slots[number];
-            if slot.claims > 0 {
-                slot.claims -= 1;
-                self.claim_used = self.claim_used.max(slot.claimed_at);
+            let Some(slot) = self.slot_of(page) else { return };
+            let end = self.run(slot).pages.end.min(pages.end);
+            if !self.use_slot(slot, end - page) {
+                pinned.expect_arrival();
             }
-            slot.referenced = true;
-            let Some(run) = &slot.run else { return };
-            let end = run.pages.end.min(pages.end);
-            let count = end - page;
             page = end;
-            self.statistics.wanted += count;
-            if !run.bytes().is_empty() || run.is_settled() {
-                self.statistics.hits += u64::from(!slot.is_miss) * count;
-                self.statistics.ready += u64::from(!slot.is_miss) * count;
-                self.statistics.misses += u64::from(slot.is_miss) * count;
-                slot.is_miss = false;
-            } else if slot.is_miss {
-                self.statistics.misses += count;
-            } else {
-                self.statistics.hits += count;
-            }
         }
+    }
+
+    /// Notes that so many pages of a run are used; tells whether it has arrived.
+    fn use_slot(&mut self, slot: usize, pages: u64) -> bool {
+        let slot = &mut self.slots[slot];
+        if slot.claims > 0 {
+            slot.claims -= 1;
+            self.claim_used = self.claim_used.max(slot.claimed_at);
+        }
+        slot.referenced = true;
+        let statistics = &mut self.statistics;
+        statistics.wanted += pages;
+        slot.arrived = slot.arrived || slot.run.as_ref().is_some_and(|run| run.is_settled());
+        if slot.is_miss {
+            statistics.misses += pages;
+            // Whoever comes after the arrival finds it held.
+            slot.is_miss = !slot.arrived;
+        } else {
+            statistics.hits += pages;
+            statistics.ready += if slot.arrived { pages } else { 0 };
+        }
+        slot.arrived
     }
 
     /// Counts a range that is read past the cache.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How reads are to be issued so that a device is busy. [`probe`](crate::read::probe) finds them
+/// How reads are to be issued so that a device is busy. [`probe`](crate::read::probe()) finds them
 /// for a device; the defaults suit an NVMe SSD.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -24,6 +24,18 @@ impl Default for Targets {
             sequential_bytes: 8 << 20,
             request_bytes_max: 256 << 10,
             gap_bytes_max: 16 << 10,
+        }
+    }
+}
+
+impl Targets {
+    /// These targets within what makes sense: they may come from a file.
+    pub(crate) fn clamped(self) -> Targets {
+        Targets {
+            random_requests: self.random_requests.clamp(1, 1024),
+            sequential_bytes: self.sequential_bytes.clamp(64 << 10, 1 << 30),
+            request_bytes_max: self.request_bytes_max.clamp(4 << 10, 16 << 20),
+            gap_bytes_max: self.gap_bytes_max.min(256 << 10),
         }
     }
 }
