@@ -20,6 +20,12 @@ pub enum Error {
         /// The graph directory.
         graph: PathBuf,
     },
+    /// Shortest paths need weights that never make a path shorter.
+    #[error("{} has an edge whose weight is below 0 or no number; sssp needs weights of at least 0", graph.display())]
+    NegativeWeight {
+        /// The graph directory.
+        graph: PathBuf,
+    },
     /// A walk cannot begin anew where it should.
     #[error(
         "a seed has the weight {weight}; weights are numbers of at least 0, one of them above it"

@@ -4,6 +4,7 @@ mod error;
 
 pub mod bfs;
 pub mod pagerank;
+pub mod sssp;
 pub mod wcc;
 
 pub use error::{Error, Result};

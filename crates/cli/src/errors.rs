@@ -33,6 +33,12 @@ pub enum Failure {
         /// The id.
         id: String,
     },
+    /// The graph holds what the algorithm has no answer for.
+    #[error("{message}")]
+    UnfitGraph {
+        /// What.
+        message: String,
+    },
     /// Whoever reads standard output has enough of it.
     #[error("standard output was closed")]
     ClosedPipe,
@@ -42,6 +48,9 @@ impl From<tegula_algorithms::Error> for Failure {
     fn from(error: tegula_algorithms::Error) -> Failure {
         match error {
             tegula_algorithms::Error::Run(error) => error.into(),
+            unfit @ tegula_algorithms::Error::NegativeWeight { .. } => {
+                Failure::UnfitGraph { message: unfit.to_string() }
+            }
             wrong_use => Failure::usage(wrong_use.to_string()),
         }
     }
@@ -72,7 +81,7 @@ impl Failure {
             // As for every filter that is cut off: what was asked for was delivered.
             Failure::ClosedPipe => 0,
             Failure::Usage { .. } => 2,
-            Failure::NoSuchVertex { .. } => 3,
+            Failure::NoSuchVertex { .. } | Failure::UnfitGraph { .. } => 3,
             Failure::Store(error) => exit_code(error),
         }
     }

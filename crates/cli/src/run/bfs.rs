@@ -8,11 +8,11 @@ use clap::Args;
 use serde::Serialize;
 use tegula_algorithms::bfs::{Bfs, Reached};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
-use tegula_store::{Cancel, Error, OriginalId, VertexId};
+use tegula_store::{Cancel, Error, VertexId};
 
 use super::options::RunArgs;
-use super::{Answer, CHUNK, Runnable, has_order, with_order_streamed};
-use crate::errors::{Failure, Result};
+use super::{Answer, CHUNK, Runnable, find_vertex, has_order, with_order_streamed};
+use crate::errors::Result;
 use crate::output::{Columns, GroupSize, NO_RANK, find_ids};
 use crate::report::{self, Facts, Grid};
 
@@ -45,12 +45,7 @@ impl Runnable for BfsArgs {
     }
 
     fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Levels, RunStatistics)> {
-        // A string finds an integer id too, and keeps the zeros in front of a string id.
-        let id = OriginalId::String(self.source.clone());
-        let source = graph.original_ids()?.find(&id)?.ok_or_else(|| Failure::NoSuchVertex {
-            graph: graph.directory().to_owned(),
-            id: self.source.clone(),
-        })?;
+        let source = find_vertex(graph, &self.source)?;
         let outcome = Bfs::run(graph, source, options)?;
         // Parents need memory of their own, and no tiles.
         graph.reader().pool().trim();

@@ -4,6 +4,7 @@ mod bfs;
 mod options;
 mod pagerank;
 mod seeds;
+mod sssp;
 mod top;
 mod wcc;
 
@@ -13,9 +14,9 @@ use std::time::{Duration, Instant};
 use clap::Subcommand;
 use serde::Serialize;
 use tegula_engine::{Error, Estimate, Executor, Graph, Instructions, RunOptions, RunStatistics};
-use tegula_store::Cancel;
 use tegula_store::graph::file_names;
 use tegula_store::read::speed_of;
+use tegula_store::{Cancel, OriginalId, VertexId};
 
 use crate::errors::{Failure, Result};
 use crate::json::{self, RunSeconds, Seconds};
@@ -41,6 +42,8 @@ pub enum Algorithm {
     PageRank(pagerank::PageRankArgs),
     /// Breadth-first search: hops from a source to each vertex.
     Bfs(bfs::BfsArgs),
+    /// Shortest paths: the smallest sum of weights from a source to each vertex.
+    Sssp(sssp::SsspArgs),
     /// Weakly connected components: the smallest vertex in the component of each.
     Wcc(wcc::WccArgs),
 }
@@ -53,6 +56,7 @@ pub fn run(algorithm: &Algorithm, session: &Session) -> Result<()> {
     match algorithm {
         Algorithm::PageRank(args) => execute(args, session),
         Algorithm::Bfs(args) => execute(args, session),
+        Algorithm::Sssp(args) => execute(args, session),
         Algorithm::Wcc(args) => execute(args, session),
     }
 }
@@ -142,6 +146,15 @@ fn execute<R: Runnable>(runnable: &R, session: &Session) -> Result<()> {
     let seconds = RunSeconds { open: Seconds(open), run: Seconds(run), write: Seconds(write) };
     let done = Done { graph: &graph, args, target, statistics, seconds, bytes_written };
     done.report::<R>(&answer, session)
+}
+
+/// The vertex with an original id. A string finds an integer id too, and keeps the zeros in front of a
+/// string id.
+fn find_vertex(graph: &Graph, id: &str) -> Result<VertexId> {
+    let found = graph.original_ids()?.find(&OriginalId::String(id.to_owned()))?;
+    let missing =
+        || Failure::NoSuchVertex { graph: graph.directory().to_owned(), id: id.to_owned() };
+    found.ok_or_else(missing)
 }
 
 /// Whether original ids are in another order than dense ids.

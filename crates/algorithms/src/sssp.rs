@@ -1,0 +1,167 @@
+//! Shortest paths from one source: the smallest sum of weights along a path to each vertex.
+//!
+//! `distance[v] = min over edges (u, v) of distance[u] + weight(u, v)`, and 0 at the source. Each vertex
+//! whose distance has become smaller sends it along its edges, plus the weight of the edge; each target
+//! keeps the smallest that it is sent. A vertex signals when it is its turn: distances are cut into
+//! buckets of width delta, and while rows are sought the vertices of the nearest bucket come first
+//! (delta-stepping: Meyer, Sanders, *Journal of Algorithms* 2003). A scan of tiles takes all of them at
+//! once (Bellman-Ford). It ends when no distance changes.
+//!
+//! Distances are sums of `f64`, added from the source onwards. Adding is monotone, so the smallest one
+//! does not depend on the order of the work: every executor, number of threads and delta finds the same
+//! bits. The definition is that of LDBC Graphalytics. Memory: 16 bytes a vertex, up to 12 more with rows.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tegula_engine::{Activity, ApplyTo, Graph, Next, Program, RunOptions, RunStatistics, VertexId};
+
+use crate::error::{Error, Result};
+
+/// What a search may choose.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct SsspConfig {
+    /// Width of a bucket of distances, above 0; by default it follows from the weights and degrees of
+    /// the graph. No distance depends on it.
+    pub delta: Option<f64>,
+}
+
+/// The distances from a source.
+#[derive(Debug, Clone)]
+pub struct Distances {
+    /// For each dense id the sum of weights; infinite where there is no path.
+    pub distances: Vec<f64>,
+    /// The width of the buckets.
+    pub delta: f64,
+    /// What the run did.
+    pub statistics: RunStatistics,
+}
+
+/// Finds the distance of every vertex from a source. In an unweighted graph every edge has weight 1.
+///
+/// # Errors
+/// Those of [`tegula_engine::run`]; [`Error::NegativeWeight`] when an edge that was followed has a
+/// weight below 0, or none that is a number.
+pub fn run(
+    graph: &Graph,
+    source: VertexId,
+    config: SsspConfig,
+    options: &RunOptions<'_>,
+) -> Result<Distances> {
+    let delta = match config.delta {
+        Some(delta) => delta,
+        None => default_delta(graph)?,
+    };
+    let program = Sssp { source, delta, has_negative: AtomicBool::new(false) };
+    let outcome = tegula_engine::run(graph, program, options)?;
+    if outcome.program.has_negative.into_inner() {
+        return Err(Error::NegativeWeight { graph: graph.directory().to_owned() });
+    }
+    Ok(Distances { distances: outcome.states, delta, statistics: outcome.statistics })
+}
+
+/// The program.
+#[derive(Debug)]
+pub struct Sssp {
+    source: VertexId,
+    delta: f64,
+    has_negative: AtomicBool,
+}
+
+/// Tiles whose weights are looked at.
+const TILES_SAMPLED: usize = 16;
+/// Edges that the vertices of a bucket should have together, for each of them, at the least: with fewer,
+/// as in a road network, a wider bucket has more to do at once.
+const BUCKET_DEGREE: f64 = 32.0;
+
+/// The mean weight of an edge, and wider where vertices have few edges.
+fn default_delta(graph: &Graph) -> Result<f64> {
+    let mut weights: Vec<f64> = Vec::new();
+    let step = graph.tiles().len().div_ceil(TILES_SAMPLED).max(1);
+    for tile in (0..graph.tiles().len()).step_by(step) {
+        let Some(request) = graph.weights_request(tile..tile + 1) else { break };
+        let frame = graph.reader().read(request.file, request.offset, request.len).wait()?;
+        graph.check_weights(tile, &frame)?;
+        let (all, _) = frame.as_chunks::<4>();
+        let all = all.iter().map(|&bytes| f64::from(f32::from_le_bytes(bytes)));
+        // Entries that are no edge have the weight 0.
+        weights.extend(all.filter(|&weight| weight > 0.0 && weight.is_finite()));
+    }
+    let sum: f64 = weights.iter().sum();
+    let mean = if weights.is_empty() { 1.0 } else { sum / weights.len() as f64 };
+    let degree = graph.edge_count() as f64 / f64::from(graph.vertex_count().max(1));
+    Ok(mean * (BUCKET_DEGREE / degree.max(1.0)).max(1.0))
+}
+
+impl Program for Sssp {
+    type State = f64;
+    type Message = f64;
+    type Weight = f32;
+    type Aggregate = ();
+
+    const APPLY_TO: ApplyTo = ApplyTo::Reached;
+    const NEEDS_DEGREE: bool = false;
+    const IS_EXACT: bool = true;
+
+    fn init(&self, vertex: VertexId, _degree: u32, (): &mut ()) -> (f64, Activity) {
+        let is_source = vertex == self.source;
+        (if is_source { 0.0 } else { f64::INFINITY }, Activity::when(is_source))
+    }
+
+    fn begin_iteration(&mut self, _iteration: u64, (): &()) -> Next {
+        // With a cycle of negative weight it would never end.
+        if *self.has_negative.get_mut() { Next::Stop } else { Next::Continue }
+    }
+
+    #[inline(always)]
+    fn signal(&self, _vertex: VertexId, distance: &f64, _degree: u32) -> Option<f64> {
+        Some(*distance)
+    }
+
+    #[inline(always)]
+    fn along(&self, message: f64, weight: f32) -> f64 {
+        if weight >= 0.0 {
+            return message + f64::from(weight);
+        }
+        // The weight of an edge from a vertex that is not active does not matter.
+        if message < f64::INFINITY {
+            self.has_negative.store(true, Ordering::Relaxed);
+        }
+        f64::INFINITY
+    }
+
+    #[inline(always)]
+    fn identity(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    #[inline(always)]
+    fn reduce(&self, a: f64, b: f64) -> f64 {
+        a.min(b)
+    }
+
+    #[inline(always)]
+    fn apply(
+        &self,
+        _vertex: VertexId,
+        _degree: u32,
+        distance: &mut f64,
+        reduced: f64,
+        (): &mut (),
+    ) -> Activity {
+        let is_nearer = reduced < *distance;
+        *distance = reduced.min(*distance);
+        Activity::when(is_nearer)
+    }
+
+    fn merge(&self, (): &mut (), (): ()) {}
+
+    #[inline(always)]
+    fn is_news(&self, distance: &f64, message: f64) -> bool {
+        message < *distance
+    }
+
+    #[inline(always)]
+    fn bucket(&self, distance: &f64) -> u64 {
+        (*distance / self.delta) as u64
+    }
+}

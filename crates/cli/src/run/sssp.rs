@@ -1,0 +1,146 @@
+//! `tegula run sssp`.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array};
+use arrow_schema::{DataType, Field};
+use clap::Args;
+use serde::Serialize;
+use tegula_algorithms::sssp::{self, Sssp, SsspConfig};
+use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
+use tegula_store::{Cancel, VertexId};
+
+use super::options::RunArgs;
+use super::top::{Name, greatest};
+use super::{Answer, CHUNK, Runnable, find_vertex};
+use crate::errors::Result;
+use crate::output::Columns;
+use crate::report::{self, Facts, Grid};
+
+/// Options of `tegula run sssp`.
+#[derive(Debug, Args)]
+pub struct SsspArgs {
+    /// The vertex to start from, as the edge list names it.
+    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+    source: String,
+    /// Width of the buckets in which vertices are worked on, nearest first [default: from the weights].
+    /// Distances do not depend on it.
+    #[arg(long, value_name = "WIDTH", value_parser = width)]
+    delta: Option<f64>,
+    /// The options that every algorithm has.
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// A number above 0.
+fn width(text: &str) -> std::result::Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(width) if width > 0.0 && width.is_finite() => Ok(width),
+        _ => Err("it is no number above 0".to_owned()),
+    }
+}
+
+impl Runnable for SsspArgs {
+    const NAME: &'static str = "sssp";
+    type Answer = Distances;
+    const CAN_SEEK: bool = true;
+
+    fn args(&self) -> &RunArgs {
+        &self.run
+    }
+
+    fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate> {
+        Ok(tegula_engine::estimate::<Sssp>(graph, threads))
+    }
+
+    fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Distances, RunStatistics)> {
+        let source = find_vertex(graph, &self.source)?;
+        let found = sssp::run(graph, source, SsspConfig { delta: self.delta }, options)?;
+        Ok((Distances { distances: found.distances, delta: found.delta }, found.statistics))
+    }
+}
+
+/// What the search found.
+pub struct Distances {
+    /// Infinite where there is no path.
+    distances: Vec<f64>,
+    delta: f64,
+}
+
+impl Distances {
+    fn of(&self, vertex: VertexId) -> Option<f64> {
+        Some(self.distances[vertex.index()]).filter(|distance| distance.is_finite())
+    }
+}
+
+/// What is said of all distances.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    /// Vertices that a path leads to, the source included.
+    reached: u64,
+    /// The greatest distance.
+    distance_max: f64,
+    /// The width of the buckets.
+    delta: f64,
+    /// The vertices farthest away.
+    farthest: Vec<Farthest>,
+}
+
+/// A vertex and its distance.
+#[derive(Debug, Serialize)]
+pub struct Farthest {
+    vertex: Name,
+    distance: f64,
+}
+
+impl Columns for Distances {
+    fn fields(&self, _id: DataType) -> Vec<Field> {
+        vec![Field::new("distance", DataType::Float64, true)]
+    }
+
+    fn arrays(
+        &self,
+        _graph: &Graph,
+        vertices: &[VertexId],
+        _cancel: &Cancel,
+    ) -> Result<Vec<ArrayRef>> {
+        let distances: Float64Array = vertices.iter().map(|&vertex| self.of(vertex)).collect();
+        Ok(vec![Arc::new(distances)])
+    }
+}
+
+impl Answer for Distances {
+    type Summary = Summary;
+
+    fn summary(&self, graph: &Graph, top: usize, cancel: &Cancel) -> Result<Summary> {
+        let (mut reached, mut distance_max) = (0, 0f64);
+        for chunk in self.distances.chunks(CHUNK) {
+            cancel.check()?;
+            for &distance in chunk.iter().filter(|distance| distance.is_finite()) {
+                reached += 1;
+                distance_max = distance_max.max(distance);
+            }
+        }
+        // Floats of at least 0 are in the order of their bits.
+        let key = |vertex: VertexId| self.of(vertex).map(f64::to_bits);
+        let farthest = greatest(graph, top, key, cancel)?;
+        let farthest = farthest
+            .into_iter()
+            .map(|(vertex, bits)| Farthest { vertex, distance: f64::from_bits(bits) });
+        let farthest = farthest.collect();
+        Ok(Summary { reached, distance_max, delta: self.delta, farthest })
+    }
+
+    fn facts(summary: &Summary, facts: &mut Facts) {
+        facts.add("reached", report::counted(summary.reached, "vertex", "vertices"));
+        facts.add("greatest distance", summary.distance_max.to_string());
+    }
+
+    fn list(summary: &Summary) -> Grid {
+        let mut grid = Grid::new(&["vertex", "distance"]);
+        for Farthest { vertex, distance } in &summary.farthest {
+            grid.add([vertex.to_string(), distance.to_string()]);
+        }
+        grid
+    }
+}
