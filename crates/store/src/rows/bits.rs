@@ -102,10 +102,10 @@ impl<'a> RowBits<'a> {
         if rest < u64::from(known) { (bits & !(u64::MAX << rest), 64) } else { (bits, known) }
     }
 
-    /// The `len` bits from `position` on, at most 57 of them, whether they are the row's or not.
+    /// 57 bits or more from `position` on, whether they are the row's or not.
     #[inline(always)]
-    pub(super) fn bits(&self, position: u64, len: u32) -> u64 {
-        (self.load((position / 8) as usize) >> (position % 8)) & !(u64::MAX << len)
+    pub(super) fn bits(&self, position: u64) -> u64 {
+        self.load((position / 8) as usize) >> (position % 8)
     }
 
     /// The 8 bytes at `index`, zeros behind the last.

@@ -30,10 +30,10 @@ impl PlainCode {
         vertex_count: u32,
         mut visit: impl FnMut(u32) -> ControlFlow<()>,
     ) -> Result<(), String> {
-        let width = u64::from(self.width);
+        let (width, mask) = (u64::from(self.width), (1 << self.width) - 1);
         let mut position = row.start();
         while position + width <= row.end() {
-            let target = row.bits(position, self.width) as u32;
+            let target = (row.bits(position) & mask) as u32;
             if target >= vertex_count {
                 return Err(super::encoding::no_vertex(u64::from(target), vertex_count));
             }
