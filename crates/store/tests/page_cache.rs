@@ -256,7 +256,7 @@ fn no_more_than_the_target_is_in_flight() {
         Targets { sequential_bytes: 10 * PAGE, request_bytes_max: 4 * PAGE, ..Targets::default() };
     let [_, _, memory] = file.backends();
     let cache = file.cache(memory.with_faults(&slow), 400 * PAGE, &few_bytes);
-    assert_eq!(cache.prefetch(rows(&file, PAGE)), 12, "the last request is a whole one");
+    assert_eq!(cache.prefetch(rows(&file, PAGE)), 16, "the last request is a whole one");
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod interrupts;
 mod kills;
 mod look;
 mod memory;
+mod probe;
 mod results;
 mod run;
 mod shop;

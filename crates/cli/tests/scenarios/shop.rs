@@ -89,6 +89,7 @@ impl Shop {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tegula"));
         command.args(words.split_whitespace()).current_dir(self.0.path());
         command.env_remove("TEGULA_LOG").env_remove("NO_COLOR");
+        command.env("XDG_CACHE_HOME", self.path("cache"));
         command
     }
 

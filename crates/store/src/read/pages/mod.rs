@@ -45,6 +45,9 @@ use plan::Plan;
 use run::Run;
 use state::{Purpose, State};
 
+/// Pages of a random read, with those of gaps, that fit the bytes in flight.
+const RANDOM_PAGES: u64 = 4;
+
 /// Pages of one file in memory, up to a capacity. Any number of threads may share it.
 pub struct PageCache {
     file: BlockFile,
@@ -89,10 +92,12 @@ impl PageCache {
         // Four requests at least fit the capacity, so that one may be used while others come.
         let run_pages = in_pages(targets.request_bytes_max.min(capacity / 4)).max(1);
         let requests = targets.random_requests.max(1) as usize;
+        // Few bytes suffice in sequence; that must not hold up random reads of some pages each.
+        let bytes_min = (requests as u64 * RANDOM_PAGES) << page_log2;
         let limits = Limits {
             requests,
             awaited: requests.div_ceil(8),
-            bytes: targets.sequential_bytes.min(capacity / 2),
+            bytes: targets.sequential_bytes.max(bytes_min).min(capacity / 2),
             run_pages,
             gap_pages: in_pages(targets.gap_bytes_max),
         };
