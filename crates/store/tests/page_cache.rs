@@ -252,8 +252,12 @@ fn no_more_than_the_target_is_in_flight() {
         file.assert_run_ahead(&cache, &ranges, 3);
         assert_eq!(cache.statistics().in_flight_max, 5);
     }
-    let few_bytes =
-        Targets { sequential_bytes: 10 * PAGE, request_bytes_max: 4 * PAGE, ..Targets::default() };
+    let few_bytes = Targets {
+        random_requests: 3,
+        sequential_bytes: 5 * PAGE,
+        request_bytes_max: 8 * PAGE,
+        ..Targets::default()
+    };
     let [_, _, memory] = file.backends();
     let cache = file.cache(memory.with_faults(&slow), 400 * PAGE, &few_bytes);
     assert_eq!(cache.prefetch(rows(&file, PAGE)), 16, "the last request is a whole one");
