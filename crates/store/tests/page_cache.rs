@@ -233,7 +233,8 @@ fn a_gap_over_a_held_page_is_not_read_through() {
     let file = Pages::new(100 * PAGE);
     let [_, _, memory] = file.backends();
     let cache = file.cache(memory, 100 * PAGE, &Targets::default());
-    file.assert_got(&cache, &[5 * PAGE..5 * PAGE + 1], &mut Pinned::default());
+    let held = 5 * PAGE..5 * PAGE + 1;
+    file.assert_got(&cache, &[held], &mut Pinned::default());
     cache.prefetch([4 * PAGE..4 * PAGE + 1, 6 * PAGE..6 * PAGE + 1]);
     let statistics = cache.statistics();
     assert_eq!((statistics.requests, statistics.pages_read), (3, 3));
@@ -440,7 +441,7 @@ fn every_flipped_bit_on_disk_is_found() {
         let backend = Backend::Memory(HashMap::from([(file.path.clone(), damaged)]));
         let cache = file.cache(backend, 20 * PAGE, &Targets::default());
         let (at, mut pinned) = (bit / 8, Pinned::default());
-        cache.prefetch([at..at + 1]);
+        cache.prefetch(std::iter::once(at..at + 1));
         for _ in 0..2 {
             let error = cache.get(at..at + 1, &mut pinned).expect_err("it is damaged");
             let block = format!("block {}", at / PAGE);
