@@ -5,6 +5,8 @@
 //! cargo run --release -p tegula-store --example run_ahead -- [FOLDER [MIB]]
 //! ```
 
+#![expect(clippy::print_stdout, reason = "an example shows what it finds")]
+
 use std::error::Error;
 use std::fs::File;
 use std::io::Write;
