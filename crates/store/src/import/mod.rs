@@ -14,8 +14,8 @@
 //!    edges are kept unless the input is as quick to read again.
 //! 2. `relabel`: ids that are no small integers are sorted (`distinct`, `names`) and replaced by
 //!    their ranks.
-//! 3. `order`, `estimate`: the vertex order is chosen; from the degrees follow the dense ids, the
-//!    `plan` of the batches and the files with an entry per vertex.
+//! 3. `order`, `estimate`: the vertex order is chosen; from the degrees follow the dense ids (but for
+//!    `dfs`, which takes the edges), the `plan` of the batches and the files with an entry per vertex.
 //! 4. `mapping`: the edges get their dense ids and are sorted by groups of batches.
 //! 5. [`mod@build`]: group after group is cut into parts, and these are encoded.
 //!
@@ -28,6 +28,7 @@ pub mod input;
 mod buckets;
 mod build;
 mod census;
+mod dfs;
 mod distinct;
 mod edge;
 mod estimate;
@@ -259,13 +260,16 @@ fn import_weighted<W: Weight>(
     seconds.relabeling = clock.lap();
 
     let summary = checked_summary(&known.degrees, counts.0)?;
-    let passes = 1 + u64::from(config.order.is_none());
-    run.progress.begin("ordering vertices", Some(passes * summary.edges), Unit::Edges);
-    let (order, choice) = match config.order {
-        Some(order) => (order, asked_for(order)),
-        None => estimate::choose(run, &known.edges, &known.degrees, &summary)?,
+    let (edges, degrees) = (&known.edges, &known.degrees);
+    let passes = match config.order {
+        None => 2 + u64::from(estimate::unweighed(run, &summary).is_none()),
+        Some(order) => 1 + u64::from(order == VertexOrder::Dfs),
     };
-    let numbered = Numbered::new(&known.degrees, summary, order)?;
+    run.progress.begin("ordering vertices", Some(passes * summary.edges), Unit::Edges);
+    let (numbered, choice) = match config.order {
+        Some(order) => (Numbered::new(run, edges, degrees, summary, order)?, asked_for(order)),
+        None => estimate::choose(run, edges, degrees, summary)?,
+    };
     let (ids, mut files) = known.id_files(&summary, directory)?;
     let (plan, vertex_files) = plan_and_write(run, &numbered, directory)?;
     files.extend(vertex_files);
