@@ -21,7 +21,7 @@
 //!
 //! Memory is a promise. Each pass has shares of the budget, tables beyond theirs are worked on slice
 //! by slice, and edges beyond theirs go through `buckets` on disk: more passes, the same graph, byte
-//! for byte.
+//! for byte. (One thing depends on it: where the tables of `dfs` do not fit, that order is not weighed.)
 
 pub mod input;
 

@@ -6,6 +6,7 @@
 
 use std::fs::File;
 use std::num::NonZeroU64;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -56,29 +57,23 @@ pub(super) fn lay_out<W: Weight>(
     summary: &DegreeSummary,
     memory: u64,
 ) -> Result<Lists> {
-    // The arcs of an undirected input are there in both directions.
-    let is_symmetric = run.rule.undirected;
     let space = run.space(memory / 2);
     let ranges_max = space.buckets_max() as u64 / 2;
-    let links_max = if is_symmetric { summary.edges } else { 2 * summary.edges };
-    let range_links = links_max.div_ceil(ranges_max).max(RANGE_LINKS);
-    let firsts = cut(degrees, range_links, is_symmetric)?;
-    let links = Buckets::new(firsts.len(), space);
-    let id_end = summary.id_end;
+    let range_links = (2 * summary.edges).div_ceil(ranges_max).max(RANGE_LINKS);
+    let ranges = Ranges::cut(degrees, summary, range_links)?;
+    let links = Buckets::new(ranges.count(), space);
+    // The arcs of an undirected input are there in both directions.
+    let is_symmetric = run.rule.undirected;
     edges.for_each(run, &|edges: &[Edge<u32, u32, W>]| {
         links.write(|writer| {
             for &Edge { source, target, .. } in edges {
-                if u64::from(source.max(target)) >= id_end {
+                if u64::from(source.max(target)) >= summary.id_end {
                     return Err(changed());
                 }
-                let mut push = |vertex: u32, neighbour: u32| {
-                    let range = firsts.partition_point(|&first| first <= vertex) - 1;
-                    writer.push(range, u64::from(vertex) << 32 | u64::from(neighbour))
-                };
                 if source != target {
-                    push(source, target)?;
+                    writer.push(ranges.of(source), [source, target])?;
                     if !is_symmetric {
-                        push(target, source)?;
+                        writer.push(ranges.of(target), [target, source])?;
                     }
                 }
             }
@@ -89,52 +84,125 @@ pub(super) fn lay_out<W: Weight>(
     })?;
     let links = links.close()?;
     let count: u64 = (0..links.count()).map(|range| links.len(range)).sum();
-    let mut writer = ListWriter::new(id_end, count * size_of::<u32>() as u64 <= memory / 2, run)?;
-    let sort = |range: usize| sorted(&links, range, range_links as usize);
-    map_in_order(run.threads, links.count(), run.cancel, &sort, &mut |_, links| {
-        writer.add(&links, &run.folder)
+    let is_in_memory = count * size_of::<u32>() as u64 <= memory / 2;
+    let mut writer = ListWriter::new(summary.id_end, is_in_memory.then_some(count), run)?;
+    let make = |range: usize| {
+        let links = read(&links, range, range_links as usize)?;
+        Ok(RangeLists::of(links, ranges.ids(range)))
+    };
+    map_in_order(run.threads, links.count(), run.cancel, &make, &mut |_, lists| {
+        writer.add(&lists, &run.folder)
     })?;
-    Ok(writer.finish(id_end))
+    Ok(writer.finish())
 }
 
-/// Cuts the ids into ranges, by their first ids, of up to `range_links` links each or of one id.
-fn cut(degrees: &DegreeTable, range_links: u64, is_symmetric: bool) -> Result<Vec<u32>> {
-    let mut firsts = vec![0];
-    let mut links = 0;
-    degrees.for_each(&mut |first, block| {
-        for (&[out, into], id) in block.iter().zip(first..) {
-            let here = u64::from(out) + if is_symmetric { 0 } else { u64::from(into) };
-            if links != 0 && links + here > range_links {
-                firsts.push(id);
-                links = 0;
+/// Ranges of ids that have about as many links each.
+struct Ranges {
+    /// The first id of each, and the end of the last one.
+    firsts: Vec<u32>,
+    /// The range in which each aligned run of 2^`shift` ids begins.
+    of_run: Vec<u32>,
+    shift: u32,
+}
+
+impl Ranges {
+    const RUNS_LOG2: u32 = 14;
+
+    /// Cuts the ids into ranges of up to `range_links` ends of edges each, or of one id.
+    fn cut(degrees: &DegreeTable, summary: &DegreeSummary, range_links: u64) -> Result<Ranges> {
+        let shift = (summary.id_end.max(1).ilog2() + 1).saturating_sub(Ranges::RUNS_LOG2);
+        let (mut firsts, mut of_run) = (vec![0], Vec::new());
+        let mut links = 0;
+        degrees.for_each(&mut |first, block| {
+            for (&[out, into], id) in block.iter().zip(first..) {
+                let here = u64::from(out) + u64::from(into);
+                if here != 0 && links != 0 && links + here > range_links {
+                    firsts.push(id);
+                    links = 0;
+                }
+                links += here;
+                if id & ((1 << shift) - 1) == 0 {
+                    of_run.push(firsts.len() as u32 - 1);
+                }
             }
-            links += here;
+            Ok(())
+        })?;
+        firsts.push(summary.id_end as u32);
+        Ok(Ranges { firsts, of_run, shift })
+    }
+
+    fn count(&self) -> usize {
+        self.firsts.len() - 1
+    }
+
+    fn ids(&self, range: usize) -> Range<u32> {
+        self.firsts[range]..self.firsts[range + 1]
+    }
+
+    /// The range of an id below the end of the last one: mostly one load and a comparison.
+    #[inline]
+    fn of(&self, id: u32) -> usize {
+        let mut range = self.of_run[(id >> self.shift) as usize] as usize;
+        while self.firsts[range + 1] <= id {
+            range += 1;
         }
-        Ok(())
-    })?;
-    Ok(firsts)
+        range
+    }
 }
 
-/// The links of a range, ascending, each once. Memory is in proportion to `range_links`, or to the
-/// neighbours of the only vertex.
-fn sorted(links: &Filled<u64>, range: usize, range_links: usize) -> Result<Vec<u64>> {
-    let mut sorted = Vec::with_capacity(range_links.min(links.len(range) as usize));
+/// The links of a range, in any order. Memory is in proportion to `range_links`, or to the neighbours
+/// of the only vertex.
+fn read(links: &Filled<[u32; 2]>, range: usize, range_links: usize) -> Result<Vec<[u32; 2]>> {
+    let mut read: Vec<[u32; 2]> = Vec::with_capacity(range_links.min(links.len(range) as usize));
     let mut len_max = range_links;
     links.for_each(range, &mut |part| {
-        if sorted.len() + part.len() > len_max {
-            sorted.sort_unstable();
-            sorted.dedup();
-            len_max = len_max.max(2 * sorted.len());
+        if read.len() + part.len() > len_max {
+            read.sort_unstable();
+            read.dedup();
+            len_max = len_max.max(2 * read.len());
         }
-        sorted.extend_from_slice(part);
+        read.extend_from_slice(part);
         Ok(())
     })?;
-    sorted.sort_unstable();
-    sorted.dedup();
-    Ok(sorted)
+    Ok(read)
 }
 
-/// Takes links, ascending, and makes lists of them.
+/// The lists of a range of ids.
+struct RangeLists {
+    /// Where each begins.
+    starts: Vec<usize>,
+    neighbours: Vec<u32>,
+}
+
+impl RangeLists {
+    fn of(links: Vec<[u32; 2]>, ids: Range<u32>) -> RangeLists {
+        let mut ends = vec![0; ids.len()];
+        links.iter().for_each(|&[id, _]| ends[(id - ids.start) as usize] += 1);
+        let mut before = 0;
+        for end in &mut ends {
+            before += std::mem::replace(end, before);
+        }
+        let mut scattered = vec![0; links.len()];
+        for [id, neighbour] in links {
+            let end = &mut ends[(id - ids.start) as usize];
+            scattered[*end] = neighbour;
+            *end += 1;
+        }
+        let mut starts = Vec::with_capacity(ends.len());
+        let mut neighbours = Vec::with_capacity(scattered.len());
+        let mut first = 0;
+        for end in ends {
+            let list = &mut scattered[first..end];
+            list.sort_unstable();
+            starts.push(neighbours.len());
+            neighbours.extend(list.chunk_by(|a, b| a == b).map(|same| same[0]));
+            first = end;
+        }
+        RangeLists { starts, neighbours }
+    }
+}
+
+/// Takes the lists of range after range.
 struct ListWriter {
     starts: Vec<u64>,
     len: u64,
@@ -142,40 +210,33 @@ struct ListWriter {
 }
 
 impl ListWriter {
-    fn new(id_end: u64, is_in_memory: bool, run: &Run<'_>) -> Result<ListWriter> {
-        let store = if is_in_memory {
-            Store::Memory(Vec::new())
-        } else {
-            let file = tempfile::tempfile_in(&run.folder)
-                .map_err(Error::io("create a temporary file in", &run.folder))?;
-            Store::File { file, list: Vec::new() }
+    /// Keeps the lists in memory where the most neighbours that there can be are given.
+    fn new(id_end: u64, held: Option<u64>, run: &Run<'_>) -> Result<ListWriter> {
+        let store = match held {
+            Some(count) => Store::Memory(Vec::with_capacity(count as usize)),
+            None => {
+                let file = tempfile::tempfile_in(&run.folder)
+                    .map_err(Error::io("create a temporary file in", &run.folder))?;
+                Store::File { file, list: Vec::new() }
+            }
         };
         Ok(ListWriter { starts: Vec::with_capacity(id_end as usize + 1), len: 0, store })
     }
 
-    fn add(&mut self, links: &[u64], folder: &Path) -> Result<()> {
-        for (&link, number) in links.iter().zip(self.len..) {
-            // A list begins here, as does that of each id before which has none.
-            if self.starts.len() as u64 <= link >> 32 {
-                self.starts.resize((link >> 32) as usize + 1, number);
-            }
-        }
-        let neighbours = links.iter().map(|&link| link as u32);
+    fn add(&mut self, lists: &RangeLists, folder: &Path) -> Result<()> {
+        self.starts.extend(lists.starts.iter().map(|&start| self.len + start as u64));
         match &mut self.store {
-            Store::Memory(lists) => lists.extend(neighbours),
-            Store::File { file, list } => {
-                list.clear();
-                list.extend(neighbours);
-                file.write_all_at(list.as_bytes(), self.len * size_of::<u32>() as u64)
-                    .map_err(Error::io("write a temporary file in", folder))?;
-            }
+            Store::Memory(all) => all.extend_from_slice(&lists.neighbours),
+            Store::File { file, .. } => file
+                .write_all_at(lists.neighbours.as_bytes(), self.len * size_of::<u32>() as u64)
+                .map_err(Error::io("write a temporary file in", folder))?,
         }
-        self.len += links.len() as u64;
+        self.len += lists.neighbours.len() as u64;
         Ok(())
     }
 
-    fn finish(mut self, id_end: u64) -> Lists {
-        self.starts.resize(id_end as usize + 1, self.len);
+    fn finish(mut self) -> Lists {
+        self.starts.push(self.len);
         Lists { starts: self.starts, store: self.store }
     }
 }

@@ -125,7 +125,7 @@ fn random_arcs(seed: u64, vertices: u64, count: usize) -> Vec<[u32; 2]> {
     let mut state = seed;
     let mut draw = || {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((state >> 33) * vertices >> 31) as u32 * 3 + 1
+        (((state >> 33) * vertices) >> 31) as u32 * 3 + 1
     };
     (0..count).map(|_| [draw(), draw()]).collect()
 }
