@@ -18,8 +18,8 @@ use super::super::census::{DegreeSummary, DegreeTable};
 use super::super::edge::{Edge, Weight};
 use super::super::run::Run;
 use super::super::source::{EdgeSource, changed};
-use super::super::workers::map_in_order;
 use crate::error::{Error, Result};
+use crate::workers::map_in_order;
 
 /// The neighbours of vertices.
 pub(super) trait Neighbours {
