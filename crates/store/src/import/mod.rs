@@ -261,10 +261,7 @@ fn import_weighted<W: Weight>(
 
     let summary = checked_summary(&known.degrees, counts.0)?;
     let (edges, degrees) = (&known.edges, &known.degrees);
-    let passes = match config.order {
-        None => 2 + u64::from(estimate::unweighed(run, &summary).is_none()),
-        Some(order) => 1 + u64::from(order == VertexOrder::Dfs),
-    };
+    let passes = ordering_passes(run, &summary, config.order);
     run.progress.begin("ordering vertices", Some(passes * summary.edges), Unit::Edges);
     let (numbered, choice) = match config.order {
         Some(order) => (Numbered::new(run, edges, degrees, summary, order)?, asked_for(order)),
@@ -314,6 +311,14 @@ fn import_weighted<W: Weight>(
     })?;
     seconds.building = clock.lap();
     Ok(report(manifest, input, (counts.2, counts.3), seconds))
+}
+
+/// How often the edges are read until they have their dense ids.
+fn ordering_passes(run: &Run<'_>, summary: &DegreeSummary, order: Option<VertexOrder>) -> u64 {
+    match order {
+        None => 2 + u64::from(estimate::unweighed(run, summary).is_none()),
+        Some(order) => 1 + u64::from(order == VertexOrder::Dfs),
+    }
 }
 
 /// What the degrees say, if it is what the input said.
