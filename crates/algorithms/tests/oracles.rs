@@ -15,9 +15,9 @@ use tegula_testkit::{
     verify_personalized_pagerank, verify_wcc,
 };
 
-const ORDERS: [VertexOrder; 2] = [VertexOrder::Given, VertexOrder::Degree];
+const ORDERS: [VertexOrder; 3] = [VertexOrder::Given, VertexOrder::Degree, VertexOrder::Dfs];
 
-/// Runs a check on every small graph, imported in both orders.
+/// Runs a check on every small graph, imported in every order.
 fn on_small_graphs(check: impl Fn(&EdgeList, &Graph)) {
     for seed in 0..3 {
         let scratch = Scratch::new();

@@ -165,7 +165,7 @@ proptest! {
 
     #[test]
     fn every_way_to_run_gives_the_answers_of_the_oracles(case in graphs()) {
-        for order in [VertexOrder::Given, VertexOrder::Degree] {
+        for order in [VertexOrder::Given, VertexOrder::Degree, VertexOrder::Dfs] {
             let scratch = Scratch::new();
             let undirected = case.is_undirected;
             let config = ImportConfig { order: Some(order), undirected, ..Default::default() };

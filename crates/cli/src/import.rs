@@ -101,6 +101,8 @@ enum Order {
     Given,
     /// By degree, most edges first.
     Degree,
+    /// Depth first: neighbours close together.
+    Dfs,
 }
 
 /// How edges are stored.
@@ -174,6 +176,7 @@ impl ImportArgs {
                 Order::Auto => None,
                 Order::Given => Some(VertexOrder::Given),
                 Order::Degree => Some(VertexOrder::Degree),
+                Order::Dfs => Some(VertexOrder::Dfs),
             },
             rows: self.rows(),
             memory: self.budget.bytes(),

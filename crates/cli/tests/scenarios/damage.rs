@@ -144,7 +144,7 @@ fn files_of_another_graph_are_told_apart() {
 fn a_graph_of_one_vertex_has_all_answers() {
     let shop = Shop::new();
     shop.write("g.el", "7 7\n");
-    for order in ["given", "degree", "auto"] {
+    for order in ["given", "degree", "dfs", "auto"] {
         shop.tegula(&format!("import g.el -o g.tegula --force --undirected --order {order}"))
             .done();
         let facts = shop.tegula("info g.tegula --json").done().json();

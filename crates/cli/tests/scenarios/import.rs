@@ -60,7 +60,7 @@ fn options_decide_what_is_stored() {
         let report = shop.tegula(&format!("import g.txt -o g.tegula --force --json {options}"));
         assert_eq!(report.done().json()["edges"], edges, "{options}");
     }
-    for order in ["given", "degree"] {
+    for order in ["given", "degree", "dfs"] {
         let words = format!("import g.txt -o g.tegula --force --json --order {order}");
         assert_eq!(shop.tegula(&words).done().json()["order"], order);
     }

@@ -1,4 +1,5 @@
-//! Which vertex order suits a graph: both are tried on a sample of its targets.
+//! Which vertex order suits a graph: all are tried on a sample of its targets, the order depth first
+//! where it is quickly found.
 //!
 //! The edges are divided into sixteen equal shares along the targets, in each order anew. Around the
 //! middle of each share a *unit* is taken, a range of targets with up to 2^15 in-edges, and all its
@@ -10,6 +11,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use super::census::{DegreeSummary, DegreeTable};
+use super::dfs;
 use super::edge::{Edge, Weight};
 use super::mapping::Mapping;
 use super::order::{DenseIds, Numbered, VertexOrder};
@@ -27,8 +29,11 @@ const UNITS: u64 = 16;
 const UNIT_TARGETS: usize = 1 << 12;
 /// In-edges of a unit at the most, where it has more than one target.
 const UNIT_EDGES: u64 = 1 << 15;
-/// The order by degree must save so much of the bytes that its effort pays.
+/// Another order than the given one must save so much of the bytes that its effort pays.
 const GAIN_MIN: f64 = 0.03;
+/// Arcs of a graph, at most, for which the order depth first is tried: to find it may take as long as
+/// the rest of an import, half a second for so many.
+const DFS_EDGES_MAX: u64 = 1 << 23;
 /// What a tile takes in the table of tiles.
 const TABLE_BYTES: usize = 64;
 
@@ -41,40 +46,74 @@ struct TrialUnit {
     shares: u64,
 }
 
-/// Estimates both orders and picks one.
-pub(super) fn choose<W: Weight>(
+/// Why the order depth first is not tried, if it is not.
+pub(super) fn unweighed(run: &Run<'_>, summary: &DegreeSummary) -> Option<String> {
+    if summary.edges > DFS_EDGES_MAX {
+        Some(format!("dfs not weighed beyond {DFS_EDGES_MAX} edges"))
+    } else if !dfs::is_affordable(run, summary) {
+        Some("dfs not weighed within this memory".to_owned())
+    } else {
+        None
+    }
+}
+
+/// Estimates all orders and picks one.
+pub(super) fn choose<'a, W: Weight>(
     run: &Run<'_>,
     edges: &EdgeSource<'_, W>,
-    degrees: &DegreeTable,
-    summary: &DegreeSummary,
-) -> Result<(VertexOrder, OrderChoice)> {
-    let orders = [VertexOrder::Given, VertexOrder::Degree];
+    degrees: &'a DegreeTable,
+    summary: DegreeSummary,
+) -> Result<(Numbered<'a>, OrderChoice)> {
+    let unweighed = unweighed(run, &summary);
+    let mut orders = vec![VertexOrder::Given, VertexOrder::Degree];
+    if unweighed.is_none() {
+        orders.push(VertexOrder::Dfs);
+    }
+    let number = |&order: &VertexOrder| Numbered::new(run, edges, degrees, summary, order);
+    let numbered = orders.iter().map(number).collect::<Result<Vec<_>>>()?;
     let mut trials = Vec::new();
-    let plan = |index: usize| Trial::plan(run, Numbered::new(degrees, *summary, orders[index])?);
-    map_in_order(run.threads, orders.len(), run.cancel, &plan, &mut |_, trial| {
+    let plan = |index: usize| Trial::plan(run, numbered[index].clone());
+    // Two at a time, for that is how much memory there is.
+    map_in_order(run.threads.min(2), orders.len(), run.cancel, &plan, &mut |_, trial| {
         trials.push(trial);
         Ok(())
     })?;
     let sample = gather(run, edges, &trials)?;
-    let mut estimates = [0.0; 2];
+    let mut bytes = Vec::new();
     let estimate = |index: usize| trials[index].bytes_per_edge(run, &sample);
-    map_in_order(run.threads, orders.len(), run.cancel, &estimate, &mut |index, bytes| {
-        estimates[index] = bytes;
+    map_in_order(run.threads, orders.len(), run.cancel, &estimate, &mut |_, estimated| {
+        bytes.push(estimated);
         Ok(())
     })?;
-    let [given, degree] = estimates;
-    let order =
-        if degree < given * (1.0 - GAIN_MIN) { VertexOrder::Degree } else { VertexOrder::Given };
-    let reason = match order {
-        VertexOrder::Degree => {
-            format!("{degree:.2} bytes/edge in a sample, {given:.2} as given")
-        }
-        VertexOrder::Given => {
-            format!("{given:.2} bytes/edge in a sample, {degree:.2} by degree")
-        }
+    let chosen = pick(&bytes);
+    let name = orders[chosen].name().to_owned();
+    let reason = reason(&orders, &bytes, chosen, unweighed);
+    let estimates = orders.iter().map(|order| order.name().to_owned()).zip(bytes).collect();
+    Ok((trials.swap_remove(chosen).numbered, OrderChoice { name, reason, estimates }))
+}
+
+/// The order of the fewest bytes, or the first one if it takes hardly more.
+fn pick(bytes: &[f64]) -> usize {
+    let least = (0..bytes.len()).min_by(|&a, &b| bytes[a].total_cmp(&bytes[b])).unwrap_or(0);
+    if bytes[least] < bytes[0] * (1.0 - GAIN_MIN) { least } else { 0 }
+}
+
+fn reason(
+    orders: &[VertexOrder],
+    bytes: &[f64],
+    chosen: usize,
+    unweighed: Option<String>,
+) -> String {
+    let words = |order| match order {
+        VertexOrder::Given => "as given",
+        VertexOrder::Degree => "by degree",
+        VertexOrder::Dfs => "depth first",
     };
-    let estimates = vec![("given".to_owned(), given), ("degree".to_owned(), degree)];
-    Ok((order, OrderChoice { name: order.name().to_owned(), reason, estimates }))
+    let mut reason = format!("{:.2} bytes/edge in a sample", bytes[chosen]);
+    for (index, &order) in orders.iter().enumerate().filter(|&(index, _)| index != chosen) {
+        reason += &format!(", {:.2} {}", bytes[index], words(order));
+    }
+    reason + &unweighed.map_or(String::new(), |why| format!("; {why}"))
 }
 
 /// The units of one order.

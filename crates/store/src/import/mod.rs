@@ -14,20 +14,21 @@
 //!    edges are kept unless the input is as quick to read again.
 //! 2. `relabel`: ids that are no small integers are sorted (`distinct`, `names`) and replaced by
 //!    their ranks.
-//! 3. `order`, `estimate`: the vertex order is chosen; from the degrees follow the dense ids, the
-//!    `plan` of the batches and the files with an entry per vertex.
+//! 3. `order`, `estimate`: the vertex order is chosen; from the degrees follow the dense ids (but for
+//!    `dfs`, which takes the edges), the `plan` of the batches and the files with an entry per vertex.
 //! 4. `mapping`: the edges get their dense ids and are sorted by groups of batches.
 //! 5. [`mod@build`]: group after group is cut into parts, and these are encoded.
 //!
 //! Memory is a promise. Each pass has shares of the budget, tables beyond theirs are worked on slice
 //! by slice, and edges beyond theirs go through `buckets` on disk: more passes, the same graph, byte
-//! for byte.
+//! for byte. (One thing depends on it: where the tables of `dfs` do not fit, that order is not weighed.)
 
 pub mod input;
 
 mod buckets;
 mod build;
 mod census;
+mod dfs;
 mod distinct;
 mod edge;
 mod estimate;
@@ -259,13 +260,13 @@ fn import_weighted<W: Weight>(
     seconds.relabeling = clock.lap();
 
     let summary = checked_summary(&known.degrees, counts.0)?;
-    let passes = 1 + u64::from(config.order.is_none());
+    let (edges, degrees) = (&known.edges, &known.degrees);
+    let passes = ordering_passes(run, &summary, config.order);
     run.progress.begin("ordering vertices", Some(passes * summary.edges), Unit::Edges);
-    let (order, choice) = match config.order {
-        Some(order) => (order, asked_for(order)),
-        None => estimate::choose(run, &known.edges, &known.degrees, &summary)?,
+    let (numbered, choice) = match config.order {
+        Some(order) => (Numbered::new(run, edges, degrees, summary, order)?, asked_for(order)),
+        None => estimate::choose(run, edges, degrees, summary)?,
     };
-    let numbered = Numbered::new(&known.degrees, summary, order)?;
     let (ids, mut files) = known.id_files(&summary, directory)?;
     let (plan, vertex_files) = plan_and_write(run, &numbered, directory)?;
     files.extend(vertex_files);
@@ -310,6 +311,14 @@ fn import_weighted<W: Weight>(
     })?;
     seconds.building = clock.lap();
     Ok(report(manifest, input, (counts.2, counts.3), seconds))
+}
+
+/// How often the edges are read until they have their dense ids.
+fn ordering_passes(run: &Run<'_>, summary: &DegreeSummary, order: Option<VertexOrder>) -> u64 {
+    match order {
+        None => 2 + u64::from(estimate::unweighed(run, summary).is_none()),
+        Some(order) => 1 + u64::from(order == VertexOrder::Dfs),
+    }
 }
 
 /// What the degrees say, if it is what the input said.

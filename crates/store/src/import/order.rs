@@ -1,12 +1,17 @@
 //! The vertex order: which dense id each vertex gets.
 //!
-//! Both orders can be told off in one pass over the degrees by rank, so the permutation itself is
-//! never stored whole unless it is looked up at random.
+//! By id and by degree, it can be told off in one pass over the degrees by rank, so that permutation is
+//! never stored whole unless it is looked up at random. Depth first, it is a list.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::census::{DegreeSummary, DegreeTable, Degrees};
+use super::dfs;
+use super::edge::Weight;
 use super::mapping::Mapping;
+use super::run::Run;
+use super::source::EdgeSource;
 use crate::error::Result;
 use crate::huge;
 
@@ -17,6 +22,9 @@ pub enum VertexOrder {
     Given,
     /// By descending degree, in and out together; by ascending original id where that is the same.
     Degree,
+    /// Depth first: the subtrees of a spanning forest whole, the heaviest first, a root behind half of
+    /// its tree. Takes the edges without their directions.
+    Dfs,
 }
 
 impl VertexOrder {
@@ -25,6 +33,7 @@ impl VertexOrder {
         match self {
             VertexOrder::Given => "given",
             VertexOrder::Degree => "degree",
+            VertexOrder::Dfs => "dfs",
         }
     }
 }
@@ -39,17 +48,16 @@ enum Numbering {
     Given { next: u32 },
     /// The next of those for vertices of the same degree: a counting sort.
     Degree { next: Vec<u32>, next_of_heavy: BTreeMap<u64, u32> },
+    /// As listed by id.
+    Listed(Arc<Vec<u32>>),
 }
 
 /// Vertices of lesser degree are counted in an array, the few others in a map.
 const HEAVY_DEGREE: u64 = 1 << 14;
 
 impl Numbering {
-    /// The numbering of all vertices in an order.
-    fn new(degrees: &DegreeTable, order: VertexOrder) -> Result<Numbering> {
-        if order == VertexOrder::Given {
-            return Ok(Numbering::Given { next: 0 });
-        }
+    /// The numbering of all vertices by descending degree.
+    fn by_degree(degrees: &DegreeTable) -> Result<Numbering> {
         let mut counts = vec![0; HEAVY_DEGREE as usize];
         let mut heavy = BTreeMap::new();
         degrees.for_each(&mut |_, block| {
@@ -72,12 +80,13 @@ impl Numbering {
 
     /// The dense id of the next id, by ascending rank; [`NONE`] when it has no edge.
     #[inline]
-    fn assign(&mut self, row: Degrees) -> u32 {
+    fn assign(&mut self, id: u64, row: Degrees) -> u32 {
         let degree = total(row);
         if degree == 0 {
             return NONE;
         }
         let next = match self {
+            Numbering::Listed(dense) => return dense.get(id as usize).copied().unwrap_or(NONE),
             Numbering::Given { next } => next,
             Numbering::Degree { next, .. } if degree < HEAVY_DEGREE => &mut next[degree as usize],
             Numbering::Degree { next_of_heavy, .. } => next_of_heavy.entry(degree).or_insert(NONE),
@@ -93,6 +102,7 @@ fn total([out, into]: Degrees) -> u64 {
 }
 
 /// All vertices, numbered in an order.
+#[derive(Clone)]
 pub(super) struct Numbered<'a> {
     pub degrees: &'a DegreeTable,
     pub summary: DegreeSummary,
@@ -101,12 +111,22 @@ pub(super) struct Numbered<'a> {
 }
 
 impl<'a> Numbered<'a> {
-    pub fn new(
+    /// Numbers the vertices of a graph; only the order depth first looks at the edges.
+    pub fn new<W: Weight>(
+        run: &Run<'_>,
+        edges: &EdgeSource<'_, W>,
         degrees: &'a DegreeTable,
         summary: DegreeSummary,
         order: VertexOrder,
     ) -> Result<Numbered<'a>> {
-        Ok(Numbered { degrees, summary, order, numbering: Numbering::new(degrees, order)? })
+        let numbering = match order {
+            VertexOrder::Given => Numbering::Given { next: 0 },
+            VertexOrder::Degree => Numbering::by_degree(degrees)?,
+            VertexOrder::Dfs => {
+                Numbering::Listed(Arc::new(dfs::enumerate(run, edges, degrees, &summary)?))
+            }
+        };
+        Ok(Numbered { degrees, summary, order, numbering })
     }
 
     /// Visits all ids, ascending: the first id of a block, the degrees and the dense ids from there on.
@@ -118,7 +138,8 @@ impl<'a> Numbered<'a> {
         let mut dense = Vec::new();
         self.degrees.for_each(&mut |first, block| {
             dense.clear();
-            dense.extend(block.iter().map(|&row| numbering.assign(row)));
+            let rows = block.iter().zip(u64::from(first)..);
+            dense.extend(rows.map(|(&row, id)| numbering.assign(id, row)));
             visit(first, block, &dense)
         })
     }
@@ -222,8 +243,13 @@ mod tests {
     /// The dense ids by sorting.
     fn expected(rows: &[Degrees], order: VertexOrder) -> Vec<u32> {
         let mut ids: Vec<usize> = (0..rows.len()).filter(|&id| rows[id] != [0, 0]).collect();
-        if order == VertexOrder::Degree {
-            ids.sort_by_key(|&id| std::cmp::Reverse(rows[id][0] + rows[id][1]));
+        match order {
+            VertexOrder::Given => {}
+            VertexOrder::Degree => {
+                ids.sort_by_key(|&id| std::cmp::Reverse(rows[id][0] + rows[id][1]));
+            }
+            // Any list will do.
+            VertexOrder::Dfs => ids.sort_by_key(|&id| (id as u32).wrapping_mul(0x9e37_79b1)),
         }
         let mut dense = vec![NONE; rows.len()];
         ids.iter().zip(0..).for_each(|(&id, number)| dense[id] = number);
@@ -233,12 +259,20 @@ mod tests {
     #[test]
     fn dense_ids_are_those_of_a_sort_in_slices_of_every_size() {
         let (table, rows) = table(1 << 17);
+        let degrees = &table;
         let summary = table.summary().unwrap();
         let id_end = summary.id_end;
         assert_eq!(rows.iter().rposition(|row| *row != [0, 0]).unwrap() as u64 + 1, id_end);
-        for order in [VertexOrder::Given, VertexOrder::Degree] {
+        for order in [VertexOrder::Given, VertexOrder::Degree, VertexOrder::Dfs] {
             let expected = expected(&rows, order);
-            let numbered = Numbered::new(&table, summary, order).unwrap();
+            let numbering = match order {
+                VertexOrder::Given => Numbering::Given { next: 0 },
+                VertexOrder::Degree => Numbering::by_degree(degrees).unwrap(),
+                VertexOrder::Dfs => {
+                    Numbering::Listed(Arc::new(expected[..id_end as usize].to_vec()))
+                }
+            };
+            let numbered = Numbered { degrees, summary, order, numbering };
             for memory in [u64::MAX, 4 << 16, 4 << 13, 0] {
                 let mapping = DenseIds::new(&numbered, memory);
                 let mut next = 0;

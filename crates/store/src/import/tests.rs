@@ -194,17 +194,19 @@ fn config(undirected: bool, weighted: bool, order: Option<VertexOrder>) -> Impor
 #[test]
 fn small_integers_in_every_order() {
     let text = text_of(300_000, 40_000, |number| (number * 7919 % 40_000).to_string());
-    for order in [None, Some(VertexOrder::Given), Some(VertexOrder::Degree)] {
+    let orders = [VertexOrder::Given, VertexOrder::Degree, VertexOrder::Dfs].map(Some);
+    for order in orders.into_iter().chain([None]) {
         let report = check(&text, &config(false, false, order));
         assert_eq!(report.order.name, order.unwrap_or(VertexOrder::Degree).name());
-        assert_eq!(report.order.estimates.len(), if order.is_none() { 2 } else { 0 });
+        assert_eq!(report.order.estimates.len(), if order.is_none() { 3 } else { 0 });
     }
 }
 
 #[test]
 fn more_small_integers_than_scarce_memory_counts() {
-    let report =
-        check(&text_of(400_000, 700_000, |number| number.to_string()), &config(false, true, None));
+    // So many that scarce memory does not find the order depth first.
+    let text = text_of(400_000, 700_000, |number| number.to_string());
+    let report = check(&text, &config(false, true, Some(VertexOrder::Degree)));
     assert_eq!(report.ids, IdType::Integer);
 }
 
@@ -259,7 +261,7 @@ fn an_edge_given_a_million_times() {
 #[test]
 fn a_star_of_one_target() {
     let text: String = (0..900_000).map(|source| format!("{source} 3\n")).collect();
-    let report = check(&text, &config(false, false, None));
+    let report = check(&text, &config(false, false, Some(VertexOrder::Given)));
     assert_eq!((report.vertices, report.ids), (900_000, IdType::Range));
 }
 
@@ -285,6 +287,35 @@ fn the_degree_order_is_descending_and_stable() {
     let dense =
         |id| graph.original_ids().unwrap().find(&OriginalId::Integer(id)).unwrap().unwrap().0;
     assert_eq!([4, 9, 2, 7, 8].map(dense), [0, 1, 2, 3, 4]);
+}
+
+#[test]
+fn the_depth_first_order_takes_edges_of_every_kind() {
+    let dfs = |undirected, weighted| config(undirected, weighted, Some(VertexOrder::Dfs));
+    check(&text_of(90_000, 30_000, |number| (number << 40).to_string()), &dfs(true, true));
+    check(&text_of(90_000, 30_000, |number| format!("v{number}")), &dfs(false, false));
+    check(&"5 5 1\n".repeat(400_000), &dfs(false, false));
+    check(
+        &(0..200_000).map(|source| format!("{source} 3\n")).collect::<String>(),
+        &dfs(false, false),
+    );
+    check(&"8 9\n9 8\n".repeat(300_000), &dfs(true, false));
+    check("", &dfs(false, false));
+}
+
+#[test]
+fn the_depth_first_order_of_too_many_vertices_is_refused_or_not_weighed() {
+    let folder = tempfile::tempdir().unwrap();
+    let text: String = (0..300_000).map(|source| format!("{source} 3\n")).collect();
+    let asked_for = config(false, false, Some(VertexOrder::Dfs));
+    let result = import_text(&text, &folder.path().join("g"), SCARCE, 1, &asked_for);
+    assert!(
+        matches!(result, Err(Error::OverBudget { needed, budget: SCARCE, .. }) if needed > SCARCE)
+    );
+    let auto = config(false, false, None);
+    let report = import_text(&text, &folder.path().join("g"), SCARCE, 1, &auto).unwrap();
+    assert!(report.order.reason.ends_with("; dfs not weighed within this memory"));
+    assert_eq!(report.order.estimates.len(), 2);
 }
 
 #[test]
