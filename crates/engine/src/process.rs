@@ -15,6 +15,7 @@ use tegula_store::tiles::WINDOW_LOG2;
 
 use crate::active::ActiveSet;
 use crate::tile_cache::TileCache;
+use crate::workers::Workers;
 
 /// What a caller may ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -77,14 +78,27 @@ pub struct Choice {
     pub seek: Option<f64>,
     /// Seconds that pulling is predicted to take.
     pub pull: Option<f64>,
+    /// Whether there is too little to do for more than one worker.
+    pub is_small: bool,
 }
 
+impl Choice {
+    /// Those of the workers for whom there is enough to do.
+    pub(crate) fn workers<'r>(&self, workers: Workers<'r>) -> Workers<'r> {
+        Workers { threads: if self.is_small { 1 } else { workers.threads }, ..workers }
+    }
+}
+
+/// Seconds of seeking below which one worker does it: to wake others takes about as long.
+const SHARED_MIN: f64 = 400e-6;
 /// Seconds of seeking below which a scan is not looked at: to predict it takes about as long.
 const SEEK_AT_ONCE: f64 = 100e-6;
+/// Seconds that an iteration is to take at the least for something to be learnt from it.
+const LEARN_FROM: f64 = 1e-3;
+/// The most that predictions are corrected by, either way.
+const CORRECTION_MAX: f64 = 2.0;
 /// Active vertices whose rows are looked at to predict.
 const SAMPLE: usize = 256;
-/// Fewer active vertices are worked on by one worker.
-const SHARED_MIN: f64 = 512.0;
 
 // Seconds on one core, all in memory.
 const SEEK_ROW: f64 = 60e-9;
@@ -120,13 +134,20 @@ impl<'c> Chooser<'c> {
     /// The choice for an iteration, and the rows where it needs them.
     pub fn choose(&self, frontier: &Frontier<'_>) -> (Choice, Option<&'c RowReader>) {
         let count = frontier.list.map_or(frontier.active.count(), |list| list.len() as u64);
-        let scan =
-            Choice { process: Process::Scan, active: count, scan: None, seek: None, pull: None };
+        let scan = Choice {
+            process: Process::Scan,
+            active: count,
+            scan: None,
+            seek: None,
+            pull: None,
+            is_small: false,
+        };
         let rows = self.rows.filter(|_| frontier.may_seek && self.executor != Executor::Scan);
         let Some(rows) = rows else { return (scan, None) };
         let work = RowWork::of(frontier, rows, count);
         let seek = self.corrected(Process::Seek, self.predict_seek(rows, &work));
-        let mut choice = Choice { process: Process::Seek, seek: Some(seek), ..scan };
+        let is_small = work.alone() < SHARED_MIN;
+        let mut choice = Choice { process: Process::Seek, seek: Some(seek), is_small, ..scan };
         if seek < SEEK_AT_ONCE {
             return (choice, Some(rows));
         }
@@ -135,7 +156,7 @@ impl<'c> Chooser<'c> {
             let pull = self.corrected(Process::Pull, self.predict_pull(frontier, rows, &work));
             choice.pull = Some(pull);
             if pull < least {
-                (choice.process, least) = (Process::Pull, pull);
+                (choice.process, choice.is_small, least) = (Process::Pull, false, pull);
             }
         }
         if self.executor == Executor::Auto {
@@ -156,12 +177,10 @@ impl<'c> Chooser<'c> {
             Process::Pull => choice.pull,
         };
         // Short iterations tell more of the clock than of the work.
-        let Some(predicted) = predicted.filter(|&predicted| predicted > SEEK_AT_ONCE) else {
-            return;
-        };
+        let Some(predicted) = predicted.filter(|&predicted| predicted > LEARN_FROM) else { return };
         let correction = &mut self.corrections[choice.process as usize];
-        let off = (took.as_secs_f64() / predicted).clamp(0.25, 4.0);
-        *correction = (*correction * off.sqrt()).clamp(0.1, 10.0);
+        let off = took.as_secs_f64() / predicted;
+        *correction = (*correction * off.sqrt()).clamp(1.0 / CORRECTION_MAX, CORRECTION_MAX);
     }
 
     fn corrected(&self, process: Process, seconds: f64) -> f64 {
@@ -169,8 +188,8 @@ impl<'c> Chooser<'c> {
     }
 
     fn predict_seek(&self, rows: &RowReader, work: &RowWork) -> f64 {
-        let threads = if work.rows < SHARED_MIN { 1.0 } else { self.threads };
-        let working = (work.rows * SEEK_ROW + work.edges * SEEK_EDGE) / threads;
+        let alone = work.alone();
+        let working = if alone < SHARED_MIN { alone } else { alone / self.threads };
         working.max(self.predict_reading(rows, work))
     }
 
@@ -236,6 +255,11 @@ struct RowWork {
 }
 
 impl RowWork {
+    /// Seconds that one worker needs for it, all in memory.
+    fn alone(&self) -> f64 {
+        self.rows * SEEK_ROW + self.edges * SEEK_EDGE
+    }
+
     /// Looks at the rows of some of the active vertices.
     fn of(frontier: &Frontier<'_>, rows: &RowReader, count: u64) -> RowWork {
         let sample: Vec<VertexId> = match frontier.list {

@@ -209,7 +209,7 @@ fn run_jobs(
             choices.push(choice);
             match rows {
                 Some(rows) => {
-                    let done = job.run_on_rows(choice.process, rows, &workers)?;
+                    let done = job.run_on_rows(choice.process, rows, &choice.workers(workers))?;
                     statistics.edges_processed += done.edges;
                 }
                 None => scanning.push(job),

@@ -20,6 +20,8 @@ use crate::workers::{Workers, lock};
 
 /// Rows that are brought into memory together.
 const ROWS_PER_BATCH: usize = 128;
+/// Where one of so many vertices is not settled, all rows are read, not only theirs.
+const DENSE_SHARE: usize = 4;
 /// Vertices that are looked at for what to read ahead, at a time.
 const ROWS_AHEAD: usize = 1024;
 
@@ -86,10 +88,17 @@ impl<P: Program> Pulling<'_, P> {
         let open: Vec<VertexId> =
             states.map(|(local, _)| VertexId((window.first + local) as u32)).collect();
         let mut batch = RowBatch::default();
+        let is_dense = open.len() * DENSE_SHARE > window.states.len();
+        let end = VertexId((window.first + window.states.len()) as u32);
         let (mut position, mut ahead) = (0, 0);
+        let mut next = VertexId(window.first as u32);
         while position < open.len() {
-            ahead = ahead.max(position);
-            ahead += self.rows.prefetch(open[ahead..].iter().copied().take(ROWS_AHEAD));
+            if is_dense {
+                next = self.rows.prefetch_range(next.max(open[position])..end);
+            } else {
+                ahead = ahead.max(position);
+                ahead += self.rows.prefetch(open[ahead..].iter().copied().take(ROWS_AHEAD));
+            }
             let end = (position + ROWS_PER_BATCH).min(open.len());
             let count = self.rows.get(&open[position..end], &mut batch)?;
             for index in 0..count {

@@ -8,8 +8,9 @@
 //! ```
 //!
 //! Boxes hold a bounded number of messages: when they are full they are delivered, and sending goes on.
-//! The order in which messages arrive depends on the threads, so this is only for programs whose
-//! reduction is exact. Nothing here takes time for vertices that are neither active nor reached.
+//! One worker alone needs no boxes: it owns all targets and reduces what it sends at once. The order in
+//! which messages arrive depends on the threads, so this is only for programs whose reduction is exact.
+//! Nothing here takes time for vertices that are neither active nor reached.
 //!
 //! Cost: about 60 ns a row and 4 ns an edge on one core, in memory.
 
@@ -33,8 +34,6 @@ const ROWS_PER_BATCH: usize = 64;
 const ROWS_AHEAD: usize = 1024;
 /// Messages of one worker between deliveries.
 const MESSAGES_MAX: usize = 1 << 18;
-/// Active vertices below which one worker does all.
-const SOURCES_SHARED_MIN: usize = 512;
 /// log2 of the most partitions: a bit of a word each.
 const PARTITIONS_LOG2_MAX: u32 = 6;
 
@@ -51,10 +50,13 @@ pub(super) struct Seeker<P: Program> {
     outboxes: Vec<Mutex<Outbox<P::Message>>>,
     /// Targets that were reached, by partition.
     reached: Vec<Vec<VertexId>>,
+    batch: RowBatch,
 }
 
 /// The messages of one worker.
 struct Outbox<M> {
+    /// log2 of the vertices of a partition.
+    partition_log2: u32,
     /// By partition.
     boxes: Vec<Vec<(VertexId, M)>>,
     /// A bit for each box that is not empty.
@@ -87,6 +89,7 @@ impl<P: Program> Seeker<P> {
             partition_log2,
             outboxes: Vec::new(),
             reached: vec![Vec::new(); partitions],
+            batch: RowBatch::default(),
         }
     }
 
@@ -149,6 +152,7 @@ impl<P: Program> Seeker<P> {
         let partitions = self.reached.len();
         while self.outboxes.len() < workers {
             self.outboxes.push(Mutex::new(Outbox {
+                partition_log2: self.partition_log2,
                 boxes: std::iter::repeat_with(Vec::new).take(partitions).collect(),
                 filled: 0,
                 count: 0,
@@ -166,26 +170,75 @@ impl<P: Program> Supersteps<'_, P> {
     pub(super) fn seek(&mut self, rows: &RowReader, workers: &Workers<'_>) -> Result<RowsDone> {
         let list = self.seeker.take_list().unwrap_or_default();
         self.aggregate = P::Aggregate::default();
-        let threads = if list.len() < SOURCES_SHARED_MIN { 1 } else { workers.threads };
-        let workers = Workers { threads, ..*workers };
+        let edges = match workers.threads {
+            1 => self.send_alone(&list, rows, workers)?,
+            _ => self.send_together(&list, rows, workers)?,
+        };
+        self.apply_to_reached(workers)?;
+        Ok(RowsDone { edges })
+    }
+
+    /// Sends along all rows and reduces at once; returns how many edges there were.
+    fn send_alone(
+        &mut self,
+        list: &[VertexId],
+        rows: &RowReader,
+        workers: &Workers<'_>,
+    ) -> Result<u64> {
+        let sending = Sending {
+            program: &self.program,
+            states: &self.states,
+            degrees: &self.degrees,
+            list,
+            next: &AtomicUsize::new(0),
+            ahead: &Mutex::new(0),
+            rows,
+        };
+        let mut accumulators = Accumulators {
+            program: &self.program,
+            messages: &mut self.messages,
+            reached: &mut self.seeker.reached,
+            partition_log2: self.seeker.partition_log2,
+        };
+        let batch = &mut self.seeker.batch;
+        let (mut position, mut edges) = (0, 0);
+        while position < list.len() {
+            workers.cancel.check()?;
+            sending.read_ahead(position);
+            let end = (position + ROWS_PER_BATCH).min(list.len());
+            let count = rows.get(&list[position..end], batch)?;
+            for index in 0..count {
+                edges += sending.send_row(&rows.row(batch, index), 0, &mut accumulators)?;
+            }
+            position += count;
+        }
+        Ok(edges as u64)
+    }
+
+    /// Sends along all rows by way of boxes; returns how many edges there were.
+    fn send_together(
+        &mut self,
+        list: &[VertexId],
+        rows: &RowReader,
+        workers: &Workers<'_>,
+    ) -> Result<u64> {
+        let threads = workers.threads;
         self.seeker.prepare(threads);
         let next = AtomicUsize::new(0);
         let ahead = Mutex::new(0);
-        let mut done = RowsDone::default();
         loop {
             let sending = Sending {
                 program: &self.program,
                 states: &self.states,
                 degrees: &self.degrees,
-                partition_log2: self.seeker.partition_log2,
-                list: &list,
+                list,
                 next: &next,
                 ahead: &ahead,
                 rows,
             };
             let outboxes = &self.seeker.outboxes;
             workers.for_each(threads, &|worker| sending.fill(&mut lock(&outboxes[worker])))?;
-            self.deliver(&workers)?;
+            self.deliver(workers)?;
             let is_done = self.seeker.outboxes[..threads]
                 .iter_mut()
                 .all(|outbox| get_mut(outbox).claimed.is_empty());
@@ -193,11 +246,8 @@ impl<P: Program> Supersteps<'_, P> {
                 break;
             }
         }
-        let edges = &mut self.seeker.outboxes[..threads];
-        done.edges =
-            edges.iter_mut().map(|outbox| std::mem::take(&mut get_mut(outbox).edges)).sum();
-        self.apply_to_reached(&workers)?;
-        Ok(done)
+        let outboxes = self.seeker.outboxes[..threads].iter_mut();
+        Ok(outboxes.map(|outbox| std::mem::take(&mut get_mut(outbox).edges)).sum())
     }
 
     /// Reduces what is in the boxes.
@@ -281,7 +331,6 @@ struct Sending<'s, P: Program> {
     program: &'s P,
     states: &'s [P::State],
     degrees: &'s [u32],
-    partition_log2: u32,
     list: &'s [VertexId],
     /// The first vertex of the list that no worker has taken.
     next: &'s AtomicUsize,
@@ -330,7 +379,11 @@ impl<P: Program> Sending<'_, P> {
     ) -> Result<ControlFlow<()>> {
         let count = self.rows.get(&self.list[outbox.claimed.clone()], batch)?;
         for index in 0..count {
-            if self.send_row(&self.rows.row(batch, index), outbox)?.is_break() {
+            let skip = outbox.sent;
+            let end = self.send_row(&self.rows.row(batch, index), skip, outbox)?;
+            outbox.edges += (end - skip) as u64;
+            if outbox.is_full() {
+                outbox.sent = end;
                 return Ok(ControlFlow::Break(()));
             }
             outbox.claimed.start += 1;
@@ -339,46 +392,79 @@ impl<P: Program> Sending<'_, P> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Sends along a row what was not sent yet.
-    fn send_row(&self, row: &Row<'_>, outbox: &mut Outbox<P::Message>) -> Result<ControlFlow<()>> {
+    /// Sends along the edges of a row behind the first `skip`, until the sink is full; returns which edge
+    /// comes next.
+    fn send_row(
+        &self,
+        row: &Row<'_>,
+        skip: usize,
+        sink: &mut impl Sink<P::Message>,
+    ) -> Result<usize> {
         let source = row.source();
         let degree = if P::NEEDS_DEGREE { self.degrees[source.index()] } else { 0 };
         let state = &self.states[source.index()];
-        let Some(signal) = self.program.signal(source, state, degree) else {
-            return Ok(ControlFlow::Continue(()));
-        };
-        let (mut edge, skip) = (0, outbox.sent);
+        let Some(signal) = self.program.signal(source, state, degree) else { return Ok(skip) };
+        let mut next = 0;
         row.try_for_each(|target| {
-            let number = edge;
-            edge += 1;
-            if number < skip {
+            let edge = next;
+            next += 1;
+            if edge < skip {
                 return ControlFlow::Continue(());
             }
-            let weight = if P::Weight::IS_WEIGHTED { row.weight(number) } else { 1.0 };
+            let weight = if P::Weight::IS_WEIGHTED { row.weight(edge) } else { 1.0 };
             let message = self.program.along(signal, P::Weight::from_f32(weight));
             if self.program.is_news(&self.states[target.index()], message) {
-                let partition = target.index() >> self.partition_log2;
-                outbox.boxes[partition].push((target, message));
-                outbox.filled |= 1 << partition;
-                outbox.count += 1;
-            }
-            if outbox.count < MESSAGES_MAX {
-                ControlFlow::Continue(())
+                sink.put(target, message)
             } else {
-                ControlFlow::Break(())
+                ControlFlow::Continue(())
             }
         })?;
-        outbox.edges += (edge - skip) as u64;
-        outbox.sent = edge;
-        Ok(if outbox.count < MESSAGES_MAX {
-            ControlFlow::Continue(())
-        } else {
-            ControlFlow::Break(())
-        })
+        Ok(next)
+    }
+}
+
+/// Where messages go.
+trait Sink<M> {
+    /// Takes a message; breaks when it is full.
+    fn put(&mut self, target: VertexId, message: M) -> ControlFlow<()>;
+}
+
+/// The accumulators of all targets.
+struct Accumulators<'s, P: Program> {
+    program: &'s P,
+    messages: &'s mut [P::Message],
+    reached: &'s mut [Vec<VertexId>],
+    partition_log2: u32,
+}
+
+impl<P: Program> Sink<P::Message> for Accumulators<'_, P> {
+    #[inline(always)]
+    fn put(&mut self, target: VertexId, message: P::Message) -> ControlFlow<()> {
+        let accumulator = &mut self.messages[target.index()];
+        if *accumulator == self.program.identity() {
+            self.reached[target.index() >> self.partition_log2].push(target);
+        }
+        *accumulator = self.program.reduce(*accumulator, message);
+        ControlFlow::Continue(())
+    }
+}
+
+impl<M> Sink<M> for Outbox<M> {
+    #[inline(always)]
+    fn put(&mut self, target: VertexId, message: M) -> ControlFlow<()> {
+        let partition = target.index() >> self.partition_log2;
+        self.boxes[partition].push((target, message));
+        self.filled |= 1 << partition;
+        self.count += 1;
+        if self.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
 impl<M> Outbox<M> {
+    fn is_full(&self) -> bool {
+        self.count >= MESSAGES_MAX
+    }
+
     fn clear(&mut self) {
         let mut filled = self.filled;
         while filled != 0 {

@@ -11,7 +11,7 @@ use std::ops::Range;
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-use super::elias_fano::{EliasFano, Shape, sample, write};
+use super::elias_fano::{EliasFano, Shape, Walk, sample, write};
 use super::encoding::{RowCode, RowEncoding};
 use crate::ids::VertexId;
 
@@ -153,6 +153,14 @@ pub(super) struct RowIndex {
     samples: Vec<u32>,
 }
 
+/// Where a walk through the index has come to.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct IndexWalk {
+    chunk: Option<u32>,
+    ends: Walk,
+    edge_ends: Walk,
+}
+
 /// A chunk in memory.
 #[derive(Debug)]
 pub(super) struct Chunk {
@@ -238,6 +246,12 @@ impl RowIndex {
     /// When there is no such vertex.
     #[inline]
     pub fn extent(&self, source: VertexId) -> RowExtent {
+        self.extent_from(source, &mut IndexWalk::default())
+    }
+
+    /// As [`RowIndex::extent`], about 5 ns where `walk` comes by ascending vertices close to each other.
+    #[inline]
+    pub fn extent_from(&self, source: VertexId, walk: &mut IndexWalk) -> RowExtent {
         let number = self.chunk_of(source.0);
         let chunk = &self.chunks[number as usize];
         let local = source.0 - chunk.source_first;
@@ -248,19 +262,20 @@ impl RowIndex {
         let Some(row) = row else {
             return RowExtent { source, chunk: number, bits: 0..0, edges: 0..0 };
         };
-        let within = |sequence: Sequence, first: u64, count: u64| {
+        if walk.chunk != Some(number) {
+            *walk = IndexWalk { chunk: Some(number), ..IndexWalk::default() };
+        }
+        let within = |sequence: Sequence, first: u64, count: u64, walk: &mut Walk| {
             // A damaged sequence may descend within a few numbers: then the row is empty.
-            let (start, end) = self.view(sequence).step_to(row);
+            let (start, end) = self.view(sequence).walk_to(row, walk);
             let end = end.min(count);
             first + start.min(end)..first + end
         };
-        let edges = chunk.edge_ends.map(|ends| within(ends, chunk.edge_first, chunk.edge_count));
-        RowExtent {
-            source,
-            chunk: number,
-            bits: within(chunk.ends, chunk.data_first, chunk.data_bits),
-            edges: edges.unwrap_or(0..0),
-        }
+        let bits = within(chunk.ends, chunk.data_first, chunk.data_bits, &mut walk.ends);
+        let edges = chunk
+            .edge_ends
+            .map(|ends| within(ends, chunk.edge_first, chunk.edge_count, &mut walk.edge_ends));
+        RowExtent { source, chunk: number, bits, edges: edges.unwrap_or(0..0) }
     }
 
     /// How many loops the index tells of a vertex.

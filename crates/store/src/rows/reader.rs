@@ -26,6 +26,20 @@ pub struct RowBatch {
     pages: Pinned,
     weights: Pinned,
     count: usize,
+    /// The rows are in memory for good, and nothing is pinned.
+    is_held: bool,
+}
+
+/// Bytes that are read around a row where all rows find room: soon most of them are needed.
+const NEIGHBOURHOOD: u64 = 64 << 10;
+
+/// What is to be read ahead for a range.
+fn widened(pages: &PageCache, range: Range<u64>) -> Range<u64> {
+    if !pages.fits() || range.is_empty() {
+        return range;
+    }
+    let end = range.end.next_multiple_of(NEIGHBOURHOOD).min(pages.file().len());
+    range.start / NEIGHBOURHOOD * NEIGHBOURHOOD..end.max(range.end)
 }
 
 /// The row of one vertex.
@@ -102,14 +116,48 @@ impl RowReader {
     /// Begins to read the rows of these vertices, the one that is needed next first; tells how many
     /// were seen to before enough reads were on their way. Never waits.
     pub fn prefetch(&self, sources: impl Iterator<Item = VertexId> + Clone) -> usize {
-        let extents = sources.clone().map(|source| self.rows.extent(source));
-        let taken = self.pages.prefetch(extents.clone().map(|extent| extent.bytes()));
-        match &self.weights {
-            None => taken,
-            Some(weights) => {
-                weights.prefetch(extents.take(taken).map(|extent| extent.weight_bytes()))
-            }
+        if self.is_complete() {
+            return sources.count();
         }
+        let bytes = self.rows.extents(sources.clone()).map(|extent| extent.bytes());
+        let taken = self.pages.prefetch(bytes.map(|range| widened(&self.pages, range)));
+        let Some(weights) = &self.weights else { return taken };
+        let extents = self.rows.extents(sources.take(taken));
+        let bytes = extents.map(|extent| extent.weight_bytes());
+        weights.prefetch(bytes.map(|range| widened(weights, range)))
+    }
+
+    /// Begins to read all rows of a range of vertices, without their weights; tells up to which vertex
+    /// that was seen to, about. Never waits.
+    ///
+    /// # Panics
+    /// When the last of them is no vertex.
+    pub fn prefetch_range(&self, sources: Range<VertexId>) -> VertexId {
+        let Some(last) = sources.end.0.checked_sub(1).filter(|&last| last >= sources.start.0)
+        else {
+            return sources.end;
+        };
+        if self.is_complete() {
+            return sources.end;
+        }
+        let first = self.rows.extent(sources.start).bytes().start;
+        let end = self.rows.extent(VertexId(last)).bytes().end.max(first);
+        let pieces = (end - first).div_ceil(NEIGHBOURHOOD);
+        let piece = |number| {
+            let start = first + number * NEIGHBOURHOOD;
+            start..end.min(start + NEIGHBOURHOOD)
+        };
+        let taken = self.pages.prefetch((0..pieces).map(piece)) as u64;
+        if taken == pieces {
+            return sources.end;
+        }
+        let count = u64::from(sources.end.0 - sources.start.0);
+        VertexId(sources.start.0 + (count * taken / pieces) as u32)
+    }
+
+    /// Whether everything is in memory for good.
+    pub fn is_complete(&self) -> bool {
+        self.pages.is_complete() && self.weights.as_ref().is_none_or(PageCache::is_complete)
     }
 
     /// Brings the rows of as many of these vertices into memory as find room together, and tells how
@@ -119,7 +167,15 @@ impl RowReader {
     /// Those of reading, also of what was read ahead.
     pub fn get(&self, sources: &[VertexId], batch: &mut RowBatch) -> Result<usize> {
         batch.extents.clear();
-        batch.extents.extend(sources.iter().map(|&source| self.rows.extent(source)));
+        batch.extents.extend(self.rows.extents(sources.iter().copied()));
+        batch.is_held = batch.extents.iter().all(|extent| self.is_held(extent));
+        if batch.is_held {
+            batch.count = sources.len();
+            return Ok(batch.count);
+        }
+        if self.fits() {
+            self.prefetch(sources.iter().copied());
+        }
         batch.ranges.clear();
         batch.ranges.extend(batch.extents.iter().map(RowExtent::bytes));
         batch.count = self.pages.get_batch(&batch.ranges, &mut batch.pages)?;
@@ -132,6 +188,13 @@ impl RowReader {
         Ok(batch.count)
     }
 
+    #[inline]
+    fn is_held(&self, extent: &RowExtent) -> bool {
+        let weights = self.weights.as_ref();
+        self.pages.held(&extent.bytes()).is_some()
+            && weights.is_none_or(|weights| weights.held(&extent.weight_bytes()).is_some())
+    }
+
     /// A row of a batch that [`RowReader::get`] has filled.
     ///
     /// # Panics
@@ -140,6 +203,12 @@ impl RowReader {
     pub fn row<'b>(&'b self, batch: &'b RowBatch, index: usize) -> Row<'b> {
         assert!(index < batch.count, "row {index} of {}", batch.count);
         let extent = &batch.extents[index];
+        if batch.is_held {
+            let bytes = self.pages.held(&extent.bytes()).unwrap_or_default();
+            let weights = self.weights.as_ref().and_then(|file| file.held(&extent.weight_bytes()));
+            let weights = weights.unwrap_or_default().as_chunks().0;
+            return Row { rows: &self.rows, extent, bytes, weights };
+        }
         let weights = match self.weights {
             None => &[],
             Some(_) => batch.weights.bytes(index).as_chunks().0,

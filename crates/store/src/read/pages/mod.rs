@@ -30,7 +30,8 @@ mod targets;
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::error::Result;
 
@@ -57,6 +58,32 @@ pub struct PageCache {
     page_log2: u32,
     limits: Limits,
     state: Mutex<State>,
+    /// What has arrived, where nothing ever goes.
+    kept: Option<Kept>,
+}
+
+/// The runs that have arrived in a cache that lets go of none: found without a lock.
+struct Kept {
+    /// Of each page.
+    runs: Vec<OnceLock<Arc<Run>>>,
+    /// Pages that have one.
+    count: AtomicUsize,
+}
+
+impl Kept {
+    fn new(pages: u64) -> Kept {
+        let runs = std::iter::repeat_with(OnceLock::new).take(pages as usize).collect();
+        Kept { runs, count: AtomicUsize::new(0) }
+    }
+
+    fn keep(&self, run: &Arc<Run>) {
+        let pages = &self.runs[run.pages.start as usize..run.pages.end as usize];
+        if pages.first().is_some_and(|first| first.get().is_some()) {
+            return;
+        }
+        let new = pages.iter().filter(|page| page.set(Arc::clone(run)).is_ok()).count();
+        self.count.fetch_add(new, Ordering::Relaxed);
+    }
 }
 
 /// The targets in the units of a cache.
@@ -80,7 +107,7 @@ impl PageCache {
 
     /// An empty cache of at most `capacity` bytes, rounded down to whole pages of 4096. What it
     /// reads has memory of its own; the pool of the file's reader is used only for what finds no
-    /// room. Beside the capacity it takes 4 bytes a page of the file.
+    /// room. Beside the capacity it takes 4 bytes a page of the file, and 16 more where it fits.
     ///
     /// # Errors
     /// [`Error::Limit`](crate::Error::Limit) for a file of more than 2^32 - 2 pages.
@@ -103,7 +130,12 @@ impl PageCache {
         };
         let pages = file.len().div_ceil(file.block_len());
         let state = Mutex::new(State::new(pages)?);
-        Ok(PageCache { file: file.clone(), reader, page_log2, limits, state })
+        let mut cache =
+            PageCache { file: file.clone(), reader, page_log2, limits, state, kept: None };
+        if cache.fits() {
+            cache.kept = Some(Kept::new(pages));
+        }
+        Ok(cache)
     }
 
     /// The file.
@@ -198,6 +230,24 @@ impl PageCache {
         }
     }
 
+    /// The bytes of a range and those behind it, if they have come together and are never let go of: at
+    /// once, without a lock and without a trace in the statistics. About 5 ns.
+    #[inline]
+    pub fn held(&self, range: &Range<u64>) -> Option<&[u8]> {
+        if range.is_empty() {
+            return Some(&[]);
+        }
+        let run = self.kept.as_ref()?.runs.get((range.start >> self.page_log2) as usize)?.get()?;
+        let start = (range.start - run.range.start) as usize;
+        (range.end <= run.range.end).then(|| &run.bytes()[start..])
+    }
+
+    /// Whether every page has arrived and is never let go of.
+    pub fn is_complete(&self) -> bool {
+        let kept = self.kept.as_ref();
+        kept.is_some_and(|kept| kept.count.load(Ordering::Relaxed) == kept.runs.len())
+    }
+
     /// Reads the whole file in large requests; afterwards every page is [held](PageCache::fits).
     ///
     /// # Errors
@@ -268,6 +318,9 @@ impl PageCache {
             }
             if !arrived? {
                 return Ok(false);
+            }
+            if let Some(kept) = &self.kept {
+                kept.keep(run);
             }
         }
         Ok(true)
