@@ -70,6 +70,7 @@ impl Program for Bfs {
     const APPLY_TO: ApplyTo = ApplyTo::Reached;
     const NEEDS_DEGREE: bool = false;
     const IS_EXACT: bool = true;
+    const SETTLES: bool = true;
     const FIRST_SOURCE_WINS: bool = true;
 
     fn init(&self, vertex: VertexId, _degree: u32, (): &mut ()) -> (Reached, Activity) {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tegula_store::graph::Graph;
 use tegula_store::read::{Backend, Caching, Pool, Reader, Speed};
+use tegula_store::rows::RowReader;
 use tegula_store::{Cancel, Progress, Result, Silent};
 
 use crate::instructions::Instructions;
@@ -21,6 +22,9 @@ pub struct RunOptions<'a> {
     pub threads: usize,
     /// Whether iterations go through tiles or along rows. Results do not depend on it.
     pub executor: Executor,
+    /// Rows that are open already, and may be shared by several runs; a run takes them as they are and
+    /// does not count their memory.
+    pub rows: Option<&'a RowReader>,
     /// What the device with the graph does.
     pub speed: Speed,
     /// Instructions for the inner loops. Results do not depend on it.
@@ -38,6 +42,7 @@ impl Default for RunOptions<'_> {
             memory: 1 << 30,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             executor: Executor::Auto,
+            rows: None,
             speed: Speed::default(),
             instructions: Instructions::detect(),
             cancel: Cancel::default(),

@@ -9,7 +9,7 @@
 use std::time::Duration;
 
 use tegula_store::VertexId;
-use tegula_store::read::Speed;
+use tegula_store::read::{Caching, Speed};
 use tegula_store::rows::RowReader;
 use tegula_store::tiles::WINDOW_LOG2;
 
@@ -103,6 +103,8 @@ const SAMPLE: usize = 256;
 // Seconds on one core, all in memory.
 const SEEK_ROW: f64 = 60e-9;
 const SEEK_EDGE: f64 = 5e-9;
+/// Where messages go through boxes.
+const SEEK_EDGE_SHARED: f64 = 10e-9;
 const PULL_ROW: f64 = 60e-9;
 const PULL_EDGE: f64 = 4e-9;
 const SCAN_EDGE: f64 = 0.9e-9;
@@ -116,6 +118,8 @@ pub struct Chooser<'c> {
     cache: &'c TileCache<'c>,
     threads: f64,
     speed: Speed,
+    /// Whether reading goes on beside the work, or takes a core.
+    is_direct: bool,
     /// How much longer than predicted scan, seek and pull took of late.
     corrections: [f64; 3],
 }
@@ -128,7 +132,10 @@ impl<'c> Chooser<'c> {
         threads: usize,
         speed: Speed,
     ) -> Chooser<'c> {
-        Chooser { executor, rows, cache, threads: threads as f64, speed, corrections: [1.0; 3] }
+        let is_direct = cache.graph().caching() == Caching::Direct;
+        let speed = if is_direct { speed } else { Speed::of_page_cache() };
+        let (threads, corrections) = (threads as f64, [1.0; 3]);
+        Chooser { executor, rows, cache, threads, speed, is_direct, corrections }
     }
 
     /// The choice for an iteration, and the rows where it needs them.
@@ -189,8 +196,14 @@ impl<'c> Chooser<'c> {
 
     fn predict_seek(&self, rows: &RowReader, work: &RowWork) -> f64 {
         let alone = work.alone();
-        let working = if alone < SHARED_MIN { alone } else { alone / self.threads };
-        working.max(self.predict_reading(rows, work))
+        let shared = (work.rows * SEEK_ROW + work.edges * SEEK_EDGE_SHARED) / self.threads;
+        let working = if alone < SHARED_MIN { alone } else { shared };
+        self.together(working, self.predict_reading(rows, work))
+    }
+
+    /// Seconds of working and reading.
+    fn together(&self, working: f64, reading: f64) -> f64 {
+        if self.is_direct { working.max(reading) } else { working + reading / self.threads }
     }
 
     /// Seconds to bring the pages of rows into memory that are not there.
@@ -218,7 +231,7 @@ impl<'c> Chooser<'c> {
         let looks = (all_bits / work.bits.max(1.0)).min(degree);
         let working = open * (PULL_ROW + looks * PULL_EDGE) + vertices * SCAN_VERTEX;
         let all_open = RowWork { rows: open, bits: all_bits * open / vertices, edges: 0.0 };
-        (working / self.threads).max(self.predict_reading(rows, &all_open))
+        self.together(working / self.threads, self.predict_reading(rows, &all_open))
     }
 
     fn predict_scan(&self, frontier: &Frontier<'_>) -> f64 {
@@ -243,7 +256,7 @@ impl<'c> Chooser<'c> {
         }
         let vertices = f64::from(self.cache.graph().vertex_count());
         let working = (edges as f64 * SCAN_EDGE + vertices * SCAN_VERTEX) / self.threads;
-        working.max(bytes as f64 / self.speed.sequential_bytes_per_second)
+        self.together(working, bytes as f64 / self.speed.sequential_bytes_per_second)
     }
 }
 

@@ -74,8 +74,12 @@ pub trait Program: Send + Sync {
     /// and an iteration with few active vertices [seeks](crate::Process::Seek) their rows.
     const IS_EXACT: bool = false;
 
+    /// Whether [`Program::is_settled`] is ever true. It costs a bit a vertex.
+    const SETTLES: bool = false;
+
     /// Whether of all messages to a vertex that is not settled the one from the smallest source is what
     /// they are reduced to, and settles the vertex. Then an iteration may [pull](crate::Process::Pull).
+    /// It implies [`Program::SETTLES`].
     const FIRST_SOURCE_WINS: bool = false;
 
     /// Bytes that the program itself holds, where they are worth to be counted in the budget.
@@ -119,18 +123,18 @@ pub trait Program: Send + Sync {
     /// Adds the sums of some vertices to those of the vertices before them.
     fn merge(&self, into: &mut Self::Aggregate, from: Self::Aggregate);
 
-    /// Whether no message can change this state any more. Tiles whose targets are all settled are
-    /// passed over.
+    /// Whether no message can change this state any more; only where [`Program::SETTLES`]. Tiles whose
+    /// targets are all settled are passed over, and messages to them are not sent.
     #[inline(always)]
     fn is_settled(&self, _state: &Self::State) -> bool {
         false
     }
 
-    /// Whether a message can change this state. One that cannot need not be sent, which is the filter of
-    /// DFOGraph (section 3.3), on one machine.
+    /// Whether a message can change this state, which is not settled. One that cannot need not be sent,
+    /// which is the filter of DFOGraph (section 3.3), on one machine.
     #[inline(always)]
-    fn is_news(&self, state: &Self::State, _message: Self::Message) -> bool {
-        !self.is_settled(state)
+    fn is_news(&self, _state: &Self::State, _message: Self::Message) -> bool {
+        true
     }
 
     /// When an active vertex is to signal: those with the smallest number come first, the others are put

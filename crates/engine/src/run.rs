@@ -140,11 +140,15 @@ fn rows_of<P: Program>(
 pub fn run<P: Program>(graph: &Graph, program: P, options: &RunOptions<'_>) -> Result<Outcome<P>> {
     let has_weights = P::Weight::IS_WEIGHTED && graph.is_weighted();
     let held = Supersteps::<P>::size(graph, options.threads) + program.size();
-    let rows = rows_of::<P>(graph, held, has_weights, options)?;
-    let held = held + rows.as_ref().map_or(0, |(_, size)| *size);
+    let shared = options.rows.filter(|_| P::IS_EXACT && options.executor != Executor::Scan);
+    let own = match shared {
+        Some(_) => None,
+        None => rows_of::<P>(graph, held, has_weights, options)?,
+    };
+    let held = held + own.as_ref().map_or(0, |(_, size)| *size);
     let cache = cache_within(graph, "the run", held, has_weights, options)?;
     let mut job = Supersteps::new(graph, program, options.instructions, options.threads)?;
-    let rows = rows.as_ref().map(|(rows, _)| rows);
+    let rows = shared.or(own.as_ref().map(|(rows, _)| rows));
     let statistics = run_jobs(&cache, rows, &mut [&mut job], options)?;
     let (states, program) = job.into_result();
     Ok(Outcome { states, program, statistics })
@@ -186,10 +190,7 @@ fn run_jobs(
     jobs: &mut [&mut dyn Job],
     options: &RunOptions<'_>,
 ) -> Result<RunStatistics> {
-    let bytes_read = || {
-        let by_rows = rows.map_or(0, RowReader::bytes_read);
-        cache.graph().reader().statistics().bytes_read + by_rows
-    };
+    let bytes_read = || cache.graph().reader().statistics().bytes_read;
     let read_before = bytes_read();
     let workers = Workers { threads: options.threads, cancel: &options.cancel };
     let mut chooser =

@@ -126,6 +126,7 @@ fn execute<R: Runnable>(runnable: &R, session: &Session) -> Result<()> {
         memory: args.reading.budget.bytes(),
         threads: args.threads.count(),
         executor: args.executor(),
+        rows: None,
         speed: speed_of(graph.directory()),
         instructions: Instructions::detect(),
         cancel: session.cancel.clone(),

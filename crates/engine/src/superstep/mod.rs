@@ -12,7 +12,7 @@
 //! vertices that are not settled. The first and the last know the active vertices by a bit each; `seek`
 //! knows them by a list, so that an iteration with one active vertex does not touch all of them.
 //!
-//! Memory per vertex: the state, a message, the degree where it is wanted, and two bits.
+//! Memory per vertex: the state, a message, the degree where it is wanted, and two or three bits.
 
 mod pull;
 mod scan;
@@ -54,6 +54,8 @@ pub struct Supersteps<'g, P: Program> {
     seeker: Seeker<P>,
     /// How many vertices of each window are not settled.
     open_targets: Vec<u32>,
+    /// A bit for each vertex that is settled, in a program that settles any; else nothing.
+    settled: Vec<u64>,
     aggregate: P::Aggregate,
     /// What the last scan left.
     outcome: Mutex<ScanOutcome<P>>,
@@ -71,7 +73,11 @@ impl<'g, P: Program> Supersteps<'g, P> {
         let scratch = widest.max(WINDOW_SIZE as u64) * size_of::<P::Message>() as u64;
         // Parts of one batch wait for each other with their accumulators.
         let waiting = 4 * scratch * threads as u64;
-        vertices * per_vertex + 2 * ActiveSet::size(vertices) + scratch * threads as u64 + waiting
+        let sets = if P::SETTLES { 3 } else { 2 };
+        vertices * per_vertex
+            + sets * ActiveSet::size(vertices)
+            + scratch * threads as u64
+            + waiting
     }
 
     /// Bytes that it takes beside those to run along rows.
@@ -97,10 +103,15 @@ impl<'g, P: Program> Supersteps<'g, P> {
         messages.resize(count + 1, program.identity());
         let mut aggregate = P::Aggregate::default();
         let mut open_targets = vec![0; count.div_ceil(WINDOW_SIZE)];
+        let mut settled = vec![0u64; if P::SETTLES { count.div_ceil(64) } else { 0 }];
         for vertex in 0..count {
             let degree = degrees.get(vertex).copied().unwrap_or(0);
             let (state, activity) = program.init(VertexId(vertex as u32), degree, &mut aggregate);
-            open_targets[vertex >> WINDOW_LOG2] += u32::from(!program.is_settled(&state));
+            let is_settled = program.is_settled(&state);
+            open_targets[vertex >> WINDOW_LOG2] += u32::from(!is_settled);
+            if P::SETTLES {
+                settled[vertex / 64] |= u64::from(is_settled) << (vertex % 64);
+            }
             states.push(state);
             if activity == Activity::Active {
                 active.words_mut()[vertex / 64] |= 1 << (vertex % 64);
@@ -118,6 +129,7 @@ impl<'g, P: Program> Supersteps<'g, P> {
             active,
             seeker: Seeker::new(count),
             open_targets,
+            settled,
             aggregate,
             outcome: Mutex::default(),
             iteration: 0,
@@ -228,7 +240,7 @@ impl<P: Program> Job for Supersteps<'_, P> {
     fn frontier(&self) -> Frontier<'_> {
         Frontier {
             may_seek: P::IS_EXACT,
-            may_pull: P::FIRST_SOURCE_WINS && self.graph.manifest().undirected,
+            may_pull: P::FIRST_SOURCE_WINS && P::SETTLES && self.graph.manifest().undirected,
             list: self.seeker.list(),
             active: &self.active,
             open_targets: &self.open_targets,

@@ -33,13 +33,22 @@ impl<P: Program> Supersteps<'_, P> {
             .states
             .chunks_mut(WINDOW_SIZE)
             .zip(self.next_active.chunks_mut(WINDOW_SIZE / 64))
+            .zip(self.settled.chunks_mut(WINDOW_SIZE / 64))
             .zip(&mut self.open_targets)
             .enumerate()
             .filter(|(_, (_, open))| **open > 0)
-            .map(|(window, ((states, next_active), open))| {
+            .map(|(window, (((states, next_active), settled), open))| {
                 let aggregate = P::Aggregate::default();
                 let first = window << WINDOW_LOG2;
-                Mutex::new(Window { first, states, next_active, open, aggregate, edges: 0 })
+                Mutex::new(Window {
+                    first,
+                    states,
+                    next_active,
+                    settled,
+                    open,
+                    aggregate,
+                    edges: 0,
+                })
             })
             .collect();
         let pulling = Pulling {
@@ -65,6 +74,7 @@ struct Window<'s, P: Program> {
     first: usize,
     states: &'s mut [P::State],
     next_active: &'s mut [u64],
+    settled: &'s mut [u64],
     /// How many of them are not settled.
     open: &'s mut u32,
     aggregate: P::Aggregate,
@@ -83,10 +93,16 @@ struct Pulling<'s, P: Program> {
 
 impl<P: Program> Pulling<'_, P> {
     fn pull_window(&self, window: &mut Window<'_, P>) -> Result<()> {
-        let is_open = |&(_, state): &(usize, &P::State)| !self.program.is_settled(state);
-        let states = window.states.iter().enumerate().filter(is_open);
-        let open: Vec<VertexId> =
-            states.map(|(local, _)| VertexId((window.first + local) as u32)).collect();
+        let mut open = Vec::with_capacity(*window.open as usize);
+        for (index, &settled) in window.settled.iter().enumerate() {
+            let first = window.first + 64 * index;
+            let count = (window.states.len() - 64 * index).min(64);
+            let mut rest = !settled & (u64::MAX >> (64 - count));
+            while rest != 0 {
+                open.push(VertexId(first as u32 + rest.trailing_zeros()));
+                rest &= rest - 1;
+            }
+        }
         let mut batch = RowBatch::default();
         let is_dense = open.len() * DENSE_SHARE > window.states.len();
         let end = VertexId((window.first + window.states.len()) as u32);
@@ -100,11 +116,11 @@ impl<P: Program> Pulling<'_, P> {
                 ahead += self.rows.prefetch(open[ahead..].iter().copied().take(ROWS_AHEAD));
             }
             let end = (position + ROWS_PER_BATCH).min(open.len());
-            let count = self.rows.get(&open[position..end], &mut batch)?;
-            for index in 0..count {
-                self.pull_row(&self.rows.row(&batch, index), window)?;
-            }
-            position += count;
+            let sources = &open[position..end];
+            position += self.rows.for_each_row(sources, &mut batch, |row| {
+                self.pull_row(row, window)?;
+                Ok(ControlFlow::Continue(()))
+            })?;
         }
         Ok(())
     }
@@ -143,7 +159,9 @@ impl<P: Program> Pulling<'_, P> {
         let degree = if P::NEEDS_DEGREE { self.degrees[vertex.index()] } else { 0 };
         let state = &mut window.states[local];
         let activity = self.program.apply(vertex, degree, state, message, &mut window.aggregate);
-        *window.open -= u32::from(self.program.is_settled(state));
+        let is_settled = self.program.is_settled(state);
+        *window.open -= u32::from(is_settled);
+        window.settled[local / 64] |= u64::from(is_settled) << (local % 64);
         let is_active = activity == Activity::Active;
         window.next_active[local / 64] |= u64::from(is_active) << (local % 64);
     }

@@ -24,6 +24,8 @@ struct BatchWork<'s, P: Program> {
     targets: Range<u32>,
     states: &'s mut [P::State],
     active: &'s mut [u64],
+    /// Bits of those that are settled; nothing in a program that settles none.
+    settled_bits: &'s mut [u64],
     /// Accumulators of the parts that are done, by number, until all are.
     parts: Vec<(usize, Vec<P::Message>)>,
     aggregate: Option<P::Aggregate>,
@@ -64,15 +66,20 @@ impl<'s, P: Program> ProgramScan<'s, P> {
         let count = steps.graph.vertex_count();
         let mut batches = Vec::with_capacity(steps.graph.batches().len());
         let (mut states, mut words) = (&mut steps.states[..], &mut steps.next_active[..]);
+        let mut settled = &mut steps.settled[..];
         for batch in steps.graph.batches() {
             let targets = batch.targets(count);
             let (own_states, rest_states) = states.split_at_mut(targets.len());
             let (own_words, rest_words) = words.split_at_mut(targets.len().div_ceil(64));
             (states, words) = (rest_states, rest_words);
+            let own_settled = settled.len().min(own_words.len());
+            let (own_settled, rest_settled) = settled.split_at_mut(own_settled);
+            settled = rest_settled;
             batches.push(Mutex::new(BatchWork {
                 targets,
                 states: own_states,
                 active: own_words,
+                settled_bits: own_settled,
                 parts: Vec::new(),
                 aggregate: None,
                 settled: [0; BATCH_WINDOWS],
@@ -208,6 +215,9 @@ fn apply<P: Program>(
         let activity = scan.program.apply(id, degree, state, reduced, &mut aggregate);
         if was_open && scan.program.is_settled(state) {
             work.settled[(first % WINDOW_SIZE + index) >> WINDOW_LOG2] += 1;
+            if P::SETTLES {
+                work.settled_bits[index / 64] |= 1 << (index % 64);
+            }
         }
         work.active[index / 64] |= u64::from(activity == Activity::Active) << (index % 64);
     }

@@ -188,6 +188,7 @@ impl<P: Program> Supersteps<'_, P> {
         let sending = Sending {
             program: &self.program,
             states: &self.states,
+            settled: &self.settled,
             degrees: &self.degrees,
             list,
             next: &AtomicUsize::new(0),
@@ -206,11 +207,10 @@ impl<P: Program> Supersteps<'_, P> {
             workers.cancel.check()?;
             sending.read_ahead(position);
             let end = (position + ROWS_PER_BATCH).min(list.len());
-            let count = rows.get(&list[position..end], batch)?;
-            for index in 0..count {
-                edges += sending.send_row(&rows.row(batch, index), 0, &mut accumulators)?;
-            }
-            position += count;
+            position += rows.for_each_row(&list[position..end], batch, |row| {
+                edges += sending.send_row(row, 0, &mut accumulators)?;
+                Ok(ControlFlow::Continue(()))
+            })?;
         }
         Ok(edges as u64)
     }
@@ -230,6 +230,7 @@ impl<P: Program> Supersteps<'_, P> {
             let sending = Sending {
                 program: &self.program,
                 states: &self.states,
+                settled: &self.settled,
                 degrees: &self.degrees,
                 list,
                 next: &next,
@@ -290,20 +291,23 @@ impl<P: Program> Supersteps<'_, P> {
         let size = 1usize << self.seeker.partition_log2;
         let windows = size >> WINDOW_LOG2;
         let count = self.states.len();
+        let partitions = self.seeker.reached.len();
         let owned = self.messages[..count]
             .chunks_mut(size)
             .zip(self.states.chunks_mut(size))
             .zip(self.open_targets.chunks_mut(windows))
+            .zip(chunks_or_none(&mut self.settled, size / 64, partitions))
             .zip(&mut self.seeker.reached);
         let owned: Vec<_> = owned
             .enumerate()
             .filter(|(_, (_, reached))| !reached.is_empty())
-            .map(|(partition, (((messages, states), open_targets), reached))| {
+            .map(|(partition, ((((messages, states), open_targets), settled), reached))| {
                 Mutex::new(Reached {
                     first: partition * size,
                     messages,
                     states,
                     open_targets,
+                    settled,
                     reached,
                     aggregate: P::Aggregate::default(),
                 })
@@ -330,6 +334,7 @@ impl<P: Program> Supersteps<'_, P> {
 struct Sending<'s, P: Program> {
     program: &'s P,
     states: &'s [P::State],
+    settled: &'s [u64],
     degrees: &'s [u32],
     list: &'s [VertexId],
     /// The first vertex of the list that no worker has taken.
@@ -377,19 +382,19 @@ impl<P: Program> Sending<'_, P> {
         outbox: &mut Outbox<P::Message>,
         batch: &mut RowBatch,
     ) -> Result<ControlFlow<()>> {
-        let count = self.rows.get(&self.list[outbox.claimed.clone()], batch)?;
-        for index in 0..count {
-            let skip = outbox.sent;
-            let end = self.send_row(&self.rows.row(batch, index), skip, outbox)?;
+        let sources = &self.list[outbox.claimed.clone()];
+        let done = self.rows.for_each_row(sources, batch, |row| {
+            let skip = std::mem::take(&mut outbox.sent);
+            let end = self.send_row(row, skip, outbox)?;
             outbox.edges += (end - skip) as u64;
             if outbox.is_full() {
                 outbox.sent = end;
                 return Ok(ControlFlow::Break(()));
             }
-            outbox.claimed.start += 1;
-            outbox.sent = 0;
-        }
-        Ok(ControlFlow::Continue(()))
+            Ok(ControlFlow::Continue(()))
+        })?;
+        outbox.claimed.start += done;
+        Ok(if outbox.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
     /// Sends along the edges of a row behind the first `skip`, until the sink is full; returns which edge
@@ -413,7 +418,8 @@ impl<P: Program> Sending<'_, P> {
             }
             let weight = if P::Weight::IS_WEIGHTED { row.weight(edge) } else { 1.0 };
             let message = self.program.along(signal, P::Weight::from_f32(weight));
-            if self.program.is_news(&self.states[target.index()], message) {
+            let is_settled = P::SETTLES && bit(self.settled, target.index());
+            if !is_settled && self.program.is_news(&self.states[target.index()], message) {
                 sink.put(target, message)
             } else {
                 ControlFlow::Continue(())
@@ -481,6 +487,7 @@ struct Reached<'s, P: Program> {
     messages: &'s mut [P::Message],
     states: &'s mut [P::State],
     open_targets: &'s mut [u32],
+    settled: &'s mut [u64],
     /// Targets that were reached; afterwards those that are active.
     reached: &'s mut Vec<VertexId>,
     aggregate: P::Aggregate,
@@ -490,7 +497,7 @@ impl<P: Program> Reached<'_, P> {
     fn apply(&mut self, program: &P, degrees: &[u32]) {
         self.reached.sort_unstable();
         self.reached.dedup();
-        let Reached { first, messages, states, open_targets, reached, aggregate } = self;
+        let Reached { first, messages, states, open_targets, settled, reached, aggregate } = self;
         reached.retain(|&vertex| {
             let local = vertex.index() - *first;
             let degree = if P::NEEDS_DEGREE { degrees[vertex.index()] } else { 0 };
@@ -500,9 +507,34 @@ impl<P: Program> Reached<'_, P> {
             let activity = program.apply(vertex, degree, state, reduced, aggregate);
             let is_newly_settled = was_open && program.is_settled(state);
             open_targets[local >> WINDOW_LOG2] -= u32::from(is_newly_settled);
+            if P::SETTLES {
+                settled[local / 64] |= u64::from(is_newly_settled) << (local % 64);
+            }
             activity == Activity::Active
         });
     }
+}
+
+/// The chunks of an array that has one entry for each of the others', or none at all.
+fn chunks_or_none(
+    words: &mut [u64],
+    size: usize,
+    count: usize,
+) -> impl Iterator<Item = &mut [u64]> {
+    let (mut rest, mut left) = (words, count);
+    std::iter::from_fn(move || {
+        left = left.checked_sub(1)?;
+        let all = std::mem::take(&mut rest);
+        let (chunk, others) = all.split_at_mut(size.min(all.len()));
+        rest = others;
+        Some(chunk)
+    })
+}
+
+/// A bit of some words.
+#[inline(always)]
+fn bit(words: &[u64], index: usize) -> bool {
+    words[index / 64] >> (index % 64) & 1 == 1
 }
 
 fn get_mut<T>(mutex: &mut Mutex<T>) -> &mut T {

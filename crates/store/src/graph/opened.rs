@@ -116,6 +116,11 @@ impl Graph {
         self.manifest.weighted
     }
 
+    /// Where its bytes may stay besides what is read.
+    pub fn caching(&self) -> Caching {
+        self.caching
+    }
+
     /// The door through which the graph is read.
     pub fn reader(&self) -> &Reader {
         &self.reader

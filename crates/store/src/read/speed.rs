@@ -19,6 +19,16 @@ pub struct Speed {
 }
 
 impl Speed {
+    /// The speed of the page cache, about; a copy that keeps a core busy.
+    pub fn of_page_cache() -> Speed {
+        Speed {
+            random_pages_per_second: 500e3,
+            sequential_bytes_per_second: 4e9,
+            latency_seconds: 5e-6,
+            ..Speed::default()
+        }
+    }
+
     /// The speed of a device that was measured.
     pub fn of(profile: &DeviceProfile) -> Speed {
         let unknown = Speed::default();

@@ -119,6 +119,12 @@ impl Rows {
         self.index.extent(source)
     }
 
+    /// As [`Rows::extent`], on a walk through the index.
+    #[inline]
+    pub(super) fn extent_from(&self, source: VertexId, walk: &mut IndexWalk) -> RowExtent {
+        self.index.extent_from(source, walk)
+    }
+
     /// Where the rows of vertices lie; quicker than one by one where they ascend and are close.
     #[inline]
     pub fn extents<'r>(

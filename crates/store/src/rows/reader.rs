@@ -2,7 +2,7 @@
 
 use std::ops::{ControlFlow, Range};
 
-use super::index::RowExtent;
+use super::index::{IndexWalk, RowExtent};
 use super::opened::Rows;
 use crate::error::Result;
 use crate::graph::{Graph, file_names};
@@ -26,12 +26,13 @@ pub struct RowBatch {
     pages: Pinned,
     weights: Pinned,
     count: usize,
-    /// The rows are in memory for good, and nothing is pinned.
-    is_held: bool,
 }
 
 /// Bytes that are read around a row where all rows find room: soon most of them are needed.
 const NEIGHBOURHOOD: u64 = 64 << 10;
+
+/// Bytes that are read together where all of them are needed and stay.
+const SPAN: u64 = 2 << 20;
 
 /// What is to be read ahead for a range.
 fn widened(pages: &PageCache, range: Range<u64>) -> Range<u64> {
@@ -43,10 +44,10 @@ fn widened(pages: &PageCache, range: Range<u64>) -> Range<u64> {
 }
 
 /// The row of one vertex.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Row<'b> {
     rows: &'b Rows,
-    extent: &'b RowExtent,
+    extent: RowExtent,
     bytes: &'b [u8],
     weights: &'b [[u8; 4]],
 }
@@ -96,12 +97,6 @@ impl RowReader {
         self.pages.statistics()
     }
 
-    /// Bytes read so far, weights included.
-    pub fn bytes_read(&self) -> u64 {
-        let caches = std::iter::once(&self.pages).chain(&self.weights);
-        caches.map(|cache| cache.statistics()).map(|done| done.bytes_read + done.bytes_past).sum()
-    }
-
     /// Which share of the rows is in memory, about.
     pub fn held_fraction(&self) -> f64 {
         let held = self.pages.statistics().bytes_read.min(self.pages.capacity());
@@ -140,12 +135,14 @@ impl RowReader {
         if self.is_complete() {
             return sources.end;
         }
-        let first = self.rows.extent(sources.start).bytes().start;
-        let end = self.rows.extent(VertexId(last)).bytes().end.max(first);
-        let pieces = (end - first).div_ceil(NEIGHBOURHOOD);
+        let size = if self.pages.fits() { SPAN } else { NEIGHBOURHOOD };
+        let first = self.rows.extent(sources.start).bytes().start / size * size;
+        let end = self.rows.extent(VertexId(last)).bytes().end.next_multiple_of(size);
+        let end = end.min(self.pages.file().len()).max(first);
+        let pieces = (end - first).div_ceil(size);
         let piece = |number| {
-            let start = first + number * NEIGHBOURHOOD;
-            start..end.min(start + NEIGHBOURHOOD)
+            let start = first + number * size;
+            start..end.min(start + size)
         };
         let taken = self.pages.prefetch((0..pieces).map(piece)) as u64;
         if taken == pieces {
@@ -168,11 +165,6 @@ impl RowReader {
     pub fn get(&self, sources: &[VertexId], batch: &mut RowBatch) -> Result<usize> {
         batch.extents.clear();
         batch.extents.extend(self.rows.extents(sources.iter().copied()));
-        batch.is_held = batch.extents.iter().all(|extent| self.is_held(extent));
-        if batch.is_held {
-            batch.count = sources.len();
-            return Ok(batch.count);
-        }
         if self.fits() {
             self.prefetch(sources.iter().copied());
         }
@@ -188,13 +180,6 @@ impl RowReader {
         Ok(batch.count)
     }
 
-    #[inline]
-    fn is_held(&self, extent: &RowExtent) -> bool {
-        let weights = self.weights.as_ref();
-        self.pages.held(&extent.bytes()).is_some()
-            && weights.is_none_or(|weights| weights.held(&extent.weight_bytes()).is_some())
-    }
-
     /// A row of a batch that [`RowReader::get`] has filled.
     ///
     /// # Panics
@@ -202,18 +187,59 @@ impl RowReader {
     #[inline]
     pub fn row<'b>(&'b self, batch: &'b RowBatch, index: usize) -> Row<'b> {
         assert!(index < batch.count, "row {index} of {}", batch.count);
-        let extent = &batch.extents[index];
-        if batch.is_held {
-            let bytes = self.pages.held(&extent.bytes()).unwrap_or_default();
-            let weights = self.weights.as_ref().and_then(|file| file.held(&extent.weight_bytes()));
-            let weights = weights.unwrap_or_default().as_chunks().0;
-            return Row { rows: &self.rows, extent, bytes, weights };
-        }
+        let extent = batch.extents[index].clone();
         let weights = match self.weights {
             None => &[],
             Some(_) => batch.weights.bytes(index).as_chunks().0,
         };
         Row { rows: &self.rows, extent, bytes: batch.pages.padded(index), weights }
+    }
+
+    /// Shows the rows of as many of these vertices as find room in memory together, until `visit` breaks;
+    /// tells how many it was shown and did not break at. Quicker than [`RowReader::get`] where rows are in
+    /// memory for good.
+    ///
+    /// # Errors
+    /// As of [`RowReader::get`], and those of `visit`.
+    #[inline]
+    pub fn for_each_row(
+        &self,
+        sources: &[VertexId],
+        batch: &mut RowBatch,
+        mut visit: impl FnMut(&Row<'_>) -> Result<ControlFlow<()>>,
+    ) -> Result<usize> {
+        let mut done = 0;
+        let mut walk = IndexWalk::default();
+        for &source in sources {
+            let Some(row) = self.held_row(source, &mut walk) else { break };
+            if visit(&row)?.is_break() {
+                return Ok(done);
+            }
+            done += 1;
+        }
+        if done == sources.len() {
+            return Ok(done);
+        }
+        let count = self.get(&sources[done..], batch)?;
+        for index in 0..count {
+            if visit(&self.row(batch, index))?.is_break() {
+                return Ok(done);
+            }
+            done += 1;
+        }
+        Ok(done)
+    }
+
+    /// The row of a vertex, if it is in memory for good.
+    #[inline]
+    fn held_row(&self, source: VertexId, walk: &mut IndexWalk) -> Option<Row<'_>> {
+        let extent = self.rows.extent_from(source, walk);
+        let bytes = self.pages.held(&extent.bytes())?;
+        let weights = match &self.weights {
+            None => &[],
+            Some(weights) => weights.held(&extent.weight_bytes())?.as_chunks().0,
+        };
+        Some(Row { rows: &self.rows, extent, bytes, weights })
     }
 }
 
@@ -254,6 +280,6 @@ impl Row<'_> {
     /// As of [`Row::for_each`].
     #[inline]
     pub fn try_for_each(&self, visit: impl FnMut(VertexId) -> ControlFlow<()>) -> Result<()> {
-        self.rows.visit(self.extent, self.bytes, visit)
+        self.rows.visit(&self.extent, self.bytes, visit)
     }
 }

@@ -62,6 +62,9 @@ pub struct PageCache {
     kept: Option<Kept>,
 }
 
+/// Bytes of a run at the most in a cache that lets go of none.
+const KEPT_RUN_SIZE: u64 = 2 << 20;
+
 /// The runs that have arrived in a cache that lets go of none: found without a lock.
 struct Kept {
     /// Of each page.
@@ -133,6 +136,8 @@ impl PageCache {
         let mut cache =
             PageCache { file: file.clone(), reader, page_log2, limits, state, kept: None };
         if cache.fits() {
+            // Where all is kept, large runs cost the least: huge pages of memory hold them.
+            cache.limits.run_pages = run_pages.max(in_pages(KEPT_RUN_SIZE.min(capacity / 4)));
             cache.kept = Some(Kept::new(pages));
         }
         Ok(cache)
