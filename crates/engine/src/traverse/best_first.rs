@@ -58,8 +58,8 @@ impl<P: Ord> BestFirst<P> {
         self.heap.is_empty()
     }
 
-    fn upcoming_entries(&self) -> impl Iterator<Item = &Entry<P>> + Clone {
-        self.heap.iter().take(TOP).filter(|entry| !entry.is_announced.get())
+    fn upcoming_entries(&self, reach: usize) -> impl Iterator<Item = &Entry<P>> + Clone {
+        self.heap.iter().take(TOP.min(reach)).filter(|entry| !entry.is_announced.get())
     }
 }
 
@@ -71,12 +71,12 @@ impl<P: Ord> RunAhead for BestFirst<P> {
         }
     }
 
-    fn upcoming(&self) -> impl Iterator<Item = VertexId> + Clone {
-        self.upcoming_entries().map(|entry| entry.vertex)
+    fn upcoming(&self, reach: usize) -> impl Iterator<Item = VertexId> + Clone {
+        self.upcoming_entries(reach).map(|entry| entry.vertex)
     }
 
     fn announce(&mut self, count: usize) -> usize {
-        let announced = self.upcoming_entries().take(count);
+        let announced = self.upcoming_entries(TOP).take(count);
         count - announced.map(|entry| entry.is_announced.set(true)).count()
     }
 }

@@ -29,8 +29,8 @@ impl<I: RunAhead, O: RunAhead> RunAhead for Nested<I, O> {
         }
     }
 
-    fn upcoming(&self) -> impl Iterator<Item = VertexId> + Clone {
-        self.inner.upcoming().chain(self.outer.upcoming())
+    fn upcoming(&self, reach: usize) -> impl Iterator<Item = VertexId> + Clone {
+        self.inner.upcoming(reach).chain(self.outer.upcoming(reach))
     }
 
     fn announce(&mut self, count: usize) -> usize {
@@ -88,9 +88,9 @@ impl<O: RunAhead> RunAhead for Interleaved<O> {
         }
     }
 
-    fn upcoming(&self) -> impl Iterator<Item = VertexId> + Clone {
+    fn upcoming(&self, reach: usize) -> impl Iterator<Item = VertexId> + Clone {
         let mut sources: Vec<_> =
-            self.in_turn().map(|index| self.orders[index].upcoming()).collect();
+            self.in_turn().map(|index| self.orders[index].upcoming(reach)).collect();
         let mut turn = 0;
         std::iter::from_fn(move || {
             while !sources.is_empty() {
@@ -155,14 +155,14 @@ impl<O: RunAhead, F: Fn(VertexId) -> bool> RunAhead for Filter<O, F> {
         }
     }
 
-    fn upcoming(&self) -> impl Iterator<Item = VertexId> + Clone {
-        self.order.upcoming().take(LOOKED_AT).filter(|&vertex| (self.passes)(vertex))
+    fn upcoming(&self, reach: usize) -> impl Iterator<Item = VertexId> + Clone {
+        self.order.upcoming(reach).take(LOOKED_AT).filter(|&vertex| (self.passes)(vertex))
     }
 
     fn announce(&mut self, count: usize) -> usize {
         // With those that do not pass behind them, which are not to be looked at again.
         let (mut left, mut covered) = (count, 0);
-        for vertex in self.order.upcoming().take(LOOKED_AT) {
+        for vertex in self.order.upcoming(usize::MAX).take(LOOKED_AT) {
             if (self.passes)(vertex) {
                 if left == 0 {
                     break;

@@ -16,7 +16,9 @@ pub trait RunAhead {
     fn take(&mut self, count: usize, taken: &mut Vec<VertexId>);
 
     /// The vertices that are expected next and were not [announced](RunAhead::announce), nearest first.
-    fn upcoming(&self) -> impl Iterator<Item = VertexId> + Clone;
+    /// Those that lie anywhere, so that each may need a page of its own, are told only if they are
+    /// among the next `reach`.
+    fn upcoming(&self, reach: usize) -> impl Iterator<Item = VertexId> + Clone;
 
     /// Notes that the first `count` of those upcoming are being read, and shows them no more. Returns how
     /// many of `count` it did not have.
@@ -51,7 +53,7 @@ impl RunAhead for Sequential {
         self.next += count;
     }
 
-    fn upcoming(&self) -> impl Iterator<Item = VertexId> + Clone {
+    fn upcoming(&self, _reach: usize) -> impl Iterator<Item = VertexId> + Clone {
         (self.upcoming_first()..self.end).map(VertexId)
     }
 
@@ -102,8 +104,9 @@ impl RunAhead for BreadthFirst {
         self.announced = self.announced.saturating_sub(count);
     }
 
-    fn upcoming(&self) -> impl Iterator<Item = VertexId> + Clone {
-        self.queue.range(self.announced..).copied()
+    fn upcoming(&self, reach: usize) -> impl Iterator<Item = VertexId> + Clone {
+        let end = self.queue.len().min(reach).max(self.announced);
+        self.queue.range(self.announced..end).copied()
     }
 
     fn announce(&mut self, count: usize) -> usize {

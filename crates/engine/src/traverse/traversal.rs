@@ -11,6 +11,11 @@ const ROWS_PER_BATCH: usize = 16;
 const ROWS_PER_LOOK: usize = 8;
 /// Upcoming vertices that are asked for at a time.
 const ROWS_AHEAD: usize = 1024;
+/// Of so many pages of the cache, one may wait for an upcoming row: what is read too early takes the
+/// room of what is needed before.
+const REACH_SHARE: usize = 4;
+/// As many rows as reads in flight, however small the cache.
+const REACH_MIN: usize = 64;
 
 /// Hands out the rows of the vertices of an order, one after the other, with those of upcoming ones on
 /// their way.
@@ -23,6 +28,8 @@ pub struct Traversal<'r, O> {
     order: O,
     cancel: &'r Cancel,
     runs_ahead: bool,
+    /// How many upcoming rows may have pages that wait for them.
+    reach: usize,
     batch: RowBatch,
     /// Vertices whose turn it is; the rows of the first `held` are in the batch.
     taken: Vec<VertexId>,
@@ -51,6 +58,7 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
             order,
             cancel,
             runs_ahead: true,
+            reach: (rows.page_capacity() / REACH_SHARE).max(REACH_MIN),
             batch: RowBatch::default(),
             taken: Vec::new(),
             held: 0,
@@ -116,7 +124,7 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
 
     /// Has the rows of upcoming vertices read, as far as enough reads are not on their way yet.
     fn look_ahead(&mut self) {
-        let count = self.rows.prefetch(self.order.upcoming().take(ROWS_AHEAD));
+        let count = self.rows.prefetch(self.order.upcoming(self.reach).take(ROWS_AHEAD));
         self.order.announce(count);
         self.statistics.announced += count as u64;
         self.since_look = 0;

@@ -116,6 +116,12 @@ impl RowReader {
         (held as f64 / self.rows.data().len().max(1) as f64).min(1.0)
     }
 
+    /// Pages that find room: of rows, or of weights where those are fewer.
+    pub fn page_capacity(&self) -> usize {
+        let pages = |cache: &PageCache| (cache.capacity() / cache.file().block_len()) as usize;
+        std::iter::once(&self.pages).chain(&self.weights).map(pages).min().unwrap_or(0)
+    }
+
     /// Whether all rows find room, so that none is read twice.
     pub fn fits(&self) -> bool {
         self.pages.fits() && self.weights.as_ref().is_none_or(PageCache::fits)
@@ -128,11 +134,15 @@ impl RowReader {
             return sources.count();
         }
         let bytes = self.rows.extents(sources.clone()).map(|extent| extent.bytes());
-        let taken = self.pages.prefetch(bytes.map(|range| widened(&self.pages, range)));
+        let ranges = bytes.map(|range| widened(&self.pages, range));
+        let taken = self.pages.prefetch(ranges.clone());
         let Some(weights) = &self.weights else { return taken };
         let extents = self.rows.extents(sources.take(taken));
         let bytes = extents.map(|extent| extent.weight_bytes());
-        weights.prefetch(bytes.map(|range| widened(weights, range)))
+        let both = weights.prefetch(bytes.map(|range| widened(weights, range)));
+        // The others are to be asked for again, and must not count twice.
+        self.pages.retract(ranges.take(taken).skip(both));
+        both
     }
 
     /// Begins to read all rows of a range of vertices, without their weights; tells up to which vertex
