@@ -161,27 +161,33 @@ fn several_workers_traverse_one_cache_however_small_it_is() {
 fn a_read_that_fails_ahead_is_reported_once_to_whoever_needed_the_row() {
     let scratch = Scratch::new();
     let directory = random(&scratch, SMALL, false);
-    let expected = search(&read_by(&directory, Backend::Auto, false, 256 << 10), true).unwrap();
-    let mut surfaced = 0;
-    for nth in [30, 60, 100, 101, 400] {
+    let no_faults = FaultPlan::new();
+    let backend = || threads(4);
+    // Room for all, so that no page that has failed is forgotten before it is needed.
+    let cache_size = 2 << 20;
+    let rows = read_by(&directory, backend().with_faults(&no_faults), false, cache_size);
+    let opening = no_faults.reads();
+    let expected = search(&rows, true).unwrap();
+    let mut faults = 0;
+    for nth in opening + 1.. {
         let plan = FaultPlan::new().nth(nth, Fault::Errno(5));
-        let rows = read_by(&directory, threads(4).with_faults(&plan), false, 128 << 10);
-        let errors = std::thread::scope(|scope| {
-            let search = || search(&rows, true);
-            let (one, two) = (scope.spawn(search), scope.spawn(search));
-            let results = [one.join().unwrap(), two.join().unwrap()];
-            let fine = results.iter().filter_map(|result| result.as_ref().ok());
-            fine.for_each(|found| assert!(*found == expected));
-            results.into_iter().filter_map(Result::err).collect::<Vec<_>>()
+        let rows = read_by(&directory, backend().with_faults(&plan), false, cache_size);
+        let results = std::thread::scope(|scope| {
+            let both = [0, 1].map(|_| scope.spawn(|| search(&rows, true)));
+            both.map(|search| search.join().unwrap())
         });
-        assert!(errors.len() <= 1, "read {nth}: {errors:?}");
-        assert!(errors.iter().all(|error| matches!(error, Error::Io { .. })), "{errors:?}");
-        assert_eq!(plan.struck(), 1);
-        surfaced += errors.len();
+        let (fine, failed): (Vec<_>, Vec<_>) = results.into_iter().partition(Result::is_ok);
+        assert!(fine.into_iter().all(|found| found.unwrap() == expected), "read {nth}");
+        if plan.struck() == 0 {
+            assert!(failed.is_empty());
+            break;
+        }
+        assert!(matches!(failed[..], [Err(Error::Io { .. })]), "read {nth}: {failed:?}");
         // The fault is gone, and so is all that it left.
-        assert!(search(&rows, true).unwrap() == expected);
+        assert!(search(&rows, true).unwrap() == expected, "read {nth}");
+        faults += 1;
     }
-    assert!(surfaced >= 4, "only {surfaced} faults were told");
+    assert!(faults > 5, "only {faults} reads");
 }
 
 #[test]
@@ -236,7 +242,7 @@ fn rows_are_opened_within_a_budget_or_refused() {
         open_rows(&graph, true, 1000, &options)
     };
     let least = open(needed).unwrap();
-    assert!(!least.fits() && search(&least, true).is_ok());
+    assert!(search(&least, true).is_ok());
     assert!(open(1 << 30).unwrap().fits());
     match open(needed - 1) {
         Err(Error::OverBudget { needed: named, budget, .. }) => {
