@@ -27,4 +27,4 @@ pub use tegula_store::graph::Graph;
 pub use tegula_store::read::Speed;
 pub use tegula_store::rows::{Row, RowReader};
 pub use tegula_store::tiles::TileSummary;
-pub use tegula_store::{Error, Result, VertexId, huge};
+pub use tegula_store::{Cancel, Error, Result, Unit, VertexId, huge};

@@ -1,12 +1,14 @@
 //! Rows within a budget, and passes over all of them.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use tegula_store::graph::Graph;
 use tegula_store::rows::RowReader;
 use tegula_store::{Error, Result};
 
-use crate::options::{PROCESS_OVERHEAD, RunOptions};
+use crate::options::{PROCESS_OVERHEAD, RunOptions, RunStatistics};
+use crate::process::Process;
 use crate::run::Estimate;
 use crate::workers::Workers;
 
@@ -66,4 +68,16 @@ pub fn for_each_range(
         let first = index as u32 * RANGE_SIZE;
         visit(index, first..first.saturating_add(RANGE_SIZE).min(vertices))
     })
+}
+
+/// What passes over rows, or one traversal of them, did: the time of each, and the edges that they saw.
+pub fn rows_statistics(rows: &RowReader, times: Vec<Duration>, edges: u64) -> RunStatistics {
+    RunStatistics {
+        iterations: times.len() as u64,
+        processes: vec![Process::Seek; times.len()],
+        iteration_times: times,
+        edges_processed: edges,
+        tiles_skipped: 0,
+        bytes_read: rows.bytes_read(),
+    }
 }
