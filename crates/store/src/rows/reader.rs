@@ -133,15 +133,14 @@ impl RowReader {
         if self.is_complete() {
             return sources.count();
         }
-        let bytes = self.rows.extents(sources.clone()).map(|extent| extent.bytes());
-        let ranges = bytes.map(|range| widened(&self.pages, range));
-        let taken = self.pages.prefetch(ranges.clone());
+        let extents = |count| self.rows.extents(sources.clone().take(count));
+        let bytes = |extent: RowExtent| widened(&self.pages, extent.bytes());
+        let taken = self.pages.prefetch(extents(usize::MAX).map(bytes));
         let Some(weights) = &self.weights else { return taken };
-        let extents = self.rows.extents(sources.take(taken));
-        let bytes = extents.map(|extent| extent.weight_bytes());
-        let both = weights.prefetch(bytes.map(|range| widened(weights, range)));
+        let weight_bytes = |extent: RowExtent| widened(weights, extent.weight_bytes());
+        let both = weights.prefetch(extents(taken).map(weight_bytes));
         // The others are to be asked for again, and must not count twice.
-        self.pages.retract(ranges.take(taken).skip(both));
+        self.pages.retract(extents(taken).skip(both).map(bytes));
         both
     }
 
