@@ -8,10 +8,10 @@ use clap::Args;
 use serde::Serialize;
 use tegula_algorithms::bfs::{Bfs, Reached};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
-use tegula_store::{Cancel, Error, VertexId};
+use tegula_store::{Cancel, VertexId};
 
 use super::options::RunArgs;
-use super::{Answer, CHUNK, Runnable, find_vertex, has_order, with_order_streamed};
+use super::{Answer, CHUNK, Runnable, find_vertex, with_order_streamed};
 use crate::errors::Result;
 use crate::output::{Columns, GroupSize, NO_RANK, find_ids};
 use crate::report::{self, Facts, Grid};
