@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use tegula_engine::Graph;
+
 /// Shorthand for results of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -34,4 +36,12 @@ pub enum Error {
         /// The weight; 0 when no seed has another one.
         weight: f64,
     },
+}
+
+/// Refuses a graph that has the edges in one direction only.
+pub(crate) fn check_both_directions(graph: &Graph, method: &'static str) -> Result<()> {
+    if graph.manifest().undirected {
+        return Ok(());
+    }
+    Err(Error::OneDirection { method, graph: graph.directory().to_owned() })
 }

@@ -3,6 +3,9 @@
 mod error;
 
 pub mod bfs;
+pub mod conductance;
+pub mod mis;
+pub mod mst;
 pub mod pagerank;
 pub mod sssp;
 pub mod wcc;

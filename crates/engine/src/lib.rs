@@ -14,6 +14,8 @@ mod superstep;
 mod tile_cache;
 mod workers;
 
+pub mod traverse;
+
 pub use edges::{EdgeVisitor, visit_edges};
 pub use instructions::Instructions;
 pub use options::{PROCESS_OVERHEAD, RunOptions, RunStatistics, open_graph};
@@ -23,5 +25,6 @@ pub use run::{Estimate, Outcome, estimate, run, run_together};
 
 pub use tegula_store::graph::Graph;
 pub use tegula_store::read::Speed;
+pub use tegula_store::rows::{Row, RowReader};
 pub use tegula_store::tiles::TileSummary;
-pub use tegula_store::{Error, Result, VertexId, huge};
+pub use tegula_store::{Cancel, Error, Result, Unit, VertexId, huge};

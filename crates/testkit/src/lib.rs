@@ -5,7 +5,8 @@
 //! ordered by id, as the engine returns them.
 //!
 //! * [`graph`], [`small_graphs`](mod@small_graphs): edge lists, adjacency, and a family of odd cases;
-//! * [`pagerank`](mod@pagerank), [`bfs`](mod@bfs), [`wcc`](mod@wcc): an oracle and a verifier each;
+//! * [`pagerank`](mod@pagerank), [`bfs`](mod@bfs), [`wcc`](mod@wcc), [`mis`](mod@mis),
+//!   [`conductance`](mod@conductance), [`mst`](mod@mst): an oracle and a verifier each;
 //! * [`matching`]: when two tables agree;
 //! * [`csc_pull`]: the yardstick for speed;
 //! * [`data`], [`facts`], [`graphalytics`]: real graphs with known answers;
@@ -15,12 +16,15 @@
 //! Tests only: broken expectations panic.
 
 pub mod bfs;
+pub mod conductance;
 pub mod csc_pull;
 pub mod data;
 pub mod facts;
 pub mod graph;
 pub mod graphalytics;
 pub mod matching;
+pub mod mis;
+pub mod mst;
 pub mod pagerank;
 pub mod random;
 pub mod scratch;
@@ -28,8 +32,11 @@ pub mod small_graphs;
 pub mod wcc;
 
 pub use bfs::{bfs, verify_bfs};
+pub use conductance::{conductance, verify_conductance};
 pub use csc_pull::CscPull;
 pub use graph::{Adjacency, Compact, EdgeList};
+pub use mis::{mis, verify_mis};
+pub use mst::{mst, verify_mst};
 pub use pagerank::{
     pagerank, pagerank_until, personalized_pagerank, verify_pagerank, verify_personalized_pagerank,
 };

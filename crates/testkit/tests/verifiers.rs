@@ -1,8 +1,9 @@
 //! Verifiers accept what is right and refuse what is nearly right.
 
 use tegula_testkit::{
-    EdgeList, Table, bfs, pagerank, pagerank_until, personalized_pagerank, small_graphs,
-    verify_bfs, verify_pagerank, verify_personalized_pagerank, verify_wcc, wcc,
+    EdgeList, Table, bfs, conductance, mis, mst, pagerank, pagerank_until, personalized_pagerank,
+    small_graphs, verify_bfs, verify_conductance, verify_mis, verify_mst, verify_pagerank,
+    verify_personalized_pagerank, verify_wcc, wcc,
 };
 
 /// Parents for the distances: any vertex one hop closer.
@@ -23,6 +24,17 @@ fn parents(graph: &EdgeList, distances: &Table<Option<u64>>) -> Table<Option<u64
 fn right_answers_are_accepted_on_every_small_graph() {
     for (name, graph) in small_graphs(1) {
         verify_wcc(&graph, &wcc(&graph)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        for seed in 0..3 {
+            verify_mis(&graph, &mis(&graph, seed))
+                .unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
+        verify_mst(&graph, &mst(&graph)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let sets: Vec<(u64, u64)> = graph.vertices().into_iter().map(|v| (v, v % 3)).collect();
+        for undirected in [false, true] {
+            let rows = conductance(&graph, undirected, &sets[sets.len() / 4..]);
+            verify_conductance(&graph, undirected, &sets[sets.len() / 4..], &rows)
+                .unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
         let ranks = pagerank(&graph, 0.85, 7);
         verify_pagerank(&graph, 0.85, 7, &ranks).unwrap_or_else(|error| panic!("{name}: {error}"));
         let Some(&source) = graph.vertices().first() else {
@@ -131,4 +143,58 @@ fn ranks_converge_to_where_a_round_changes_little() {
     assert!((4..100).contains(&iterations), "{iterations}");
     assert_eq!(ranks, pagerank(&graph, 0.85, iterations));
     assert_eq!(pagerank_until(&graph, 0.85, 0.0, 3).1, 3);
+}
+
+#[test]
+fn every_set_that_is_not_independent_or_not_maximal_is_refused() {
+    // 0 - 1 - 2 - 3, and 0 - 2.
+    let graph = two_pieces();
+    let vertices = [0, 1, 2, 3, 8, 9];
+    let right: Vec<Vec<u64>> = vec![vec![0, 3], vec![1, 3], vec![2]]
+        .into_iter()
+        .flat_map(|set| [8, 9].map(|last| set.iter().copied().chain([last]).collect()))
+        .collect();
+    for mask in 0..64u32 {
+        let is_in = |index: usize| mask >> index & 1 == 1;
+        let table: Table<bool> =
+            vertices.iter().enumerate().map(|(index, &vertex)| (vertex, is_in(index))).collect();
+        let set: Vec<u64> = table.iter().filter(|row| row.1).map(|row| row.0).collect();
+        assert_eq!(verify_mis(&graph, &table).is_ok(), right.contains(&set), "{set:?}");
+    }
+    verify_mis(&graph, &[(0, true)]).unwrap_err();
+}
+
+#[test]
+fn every_wrong_figure_of_a_set_is_refused() {
+    let graph = EdgeList::new(vec![(0, 1), (1, 2), (2, 2), (2, 0), (5, 6)]);
+    let sets = [(0, 7), (2, 7), (5, 3)];
+    assert_eq!(conductance(&graph, false, &sets), [(3, 1, 1, 1), (7, 2, 6, 2)]);
+    assert_eq!(conductance(&graph, true, &sets), [(3, 1, 1, 1), (7, 2, 5, 2)]);
+    for wrong in [(7, 2, 6, 3), (7, 2, 5, 2), (7, 1, 6, 2), (8, 2, 6, 2)] {
+        let rows = [(3, 1, 1, 1), wrong];
+        assert!(verify_conductance(&graph, false, &sets, &rows).is_err(), "{wrong:?}");
+    }
+    assert!(verify_conductance(&graph, false, &sets, &[(3, 1, 1, 1)]).is_err());
+}
+
+#[test]
+fn forests_that_are_none_or_too_heavy_or_too_small_are_refused() {
+    let mut graph = EdgeList::new(vec![(0, 1), (2, 1), (0, 2), (2, 0), (4, 3), (4, 4)]);
+    graph.weights = Some(vec![1.0, 2.0, 3.0, 2.0, -1.0, -5.0]);
+    let right = [(0, 1, 1.0), (0, 2, 2.0), (3, 4, -1.0)];
+    assert_eq!(mst(&graph), right);
+    verify_mst(&graph, &right).unwrap();
+    // As light, but it is not the first of its kind.
+    verify_mst(&graph, &[(0, 1, 1.0), (1, 2, 2.0), (3, 4, -1.0)]).unwrap();
+    let wrong: [&[(u64, u64, f32)]; 6] = [
+        &right[..2],
+        &[(0, 1, 1.0), (0, 2, 3.0), (3, 4, -1.0)],
+        &[(0, 2, 2.0), (1, 2, 2.0), (3, 4, -1.0)],
+        &[(0, 1, 1.0), (0, 2, 2.0), (1, 2, 2.0), (3, 4, -1.0)],
+        &[(0, 1, 1.0), (0, 2, 2.0), (3, 4, -1.0), (3, 4, -1.0)],
+        &[(0, 1, 0.5), (0, 2, 2.0), (3, 4, -1.0)],
+    ];
+    for forest in wrong {
+        assert!(verify_mst(&graph, forest).is_err(), "{forest:?}");
+    }
 }

@@ -1,6 +1,6 @@
 //! Weakly connected components: which vertices reach each other when directions are ignored.
 //!
-//! Two methods give the same partition:
+//! Three methods give the same partition:
 //!
 //! * **union-find** (the default) reads every edge once at the most. Each vertex points at another of its
 //!   component with a smaller dense id, or at itself; an edge links the roots of its two ends, the
@@ -16,16 +16,25 @@
 //!   path has edges, and both directions of every edge: it is for graphs that were imported as
 //!   undirected. It is here because it exercises the executor like many other programs do. Memory:
 //!   8 bytes a vertex.
+//! * **traversal** visits the components one after the other: a breadth-first order nested in a
+//!   sequential one over the vertices that were not visited (A. Roy et al., University of Cambridge
+//!   Computer Laboratory, Technical Report 823, 2012, figure 8). It reads every row once, with those
+//!   that are upcoming on their way, by one thread; it needs rows, and both directions of every edge.
+//!   Memory: 8 bytes a vertex, and the index of the rows.
 //!
 //! The definition is that of LDBC Graphalytics; which id names a component is left to the caller.
 
 mod forest;
 mod propagation;
 mod settled;
+mod traversal;
 
-use tegula_engine::{Graph, RunOptions, RunStatistics, TileSummary, VertexId, visit_edges};
+use tegula_engine::traverse::estimate_rows;
+use tegula_engine::{
+    Estimate, Graph, RunOptions, RunStatistics, TileSummary, VertexId, visit_edges,
+};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, check_both_directions};
 
 use forest::Forest;
 pub use propagation::SmallestId;
@@ -39,6 +48,8 @@ pub enum Method {
     UnionFind,
     /// Label propagation, for undirected graphs.
     Propagation,
+    /// One component after the other, for undirected graphs with rows.
+    Traversal,
 }
 
 /// What a run of WCC may choose.
@@ -74,7 +85,8 @@ impl Components {
 /// Finds the components.
 ///
 /// # Errors
-/// Those of [`tegula_engine::run`]; [`Error::OneDirection`] for propagation on a directed graph.
+/// Those of [`tegula_engine::run`]; [`Error::OneDirection`] for propagation and traversal on a
+/// directed graph.
 pub fn run(graph: &Graph, config: WccConfig, options: &RunOptions<'_>) -> Result<Components> {
     match config.method {
         Method::UnionFind => {
@@ -83,15 +95,21 @@ pub fn run(graph: &Graph, config: WccConfig, options: &RunOptions<'_>) -> Result
             Ok(Components { roots: edges.into_forest().into_roots(), statistics })
         }
         Method::Propagation => {
-            if !graph.manifest().undirected {
-                let graph = graph.directory().to_owned();
-                return Err(Error::OneDirection { method: "propagation", graph });
-            }
+            check_both_directions(graph, "propagation")?;
             let outcome = tegula_engine::run(graph, SmallestId, options)?;
             let roots = outcome.states.into_iter().map(VertexId).collect();
             Ok(Components { roots, statistics: outcome.statistics })
         }
+        Method::Traversal => {
+            check_both_directions(graph, "traversal")?;
+            Ok(traversal::run(graph, options)?)
+        }
     }
+}
+
+/// What a run by traversal needs of memory.
+pub fn estimate_traversal(graph: &Graph) -> Estimate {
+    estimate_rows(graph, false, traversal::size(graph))
 }
 
 /// Bytes that the union-find holds: a parent for each vertex, and how far each range is settled.

@@ -23,15 +23,16 @@ pub fn import_edges(folder: &Path, name: &str, graph: &EdgeList, order: VertexOr
 /// Imports a graph and returns its directory.
 pub fn import_with(config: ImportConfig, folder: &Path, name: &str, graph: &EdgeList) -> PathBuf {
     let input = folder.join(format!("{name}.bin64"));
-    let bytes: Vec<u8> = graph
-        .edges
-        .iter()
-        .flat_map(|&(source, target)| [source.to_le_bytes(), target.to_le_bytes()])
-        .flatten()
-        .collect();
+    let mut bytes = Vec::new();
+    for (number, &(source, target)) in graph.edges.iter().enumerate() {
+        bytes.extend([source.to_le_bytes(), target.to_le_bytes()].concat());
+        let weight = graph.weights.as_ref().map(|weights| weights[number].to_le_bytes());
+        bytes.extend(weight.into_iter().flatten());
+    }
     std::fs::write(&input, bytes).unwrap();
     let output = folder.join(format!("{name}.tegula"));
-    let config = ImportConfig { memory: 256 << 20, ..config };
+    let mut config = ImportConfig { memory: 256 << 20, ..config };
+    config.input.weighted = graph.weights.is_some();
     import(&[input], &output, &config, &Silent, &Cancel::default()).unwrap();
     output
 }

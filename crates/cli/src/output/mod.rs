@@ -1,4 +1,4 @@
-//! Results as files: tables with a row per vertex, ordered by vertex, written chunk by chunk.
+//! Results as files: tables, mostly with a row per vertex, ordered by vertex, written chunk by chunk.
 
 mod compress;
 mod file;
@@ -12,7 +12,7 @@ mod text;
 pub use compress::{Compression, Compressor, lower_name};
 pub use file::NewFile;
 pub use ids::{GroupSize, NO_RANK, find_ids, id_array, id_type};
-pub use rows::{Columns, schema, write_rows};
+pub use rows::{Columns, Table, write_arrays};
 pub use target::{Target, check_is_new, check_parent};
 pub use text::TextStdout;
 

@@ -1,13 +1,13 @@
 //! Rows as a NumPy array with named fields: `numpy.load("out.npy")["rank"]`.
 //!
-//! Ids are `<u8`, ranks `<f4`. Distances are `<i8`, with -1 where there is none; an id that is not
-//! there is 2^64 - 1.
+//! Ids are `<u8`, ranks and weights `<f4`, memberships `|b1`. Counts of hops are `<i8`, with -1 where
+//! there is none; other distances are `<f8`, with NaN; an id that is not there is 2^64 - 1.
 
 use std::io::Write;
 use std::path::PathBuf;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, UInt32Type, UInt64Type};
+use arrow_array::types::{Float32Type, Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
 use tegula_store::Error;
@@ -43,6 +43,8 @@ fn header(schema: &SchemaRef, row_count: u64) -> Vec<u8> {
     let fields = schema.fields().iter().map(|field| {
         let code = match field.data_type() {
             DataType::Float32 => "<f4",
+            DataType::Float64 => "<f8",
+            DataType::Boolean => "|b1",
             DataType::UInt32 => "<i8",
             _ => "<u8",
         };
@@ -67,6 +69,12 @@ fn append(column: &dyn Array, row: usize, out: &mut Vec<u8>) {
             let cells = column.as_primitive::<Float32Type>();
             out.extend_from_slice(&cells.value(row).to_le_bytes());
         }
+        DataType::Float64 => {
+            let cells = column.as_primitive::<Float64Type>();
+            let value = if is_there { cells.value(row) } else { f64::NAN };
+            out.extend_from_slice(&value.to_le_bytes());
+        }
+        DataType::Boolean => out.push(u8::from(column.as_boolean().value(row))),
         DataType::UInt32 => {
             let cells = column.as_primitive::<UInt32Type>();
             let value = if is_there { i64::from(cells.value(row)) } else { -1 };

@@ -1,4 +1,4 @@
-//! From values by dense id to rows by original id.
+//! Tables: mostly from values by dense id to rows by original id.
 
 use std::sync::Arc;
 
@@ -10,7 +10,70 @@ use tegula_store::{Cancel, Error, VertexId};
 use super::{GroupSize, RowWriter, id_array, id_type};
 use crate::errors::{Failure, Result};
 
-/// The values of a result.
+/// A result as a table.
+pub trait Table {
+    /// Its columns.
+    fn schema(&self, graph: &Graph) -> SchemaRef;
+
+    /// How many rows it has.
+    fn row_count(&self, graph: &Graph) -> u64;
+
+    /// Writes all rows, as far as they are wanted.
+    ///
+    /// # Errors
+    /// Those of reading ids, of writing, and [`Error::Cancelled`].
+    fn write_rows(&self, graph: &Graph, out: &mut dyn RowWriter, cancel: &Cancel) -> Result<()>;
+}
+
+/// A row for every vertex, in the order of the original ids.
+impl<C: Columns> Table for C {
+    fn schema(&self, graph: &Graph) -> SchemaRef {
+        let id = id_type(graph);
+        let mut fields = vec![Field::new("vertex", id.clone(), false)];
+        fields.extend(self.fields(id));
+        Arc::new(Schema::new(fields))
+    }
+
+    fn row_count(&self, graph: &Graph) -> u64 {
+        u64::from(graph.vertex_count())
+    }
+
+    fn write_rows(&self, graph: &Graph, out: &mut dyn RowWriter, cancel: &Cancel) -> Result<()> {
+        let schema = self.schema(graph);
+        let (mut group, size) = (Group::default(), self.group_size());
+        graph.original_ids()?.for_each_chunk(|ids, vertices| {
+            cancel.check()?;
+            if !out.wants_more() {
+                return Ok(());
+            }
+            group.text += ids.text_len();
+            group.ids.push(ids);
+            group.vertices.extend_from_slice(vertices);
+            if group.vertices.len() < size.rows && group.text < size.text {
+                return Ok(());
+            }
+            group.write(graph, &schema, self, out, cancel)
+        })?;
+        if group.ids.is_empty() {
+            return Ok(());
+        }
+        group.write(graph, &schema, self, out, cancel)
+    }
+}
+
+/// Writes some rows whose columns are there.
+///
+/// # Errors
+/// Those of writing.
+pub fn write_arrays(
+    schema: &SchemaRef,
+    arrays: Vec<ArrayRef>,
+    out: &mut dyn RowWriter,
+) -> Result<()> {
+    out.write(&RecordBatch::try_new(SchemaRef::clone(schema), arrays).map_err(mismatch)?)
+}
+
+/// The values of the vertices.
 pub trait Columns {
     /// Their columns; `id` is the type of a vertex.
     fn fields(&self, id: DataType) -> Vec<Field>;
@@ -30,14 +93,6 @@ pub trait Columns {
         vertices: &[VertexId],
         cancel: &Cancel,
     ) -> Result<Vec<ArrayRef>>;
-}
-
-/// The columns of a result.
-pub fn schema(graph: &Graph, columns: &dyn Columns) -> SchemaRef {
-    let id = id_type(graph);
-    let mut fields = vec![Field::new("vertex", id.clone(), false)];
-    fields.extend(columns.fields(id));
-    Arc::new(Schema::new(fields))
 }
 
 /// Rows whose ids were read and whose values are still to be asked for.
@@ -63,8 +118,7 @@ impl Group {
             let count = ids.len();
             let mut row_arrays = vec![id_array(ids)];
             row_arrays.extend(arrays.iter().map(|array| array.slice(start, count)));
-            let rows = RecordBatch::try_new(SchemaRef::clone(schema), row_arrays);
-            out.write(&rows.map_err(mismatch)?)?;
+            write_arrays(schema, row_arrays, out)?;
             start += count;
         }
         self.vertices.clear();
@@ -76,32 +130,4 @@ impl Group {
 /// Columns that do not fit their own schema.
 fn mismatch(error: ArrowError) -> Failure {
     Error::WorkerFailed { detail: error.to_string() }.into()
-}
-
-/// Writes a row for every vertex, in the order of the original ids.
-///
-/// # Errors
-/// Those of reading ids, of writing, and [`Error::Cancelled`].
-pub fn write_rows(
-    graph: &Graph,
-    columns: &dyn Columns,
-    out: &mut dyn RowWriter,
-    cancel: &Cancel,
-) -> Result<()> {
-    let schema = schema(graph, columns);
-    let (mut group, size) = (Group::default(), columns.group_size());
-    graph.original_ids()?.for_each_chunk(|ids, vertices| {
-        cancel.check()?;
-        if !out.wants_more() {
-            return Ok(());
-        }
-        group.text += ids.text_len();
-        group.ids.push(ids);
-        group.vertices.extend_from_slice(vertices);
-        if group.vertices.len() < size.rows && group.text < size.text {
-            return Ok(());
-        }
-        group.write(graph, &schema, columns, out, cancel)
-    })?;
-    if group.ids.is_empty() { Ok(()) } else { group.write(graph, &schema, columns, out, cancel) }
 }

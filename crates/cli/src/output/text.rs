@@ -1,10 +1,10 @@
-//! Rows as text: a header, then a line a vertex; an empty cell where there is no value.
+//! Rows as text: a header, then a line a row; an empty cell where there is no value.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, UInt32Type, UInt64Type};
+use arrow_array::types::{Float32Type, Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
 use tegula_store::Error;
@@ -58,6 +58,8 @@ enum Cells<'a> {
     Integers32(&'a arrow_array::UInt32Array),
     Integers64(&'a arrow_array::UInt64Array),
     Floats(&'a arrow_array::Float32Array),
+    Doubles(&'a arrow_array::Float64Array),
+    Booleans(&'a arrow_array::BooleanArray),
     Strings(&'a arrow_array::LargeStringArray),
 }
 
@@ -67,6 +69,8 @@ impl<'a> Cells<'a> {
             DataType::UInt32 => Cells::Integers32(column.as_primitive::<UInt32Type>()),
             DataType::UInt64 => Cells::Integers64(column.as_primitive::<UInt64Type>()),
             DataType::Float32 => Cells::Floats(column.as_primitive::<Float32Type>()),
+            DataType::Float64 => Cells::Doubles(column.as_primitive::<Float64Type>()),
+            DataType::Boolean => Cells::Booleans(column.as_boolean()),
             _ => Cells::Strings(column.as_string::<i64>()),
         }
     }
@@ -77,6 +81,8 @@ impl<'a> Cells<'a> {
             Cells::Integers32(cells) if cells.is_valid(row) => write!(out, "{}", cells.value(row)),
             Cells::Integers64(cells) if cells.is_valid(row) => write!(out, "{}", cells.value(row)),
             Cells::Floats(cells) if cells.is_valid(row) => write!(out, "{}", cells.value(row)),
+            Cells::Doubles(cells) if cells.is_valid(row) => write!(out, "{}", cells.value(row)),
+            Cells::Booleans(cells) if cells.is_valid(row) => write!(out, "{}", cells.value(row)),
             Cells::Strings(cells) if cells.is_valid(row) => {
                 append_string(cells.value(row), separator, out);
                 Ok(())
@@ -162,7 +168,7 @@ impl RowWriter for TextStdout {
 mod tests {
     use std::sync::Arc;
 
-    use arrow_array::{Float32Array, LargeStringArray, UInt32Array};
+    use arrow_array::{BooleanArray, Float32Array, Float64Array, LargeStringArray, UInt32Array};
     use arrow_schema::{Field, Schema};
 
     use super::*;
@@ -173,6 +179,8 @@ mod tests {
             Field::new("vertex", DataType::LargeUtf8, false),
             Field::new("distance", DataType::UInt32, true),
             Field::new("rank", DataType::Float32, false),
+            Field::new("length", DataType::Float64, true),
+            Field::new("is_in", DataType::Boolean, false),
         ]));
         let rows = RecordBatch::try_new(
             Arc::clone(&schema),
@@ -180,11 +188,14 @@ mod tests {
                 Arc::new(LargeStringArray::from(vec!["a", "b,\"c\"", ""])),
                 Arc::new(UInt32Array::from(vec![Some(0), None, Some(7)])),
                 Arc::new(Float32Array::from(vec![0.1, 1e-9, 0.25])),
+                Arc::new(Float64Array::from(vec![None, Some(0.1), Some(2.0)])),
+                Arc::new(BooleanArray::from(vec![true, false, true])),
             ],
         );
         let mut text = TextRows::new(COMMA, &schema);
         text.append(&rows.unwrap());
-        let expected = "vertex,distance,rank\na,0,0.1\n\"b,\"\"c\"\"\",,0.000000001\n\"\",7,0.25\n";
+        let expected = "vertex,distance,rank,length,is_in\na,0,0.1,,true\n\
+                        \"b,\"\"c\"\"\",,0.000000001,0.1,false\n\"\",7,0.25,2,true\n";
         assert_eq!(String::from_utf8(text.buffer).unwrap(), expected);
     }
 }

@@ -8,10 +8,10 @@ use clap::Args;
 use serde::Serialize;
 use tegula_algorithms::bfs::{Bfs, Reached};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
-use tegula_store::{Cancel, Error, VertexId};
+use tegula_store::{Cancel, VertexId};
 
 use super::options::RunArgs;
-use super::{Answer, CHUNK, Runnable, find_vertex, has_order, with_order_streamed};
+use super::{Answer, CHUNK, Runnable, find_vertex, with_order_streamed};
 use crate::errors::Result;
 use crate::output::{Columns, GroupSize, NO_RANK, find_ids};
 use crate::report::{self, Facts, Grid};
@@ -71,16 +71,8 @@ impl Parents {
     /// 4 bytes a vertex, which the run has given back.
     fn new(graph: &Graph, options: &RunOptions<'_>) -> Result<Parents> {
         let group_size = GroupSize::within(options.memory);
-        if !has_order(graph) {
-            return Ok(Parents { rank_of: None, group_size });
-        }
-        let mut rank_of = vec![0; graph.vertex_count() as usize];
-        graph.original_ids()?.for_each_rank(|first, vertices| {
-            options.cancel.check()?;
-            (first..).zip(vertices).for_each(|(rank, vertex)| rank_of[vertex.index()] = rank);
-            Ok::<(), Error>(())
-        })?;
-        Ok(Parents { rank_of: Some(rank_of), group_size })
+        let rank_of = graph.original_ids()?.ranks(&options.cancel)?;
+        Ok(Parents { rank_of, group_size })
     }
 
     fn rank(&self, parent: Option<VertexId>) -> u32 {

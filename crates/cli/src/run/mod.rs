@@ -1,6 +1,10 @@
 //! `tegula run`: one way for every algorithm to open a graph, run, write its table and report.
 
 mod bfs;
+mod conductance;
+mod id_lines;
+mod mis;
+mod mst;
 mod options;
 mod pagerank;
 mod seeds;
@@ -20,7 +24,7 @@ use tegula_store::{Cancel, OriginalId, VertexId};
 
 use crate::errors::{Failure, Result};
 use crate::json::{self, RunSeconds, Seconds};
-use crate::output::{self, Columns, RowWriter, Target, TextStdout};
+use crate::output::{self, RowWriter, Table, Target, TextStdout};
 use crate::progress::WithTotal;
 use crate::report::{self, Facts, Grid};
 use crate::session::Session;
@@ -46,6 +50,12 @@ pub enum Algorithm {
     Sssp(sssp::SsspArgs),
     /// Weakly connected components: the smallest vertex in the component of each.
     Wcc(wcc::WccArgs),
+    /// A maximal independent set: no two of its vertices are neighbours, and none can be added.
+    Mis(mis::MisArgs),
+    /// Conductance of sets of vertices: how well they are separated from the rest.
+    Conductance(conductance::ConductanceArgs),
+    /// Minimum spanning forest: the edges of least weight that connect what can be connected.
+    Mst(mst::MstArgs),
 }
 
 /// Runs the algorithm that was asked for.
@@ -58,6 +68,9 @@ pub fn run(algorithm: &Algorithm, session: &Session) -> Result<()> {
         Algorithm::Bfs(args) => execute(args, session),
         Algorithm::Sssp(args) => execute(args, session),
         Algorithm::Wcc(args) => execute(args, session),
+        Algorithm::Mis(args) => execute(args, session),
+        Algorithm::Conductance(args) => execute(args, session),
+        Algorithm::Mst(args) => execute(args, session),
     }
 }
 
@@ -73,6 +86,12 @@ trait Runnable {
 
     /// Whether it can follow the rows of active vertices.
     const CAN_SEEK: bool;
+
+    /// Whether it can do nothing else.
+    fn needs_rows(&self) -> bool {
+        false
+    }
+
     /// How many iterations it runs, where that is known before.
     fn iterations(&self) -> Option<u64> {
         None
@@ -86,8 +105,8 @@ trait Runnable {
     -> Result<(Self::Answer, RunStatistics)>;
 }
 
-/// What an algorithm found: a value per vertex, and what can be said of all together.
-trait Answer: Columns {
+/// What an algorithm found: a table, and what can be said of all of it together.
+trait Answer: Table {
     /// The figures that `--json` shows.
     type Summary: Serialize;
 
@@ -109,8 +128,13 @@ fn execute<R: Runnable>(runnable: &R, session: &Session) -> Result<()> {
         let message = format!("{} adds up all edges in a fixed order, not along rows", R::NAME);
         return Err(Failure::usage_with(message, "use --executor scan or auto"));
     }
+    if args.executor() == Executor::Scan && runnable.needs_rows() {
+        let message = format!("{} follows rows, and cannot scan tiles", R::NAME);
+        return Err(Failure::usage_with(message, "use --executor seek or auto"));
+    }
     let mut graph = args.open()?;
-    if args.executor() == Executor::Seek && !args.estimate {
+    let wants_rows = args.executor() == Executor::Seek || runnable.needs_rows();
+    if wants_rows && !args.estimate {
         graph = args.with_rows(graph, session)?;
     }
     if let Some(target) = &target {
@@ -178,17 +202,17 @@ fn write(
     args: &RunArgs,
     session: &Session,
 ) -> Result<u64> {
-    let schema = output::schema(graph, answer);
+    let (schema, row_count) = (answer.schema(graph), answer.row_count(graph));
     // A person reads the first rows, a program all of them.
     let shown = if io::stdout().is_terminal() { TERMINAL_ROWS } else { usize::MAX };
     let mut writer: Box<dyn RowWriter> = match target {
-        Some(target) => target.create(&schema, u64::from(graph.vertex_count()))?,
+        Some(target) => target.create(&schema, row_count)?,
         None if session.json || args.top.is_some() => return Ok(0),
         None => Box::new(TextStdout::new(&schema, shown)),
     };
-    output::write_rows(graph, answer, &mut *writer, &session.cancel)?;
+    answer.write_rows(graph, &mut *writer, &session.cancel)?;
     let bytes = writer.finish()?;
-    let more = u64::from(graph.vertex_count()).saturating_sub(shown as u64);
+    let more = row_count.saturating_sub(shown as u64);
     if target.is_none() && more > 0 {
         let more = report::counted(more, "more row", "more rows");
         session.note(&format!("… {more}; -o FILE writes all of them"));

@@ -13,7 +13,7 @@ use tegula_store::{Cancel, VertexId};
 
 use super::options::RunArgs;
 use super::top::{Name, TotalOrder, greatest};
-use super::{Answer, CHUNK, Runnable, seeds};
+use super::{Answer, CHUNK, Runnable, id_lines, seeds};
 use crate::errors::Result;
 use crate::output::Columns;
 use crate::report::{Facts, Grid};
@@ -88,7 +88,7 @@ impl Runnable for PageRankArgs {
         let Some(file) = &self.personalize else { return Ok(estimate) };
         let vertex_bytes = estimate.vertex_bytes + PageRank::seeds_size(graph.vertex_count());
         // What is read of the seeds is gone before there are other arrays.
-        Ok(Estimate { vertex_bytes: vertex_bytes.max(seeds::size(file)?), ..estimate })
+        Ok(Estimate { vertex_bytes: vertex_bytes.max(id_lines::size(file)?), ..estimate })
     }
 
     fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Ranks, RunStatistics)> {

@@ -36,6 +36,8 @@ enum How {
     UnionFind,
     /// Label propagation, for graphs that were imported as undirected.
     Propagation,
+    /// One component after the other along rows, for graphs that were imported as undirected.
+    Traversal,
 }
 
 impl Runnable for WccArgs {
@@ -47,12 +49,20 @@ impl Runnable for WccArgs {
         &self.run
     }
 
+    fn needs_rows(&self) -> bool {
+        self.method == How::Traversal
+    }
+
     fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate> {
+        if self.method == How::Traversal {
+            // Its queue is gone before components are named, and takes more.
+            return with_order_streamed(wcc::estimate_traversal(graph), graph);
+        }
         let estimate = tegula_engine::estimate::<SmallestId>(graph, threads);
         let vertex_bytes = match self.method {
             How::UnionFind => wcc::size(graph) + naming_size(graph),
             // Its messages are gone before components are named, and take more.
-            How::Propagation => estimate.vertex_bytes,
+            _ => estimate.vertex_bytes,
         };
         with_order_streamed(Estimate { vertex_bytes, ..estimate }, graph)
     }
@@ -61,6 +71,7 @@ impl Runnable for WccArgs {
         let method = match self.method {
             How::UnionFind => Method::UnionFind,
             How::Propagation => Method::Propagation,
+            How::Traversal => Method::Traversal,
         };
         let found = wcc::run(graph, WccConfig { method }, options)?;
         // Names need memory of their own, and no tiles.

@@ -12,6 +12,7 @@ use super::manifest::IdType;
 use super::opened::Graph;
 use crate::error::{Error, Result};
 use crate::ids::{OriginalId, VertexId};
+use crate::progress::Cancel;
 use crate::read::BlockFile;
 
 /// Vertices that are read at a time.
@@ -232,6 +233,28 @@ impl OriginalIds {
             visit((block.offset() / size_of::<u32>() as u64) as u32, &vertices)?;
         }
         Ok(())
+    }
+
+    /// The rank of each dense id, 4 bytes a vertex; `None` where it is the dense id itself.
+    ///
+    /// # Errors
+    /// Those of reading; cancellation.
+    pub fn ranks(&self, cancel: &Cancel) -> Result<Option<Vec<u32>>> {
+        if self.order.is_none() {
+            return Ok(None);
+        }
+        let mut ranks = vec![0; self.vertex_count];
+        self.for_each_rank(|first, vertices| {
+            cancel.check()?;
+            (first..).zip(vertices).for_each(|(rank, vertex)| ranks[vertex.index()] = rank);
+            Ok::<(), Error>(())
+        })?;
+        Ok(Some(ranks))
+    }
+
+    /// Bytes that [`ranks`](Self::ranks) takes.
+    pub fn ranks_size(&self) -> u64 {
+        self.order.as_ref().map_or(0, |_| 4 * self.vertex_count as u64)
     }
 
     /// Bytes that [`for_each_rank`](Self::for_each_rank) holds of the file with the dense ids.

@@ -65,6 +65,14 @@ impl RowReader {
         all(size(file_names::ROWS)) + weights
     }
 
+    /// Bytes that a reader takes beside its cache: the index, and the tables of pages.
+    pub fn index_size(graph: &Graph, has_weights: bool) -> u64 {
+        let size = |name| graph.manifest().file(name).map_or(0, |file| file.bytes);
+        let weights = if has_weights { size(file_names::ROW_WEIGHTS) } else { 0 };
+        let table = |bytes: u64| bytes / 4096 * 4;
+        Rows::size(graph) + table(size(file_names::ROWS)) + table(weights)
+    }
+
     /// Reads the rows of a graph through so many bytes of cache, weights too where they are wanted and
     /// stored. `None` where the graph has no rows.
     ///
@@ -103,6 +111,12 @@ impl RowReader {
         (held as f64 / self.rows.data().len().max(1) as f64).min(1.0)
     }
 
+    /// Pages that find room: of rows, or of weights where those are fewer.
+    pub fn page_capacity(&self) -> usize {
+        let pages = |cache: &PageCache| (cache.capacity() / cache.file().block_len()) as usize;
+        std::iter::once(&self.pages).chain(&self.weights).map(pages).min().unwrap_or(0)
+    }
+
     /// Whether all rows find room, so that none is read twice.
     pub fn fits(&self) -> bool {
         self.pages.fits() && self.weights.as_ref().is_none_or(PageCache::fits)
@@ -114,12 +128,15 @@ impl RowReader {
         if self.is_complete() {
             return sources.count();
         }
-        let bytes = self.rows.extents(sources.clone()).map(|extent| extent.bytes());
-        let taken = self.pages.prefetch(bytes.map(|range| widened(&self.pages, range)));
+        let extents = |count| self.rows.extents(sources.clone().take(count));
+        let bytes = |extent: RowExtent| widened(&self.pages, extent.bytes());
+        let taken = self.pages.prefetch(extents(usize::MAX).map(bytes));
         let Some(weights) = &self.weights else { return taken };
-        let extents = self.rows.extents(sources.take(taken));
-        let bytes = extents.map(|extent| extent.weight_bytes());
-        weights.prefetch(bytes.map(|range| widened(weights, range)))
+        let weight_bytes = |extent: RowExtent| widened(weights, extent.weight_bytes());
+        let both = weights.prefetch(extents(taken).map(weight_bytes));
+        // The others are to be asked for again, and must not count twice.
+        self.pages.retract(extents(taken).skip(both).map(bytes));
+        both
     }
 
     /// Begins to read all rows of a range of vertices, without their weights; tells up to which vertex

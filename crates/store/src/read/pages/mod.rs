@@ -193,6 +193,17 @@ impl PageCache {
         if self.submit(&mut state, plan) { taken } else { 0 }
     }
 
+    /// Takes back that these ranges were to be [prefetched](PageCache::prefetch): they are not needed, or
+    /// will be announced once more. Their pages need not stay on their account.
+    pub fn retract(&self, ranges: impl IntoIterator<Item = Range<u64>>) {
+        let mut state = self.lock();
+        for range in ranges {
+            if self.is_inside(&range) {
+                state.retract(self.pages(&range));
+            }
+        }
+    }
+
     /// The bytes of a range, pinned until `pinned` is used again or dropped.
     ///
     /// # Errors

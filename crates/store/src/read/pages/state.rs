@@ -149,6 +149,17 @@ impl State {
         }
     }
 
+    /// Takes back a claim to each run of some pages.
+    pub(super) fn retract(&mut self, pages: Range<u64>) {
+        let mut page = pages.start;
+        while page < pages.end {
+            let Some(slot) = self.slot_of(page) else { return };
+            page = self.run(slot).pages.end;
+            let slot = &mut self.slots[slot];
+            slot.claims = slot.claims.saturating_sub(1);
+        }
+    }
+
     /// Adds a run that is on its way. None of its pages is held.
     pub(super) fn insert(&mut self, run: Arc<Run>, claims: u32, purpose: Purpose) {
         let bytes = run.range.end - run.range.start;

@@ -1,0 +1,57 @@
+//! Components by traversal.
+
+use std::cell::Cell;
+use std::time::Instant;
+
+use tegula_engine::traverse::{
+    BreadthFirst, Filter, Nested, Sequential, Traversal, open_rows, rows_statistics,
+};
+use tegula_engine::{Graph, Result, RunOptions, Unit, VertexId, huge};
+
+use super::Components;
+
+/// Not visited.
+const NONE: VertexId = VertexId(u32::MAX);
+
+/// Bytes that a run holds beside the rows: the root of each vertex, and the queue.
+pub(super) fn size(graph: &Graph) -> u64 {
+    8 * u64::from(graph.vertex_count())
+}
+
+/// Finds the components of an undirected graph.
+pub(super) fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<Components> {
+    let started = Instant::now();
+    let rows = open_rows(graph, false, size(graph), options)?;
+    let count = graph.vertex_count();
+    let mut roots = huge::with_capacity(count as usize);
+    roots.resize(count as usize, NONE);
+    let mut edges = 0;
+    options.progress.begin("visiting", Some(graph.edge_count()), Unit::Edges);
+    {
+        let roots = Cell::from_mut(&mut roots[..]).as_slice_of_cells();
+        let is_new = |vertex: VertexId| roots[vertex.index()].get() == NONE;
+        let order = Nested {
+            inner: BreadthFirst::with_capacity(count as usize),
+            outer: Filter::new(Sequential::new(0..count), is_new),
+        };
+        let mut traversal = Traversal::new(&rows, order, &options.cancel);
+        while let Some((row, order)) = traversal.next_row()? {
+            let root = &roots[row.source().index()];
+            if root.get() == NONE {
+                // The outer order ascends, so this is the smallest of its component.
+                root.set(row.source());
+            }
+            let before = edges;
+            row.for_each(|target| {
+                edges += 1;
+                if is_new(target) {
+                    roots[target.index()].set(root.get());
+                    order.inner.push(target);
+                }
+            })?;
+            options.progress.advance(edges - before);
+        }
+    }
+    options.progress.end();
+    Ok(Components { roots, statistics: rows_statistics(&rows, vec![started.elapsed()], edges) })
+}

@@ -1,0 +1,315 @@
+//! The algorithms that traverse rows: against oracles and verifiers, in both vertex orders, and the same for
+//! every number of threads, budget and backend; refusals; faults.
+
+mod support;
+
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use support::{AMPLE, components, import_with, open, original_of, table, threads};
+use tegula_algorithms::conductance::{self, NO_SET};
+use tegula_algorithms::mis::{self, MisConfig};
+use tegula_algorithms::mst;
+use tegula_algorithms::wcc::{self, Method, WccConfig};
+use tegula_algorithms::{Error, Result};
+use tegula_engine::{Estimate, Graph, RunOptions, open_graph};
+use tegula_store::import::{ImportConfig, VertexOrder};
+use tegula_store::read::{Backend, Fault, FaultPlan};
+use tegula_store::rows::RowEncoding;
+use tegula_testkit::{
+    EdgeList, Scratch, XorShift, matching, small_graphs, verify_conductance, verify_mis,
+    verify_mst, verify_wcc,
+};
+
+const ORDERS: [VertexOrder; 2] = [VertexOrder::Given, VertexOrder::Degree];
+const WCC: WccConfig = WccConfig { method: Method::Traversal };
+
+fn with_rows(order: VertexOrder, undirected: bool) -> ImportConfig {
+    let rows = Some(RowEncoding::default());
+    ImportConfig { order: Some(order), undirected, rows, ..Default::default() }
+}
+
+/// The graph with weights: few different ones, some below 0, so that many are equal.
+fn weighted(graph: &EdgeList, seed: u64) -> EdgeList {
+    let mut random = XorShift::new(seed);
+    let weights = graph.edges.iter().map(|_| random.below(7) as f32 - 2.0).collect();
+    EdgeList { weights: Some(weights), ..graph.clone() }
+}
+
+/// Original ids in one of three sets, most of them.
+fn sets_of(vertices: &[u64]) -> Vec<(u64, u64)> {
+    let mut random = XorShift::new(vertices.len() as u64);
+    let mut sets: Vec<(u64, u64)> =
+        vertices.iter().map(|&vertex| (vertex, random.below(4))).collect();
+    sets.retain(|&(_, set)| set < 3);
+    sets
+}
+
+/// All that traversals find, in original ids.
+#[derive(Debug, PartialEq)]
+struct Answers {
+    components: Vec<(u64, u64)>,
+    members: Vec<(u64, bool)>,
+    forest: Vec<(u64, u64, f32)>,
+    sets: Vec<(u64, u64, u64, u64)>,
+}
+
+/// One way to run.
+#[derive(Debug, Clone)]
+struct Way {
+    threads: usize,
+    has_least_memory: bool,
+    backend: Backend,
+}
+
+impl Way {
+    fn ample(threads: usize) -> Way {
+        Way { threads, has_least_memory: false, backend: Backend::Auto }
+    }
+
+    fn open(&self, directory: &Path, needed: Estimate) -> Result<(Graph, RunOptions<'static>)> {
+        let memory = if self.has_least_memory { needed.needed() } else { AMPLE };
+        let graph = open_graph(directory, memory, self.backend.clone())?;
+        Ok((graph, RunOptions { memory, threads: self.threads, ..Default::default() }))
+    }
+
+    fn run(&self, directory: &Path) -> Result<Answers> {
+        let probe = open(directory);
+        let (graph, options) = self.open(directory, wcc::estimate_traversal(&probe))?;
+        let roots = wcc::run(&graph, WCC, &options)?.roots;
+        let (graph, options) = self.open(directory, mis::estimate(&probe)?)?;
+        let members = mis::run(&graph, MisConfig { seed: 5 }, &options)?.members;
+        let (graph, options) = self.open(directory, mst::estimate(&probe)?)?;
+        let forest = mst::run(&graph, &options)?;
+        Ok(Answers {
+            components: components(&probe, &roots),
+            members: table(&probe, &members, |member| member),
+            forest: named(&probe, &forest.edges),
+            sets: self.conductance(directory)?,
+        })
+    }
+
+    fn conductance(&self, directory: &Path) -> Result<Vec<(u64, u64, u64, u64)>> {
+        let probe = open(directory);
+        let originals = original_of(&probe);
+        let mut sorted = originals.clone();
+        sorted.sort_unstable();
+        let sets: HashMap<u64, u64> = sets_of(&sorted).into_iter().collect();
+        let set_of: Vec<u32> =
+            originals.iter().map(|id| sets.get(id).map_or(NO_SET, |&set| set as u32)).collect();
+        let (graph, options) = self.open(directory, conductance::estimate(&probe, 3))?;
+        let found = conductance::run(&graph, &set_of, 3, &options)?;
+        let rows = (0..).zip(&found.sets).filter(|(_, set)| set.vertices > 0);
+        Ok(rows.map(|(number, set)| (number, set.vertices, set.volume, set.cut)).collect())
+    }
+}
+
+/// Edges of a forest in original ids.
+fn named(graph: &Graph, edges: &[mst::ForestEdge]) -> Vec<(u64, u64, f32)> {
+    let mut ids = original_of(graph);
+    ids.sort_unstable();
+    let id = |rank: u32| ids[rank as usize];
+    edges.iter().map(|edge| (id(edge.source), id(edge.target), edge.weight)).collect()
+}
+
+fn verify(edges: &EdgeList, answers: &Answers) -> std::result::Result<(), String> {
+    verify_wcc(edges, &answers.components)?;
+    verify_mis(edges, &answers.members)?;
+    matching::exact(&tegula_testkit::mis(edges, 5), &answers.members)?;
+    verify_mst(edges, &answers.forest)?;
+    if tegula_testkit::mst(edges) != answers.forest {
+        return Err("another forest of the same weight".to_owned());
+    }
+    let sets = sets_of(&edges.vertices());
+    verify_conductance(edges, true, &sets, &answers.sets)?;
+    match tegula_testkit::conductance(edges, true, &sets) == answers.sets {
+        true => Ok(()),
+        false => Err(format!("{:?}", answers.sets)),
+    }
+}
+
+#[test]
+fn traversals_find_what_the_oracles_find_in_both_orders() {
+    for seed in 0..2 {
+        let scratch = Scratch::new();
+        for (name, edges) in small_graphs(seed) {
+            let edges = weighted(&edges, seed);
+            for order in ORDERS {
+                let name = format!("{name}-{}", order.name());
+                let directory = import_with(with_rows(order, true), scratch.path(), &name, &edges);
+                for threads in [1, 3] {
+                    let answers = Way::ample(threads).run(&directory).unwrap();
+                    verify(&edges, &answers).unwrap_or_else(|error| panic!("{name}: {error}"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn conductance_counts_both_directions_of_a_directed_graph() {
+    let scratch = Scratch::new();
+    for (name, edges) in small_graphs(4) {
+        for order in ORDERS {
+            let name = format!("{name}-{}", order.name());
+            let directory = import_with(with_rows(order, false), scratch.path(), &name, &edges);
+            let rows = Way::ample(2).conductance(&directory).unwrap();
+            verify_conductance(&edges, false, &sets_of(&edges.vertices()), &rows).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_set_without_edges_or_with_all_of_them_has_no_conductance() {
+    let scratch = Scratch::new();
+    let edges = EdgeList { isolated: vec![], ..EdgeList::new(vec![(0, 1), (1, 2), (3, 3)]) };
+    let config = with_rows(VertexOrder::Given, false);
+    let graph = open(&import_with(config, scratch.path(), "g", &edges));
+    let found = conductance::run(&graph, &[0, 0, 1, 0], 3, &threads(1)).unwrap();
+    let values: Vec<_> = found.sets.iter().map(|set| set.conductance(found.volume)).collect();
+    assert_eq!(values, [Some(1.0), Some(1.0), None]);
+    let found = conductance::run(&graph, &[0; 4], 1, &threads(1)).unwrap();
+    assert_eq!(found.sets[0].conductance(found.volume), None);
+}
+
+#[test]
+fn an_unweighted_graph_has_a_spanning_forest_too() {
+    let scratch = Scratch::new();
+    for (name, edges) in small_graphs(6) {
+        let config = with_rows(VertexOrder::Given, true);
+        let graph = open(&import_with(config, scratch.path(), name, &edges));
+        let found = mst::run(&graph, &threads(2)).unwrap();
+        assert_eq!(found.weight(), found.edges.len() as f64);
+        verify_mst(&edges, &named(&graph, &found.edges)).unwrap();
+    }
+}
+
+#[test]
+fn another_seed_gives_another_set() {
+    let scratch = Scratch::new();
+    let edges = EdgeList::new((0..500).map(|vertex| (vertex, vertex + 1)).collect());
+    let graph =
+        open(&import_with(with_rows(VertexOrder::Given, true), scratch.path(), "g", &edges));
+    let members = |seed| mis::run(&graph, MisConfig { seed }, &threads(2)).unwrap().members;
+    assert_eq!(members(1), members(1));
+    assert_ne!(members(1), members(2));
+}
+
+#[test]
+fn graphs_with_one_direction_or_without_rows_are_refused() {
+    let scratch = Scratch::new();
+    let edges = EdgeList::new(vec![(1, 0), (1, 2)]);
+    let config = with_rows(VertexOrder::Given, false);
+    let graph = open(&import_with(config, scratch.path(), "directed", &edges));
+    let one_direction = |result: Result<()>| {
+        assert!(matches!(result, Err(Error::OneDirection { .. })), "{result:?}");
+    };
+    one_direction(wcc::run(&graph, WCC, &threads(1)).map(drop));
+    one_direction(mis::run(&graph, MisConfig::default(), &threads(1)).map(drop));
+    one_direction(mst::run(&graph, &threads(1)).map(drop));
+    let config = ImportConfig { undirected: true, ..Default::default() };
+    let graph = open(&import_with(config, scratch.path(), "bare", &edges));
+    let no_rows = |result: Result<()>| match result {
+        Err(Error::Run(tegula_engine::Error::MissingLayout { layout: "rows", .. })) => {}
+        other => panic!("{other:?}"),
+    };
+    no_rows(wcc::run(&graph, WCC, &threads(1)).map(drop));
+    no_rows(mis::run(&graph, MisConfig::default(), &threads(1)).map(drop));
+    no_rows(mst::run(&graph, &threads(1)).map(drop));
+    no_rows(conductance::run(&graph, &[0; 3], 1, &threads(1)).map(drop).map_err(Error::from));
+}
+
+#[test]
+fn vertex_data_and_64_mib_are_enough() {
+    let scratch = Scratch::new();
+    let edges = tegula_generators::edges(&tegula_generators::Rmat::new(13, 8, 5).unwrap());
+    let edges = weighted(&EdgeList::new(edges), 5);
+    let directory = import_with(with_rows(VertexOrder::Degree, true), scratch.path(), "g", &edges);
+    let graph = open(&directory);
+    let vertices = u64::from(graph.vertex_count());
+    let estimates = [
+        (8, wcc::estimate_traversal(&graph)),
+        (6, mis::estimate(&graph).unwrap()),
+        (32, mst::estimate(&graph).unwrap()),
+        (8, conductance::estimate(&graph, 3)),
+    ];
+    for (bytes, estimate) in estimates {
+        assert!(estimate.needed() < (bytes + 4) * vertices + (64 << 20), "{bytes}: {estimate:?}");
+    }
+    let least = Way { has_least_memory: true, ..Way::ample(2) };
+    assert!(least.run(&directory).unwrap() == Way::ample(2).run(&directory).unwrap());
+}
+
+#[test]
+fn a_read_that_fails_is_the_error_of_the_run() {
+    let scratch = Scratch::new();
+    let edges = tegula_generators::edges(&tegula_generators::Rmat::new(12, 8, 5).unwrap());
+    let edges = weighted(&EdgeList::new(edges), 5);
+    let directory = import_with(with_rows(VertexOrder::Degree, true), scratch.path(), "g", &edges);
+    let expected = Way::ample(2).run(&directory).unwrap();
+    let mut errors = 0;
+    for nth in 1.. {
+        let plan = FaultPlan::new().nth(nth, Fault::Errno(5));
+        let backend = Backend::Auto.with_faults(&plan);
+        let result = Way { threads: 2, has_least_memory: true, backend }.run(&directory);
+        if plan.struck() == 0 {
+            break;
+        }
+        match result {
+            Err(Error::Run(error)) => {
+                assert!(matches!(error, tegula_engine::Error::Io { .. }), "read {nth}: {error}");
+                errors += 1;
+            }
+            // It was read ahead, and forgotten before it was needed.
+            Ok(answers) => assert!(answers == expected, "read {nth}"),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(errors > 10, "only {errors} errors");
+}
+
+/// Undirected graphs of 0 to 200 vertices: uniform or skewed, with loops and parallel edges.
+fn graphs() -> impl Strategy<Value = EdgeList> {
+    (1u32..=200, 1..=4, 0usize..=4, any::<u64>()).prop_flat_map(
+        |(vertices, skew, density, seed)| {
+            let end = (0.0..1.0f64)
+                .prop_map(move |fraction| (fraction.powi(skew) * f64::from(vertices)) as u64 * 3);
+            prop::collection::vec((end.clone(), end), 0..=density * vertices as usize)
+                .prop_map(move |edges| weighted(&EdgeList::new(edges), seed))
+        },
+    )
+}
+
+/// The files of a graph directory, for the backend that has no disk.
+fn in_memory(directory: &Path) -> HashMap<PathBuf, Vec<u8>> {
+    let paths = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    paths.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn every_way_to_run_gives_the_same(edges in graphs(), encoding in 0..3usize) {
+        for order in ORDERS {
+            let scratch = Scratch::new();
+            let rows = Some(RowEncoding::ALL[encoding]);
+            let config = ImportConfig { rows, ..with_rows(order, true) };
+            let directory = import_with(config, scratch.path(), "g", &edges);
+            let expected = Way::ample(1).run(&directory).unwrap();
+            prop_assert_eq!(verify(&edges, &expected), Ok(()));
+            let backends = [
+                Backend::Threads(NonZeroUsize::new(2).unwrap()),
+                Backend::Memory(in_memory(&directory)),
+            ];
+            for backend in backends {
+                for (threads, has_least_memory) in [(1, true), (3, true), (2, false)] {
+                    let way = Way { threads, has_least_memory, backend: backend.clone() };
+                    prop_assert!(way.run(&directory).unwrap() == expected, "{order:?}, {way:?}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! A priority queue as an order of visits.
+
+use std::cell::Cell;
+use std::cmp::Ordering;
+
+use dary_heap::QuaternaryHeap;
+use tegula_store::VertexId;
+
+use super::RunAhead;
+
+/// Entries at the top of the heap that are taken for what comes next.
+const TOP: usize = 256;
+
+/// Vertices by ascending priority, for Dijkstra's algorithm and its kin; of equal ones the smaller id
+/// comes first. The same vertex may wait several times: leave out what is done with by a
+/// [`Filter`](super::Filter).
+///
+/// The first entries of the array that the heap is kept in approximate what comes next. A visit may put
+/// something before them, so a single vertex is taken at a time.
+#[derive(Debug, Clone)]
+pub struct BestFirst<P: Ord> {
+    heap: QuaternaryHeap<Entry<P>>,
+}
+
+#[derive(Debug, Clone)]
+struct Entry<P> {
+    priority: P,
+    vertex: VertexId,
+    /// Has no part in the order, so it may change within the heap.
+    is_announced: Cell<bool>,
+}
+
+impl<P: Ord> Default for BestFirst<P> {
+    fn default() -> BestFirst<P> {
+        BestFirst { heap: QuaternaryHeap::new() }
+    }
+}
+
+impl<P: Ord> BestFirst<P> {
+    /// Adds a vertex, or adds it anew with another priority; the least comes first.
+    #[inline]
+    pub fn push(&mut self, vertex: VertexId, priority: P) {
+        self.heap.push(Entry { priority, vertex, is_announced: Cell::new(false) });
+    }
+
+    /// The least priority that waits.
+    pub fn least(&self) -> Option<&P> {
+        self.heap.peek().map(|entry| &entry.priority)
+    }
+
+    /// Entries that wait: 8 bytes each and those of a priority.
+    pub fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    /// Whether none waits.
+    pub fn is_empty(&self) -> bool {
+        self.heap.is_empty()
+    }
+
+    fn upcoming_entries(&self, reach: usize) -> impl Iterator<Item = &Entry<P>> + Clone {
+        self.heap.iter().take(TOP.min(reach)).filter(|entry| !entry.is_announced.get())
+    }
+}
+
+impl<P: Ord> RunAhead for BestFirst<P> {
+    #[inline]
+    fn take(&mut self, count: usize, taken: &mut Vec<VertexId>) {
+        if count > 0 {
+            taken.extend(self.heap.pop().map(|entry| entry.vertex));
+        }
+    }
+
+    fn upcoming(&self, reach: usize) -> impl Iterator<Item = VertexId> + Clone {
+        self.upcoming_entries(reach).map(|entry| entry.vertex)
+    }
+
+    fn announce(&mut self, count: usize) -> usize {
+        let announced = self.upcoming_entries(TOP).take(count);
+        count - announced.map(|entry| entry.is_announced.set(true)).count()
+    }
+}
+
+impl<P: Ord> Ord for Entry<P> {
+    /// The greatest entry of the heap is that of the least priority.
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        (&other.priority, other.vertex).cmp(&(&self.priority, self.vertex))
+    }
+}
+
+impl<P: Ord> PartialOrd for Entry<P> {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<P: Ord> PartialEq for Entry<P> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl<P: Ord> Eq for Entry<P> {}

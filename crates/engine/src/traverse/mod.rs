@@ -1,0 +1,32 @@
+//! Traversals: rows in an order that unfolds while they are read, with the rows of upcoming vertices
+//! read ahead.
+//!
+//! ```text
+//!  RunAhead ---- take --------> Traversal ---- row, order --> the algorithm
+//!    | what comes next              |                            |
+//!    | what is upcoming ----------> prefetch                     | push
+//!    +<----------------------------------------------------------+
+//! ```
+//!
+//! An order ([`RunAhead`]) knows nothing of the graph, and the [`Traversal`] that drives it nothing of
+//! the algorithm. This is the upper half of the run-ahead prefetcher of RASP (A. Roy et al., University
+//! of Cambridge Computer Laboratory, Technical Report 823, 2012); the lower half is the cache of pages
+//! beneath [`RowReader`](tegula_store::rows::RowReader), which keeps the reads in flight at their
+//! target and knows what it holds.
+
+mod best_first;
+mod combine;
+mod open;
+mod order;
+mod traversal;
+mod vertex_set;
+
+#[cfg(test)]
+mod tests;
+
+pub use best_first::BestFirst;
+pub use combine::{Filter, Interleaved, Nested};
+pub use open::{RANGE_SIZE, estimate_rows, for_each_range, open_rows, rows_statistics};
+pub use order::{BreadthFirst, RunAhead, Sequential};
+pub use traversal::{Traversal, TraversalStatistics};
+pub use vertex_set::VertexSet;

@@ -1,0 +1,83 @@
+//! Rows within a budget, and passes over all of them.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use tegula_store::graph::Graph;
+use tegula_store::rows::RowReader;
+use tegula_store::{Error, Result};
+
+use crate::options::{PROCESS_OVERHEAD, RunOptions, RunStatistics};
+use crate::process::Process;
+use crate::run::Estimate;
+use crate::workers::Workers;
+
+/// Vertices that one worker passes over at a time.
+pub const RANGE_SIZE: u32 = 1 << 14;
+
+/// What a run on rows needs that itself holds `held` bytes.
+pub fn estimate_rows(graph: &Graph, has_weights: bool, held: u64) -> Estimate {
+    let cache_size_max = RowReader::cache_size_max(graph, has_weights);
+    Estimate {
+        vertex_bytes: held + RowReader::index_size(graph, has_weights),
+        stream_bytes_min: RowReader::CACHE_SIZE_MIN,
+        tile_bytes: cache_size_max.saturating_sub(RowReader::CACHE_SIZE_MIN),
+        overhead_bytes: PROCESS_OVERHEAD + 80 * graph.tiles().len() as u64,
+    }
+}
+
+/// Opens the rows of a graph, with a cache of what the budget leaves to a run that itself holds `held`
+/// bytes.
+///
+/// # Errors
+/// [`Error::MissingLayout`] where the graph has no rows, [`Error::OverBudget`] where they cannot be
+/// read within the budget; those of reading.
+pub fn open_rows(
+    graph: &Graph,
+    has_weights: bool,
+    held: u64,
+    options: &RunOptions<'_>,
+) -> Result<RowReader> {
+    let missing = || Error::MissingLayout { path: graph.directory().to_owned(), layout: "rows" };
+    if graph.manifest().rows.is_none() {
+        return Err(missing());
+    }
+    let needed = estimate_rows(graph, has_weights, held).needed();
+    if needed > options.memory {
+        let (what, budget) = ("the run by rows".to_owned(), options.memory);
+        return Err(Error::OverBudget { what, needed, budget });
+    }
+    let free = options.memory - needed + RowReader::CACHE_SIZE_MIN;
+    let cache_size = free.min(RowReader::cache_size_max(graph, has_weights));
+    RowReader::open(graph, has_weights, cache_size, &options.speed.targets)?.ok_or_else(missing)
+}
+
+/// A pass over all vertices by several workers: calls `visit` with the number and the ids of each
+/// [range](RANGE_SIZE). The rows of a range are a [`Traversal`](super::Traversal) of their own.
+///
+/// # Errors
+/// The first failure; cancellation; a worker that panicked.
+pub fn for_each_range(
+    rows: &RowReader,
+    options: &RunOptions<'_>,
+    visit: impl Fn(usize, Range<u32>) -> Result<()> + Sync,
+) -> Result<()> {
+    let vertices = rows.rows().vertex_count();
+    let workers = Workers { threads: options.threads, cancel: &options.cancel };
+    workers.for_each(vertices.div_ceil(RANGE_SIZE) as usize, &|index| {
+        let first = index as u32 * RANGE_SIZE;
+        visit(index, first..first.saturating_add(RANGE_SIZE).min(vertices))
+    })
+}
+
+/// What passes over rows, or one traversal of them, did: the time of each, and the edges that they saw.
+pub fn rows_statistics(rows: &RowReader, times: Vec<Duration>, edges: u64) -> RunStatistics {
+    RunStatistics {
+        iterations: times.len() as u64,
+        processes: vec![Process::Seek; times.len()],
+        iteration_times: times,
+        edges_processed: edges,
+        tiles_skipped: 0,
+        bytes_read: rows.bytes_read(),
+    }
+}

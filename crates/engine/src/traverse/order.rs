@@ -1,0 +1,117 @@
+//! Orders of visits: each knows which vertices come next and, as far as can be told, after those.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use tegula_store::VertexId;
+
+/// An order in which vertices are visited, separate from the graph: it tells what comes next and what is
+/// upcoming, and whoever visits adds what was found.
+///
+/// What is upcoming may be a guess. A wrong one costs time and changes no result.
+pub trait RunAhead {
+    /// Moves vertices that come next, up to `count` and at least one if there is any, to the end of
+    /// `taken`. It gives more than one only where no visit to an earlier one can change that the others
+    /// follow.
+    fn take(&mut self, count: usize, taken: &mut Vec<VertexId>);
+
+    /// The vertices that are expected next and were not [announced](RunAhead::announce), nearest first.
+    /// Those that lie anywhere, so that each may need a page of its own, are told only if they are
+    /// among the next `reach`.
+    fn upcoming(&self, reach: usize) -> impl Iterator<Item = VertexId> + Clone;
+
+    /// Notes that the first `count` of those upcoming are being read, and shows them no more. Returns how
+    /// many of `count` it did not have.
+    fn announce(&mut self, count: usize) -> usize;
+}
+
+/// Vertices by ascending id. An exact order: all that is upcoming is known.
+#[derive(Debug, Clone)]
+pub struct Sequential {
+    next: u32,
+    end: u32,
+    /// The first that was not announced.
+    ahead: u32,
+}
+
+impl Sequential {
+    /// The vertices with ids in a range.
+    pub fn new(ids: Range<u32>) -> Sequential {
+        Sequential { next: ids.start, end: ids.end.max(ids.start), ahead: ids.start }
+    }
+
+    fn upcoming_first(&self) -> u32 {
+        self.ahead.max(self.next)
+    }
+}
+
+impl RunAhead for Sequential {
+    #[inline]
+    fn take(&mut self, count: usize, taken: &mut Vec<VertexId>) {
+        let count = count.min((self.end - self.next) as usize) as u32;
+        taken.extend((self.next..self.next + count).map(VertexId));
+        self.next += count;
+    }
+
+    fn upcoming(&self, _reach: usize) -> impl Iterator<Item = VertexId> + Clone {
+        (self.upcoming_first()..self.end).map(VertexId)
+    }
+
+    fn announce(&mut self, count: usize) -> usize {
+        let first = self.upcoming_first();
+        let own = count.min((self.end - first) as usize);
+        self.ahead = first + own as u32;
+        count - own
+    }
+}
+
+/// A queue: the frontier of a breadth-first search. An exact order, as far as the queue reaches.
+#[derive(Debug, Clone, Default)]
+pub struct BreadthFirst {
+    queue: VecDeque<VertexId>,
+    /// So many at the front were announced.
+    announced: usize,
+}
+
+impl BreadthFirst {
+    /// An empty queue that takes up to so many vertices at a time without growing: 4 bytes each.
+    pub fn with_capacity(vertices: usize) -> BreadthFirst {
+        BreadthFirst { queue: VecDeque::with_capacity(vertices), announced: 0 }
+    }
+
+    /// Appends a vertex.
+    #[inline]
+    pub fn push(&mut self, vertex: VertexId) {
+        self.queue.push_back(vertex);
+    }
+
+    /// Vertices that wait.
+    pub fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Whether none waits.
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+}
+
+impl RunAhead for BreadthFirst {
+    #[inline]
+    fn take(&mut self, count: usize, taken: &mut Vec<VertexId>) {
+        let count = count.min(self.queue.len());
+        taken.extend(self.queue.drain(..count));
+        self.announced = self.announced.saturating_sub(count);
+    }
+
+    fn upcoming(&self, reach: usize) -> impl Iterator<Item = VertexId> + Clone {
+        let end = self.queue.len().min(reach).max(self.announced);
+        self.queue.range(self.announced..end).copied()
+    }
+
+    fn announce(&mut self, count: usize) -> usize {
+        let own = count.min(self.queue.len() - self.announced);
+        self.announced += own;
+        count - own
+    }
+}

@@ -1,0 +1,65 @@
+//! How well sets of vertices are separated from the rest.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::EdgeList;
+
+/// A set: its number, its vertices, its volume, its cut.
+pub type SetRow = (u64, u64, u64, u64);
+
+/// The figures of sets that are given as `(vertex, set)`, by number. The volume of a set counts the ends of
+/// edges in it, its cut the edges with one end in it. A loop has one end in an undirected graph.
+pub fn conductance(graph: &EdgeList, undirected: bool, sets: &[(u64, u64)]) -> Vec<SetRow> {
+    let set_of: HashMap<u64, u64> = sets.iter().copied().collect();
+    let mut rows: BTreeMap<u64, (u64, u64, u64)> = BTreeMap::new();
+    for &set in set_of.values() {
+        rows.entry(set).or_default().0 += 1;
+    }
+    for &(one, other) in &graph.edges {
+        let (own, beyond) = (set_of.get(&one), set_of.get(&other));
+        let ends = if undirected && one == other { vec![own] } else { vec![own, beyond] };
+        for set in ends.into_iter().flatten() {
+            let row = rows.get_mut(set).expect("every set has a row");
+            row.1 += 1;
+            row.2 += u64::from(own != beyond);
+        }
+    }
+    rows.into_iter().map(|(set, (vertices, volume, cut))| (set, vertices, volume, cut)).collect()
+}
+
+/// Checks the figures of each set by itself: of the ends of edges in it, those that are not at the cut belong
+/// to edges within it.
+pub fn verify_conductance(
+    graph: &EdgeList,
+    undirected: bool,
+    sets: &[(u64, u64)],
+    rows: &[SetRow],
+) -> Result<(), String> {
+    let mut numbers: Vec<u64> = sets.iter().map(|&(_, set)| set).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    if !rows.iter().map(|row| row.0).eq(numbers) {
+        return Err("other sets than were asked for".to_owned());
+    }
+    for &(set, vertices, volume, cut) in rows {
+        let mut members: Vec<u64> =
+            sets.iter().filter(|(_, other)| *other == set).map(|&(vertex, _)| vertex).collect();
+        members.sort_unstable();
+        members.dedup();
+        let is_in = |vertex: u64| members.binary_search(&vertex).is_ok();
+        let mut within = 0;
+        let mut leaving = 0;
+        for &(one, other) in &graph.edges {
+            match (is_in(one), is_in(other)) {
+                (true, true) if undirected && one == other => within += 1,
+                (true, true) => within += 2,
+                (false, false) => {}
+                _ => leaving += 1,
+            }
+        }
+        if (vertices, volume, cut) != (members.len() as u64, within + leaving, leaving) {
+            return Err(format!("set {set}: {vertices} vertices, volume {volume}, cut {cut}"));
+        }
+    }
+    Ok(())
+}
