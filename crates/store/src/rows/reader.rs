@@ -105,6 +105,12 @@ impl RowReader {
         self.pages.statistics()
     }
 
+    /// Bytes read so far, weights included.
+    pub fn bytes_read(&self) -> u64 {
+        let caches = std::iter::once(&self.pages).chain(&self.weights);
+        caches.map(|cache| cache.statistics()).map(|done| done.bytes_read + done.bytes_past).sum()
+    }
+
     /// Which share of the rows is in memory, about.
     pub fn held_fraction(&self) -> f64 {
         let held = self.pages.statistics().bytes_read.min(self.pages.capacity());
