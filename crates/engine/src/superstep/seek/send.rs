@@ -1,0 +1,192 @@
+//! Sending: along the rows of active vertices, into boxes or right into the accumulators.
+
+use std::ops::{ControlFlow, Range};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tegula_store::rows::{Row, RowBatch, RowReader};
+use tegula_store::{Result, VertexId};
+
+use crate::program::{EdgeWeight, Program};
+
+/// Rows that are brought into memory together.
+pub(super) const ROWS_PER_BATCH: usize = 64;
+/// Active vertices that are looked at for what to read ahead, at a time.
+const ROWS_AHEAD: usize = 1024;
+/// Messages of one worker between deliveries.
+pub(super) const MESSAGES_MAX: usize = 1 << 18;
+
+/// What the workers share while they send.
+pub(super) struct Sending<'s, P: Program> {
+    pub program: &'s P,
+    pub states: &'s [P::State],
+    pub settled: &'s [u64],
+    pub degrees: &'s [u32],
+    pub list: &'s [VertexId],
+    /// The first vertex of the list that no worker has taken.
+    pub next: &'s AtomicUsize,
+    /// The first vertex of the list that nobody has asked for.
+    pub ahead: &'s Mutex<usize>,
+    pub rows: &'s RowReader,
+}
+
+impl<P: Program> Sending<'_, P> {
+    /// Fills the boxes of a worker, until they are full or all is sent.
+    pub fn fill(&self, outbox: &mut Outbox<P::Message>) -> Result<()> {
+        loop {
+            if outbox.claimed.is_empty() {
+                let first = self.next.fetch_add(ROWS_PER_BATCH, Ordering::Relaxed);
+                let end = (first + ROWS_PER_BATCH).min(self.list.len());
+                if first >= end {
+                    return Ok(());
+                }
+                outbox.claimed = first..end;
+            }
+            self.read_ahead(outbox.claimed.start);
+            let mut batch = std::mem::take(&mut outbox.batch);
+            let sent = self.send_batch(outbox, &mut batch);
+            outbox.batch = batch;
+            if sent?.is_break() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Has the rows read that come next, unless another worker is at it.
+    pub fn read_ahead(&self, position: usize) {
+        if let Ok(mut ahead) = self.ahead.try_lock() {
+            *ahead = (*ahead).max(position);
+            let upcoming = &self.list[(*ahead).min(self.list.len())..];
+            *ahead += self.rows.prefetch(upcoming.iter().copied().take(ROWS_AHEAD));
+        }
+    }
+
+    /// Sends along the rows of as many claimed vertices as find room in memory. Breaks when the boxes
+    /// are full.
+    fn send_batch(
+        &self,
+        outbox: &mut Outbox<P::Message>,
+        batch: &mut RowBatch,
+    ) -> Result<ControlFlow<()>> {
+        let sources = &self.list[outbox.claimed.clone()];
+        let done = self.rows.for_each_row(sources, batch, |row| {
+            let skip = std::mem::take(&mut outbox.sent);
+            let end = self.send_row(row, skip, outbox)?;
+            outbox.edges += (end - skip) as u64;
+            if outbox.is_full() {
+                outbox.sent = end;
+                return Ok(ControlFlow::Break(()));
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        outbox.claimed.start += done;
+        Ok(if outbox.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    /// Sends along the edges of a row behind the first `skip`, until the sink is full; returns which edge
+    /// comes next.
+    pub fn send_row(
+        &self,
+        row: &Row<'_>,
+        skip: usize,
+        sink: &mut impl Sink<P::Message>,
+    ) -> Result<usize> {
+        let source = row.source();
+        let degree = if P::NEEDS_DEGREE { self.degrees[source.index()] } else { 0 };
+        let state = &self.states[source.index()];
+        let Some(signal) = self.program.signal(source, state, degree) else { return Ok(skip) };
+        let mut next = 0;
+        row.try_for_each(|target| {
+            let edge = next;
+            next += 1;
+            if edge < skip {
+                return ControlFlow::Continue(());
+            }
+            let weight = if P::Weight::IS_WEIGHTED { row.weight(edge) } else { 1.0 };
+            let message = self.program.along(signal, P::Weight::from_f32(weight));
+            let is_settled = P::SETTLES && bit(self.settled, target.index());
+            if !is_settled && self.program.is_news(&self.states[target.index()], message) {
+                sink.put(target, message)
+            } else {
+                ControlFlow::Continue(())
+            }
+        })?;
+        Ok(next)
+    }
+}
+
+/// Where messages go.
+pub(super) trait Sink<M> {
+    /// Takes a message; breaks when it is full.
+    fn put(&mut self, target: VertexId, message: M) -> ControlFlow<()>;
+}
+
+/// The accumulators of all targets.
+pub(super) struct Accumulators<'s, P: Program> {
+    pub program: &'s P,
+    pub messages: &'s mut [P::Message],
+    pub reached: &'s mut [Vec<VertexId>],
+    pub partition_log2: u32,
+}
+
+impl<P: Program> Sink<P::Message> for Accumulators<'_, P> {
+    #[inline(always)]
+    fn put(&mut self, target: VertexId, message: P::Message) -> ControlFlow<()> {
+        let accumulator = &mut self.messages[target.index()];
+        if *accumulator == self.program.identity() {
+            self.reached[target.index() >> self.partition_log2].push(target);
+        }
+        *accumulator = self.program.reduce(*accumulator, message);
+        ControlFlow::Continue(())
+    }
+}
+
+impl<M> Sink<M> for Outbox<M> {
+    #[inline(always)]
+    fn put(&mut self, target: VertexId, message: M) -> ControlFlow<()> {
+        let partition = target.index() >> self.partition_log2;
+        self.boxes[partition].push((target, message));
+        self.filled |= 1 << partition;
+        self.count += 1;
+        if self.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+impl<M> Outbox<M> {
+    fn is_full(&self) -> bool {
+        self.count >= MESSAGES_MAX
+    }
+
+    pub fn clear(&mut self) {
+        let mut filled = self.filled;
+        while filled != 0 {
+            self.boxes[filled.trailing_zeros() as usize].clear();
+            filled &= filled - 1;
+        }
+        (self.filled, self.count) = (0, 0);
+    }
+}
+
+/// The messages of one worker.
+pub(super) struct Outbox<M> {
+    /// log2 of the vertices of a partition.
+    pub partition_log2: u32,
+    /// By partition.
+    pub boxes: Vec<Vec<(VertexId, M)>>,
+    /// A bit for each box that is not empty.
+    pub filled: u64,
+    pub count: usize,
+    /// Edges along which was sent, news or not.
+    pub edges: u64,
+    /// Active vertices that this worker has taken and not done with, as a range of the list.
+    pub claimed: Range<usize>,
+    /// Edges of the first of them that are sent already.
+    pub sent: usize,
+    pub batch: RowBatch,
+}
+
+/// A bit of some words.
+#[inline(always)]
+fn bit(words: &[u64], index: usize) -> bool {
+    words[index / 64] >> (index % 64) & 1 == 1
+}
