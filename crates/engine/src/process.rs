@@ -6,6 +6,7 @@
 //! and the predictions are corrected by what the iterations before really took. No result depends on
 //! the choice.
 
+use std::fmt;
 use std::time::Duration;
 
 use tegula_store::VertexId;
@@ -86,6 +87,22 @@ impl Choice {
     /// Those of the workers for whom there is enough to do.
     pub(crate) fn workers<'r>(&self, workers: Workers<'r>) -> Workers<'r> {
         Workers { threads: if self.is_small { 1 } else { workers.threads }, ..workers }
+    }
+}
+
+impl fmt::Display for Choice {
+    /// The choice and its reason: `seek, 17 active, predicted in ms: seek 0.021, scan 12.1`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {} active", self.process.name(), self.active)?;
+        let predictions = [("seek", self.seek), ("pull", self.pull), ("scan", self.scan)];
+        let mut separator = ", predicted in ms: ";
+        for (name, seconds) in predictions {
+            if let Some(seconds) = seconds {
+                write!(f, "{separator}{name} {:.3}", 1e3 * seconds)?;
+                separator = ", ";
+            }
+        }
+        Ok(())
     }
 }
 

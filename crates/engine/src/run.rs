@@ -227,7 +227,7 @@ fn run_jobs(
         let took = started.elapsed();
         if let [choice] = choices[..] {
             chooser.learn(&choice, took);
-            tracing::debug!(iteration = statistics.iterations, ?choice, ?took);
+            tracing::debug!("iteration {}: {choice}; took {took:.3?}", statistics.iterations);
         }
         statistics.processes.extend(choices.first().map(|choice| choice.process));
         statistics.iterations += 1;
