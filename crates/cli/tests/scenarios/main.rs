@@ -14,3 +14,4 @@ mod probe;
 mod results;
 mod run;
 mod shop;
+mod traversals;
