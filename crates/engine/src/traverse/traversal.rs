@@ -1,6 +1,6 @@
 //! Rows in the order of a traversal.
 
-use tegula_store::rows::{Row, RowBatch, RowReader};
+use tegula_store::rows::{IndexWalk, Row, RowBatch, RowReader};
 use tegula_store::{Cancel, Result, VertexId};
 
 use super::RunAhead;
@@ -31,7 +31,10 @@ pub struct Traversal<'r, O> {
     /// How many upcoming rows may have pages that wait for them.
     reach: usize,
     batch: RowBatch,
-    /// Vertices whose turn it is; the rows of the first `held` are in the batch.
+    /// All rows are in memory for good, and need no batch.
+    needs_no_batch: bool,
+    walk: IndexWalk,
+    /// Vertices whose turn it is; the rows of the first `held` are in memory.
     taken: Vec<VertexId>,
     held: usize,
     /// Rows of the batch that were handed out.
@@ -60,6 +63,8 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
             runs_ahead: true,
             reach: (rows.page_capacity() / REACH_SHARE).max(REACH_MIN),
             batch: RowBatch::default(),
+            needs_no_batch: false,
+            walk: IndexWalk::default(),
             taken: Vec::new(),
             held: 0,
             given: 0,
@@ -86,8 +91,14 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
         if self.given == self.held && !self.fill()? {
             return Ok(None);
         }
-        let row = self.rows.row(&self.batch, self.given);
+        let index = self.given;
         self.given += 1;
+        let row = if self.needs_no_batch {
+            let row = self.rows.held_row(self.taken[index], &mut self.walk);
+            row.expect("what is in memory for good is never let go")
+        } else {
+            self.rows.row(&self.batch, index)
+        };
         Ok(Some((row, &mut self.order)))
     }
 
@@ -112,6 +123,12 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
         }
         if self.taken.is_empty() {
             return Ok(false);
+        }
+        self.needs_no_batch = self.rows.is_complete();
+        if self.needs_no_batch {
+            self.held = self.taken.len();
+            self.statistics.rows += self.held as u64;
+            return Ok(true);
         }
         if self.runs_ahead && self.since_look >= ROWS_PER_LOOK {
             self.look_ahead();

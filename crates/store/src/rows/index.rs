@@ -155,7 +155,7 @@ pub(super) struct RowIndex {
 
 /// Where a walk through the index has come to.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct IndexWalk {
+pub struct IndexWalk {
     chunk: Option<u32>,
     ends: Walk,
     edge_ends: Walk,

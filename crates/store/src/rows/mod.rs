@@ -31,7 +31,7 @@ pub use build::{RowsConfig, build};
 pub use ceesor::CeesorCode;
 pub use encoding::{RowCode, RowEncoding};
 pub use gap::GapCode;
-pub use index::RowExtent;
+pub use index::{IndexWalk, RowExtent};
 pub use opened::Rows;
 pub use plain::PlainCode;
 pub use reader::{Row, RowBatch, RowReader};

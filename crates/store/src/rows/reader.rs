@@ -253,9 +253,9 @@ impl RowReader {
         Ok(done)
     }
 
-    /// The row of a vertex, if it is in memory for good.
+    /// The row of a vertex, if it is in memory for good. `walk` is where the index was last looked at.
     #[inline]
-    fn held_row(&self, source: VertexId, walk: &mut IndexWalk) -> Option<Row<'_>> {
+    pub fn held_row(&self, source: VertexId, walk: &mut IndexWalk) -> Option<Row<'_>> {
         let extent = self.rows.extent_from(source, walk);
         let bytes = self.pages.held(&extent.bytes())?;
         let weights = match &self.weights {
