@@ -187,7 +187,7 @@ fn a_read_that_fails_ahead_is_reported_once_to_whoever_needed_the_row() {
         assert!(search(&rows, true).unwrap() == expected, "read {nth}");
         faults += 1;
     }
-    assert!(faults > 5, "only {faults} reads");
+    assert!(faults >= 3, "only {faults} reads");
 }
 
 #[test]

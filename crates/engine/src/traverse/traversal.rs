@@ -31,8 +31,8 @@ pub struct Traversal<'r, O> {
     /// How many upcoming rows may have pages that wait for them.
     reach: usize,
     batch: RowBatch,
-    /// All rows are in memory for good, and need no batch.
-    needs_no_batch: bool,
+    /// All rows are in memory for good: then most need no batch.
+    is_in_memory: bool,
     walk: IndexWalk,
     /// Vertices whose turn it is; the rows of the first `held` are in memory.
     taken: Vec<VertexId>,
@@ -63,7 +63,7 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
             runs_ahead: true,
             reach: (rows.page_capacity() / REACH_SHARE).max(REACH_MIN),
             batch: RowBatch::default(),
-            needs_no_batch: false,
+            is_in_memory: false,
             walk: IndexWalk::default(),
             taken: Vec::new(),
             held: 0,
@@ -91,14 +91,16 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
         if self.given == self.held && !self.fill()? {
             return Ok(None);
         }
-        let index = self.given;
-        self.given += 1;
-        let row = if self.needs_no_batch {
-            let row = self.rows.held_row(self.taken[index], &mut self.walk);
-            row.expect("what is in memory for good is never let go")
+        let row = if !self.is_in_memory {
+            self.rows.row(&self.batch, self.given)
+        } else if let Some(row) = self.rows.held_row(self.taken[self.given], &mut self.walk) {
+            row
         } else {
-            self.rows.row(&self.batch, index)
+            // It lies in two pieces.
+            self.rows.get(&self.taken[self.given..=self.given], &mut self.batch)?;
+            self.rows.row(&self.batch, 0)
         };
+        self.given += 1;
         Ok(Some((row, &mut self.order)))
     }
 
@@ -124,8 +126,8 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
         if self.taken.is_empty() {
             return Ok(false);
         }
-        self.needs_no_batch = self.rows.is_complete();
-        if self.needs_no_batch {
+        self.is_in_memory = self.rows.is_complete();
+        if self.is_in_memory {
             self.held = self.taken.len();
             self.statistics.rows += self.held as u64;
             return Ok(true);
