@@ -5,8 +5,8 @@
 //! cargo run --release -p tegula-engine --example run_ahead -- GRAPH [PERCENT [SECONDS]]
 //! ```
 //!
-//! `PERCENT` of the rows find room in the cache, by default 5. Each measurement ends after so many
-//! `SECONDS` at the latest, by default 10; what counts is the rate.
+//! `PERCENT` of the rows find room in the cache, by default 5. Without run-ahead a measurement ends after
+//! so many `SECONDS` at the latest, by default 10; with run-ahead it visits the same rows.
 
 #![expect(clippy::print_stdout, reason = "an example shows what it finds")]
 
@@ -33,17 +33,21 @@ fn main() -> Result<(), Box<dyn Error>> {
         let open = || RowReader::open(&graph, false, cache_size, &Speed::default().targets);
         for is_breadth_first in [true, false] {
             let mut rates = Vec::new();
+            let mut count_max = u64::MAX;
             for runs_ahead in [false, true] {
                 let rows = open()?.ok_or("it has no rows")?;
                 if name == "memory" {
-                    sequential(&rows, hub, true, Duration::MAX)?;
+                    sequential(&rows, hub, true, (u64::MAX, Duration::MAX))?;
                 }
                 let run = if is_breadth_first { breadth_first } else { sequential };
-                rates.push(run(&rows, hub, runs_ahead, limit)?);
+                let limits = (count_max, if runs_ahead { Duration::MAX } else { limit });
+                let (count, seconds) = run(&rows, hub, runs_ahead, limits)?;
+                count_max = count;
+                rates.push(count as f64 / seconds);
                 let statistics = rows.statistics();
                 println!(
                     "{name}, breadth-first {is_breadth_first:5}, run-ahead {runs_ahead:5}: {:>10.0} \
-                     rows/s, hit rate {:.2} %, {} requests for {} pages",
+                     rows/s of {count_max}, hit rate {:.2} %, {} requests for {} pages",
                     rates[rates.len() - 1],
                     100.0 * statistics.hit_rate(),
                     statistics.requests,
@@ -56,34 +60,37 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Rows a second of a search from a vertex.
+/// The most rows, and the longest time.
+type Limits = (u64, Duration);
+
+/// Rows and seconds of a search from a vertex.
 fn breadth_first(
     rows: &RowReader,
     source: VertexId,
     runs_ahead: bool,
-    limit: Duration,
-) -> Result<f64, Box<dyn Error>> {
+    limits: Limits,
+) -> Result<(u64, f64), Box<dyn Error>> {
     let visited = VertexSet::new(rows.rows().vertex_count());
     let mut frontier = BreadthFirst::with_capacity(rows.rows().vertex_count() as usize);
     visited.insert(source);
     frontier.push(source);
-    rate(rows, frontier, runs_ahead, limit, |target, frontier| {
+    rate(rows, frontier, runs_ahead, limits, |target, frontier| {
         if visited.insert(target) {
             frontier.push(target);
         }
     })
 }
 
-/// Rows a second of a pass.
+/// Rows and seconds of a pass.
 fn sequential(
     rows: &RowReader,
     _source: VertexId,
     runs_ahead: bool,
-    limit: Duration,
-) -> Result<f64, Box<dyn Error>> {
+    limits: Limits,
+) -> Result<(u64, f64), Box<dyn Error>> {
     let mut sum = 0u64;
     let order = Sequential::new(0..rows.rows().vertex_count());
-    let rate = rate(rows, order, runs_ahead, limit, |target, _| sum += u64::from(target.0));
+    let rate = rate(rows, order, runs_ahead, limits, |target, _| sum += u64::from(target.0));
     std::hint::black_box(sum);
     rate
 }
@@ -92,9 +99,9 @@ fn rate<O: RunAhead>(
     rows: &RowReader,
     order: O,
     runs_ahead: bool,
-    limit: Duration,
+    limits: Limits,
     mut visit: impl FnMut(VertexId, &mut O),
-) -> Result<f64, Box<dyn Error>> {
+) -> Result<(u64, f64), Box<dyn Error>> {
     let cancel = Cancel::default();
     let mut traversal = Traversal::new(rows, order, &cancel);
     if !runs_ahead {
@@ -105,9 +112,10 @@ fn rate<O: RunAhead>(
     while let Some((row, order)) = traversal.next_row()? {
         row.for_each(|target| visit(target, order))?;
         count += 1;
-        if count.is_multiple_of(256) && started.elapsed() > limit {
+        let is_late = count.is_multiple_of(256) && started.elapsed() > limits.1;
+        if is_late || count == limits.0 {
             break;
         }
     }
-    Ok(count as f64 / started.elapsed().as_secs_f64())
+    Ok((count, started.elapsed().as_secs_f64()))
 }

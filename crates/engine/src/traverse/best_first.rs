@@ -65,10 +65,8 @@ impl<P: Ord> BestFirst<P> {
 
 impl<P: Ord> RunAhead for BestFirst<P> {
     #[inline]
-    fn take(&mut self, count: usize, taken: &mut Vec<VertexId>) {
-        if count > 0 {
-            taken.extend(self.heap.pop().map(|entry| entry.vertex));
-        }
+    fn take(&mut self, _count: usize, taken: &mut Vec<VertexId>) {
+        taken.extend(self.heap.pop().map(|entry| entry.vertex));
     }
 
     fn upcoming(&self, reach: usize) -> impl Iterator<Item = VertexId> + Clone {

@@ -25,7 +25,7 @@ impl<I: RunAhead, O: RunAhead> RunAhead for Nested<I, O> {
         let before = taken.len();
         self.inner.take(count, taken);
         if taken.len() == before {
-            self.outer.take(count.min(1), taken);
+            self.outer.take(1, taken);
         }
     }
 
@@ -77,10 +77,10 @@ impl<O: RunAhead> Interleaved<O> {
 
 impl<O: RunAhead> RunAhead for Interleaved<O> {
     /// One at a time, so that [`Interleaved::last`] tells where it came from.
-    fn take(&mut self, count: usize, taken: &mut Vec<VertexId>) {
+    fn take(&mut self, _count: usize, taken: &mut Vec<VertexId>) {
         let before = taken.len();
         for index in self.in_turn() {
-            self.orders[index].take(count.min(1), taken);
+            self.orders[index].take(1, taken);
             if taken.len() > before {
                 (self.last, self.next) = (index, (index + 1) % self.orders.len());
                 return;
@@ -144,9 +144,9 @@ impl<O: RunAhead, F: Fn(VertexId) -> bool> Filter<O, F> {
 impl<O: RunAhead, F: Fn(VertexId) -> bool> RunAhead for Filter<O, F> {
     /// One at a time, since a visit may change who passes.
     #[inline]
-    fn take(&mut self, count: usize, taken: &mut Vec<VertexId>) {
+    fn take(&mut self, _count: usize, taken: &mut Vec<VertexId>) {
         let before = taken.len();
-        while count > 0 {
+        loop {
             taken.truncate(before);
             self.order.take(1, taken);
             if taken.get(before).is_none_or(|&vertex| (self.passes)(vertex)) {

@@ -10,9 +10,9 @@ use tegula_store::VertexId;
 ///
 /// What is upcoming may be a guess. A wrong one costs time and changes no result.
 pub trait RunAhead {
-    /// Moves vertices that come next, up to `count` and at least one if there is any, to the end of
-    /// `taken`. It gives more than one only where no visit to an earlier one can change that the others
-    /// follow.
+    /// Moves vertices that come next to the end of `taken`: up to `count`, which is not 0, and at least
+    /// one if there is any. It gives more than one only where no visit to an earlier one can change that
+    /// the others follow.
     fn take(&mut self, count: usize, taken: &mut Vec<VertexId>);
 
     /// The vertices that are expected next and were not [announced](RunAhead::announce), nearest first.
