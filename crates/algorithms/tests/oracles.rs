@@ -1,21 +1,49 @@
-//! Every algorithm against an oracle that shares no code with it, on every odd small graph, in both
-//! vertex orders.
+//! Every algorithm against an oracle that shares no code with it, on every odd small graph, in every
+//! vertex order; those that may follow rows with every executor and encoding.
 
 mod support;
 
-use support::{components, find, import_edges, import_with, open, original_of, table, threads};
+use support::{
+    EXECUTORS, components, find, import_edges, import_with, open, original_of, table, threads,
+    with_executor,
+};
 use tegula_algorithms::Error;
 use tegula_algorithms::bfs::Bfs;
 use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_algorithms::sssp::{self, SsspConfig};
 use tegula_algorithms::wcc::{self, Method, WccConfig};
-use tegula_engine::{Graph, VertexId};
+use tegula_engine::{Executor, Graph, VertexId};
 use tegula_store::import::{ImportConfig, VertexOrder};
+use tegula_store::rows::RowEncoding;
 use tegula_testkit::{
-    EdgeList, Scratch, pagerank_until, small_graphs, verify_bfs, verify_pagerank,
-    verify_personalized_pagerank, verify_wcc,
+    EdgeList, Scratch, matching, pagerank_until, small_graphs, sssp as sssp_oracle, verify_bfs,
+    verify_pagerank, verify_personalized_pagerank, verify_sssp, verify_wcc,
 };
 
 const ORDERS: [VertexOrder; 3] = [VertexOrder::Given, VertexOrder::Degree, VertexOrder::Dfs];
+
+/// Runs a check on every small graph, imported in every order, with rows in each encoding in turn.
+fn on_small_graphs_with_rows(undirected: bool, check: impl Fn(&EdgeList, &Graph)) {
+    let mut encodings = RowEncoding::ALL.into_iter().cycle();
+    for seed in 0..3 {
+        let scratch = Scratch::new();
+        for (name, mut edges) in small_graphs(seed) {
+            for order in ORDERS {
+                let rows = encodings.next();
+                let config =
+                    ImportConfig { order: Some(order), rows, undirected, ..Default::default() };
+                let name = format!("{name}-{}", order.name());
+                let directory = import_with(config, scratch.path(), &name, &edges);
+                let graph = if undirected { edges.undirected() } else { edges.clone() };
+                check(&graph, &open(&directory));
+                // The next order has weights, the one behind it others.
+                edges = edges.weighted(seed);
+            }
+            // Four steps for three orders: each encoding meets each.
+            encodings.next();
+        }
+    }
+}
 
 /// Runs a check on every small graph, imported in every order.
 fn on_small_graphs(check: impl Fn(&EdgeList, &Graph)) {
@@ -109,20 +137,78 @@ fn pagerank_with_a_tolerance_stops_where_the_oracle_stops() {
     });
 }
 
+/// The first vertex, one in the middle, the last.
+fn sources(edges: &EdgeList) -> Vec<u64> {
+    let vertices = edges.vertices();
+    let sources = [vertices.first(), vertices.get(vertices.len() / 2), vertices.last()];
+    sources.into_iter().flatten().copied().collect()
+}
+
 #[test]
-fn bfs_finds_shortest_paths_from_every_kind_of_source() {
-    on_small_graphs(|edges, graph| {
-        let vertices = edges.vertices();
-        for source in [vertices.first(), vertices.get(vertices.len() / 2), vertices.last()] {
-            let Some(&source) = source else { continue };
-            let outcome = Bfs::run(graph, find(graph, source), &threads(2)).unwrap();
-            let distances = table(graph, &outcome.states, |s| s.distance().map(u64::from));
+fn bfs_finds_shortest_paths_from_every_kind_of_source_by_every_executor() {
+    for undirected in [false, true] {
+        on_small_graphs_with_rows(undirected, |edges, graph| {
             let originals = original_of(graph);
-            let parents =
-                table(graph, &outcome.states, |s| s.parent().map(|p| originals[p.index()]));
-            verify_bfs(edges, source, &distances, Some(&parents)).unwrap();
+            for source in sources(edges) {
+                let run = |executor| {
+                    let options = with_executor(executor, 2);
+                    Bfs::run(graph, find(graph, source), &options).unwrap().states
+                };
+                let states = run(Executor::Scan);
+                let distances = table(graph, &states, |s| s.distance().map(u64::from));
+                let parents = table(graph, &states, |s| s.parent().map(|p| originals[p.index()]));
+                verify_bfs(edges, source, &distances, Some(&parents)).unwrap();
+                assert!(run(Executor::Seek) == states && run(Executor::Auto) == states);
+            }
+        });
+    }
+}
+
+#[test]
+fn sssp_finds_the_distances_of_the_oracle_to_the_bit_by_every_executor_and_delta() {
+    for undirected in [false, true] {
+        on_small_graphs_with_rows(undirected, |edges, graph| {
+            for source in sources(edges) {
+                let expected = sssp_oracle(edges, source);
+                for executor in EXECUTORS {
+                    for delta in [None, Some(1e-300), Some(0.1), Some(f64::MAX)] {
+                        let options = with_executor(executor, 2);
+                        let config = SsspConfig { delta };
+                        let found = sssp::run(graph, find(graph, source), config, &options);
+                        let found = table(graph, &found.unwrap().distances, |distance| distance);
+                        verify_sssp(edges, source, &found).unwrap();
+                        matching::exact(&expected, &found).unwrap();
+                    }
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn sssp_refuses_a_weight_that_shortens_a_path() {
+    // 0 -> 1 -> 2 -> 1 is a cycle of negative length: without a look at weights there is no end.
+    for wrong in [-2.0, -1e-30, f32::MIN] {
+        let scratch = Scratch::new();
+        let mut edges = EdgeList::new(vec![(0, 1), (1, 2), (2, 1), (7, 8)]);
+        edges.weights = Some(vec![1.0, 1.0, wrong, 1.0]);
+        let rows = Some(RowEncoding::Gap);
+        let config = ImportConfig { rows, ..Default::default() };
+        let graph = open(&import_with(config, scratch.path(), "g", &edges));
+        for executor in EXECUTORS {
+            let run = |source| {
+                let options = with_executor(executor, 2);
+                sssp::run(&graph, find(&graph, source), SsspConfig::default(), &options)
+            };
+            match run(0) {
+                Err(Error::NegativeWeight { graph: named }) => assert_eq!(named, graph.directory()),
+                other => panic!("{wrong}, {executor:?}: {other:?}"),
+            }
+            // No path from here leads over that edge.
+            let found = table(&graph, &run(7).unwrap().distances, |distance| distance);
+            assert_eq!(found[4], (8, 1.0));
         }
-    });
+    }
 }
 
 #[test]
@@ -136,17 +222,17 @@ fn union_find_finds_the_components() {
 }
 
 #[test]
-fn propagation_finds_the_components_of_undirected_graphs() {
-    let scratch = Scratch::new();
-    for (name, edges) in small_graphs(7) {
-        let config = ImportConfig { undirected: true, ..Default::default() };
-        let graph = open(&import_with(config, scratch.path(), name, &edges));
-        let config = WccConfig { method: Method::Propagation };
-        let found = wcc::run(&graph, config, &threads(2)).unwrap();
-        verify_wcc(&edges, &components(&graph, &found.roots)).unwrap();
-        let united = wcc::run(&graph, WccConfig::default(), &threads(2)).unwrap();
-        assert_eq!(found.roots, united.roots, "{name}: both name a component by its smallest id");
-    }
+fn propagation_finds_the_components_of_undirected_graphs_by_every_executor() {
+    on_small_graphs_with_rows(true, |edges, graph| {
+        let united = wcc::run(graph, WccConfig::default(), &threads(2)).unwrap();
+        verify_wcc(edges, &components(graph, &united.roots)).unwrap();
+        for executor in EXECUTORS {
+            let config = WccConfig { method: Method::Propagation };
+            let found = wcc::run(graph, config, &with_executor(executor, 2)).unwrap();
+            // Both name a component by its smallest id.
+            assert_eq!(found.roots, united.roots, "{executor:?}");
+        }
+    });
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Any small graph, in any order, with any number of threads, any budget and any backend: the answers
-//! of the oracles, and the same bits.
+//! Any small graph, in any order, with or without weights, with rows in any encoding, with any executor,
+//! number of threads, budget and backend: the answers of the oracles, and the same bits.
 
 mod support;
 
@@ -9,14 +9,21 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use support::{AMPLE, components, find, import_with, open, table};
+use support::{AMPLE, EXECUTORS, components, find, import_with, open, table, with_executor};
 use tegula_algorithms::bfs::{Bfs, Reached};
 use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_algorithms::sssp::{self, Sssp, SsspConfig};
 use tegula_algorithms::wcc::{self, Method, SmallestId, WccConfig};
-use tegula_engine::{Estimate, Graph, RunOptions, VertexId, estimate, open_graph};
+use tegula_engine::{
+    Estimate, Executor, Graph, Program, RunOptions, VertexId, estimate, estimate_rows, open_graph,
+};
 use tegula_store::import::{ImportConfig, VertexOrder};
 use tegula_store::read::Backend;
-use tegula_testkit::{EdgeList, Scratch, bfs, matching, verify_pagerank, wcc as wcc_oracle};
+use tegula_store::rows::RowEncoding;
+use tegula_testkit::{
+    EdgeList, Scratch, bfs, matching, sssp as sssp_oracle, verify_pagerank, verify_sssp,
+    wcc as wcc_oracle,
+};
 
 const ITERATIONS: usize = 6;
 const CONFIG: PageRankConfig =
@@ -40,8 +47,11 @@ fn graphs() -> impl Strategy<Value = Case> {
         prop::collection::vec((end.clone(), end), 0..=density * vertices as usize)
     });
     let repeated = prop::collection::vec((any::<Index>(), 1usize..20), 0..4);
-    (edges, repeated, select(&IDS[..]), any::<bool>(), any::<Index>()).prop_map(
-        |(mut edges, repeated, id, is_undirected, source)| {
+    let weights = prop::option::of(0u64..1000);
+    let rows = select(&RowEncoding::ALL[..]);
+    let choices = (select(&IDS[..]), any::<bool>(), any::<Index>(), weights, rows);
+    (edges, repeated, choices).prop_map(
+        |(mut edges, repeated, (id, is_undirected, source, weights, rows))| {
             for (index, times) in repeated {
                 if !edges.is_empty() {
                     let edge = *index.get(&edges);
@@ -49,11 +59,14 @@ fn graphs() -> impl Strategy<Value = Case> {
                 }
             }
             let edges = edges.into_iter().map(|(source, target)| (id(source), id(target)));
-            let input = EdgeList::new(edges.collect());
+            let mut input = EdgeList::new(edges.collect());
+            if let Some(seed) = weights {
+                input = input.weighted(seed);
+            }
             let graph = if is_undirected { input.undirected() } else { input.clone() };
             let vertices = graph.vertices();
             let source = (!vertices.is_empty()).then(|| *source.get(&vertices));
-            Case { input, is_undirected, graph, source }
+            Case { input, is_undirected, rows, graph, source }
         },
     )
 }
@@ -63,6 +76,7 @@ fn graphs() -> impl Strategy<Value = Case> {
 struct Case {
     input: EdgeList,
     is_undirected: bool,
+    rows: RowEncoding,
     /// What is to be made of the input: with both directions of every edge if it is undirected.
     graph: EdgeList,
     source: Option<u64>,
@@ -73,6 +87,8 @@ struct Case {
 struct Answers {
     ranks: Vec<u32>,
     reached: Option<Vec<Reached>>,
+    /// Of shortest paths.
+    lengths: Option<Vec<u64>>,
     roots: Vec<VertexId>,
     propagated: Option<Vec<VertexId>>,
 }
@@ -82,6 +98,7 @@ struct Answers {
 struct Way {
     threads: usize,
     has_least_memory: bool,
+    executor: Executor,
     backend: Backend,
 }
 
@@ -94,30 +111,42 @@ impl Way {
             Backend::Memory(in_memory(directory)),
         ];
         let mut ways = Vec::new();
-        for threads in [1, 2, 3, 8] {
-            for has_least_memory in [true, false] {
-                ways.extend(backends.iter().map(|backend| {
+        for (step, threads) in [1, 2, 3, 8].into_iter().enumerate() {
+            for (index, backend) in backends.iter().enumerate() {
+                let executor = EXECUTORS[(step + index) % EXECUTORS.len()];
+                for has_least_memory in [true, false] {
                     let backend = backend.clone();
-                    Way { threads, has_least_memory, backend }
-                }));
+                    ways.push(Way { threads, has_least_memory, executor, backend });
+                }
             }
         }
         ways
     }
 
     /// Opens the graph for a run that needs so much.
-    fn open(&self, directory: &Path, needed: Estimate) -> (Graph, RunOptions<'static>) {
-        let memory = if self.has_least_memory { needed.needed() } else { AMPLE };
+    fn open(&self, directory: &Path, needed: u64) -> (Graph, RunOptions<'static>) {
+        let memory = if self.has_least_memory { needed } else { AMPLE };
         let graph = open_graph(directory, memory, self.backend.clone()).unwrap();
-        (graph, RunOptions { memory, threads: self.threads, ..Default::default() })
+        (graph, RunOptions { memory, ..with_executor(self.executor, self.threads) })
+    }
+
+    /// What a run needs that may follow rows.
+    fn needed<P: Program>(&self, graph: &Graph) -> u64 {
+        let rows = match self.executor {
+            Executor::Seek => estimate_rows::<P>(graph, self.threads),
+            _ => 0,
+        };
+        estimate::<P>(graph, self.threads).needed() + rows
     }
 
     fn run(&self, directory: &Path, case: &Case) -> Answers {
         let probe = open(directory);
-        let pagerank = estimate::<PageRank>(&probe, self.threads);
-        let search = estimate::<Bfs>(&probe, self.threads);
-        let propagation = estimate::<SmallestId>(&probe, self.threads);
-        let union_find = Estimate { vertex_bytes: wcc::size(&probe), ..propagation };
+        let pagerank = estimate::<PageRank>(&probe, self.threads).needed();
+        let search = self.needed::<Bfs>(&probe);
+        let paths = self.needed::<Sssp>(&probe);
+        let propagation = self.needed::<SmallestId>(&probe);
+        let tiles = estimate::<SmallestId>(&probe, self.threads);
+        let union_find = Estimate { vertex_bytes: wcc::size(&probe), ..tiles }.needed();
 
         let (graph, options) = self.open(directory, pagerank);
         let ranks = PageRank::run(&graph, CONFIG, &options).unwrap().states;
@@ -125,6 +154,11 @@ impl Way {
         let reached = case
             .source
             .map(|source| Bfs::run(&graph, find(&graph, source), &options).unwrap().states);
+        let (graph, options) = self.open(directory, paths);
+        let lengths = case.source.map(|source| {
+            let found = sssp::run(&graph, find(&graph, source), SsspConfig::default(), &options);
+            found.unwrap().distances.iter().map(|length| length.to_bits()).collect()
+        });
         let roots = |method, needed| {
             let (graph, options) = self.open(directory, needed);
             wcc::run(&graph, WccConfig { method }, &options).unwrap().roots
@@ -132,6 +166,7 @@ impl Way {
         Answers {
             ranks: ranks.iter().map(|rank| rank.to_bits()).collect(),
             reached,
+            lengths,
             roots: roots(Method::UnionFind, union_find),
             propagated: case.is_undirected.then(|| roots(Method::Propagation, propagation)),
         }
@@ -152,6 +187,11 @@ fn verify_answers(case: &Case, graph: &Graph, answers: &Answers) -> Result<(), S
         let hops = table(graph, reached, |state| state.distance().map(u64::from));
         matching::exact(&bfs(&case.graph, source), &hops)?;
     }
+    if let (Some(source), Some(lengths)) = (case.source, &answers.lengths) {
+        let lengths = table(graph, lengths, f64::from_bits);
+        verify_sssp(&case.graph, source, &lengths)?;
+        matching::exact(&sssp_oracle(&case.graph, source), &lengths)?;
+    }
     let expected = wcc_oracle(&case.graph);
     matching::exact(&expected, &components(graph, &answers.roots))?;
     match &answers.propagated {
@@ -168,7 +208,8 @@ proptest! {
         for order in [VertexOrder::Given, VertexOrder::Degree, VertexOrder::Dfs] {
             let scratch = Scratch::new();
             let undirected = case.is_undirected;
-            let config = ImportConfig { order: Some(order), undirected, ..Default::default() };
+            let (order, rows) = (Some(order), Some(case.rows));
+            let config = ImportConfig { order, rows, undirected, ..Default::default() };
             let directory = import_with(config, scratch.path(), "g", &case.input);
             let mut ways = Way::all(&directory).into_iter();
             let expected = ways.next().unwrap().run(&directory, &case);

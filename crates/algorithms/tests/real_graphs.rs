@@ -2,14 +2,36 @@
 
 mod support;
 
-use support::{components, find, import_edges, open, table, threads};
+use support::{EXECUTORS, components, find, import_with, open, table, threads, with_executor};
 use tegula_algorithms::bfs::Bfs;
 use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_algorithms::sssp::{self, SsspConfig};
 use tegula_algorithms::wcc::{self, WccConfig};
-use tegula_store::import::VertexOrder;
+use tegula_engine::{Executor, Graph};
+use tegula_store::import::{ImportConfig, VertexOrder};
+use tegula_store::rows::RowEncoding;
 use tegula_testkit::facts::Facts;
 use tegula_testkit::graphalytics::{self, UNREACHED};
-use tegula_testkit::{Scratch, matching};
+use tegula_testkit::{EdgeList, Scratch, Table, data, matching, verify_sssp};
+
+/// Distances by original id.
+fn lengths(graph: &Graph, source: u64, executor: Executor) -> Table<f64> {
+    let options = with_executor(executor, 2);
+    let found = sssp::run(graph, find(graph, source), SsspConfig::default(), &options).unwrap();
+    table(graph, &found.distances, |distance| distance)
+}
+
+/// Imports with rows, in an order.
+fn import_with_rows(
+    scratch: &Scratch,
+    name: &str,
+    edges: &EdgeList,
+    order: VertexOrder,
+    rows: RowEncoding,
+) -> Graph {
+    let config = ImportConfig { order: Some(order), rows: Some(rows), ..Default::default() };
+    open(&import_with(config, scratch.path(), &format!("{name}-{order:?}-{rows:?}"), edges))
+}
 
 fn ten_rounds() -> PageRankConfig {
     PageRankConfig { stop: Stop::Iterations(10), ..Default::default() }
@@ -20,20 +42,23 @@ fn known_facts_hold_in_every_order() {
     for name in ["wiki-Vote", "email-Enron", "com-dblp.ungraph", "USA-road-BAY", "cnr-2000"] {
         let facts = Facts::of(name);
         let Some(edges) = facts.graph() else { continue };
-        for order in [VertexOrder::Given, VertexOrder::Degree, VertexOrder::Dfs] {
+        let orders = [VertexOrder::Given, VertexOrder::Degree, VertexOrder::Dfs];
+        for (order, rows) in orders.into_iter().zip(RowEncoding::ALL) {
             let scratch = Scratch::new();
-            let graph = open(&import_edges(scratch.path(), name, &edges, order));
+            let graph = import_with_rows(&scratch, name, &edges, order, rows);
             assert_eq!(u64::from(graph.vertex_count()), facts.vertices, "{name}");
 
             let source = find(&graph, facts.bfs.source);
-            let bfs = Bfs::run(&graph, source, &threads(2)).unwrap();
-            let levels = bfs.states.iter().filter_map(|state| state.distance());
-            let (mut reached, mut depth, mut sum) = (0, 0, 0);
-            for level in levels.map(u64::from) {
-                (reached, depth, sum) = (reached + 1, depth.max(level), sum + level);
+            for executor in [Executor::Auto, Executor::Scan] {
+                let bfs = Bfs::run(&graph, source, &with_executor(executor, 2)).unwrap();
+                let levels = bfs.states.iter().filter_map(|state| state.distance());
+                let (mut reached, mut depth, mut sum) = (0, 0, 0);
+                for level in levels.map(u64::from) {
+                    (reached, depth, sum) = (reached + 1, depth.max(level), sum + level);
+                }
+                let expected = (facts.bfs.reached, facts.bfs.depth, facts.bfs.sum);
+                assert_eq!((reached, depth, sum), expected, "{name}, {executor:?}");
             }
-            let expected = (facts.bfs.reached, facts.bfs.depth, facts.bfs.sum);
-            assert_eq!((reached, depth, sum), expected, "{name}");
 
             let found = wcc::run(&graph, WccConfig::default(), &threads(2)).unwrap();
             assert_eq!(found.count() as u64, facts.components, "{name}");
@@ -56,7 +81,13 @@ fn graphalytics_reference_outputs_match() {
     let Some(edges) = graphalytics::graph("p2p-Gnutella31/p2p-31", false) else { return };
     let edges = edges.undirected();
     let scratch = Scratch::new();
-    let graph = open(&import_edges(scratch.path(), "p2p-31", &edges, VertexOrder::Degree));
+    let (order, rows) = (VertexOrder::Degree, RowEncoding::Gap);
+    let graph = import_with_rows(&scratch, "p2p-31", &edges, order, rows);
+
+    for executor in EXECUTORS {
+        let expected = graphalytics::reference::<f64>("p2p-Gnutella31/p2p-31-SSSP.zst").unwrap();
+        matching::exact(&expected, &lengths(&graph, 6, executor)).unwrap();
+    }
 
     let expected = graphalytics::reference::<f64>("p2p-Gnutella31/p2p-31-PR.zst").unwrap();
     let outcome = PageRank::run(&graph, ten_rounds(), &threads(2)).unwrap();
@@ -72,4 +103,54 @@ fn graphalytics_reference_outputs_match() {
     let expected = graphalytics::reference::<u64>("p2p-Gnutella31/p2p-31-WCC.zst").unwrap();
     let found = wcc::run(&graph, WccConfig::default(), &threads(2)).unwrap();
     matching::equivalent(&expected, &components(&graph, &found.roots)).unwrap();
+}
+
+#[test]
+fn shortest_paths_are_those_of_the_graphalytics_references() {
+    for (stem, is_directed, source) in [
+        ("graphalytics/example-directed", true, 1),
+        ("graphalytics/example-undirected", false, 2),
+        ("graphalytics/test-sssp-directed", true, 1),
+    ] {
+        let Some(edges) = graphalytics::graph(stem, is_directed) else { continue };
+        let expected = graphalytics::reference::<f64>(&format!("{stem}-SSSP")).unwrap();
+        for rows in RowEncoding::ALL {
+            let scratch = Scratch::new();
+            let graph = import_with_rows(&scratch, "g", &edges, VertexOrder::Given, rows);
+            for executor in EXECUTORS {
+                let found = lengths(&graph, source, executor);
+                matching::epsilon(&expected, &found, matching::GRAPHALYTICS_EPSILON).unwrap();
+            }
+        }
+    }
+    let Some(edges) = graphalytics::graph("p2p-Gnutella31/p2p-31", true) else { return };
+    let expected = "p2p-Gnutella31/p2p-31-SSSP-directed.zst";
+    let expected = graphalytics::reference::<f64>(expected).unwrap();
+    let scratch = Scratch::new();
+    let (order, rows) = (VertexOrder::Dfs, RowEncoding::Ceesor);
+    let graph = import_with_rows(&scratch, "p2p-31", &edges, order, rows);
+    for executor in EXECUTORS {
+        matching::exact(&expected, &lengths(&graph, 6, executor)).unwrap();
+    }
+}
+
+#[test]
+fn shortest_paths_along_the_roads_of_california_are_as_long_as_they_are_known_to_be() {
+    let Some(path) = data::find("cal.weighted.txt.zst") else { return };
+    let edges = data::read_edge_list(&path).unwrap().undirected();
+    for rows in RowEncoding::ALL {
+        let scratch = Scratch::new();
+        let graph = import_with_rows(&scratch, "cal", &edges, VertexOrder::Dfs, rows);
+        for executor in EXECUTORS {
+            let found = lengths(&graph, 0, executor);
+            verify_sssp(&edges, 0, &found).unwrap();
+            assert_eq!(found.len(), 21_048);
+            let (farthest, length) = *found.iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
+            let sum: f64 = found.iter().map(|row| row.1).sum();
+            // Weights here are of single precision, those of the known answer of double.
+            let is_near = |found: f64, known: f64| (found - known).abs() < 1e-6 * known;
+            assert_eq!(farthest, 20_600);
+            assert!(is_near(length, 14.836895) && is_near(sum, 154_519.021_677_999_35));
+        }
+    }
 }

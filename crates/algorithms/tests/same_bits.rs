@@ -1,21 +1,24 @@
 //! Results are the same to the bit for every number of threads, every budget, every backend, every
-//! instruction set, and in company.
+//! instruction set, every executor and encoding of rows, and in company.
 
 mod support;
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use support::{AMPLE, import_edges, open, threads};
-use tegula_algorithms::bfs::Bfs;
+use support::{AMPLE, EXECUTORS, import_edges, import_with, open, threads, with_executor};
+use tegula_algorithms::bfs::{Bfs, Reached};
 use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
-use tegula_algorithms::wcc::{self, WccConfig};
+use tegula_algorithms::sssp::{self, SsspConfig};
+use tegula_algorithms::wcc::{self, Method, WccConfig};
 use tegula_engine::{
-    Error, Graph, Instructions, RunOptions, VertexId, estimate, open_graph, run_together,
+    Error, Executor, Graph, Instructions, PROCESS_OVERHEAD, Process, RunOptions, VertexId,
+    estimate, open_graph, run_together,
 };
 use tegula_generators::{Rmat, edges};
-use tegula_store::import::VertexOrder;
+use tegula_store::import::{ImportConfig, VertexOrder};
 use tegula_store::read::Backend;
+use tegula_store::rows::RowEncoding;
 use tegula_testkit::{EdgeList, Scratch};
 
 const CONFIG: PageRankConfig =
@@ -104,6 +107,125 @@ fn whatever_the_budget_and_the_backend() {
     let once = graph.tile_bytes();
     let read = outcome.statistics.bytes_read;
     assert!(read > 3 * once, "{read} bytes: with the least memory tiles stream in every iteration");
+}
+
+/// A graph on which a search scans, seeks and pulls, if it is undirected; with rows in an encoding.
+fn with_rows(scratch: &Scratch, undirected: bool, weighted: bool, rows: RowEncoding) -> PathBuf {
+    let graph = EdgeList::new(edges(&Rmat::new(15, 12, 9).unwrap()));
+    let graph = if weighted { graph.weighted(3) } else { graph };
+    let (order, rows) = (Some(VertexOrder::Degree), Some(rows));
+    let config = ImportConfig { order, rows, undirected, ..Default::default() };
+    import_with(config, scratch.path(), &format!("{rows:?}-{undirected}-{weighted}"), &graph)
+}
+
+/// What every way to come by edges gives alike: parents and distances, lengths of paths, components.
+#[derive(PartialEq)]
+struct Found {
+    reached: Vec<Reached>,
+    lengths: Vec<u64>,
+    roots: Option<Vec<VertexId>>,
+}
+
+fn find_all(graph: &Graph, options: &RunOptions<'_>) -> (Found, Vec<Process>) {
+    let source = VertexId(5);
+    let bfs = Bfs::run(graph, source, options).unwrap();
+    let sssp = sssp::run(graph, source, SsspConfig::default(), options).unwrap();
+    let propagation = WccConfig { method: Method::Propagation };
+    let wcc = graph.manifest().undirected.then(|| wcc::run(graph, propagation, options).unwrap());
+    let all =
+        [Some(&bfs.statistics), Some(&sssp.statistics), wcc.as_ref().map(|wcc| &wcc.statistics)];
+    let processes = all.into_iter().flatten().flat_map(|done| done.processes.clone()).collect();
+    let lengths = sssp.distances.iter().map(|distance| distance.to_bits()).collect();
+    (Found { reached: bfs.states, lengths, roots: wcc.map(|wcc| wcc.roots) }, processes)
+}
+
+/// Bytes without which a run along rows does not begin.
+fn least_to_seek(directory: &Path, threads: usize) -> u64 {
+    let graph = open(directory);
+    let too_little = PROCESS_OVERHEAD;
+    let options =
+        RunOptions { memory: too_little, threads, executor: Executor::Seek, ..Default::default() };
+    match sssp::run(&graph, VertexId(5), SsspConfig::default(), &options) {
+        Err(tegula_algorithms::Error::Run(Error::OverBudget { needed, .. })) => needed,
+        other => panic!("{:?}", other.map(|found| found.statistics)),
+    }
+}
+
+#[test]
+fn whatever_the_executor_and_the_encoding_of_rows() {
+    let scratch = Scratch::new();
+    for (undirected, weighted) in [(false, true), (true, false), (true, true)] {
+        let mut expected: Option<Found> = None;
+        let mut used = Vec::new();
+        for rows in RowEncoding::ALL {
+            let directory = with_rows(&scratch, undirected, weighted, rows);
+            let mut seen = |options: &RunOptions<'_>, backend| {
+                let graph = open_graph(&directory, options.memory, backend).unwrap();
+                let (found, processes) = find_all(&graph, options);
+                used.extend(processes);
+                match &expected {
+                    None => expected = Some(found),
+                    Some(expected) => assert!(
+                        found == *expected,
+                        "{rows:?}, {:?}, {} threads, {} bytes, undirected {undirected}, weighted \
+                         {weighted}",
+                        options.executor,
+                        options.threads,
+                        options.memory
+                    ),
+                }
+            };
+            seen(&with_executor(Executor::Scan, 1), Backend::Auto);
+            for threads in [1, 3] {
+                let least = least_to_seek(&directory, threads);
+                for executor in EXECUTORS {
+                    for memory in [least, least + (2 << 20), AMPLE] {
+                        let options = RunOptions { memory, ..with_executor(executor, threads) };
+                        seen(&options, Backend::Auto);
+                    }
+                    let two = NonZeroUsize::new(2).unwrap();
+                    seen(&with_executor(executor, threads), Backend::Threads(two));
+                }
+            }
+        }
+        assert!(used.contains(&Process::Scan) && used.contains(&Process::Seek));
+        assert_eq!(used.contains(&Process::Pull), undirected, "which is what it is for");
+    }
+}
+
+#[test]
+fn a_run_by_rows_that_cannot_fit_says_so_with_both_numbers() {
+    let scratch = Scratch::new();
+    let directory = with_rows(&scratch, false, true, RowEncoding::Gap);
+    let needed = least_to_seek(&directory, 2);
+    let run = |memory, executor| {
+        let graph = open_graph(&directory, memory, Backend::Auto).unwrap();
+        let options = RunOptions { memory, ..with_executor(executor, 2) };
+        sssp::run(&graph, VertexId(5), SsspConfig::default(), &options)
+    };
+    let found = run(needed, Executor::Seek).unwrap();
+    assert!(found.statistics.processes.iter().all(|process| *process == Process::Seek));
+    match run(needed - 1, Executor::Seek) {
+        Err(tegula_algorithms::Error::Run(Error::OverBudget { needed: again, budget, .. })) => {
+            assert_eq!((again, budget), (needed, needed - 1));
+        }
+        other => panic!("{:?}", other.map(|found| found.statistics)),
+    }
+    // Who leaves the choice gets what fits.
+    let scanned = run(needed - 1, Executor::Auto).unwrap();
+    assert!(scanned.statistics.processes.iter().all(|process| *process == Process::Scan));
+    assert_eq!(scanned.distances, found.distances);
+}
+
+#[test]
+fn rows_that_are_asked_for_and_not_there_are_missed() {
+    let scratch = Scratch::new();
+    let path = EdgeList::new(vec![(0, 1), (1, 2)]);
+    let graph = open(&import_edges(scratch.path(), "path", &path, VertexOrder::Given));
+    let result = Bfs::run(&graph, VertexId(0), &with_executor(Executor::Seek, 1));
+    assert!(matches!(result, Err(Error::MissingLayout { layout: "rows", .. })));
+    let done = Bfs::run(&graph, VertexId(0), &with_executor(Executor::Auto, 1)).unwrap();
+    assert_eq!(done.statistics.processes, [Process::Scan; 3]);
 }
 
 #[test]

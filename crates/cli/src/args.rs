@@ -93,14 +93,14 @@ pub struct GraphArgs {
 }
 
 impl GraphArgs {
-    /// Opens the graph for something that holds so many bytes of each vertex.
+    /// Opens the graph for something that holds so many bytes.
     ///
     /// # Errors
     /// Those of opening; [`Error::OverBudget`] when that cannot be held.
-    pub fn open(&self, what: &str, bytes_per_vertex: u64) -> Result<Graph> {
+    pub fn open(&self, what: &str, size: impl FnOnce(&Graph) -> u64) -> Result<Graph> {
         let budget = self.reading.budget.bytes();
         let graph = open_graph(&self.graph, budget, self.reading.io.backend(&self.graph))?;
-        let needed = bytes_per_vertex * u64::from(graph.vertex_count()) + PROCESS_OVERHEAD;
+        let needed = size(&graph) + PROCESS_OVERHEAD;
         if needed > budget {
             return Err(Error::OverBudget { what: what.to_owned(), needed, budget }.into());
         }

@@ -33,6 +33,15 @@ pub enum Failure {
         /// The id.
         id: String,
     },
+    /// Rows are to be built, but the graph directory takes no more files.
+    #[error("cannot add rows to {}: {source}", graph.display())]
+    #[diagnostic(help("import the graph with --layouts tiles,rows, or run with --executor scan"))]
+    RowsNotAdded {
+        /// The graph directory.
+        graph: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
     /// The graph holds what the algorithm has no answer for.
     #[error("{message}")]
     UnfitGraph {
@@ -82,6 +91,7 @@ impl Failure {
             Failure::ClosedPipe => 0,
             Failure::Usage { .. } => 2,
             Failure::NoSuchVertex { .. } | Failure::UnfitGraph { .. } => 3,
+            Failure::RowsNotAdded { .. } => 1,
             Failure::Store(error) => exit_code(error),
         }
     }

@@ -18,7 +18,9 @@ const BYTES_PER_VERTEX: u64 = 5;
 /// # Errors
 /// Those of opening and reading.
 pub fn info(args: &GraphArgs, session: &Session) -> Result<()> {
-    let graph = args.open("the summary of degrees", BYTES_PER_VERTEX)?;
+    let graph = args.open("the summary of degrees", |graph| {
+        BYTES_PER_VERTEX * u64::from(graph.vertex_count())
+    })?;
     let degrees = DegreeSummary::read(&graph)?;
     if session.json {
         return session.print_json(&to_json(&graph, &degrees));

@@ -2,14 +2,13 @@
 
 use std::time::Instant;
 
+use tegula_engine::Graph;
+
 use crate::args::GraphArgs;
 use crate::errors::Result;
 use crate::json::{self, Seconds};
 use crate::report::{self, Facts};
 use crate::session::Session;
-
-/// Bytes that checking holds of each vertex.
-const BYTES_PER_VERTEX: u64 = 12;
 
 /// Reads every byte of a graph and checks it.
 ///
@@ -17,7 +16,7 @@ const BYTES_PER_VERTEX: u64 = 12;
 /// The first damage that is found.
 pub fn verify(args: &GraphArgs, session: &Session) -> Result<()> {
     let started = Instant::now();
-    let graph = args.open("the check", BYTES_PER_VERTEX)?;
+    let graph = args.open("the check", Graph::verify_size)?;
     let checked = graph.verify(session.progress(), &session.cancel)?;
     let elapsed = started.elapsed();
     if session.json {

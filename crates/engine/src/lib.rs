@@ -21,7 +21,7 @@ pub use instructions::Instructions;
 pub use options::{PROCESS_OVERHEAD, RunOptions, RunStatistics, open_graph};
 pub use process::{Choice, Executor, Process};
 pub use program::{Activity, ApplyTo, EdgeWeight, Next, Program, Value};
-pub use run::{Estimate, Outcome, estimate, run, run_together};
+pub use run::{Estimate, Outcome, estimate, estimate_rows, run, run_together};
 
 pub use tegula_store::graph::Graph;
 pub use tegula_store::read::Speed;

@@ -53,6 +53,11 @@ pub fn estimate<P: Program>(graph: &Graph, threads: usize) -> Estimate {
     estimate_with(graph, threads, Supersteps::<P>::size(graph, threads), has_weights)
 }
 
+/// Bytes that a program needs beside its estimate to follow rows, at the least.
+pub fn estimate_rows<P: Program>(graph: &Graph, threads: usize) -> u64 {
+    Supersteps::<P>::rows_size(graph, threads) + Rows::size(graph) + RowReader::CACHE_SIZE_MIN
+}
+
 fn estimate_with(graph: &Graph, threads: usize, vertex_bytes: u64, weights: bool) -> Estimate {
     Estimate {
         vertex_bytes,

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use tempfile::Builder;
 
 use crate::error::{Error, Result};
@@ -147,6 +147,13 @@ fn make_locked(
 pub(crate) fn lock(path: &Path) -> io::Result<Option<File>> {
     let file = File::open(path)?;
     let is_locked = has_locked(flock(&file, FlockOperation::NonBlockingLockExclusive))?;
+    Ok(is_locked.then_some(file))
+}
+
+/// The same, once whoever holds the lock has let go of it.
+pub(crate) fn wait_for_lock(path: &Path) -> io::Result<Option<File>> {
+    let file = File::open(path)?;
+    let is_locked = has_locked(retry_on_intr(|| flock(&file, FlockOperation::LockExclusive)))?;
     Ok(is_locked.then_some(file))
 }
 

@@ -2,6 +2,8 @@
 
 use rayon::prelude::*;
 
+use crate::XorShift;
+
 /// A list of edges between original ids, in file order; loops and duplicates count as given.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct EdgeList {
@@ -17,6 +19,21 @@ impl EdgeList {
     /// An unweighted graph of these edges.
     pub fn new(edges: Vec<(u64, u64)>) -> Self {
         Self { edges, ..Self::default() }
+    }
+
+    /// The same edges with weights that are the same in every run: whole and broken ones, small and great
+    /// ones, and 0.
+    pub fn weighted(&self, seed: u64) -> Self {
+        let mut random = XorShift::new(seed);
+        let mut weigh = || match random.below(8) {
+            0 => 0.0,
+            1 => 1e-3 * random.fraction() as f32,
+            2 => 1e6 * random.fraction() as f32,
+            3..6 => random.below(16) as f32,
+            _ => random.fraction() as f32,
+        };
+        let weights = self.edges.iter().map(|_| weigh()).collect();
+        Self { weights: Some(weights), ..self.clone() }
     }
 
     /// All ids, ascending, each once.

@@ -5,7 +5,7 @@
 //! ordered by id, as the engine returns them.
 //!
 //! * [`graph`], [`small_graphs`](mod@small_graphs): edge lists, adjacency, and a family of odd cases;
-//! * [`pagerank`](mod@pagerank), [`bfs`](mod@bfs), [`wcc`](mod@wcc), [`mis`](mod@mis),
+//! * [`pagerank`](mod@pagerank), [`bfs`](mod@bfs), [`sssp`](mod@sssp), [`wcc`](mod@wcc), [`mis`](mod@mis),
 //!   [`conductance`](mod@conductance), [`mst`](mod@mst): an oracle and a verifier each;
 //! * [`matching`]: when two tables agree;
 //! * [`csc_pull`]: the yardstick for speed;
@@ -29,6 +29,7 @@ pub mod pagerank;
 pub mod random;
 pub mod scratch;
 pub mod small_graphs;
+pub mod sssp;
 pub mod wcc;
 
 pub use bfs::{bfs, verify_bfs};
@@ -43,6 +44,7 @@ pub use pagerank::{
 pub use random::XorShift;
 pub use scratch::Scratch;
 pub use small_graphs::small_graphs;
+pub use sssp::{sssp, verify_sssp};
 pub use wcc::{verify_wcc, wcc};
 
 /// A result: `(original id, value)`, ordered by id, one row per vertex.

@@ -2,8 +2,8 @@
 
 use tegula_testkit::{
     EdgeList, Table, bfs, conductance, mis, mst, pagerank, pagerank_until, personalized_pagerank,
-    small_graphs, verify_bfs, verify_conductance, verify_mis, verify_mst, verify_pagerank,
-    verify_personalized_pagerank, verify_wcc, wcc,
+    small_graphs, sssp, verify_bfs, verify_conductance, verify_mis, verify_mst, verify_pagerank,
+    verify_personalized_pagerank, verify_sssp, verify_wcc, wcc,
 };
 
 /// Parents for the distances: any vertex one hop closer.
@@ -40,6 +40,11 @@ fn right_answers_are_accepted_on_every_small_graph() {
         let Some(&source) = graph.vertices().first() else {
             continue;
         };
+        let weighted = graph.weighted(5);
+        for graph in [&graph, &weighted] {
+            verify_sssp(graph, source, &sssp(graph, source))
+                .unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
         let distances = bfs(&graph, source);
         let parents = parents(&graph, &distances);
         verify_bfs(&graph, source, &distances, Some(&parents))
@@ -75,6 +80,30 @@ fn every_wrong_distance_is_refused() {
     }
     verify_bfs(&graph, 0, &right[1..], None).unwrap_err();
     verify_bfs(&graph, 1, &right, None).unwrap_err();
+}
+
+#[test]
+fn every_wrong_length_of_a_path_is_refused() {
+    // Beside them a cycle of weight 0 that no path leads to.
+    let mut graph = EdgeList::new([two_pieces().edges, vec![(9, 8), (3, 0)]].concat());
+    graph.weights = Some(vec![0.5, 0.25, 2.0, 1.0, 0.0, 0.0, 0.0]);
+    let right = sssp(&graph, 0);
+    let none = f64::INFINITY;
+    assert_eq!(right, [(0, 0.0), (1, 0.5), (2, 0.75), (3, 2.75), (8, none), (9, none)]);
+    verify_sssp(&graph, 0, &right).unwrap();
+    for vertex in 0..right.len() {
+        for wrong in [none, 0.0, 0.5, 0.75, 1.0, 2.75, -1.0, f64::NAN] {
+            let mut distances = right.clone();
+            distances[vertex].1 = wrong;
+            let is_right = wrong == right[vertex].1;
+            assert_eq!(verify_sssp(&graph, 0, &distances).is_ok(), is_right, "{distances:?}");
+        }
+    }
+    let mut distances = right.clone();
+    (distances[4].1, distances[5].1) = (7.0, 7.0);
+    verify_sssp(&graph, 0, &distances).unwrap_err();
+    verify_sssp(&graph, 0, &right[1..]).unwrap_err();
+    verify_sssp(&graph, 1, &right).unwrap_err();
 }
 
 #[test]

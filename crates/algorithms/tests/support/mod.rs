@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tegula_engine::{Graph, RunOptions, VertexId, open_graph};
+use tegula_engine::{Executor, Graph, RunOptions, VertexId, open_graph};
 use tegula_store::graph::IdChunk;
 use tegula_store::import::{ImportConfig, VertexOrder, import};
 use tegula_store::read::Backend;
@@ -46,6 +46,14 @@ pub fn open(directory: &Path) -> Graph {
 pub fn threads(threads: usize) -> RunOptions<'static> {
     RunOptions { memory: AMPLE, threads, ..Default::default() }
 }
+
+/// The same with edges from where they are to come.
+pub fn with_executor(executor: Executor, count: usize) -> RunOptions<'static> {
+    RunOptions { executor, ..threads(count) }
+}
+
+/// Every way to come by edges.
+pub const EXECUTORS: [Executor; 3] = [Executor::Scan, Executor::Seek, Executor::Auto];
 
 /// Values by dense id as a table by original id.
 pub fn table<S: Copy, T>(graph: &Graph, states: &[S], value: impl Fn(S) -> T) -> Table<T> {

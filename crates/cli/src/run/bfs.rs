@@ -44,6 +44,10 @@ impl Runnable for BfsArgs {
         if self.parents { with_order_streamed(estimate, graph) } else { Ok(estimate) }
     }
 
+    fn rows_size(&self, graph: &Graph, threads: usize) -> Option<u64> {
+        Some(tegula_engine::estimate_rows::<Bfs>(graph, threads))
+    }
+
     fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Levels, RunStatistics)> {
         let source = find_vertex(graph, &self.source)?;
         let outcome = Bfs::run(graph, source, options)?;

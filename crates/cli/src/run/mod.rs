@@ -100,6 +100,11 @@ trait Runnable {
     /// What it needs of memory.
     fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate>;
 
+    /// Bytes that it needs beside those to follow rows; none where it reads each edge once at the most.
+    fn rows_size(&self, _graph: &Graph, _threads: usize) -> Option<u64> {
+        None
+    }
+
     /// Runs it.
     fn run(&self, graph: &Graph, options: &RunOptions<'_>)
     -> Result<(Self::Answer, RunStatistics)>;
@@ -132,23 +137,27 @@ fn execute<R: Runnable>(runnable: &R, session: &Session) -> Result<()> {
         let message = format!("{} follows rows, and cannot scan tiles", R::NAME);
         return Err(Failure::usage_with(message, "use --executor seek or auto"));
     }
+    let threads = args.threads.count();
     let mut graph = args.open()?;
-    let wants_rows = args.executor() == Executor::Seek || runnable.needs_rows();
-    if wants_rows && !args.estimate {
+    let seeks = args.executor() == Executor::Seek && runnable.rows_size(&graph, threads).is_some();
+    if (seeks || runnable.needs_rows()) && !args.estimate {
         graph = args.with_rows(graph, session)?;
     }
     if let Some(target) = &target {
         target.check_ids(&output::id_type(&graph))?;
     }
     let open = opened.elapsed();
-    let estimate = runnable.estimate(&graph, args.threads.count())?;
+    let mut estimate = runnable.estimate(&graph, threads)?;
+    if seeks {
+        estimate.vertex_bytes += runnable.rows_size(&graph, threads).unwrap_or(0);
+    }
     if args.estimate {
         return show_estimate(R::NAME, &graph, args, &estimate, session);
     }
     let progress = WithTotal { progress: session.progress(), iterations: runnable.iterations() };
     let options = RunOptions {
         memory: args.reading.budget.bytes(),
-        threads: args.threads.count(),
+        threads,
         executor: args.executor(),
         rows: None,
         speed: speed_of(graph.directory()),

@@ -1,13 +1,14 @@
 //! The options that every algorithm has.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use tegula_engine::{Executor, Graph, PROCESS_OVERHEAD, open_graph};
+use tegula_engine::{Error, Executor, Graph, PROCESS_OVERHEAD, open_graph};
 use tegula_store::rows::{self, RowEncoding, RowsConfig};
 
 use crate::args::{Reading, Threads};
-use crate::errors::Result;
+use crate::errors::{Failure, Result};
 use crate::output::Target;
 use crate::session::Session;
 
@@ -53,6 +54,12 @@ enum ExecutorChoice {
     Seek,
 }
 
+/// Whether a folder may not be written to or has no room.
+fn is_refused(kind: ErrorKind) -> bool {
+    use ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    matches!(kind, PermissionDenied | QuotaExceeded | ReadOnlyFilesystem | StorageFull)
+}
+
 impl RunArgs {
     /// The file that the table goes to.
     ///
@@ -74,7 +81,7 @@ impl RunArgs {
     /// The graph with the layout `rows`, which is built where it has none.
     ///
     /// # Errors
-    /// Those of building; [`tegula_store::Error::OverBudget`].
+    /// Those of building; [`tegula_store::Error::OverBudget`]; [`Failure::RowsNotAdded`].
     pub fn with_rows(&self, graph: Graph, session: &Session) -> Result<Graph> {
         if graph.manifest().rows.is_some() {
             return Ok(graph);
@@ -90,8 +97,13 @@ impl RunArgs {
         drop(graph);
         let backend = self.reading.io.backend(&self.graph);
         let graph = open_graph(&self.graph, budget / 4, backend)?;
-        rows::build(&graph, &config, session.progress(), &session.cancel)?;
-        self.open()
+        match rows::build(&graph, &config, session.progress(), &session.cancel) {
+            Ok(_) => self.open(),
+            Err(Error::Io { source, .. }) if is_refused(source.kind()) => {
+                Err(Failure::RowsNotAdded { graph: self.graph.clone(), source })
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// What may bring the edges.

@@ -53,6 +53,10 @@ impl Runnable for SsspArgs {
         Ok(tegula_engine::estimate::<Sssp>(graph, threads))
     }
 
+    fn rows_size(&self, graph: &Graph, threads: usize) -> Option<u64> {
+        Some(tegula_engine::estimate_rows::<Sssp>(graph, threads))
+    }
+
     fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Distances, RunStatistics)> {
         let source = find_vertex(graph, &self.source)?;
         let found = sssp::run(graph, source, SsspConfig { delta: self.delta }, options)?;

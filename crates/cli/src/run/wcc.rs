@@ -67,6 +67,11 @@ impl Runnable for WccArgs {
         with_order_streamed(Estimate { vertex_bytes, ..estimate }, graph)
     }
 
+    fn rows_size(&self, graph: &Graph, threads: usize) -> Option<u64> {
+        let size = || tegula_engine::estimate_rows::<SmallestId>(graph, threads);
+        matches!(self.method, How::Propagation).then(size)
+    }
+
     fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Components, RunStatistics)> {
         let method = match self.method {
             How::UnionFind => Method::UnionFind,

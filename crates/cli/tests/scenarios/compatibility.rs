@@ -10,18 +10,29 @@
 //! tegula import few.txt -o names --ids string --order given      # strings
 //! tegula import dense.txt -o dense --order given                 # ids are the ranks; rows and masks
 //! ```
+//!
+//! Of version 2, which has added rows, the same with each encoding of rows:
+//!
+//! ```sh
+//! tegula import few.txt -o weighted --weighted --order degree --row-encoding gap
+//! tegula import few.txt -o names --ids string --order given --row-encoding ceesor
+//! tegula import dense.txt -o dense --order given --row-encoding plain
+//! ```
 
 use std::fs;
 use std::path::Path;
 
-use tegula_testkit::{EdgeList, bfs, verify_pagerank, wcc};
+use tegula_testkit::{EdgeList, bfs, sssp, verify_pagerank, wcc};
 
 use crate::shop::{Shop, column, numbers, numbers_with_gaps};
 
-/// A shop with one of the graphs, as `g.tegula`, and one of the edge lists, as `g.txt`.
-fn shop_with(graph: &str, edges: &str) -> Shop {
+/// The versions of which there are graphs.
+const FORMATS: [u32; 2] = [1, 2];
+
+/// A shop with one of the graphs of a format, as `g.tegula`, and one of the edge lists, as `g.txt`.
+fn shop_with(format: u32, graph: &str, edges: &str) -> Shop {
     let shop = Shop::new();
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/format-1");
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/format-{format}"));
     shop.write("g.txt", fs::read(data.join(edges)).unwrap());
     fs::create_dir(shop.path("g.tegula")).unwrap();
     for entry in fs::read_dir(data.join(graph)).unwrap() {
@@ -71,8 +82,11 @@ fn table(header: &str, are_strings: bool, row: impl Fn(usize) -> String) -> Stri
 fn assert_answers_of_few(shop: &Shop, are_strings: bool) {
     let ranks = shop.tegula(PAGERANK).done().out;
     assert_eq!(ranks, table("rank", are_strings, |row| FEW[row].1.to_string()));
-    let hops = shop.tegula("run bfs g.tegula --source 10").done().out;
-    assert_eq!(hops, table("distance", are_strings, |row| FEW[row].2.to_owned()));
+    for executor in ["scan", "auto"] {
+        let hops = shop.tegula(&format!("run bfs g.tegula --source 10 --executor {executor}"));
+        let expected = table("distance", are_strings, |row| FEW[row].2.to_owned());
+        assert_eq!(hops.done().out, expected);
+    }
     // The smallest name of a component is the first in the order of bytes.
     let name = |row: usize| match FEW[row].3 {
         4294967295 if are_strings => "1099511627777".to_owned(),
@@ -83,31 +97,36 @@ fn assert_answers_of_few(shop: &Shop, are_strings: bool) {
 }
 
 #[test]
-fn graphs_of_format_1_say_what_they_hold() {
-    for (graph, edges, vertices, ids, is_weighted) in [
-        ("weighted", "few.txt", 16, "integer", true),
-        ("names", "few.txt", 16, "string", false),
-        ("dense", "dense.txt", 512, "range", false),
-    ] {
-        let shop = shop_with(graph, edges);
-        let facts = shop.tegula("info g.tegula --json").done().json();
-        let text = String::from_utf8(shop.read("g.txt")).unwrap();
-        let count = text.lines().filter(|line| !line.starts_with('#')).count();
-        assert_eq!(facts["format_version"], 1, "{graph}");
-        assert_eq!((&facts["vertices"], &facts["edges"]), (&vertices.into(), &count.into()));
-        assert_eq!((&facts["ids"], &facts["weighted"]), (&ids.into(), &is_weighted.into()));
+fn graphs_of_every_format_say_what_they_hold() {
+    for format in FORMATS {
+        for (graph, edges, vertices, ids, is_weighted) in [
+            ("weighted", "few.txt", 16, "integer", true),
+            ("names", "few.txt", 16, "string", false),
+            ("dense", "dense.txt", 512, "range", false),
+        ] {
+            let shop = shop_with(format, graph, edges);
+            let facts = shop.tegula("info g.tegula --json").done().json();
+            let text = String::from_utf8(shop.read("g.txt")).unwrap();
+            let count = text.lines().filter(|line| !line.starts_with('#')).count();
+            assert_eq!(facts["format_version"], format, "{graph}");
+            assert_eq!((&facts["vertices"], &facts["edges"]), (&vertices.into(), &count.into()));
+            assert_eq!((&facts["ids"], &facts["weighted"]), (&ids.into(), &is_weighted.into()));
+            assert_eq!(facts["bytes_per_edge"]["rows"].is_number(), format > 1);
+        }
     }
 }
 
 #[test]
-fn graphs_of_format_1_have_the_answers_that_they_always_had() {
-    assert_answers_of_few(&shop_with("weighted", "few.txt"), false);
-    assert_answers_of_few(&shop_with("names", "few.txt"), true);
+fn graphs_of_every_format_have_the_answers_that_they_always_had() {
+    for format in FORMATS {
+        assert_answers_of_few(&shop_with(format, "weighted", "few.txt"), false);
+        assert_answers_of_few(&shop_with(format, "names", "few.txt"), true);
+    }
 }
 
 #[test]
 fn what_they_were_made_from_still_has_the_same_answers() {
-    let shop = shop_with("weighted", "few.txt");
+    let shop = shop_with(1, "weighted", "few.txt");
     shop.tegula("import g.txt -o g.tegula --force --weighted").done();
     assert_answers_of_few(&shop, false);
     shop.tegula("import g.txt -o g.tegula --force --ids string").done();
@@ -115,19 +134,71 @@ fn what_they_were_made_from_still_has_the_same_answers() {
 }
 
 #[test]
-fn rows_and_masks_of_format_1_have_the_answers_of_the_oracles() {
-    let shop = shop_with("dense", "dense.txt");
+fn what_they_were_made_from_becomes_the_same_rows() {
+    for (graph, edges, options) in [
+        ("weighted", "few.txt", "--weighted --order degree --row-encoding gap"),
+        ("names", "few.txt", "--ids string --order given --row-encoding ceesor"),
+        ("dense", "dense.txt", "--order given --row-encoding plain"),
+    ] {
+        let shop = shop_with(2, graph, edges);
+        let rows = |shop: &Shop| {
+            let files = shop.files("g.tegula").into_iter();
+            files.filter(|(name, _)| name.starts_with("rows.")).collect::<Vec<_>>()
+        };
+        let before = rows(&shop);
+        assert!(before.len() >= 2);
+        shop.tegula(&format!("import g.txt -o g.tegula --force {options}")).done();
+        assert!(rows(&shop) == before, "{graph}: a change of the bytes is a new version");
+    }
+}
+
+/// The edges of a list, with their weights if it has any.
+fn edges_of(shop: &Shop) -> EdgeList {
     let text = String::from_utf8(shop.read("g.txt")).unwrap();
-    let edge = |line: &str| {
-        let (source, target) = line.split_once(' ').unwrap();
-        (source.parse().unwrap(), target.parse().unwrap())
-    };
-    let graph = EdgeList::new(text.lines().map(edge).collect());
-    let ranks = shop.tegula("run pagerank g.tegula --iterations 10").done().out;
-    verify_pagerank(&graph, 0.85, 10, &numbers(&ranks, "rank")).unwrap();
-    let hops = shop.tegula("run bfs g.tegula --source 509").done().out;
-    assert_eq!(numbers_with_gaps(&hops, "distance"), bfs(&graph, 509));
-    assert!(column(&hops, "distance").iter().filter(|(_, hops)| hops.is_some()).count() > 50);
-    let components = shop.tegula("run wcc g.tegula").done().out;
-    assert_eq!(numbers(&components, "component"), wcc(&graph));
+    let mut graph = EdgeList::default();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let mut words = line.split(' ');
+        let mut id = || words.next().unwrap().parse().unwrap();
+        graph.edges.push((id(), id()));
+        if let Some(weight) = words.next() {
+            graph.weights.get_or_insert_default().push(weight.parse().unwrap());
+        }
+    }
+    graph
+}
+
+#[test]
+fn shortest_paths_of_every_format_are_those_of_the_oracle() {
+    for format in FORMATS {
+        let shop = shop_with(format, "weighted", "few.txt");
+        let expected = sssp(&edges_of(&shop), 10);
+        assert!(expected.iter().filter(|row| row.1 < f64::INFINITY).count() > 8);
+        for executor in ["scan", "seek", "auto"] {
+            let words = format!("run sssp g.tegula --source 10 --executor {executor}");
+            let found = column(&shop.tegula(&words).done().out, "distance").into_iter();
+            let found: Vec<(u64, f64)> = found
+                .map(|(id, cell)| (id, cell.map_or(f64::INFINITY, |cell| cell.parse().unwrap())))
+                .collect();
+            assert_eq!(found, expected, "format {format}, {executor}");
+        }
+    }
+}
+
+#[test]
+fn dense_graphs_of_every_format_have_the_answers_of_the_oracles() {
+    for format in FORMATS {
+        let shop = shop_with(format, "dense", "dense.txt");
+        let graph = edges_of(&shop);
+        let ranks = shop.tegula("run pagerank g.tegula --iterations 10").done().out;
+        verify_pagerank(&graph, 0.85, 10, &numbers(&ranks, "rank")).unwrap();
+        for executor in ["scan", "seek"] {
+            let words = format!("run bfs g.tegula --source 509 --executor {executor}");
+            let hops = shop.tegula(&words).done().out;
+            assert_eq!(numbers_with_gaps(&hops, "distance"), bfs(&graph, 509));
+            let reached = column(&hops, "distance").iter().filter(|row| row.1.is_some()).count();
+            assert!(reached > 50);
+        }
+        let components = shop.tegula("run wcc g.tegula").done().out;
+        assert_eq!(numbers(&components, "component"), wcc(&graph));
+    }
 }

@@ -10,10 +10,12 @@ use tegula_testkit::XorShift;
 use crate::shop::{Said, Shop};
 
 /// What runs on each graph.
-const RUNS: [&str; 3] = [
+const RUNS: [&str; 5] = [
     "run pagerank g.tegula --iterations 5",
-    "run bfs g.tegula --source 1 --parents",
+    "run bfs g.tegula --source 1 --parents --executor scan",
     "run wcc g.tegula",
+    "run bfs g.tegula --source 1 --parents --executor seek",
+    "run sssp g.tegula --source 1 --executor seek",
 ];
 /// Bits that are flipped, a file.
 const FLIPS: u64 = 12;
@@ -22,7 +24,8 @@ const FLIPS: u64 = 12;
 fn graph(options: &str) -> Shop {
     let shop = Shop::new();
     shop.tegula("generate rmat --scale 10 --weighted --seed 4 -o g.wel").done();
-    shop.tegula(&format!("import g.wel -o g.tegula --order degree {options}")).done();
+    shop.tegula(&format!("import g.wel -o g.tegula --layouts tiles,rows --order degree {options}"))
+        .done();
     // A search begins at a vertex with an edge, whatever the graph.
     assert!(shop.tegula(RUNS[1]).done().out.lines().count() > 500);
     shop
@@ -30,7 +33,7 @@ fn graph(options: &str) -> Shop {
 
 /// Two graphs that together have every kind of file.
 fn graphs() -> [Shop; 2] {
-    [graph("--ids integer"), graph("--ids string --weighted")]
+    [graph("--ids integer --row-encoding ceesor"), graph("--ids string --weighted")]
 }
 
 /// That a graph is refused in words that name the damaged file.
@@ -129,13 +132,14 @@ fn a_flipped_bit_leads_to_an_error_or_has_no_effect_on_any_run() {
 fn files_of_another_graph_are_told_apart() {
     let shop = graph("--ids integer");
     shop.tegula("generate rmat --scale 10 --seed 5 -o h.el").done();
-    shop.tegula("import h.el -o h.tegula --order degree").done();
+    shop.tegula("import h.el -o h.tegula --layouts tiles,rows --order degree").done();
     let (own, other) = (shop.files("g.tegula"), shop.files("h.tegula"));
     assert_eq!(own.keys().collect::<Vec<_>>(), other.keys().collect::<Vec<_>>());
     for (name, bytes) in own {
         shop.write(&format!("g.tegula/{name}"), &other[&name]);
         shop.tegula("verify g.tegula").failed(3, &["g.tegula"]);
         shop.tegula(RUNS[0]).failed(3, &["g.tegula"]);
+        shop.tegula(RUNS[3]).failed(3, &["g.tegula"]);
         shop.write(&format!("g.tegula/{name}"), bytes);
     }
 }
@@ -145,14 +149,16 @@ fn a_graph_of_one_vertex_has_all_answers() {
     let shop = Shop::new();
     shop.write("g.el", "7 7\n");
     for order in ["given", "degree", "dfs", "auto"] {
-        shop.tegula(&format!("import g.el -o g.tegula --force --undirected --order {order}"))
-            .done();
+        let words = "import g.el -o g.tegula --force --undirected --layouts tiles,rows --order";
+        shop.tegula(&format!("{words} {order}")).done();
         let facts = shop.tegula("info g.tegula --json").done().json();
         assert_eq!((&facts["vertices"], &facts["edges"]), (&1.into(), &1.into()));
         shop.tegula("verify g.tegula").done();
         for (words, table) in [
             ("pagerank g.tegula", "vertex\trank\n7\t1\n"),
             ("bfs g.tegula --source 7 --parents", "vertex\tdistance\tparent\n7\t0\t7\n"),
+            ("bfs g.tegula --source 7 --executor seek", "vertex\tdistance\n7\t0\n"),
+            ("sssp g.tegula --source 7 --executor seek", "vertex\tdistance\n7\t0\n"),
             ("wcc g.tegula", "vertex\tcomponent\n7\t7\n"),
             ("wcc g.tegula --method propagation", "vertex\tcomponent\n7\t7\n"),
         ] {
@@ -166,7 +172,7 @@ fn a_graph_of_one_vertex_has_all_answers() {
 fn a_graph_without_a_vertex_has_empty_answers() {
     let shop = Shop::new();
     shop.write("g.el", "# nobody\n");
-    shop.tegula("import g.el -o g.tegula --undirected").done();
+    shop.tegula("import g.el -o g.tegula --undirected --layouts tiles,rows").done();
     let facts = shop.tegula("info g.tegula --json").done().json();
     assert_eq!((&facts["vertices"], &facts["edges"]), (&0.into(), &0.into()));
     shop.tegula("verify g.tegula").done();
@@ -174,6 +180,7 @@ fn a_graph_without_a_vertex_has_empty_answers() {
         ("pagerank g.tegula", "vertex\trank\n"),
         ("wcc g.tegula", "vertex\tcomponent\n"),
         ("wcc g.tegula --method propagation", "vertex\tcomponent\n"),
+        ("wcc g.tegula --method propagation --executor seek", "vertex\tcomponent\n"),
     ] {
         assert_eq!(shop.tegula(&format!("run {words}")).done().out, header, "{words}");
         for output in ["out.parquet", "out.npy", "out.csv.gz"] {

@@ -12,6 +12,7 @@ mod look;
 mod memory;
 mod probe;
 mod results;
+mod rows;
 mod run;
 mod shop;
 mod traversals;

@@ -194,6 +194,30 @@ fn runs_from_the_disk_keep_the_least_budget_that_they_accept() {
 }
 
 #[test]
+fn runs_along_rows_keep_the_least_budget_that_they_accept() {
+    let shop = Shop::new();
+    shop.tegula("generate rmat --scale 19 --weighted -o g.wel").done();
+    shop.tegula("import g.wel -o g.tegula --weighted --undirected --layouts tiles,rows").done();
+    for algorithm in ["bfs --source 1", "sssp --source 1", "wcc --method propagation"] {
+        for threads in [1, 3] {
+            let words = format!(
+                "run {algorithm} g.tegula -o out.parquet --force --executor seek --threads {threads}"
+            );
+            let estimate = shop.tegula(&format!("{words} --estimate --json")).done().json();
+            let needed = estimate["needed_bytes"].as_u64().unwrap();
+            let report = assert_within(&shop, &words, needed);
+            let processes = report["processes"].as_array().unwrap();
+            assert!(processes.iter().all(|process| process != "scan"), "{words}");
+        }
+    }
+    shop.tegula("import g.wel -o g.tegula --weighted --undirected --force").done();
+    for memory in [128 << 20, 96 << 20] {
+        let words = "run bfs --source 1 g.tegula --executor seek -o out.parquet --force";
+        assert_within(&shop, words, memory);
+    }
+}
+
+#[test]
 fn names_in_tables_are_within_the_budget() {
     let shop = Shop::new();
     write_edges(&shop, "g.tsv", 19, |out, (source, target)| {

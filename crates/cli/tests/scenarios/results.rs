@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, UInt32Type, UInt64Type};
+use arrow_array::types::{Float32Type, Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use flate2::read::GzDecoder;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -113,6 +113,45 @@ fn npy_holds_records_with_the_names_of_the_columns() {
     shop.write("strings.tsv", "b\ta\n");
     shop.tegula("import strings.tsv -o s.tegula --no-header").done();
     shop.tegula("run wcc s.tegula -o s.npy").failed(2, &[".npy", "string"]);
+}
+
+#[test]
+fn lengths_of_paths_are_the_same_in_every_format() {
+    let shop = Shop::new();
+    // One in single precision has no end in decimal digits; 9 and 2^40 are not reached.
+    shop.write("g.wel", "100 7 0.1\n7 8 1e-3\n8 100 5\n9 9 1\n1099511627776 8 2\n");
+    shop.tegula("import g.wel -o g.tegula --weighted --layouts tiles,rows").done();
+    let near = f64::from(0.1f32);
+    let far = near + f64::from(1e-3f32);
+    let expected = [(7, Some(near)), (8, Some(far)), (9, None), (100, Some(0.0)), (1 << 40, None)];
+    let words = "run sssp g.tegula --source 100";
+    let text = shop.tegula(words).done().out;
+    let parse = |cell: Option<String>| cell.map(|cell| cell.parse::<f64>().unwrap());
+    let found: Vec<_> =
+        column(&text, "distance").into_iter().map(|(vertex, cell)| (vertex, parse(cell))).collect();
+    assert_eq!(found, expected);
+    for (name, separator) in [("a.csv", ','), ("a.tsv", '\t')] {
+        shop.tegula(&format!("{words} -o {name}")).done();
+        let table = String::from_utf8(shop.read(name)).unwrap();
+        assert_eq!(lines(&table, separator), lines(&text, '\t'), "{name}");
+    }
+    shop.tegula(&format!("{words} -o a.parquet")).done();
+    let rows = parquet(&shop, "a.parquet");
+    let vertices = rows.column(0).as_primitive::<UInt64Type>().values().iter().copied();
+    let distances = rows.column(1).as_primitive::<Float64Type>().iter();
+    assert_eq!(vertices.zip(distances).collect::<Vec<_>>(), expected);
+    shop.tegula(&format!("{words} -o a.npy")).done();
+    let bytes = shop.read("a.npy");
+    let header_end = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    let header = String::from_utf8(bytes[10..header_end].to_vec()).unwrap();
+    assert!(header.contains("('vertex', '<u8'), ('distance', '<f8')"), "{header}");
+    let records = bytes[header_end..].chunks_exact(16).map(|record| {
+        let (vertex, distance) = record.split_at(8);
+        let distance = f64::from_le_bytes(distance.try_into().unwrap());
+        let vertex = u64::from_le_bytes(vertex.try_into().unwrap());
+        (vertex, Some(distance).filter(|distance| *distance < f64::INFINITY))
+    });
+    assert_eq!(records.collect::<Vec<_>>(), expected);
 }
 
 #[test]

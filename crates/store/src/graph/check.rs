@@ -1,8 +1,12 @@
 //! Reads every byte of a graph, checks every checksum and every id.
 
+use super::file_names;
 use super::opened::Graph;
 use crate::error::{Error, Result};
 use crate::progress::{Cancel, Progress, Unit};
+use crate::read::Request;
+use crate::rows::Rows;
+use crate::rows::check::{self, EdgeSum};
 use crate::tiles::{Entries, Tile, WINDOW_SIZE};
 
 /// Tiles that are read at a time.
@@ -22,8 +26,14 @@ pub struct Checked {
 }
 
 impl Graph {
-    /// Reads every byte of the graph, checks every checksum, every id range and that degrees,
-    /// tables and tiles agree. Holds 12 bytes a vertex.
+    /// Bytes that [`Graph::verify`] holds: 12 a vertex, what is read at a time, and the index of the rows.
+    pub fn verify_size(&self) -> u64 {
+        let rows = if self.manifest().rows.is_some() { check::CACHE_SIZE } else { 0 };
+        12 * u64::from(self.vertex_count()) + Rows::size(self) + rows
+    }
+
+    /// Reads every byte of the graph, checks every checksum, every id range, that degrees, tables and
+    /// tiles agree, and that rows hold the same edges.
     ///
     /// # Errors
     /// [`Error::Corrupt`] for the first part that is damaged.
@@ -36,14 +46,21 @@ impl Graph {
             progress.advance(entry.bytes);
         }
         self.verify_ids(cancel)?;
-        let checked = Checked {
+        let (edges, sum) = self.verify_tiles(progress, cancel)?;
+        progress.end();
+        if check::verify(self, progress, cancel)?.is_some_and(|rows| rows != sum) {
+            return Err(Error::Corrupt {
+                path: self.directory().join(file_names::ROWS),
+                part: "its rows".into(),
+                detail: "they hold other edges than the tiles".into(),
+            });
+        }
+        Ok(Checked {
             files: self.manifest().files.len() as u64 + 1,
             bytes: total,
             tiles: self.tiles().len() as u64,
-            edges: self.verify_tiles(progress, cancel)?,
-        };
-        progress.end();
-        Ok(checked)
+            edges,
+        })
     }
 
     /// Original ids ascend, dense ids are each taken once.
@@ -66,46 +83,48 @@ impl Graph {
         })
     }
 
-    fn verify_tiles(&self, progress: &dyn Progress, cancel: &Cancel) -> Result<u64> {
-        let (mut out_degrees, mut in_degrees) = (self.out_degrees()?, self.in_degrees()?);
+    /// Counts the edges of all tiles, and sums them up.
+    fn verify_tiles(&self, progress: &dyn Progress, cancel: &Cancel) -> Result<(u64, EdgeSum)> {
+        let mut left = Left {
+            out_degrees: self.out_degrees()?,
+            in_degrees: self.in_degrees()?,
+            sum: EdgeSum::default(),
+        };
         let mut edges = 0;
         let mut first = 0;
         while first < self.tiles().len() {
             cancel.check()?;
             let range = first..(first + TILES_PER_READ).min(self.tiles().len());
             first = range.end;
-            let request = self.tiles_request(range.clone());
-            let frame = self.reader().read(request.file, request.offset, request.len).wait()?;
+            let read = |request: Request<'_>| {
+                self.reader().read(request.file, request.offset, request.len)
+            };
+            let frame = read(self.tiles_request(range.clone())).wait()?;
+            let weights = self.weights_request(range.clone()).map(|request| read(request).wait());
+            let weights = weights.transpose()?;
+            let before = &self.tiles()[range.start];
             for index in range.clone() {
                 let entry = &self.tiles()[index];
-                let start = (entry.offset - self.tiles()[range.start].offset) as usize;
+                let start = (entry.offset - before.offset) as usize;
                 let bytes = &frame[start..start + entry.size as usize];
                 self.check_tile(index, bytes)?;
-                edges += u64::from(entry.summary.edge_count);
-                self.verify_tile(index, bytes, &mut out_degrees, &mut in_degrees)
+                let mut tile_weights: &[[u8; 4]] = &[];
+                if let Some(weights) = &weights {
+                    let start = (entry.weights_offset - before.weights_offset) as usize;
+                    let bytes = &weights[start..start + 4 * entry.weight_count as usize];
+                    self.check_weights(index, bytes)?;
+                    tile_weights = bytes.as_chunks().0;
+                }
+                self.verify_tile(index, bytes, tile_weights, &mut left)
                     .map_err(|detail| self.damaged_tile(index, detail))?;
-                progress.advance(u64::from(entry.size));
+                edges += u64::from(entry.summary.edge_count);
+                progress.advance(u64::from(entry.size) + 4 * u64::from(entry.weight_count));
             }
-            drop(frame);
-            self.verify_weights(range, progress)?;
         }
-        if out_degrees.iter().chain(&in_degrees).any(|&degree| degree != 0) {
+        if left.out_degrees.iter().chain(&left.in_degrees).any(|&degree| degree != 0) {
             return Err(self.damaged_vertices("the degrees do not fit the edges".into()));
         }
-        Ok(edges)
-    }
-
-    fn verify_weights(&self, range: std::ops::Range<usize>, progress: &dyn Progress) -> Result<()> {
-        let Some(request) = self.weights_request(range.clone()) else { return Ok(()) };
-        let frame = self.reader().read(request.file, request.offset, request.len).wait()?;
-        for index in range.clone() {
-            let entry = &self.tiles()[index];
-            let start = (entry.weights_offset - self.tiles()[range.start].weights_offset) as usize;
-            let size = 4 * entry.weight_count as usize;
-            self.check_weights(index, &frame[start..start + size])?;
-            progress.advance(size as u64);
-        }
-        Ok(())
+        Ok((edges, left.sum))
     }
 
     /// Takes the edges of a tile off the degrees.
@@ -113,8 +132,8 @@ impl Graph {
         &self,
         index: usize,
         bytes: &[u8],
-        out_degrees: &mut [u32],
-        in_degrees: &mut [u32],
+        weights: &[[u8; 4]],
+        left: &mut Left,
     ) -> Result<(), String> {
         let entry = &self.tiles()[index];
         let summary = &entry.summary;
@@ -122,29 +141,30 @@ impl Graph {
         let window = summary.target_first as usize & !(WINDOW_SIZE - 1);
         let (mut edges, mut entries) = (0u32, 0u32);
         let mut fault = None;
-        let mut take = |source: u32, target: usize| {
+        let mut take = |entry: usize, source: u32, target: usize| {
             let is_inside = summary.may_hold(source)
                 && (summary.target_first as usize..=summary.target_last as usize).contains(&target);
-            if !is_inside || out_degrees[source as usize] == 0 || in_degrees[target] == 0 {
+            if is_inside && left.take(source, target, weights.get(entry)) {
+                edges += 1;
+            } else {
                 fault.get_or_insert_with(|| format!("edge {source} to {target} does not belong"));
-                return;
             }
-            out_degrees[source as usize] -= 1;
-            in_degrees[target] -= 1;
-            edges += 1;
         };
         for strip in tile.strips(self.vertex_count()) {
             let strip = strip?;
+            let first = strip.entry_offset();
             entries += strip.count() as u32;
             let base = window + strip.target_start();
             match strip.entries() {
-                Entries::Masks => strip.visit_masks(|_, source, mask| {
+                Entries::Masks => strip.visit_masks(|entry: usize, source, mask: u32| {
                     (0..16).filter(|bit| mask >> bit & 1 == 1).for_each(|bit| {
-                        take(source, base + bit);
+                        take(first + entry, source, base + bit);
                     });
                 }),
                 Entries::Row | Entries::Singles => {
-                    strip.visit_singles(|_, source, target| take(source, window + target));
+                    strip.visit_singles(|entry, source, target| {
+                        take(first + entry, source, window + target);
+                    });
                 }
             }
         }
@@ -162,5 +182,27 @@ impl Graph {
 
     fn damaged_vertices(&self, detail: String) -> Error {
         Error::Corrupt { path: self.directory().to_owned(), part: "its vertices".into(), detail }
+    }
+}
+
+/// Edges of each vertex that have not come along yet, and the sum of those that have.
+struct Left {
+    out_degrees: Vec<u32>,
+    in_degrees: Vec<u32>,
+    sum: EdgeSum,
+}
+
+impl Left {
+    /// Takes an edge off; whether its ends have one left.
+    fn take(&mut self, source: u32, target: usize, weight: Option<&[u8; 4]>) -> bool {
+        let ends = (self.out_degrees.get_mut(source as usize), self.in_degrees.get_mut(target));
+        let (Some(out), Some(into)) = ends else { return false };
+        if *out == 0 || *into == 0 {
+            return false;
+        }
+        (*out, *into) = (*out - 1, *into - 1);
+        let weight = weight.map_or(1.0, |&bytes| f32::from_le_bytes(bytes));
+        self.sum.add(source, target as u32, weight);
+        true
     }
 }

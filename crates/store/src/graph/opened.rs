@@ -82,6 +82,12 @@ impl Graph {
             batch_tiles: Vec::new(),
             entries: Vec::new(),
         };
+        if graph.manifest.rows.is_some() {
+            let weights = graph.is_weighted().then_some(file_names::ROW_WEIGHTS);
+            for name in [file_names::ROWS, file_names::ROW_INDEX].into_iter().chain(weights) {
+                required(directory, &graph.manifest, name)?;
+            }
+        }
         for file in &graph.manifest.files {
             if file.checksum.is_some() {
                 graph.block_file(&file.name)?;

@@ -8,6 +8,7 @@
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
+use std::io;
 use std::ops::Range;
 
 use super::bits::BitWriter;
@@ -18,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::graph::{FORMAT_VERSION, Graph, Manifest, RowLayout, file_names};
 use crate::progress::{Cancel, Progress, Unit};
 use crate::read::Pending;
-use crate::temporary::Temporary;
+use crate::temporary::{self, Temporary};
 use crate::tiles::{EdgeWeight, Entries, Tile, WINDOW_SIZE};
 use crate::workers::map_in_order;
 
@@ -40,7 +41,8 @@ const READS_AHEAD: usize = 4;
 /// Groups for each worker, where memory asks for no more: enough that none waits long for the others.
 const GROUPS_PER_WORKER: u64 = 4;
 
-/// Builds the layout and makes it part of the graph: from then on its manifest names it.
+/// Builds the layout and makes it part of the graph: from then on its manifest names it. Waits while
+/// another process builds it; nothing is left to do then.
 ///
 /// # Errors
 /// Those of reading and writing; [`Error::OverBudget`] where the memory does not hold the edges of one
@@ -51,6 +53,14 @@ pub fn build(
     progress: &dyn Progress,
     cancel: &Cancel,
 ) -> Result<Manifest> {
+    // The manifest is what a build replaces: two at once would mix their files.
+    let path = graph.directory().join(file_names::MANIFEST);
+    let _locked = temporary::wait_for_lock(&path).map_err(Error::io("lock", &path))?;
+    cancel.check()?;
+    let found = Manifest::read(graph.directory())?;
+    if found.rows.is_some() {
+        return Ok(found);
+    }
     if graph.is_weighted() {
         build_weighted::<f32>(graph, config, progress, cancel)
     } else {
@@ -88,13 +98,17 @@ fn build_weighted<W: EdgeWeight>(
     manifest.format_version = FORMAT_VERSION;
     manifest.rows = Some(RowLayout { encoding: config.encoding, chunks });
     manifest.files.extend(files);
-    commit(graph, &folder, &manifest)?;
+    commit(graph, folder, &manifest)?;
     Ok(manifest)
 }
 
 /// Moves the files to their places, then the manifest that names them.
-fn commit(graph: &Graph, folder: &Temporary, manifest: &Manifest) -> Result<()> {
+fn commit(graph: &Graph, folder: Temporary, manifest: &Manifest) -> Result<()> {
     let directory = graph.directory();
+    if Manifest::read(directory)? != *graph.manifest() {
+        let replaced = io::Error::other("another graph has taken its place; try again");
+        return Err(Error::io("add rows to", directory)(replaced));
+    }
     for name in [file_names::ROWS, file_names::ROW_WEIGHTS, file_names::ROW_INDEX] {
         if manifest.file(name).is_some() {
             // What has that name already is no part of the graph: its manifest names no rows.
@@ -102,6 +116,7 @@ fn commit(graph: &Graph, folder: &Temporary, manifest: &Manifest) -> Result<()> 
                 .map_err(Error::io("write", directory.join(name)))?;
         }
     }
+    drop(folder);
     sync(graph)?;
     manifest.replace(directory)?;
     sync(graph)

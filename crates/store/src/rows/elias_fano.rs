@@ -113,8 +113,8 @@ impl<'a> EliasFano<'a> {
         (start, self.number(index, walk.place))
     }
 
-    /// The position of a number among numbers that are all different.
-    pub fn position(&self, number: u64) -> Option<usize> {
+    /// The position of a number among numbers that are all different, or else how many are less.
+    pub fn position(&self, number: u64) -> Result<usize, usize> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low.midpoint(high);
@@ -124,7 +124,8 @@ impl<'a> EliasFano<'a> {
                 high = middle;
             }
         }
-        (low < self.len() && self.number(low, self.place(low)) == number).then_some(low)
+        let is_found = low < self.len() && self.number(low, self.place(low)) == number;
+        if is_found { Ok(low) } else { Err(low) }
     }
 
     /// The number at a position whose bit has this place.
@@ -132,7 +133,7 @@ impl<'a> EliasFano<'a> {
     fn number(&self, index: usize, place: usize) -> u64 {
         let bits = self.shape.low_bits;
         let low = get_bits(self.low, index as u64 * u64::from(bits), bits);
-        ((place - index) as u64) << bits | low
+        (((place - index) as u64) << bits) | low
     }
 
     /// The place of the set bit number `index`.
@@ -191,7 +192,7 @@ fn select_in_word(word: u64, rank: u32) -> u32 {
     sums = (sums & 0x3333_3333_3333_3333) + (sums >> 2 & 0x3333_3333_3333_3333);
     sums = ((sums + (sums >> 4)) & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(LOW_BITS);
     // The bytes whose sum is at most the rank lie below the byte of the bit. Sums are at most 64.
-    let at_most = ((u64::from(rank) * LOW_BITS | 0x80 * LOW_BITS) - sums) & (0x80 * LOW_BITS);
+    let at_most = (((u64::from(rank) * LOW_BITS) | (0x80 * LOW_BITS)) - sums) & (0x80 * LOW_BITS);
     let byte = at_most.count_ones();
     let before = if byte == 0 { 0 } else { (sums >> (8 * (byte - 1))) as u32 & 0xff };
     let mut bits = word >> (8 * byte) & 0xff;
@@ -267,6 +268,14 @@ mod tests {
     }
 
     #[test]
+    fn the_example_of_the_specification_is_right() {
+        let mut words = Vec::new();
+        write(&[5, 5, 9, 20], 20, &mut words);
+        assert_eq!(words, [0x15, 0x116]);
+        check(&[5, 5, 9, 20], 20);
+    }
+
+    #[test]
     fn a_number_is_found_among_different_ones() {
         let numbers: Vec<u64> = (0..500).map(|index| index * index).collect();
         let mut words = Vec::new();
@@ -275,7 +284,7 @@ mod tests {
         sample(shape, &words, &mut samples).unwrap();
         let view = EliasFano::new(shape, &words, &samples);
         for number in 0..250_001 {
-            assert_eq!(view.position(number), numbers.binary_search(&number).ok(), "{number}");
+            assert_eq!(view.position(number), numbers.binary_search(&number), "{number}");
         }
     }
 

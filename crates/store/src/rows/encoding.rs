@@ -46,6 +46,14 @@ impl RowEncoding {
         self != Self::Ceesor
     }
 
+    /// What grows along a row.
+    pub(super) fn sort_key(self, source: u32, target: u32) -> (u32, bool) {
+        match self {
+            Self::Plain | Self::Gap => (target, false),
+            Self::Ceesor => ceesor::sort_key(source, target),
+        }
+    }
+
     /// Brings the edges (target, weight) of `source` into the order of a stored row, in place. Edges
     /// that are equal but for their weights stay as they come.
     pub fn sort<W>(self, source: u32, edges: &mut [(u32, W)]) {

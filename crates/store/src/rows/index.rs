@@ -124,10 +124,12 @@ impl RowExtent {
         self.source
     }
 
-    /// Bytes of `rows.data` that hold the row; the first and the last may be shared with others.
+    /// Bytes of `rows.data` that hold the row; the first and the last may be shared with others. None
+    /// where the row has no bits.
     #[inline]
     pub fn bytes(&self) -> Range<u64> {
-        self.bits.start / 8..self.bits.end.div_ceil(8)
+        let first = self.bits.start / 8;
+        if self.bits.is_empty() { first..first } else { first..self.bits.end.div_ceil(8) }
     }
 
     /// Bytes of `rows.weights` that hold the weights; empty in an unweighted graph.
@@ -256,18 +258,21 @@ impl RowIndex {
         let chunk = &self.chunks[number as usize];
         let local = source.0 - chunk.source_first;
         let row = match chunk.sources {
-            None => Some(local as usize),
+            None => Ok(local as usize),
             Some(sources) => self.view(sources).position(u64::from(local)),
-        };
-        let Some(row) = row else {
-            return RowExtent { source, chunk: number, bits: 0..0, edges: 0..0 };
         };
         if walk.chunk != Some(number) {
             *walk = IndexWalk { chunk: Some(number), ..IndexWalk::default() };
         }
         let within = |sequence: Sequence, first: u64, count: u64, walk: &mut Walk| {
+            let view = self.view(sequence);
             // A damaged sequence may descend within a few numbers: then the row is empty.
-            let (start, end) = self.view(sequence).walk_to(row, walk);
+            let (start, end) = match row {
+                Ok(row) => view.walk_to(row, walk),
+                // A vertex without edges has its place too: who reads a range may begin there.
+                Err(0) => (0, 0),
+                Err(next) => (u64::MAX, view.walk_to(next - 1, walk).1),
+            };
             let end = end.min(count);
             first + start.min(end)..first + end
         };
@@ -364,9 +369,9 @@ impl<'a> Loading<'a> {
         } else {
             Some(self.sequence(rows, u64::from(source_count) - 1)?)
         };
-        let ends = self.sequence(rows, data_bits)?;
+        let ends = self.ends(rows, data_bits)?;
         let edge_ends =
-            if expected.is_weighted { Some(self.sequence(rows, edge_count)?) } else { None };
+            if expected.is_weighted { Some(self.ends(rows, edge_count)?) } else { None };
         let loop_count = record.loop_count.get() as usize;
         let loops = (self.taken, loop_count);
         self.take(loop_count.div_ceil(4))?;
@@ -382,6 +387,16 @@ impl<'a> Loading<'a> {
             edge_ends,
             loops,
         })
+    }
+
+    /// A sequence whose last number is `last`: there is nothing behind the last row.
+    fn ends(&mut self, count: usize, last: u64) -> Result<Sequence, String> {
+        let sequence = self.sequence(count, last)?;
+        let words = &self.words[sequence.word..sequence.word + sequence.shape.words()];
+        let view = EliasFano::new(sequence.shape, words, &self.samples[sequence.sample..]);
+        let end =
+            count.checked_sub(1).map_or(0, |index| view.walk_to(index, &mut Walk::default()).1);
+        if end == last { Ok(sequence) } else { Err(format!("its rows end at {end}, not {last}")) }
     }
 
     fn sequence(&mut self, count: usize, last: u64) -> Result<Sequence, String> {

@@ -13,6 +13,7 @@
 mod bits;
 mod build;
 mod ceesor;
+pub(crate) mod check;
 mod elias_fano;
 mod encoding;
 mod gap;

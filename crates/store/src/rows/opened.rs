@@ -153,6 +153,9 @@ impl Rows {
                 return Ok(());
             }
         }
+        if extent.bits.is_empty() {
+            return Ok(());
+        }
         let start = extent.bits.start % 8;
         let visited = match RowBits::new(bytes, start..start + extent.bit_count()) {
             None => Err("it is cut off".to_owned()),
@@ -162,6 +165,16 @@ impl Rows {
             }
         };
         visited.map_err(|detail| self.damaged(extent.source, detail))
+    }
+
+    /// What grows along the row of `source`.
+    pub(super) fn sort_key(&self, source: VertexId, target: VertexId) -> (u32, bool) {
+        self.encoding.sort_key(source.0, target.0)
+    }
+
+    /// The error for rows that do not fit the graph.
+    pub(super) fn damaged_file(&self, detail: String) -> Error {
+        Error::Corrupt { path: self.path.clone(), part: "its rows".to_owned(), detail }
     }
 
     /// The error for a row that makes no sense.

@@ -311,3 +311,24 @@ fn names_are_those_that_serde_writes() {
         assert_eq!(json, format!("\"{}\"", encoding.name()));
     }
 }
+
+/// The row that docs/FORMAT.md shows: of source 9 to these targets, among 16 vertices.
+fn assert_is_the_example(code: &RowCode, targets: &[u32], bytes: &[u8], bits: u64) {
+    let mut out = BitWriter::default();
+    code.encode(9, targets.iter().copied(), &mut out);
+    assert_eq!(out.len(), bits);
+    assert_eq!(out.into_bytes(), bytes);
+    let row = RowBits::new(bytes, 0..bits).unwrap();
+    assert_eq!(decode(code, 16, 9, row).unwrap(), targets);
+}
+
+#[test]
+fn the_examples_of_the_specification_are_right() {
+    let code =
+        |encoding, parameters: &[u8]| RowCode::from_parameters(encoding, 16, parameters).unwrap();
+    assert_is_the_example(&code(RowEncoding::Plain, &[]), &[3, 8, 10, 14], &[0x83, 0xea], 16);
+    assert_is_the_example(&code(RowEncoding::Ceesor, &[]), &[8, 10, 14, 3], &[0xc7, 0x34], 14);
+    let gaps = [1, 1, 2, 3, 4, 5, 6, 7];
+    let widths = [&[0][..], &[2, 2, 3, 3, 4, 4, 5, 5], &gaps, &gaps].concat();
+    assert_is_the_example(&code(RowEncoding::Gap, &widths), &[3, 8, 10, 14], &[0x64, 0x43], 16);
+}

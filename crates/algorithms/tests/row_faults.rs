@@ -1,0 +1,257 @@
+//! Reads that fail while rows are followed, looked through or built: an error, once, nobody hangs, and the
+//! graph stays as it was.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use support::{AMPLE, import_with, open, with_executor};
+use tegula_algorithms::bfs::Bfs;
+use tegula_algorithms::sssp::{self, SsspConfig};
+use tegula_engine::{Error, Executor, Process, RunOptions, Speed, VertexId, open_graph};
+use tegula_generators::{Rmat, edges};
+use tegula_store::import::{ImportConfig, VertexOrder};
+use tegula_store::read::{Backend, Fault, FaultPlan, Targets};
+use tegula_store::rows::{self, RowEncoding, RowsConfig};
+use tegula_store::{Cancel, Silent};
+use tegula_testkit::{EdgeList, Scratch};
+
+const EIO: i32 = 5;
+
+/// Whether it is the fault that struck, with its place.
+fn is_eio(error: &Error) -> bool {
+    matches!(error, Error::Io { .. }) && error.to_string().contains("os error 5")
+}
+
+/// An undirected graph with weights.
+fn import(scratch: &Scratch, scale: u32, rows: Option<RowEncoding>) -> PathBuf {
+    let graph = EdgeList::new(edges(&Rmat::new(scale, 8, 5).unwrap())).weighted(1);
+    let order = Some(VertexOrder::Degree);
+    let config = ImportConfig { order, rows, undirected: true, ..Default::default() };
+    import_with(config, scratch.path(), "g", &graph)
+}
+
+/// What is found along rows, in so many bits that every answer is told from a wrong one.
+#[derive(Debug, PartialEq)]
+struct Found {
+    hops: Vec<Option<u32>>,
+    lengths: Vec<u64>,
+    processes: Vec<Process>,
+}
+
+/// Searches with page after page read by itself, so that there are many reads that can fail.
+fn search(directory: &Path, backend: Backend) -> Result<Found, Error> {
+    let graph = open_graph(directory, AMPLE, backend)?;
+    let targets = Targets { request_bytes_max: 4096, gap_bytes_max: 0, ..Targets::default() };
+    let speed = Speed { targets, ..Speed::default() };
+    let options = RunOptions { speed, ..with_executor(Executor::Seek, 2) };
+    let bfs = Bfs::run(&graph, VertexId(3), &options)?;
+    let paths = match sssp::run(&graph, VertexId(3), SsspConfig::default(), &options) {
+        Ok(paths) => paths,
+        Err(tegula_algorithms::Error::Run(error)) => return Err(error),
+        Err(other) => panic!("{other}"),
+    };
+    Ok(Found {
+        hops: bfs.states.iter().map(|state| state.distance()).collect(),
+        lengths: paths.distances.iter().map(|length| length.to_bits()).collect(),
+        processes: bfs.statistics.processes,
+    })
+}
+
+/// Lets read after read go wrong. What is found is right nevertheless, or there is an error that
+/// `is_expected`; returns how many there were.
+fn strike_each(
+    directory: &Path,
+    fault: impl Fn(u64) -> Fault,
+    is_expected: impl Fn(&Error) -> bool,
+) -> u64 {
+    let expected = search(directory, Backend::Auto).unwrap();
+    let mut errors = 0;
+    for n in 1.. {
+        let plan = FaultPlan::new().nth(n, fault(n));
+        let result = search(directory, Backend::Auto.with_faults(&plan));
+        match result {
+            Err(error) => {
+                assert!(plan.struck() == 1 && is_expected(&error), "read {n}: {error}");
+                errors += 1;
+            }
+            // A page that was read ahead, and never asked for.
+            Ok(found) => {
+                assert_eq!(
+                    (found.hops, found.lengths),
+                    (expected.hops.clone(), expected.lengths.clone())
+                );
+                if plan.struck() == 0 {
+                    break;
+                }
+            }
+        }
+    }
+    errors
+}
+
+#[test]
+fn a_read_that_fails_along_rows_ends_the_run_that_needs_it() {
+    let scratch = Scratch::new();
+    let directory = import(&scratch, 13, Some(RowEncoding::Gap));
+    let errors = strike_each(&directory, |_| Fault::Errno(EIO), is_eio);
+    assert!(errors > 20, "only {errors} reads");
+}
+
+#[test]
+fn a_bit_that_flips_on_the_way_to_rows_is_found() {
+    let scratch = Scratch::new();
+    let directory = import(&scratch, 13, Some(RowEncoding::Ceesor));
+    let errors = strike_each(
+        &directory,
+        |n| Fault::FlipBit(7919 * n),
+        |error| matches!(error, Error::Corrupt { path, .. } if path.starts_with(&directory)),
+    );
+    assert!(errors > 20, "only {errors} reads");
+}
+
+#[test]
+fn a_thread_that_dies_with_the_read_of_a_row_hangs_nobody() {
+    let scratch = Scratch::new();
+    let directory = import(&scratch, 10, Some(RowEncoding::Plain));
+    let errors = strike_each(&directory, |_| Fault::Lose, |_| true);
+    assert!(errors > 10, "only {errors} reads");
+}
+
+#[test]
+fn reads_that_come_short_or_late_change_nothing() {
+    let scratch = Scratch::new();
+    let directory = import(&scratch, 12, Some(RowEncoding::Gap));
+    let expected = search(&directory, Backend::Auto).unwrap();
+    for fault in [Fault::Short(700), Fault::Delay(std::time::Duration::from_micros(300))] {
+        let plan = FaultPlan::new().every(3, fault);
+        let found = search(&directory, Backend::Auto.with_faults(&plan)).unwrap();
+        assert!(plan.struck() > 10);
+        assert_eq!((found.hops, found.lengths), (expected.hops.clone(), expected.lengths.clone()));
+    }
+}
+
+#[test]
+fn a_read_that_fails_while_rows_are_looked_through_ends_the_run() {
+    let scratch = Scratch::new();
+    // Large enough that looking from the vertices that are not reached is quicker for some levels.
+    let directory = import(&scratch, 15, Some(RowEncoding::Gap));
+    let expected = search(&directory, Backend::Auto).unwrap();
+    assert!(expected.processes.contains(&Process::Pull), "{:?}", expected.processes);
+    let mut errors = 0;
+    for n in (1..).step_by(5) {
+        let plan = FaultPlan::new().nth(n, Fault::Errno(EIO));
+        let result = search(&directory, Backend::Auto.with_faults(&plan));
+        match result {
+            Err(error) => {
+                assert!(is_eio(&error), "read {n}: {error}");
+                errors += 1;
+            }
+            Ok(found) => {
+                assert!(found.hops == expected.hops && found.lengths == expected.lengths);
+                if plan.struck() == 0 {
+                    break;
+                }
+            }
+        }
+    }
+    assert!(errors > 10, "only {errors} reads");
+}
+
+/// The files of a directory and what is in them.
+fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let paths = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    paths.map(|path| (path.clone(), std::fs::read(path).unwrap_or_default())).collect()
+}
+
+#[test]
+fn a_read_that_fails_while_rows_are_built_leaves_the_graph_as_it_was() {
+    let scratch = Scratch::new();
+    let directory = import(&scratch, 14, None);
+    let before = files(&directory);
+    let build = |backend| {
+        let graph = open_graph(&directory, AMPLE, backend)?;
+        let config = RowsConfig { encoding: RowEncoding::Gap, memory: 256 << 20, threads: 2 };
+        rows::build(&graph, &config, &Silent, &Cancel::default())
+    };
+    let mut errors = 0;
+    for n in 1.. {
+        let fault = if n % 2 == 0 { Fault::Errno(EIO) } else { Fault::FlipBit(31 * n) };
+        let plan = FaultPlan::new().nth(n, fault);
+        match build(Backend::Auto.with_faults(&plan)) {
+            Err(error) => {
+                assert!(matches!(error, Error::Io { .. } | Error::Corrupt { .. }), "{error}");
+                assert!(files(&directory) == before, "read {n}");
+                errors += 1;
+            }
+            Ok(_) if plan.struck() == 0 => break,
+            // A bit of the rest of a page: begin anew.
+            Ok(_) => {
+                open(&directory).verify(&Silent, &Cancel::default()).unwrap();
+                for path in files(&directory).keys().filter(|path| !before.contains_key(*path)) {
+                    std::fs::remove_file(path).unwrap();
+                }
+                before.iter().for_each(|(path, bytes)| std::fs::write(path, bytes).unwrap());
+            }
+        }
+    }
+    assert!(errors > 5, "only {errors} reads");
+    open(&directory).verify(&Silent, &Cancel::default()).unwrap();
+    assert!(open(&directory).manifest().rows.is_some());
+}
+
+#[test]
+fn a_build_that_is_cancelled_leaves_the_graph_as_it_was() {
+    let scratch = Scratch::new();
+    let directory = import(&scratch, 12, None);
+    let before = files(&directory);
+    let cancel = Cancel::default();
+    cancel.cancel();
+    let config = RowsConfig { encoding: RowEncoding::Gap, memory: 256 << 20, threads: 2 };
+    let result = rows::build(&open(&directory), &config, &Silent, &cancel);
+    assert!(matches!(result, Err(Error::Cancelled)));
+    assert!(files(&directory) == before);
+}
+
+#[test]
+fn builds_at_once_and_one_after_the_other_build_once() {
+    let scratch = Scratch::new();
+    let directory = import(&scratch, 13, None);
+    // Each would code them otherwise: the first that comes has it its way, whole.
+    let graphs: Vec<_> = RowEncoding::ALL.map(|_| open(&directory)).into();
+    let built: Vec<_> = std::thread::scope(|scope| {
+        let builds: Vec<_> = graphs
+            .iter()
+            .zip(RowEncoding::ALL)
+            .map(|(graph, encoding)| {
+                let config = RowsConfig { encoding, memory: 256 << 20, threads: 1 };
+                scope.spawn(move || {
+                    rows::build(graph, &config, &Silent, &Cancel::default()).unwrap()
+                })
+            })
+            .collect();
+        builds.into_iter().map(|build| build.join().unwrap()).collect()
+    });
+    assert!(built.iter().all(|manifest| *manifest == built[0]));
+    let after = files(&directory);
+    open(&directory).verify(&Silent, &Cancel::default()).unwrap();
+    let config = RowsConfig { encoding: RowEncoding::Plain, memory: 256 << 20, threads: 1 };
+    rows::build(&open(&directory), &config, &Silent, &Cancel::default()).unwrap();
+    assert!(files(&directory) == after);
+}
+
+#[test]
+fn a_build_does_not_touch_the_graph_that_has_taken_the_place_of_its_own() {
+    let scratch = Scratch::new();
+    let directory = import(&scratch, 10, None);
+    let graph = open(&directory);
+    let path = EdgeList::new((0..100).map(|vertex| (vertex, vertex + 1)).collect());
+    std::fs::remove_dir_all(&directory).unwrap();
+    import_with(ImportConfig::default(), scratch.path(), "g", &path);
+    let before = files(&directory);
+    let config = RowsConfig { encoding: RowEncoding::Gap, memory: 256 << 20, threads: 1 };
+    let error = rows::build(&graph, &config, &Silent, &Cancel::default()).map(drop).unwrap_err();
+    assert!(error.to_string().contains("g.tegula"), "{error}");
+    assert!(files(&directory) == before);
+}

@@ -1,0 +1,246 @@
+//! Rows: imported, built when a run first needs them, by one or by several at once, killed, on full disks.
+
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Instant;
+
+use tegula_testkit::{EdgeList, XorShift, small_graphs, verify_bfs, verify_sssp, wcc};
+
+use crate::shop::{Said, Shop, assert_shape, column, numbers, numbers_with_gaps};
+
+const ENCODINGS: [&str; 3] = ["plain", "ceesor", "gap"];
+const SEEK: &str = "run bfs g.tegula --source 1 --executor seek";
+
+/// Kills at moments that are spread over the time of a whole build.
+const KILLS: u32 = 14;
+
+#[test]
+fn rows_are_imported_in_every_encoding_and_info_tells_their_size() {
+    let shop = Shop::new();
+    shop.tegula("generate rmat --scale 12 --weighted -o g.wel").done();
+    for weighted in ["", "--weighted"] {
+        for encoding in ENCODINGS {
+            let options = format!("--layouts tiles,rows --row-encoding {encoding} {weighted}");
+            let words = format!("import g.wel -o g.tegula --force --json {options}");
+            let report = shop.tegula(&words).done().json();
+            assert_shape(&report["stage_seconds"], &[("rows", "number")]);
+            let facts = shop.tegula("info g.tegula --json").done().json();
+            assert_eq!(facts["bytes_per_edge"], report["bytes_per_edge"]);
+            assert_eq!(facts["format_version"], 2);
+            let files = shop.files("g.tegula");
+            assert_eq!(files.contains_key("rows.weights"), !weighted.is_empty());
+            let bytes = files["rows.data"].len() + files["rows.index"].len();
+            let expected = bytes as f64 / facts["edges"].as_f64().unwrap();
+            let found = facts["bytes_per_edge"]["rows"].as_f64().unwrap();
+            assert!((found - expected).abs() < 1e-4, "{found} and {expected}");
+            shop.tegula("verify g.tegula").done();
+            let text = shop.tegula("info g.tegula").done().out;
+            assert!(text.lines().any(|line| line.trim_start().starts_with("rows")), "{text}");
+        }
+    }
+    // Whoever names an encoding wants rows; whoever does not, gets none.
+    shop.tegula("import g.wel -o g.tegula --force --row-encoding gap").done();
+    assert!(shop.files("g.tegula").contains_key("rows.index"));
+    shop.tegula("import g.wel -o g.tegula --force").done();
+    let facts = shop.tegula("info g.tegula --json").done().json();
+    assert_eq!(facts["bytes_per_edge"]["rows"], serde_json::Value::Null);
+    shop.tegula("import g.wel -o g.tegula --force --layouts columns").failed(2, &["columns"]);
+    shop.tegula("import g.wel -o g.tegula --force --row-encoding zip").failed(2, &["zip"]);
+}
+
+#[test]
+fn every_executor_has_the_oracles_answers() {
+    let shop = Shop::new();
+    let mut encodings = ENCODINGS.into_iter().cycle();
+    for (name, graph) in small_graphs(5) {
+        let undirected = graph.undirected();
+        let encoding = encodings.next().unwrap();
+        shop.import(&graph, &format!("--undirected --row-encoding {encoding}"));
+        let Some(&source) = graph.vertices().first() else { continue };
+        for executor in ["scan", "seek", "auto"] {
+            let run =
+                |words: &str| shop.tegula(&format!("run {words} --executor {executor}")).done().out;
+            let found = run(&format!("bfs g.tegula --parents --source {source}"));
+            let distances = numbers_with_gaps(&found, "distance");
+            let parents = numbers_with_gaps(&found, "parent");
+            verify_bfs(&undirected, source, &distances, Some(&parents)).expect(name);
+            let found = run(&format!("sssp g.tegula --source {source}"));
+            verify_sssp(&undirected, source, &lengths(&found)).expect(name);
+            let found = run("wcc g.tegula --method propagation");
+            assert_eq!(numbers::<u64>(&found, "component"), wcc(&graph), "{name}");
+        }
+    }
+}
+
+/// Lengths of paths by vertex, infinite where the cell is empty.
+fn lengths(text: &str) -> Vec<(u64, f64)> {
+    let length = |cell: Option<String>| cell.map_or(f64::INFINITY, |cell| cell.parse().unwrap());
+    column(text, "distance").into_iter().map(|(vertex, cell)| (vertex, length(cell))).collect()
+}
+
+#[test]
+fn a_report_tells_how_each_iteration_came_by_its_edges() {
+    let shop = Shop::new();
+    shop.import(&EdgeList::new(vec![(1, 2), (2, 3), (3, 1), (4, 1)]), "--layouts tiles,rows");
+    for (words, processes) in [
+        ("bfs g.tegula --source 1 --executor scan", ["scan"; 3]),
+        ("bfs g.tegula --source 1 --executor seek", ["seek"; 3]),
+        ("bfs g.tegula --source 1", ["seek"; 3]),
+        ("sssp g.tegula --source 1 --executor scan", ["scan"; 3]),
+        ("sssp g.tegula --source 1 --executor seek", ["seek"; 3]),
+    ] {
+        let report = shop.tegula(&format!("run {words} --json")).done().json();
+        assert_eq!(report["processes"], serde_json::json!(processes), "{words}");
+        assert_eq!(report["iterations"], 3);
+    }
+    let report = shop.tegula("run sssp g.tegula --source 1 --json").done().json();
+    let summary = [
+        ("reached", "number"),
+        ("distance_max", "number"),
+        ("delta", "number"),
+        ("farthest", "array"),
+    ];
+    assert_shape(&report["summary"], &summary);
+    assert_eq!(report["summary"]["farthest"][0]["vertex"], 3);
+    let words = "run pagerank g.tegula --executor seek";
+    shop.tegula(words).failed(2, &["pagerank", "--executor scan or auto"]);
+    shop.tegula("run bfs g.tegula --source 1 --executor walk").failed(2, &["walk", "auto"]);
+}
+
+#[test]
+fn sssp_says_what_it_takes() {
+    let shop = Shop::new();
+    shop.write("g.wel", "1 2 1\n2 3 -0.5\n5 6 1\n");
+    shop.tegula("import g.wel -o g.tegula --weighted --layouts tiles,rows").done();
+    for executor in ["scan", "seek", "auto"] {
+        let run = |source: u64| {
+            shop.tegula(&format!("run sssp g.tegula --source {source} --executor {executor}"))
+        };
+        run(1).failed(3, &["g.tegula", "below 0"]);
+        assert_eq!(run(5).done().out, "vertex\tdistance\n1\t\n2\t\n3\t\n5\t0\n6\t1\n");
+    }
+    for delta in ["0", "-1", "inf", "nan", "x"] {
+        let words = format!("run sssp g.tegula --source 5 --delta={delta}");
+        shop.tegula(&words).failed(2, &["--delta"]);
+    }
+    let near = shop.tegula("run sssp g.tegula --source 5 --delta 1e-9").done().out;
+    assert_eq!(shop.tegula("run sssp g.tegula --source 5 --delta 1e9").done().out, near);
+    shop.tegula("run sssp g.tegula --source 9").failed(3, &["no vertex", "`9`"]);
+}
+
+/// A graph with a vertex 1 and without rows.
+fn without_rows(scale: u32) -> Shop {
+    let shop = Shop::new();
+    shop.tegula(&format!("generate rmat --scale {scale} --weighted --seed 3 -o g.wel")).done();
+    shop.write("g.wel", [shop.read("g.wel"), b"1 0 1\n".to_vec()].concat());
+    shop.tegula("import g.wel -o g.tegula --weighted").done();
+    shop
+}
+
+/// That a graph is whole and has rows, and nothing else.
+#[track_caller]
+fn assert_has_rows(shop: &Shop) {
+    shop.tegula("verify g.tegula").done();
+    let files = shop.files("g.tegula");
+    assert!(files.contains_key("rows.index") && files.contains_key("rows.weights"));
+    let hidden: Vec<&String> = files.keys().filter(|name| name.starts_with('.')).collect();
+    assert!(hidden.is_empty(), "{hidden:?}");
+}
+
+#[test]
+fn rows_are_built_when_a_run_first_needs_them() {
+    let shop = without_rows(10);
+    let before = shop.files("g.tegula");
+    let scanned = shop.tegula("run bfs g.tegula --source 1").done().out;
+    // Neither a choice nor a question builds anything, and union-find has no use for rows.
+    shop.tegula(&format!("{SEEK} --estimate")).done();
+    shop.tegula("run wcc g.tegula --executor seek").done();
+    assert_eq!(shop.files("g.tegula"), before);
+    let first = shop.tegula(SEEK).done();
+    assert!(first.err.contains("built once"), "{}", first.err);
+    assert_eq!(first.out, scanned);
+    assert_has_rows(&shop);
+    let second = shop.tegula(SEEK).done();
+    assert!(!second.err.contains("built"), "{}", second.err);
+    assert_eq!(second.out, scanned);
+    // What was there has not been touched but for the manifest.
+    for (name, bytes) in before.iter().filter(|(name, _)| *name != "manifest.json") {
+        assert!(shop.files("g.tegula")[name] == *bytes, "{name}");
+    }
+    let built = shop.files("g.tegula");
+    shop.tegula("import g.wel -o g.tegula --force --weighted --layouts tiles,rows").done();
+    assert!(shop.files("g.tegula") == built, "an import makes the same");
+}
+
+#[test]
+fn an_estimate_knows_about_rows() {
+    let shop = without_rows(12);
+    shop.tegula(SEEK).done();
+    let needed = |words: &str| {
+        let estimate = shop.tegula(&format!("{words} --estimate --json --threads 2"));
+        estimate.done().json()["needed_bytes"].as_u64().unwrap()
+    };
+    let (seeking, scanning) = (needed(SEEK), needed("run bfs g.tegula --source 1"));
+    assert!(seeking > scanning);
+    let with = |memory: u64| shop.tegula(&format!("{SEEK} --threads 2 --memory {memory}"));
+    with(seeking).done();
+    with(seeking - 1).failed(4, &["--memory"]);
+    shop.tegula(&format!("{SEEK} --estimate --memory {scanning}"));
+}
+
+#[test]
+fn several_runs_that_need_rows_at_once_build_them_once() {
+    let shop = without_rows(14);
+    let expected = shop.tegula("run bfs g.tegula --source 1").done().out;
+    let children: Vec<_> = (0..4)
+        .map(|_| {
+            let mut command = shop.command(SEEK);
+            command
+                .stdin(Stdio::null())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        let said = Said {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        };
+        assert!(said.done().out == expected);
+    }
+    assert_has_rows(&shop);
+}
+
+#[test]
+fn a_build_that_is_killed_at_any_moment_leaves_the_graph_and_the_next_one_ends_it() {
+    let shop = without_rows(16);
+    let plain = shop.files("g.tegula");
+    let put_back = || {
+        std::fs::remove_dir_all(shop.path("g.tegula")).unwrap();
+        std::fs::create_dir(shop.path("g.tegula")).unwrap();
+        plain.iter().for_each(|(name, bytes)| shop.write(&format!("g.tegula/{name}"), bytes));
+    };
+    let words = format!("{SEEK} --top 1");
+    let started = Instant::now();
+    let expected = shop.tegula(&words).done().out;
+    let whole = started.elapsed();
+    let built = shop.files("g.tegula");
+    let mut random = XorShift::new(8);
+    let mut killed = 0;
+    for moment in 0..KILLS {
+        put_back();
+        let mut child = shop.start(&words);
+        sleep(whole.mul_f64((f64::from(moment) + random.fraction()) / f64::from(KILLS)));
+        child.kill().unwrap();
+        killed += u32::from(!child.wait().unwrap().success());
+        shop.tegula("verify g.tegula").done();
+        assert_eq!(shop.tegula(&words).done().out, expected);
+        assert_has_rows(&shop);
+        assert!(shop.files("g.tegula") == built);
+    }
+    assert!(killed > 0, "every run was quicker than the kill");
+}
