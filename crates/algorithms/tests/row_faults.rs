@@ -139,24 +139,8 @@ fn a_read_that_fails_while_rows_are_looked_through_ends_the_run() {
     let directory = import(&scratch, 15, Some(RowEncoding::Gap));
     let expected = search(&directory, Backend::Auto).unwrap();
     assert!(expected.processes.contains(&Process::Pull), "{:?}", expected.processes);
-    let mut errors = 0;
-    for n in (1..).step_by(5) {
-        let plan = FaultPlan::new().nth(n, Fault::Errno(EIO));
-        let result = search(&directory, Backend::Auto.with_faults(&plan));
-        match result {
-            Err(error) => {
-                assert!(is_eio(&error), "read {n}: {error}");
-                errors += 1;
-            }
-            Ok(found) => {
-                assert!(found.hops == expected.hops && found.lengths == expected.lengths);
-                if plan.struck() == 0 {
-                    break;
-                }
-            }
-        }
-    }
-    assert!(errors > 10, "only {errors} reads");
+    let errors = strike_each(&directory, |_| Fault::Errno(EIO), is_eio);
+    assert!(errors > 20, "only {errors} reads");
 }
 
 /// The files of a directory and what is in them.
