@@ -4,9 +4,10 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Instant;
 
+use rustix::process::{Pid, Signal, kill_process};
 use tegula_testkit::{EdgeList, XorShift, small_graphs, verify_bfs, verify_sssp, wcc};
 
-use crate::shop::{Said, Shop, assert_shape, column, numbers, numbers_with_gaps};
+use crate::shop::{Said, Shop, assert_shape, column, numbers, numbers_with_gaps, wait_until};
 
 const ENCODINGS: [&str; 3] = ["plain", "ceesor", "gap"];
 const SEEK: &str = "run bfs g.tegula --source 1 --executor seek";
@@ -243,4 +244,21 @@ fn a_build_that_is_killed_at_any_moment_leaves_the_graph_and_the_next_one_ends_i
         assert!(shop.files("g.tegula") == built);
     }
     assert!(killed > 0, "every run was quicker than the kill");
+}
+
+#[test]
+fn a_build_that_is_interrupted_leaves_the_graph_as_it_was() {
+    let shop = without_rows(17);
+    let before = shop.files("g.tegula");
+    let child = shop.start(SEEK);
+    let is_building = || std::fs::read_dir(shop.path("g.tegula")).unwrap().count() > before.len();
+    wait_until(is_building);
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    // It may have been at its end already.
+    if output.status.code() == Some(130) {
+        assert!(shop.files("g.tegula") == before);
+        shop.tegula(SEEK).done();
+    }
+    assert_has_rows(&shop);
 }
