@@ -16,8 +16,8 @@ pub trait RunAhead {
     fn take(&mut self, count: usize, taken: &mut Vec<VertexId>);
 
     /// The vertices that are expected next and were not [announced](RunAhead::announce), nearest first.
-    /// Those that lie anywhere, so that each may need a page of its own, are told only if they are
-    /// among the next `reach`.
+    /// Only those among the next `reach` are told: what is read too early takes the room of what is needed
+    /// before.
     fn upcoming(&self, reach: usize) -> impl Iterator<Item = VertexId> + Clone;
 
     /// Notes that the first `count` of those upcoming are being read, and shows them no more. Returns how
@@ -53,8 +53,10 @@ impl RunAhead for Sequential {
         self.next += count;
     }
 
-    fn upcoming(&self, _reach: usize) -> impl Iterator<Item = VertexId> + Clone {
-        (self.upcoming_first()..self.end).map(VertexId)
+    fn upcoming(&self, reach: usize) -> impl Iterator<Item = VertexId> + Clone {
+        let reach = u32::try_from(reach).unwrap_or(u32::MAX);
+        let end = self.next.saturating_add(reach).min(self.end);
+        (self.upcoming_first()..end).map(VertexId)
     }
 
     fn announce(&mut self, count: usize) -> usize {
