@@ -62,6 +62,8 @@ pub struct PageCache {
     kept: Option<Kept>,
 }
 
+/// Runs of so many pages get no more memory than they ask for.
+const SMALL_RUN_PAGES: u64 = 8;
 /// Bytes of a run at the most in a cache that lets go of none.
 const KEPT_RUN_SIZE: u64 = 2 << 20;
 
@@ -137,7 +139,9 @@ impl PageCache {
             PageCache { file: file.clone(), reader, page_log2, limits, state, kept: None };
         if cache.fits() {
             // Where all is kept, large runs cost the least: huge pages of memory hold them.
-            cache.limits.run_pages = run_pages.max(in_pages(KEPT_RUN_SIZE.min(capacity / 4)));
+            if run_pages > SMALL_RUN_PAGES {
+                cache.limits.run_pages = run_pages.max(in_pages(KEPT_RUN_SIZE.min(capacity / 4)));
+            }
             cache.kept = Some(Kept::new(pages));
         }
         Ok(cache)
@@ -161,7 +165,8 @@ impl PageCache {
     /// Whether the whole file finds room, so that nothing that is read is ever read again.
     pub fn fits(&self) -> bool {
         // A request of many pages may get an eighth more memory than it asks for.
-        let waste = if self.limits.run_pages > 8 { self.file.len() / 8 } else { 0 };
+        let is_small = self.limits.run_pages <= SMALL_RUN_PAGES;
+        let waste = if is_small { 0 } else { self.file.len() / 8 };
         self.file.len().next_multiple_of(1 << self.page_log2) + waste <= self.capacity()
     }
 
