@@ -80,7 +80,8 @@ impl Runnable for SsspArgs {
     }
 
     fn rows_size(&self, graph: &Graph, threads: usize) -> Option<u64> {
-        Some(tegula_engine::estimate_rows::<Sssp>(graph, threads))
+        let size = || tegula_engine::estimate_rows::<Sssp>(graph, threads);
+        matches!(self.method, How::DeltaStepping).then(size)
     }
 
     fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Distances, RunStatistics)> {
