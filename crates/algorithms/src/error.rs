@@ -23,10 +23,18 @@ pub enum Error {
         graph: PathBuf,
     },
     /// Shortest paths need weights that never make a path shorter.
-    #[error("{} has an edge whose weight is below 0 or no number; sssp needs weights of at least 0", graph.display())]
+    #[error("{} has an edge whose weight is below 0 or no number; shortest paths need weights of at least 0", graph.display())]
     NegativeWeight {
         /// The graph directory.
         graph: PathBuf,
+    },
+    /// A heuristic must not exceed what is left to the target.
+    #[error(
+        "a heuristic scale of {scale} is too large: an edge is shorter than its straight line times that"
+    )]
+    Overestimate {
+        /// The scale.
+        scale: f64,
     },
     /// A walk cannot begin anew where it should.
     #[error(

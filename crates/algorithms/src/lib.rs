@@ -2,6 +2,7 @@
 
 mod error;
 
+pub mod astar;
 pub mod bfs;
 pub mod conductance;
 pub mod mis;

@@ -173,7 +173,7 @@ fn sssp_finds_the_distances_of_the_oracle_to_the_bit_by_every_executor_and_delta
                 for executor in EXECUTORS {
                     for delta in [None, Some(1e-300), Some(0.1), Some(f64::MAX)] {
                         let options = with_executor(executor, 2);
-                        let config = SsspConfig { delta };
+                        let config = SsspConfig { delta, ..Default::default() };
                         let found = sssp::run(graph, find(graph, source), config, &options);
                         let found = table(graph, &found.unwrap().distances, |distance| distance);
                         verify_sssp(edges, source, &found).unwrap();

@@ -6,7 +6,7 @@
 //!
 //! * [`graph`], [`small_graphs`](mod@small_graphs): edge lists, adjacency, and a family of odd cases;
 //! * [`pagerank`](mod@pagerank), [`bfs`](mod@bfs), [`sssp`](mod@sssp), [`wcc`](mod@wcc), [`mis`](mod@mis),
-//!   [`conductance`](mod@conductance), [`mst`](mod@mst): an oracle and a verifier each;
+//!   [`conductance`](mod@conductance), [`mst`](mod@mst), [`path`]: an oracle and a verifier each;
 //! * [`matching`]: when two tables agree;
 //! * [`csc_pull`]: the yardstick for speed;
 //! * [`data`], [`facts`], [`graphalytics`]: real graphs with known answers;
@@ -26,6 +26,7 @@ pub mod matching;
 pub mod mis;
 pub mod mst;
 pub mod pagerank;
+pub mod path;
 pub mod random;
 pub mod scratch;
 pub mod small_graphs;
@@ -41,6 +42,7 @@ pub use mst::{mst, verify_mst};
 pub use pagerank::{
     pagerank, pagerank_until, personalized_pagerank, verify_pagerank, verify_personalized_pagerank,
 };
+pub use path::{shortest_path, verify_path};
 pub use random::XorShift;
 pub use scratch::Scratch;
 pub use small_graphs::small_graphs;

@@ -2,8 +2,8 @@
 
 use tegula_testkit::{
     EdgeList, Table, bfs, conductance, mis, mst, pagerank, pagerank_until, personalized_pagerank,
-    small_graphs, sssp, verify_bfs, verify_conductance, verify_mis, verify_mst, verify_pagerank,
-    verify_personalized_pagerank, verify_sssp, verify_wcc, wcc,
+    shortest_path, small_graphs, sssp, verify_bfs, verify_conductance, verify_mis, verify_mst,
+    verify_pagerank, verify_path, verify_personalized_pagerank, verify_sssp, verify_wcc, wcc,
 };
 
 /// Parents for the distances: any vertex one hop closer.
@@ -226,4 +226,37 @@ fn forests_that_are_none_or_too_heavy_or_too_small_are_refused() {
     for forest in wrong {
         assert!(verify_mst(&graph, forest).is_err(), "{forest:?}");
     }
+}
+
+#[test]
+fn every_wrong_path_is_refused() {
+    // Two ways from 0 to 3 of the same length, one over more edges; a shorter one to 2; 4 is apart.
+    let edges = vec![(0, 1), (1, 3), (0, 2), (2, 5), (5, 3), (0, 3), (4, 0)];
+    let weights = Some(vec![1.0, 2.0, 1.0, 0.0, 2.0, 4.0, 1.0]);
+    let graph = EdgeList { weights, ..EdgeList::new(edges) };
+    let right = shortest_path(&graph, 0, 3);
+    assert_eq!(right, [(0, 0.0), (1, 1.0), (3, 3.0)]);
+    let other = [(0, 0.0), (2, 1.0), (5, 1.0), (3, 3.0)];
+    for path in [&right[..], &other] {
+        verify_path(&graph, 0, 3, path).unwrap();
+        verify_path(&graph, 4, 3, path).unwrap_err();
+        verify_path(&graph, 0, 1, path).unwrap_err();
+        for step in 0..path.len() {
+            let mut shorter = path.to_vec();
+            shorter.remove(step);
+            verify_path(&graph, 0, 3, &shorter).unwrap_err();
+            let mut longer = path.to_vec();
+            longer[step].1 += 0.5;
+            verify_path(&graph, 0, 3, &longer).unwrap_err();
+        }
+    }
+    verify_path(&graph, 0, 3, &[(0, 0.0), (3, 4.0)]).unwrap_err();
+    verify_path(&graph, 0, 3, &[]).unwrap_err();
+    assert_eq!(shortest_path(&graph, 0, 4), []);
+    verify_path(&graph, 0, 4, &[]).unwrap();
+    assert_eq!(shortest_path(&graph, 2, 2), [(2, 0.0)]);
+    // Where an edge adds nothing, a neighbour that is nearer is preferred to one that is as far.
+    let weights = Some(vec![1.0, 0.0, 0.0, 1.0]);
+    let graph = EdgeList { weights, ..EdgeList::new(vec![(3, 2), (2, 1), (1, 2), (3, 1)]) };
+    assert_eq!(shortest_path(&graph, 3, 1), [(3, 0.0), (1, 1.0)]);
 }

@@ -1,7 +1,9 @@
 //! `tegula run`: one way for every algorithm to open a graph, run, write its table and report.
 
+mod astar;
 mod bfs;
 mod conductance;
+mod coordinates;
 mod id_lines;
 mod mis;
 mod mst;
@@ -56,6 +58,8 @@ pub enum Algorithm {
     Conductance(conductance::ConductanceArgs),
     /// Minimum spanning forest: the edges of least weight that connect what can be connected.
     Mst(mst::MstArgs),
+    /// A shortest path between two vertices.
+    Astar(astar::AstarArgs),
 }
 
 /// Runs the algorithm that was asked for.
@@ -71,6 +75,7 @@ pub fn run(algorithm: &Algorithm, session: &Session) -> Result<()> {
         Algorithm::Mis(args) => execute(args, session),
         Algorithm::Conductance(args) => execute(args, session),
         Algorithm::Mst(args) => execute(args, session),
+        Algorithm::Astar(args) => execute(args, session),
     }
 }
 
@@ -83,6 +88,11 @@ trait Runnable {
 
     /// The options that every algorithm has.
     fn args(&self) -> &RunArgs;
+
+    /// Refuses options that make no sense together.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
 
     /// Whether it can follow the rows of active vertices.
     const CAN_SEEK: bool;
@@ -127,6 +137,7 @@ trait Answer: Table {
 
 fn execute<R: Runnable>(runnable: &R, session: &Session) -> Result<()> {
     let args = runnable.args();
+    runnable.check()?;
     let target = args.target()?;
     let opened = Instant::now();
     if args.executor() == Executor::Seek && !R::CAN_SEEK {

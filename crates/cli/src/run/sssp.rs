@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array};
 use arrow_schema::{DataType, Field};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde::Serialize;
-use tegula_algorithms::sssp::{self, Sssp, SsspConfig};
+use tegula_algorithms::sssp::{self, Method, Sssp, SsspConfig};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
 use tegula_store::{Cancel, VertexId};
 
 use super::options::RunArgs;
 use super::top::{Name, greatest};
 use super::{Answer, CHUNK, Runnable, find_vertex};
-use crate::errors::Result;
+use crate::errors::{Failure, Result};
 use crate::output::Columns;
 use crate::report::{self, Facts, Grid};
 
@@ -23,13 +23,25 @@ pub struct SsspArgs {
     /// The vertex to start from, as the edge list names it.
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     source: String,
-    /// Width of the buckets in which vertices are worked on, nearest first [default: from the weights].
-    /// Distances do not depend on it.
+    /// How distances are found. They do not depend on it.
+    #[arg(long, value_enum, default_value_t = How::DeltaStepping)]
+    method: How,
+    /// Width of the buckets of delta-stepping, of which the nearest is worked on first [default: from the
+    /// weights]. Distances do not depend on it.
     #[arg(long, value_name = "WIDTH", value_parser = width)]
     delta: Option<f64>,
     /// The options that every algorithm has.
     #[command(flatten)]
     run: RunArgs,
+}
+
+/// How distances are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum How {
+    /// By buckets, all vertices of one together, with all threads.
+    DeltaStepping,
+    /// Vertex by vertex along rows, each once, with one thread.
+    Dijkstra,
 }
 
 /// A number above 0.
@@ -49,17 +61,37 @@ impl Runnable for SsspArgs {
         &self.run
     }
 
+    fn check(&self) -> Result<()> {
+        if self.method == How::Dijkstra && self.delta.is_some() {
+            return Err(Failure::usage("--delta is for --method delta-stepping"));
+        }
+        Ok(())
+    }
+
+    fn needs_rows(&self) -> bool {
+        self.method == How::Dijkstra
+    }
+
     fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate> {
+        if self.method == How::Dijkstra {
+            return Ok(sssp::estimate_dijkstra(graph));
+        }
         Ok(tegula_engine::estimate::<Sssp>(graph, threads))
     }
 
     fn rows_size(&self, graph: &Graph, threads: usize) -> Option<u64> {
-        Some(tegula_engine::estimate_rows::<Sssp>(graph, threads))
+        let size = || tegula_engine::estimate_rows::<Sssp>(graph, threads);
+        matches!(self.method, How::DeltaStepping).then(size)
     }
 
     fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Distances, RunStatistics)> {
         let source = find_vertex(graph, &self.source)?;
-        let found = sssp::run(graph, source, SsspConfig { delta: self.delta }, options)?;
+        let method = match self.method {
+            How::DeltaStepping => Method::DeltaStepping,
+            How::Dijkstra => Method::Dijkstra,
+        };
+        let config = SsspConfig { method, delta: self.delta };
+        let found = sssp::run(graph, source, config, options)?;
         Ok((Distances { distances: found.distances, delta: found.delta }, found.statistics))
     }
 }
@@ -68,7 +100,7 @@ impl Runnable for SsspArgs {
 pub struct Distances {
     /// Infinite where there is no path.
     distances: Vec<f64>,
-    delta: f64,
+    delta: Option<f64>,
 }
 
 impl Distances {
@@ -84,8 +116,8 @@ pub struct Summary {
     reached: u64,
     /// The greatest distance.
     distance_max: f64,
-    /// The width of the buckets.
-    delta: f64,
+    /// The width of the buckets, where there were any.
+    delta: Option<f64>,
     /// The vertices farthest away.
     farthest: Vec<Farthest>,
 }

@@ -10,6 +10,7 @@ mod interrupts;
 mod kills;
 mod look;
 mod memory;
+mod paths;
 mod probe;
 mod results;
 mod rows;

@@ -37,10 +37,36 @@ impl<P: Ord> Default for BestFirst<P> {
 }
 
 impl<P: Ord> BestFirst<P> {
+    /// An empty queue with room for so many vertices, each with one live entry at most, and for half as
+    /// many entries that are out of date: [`BestFirst::push_within`] does not exceed that.
+    pub fn for_vertices(vertex_count: u32) -> BestFirst<P> {
+        BestFirst { heap: QuaternaryHeap::with_capacity(capacity(vertex_count)) }
+    }
+
+    /// Bytes of a queue with room for so many vertices, once it is full.
+    pub fn size(vertex_count: u32) -> u64 {
+        (capacity(vertex_count) * size_of::<Entry<P>>()) as u64
+    }
+
     /// Adds a vertex, or adds it anew with another priority; the least comes first.
     #[inline]
     pub fn push(&mut self, vertex: VertexId, priority: P) {
         self.heap.push(Entry { priority, vertex, is_announced: Cell::new(false) });
+    }
+
+    /// As [`BestFirst::push`], but where there is no room for more, entries that are out of date make it:
+    /// those of which `is_live` does not hold, which must be so for ever after.
+    #[inline]
+    pub fn push_within(
+        &mut self,
+        vertex: VertexId,
+        priority: P,
+        is_live: impl Fn(VertexId, &P) -> bool,
+    ) {
+        if self.heap.len() == self.heap.capacity() {
+            self.heap.retain(|entry| is_live(entry.vertex, &entry.priority));
+        }
+        self.push(vertex, priority);
     }
 
     /// The least priority that waits.
@@ -61,6 +87,11 @@ impl<P: Ord> BestFirst<P> {
     fn upcoming_entries(&self, reach: usize) -> impl Iterator<Item = &Entry<P>> + Clone {
         self.heap.iter().take(TOP.min(reach)).filter(|entry| !entry.is_announced.get())
     }
+}
+
+/// Entries that have room: between two looks for those that are out of date, a third is pushed anew.
+fn capacity(vertex_count: u32) -> usize {
+    vertex_count as usize + vertex_count as usize / 2 + 1
 }
 
 impl<P: Ord> RunAhead for BestFirst<P> {

@@ -357,6 +357,32 @@ fn the_best_comes_first_and_the_top_of_the_heap_is_announced_once() {
 }
 
 #[test]
+fn entries_that_are_out_of_date_make_room_for_new_ones() {
+    let count = 8;
+    let latest = RefCell::new(vec![1000; count as usize]);
+    let mut order = BestFirst::for_vertices(count);
+    for push in 0..100 {
+        let vertex = VertexId(push * 5 % count);
+        let priority = latest.borrow()[vertex.index()] - 1 - push % 3;
+        latest.borrow_mut()[vertex.index()] = priority;
+        let is_live =
+            |vertex: VertexId, priority: &u32| latest.borrow()[vertex.index()] == *priority;
+        order.push_within(vertex, priority, is_live);
+        assert!(order.len() <= 13, "{} entries", order.len());
+    }
+    let mut expected: Vec<(u32, u32)> = latest.into_inner().into_iter().zip(0..).collect();
+    expected.sort_unstable();
+    let (taken, _) = drained(order);
+    let mut seen = Vec::new();
+    taken.into_iter().for_each(|vertex| {
+        if !seen.contains(&vertex) {
+            seen.push(vertex)
+        }
+    });
+    assert_eq!(seen, expected.into_iter().map(|(_, vertex)| vertex).collect::<Vec<_>>());
+}
+
+#[test]
 fn a_vertex_that_was_settled_is_left_out_of_a_best_first_order() {
     let settled = RefCell::new(Vec::new());
     let mut order = Filter::new(BestFirst::default(), |vertex| !settled.borrow().contains(&vertex));

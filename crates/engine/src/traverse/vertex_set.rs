@@ -34,6 +34,15 @@ impl VertexSet {
             && self.words[vertex.index() / 64].fetch_or(bit, Ordering::Relaxed) & bit == 0
     }
 
+    /// Takes a vertex out.
+    ///
+    /// # Panics
+    /// When there is no such vertex.
+    #[inline]
+    pub fn remove(&self, vertex: VertexId) {
+        self.words[vertex.index() / 64].fetch_and(!(1 << (vertex.0 % 64)), Ordering::Relaxed);
+    }
+
     /// Whether a vertex is in the set.
     ///
     /// # Panics

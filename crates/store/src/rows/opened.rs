@@ -31,6 +31,16 @@ impl Rows {
         graph.manifest().file(file_names::ROW_INDEX).map_or(0, |file| RowIndex::size(file.bytes))
     }
 
+    /// Bytes of memory that they will take where a graph is yet to get its rows, about and rather too many.
+    pub fn size_expected(graph: &Graph) -> u64 {
+        let vertices = u64::from(graph.vertex_count());
+        let degree = graph.edge_count().div_ceil(vertices.max(1)).max(1);
+        // Elias-Fano, with the bits of an edge that is coded badly.
+        let bits_each = |last: u64| u64::from(last.ilog2()) + 3;
+        let weights = if graph.is_weighted() { bits_each(degree) } else { 0 };
+        RowIndex::size(vertices * (bits_each(24 * degree) + weights) / 8)
+    }
+
     /// Opens the rows of a graph; `None` where it has none.
     ///
     /// # Errors

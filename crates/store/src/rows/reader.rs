@@ -65,12 +65,17 @@ impl RowReader {
         all(size(file_names::ROWS)) + weights
     }
 
-    /// Bytes that a reader takes beside its cache: the index, and the tables of pages.
+    /// Bytes that a reader takes beside its cache: the index, and the tables of pages. About, in a graph
+    /// that is yet to get its rows.
     pub fn index_size(graph: &Graph, has_weights: bool) -> u64 {
         let size = |name| graph.manifest().file(name).map_or(0, |file| file.bytes);
         let weights = if has_weights { size(file_names::ROW_WEIGHTS) } else { 0 };
         let table = |bytes: u64| bytes / 4096 * 4;
-        Rows::size(graph) + table(size(file_names::ROWS)) + table(weights)
+        let index = match graph.manifest().rows {
+            Some(_) => Rows::size(graph),
+            None => Rows::size_expected(graph),
+        };
+        index + table(size(file_names::ROWS)) + table(weights)
     }
 
     /// Reads the rows of a graph through so many bytes of cache, weights too where they are wanted and

@@ -1,53 +1,20 @@
-//! Shortest paths from one source: the smallest sum of weights along a path to each vertex.
-//!
-//! `distance[v] = min over edges (u, v) of distance[u] + weight(u, v)`, and 0 at the source. Each vertex
-//! whose distance has become smaller sends it along its edges, plus the weight of the edge; each target
-//! keeps the smallest that it is sent. A vertex signals when it is its turn: distances are cut into
-//! buckets of width delta, and while rows are sought the vertices of the nearest bucket come first
-//! (delta-stepping: Meyer, Sanders, *Journal of Algorithms* 2003). A scan of tiles takes all of them at
-//! once (Bellman-Ford). It ends when no distance changes.
-//!
-//! Distances are sums of `f64`, added from the source onwards. Adding is monotone, so the smallest one
-//! does not depend on the order of the work: every executor, number of threads and delta finds the same
-//! bits. The definition is that of LDBC Graphalytics. Memory: 16 bytes a vertex, up to 12 more with rows.
+//! Delta-stepping as a program: along rows by buckets, over tiles all at once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tegula_engine::{Activity, ApplyTo, Graph, Next, Program, RunOptions, RunStatistics, VertexId};
+use tegula_engine::{Activity, ApplyTo, Graph, Next, Program, RunOptions, VertexId};
 
+use super::Distances;
 use crate::error::{Error, Result};
 
-/// What a search may choose.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct SsspConfig {
-    /// Width of a bucket of distances, above 0; by default it follows from the weights and degrees of
-    /// the graph. No distance depends on it.
-    pub delta: Option<f64>,
-}
-
-/// The distances from a source.
-#[derive(Debug, Clone)]
-pub struct Distances {
-    /// For each dense id the sum of weights; infinite where there is no path.
-    pub distances: Vec<f64>,
-    /// The width of the buckets.
-    pub delta: f64,
-    /// What the run did.
-    pub statistics: RunStatistics,
-}
-
-/// Finds the distance of every vertex from a source. In an unweighted graph every edge has weight 1.
-///
-/// # Errors
-/// Those of [`tegula_engine::run`]; [`Error::NegativeWeight`] when an edge that was followed has a
-/// weight below 0, or none that is a number.
-pub fn run(
+/// Finds the distances, by buckets of a width that follows from the graph unless it is given.
+pub(super) fn run(
     graph: &Graph,
     source: VertexId,
-    config: SsspConfig,
+    delta: Option<f64>,
     options: &RunOptions<'_>,
 ) -> Result<Distances> {
-    let delta = match config.delta {
+    let delta = match delta {
         Some(delta) => delta,
         None => default_delta(graph)?,
     };
@@ -56,10 +23,11 @@ pub fn run(
     if outcome.program.has_negative.into_inner() {
         return Err(Error::NegativeWeight { graph: graph.directory().to_owned() });
     }
-    Ok(Distances { distances: outcome.states, delta, statistics: outcome.statistics })
+    let (distances, statistics) = (outcome.states, outcome.statistics);
+    Ok(Distances { distances, delta: Some(delta), statistics })
 }
 
-/// The program.
+/// Delta-stepping as a program.
 #[derive(Debug)]
 pub struct Sssp {
     source: VertexId,

@@ -1,0 +1,61 @@
+//! Dijkstra's algorithm.
+
+use std::time::Instant;
+
+use tegula_engine::traverse::{
+    BestFirst, Filter, Traversal, VertexSet, open_rows, rows_statistics,
+};
+use tegula_engine::{Graph, RunOptions, Unit, VertexId, huge};
+
+use super::Distances;
+use crate::error::{Error, Result};
+
+/// Bytes that a run holds beside the rows: a distance and a bit for each vertex, and the queue.
+pub(super) fn size(graph: &Graph) -> u64 {
+    let count = graph.vertex_count();
+    8 * u64::from(count) + VertexSet::size(count) + BestFirst::<u64>::size(count)
+}
+
+/// Finds the distances.
+pub(super) fn run(graph: &Graph, source: VertexId, options: &RunOptions<'_>) -> Result<Distances> {
+    let started = Instant::now();
+    let rows = open_rows(graph, graph.is_weighted(), size(graph), options)?;
+    let count = graph.vertex_count();
+    let mut distances: Vec<f64> = huge::with_capacity(count as usize);
+    distances.resize(count as usize, f64::INFINITY);
+    distances[source.index()] = 0.0;
+    let settled = VertexSet::new(count);
+    // Distances are not below 0, so they are in the order of their bits.
+    let mut queue = BestFirst::for_vertices(count);
+    queue.push(source, 0u64);
+    let order = Filter::new(queue, |vertex| !settled.contains(vertex));
+    let mut traversal = Traversal::new(&rows, order, &options.cancel);
+    let (mut edges, mut has_negative) = (0, false);
+    options.progress.begin("visiting", Some(graph.edge_count()), Unit::Edges);
+    while let Some((row, order)) = traversal.next_row()? {
+        settled.insert(row.source());
+        let distance = distances[row.source().index()];
+        let mut edge = 0;
+        row.for_each(|target| {
+            let weight = row.weight(edge);
+            edge += 1;
+            has_negative |= weight.is_nan() || weight < 0.0;
+            let through = distance + f64::from(weight);
+            if through < distances[target.index()] {
+                distances[target.index()] = through;
+                let is_live = |vertex: VertexId, bits: &u64| {
+                    *bits == distances[vertex.index()].to_bits() && !settled.contains(vertex)
+                };
+                order.order_mut().push_within(target, through.to_bits(), is_live);
+            }
+        })?;
+        if has_negative {
+            return Err(Error::NegativeWeight { graph: graph.directory().to_owned() });
+        }
+        edges += edge as u64;
+        options.progress.advance(edge as u64);
+    }
+    options.progress.end();
+    let statistics = rows_statistics(&rows, vec![started.elapsed()], edges);
+    Ok(Distances { distances, delta: None, statistics })
+}
