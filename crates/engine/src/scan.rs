@@ -210,7 +210,7 @@ impl Shared<'_> {
             let entry = &graph.tiles()[index];
             let edges_before = edges;
             let bytes = self.cache.tile_bytes(tiles, group, index);
-            let weights = match self.cache.weight_bytes(tiles, group, index) {
+            let weights: &[f32] = match self.cache.weight_bytes(tiles, group, index) {
                 [] => &[],
                 bytes => zerocopy::FromBytes::ref_from_bytes(bytes)
                     .map_err(|_| graph.damaged_tile(index, "its weights are not aligned".into()))?,
