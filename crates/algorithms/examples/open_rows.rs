@@ -1,9 +1,9 @@
 #![expect(clippy::print_stdout, reason = "an example prints")]
 //! Times runs on a graph whose rows are open and in memory, as a service would hold it.
 //!
-//! `open_rows bfs|sssp GRAPH SOURCE [DELTA]` opens a graph, runs once so that all rows are in memory, and
-//! prints what was found; then it does a run for every line on standard input, and prints how long that
-//! took. So runs can alternate with those of something else.
+//! `open_rows bfs|sssp GRAPH SOURCE` opens a graph, brings its rows into memory, runs once and prints how
+//! long that took and what was found; then it does so for every line on standard input, with the width of
+//! a bucket that the line gives, if it gives one. So runs can alternate with those of something else.
 
 use std::error::Error;
 use std::io::BufRead;
@@ -21,10 +21,8 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 
 fn main() -> Outcome<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (kind, path, source, delta) = match arguments.as_slice() {
-        [kind, path, source] => (kind, path, source, None),
-        [kind, path, source, delta] => (kind, path, source, Some(delta.parse()?)),
-        _ => return Err("usage: open_rows bfs|sssp GRAPH SOURCE [DELTA]".into()),
+    let [kind, path, source] = arguments.as_slice() else {
+        return Err("usage: open_rows bfs|sssp GRAPH SOURCE".into());
     };
     let has_weights = match kind.as_str() {
         "bfs" => false,
@@ -39,9 +37,11 @@ fn main() -> Outcome<()> {
     let rows = open_rows(&graph, has_weights, 0, &options)?;
     rows.fill()?;
     let options = RunOptions { rows: Some(&rows), ..options };
-    println!("{}", run(&graph, source, has_weights, delta, &options)?);
+    println!("{}", run(&graph, source, has_weights, None, &options)?);
     for line in std::io::stdin().lock().lines() {
-        line?;
+        let line = line?;
+        let delta = Some(line.trim()).filter(|line| !line.is_empty());
+        let delta = delta.map(str::parse).transpose()?;
         println!("{}", run(&graph, source, has_weights, delta, &options)?);
     }
     Ok(())

@@ -116,6 +116,7 @@ fn cells(figure: &Figure) -> [String; 7] {
             let word = match beside.ratio {
                 Ratio::TimesAsFast => "as fast",
                 Ratio::TimesAsLong => "as long",
+                Ratio::TimesAsLarge => "as large",
             };
             let [median, min, max] =
                 [beside.ratios.median, beside.ratios.min, beside.ratios.max].map(times);
