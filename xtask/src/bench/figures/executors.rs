@@ -11,8 +11,8 @@ use crate::tegula::{Result, units};
 const WORSE_MAX: f64 = 1.10;
 /// The vertex of cnr-2000 with the most edges, from which all others are reached.
 const CNR_SOURCE: &str = "217849";
-/// A scan of each level of a graph with so many levels as a long path or a grid takes hours; it is
-/// measured where the graph has so many times fewer levels.
+/// A scan for each level of a long path or a large grid takes hours; it is measured where a grid has so
+/// many times fewer levels, and a path the square of that.
 const FEWER_LEVELS: u64 = 32;
 
 /// A breadth-first search by each executor, in turn.
@@ -32,7 +32,7 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let (side, length) = (1 << (scale / 2), 1 << (scale - 4));
     let long = [
         (Model::Grid(side), Model::Grid(side / FEWER_LEVELS)),
-        (Model::Path(length), Model::Path(length / (FEWER_LEVELS * FEWER_LEVELS))),
+        (Model::Path(length), Model::Path((length / (FEWER_LEVELS * FEWER_LEVELS)).max(2))),
     ];
     for (model, small) in long {
         let graph = lab.make(Recipe::new(model).undirected())?;
