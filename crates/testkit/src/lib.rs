@@ -8,7 +8,7 @@
 //! * [`pagerank`](mod@pagerank), [`bfs`](mod@bfs), [`sssp`](mod@sssp), [`wcc`](mod@wcc), [`mis`](mod@mis),
 //!   [`conductance`](mod@conductance), [`mst`](mod@mst), [`path`]: an oracle and a verifier each;
 //! * [`matching`]: when two tables agree;
-//! * [`csc_pull`]: the yardstick for speed;
+//! * [`csc_pull`], [`delta_stepping`]: yardsticks for speed;
 //! * [`data`], [`facts`], [`graphalytics`]: real graphs with known answers;
 //! * [`scratch`]: folders that vanish;
 //! * [`random`]: numbers that are the same in every run.
@@ -19,6 +19,7 @@ pub mod bfs;
 pub mod conductance;
 pub mod csc_pull;
 pub mod data;
+pub mod delta_stepping;
 pub mod facts;
 pub mod graph;
 pub mod graphalytics;
@@ -36,6 +37,7 @@ pub mod wcc;
 pub use bfs::{bfs, verify_bfs};
 pub use conductance::{conductance, verify_conductance};
 pub use csc_pull::CscPull;
+pub use delta_stepping::DeltaStepping;
 pub use graph::{Adjacency, Compact, EdgeList};
 pub use mis::{mis, verify_mis};
 pub use mst::{mst, verify_mst};

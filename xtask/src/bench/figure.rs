@@ -44,7 +44,13 @@ pub enum Unit {
     Seconds,
     EdgesPerSecond,
     BytesPerEdge,
+    BitsPerEdge,
+    BytesPerVertex,
     Bytes,
+    /// Of whatever is counted.
+    PerSecond,
+    /// A part of all, from 0 to 1.
+    Share,
 }
 
 impl Unit {
@@ -54,7 +60,11 @@ impl Unit {
             Unit::Seconds => units::seconds(value),
             Unit::EdgesPerSecond => format!("{} edges/s", units::decimal(value)),
             Unit::BytesPerEdge => format!("{value:.2} bytes"),
+            Unit::BitsPerEdge => format!("{value:.2} bits"),
+            Unit::BytesPerVertex => format!("{value:.2} bytes"),
             Unit::Bytes => units::bytes(value),
+            Unit::PerSecond => format!("{}/s", units::decimal(value)),
+            Unit::Share => format!("{:.2} %", 100.0 * value),
         }
     }
 }
@@ -67,6 +77,8 @@ pub enum Ratio {
     TimesAsFast,
     /// How many times as long: our time through the other.
     TimesAsLong,
+    /// How many times as large: ours through the other.
+    TimesAsLarge,
 }
 
 /// Something measured in turn with the figure.
@@ -132,7 +144,7 @@ impl Figure {
         let samples = Samples::new(samples);
         let ratios = match ratio {
             Ratio::TimesAsFast => samples.over(&self.samples),
-            Ratio::TimesAsLong => self.samples.over(&samples),
+            Ratio::TimesAsLong | Ratio::TimesAsLarge => self.samples.over(&samples),
         };
         self.beside = Some(Beside { title: title.into(), samples, ratio, ratios });
         self

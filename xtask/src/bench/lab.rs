@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::disk::read_sequentially;
 use super::figure::{Figure, median};
+use super::graphs::Made;
 use crate::tegula::Result;
 use crate::tegula::command::{Tegula, number, vertex, whole};
 use crate::tegula::page_cache::PageCache;
@@ -15,7 +16,7 @@ use crate::tegula::scratch::{Scratch, remove};
 /// The scale that the targets are for.
 pub const SCALE: u32 = 24;
 /// The memory budget of runs from disk at that scale.
-const DISK_MEMORY: u64 = 512 << 20;
+pub const DISK_MEMORY: u64 = 512 << 20;
 /// Reads of a tile file that tell the rate of the disk.
 const DISK_READS: usize = 3;
 
@@ -60,6 +61,8 @@ pub struct Lab<'a> {
     /// What the reader of the figures should know.
     pub remarks: Vec<String>,
     prepared: BTreeMap<u32, Prepared>,
+    /// Graphs with rows.
+    pub made: Vec<Made>,
 }
 
 impl<'a> Lab<'a> {
@@ -77,6 +80,7 @@ impl<'a> Lab<'a> {
             disk_bytes_per_second: None,
             remarks: Vec::new(),
             prepared: BTreeMap::new(),
+            made: Vec::new(),
         })
     }
 

@@ -6,8 +6,10 @@
 //! place of its earlier figures, and the others stay.
 
 mod disk;
+mod examples;
 mod figure;
 mod figures;
+mod graphs;
 mod lab;
 mod machine;
 mod peers;

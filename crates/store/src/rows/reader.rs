@@ -180,6 +180,18 @@ impl RowReader {
         VertexId(sources.start.0 + (count * taken / pieces) as u32)
     }
 
+    /// Brings all rows into memory, in large requests, where all of them find room.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn fill(&self) -> Result<()> {
+        if !self.fits() {
+            return Ok(());
+        }
+        self.pages.fill()?;
+        self.weights.as_ref().map_or(Ok(()), PageCache::fill)
+    }
+
     /// Whether everything is in memory for good.
     pub fn is_complete(&self) -> bool {
         self.pages.is_complete() && self.weights.as_ref().is_none_or(PageCache::is_complete)

@@ -1,9 +1,14 @@
 //! The groups of figures.
 
+mod executors;
 mod import;
+mod lookups;
 mod pagerank;
+mod rows;
 mod search;
 mod size;
+mod sssp;
+mod traversal;
 
 use super::figure::Figure;
 use super::lab::Lab;
@@ -26,6 +31,11 @@ pub const GROUPS: &[Group] = &[
     Group { name: "pagerank-disk", title: "PageRank from disk", measure: pagerank::from_disk },
     Group { name: "wcc", title: "Connected components from disk", measure: search::wcc },
     Group { name: "bfs", title: "Breadth-first search", measure: search::bfs },
+    Group { name: "executors", title: "Tiles or rows", measure: executors::all },
+    Group { name: "lookups", title: "Look-ups from disk", measure: lookups::all },
+    Group { name: "rows", title: "Bits per edge of rows", measure: rows::all },
+    Group { name: "traversal", title: "Traversals with run-ahead", measure: traversal::all },
+    Group { name: "sssp", title: "Shortest paths in memory", measure: sssp::all },
     Group { name: "import-raw", title: "Import of raw pairs", measure: import::raw },
     Group { name: "import-text", title: "Import of text", measure: import::text },
     Group { name: "size", title: "Bytes per edge", measure: size::all },

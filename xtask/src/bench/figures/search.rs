@@ -1,7 +1,12 @@
 //! Algorithms that follow edges: connected components and breadth-first search.
 
+use serde_json::Value;
+
+use crate::bench::disk::read_sequentially;
+use crate::bench::examples::Example;
 use crate::bench::figure::{Figure, Of, Ratio, Unit, median};
-use crate::bench::lab::Lab;
+use crate::bench::graphs::{Model, Recipe};
+use crate::bench::lab::{DISK_MEMORY, Lab, text};
 use crate::tegula::command::{number, numbers, whole};
 use crate::tegula::{Result, units};
 
@@ -57,9 +62,58 @@ pub fn bfs(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let title = format!("whole run, R-MAT {scale}, from disk within {budget}");
     let cold = Figure::new(title, Unit::Seconds, cold);
     let peak = Figure::new("peak memory of the runs from disk", Unit::Bytes, peaks);
-    Ok(vec![
+    let mut figures = vec![
         lab.with_targets(warm, |figure| figure.at_most(Of::Value, 1.0, None)),
         lab.with_targets(cold, |figure| figure.at_most(Of::Value, 2.0, None)),
         peak.at_most(Of::Value, memory as f64, None),
-    ])
+    ];
+    figures.push(bfs_by_rows(lab)?);
+    figures.push(bfs_open(lab)?);
+    Ok(figures)
+}
+
+/// A search that may follow rows, from a cold disk, in turn with reading the rows in order.
+fn bfs_by_rows(lab: &mut Lab<'_>) -> Result<Figure> {
+    let graph = lab.make(Recipe::new(Model::Rmat(lab.settings.scale)))?;
+    let (mut ours, mut reads, mut processes) = (Vec::new(), Vec::new(), String::new());
+    for _ in 0..lab.settings.rounds {
+        let options = ["--source", graph.source.as_str()];
+        let run = lab.run("bfs", &graph.graph, Some(DISK_MEMORY), &options)?;
+        ours.push(number(&run, "/seconds/run")?);
+        processes = names(&run);
+        lab.cache.drop(&graph.graph)?;
+        reads.push(read_sequentially(&graph.rows())?.seconds);
+    }
+    let budget = units::bytes(DISK_MEMORY as f64);
+    let title = format!("tiles and rows, {}, from disk within {budget}", graph.title);
+    let figure = Figure::new(title, Unit::Seconds, ours)
+        .beside("rows read in order", reads, Ratio::TimesAsLong)
+        .note(processes);
+    Ok(lab.with_targets(figure, |figure| figure.at_most(Of::Ratio, 1.5, None)))
+}
+
+/// A search of a graph whose rows are open and in memory.
+fn bfs_open(lab: &mut Lab<'_>) -> Result<Figure> {
+    let program = Example::build(lab.root, "tegula-algorithms", "open_rows")?;
+    let graph = lab.make(Recipe::new(Model::Rmat(lab.settings.scale)).undirected())?;
+    let mut worker = program.start(&["bfs", text(&graph.graph)?, &graph.source])?;
+    worker.answer()?;
+    let (mut times, mut processes) = (Vec::new(), String::new());
+    for _ in 0..lab.settings.rounds {
+        let found = worker.ask("")?;
+        times.push(number(&found, "/seconds")?);
+        processes = names(&found);
+    }
+    drop(worker);
+    lab.discard(|made| made.title == graph.title)?;
+    let title = format!("rows open, {}, in memory", graph.title);
+    let figure = Figure::new(title, Unit::Seconds, times).note(processes);
+    Ok(lab.with_targets(figure, |figure| figure.at_most(Of::Value, 0.3, None)))
+}
+
+/// How the edges of each iteration were reached.
+fn names(run: &Value) -> String {
+    let list = run.pointer("/processes").and_then(Value::as_array);
+    let names = list.into_iter().flatten().filter_map(Value::as_str);
+    names.collect::<Vec<_>>().join(", ")
 }

@@ -12,7 +12,7 @@ use crate::tegula::scratch::remove;
 use crate::tegula::{Result, units};
 
 /// Edge lists with each edge of an undirected graph once.
-const UNDIRECTED: [&str; 7] = [
+pub const UNDIRECTED: [&str; 7] = [
     "USA-road-BAY",
     "USA-road-FLA",
     "cal.weighted",
@@ -50,12 +50,16 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
+/// Where more graphs lie, if they do.
+pub fn data_folder(lab: &Lab<'_>) -> PathBuf {
+    let named = std::env::var_os("TEGULA_DATA").map(PathBuf::from);
+    named.unwrap_or_else(|| lab.root.join("../shared/data"))
+}
+
 /// Names and paths, by name; those in the repository first, and each once.
-fn edge_lists(lab: &Lab<'_>) -> Vec<(String, PathBuf)> {
-    let elsewhere = std::env::var_os("TEGULA_DATA").map(PathBuf::from);
-    let elsewhere = elsewhere.unwrap_or_else(|| lab.root.join("../shared/data"));
+pub fn edge_lists(lab: &Lab<'_>) -> Vec<(String, PathBuf)> {
     let mut found: Vec<(String, PathBuf)> = Vec::new();
-    for folder in [lab.root.join("data"), elsewhere] {
+    for folder in [lab.root.join("data"), data_folder(lab)] {
         // A folder that is not there has no edge lists.
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let file = entry.file_name().to_string_lossy().into_owned();

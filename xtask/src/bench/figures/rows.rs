@@ -1,0 +1,147 @@
+//! Rows: how many bits an edge takes, and how fast they are decoded.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::size::{UNDIRECTED, data_folder, edge_lists};
+use crate::bench::examples::Example;
+use crate::bench::figure::{Figure, Of, Ratio, Unit, median};
+use crate::bench::graphs::{Model, Recipe};
+use crate::bench::lab::{self, Lab};
+use crate::tegula::Result;
+use crate::tegula::command::{number, numbers, whole};
+use crate::tegula::scratch::remove;
+
+/// Bits per edge that the authors of CEESOR report (University of Cambridge Computer Laboratory,
+/// Technical Report 823, Table 2), in their order, and the id width of plain rows beside it. The road
+/// networks are regions of theirs.
+const CEESOR: [(&str, f64); 4] = [
+    ("ca-HepPh", 10.26),
+    ("p2p-Gnutella31", 11.73),
+    ("USA-road-FLA", 5.84),
+    ("USA-road-BAY", 5.84),
+];
+/// Bits per edge in WebGraph's BV format, as published with the graph.
+const BV: (&str, f64) = ("cnr-2000", 2.897);
+/// How far the same code may be from what its authors report.
+const REPRODUCED: f64 = 1.03;
+/// Edges a second that one core decodes, at the least.
+const DECODED: f64 = 300e6;
+/// Where the graph lies that is no plain edge list of the data folder.
+const GNUTELLA: (&str, &str) = ("p2p-Gnutella31", "p2p-Gnutella31/p2p-31.e.zst");
+
+/// A graph in one encoding and order.
+struct Sized {
+    bits_per_edge: f64,
+    index_bytes_per_vertex: f64,
+    order: String,
+}
+
+/// Every graph of the data folder, in every encoding, as the depth-first order has it and as the import
+/// chooses; then the rate of decoding.
+pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+    let mut figures = Vec::new();
+    let mut index: f64 = 0.0;
+    let mut lists = edge_lists(lab);
+    let gnutella = data_folder(lab).join(GNUTELLA.1);
+    if gnutella.exists() {
+        lists.push((GNUTELLA.0.to_owned(), gnutella));
+    }
+    for (name, path) in lists {
+        for order in ["dfs", "auto"] {
+            let [gap, ceesor, plain] = ["gap", "ceesor", "plain"]
+                .map(|encoding| sized(lab, &name, &path, encoding, order));
+            let (gap, ceesor, plain) = (gap?, ceesor?, plain?);
+            index = index.max(gap.index_bytes_per_vertex);
+            figures.push(figure_of(&name, order, &gap, &ceesor, &plain));
+            figures.extend(reproduced(&name, order, &ceesor));
+        }
+    }
+    let index = Figure::new("index, the largest of these", Unit::BytesPerVertex, vec![index]);
+    figures.push(index.at_most(Of::Value, 1.5, None));
+    figures.extend(decoding(lab)?);
+    Ok(figures)
+}
+
+fn sized(lab: &Lab<'_>, name: &str, edges: &Path, encoding: &str, order: &str) -> Result<Sized> {
+    let graph = lab.scratch.join("sized.tegula");
+    let mut arguments = vec!["import", lab::text(edges)?, "-o", lab::text(&graph)?];
+    arguments.extend(["--format", "text", "--order", order, "--row-encoding", encoding]);
+    if UNDIRECTED.contains(&name) {
+        arguments.push("--undirected");
+    }
+    let report = lab.tegula.json(&arguments)?;
+    let bytes = |file: &str| -> Result<f64> { Ok(fs::metadata(graph.join(file))?.len() as f64) };
+    let sized = Sized {
+        bits_per_edge: 8.0 * bytes("rows.data")? / number(&report, "/edges")?,
+        index_bytes_per_vertex: bytes("rows.index")? / number(&report, "/vertices")?,
+        order: report.pointer("/order").and_then(|order| order.as_str()).unwrap_or("").to_owned(),
+    };
+    remove(&graph)?;
+    Ok(sized)
+}
+
+fn figure_of(name: &str, order: &str, gap: &Sized, ceesor: &Sized, plain: &Sized) -> Figure {
+    let how = match order {
+        "auto" => format!("auto ({})", gap.order),
+        order => order.to_owned(),
+    };
+    let reported = CEESOR.iter().find(|(reported, _)| *reported == name).map(|(_, bits)| bits);
+    let mut note = format!(
+        "plain {:.0} bits; index {:.2} bytes a vertex",
+        plain.bits_per_edge, gap.index_bytes_per_vertex
+    );
+    if let Some(reported) = reported {
+        note += &format!("; CEESOR as published {reported}");
+    }
+    if name == BV.0 {
+        note += &format!("; WebGraph's BV format as published {}", BV.1);
+    }
+    let bits = vec![gap.bits_per_edge];
+    let figure = Figure::new(format!("{name}, {how}, gap"), Unit::BitsPerEdge, bits)
+        .beside("ceesor", vec![ceesor.bits_per_edge], Ratio::TimesAsLarge)
+        .note(note);
+    let figure = match reported {
+        Some(_) => figure.at_most(Of::Ratio, 0.8, None),
+        None => figure,
+    };
+    if name == BV.0 && order == "auto" { figure.at_most(Of::Value, 6.0, None) } else { figure }
+}
+
+/// The code of CEESOR beside what its authors found with it.
+fn reproduced(name: &str, order: &str, ceesor: &Sized) -> Option<Figure> {
+    let (_, published) = CEESOR.into_iter().find(|(reported, _)| *reported == name)?;
+    (order == "dfs").then(|| {
+        let bits = vec![ceesor.bits_per_edge];
+        Figure::new(format!("{name}, dfs, ceesor"), Unit::BitsPerEdge, bits)
+            .beside("as published", vec![published], Ratio::TimesAsLarge)
+            .at_most(Of::Ratio, REPRODUCED, None)
+    })
+}
+
+/// Edges a second that one core decodes, row after row, in memory.
+fn decoding(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+    let decode = Example::build(lab.root, "tegula-store", "decode_rows")?;
+    let mut graphs = vec![lab.make(Recipe::new(Model::Rmat(lab.settings.scale)))?];
+    if let Some((name, path)) = edge_lists(lab).iter().find(|(name, _)| name == BV.0) {
+        graphs.push(lab.with_rows(name, path, &[])?);
+    }
+    let mut figures = Vec::new();
+    for graph in graphs {
+        let passes = lab.settings.rounds.to_string();
+        let done = decode.run(&[lab::text(&graph.graph)?, &passes])?;
+        let (edges, bits) = (whole(&done, "/edges")?, number(&done, "/bits_per_edge")?);
+        let seconds = numbers(&done, "/seconds")?;
+        let rates = seconds.iter().map(|seconds| edges as f64 / seconds).collect();
+        let title = format!("{}, decoded by one core", graph.title);
+        let figure = Figure::new(title, Unit::EdgesPerSecond, rates)
+            .note(format!("{bits:.2} bits an edge, {:.2} s in all", median(&seconds)));
+        figures.push(figure.at_least(Of::Value, DECODED, None));
+    }
+    Ok(figures)
+}
+
+/// The path of an edge list of the data folder, if it is there.
+pub fn edge_list(lab: &Lab<'_>, name: &str) -> Option<PathBuf> {
+    edge_lists(lab).into_iter().find(|(other, _)| other == name).map(|(_, path)| path)
+}

@@ -1,0 +1,83 @@
+//! Shortest paths in memory, beside delta-stepping along plain compressed sparse rows.
+
+use serde_json::Value;
+
+use crate::bench::examples::Example;
+use crate::bench::figure::{Figure, Of, Ratio, Unit};
+use crate::bench::graphs::{Model, Recipe};
+use crate::bench::lab::{Lab, text};
+use crate::tegula::Result;
+use crate::tegula::command::{Worker, number, whole};
+
+/// Where the search for the best width of a bucket begins; the mean weight is 0.5.
+const DELTA_FIRST: f64 = 0.125;
+/// How far apart the sums of all distances may be: those of the yardstick are in single precision.
+const TOLERANCE: f64 = 1e-4;
+
+/// A skewed graph and one with a large diameter.
+pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+    let ours = Example::build(lab.root, "tegula-algorithms", "open_rows")?;
+    let plain = Example::build(lab.root, "tegula-testkit", "delta_stepping")?;
+    let scale = lab.settings.scale;
+    let graphs = [
+        (Model::Rmat(scale), ["rmat".to_owned(), scale.to_string()]),
+        (Model::Grid(1 << (scale / 2)), ["grid".to_owned(), (1u64 << (scale / 2)).to_string()]),
+    ];
+    let mut figures = Vec::new();
+    for (model, [name, size]) in graphs {
+        let graph = lab.make(Recipe::new(model).undirected().weighted())?;
+        let mut ours = ours.start(&["sssp", text(&graph.graph)?, &graph.source])?;
+        ours.answer()?;
+        let mut plain = plain.start(&[&name, &size, &graph.source])?;
+        let edges = whole(&plain.answer()?, "/edges")?;
+        if edges != graph.edges {
+            return Err(format!("the yardstick has {edges} edges, not {}", graph.edges).into());
+        }
+        let (delta, delta_plain) = (best_delta(&mut ours)?, best_delta(&mut plain)?);
+        let (mut times, mut plain_times) = (Vec::new(), Vec::new());
+        for _ in 0..lab.settings.rounds {
+            let found = ours.ask(&delta.to_string())?;
+            let expected = plain.ask(&delta_plain.to_string())?;
+            agree(&found, &expected)?;
+            times.push(number(&found, "/seconds")?);
+            plain_times.push(number(&expected, "/seconds")?);
+        }
+        let figure = Figure::new(format!("{}, in memory", graph.title), Unit::Seconds, times)
+            .beside("plain delta-stepping", plain_times, Ratio::TimesAsLong)
+            .note(format!("buckets of {delta}, of the yardstick {delta_plain}; the best of each"));
+        figures.push(lab.with_targets(figure, |figure| figure.at_most(Of::Ratio, 1.5, None)));
+        drop((ours, plain));
+        if matches!(model, Model::Grid(_)) {
+            lab.discard(|made| made.title == graph.title)?;
+        }
+    }
+    Ok(figures)
+}
+
+/// Halves or doubles the width of buckets as long as that helps.
+fn best_delta(worker: &mut Worker) -> Result<f64> {
+    let mut seconds = |delta: f64| number(&worker.ask(&delta.to_string())?, "/seconds");
+    let mut best = (DELTA_FIRST, seconds(DELTA_FIRST)?);
+    for factor in [0.5, 2.0] {
+        loop {
+            let delta = best.0 * factor;
+            let time = seconds(delta)?;
+            if time >= best.1 {
+                break;
+            }
+            best = (delta, time);
+        }
+    }
+    Ok(best.0)
+}
+
+/// The same vertices, at the same distances.
+fn agree(found: &Value, expected: &Value) -> Result<()> {
+    let [reached, reached_plain] = [found, expected].map(|answer| whole(answer, "/reached"));
+    let [sum, sum_plain] = [found, expected].map(|answer| number(answer, "/distance_sum"));
+    let (sum, sum_plain) = (sum?, sum_plain?);
+    if reached? != reached_plain? || (sum - sum_plain).abs() > TOLERANCE * sum_plain {
+        return Err(format!("the distances differ: {found}, {expected}").into());
+    }
+    Ok(())
+}

@@ -1,0 +1,155 @@
+//! Graphs with rows, made when they are first asked for.
+
+use std::path::{Path, PathBuf};
+
+use super::lab::{Lab, text};
+use crate::tegula::command::{vertex, whole};
+use crate::tegula::scratch::remove;
+use crate::tegula::{Result, units};
+
+/// How edges are generated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Model {
+    /// R-MAT of a scale.
+    Rmat(u32),
+    /// A square grid of so many vertices a side.
+    Grid(u64),
+    /// A path of so many vertices.
+    Path(u64),
+}
+
+/// How a graph is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Recipe {
+    pub model: Model,
+    /// Whether each edge is stored in both directions.
+    pub is_undirected: bool,
+    pub is_weighted: bool,
+}
+
+/// A graph directory with tiles and rows.
+#[derive(Debug, Clone)]
+pub struct Made {
+    pub title: String,
+    pub graph: PathBuf,
+    pub vertices: u64,
+    pub edges: u64,
+    /// Where searches begin: a hub of an R-MAT graph, a corner of a grid, the end of a path.
+    pub source: String,
+}
+
+impl Made {
+    /// The file with the rows.
+    pub fn rows(&self) -> PathBuf {
+        self.graph.join("rows.data")
+    }
+}
+
+impl Recipe {
+    /// Edges as they are generated.
+    pub fn new(model: Model) -> Recipe {
+        Recipe { model, is_undirected: false, is_weighted: false }
+    }
+
+    /// In both directions.
+    pub fn undirected(self) -> Recipe {
+        Recipe { is_undirected: true, ..self }
+    }
+
+    /// With weights from 0 to 1.
+    pub fn weighted(self) -> Recipe {
+        Recipe { is_weighted: true, ..self }
+    }
+
+    /// In words.
+    pub fn title(&self) -> String {
+        let model = match self.model {
+            Model::Rmat(scale) => format!("R-MAT {scale}"),
+            Model::Grid(width) => format!("grid of {width} x {width}"),
+            Model::Path(vertices) => format!("path of {}", units::count(vertices)),
+        };
+        let undirected = if self.is_undirected && matches!(self.model, Model::Rmat(_)) {
+            ", undirected"
+        } else {
+            ""
+        };
+        let weighted = if self.is_weighted { ", weighted" } else { "" };
+        model + undirected + weighted
+    }
+
+    fn model_arguments(&self) -> Vec<String> {
+        match self.model {
+            Model::Rmat(scale) => vec!["rmat".into(), "--scale".into(), scale.to_string()],
+            Model::Grid(width) => {
+                let width = width.to_string();
+                vec!["grid".into(), "--width".into(), width.clone(), "--height".into(), width]
+            }
+            Model::Path(count) => vec!["path".into(), "--vertices".into(), count.to_string()],
+        }
+    }
+}
+
+impl Lab<'_> {
+    /// The graph of a recipe; made when it is first asked for.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn make(&mut self, recipe: Recipe) -> Result<Made> {
+        let title = recipe.title();
+        if let Some(made) = self.made.iter().find(|made| made.title == title) {
+            return Ok(made.clone());
+        }
+        // Binary pairs hold no weights.
+        let edges = self.scratch.join(if recipe.is_weighted { "edges.wel" } else { "edges.bin32" });
+        let mut arguments = vec!["generate".to_owned()];
+        arguments.extend(recipe.model_arguments());
+        arguments.extend(["-o".into(), text(&edges)?.to_owned()]);
+        arguments.extend(recipe.is_weighted.then(|| "--weighted".to_owned()));
+        self.tegula.json(&arguments)?;
+        let flags = [(recipe.is_undirected, "--undirected"), (recipe.is_weighted, "--weighted")];
+        let options: Vec<&str> =
+            flags.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| *flag).collect();
+        let made = self.with_rows(&title, &edges, &options)?;
+        remove(&edges)?;
+        let source = match recipe.model {
+            Model::Rmat(_) => {
+                vertex(&self.pagerank(&made.graph, 2, None)?, "/summary/top/0/vertex")?
+            }
+            Model::Grid(_) | Model::Path(_) => made.source,
+        };
+        let made = Made { source, ..made };
+        self.made.push(made.clone());
+        Ok(made)
+    }
+
+    /// Imports an edge list into tiles and rows; searches begin at vertex 0.
+    ///
+    /// # Errors
+    /// When that fails.
+    pub fn with_rows(&self, title: &str, edges: &Path, options: &[&str]) -> Result<Made> {
+        let name = title.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
+        let graph = self.scratch.join(&format!("{name}.tegula"));
+        let mut arguments = vec!["import", text(edges)?, "-o", text(&graph)?];
+        arguments.extend(["--layouts", "tiles,rows", "--force"]);
+        arguments.extend(options);
+        let report = self.tegula.json(&arguments)?;
+        Ok(Made {
+            title: title.to_owned(),
+            vertices: whole(&report, "/vertices")?,
+            edges: whole(&report, "/edges")?,
+            source: "0".to_owned(),
+            graph,
+        })
+    }
+
+    /// Gives the room of these graphs back.
+    ///
+    /// # Errors
+    /// When one cannot be removed.
+    pub fn discard(&mut self, is_done_with: impl Fn(&Made) -> bool) -> Result<()> {
+        let (done, kept) = self.made.drain(..).partition(is_done_with);
+        self.made = kept;
+        let done: Vec<Made> = done;
+        done.iter().try_for_each(|made| Ok(remove(&made.graph)?))
+    }
+}
