@@ -56,9 +56,14 @@ fn run(
 ) -> Outcome<String> {
     let started = Instant::now();
     if has_weights {
-        let found = sssp::run(graph, source, SsspConfig { delta }, options)?;
+        let found = sssp::run(graph, source, SsspConfig { delta, ..Default::default() }, options)?;
         let seconds = started.elapsed().as_secs_f64();
-        return Ok(summary(seconds, &found.distances, found.delta, &found.statistics));
+        return Ok(summary(
+            seconds,
+            &found.distances,
+            found.delta.unwrap_or(1.0),
+            &found.statistics,
+        ));
     }
     let found = Bfs::run(graph, source, options)?;
     let seconds = started.elapsed().as_secs_f64();
