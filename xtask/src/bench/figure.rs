@@ -72,6 +72,7 @@ impl Unit {
 /// How a figure is put in relation to what stands beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::enum_variant_names, reason = "they are said as they are read: times as fast")]
 pub enum Ratio {
     /// How many times as fast: the other time through ours.
     TimesAsFast,
