@@ -86,8 +86,8 @@ fn a_wrong_command_line_is_a_matter_of_usage() {
     for (words, answer) in [
         ("", "Usage"),
         ("fly", "import, info, verify, run, generate"),
-        ("run sssp g.tegula", "pagerank, bfs, wcc"),
-        ("--json run sssp g.tegula", "pagerank, bfs, wcc"),
+        ("run walk g.tegula", "pagerank, bfs, sssp, wcc"),
+        ("--json run walk g.tegula", "pagerank, bfs, sssp, wcc"),
         ("generate tree -o g.el", "rmat, erdos-renyi"),
         ("run", "Usage"),
         ("run pagerank", "<GRAPH>"),
