@@ -98,7 +98,7 @@ fn a_wrong_command_line_is_a_matter_of_usage() {
         ("run bfs g.tegula", "--source"),
         ("run wcc g.tegula --method propagation", "--undirected"),
         ("import -o g.tegula", "INPUT"),
-        ("import g.el -o h.tegula --layouts rows", "tiles"),
+        ("import g.el -o h.tegula --layouts columns", "tiles, rows"),
         ("import g.el -o h.tegula --format spreadsheet", "parquet"),
     ] {
         shop.tegula(words).failed(2, &[answer]);
