@@ -86,8 +86,8 @@ fn a_wrong_command_line_is_a_matter_of_usage() {
     for (words, answer) in [
         ("", "Usage"),
         ("fly", "import, info, verify, run, generate"),
-        ("run sssp g.tegula", "pagerank, bfs, wcc"),
-        ("--json run sssp g.tegula", "pagerank, bfs, wcc"),
+        ("run walk g.tegula", "pagerank, bfs, sssp, wcc"),
+        ("--json run walk g.tegula", "pagerank, bfs, sssp, wcc"),
         ("generate tree -o g.el", "rmat, erdos-renyi"),
         ("run", "Usage"),
         ("run pagerank", "<GRAPH>"),
@@ -98,7 +98,7 @@ fn a_wrong_command_line_is_a_matter_of_usage() {
         ("run bfs g.tegula", "--source"),
         ("run wcc g.tegula --method propagation", "--undirected"),
         ("import -o g.tegula", "INPUT"),
-        ("import g.el -o h.tegula --layouts rows", "tiles"),
+        ("import g.el -o h.tegula --layouts columns", "tiles, rows"),
         ("import g.el -o h.tegula --format spreadsheet", "parquet"),
     ] {
         shop.tegula(words).failed(2, &[answer]);
