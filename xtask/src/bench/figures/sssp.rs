@@ -16,8 +16,8 @@ const TOLERANCE: f64 = 1e-4;
 
 /// A skewed graph and one with a large diameter.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
-    let ours = Example::build(lab.root, "tegula-algorithms", "open_rows")?;
-    let plain = Example::build(lab.root, "tegula-testkit", "delta_stepping")?;
+    let ours = Example::build(lab.root, "open_rows")?;
+    let plain = Example::build(lab.root, "delta_stepping")?;
     let scale = lab.settings.scale;
     let graphs = [
         (Model::Rmat(scale), ["rmat".to_owned(), scale.to_string()]),
