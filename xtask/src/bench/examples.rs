@@ -15,12 +15,13 @@ pub struct Example {
 }
 
 impl Example {
-    /// Builds an example of a crate.
+    /// Builds an example of any crate. That the whole workspace is named lets all examples share what they
+    /// are built from: features are those of the crates that a build names.
     ///
     /// # Errors
     /// When that fails.
-    pub fn build(root: &Path, package: &str, name: &'static str) -> Result<Example> {
-        cargo_build(root, &["--package", package, "--example", name])?;
+    pub fn build(root: &Path, name: &'static str) -> Result<Example> {
+        cargo_build(root, &["--workspace", "--example", name])?;
         Ok(Example { name })
     }
 

@@ -12,7 +12,7 @@ const COUNT: &str = "10000";
 
 /// One at a time, and many.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
-    let program = Example::build(lab.root, "tegula-store", "look_up")?;
+    let program = Example::build(lab.root, "look_up")?;
     let graph = lab.make(Recipe::new(Model::Rmat(lab.settings.scale)))?;
     let mut figures = Vec::new();
     for (in_flight, title) in [("1", "one at a time"), ("64", "64 in flight")] {

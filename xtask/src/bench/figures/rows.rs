@@ -121,7 +121,7 @@ fn reproduced(name: &str, order: &str, ceesor: &Sized) -> Option<Figure> {
 
 /// Edges a second that one core decodes, row after row, in memory.
 fn decoding(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
-    let decode = Example::build(lab.root, "tegula-store", "decode_rows")?;
+    let decode = Example::build(lab.root, "decode_rows")?;
     let mut graphs = vec![lab.make(Recipe::new(Model::Rmat(lab.settings.scale)))?];
     if let Some((name, path)) = edge_lists(lab).iter().find(|(name, _)| name == BV.0) {
         graphs.push(lab.with_rows(name, path, &[])?);

@@ -94,7 +94,7 @@ fn bfs_by_rows(lab: &mut Lab<'_>) -> Result<Figure> {
 
 /// A search of a graph whose rows are open and in memory.
 fn bfs_open(lab: &mut Lab<'_>) -> Result<Figure> {
-    let program = Example::build(lab.root, "tegula-algorithms", "open_rows")?;
+    let program = Example::build(lab.root, "open_rows")?;
     let graph = lab.make(Recipe::new(Model::Rmat(lab.settings.scale)).undirected())?;
     let mut worker = program.start(&["bfs", text(&graph.graph)?, &graph.source])?;
     worker.answer()?;

@@ -16,8 +16,8 @@ const TOLERANCE: f64 = 1e-4;
 
 /// A skewed graph and one with a large diameter.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
-    let ours = Example::build(lab.root, "tegula-algorithms", "open_rows")?;
-    let plain = Example::build(lab.root, "tegula-testkit", "delta_stepping")?;
+    let ours = Example::build(lab.root, "open_rows")?;
+    let plain = Example::build(lab.root, "delta_stepping")?;
     let scale = lab.settings.scale;
     let graphs = [
         (Model::Rmat(scale), ["rmat".to_owned(), scale.to_string()]),
@@ -54,18 +54,19 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Halves or doubles the width of buckets as long as that helps.
+/// Halves and doubles the width of buckets until two further steps have not helped.
 fn best_delta(worker: &mut Worker) -> Result<f64> {
     let mut seconds = |delta: f64| number(&worker.ask(&delta.to_string())?, "/seconds");
     let mut best = (DELTA_FIRST, seconds(DELTA_FIRST)?);
     for factor in [0.5, 2.0] {
-        loop {
-            let delta = best.0 * factor;
+        let (mut delta, mut worse) = (best.0, 0);
+        while worse < 2 {
+            delta *= factor;
             let time = seconds(delta)?;
-            if time >= best.1 {
-                break;
+            worse = if time < best.1 { 0 } else { worse + 1 };
+            if time < best.1 {
+                best = (delta, time);
             }
-            best = (delta, time);
         }
     }
     Ok(best.0)

@@ -37,7 +37,7 @@ const PARTS: [Part; 3] = [
 
 /// Each kind of traversal.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
-    let program = Example::build(lab.root, "tegula-engine", "traverse")?;
+    let program = Example::build(lab.root, "traverse")?;
     let graph = lab.make(Recipe::new(Model::Rmat(lab.settings.scale)).undirected().weighted())?;
     let mut figures = Vec::new();
     for part in PARTS {
