@@ -241,7 +241,7 @@ mod tests {
         curve.add("16", "100".into(), 100, true);
         let text = curve.to_text();
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines[0].ends_with("████") && lines[0].starts_with("     1"), "{text}");
+        assert!(lines[0].ends_with("████") && lines[0].starts_with("    1 "), "{text}");
         assert!(lines[1].ends_with("█ <"), "{text}");
     }
 
