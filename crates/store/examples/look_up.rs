@@ -72,7 +72,7 @@ fn random_vertices(rows: &RowReader, count: usize) -> Vec<VertexId> {
     let mut number = 1u64;
     let numbers = std::iter::repeat_with(|| {
         number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
-        VertexId(((number >> 32) * vertex_count >> 32) as u32)
+        VertexId((((number >> 32) * vertex_count) >> 32) as u32)
     });
     let has_row = |vertex: &VertexId| rows.rows().extent(*vertex).bit_count() > 0;
     numbers.filter(has_row).take(count).collect()
