@@ -122,9 +122,9 @@ const SEEK_ROW: f64 = 60e-9;
 const SEEK_EDGE: f64 = 5e-9;
 /// Where messages go through boxes.
 const SEEK_EDGE_SHARED: f64 = 10e-9;
-const PULL_ROW: f64 = 60e-9;
+const PULL_ROW: f64 = 80e-9;
 const PULL_EDGE: f64 = 4e-9;
-const SCAN_EDGE: f64 = 0.9e-9;
+const SCAN_EDGE: f64 = 1.5e-9;
 /// Of a vertex whose message is generated or applied.
 const SCAN_VERTEX: f64 = 1e-9;
 

@@ -19,7 +19,7 @@ use crate::program::{Activity, EdgeWeight, Program};
 use crate::workers::{Workers, lock};
 
 /// Rows that are brought into memory together.
-const ROWS_PER_BATCH: usize = 128;
+const ROWS_PER_BATCH: usize = 64;
 /// Where one of so many vertices is not settled, all rows are read, not only theirs.
 const DENSE_SHARE: usize = 4;
 /// Vertices that are looked at for what to read ahead, at a time.
@@ -34,21 +34,15 @@ impl<P: Program> Supersteps<'_, P> {
             .chunks_mut(WINDOW_SIZE)
             .zip(self.next_active.chunks_mut(WINDOW_SIZE / 64))
             .zip(self.settled.chunks_mut(WINDOW_SIZE / 64))
-            .zip(&mut self.open_targets)
+            .zip(&self.open_targets)
             .enumerate()
             .filter(|(_, (_, open))| **open > 0)
-            .map(|(window, (((states, next_active), settled), open))| {
+            .map(|(window, (((states, next_active), settled), &open))| {
                 let aggregate = P::Aggregate::default();
                 let first = window << WINDOW_LOG2;
-                Mutex::new(Window {
-                    first,
-                    states,
-                    next_active,
-                    settled,
-                    open,
-                    aggregate,
-                    edges: 0,
-                })
+                let window =
+                    Window { first, states, next_active, settled, open, aggregate, edges: 0 };
+                Mutex::new(Some(window))
             })
             .collect();
         let pulling = Pulling {
@@ -58,12 +52,20 @@ impl<P: Program> Supersteps<'_, P> {
             active: self.active.words(),
             rows,
         };
-        workers.for_each(owned.len(), &|index| pulling.pull_window(&mut lock(&owned[index])))?;
+        workers.for_each(owned.len(), &|index| {
+            // A worker has its window to itself: counters side by side would share a cache line.
+            let Some(mut window) = lock(&owned[index]).take() else { return Ok(()) };
+            pulling.pull_window(&mut window)?;
+            *lock(&owned[index]) = Some(window);
+            Ok(())
+        })?;
         let mut done = RowsDone::default();
         for window in owned {
             let window = window.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-            self.program.merge(&mut self.aggregate, window.aggregate);
-            done.edges += window.edges;
+            let Some(Window { first, open, aggregate, edges, .. }) = window else { continue };
+            self.program.merge(&mut self.aggregate, aggregate);
+            self.open_targets[first >> WINDOW_LOG2] = open;
+            done.edges += edges;
         }
         Ok(done)
     }
@@ -76,7 +78,7 @@ struct Window<'s, P: Program> {
     next_active: &'s mut [u64],
     settled: &'s mut [u64],
     /// How many of them are not settled.
-    open: &'s mut u32,
+    open: u32,
     aggregate: P::Aggregate,
     /// Edges that were looked at.
     edges: u64,
@@ -93,7 +95,7 @@ struct Pulling<'s, P: Program> {
 
 impl<P: Program> Pulling<'_, P> {
     fn pull_window(&self, window: &mut Window<'_, P>) -> Result<()> {
-        let mut open = Vec::with_capacity(*window.open as usize);
+        let mut open = Vec::with_capacity(window.open as usize);
         for (index, &settled) in window.settled.iter().enumerate() {
             let first = window.first + 64 * index;
             let count = (window.states.len() - 64 * index).min(64);
@@ -160,7 +162,7 @@ impl<P: Program> Pulling<'_, P> {
         let state = &mut window.states[local];
         let activity = self.program.apply(vertex, degree, state, message, &mut window.aggregate);
         let is_settled = self.program.is_settled(state);
-        *window.open -= u32::from(is_settled);
+        window.open -= u32::from(is_settled);
         window.settled[local / 64] |= u64::from(is_settled) << (local % 64);
         let is_active = activity == Activity::Active;
         window.next_active[local / 64] |= u64::from(is_active) << (local % 64);

@@ -249,9 +249,14 @@ impl RowReader {
         mut visit: impl FnMut(&Row<'_>) -> Result<ControlFlow<()>>,
     ) -> Result<usize> {
         let mut done = 0;
-        let mut walk = IndexWalk::default();
-        for &source in sources {
-            let Some(row) = self.held_row(source, &mut walk) else { break };
+        // All are looked up before any is visited: so the processor waits for several at a time where the
+        // index is not in its cache.
+        batch.extents.clear();
+        if self.fits() {
+            batch.extents.extend(self.rows.extents(sources.iter().copied()));
+        }
+        for extent in &batch.extents {
+            let Some(row) = self.held_row_at(extent.clone()) else { break };
             if visit(&row)?.is_break() {
                 return Ok(done);
             }
@@ -273,7 +278,11 @@ impl RowReader {
     /// The row of a vertex, if it is in memory for good. `walk` is where the index was last looked at.
     #[inline]
     pub fn held_row(&self, source: VertexId, walk: &mut IndexWalk) -> Option<Row<'_>> {
-        let extent = self.rows.extent_from(source, walk);
+        self.held_row_at(self.rows.extent_from(source, walk))
+    }
+
+    #[inline]
+    fn held_row_at(&self, extent: RowExtent) -> Option<Row<'_>> {
         let bytes = self.pages.held(&extent.bytes())?;
         let weights = match &self.weights {
             None => &[],
