@@ -187,7 +187,7 @@ pub fn run_together<P: Program, Q: Program>(
     Ok((first, Outcome { states, program, statistics: second_statistics }))
 }
 
-/// Iterates until every job is over. Each job has the choice of [`Process`]; those that scan share one
+/// Iterates until every job is over. Each job has the choice of [`Process`](crate::Process); those that scan share one
 /// scan an iteration.
 fn run_jobs(
     cache: &TileCache<'_>,

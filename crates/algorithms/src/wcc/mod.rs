@@ -85,8 +85,8 @@ impl Components {
 /// Finds the components.
 ///
 /// # Errors
-/// Those of [`tegula_engine::run`]; [`Error::OneDirection`] for propagation and traversal on a
-/// directed graph.
+/// Those of [`tegula_engine::run`]; [`OneDirection`](crate::Error::OneDirection) for propagation and
+/// traversal on a directed graph.
 pub fn run(graph: &Graph, config: WccConfig, options: &RunOptions<'_>) -> Result<Components> {
     match config.method {
         Method::UnionFind => {
