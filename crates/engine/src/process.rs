@@ -79,6 +79,8 @@ pub struct Choice {
     pub seek: Option<f64>,
     /// Seconds that pulling is predicted to take.
     pub pull: Option<f64>,
+    /// Pages that seeking is predicted to touch.
+    pub pages: f64,
     /// Whether there is too little to do for more than one worker.
     pub is_small: bool,
 }
@@ -137,6 +139,10 @@ pub struct Chooser<'c> {
     speed: Speed,
     /// Whether reading goes on beside the work, or takes a core.
     is_direct: bool,
+    /// Which share of the pages that seeking touched had to be read of late.
+    page_share: f64,
+    /// Pages of rows read so far.
+    pages_read: u64,
     /// How much longer than predicted scan, seek and pull took of late.
     corrections: [f64; 3],
 }
@@ -152,7 +158,18 @@ impl<'c> Chooser<'c> {
         let is_direct = cache.graph().caching() == Caching::Direct;
         let speed = if is_direct { speed } else { Speed::of_page_cache() };
         let (threads, corrections) = (threads as f64, [1.0; 3]);
-        Chooser { executor, rows, cache, threads, speed, is_direct, corrections }
+        let (page_share, pages_read) = (1.0, rows.map_or(0, |rows| rows.statistics().pages_read));
+        Chooser {
+            executor,
+            rows,
+            cache,
+            threads,
+            speed,
+            is_direct,
+            page_share,
+            pages_read,
+            corrections,
+        }
     }
 
     /// The choice for an iteration, and the rows where it needs them.
@@ -164,6 +181,7 @@ impl<'c> Chooser<'c> {
             scan: None,
             seek: None,
             pull: None,
+            pages: 0.0,
             is_small: false,
         };
         let rows = self.rows.filter(|_| frontier.may_seek && self.executor != Executor::Scan);
@@ -171,7 +189,9 @@ impl<'c> Chooser<'c> {
         let work = RowWork::of(frontier, rows, count);
         let seek = self.corrected(Process::Seek, self.predict_seek(rows, &work));
         let is_small = work.alone() < SHARED_MIN;
-        let mut choice = Choice { process: Process::Seek, seek: Some(seek), is_small, ..scan };
+        let pages = self.pages_of(rows, &work);
+        let mut choice =
+            Choice { process: Process::Seek, seek: Some(seek), pages, is_small, ..scan };
         if seek < SEEK_AT_ONCE {
             return (choice, Some(rows));
         }
@@ -200,6 +220,14 @@ impl<'c> Chooser<'c> {
             Process::Seek => choice.seek,
             Process::Pull => choice.pull,
         };
+        if let Some(rows) = self.rows.filter(|_| choice.process == Process::Seek && self.is_direct)
+        {
+            // Where the frontier moves on to neighbours, most of their pages are there already.
+            let read = rows.statistics().pages_read;
+            let share = (read - self.pages_read) as f64 / choice.pages.max(1.0);
+            self.page_share += (share.min(1.0) - self.page_share) / 4.0;
+            self.pages_read = read;
+        }
         // Short iterations tell more of the clock than of the work.
         let Some(predicted) = predicted.filter(|&predicted| predicted > LEARN_FROM) else { return };
         let correction = &mut self.corrections[choice.process as usize];
@@ -231,12 +259,18 @@ impl<'c> Chooser<'c> {
         }
         let page = self.speed.page_bytes as f64;
         let all = (rows.rows().bit_count() as f64 / 8.0 / page).max(1.0);
-        // Rows that lie anywhere share pages by chance.
-        let touched = work.rows + work.bits / 8.0 / page;
-        let pages = all * (1.0 - (-touched / all).exp());
+        let (pages, missing) = (self.pages_of(rows, work), missing.min(self.page_share));
         let one_by_one = pages / self.speed.random_pages_per_second;
         let in_order = all * page / self.speed.sequential_bytes_per_second;
         missing * one_by_one.min(in_order) + self.speed.latency_seconds
+    }
+
+    /// Pages that rows lie on, if they lie anywhere: they share some by chance.
+    fn pages_of(&self, rows: &RowReader, work: &RowWork) -> f64 {
+        let page = self.speed.page_bytes as f64;
+        let all = (rows.rows().bit_count() as f64 / 8.0 / page).max(1.0);
+        let touched = work.rows + work.bits / 8.0 / page;
+        all * (1.0 - (-touched / all).exp())
     }
 
     fn predict_pull(&self, frontier: &Frontier<'_>, rows: &RowReader, work: &RowWork) -> f64 {

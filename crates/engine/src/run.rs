@@ -85,10 +85,14 @@ pub(crate) fn cache_within<'g>(
     Ok(TileCache::new(graph, options.threads, has_weights, budget))
 }
 
+/// Bytes of pages that hold the surroundings of most frontiers.
+const FRONTIER_SIZE: u64 = 64 << 20;
+
 /// The rows for what the budget leaves beside `held` bytes, and the bytes that they take.
 ///
-/// Where rows and tiles do not both fit, tiles get most of it in a run that may use them: a scan comes
-/// by every tile, while seeking needs room for what is on its way and little more.
+/// Where rows and tiles do not both fit they share it, in a run that may use both. What is little goes to
+/// the rows: a scan streams what it has no room for, but seeking reads the pages around a frontier again
+/// and again if they do not stay.
 fn rows_within(
     graph: &Graph,
     held: u64,
@@ -110,7 +114,7 @@ fn rows_within(
     let share = match options.executor {
         Executor::Seek => free,
         _ if all + graph.tile_bytes() <= free => free,
-        _ => free / 4,
+        _ => (free / 2).max(free.min(FRONTIER_SIZE)),
     };
     let size = all.min(share.max(RowReader::CACHE_SIZE_MIN));
     let rows = RowReader::open(graph, has_weights, size, &options.speed.targets)?;
