@@ -108,6 +108,12 @@ impl<'a> RowBits<'a> {
         self.load((position / 8) as usize) >> (position % 8)
     }
 
+    /// The bytes from `index` on, those behind the row too; none where there are not so many.
+    #[inline(always)]
+    pub(super) fn bytes_from(&self, index: usize) -> &'a [u8] {
+        self.bytes.get(index..).unwrap_or_default()
+    }
+
     /// The 8 bytes at `index`, zeros behind the last.
     #[inline(always)]
     fn load(&self, index: usize) -> u64 {

@@ -63,6 +63,11 @@ impl Widths {
         self.0.map(|class| class.width as u8)
     }
 
+    /// The least number of each class.
+    pub(super) fn bases(&self) -> [u64; CLASSES] {
+        self.0.map(|class| class.base)
+    }
+
     /// The class of `number` and its index. None if no class reaches it.
     pub(super) fn class_of(&self, number: u64) -> Option<(usize, Class)> {
         let index = self.0.partition_point(|class| class.base <= number).checked_sub(1)?;

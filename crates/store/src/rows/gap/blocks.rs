@@ -1,0 +1,184 @@
+//! Gaps in blocks of eight, with AVX-512: the stops of the classes are told apart by one instruction, the
+//! ranks are taken out of 64 bytes by another, and two running sums make places and neighbours of them.
+//!
+//! A block gives what eight single codes would, or less of it: wherever it meets something unusual it ends,
+//! and the code that stands there is read alone.
+
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::*;
+
+use super::{Codes, Frame};
+use crate::rows::widths::{CLASSES, Widths};
+
+/// Codes in a block.
+pub(super) const BLOCK: usize = 8;
+
+/// What it takes to read gaps in blocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Blocks {
+    /// Bits of the ranks, for each class, twice.
+    widths: [u8; 16],
+    /// The least gap of each class.
+    gaps: [u64; CLASSES],
+}
+
+impl Blocks {
+    /// The tables of a code. None where the processor cannot use them, or where eight ranks may take more
+    /// bits than a byte counts.
+    pub(super) fn new(code: &Widths, gap_min: u64) -> Option<Self> {
+        let mut widths = [0; 16];
+        for (class, width) in widths.iter_mut().zip(code.to_bytes().into_iter().cycle()) {
+            *class = width;
+        }
+        let are_narrow = widths.iter().all(|&width| u32::from(width) * BLOCK as u32 <= 255);
+        let gaps = code.bases().map(|base| base + gap_min);
+        (are_narrow && is_supported()).then_some(Self { widths, gaps })
+    }
+
+    /// Reads gaps behind the neighbour numbered `number`, up to one numbered `limit` or more; that number
+    /// is in `number` then. Returns how many neighbours were written, 0 where the next code has to be read
+    /// alone.
+    #[inline(always)]
+    pub(super) fn read(
+        &self,
+        codes: &mut Codes<'_>,
+        frame: &Frame,
+        bounds: Bounds,
+        number: &mut u64,
+        targets: &mut [u32; BLOCK],
+    ) -> usize {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: there is no value of this type where the processor does not have the instructions.
+        return unsafe { self.read_avx512(codes, frame, bounds, number, targets) };
+        #[cfg(not(target_arch = "x86_64"))]
+        return 0;
+    }
+}
+
+/// How far a block may go.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds {
+    /// It ends with the first number that is not less.
+    pub limit: u64,
+    /// Neighbours are less.
+    pub vertex_count: u32,
+}
+
+fn is_supported() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512vbmi")
+        && is_x86_feature_detected!("avx512vbmi2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("popcnt");
+    #[cfg(not(target_arch = "x86_64"))]
+    return false;
+}
+
+/// 0, 1, 2, and so on.
+const PLACES: [u8; 64] = {
+    let mut places = [0; 64];
+    let mut place = 0;
+    while place < places.len() {
+        places[place] = place as u8;
+        place += 1;
+    }
+    places
+};
+
+/// For each byte of 8 words, the lowest of its word, counted from the start of its 16 bytes.
+const LOWEST: [u8; 64] = {
+    let mut lowest = PLACES;
+    let mut place = 0;
+    while place < lowest.len() {
+        lowest[place] = place as u8 % 16 / 8 * 8;
+        place += 1;
+    }
+    lowest
+};
+
+#[cfg(target_arch = "x86_64")]
+impl Blocks {
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt")]
+    fn read_avx512(
+        &self,
+        codes: &mut Codes<'_>,
+        frame: &Frame,
+        bounds: Bounds,
+        number: &mut u64,
+        targets: &mut [u32; BLOCK],
+    ) -> usize {
+        let words = |value: u64| _mm512_set1_epi64(value as i64);
+        let bytes_as_words = |bytes: u64| _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(bytes as i64));
+        // SAFETY: the arrays are as long as what is loaded from them; no load needs an alignment.
+        let (places, lowest, gaps, widths) = unsafe {
+            (
+                _mm512_loadu_si512(PLACES.as_ptr().cast()),
+                _mm512_loadu_si512(LOWEST.as_ptr().cast()),
+                _mm512_loadu_si512(self.gaps.as_ptr().cast()),
+                _mm_loadu_si128(self.widths.as_ptr().cast()),
+            )
+        };
+        // A byte for each class: the place of its stop, then the zeros in front of it, which are the class.
+        // Behind the last stop of the window they mean nothing.
+        let window = codes.row.bits(codes.front);
+        let stops = _mm512_maskz_compress_epi8(window, places);
+        let stops = _mm_cvtsi128_si64(_mm512_castsi512_si128(stops)) as u64;
+        let classes = stops.wrapping_sub(stops << 8).wrapping_sub(0x0101_0101_0101_0100);
+        let classes = _mm_cvtsi64_si128(classes as i64);
+        let widths = _mm_cvtsi128_si64(_mm_shuffle_epi8(widths, classes)) as u64;
+        let sums = widths.wrapping_mul(0x0101_0101_0101_0101);
+        // Where ranks begin and end, in bits of the 64 bytes before the last rank that was read.
+        let end = codes.back.div_ceil(8) as usize;
+        let origin = end.saturating_sub(64);
+        let [front, back] = [codes.front, codes.back].map(|at| at.wrapping_sub(8 * origin as u64));
+        let fronts = _mm512_add_epi64(bytes_as_words(stops), words(front.wrapping_add(1)));
+        let ends = _mm512_sub_epi64(words(back), bytes_as_words(sums << 8));
+        let starts = _mm512_sub_epi64(words(back), bytes_as_words(sums));
+        // The last rank of the row takes what the classes leave.
+        let has_next = _mm512_cmpgt_epi64_mask(starts, fronts);
+        let starts = _mm512_max_epi64(starts, fronts);
+        let lens = _mm512_sub_epi64(ends, starts);
+        let is_cut_off = _mm512_cmplt_epi64_mask(lens, _mm512_setzero_si512());
+        let bytes = codes.row.bytes_from(origin);
+        let mask = u64::MAX >> (64 - bytes.len().clamp(1, 64));
+        // SAFETY: the mask keeps the load within the slice, which holds a byte or more of the row.
+        let block = unsafe { _mm512_maskz_loadu_epi8(mask, bytes.as_ptr().cast()) };
+        let at = _mm512_shuffle_epi8(_mm512_srli_epi64::<3>(starts), lowest);
+        let at = _mm512_add_epi8(at, words(0x0706_0504_0302_0100));
+        let ranks = _mm512_permutexvar_epi8(at, block);
+        let ranks = _mm512_srlv_epi64(ranks, _mm512_and_si512(starts, words(7)));
+        let ranks = _mm512_andnot_si512(_mm512_sllv_epi64(words(u64::MAX), lens), ranks);
+        // The running sum of the gaps.
+        let classes = _mm512_cvtepu8_epi64(classes);
+        let zero = _mm512_setzero_si512();
+        let mut numbers = _mm512_add_epi64(ranks, _mm512_permutexvar_epi64(classes, gaps));
+        numbers = _mm512_add_epi64(numbers, _mm512_alignr_epi64::<7>(numbers, zero));
+        numbers = _mm512_add_epi64(numbers, _mm512_alignr_epi64::<6>(numbers, zero));
+        numbers = _mm512_add_epi64(numbers, _mm512_alignr_epi64::<4>(numbers, zero));
+        numbers = _mm512_add_epi64(numbers, words(*number));
+        let is_at_limit = _mm512_cmpge_epu64_mask(numbers, words(bounds.limit));
+        let is_behind = _mm512_cmpge_epu64_mask(numbers, words(frame.source));
+        let found = _mm512_mask_add_epi64(numbers, is_behind, numbers, words(frame.skip));
+        let is_no_vertex = _mm512_cmpge_epu64_mask(found, words(u64::from(bounds.vertex_count)));
+
+        // SAFETY: the array is 32 bytes long; the store needs no alignment.
+        unsafe { _mm256_storeu_si256(targets.as_mut_ptr().cast(), _mm512_cvtepi64_epi32(found)) };
+        // What seldom happens is asked for by branches: the next block need not wait for its answers.
+        let mut count = (window.count_ones() as usize).min(BLOCK);
+        if !has_next | is_at_limit | is_no_vertex != 0 {
+            // Up to the last of the row, or to the first at the limit; not what is damaged.
+            let last = (!has_next | is_at_limit).trailing_zeros() as usize;
+            count = count.min(last + 1).min((is_cut_off | is_no_vertex).trailing_zeros() as usize);
+        }
+        let Some(last) = count.checked_sub(1) else { return 0 };
+        let byte = |bytes: u64| bytes >> (8 * last) & 0xff;
+        let front = codes.front + byte(stops) + 1;
+        codes.go_to(front, codes.back.saturating_sub(byte(sums)).max(front));
+        let last = _mm512_permutexvar_epi64(words(last as u64), numbers);
+        *number = _mm_cvtsi128_si64(_mm512_castsi512_si128(last)) as u64;
+        count
+    }
+}
