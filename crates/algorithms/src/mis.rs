@@ -132,19 +132,17 @@ impl Rounds<'_> {
     /// What the neighbours of a vertex make of it. Where it joins, they are out.
     fn verdict(&self, row: &Row<'_>, edges: &mut u64) -> tegula_engine::Result<u8> {
         let priority = self.priority(row.source());
-        let mut verdict = IN;
-        row.try_for_each(|target| {
-            *edges += 1;
+        let (verdict, looked_at) = row.try_fold((IN, 0), |(verdict, edge), target| {
+            let next = edge + 1;
             match self.state(target) {
-                IN if target != row.source() => {
-                    verdict = OUT;
-                    return ControlFlow::Break(());
+                IN if target != row.source() => ControlFlow::Break((OUT, next)),
+                UNDECIDED if self.priority(target) < priority => {
+                    ControlFlow::Continue((UNDECIDED, next))
                 }
-                UNDECIDED if self.priority(target) < priority => verdict = UNDECIDED,
-                _ => {}
+                _ => ControlFlow::Continue((verdict, next)),
             }
-            ControlFlow::Continue(())
         })?;
+        *edges += looked_at;
         if verdict == IN {
             row.for_each(|target| {
                 if target != row.source() {

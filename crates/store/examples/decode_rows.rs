@@ -49,7 +49,9 @@ fn decode(rows: &RowReader, vertices: &[VertexId]) -> Result<()> {
         let mut done = 0;
         while done < part.len() {
             done += rows.for_each_row(&part[done..], &mut batch, |row| {
-                row.for_each(|target| sum = sum.wrapping_add(u64::from(target.0)))?;
+                sum = row.try_fold(sum, |sum, target| {
+                    ControlFlow::Continue(sum.wrapping_add(u64::from(target.0)))
+                })?;
                 Ok(ControlFlow::Continue(()))
             })?;
         }

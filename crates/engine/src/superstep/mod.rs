@@ -204,6 +204,12 @@ impl<'g, P: Program> Supersteps<'g, P> {
     }
 }
 
+/// A bit of some words.
+#[inline(always)]
+fn bit(words: &[u64], index: usize) -> bool {
+    words[index / 64] >> (index % 64) & 1 == 1
+}
+
 /// Calls `visit` for each set bit, ascending.
 fn for_each_bit(words: &[u64], mut visit: impl FnMut(u32)) {
     for (index, &word) in words.iter().enumerate() {

@@ -13,7 +13,7 @@ use tegula_store::rows::{Row, RowBatch, RowReader};
 use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 use tegula_store::{Result, VertexId};
 
-use super::Supersteps;
+use super::{Supersteps, bit};
 use crate::job::RowsDone;
 use crate::program::{Activity, EdgeWeight, Program};
 use crate::workers::{Workers, lock};
@@ -133,22 +133,20 @@ impl<P: Program> Pulling<'_, P> {
         let is_ascending = self.rows.rows().is_ascending();
         // The smallest active neighbour, what it sends, and the weight of its edge.
         let mut first: Option<(VertexId, P::Message, f32)> = None;
-        let mut edge = 0;
-        row.try_for_each(|neighbour| {
-            let number = edge;
-            edge += 1;
-            if self.active[neighbour.index() / 64] >> (neighbour.0 % 64) & 1 == 0 {
-                return ControlFlow::Continue(());
+        let edges = row.try_fold(0, |edge, neighbour| {
+            let next = ControlFlow::Continue(edge + 1);
+            if !bit(self.active, neighbour.index()) {
+                return next;
             }
             let message = self.messages[neighbour.index()];
             if message == identity || first.is_some_and(|(found, ..)| found <= neighbour) {
-                return ControlFlow::Continue(());
+                return next;
             }
-            let weight = if P::Weight::IS_WEIGHTED { row.weight(number) } else { 1.0 };
+            let weight = if P::Weight::IS_WEIGHTED { row.weight(edge) } else { 1.0 };
             first = Some((neighbour, message, weight));
-            if is_ascending { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if is_ascending { ControlFlow::Break(edge + 1) } else { next }
         })?;
-        window.edges += edge as u64;
+        window.edges += edges as u64;
         if let Some((_, message, weight)) = first {
             let message = self.program.along(message, P::Weight::from_f32(weight));
             self.apply(row.source(), message, window);

@@ -53,14 +53,14 @@ impl BitWriter {
 /// one load; at the very end of a slice it takes longer, with the same result.
 #[derive(Clone, Copy, Debug)]
 pub struct RowBits<'a> {
-    bytes: &'a [u8],
-    start: u64,
-    end: u64,
+    pub(super) bytes: &'a [u8],
+    pub(super) start: u64,
+    pub(super) end: u64,
 }
 
 impl<'a> RowBits<'a> {
     /// The row at `range`, in bits from the start of `bytes`. None if that is no range within them.
-    #[inline]
+    #[inline(always)]
     pub fn new(bytes: &'a [u8], range: Range<u64>) -> Option<Self> {
         let within = range.start <= range.end && range.end <= bytes.len() as u64 * 8;
         within.then_some(Self { bytes, start: range.start, end: range.end })
@@ -119,15 +119,16 @@ impl<'a> RowBits<'a> {
     fn load(&self, index: usize) -> u64 {
         match self.bytes.get(index..index + 8).map(TryInto::try_into) {
             Some(Ok(bytes)) => u64::from_le_bytes(bytes),
-            _ => self.load_at_end(index),
+            _ => load_at_end(self.bytes, index),
         }
     }
+}
 
-    #[cold]
-    fn load_at_end(&self, index: usize) -> u64 {
-        let tail = self.bytes.get(index..).unwrap_or_default();
-        let mut word = [0; 8];
-        word[..tail.len()].copy_from_slice(tail);
-        u64::from_le_bytes(word)
-    }
+/// As [`RowBits::load`], of less than 8 bytes.
+#[cold]
+fn load_at_end(bytes: &[u8], index: usize) -> u64 {
+    let tail = bytes.get(index..).unwrap_or_default();
+    let mut word = [0; 8];
+    word[..tail.len()].copy_from_slice(tail);
+    u64::from_le_bytes(word)
 }

@@ -50,13 +50,14 @@ impl CeesorCode {
 
     /// Calls `visit` for each neighbour by growing magnitude.
     #[inline]
-    pub(super) fn visit(
+    pub(super) fn try_fold<A>(
         &self,
         source: u32,
         row: RowBits<'_>,
         vertex_count: u32,
-        mut visit: impl FnMut(u32) -> ControlFlow<()>,
-    ) -> Result<(), String> {
+        mut folded: A,
+        mut step: impl FnMut(A, u32) -> ControlFlow<A, A>,
+    ) -> Result<A, String> {
         let source = u64::from(source);
         let mut position = row.start();
         let mut width = 1;
@@ -85,11 +86,12 @@ impl CeesorCode {
             if target >= u64::from(vertex_count) {
                 return Err(super::encoding::no_vertex(target, vertex_count));
             }
-            if visit(target as u32).is_break() {
-                return Ok(());
+            match step(folded, target as u32) {
+                ControlFlow::Continue(next) => folded = next,
+                ControlFlow::Break(last) => return Ok(last),
             }
             position = behind;
         }
-        Ok(())
+        Ok(folded)
     }
 }

@@ -67,17 +67,18 @@ pub(super) struct EliasFano<'a> {
     samples: &'a [u32],
 }
 
-/// A position in a sequence, and the place of its bit.
+/// A position in a sequence, the place of its bit, and the number there.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Walk {
     index: usize,
     place: usize,
+    number: u64,
 }
 
 impl Default for Walk {
     /// Nowhere: behind every position.
     fn default() -> Walk {
-        Walk { index: usize::MAX, place: 0 }
+        Walk { index: usize::MAX, place: 0, number: 0 }
     }
 }
 
@@ -99,18 +100,24 @@ impl<'a> EliasFano<'a> {
     pub fn walk_to(&self, index: usize, walk: &mut Walk) -> (u64, u64) {
         const STEPS_MAX: usize = 16;
         let Some(before) = index.checked_sub(1) else {
-            *walk = Walk { index: 0, place: self.place(0) };
-            return (0, self.number(0, walk.place));
+            *walk = self.at(0, self.place(0));
+            return (0, walk.number);
         };
-        if walk.index > before || before - walk.index > STEPS_MAX {
-            *walk = Walk { index: before, place: self.place(before) };
+        if walk.index != before {
+            if walk.index > before || before - walk.index > STEPS_MAX {
+                *walk = self.at(before, self.place(before));
+            }
+            let place = (walk.index..before).fold(walk.place, |place, _| self.next_place(place));
+            *walk = self.at(before, place);
         }
-        for _ in walk.index..before {
-            walk.place = self.next_place(walk.place);
-        }
-        let start = self.number(before, walk.place);
-        *walk = Walk { index, place: self.next_place(walk.place) };
-        (start, self.number(index, walk.place))
+        let start = walk.number;
+        *walk = self.at(index, self.next_place(walk.place));
+        (start, walk.number)
+    }
+
+    #[inline]
+    fn at(&self, index: usize, place: usize) -> Walk {
+        Walk { index, place, number: self.number(index, place) }
     }
 
     /// The position of a number among numbers that are all different, or else how many are less.

@@ -126,25 +126,26 @@ impl RowCode {
         }
     }
 
-    /// Calls `visit` for each neighbour of `source` in stored order, until it breaks.
+    /// Folds the neighbours of `source` in stored order, until `step` breaks.
     ///
     /// # Errors
     ///
     /// What is wrong with the bits: a target that is not below `vertex_count`, or a code that the row
-    /// cuts off. Before that, `visit` may have been called for targets that are none; all it is ever
+    /// cuts off. Before that, `step` may have been called for targets that are none; all it is ever
     /// called with are below `vertex_count`.
-    #[inline]
-    pub fn visit(
+    #[inline(always)]
+    pub fn try_fold<A>(
         &self,
         source: u32,
         row: RowBits<'_>,
         vertex_count: u32,
-        visit: impl FnMut(u32) -> ControlFlow<()>,
-    ) -> Result<(), String> {
+        init: A,
+        step: impl FnMut(A, u32) -> ControlFlow<A, A>,
+    ) -> Result<A, String> {
         match self {
-            Self::Plain(code) => code.visit(row, vertex_count, visit),
-            Self::Ceesor(code) => code.visit(source, row, vertex_count, visit),
-            Self::Gap(code) => code.visit(source, row, vertex_count, visit),
+            Self::Plain(code) => code.try_fold(row, vertex_count, init, step),
+            Self::Ceesor(code) => code.try_fold(source, row, vertex_count, init, step),
+            Self::Gap(code) => code.try_fold(source, row, vertex_count, init, step),
         }
     }
 }

@@ -252,7 +252,7 @@ impl RowIndex {
     }
 
     /// As [`RowIndex::extent`], about 5 ns where `walk` comes by ascending vertices close to each other.
-    #[inline]
+    #[inline(always)]
     pub fn extent_from(&self, source: VertexId, walk: &mut IndexWalk) -> RowExtent {
         let number = self.chunk_of(source.0);
         let chunk = &self.chunks[number as usize];

@@ -130,7 +130,7 @@ impl Rows {
     }
 
     /// As [`Rows::extent`], on a walk through the index.
-    #[inline]
+    #[inline(always)]
     pub(super) fn extent_from(&self, source: VertexId, walk: &mut IndexWalk) -> RowExtent {
         self.index.extent_from(source, walk)
     }
@@ -145,36 +145,37 @@ impl Rows {
         sources.map(move |source| self.index.extent_from(source, &mut walk))
     }
 
-    /// Shows the neighbours of a vertex, in their stored order, until `visit` breaks. `bytes` are those
-    /// of [`RowExtent::bytes`]; with 8 bytes or more behind them it is quicker.
+    /// Folds the neighbours of a vertex, in their stored order, until `step` breaks. `bytes` are those of
+    /// [`RowExtent::bytes`]; with 8 bytes or more behind them it is quicker.
     ///
     /// # Errors
     /// [`Error::Corrupt`] where the bytes are no row.
-    #[inline]
-    pub fn visit(
+    #[inline(always)]
+    pub fn try_fold<A>(
         &self,
         extent: &RowExtent,
         bytes: &[u8],
-        mut visit: impl FnMut(VertexId) -> ControlFlow<()>,
-    ) -> Result<()> {
+        init: A,
+        mut step: impl FnMut(A, VertexId) -> ControlFlow<A, A>,
+    ) -> Result<A> {
         let chunk = self.index.chunk(extent.chunk);
+        let mut folded = init;
         for _ in 0..self.index.loops(extent.chunk, extent.source) {
-            if visit(extent.source).is_break() {
-                return Ok(());
+            match step(folded, extent.source) {
+                ControlFlow::Continue(next) => folded = next,
+                ControlFlow::Break(last) => return Ok(last),
             }
         }
         if extent.bits.is_empty() {
-            return Ok(());
+            return Ok(folded);
         }
         let start = extent.bits.start % 8;
-        let visited = match RowBits::new(bytes, start..start + extent.bit_count()) {
-            None => Err("it is cut off".to_owned()),
-            Some(row) => {
-                let visit = |target| visit(VertexId(target));
-                chunk.code.visit(extent.source.0, row, self.vertex_count, visit)
-            }
+        let Some(row) = RowBits::new(bytes, start..start + extent.bit_count()) else {
+            return Err(self.damaged(extent.source, "it is cut off".to_owned()));
         };
-        visited.map_err(|detail| self.damaged(extent.source, detail))
+        let step = |folded, target| step(folded, VertexId(target));
+        let folded = chunk.code.try_fold(extent.source.0, row, self.vertex_count, folded, step);
+        folded.map_err(|detail| self.damaged(extent.source, detail))
     }
 
     /// What grows along the row of `source`.

@@ -24,12 +24,13 @@ impl PlainCode {
 
     /// Calls `visit` for each neighbour. A load, a shift and a mask each, none waiting for another.
     #[inline]
-    pub(super) fn visit(
+    pub(super) fn try_fold<A>(
         &self,
         row: RowBits<'_>,
         vertex_count: u32,
-        mut visit: impl FnMut(u32) -> ControlFlow<()>,
-    ) -> Result<(), String> {
+        mut folded: A,
+        mut step: impl FnMut(A, u32) -> ControlFlow<A, A>,
+    ) -> Result<A, String> {
         let (width, mask) = (u64::from(self.width), (1 << self.width) - 1);
         let mut position = row.start();
         while position + width <= row.end() {
@@ -37,13 +38,14 @@ impl PlainCode {
             if target >= vertex_count {
                 return Err(super::encoding::no_vertex(u64::from(target), vertex_count));
             }
-            if visit(target).is_break() {
-                return Ok(());
+            match step(folded, target) {
+                ControlFlow::Continue(next) => folded = next,
+                ControlFlow::Break(last) => return Ok(last),
             }
             position += width;
         }
         match position == row.end() {
-            true => Ok(()),
+            true => Ok(folded),
             false => Err(format!("a row of {} bits, not a multiple of {width}", row.len())),
         }
     }

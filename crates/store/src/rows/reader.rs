@@ -256,7 +256,7 @@ impl RowReader {
             batch.extents.extend(self.rows.extents(sources.iter().copied()));
         }
         for extent in &batch.extents {
-            let Some(row) = self.held_row_at(extent.clone()) else { break };
+            let Some(row) = self.held_row_at(extent) else { break };
             if visit(&row)?.is_break() {
                 return Ok(done);
             }
@@ -278,17 +278,18 @@ impl RowReader {
     /// The row of a vertex, if it is in memory for good. `walk` is where the index was last looked at.
     #[inline]
     pub fn held_row(&self, source: VertexId, walk: &mut IndexWalk) -> Option<Row<'_>> {
-        self.held_row_at(self.rows.extent_from(source, walk))
+        self.held_row_at(&self.rows.extent_from(source, walk))
     }
 
-    #[inline]
-    fn held_row_at(&self, extent: RowExtent) -> Option<Row<'_>> {
+    // A row that is put together in memory is waited for when it is taken apart again.
+    #[inline(always)]
+    fn held_row_at(&self, extent: &RowExtent) -> Option<Row<'_>> {
         let bytes = self.pages.held(&extent.bytes())?;
         let weights = match &self.weights {
             None => &[],
             Some(weights) => weights.held(&extent.weight_bytes())?.as_chunks().0,
         };
-        Some(Row { rows: &self.rows, extent, bytes, weights })
+        Some(Row { rows: &self.rows, extent: extent.clone(), bytes, weights })
     }
 }
 
@@ -317,18 +318,23 @@ impl Row<'_> {
     /// [`Error::Corrupt`](crate::Error::Corrupt) where the bytes are no row.
     #[inline]
     pub fn for_each(&self, mut visit: impl FnMut(VertexId)) -> Result<()> {
-        self.try_for_each(|target| {
+        self.try_fold((), |(), target| {
             visit(target);
             ControlFlow::Continue(())
         })
     }
 
-    /// Shows neighbours until `visit` breaks.
+    /// Folds the neighbours until `step` breaks. What is folded stays in registers, where what a closure
+    /// changes outside of itself goes through memory for each edge.
     ///
     /// # Errors
     /// As of [`Row::for_each`].
-    #[inline]
-    pub fn try_for_each(&self, visit: impl FnMut(VertexId) -> ControlFlow<()>) -> Result<()> {
-        self.rows.visit(&self.extent, self.bytes, visit)
+    #[inline(always)]
+    pub fn try_fold<A>(
+        &self,
+        init: A,
+        step: impl FnMut(A, VertexId) -> ControlFlow<A, A>,
+    ) -> Result<A> {
+        self.rows.try_fold(&self.extent, self.bytes, init, step)
     }
 }

@@ -65,7 +65,7 @@ fn decode(
 ) -> Result<Vec<u32>, String> {
     let visit = |code: &RowCode| {
         let mut found = Vec::new();
-        let ended = code.visit(source, row, vertex_count, |target| {
+        let ended = code.try_fold(source, row, vertex_count, (), |(), target| {
             found.push(target);
             ControlFlow::Continue(())
         });
@@ -184,16 +184,16 @@ fn a_visit_ends_where_the_visitor_breaks() {
         let encoded = encode(encoding, count, &rows);
         let all = encoded.decode(count, 9, 2).unwrap();
         for wanted in 1..20 {
-            let mut found = Vec::new();
-            let ended = encoded.code.visit(9, encoded.row(2), count, |target| {
-                found.push(target);
-                if found.len() == wanted {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                }
-            });
-            assert_eq!((ended, &found[..]), (Ok(()), &all[..wanted]), "{encoding:?}");
+            let found =
+                encoded.code.try_fold(9, encoded.row(2), count, vec![], |mut found, target| {
+                    found.push(target);
+                    if found.len() == wanted {
+                        ControlFlow::Break(found)
+                    } else {
+                        ControlFlow::Continue(found)
+                    }
+                });
+            assert_eq!(found.unwrap(), all[..wanted], "{encoding:?}");
         }
     }
 }

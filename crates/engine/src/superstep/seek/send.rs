@@ -8,6 +8,7 @@ use tegula_store::rows::{Row, RowBatch, RowReader};
 use tegula_store::{Result, VertexId};
 
 use crate::program::{EdgeWeight, Program};
+use crate::superstep::bit;
 
 /// Rows that are brought into memory together.
 pub(super) const ROWS_PER_BATCH: usize = 64;
@@ -95,30 +96,29 @@ impl<P: Program> Sending<'_, P> {
         let degree = if P::NEEDS_DEGREE { self.degrees[source.index()] } else { 0 };
         let state = &self.states[source.index()];
         let Some(signal) = self.program.signal(source, state, degree) else { return Ok(skip) };
-        let mut next = 0;
-        row.try_for_each(|target| {
-            let edge = next;
-            next += 1;
+        row.try_fold(0, |edge, target| {
+            let next = edge + 1;
             if edge < skip {
-                return ControlFlow::Continue(());
+                return ControlFlow::Continue(next);
             }
             let weight = if P::Weight::IS_WEIGHTED { row.weight(edge) } else { 1.0 };
             let message = self.program.along(signal, P::Weight::from_f32(weight));
             let is_settled = P::SETTLES && bit(self.settled, target.index());
             if !is_settled && self.program.is_news(&self.states[target.index()], message) {
-                sink.put(target, message)
-            } else {
-                ControlFlow::Continue(())
+                sink.put(target, message);
             }
-        })?;
-        Ok(next)
+            if sink.is_full() { ControlFlow::Break(next) } else { ControlFlow::Continue(next) }
+        })
     }
 }
 
 /// Where messages go.
 pub(super) trait Sink<M> {
-    /// Takes a message; breaks when it is full.
-    fn put(&mut self, target: VertexId, message: M) -> ControlFlow<()>;
+    /// Takes a message.
+    fn put(&mut self, target: VertexId, message: M);
+
+    /// Whether no more is to be put into it.
+    fn is_full(&self) -> bool;
 }
 
 /// The accumulators of all targets.
@@ -131,32 +131,36 @@ pub(super) struct Accumulators<'s, P: Program> {
 
 impl<P: Program> Sink<P::Message> for Accumulators<'_, P> {
     #[inline(always)]
-    fn put(&mut self, target: VertexId, message: P::Message) -> ControlFlow<()> {
+    fn put(&mut self, target: VertexId, message: P::Message) {
         let accumulator = &mut self.messages[target.index()];
         if *accumulator == self.program.identity() {
             self.reached[target.index() >> self.partition_log2].push(target);
         }
         *accumulator = self.program.reduce(*accumulator, message);
-        ControlFlow::Continue(())
+    }
+
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        false
     }
 }
 
 impl<M> Sink<M> for Outbox<M> {
     #[inline(always)]
-    fn put(&mut self, target: VertexId, message: M) -> ControlFlow<()> {
+    fn put(&mut self, target: VertexId, message: M) {
         let partition = target.index() >> self.partition_log2;
         self.boxes[partition].push((target, message));
         self.filled |= 1 << partition;
         self.count += 1;
-        if self.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        self.count >= MESSAGES_MAX
     }
 }
 
 impl<M> Outbox<M> {
-    fn is_full(&self) -> bool {
-        self.count >= MESSAGES_MAX
-    }
-
     pub fn clear(&mut self) {
         let mut filled = self.filled;
         while filled != 0 {
@@ -183,10 +187,4 @@ pub(super) struct Outbox<M> {
     /// Edges of the first of them that are sent already.
     pub sent: usize,
     pub batch: RowBatch,
-}
-
-/// A bit of some words.
-#[inline(always)]
-fn bit(words: &[u64], index: usize) -> bool {
-    words[index / 64] >> (index % 64) & 1 == 1
 }

@@ -253,7 +253,7 @@ impl PageCache {
 
     /// The bytes of a range and those behind it, if they have come together and are never let go of: at
     /// once, without a lock and without a trace in the statistics. About 5 ns.
-    #[inline]
+    #[inline(always)]
     pub fn held(&self, range: &Range<u64>) -> Option<&[u8]> {
         if range.is_empty() {
             return Some(&[]);

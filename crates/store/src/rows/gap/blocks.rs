@@ -6,8 +6,10 @@
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
+use std::ops::{ControlFlow, Range};
 
-use super::{Codes, Frame};
+use super::{Codes, Frame, GapCode};
+use crate::rows::bits::RowBits;
 use crate::rows::widths::{CLASSES, Widths};
 
 /// Codes in a block.
@@ -35,23 +37,81 @@ impl Blocks {
         (are_narrow && is_supported()).then_some(Self { widths, gaps })
     }
 
+    /// As [`GapCode::try_fold`], in blocks.
+    #[inline(always)]
+    pub(super) fn try_fold<A>(
+        &self,
+        code: &GapCode,
+        source: u32,
+        row: RowBits<'_>,
+        vertex_count: u32,
+        init: A,
+        step: impl FnMut(A, u32) -> ControlFlow<A, A>,
+    ) -> Result<A, String> {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let RowBits { bytes, start, end } = row;
+            // SAFETY: there is no value of this type where the processor does not have the instructions.
+            unsafe {
+                self.try_fold_avx512(code, source, bytes, start..end, vertex_count, init, step)
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        code.try_fold_with(OneByOne, source, row, vertex_count, init, step)
+    }
+}
+
+/// What may read several gaps at a time.
+pub(super) trait ReadBlock: Copy {
     /// Reads gaps behind the neighbour numbered `number`, up to one numbered `limit` or more; that number
     /// is in `number` then. Returns how many neighbours were written, 0 where the next code has to be read
     /// alone.
+    fn read(
+        self,
+        codes: &mut Codes<'_>,
+        frame: &Frame,
+        bounds: Bounds,
+        number: &mut u64,
+        targets: &mut [u32; BLOCK],
+    ) -> usize;
+}
+
+/// Reads no gaps.
+#[derive(Clone, Copy)]
+pub(super) struct OneByOne;
+
+impl ReadBlock for OneByOne {
     #[inline(always)]
-    pub(super) fn read(
-        &self,
+    fn read(
+        self,
+        _: &mut Codes<'_>,
+        _: &Frame,
+        _: Bounds,
+        _: &mut u64,
+        _: &mut [u32; BLOCK],
+    ) -> usize {
+        0
+    }
+}
+
+/// Reads gaps, within a function that has the instructions.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+struct InBlocks<'b>(&'b Blocks);
+
+#[cfg(target_arch = "x86_64")]
+impl ReadBlock for InBlocks<'_> {
+    #[inline(always)]
+    fn read(
+        self,
         codes: &mut Codes<'_>,
         frame: &Frame,
         bounds: Bounds,
         number: &mut u64,
         targets: &mut [u32; BLOCK],
     ) -> usize {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: there is no value of this type where the processor does not have the instructions.
-        return unsafe { self.read_avx512(codes, frame, bounds, number, targets) };
-        #[cfg(not(target_arch = "x86_64"))]
-        return 0;
+        // SAFETY: there are no blocks where the processor does not have the instructions.
+        unsafe { self.0.read_avx512(codes, frame, bounds, number, targets) }
     }
 }
 
@@ -101,6 +161,23 @@ const LOWEST: [u8; 64] = {
 
 #[cfg(target_arch = "x86_64")]
 impl Blocks {
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt")]
+    fn try_fold_avx512<A>(
+        &self,
+        code: &GapCode,
+        source: u32,
+        bytes: &[u8],
+        bits: Range<u64>,
+        vertex_count: u32,
+        init: A,
+        step: impl FnMut(A, u32) -> ControlFlow<A, A>,
+    ) -> Result<A, String> {
+        let row = RowBits { bytes, start: bits.start, end: bits.end };
+        code.try_fold_with(InBlocks(self), source, row, vertex_count, init, step)
+    }
+
+    #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt")]
     fn read_avx512(
         &self,
@@ -166,12 +243,18 @@ impl Blocks {
 
         // SAFETY: the array is 32 bytes long; the store needs no alignment.
         unsafe { _mm256_storeu_si256(targets.as_mut_ptr().cast(), _mm512_cvtepi64_epi32(found)) };
-        // What seldom happens is asked for by branches: the next block need not wait for its answers.
+        // What is asked for by branches, the next block need not wait for. The end of the row is known first:
+        // it is foretold wrongly the most often.
         let mut count = (window.count_ones() as usize).min(BLOCK);
-        if !has_next | is_at_limit | is_no_vertex != 0 {
-            // Up to the last of the row, or to the first at the limit; not what is damaged.
-            let last = (!has_next | is_at_limit).trailing_zeros() as usize;
-            count = count.min(last + 1).min((is_cut_off | is_no_vertex).trailing_zeros() as usize);
+        if has_next != u8::MAX {
+            count = count.min(1 + has_next.trailing_ones() as usize);
+        }
+        let is_special =
+            (is_at_limit | is_no_vertex | is_cut_off) & (u8::MAX >> (BLOCK - count).min(7));
+        if is_special != 0 {
+            count = count.min(1 + is_at_limit.trailing_zeros() as usize);
+            // What is damaged is read alone.
+            count = count.min((is_cut_off | is_no_vertex).trailing_zeros() as usize);
         }
         let Some(last) = count.checked_sub(1) else { return 0 };
         let byte = |bytes: u64| bytes >> (8 * last) & 0xff;
