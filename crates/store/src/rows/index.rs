@@ -264,23 +264,16 @@ impl RowIndex {
         if walk.chunk != Some(number) {
             *walk = IndexWalk { chunk: Some(number), ..IndexWalk::default() };
         }
-        let within = |sequence: Sequence, first: u64, count: u64, walk: &mut Walk| {
-            let view = self.view(sequence);
-            // A damaged sequence may descend within a few numbers: then the row is empty.
-            let (start, end) = match row {
-                Ok(row) => view.walk_to(row, walk),
-                // A vertex without edges has its place too: who reads a range may begin there.
-                Err(0) => (0, 0),
-                Err(next) => (u64::MAX, view.walk_to(next - 1, walk).1),
-            };
-            let end = end.min(count);
-            first + start.min(end)..first + end
+        let ends = self.view(chunk.ends);
+        let bits = range_at(&ends, row, chunk.data_first, chunk.data_bits, &mut walk.ends);
+        let edges = match chunk.edge_ends {
+            None => 0..0,
+            Some(ends) => {
+                let (first, count) = (chunk.edge_first, chunk.edge_count);
+                range_at(&self.view(ends), row, first, count, &mut walk.edge_ends)
+            }
         };
-        let bits = within(chunk.ends, chunk.data_first, chunk.data_bits, &mut walk.ends);
-        let edges = chunk
-            .edge_ends
-            .map(|ends| within(ends, chunk.edge_first, chunk.edge_count, &mut walk.edge_ends));
-        RowExtent { source, chunk: number, bits, edges: edges.unwrap_or(0..0) }
+        RowExtent { source, chunk: number, bits, edges }
     }
 
     /// How many loops the index tells of a vertex.
@@ -303,6 +296,7 @@ impl RowIndex {
         find(&|other| other <= local).saturating_sub(find(&|other| other < local))
     }
 
+    #[inline]
     fn chunk_of(&self, source: u32) -> u32 {
         let window = (source >> CHUNK_LOG2_MAX) as usize;
         let (first, end) = (self.first_chunks[window], self.first_chunks[window + 1]);
@@ -319,6 +313,27 @@ impl RowIndex {
         let words = &self.words[word..word + shape.words()];
         EliasFano::new(shape, words, &self.samples[sample..sample + shape.samples()])
     }
+}
+
+/// What lies between the end before a row and its own, both at most `count`, counted from `first`. A source
+/// without a row comes with the number of rows before it.
+#[inline(always)]
+fn range_at(
+    ends: &EliasFano<'_>,
+    row: Result<usize, usize>,
+    first: u64,
+    count: u64,
+    walk: &mut Walk,
+) -> Range<u64> {
+    let (start, end) = match row {
+        Ok(row) => ends.walk_to(row, walk),
+        // A vertex without edges has its place too: who reads a range may begin there.
+        Err(0) => (0, 0),
+        Err(next) => (u64::MAX, ends.walk_to(next - 1, walk).1),
+    };
+    let end = end.min(count);
+    // A damaged sequence may descend within a few numbers: then the row is empty.
+    first + start.min(end)..first + end
 }
 
 /// The words of an index while they are taken apart.
