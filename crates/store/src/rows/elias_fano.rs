@@ -4,11 +4,12 @@
 //! unary: number `i` sets bit `(number >> l) + i` of a bitmap. So the number is found by the place of
 //! the `i`-th set bit (Elias 1974; Fano 1971; Vigna, *Quasi-succinct indices*, WSDM 2013, section 3).
 //!
-//! The bitmap is searched from the place of every 64th set bit, which is found once when the words are
+//! The bitmap is searched from the place of every 32nd set bit, which is found once when the words are
 //! read from disk.
 
-/// Every so many numbers the place of the set bit is known.
-const SAMPLE_INTERVAL: usize = 64;
+/// Every so many numbers the place of the set bit is known. They take two to three times as many bits, so
+/// that most are found in two words, without a branch that could be foretold wrongly.
+const SAMPLE_INTERVAL: usize = 32;
 
 /// Where the parts of a sequence lie; a function of how many numbers there are and of their bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,17 +154,31 @@ impl<'a> EliasFano<'a> {
     /// The place of the set bit number `index`.
     #[inline]
     fn place(&self, index: usize) -> usize {
-        let sampled = self.samples[index / SAMPLE_INTERVAL] as usize;
-        let mut rest = (index % SAMPLE_INTERVAL) as u32;
-        let mut number = sampled / 64;
-        let mut word = self.high[number] & (u64::MAX << (sampled % 64));
+        let mut place = self.samples[index / SAMPLE_INTERVAL] as usize;
+        let mut rest = (index % SAMPLE_INTERVAL) as u64;
         // There are as many set bits as numbers: `sample` counted them.
-        while rest >= word.count_ones() {
-            rest -= word.count_ones();
-            number += 1;
-            word = self.high[number];
+        loop {
+            let windows = [self.window(place), self.window(place + 64)];
+            let sums = windows.map(sums_of_bytes);
+            let first = sums[0] >> 56;
+            let second = usize::from(rest >= first);
+            rest -= [0, first][second];
+            if rest < sums[second] >> 56 {
+                let within = select(windows[second], sums[second], rest as u32);
+                return place + 64 * second + within as usize;
+            }
+            rest -= sums[second] >> 56;
+            place += 128;
         }
-        number * 64 + select_in_word(word, rest) as usize
+    }
+
+    /// The 64 bits from `place` on, zeros behind the last.
+    #[inline(always)]
+    fn window(&self, place: usize) -> u64 {
+        let (number, shift) = (place / 64, place % 64);
+        let word = |number: usize| self.high.get(number).copied().unwrap_or(0);
+        // Shifted twice: the window may be one word.
+        word(number) >> shift | word(number + 1) << 1 << (63 - shift)
     }
 
     /// The place of the set bit behind the one at `place`.
@@ -185,8 +200,7 @@ pub(super) fn sample(shape: Shape, words: &[u64], samples: &mut Vec<u32>) -> Res
     let mut seen = 0usize;
     for (number, &word) in words[shape.low_words..].iter().enumerate() {
         let ones = word.count_ones() as usize;
-        let due = seen.next_multiple_of(SAMPLE_INTERVAL);
-        if due < seen + ones {
+        for due in (seen.next_multiple_of(SAMPLE_INTERVAL)..seen + ones).step_by(SAMPLE_INTERVAL) {
             samples.push(number as u32 * 64 + select_in_word(word, (due - seen) as u32));
         }
         seen += ones;
@@ -198,23 +212,50 @@ pub(super) fn sample(shape: Shape, words: &[u64], samples: &mut Vec<u32>) -> Res
 }
 
 /// The place of the set bit number `rank` of a word that has more than `rank` of them.
-#[inline]
 fn select_in_word(word: u64, rank: u32) -> u32 {
-    const LOW_BITS: u64 = 0x0101_0101_0101_0101;
-    // How many bits are set in each byte and those below it.
-    let mut sums = word - (word >> 1 & 0x5555_5555_5555_5555);
-    sums = (sums & 0x3333_3333_3333_3333) + (sums >> 2 & 0x3333_3333_3333_3333);
-    sums = ((sums + (sums >> 4)) & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(LOW_BITS);
-    // The bytes whose sum is at most the rank lie below the byte of the bit. Sums are at most 64.
-    let at_most = (((u64::from(rank) * LOW_BITS) | (0x80 * LOW_BITS)) - sums) & (0x80 * LOW_BITS);
-    let byte = at_most.count_ones();
-    let before = if byte == 0 { 0 } else { (sums >> (8 * (byte - 1))) as u32 & 0xff };
-    let mut bits = word >> (8 * byte) & 0xff;
-    for _ in before..rank {
-        bits &= bits - 1;
-    }
-    8 * byte + bits.trailing_zeros()
+    select(word, sums_of_bytes(word), rank)
 }
+
+const LOW_BITS: u64 = 0x0101_0101_0101_0101;
+
+/// How many bits are set in each byte of a word and those below it; at most 64.
+#[inline(always)]
+fn sums_of_bytes(word: u64) -> u64 {
+    let sums = word - (word >> 1 & 0x5555_5555_5555_5555);
+    let sums = (sums & 0x3333_3333_3333_3333) + (sums >> 2 & 0x3333_3333_3333_3333);
+    ((sums + (sums >> 4)) & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(LOW_BITS)
+}
+
+/// As [`select_in_word`], with the sums of the bytes (Vigna, *Broadword implementation of rank/select
+/// queries*, WEA 2008).
+#[inline(always)]
+fn select(word: u64, sums: u64, rank: u32) -> u32 {
+    // The bytes whose sum is at most the rank lie below the byte of the bit.
+    let at_most = (((u64::from(rank) * LOW_BITS) | (0x80 * LOW_BITS)) - sums) & (0x80 * LOW_BITS);
+    let byte = (at_most >> 7).wrapping_mul(LOW_BITS) >> 56;
+    let before = (sums << 8) >> (8 * byte) & 0xff;
+    let bits = word >> (8 * byte) & 0xff;
+    let place = SELECT_IN_BYTE[bits as usize][(rank - before as u32) as usize % 8];
+    8 * byte as u32 + u32::from(place)
+}
+
+/// For each byte, the places of its set bits.
+const SELECT_IN_BYTE: [[u8; 8]; 256] = {
+    let mut places = [[0; 8]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut bit, mut rank) = (0, 0);
+        while bit < 8 {
+            if byte >> bit & 1 == 1 {
+                places[byte][rank] = bit as u8;
+                rank += 1;
+            }
+            bit += 1;
+        }
+        byte += 1;
+    }
+    places
+};
 
 /// Sets `count` bits, less than 64, to the low bits of a number; they were 0.
 fn put_bits(words: &mut [u64], place: u64, count: u32, number: u64) {

@@ -191,7 +191,7 @@ struct Sequence {
 impl RowIndex {
     /// Bytes that the index of a graph takes in memory when it was read from `len` bytes.
     pub fn size(len: u64) -> u64 {
-        // Samples: 4 bytes for every 64 rows, which take at least 16 bytes. Chunks: less than twice
+        // Samples: 4 bytes for every 32 rows, which take at least 8 bytes. Chunks: less than twice
         // their records.
         2 * len
     }
