@@ -35,7 +35,7 @@ fn main() -> Outcome<()> {
     let source = found.ok_or("there is no such source")?;
     let options = RunOptions { memory, ..RunOptions::default() };
     let rows = open_rows(&graph, has_weights, 0, &options)?;
-    rows.fill()?;
+    rows.fill(&options.cancel)?;
     let options = RunOptions { rows: Some(&rows), ..options };
     println!("{}", run(&graph, source, has_weights, None, &options)?);
     for line in std::io::stdin().lock().lines() {

@@ -14,6 +14,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::Instant;
 
+use tegula_store::Cancel;
 use tegula_store::read::{
     Backend, BlockFile, BlockFileWriter, Caching, PageCache, Pinned, Pool, Reader, Targets,
 };
@@ -68,7 +69,7 @@ fn in_memory(path: &Path) -> Outcome<()> {
     let reader = Reader::open(Backend::Auto, Pool::new(64 << 20))?;
     let file = BlockFile::open(&reader, path, Caching::PageCache)?;
     let cache = PageCache::new(&file, file.len() * 9 / 8 + (1 << 20), &Targets::default())?;
-    cache.fill()?;
+    cache.fill(&Cancel::default())?;
     let mut ranges = shuffled(file.len(), 1 << 20);
     let report = |name: &str, ranges: &[Range<u64>]| -> Outcome<()> {
         for batch in [1, 64, 256] {

@@ -13,7 +13,7 @@ use tegula_store::read::{
     Backend, BlockFile, BlockFileWriter, Caching, Fault, FaultPlan, PageCache, Pinned, Pool,
     Reader, Targets,
 };
-use tegula_store::{Error, Result};
+use tegula_store::{Cancel, Error, Result};
 
 const PAGE: u64 = 4096;
 const EIO: i32 = 5;
@@ -193,7 +193,7 @@ fn a_filled_cache_reads_nothing_more() {
     for backend in file.backends() {
         let cache = file.cache(backend.clone(), 600 * PAGE, &Targets::default());
         assert!(cache.fits());
-        cache.fill().expect("all of it");
+        cache.fill(&Cancel::default()).expect("all of it");
         let filled = cache.statistics();
         // A quarter of the capacity a request.
         assert_eq!((filled.requests, filled.bytes_read), (4, file.len()));

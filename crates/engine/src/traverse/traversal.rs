@@ -126,6 +126,9 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
         if self.taken.is_empty() {
             return Ok(false);
         }
+        if self.runs_ahead {
+            self.rows.fill_when_due(self.cancel);
+        }
         self.is_in_memory = self.rows.is_complete();
         if self.is_in_memory {
             self.held = self.taken.len();

@@ -1,12 +1,14 @@
 //! Rows as they are needed: through a cache of pages that is told what comes next.
 
 use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::index::{IndexWalk, RowExtent};
 use super::opened::Rows;
 use crate::error::Result;
 use crate::graph::{Graph, file_names};
 use crate::ids::VertexId;
+use crate::progress::Cancel;
 use crate::read::{PageCache, PageStatistics, Pinned, Targets};
 
 /// Reads rows, and their weights beside them. Any number of threads may share it, each with a
@@ -16,6 +18,8 @@ pub struct RowReader {
     rows: Rows,
     pages: PageCache,
     weights: Option<PageCache>,
+    /// Whether all were read in order, or that was tried.
+    was_filled: AtomicBool,
 }
 
 /// Rows that are in memory until this is used again or dropped.
@@ -33,6 +37,10 @@ const NEIGHBOURHOOD: u64 = 64 << 10;
 
 /// Bytes that are read together where all of them are needed and stay.
 const SPAN: u64 = 2 << 20;
+
+/// Where one of so many bytes was read here and there, and all find room, the others are read in order:
+/// most of them will be needed, and where nothing has to be looked for, rows cost half as much.
+const FILL_SHARE: u64 = 8;
 
 /// What is to be read ahead for a range.
 fn widened(pages: &PageCache, range: Range<u64>) -> Range<u64> {
@@ -97,7 +105,7 @@ impl RowReader {
         let weights =
             weight_file.map(|file| PageCache::new(file, share(file.len()), targets)).transpose()?;
         let pages = PageCache::new(rows.data(), share(data_len), targets)?;
-        Ok(Some(RowReader { pages, weights, rows }))
+        Ok(Some(RowReader { pages, weights, rows, was_filled: AtomicBool::new(false) }))
     }
 
     /// The rows.
@@ -183,13 +191,29 @@ impl RowReader {
     /// Brings all rows into memory, in large requests, where all of them find room.
     ///
     /// # Errors
-    /// Those of reading.
-    pub fn fill(&self) -> Result<()> {
+    /// Those of reading; [`Error::Cancelled`](crate::Error::Cancelled).
+    pub fn fill(&self, cancel: &Cancel) -> Result<()> {
         if !self.fits() {
             return Ok(());
         }
-        self.pages.fill()?;
-        self.weights.as_ref().map_or(Ok(()), PageCache::fill)
+        self.pages.fill(cancel)?;
+        self.weights.as_ref().map_or(Ok(()), |weights| weights.fill(cancel))
+    }
+
+    /// As [`RowReader::fill`], once a good part has been read here and there. It is tried once, and what
+    /// cannot be read is no error: whoever needs it will meet it.
+    pub fn fill_when_due(&self, cancel: &Cancel) {
+        if self.was_filled.load(Ordering::Relaxed) || !self.fits() || self.is_complete() {
+            return;
+        }
+        let len = |cache: &PageCache| cache.file().len();
+        let all = len(&self.pages) + self.weights.as_ref().map_or(0, len);
+        if self.bytes_read() >= all / FILL_SHARE
+            && !self.was_filled.swap(true, Ordering::Relaxed)
+            && let Err(error) = self.fill(cancel)
+        {
+            tracing::debug!("not all rows are read in order: {error}");
+        }
     }
 
     /// Whether everything is in memory for good.

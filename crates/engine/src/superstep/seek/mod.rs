@@ -147,6 +147,7 @@ impl<P: Program> Seeker<P> {
 impl<P: Program> Supersteps<'_, P> {
     /// One iteration along the rows of the active vertices, which are known by a list.
     pub(super) fn seek(&mut self, rows: &RowReader, workers: &Workers<'_>) -> Result<RowsDone> {
+        rows.fill_when_due(workers.cancel);
         let list = self.seeker.take_list().unwrap_or_default();
         self.aggregate = P::Aggregate::default();
         let edges = match workers.threads {

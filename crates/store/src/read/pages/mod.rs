@@ -34,6 +34,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::error::Result;
+use crate::progress::Cancel;
 
 pub use pinned::Pinned;
 pub use state::PageStatistics;
@@ -272,14 +273,15 @@ impl PageCache {
     /// Reads the whole file in large requests; afterwards every page is [held](PageCache::fits).
     ///
     /// # Errors
-    /// Those of reading.
-    pub fn fill(&self) -> Result<()> {
+    /// Those of reading; [`Error::Cancelled`](crate::Error::Cancelled).
+    pub fn fill(&self, cancel: &Cancel) -> Result<()> {
         let run_len = self.limits.run_pages << self.page_log2;
         let count = self.file.len().div_ceil(run_len);
         let range = |run: u64| run * run_len..((run + 1) * run_len).min(self.file.len());
         let mut pinned = Pinned::default();
         let mut ahead = 0;
         for run in 0..count {
+            cancel.check()?;
             ahead = ahead.max(run);
             ahead += self.prefetch((ahead..count).map(range)) as u64;
             self.get(range(run), &mut pinned)?;
