@@ -11,7 +11,7 @@ use crate::graph::Graph;
 use crate::ids::OriginalId;
 use crate::progress::Silent;
 use crate::read::{Backend, Caching, Pool, Reader};
-use crate::tiles::{Entries, Tile, WINDOW_SIZE};
+use crate::tiles::Tile;
 
 /// An edge by the names of its ends, and the bits of its weight.
 type NamedEdge = (String, String, u32);
@@ -64,26 +64,13 @@ fn edges_of(graph: &Graph) -> Vec<NamedEdge> {
                     graph.reader().read(request.file, request.offset, request.len).wait().unwrap();
                 frame.as_chunks::<4>().0.iter().map(|&bits| u32::from_le_bytes(bits)).collect()
             });
-        let window = graph.tiles()[index].summary.target_first as usize & !(WINDOW_SIZE - 1);
-        let mut take = |source: u32, target: usize, entry: usize| {
+        let (tile, summary) = (Tile::parse(&bytes).unwrap(), &graph.tiles()[index].summary);
+        let visited = tile.for_each_edge(summary, graph.vertex_count(), |entry, source, target| {
             let weight = weights.get(entry).copied().unwrap_or(0);
-            edges.push((names[source as usize].clone(), names[target].clone(), weight));
-        };
-        for strip in Tile::parse(&bytes).unwrap().strips(graph.vertex_count()) {
-            let strip = strip.unwrap();
-            let first = strip.entry_offset();
-            match strip.entries() {
-                Entries::Masks => strip.visit_masks(|entry, source, mask| {
-                    let base = window + strip.target_start();
-                    (0..16)
-                        .filter(|bit| mask >> bit & 1 == 1)
-                        .for_each(|bit| take(source, base + bit, first + entry));
-                }),
-                _ => strip.visit_singles(|entry, source, target| {
-                    take(source, window + target, first + entry)
-                }),
-            }
-        }
+            let [source, target] = [source, target].map(|end| names[end as usize].clone());
+            edges.push((source, target, weight));
+        });
+        visited.unwrap();
     }
     edges.sort();
     edges

@@ -20,7 +20,7 @@ use crate::graph::{FORMAT_VERSION, Graph, Manifest, RowLayout, file_names};
 use crate::progress::{Cancel, Progress, Unit};
 use crate::read::Pending;
 use crate::temporary::{self, Temporary};
-use crate::tiles::{EdgeWeight, Entries, Tile, WINDOW_SIZE};
+use crate::tiles::{EdgeWeight, Tile};
 use crate::workers::map_in_order;
 
 /// How the layout is built.
@@ -242,9 +242,9 @@ impl<W: EdgeWeight> Group<W> {
         weights: &[f32],
         places: &mut [usize],
     ) -> Result<(), String> {
-        let window = graph.tiles()[index].summary.target_first & !(WINDOW_SIZE as u32 - 1);
+        let summary = &graph.tiles()[index].summary;
         let mut is_sound = true;
-        let mut take = |entry: usize, source: u32, target: u32| {
+        tile.for_each_edge(summary, graph.vertex_count(), |entry, source, target| {
             if !self.sources.contains(&source) {
                 return;
             }
@@ -257,23 +257,7 @@ impl<W: EdgeWeight> Group<W> {
             let weight = weights.get(entry).map_or(W::default(), |&weight| W::from_f32(weight));
             self.edges[place] = (target, weight);
             places[local] += 1;
-        };
-        for strip in tile.strips(graph.vertex_count()) {
-            let strip = strip?;
-            let first = strip.entry_offset();
-            match strip.entries() {
-                Entries::Masks => strip.visit_masks(|entry: usize, source: u32, mut mask: u32| {
-                    while mask != 0 {
-                        let target = strip.target_start() as u32 + mask.trailing_zeros();
-                        take(first + entry, source, window + target);
-                        mask &= mask - 1;
-                    }
-                }),
-                Entries::Row | Entries::Singles => strip.visit_singles(|entry, source, target| {
-                    take(first + entry, source, window + target as u32);
-                }),
-            }
-        }
+        })?;
         if is_sound { Ok(()) } else { Err("its edges do not fit the degrees".to_owned()) }
     }
 
