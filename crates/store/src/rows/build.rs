@@ -7,7 +7,7 @@
 //! chunks depends on the graph alone: the files are the same for every budget and number of workers.
 
 use std::collections::VecDeque;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::ops::Range;
 
@@ -117,14 +117,9 @@ fn commit(graph: &Graph, folder: Temporary, manifest: &Manifest) -> Result<()> {
         }
     }
     drop(folder);
-    sync(graph)?;
+    temporary::sync_folder(directory)?;
     manifest.replace(directory)?;
-    sync(graph)
-}
-
-fn sync(graph: &Graph) -> Result<()> {
-    let directory = File::open(graph.directory()).map_err(Error::io("open", graph.directory()))?;
-    directory.sync_all().map_err(Error::io("sync", graph.directory()))
+    temporary::sync_folder(directory)
 }
 
 /// Cuts all sources into aligned chunks by their out-degrees alone.
