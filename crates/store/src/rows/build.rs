@@ -234,7 +234,7 @@ impl<W: EdgeWeight> Group<W> {
         graph: &Graph,
         index: usize,
         tile: Tile<'_>,
-        weights: &[f32],
+        weights: &[[u8; 4]],
         places: &mut [usize],
     ) -> Result<(), String> {
         let summary = &graph.tiles()[index].summary;
@@ -249,8 +249,8 @@ impl<W: EdgeWeight> Group<W> {
                 is_sound = false;
                 return;
             }
-            let weight = weights.get(entry).map_or(W::default(), |&weight| W::from_f32(weight));
-            self.edges[place] = (target, weight);
+            let weight = weights.get(entry).map(|&bytes| W::from_f32(f32::from_le_bytes(bytes)));
+            self.edges[place] = (target, weight.unwrap_or_default());
             places[local] += 1;
         })?;
         if is_sound { Ok(()) } else { Err("its edges do not fit the degrees".to_owned()) }
@@ -307,7 +307,7 @@ fn for_each_tile(
     graph: &Graph,
     sources: &Range<u32>,
     cancel: &Cancel,
-    visit: &mut dyn FnMut(usize, Tile<'_>, &[f32]) -> Result<(), String>,
+    visit: &mut dyn FnMut(usize, Tile<'_>, &[[u8; 4]]) -> Result<(), String>,
 ) -> Result<()> {
     let mut runs = runs_of_tiles(graph, sources).into_iter();
     let mut on_their_way = VecDeque::new();
@@ -366,12 +366,11 @@ impl TileRun {
         self,
         graph: &Graph,
         sources: &Range<u32>,
-        visit: &mut dyn FnMut(usize, Tile<'_>, &[f32]) -> Result<(), String>,
+        visit: &mut dyn FnMut(usize, Tile<'_>, &[[u8; 4]]) -> Result<(), String>,
     ) -> Result<()> {
         let bytes = self.bytes.wait()?;
         let weight_bytes = self.weights.map(Pending::wait).transpose()?;
         let first = &graph.tiles()[self.tiles.start];
-        let mut weights: Vec<f32> = Vec::new();
         for index in self.tiles {
             let entry = &graph.tiles()[index];
             if !entry.summary.may_hold_any(sources) {
@@ -379,16 +378,15 @@ impl TileRun {
             }
             let tile = &bytes[(entry.offset - first.offset) as usize..][..entry.size as usize];
             graph.check_tile(index, tile)?;
-            weights.clear();
+            let mut weights: &[[u8; 4]] = &[];
             if let Some(all) = &weight_bytes {
                 let start = (entry.weights_offset - first.weights_offset) as usize;
                 let own = &all[start..][..4 * entry.weight_count as usize];
                 graph.check_weights(index, own)?;
-                let (own, _) = own.as_chunks::<4>();
-                weights.extend(own.iter().map(|&bytes| f32::from_le_bytes(bytes)));
+                weights = own.as_chunks().0;
             }
             Tile::parse(tile)
-                .and_then(|tile| visit(index, tile, &weights))
+                .and_then(|tile| visit(index, tile, weights))
                 .map_err(|detail| graph.damaged_tile(index, detail))?;
         }
         Ok(())
