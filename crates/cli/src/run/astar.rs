@@ -52,6 +52,11 @@ impl Runnable for AstarArgs {
         Edges::Rows
     }
 
+    fn check_vertices(&self, graph: &Graph) -> Result<()> {
+        find_vertex(graph, &self.source)?;
+        find_vertex(graph, &self.target).map(drop)
+    }
+
     fn estimate(&self, graph: &Graph, _threads: usize) -> Result<Estimate> {
         let mut estimate = astar::estimate(graph, self.coordinates.is_some())?;
         if self.coordinates.is_some() {

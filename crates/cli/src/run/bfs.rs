@@ -34,6 +34,10 @@ impl Runnable for BfsArgs {
         Edges::Either { rows_size: tegula_engine::estimate_rows::<Bfs> }
     }
 
+    fn check_vertices(&self, graph: &Graph) -> Result<()> {
+        find_vertex(graph, &self.source).map(drop)
+    }
+
     fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate> {
         let estimate = tegula_engine::estimate::<Bfs>(graph, threads);
         if self.parents { with_order_streamed(estimate, graph) } else { Ok(estimate) }

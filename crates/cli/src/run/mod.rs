@@ -105,6 +105,11 @@ trait Runnable {
     /// Where its edges can come from.
     fn edges(&self) -> Edges;
 
+    /// Refuses a graph without the vertices that it is told of.
+    fn check_vertices(&self, _graph: &Graph) -> Result<()> {
+        Ok(())
+    }
+
     /// How many iterations it runs, where that is known before.
     fn iterations(&self) -> Option<u64> {
         None
@@ -175,11 +180,13 @@ fn execute<R: Runnable + Args>(run: &Run<R>, session: &Session) -> Result<()> {
     let needs_rows = edges.need_rows(R::NAME, args.executor())?;
     let threads = args.threads.count();
     let mut graph = args.open()?;
-    if needs_rows && !args.estimate {
-        graph = args.with_rows(graph, session)?;
-    }
     if let Some(target) = &target {
         target.check_ids(&output::id_type(&graph))?;
+    }
+    if needs_rows && !args.estimate && graph.manifest().rows.is_none() {
+        // Before rows are built, which takes long.
+        algorithm.check_vertices(&graph)?;
+        graph = args.build_rows(graph, session)?;
     }
     let open = opened.elapsed();
     let mut estimate = algorithm.estimate(&graph, threads)?;

@@ -66,6 +66,10 @@ impl Runnable for SsspArgs {
         }
     }
 
+    fn check_vertices(&self, graph: &Graph) -> Result<()> {
+        find_vertex(graph, &self.source).map(drop)
+    }
+
     fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate> {
         if self.method == How::Dijkstra {
             return Ok(sssp::estimate_dijkstra(graph));

@@ -184,6 +184,26 @@ fn rows_are_built_when_a_run_first_needs_them() {
 }
 
 #[test]
+fn what_cannot_be_answered_is_refused_before_rows_are_built() {
+    let shop = without_rows(10);
+    let before = shop.files("g.tegula");
+    shop.write("s.tsv", "bob\tann\n");
+    shop.tegula("import s.tsv -o s.tegula --no-header --ids string").done();
+    for (algorithm, code, word) in [
+        ("bfs g.tegula --source nobody --executor seek", 3, "no vertex `nobody`"),
+        ("sssp g.tegula --source nobody --executor seek", 3, "no vertex `nobody`"),
+        ("sssp g.tegula --source nobody --method dijkstra", 3, "no vertex `nobody`"),
+        ("astar g.tegula --source nobody --target 1", 3, "no vertex `nobody`"),
+        ("astar g.tegula --source 1 --target nobody", 3, "no vertex `nobody`"),
+        ("bfs s.tegula --source bob --executor seek -o s.npy", 2, ".npy"),
+    ] {
+        let said = shop.tegula(&format!("run {algorithm}")).failed(code, &[word]);
+        assert!(!said.err.contains("built once"), "{}", said.err);
+    }
+    assert_eq!(shop.files("g.tegula"), before);
+}
+
+#[test]
 fn an_estimate_knows_about_rows() {
     let shop = without_rows(12);
     shop.tegula(SEEK).done();
