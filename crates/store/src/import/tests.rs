@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::Cursor;
 
+use tegula_testkit::XorShift;
+
 use super::input::{Format, Input, InputOptions};
 use super::*;
 use crate::error::{At, Error};
@@ -107,27 +109,18 @@ fn files_in(directory: &Path) -> BTreeSet<(String, Vec<u8>)> {
     entries.map(|e| (e.file_name().into_string().unwrap(), fs::read(e.path()).unwrap())).collect()
 }
 
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((u128::from(self.0) * u128::from(limit)) >> 64) as u64
-    }
-
-    /// Small numbers often, large ones seldom.
-    fn skewed(&mut self, limit: u64) -> u64 {
-        let most = self.below(limit) + 1;
-        self.below(most)
-    }
+/// Small numbers often, large ones seldom.
+fn skewed(random: &mut XorShift, limit: u64) -> u64 {
+    let most = random.below(limit) + 1;
+    random.below(most)
 }
 
 /// Lines of edges whose ends `name` makes of small numbers.
 fn text_of(count: usize, vertices: u64, name: impl Fn(u64) -> String) -> String {
-    let mut draw = Draw(count as u64);
+    let mut random = XorShift::new(count as u64);
     let mut line = || {
         let (source, target, weight) =
-            (draw.skewed(vertices), draw.skewed(vertices), draw.below(9) + 1);
+            (skewed(&mut random, vertices), skewed(&mut random, vertices), random.below(9) + 1);
         format!("{} {} {weight}\n", name(source), name(target))
     };
     (0..count).map(|_| line()).collect()

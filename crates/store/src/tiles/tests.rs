@@ -1,5 +1,7 @@
 //! Encoded edges come back: every shape of block, every encoding.
 
+use tegula_testkit::XorShift;
+
 use super::*;
 
 /// Decodes a tile into sorted (source, target, weight bits).
@@ -50,15 +52,11 @@ fn round_trip<W: EdgeWeight>(edges: &[TileEdge<W>], vertex_count: u32) -> Vec<En
 
 /// `count` edges spread evenly over `sources` x `targets` by a fixed walk.
 fn spread<W: EdgeWeight>(count: u64, sources: u64, targets: u64) -> Vec<TileEdge<W>> {
-    let mut state = 0x9E37_79B9_7F4A_7C15u64;
-    let mut draw = |below: u64| {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((u128::from(state) * u128::from(below)) >> 64) as u64
-    };
+    let mut random = XorShift::new(1);
     (0..count)
         .map(|i| TileEdge {
-            source: draw(sources) as u32,
-            target: (WINDOW_SIZE as u64 + draw(targets)) as u32,
+            source: random.below(sources) as u32,
+            target: (WINDOW_SIZE as u64 + random.below(targets)) as u32,
             weight: W::from_f32(i as f32),
         })
         .collect()
