@@ -7,14 +7,15 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use proptest::prelude::*;
-use support::{AMPLE, find, import_with, open, original_of, table, threads};
+use support::ways::{Way, assert_modest, fail_each_read, graphs, with_rows};
+use support::{find, import_with, open, original_of, table, threads};
 use tegula_algorithms::astar::{self, AstarConfig, ShortestPath};
 use tegula_algorithms::sssp::{self, Method, SsspConfig};
 use tegula_algorithms::{Error, Result};
-use tegula_engine::{Estimate, Graph, RunOptions, open_graph};
+use tegula_engine::{Graph, RunOptions};
 use tegula_generators::Grid;
 use tegula_store::import::{ImportConfig, VertexOrder};
-use tegula_store::read::{Backend, Fault, FaultPlan};
+use tegula_store::read::Backend;
 use tegula_store::rows::RowEncoding;
 use tegula_testkit::{
     EdgeList, Scratch, XorShift, data, shortest_path, small_graphs, sssp as oracle, verify_path,
@@ -24,11 +25,6 @@ use tegula_testkit::{
 const ORDERS: [VertexOrder; 3] = [VertexOrder::Given, VertexOrder::Degree, VertexOrder::Dfs];
 const DIJKSTRA: SsspConfig = SsspConfig { method: Method::Dijkstra, delta: None };
 const BLIND: AstarConfig<'static> = AstarConfig { coordinates: None, heuristic_scale: None };
-
-fn with_rows(order: VertexOrder, undirected: bool) -> ImportConfig {
-    let rows = Some(RowEncoding::default());
-    ImportConfig { order: Some(order), undirected, rows, ..Default::default() }
-}
 
 /// The graph as it is stored.
 fn stored(edges: &EdgeList, undirected: bool) -> EdgeList {
@@ -251,44 +247,24 @@ fn a_graph_without_rows_is_refused() {
 /// Distances from one vertex, and paths to some others, with and without coordinates.
 type Answers = (Vec<(u64, f64)>, Vec<(Vec<(u64, f64)>, u64)>);
 
-/// One way to run.
-#[derive(Debug, Clone)]
-struct Way {
-    threads: usize,
-    has_least_memory: bool,
-    backend: Backend,
-}
-
-impl Way {
-    fn ample(threads: usize) -> Way {
-        Way { threads, has_least_memory: false, backend: Backend::Auto }
-    }
-
-    fn open(&self, directory: &Path, needed: Estimate) -> Result<(Graph, RunOptions<'static>)> {
-        let memory = if self.has_least_memory { needed.needed() } else { AMPLE };
-        let graph = open_graph(directory, memory, self.backend.clone())?;
-        Ok((graph, RunOptions { memory, threads: self.threads, ..Default::default() }))
-    }
-
-    fn run(&self, directory: &Path, pairs: &[(u64, u64)]) -> Result<Answers> {
-        let probe = open(directory);
-        let Some(&(source, _)) = pairs.first() else { return Ok((vec![], vec![])) };
-        let (graph, options) = self.open(directory, sssp::estimate_dijkstra(&probe))?;
-        let found = sssp::run(&graph, find(&probe, source), DIJKSTRA, &options)?;
-        let distances = table(&probe, &found.distances, |distance| distance);
-        let (places, mut paths) = (places(&probe), Vec::new());
-        for coordinates in [None, Some(&places[..])] {
-            let needed = astar::estimate(&probe, coordinates.is_some())?;
-            let config = AstarConfig { coordinates, heuristic_scale: None };
-            for &(source, target) in pairs {
-                let (graph, options) = self.open(directory, needed)?;
-                let (source, target) = (find(&probe, source), find(&probe, target));
-                let found = astar::run(&graph, source, target, &config, &options)?;
-                paths.push((named(&probe, &found), found.expanded));
-            }
+fn run(way: &Way, directory: &Path, pairs: &[(u64, u64)]) -> Result<Answers> {
+    let probe = open(directory);
+    let Some(&(source, _)) = pairs.first() else { return Ok((vec![], vec![])) };
+    let (graph, options) = way.open(directory, sssp::estimate_dijkstra(&probe))?;
+    let found = sssp::run(&graph, find(&probe, source), DIJKSTRA, &options)?;
+    let distances = table(&probe, &found.distances, |distance| distance);
+    let (places, mut paths) = (places(&probe), Vec::new());
+    for coordinates in [None, Some(&places[..])] {
+        let needed = astar::estimate(&probe, coordinates.is_some())?;
+        let config = AstarConfig { coordinates, heuristic_scale: None };
+        for &(source, target) in pairs {
+            let (graph, options) = way.open(directory, needed)?;
+            let (source, target) = (find(&probe, source), find(&probe, target));
+            let found = astar::run(&graph, source, target, &config, &options)?;
+            paths.push((named(&probe, &found), found.expanded));
         }
-        Ok((distances, paths))
     }
+    Ok((distances, paths))
 }
 
 #[test]
@@ -298,19 +274,17 @@ fn vertex_data_and_64_mib_are_enough() {
     let edges = EdgeList::new(edges).weighted(5);
     let directory = import_with(with_rows(VertexOrder::Degree, true), scratch.path(), "g", &edges);
     let graph = open(&directory);
-    let vertices = u64::from(graph.vertex_count());
     let estimates = [
         (33, sssp::estimate_dijkstra(&graph)),
         (57, astar::estimate(&graph, false).unwrap()),
         (73, astar::estimate(&graph, true).unwrap()),
     ];
-    for (bytes, estimate) in estimates {
-        assert!(estimate.needed() < (bytes + 4) * vertices + (64 << 20), "{bytes}: {estimate:?}");
-    }
+    assert_modest(&graph, &estimates);
     let pairs = pairs(&edges, 3);
     let least = Way { has_least_memory: true, ..Way::ample(2) };
     assert!(
-        least.run(&directory, &pairs).unwrap() == Way::ample(2).run(&directory, &pairs).unwrap()
+        run(&least, &directory, &pairs).unwrap()
+            == run(&Way::ample(2), &directory, &pairs).unwrap()
     );
     let (graph, options) = least.open(&directory, estimates[0].1).unwrap();
     let options = RunOptions { memory: options.memory - 1, ..options };
@@ -328,26 +302,7 @@ fn a_read_that_fails_is_the_error_of_the_run() {
     let edges = EdgeList::new(edges).weighted(5);
     let directory = import_with(with_rows(VertexOrder::Degree, true), scratch.path(), "g", &edges);
     let pairs = pairs(&edges, 1);
-    let expected = Way::ample(2).run(&directory, &pairs).unwrap();
-    let mut errors = 0;
-    for nth in 1.. {
-        let plan = FaultPlan::new().nth(nth, Fault::Errno(5));
-        let backend = Backend::Auto.with_faults(&plan);
-        let result = Way { threads: 2, has_least_memory: true, backend }.run(&directory, &pairs);
-        if plan.struck() == 0 {
-            break;
-        }
-        match result {
-            Err(Error::Run(error)) => {
-                assert!(matches!(error, tegula_engine::Error::Io { .. }), "read {nth}: {error}");
-                errors += 1;
-            }
-            // It was read ahead, and forgotten before it was needed.
-            Ok(answers) => assert!(answers == expected, "read {nth}"),
-            other => panic!("{other:?}"),
-        }
-    }
-    assert!(errors > 10, "only {errors} errors");
+    fail_each_read(|way| run(way, &directory, &pairs));
 }
 
 #[test]
@@ -366,18 +321,6 @@ fn the_road_network_of_california_has_its_known_distances() {
     verify_path(&edges.undirected(), 0, 20_600, &named(&graph, &to_it)).unwrap();
 }
 
-/// Graphs of 1 to 150 vertices: uniform or skewed, with loops, parallel edges, and many weights of 0.
-fn graphs() -> impl Strategy<Value = EdgeList> {
-    (1u32..=150, 1..=4, 1usize..=4, any::<u64>()).prop_flat_map(
-        |(vertices, skew, density, seed)| {
-            let end = (0.0..1.0f64)
-                .prop_map(move |fraction| (fraction.powi(skew) * f64::from(vertices)) as u64 * 3);
-            prop::collection::vec((end.clone(), end), 0..=density * vertices as usize)
-                .prop_map(move |edges| with_many_ties(EdgeList::new(edges), seed))
-        },
-    )
-}
-
 /// Weights of which many are equal, and many 0.
 fn with_many_ties(graph: EdgeList, seed: u64) -> EdgeList {
     let mut random = XorShift::new(seed);
@@ -389,7 +332,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..Default::default() })]
 
     #[test]
-    fn every_way_to_run_gives_the_same(edges in graphs(), encoding in 0..3usize, undirected: bool) {
+    fn every_way_to_run_gives_the_same(
+        edges in graphs(1..=150, 1..=4),
+        seed: u64,
+        encoding in 0..3usize,
+        undirected: bool,
+    ) {
+        let edges = with_many_ties(edges, seed);
         let pairs = pairs(&edges, 4);
         let stored = stored(&edges, undirected);
         for order in ORDERS {
@@ -397,7 +346,7 @@ proptest! {
             let rows = Some(RowEncoding::ALL[encoding]);
             let config = ImportConfig { rows, ..with_rows(order, undirected) };
             let directory = import_with(config, scratch.path(), "g", &edges);
-            let expected = Way::ample(1).run(&directory, &pairs).unwrap();
+            let expected = run(&Way::ample(1), &directory, &pairs).unwrap();
             if let Some(&(source, _)) = pairs.first() {
                 prop_assert_eq!(&expected.0, &oracle(&stored, source));
             }
@@ -408,7 +357,7 @@ proptest! {
             for backend in [Backend::Auto, workers] {
                 for (threads, has_least_memory) in [(1, true), (3, false)] {
                     let way = Way { threads, has_least_memory, backend: backend.clone() };
-                    let found = way.run(&directory, &pairs).unwrap();
+                    let found = run(&way, &directory, &pairs).unwrap();
                     prop_assert!(found == expected, "{order:?}, {way:?}");
                 }
             }

@@ -3,12 +3,12 @@
 
 mod support;
 
-use std::collections::HashMap;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
+use support::ways::{edges, in_memory};
 use support::{AMPLE, EXECUTORS, components, find, import_with, open, table, with_executor};
 use tegula_algorithms::bfs::{Bfs, Reached};
 use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
@@ -41,11 +41,7 @@ const IDS: [fn(u64) -> u64; 4] = [
 /// Graphs of 0 to 200 vertices: uniform or skewed, some with loops, with some edges many times, some
 /// with both directions of every edge.
 fn graphs() -> impl Strategy<Value = Case> {
-    let edges = (1u32..=200, 1..=4, 0usize..=4).prop_flat_map(|(vertices, skew, density)| {
-        let end = (0.0..1.0f64)
-            .prop_map(move |fraction| (fraction.powi(skew) * f64::from(vertices)) as u64);
-        prop::collection::vec((end.clone(), end), 0..=density * vertices as usize)
-    });
+    let edges = edges(1..=200, 0..=4);
     let repeated = prop::collection::vec((any::<Index>(), 1usize..20), 0..4);
     let weights = prop::option::of(0u64..1000);
     let rows = select(&RowEncoding::ALL[..]);
@@ -105,11 +101,8 @@ struct Way {
 impl Way {
     /// Every combination, for a graph directory.
     fn all(directory: &Path) -> Vec<Way> {
-        let backends = [
-            Backend::Uring,
-            Backend::Threads(NonZeroUsize::new(2).unwrap()),
-            Backend::Memory(in_memory(directory)),
-        ];
+        let backends =
+            [Backend::Uring, Backend::Threads(NonZeroUsize::new(2).unwrap()), in_memory(directory)];
         let mut ways = Vec::new();
         for (step, threads) in [1, 2, 3, 8].into_iter().enumerate() {
             for (index, backend) in backends.iter().enumerate() {
@@ -171,12 +164,6 @@ impl Way {
             propagated: case.is_undirected.then(|| roots(Method::Propagation, propagation)),
         }
     }
-}
-
-/// The files of a graph directory, for the backend that has no disk.
-fn in_memory(directory: &Path) -> HashMap<PathBuf, Vec<u8>> {
-    let paths = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
-    paths.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
 }
 
 /// Compares answers with those of programs that share no code with what gave them.

@@ -5,18 +5,19 @@ mod support;
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use proptest::prelude::*;
-use support::{AMPLE, components, import_with, open, original_of, table, threads};
+use support::ways::{Way, assert_modest, fail_each_read, graphs, in_memory, with_rows};
+use support::{components, import_with, open, original_of, table, threads};
 use tegula_algorithms::conductance::{self, NO_SET};
 use tegula_algorithms::mis::{self, MisConfig};
 use tegula_algorithms::mst;
 use tegula_algorithms::wcc::{self, Method, WccConfig};
 use tegula_algorithms::{Error, Result};
-use tegula_engine::{Estimate, Graph, RunOptions, open_graph};
+use tegula_engine::Graph;
 use tegula_store::import::{ImportConfig, VertexOrder};
-use tegula_store::read::{Backend, Fault, FaultPlan};
+use tegula_store::read::Backend;
 use tegula_store::rows::RowEncoding;
 use tegula_testkit::{
     EdgeList, Scratch, XorShift, matching, small_graphs, verify_conductance, verify_mis,
@@ -25,11 +26,6 @@ use tegula_testkit::{
 
 const ORDERS: [VertexOrder; 2] = [VertexOrder::Given, VertexOrder::Degree];
 const WCC: WccConfig = WccConfig { method: Method::Traversal };
-
-fn with_rows(order: VertexOrder, undirected: bool) -> ImportConfig {
-    let rows = Some(RowEncoding::default());
-    ImportConfig { order: Some(order), undirected, rows, ..Default::default() }
-}
 
 /// The graph with weights: few different ones, some below 0, so that many are equal.
 fn weighted(graph: &EdgeList, seed: u64) -> EdgeList {
@@ -56,54 +52,34 @@ struct Answers {
     sets: Vec<(u64, u64, u64, u64)>,
 }
 
-/// One way to run.
-#[derive(Debug, Clone)]
-struct Way {
-    threads: usize,
-    has_least_memory: bool,
-    backend: Backend,
+fn run(way: &Way, directory: &Path) -> Result<Answers> {
+    let probe = open(directory);
+    let (graph, options) = way.open(directory, wcc::estimate_traversal(&probe))?;
+    let roots = wcc::run(&graph, WCC, &options)?.roots;
+    let (graph, options) = way.open(directory, mis::estimate(&probe)?)?;
+    let members = mis::run(&graph, MisConfig { seed: 5 }, &options)?.members;
+    let (graph, options) = way.open(directory, mst::estimate(&probe)?)?;
+    let forest = mst::run(&graph, &options)?;
+    Ok(Answers {
+        components: components(&probe, &roots),
+        members: table(&probe, &members, |member| member),
+        forest: named(&probe, &forest.edges),
+        sets: conductance_of(way, directory)?,
+    })
 }
 
-impl Way {
-    fn ample(threads: usize) -> Way {
-        Way { threads, has_least_memory: false, backend: Backend::Auto }
-    }
-
-    fn open(&self, directory: &Path, needed: Estimate) -> Result<(Graph, RunOptions<'static>)> {
-        let memory = if self.has_least_memory { needed.needed() } else { AMPLE };
-        let graph = open_graph(directory, memory, self.backend.clone())?;
-        Ok((graph, RunOptions { memory, threads: self.threads, ..Default::default() }))
-    }
-
-    fn run(&self, directory: &Path) -> Result<Answers> {
-        let probe = open(directory);
-        let (graph, options) = self.open(directory, wcc::estimate_traversal(&probe))?;
-        let roots = wcc::run(&graph, WCC, &options)?.roots;
-        let (graph, options) = self.open(directory, mis::estimate(&probe)?)?;
-        let members = mis::run(&graph, MisConfig { seed: 5 }, &options)?.members;
-        let (graph, options) = self.open(directory, mst::estimate(&probe)?)?;
-        let forest = mst::run(&graph, &options)?;
-        Ok(Answers {
-            components: components(&probe, &roots),
-            members: table(&probe, &members, |member| member),
-            forest: named(&probe, &forest.edges),
-            sets: self.conductance(directory)?,
-        })
-    }
-
-    fn conductance(&self, directory: &Path) -> Result<Vec<(u64, u64, u64, u64)>> {
-        let probe = open(directory);
-        let originals = original_of(&probe);
-        let mut sorted = originals.clone();
-        sorted.sort_unstable();
-        let sets: HashMap<u64, u64> = sets_of(&sorted).into_iter().collect();
-        let set_of: Vec<u32> =
-            originals.iter().map(|id| sets.get(id).map_or(NO_SET, |&set| set as u32)).collect();
-        let (graph, options) = self.open(directory, conductance::estimate(&probe, 3))?;
-        let found = conductance::run(&graph, &set_of, 3, &options)?;
-        let rows = (0..).zip(&found.sets).filter(|(_, set)| set.vertices > 0);
-        Ok(rows.map(|(number, set)| (number, set.vertices, set.volume, set.cut)).collect())
-    }
+fn conductance_of(way: &Way, directory: &Path) -> Result<Vec<(u64, u64, u64, u64)>> {
+    let probe = open(directory);
+    let originals = original_of(&probe);
+    let mut sorted = originals.clone();
+    sorted.sort_unstable();
+    let sets: HashMap<u64, u64> = sets_of(&sorted).into_iter().collect();
+    let set_of: Vec<u32> =
+        originals.iter().map(|id| sets.get(id).map_or(NO_SET, |&set| set as u32)).collect();
+    let (graph, options) = way.open(directory, conductance::estimate(&probe, 3))?;
+    let found = conductance::run(&graph, &set_of, 3, &options)?;
+    let rows = (0..).zip(&found.sets).filter(|(_, set)| set.vertices > 0);
+    Ok(rows.map(|(number, set)| (number, set.vertices, set.volume, set.cut)).collect())
 }
 
 /// Edges of a forest in original ids.
@@ -140,7 +116,7 @@ fn traversals_find_what_the_oracles_find_in_both_orders() {
                 let name = format!("{name}-{}", order.name());
                 let directory = import_with(with_rows(order, true), scratch.path(), &name, &edges);
                 for threads in [1, 3] {
-                    let answers = Way::ample(threads).run(&directory).unwrap();
+                    let answers = run(&Way::ample(threads), &directory).unwrap();
                     verify(&edges, &answers).unwrap_or_else(|error| panic!("{name}: {error}"));
                 }
             }
@@ -155,7 +131,7 @@ fn conductance_counts_both_directions_of_a_directed_graph() {
         for order in ORDERS {
             let name = format!("{name}-{}", order.name());
             let directory = import_with(with_rows(order, false), scratch.path(), &name, &edges);
-            let rows = Way::ample(2).conductance(&directory).unwrap();
+            let rows = conductance_of(&Way::ample(2), &directory).unwrap();
             verify_conductance(&edges, false, &sets_of(&edges.vertices()), &rows).unwrap();
         }
     }
@@ -228,18 +204,15 @@ fn vertex_data_and_64_mib_are_enough() {
     let edges = weighted(&EdgeList::new(edges), 5);
     let directory = import_with(with_rows(VertexOrder::Degree, true), scratch.path(), "g", &edges);
     let graph = open(&directory);
-    let vertices = u64::from(graph.vertex_count());
     let estimates = [
         (8, wcc::estimate_traversal(&graph)),
         (6, mis::estimate(&graph).unwrap()),
         (32, mst::estimate(&graph).unwrap()),
         (8, conductance::estimate(&graph, 3)),
     ];
-    for (bytes, estimate) in estimates {
-        assert!(estimate.needed() < (bytes + 4) * vertices + (64 << 20), "{bytes}: {estimate:?}");
-    }
+    assert_modest(&graph, &estimates);
     let least = Way { has_least_memory: true, ..Way::ample(2) };
-    assert!(least.run(&directory).unwrap() == Way::ample(2).run(&directory).unwrap());
+    assert!(run(&least, &directory).unwrap() == run(&Way::ample(2), &directory).unwrap());
 }
 
 #[test]
@@ -248,66 +221,34 @@ fn a_read_that_fails_is_the_error_of_the_run() {
     let edges = tegula_generators::edges(&tegula_generators::Rmat::new(12, 8, 5).unwrap());
     let edges = weighted(&EdgeList::new(edges), 5);
     let directory = import_with(with_rows(VertexOrder::Degree, true), scratch.path(), "g", &edges);
-    let expected = Way::ample(2).run(&directory).unwrap();
-    let mut errors = 0;
-    for nth in 1.. {
-        let plan = FaultPlan::new().nth(nth, Fault::Errno(5));
-        let backend = Backend::Auto.with_faults(&plan);
-        let result = Way { threads: 2, has_least_memory: true, backend }.run(&directory);
-        if plan.struck() == 0 {
-            break;
-        }
-        match result {
-            Err(Error::Run(error)) => {
-                assert!(matches!(error, tegula_engine::Error::Io { .. }), "read {nth}: {error}");
-                errors += 1;
-            }
-            // It was read ahead, and forgotten before it was needed.
-            Ok(answers) => assert!(answers == expected, "read {nth}"),
-            other => panic!("{other:?}"),
-        }
-    }
-    assert!(errors > 10, "only {errors} errors");
-}
-
-/// Undirected graphs of 0 to 200 vertices: uniform or skewed, with loops and parallel edges.
-fn graphs() -> impl Strategy<Value = EdgeList> {
-    (1u32..=200, 1..=4, 0usize..=4, any::<u64>()).prop_flat_map(
-        |(vertices, skew, density, seed)| {
-            let end = (0.0..1.0f64)
-                .prop_map(move |fraction| (fraction.powi(skew) * f64::from(vertices)) as u64 * 3);
-            prop::collection::vec((end.clone(), end), 0..=density * vertices as usize)
-                .prop_map(move |edges| weighted(&EdgeList::new(edges), seed))
-        },
-    )
-}
-
-/// The files of a graph directory, for the backend that has no disk.
-fn in_memory(directory: &Path) -> HashMap<PathBuf, Vec<u8>> {
-    let paths = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
-    paths.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
+    fail_each_read(|way| run(way, &directory));
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..Default::default() })]
 
     #[test]
-    fn every_way_to_run_gives_the_same(edges in graphs(), encoding in 0..3usize) {
+    fn every_way_to_run_gives_the_same(
+        edges in graphs(1..=200, 0..=4),
+        seed: u64,
+        encoding in 0..3usize,
+    ) {
+        let edges = weighted(&edges, seed);
         for order in ORDERS {
             let scratch = Scratch::new();
             let rows = Some(RowEncoding::ALL[encoding]);
             let config = ImportConfig { rows, ..with_rows(order, true) };
             let directory = import_with(config, scratch.path(), "g", &edges);
-            let expected = Way::ample(1).run(&directory).unwrap();
+            let expected = run(&Way::ample(1), &directory).unwrap();
             prop_assert_eq!(verify(&edges, &expected), Ok(()));
             let backends = [
                 Backend::Threads(NonZeroUsize::new(2).unwrap()),
-                Backend::Memory(in_memory(&directory)),
+                in_memory(&directory),
             ];
             for backend in backends {
                 for (threads, has_least_memory) in [(1, true), (3, true), (2, false)] {
                     let way = Way { threads, has_least_memory, backend: backend.clone() };
-                    prop_assert!(way.run(&directory).unwrap() == expected, "{order:?}, {way:?}");
+                    prop_assert!(run(&way, &directory).unwrap() == expected, "{order:?}, {way:?}");
                 }
             }
         }

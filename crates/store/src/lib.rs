@@ -4,6 +4,7 @@
 mod budget;
 mod error;
 mod ids;
+mod mix;
 mod progress;
 mod temporary;
 mod workers;

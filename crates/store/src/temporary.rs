@@ -119,6 +119,15 @@ pub(crate) fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
+/// Waits until the names in a folder are safely on disk.
+///
+/// # Errors
+/// Those of opening and syncing it.
+pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
+    let opened = File::open(folder).map_err(Error::io("open", folder))?;
+    opened.sync_all().map_err(Error::io("sync", folder))
+}
+
 /// Makes one and locks it. Until it is locked it looks like a leftover, so another process may lock or
 /// remove it: then a further name is tried.
 fn make_locked(

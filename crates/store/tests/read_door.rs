@@ -13,6 +13,7 @@ use tegula_store::Error;
 use tegula_store::read::{
     Backend, Caching, Fault, FaultPlan, FileHandle, Frame, Pool, Reader, Request,
 };
+use tegula_testkit::XorShift;
 
 const MIB: u64 = 1 << 20;
 const EINVAL: i32 = 22;
@@ -84,17 +85,6 @@ fn returns_all_memory(pool: &Pool) {
     }
 }
 
-/// A repeatable stream of numbers.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound
-    }
-}
-
 fn is_corrupt_at(error: &Error, path: &Path, byte: u64) -> bool {
     matches!(error, Error::Corrupt { path: at, part, .. } if at == path && *part == format!("byte {byte}"))
 }
@@ -104,11 +94,11 @@ fn every_backend_reads_any_range_of_a_file() {
     let file = OnDisk::new(300_000);
     let len = file.bytes.len() as u64;
     each_reader(&file, MIB, |reader, handle| {
-        let mut dice = Dice(1);
+        let mut random = XorShift::new(1);
         for _ in 0..20 {
             let mut range = |_| {
-                let offset = dice.below(len + 1);
-                (offset, dice.below((len - offset).min(40_000) + 1) as usize)
+                let offset = random.below(len + 1);
+                (offset, random.below((len - offset).min(40_000) + 1) as usize)
             };
             let mut ranges: Vec<(u64, usize)> = (0..30).map(&mut range).collect();
             ranges.extend([(0, 0), (0, len as usize), (len, 0), (len - 1, 1), (4096, 4096)]);
@@ -251,11 +241,11 @@ fn many_threads_stay_within_the_budget_and_none_starves() {
             for seed in 0..4 {
                 let (held, file) = (&held, &file);
                 scope.spawn(move || {
-                    let mut dice = Dice(seed);
+                    let mut random = XorShift::new(seed);
                     for _ in 0..40 {
                         let request = |_| {
-                            let offset = dice.below(900_000);
-                            Request { file: handle, offset, len: dice.below(60_000) as usize }
+                            let offset = random.below(900_000);
+                            Request { file: handle, offset, len: random.below(60_000) as usize }
                         };
                         let requests: Vec<Request<'_>> = (0..8).map(request).collect();
                         let batch = reader.read_batch(&requests);

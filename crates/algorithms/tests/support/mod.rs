@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each scenario uses a part of it")]
 
+pub mod ways;
+
 use std::path::{Path, PathBuf};
 
 use tegula_engine::{Executor, Graph, RunOptions, VertexId, open_graph};

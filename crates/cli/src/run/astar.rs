@@ -11,9 +11,8 @@ use tegula_algorithms::astar::{self, AstarConfig, ShortestPath};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
 use tegula_store::Cancel;
 
-use super::options::RunArgs;
 use super::top::Name;
-use super::{Answer, Runnable, coordinates, find_vertex, with_order_streamed};
+use super::{Answer, Edges, Runnable, coordinates, find_vertex, with_order_streamed};
 use crate::errors::Result;
 use crate::output::{GroupSize, RowWriter, Table, find_ids, id_type, write_arrays};
 use crate::report::{self, Facts, Grid};
@@ -35,9 +34,6 @@ pub struct AstarArgs {
     /// found in a pass over all edges]. With more than that the path may be a detour.
     #[arg(long, value_name = "FACTOR", value_parser = scale, requires = "coordinates")]
     heuristic_scale: Option<f64>,
-    /// The options that every algorithm has.
-    #[command(flatten)]
-    run: RunArgs,
 }
 
 /// A number of at least 0.
@@ -51,14 +47,14 @@ fn scale(text: &str) -> std::result::Result<f64, String> {
 impl Runnable for AstarArgs {
     const NAME: &'static str = "astar";
     type Answer = Path;
-    const CAN_SEEK: bool = true;
 
-    fn args(&self) -> &RunArgs {
-        &self.run
+    fn edges(&self) -> Edges {
+        Edges::Rows
     }
 
-    fn needs_rows(&self) -> bool {
-        true
+    fn check_vertices(&self, graph: &Graph) -> Result<()> {
+        find_vertex(graph, &self.source)?;
+        find_vertex(graph, &self.target).map(drop)
     }
 
     fn estimate(&self, graph: &Graph, _threads: usize) -> Result<Estimate> {

@@ -10,8 +10,7 @@ use tegula_algorithms::bfs::{Bfs, Reached};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
 use tegula_store::{Cancel, VertexId};
 
-use super::options::RunArgs;
-use super::{Answer, CHUNK, Runnable, find_vertex, with_order_streamed};
+use super::{Answer, CHUNK, Edges, Runnable, find_vertex, with_order_streamed};
 use crate::errors::Result;
 use crate::output::{Columns, GroupSize, NO_RANK, find_ids};
 use crate::report::{self, Facts, Grid};
@@ -25,27 +24,23 @@ pub struct BfsArgs {
     /// Also find the vertex before each on a shortest path.
     #[arg(long)]
     parents: bool,
-    /// The options that every algorithm has.
-    #[command(flatten)]
-    run: RunArgs,
 }
 
 impl Runnable for BfsArgs {
     const NAME: &'static str = "bfs";
     type Answer = Levels;
-    const CAN_SEEK: bool = true;
 
-    fn args(&self) -> &RunArgs {
-        &self.run
+    fn edges(&self) -> Edges {
+        Edges::Either { rows_size: tegula_engine::estimate_rows::<Bfs> }
+    }
+
+    fn check_vertices(&self, graph: &Graph) -> Result<()> {
+        find_vertex(graph, &self.source).map(drop)
     }
 
     fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate> {
         let estimate = tegula_engine::estimate::<Bfs>(graph, threads);
         if self.parents { with_order_streamed(estimate, graph) } else { Ok(estimate) }
-    }
-
-    fn rows_size(&self, graph: &Graph, threads: usize) -> Option<u64> {
-        Some(tegula_engine::estimate_rows::<Bfs>(graph, threads))
     }
 
     fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Levels, RunStatistics)> {

@@ -11,8 +11,7 @@ use tegula_algorithms::conductance::{self, Conductances, NO_SET};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
 use tegula_store::{At, Cancel};
 
-use super::options::RunArgs;
-use super::{Answer, Runnable, id_lines};
+use super::{Answer, Edges, Runnable, id_lines};
 use crate::errors::Result;
 use crate::output::{RowWriter, Table, write_arrays};
 use crate::report::{self, Facts, Grid};
@@ -24,22 +23,14 @@ pub struct ConductanceArgs {
     /// set at most; those that are not named are in none.
     #[arg(long, value_name = "FILE")]
     sets: PathBuf,
-    /// The options that every algorithm has.
-    #[command(flatten)]
-    run: RunArgs,
 }
 
 impl Runnable for ConductanceArgs {
     const NAME: &'static str = "conductance";
     type Answer = Sets;
-    const CAN_SEEK: bool = true;
 
-    fn args(&self) -> &RunArgs {
-        &self.run
-    }
-
-    fn needs_rows(&self) -> bool {
-        true
+    fn edges(&self) -> Edges {
+        Edges::Rows
     }
 
     fn estimate(&self, graph: &Graph, _threads: usize) -> Result<Estimate> {

@@ -10,9 +10,8 @@ use tegula_algorithms::mis::{self, MisConfig};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
 use tegula_store::{Cancel, VertexId};
 
-use super::options::RunArgs;
 use super::top::{Name, greatest};
-use super::{Answer, CHUNK, Runnable, with_order_streamed};
+use super::{Answer, CHUNK, Edges, Runnable, with_order_streamed};
 use crate::errors::Result;
 use crate::output::Columns;
 use crate::report::{self, Facts, Grid};
@@ -23,22 +22,14 @@ pub struct MisArgs {
     /// What the priorities of the vertices are drawn from: another seed, another set.
     #[arg(long, value_name = "SEED", default_value_t = MisConfig::SEED)]
     seed: u64,
-    /// The options that every algorithm has.
-    #[command(flatten)]
-    run: RunArgs,
 }
 
 impl Runnable for MisArgs {
     const NAME: &'static str = "mis";
     type Answer = Members;
-    const CAN_SEEK: bool = true;
 
-    fn args(&self) -> &RunArgs {
-        &self.run
-    }
-
-    fn needs_rows(&self) -> bool {
-        true
+    fn edges(&self) -> Edges {
+        Edges::Rows
     }
 
     fn estimate(&self, graph: &Graph, _threads: usize) -> Result<Estimate> {

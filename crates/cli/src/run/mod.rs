@@ -17,7 +17,7 @@ mod wcc;
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use serde::Serialize;
 use tegula_engine::{Error, Estimate, Executor, Graph, Instructions, RunOptions, RunStatistics};
 use tegula_store::graph::file_names;
@@ -45,21 +45,32 @@ const CHUNK: usize = 1 << 20;
 pub enum Algorithm {
     /// PageRank: how likely a random walk stands on each vertex.
     #[command(name = "pagerank")]
-    PageRank(pagerank::PageRankArgs),
+    PageRank(Run<pagerank::PageRankArgs>),
     /// Breadth-first search: hops from a source to each vertex.
-    Bfs(bfs::BfsArgs),
+    Bfs(Run<bfs::BfsArgs>),
     /// Shortest paths: the smallest sum of weights from a source to each vertex.
-    Sssp(sssp::SsspArgs),
+    Sssp(Run<sssp::SsspArgs>),
     /// Weakly connected components: the smallest vertex in the component of each.
-    Wcc(wcc::WccArgs),
+    Wcc(Run<wcc::WccArgs>),
     /// A maximal independent set: no two of its vertices are neighbours, and none can be added.
-    Mis(mis::MisArgs),
+    Mis(Run<mis::MisArgs>),
     /// Conductance of sets of vertices: how well they are separated from the rest.
-    Conductance(conductance::ConductanceArgs),
+    Conductance(Run<conductance::ConductanceArgs>),
     /// Minimum spanning forest: the edges of least weight that connect what can be connected.
-    Mst(mst::MstArgs),
+    Mst(Run<mst::MstArgs>),
     /// A shortest path between two vertices.
-    Astar(astar::AstarArgs),
+    Astar(Run<astar::AstarArgs>),
+}
+
+/// What an algorithm is asked for.
+#[derive(Debug, Args)]
+pub struct Run<A: Args> {
+    /// Its own options.
+    #[command(flatten)]
+    algorithm: A,
+    /// The options that every algorithm has.
+    #[command(flatten)]
+    args: RunArgs,
 }
 
 /// Runs the algorithm that was asked for.
@@ -86,20 +97,17 @@ trait Runnable {
     /// What it finds.
     type Answer: Answer;
 
-    /// The options that every algorithm has.
-    fn args(&self) -> &RunArgs;
-
     /// Refuses options that make no sense together.
     fn check(&self) -> Result<()> {
         Ok(())
     }
 
-    /// Whether it can follow the rows of active vertices.
-    const CAN_SEEK: bool;
+    /// Where its edges can come from.
+    fn edges(&self) -> Edges;
 
-    /// Whether it can do nothing else.
-    fn needs_rows(&self) -> bool {
-        false
+    /// Refuses a graph without the vertices that it is told of.
+    fn check_vertices(&self, _graph: &Graph) -> Result<()> {
+        Ok(())
     }
 
     /// How many iterations it runs, where that is known before.
@@ -110,14 +118,42 @@ trait Runnable {
     /// What it needs of memory.
     fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate>;
 
-    /// Bytes that it needs beside those to follow rows; none where it reads each edge once at the most.
-    fn rows_size(&self, _graph: &Graph, _threads: usize) -> Option<u64> {
-        None
-    }
-
     /// Runs it.
     fn run(&self, graph: &Graph, options: &RunOptions<'_>)
     -> Result<(Self::Answer, RunStatistics)>;
+}
+
+/// Where the edges of an algorithm can come from.
+enum Edges {
+    /// From tiles alone: why, and what to do where rows are asked for.
+    Tiles { why: &'static str, instead: &'static str },
+    /// From rows alone.
+    Rows,
+    /// From both.
+    Either {
+        /// Bytes that it needs beside its estimate to follow rows, with so many threads.
+        rows_size: fn(&Graph, usize) -> u64,
+    },
+}
+
+impl Edges {
+    /// Whether there have to be rows.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] where edges cannot come from where they are to.
+    fn need_rows(&self, algorithm: &str, executor: Executor) -> Result<bool> {
+        match (self, executor) {
+            (Edges::Tiles { why, instead }, Executor::Seek) => {
+                Err(Failure::usage_with(format!("{why}, not along rows"), *instead))
+            }
+            (Edges::Rows, Executor::Scan) => {
+                let message = format!("{algorithm} follows rows, and cannot scan tiles");
+                Err(Failure::usage_with(message, "use --executor seek or auto"))
+            }
+            (Edges::Rows, _) | (_, Executor::Seek) => Ok(true),
+            _ => Ok(false),
+        }
+    }
 }
 
 /// What an algorithm found: a table, and what can be said of all of it together.
@@ -135,37 +171,32 @@ trait Answer: Table {
     fn list(summary: &Self::Summary) -> Grid;
 }
 
-fn execute<R: Runnable>(runnable: &R, session: &Session) -> Result<()> {
-    let args = runnable.args();
-    runnable.check()?;
+fn execute<R: Runnable + Args>(run: &Run<R>, session: &Session) -> Result<()> {
+    let Run { algorithm, args } = run;
+    algorithm.check()?;
     let target = args.target()?;
     let opened = Instant::now();
-    if args.executor() == Executor::Seek && !R::CAN_SEEK {
-        let message = format!("{} adds up all edges in a fixed order, not along rows", R::NAME);
-        return Err(Failure::usage_with(message, "use --executor scan or auto"));
-    }
-    if args.executor() == Executor::Scan && runnable.needs_rows() {
-        let message = format!("{} follows rows, and cannot scan tiles", R::NAME);
-        return Err(Failure::usage_with(message, "use --executor seek or auto"));
-    }
+    let edges = algorithm.edges();
+    let needs_rows = edges.need_rows(R::NAME, args.executor())?;
     let threads = args.threads.count();
     let mut graph = args.open()?;
-    let seeks = args.executor() == Executor::Seek && runnable.rows_size(&graph, threads).is_some();
-    if (seeks || runnable.needs_rows()) && !args.estimate {
-        graph = args.with_rows(graph, session)?;
-    }
     if let Some(target) = &target {
         target.check_ids(&output::id_type(&graph))?;
     }
+    if needs_rows && !args.estimate && graph.manifest().rows.is_none() {
+        // Before rows are built, which takes long.
+        algorithm.check_vertices(&graph)?;
+        graph = args.build_rows(graph, session)?;
+    }
     let open = opened.elapsed();
-    let mut estimate = runnable.estimate(&graph, threads)?;
-    if seeks {
-        estimate.vertex_bytes += runnable.rows_size(&graph, threads).unwrap_or(0);
+    let mut estimate = algorithm.estimate(&graph, threads)?;
+    if let (true, Edges::Either { rows_size }) = (needs_rows, edges) {
+        estimate.vertex_bytes += rows_size(&graph, threads);
     }
     if args.estimate {
         return show_estimate(R::NAME, &graph, args, &estimate, session);
     }
-    let progress = WithTotal { progress: session.progress(), iterations: runnable.iterations() };
+    let progress = WithTotal { progress: session.progress(), iterations: algorithm.iterations() };
     let options = RunOptions {
         memory: args.reading.budget.bytes(),
         threads,
@@ -181,7 +212,7 @@ fn execute<R: Runnable>(runnable: &R, session: &Session) -> Result<()> {
         return Err(Error::OverBudget { what, needed, budget }.into());
     }
     let started = Instant::now();
-    let (answer, statistics) = runnable.run(&graph, &options)?;
+    let (answer, statistics) = algorithm.run(&graph, &options)?;
     let run = started.elapsed();
     // The table needs memory of its own, and no tiles.
     graph.reader().pool().trim();

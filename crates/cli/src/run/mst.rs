@@ -11,32 +11,22 @@ use tegula_algorithms::mst::{self, ForestEdge};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
 use tegula_store::Cancel;
 
-use super::options::RunArgs;
 use super::top::{Name, TotalOrder};
-use super::{Answer, Runnable, with_order_streamed};
+use super::{Answer, Edges, Runnable, with_order_streamed};
 use crate::errors::Result;
 use crate::output::{GroupSize, RowWriter, Table, find_ids, id_type, write_arrays};
 use crate::report::{self, Facts, Grid};
 
 /// Options of `tegula run mst`.
 #[derive(Debug, Args)]
-pub struct MstArgs {
-    /// The options that every algorithm has.
-    #[command(flatten)]
-    run: RunArgs,
-}
+pub struct MstArgs {}
 
 impl Runnable for MstArgs {
     const NAME: &'static str = "mst";
     type Answer = Forest;
-    const CAN_SEEK: bool = true;
 
-    fn args(&self) -> &RunArgs {
-        &self.run
-    }
-
-    fn needs_rows(&self) -> bool {
-        true
+    fn edges(&self) -> Edges {
+        Edges::Rows
     }
 
     fn estimate(&self, graph: &Graph, _threads: usize) -> Result<Estimate> {

@@ -78,14 +78,11 @@ impl RunArgs {
         Ok(open_graph(&self.graph, memory, self.reading.io.backend(&self.graph))?)
     }
 
-    /// The graph with the layout `rows`, which is built where it has none.
+    /// The graph with the layout `rows`, which is built.
     ///
     /// # Errors
     /// Those of building; [`tegula_store::Error::OverBudget`]; [`Failure::RowsNotAdded`].
-    pub fn with_rows(&self, graph: Graph, session: &Session) -> Result<Graph> {
-        if graph.manifest().rows.is_some() {
-            return Ok(graph);
-        }
+    pub fn build_rows(&self, graph: Graph, session: &Session) -> Result<Graph> {
         session.note("The graph has no rows yet; they are built once.");
         let budget = self.reading.budget.bytes();
         let held = PROCESS_OVERHEAD + 4 * u64::from(graph.vertex_count()) + budget / 4;

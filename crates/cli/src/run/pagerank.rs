@@ -11,9 +11,8 @@ use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
 use tegula_store::{Cancel, VertexId};
 
-use super::options::RunArgs;
 use super::top::{Name, TotalOrder, greatest};
-use super::{Answer, CHUNK, Runnable, id_lines, seeds};
+use super::{Answer, CHUNK, Edges, Runnable, id_lines, seeds};
 use crate::errors::Result;
 use crate::output::Columns;
 use crate::report::{Facts, Grid};
@@ -39,9 +38,6 @@ pub struct PageRankArgs {
     /// weight.
     #[arg(long, value_name = "FILE")]
     personalize: Option<PathBuf>,
-    /// The options that every algorithm has.
-    #[command(flatten)]
-    run: RunArgs,
 }
 
 fn probability(text: &str) -> std::result::Result<f64, String> {
@@ -73,10 +69,12 @@ impl PageRankArgs {
 impl Runnable for PageRankArgs {
     const NAME: &'static str = "pagerank";
     type Answer = Ranks;
-    const CAN_SEEK: bool = false;
 
-    fn args(&self) -> &RunArgs {
-        &self.run
+    fn edges(&self) -> Edges {
+        Edges::Tiles {
+            why: "pagerank adds up all edges in a fixed order",
+            instead: "use --executor scan or auto",
+        }
     }
 
     fn iterations(&self) -> Option<u64> {

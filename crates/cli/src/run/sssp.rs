@@ -10,9 +10,8 @@ use tegula_algorithms::sssp::{self, Method, Sssp, SsspConfig};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
 use tegula_store::{Cancel, VertexId};
 
-use super::options::RunArgs;
 use super::top::{Name, greatest};
-use super::{Answer, CHUNK, Runnable, find_vertex};
+use super::{Answer, CHUNK, Edges, Runnable, find_vertex};
 use crate::errors::{Failure, Result};
 use crate::output::Columns;
 use crate::report::{self, Facts, Grid};
@@ -30,9 +29,6 @@ pub struct SsspArgs {
     /// weights]. Distances do not depend on it.
     #[arg(long, value_name = "WIDTH", value_parser = width)]
     delta: Option<f64>,
-    /// The options that every algorithm has.
-    #[command(flatten)]
-    run: RunArgs,
 }
 
 /// How distances are found.
@@ -55,11 +51,6 @@ fn width(text: &str) -> std::result::Result<f64, String> {
 impl Runnable for SsspArgs {
     const NAME: &'static str = "sssp";
     type Answer = Distances;
-    const CAN_SEEK: bool = true;
-
-    fn args(&self) -> &RunArgs {
-        &self.run
-    }
 
     fn check(&self) -> Result<()> {
         if self.method == How::Dijkstra && self.delta.is_some() {
@@ -68,8 +59,15 @@ impl Runnable for SsspArgs {
         Ok(())
     }
 
-    fn needs_rows(&self) -> bool {
-        self.method == How::Dijkstra
+    fn edges(&self) -> Edges {
+        match self.method {
+            How::DeltaStepping => Edges::Either { rows_size: tegula_engine::estimate_rows::<Sssp> },
+            How::Dijkstra => Edges::Rows,
+        }
+    }
+
+    fn check_vertices(&self, graph: &Graph) -> Result<()> {
+        find_vertex(graph, &self.source).map(drop)
     }
 
     fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate> {
@@ -77,11 +75,6 @@ impl Runnable for SsspArgs {
             return Ok(sssp::estimate_dijkstra(graph));
         }
         Ok(tegula_engine::estimate::<Sssp>(graph, threads))
-    }
-
-    fn rows_size(&self, graph: &Graph, threads: usize) -> Option<u64> {
-        let size = || tegula_engine::estimate_rows::<Sssp>(graph, threads);
-        matches!(self.method, How::DeltaStepping).then(size)
     }
 
     fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Distances, RunStatistics)> {

@@ -11,9 +11,8 @@ use tegula_algorithms::wcc::{self, Method, SmallestId, WccConfig};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
 use tegula_store::{Cancel, Error, VertexId};
 
-use super::options::RunArgs;
 use super::top::Name;
-use super::{Answer, CHUNK, Runnable, has_order, with_order_streamed};
+use super::{Answer, CHUNK, Edges, Runnable, has_order, with_order_streamed};
 use crate::errors::Result;
 use crate::output::{Columns, GroupSize, find_ids};
 use crate::report::{self, Facts, Grid};
@@ -24,9 +23,6 @@ pub struct WccArgs {
     /// How components are found.
     #[arg(long, value_enum, default_value_t = How::UnionFind)]
     method: How,
-    /// The options that every algorithm has.
-    #[command(flatten)]
-    run: RunArgs,
 }
 
 /// How components are found.
@@ -43,14 +39,18 @@ enum How {
 impl Runnable for WccArgs {
     const NAME: &'static str = "wcc";
     type Answer = Components;
-    const CAN_SEEK: bool = true;
 
-    fn args(&self) -> &RunArgs {
-        &self.run
-    }
-
-    fn needs_rows(&self) -> bool {
-        self.method == How::Traversal
+    fn edges(&self) -> Edges {
+        match self.method {
+            How::UnionFind => Edges::Tiles {
+                why: "union-find looks at each edge once",
+                instead: "use --method propagation or traversal, or --executor scan or auto",
+            },
+            How::Propagation => {
+                Edges::Either { rows_size: tegula_engine::estimate_rows::<SmallestId> }
+            }
+            How::Traversal => Edges::Rows,
+        }
     }
 
     fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate> {
@@ -65,11 +65,6 @@ impl Runnable for WccArgs {
             _ => estimate.vertex_bytes,
         };
         with_order_streamed(Estimate { vertex_bytes, ..estimate }, graph)
-    }
-
-    fn rows_size(&self, graph: &Graph, threads: usize) -> Option<u64> {
-        let size = || tegula_engine::estimate_rows::<SmallestId>(graph, threads);
-        matches!(self.method, How::Propagation).then(size)
     }
 
     fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Components, RunStatistics)> {

@@ -103,9 +103,20 @@ fn a_report_tells_how_each_iteration_came_by_its_edges() {
     ];
     assert_shape(&report["summary"], &summary);
     assert_eq!(report["summary"]["farthest"][0]["vertex"], 3);
+    shop.tegula("run bfs g.tegula --source 1 --executor walk").failed(2, &["walk", "auto"]);
+}
+
+#[test]
+fn seeking_is_refused_where_there_is_nothing_to_seek() {
+    let shop = without_rows(8);
+    let before = shop.files("g.tegula");
     let words = "run pagerank g.tegula --executor seek";
     shop.tegula(words).failed(2, &["pagerank", "--executor scan or auto"]);
-    shop.tegula("run bfs g.tegula --source 1 --executor walk").failed(2, &["walk", "auto"]);
+    for words in ["run wcc g.tegula", "run wcc g.tegula --method union-find --estimate"] {
+        let said = shop.tegula(&format!("{words} --executor seek"));
+        said.failed(2, &["union-find", "--method propagation or traversal", "--executor scan"]);
+    }
+    assert_eq!(shop.files("g.tegula"), before);
 }
 
 #[test]
@@ -153,9 +164,8 @@ fn rows_are_built_when_a_run_first_needs_them() {
     let shop = without_rows(10);
     let before = shop.files("g.tegula");
     let scanned = shop.tegula("run bfs g.tegula --source 1").done().out;
-    // Neither a choice nor a question builds anything, and union-find has no use for rows.
+    // A question builds nothing.
     shop.tegula(&format!("{SEEK} --estimate")).done();
-    shop.tegula("run wcc g.tegula --executor seek").done();
     assert_eq!(shop.files("g.tegula"), before);
     let first = shop.tegula(SEEK).done();
     assert!(first.err.contains("built once"), "{}", first.err);
@@ -171,6 +181,26 @@ fn rows_are_built_when_a_run_first_needs_them() {
     let built = shop.files("g.tegula");
     shop.tegula("import g.wel -o g.tegula --force --weighted --layouts tiles,rows").done();
     assert!(shop.files("g.tegula") == built, "an import makes the same");
+}
+
+#[test]
+fn what_cannot_be_answered_is_refused_before_rows_are_built() {
+    let shop = without_rows(10);
+    let before = shop.files("g.tegula");
+    shop.write("s.tsv", "bob\tann\n");
+    shop.tegula("import s.tsv -o s.tegula --no-header --ids string").done();
+    for (algorithm, code, word) in [
+        ("bfs g.tegula --source nobody --executor seek", 3, "no vertex `nobody`"),
+        ("sssp g.tegula --source nobody --executor seek", 3, "no vertex `nobody`"),
+        ("sssp g.tegula --source nobody --method dijkstra", 3, "no vertex `nobody`"),
+        ("astar g.tegula --source nobody --target 1", 3, "no vertex `nobody`"),
+        ("astar g.tegula --source 1 --target nobody", 3, "no vertex `nobody`"),
+        ("bfs s.tegula --source bob --executor seek -o s.npy", 2, ".npy"),
+    ] {
+        let said = shop.tegula(&format!("run {algorithm}")).failed(code, &[word]);
+        assert!(!said.err.contains("built once"), "{}", said.err);
+    }
+    assert_eq!(shop.files("g.tegula"), before);
 }
 
 #[test]

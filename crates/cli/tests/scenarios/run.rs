@@ -64,7 +64,8 @@ fn results_depend_on_neither_threads_nor_how_files_are_read_nor_memory() {
         ] {
             let words = format!("run {algorithm} {options}");
             let said = shop.tegula(&words);
-            if algorithm.starts_with("pagerank") && options.contains("seek") {
+            let scans = algorithm.starts_with("pagerank") || algorithm.starts_with("wcc");
+            if scans && options.contains("seek") {
                 said.failed(2, &["--executor"]);
                 continue;
             }

@@ -7,7 +7,7 @@ use crate::progress::{Cancel, Progress, Unit};
 use crate::read::Request;
 use crate::rows::Rows;
 use crate::rows::check::{self, EdgeSum};
-use crate::tiles::{Entries, Tile, WINDOW_SIZE};
+use crate::tiles::Tile;
 
 /// Tiles that are read at a time.
 const TILES_PER_READ: usize = 16;
@@ -138,40 +138,24 @@ impl Graph {
         let entry = &self.tiles()[index];
         let summary = &entry.summary;
         let tile = Tile::parse(bytes)?;
-        let window = summary.target_first as usize & !(WINDOW_SIZE - 1);
-        let (mut edges, mut entries) = (0u32, 0u32);
+        let mut edges = 0u32;
         let mut fault = None;
-        let mut take = |entry: usize, source: u32, target: usize| {
-            let is_inside = summary.may_hold(source)
-                && (summary.target_first as usize..=summary.target_last as usize).contains(&target);
-            if is_inside && left.take(source, target, weights.get(entry)) {
-                edges += 1;
-            } else {
-                fault.get_or_insert_with(|| format!("edge {source} to {target} does not belong"));
-            }
-        };
-        for strip in tile.strips(self.vertex_count()) {
-            let strip = strip?;
-            let first = strip.entry_offset();
-            entries += strip.count() as u32;
-            let base = window + strip.target_start();
-            match strip.entries() {
-                Entries::Masks => strip.visit_masks(|entry: usize, source, mask: u32| {
-                    (0..16).filter(|bit| mask >> bit & 1 == 1).for_each(|bit| {
-                        take(first + entry, source, base + bit);
-                    });
-                }),
-                Entries::Row | Entries::Singles => {
-                    strip.visit_singles(|entry, source, target| {
-                        take(first + entry, source, window + target);
+        let entries =
+            tile.for_each_edge(summary, self.vertex_count(), |entry, source, target| {
+                let is_inside = summary.may_hold(source)
+                    && (summary.target_first..=summary.target_last).contains(&target);
+                if is_inside && left.take(source, target, weights.get(entry)) {
+                    edges += 1;
+                } else {
+                    fault.get_or_insert_with(|| {
+                        format!("edge {source} to {target} does not belong")
                     });
                 }
-            }
-        }
+            })?;
         if let Some(fault) = fault {
             return Err(fault);
         }
-        if self.is_weighted() && entries != entry.weight_count {
+        if self.is_weighted() && entries != entry.weight_count as usize {
             return Err(format!("{entries} entries have {} weights", entry.weight_count));
         }
         if edges != summary.edge_count || edges != tile.edge_count() {
@@ -194,15 +178,16 @@ struct Left {
 
 impl Left {
     /// Takes an edge off; whether its ends have one left.
-    fn take(&mut self, source: u32, target: usize, weight: Option<&[u8; 4]>) -> bool {
-        let ends = (self.out_degrees.get_mut(source as usize), self.in_degrees.get_mut(target));
+    fn take(&mut self, source: u32, target: u32, weight: Option<&[u8; 4]>) -> bool {
+        let ends =
+            (self.out_degrees.get_mut(source as usize), self.in_degrees.get_mut(target as usize));
         let (Some(out), Some(into)) = ends else { return false };
         if *out == 0 || *into == 0 {
             return false;
         }
         (*out, *into) = (*out - 1, *into - 1);
         let weight = weight.map_or(1.0, |&bytes| f32::from_le_bytes(bytes));
-        self.sum.add(source, target as u32, weight);
+        self.sum.add(source, target, weight);
         true
     }
 }

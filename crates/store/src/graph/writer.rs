@@ -12,6 +12,7 @@ use super::manifest::{FileEntry, Manifest};
 use super::records::{BatchRecord, TileRecord};
 use crate::error::{Error, Result};
 use crate::read::{BlockFileSummary, BlockFileWriter, crc32c};
+use crate::temporary::sync_folder;
 use crate::tiles::{Batch, EncodedTile};
 
 /// Writes the tiles and tables of one graph directory.
@@ -176,8 +177,7 @@ impl GraphWriter {
         files.append(&mut self.files);
         manifest.files = files;
         manifest.replace(&self.directory)?;
-        let directory = File::open(&self.directory).map_err(Error::io("open", &self.directory))?;
-        directory.sync_all().map_err(Error::io("sync", &self.directory))?;
+        sync_folder(&self.directory)?;
         Ok(manifest)
     }
 }

@@ -1,6 +1,6 @@
 //! The directory in which a graph comes into being, and how it appears all at once.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use crate::error::{Error, Result};
 use crate::graph::Manifest;
-use crate::temporary::{Temporary, lock, parent};
+use crate::temporary::{Temporary, lock, parent, sync_folder};
 
 /// A directory that is removed again unless it is committed.
 pub(super) struct Unfinished {
@@ -36,10 +36,10 @@ impl Unfinished {
 
     /// Gives the finished directory its name. What was there before takes the hidden name, and goes.
     pub fn commit(self) -> Result<()> {
-        sync(self.path())?;
+        sync_folder(self.path())?;
         let renamed = self.directory.at_once(|| self.rename());
         renamed.map_err(Error::io("create", &self.output))?;
-        sync(parent(&self.output))
+        sync_folder(parent(&self.output))
     }
 
     /// Renames, exchanging the two where there is something to be replaced.
@@ -100,11 +100,6 @@ fn check_output(output: &Path, replace: bool) -> Result<()> {
     let detail =
         "it is not replaced, for it may hold something else; choose another name".to_owned();
     Err(Error::NotAGraph { path: output.to_owned(), detail })
-}
-
-fn sync(directory: &Path) -> Result<()> {
-    let opened = File::open(directory).map_err(Error::io("open", directory))?;
-    opened.sync_all().map_err(Error::io("sync", directory))
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::Cursor;
 
+use tegula_testkit::XorShift;
+
 use super::input::{Format, Input, InputOptions};
 use super::*;
 use crate::error::{At, Error};
@@ -11,7 +13,7 @@ use crate::graph::Graph;
 use crate::ids::OriginalId;
 use crate::progress::Silent;
 use crate::read::{Backend, Caching, Pool, Reader};
-use crate::tiles::{Entries, Tile, WINDOW_SIZE};
+use crate::tiles::Tile;
 
 /// An edge by the names of its ends, and the bits of its weight.
 type NamedEdge = (String, String, u32);
@@ -64,26 +66,13 @@ fn edges_of(graph: &Graph) -> Vec<NamedEdge> {
                     graph.reader().read(request.file, request.offset, request.len).wait().unwrap();
                 frame.as_chunks::<4>().0.iter().map(|&bits| u32::from_le_bytes(bits)).collect()
             });
-        let window = graph.tiles()[index].summary.target_first as usize & !(WINDOW_SIZE - 1);
-        let mut take = |source: u32, target: usize, entry: usize| {
+        let (tile, summary) = (Tile::parse(&bytes).unwrap(), &graph.tiles()[index].summary);
+        let visited = tile.for_each_edge(summary, graph.vertex_count(), |entry, source, target| {
             let weight = weights.get(entry).copied().unwrap_or(0);
-            edges.push((names[source as usize].clone(), names[target].clone(), weight));
-        };
-        for strip in Tile::parse(&bytes).unwrap().strips(graph.vertex_count()) {
-            let strip = strip.unwrap();
-            let first = strip.entry_offset();
-            match strip.entries() {
-                Entries::Masks => strip.visit_masks(|entry, source, mask| {
-                    let base = window + strip.target_start();
-                    (0..16)
-                        .filter(|bit| mask >> bit & 1 == 1)
-                        .for_each(|bit| take(source, base + bit, first + entry));
-                }),
-                _ => strip.visit_singles(|entry, source, target| {
-                    take(source, window + target, first + entry)
-                }),
-            }
-        }
+            let [source, target] = [source, target].map(|end| names[end as usize].clone());
+            edges.push((source, target, weight));
+        });
+        visited.unwrap();
     }
     edges.sort();
     edges
@@ -120,27 +109,18 @@ fn files_in(directory: &Path) -> BTreeSet<(String, Vec<u8>)> {
     entries.map(|e| (e.file_name().into_string().unwrap(), fs::read(e.path()).unwrap())).collect()
 }
 
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((u128::from(self.0) * u128::from(limit)) >> 64) as u64
-    }
-
-    /// Small numbers often, large ones seldom.
-    fn skewed(&mut self, limit: u64) -> u64 {
-        let most = self.below(limit) + 1;
-        self.below(most)
-    }
+/// Small numbers often, large ones seldom.
+fn skewed(random: &mut XorShift, limit: u64) -> u64 {
+    let most = random.below(limit) + 1;
+    random.below(most)
 }
 
 /// Lines of edges whose ends `name` makes of small numbers.
 fn text_of(count: usize, vertices: u64, name: impl Fn(u64) -> String) -> String {
-    let mut draw = Draw(count as u64);
+    let mut random = XorShift::new(count as u64);
     let mut line = || {
         let (source, target, weight) =
-            (draw.skewed(vertices), draw.skewed(vertices), draw.below(9) + 1);
+            (skewed(&mut random, vertices), skewed(&mut random, vertices), random.below(9) + 1);
         format!("{} {} {weight}\n", name(source), name(target))
     };
     (0..count).map(|_| line()).collect()

@@ -10,6 +10,7 @@ use std::time::Duration;
 use crossbeam_channel::{Sender, unbounded};
 
 use crate::error::Result;
+use crate::mix::mix;
 
 use super::backend::{Device, spawn};
 use super::block_writer::OutputFile;
@@ -109,14 +110,6 @@ impl When {
             When::OneIn { n, seed } => mix(seed ^ mix(read)).is_multiple_of(n),
         }
     }
-}
-
-/// The finaliser of SplitMix64: neighbouring numbers become unrelated ones.
-fn mix(number: u64) -> u64 {
-    let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 /// A device that passes tasks on to another, some of them spoiled.

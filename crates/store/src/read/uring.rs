@@ -47,7 +47,7 @@ impl Uring {
             return Err(io::Error::new(io::ErrorKind::Unsupported, "this io_uring cannot read"));
         }
         let (tasks, queue) = unbounded();
-        let (pipe, bell) = io::pipe()?;
+        let (pipe, bell) = bell()?;
         let asleep = Arc::new(AtomicBool::new(false));
         let in_flight = InFlight::new();
         let worker = Worker { ring, queue, pipe, asleep: Arc::clone(&asleep), in_flight };
@@ -152,8 +152,7 @@ impl Worker {
         if events < 0 || events.cast_unsigned() & POLLIN == 0 {
             return Ok(());
         }
-        let mut bytes = [0; 64];
-        let _bytes_read = self.pipe.read(&mut bytes)?;
+        empty(&mut self.pipe)?;
         self.watch_pipe()
     }
 
@@ -188,6 +187,22 @@ impl Worker {
     unsafe fn push(&mut self, entry: &Entry) -> io::Result<()> {
         // SAFETY: passed on to the caller.
         unsafe { self.ring.submission().push(entry) }.map_err(io::Error::other)
+    }
+}
+
+/// A pipe whose reader never waits. The kernel first puts a byte into a pipe and then wakes who polls it;
+/// a thread that empties the pipe and polls it anew in between is woken for a byte that it has already.
+fn bell() -> io::Result<(PipeReader, PipeWriter)> {
+    let (pipe, bell) = io::pipe()?;
+    rustix::io::ioctl_fionbio(&pipe, true)?;
+    Ok((pipe, bell))
+}
+
+/// Takes what is in the pipe, if there is anything.
+fn empty(pipe: &mut PipeReader) -> io::Result<()> {
+    match pipe.read(&mut [0; 64]) {
+        Err(error) if error.kind() != io::ErrorKind::WouldBlock => Err(error),
+        _ => Ok(()),
     }
 }
 
@@ -238,6 +253,14 @@ mod tests {
     use crate::read::pending::promise;
     use crate::read::pool::Pool;
     use crate::read::task::Extent;
+
+    #[test]
+    fn a_wake_up_for_a_byte_that_was_taken_before_does_not_hang() {
+        let (mut pipe, mut bell) = bell().expect("a pipe");
+        bell.write_all(&[1, 1]).expect("room");
+        empty(&mut pipe).expect("two bytes");
+        empty(&mut pipe).expect("nothing");
+    }
 
     #[test]
     fn reads_that_the_kernel_still_has_when_the_ring_dies_fail_and_are_never_reused() {

@@ -7,7 +7,7 @@
 //! chunks depends on the graph alone: the files are the same for every budget and number of workers.
 
 use std::collections::VecDeque;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ use crate::graph::{FORMAT_VERSION, Graph, Manifest, RowLayout, file_names};
 use crate::progress::{Cancel, Progress, Unit};
 use crate::read::Pending;
 use crate::temporary::{self, Temporary};
-use crate::tiles::{EdgeWeight, Entries, Tile, WINDOW_SIZE};
+use crate::tiles::{EdgeWeight, Tile};
 use crate::workers::map_in_order;
 
 /// How the layout is built.
@@ -117,14 +117,9 @@ fn commit(graph: &Graph, folder: Temporary, manifest: &Manifest) -> Result<()> {
         }
     }
     drop(folder);
-    sync(graph)?;
+    temporary::sync_folder(directory)?;
     manifest.replace(directory)?;
-    sync(graph)
-}
-
-fn sync(graph: &Graph) -> Result<()> {
-    let directory = File::open(graph.directory()).map_err(Error::io("open", graph.directory()))?;
-    directory.sync_all().map_err(Error::io("sync", graph.directory()))
+    temporary::sync_folder(directory)
 }
 
 /// Cuts all sources into aligned chunks by their out-degrees alone.
@@ -239,12 +234,12 @@ impl<W: EdgeWeight> Group<W> {
         graph: &Graph,
         index: usize,
         tile: Tile<'_>,
-        weights: &[f32],
+        weights: &[[u8; 4]],
         places: &mut [usize],
     ) -> Result<(), String> {
-        let window = graph.tiles()[index].summary.target_first & !(WINDOW_SIZE as u32 - 1);
+        let summary = &graph.tiles()[index].summary;
         let mut is_sound = true;
-        let mut take = |entry: usize, source: u32, target: u32| {
+        tile.for_each_edge(summary, graph.vertex_count(), |entry, source, target| {
             if !self.sources.contains(&source) {
                 return;
             }
@@ -254,26 +249,10 @@ impl<W: EdgeWeight> Group<W> {
                 is_sound = false;
                 return;
             }
-            let weight = weights.get(entry).map_or(W::default(), |&weight| W::from_f32(weight));
-            self.edges[place] = (target, weight);
+            let weight = weights.get(entry).map(|&bytes| W::from_f32(f32::from_le_bytes(bytes)));
+            self.edges[place] = (target, weight.unwrap_or_default());
             places[local] += 1;
-        };
-        for strip in tile.strips(graph.vertex_count()) {
-            let strip = strip?;
-            let first = strip.entry_offset();
-            match strip.entries() {
-                Entries::Masks => strip.visit_masks(|entry: usize, source: u32, mut mask: u32| {
-                    while mask != 0 {
-                        let target = strip.target_start() as u32 + mask.trailing_zeros();
-                        take(first + entry, source, window + target);
-                        mask &= mask - 1;
-                    }
-                }),
-                Entries::Row | Entries::Singles => strip.visit_singles(|entry, source, target| {
-                    take(first + entry, source, window + target as u32);
-                }),
-            }
-        }
+        })?;
         if is_sound { Ok(()) } else { Err("its edges do not fit the degrees".to_owned()) }
     }
 
@@ -328,7 +307,7 @@ fn for_each_tile(
     graph: &Graph,
     sources: &Range<u32>,
     cancel: &Cancel,
-    visit: &mut dyn FnMut(usize, Tile<'_>, &[f32]) -> Result<(), String>,
+    visit: &mut dyn FnMut(usize, Tile<'_>, &[[u8; 4]]) -> Result<(), String>,
 ) -> Result<()> {
     let mut runs = runs_of_tiles(graph, sources).into_iter();
     let mut on_their_way = VecDeque::new();
@@ -387,12 +366,11 @@ impl TileRun {
         self,
         graph: &Graph,
         sources: &Range<u32>,
-        visit: &mut dyn FnMut(usize, Tile<'_>, &[f32]) -> Result<(), String>,
+        visit: &mut dyn FnMut(usize, Tile<'_>, &[[u8; 4]]) -> Result<(), String>,
     ) -> Result<()> {
         let bytes = self.bytes.wait()?;
         let weight_bytes = self.weights.map(Pending::wait).transpose()?;
         let first = &graph.tiles()[self.tiles.start];
-        let mut weights: Vec<f32> = Vec::new();
         for index in self.tiles {
             let entry = &graph.tiles()[index];
             if !entry.summary.may_hold_any(sources) {
@@ -400,16 +378,15 @@ impl TileRun {
             }
             let tile = &bytes[(entry.offset - first.offset) as usize..][..entry.size as usize];
             graph.check_tile(index, tile)?;
-            weights.clear();
+            let mut weights: &[[u8; 4]] = &[];
             if let Some(all) = &weight_bytes {
                 let start = (entry.weights_offset - first.weights_offset) as usize;
                 let own = &all[start..][..4 * entry.weight_count as usize];
                 graph.check_weights(index, own)?;
-                let (own, _) = own.as_chunks::<4>();
-                weights.extend(own.iter().map(|&bytes| f32::from_le_bytes(bytes)));
+                weights = own.as_chunks().0;
             }
             Tile::parse(tile)
-                .and_then(|tile| visit(index, tile, &weights))
+                .and_then(|tile| visit(index, tile, weights))
                 .map_err(|detail| graph.damaged_tile(index, detail))?;
         }
         Ok(())

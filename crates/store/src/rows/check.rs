@@ -5,6 +5,7 @@ use super::reader::{Row, RowBatch, RowReader};
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::ids::VertexId;
+use crate::mix::mix;
 use crate::progress::{Cancel, Progress, Unit};
 use crate::read::Targets;
 
@@ -24,14 +25,6 @@ impl EdgeSum {
         let ends = mix(u64::from(source) << 32 | u64::from(target));
         self.0 = self.0.wrapping_add(mix(ends ^ u64::from(weight.to_bits())));
     }
-}
-
-/// Spreads what differs over all bits: a step of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
-fn mix(number: u64) -> u64 {
-    let mut mixed = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    mixed ^ (mixed >> 31)
 }
 
 /// Checks all rows of a graph and sums up their edges; `None` where it has none. Every row decodes, is

@@ -3,9 +3,11 @@
 
 use zerocopy::FromBytes;
 
+use super::WINDOW_SIZE;
 use super::instructions::byte_sum;
 use super::strip::{Encoding, STRIP_HEADER_SIZE, StripHeader, TileHeader};
-use super::visit::Strip;
+use super::summary::TileSummary;
+use super::visit::{Entries, Strip};
 
 /// A tile, as it lies in memory: its head is checked, its strips are checked as they are visited.
 #[derive(Debug, Clone, Copy)]
@@ -61,6 +63,42 @@ impl<'a> Tile<'a> {
     #[inline]
     pub fn strips(&self, source_limit: u32) -> Strips<'a> {
         Strips { tile: *self, source_limit, next: 0, payload_offset: 0, entry_offset: 0 }
+    }
+
+    /// Visits every edge: `visit(entry, source, target)`, where the entry tells the place of its weight.
+    /// The sources lie below `source_limit`, the targets within the window that the summary tells. Returns
+    /// the number of entries. For what is not hot.
+    ///
+    /// # Errors
+    /// Those of [`Self::strips`]; edges may have been visited before.
+    pub fn for_each_edge(
+        &self,
+        summary: &TileSummary,
+        source_limit: u32,
+        mut visit: impl FnMut(usize, u32, u32),
+    ) -> Result<usize, String> {
+        let window = summary.target_first & !(WINDOW_SIZE as u32 - 1);
+        let mut entries = 0;
+        for strip in self.strips(source_limit) {
+            let strip = strip?;
+            let first = strip.entry_offset();
+            entries += strip.count();
+            match strip.entries() {
+                Entries::Masks => {
+                    let start = window + strip.target_start() as u32;
+                    strip.visit_masks(|entry: usize, source: u32, mut mask: u32| {
+                        while mask != 0 {
+                            visit(first + entry, source, start + mask.trailing_zeros());
+                            mask &= mask - 1;
+                        }
+                    });
+                }
+                Entries::Row | Entries::Singles => strip.visit_singles(|entry, source, target| {
+                    visit(first + entry, source, window + target as u32);
+                }),
+            }
+        }
+        Ok(entries)
     }
 }
 

@@ -1,29 +1,19 @@
 //! Encoded edges come back: every shape of block, every encoding.
 
+use tegula_testkit::XorShift;
+
 use super::*;
 
 /// Decodes a tile into sorted (source, target, weight bits).
 pub(crate) fn decode(tile: &EncodedTile, vertex_count: u32) -> Vec<(u32, u32, u32)> {
     let view = Tile::parse(&tile.bytes).unwrap();
-    let window = tile.summary.target_first & !(WINDOW_SIZE as u32 - 1);
     let mut edges = Vec::new();
-    for strip in view.strips(vertex_count) {
-        let strip = strip.unwrap();
-        let base = window + strip.target_start() as u32;
-        let weight = |entry: usize| {
-            tile.weights.get(strip.entry_offset() + entry).map_or(0, |w| w.to_bits())
-        };
-        match strip.entries() {
-            Entries::Masks => strip.visit_masks(|_, source, mask| {
-                (0..16)
-                    .filter(|bit| mask >> bit & 1 == 1)
-                    .for_each(|bit| edges.push((source, base + bit, 0)));
-            }),
-            _ => strip.visit_singles(|entry, source, target| {
-                edges.push((source, window + target as u32, weight(entry)));
-            }),
-        }
-    }
+    let entries = view.for_each_edge(&tile.summary, vertex_count, |entry, source, target| {
+        let weight = tile.weights.get(entry).map_or(0, |weight| weight.to_bits());
+        edges.push((source, target, weight));
+    });
+    let entries = entries.unwrap();
+    assert!(tile.weights.is_empty() || tile.weights.len() == entries);
     edges
 }
 
@@ -62,15 +52,11 @@ fn round_trip<W: EdgeWeight>(edges: &[TileEdge<W>], vertex_count: u32) -> Vec<En
 
 /// `count` edges spread evenly over `sources` x `targets` by a fixed walk.
 fn spread<W: EdgeWeight>(count: u64, sources: u64, targets: u64) -> Vec<TileEdge<W>> {
-    let mut state = 0x9E37_79B9_7F4A_7C15u64;
-    let mut draw = |below: u64| {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((u128::from(state) * u128::from(below)) >> 64) as u64
-    };
+    let mut random = XorShift::new(1);
     (0..count)
         .map(|i| TileEdge {
-            source: draw(sources) as u32,
-            target: (WINDOW_SIZE as u64 + draw(targets)) as u32,
+            source: random.below(sources) as u32,
+            target: (WINDOW_SIZE as u64 + random.below(targets)) as u32,
             weight: W::from_f32(i as f32),
         })
         .collect()
@@ -151,19 +137,11 @@ fn a_flipped_bit_never_leads_out_of_bounds() {
                 refused += 1;
                 continue;
             };
-            for strip in view.strips(70_000) {
-                let Ok(strip) = strip else {
-                    refused += 1;
-                    break;
-                };
-                let check = |source: u32, target: usize| {
-                    assert!(source < 70_000 && target < WINDOW_SIZE);
-                };
-                match strip.entries() {
-                    Entries::Masks => strip.visit_masks(|_, source, _| check(source, 0)),
-                    _ => strip.visit_singles(|_, source, target| check(source, target)),
-                }
-            }
+            let visited = view.for_each_edge(&tile.summary, 70_000, |_, source, target| {
+                assert!(source < 70_000);
+                assert_eq!(target >> WINDOW_LOG2, tile.summary.target_first >> WINDOW_LOG2);
+            });
+            refused += usize::from(visited.is_err());
         }
     }
     assert!(refused > 0);

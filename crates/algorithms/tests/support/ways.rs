@@ -1,0 +1,105 @@
+//! Any small graph, and ways to run on it, on none of which an answer depends.
+
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+use proptest::prelude::*;
+use tegula_algorithms::{Error, Result};
+use tegula_engine::{Estimate, Graph, RunOptions, open_graph};
+use tegula_store::import::{ImportConfig, VertexOrder};
+use tegula_store::read::{Backend, Fault, FaultPlan};
+use tegula_store::rows::RowEncoding;
+use tegula_testkit::EdgeList;
+
+use super::AMPLE;
+
+/// An import in a vertex order, with rows.
+pub fn with_rows(order: VertexOrder, undirected: bool) -> ImportConfig {
+    let rows = Some(RowEncoding::default());
+    ImportConfig { order: Some(order), undirected, rows, ..Default::default() }
+}
+
+/// One way to run.
+#[derive(Debug, Clone)]
+pub struct Way {
+    pub threads: usize,
+    pub has_least_memory: bool,
+    pub backend: Backend,
+}
+
+impl Way {
+    /// With ample memory.
+    pub fn ample(threads: usize) -> Way {
+        Way { threads, has_least_memory: false, backend: Backend::Auto }
+    }
+
+    /// The graph and the options of a run that needs so much.
+    pub fn open(&self, directory: &Path, needed: Estimate) -> Result<(Graph, RunOptions<'static>)> {
+        let memory = if self.has_least_memory { needed.needed() } else { AMPLE };
+        let graph = open_graph(directory, memory, self.backend.clone())?;
+        Ok((graph, RunOptions { memory, threads: self.threads, ..Default::default() }))
+    }
+}
+
+/// The files of a graph directory, for the backend that has no disk.
+pub fn in_memory(directory: &Path) -> Backend {
+    let paths = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    Backend::Memory(paths.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect())
+}
+
+/// Refuses an estimate of more than 64 MiB and its bytes a vertex, 4 more for an order.
+#[track_caller]
+pub fn assert_modest(graph: &Graph, estimates: &[(u64, Estimate)]) {
+    for (bytes, estimate) in estimates {
+        let most = (bytes + 4) * u64::from(graph.vertex_count()) + (64 << 20);
+        assert!(estimate.needed() < most, "{bytes}: {estimate:?}");
+    }
+}
+
+/// Lets read after read fail: that is the error of the run, or the answer is right nevertheless.
+#[track_caller]
+pub fn fail_each_read<A: PartialEq>(run: impl Fn(&Way) -> Result<A>) {
+    let expected = run(&Way::ample(2)).unwrap();
+    let mut errors = 0;
+    for nth in 1.. {
+        let plan = FaultPlan::new().nth(nth, Fault::Errno(5));
+        let backend = Backend::Auto.with_faults(&plan);
+        let result = run(&Way { threads: 2, has_least_memory: true, backend });
+        if plan.struck() == 0 {
+            break;
+        }
+        match result {
+            Err(Error::Run(error)) => {
+                assert!(matches!(error, tegula_engine::Error::Io { .. }), "read {nth}: {error}");
+                errors += 1;
+            }
+            // It was read ahead, and forgotten before it was needed.
+            Ok(answer) => assert!(answer == expected, "read {nth}"),
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+    assert!(errors > 10, "only {errors} errors");
+}
+
+/// Edges between so many vertices, up to `density` for each: uniform or skewed, with loops and parallel
+/// ones.
+pub fn edges(
+    vertices: RangeInclusive<u32>,
+    density: RangeInclusive<usize>,
+) -> impl Strategy<Value = Vec<(u64, u64)>> {
+    (vertices, 1..=4, density).prop_flat_map(|(vertices, skew, density)| {
+        let end = (0.0..1.0f64)
+            .prop_map(move |fraction| (fraction.powi(skew) * f64::from(vertices)) as u64);
+        prop::collection::vec((end.clone(), end), 0..=density * vertices as usize)
+    })
+}
+
+/// The same as graphs with gaps between their ids.
+pub fn graphs(
+    vertices: RangeInclusive<u32>,
+    density: RangeInclusive<usize>,
+) -> impl Strategy<Value = EdgeList> {
+    let apart = |(source, target): (u64, u64)| (3 * source, 3 * target);
+    edges(vertices, density)
+        .prop_map(move |edges| EdgeList::new(edges.into_iter().map(apart).collect()))
+}
