@@ -25,6 +25,20 @@ impl Example {
         Ok(Example { name })
     }
 
+    /// Builds an example of one crate that needs a feature of it, and with that what no other shares.
+    ///
+    /// # Errors
+    /// When that fails.
+    pub fn with_feature(
+        root: &Path,
+        package: &str,
+        feature: &str,
+        name: &'static str,
+    ) -> Result<Example> {
+        cargo_build(root, &["--package", package, "--features", feature, "--example", name])?;
+        Ok(Example { name })
+    }
+
     /// Runs it once; what it says.
     ///
     /// # Errors
