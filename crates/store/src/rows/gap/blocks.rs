@@ -163,6 +163,10 @@ const LOWEST: [u8; 64] = {
 impl Blocks {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "a row that comes in registers is not waited for"
+    )]
     fn try_fold_avx512<A>(
         &self,
         code: &GapCode,
@@ -187,13 +191,11 @@ impl Blocks {
         number: &mut u64,
         targets: &mut [u32; BLOCK],
     ) -> usize {
-        let words = |value: u64| _mm512_set1_epi64(value as i64);
         let bytes_as_words = |bytes: u64| _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(bytes as i64));
         // SAFETY: the arrays are as long as what is loaded from them; no load needs an alignment.
-        let (places, lowest, gaps, widths) = unsafe {
+        let (places, gaps, widths) = unsafe {
             (
                 _mm512_loadu_si512(PLACES.as_ptr().cast()),
-                _mm512_loadu_si512(LOWEST.as_ptr().cast()),
                 _mm512_loadu_si512(self.gaps.as_ptr().cast()),
                 _mm_loadu_si128(self.widths.as_ptr().cast()),
             )
@@ -219,23 +221,10 @@ impl Blocks {
         let starts = _mm512_max_epi64(starts, fronts);
         let lens = _mm512_sub_epi64(ends, starts);
         let is_cut_off = _mm512_cmplt_epi64_mask(lens, _mm512_setzero_si512());
-        let bytes = codes.row.bytes_from(origin);
-        let mask = u64::MAX >> (64 - bytes.len().clamp(1, 64));
-        // SAFETY: the mask keeps the load within the slice, which holds a byte or more of the row.
-        let block = unsafe { _mm512_maskz_loadu_epi8(mask, bytes.as_ptr().cast()) };
-        let at = _mm512_shuffle_epi8(_mm512_srli_epi64::<3>(starts), lowest);
-        let at = _mm512_add_epi8(at, words(0x0706_0504_0302_0100));
-        let ranks = _mm512_permutexvar_epi8(at, block);
-        let ranks = _mm512_srlv_epi64(ranks, _mm512_and_si512(starts, words(7)));
-        let ranks = _mm512_andnot_si512(_mm512_sllv_epi64(words(u64::MAX), lens), ranks);
-        // The running sum of the gaps.
-        let classes = _mm512_cvtepu8_epi64(classes);
-        let zero = _mm512_setzero_si512();
-        let mut numbers = _mm512_add_epi64(ranks, _mm512_permutexvar_epi64(classes, gaps));
-        numbers = _mm512_add_epi64(numbers, _mm512_alignr_epi64::<7>(numbers, zero));
-        numbers = _mm512_add_epi64(numbers, _mm512_alignr_epi64::<6>(numbers, zero));
-        numbers = _mm512_add_epi64(numbers, _mm512_alignr_epi64::<4>(numbers, zero));
-        numbers = _mm512_add_epi64(numbers, words(*number));
+        let ranks = bits_at(codes.row.bytes_from(origin), starts, lens);
+        let gaps = _mm512_permutexvar_epi64(_mm512_cvtepu8_epi64(classes), gaps);
+        let numbers = running_sums(_mm512_add_epi64(ranks, gaps));
+        let numbers = _mm512_add_epi64(numbers, words(*number));
         let is_at_limit = _mm512_cmpge_epu64_mask(numbers, words(bounds.limit));
         let is_behind = _mm512_cmpge_epu64_mask(numbers, words(frame.source));
         let found = _mm512_mask_add_epi64(numbers, is_behind, numbers, words(frame.skip));
@@ -264,4 +253,44 @@ impl Blocks {
         *number = _mm_cvtsi128_si64(_mm512_castsi512_si128(last)) as u64;
         count
     }
+}
+
+/// A word eight times.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn words(word: u64) -> __m512i {
+    _mm512_set1_epi64(word as i64)
+}
+
+/// Up to 31 bits at each of eight places, of as many as `lens` says. The places are in the first 64 bytes;
+/// what is not in the slice reads as zeros.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+fn bits_at(bytes: &[u8], places: __m512i, lens: __m512i) -> __m512i {
+    let mask = u64::MAX.checked_shr(64 - bytes.len().min(64) as u32).unwrap_or(0);
+    // SAFETY: the mask keeps the load within the slice; the array is as long as what is loaded from it.
+    let (block, lowest) = unsafe {
+        (
+            _mm512_maskz_loadu_epi8(mask, bytes.as_ptr().cast()),
+            _mm512_loadu_si512(LOWEST.as_ptr().cast()),
+        )
+    };
+    let at = _mm512_shuffle_epi8(_mm512_srli_epi64::<3>(places), lowest);
+    let at = _mm512_add_epi8(at, words(0x0706_0504_0302_0100));
+    let bits = _mm512_permutexvar_epi8(at, block);
+    let bits = _mm512_srlv_epi64(bits, _mm512_and_si512(places, words(7)));
+    _mm512_andnot_si512(_mm512_sllv_epi64(words(u64::MAX), lens), bits)
+}
+
+/// For each word, the sum of those up to it.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn running_sums(words: __m512i) -> __m512i {
+    let zero = _mm512_setzero_si512();
+    let sums = _mm512_add_epi64(words, _mm512_alignr_epi64::<7>(words, zero));
+    let sums = _mm512_add_epi64(sums, _mm512_alignr_epi64::<6>(sums, zero));
+    _mm512_add_epi64(sums, _mm512_alignr_epi64::<4>(sums, zero))
 }
