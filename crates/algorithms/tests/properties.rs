@@ -15,7 +15,7 @@ use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_algorithms::sssp::{self, Sssp, SsspConfig};
 use tegula_algorithms::wcc::{self, Method, SmallestId, WccConfig};
 use tegula_engine::{
-    Estimate, Executor, Graph, Program, RunOptions, VertexId, estimate, estimate_rows, open_graph,
+    Estimate, Executor, Graph, Program, RunOptions, VertexId, estimate, open_graph, rows_size,
 };
 use tegula_store::import::{ImportConfig, VertexOrder};
 use tegula_store::read::Backend;
@@ -126,7 +126,7 @@ impl Way {
     /// What a run needs that may follow rows.
     fn needed<P: Program>(&self, graph: &Graph) -> u64 {
         let rows = match self.executor {
-            Executor::Seek => estimate_rows::<P>(graph, self.threads),
+            Executor::Seek => rows_size::<P>(graph, self.threads),
             _ => 0,
         };
         estimate::<P>(graph, self.threads).needed() + rows

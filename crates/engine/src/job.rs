@@ -24,7 +24,8 @@ pub trait Job {
     /// Takes over what the scan left: sums, active vertices, settled targets.
     fn finish_scan(&mut self);
 
-    /// The whole iteration by rows: [`Process::Seek`] or [`Process::Pull`].
+    /// The whole iteration by rows: [`Process::Seek`] or [`Process::Pull`]. Returns how many edges were
+    /// looked at.
     ///
     /// # Errors
     /// Those of reading; cancellation; a worker that panicked.
@@ -33,14 +34,7 @@ pub trait Job {
         process: Process,
         rows: &RowReader,
         workers: &Workers<'_>,
-    ) -> Result<RowsDone>;
-}
-
-/// What an iteration by rows did.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct RowsDone {
-    /// Edges that were looked at.
-    pub edges: u64,
+    ) -> Result<u64>;
 }
 
 /// The part of a job that a scan works on.

@@ -19,9 +19,9 @@ pub mod traverse;
 pub use edges::{EdgeVisitor, visit_edges};
 pub use instructions::Instructions;
 pub use options::{PROCESS_OVERHEAD, RunOptions, RunStatistics, open_graph};
-pub use process::{Choice, Executor, Process};
+pub use process::{Executor, Process};
 pub use program::{Activity, ApplyTo, EdgeWeight, Next, Program, Value};
-pub use run::{Estimate, Outcome, estimate, estimate_rows, run, run_together};
+pub use run::{Estimate, Outcome, estimate, rows_size, run, run_together};
 
 pub use tegula_store::graph::Graph;
 pub use tegula_store::read::Speed;

@@ -10,6 +10,7 @@ use tegula_store::{Cancel, Progress, Result, Silent};
 
 use crate::instructions::Instructions;
 use crate::process::{Executor, Process};
+use crate::workers::Workers;
 
 /// Memory of the process apart from vertex arrays and frames: code, tables, stacks.
 pub const PROCESS_OVERHEAD: u64 = 24 << 20;
@@ -33,6 +34,13 @@ pub struct RunOptions<'a> {
     pub cancel: Cancel,
     /// Is told about iterations.
     pub progress: &'a dyn Progress,
+}
+
+impl RunOptions<'_> {
+    /// The workers of a run.
+    pub(crate) fn workers(&self) -> Workers<'_> {
+        Workers { threads: self.threads, cancel: &self.cancel }
+    }
 }
 
 impl Default for RunOptions<'_> {

@@ -189,7 +189,7 @@ impl<'c> Chooser<'c> {
         let work = RowWork::of(frontier, rows, count);
         let seek = self.corrected(Process::Seek, self.predict_seek(rows, &work));
         let is_small = work.alone() < SHARED_MIN;
-        let pages = self.pages_of(rows, &work);
+        let (pages, _) = pages_of(rows, &work);
         let mut choice =
             Choice { process: Process::Seek, seek: Some(seek), pages, is_small, ..scan };
         if seek < SEEK_AT_ONCE {
@@ -257,20 +257,10 @@ impl<'c> Chooser<'c> {
         if missing <= 0.0 || work.rows == 0.0 {
             return 0.0;
         }
-        let page = self.speed.page_bytes as f64;
-        let all = (rows.rows().bit_count() as f64 / 8.0 / page).max(1.0);
-        let (pages, missing) = (self.pages_of(rows, work), missing.min(self.page_share));
-        let one_by_one = pages / self.speed.random_pages_per_second;
-        let in_order = all * page / self.speed.sequential_bytes_per_second;
-        missing * one_by_one.min(in_order) + self.speed.latency_seconds
-    }
-
-    /// Pages that rows lie on, if they lie anywhere: they share some by chance.
-    fn pages_of(&self, rows: &RowReader, work: &RowWork) -> f64 {
-        let page = self.speed.page_bytes as f64;
-        let all = (rows.rows().bit_count() as f64 / 8.0 / page).max(1.0);
-        let touched = work.rows + work.bits / 8.0 / page;
-        all * (1.0 - (-touched / all).exp())
+        let (touched, all) = pages_of(rows, work);
+        let one_by_one = touched / self.speed.random_pages_per_second;
+        let in_order = all * page_size(rows) / self.speed.sequential_bytes_per_second;
+        missing.min(self.page_share) * one_by_one.min(in_order) + self.speed.latency_seconds
     }
 
     fn predict_pull(&self, frontier: &Frontier<'_>, rows: &RowReader, work: &RowWork) -> f64 {
@@ -309,6 +299,17 @@ impl<'c> Chooser<'c> {
         let working = (edges as f64 * SCAN_EDGE + vertices * SCAN_VERTEX) / self.threads;
         self.together(working, bytes as f64 / self.speed.sequential_bytes_per_second)
     }
+}
+
+fn page_size(rows: &RowReader) -> f64 {
+    rows.rows().data().block_len() as f64
+}
+
+/// Pages that rows lie on, if they lie anywhere, and the pages of all rows: some share one by chance.
+fn pages_of(rows: &RowReader, work: &RowWork) -> (f64, f64) {
+    let all = (rows.rows().data().len() as f64 / page_size(rows)).max(1.0);
+    let touched = work.rows + work.bits / 8.0 / page_size(rows);
+    (all * (1.0 - (-touched / all).exp()), all)
 }
 
 /// How much there is to do along the rows of the active vertices.

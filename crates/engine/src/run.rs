@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use tegula_store::graph::Graph;
-use tegula_store::rows::{RowReader, Rows};
+use tegula_store::rows::RowReader;
 use tegula_store::tiles::EdgeWeight;
 use tegula_store::{Error, Result, Unit};
 
@@ -14,7 +14,6 @@ use crate::program::Program;
 use crate::scan::{Direction, ScanJob, ScanStatistics, scan};
 use crate::superstep::Supersteps;
 use crate::tile_cache::TileCache;
-use crate::workers::Workers;
 
 /// What a run needs of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,9 +52,10 @@ pub fn estimate<P: Program>(graph: &Graph, threads: usize) -> Estimate {
     estimate_with(graph, threads, Supersteps::<P>::size(graph, threads), has_weights)
 }
 
-/// Bytes that a program needs beside its estimate to follow rows, at the least.
-pub fn estimate_rows<P: Program>(graph: &Graph, threads: usize) -> u64 {
-    Supersteps::<P>::rows_size(graph, threads) + Rows::size(graph) + RowReader::CACHE_SIZE_MIN
+/// Bytes that a program needs beside its [estimate](estimate()) to follow rows, at the least.
+pub fn rows_size<P: Program>(graph: &Graph, threads: usize) -> u64 {
+    let has_weights = P::Weight::IS_WEIGHTED && graph.is_weighted();
+    Supersteps::<P>::rows_size(graph, threads) + RowReader::size_min(graph, has_weights)
 }
 
 fn estimate_with(graph: &Graph, threads: usize, vertex_bytes: u64, weights: bool) -> Estimate {
@@ -100,14 +100,16 @@ fn rows_within(
     options: &RunOptions<'_>,
 ) -> Result<Option<(RowReader, u64)>> {
     let estimate = estimate_with(graph, options.threads, held, has_weights);
-    let index = Rows::size(graph);
-    let needed = estimate.needed() + index + RowReader::CACHE_SIZE_MIN;
+    let index = RowReader::index_size(graph, has_weights);
+    let needed = estimate.needed() + RowReader::size_min(graph, has_weights);
     if needed > options.memory {
         let (what, budget) = ("the run by rows".to_owned(), options.memory);
-        return match options.executor {
-            Executor::Seek => Err(Error::OverBudget { what, needed, budget }),
-            _ => Ok(None),
-        };
+        let error = Error::OverBudget { what, needed, budget };
+        if options.executor == Executor::Seek {
+            return Err(error);
+        }
+        tracing::info!("rows are not used: {error}");
+        return Ok(None);
     }
     let free = options.memory - needed + RowReader::CACHE_SIZE_MIN;
     let all = RowReader::cache_size_max(graph, has_weights);
@@ -156,7 +158,8 @@ pub fn run<P: Program>(graph: &Graph, program: P, options: &RunOptions<'_>) -> R
     };
     let held = held + own.as_ref().map_or(0, |(_, size)| *size);
     let cache = cache_within(graph, "the run", held, has_weights, options)?;
-    let mut job = Supersteps::new(graph, program, options.instructions, options.threads)?;
+    let workers = options.workers();
+    let mut job = Supersteps::new(graph, program, options.instructions, &workers)?;
     let rows = shared.or(own.as_ref().map(|(rows, _)| rows));
     let statistics = run_jobs(&cache, rows, &mut [&mut job], options)?;
     let (states, program) = job.into_result();
@@ -179,8 +182,9 @@ pub fn run_together<P: Program, Q: Program>(
         + first.size()
         + second.size();
     let cache = cache_within(graph, "the runs", held, has_weights, options)?;
-    let mut first = Supersteps::new(graph, first, options.instructions, options.threads)?;
-    let mut second = Supersteps::new(graph, second, options.instructions, options.threads)?;
+    let workers = options.workers();
+    let mut first = Supersteps::new(graph, first, options.instructions, &workers)?;
+    let mut second = Supersteps::new(graph, second, options.instructions, &workers)?;
     let statistics = run_jobs(&cache, None, &mut [&mut first, &mut second], options)?;
     let outcome_of = |iterations| RunStatistics { iterations, ..statistics.clone() };
     let (first_statistics, second_statistics) =
@@ -191,8 +195,8 @@ pub fn run_together<P: Program, Q: Program>(
     Ok((first, Outcome { states, program, statistics: second_statistics }))
 }
 
-/// Iterates until every job is over. Each job has the choice of [`Process`](crate::Process); those that scan share one
-/// scan an iteration.
+/// Iterates until every job is over. Each job has the choice of a [process](crate::Process); those that
+/// scan share one scan an iteration.
 fn run_jobs(
     cache: &TileCache<'_>,
     rows: Option<&RowReader>,
@@ -201,7 +205,7 @@ fn run_jobs(
 ) -> Result<RunStatistics> {
     let bytes_read = || cache.graph().reader().statistics().bytes_read;
     let read_before = bytes_read();
-    let workers = Workers { threads: options.threads, cancel: &options.cancel };
+    let workers = options.workers();
     let mut chooser =
         Chooser::new(options.executor, rows, cache, options.threads, options.speed.clone());
     let mut statistics = RunStatistics::default();
@@ -219,8 +223,8 @@ fn run_jobs(
             choices.push(choice);
             match rows {
                 Some(rows) => {
-                    let done = job.run_on_rows(choice.process, rows, &choice.workers(workers))?;
-                    statistics.edges_processed += done.edges;
+                    statistics.edges_processed +=
+                        job.run_on_rows(choice.process, rows, &choice.workers(workers))?;
                 }
                 None => scanning.push(job),
             }

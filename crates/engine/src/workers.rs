@@ -1,7 +1,5 @@
 //! Several threads at one piece of work that may fail.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use tegula_store::{Cancel, Result, for_each_index};
 
 /// The workers of a run.
@@ -26,9 +24,4 @@ impl Workers<'_> {
     ) -> Result<()> {
         for_each_index(self.threads, count, self.cancel, work)
     }
-}
-
-/// Locks; a panic that poisoned the lock is reported where it happened.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -108,7 +108,7 @@ fn guarded(work: impl FnOnce() -> Result<()>) -> Result<()> {
 }
 
 /// Locks; a panic that poisoned the lock is reported where it happened.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 

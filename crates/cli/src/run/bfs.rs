@@ -31,7 +31,7 @@ impl Runnable for BfsArgs {
     type Answer = Levels;
 
     fn edges(&self) -> Edges {
-        Edges::Either { rows_size: tegula_engine::estimate_rows::<Bfs> }
+        Edges::Either { rows_size: tegula_engine::rows_size::<Bfs> }
     }
 
     fn check_vertices(&self, graph: &Graph) -> Result<()> {

@@ -61,7 +61,7 @@ impl Runnable for SsspArgs {
 
     fn edges(&self) -> Edges {
         match self.method {
-            How::DeltaStepping => Edges::Either { rows_size: tegula_engine::estimate_rows::<Sssp> },
+            How::DeltaStepping => Edges::Either { rows_size: tegula_engine::rows_size::<Sssp> },
             How::Dijkstra => Edges::Rows,
         }
     }

@@ -46,9 +46,7 @@ impl Runnable for WccArgs {
                 why: "union-find looks at each edge once",
                 instead: "use --method propagation or traversal, or --executor scan or auto",
             },
-            How::Propagation => {
-                Edges::Either { rows_size: tegula_engine::estimate_rows::<SmallestId> }
-            }
+            How::Propagation => Edges::Either { rows_size: tegula_engine::rows_size::<SmallestId> },
             How::Traversal => Edges::Rows,
         }
     }

@@ -23,11 +23,11 @@ use std::sync::{Mutex, PoisonError};
 use tegula_store::graph::Graph;
 use tegula_store::rows::RowReader;
 use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
-use tegula_store::{Result, VertexId, huge};
+use tegula_store::{Result, VertexId, huge, lock};
 
 use crate::active::ActiveSet;
 use crate::instructions::Instructions;
-use crate::job::{Job, RowsDone, RunningScan};
+use crate::job::{Job, RunningScan};
 use crate::process::{Frontier, Process};
 use crate::program::{Activity, Next, Program};
 use crate::workers::Workers;
@@ -88,54 +88,80 @@ impl<'g, P: Program> Supersteps<'g, P> {
     /// Initialises the states.
     ///
     /// # Errors
-    /// Those of reading the degrees.
+    /// Those of reading the degrees; cancellation; a worker that panicked.
     pub fn new(
         graph: &'g Graph,
         program: P,
         instructions: Instructions,
-        threads: usize,
+        workers: &Workers<'_>,
     ) -> Result<Supersteps<'g, P>> {
         let count = graph.vertex_count() as usize;
         let degrees = if P::NEEDS_DEGREE { graph.out_degrees()? } else { Vec::new() };
-        let mut active = ActiveSet::new(count);
-        let mut states = huge::with_capacity(count);
         let mut messages = huge::with_capacity(count + 1);
         messages.resize(count + 1, program.identity());
-        let mut aggregate = P::Aggregate::default();
-        let mut open_targets = vec![0; count.div_ceil(WINDOW_SIZE)];
-        let mut settled = vec![0u64; if P::SETTLES { count.div_ceil(64) } else { 0 }];
-        for vertex in 0..count {
-            let degree = degrees.get(vertex).copied().unwrap_or(0);
-            let (state, activity) = program.init(VertexId(vertex as u32), degree, &mut aggregate);
-            let is_settled = program.is_settled(&state);
-            open_targets[vertex >> WINDOW_LOG2] += u32::from(!is_settled);
-            if P::SETTLES {
-                settled[vertex / 64] |= u64::from(is_settled) << (vertex % 64);
-            }
-            states.push(state);
-            if activity == Activity::Active {
-                active.words_mut()[vertex / 64] |= 1 << (vertex % 64);
-            }
-        }
-        active.summarise();
-        Ok(Supersteps {
+        let mut supersteps = Supersteps {
             graph,
             instructions,
-            threads,
+            threads: workers.threads,
             degrees,
-            states,
+            states: huge::with_capacity(count),
             messages,
-            next_active: vec![0; active.words().len()],
-            active,
+            next_active: vec![0; count.div_ceil(64)],
+            active: ActiveSet::new(count),
             seeker: Seeker::new(count),
-            open_targets,
-            settled,
-            aggregate,
+            open_targets: vec![0; count.div_ceil(WINDOW_SIZE)],
+            settled: vec![0; if P::SETTLES { count.div_ceil(64) } else { 0 }],
+            aggregate: P::Aggregate::default(),
             outcome: Mutex::default(),
             iteration: 0,
             is_over: false,
             program,
-        })
+        };
+        supersteps.init(workers)?;
+        Ok(supersteps)
+    }
+
+    /// Initialises the states, window by window.
+    fn init(&mut self, workers: &Workers<'_>) -> Result<()> {
+        let count = self.graph.vertex_count() as usize;
+        let owned = self.states.spare_capacity_mut()[..count]
+            .chunks_mut(WINDOW_SIZE)
+            .zip(self.active.words_mut().chunks_mut(WINDOW_SIZE / 64))
+            .zip(chunks_or_none(&mut self.settled, WINDOW_SIZE / 64, self.open_targets.len()))
+            .zip(&mut self.open_targets);
+        let owned: Vec<_> =
+            owned.map(|owned| Mutex::new((owned, P::Aggregate::default()))).collect();
+        let (program, degrees) = (&self.program, &self.degrees);
+        workers.for_each(owned.len(), &|window| {
+            let ((((states, active), settled), open), aggregate) = &mut *lock(&owned[window]);
+            for (index, slot) in states.iter_mut().enumerate() {
+                let vertex = (window << WINDOW_LOG2) + index;
+                let degree = degrees.get(vertex).copied().unwrap_or(0);
+                let (state, activity) = program.init(VertexId(vertex as u32), degree, aggregate);
+                let is_settled = program.is_settled(&state);
+                **open += u32::from(!is_settled);
+                if P::SETTLES {
+                    settled[index / 64] |= u64::from(is_settled) << (index % 64);
+                }
+                let is_active = activity == Activity::Active;
+                active[index / 64] |= u64::from(is_active) << (index % 64);
+                slot.write(state);
+            }
+            Ok(())
+        })?;
+        // In the order of the windows: what is summed up does not depend on the threads.
+        let mut written = 0;
+        for owned in owned {
+            let owned = owned.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let ((((states, _), _), _), aggregate) = owned;
+            written += states.len();
+            self.program.merge(&mut self.aggregate, aggregate);
+        }
+        assert_eq!(written, count, "there is a window for each state");
+        // SAFETY: so many states were written, from the first on, and there is room for them.
+        unsafe { self.states.set_len(count) };
+        self.active.summarise();
+        Ok(())
     }
 
     /// The states by dense id, and the program.
@@ -202,6 +228,22 @@ impl<'g, P: Program> Supersteps<'g, P> {
         self.active.words_mut().swap_with_slice(&mut self.next_active);
         self.active.summarise();
     }
+}
+
+/// The chunks of an array that has one entry for each of the others', or none at all.
+fn chunks_or_none(
+    words: &mut [u64],
+    size: usize,
+    count: usize,
+) -> impl Iterator<Item = &mut [u64]> {
+    let (mut rest, mut left) = (words, count);
+    std::iter::from_fn(move || {
+        left = left.checked_sub(1)?;
+        let all = std::mem::take(&mut rest);
+        let (chunk, others) = all.split_at_mut(size.min(all.len()));
+        rest = others;
+        Some(chunk)
+    })
 }
 
 /// A bit of some words.
@@ -274,13 +316,13 @@ impl<P: Program> Job for Supersteps<'_, P> {
         process: Process,
         rows: &RowReader,
         workers: &Workers<'_>,
-    ) -> Result<RowsDone> {
+    ) -> Result<u64> {
         match process {
             Process::Pull => {
                 self.generate();
-                let done = self.pull(rows, workers)?;
+                let edges = self.pull(rows, workers)?;
                 self.take_next_active();
-                Ok(done)
+                Ok(edges)
             }
             _ => {
                 self.know_by_list();

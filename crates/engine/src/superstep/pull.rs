@@ -11,12 +11,11 @@ use std::sync::Mutex;
 
 use tegula_store::rows::{Row, RowBatch, RowReader};
 use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
-use tegula_store::{Result, VertexId};
+use tegula_store::{Result, VertexId, lock};
 
 use super::{Supersteps, bit};
-use crate::job::RowsDone;
 use crate::program::{Activity, EdgeWeight, Program};
-use crate::workers::{Workers, lock};
+use crate::workers::Workers;
 
 /// Rows that are brought into memory together.
 const ROWS_PER_BATCH: usize = 64;
@@ -26,8 +25,9 @@ const DENSE_SHARE: usize = 4;
 const ROWS_AHEAD: usize = 1024;
 
 impl<P: Program> Supersteps<'_, P> {
-    /// One iteration from the side of the targets. Messages were generated.
-    pub(super) fn pull(&mut self, rows: &RowReader, workers: &Workers<'_>) -> Result<RowsDone> {
+    /// One iteration from the side of the targets; returns how many edges were looked at. Messages were
+    /// generated.
+    pub(super) fn pull(&mut self, rows: &RowReader, workers: &Workers<'_>) -> Result<u64> {
         let count = self.states.len();
         let owned: Vec<_> = self
             .states
@@ -59,15 +59,15 @@ impl<P: Program> Supersteps<'_, P> {
             *lock(&owned[index]) = Some(window);
             Ok(())
         })?;
-        let mut done = RowsDone::default();
+        let mut edges_seen = 0;
         for window in owned {
             let window = window.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
             let Some(Window { first, open, aggregate, edges, .. }) = window else { continue };
             self.program.merge(&mut self.aggregate, aggregate);
             self.open_targets[first >> WINDOW_LOG2] = open;
-            done.edges += edges;
+            edges_seen += edges;
         }
-        Ok(done)
+        Ok(edges_seen)
     }
 }
 

@@ -10,7 +10,6 @@ use tegula_store::{Error, Result};
 use crate::options::{PROCESS_OVERHEAD, RunOptions, RunStatistics};
 use crate::process::Process;
 use crate::run::Estimate;
-use crate::workers::Workers;
 
 /// Vertices that one worker passes over at a time.
 pub const RANGE_SIZE: u32 = 1 << 14;
@@ -63,8 +62,7 @@ pub fn for_each_range(
     visit: impl Fn(usize, Range<u32>) -> Result<()> + Sync,
 ) -> Result<()> {
     let vertices = rows.rows().vertex_count();
-    let workers = Workers { threads: options.threads, cancel: &options.cancel };
-    workers.for_each(vertices.div_ceil(RANGE_SIZE) as usize, &|index| {
+    options.workers().for_each(vertices.div_ceil(RANGE_SIZE) as usize, &|index| {
         let first = index as u32 * RANGE_SIZE;
         visit(index, first..first.saturating_add(RANGE_SIZE).min(vertices))
     })

@@ -12,8 +12,6 @@ pub struct Speed {
     pub sequential_bytes_per_second: f64,
     /// Seconds that one page takes to come, alone.
     pub latency_seconds: f64,
-    /// Bytes of a page.
-    pub page_bytes: u64,
     /// How much is to be asked for at once.
     pub targets: Targets,
 }
@@ -45,7 +43,6 @@ impl Speed {
                 .filter(|&rate| rate > 0)
                 .map_or(unknown.sequential_bytes_per_second, |rate| rate as f64),
             latency_seconds: rate(1).map_or(unknown.latency_seconds, |rate| 1.0 / rate),
-            page_bytes: unknown.page_bytes,
             targets,
         }
     }
@@ -58,7 +55,6 @@ impl Default for Speed {
             random_pages_per_second: 80e3,
             sequential_bytes_per_second: 1.2e9,
             latency_seconds: 80e-6,
-            page_bytes: 4096,
             targets: Targets::default(),
         }
     }

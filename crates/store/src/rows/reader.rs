@@ -86,6 +86,11 @@ impl RowReader {
         index + table(size(file_names::ROWS)) + table(weights)
     }
 
+    /// Bytes that a reader takes at the least.
+    pub fn size_min(graph: &Graph, has_weights: bool) -> u64 {
+        RowReader::index_size(graph, has_weights) + RowReader::CACHE_SIZE_MIN
+    }
+
     /// Reads the rows of a graph through so many bytes of cache, weights too where they are wanted and
     /// stored. `None` where the graph has no rows.
     ///

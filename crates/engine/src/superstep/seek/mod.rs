@@ -23,12 +23,11 @@ use std::sync::{Mutex, PoisonError};
 
 use tegula_store::rows::{RowBatch, RowReader};
 use tegula_store::tiles::WINDOW_LOG2;
-use tegula_store::{Result, VertexId};
+use tegula_store::{Result, VertexId, lock};
 
-use super::Supersteps;
-use crate::job::RowsDone;
+use super::{Supersteps, chunks_or_none};
 use crate::program::{Activity, Program};
-use crate::workers::{Workers, lock};
+use crate::workers::Workers;
 use send::{Accumulators, MESSAGES_MAX, Outbox, ROWS_PER_BATCH, Sending};
 
 /// log2 of the most partitions: a bit of a word each.
@@ -145,8 +144,9 @@ impl<P: Program> Seeker<P> {
 }
 
 impl<P: Program> Supersteps<'_, P> {
-    /// One iteration along the rows of the active vertices, which are known by a list.
-    pub(super) fn seek(&mut self, rows: &RowReader, workers: &Workers<'_>) -> Result<RowsDone> {
+    /// One iteration along the rows of the active vertices, which are known by a list; returns how many
+    /// edges there were.
+    pub(super) fn seek(&mut self, rows: &RowReader, workers: &Workers<'_>) -> Result<u64> {
         rows.fill_when_due(workers.cancel);
         let list = self.seeker.take_list().unwrap_or_default();
         self.aggregate = P::Aggregate::default();
@@ -155,7 +155,7 @@ impl<P: Program> Supersteps<'_, P> {
             _ => self.send_together(&list, rows, workers)?,
         };
         self.apply_to_reached(workers)?;
-        Ok(RowsDone { edges })
+        Ok(edges)
     }
 
     /// Sends along all rows and reduces at once; returns how many edges there were.
@@ -342,22 +342,6 @@ impl<P: Program> Reached<'_, P> {
             activity == Activity::Active
         });
     }
-}
-
-/// The chunks of an array that has one entry for each of the others', or none at all.
-fn chunks_or_none(
-    words: &mut [u64],
-    size: usize,
-    count: usize,
-) -> impl Iterator<Item = &mut [u64]> {
-    let (mut rest, mut left) = (words, count);
-    std::iter::from_fn(move || {
-        left = left.checked_sub(1)?;
-        let all = std::mem::take(&mut rest);
-        let (chunk, others) = all.split_at_mut(size.min(all.len()));
-        rest = others;
-        Some(chunk)
-    })
 }
 
 fn get_mut<T>(mutex: &mut Mutex<T>) -> &mut T {
