@@ -12,7 +12,7 @@ use support::{find, import_with, open, original_of, table, threads};
 use tegula_algorithms::astar::{self, AstarConfig, ShortestPath};
 use tegula_algorithms::sssp::{self, Method, SsspConfig};
 use tegula_algorithms::{Error, Result};
-use tegula_engine::{Graph, RunOptions};
+use tegula_engine::{Executor, Graph, RunOptions};
 use tegula_generators::Grid;
 use tegula_store::import::{ImportConfig, VertexOrder};
 use tegula_store::read::Backend;
@@ -98,6 +98,29 @@ fn dijkstra_gives_the_bits_of_delta_stepping_and_of_the_oracle() {
                 assert_eq!(found, table(&graph, &other.distances, |distance| distance), "{name}");
             }
         }
+    }
+}
+
+#[test]
+fn a_vertex_that_comes_nearer_at_every_step_is_put_off_again_and_again() {
+    const STEPS: u64 = 40;
+    let scratch = Scratch::new();
+    let (mut edges, mut weights) = (Vec::new(), Vec::new());
+    for step in 0..STEPS {
+        edges.push((step, step + 1));
+        weights.push(1.0);
+        edges.extend((0..300).map(|target| (step, 1000 + target)));
+        weights.extend((0..300).map(|target| (3 * (STEPS - step)) as f32 + target as f32 / 16.0));
+    }
+    let edges = EdgeList { weights: Some(weights), ..EdgeList::new(edges) };
+    let config = with_rows(VertexOrder::Given, false);
+    let graph = open(&import_with(config, scratch.path(), "nearer", &edges));
+    for (workers, delta) in [(1, 0.5), (2, 0.5), (2, 4.0), (1, 1000.0)] {
+        let config = SsspConfig { delta: Some(delta), ..Default::default() };
+        let options = RunOptions { executor: Executor::Seek, ..threads(workers) };
+        let found = sssp::run(&graph, find(&graph, 0), config, &options).unwrap();
+        let found = table(&graph, &found.distances, |distance| distance);
+        assert_eq!(found, oracle(&edges, 0), "{workers} workers, buckets of {delta}");
     }
 }
 

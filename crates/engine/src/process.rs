@@ -119,7 +119,7 @@ const CORRECTION_MAX: f64 = 2.0;
 /// Active vertices whose rows are looked at to predict.
 const SAMPLE: usize = 256;
 
-// Seconds on one core, all in memory.
+// Seconds on one core, all in memory. Measured; an iteration corrects what they predict.
 const SEEK_ROW: f64 = 60e-9;
 const SEEK_EDGE: f64 = 5e-9;
 /// Where messages go through boxes.
@@ -220,13 +220,14 @@ impl<'c> Chooser<'c> {
             Process::Seek => choice.seek,
             Process::Pull => choice.pull,
         };
-        if let Some(rows) = self.rows.filter(|_| choice.process == Process::Seek && self.is_direct)
+        if let Some(rows) = self.rows.filter(|_| choice.process != Process::Scan && self.is_direct)
         {
+            let before = std::mem::replace(&mut self.pages_read, rows.statistics().pages_read);
             // Where the frontier moves on to neighbours, most of their pages are there already.
-            let read = rows.statistics().pages_read;
-            let share = (read - self.pages_read) as f64 / choice.pages.max(1.0);
-            self.page_share += (share.min(1.0) - self.page_share) / 4.0;
-            self.pages_read = read;
+            if choice.process == Process::Seek {
+                let share = (self.pages_read - before) as f64 / choice.pages.max(1.0);
+                self.page_share += (share.min(1.0) - self.page_share) / 4.0;
+            }
         }
         // Short iterations tell more of the clock than of the work.
         let Some(predicted) = predicted.filter(|&predicted| predicted > LEARN_FROM) else { return };

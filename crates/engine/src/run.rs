@@ -148,19 +148,28 @@ fn rows_of<P: Program>(
 /// [`Error::OverBudget`] before anything is read, [`Error::Corrupt`] and [`Error::Io`] from reading,
 /// [`Error::MissingLayout`] where rows are asked for and there are none, [`Error::Cancelled`],
 /// [`Error::WorkerFailed`].
+///
+/// # Panics
+/// When the weights of edges are wanted and the rows of the options were opened without them.
 pub fn run<P: Program>(graph: &Graph, program: P, options: &RunOptions<'_>) -> Result<Outcome<P>> {
     let has_weights = P::Weight::IS_WEIGHTED && graph.is_weighted();
     let held = Supersteps::<P>::size(graph, options.threads) + program.size();
     let shared = options.rows.filter(|_| P::IS_EXACT && options.executor != Executor::Scan);
-    let own = match shared {
-        Some(_) => None,
-        None => rows_of::<P>(graph, held, has_weights, options)?,
+    let (own, rows_size) = match shared {
+        Some(rows) => {
+            assert!(rows.has_weights() || !has_weights, "the rows were opened without weights");
+            (None, Supersteps::<P>::rows_size(graph, options.threads))
+        }
+        None => match rows_of::<P>(graph, held, has_weights, options)? {
+            Some((rows, size)) => (Some(rows), size),
+            None => (None, 0),
+        },
     };
-    let held = held + own.as_ref().map_or(0, |(_, size)| *size);
+    let held = held + rows_size;
     let cache = cache_within(graph, "the run", held, has_weights, options)?;
     let workers = options.workers();
     let mut job = Supersteps::new(graph, program, options.instructions, &workers)?;
-    let rows = shared.or(own.as_ref().map(|(rows, _)| rows));
+    let rows = shared.or(own.as_ref());
     let statistics = run_jobs(&cache, rows, &mut [&mut job], options)?;
     let (states, program) = job.into_result();
     Ok(Outcome { states, program, statistics })

@@ -2,6 +2,7 @@
 //! ones, half of the time of a look-up goes to finding its page.
 
 use rustix::mm::{Advice, madvise};
+use zerocopy::FromZeros;
 
 /// Bytes below which huge pages are not worth asking for.
 const BYTES_MIN: usize = 4 << 20;
@@ -16,9 +17,13 @@ pub fn with_capacity<T>(len: usize) -> Vec<T> {
     items
 }
 
-/// Zeroes on huge pages; they take memory only once they are written to.
-pub(crate) fn zeroes(len: usize) -> Vec<u16> {
-    let items = vec![0; len];
+/// Zeroes on huge pages; they take memory only once they are written to, from whichever thread.
+pub fn zeroes<T: FromZeros>(len: usize) -> Vec<T> {
+    let items = T::new_vec_zeroed(len).unwrap_or_else(|_| {
+        let mut items = Vec::with_capacity(len);
+        items.resize_with(len, T::new_zeroed);
+        items
+    });
     advise(items.as_ptr().cast(), size_of_val(&items[..]));
     items
 }
@@ -42,7 +47,7 @@ mod tests {
     #[test]
     fn the_advice_changes_nothing_but_speed() {
         for len in [0, 1, 1000, 5 << 20] {
-            let mut zeroes = zeroes(len);
+            let mut zeroes = zeroes::<u16>(len);
             assert!(zeroes.len() == len && zeroes.iter().all(|&item| item == 0));
             zeroes.iter_mut().for_each(|item| *item = 7);
             let mut items = with_capacity::<u64>(len);

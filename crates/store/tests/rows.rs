@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use tegula_store::graph::Graph;
 use tegula_store::import::{ImportConfig, import};
 use tegula_store::read::{Backend, BlockFileWriter, Caching, Pool, Reader, Targets, crc32c};
-use tegula_store::rows::{RowBatch, RowEncoding, RowReader, Rows, RowsConfig, build};
+use tegula_store::rows::{IndexWalk, RowBatch, RowEncoding, RowReader, Rows, RowsConfig, build};
 use tegula_store::{Cancel, Error, Silent, VertexId};
 use tegula_testkit::XorShift;
 
@@ -379,6 +379,32 @@ fn rows_of_another_graph_are_told_apart_by_verify_alone() {
         assert!(error.contains("rows.data") && error.contains("than the tiles"), "{error}");
         reseal(&directories[0], name, &own, 12);
         verify(&directories[0]).unwrap();
+    }
+}
+
+#[test]
+fn once_an_eighth_was_read_here_and_there_the_rest_is_read_in_order_where_it_finds_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let graph = open(&imported(folder.path(), &dense_edges(9, 300_000, 9000), true));
+    build_rows(&graph, &config(RowEncoding::Plain, 64 << 20, 1)).unwrap();
+    let graph = open(graph.directory());
+    let cancel = Cancel::default();
+    let mut batch = RowBatch::default();
+    for (cache, finds_room) in [(RowReader::cache_size_max(&graph, true), true), (1 << 20, false)] {
+        let rows = RowReader::open(&graph, true, cache, &Targets::default()).unwrap().unwrap();
+        rows.fill_when_due(&cancel);
+        assert_eq!(rows.bytes_read(), 0, "nothing was read yet");
+        let vertices = (0..graph.vertex_count()).map(|index| VertexId(index * 7919 % 9000));
+        let mut visited = vertices.clone().take_while(|&vertex| {
+            rows.get(&[vertex], &mut batch).unwrap();
+            rows.fill_when_due(&cancel);
+            !rows.is_complete()
+        });
+        let count = visited.by_ref().count() as u32;
+        assert_eq!(rows.is_complete(), finds_room);
+        assert_eq!(count < graph.vertex_count(), finds_room);
+        let is_held = |vertex| rows.held_row(vertex, &mut IndexWalk::default()).is_some();
+        assert!(!finds_room || vertices.filter(|&vertex| is_held(vertex)).count() > 8900);
     }
 }
 

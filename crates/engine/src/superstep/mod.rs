@@ -34,6 +34,11 @@ use crate::workers::Workers;
 use scan::{ProgramScan, ScanOutcome};
 use seek::Seeker;
 
+/// Rows that are brought into memory together.
+const ROWS_PER_BATCH: usize = 64;
+/// Vertices that are looked at for what to read ahead, at a time.
+pub const ROWS_AHEAD: usize = 1024;
+
 /// Vertices whose messages one worker writes at a time.
 const RANGE_SIZE: usize = 1 << 16;
 
@@ -104,7 +109,7 @@ impl<'g, P: Program> Supersteps<'g, P> {
             instructions,
             threads: workers.threads,
             degrees,
-            states: huge::with_capacity(count),
+            states: huge::zeroes(count),
             messages,
             next_active: vec![0; count.div_ceil(64)],
             active: ActiveSet::new(count),
@@ -123,8 +128,8 @@ impl<'g, P: Program> Supersteps<'g, P> {
 
     /// Initialises the states, window by window.
     fn init(&mut self, workers: &Workers<'_>) -> Result<()> {
-        let count = self.graph.vertex_count() as usize;
-        let owned = self.states.spare_capacity_mut()[..count]
+        let owned = self
+            .states
             .chunks_mut(WINDOW_SIZE)
             .zip(self.active.words_mut().chunks_mut(WINDOW_SIZE / 64))
             .zip(chunks_or_none(&mut self.settled, WINDOW_SIZE / 64, self.open_targets.len()))
@@ -134,7 +139,7 @@ impl<'g, P: Program> Supersteps<'g, P> {
         let (program, degrees) = (&self.program, &self.degrees);
         workers.for_each(owned.len(), &|window| {
             let ((((states, active), settled), open), aggregate) = &mut *lock(&owned[window]);
-            for (index, slot) in states.iter_mut().enumerate() {
+            for (index, place) in states.iter_mut().enumerate() {
                 let vertex = (window << WINDOW_LOG2) + index;
                 let degree = degrees.get(vertex).copied().unwrap_or(0);
                 let (state, activity) = program.init(VertexId(vertex as u32), degree, aggregate);
@@ -145,21 +150,15 @@ impl<'g, P: Program> Supersteps<'g, P> {
                 }
                 let is_active = activity == Activity::Active;
                 active[index / 64] |= u64::from(is_active) << (index % 64);
-                slot.write(state);
+                *place = state;
             }
             Ok(())
         })?;
         // In the order of the windows: what is summed up does not depend on the threads.
-        let mut written = 0;
         for owned in owned {
-            let owned = owned.into_inner().unwrap_or_else(PoisonError::into_inner);
-            let ((((states, _), _), _), aggregate) = owned;
-            written += states.len();
+            let (_, aggregate) = owned.into_inner().unwrap_or_else(PoisonError::into_inner);
             self.program.merge(&mut self.aggregate, aggregate);
         }
-        assert_eq!(written, count, "there is a window for each state");
-        // SAFETY: so many states were written, from the first on, and there is room for them.
-        unsafe { self.states.set_len(count) };
         self.active.summarise();
         Ok(())
     }

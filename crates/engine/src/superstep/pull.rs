@@ -13,16 +13,12 @@ use tegula_store::rows::{Row, RowBatch, RowReader};
 use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 use tegula_store::{Result, VertexId, lock};
 
-use super::{Supersteps, bit};
+use super::{ROWS_AHEAD, ROWS_PER_BATCH, Supersteps, bit};
 use crate::program::{Activity, EdgeWeight, Program};
 use crate::workers::Workers;
 
-/// Rows that are brought into memory together.
-const ROWS_PER_BATCH: usize = 64;
 /// Where one of so many vertices is not settled, all rows are read, not only theirs.
 const DENSE_SHARE: usize = 4;
-/// Vertices that are looked at for what to read ahead, at a time.
-const ROWS_AHEAD: usize = 1024;
 
 impl<P: Program> Supersteps<'_, P> {
     /// One iteration from the side of the targets; returns how many edges were looked at. Messages were

@@ -4,13 +4,12 @@ use tegula_store::rows::{IndexWalk, Row, RowBatch, RowReader};
 use tegula_store::{Cancel, Result, VertexId};
 
 use super::RunAhead;
+use crate::superstep::ROWS_AHEAD;
 
 /// Rows that are brought into memory together: few enough that reads stay in flight meanwhile.
 const ROWS_PER_BATCH: usize = 16;
 /// Rows between two looks at what is upcoming, where single ones are taken.
 const ROWS_PER_LOOK: usize = 8;
-/// Upcoming vertices that are asked for at a time.
-const ROWS_AHEAD: usize = 1024;
 /// Of so many pages of the cache, one may wait for an upcoming row: what is read too early takes the
 /// room of what is needed before.
 const REACH_SHARE: usize = 4;

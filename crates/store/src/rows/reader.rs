@@ -118,6 +118,11 @@ impl RowReader {
         &self.rows
     }
 
+    /// Whether weights are read too.
+    pub fn has_weights(&self) -> bool {
+        self.weights.is_some()
+    }
+
     /// What was asked of the cache of rows so far.
     pub fn statistics(&self) -> PageStatistics {
         self.pages.statistics()

@@ -12,7 +12,7 @@
 //! which messages arrive depends on the threads, so this is only for programs whose reduction is exact.
 //! Nothing here takes time for vertices that are neither active nor reached.
 //!
-//! Cost: about 60 ns a row and 4 ns an edge on one core, in memory.
+//! Cost: see [`crate::process`], which predicts it.
 
 mod send;
 
@@ -25,10 +25,10 @@ use tegula_store::rows::{RowBatch, RowReader};
 use tegula_store::tiles::WINDOW_LOG2;
 use tegula_store::{Result, VertexId, lock};
 
-use super::{Supersteps, chunks_or_none};
+use super::{ROWS_PER_BATCH, Supersteps, chunks_or_none};
 use crate::program::{Activity, Program};
 use crate::workers::Workers;
-use send::{Accumulators, MESSAGES_MAX, Outbox, ROWS_PER_BATCH, Sending};
+use send::{Accumulators, BOX_KEPT, MESSAGES_MAX, Outbox, Sending};
 
 /// log2 of the most partitions: a bit of a word each.
 const PARTITIONS_LOG2_MAX: u32 = 6;
@@ -37,8 +37,10 @@ const PARTITIONS_LOG2_MAX: u32 = 6;
 pub(super) struct Seeker<P: Program> {
     /// The active vertices, ascending, while they are known by a list.
     list: Option<Vec<VertexId>>,
-    /// Active vertices whose turn has not come, by bucket.
+    /// Active vertices whose turn has not come, by bucket; also in later buckets than where they are now.
     put_off: BTreeMap<u64, Vec<VertexId>>,
+    /// How many entries that has.
+    put_off_count: usize,
     /// The bucket whose turn it is.
     bucket: u64,
     /// log2 of the vertices of a partition.
@@ -50,10 +52,12 @@ pub(super) struct Seeker<P: Program> {
 }
 
 impl<P: Program> Seeker<P> {
-    /// Bytes for a graph of so many vertices: lists of active and of reached ones, and the boxes.
+    /// Bytes for a graph of so many vertices: lists of active, of reached and of put off ones, and the
+    /// boxes.
     pub fn size(vertices: u64, threads: usize) -> u64 {
         let message = size_of::<(VertexId, P::Message)>() as u64;
-        12 * vertices + 2 * threads as u64 * MESSAGES_MAX as u64 * message
+        let boxes = (MESSAGES_MAX + (BOX_KEPT << PARTITIONS_LOG2_MAX)) as u64 * message;
+        (4 + 4 + 5) * vertices + threads as u64 * boxes
     }
 
     pub fn new(vertex_count: usize) -> Seeker<P> {
@@ -63,6 +67,7 @@ impl<P: Program> Seeker<P> {
         Seeker {
             list: None,
             put_off: BTreeMap::new(),
+            put_off_count: 0,
             bucket: 0,
             partition_log2,
             outboxes: Vec::new(),
@@ -98,6 +103,7 @@ impl<P: Program> Seeker<P> {
         while self.list.as_ref().is_some_and(Vec::is_empty)
             && let Some((bucket, mut list)) = self.put_off.pop_first()
         {
+            self.put_off_count -= list.len();
             // Those that have come nearer since had their turn in an earlier bucket.
             list.retain(|vertex| program.bucket(&states[vertex.index()]) == bucket);
             list.sort_unstable();
@@ -119,10 +125,27 @@ impl<P: Program> Seeker<P> {
             let bucket = program.bucket(&states[vertex.index()]);
             if bucket > self.bucket {
                 self.put_off.entry(bucket).or_default().push(vertex);
+                self.put_off_count += 1;
             }
             bucket <= self.bucket
         });
+        // At the most one entry of a vertex is up to date, so that a fifth of them goes at the least.
+        if self.put_off_count > states.len() + states.len() / 4 {
+            self.drop_outdated(program, states);
+        }
         list
+    }
+
+    /// Keeps one entry of each vertex that is put off, in its bucket.
+    fn drop_outdated(&mut self, program: &P, states: &[P::State]) {
+        self.put_off.retain(|&bucket, list| {
+            list.retain(|vertex| program.bucket(&states[vertex.index()]) == bucket);
+            list.sort_unstable();
+            list.dedup();
+            list.shrink_to_fit();
+            !list.is_empty()
+        });
+        self.put_off_count = self.put_off.values().map(Vec::len).sum();
     }
 
     /// Boxes for so many workers.
@@ -166,6 +189,7 @@ impl<P: Program> Supersteps<'_, P> {
         workers: &Workers<'_>,
     ) -> Result<u64> {
         let sending = Sending {
+            cancel: workers.cancel,
             program: &self.program,
             states: &self.states,
             settled: &self.settled,
@@ -208,6 +232,7 @@ impl<P: Program> Supersteps<'_, P> {
         let ahead = Mutex::new(0);
         loop {
             let sending = Sending {
+                cancel: workers.cancel,
                 program: &self.program,
                 states: &self.states,
                 settled: &self.settled,

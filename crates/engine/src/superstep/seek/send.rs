@@ -5,20 +5,19 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tegula_store::rows::{Row, RowBatch, RowReader};
-use tegula_store::{Result, VertexId};
+use tegula_store::{Cancel, Result, VertexId};
 
 use crate::program::{EdgeWeight, Program};
-use crate::superstep::bit;
+use crate::superstep::{ROWS_AHEAD, ROWS_PER_BATCH, bit};
 
-/// Rows that are brought into memory together.
-pub(super) const ROWS_PER_BATCH: usize = 64;
-/// Active vertices that are looked at for what to read ahead, at a time.
-const ROWS_AHEAD: usize = 1024;
 /// Messages of one worker between deliveries.
 pub(super) const MESSAGES_MAX: usize = 1 << 18;
+/// Messages that a box has room for between deliveries: twice its share.
+pub(super) const BOX_KEPT: usize = MESSAGES_MAX >> 5;
 
 /// What the workers share while they send.
 pub(super) struct Sending<'s, P: Program> {
+    pub cancel: &'s Cancel,
     pub program: &'s P,
     pub states: &'s [P::State],
     pub settled: &'s [u64],
@@ -32,9 +31,19 @@ pub(super) struct Sending<'s, P: Program> {
 }
 
 impl<P: Program> Sending<'_, P> {
-    /// Fills the boxes of a worker, until they are full or all is sent.
+    /// Fills the boxes of a worker, until they are full or all is sent. Where it fails, the other workers
+    /// take no more.
     pub fn fill(&self, outbox: &mut Outbox<P::Message>) -> Result<()> {
+        let filled = self.fill_to_the_end(outbox);
+        if filled.is_err() {
+            self.next.store(self.list.len(), Ordering::Relaxed);
+        }
+        filled
+    }
+
+    fn fill_to_the_end(&self, outbox: &mut Outbox<P::Message>) -> Result<()> {
         loop {
+            self.cancel.check()?;
             if outbox.claimed.is_empty() {
                 let first = self.next.fetch_add(ROWS_PER_BATCH, Ordering::Relaxed);
                 let end = (first + ROWS_PER_BATCH).min(self.list.len());
@@ -164,7 +173,9 @@ impl<M> Outbox<M> {
     pub fn clear(&mut self) {
         let mut filled = self.filled;
         while filled != 0 {
-            self.boxes[filled.trailing_zeros() as usize].clear();
+            let emptied = &mut self.boxes[filled.trailing_zeros() as usize];
+            emptied.clear();
+            emptied.shrink_to(BOX_KEPT);
             filled &= filled - 1;
         }
         (self.filled, self.count) = (0, 0);
