@@ -34,7 +34,7 @@ pub enum IdType {
 /// Which vertex order was taken, and why.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OrderChoice {
-    /// `given` or `degree`.
+    /// `given`, `degree` or `dfs`.
     pub name: String,
     /// In words.
     pub reason: String,

@@ -48,7 +48,7 @@ impl CeesorCode {
         }
     }
 
-    /// Calls `visit` for each neighbour by growing magnitude.
+    /// Folds the neighbours, by growing magnitude, until `step` breaks.
     #[inline]
     pub(super) fn try_fold<A>(
         &self,

@@ -22,7 +22,8 @@ impl PlainCode {
         }
     }
 
-    /// Calls `visit` for each neighbour. A load, a shift and a mask each, none waiting for another.
+    /// Folds the neighbours until `step` breaks. A load, a shift and a mask each, none waiting for
+    /// another.
     #[inline]
     pub(super) fn try_fold<A>(
         &self,
