@@ -91,9 +91,12 @@ fn probe(lab: &Lab<'_>) -> Result<String> {
     let mut command = Command::new(lab.tegula.path());
     command.args(["probe", text(lab.scratch.path())?, "--json"]).stdin(Stdio::null());
     let output = command.env("XDG_CACHE_HOME", lab.scratch.path()).output()?;
+    if !output.status.success() {
+        return Err(format!("the probe: {}", String::from_utf8_lossy(&output.stderr)).into());
+    }
     let found: Value = serde_json::from_slice(&output.stdout)?;
-    let random = found.pointer("/profile/random").or_else(|| found.pointer("/random"));
-    let rates = random.and_then(Value::as_array).ok_or("the probe shows no random reads")?;
+    let random = found.pointer("/random").and_then(Value::as_array);
+    let rates = random.ok_or("the probe shows no random reads")?;
     let rate = |in_flight: u64| -> Result<f64> {
         let is_it =
             |rate: &&Value| rate.pointer("/in_flight").and_then(Value::as_u64) == Some(in_flight);
