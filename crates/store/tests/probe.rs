@@ -28,6 +28,10 @@ fn a_folder_is_probed_and_left_as_it_was() {
     for backend in [Backend::Auto, Backend::Threads(NonZeroUsize::new(16).expect("some"))] {
         let profile = probed(folder.path(), &backend).expect("a profile");
         assert!(is_empty(folder.path()));
+        let place = profile.mount_point.as_str();
+        assert!(folder.path().starts_with(place), "{place}");
+        let mounts = fs::read_to_string("/proc/self/mountinfo").expect("the mounts");
+        assert!(mounts.lines().any(|line| line.split(' ').nth(4) == Some(place)), "{place}");
         let depths: Vec<u32> = profile.random.iter().map(|rate| rate.in_flight).collect();
         assert_eq!(depths, [1, 2, 4, 8, 16, 32, 64, 128]);
         assert!(profile.random.iter().all(|rate| rate.reads_per_second > 0));

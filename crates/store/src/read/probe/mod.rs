@@ -10,7 +10,8 @@ mod measure;
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::statvfs;
@@ -73,8 +74,12 @@ pub struct SequentialRate {
 /// What was measured of a device, and what follows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceProfile {
-    /// What tells the file system on the device from others, the same after a restart.
+    /// What tells the file system on the device from others: its own id, the same after a restart, or
+    /// where it has none the number of its device, which may be another one then.
     pub device: String,
+    /// Where that is mounted. Several places may be the same file system.
+    #[serde(default)]
+    pub mount_point: String,
     /// Random reads, by ascending number in flight.
     pub random: Vec<RandomRate>,
     /// Sequential reads, by ascending size and number in flight.
@@ -87,8 +92,8 @@ pub struct DeviceProfile {
 /// file is written first and removed afterwards.
 ///
 /// # Errors
-/// Those of writing and reading; [`Error::Limit`] where the file or the free space is too small;
-/// [`Error::Cancelled`].
+/// Those of writing and reading, of the kind [`StorageFull`](io::ErrorKind::StorageFull) already where
+/// there is little free space; [`Error::Corrupt`] for a file of less than a page; [`Error::Cancelled`].
 pub fn probe(
     path: &Path,
     backend: &Backend,
@@ -98,6 +103,7 @@ pub fn probe(
 ) -> Result<DeviceProfile> {
     let metadata = fs::metadata(path).map_err(Error::io("open", path))?;
     let device = device_of(path).map_err(Error::io("look at", path))?;
+    let mount_point = mount_point(path).map_err(Error::io("look at", path))?.display().to_string();
     let temporary = if metadata.is_dir() {
         Some(write_file(path, config.file_bytes_max, progress, cancel)?)
     } else {
@@ -108,7 +114,7 @@ pub fn probe(
     let random = measurement.random(progress, cancel)?;
     let sequential = measurement.sequential(progress, cancel)?;
     let targets = choose(&random, &sequential);
-    Ok(DeviceProfile { device, random, sequential, targets })
+    Ok(DeviceProfile { device, mount_point, random, sequential, targets })
 }
 
 /// The least in flight that is good enough.
@@ -136,13 +142,19 @@ fn choose(random: &[RandomRate], sequential: &[SequentialRate]) -> Targets {
 
 /// What tells a file system from others: its own id, else the number of its device.
 fn device_of(path: &Path) -> io::Result<String> {
-    use std::os::unix::fs::MetadataExt;
-
     let id = statvfs(path)?.f_fsid;
     if id != 0 {
         return Ok(format!("file system {id:016x}"));
     }
     Ok(format!("device {:x}", fs::metadata(path)?.dev()))
+}
+
+/// The farthest folder above a path that lies on the same device.
+fn mount_point(path: &Path) -> io::Result<PathBuf> {
+    let path = fs::canonicalize(path)?;
+    let device = fs::metadata(&path)?.dev();
+    let is_on_it = |above: &&Path| fs::metadata(above).is_ok_and(|found| found.dev() == device);
+    Ok(path.ancestors().take_while(is_on_it).last().unwrap_or(&path).to_owned())
 }
 
 /// Fills a file with what no device can compress.
