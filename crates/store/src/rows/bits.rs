@@ -7,7 +7,7 @@ pub(super) const WINDOW_BITS_MIN: u32 = 57;
 
 /// Appends bits. Rows stand one after the other without padding.
 #[derive(Debug, Default)]
-pub struct BitWriter {
+pub(super) struct BitWriter {
     bytes: Vec<u8>,
     /// Bits that do not fill a byte yet, from the lowest on.
     pending: u64,
@@ -19,11 +19,6 @@ impl BitWriter {
     /// Bits written so far: where the next row begins.
     pub fn len(&self) -> u64 {
         self.bytes.len() as u64 * 8 + u64::from(self.pending_len)
-    }
-
-    /// Whether nothing has been written.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Appends the low `len` bits of `bits`, the lowest first. `len` is at most 57, and all higher
@@ -52,10 +47,10 @@ impl BitWriter {
 /// A row is read in windows of 8 bytes. Where 8 bytes or more follow it in the slice, every window is
 /// one load; at the very end of a slice it takes longer, with the same result.
 #[derive(Clone, Copy, Debug)]
-pub struct RowBits<'a> {
-    pub(super) bytes: &'a [u8],
-    pub(super) start: u64,
-    pub(super) end: u64,
+pub(super) struct RowBits<'a> {
+    pub bytes: &'a [u8],
+    pub start: u64,
+    pub end: u64,
 }
 
 impl<'a> RowBits<'a> {
@@ -68,13 +63,13 @@ impl<'a> RowBits<'a> {
 
     /// Where the row begins, in bits.
     #[inline]
-    pub(super) fn start(&self) -> u64 {
+    pub fn start(&self) -> u64 {
         self.start
     }
 
     /// Where the row ends, in bits.
     #[inline]
-    pub(super) fn end(&self) -> u64 {
+    pub fn end(&self) -> u64 {
         self.end
     }
 
@@ -94,7 +89,7 @@ impl<'a> RowBits<'a> {
     /// zeros, without end; so a window that reaches there knows all 64 bits. Otherwise it knows 57 or
     /// more. `position` is at most the row's end.
     #[inline(always)]
-    pub(super) fn window(&self, position: u64) -> (u64, u32) {
+    pub fn window(&self, position: u64) -> (u64, u32) {
         let shift = (position % 8) as u32;
         let bits = self.load((position / 8) as usize) >> shift;
         let known = 64 - shift;
@@ -104,13 +99,13 @@ impl<'a> RowBits<'a> {
 
     /// 57 bits or more from `position` on, whether they are the row's or not.
     #[inline(always)]
-    pub(super) fn bits(&self, position: u64) -> u64 {
+    pub fn bits(&self, position: u64) -> u64 {
         self.load((position / 8) as usize) >> (position % 8)
     }
 
     /// The bytes from `index` on, those behind the row too; none where there are not so many.
     #[inline(always)]
-    pub(super) fn bytes_from(&self, index: usize) -> &'a [u8] {
+    pub fn bytes_from(&self, index: usize) -> &'a [u8] {
         self.bytes.get(index..).unwrap_or_default()
     }
 

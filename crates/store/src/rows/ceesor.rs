@@ -17,7 +17,7 @@ use std::ops::ControlFlow;
 
 /// Offsets to the source by magnitude, in bits that grow along the row. It has no parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CeesorCode;
+pub(super) struct CeesorCode;
 
 /// Greatest width of a magnitude.
 const WIDTH_MAX: u32 = 32;
@@ -29,12 +29,7 @@ pub(super) fn sort_key(source: u32, target: u32) -> (u32, bool) {
 
 impl CeesorCode {
     /// Appends the row of these targets, which come in the order of [`sort_key`], without the source.
-    pub(super) fn encode(
-        &self,
-        source: u32,
-        targets: impl Iterator<Item = u32>,
-        out: &mut BitWriter,
-    ) {
+    pub fn encode(&self, source: u32, targets: impl Iterator<Item = u32>, out: &mut BitWriter) {
         let mut width = 1;
         for target in targets {
             debug_assert_ne!(target, source, "a self-loop is a flag of the index");
@@ -50,7 +45,7 @@ impl CeesorCode {
 
     /// Folds the neighbours, by growing magnitude, until `step` breaks.
     #[inline]
-    pub(super) fn try_fold<A>(
+    pub fn try_fold<A>(
         &self,
         source: u32,
         row: RowBits<'_>,

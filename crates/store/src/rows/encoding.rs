@@ -1,7 +1,9 @@
 //! The choice of an encoding, and the one place that acts on it.
 
 use super::bits::{BitWriter, RowBits};
-use super::{CeesorCode, GapCode, PlainCode, ceesor};
+use super::ceesor::{self, CeesorCode};
+use super::gap::GapCode;
+use super::plain::PlainCode;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
@@ -32,7 +34,7 @@ impl RowEncoding {
     }
 
     /// Bytes of the parameters of a chunk.
-    pub fn parameters_size(self) -> usize {
+    pub(super) fn parameters_size(self) -> usize {
         if self == Self::Gap { GapCode::SIZE } else { 0 }
     }
 
@@ -42,7 +44,7 @@ impl RowEncoding {
     }
 
     /// Whether a row can hold the source itself. If not, a self-loop has to be kept elsewhere.
-    pub fn holds_loops(self) -> bool {
+    pub(super) fn holds_loops(self) -> bool {
         self != Self::Ceesor
     }
 
@@ -56,7 +58,7 @@ impl RowEncoding {
 
     /// Brings the edges (target, weight) of `source` into the order of a stored row, in place. Edges
     /// that are equal but for their weights stay as they come.
-    pub fn sort<W>(self, source: u32, edges: &mut [(u32, W)]) {
+    pub(super) fn sort<W>(self, source: u32, edges: &mut [(u32, W)]) {
         match self {
             Self::Plain | Self::Gap => edges.sort_by_key(|edge| edge.0),
             Self::Ceesor => edges.sort_by_key(|edge| ceesor::sort_key(source, edge.0)),
@@ -66,7 +68,7 @@ impl RowEncoding {
 
 /// An encoding with the parameters of a chunk: what it takes to write or read its rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RowCode {
+pub(super) enum RowCode {
     /// See [`RowEncoding::Plain`].
     Plain(PlainCode),
     /// See [`RowEncoding::Ceesor`].

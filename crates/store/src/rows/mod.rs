@@ -27,12 +27,8 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub use bits::{BitWriter, RowBits};
 pub use build::{RowsConfig, build};
-pub use ceesor::CeesorCode;
-pub use encoding::{RowCode, RowEncoding};
-pub use gap::GapCode;
+pub use encoding::RowEncoding;
 pub use index::{IndexWalk, RowExtent};
 pub use opened::Rows;
-pub use plain::PlainCode;
 pub use reader::{Row, RowBatch, RowReader};

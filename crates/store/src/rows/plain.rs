@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 /// Ids of `ceil(log2 V)` bits each, at least 1, ascending: `degree * ceil(log2 V)` bits a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlainCode {
+pub(super) struct PlainCode {
     width: u32,
 }
 
@@ -16,7 +16,7 @@ impl PlainCode {
     }
 
     /// Appends the row of these targets, which come ascending.
-    pub(super) fn encode(&self, targets: impl Iterator<Item = u32>, out: &mut BitWriter) {
+    pub fn encode(&self, targets: impl Iterator<Item = u32>, out: &mut BitWriter) {
         for target in targets {
             out.write(u64::from(target), self.width);
         }
@@ -25,7 +25,7 @@ impl PlainCode {
     /// Folds the neighbours until `step` breaks. A load, a shift and a mask each, none waiting for
     /// another.
     #[inline]
-    pub(super) fn try_fold<A>(
+    pub fn try_fold<A>(
         &self,
         row: RowBits<'_>,
         vertex_count: u32,

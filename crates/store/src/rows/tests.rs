@@ -1,6 +1,7 @@
 //! Rows come back in every encoding, take what is documented, and stay within bounds when damaged.
 
-use super::{BitWriter, RowBits, RowCode, RowEncoding};
+use super::bits::{BitWriter, RowBits};
+use super::encoding::{RowCode, RowEncoding};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{ControlFlow, Range};

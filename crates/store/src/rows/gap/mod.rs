@@ -38,7 +38,7 @@ const NEAR_GAIN_MIN: u64 = 33;
 
 /// Sorted neighbours as gaps, in codes fitted to a chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GapCode {
+pub(super) struct GapCode {
     first: Widths,
     near: Widths,
     far: Widths,
@@ -136,12 +136,7 @@ impl GapCode {
     }
 
     /// Appends the row of these targets, which come ascending and are among those fitted to.
-    pub(super) fn encode(
-        &self,
-        source: u32,
-        targets: impl Iterator<Item = u32>,
-        out: &mut BitWriter,
-    ) {
+    pub fn encode(&self, source: u32, targets: impl Iterator<Item = u32>, out: &mut BitWriter) {
         let frame = self.frame(source);
         let mut previous = None;
         let mut ranks = Vec::new();
@@ -170,7 +165,7 @@ impl GapCode {
 
     /// Folds the neighbours, ascending, until `step` breaks.
     #[inline(always)]
-    pub(super) fn try_fold<A>(
+    pub fn try_fold<A>(
         &self,
         source: u32,
         row: RowBits<'_>,
