@@ -104,6 +104,7 @@ impl<'a> RowBits<'a> {
     }
 
     /// The bytes from `index` on, those behind the row too; none where there are not so many.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub fn bytes_from(&self, index: usize) -> &'a [u8] {
         self.bytes.get(index..).unwrap_or_default()

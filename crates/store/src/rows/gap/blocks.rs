@@ -6,7 +6,9 @@
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
+#[cfg(target_arch = "x86_64")]
+use std::ops::Range;
 
 use super::{Codes, Frame, GapCode};
 use crate::rows::bits::RowBits;
@@ -116,6 +118,10 @@ impl ReadBlock for InBlocks<'_> {
 }
 
 /// How far a block may go.
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    expect(dead_code, reason = "only a processor that reads blocks looks at it")
+)]
 #[derive(Clone, Copy)]
 pub(super) struct Bounds {
     /// It ends with the first number that is not less.
@@ -138,6 +144,7 @@ fn is_supported() -> bool {
 }
 
 /// 0, 1, 2, and so on.
+#[cfg(target_arch = "x86_64")]
 const PLACES: [u8; 64] = {
     let mut places = [0; 64];
     let mut place = 0;
@@ -149,6 +156,7 @@ const PLACES: [u8; 64] = {
 };
 
 /// For each byte of 8 words, the lowest of its word, counted from the start of its 16 bytes.
+#[cfg(target_arch = "x86_64")]
 const LOWEST: [u8; 64] = {
     let mut lowest = PLACES;
     let mut place = 0;

@@ -272,6 +272,7 @@ impl<'a> Codes<'a> {
     }
 
     /// Goes on with the class at `front` and the rank before `back`.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn go_to(&mut self, front: u64, back: u64) {
         (self.stops, self.front, self.back) = (0, front, back);
