@@ -2,9 +2,12 @@
 
 use super::bits::{BitWriter, RowBits};
 use super::encoding::{RowCode, RowEncoding};
+use super::gap::GapCode;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{ControlFlow, Range};
+use std::sync::Once;
+use tegula_testkit::data::skip;
 
 /// Sources with their targets, sorted by id.
 type Rows = Vec<(u32, Vec<u32>)>;
@@ -75,6 +78,10 @@ fn decode(
     let (found, ended) = visit(code);
     // What a processor reads several at a time, it reads as it does one by one, damaged or not.
     if let RowCode::Gap(code) = code {
+        static SKIPPED: Once = Once::new();
+        if !GapCode::has_blocks() {
+            SKIPPED.call_once(|| skip("this processor reads gaps one by one"));
+        }
         let one_by_one = RowCode::Gap(Box::new(code.one_by_one()));
         let (expected, end_expected) = visit(&one_by_one);
         assert_eq!((&found, &ended), (&expected, &end_expected));

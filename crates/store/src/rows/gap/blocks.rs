@@ -130,7 +130,7 @@ pub(super) struct Bounds {
     pub vertex_count: u32,
 }
 
-fn is_supported() -> bool {
+pub(super) fn is_supported() -> bool {
     #[cfg(target_arch = "x86_64")]
     return is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")

@@ -131,6 +131,12 @@ impl GapCode {
         Self { blocks: None, ..self.clone() }
     }
 
+    /// Whether this processor reads several gaps at a time.
+    #[cfg(test)]
+    pub(super) fn has_blocks() -> bool {
+        blocks::is_supported()
+    }
+
     fn frame(&self, source: u32) -> Frame {
         Frame::new(source, self.has_loops, self.has_duplicates)
     }
