@@ -11,12 +11,15 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
-use rustix::io::{Errno, retry_on_intr};
+use rustix::io::Errno;
 use tempfile::Builder;
 
 use crate::error::{Error, Result};
+use crate::progress::Cancel;
 
 /// All of this process.
 static ALL: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -24,6 +27,8 @@ static ALL: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 const ATTEMPTS: usize = 1000;
 /// Names that are tried, should others take each for a leftover before it is locked.
 const NAMES_MAX: usize = 100;
+/// Between two looks at a lock that another holds.
+const LOCK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A file or folder under a hidden name. Dropping it removes whatever has that name then; renaming
 /// it makes it last.
@@ -160,10 +165,18 @@ pub(crate) fn lock(path: &Path) -> io::Result<Option<File>> {
 }
 
 /// The same, once whoever holds the lock has let go of it.
-pub(crate) fn wait_for_lock(path: &Path) -> io::Result<Option<File>> {
-    let file = File::open(path)?;
-    let is_locked = has_locked(retry_on_intr(|| flock(&file, FlockOperation::LockExclusive)))?;
-    Ok(is_locked.then_some(file))
+///
+/// # Errors
+/// Those of locking; [`Error::Cancelled`].
+pub(crate) fn wait_for_lock(path: &Path, cancel: &Cancel) -> Result<Option<File>> {
+    loop {
+        cancel.check()?;
+        match lock(path) {
+            // Who waits within the call is not to be cancelled.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(LOCK_INTERVAL),
+            locked => return locked.map_err(Error::io("lock", path)),
+        }
+    }
 }
 
 /// Tells a file system that has no locks from a lock that is refused.
@@ -292,6 +305,26 @@ mod tests {
                 is_done.store(number == 1999 || !matches!(made, Ok(true)), Ordering::Relaxed);
                 assert!(made.unwrap());
             }
+        });
+    }
+
+    #[test]
+    fn whoever_waits_for_a_lock_gets_it_or_is_cancelled() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("g");
+        fs::write(&path, "text").unwrap();
+        let wait = |cancel: &Cancel| wait_for_lock(&path, cancel);
+        let cancel = Cancel::default();
+        let held = wait(&cancel).unwrap();
+        assert!(held.is_some());
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| wait(&Cancel::default()));
+            let cancelled = scope.spawn(|| wait(&cancel));
+            cancel.cancel();
+            assert!(matches!(cancelled.join().unwrap(), Err(Error::Cancelled)));
+            assert!(!waiting.is_finished());
+            drop(held);
+            assert!(waiting.join().unwrap().unwrap().is_some());
         });
     }
 

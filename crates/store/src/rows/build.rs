@@ -55,8 +55,7 @@ pub fn build(
 ) -> Result<Manifest> {
     // The manifest is what a build replaces: two at once would mix their files.
     let path = graph.directory().join(file_names::MANIFEST);
-    let _locked = temporary::wait_for_lock(&path).map_err(Error::io("lock", &path))?;
-    cancel.check()?;
+    let _locked = temporary::wait_for_lock(&path, cancel)?;
     let found = Manifest::read(graph.directory())?;
     if found.rows.is_some() {
         return Ok(found);
