@@ -1,7 +1,7 @@
 //! Rows hold what the edge list holds, whatever the encoding, the budget and the number of workers, and
 //! every damage to them is found.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -165,6 +165,26 @@ fn a_build_that_does_not_fit_the_budget_says_so_and_leaves_the_graph_alone() {
     assert!(
         RowReader::open(&open(&directory), false, 1 << 20, &Targets::default()).unwrap().is_none()
     );
+}
+
+#[test]
+fn a_build_whose_files_cannot_all_be_moved_takes_back_those_that_were() {
+    let folder = tempfile::tempdir().unwrap();
+    let directory = imported(folder.path(), &dense_edges(3, 900, 50), true);
+    // A file cannot take the place of a folder.
+    let obstacle = directory.join("rows.index");
+    fs::create_dir(&obstacle).unwrap();
+    let names = || {
+        let entries = fs::read_dir(&directory).unwrap();
+        entries.map(|entry| entry.unwrap().file_name()).collect::<BTreeSet<_>>()
+    };
+    let before = names();
+    let built = build_rows(&open(&directory), &config(RowEncoding::Gap, 64 << 20, 1));
+    assert!(matches!(built, Err(Error::Io { path, .. }) if path == obstacle));
+    assert_eq!(names(), before);
+    fs::remove_dir(&obstacle).unwrap();
+    build_rows(&open(&directory), &config(RowEncoding::Gap, 64 << 20, 1)).unwrap();
+    verify(&directory).unwrap();
 }
 
 /// A graph with rows, its directory, and what is in its files.

@@ -108,16 +108,21 @@ fn commit(graph: &Graph, folder: Temporary, manifest: &Manifest) -> Result<()> {
         let replaced = io::Error::other("another graph has taken its place; try again");
         return Err(Error::io("add rows to", directory)(replaced));
     }
-    for name in [file_names::ROWS, file_names::ROW_WEIGHTS, file_names::ROW_INDEX] {
-        if manifest.file(name).is_some() {
-            // What has that name already is no part of the graph: its manifest names no rows.
-            fs::rename(folder.path().join(name), directory.join(name))
-                .map_err(Error::io("write", directory.join(name)))?;
-        }
-    }
+    let names = [file_names::ROWS, file_names::ROW_WEIGHTS, file_names::ROW_INDEX];
+    let names = names.into_iter().filter(|name| manifest.file(name).is_some());
+    // What has such a name already is no part of the graph: its manifest names no rows.
+    let moved = names.clone().try_for_each(|name| {
+        let place = directory.join(name);
+        fs::rename(folder.path().join(name), &place).map_err(Error::io("write", place))
+    });
     drop(folder);
-    temporary::sync_folder(directory)?;
-    manifest.replace(directory)?;
+    let replaced = moved
+        .and_then(|()| temporary::sync_folder(directory))
+        .and_then(|()| manifest.replace(directory));
+    if replaced.is_err() {
+        names.for_each(|name| drop(fs::remove_file(directory.join(name))));
+    }
+    replaced?;
     temporary::sync_folder(directory)
 }
 
