@@ -85,7 +85,7 @@ impl RunArgs {
     pub fn build_rows(&self, graph: Graph, session: &Session) -> Result<Graph> {
         session.note("The graph has no rows yet; they are built once.");
         let budget = self.reading.budget.bytes();
-        let held = PROCESS_OVERHEAD + 4 * u64::from(graph.vertex_count()) + budget / 4;
+        let held = PROCESS_OVERHEAD + budget / 4;
         let config = RowsConfig {
             encoding: RowEncoding::default(),
             memory: budget.saturating_sub(held),

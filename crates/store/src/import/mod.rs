@@ -224,8 +224,7 @@ fn build_rows(
     // What the tiles are read into comes out of the same budget.
     let reader = Reader::open(Backend::Auto, Pool::new(run.memory / 4))?;
     let graph = Graph::open(directory, &reader, Caching::PageCache)?;
-    let degrees = 4 * u64::from(graph.vertex_count());
-    let memory = (run.memory - run.memory / 4).saturating_sub(degrees + graph.tile_bytes() / 256);
+    let memory = run.memory - run.memory / 4;
     let config = RowsConfig { encoding, memory, threads: run.threads };
     let manifest = rows::build(&graph, &config, run.progress, run.cancel)?;
     report.files = manifest.files;

@@ -14,6 +14,7 @@ use std::ops::Range;
 use super::bits::BitWriter;
 use super::encoding::{RowCode, RowEncoding};
 use super::index::{CHUNK_EDGES_MAX, CHUNK_LOG2_MAX, ChunkRows};
+use super::opened::Rows;
 use super::writer::{EncodedChunk, RowsWriter};
 use crate::error::{Error, Result};
 use crate::graph::{FORMAT_VERSION, Graph, Manifest, RowLayout, file_names};
@@ -28,7 +29,7 @@ use crate::workers::map_in_order;
 pub struct RowsConfig {
     /// How neighbours are coded.
     pub encoding: RowEncoding,
-    /// Bytes that the work may take, the graph's own tables aside.
+    /// Bytes that the work may take, the table of tiles included; what tiles are read into is aside.
     pub memory: u64,
     /// Workers.
     pub threads: usize,
@@ -75,9 +76,11 @@ fn build_weighted<W: EdgeWeight>(
 ) -> Result<Manifest> {
     let degrees = graph.out_degrees()?;
     let chunks = plan_chunks(&degrees);
-    let groups = plan_groups::<W>(&chunks, &degrees, config)?;
+    let index_size = Rows::size_expected(graph);
+    let held = (size_of_val(&degrees[..]) + size_of_val(graph.tiles())) as u64 + index_size;
+    let groups = plan_groups::<W>(&chunks, &degrees, config, held)?;
     let folder = Temporary::folder(&graph.directory().join(file_names::ROWS))?;
-    let mut writer = RowsWriter::create(folder.path(), W::IS_WEIGHTED)?;
+    let mut writer = RowsWriter::create(folder.path(), W::IS_WEIGHTED, index_size)?;
     progress.begin("building rows", Some(graph.edge_count()), Unit::Edges);
     let make = |group: usize| {
         let chunks = &chunks[groups[group].clone()];
@@ -154,15 +157,16 @@ fn edges_of(degrees: &[u32], sources: &Range<u32>) -> u64 {
     degrees.iter().map(|&degree| u64::from(degree)).sum()
 }
 
-/// Groups of chunks that a worker holds at a time.
+/// Groups of chunks that a worker holds at a time, beside the `held` bytes that all of the work takes.
 fn plan_groups<W: EdgeWeight>(
     chunks: &[Range<u32>],
     degrees: &[u32],
     config: &RowsConfig,
+    held: u64,
 ) -> Result<Vec<Range<usize>>> {
     let threads = config.threads.max(1) as u64;
     let all: u64 = degrees.iter().map(|&degree| u64::from(degree)).sum();
-    let share = config.memory / threads;
+    let share = config.memory.saturating_sub(held) / threads;
     // Edges in their places, and again as they are encoded.
     let edge_size = (size_of::<(u32, W)>() + size_of::<(u32, W)>() / 2 + 2) as u64;
     let size = |edges: u64, sources: u64| {
@@ -176,7 +180,7 @@ fn plan_groups<W: EdgeWeight>(
         let needed = size(edges_here, sources_here);
         if needed > share {
             let what = format!("building the row of a vertex with {edges_here} edges");
-            let (needed, budget) = (needed * threads, config.memory);
+            let (needed, budget) = (held + needed * threads, config.memory);
             return Err(Error::OverBudget { what, needed, budget });
         }
         (edges, sources) = (edges + edges_here, sources + sources_here);

@@ -65,8 +65,9 @@ fn entry(name: &str, summary: BlockFileSummary) -> FileEntry {
 }
 
 impl RowsWriter {
-    /// Begins the files in a folder that has none of them.
-    pub fn create(directory: &Path, is_weighted: bool) -> Result<RowsWriter> {
+    /// Begins the files in a folder that has none of them. The index is held until the end: in `index_size`
+    /// bytes, if they are enough.
+    pub fn create(directory: &Path, is_weighted: bool, index_size: u64) -> Result<RowsWriter> {
         let weights = if is_weighted {
             Some(PagedFile::create(directory, file_names::ROW_WEIGHTS)?)
         } else {
@@ -77,7 +78,7 @@ impl RowsWriter {
             weights,
             index: directory.join(file_names::ROW_INDEX),
             records: Vec::new(),
-            words: Vec::new(),
+            words: Vec::with_capacity(index_size as usize / size_of::<u64>()),
             edges: 0,
         })
     }
