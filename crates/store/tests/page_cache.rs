@@ -173,7 +173,7 @@ fn several_threads_share_a_cache_of_a_few_pages_and_none_waits_for_ever() {
 fn each_page_is_read_once_where_all_fit() {
     let file = Pages::new(256 * PAGE);
     for backend in file.backends() {
-        let cache = file.cache(backend.clone(), 256 * PAGE, &single_pages());
+        let cache = file.cache(backend.clone(), 257 * PAGE, &single_pages());
         assert!(cache.fits());
         let mut ranges = rows(&file, 100);
         Dice(3).shuffle(&mut ranges);
@@ -184,6 +184,21 @@ fn each_page_is_read_once_where_all_fit() {
         assert_eq!((statistics.requests, statistics.pages_read), (256, 256));
         assert_eq!(statistics.bytes_past, 0);
     }
+}
+
+#[test]
+fn what_pages_are_found_by_is_part_of_the_capacity() {
+    let file = Pages::new(256 * PAGE);
+    let [_, _, memory] = file.backends();
+    let cache_of = |pages: u64| file.cache(memory.clone(), pages * PAGE, &single_pages());
+    assert!(!cache_of(256).fits());
+    let all = cache_of(257);
+    assert!(all.fits() && all.capacity() == 256 * PAGE);
+    let some = cache_of(200);
+    let pages = some.capacity() / PAGE;
+    assert!(some.capacity() + 100 * pages <= 200 * PAGE && pages > 180, "{pages} pages");
+    let enough = PageCache::capacity_max(file.len());
+    assert!(file.cache(memory.clone(), enough, &Targets::default()).fits());
 }
 
 #[test]

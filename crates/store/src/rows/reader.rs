@@ -67,8 +67,7 @@ impl RowReader {
     /// Bytes of a cache that holds all rows, and their weights where they are wanted.
     pub fn cache_size_max(graph: &Graph, has_weights: bool) -> u64 {
         let size = |name| graph.manifest().file(name).map_or(0, |file| file.bytes);
-        // Room for pages that are widened to whole requests.
-        let all = |bytes: u64| bytes + bytes / 8 + RowReader::CACHE_SIZE_MIN;
+        let all = |bytes: u64| PageCache::capacity_max(bytes) + RowReader::CACHE_SIZE_MIN;
         let weights = if has_weights { all(size(file_names::ROW_WEIGHTS)) } else { 0 };
         all(size(file_names::ROWS)) + weights
     }

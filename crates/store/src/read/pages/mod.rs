@@ -41,11 +41,12 @@ pub use state::PageStatistics;
 pub use targets::Targets;
 
 use super::block_file::BlockFile;
+use super::buffer::GRID;
 use super::pool::Pool;
 use super::reader::{Reader, Request};
 use plan::Plan;
 use run::Run;
-use state::{Purpose, State};
+use state::{Purpose, RUN_SIZE, State};
 
 /// Pages of a random read, with those of gaps, that fit the bytes in flight.
 const RANDOM_PAGES: u64 = 4;
@@ -67,6 +68,9 @@ pub struct PageCache {
 const SMALL_RUN_PAGES: u64 = 8;
 /// Bytes of a run at the most in a cache that lets go of none.
 const KEPT_RUN_SIZE: u64 = 2 << 20;
+
+/// Bytes a page of the table of what has arrived, in a cache that lets go of none.
+const KEPT_SIZE: u64 = size_of::<OnceLock<Arc<Run>>>() as u64;
 
 /// The runs that have arrived in a cache that lets go of none: found without a lock.
 struct Kept {
@@ -111,19 +115,35 @@ impl PageCache {
     /// Bytes that can be read behind every range from [`Pinned::padded`].
     pub const SLACK: usize = 8;
 
-    /// An empty cache of at most `capacity` bytes, rounded down to whole pages of 4096. What it
-    /// reads has memory of its own; the pool of the file's reader is used only for what finds no
-    /// room. Beside the capacity it takes 4 bytes a page of the file, and 16 more where it fits.
+    /// The capacity in which a file of `len` bytes [fits](PageCache::fits), whatever the targets.
+    pub fn capacity_max(len: u64) -> u64 {
+        let pages = len.div_ceil(GRID as u64);
+        pages * (GRID as u64 + KEPT_SIZE) + len / 8
+    }
+
+    /// An empty cache that takes `capacity` bytes at most, for pages and for what it finds them by,
+    /// and beside that 4 bytes a page of the file. What it reads has memory of its own; the pool of
+    /// the file's reader is used only for what finds no room.
     ///
     /// # Errors
     /// [`Error::Limit`](crate::Error::Limit) for a file of more than 2^32 - 2 pages.
     pub fn new(file: &BlockFile, capacity: u64, targets: &Targets) -> Result<PageCache> {
         let page_log2 = file.block_len().trailing_zeros();
-        let reader = file.reader().with_pool(Pool::new(capacity));
-        let capacity = reader.pool().budget();
+        let pages = file.len().div_ceil(file.block_len());
         let in_pages = |bytes: u64| bytes >> page_log2;
         // Four requests at least fit the capacity, so that one may be used while others come.
-        let run_pages = in_pages(targets.request_bytes_max.min(capacity / 4)).max(1);
+        let run_pages =
+            |capacity: u64| in_pages(targets.request_bytes_max.min(capacity / 4)).max(1);
+        // A request of many pages may get an eighth more memory than it asks for.
+        let waste = if run_pages(capacity) <= SMALL_RUN_PAGES { 0 } else { file.len() / 8 };
+        let fits = (pages << page_log2) + waste + pages * KEPT_SIZE <= capacity;
+        let capacity = match fits {
+            true => capacity - pages * KEPT_SIZE,
+            // At worst, each page is a run of its own.
+            false => capacity / (file.block_len() + RUN_SIZE) * file.block_len(),
+        };
+        let reader = file.reader().with_pool(Pool::new(capacity));
+        let run_pages = run_pages(capacity);
         let requests = targets.random_requests.max(1) as usize;
         // Few bytes suffice in sequence; that must not hold up random reads of some pages each.
         let bytes_min = (requests as u64 * RANDOM_PAGES) << page_log2;
@@ -134,11 +154,10 @@ impl PageCache {
             run_pages,
             gap_pages: in_pages(targets.gap_bytes_max),
         };
-        let pages = file.len().div_ceil(file.block_len());
         let state = Mutex::new(State::new(pages)?);
         let mut cache =
             PageCache { file: file.clone(), reader, page_log2, limits, state, kept: None };
-        if cache.fits() {
+        if fits {
             // Where all is kept, large runs cost the least: huge pages of memory hold them.
             if run_pages > SMALL_RUN_PAGES {
                 cache.limits.run_pages = run_pages.max(in_pages(KEPT_RUN_SIZE.min(capacity / 4)));
@@ -165,10 +184,7 @@ impl PageCache {
 
     /// Whether the whole file finds room, so that nothing that is read is ever read again.
     pub fn fits(&self) -> bool {
-        // A request of many pages may get an eighth more memory than it asks for.
-        let is_small = self.limits.run_pages <= SMALL_RUN_PAGES;
-        let waste = if is_small { 0 } else { self.file.len() / 8 };
-        self.file.len().next_multiple_of(1 << self.page_log2) + waste <= self.capacity()
+        self.kept.is_some()
     }
 
     /// What was asked of the cache so far.

@@ -92,6 +92,10 @@ struct Slot {
     is_miss: bool,
 }
 
+/// Bytes that a run takes beside its pages: itself, with the two counts of an `Arc`, and its slot.
+pub(super) const RUN_SIZE: u64 =
+    (size_of::<[usize; 2]>() + size_of::<Run>() + size_of::<Slot>()) as u64;
+
 impl State {
     pub(super) fn new(pages: u64) -> Result<State> {
         let limit = u64::from(u32::MAX) - 1;
