@@ -202,6 +202,22 @@ fn what_pages_are_found_by_is_part_of_the_capacity() {
 }
 
 #[test]
+fn about_a_mib_of_ranges_that_cross_requests_is_copied_at_a_time() {
+    let file = Pages::new(600 * PAGE);
+    let [_, _, memory] = file.backends();
+    let cache = file.cache(memory, 700 * PAGE, &single_pages());
+    cache.fill(&Cancel::default()).expect("all of it");
+    let mut pinned = Pinned::default();
+    let within: Vec<_> = (0..599).map(|page| page * PAGE..page * PAGE + PAGE / 2).collect();
+    assert_eq!(cache.get_batch(&within, &mut pinned).expect("all"), 599);
+    let across: Vec<_> = (0..599).map(|page| page * PAGE + 1..(page + 2) * PAGE).collect();
+    let taken = cache.get_batch(&across, &mut pinned).expect("some") as u64;
+    let bytes = taken * (2 * PAGE - 1);
+    assert!(bytes > 1 << 19 && bytes <= Pinned::size_max(2 * PAGE - 1), "{taken} ranges");
+    file.assert_got(&cache, &across, &mut pinned);
+}
+
+#[test]
 fn a_filled_cache_reads_nothing_more() {
     let file = Pages::new(500 * PAGE + 9);
     for backend in file.backends() {

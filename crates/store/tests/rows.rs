@@ -453,6 +453,23 @@ fn vertices_without_edges_have_a_place_between_their_neighbours_and_no_bytes() {
 }
 
 #[test]
+fn the_longest_row_is_known_before_it_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let hub = (0..90_000).map(|target| (70_000, target, 1.0));
+    let edges: Vec<_> = hub.chain((0..90_000).map(|source| (source, 7, 1.0))).collect();
+    let directory = imported(folder.path(), &edges, true);
+    build_rows(&open(&directory), &config(RowEncoding::Plain, 64 << 20, 1)).unwrap();
+    let rows = Rows::open(&open(&directory)).unwrap().unwrap();
+    let row = rows.extent(VertexId(70_000));
+    for (has_weights, bytes) in [(true, row.weight_bytes()), (false, 0..0)] {
+        let longest = row.bytes().end - row.bytes().start + bytes.end - bytes.start;
+        let others = (1 + u64::from(has_weights)) << 20;
+        let found = rows.batch_size(has_weights) - others;
+        assert!((longest..longest + (16 << 10)).contains(&found), "{found}, not {longest}");
+    }
+}
+
+#[test]
 fn a_manifest_that_names_rows_that_are_not_there_is_refused() {
     let (_folder, directory) = with_rows(RowEncoding::Gap, true);
     for name in ["rows.data", "rows.index", "rows.weights"] {

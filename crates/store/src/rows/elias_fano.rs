@@ -211,6 +211,17 @@ pub(super) fn sample(shape: Shape, words: &[u64], samples: &mut Vec<u32>) -> Res
     Err(format!("{seen} numbers instead of {}", shape.count))
 }
 
+/// A bound on how much a number exceeds the one before it: about 128 times what they do on average, or what
+/// they do at the most. Looks at the bitmap by words.
+pub(super) fn step_max(shape: Shape, words: &[u64]) -> u64 {
+    let high = &words[shape.low_words..];
+    let empty = high.chunk_by(|word, next| (*word == 0) == (*next == 0)).filter(|run| run[0] == 0);
+    let words = empty.map(<[u64]>::len).max().unwrap_or(0) as u64;
+    // A high part grows by one for each zero between the bits of two numbers: in those words, and in the ones
+    // before and behind them.
+    (64 * (words + 2)).saturating_mul(1 << shape.low_bits)
+}
+
 /// The place of the set bit number `rank` of a word that has more than `rank` of them.
 fn select_in_word(word: u64, rank: u32) -> u32 {
     select(word, sums_of_bytes(word), rank)
@@ -300,6 +311,7 @@ mod tests {
             let before = if index == 0 { 0 } else { numbers[index - 1] };
             let found = view.walk_to(index, &mut Walk::default());
             assert_eq!(found, (before, number), "number {index}");
+            assert!(number - before <= step_max(shape, &words[1..]), "number {index}");
         }
         for step in [1, 2, 7, 16, 17, 40] {
             let mut walk = Walk::default();
@@ -320,6 +332,16 @@ mod tests {
         check(&[5; 200], 1 << 40);
         check(&(0..1000).collect::<Vec<_>>(), 999);
         check(&[vec![0; 300], vec![1 << 20; 300]].concat(), 1 << 20);
+    }
+
+    #[test]
+    fn the_bound_of_steps_is_close_where_one_is_long() {
+        let numbers: Vec<u64> =
+            (0..2000).map(|index| index * 50 + index / 1000 * 900_000).collect();
+        let mut words = Vec::new();
+        let shape = write(&numbers, 999_950, &mut words);
+        let bound = step_max(shape, &words);
+        assert!((900_050..1_000_000).contains(&bound), "{bound}");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::ops::Range;
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-use super::elias_fano::{EliasFano, Shape, Walk, sample, write};
+use super::elias_fano::{EliasFano, Shape, Walk, sample, step_max, write};
 use super::encoding::{RowCode, RowEncoding};
 use crate::ids::VertexId;
 
@@ -153,6 +153,8 @@ pub(super) struct RowIndex {
     first_chunks: Vec<u32>,
     words: Vec<u64>,
     samples: Vec<u32>,
+    /// Bits and weights of any row at the most.
+    row_max: (u64, u64),
 }
 
 /// Where a walk through the index has come to.
@@ -208,7 +210,8 @@ impl RowIndex {
         let base = record_words as usize;
         let records = <[ChunkRecord]>::ref_from_bytes(words[..base].as_bytes())
             .map_err(|error| error.to_string())?;
-        let mut loading = Loading { words: &words, base, taken: base, samples: Vec::new() };
+        let mut loading =
+            Loading { words: &words, base, taken: base, samples: Vec::new(), row_max: (0, 0) };
         let mut next = ChunkRecord::default();
         let mut chunks = Vec::with_capacity(records.len());
         let mut first_chunks = Vec::new();
@@ -231,9 +234,15 @@ impl RowIndex {
         {
             return Err("the chunks are not all of the graph".to_owned());
         }
-        let samples = loading.samples;
+        let (samples, row_max) = (loading.samples, loading.row_max);
         first_chunks.push(chunks.len() as u32);
-        Ok(RowIndex { chunks, first_chunks, words, samples })
+        Ok(RowIndex { chunks, first_chunks, words, samples, row_max })
+    }
+
+    /// Bounds on the bits of a row and on its weights. Of rows as long as others, 128 times that; of longer
+    /// ones, about the longest.
+    pub fn row_max(&self) -> (u64, u64) {
+        self.row_max
     }
 
     /// A chunk.
@@ -343,6 +352,7 @@ struct Loading<'a> {
     base: usize,
     taken: usize,
     samples: Vec<u32>,
+    row_max: (u64, u64),
 }
 
 impl<'a> Loading<'a> {
@@ -384,9 +394,14 @@ impl<'a> Loading<'a> {
         } else {
             Some(self.sequence(rows, u64::from(source_count) - 1)?)
         };
-        let ends = self.ends(rows, data_bits)?;
-        let edge_ends =
-            if expected.is_weighted { Some(self.ends(rows, edge_count)?) } else { None };
+        let (ends, bits_max) = self.ends(rows, data_bits)?;
+        self.row_max.0 = self.row_max.0.max(bits_max);
+        let mut edge_ends = None;
+        if expected.is_weighted {
+            let (ends, edges_max) = self.ends(rows, edge_count)?;
+            self.row_max.1 = self.row_max.1.max(edges_max);
+            edge_ends = Some(ends);
+        }
         let loop_count = record.loop_count.get() as usize;
         let loops = (self.taken, loop_count);
         self.take(loop_count.div_ceil(4))?;
@@ -404,14 +419,18 @@ impl<'a> Loading<'a> {
         })
     }
 
-    /// A sequence whose last number is `last`: there is nothing behind the last row.
-    fn ends(&mut self, count: usize, last: u64) -> Result<Sequence, String> {
+    /// A sequence whose last number is `last`, for there is nothing behind the last row; and a bound on
+    /// the longest.
+    fn ends(&mut self, count: usize, last: u64) -> Result<(Sequence, u64), String> {
         let sequence = self.sequence(count, last)?;
         let words = &self.words[sequence.word..sequence.word + sequence.shape.words()];
         let view = EliasFano::new(sequence.shape, words, &self.samples[sequence.sample..]);
         let end =
             count.checked_sub(1).map_or(0, |index| view.walk_to(index, &mut Walk::default()).1);
-        if end == last { Ok(sequence) } else { Err(format!("its rows end at {end}, not {last}")) }
+        if end != last {
+            return Err(format!("its rows end at {end}, not {last}"));
+        }
+        Ok((sequence, step_max(sequence.shape, words).min(last)))
     }
 
     fn sequence(&mut self, count: usize, last: u64) -> Result<Sequence, String> {

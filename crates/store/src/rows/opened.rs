@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Graph, file_names};
 use crate::huge;
 use crate::ids::VertexId;
-use crate::read::BlockFile;
+use crate::read::{BlockFile, Pinned};
 
 /// The rows of a graph. Holds the index: about 1.2 bytes a vertex for rows of 60 bits, less than half
 /// as much again in a weighted graph.
@@ -102,6 +102,15 @@ impl Rows {
     /// Bits of an edge, on average; 0 in a graph without edges.
     pub fn bits_per_edge(&self) -> f64 {
         self.bit_count() as f64 / self.edge_count.max(1) as f64
+    }
+
+    /// Bytes that a [`RowBatch`](super::RowBatch) may take beside the cache that it is read through: a MiB
+    /// and the longest row, and as much of weights where they are read. Rather some KiB too many.
+    pub fn batch_size(&self, has_weights: bool) -> u64 {
+        let (bits, weights) = self.index.row_max();
+        let rows = Pinned::size_max(bits.div_ceil(8) + 1);
+        let has_weights = has_weights && self.weights.is_some();
+        rows + if has_weights { Pinned::size_max(4 * weights) } else { 0 }
     }
 
     /// Whether the neighbours of a vertex come by ascending id.

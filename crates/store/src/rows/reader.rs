@@ -94,14 +94,27 @@ impl RowReader {
     /// stored. `None` where the graph has no rows.
     ///
     /// # Errors
-    /// Those of [`Rows::open`].
+    /// Those of [`Rows::open`] and of [`PageCache::new`].
     pub fn open(
         graph: &Graph,
         has_weights: bool,
         cache_size: u64,
         targets: &Targets,
     ) -> Result<Option<RowReader>> {
-        let Some(rows) = Rows::open(graph)? else { return Ok(None) };
+        let rows = Rows::open(graph)?;
+        rows.map(|rows| RowReader::new(rows, has_weights, cache_size, targets)).transpose()
+    }
+
+    /// As [`RowReader::open`], of rows that are open.
+    ///
+    /// # Errors
+    /// Those of [`PageCache::new`].
+    pub fn new(
+        rows: Rows,
+        has_weights: bool,
+        cache_size: u64,
+        targets: &Targets,
+    ) -> Result<RowReader> {
         let weight_file = rows.weights().filter(|_| has_weights);
         let data_len = rows.data().len().max(1);
         let all = data_len + weight_file.map_or(0, |file| file.len());
@@ -109,7 +122,7 @@ impl RowReader {
         let weights =
             weight_file.map(|file| PageCache::new(file, share(file.len()), targets)).transpose()?;
         let pages = PageCache::new(rows.data(), share(data_len), targets)?;
-        Ok(Some(RowReader { pages, weights, rows, was_filled: AtomicBool::new(false) }))
+        Ok(RowReader { pages, weights, rows, was_filled: AtomicBool::new(false) })
     }
 
     /// The rows.

@@ -239,12 +239,12 @@ impl PageCache {
     /// together, and at least one, if there is one. What `pinned` held before is let go first. Pages
     /// that are not there are read now, those on their way are waited for; but behind an eighth of
     /// the reads that may be in flight it returns, so that the caller has others begun while it
-    /// works. Best called with 64 to 256 ranges by ascending start, alternating with
+    /// works. Ranges that cross from one request to another are copied, and it returns behind a MiB
+    /// of them. Best called with 64 to 256 ranges by ascending start, alternating with
     /// [`prefetch`](PageCache::prefetch).
     ///
-    /// Costs about 15 ns a range where all is held and neighbours share pages; ranges that cross
-    /// from one request to another are copied. Who holds another `Pinned` of this cache meanwhile
-    /// merely leaves less room.
+    /// Costs about 15 ns a range where all is held and neighbours share pages. Who holds another
+    /// `Pinned` of this cache meanwhile merely leaves less room.
     ///
     /// # Errors
     /// Those of reading, also of a page that was read ahead; the next call tries again.
@@ -324,7 +324,7 @@ impl PageCache {
                     return Ok(index);
                 }
             }
-            if pinned.on_their_way() >= self.limits.awaited {
+            if pinned.on_their_way() >= self.limits.awaited || pinned.is_full() {
                 return Ok(index + 1);
             }
         }

@@ -21,6 +21,8 @@ pub struct Pinned {
     /// Numbers of spans whose bytes do not lie together, or end too close to the end of a run.
     split: Vec<usize>,
     scratch: Vec<u8>,
+    /// Bytes that those will take there.
+    split_bytes: usize,
 }
 
 /// Where the bytes of a range are.
@@ -35,7 +37,15 @@ struct Span {
 
 const IN_SCRATCH: usize = usize::MAX;
 
+/// Bytes of split ranges behind which no further range is pinned, and that are kept for the next ones.
+const SPLIT_BYTES_MAX: usize = 1 << 20;
+
 impl Pinned {
+    /// Bytes of copies that it holds at the most, where no range has more than `len` bytes.
+    pub fn size_max(len: u64) -> u64 {
+        (SPLIT_BYTES_MAX + PageCache::SLACK) as u64 + len
+    }
+
     /// Ranges that are pinned.
     pub fn len(&self) -> usize {
         self.spans.len()
@@ -77,7 +87,9 @@ impl Pinned {
         self.on_their_way = 0;
         self.spans.clear();
         self.split.clear();
+        self.split_bytes = 0;
         self.scratch.clear();
+        self.scratch.shrink_to(SPLIT_BYTES_MAX);
     }
 
     fn source(&self, run: usize) -> &[u8] {
@@ -110,6 +122,11 @@ impl Pinned {
         self.on_their_way += 1;
     }
 
+    /// Whether no further range is to be pinned.
+    pub(super) fn is_full(&self) -> bool {
+        self.split_bytes >= SPLIT_BYTES_MAX
+    }
+
     /// Runs that have to be waited for.
     pub(super) fn on_their_way(&self) -> usize {
         self.on_their_way
@@ -118,20 +135,18 @@ impl Pinned {
     /// Adds a range whose bytes begin in run number `first` and end in the last run.
     pub(super) fn push_range(&mut self, range: &Range<u64>, first: usize) {
         let len = (range.end - range.start) as usize;
-        let Some(run) = self.runs.get(first).filter(|_| len > 0) else {
+        let run = self.runs.get(first).filter(|_| len > 0).map(|run| &run.range);
+        let start = run.map_or(0, |run| (range.start - run.start) as usize);
+        if run.is_none_or(|run| range.end + PageCache::SLACK as u64 > run.end) {
             self.split.push(self.spans.len());
-            self.spans.push(Span { run: first, start: 0, len });
-            return;
-        };
-        let start = (range.start - run.range.start) as usize;
-        if range.end + PageCache::SLACK as u64 > run.range.end {
-            self.split.push(self.spans.len());
+            self.split_bytes += len + PageCache::SLACK;
         }
         self.spans.push(Span { run: first, start, len });
     }
 
     /// Copies together what is split, once all runs are there.
     pub(super) fn assemble(&mut self) {
+        self.scratch.reserve_exact(self.split_bytes);
         for index in std::mem::take(&mut self.split) {
             let span = self.spans[index];
             let start = self.scratch.len();
@@ -158,6 +173,7 @@ impl Pinned {
         read: impl FnOnce(&mut [u8]) -> Result<()>,
     ) -> Result<()> {
         let start = self.scratch.len();
+        self.scratch.reserve_exact(len + PageCache::SLACK);
         self.scratch.resize(start + len + PageCache::SLACK, 0);
         read(&mut self.scratch[start..start + len])?;
         self.spans.push(Span { run: IN_SCRATCH, start, len });
