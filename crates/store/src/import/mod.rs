@@ -224,7 +224,8 @@ fn build_rows(
     // What the tiles are read into comes out of the same budget.
     let reader = Reader::open(Backend::Auto, Pool::new(run.memory / 4))?;
     let graph = Graph::open(directory, &reader, Caching::PageCache)?;
-    let memory = run.memory - run.memory / 4;
+    let workers = run.threads as u64 * Run::worker_bytes(graph.is_weighted());
+    let memory = run.memory - run.memory / 4 + workers;
     let config = RowsConfig { encoding, memory, threads: run.threads };
     let manifest = rows::build(&graph, &config, run.progress, run.cancel)?;
     report.files = manifest.files;

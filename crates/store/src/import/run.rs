@@ -42,10 +42,15 @@ impl Run<'_> {
             let needed = Run::MEMORY_MIN;
             return Err(Error::OverBudget { what: "an import".into(), needed, budget });
         }
-        let worker = if weighted { WORKER_BYTES_WEIGHTED } else { WORKER_BYTES };
+        let worker = Run::worker_bytes(weighted);
         let free = budget - PROCESS_BYTES;
         let threads = threads.clamp(1, (free / 2 / worker).max(1) as usize);
         Ok((free - threads as u64 * worker, threads))
+    }
+
+    /// Bytes of each worker that are not shared out: whatever comes behind the tiles may have them.
+    pub fn worker_bytes(weighted: bool) -> u64 {
+        if weighted { WORKER_BYTES_WEIGHTED } else { WORKER_BYTES }
     }
 
     /// Space for buckets of which `held` bytes stay in memory.
