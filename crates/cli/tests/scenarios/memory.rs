@@ -153,6 +153,14 @@ fn sparse_ids_are_imported_within_the_budget() {
     assert_imports(&shop, "g.bin64", 8 << 20);
 }
 
+#[test]
+fn rows_are_imported_within_the_budget() {
+    let shop = Shop::new();
+    shop.tegula("generate rmat --scale 19 --weighted -o g.wel").done();
+    assert_imports(&shop, "g.wel --layouts tiles,rows", 8 << 20);
+    assert_imports(&shop, "g.wel --layouts tiles,rows --weighted", 8 << 20);
+}
+
 /// The sizes of the files in a folder.
 fn sizes(shop: &Shop, folder: &str) -> impl Iterator<Item = u64> {
     let files = fs::read_dir(shop.path(folder)).unwrap();
@@ -198,7 +206,24 @@ fn runs_along_rows_keep_the_least_budget_that_they_accept() {
     let shop = Shop::new();
     shop.tegula("generate rmat --scale 19 --weighted -o g.wel").done();
     shop.tegula("import g.wel -o g.tegula --weighted --undirected --layouts tiles,rows").done();
-    for algorithm in ["bfs --source 1", "sssp --source 1", "wcc --method propagation"] {
+    let text = String::from_utf8(shop.read("g.wel")).unwrap();
+    let sources = text.lines().take(100).filter_map(|line| line.split_whitespace().next());
+    shop.write(
+        "sets.txt",
+        sources.clone().map(|vertex| format!("{vertex} 1\n")).collect::<String>(),
+    );
+    let path = format!("astar --source 1 --target {}", sources.last().unwrap());
+    for algorithm in [
+        "bfs --source 1",
+        "sssp --source 1",
+        "sssp --source 1 --method dijkstra",
+        &path,
+        "wcc --method propagation",
+        "wcc --method traversal",
+        "mst",
+        "mis",
+        "conductance --sets sets.txt",
+    ] {
         for threads in [1, 3] {
             let words = format!(
                 "run {algorithm} g.tegula -o out.parquet --force --executor seek --threads {threads}"
