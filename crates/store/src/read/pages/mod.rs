@@ -293,7 +293,9 @@ impl PageCache {
     pub fn fill(&self, cancel: &Cancel) -> Result<()> {
         let run_len = self.limits.run_pages << self.page_log2;
         let count = self.file.len().div_ceil(run_len);
-        let range = |run: u64| run * run_len..((run + 1) * run_len).min(self.file.len());
+        // The same pages, but what has enough behind it in its run is not copied.
+        let end = |run: u64| (run + 1) * run_len - PageCache::SLACK as u64;
+        let range = |run: u64| run * run_len..end(run).min(self.file.len());
         let mut pinned = Pinned::default();
         let mut ahead = 0;
         for run in 0..count {
