@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use comfy_table::{CellAlignment, Table, presets};
 use tegula_store::Bytes;
+use tegula_store::graph::IdType;
 
 /// Columns of a histogram's longest bar.
 const BAR_WIDTH: usize = 40;
@@ -24,6 +25,15 @@ pub fn count(number: u64) -> String {
 /// A number and its noun: `1 batch`, `2 batches`.
 pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
+}
+
+/// What the ids of vertices are.
+pub fn ids(ids: IdType) -> &'static str {
+    match ids {
+        IdType::Range => "integers from 0, without gaps",
+        IdType::Integer => "integers",
+        IdType::String => "strings",
+    }
 }
 
 /// A number of bytes with a binary unit.
