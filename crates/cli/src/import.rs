@@ -17,15 +17,12 @@ use crate::session::Session;
 
 /// What the options do not say.
 const AFTER_HELP: &str = "\
-Text:
-  A line is an edge, `source target [weight]`. Blanks, tabs, commas or semicolons separate: the first
-  line tells which. Further columns are passed over, and so are empty lines and those that begin with
-  `#` or `%`. A first line with usual names for both ends is a header; in .csv and .tsv any names
-  above integers are.
+Text: a line is an edge, `source target [weight]`. Blanks, tabs, commas or semicolons separate, as the \
+first line tells. Further columns are passed over, and so are empty lines and those that begin with # or \
+%. A first line with usual names for both ends is a header; in .csv and .tsv any names above integers are.
 
-Both directions:
-  A list that has both directions of every edge, as many of SNAP have, becomes an undirected graph
-  with --undirected --drop-duplicates.";
+Both directions: a list that has both of every edge, as many of SNAP have, becomes an undirected graph \
+with --undirected --drop-duplicates.";
 
 /// Options of `tegula import`.
 #[derive(Debug, Args)]

@@ -16,7 +16,7 @@ use crate::session::Session;
 
 /// What the options do not say.
 const AFTER_HELP: &str = "\
-What is chosen is remembered in $XDG_CACHE_HOME/tegula/devices.json, or else
+What is chosen is remembered in $XDG_CACHE_HOME/tegula/devices.json, or else \
 ~/.cache/tegula/devices.json. Probe again to replace it; remove the file to forget it.";
 
 /// Options of `tegula probe`.
