@@ -34,7 +34,7 @@ use tegula_engine::{
     Estimate, Graph, Row, RowReader, RunOptions, RunStatistics, Unit, VertexId, huge,
 };
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, is_negative};
 
 /// What a search may choose.
 #[derive(Debug, Clone, Copy, Default)]
@@ -42,7 +42,8 @@ pub struct AstarConfig<'c> {
     /// For each dense id where the vertex lies. Each number is 0 or between 1e-100 and 1e100 in size.
     pub coordinates: Option<&'c [[f64; 2]]>,
     /// What a straight line is multiplied by, at least 0; found from the edges unless it is given. One that
-    /// is given is believed: with one that is too large the path may not be a shortest one.
+    /// is given is believed until the search looks at an edge that is too short for it: with one that is too
+    /// large there is an error, or the path may not be a shortest one.
     pub heuristic_scale: Option<f64>,
 }
 
@@ -133,11 +134,6 @@ fn size(graph: &Graph, has_coordinates: bool) -> Result<u64> {
     Ok(each * u64::from(count) + VertexSet::size(count) + queue + ranks)
 }
 
-/// Whether a weight is below 0, or no number.
-fn is_negative(weight: f64) -> bool {
-    weight.is_nan() || weight < 0.0
-}
-
 /// The length of a straight line. A root is the same on every machine.
 fn straight(one: [f64; 2], other: [f64; 2]) -> f64 {
     let [x, y] = [one[0] - other[0], one[1] - other[1]];
@@ -162,7 +158,7 @@ fn scale_max(
             let from = coordinates[row.source().index()];
             let mut edge = 0;
             row.for_each(|target| {
-                let weight = f64::from(row.weight(edge));
+                let weight = row.weight(edge);
                 edge += 1;
                 if is_negative(weight) {
                     has_negative.store(true, Ordering::Relaxed);
@@ -170,7 +166,7 @@ fn scale_max(
                 let length = straight(from, coordinates[target.index()]);
                 if length > 0.0 {
                     // There is one zero.
-                    scale = scale.min(weight / length + 0.0);
+                    scale = scale.min(f64::from(weight) / length + 0.0);
                 }
             })?;
             edges += edge as u64;
@@ -333,10 +329,10 @@ impl<'c> Search<'c> {
         let estimate = self.estimate(source);
         let (mut edge, mut has_negative, mut is_overestimate) = (0, false, false);
         row.for_each(|target| {
-            let weight = f64::from(row.weight(edge));
+            let weight = row.weight(edge);
             edge += 1;
             has_negative |= is_negative(weight);
-            let distance = from.distance + weight;
+            let distance = from.distance + f64::from(weight);
             let level = if distance > from.distance { 0 } else { from.level + 1 };
             let known = self.label(target);
             if distance < known.distance || (distance == known.distance && level < known.level) {

@@ -9,7 +9,7 @@
 //! Mahoney, WWW 2008). In a directed graph an edge counts whatever its direction, and a degree is that of
 //! both directions. A loop of an undirected graph has one end. Weights are ignored.
 //!
-//! It reads every row once. Memory: 8 bytes a vertex, 24 a set, and the index of the rows.
+//! It reads every row once. Memory: 8 bytes a vertex, 32 a set, and the index of the rows.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -14,11 +14,13 @@ pub enum Error {
     /// The run failed.
     #[error(transparent)]
     Run(#[from] tegula_engine::Error),
-    /// The method follows edges against their direction, but the graph has only one.
-    #[error("{method} needs both directions of every edge, but {} was imported as directed; import it with --undirected, or use another method", graph.display())]
+    /// Edges are followed against their direction, but the graph has only one.
+    #[error("{what} needs both directions of every edge, but {} was imported as directed; import it with --undirected{instead}", graph.display())]
     OneDirection {
-        /// The method.
-        method: &'static str,
+        /// What was asked for.
+        what: &'static str,
+        /// What else there is, as the end of the message; nothing where there is nothing.
+        instead: &'static str,
         /// The graph directory.
         graph: PathBuf,
     },
@@ -30,7 +32,7 @@ pub enum Error {
     },
     /// A heuristic must not exceed what is left to the target.
     #[error(
-        "a heuristic scale of {scale} is too large: an edge is shorter than its straight line times that"
+        "a heuristic scale of {scale} is too large: an edge is shorter than its straight line times that; give a smaller one, or none to have it measured"
     )]
     Overestimate {
         /// The scale.
@@ -46,10 +48,19 @@ pub enum Error {
     },
 }
 
-/// Refuses a graph that has the edges in one direction only.
-pub(crate) fn check_both_directions(graph: &Graph, method: &'static str) -> Result<()> {
+/// Refuses a graph that has the edges in one direction only. `instead` ends the message.
+pub(crate) fn check_both_directions(
+    graph: &Graph,
+    what: &'static str,
+    instead: &'static str,
+) -> Result<()> {
     if graph.manifest().undirected {
         return Ok(());
     }
-    Err(Error::OneDirection { method, graph: graph.directory().to_owned() })
+    Err(Error::OneDirection { what, instead, graph: graph.directory().to_owned() })
+}
+
+/// Whether a weight makes paths shorter, or is no number.
+pub(crate) fn is_negative(weight: f32) -> bool {
+    weight.is_nan() || weight < 0.0
 }

@@ -11,7 +11,7 @@
 //! A round passes over the rows of the vertices that are undecided. One whose smaller neighbours are all
 //! out joins, and its neighbours are out. It stops when nothing is undecided: after O(log^2 V) rounds in
 //! all likelihood, in practice about ten. Loops are ignored. Both directions of every edge are needed.
-//! Memory: 1 byte a vertex, 4 more where the vertices have an order, and the index of the rows.
+//! Memory: 2 bytes a vertex, 4 more where the vertices have an order, and the index of the rows.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -67,13 +67,20 @@ struct Rounds<'r> {
     undecided: AtomicU64,
 }
 
+/// Refuses a graph in which no set can be found.
+///
+/// # Errors
+/// [`Error::OneDirection`](crate::Error::OneDirection) for a directed graph.
+pub fn check(graph: &Graph) -> Result<()> {
+    check_both_directions(graph, "an independent set", "")
+}
+
 /// Finds a set.
 ///
 /// # Errors
-/// Those of [`open_rows`] and of reading; [`Error::OneDirection`](crate::Error::OneDirection) for a
-/// directed graph.
+/// Those of [`check`], of [`open_rows`] and of reading.
 pub fn run(graph: &Graph, config: MisConfig, options: &RunOptions<'_>) -> Result<IndependentSet> {
-    check_both_directions(graph, "an independent set")?;
+    check(graph)?;
     let rows = open_rows(graph, false, size(graph)?, options)?;
     let states = std::iter::repeat_with(|| AtomicU8::new(UNDECIDED));
     let rounds = Rounds {

@@ -67,13 +67,20 @@ struct Candidate {
     weight: f32,
 }
 
+/// Refuses a graph in which no forest can be found.
+///
+/// # Errors
+/// [`Error::OneDirection`](crate::Error::OneDirection) for a directed graph.
+pub fn check(graph: &Graph) -> Result<()> {
+    check_both_directions(graph, "a spanning forest", "")
+}
+
 /// Finds the forest.
 ///
 /// # Errors
-/// Those of [`open_rows`] and of reading; [`Error::OneDirection`](crate::Error::OneDirection) for a
-/// directed graph.
+/// Those of [`check`], of [`open_rows`] and of reading.
 pub fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<SpanningForest> {
-    check_both_directions(graph, "a spanning forest")?;
+    check(graph)?;
     let rows = open_rows(graph, graph.is_weighted(), size(graph)?, options)?;
     let mut forest = Forest::new(graph, &options.cancel)?;
     let edges_seen = AtomicU64::new(0);

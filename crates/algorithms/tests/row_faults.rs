@@ -115,7 +115,8 @@ fn a_bit_that_flips_on_the_way_to_rows_is_found() {
 fn a_thread_that_dies_with_the_read_of_a_row_hangs_nobody() {
     let scratch = Scratch::new();
     let directory = import(&scratch, 10, Some(RowEncoding::Plain));
-    let errors = strike_each(&directory, |_| Fault::Lose, |_| true);
+    let is_loss = |error: &Error| matches!(error, Error::WorkerFailed { .. });
+    let errors = strike_each(&directory, |_| Fault::Lose, is_loss);
     assert!(errors > 10, "only {errors} reads");
 }
 

@@ -99,7 +99,7 @@ impl GraphArgs {
     /// Those of opening; [`Error::OverBudget`] when that cannot be held.
     pub fn open(&self, what: &str, size: impl FnOnce(&Graph) -> u64) -> Result<Graph> {
         let budget = self.reading.budget.bytes();
-        let graph = open_graph(&self.graph, budget, self.reading.io.backend(&self.graph))?;
+        let graph = self.reading.open(&self.graph)?;
         let needed = size(&graph) + PROCESS_OVERHEAD;
         if needed > budget {
             return Err(Error::OverBudget { what: what.to_owned(), needed, budget }.into());
@@ -117,6 +117,18 @@ pub struct Reading {
     /// How files are read.
     #[arg(long, value_enum, default_value_t = Io::Auto)]
     pub io: Io,
+}
+
+impl Reading {
+    /// Opens a graph. A budget in which nothing can run is not kept by that: what a command needs is then
+    /// found out and refused with the right numbers.
+    ///
+    /// # Errors
+    /// Those of opening.
+    pub fn open(&self, graph: &Path) -> Result<Graph> {
+        let memory = self.budget.bytes().max(PROCESS_OVERHEAD);
+        Ok(open_graph(graph, memory, self.io.backend(graph))?)
+    }
 }
 
 /// The memory budget.
@@ -138,8 +150,13 @@ impl Budget {
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Threads {
     /// Worker threads [default: one per core]. Results do not depend on it.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = threads)]
     threads: Option<NonZeroUsize>,
+}
+
+/// A number of threads.
+fn threads(text: &str) -> std::result::Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "it is no whole number of at least 1".to_owned())
 }
 
 impl Threads {

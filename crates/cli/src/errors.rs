@@ -35,12 +35,14 @@ pub enum Failure {
     },
     /// Rows are to be built, but the graph directory takes no more files.
     #[error("cannot add rows to {}: {source}", graph.display())]
-    #[diagnostic(help("import the graph with --layouts tiles,rows, or run with --executor scan"))]
     RowsNotAdded {
         /// The graph directory.
         graph: PathBuf,
         /// What the operating system said.
         source: io::Error,
+        /// What to do instead.
+        #[help]
+        help: String,
     },
     /// The graph holds what the algorithm has no answer for.
     #[error("{message}")]
@@ -148,11 +150,21 @@ mod tests {
             (Error::NotAGraph { path: "g".into(), detail: "empty".into() }.into(), 3),
             (Error::OverBudget { what: "it".into(), needed: 2, budget: 1 }.into(), 4),
             (Error::Cancelled.into(), 130),
+            (Error::MissingLayout { path: "g".into(), layout: "rows" }.into(), 2),
             (Error::AlreadyExists { path: "g".into() }.into(), 1),
             (Error::io("open", Path::new("a"))(not_found()).into(), 3),
             (Error::io("create", Path::new("a"))(not_found()).into(), 1),
             (Failure::usage("no"), 2),
             (Failure::NoSuchVertex { graph: "g".into(), id: "7".into() }, 3),
+            (Failure::UnfitGraph { message: "below 0".into() }, 3),
+            (
+                Failure::RowsNotAdded {
+                    graph: "g".into(),
+                    source: io::ErrorKind::PermissionDenied.into(),
+                    help: String::new(),
+                },
+                1,
+            ),
             (Failure::stdout(io::ErrorKind::BrokenPipe.into()), 0),
             (Failure::stdout(io::ErrorKind::StorageFull.into()), 1),
         ];

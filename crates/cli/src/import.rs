@@ -15,8 +15,18 @@ use crate::json::{self, Seconds};
 use crate::report::{self, Facts};
 use crate::session::Session;
 
+/// What the options do not say.
+const AFTER_HELP: &str = "\
+Text: a line is an edge, `source target [weight]`. Blanks, tabs, commas or semicolons separate, as the \
+first line tells. Further columns are passed over, and so are empty lines and those that begin with # or \
+%. A first line with usual names for both ends is a header; in .csv and .tsv any names above integers are.
+
+Both directions: a list that has both of every edge, as many of SNAP have, becomes an undirected graph \
+with --undirected --drop-duplicates.";
+
 /// Options of `tegula import`.
 #[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
 pub struct ImportArgs {
     /// Edge lists, or folders of them; together they are one graph. `-` is standard input.
     #[arg(value_name = "INPUT", required = true)]
@@ -36,7 +46,7 @@ pub struct ImportArgs {
     /// Store each edge in both directions.
     #[arg(long, help_heading = "Input")]
     undirected: bool,
-    /// Store the weights of edges.
+    /// Store the weights of edges, as 32-bit floats: about 7 digits, up to 3.4e38.
     #[arg(long, help_heading = "Input")]
     weighted: bool,
     /// Of edges with the same ends store only one, that with the least weight.
@@ -243,6 +253,9 @@ fn facts(report: &ImportReport, weighted: bool, elapsed: Duration) -> Facts {
     facts.add("edges", edges(report));
     if !report.columns.is_empty() {
         facts.add("columns", columns(&report.columns, weighted));
+    }
+    if report.edges > 0 {
+        facts.add("ids", report::ids(report.ids));
     }
     facts.add("loops", kept_and_dropped(report.loops, report.dropped_loops));
     facts.add("duplicates", kept_and_dropped(report.duplicates, report.dropped_duplicates));

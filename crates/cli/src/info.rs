@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tegula_store::graph::{FileEntry, Graph, IdType, Manifest};
+use tegula_store::graph::{FileEntry, Graph, Manifest};
 
 use crate::args::GraphArgs;
 use crate::errors::Result;
@@ -112,7 +112,7 @@ fn facts(graph: &Graph, degrees: &DegreeSummary) -> Facts {
     let direction = if manifest.undirected { "undirected, both arcs stored" } else { "directed" };
     let weights = if manifest.weighted { "weighted" } else { "unweighted" };
     facts.add("edges", format!("{} ({direction}, {weights})", report::count(manifest.edges)));
-    facts.add("ids", id_type_name(manifest.ids));
+    facts.add("ids", report::ids(manifest.ids));
     facts.add("loops", report::count(manifest.loops));
     facts.add("duplicates", report::count(manifest.duplicates));
     if manifest.edges > 0 {
@@ -152,12 +152,4 @@ fn facts(graph: &Graph, degrees: &DegreeSummary) -> Facts {
 fn range_of(degrees: &Degrees) -> String {
     let max = report::count(u64::from(degrees.max));
     format!("{} to {max}, {:.1} on average", degrees.min, degrees.mean)
-}
-
-fn id_type_name(ids: IdType) -> &'static str {
-    match ids {
-        IdType::Range => "integers from 0, without gaps",
-        IdType::Integer => "integers",
-        IdType::String => "strings",
-    }
 }

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use clap::Args;
 use tegula_store::read::{self, Backend, DeviceProfile, KnownDevices, ProbeConfig};
+use tegula_store::{At, Error, Place};
 
 use crate::args::{Io, READING_THREADS_MAX};
 use crate::errors::Result;
@@ -13,8 +14,14 @@ use crate::json::{self, Seconds};
 use crate::report::{self, Curve, Facts};
 use crate::session::Session;
 
+/// What the options do not say.
+const AFTER_HELP: &str = "\
+What is chosen is remembered in $XDG_CACHE_HOME/tegula/devices.json, or else \
+~/.cache/tegula/devices.json. Probe again to replace it; remove the file to forget it.";
+
 /// Options of `tegula probe`.
 #[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
 pub struct ProbeArgs {
     /// A folder on the device, where a file of 1 GiB is written and removed again; or a large file,
     /// which is read.
@@ -25,6 +32,17 @@ pub struct ProbeArgs {
     io: Io,
 }
 
+/// What is said of damage is for graphs; here it is a file that is no good for this.
+fn of_any_file(error: Error) -> Error {
+    match error {
+        Error::Corrupt { path: file, detail, .. } => {
+            let detail = format!("{detail}; give a larger file, or a folder on the device");
+            Error::BadInput { place: Place { file, at: At::File }, detail }
+        }
+        other => other,
+    }
+}
+
 /// Measures how fast a device is read, and remembers how it is read best.
 ///
 /// # Errors
@@ -33,7 +51,8 @@ pub fn probe(args: &ProbeArgs, session: &Session) -> Result<()> {
     let started = Instant::now();
     let backend = backend(args.io);
     let config = ProbeConfig::default();
-    let profile = read::probe(&args.path, &backend, &config, session.progress(), &session.cancel)?;
+    let profile = read::probe(&args.path, &backend, &config, session.progress(), &session.cancel)
+        .map_err(of_any_file)?;
     let remembered = if args.io == Io::Threads { None } else { remember(&profile) };
     let elapsed = started.elapsed();
     if session.json {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use comfy_table::{CellAlignment, Table, presets};
 use tegula_store::Bytes;
+use tegula_store::graph::IdType;
 
 /// Columns of a histogram's longest bar.
 const BAR_WIDTH: usize = 40;
@@ -21,9 +22,29 @@ pub fn count(number: u64) -> String {
     text
 }
 
+/// A number that was computed, for people: without the last digits, which are noise.
+pub fn number(value: f64) -> String {
+    rounded(value).to_string()
+}
+
+/// The nearest number of 9 digits, or of more where these stand before the point.
+pub fn rounded(value: f64) -> f64 {
+    let text = if value.abs() < 1e9 { format!("{value:.8e}") } else { format!("{value:.0}") };
+    text.parse().unwrap_or(value)
+}
+
 /// A number and its noun: `1 batch`, `2 batches`.
 pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
+}
+
+/// What the ids of vertices are.
+pub fn ids(ids: IdType) -> &'static str {
+    match ids {
+        IdType::Range => "integers from 0, without gaps",
+        IdType::Integer => "integers",
+        IdType::String => "strings",
+    }
 }
 
 /// A number of bytes with a binary unit.
@@ -221,6 +242,10 @@ mod tests {
         assert_eq!(rate(262_000_000, "edges", seconds(2.0)), "131 M edges/s");
         assert_eq!(rate(5, "edges", seconds(2.0)), "2.50 edges/s");
         assert_eq!(percent(1, 8), "12.5 %");
+        assert_eq!(
+            [0.0, 0.1 + 0.2, 2.0 / 3.0, -1e-7, 12_345_678_901.6].map(number),
+            ["0", "0.3", "0.666666667", "-0.0000001", "12345678902"]
+        );
     }
 
     #[test]

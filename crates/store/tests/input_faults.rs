@@ -64,7 +64,12 @@ fn a_malformed_line_is_named_by_its_number() {
         ("1 2 0.5\n3 4 1.5x\n", weighted(), 2, "the weight `1.5x` is not a number"),
         ("1 2 0.5\n3 4 NaN\n", weighted(), 2, "the weight `NaN` is not a number"),
         ("1 2 0.5\n3 4 -inf\n", weighted(), 2, "the weight `-inf` is infinite"),
-        ("1 2 0.5\n3 4 1e39\n", weighted(), 2, "the weight `1e39` is infinite"),
+        (
+            "1 2 0.5\n3 4 1e39\n",
+            weighted(),
+            2,
+            "the weight `1e39` is too large; weights are 32-bit",
+        ),
         ("1,2,0.5\n3,4,\n", weighted(), 2, "the weight `` is not a number"),
     ] {
         let path = put(&folder, "x.txt", text.as_bytes());

@@ -8,7 +8,7 @@ use tegula_engine::traverse::{
 use tegula_engine::{Graph, RunOptions, Unit, VertexId, huge};
 
 use super::Distances;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, is_negative};
 
 /// Bytes that a run holds beside the rows: a distance and a bit for each vertex, and the queue.
 pub(super) fn size(graph: &Graph) -> u64 {
@@ -39,7 +39,7 @@ pub(super) fn run(graph: &Graph, source: VertexId, options: &RunOptions<'_>) -> 
         row.for_each(|target| {
             let weight = row.weight(edge);
             edge += 1;
-            has_negative |= weight.is_nan() || weight < 0.0;
+            has_negative |= is_negative(weight);
             let through = distance + f64::from(weight);
             if through < distances[target.index()] {
                 distances[target.index()] = through;

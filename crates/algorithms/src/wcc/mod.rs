@@ -82,12 +82,25 @@ impl Components {
     }
 }
 
+/// Refuses a graph whose components a method cannot find.
+///
+/// # Errors
+/// [`OneDirection`](crate::Error::OneDirection) for propagation and traversal on a directed graph.
+pub fn check(graph: &Graph, config: WccConfig) -> Result<()> {
+    let what = match config.method {
+        Method::UnionFind => return Ok(()),
+        Method::Propagation => "propagation",
+        Method::Traversal => "traversal",
+    };
+    check_both_directions(graph, what, ", or use --method union-find")
+}
+
 /// Finds the components.
 ///
 /// # Errors
-/// Those of [`tegula_engine::run`]; [`OneDirection`](crate::Error::OneDirection) for propagation and
-/// traversal on a directed graph.
+/// Those of [`check`] and of [`tegula_engine::run`].
 pub fn run(graph: &Graph, config: WccConfig, options: &RunOptions<'_>) -> Result<Components> {
+    check(graph, config)?;
     match config.method {
         Method::UnionFind => {
             let edges = UnsettledEdges::new(Forest::new(graph.vertex_count()));
@@ -95,15 +108,11 @@ pub fn run(graph: &Graph, config: WccConfig, options: &RunOptions<'_>) -> Result
             Ok(Components { roots: edges.into_forest().into_roots(), statistics })
         }
         Method::Propagation => {
-            check_both_directions(graph, "propagation")?;
             let outcome = tegula_engine::run(graph, SmallestId, options)?;
             let roots = outcome.states.into_iter().map(VertexId).collect();
             Ok(Components { roots, statistics: outcome.statistics })
         }
-        Method::Traversal => {
-            check_both_directions(graph, "traversal")?;
-            Ok(traversal::run(graph, options)?)
-        }
+        Method::Traversal => Ok(traversal::run(graph, options)?),
     }
 }
 

@@ -11,6 +11,7 @@ use tegula_store::Error;
 
 use super::{Compressor, RowWriter};
 use crate::errors::{Failure, Result};
+use crate::report;
 
 /// Separator of `.csv`.
 pub const COMMA: u8 = b',';
@@ -20,6 +21,8 @@ pub const TAB: u8 = b'\t';
 /// Turns rows into lines.
 pub struct TextRows {
     separator: u8,
+    /// What is shown of a number of double precision.
+    round: fn(f64) -> f64,
     buffer: Vec<u8>,
 }
 
@@ -29,7 +32,7 @@ impl TextRows {
         let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
         let mut buffer = names.join(&*char::from(separator).to_string()).into_bytes();
         buffer.push(b'\n');
-        TextRows { separator, buffer }
+        TextRows { separator, round: |exact| exact, buffer }
     }
 
     /// Appends the lines of some rows.
@@ -40,7 +43,7 @@ impl TextRows {
                 if index > 0 {
                     self.buffer.push(self.separator);
                 }
-                column.append(row, self.separator, &mut self.buffer);
+                column.append(row, self.separator, self.round, &mut self.buffer);
             }
             self.buffer.push(b'\n');
         }
@@ -75,13 +78,15 @@ impl<'a> Cells<'a> {
         }
     }
 
-    fn append(&self, row: usize, separator: u8, out: &mut Vec<u8>) {
+    fn append(&self, row: usize, separator: u8, round: fn(f64) -> f64, out: &mut Vec<u8>) {
         // A vector takes whatever is written to it.
         let _ = match self {
             Cells::Integers32(cells) if cells.is_valid(row) => write!(out, "{}", cells.value(row)),
             Cells::Integers64(cells) if cells.is_valid(row) => write!(out, "{}", cells.value(row)),
             Cells::Floats(cells) if cells.is_valid(row) => write!(out, "{}", cells.value(row)),
-            Cells::Doubles(cells) if cells.is_valid(row) => write!(out, "{}", cells.value(row)),
+            Cells::Doubles(cells) if cells.is_valid(row) => {
+                write!(out, "{}", round(cells.value(row)))
+            }
             Cells::Booleans(cells) if cells.is_valid(row) => write!(out, "{}", cells.value(row)),
             Cells::Strings(cells) if cells.is_valid(row) => {
                 append_string(cells.value(row), separator, out);
@@ -139,9 +144,15 @@ pub struct TextStdout {
 }
 
 impl TextStdout {
-    /// Lines separated by tabs, of at most so many rows.
-    pub fn new(schema: &SchemaRef, rows_max: usize) -> TextStdout {
-        TextStdout { rows: TextRows::new(TAB, schema), left: rows_max }
+    /// Lines separated by tabs: all rows, as they are.
+    pub fn for_program(schema: &SchemaRef) -> TextStdout {
+        TextStdout { rows: TextRows::new(TAB, schema), left: usize::MAX }
+    }
+
+    /// The same of at most so many rows, without the last digits of numbers that were computed.
+    pub fn for_person(schema: &SchemaRef, rows_max: usize) -> TextStdout {
+        let rows = TextRows { round: report::rounded, ..TextRows::new(TAB, schema) };
+        TextStdout { rows, left: rows_max }
     }
 }
 
@@ -188,14 +199,19 @@ mod tests {
                 Arc::new(LargeStringArray::from(vec!["a", "b,\"c\"", ""])),
                 Arc::new(UInt32Array::from(vec![Some(0), None, Some(7)])),
                 Arc::new(Float32Array::from(vec![0.1, 1e-9, 0.25])),
-                Arc::new(Float64Array::from(vec![None, Some(0.1), Some(2.0)])),
+                Arc::new(Float64Array::from(vec![None, Some(0.1 + 0.2), Some(2.0)])),
                 Arc::new(BooleanArray::from(vec![true, false, true])),
             ],
         );
+        let rows = rows.unwrap();
         let mut text = TextRows::new(COMMA, &schema);
-        text.append(&rows.unwrap());
+        text.append(&rows);
         let expected = "vertex,distance,rank,length,is_in\na,0,0.1,,true\n\
-                        \"b,\"\"c\"\"\",,0.000000001,0.1,false\n\"\",7,0.25,2,true\n";
+                        \"b,\"\"c\"\"\",,0.000000001,0.30000000000000004,false\n\"\",7,0.25,2,true\n";
         assert_eq!(String::from_utf8(text.buffer).unwrap(), expected);
+        let mut shown = TextStdout::for_person(&schema, 2);
+        shown.rows.append(&rows);
+        let shown = String::from_utf8(shown.rows.buffer).unwrap();
+        assert!(shown.contains("\t0.3\tfalse\n"), "{shown}");
     }
 }

@@ -12,7 +12,7 @@ use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
 use tegula_store::Cancel;
 
 use super::top::Name;
-use super::{Answer, Edges, Runnable, coordinates, find_vertex, with_order_streamed};
+use super::{Answer, Edges, Runnable, coordinates, find_vertex, id_lines, with_order_streamed};
 use crate::errors::Result;
 use crate::output::{GroupSize, RowWriter, Table, find_ids, id_type, write_arrays};
 use crate::report::{self, Facts, Grid};
@@ -31,7 +31,8 @@ pub struct AstarArgs {
     #[arg(long, value_name = "FILE")]
     coordinates: Option<PathBuf>,
     /// What a straight line is multiplied by to be no longer than any path [default: the most that will do,
-    /// found in a pass over all edges]. With more than that the path may be a detour.
+    /// found in a pass over all edges]. More than that is refused when the search comes by an edge that is
+    /// too short for it; as long as it does not, the path may be a detour.
     #[arg(long, value_name = "FACTOR", value_parser = scale, requires = "coordinates")]
     heuristic_scale: Option<f64>,
 }
@@ -47,14 +48,21 @@ fn scale(text: &str) -> std::result::Result<f64, String> {
 impl Runnable for AstarArgs {
     const NAME: &'static str = "astar";
     type Answer = Path;
+    const HAS_WEIGHTS: bool = true;
 
     fn edges(&self) -> Edges {
         Edges::Rows
     }
 
-    fn check_vertices(&self, graph: &Graph) -> Result<()> {
+    fn check_input(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<()> {
         find_vertex(graph, &self.source)?;
-        find_vertex(graph, &self.target).map(drop)
+        find_vertex(graph, &self.target)?;
+        match &self.coordinates {
+            Some(path) if id_lines::is_file(path)? => {
+                Ok(coordinates::read(path, graph, &options.cancel).map(drop)?)
+            }
+            _ => Ok(()),
+        }
     }
 
     fn estimate(&self, graph: &Graph, _threads: usize) -> Result<Estimate> {
@@ -166,20 +174,20 @@ impl Answer for Path {
         match (summary.length, summary.edges) {
             (Some(length), Some(edges)) => {
                 let edges = report::counted(edges, "edge", "edges");
-                facts.add("path", format!("{edges}, length {length}"));
+                facts.add("path", format!("{edges}, length {}", report::number(length)));
             }
             _ => facts.add("path", "there is none"),
         }
         facts.add("expanded", report::counted(summary.expanded, "vertex", "vertices"));
         if summary.heuristic_scale > 0.0 {
-            facts.add("heuristic scale", summary.heuristic_scale.to_string());
+            facts.add("heuristic scale", report::number(summary.heuristic_scale));
         }
     }
 
     fn list(summary: &Summary) -> Grid {
         let mut grid = Grid::new(&["position", "vertex", "distance"]);
         for Stop { position, vertex, distance } in &summary.top {
-            grid.add([position.to_string(), vertex.to_string(), distance.to_string()]);
+            grid.add([position.to_string(), vertex.to_string(), report::number(*distance)]);
         }
         grid
     }

@@ -34,7 +34,7 @@ impl Runnable for BfsArgs {
         Edges::Either { rows_size: tegula_engine::rows_size::<Bfs> }
     }
 
-    fn check_vertices(&self, graph: &Graph) -> Result<()> {
+    fn check_input(&self, graph: &Graph, _options: &RunOptions<'_>) -> Result<()> {
         find_vertex(graph, &self.source).map(drop)
     }
 

@@ -40,6 +40,13 @@ impl Runnable for ConductanceArgs {
         Ok(Estimate { vertex_bytes, ..estimate })
     }
 
+    fn check_input(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<()> {
+        if id_lines::is_file(&self.sets)? {
+            read_sets(&self.sets, graph, options.memory)?;
+        }
+        Ok(())
+    }
+
     fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Sets, RunStatistics)> {
         let (numbers, set_of) = read_sets(&self.sets, graph, options.memory)?;
         let found = conductance::run(graph, &set_of, numbers.len(), options)?;
@@ -164,7 +171,7 @@ impl Answer for Sets {
         for Set { set, vertices, volume, cut, conductance } in
             summary.sets.iter().take(summary.top).cloned()
         {
-            let conductance = conductance.map_or_else(String::new, |value| value.to_string());
+            let conductance = conductance.map_or_else(String::new, report::number);
             let counts = [set, vertices, volume, cut].map(|count| count.to_string());
             let [set, vertices, volume, cut] = counts;
             grid.add([set, vertices, volume, cut, conductance]);

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use tegula_store::graph::{Graph, OriginalIds};
-use tegula_store::{At, Cancel, Error, Result};
+use tegula_store::{At, Cancel, Error, OriginalId, Result};
 
 use super::id_lines::bad;
 
@@ -144,22 +144,31 @@ fn coordinate(text: &str) -> Result<f64, String> {
 /// Refuses a file that leaves a vertex out.
 fn check_all(path: &Path, ids: &OriginalIds, places: &[[f64; 2]]) -> Result<()> {
     let Some(missing) = places.iter().position(|place| place[0].is_nan()) else { return Ok(()) };
-    let mut name = None;
     let walk = ids.for_each_chunk(|ids, vertices| {
         match vertices.iter().position(|vertex| vertex.index() == missing) {
             None => Ok(()),
-            Some(index) => {
-                name = Some(ids.get(index));
-                Err(Error::Cancelled)
-            }
+            Some(index) => Err(End::Found(ids.get(index))),
         }
     });
-    match name {
-        Some(name) => {
+    match walk {
+        Ok(()) => Ok(()),
+        Err(End::Failed(error)) => Err(error),
+        Err(End::Found(name)) => {
             let detail = format!("it does not say where vertex `{name}` lies");
             Err(bad(path, At::File, detail))
         }
-        None => walk,
+    }
+}
+
+/// Why a walk over ids ends before its end.
+enum End {
+    Found(OriginalId),
+    Failed(Error),
+}
+
+impl From<Error> for End {
+    fn from(error: Error) -> End {
+        End::Failed(error)
     }
 }
 

@@ -21,12 +21,20 @@ fn line_ends(text: &[u8]) -> u64 {
     text.iter().filter(|&&byte| byte == b'\n').count() as u64
 }
 
-/// Bytes of memory that [`read`] takes for a file; 0 for a pipe, which can be read only once.
+/// Whether a path names a file, and no pipe, which can be read only once.
+///
+/// # Errors
+/// Those of looking at it; that it is not there.
+pub fn is_file(path: &Path) -> Result<bool> {
+    Ok(fs::metadata(path).map_err(Error::io("read", path))?.is_file())
+}
+
+/// Bytes of memory that [`read`] takes for a file; 0 for a pipe.
 ///
 /// # Errors
 /// Those of reading.
 pub fn size(path: &Path) -> Result<u64> {
-    if !fs::metadata(path).map_err(Error::io("read", path))?.is_file() {
+    if !is_file(path)? {
         return Ok(0);
     }
     let mut file = BufReader::new(File::open(path).map_err(Error::io("read", path))?);

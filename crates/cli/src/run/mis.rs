@@ -36,6 +36,10 @@ impl Runnable for MisArgs {
         with_order_streamed(mis::estimate(graph)?, graph)
     }
 
+    fn check_input(&self, graph: &Graph, _options: &RunOptions<'_>) -> Result<()> {
+        Ok(mis::check(graph)?)
+    }
+
     fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Members, RunStatistics)> {
         let found = mis::run(graph, MisConfig { seed: self.seed }, options)?;
         Ok((Members(found.members), found.statistics))

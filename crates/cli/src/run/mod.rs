@@ -4,6 +4,7 @@ mod astar;
 mod bfs;
 mod conductance;
 mod coordinates;
+mod estimate;
 mod id_lines;
 mod mis;
 mod mst;
@@ -19,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
-use tegula_engine::{Error, Estimate, Executor, Graph, Instructions, RunOptions, RunStatistics};
+use tegula_engine::{Estimate, Executor, Graph, Instructions, Process, RunOptions, RunStatistics};
 use tegula_store::graph::file_names;
 use tegula_store::read::speed_of;
 use tegula_store::{Cancel, OriginalId, VertexId};
@@ -30,12 +31,19 @@ use crate::output::{self, RowWriter, Table, Target, TextStdout};
 use crate::progress::WithTotal;
 use crate::report::{self, Facts, Grid};
 use crate::session::Session;
+use estimate::Needs;
 use options::RunArgs;
 
 /// Entries of a list in the summary unless `--top` says otherwise.
 const TOP_DEFAULT: usize = 10;
 /// Rows of a table that a terminal shows.
 const TERMINAL_ROWS: usize = 20;
+
+/// Scans of a run from which on rows are thought of.
+const SCANS_MANY: u64 = 50;
+/// What is said after so many.
+const SEEK_HINT: &str = "hint: to follow few edges at a time instead of scanning, import with \
+                         --layouts tiles,rows, or run with --executor seek once";
 
 /// Vertices between two looks at whether to stop.
 const CHUNK: usize = 1 << 20;
@@ -48,17 +56,20 @@ pub enum Algorithm {
     PageRank(Run<pagerank::PageRankArgs>),
     /// Breadth-first search: hops from a source to each vertex.
     Bfs(Run<bfs::BfsArgs>),
-    /// Shortest paths: the smallest sum of weights from a source to each vertex.
+    /// Shortest paths: the smallest sum of weights from a source to each vertex. Without weights every edge
+    /// counts 1.
     Sssp(Run<sssp::SsspArgs>),
     /// Weakly connected components: the smallest vertex in the component of each.
     Wcc(Run<wcc::WccArgs>),
     /// A maximal independent set: no two of its vertices are neighbours, and none can be added.
     Mis(Run<mis::MisArgs>),
-    /// Conductance of sets of vertices: how well they are separated from the rest.
+    /// Conductance of sets of vertices: how well they are separated from the rest, whatever the direction of
+    /// edges.
     Conductance(Run<conductance::ConductanceArgs>),
-    /// Minimum spanning forest: the edges of least weight that connect what can be connected.
+    /// Minimum spanning forest: the edges of least weight that connect what can be connected. Without weights
+    /// every edge counts 1.
     Mst(Run<mst::MstArgs>),
-    /// A shortest path between two vertices.
+    /// A shortest path between two vertices. Without weights every edge counts 1.
     Astar(Run<astar::AstarArgs>),
 }
 
@@ -96,6 +107,8 @@ trait Runnable {
     const NAME: &'static str;
     /// What it finds.
     type Answer: Answer;
+    /// Whether it looks at weights, and takes 1 for every one where the graph has none.
+    const HAS_WEIGHTS: bool = false;
 
     /// Refuses options that make no sense together.
     fn check(&self) -> Result<()> {
@@ -105,8 +118,9 @@ trait Runnable {
     /// Where its edges can come from.
     fn edges(&self) -> Edges;
 
-    /// Refuses a graph without the vertices that it is told of.
-    fn check_vertices(&self, _graph: &Graph) -> Result<()> {
+    /// Refuses what it has no answer for: a graph, a vertex or a file that an option names. It is asked
+    /// before anything that takes long.
+    fn check_input(&self, _graph: &Graph, _options: &RunOptions<'_>) -> Result<()> {
         Ok(())
     }
 
@@ -154,6 +168,11 @@ impl Edges {
             _ => Ok(false),
         }
     }
+
+    /// Whether it can do without rows.
+    fn can_scan(&self) -> bool {
+        !matches!(self, Edges::Rows)
+    }
 }
 
 /// What an algorithm found: a table, and what can be said of all of it together.
@@ -179,23 +198,11 @@ fn execute<R: Runnable + Args>(run: &Run<R>, session: &Session) -> Result<()> {
     let edges = algorithm.edges();
     let needs_rows = edges.need_rows(R::NAME, args.executor())?;
     let threads = args.threads.count();
-    let mut graph = args.open()?;
+    let mut graph = args.reading.open(&args.graph)?;
     if let Some(target) = &target {
         target.check_ids(&output::id_type(&graph))?;
     }
-    if needs_rows && !args.estimate && graph.manifest().rows.is_none() {
-        // Before rows are built, which takes long.
-        algorithm.check_vertices(&graph)?;
-        graph = args.build_rows(graph, session)?;
-    }
-    let open = opened.elapsed();
-    let mut estimate = algorithm.estimate(&graph, threads)?;
-    if let (true, Edges::Either { rows_size }) = (needs_rows, edges) {
-        estimate.vertex_bytes += rows_size(&graph, threads);
-    }
-    if args.estimate {
-        return show_estimate(R::NAME, &graph, args, &estimate, session);
-    }
+    let needs = Needs::of(algorithm, &graph, threads, needs_rows)?;
     let progress = WithTotal { progress: session.progress(), iterations: algorithm.iterations() };
     let options = RunOptions {
         memory: args.reading.budget.bytes(),
@@ -207,10 +214,19 @@ fn execute<R: Runnable + Args>(run: &Run<R>, session: &Session) -> Result<()> {
         cancel: session.cancel.clone(),
         progress: &progress,
     };
-    if estimate.needed() > options.memory {
-        let (what, needed, budget) = ("the run".to_owned(), estimate.needed(), options.memory);
-        return Err(Error::OverBudget { what, needed, budget }.into());
+    let has_room = needs.check("the run", options.memory);
+    if has_room.is_ok() && (args.estimate || needs.builds_rows) {
+        // What this reads is part of the estimate.
+        algorithm.check_input(&graph, &options)?;
     }
+    if args.estimate {
+        return needs.show(R::NAME, &graph, args, session);
+    }
+    has_room?;
+    if needs.builds_rows {
+        graph = args.build_rows(graph, edges.can_scan(), session)?;
+    }
+    let open = opened.elapsed();
     let started = Instant::now();
     let (answer, statistics) = algorithm.run(&graph, &options)?;
     let run = started.elapsed();
@@ -220,7 +236,7 @@ fn execute<R: Runnable + Args>(run: &Run<R>, session: &Session) -> Result<()> {
     let bytes_written = write(&answer, &graph, target.as_ref(), args, session)?;
     let write = started.elapsed();
     let seconds = RunSeconds { open: Seconds(open), run: Seconds(run), write: Seconds(write) };
-    let done = Done { graph: &graph, args, target, statistics, seconds, bytes_written };
+    let done = Done { graph: &graph, args, edges, target, statistics, seconds, bytes_written };
     done.report::<R>(&answer, session)
 }
 
@@ -255,16 +271,17 @@ fn write(
 ) -> Result<u64> {
     let (schema, row_count) = (answer.schema(graph), answer.row_count(graph));
     // A person reads the first rows, a program all of them.
-    let shown = if io::stdout().is_terminal() { TERMINAL_ROWS } else { usize::MAX };
+    let is_read = io::stdout().is_terminal();
     let mut writer: Box<dyn RowWriter> = match target {
         Some(target) => target.create(&schema, row_count)?,
         None if session.json || args.top.is_some() => return Ok(0),
-        None => Box::new(TextStdout::new(&schema, shown)),
+        None if is_read => Box::new(TextStdout::for_person(&schema, TERMINAL_ROWS)),
+        None => Box::new(TextStdout::for_program(&schema)),
     };
     answer.write_rows(graph, &mut *writer, &session.cancel)?;
     let bytes = writer.finish()?;
-    let more = row_count.saturating_sub(shown as u64);
-    if target.is_none() && more > 0 {
+    let more = row_count.saturating_sub(TERMINAL_ROWS as u64);
+    if target.is_none() && is_read && more > 0 {
         let more = report::counted(more, "more row", "more rows");
         session.note(&format!("… {more}; -o FILE writes all of them"));
     }
@@ -275,6 +292,7 @@ fn write(
 struct Done<'a> {
     graph: &'a Graph,
     args: &'a RunArgs,
+    edges: Edges,
     target: Option<Target>,
     statistics: RunStatistics,
     seconds: RunSeconds,
@@ -290,8 +308,14 @@ impl Done<'_> {
         }
         if session.has_notes() {
             let mut facts = self.facts();
+            if R::HAS_WEIGHTS && !self.graph.is_weighted() {
+                facts.add("weights", "1 for every edge, as the graph has none");
+            }
             R::Answer::facts(&summary, &mut facts);
             session.note(&format!("{}\n{}", self.title(R::NAME), facts.to_text()));
+            if self.would_rather_seek() {
+                session.note(SEEK_HINT);
+            }
         }
         if self.args.top.is_some() {
             session.print_grid(&R::Answer::list(&summary))?;
@@ -322,6 +346,15 @@ impl Done<'_> {
         }
     }
 
+    /// Whether rows might have spared most of what was scanned.
+    fn would_rather_seek(&self) -> bool {
+        let [(scans, ..), ..] = counts(&self.statistics);
+        let could_seek = matches!(self.edges, Edges::Either { .. })
+            && self.args.executor() == Executor::Auto
+            && self.graph.manifest().rows.is_none();
+        could_seek && scans > SCANS_MANY
+    }
+
     fn title(&self, algorithm: &str) -> String {
         let vertices = report::count(u64::from(self.graph.vertex_count()));
         let edges = report::count(self.graph.edge_count());
@@ -334,17 +367,16 @@ impl Done<'_> {
         let [open, run, write]: [Duration; 3] = [open.0, run.0, write.0];
         let statistics = &self.statistics;
         let mut facts = Facts::default();
-        facts.add("iterations", report::count(statistics.iterations));
+        facts.add("iterations", iterations(statistics));
         let parts = [open, run, write].map(report::time);
         let total = report::time(open + run + write);
         let [open, running, write] = parts;
         facts.add("time", format!("{total} (open {open}, run {running}, write {write})"));
         let processed = statistics.edges_processed;
-        let rate = report::rate(processed, "edges", run);
-        // More than the graph has where a pass scans tiles that it has few uses for.
-        let passes = report::counted(statistics.iterations, "pass", "passes");
-        let scanned = format!("{} in {passes}, {rate}", report::count(processed));
-        facts.add("edges scanned", scanned);
+        let rate = (processed > 0).then(|| report::rate(processed, "edges", run));
+        let rate = rate.map_or_else(String::new, |rate| format!(", {rate}"));
+        // More than the graph has where scans go through tiles that they have few uses for.
+        facts.add(edges_name(statistics), format!("{}{rate}", report::count(processed)));
         facts.add("read", report::bytes(statistics.bytes_read));
         if let Some(target) = &self.target {
             let bytes = report::bytes(self.bytes_written);
@@ -355,55 +387,35 @@ impl Done<'_> {
     }
 }
 
-/// Says what a run would need.
-fn show_estimate(
-    algorithm: &'static str,
-    graph: &Graph,
-    args: &RunArgs,
-    estimate: &Estimate,
-    session: &Session,
-) -> Result<()> {
-    let memory = args.reading.budget.bytes();
-    let fits = estimate.needed() <= memory;
-    let tiles_fit = estimate.needed() + estimate.tile_bytes <= memory;
-    let outcome = || match fits {
-        true => Ok(()),
-        false => {
-            let (what, needed) = (algorithm.to_owned(), estimate.needed());
-            Err(Error::OverBudget { what, needed, budget: memory }.into())
-        }
-    };
-    if session.json {
-        session.print_json(&json::Estimate {
-            schema: "tegula.estimate.v1",
-            algorithm,
-            vertices: u64::from(graph.vertex_count()),
-            edges: graph.edge_count(),
-            vertex_bytes: estimate.vertex_bytes,
-            stream_bytes_min: estimate.stream_bytes_min,
-            overhead_bytes: estimate.overhead_bytes,
-            needed_bytes: estimate.needed(),
-            tile_bytes: estimate.tile_bytes,
-            memory_bytes: memory,
-            fits,
-            tiles_fit,
-        })?;
-        return outcome();
+/// How many iterations went which way.
+fn counts(statistics: &RunStatistics) -> [(u64, &'static str, &'static str); 3] {
+    let count =
+        |wanted| statistics.processes.iter().filter(|&&process| process == wanted).count() as u64;
+    [
+        (count(Process::Scan), "scan", "scans"),
+        (count(Process::Seek), "seek", "seeks"),
+        (count(Process::Pull), "pull", "pulls"),
+    ]
+}
+
+/// The number of iterations, and of each kind if there are several.
+fn iterations(statistics: &RunStatistics) -> String {
+    let mut kinds = counts(statistics).to_vec();
+    kinds.retain(|kind| kind.0 > 0);
+    let all = report::count(statistics.iterations);
+    if kinds.len() < 2 {
+        return all;
     }
-    let mut facts = Facts::default();
-    facts.add("vertex arrays and workers", report::bytes(estimate.vertex_bytes));
-    facts.add("streaming of tiles, at least", report::bytes(estimate.stream_bytes_min));
-    facts.add("process", report::bytes(estimate.overhead_bytes));
-    facts.add("needed", report::bytes(estimate.needed()));
-    facts.add("all tiles", report::bytes(estimate.tile_bytes));
-    facts.add("budget", report::bytes(memory));
-    let verdict = match (fits, tiles_fit) {
-        (false, _) => "does not fit: raise --memory",
-        (true, false) => "fits; tiles are read in every iteration",
-        (true, true) => "fits; tiles are read once and stay in memory",
-    };
-    facts.add("verdict", verdict);
-    let graph = graph.directory().display();
-    session.print(&format!("{algorithm} on {graph} needs\n{}", facts.to_text()))?;
-    outcome()
+    let kinds: Vec<String> =
+        kinds.into_iter().map(|(count, one, many)| report::counted(count, one, many)).collect();
+    format!("{all} ({})", kinds.join(", "))
+}
+
+/// What was done to edges.
+fn edges_name(statistics: &RunStatistics) -> &'static str {
+    match counts(statistics) {
+        [_, (0, ..), (0, ..)] => "edges scanned",
+        [(0, ..), _, (0, ..)] => "edges followed",
+        _ => "edges looked at",
+    }
 }

@@ -1,6 +1,7 @@
 //! `tegula run mst`.
 
 use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use arrow_array::Float32Array;
@@ -12,7 +13,7 @@ use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
 use tegula_store::Cancel;
 
 use super::top::{Name, TotalOrder};
-use super::{Answer, Edges, Runnable, with_order_streamed};
+use super::{Answer, CHUNK, Edges, Runnable, with_order_streamed};
 use crate::errors::Result;
 use crate::output::{GroupSize, RowWriter, Table, find_ids, id_type, write_arrays};
 use crate::report::{self, Facts, Grid};
@@ -24,6 +25,7 @@ pub struct MstArgs {}
 impl Runnable for MstArgs {
     const NAME: &'static str = "mst";
     type Answer = Forest;
+    const HAS_WEIGHTS: bool = true;
 
     fn edges(&self) -> Edges {
         Edges::Rows
@@ -31,6 +33,10 @@ impl Runnable for MstArgs {
 
     fn estimate(&self, graph: &Graph, _threads: usize) -> Result<Estimate> {
         with_order_streamed(mst::estimate(graph)?, graph)
+    }
+
+    fn check_input(&self, graph: &Graph, _options: &RunOptions<'_>) -> Result<()> {
+        Ok(mst::check(graph)?)
     }
 
     fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Forest, RunStatistics)> {
@@ -106,35 +112,39 @@ impl Answer for Forest {
     type Summary = Summary;
 
     fn summary(&self, graph: &Graph, top: usize, cancel: &Cancel) -> Result<Summary> {
-        cancel.check()?;
-        let key = |edge: &ForestEdge| (Reverse(TotalOrder(edge.weight)), edge.source, edge.target);
-        let mut heaviest: Vec<ForestEdge> = Vec::new();
-        for edge in &self.edges {
-            let place = heaviest.partition_point(|other| key(other) < key(edge));
-            if place < top {
-                heaviest.insert(place, *edge);
-                heaviest.truncate(top);
+        // The heaviest so far, the least of them on top: of equal ones the first by its ends stays.
+        let mut heaviest = BinaryHeap::new();
+        for chunk in self.edges.chunks(CHUNK) {
+            cancel.check()?;
+            for &ForestEdge { source, target, weight } in chunk {
+                let key = (Reverse(TotalOrder(weight)), source, target);
+                if heaviest.len() == top && heaviest.peek().is_none_or(|least| key >= *least) {
+                    continue;
+                }
+                heaviest.push(key);
+                if heaviest.len() > top {
+                    heaviest.pop();
+                }
             }
         }
         let ids = graph.original_ids()?;
         let name = |rank: u32| Ok::<Name, tegula_store::Error>(ids.by_rank(rank as usize)?.into());
-        let edge = |edge: ForestEdge| -> Result<Edge> {
-            let (source, target) = (name(edge.source)?, name(edge.target)?);
-            Ok(Edge { source, target, weight: edge.weight })
+        let edge = |(Reverse(TotalOrder(weight)), source, target)| -> Result<Edge> {
+            Ok(Edge { source: name(source)?, target: name(target)?, weight })
         };
         let edges = self.edges.len() as u64;
         Ok(Summary {
             edges,
             trees: u64::from(graph.vertex_count()).saturating_sub(edges),
             weight: self.weight,
-            top: heaviest.into_iter().map(edge).collect::<Result<_>>()?,
+            top: heaviest.into_sorted_vec().into_iter().map(edge).collect::<Result<_>>()?,
         })
     }
 
     fn facts(summary: &Summary, facts: &mut Facts) {
         facts.add("forest", report::counted(summary.edges, "edge", "edges"));
         facts.add("trees", report::count(summary.trees));
-        facts.add("weight", summary.weight.to_string());
+        facts.add("weight", report::number(summary.weight));
     }
 
     fn list(summary: &Summary) -> Grid {

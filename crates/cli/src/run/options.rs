@@ -17,9 +17,9 @@ use crate::session::Session;
 pub struct RunArgs {
     /// The graph directory.
     #[arg(value_name = "GRAPH")]
-    graph: PathBuf,
+    pub graph: PathBuf,
     /// Write the table to a file: .parquet, .csv, .tsv or .npy; text also as .gz or .zst
-    /// [default: lines with tabs on standard output].
+    /// [default: lines with tabs on standard output, or no table with --json or --top].
     #[arg(long, short, value_name = "OUT")]
     output: Option<PathBuf>,
     /// Replace the output if it exists.
@@ -69,20 +69,12 @@ impl RunArgs {
         self.output.as_deref().map(|path| Target::of(path, self.force)).transpose()
     }
 
-    /// Opens the graph.
-    ///
-    /// # Errors
-    /// Those of opening.
-    pub fn open(&self) -> Result<Graph> {
-        let memory = self.reading.budget.bytes();
-        Ok(open_graph(&self.graph, memory, self.reading.io.backend(&self.graph))?)
-    }
-
-    /// The graph with the layout `rows`, which is built.
+    /// The graph with the layout `rows`, which is built. Whether the algorithm could do without is for the
+    /// user to know where that fails.
     ///
     /// # Errors
     /// Those of building; [`tegula_store::Error::OverBudget`]; [`Failure::RowsNotAdded`].
-    pub fn build_rows(&self, graph: Graph, session: &Session) -> Result<Graph> {
+    pub fn build_rows(&self, graph: Graph, can_scan: bool, session: &Session) -> Result<Graph> {
         session.note("The graph has no rows yet; they are built once.");
         let budget = self.reading.budget.bytes();
         let held = PROCESS_OVERHEAD + budget / 4;
@@ -95,9 +87,11 @@ impl RunArgs {
         let backend = self.reading.io.backend(&self.graph);
         let graph = open_graph(&self.graph, budget / 4, backend)?;
         match rows::build(&graph, &config, session.progress(), &session.cancel) {
-            Ok(_) => self.open(),
+            Ok(_) => self.reading.open(&self.graph),
             Err(Error::Io { source, .. }) if is_refused(source.kind()) => {
-                Err(Failure::RowsNotAdded { graph: self.graph.clone(), source })
+                let instead = if can_scan { ", or run with --executor scan" } else { "" };
+                let help = format!("import the graph with --layouts tiles,rows{instead}");
+                Err(Failure::RowsNotAdded { graph: self.graph.clone(), source, help })
             }
             Err(error) => Err(error.into()),
         }

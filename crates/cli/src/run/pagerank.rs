@@ -89,6 +89,15 @@ impl Runnable for PageRankArgs {
         Ok(Estimate { vertex_bytes: vertex_bytes.max(id_lines::size(file)?), ..estimate })
     }
 
+    fn check_input(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<()> {
+        match &self.personalize {
+            Some(file) if id_lines::is_file(file)? => {
+                Ok(seeds::read(file, graph, options.memory).map(drop)?)
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Ranks, RunStatistics)> {
         let (config, vertex_count) = (self.config(), graph.vertex_count());
         let program = match &self.personalize {

@@ -51,6 +51,7 @@ fn width(text: &str) -> std::result::Result<f64, String> {
 impl Runnable for SsspArgs {
     const NAME: &'static str = "sssp";
     type Answer = Distances;
+    const HAS_WEIGHTS: bool = true;
 
     fn check(&self) -> Result<()> {
         if self.method == How::Dijkstra && self.delta.is_some() {
@@ -66,7 +67,7 @@ impl Runnable for SsspArgs {
         }
     }
 
-    fn check_vertices(&self, graph: &Graph) -> Result<()> {
+    fn check_input(&self, graph: &Graph, _options: &RunOptions<'_>) -> Result<()> {
         find_vertex(graph, &self.source).map(drop)
     }
 
@@ -162,13 +163,13 @@ impl Answer for Distances {
 
     fn facts(summary: &Summary, facts: &mut Facts) {
         facts.add("reached", report::counted(summary.reached, "vertex", "vertices"));
-        facts.add("greatest distance", summary.distance_max.to_string());
+        facts.add("greatest distance", report::number(summary.distance_max));
     }
 
     fn list(summary: &Summary) -> Grid {
         let mut grid = Grid::new(&["vertex", "distance"]);
         for Farthest { vertex, distance } in &summary.farthest {
-            grid.add([vertex.to_string(), distance.to_string()]);
+            grid.add([vertex.to_string(), report::number(*distance)]);
         }
         grid
     }

@@ -36,6 +36,17 @@ enum How {
     Traversal,
 }
 
+impl WccArgs {
+    fn config(&self) -> WccConfig {
+        let method = match self.method {
+            How::UnionFind => Method::UnionFind,
+            How::Propagation => Method::Propagation,
+            How::Traversal => Method::Traversal,
+        };
+        WccConfig { method }
+    }
+}
+
 impl Runnable for WccArgs {
     const NAME: &'static str = "wcc";
     type Answer = Components;
@@ -65,13 +76,12 @@ impl Runnable for WccArgs {
         with_order_streamed(Estimate { vertex_bytes, ..estimate }, graph)
     }
 
+    fn check_input(&self, graph: &Graph, _options: &RunOptions<'_>) -> Result<()> {
+        Ok(wcc::check(graph, self.config())?)
+    }
+
     fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Components, RunStatistics)> {
-        let method = match self.method {
-            How::UnionFind => Method::UnionFind,
-            How::Propagation => Method::Propagation,
-            How::Traversal => Method::Traversal,
-        };
-        let found = wcc::run(graph, WccConfig { method }, options)?;
+        let found = wcc::run(graph, self.config(), options)?;
         // Names need memory of their own, and no tiles.
         graph.reader().pool().trim();
         let ranks = smallest_ranks(graph, found.roots, &options.cancel)?;

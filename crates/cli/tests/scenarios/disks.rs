@@ -128,6 +128,10 @@ fn rows_for_a_graph_that_may_not_be_changed_are_refused_with_what_to_do() {
     let words = "run bfs g.tegula --source 1 --executor seek";
     let refusal = ["g.tegula", "Permission denied", "--layouts tiles,rows", "--executor scan"];
     as_somebody(&shop, words).failed(1, &refusal);
+    // What is no use is not advised.
+    let words = "run astar g.tegula --source 1 --target 2";
+    let said = as_somebody(&shop, words).failed(1, &refusal[..3]);
+    assert!(!said.err.contains("--executor scan"), "{}", said.err);
     as_somebody(&shop, "run bfs g.tegula --source 1").done();
     as_somebody(&shop, "verify g.tegula").done();
 }

@@ -45,7 +45,7 @@ fn what_is_no_graph_is_refused_by_every_command() {
         for (graph, words) in [
             ("file.tegula", "not a graph"),
             ("empty.tegula", "has no manifest.json; make a graph with `tegula import`"),
-            ("missing.tegula", "does not exist"),
+            ("missing.tegula", "does not exist; make a graph with `tegula import`"),
             ("newer.tegula", "999"),
         ] {
             shop.tegula(&format!("{command} {graph}")).failed(3, &[graph, words]);
@@ -76,6 +76,15 @@ fn a_budget_that_cannot_do_is_refused_with_both_numbers() {
     let needed: f64 = needed[1].split(' ').next().unwrap().parse().unwrap();
     assert!((24.0..40.0).contains(&needed), "{}", said.err);
     shop.tegula("import g.el -o h.tegula --memory 10MiB").failed(4, &["64.0 MiB", "10.0 MiB"]);
+    for memory in ["0 B", "1 B", "1.0 KiB"] {
+        let words = memory.replace(' ', "");
+        for run in ["run pagerank g.tegula", "run bfs g.tegula --source 1 --estimate"] {
+            let said = shop.tegula(&format!("{run} --memory {words}"));
+            assert_eq!(said.code, Some(4), "{}", said.err);
+            let end = format!("but the budget is {memory}; raise --memory");
+            assert!(said.err.contains(&end) && !said.err.contains("in one piece"), "{}", said.err);
+        }
+    }
     assert_eq!(shop.names(), ["g.el", "g.tegula"]);
 }
 
@@ -92,7 +101,7 @@ fn a_wrong_command_line_is_a_matter_of_usage() {
         ("run", "Usage"),
         ("run pagerank", "<GRAPH>"),
         ("run pagerank g.tegula --memory much", "much"),
-        ("run pagerank g.tegula --threads 0", "0"),
+        ("run pagerank g.tegula --threads 0", "no whole number of at least 1"),
         ("run pagerank g.tegula --damping 1.5", "1.5"),
         ("run pagerank g.tegula -o ranks.xlsx", ".parquet"),
         ("run bfs g.tegula", "--source"),

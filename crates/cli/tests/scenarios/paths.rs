@@ -87,7 +87,14 @@ fn a_path_is_the_same_with_coordinates_and_found_sooner() {
     }
     let words = "run astar g.tegula --source 510 --target 1930";
     let words = format!("{words} --coordinates places.txt --heuristic-scale 3");
-    shop.tegula(&words).failed(2, &["scale of 3"]);
+    shop.tegula(&words).failed(2, &["scale of 3", "a smaller one"]);
+    let exact = grid(50).edges.into_iter().map(|(source, target)| format!("{source} {target} 1\n"));
+    shop.write("exact.wel", exact.collect::<String>());
+    shop.tegula("import exact.wel -o exact.tegula --weighted --undirected").done();
+    let words = "run astar exact.tegula --source 510 --target 1930 --coordinates places.txt";
+    shop.tegula(words).done();
+    shop.tegula(&format!("{words} --heuristic-scale 1.00001")).failed(2, &["1.00001"]);
+    assert!(shop.tegula("run astar --help").done().out.contains("refused"));
     let words = "run astar g.tegula --source 5 --target 5";
     assert_eq!(path(&shop.tegula(words).done().out), [(5, 0.0)]);
     assert_eq!(

@@ -42,5 +42,7 @@ fn what_cannot_be_probed_is_named() {
     let shop = Shop::new();
     shop.tegula("probe nowhere").failed(3, &["nowhere"]);
     shop.write("short", "x");
-    shop.tegula("probe short").failed(3, &["short", "less than a page"]);
+    let said = shop.tegula("probe short").failed(3, &["short", "less than a page", "larger file"]);
+    assert!(!said.err.contains("import") && !said.err.contains("damaged"), "{}", said.err);
+    assert!(shop.tegula("probe --help").done().out.contains("devices.json"));
 }

@@ -189,18 +189,74 @@ fn what_cannot_be_answered_is_refused_before_rows_are_built() {
     let before = shop.files("g.tegula");
     shop.write("s.tsv", "bob\tann\n");
     shop.tegula("import s.tsv -o s.tegula --no-header --ids string").done();
+    shop.write("sets.txt", "1 1\nnobody 1\n");
+    shop.write("places.txt", "1 0 0\n");
     for (algorithm, code, word) in [
         ("bfs g.tegula --source nobody --executor seek", 3, "no vertex `nobody`"),
         ("sssp g.tegula --source nobody --executor seek", 3, "no vertex `nobody`"),
         ("sssp g.tegula --source nobody --method dijkstra", 3, "no vertex `nobody`"),
         ("astar g.tegula --source nobody --target 1", 3, "no vertex `nobody`"),
         ("astar g.tegula --source 1 --target nobody", 3, "no vertex `nobody`"),
+        ("astar g.tegula --source 1 --target 0 --coordinates no.txt", 3, "no.txt"),
+        ("astar g.tegula --source 1 --target 0 --coordinates places.txt", 3, "does not say where"),
+        ("conductance g.tegula --sets no.txt", 3, "no.txt"),
+        ("conductance g.tegula --sets sets.txt", 3, "line 2: g.tegula has no vertex `nobody`"),
+        ("mis g.tegula", 2, "import it with --undirected"),
+        ("mst g.tegula", 2, "import it with --undirected"),
+        ("wcc g.tegula --method traversal", 2, "or use --method union-find"),
+        ("wcc g.tegula --method propagation --executor seek", 2, "or use --method union-find"),
+        ("mst g.tegula --memory 1MiB", 4, "the budget is 1.0 MiB"),
         ("bfs s.tegula --source bob --executor seek -o s.npy", 2, ".npy"),
     ] {
         let said = shop.tegula(&format!("run {algorithm}")).failed(code, &[word]);
         assert!(!said.err.contains("built once"), "{}", said.err);
+        if code != 4 {
+            shop.tegula(&format!("run {algorithm} --estimate")).failed(code, &[word]);
+        }
     }
     assert_eq!(shop.files("g.tegula"), before);
+}
+
+#[test]
+fn an_estimate_of_what_reads_rows_speaks_of_rows() {
+    let shop = Shop::new();
+    shop.tegula("generate rmat --scale 12 -o g.el").done();
+    shop.tegula("import g.el -o g.tegula --undirected").done();
+    let edges = shop.tegula("info g.tegula --json").done().json()["edges"].as_u64().unwrap();
+    let said = |words: &str| shop.tegula(&format!("run {words} --estimate")).done().out;
+    let before = said("mis g.tegula");
+    for words in ["streaming of rows", "all rows, about", "none yet", "rows are read once"] {
+        assert!(before.contains(words), "no `{words}` in: {before}");
+    }
+    assert!(!before.contains("tiles"), "{before}");
+    let json = shop.tegula("run mis g.tegula --estimate --json").done().json();
+    assert_eq!(json["tile_bytes"].as_u64(), Some(2 * edges));
+    shop.tegula("run mis g.tegula").done();
+    let after = said("mis g.tegula");
+    assert!(!after.contains("about") && !after.contains("none yet"), "{after}");
+    assert!(said("wcc g.tegula").contains("streaming of tiles"));
+}
+
+#[test]
+fn a_summary_tells_scans_and_seeks_apart_and_hints_at_rows_after_many_scans() {
+    let shop = Shop::new();
+    shop.tegula("generate path --vertices 200 -o g.el").done();
+    shop.tegula("import g.el -o g.tegula").done();
+    let words = "run bfs g.tegula --source 0";
+    let scanned = shop.tegula(words).done();
+    for words in ["edges scanned", "--layouts tiles,rows, or run with --executor seek once"] {
+        assert!(scanned.err.contains(words), "no `{words}` in: {}", scanned.err);
+    }
+    let hint = |words: &str| shop.tegula(words).done().err.contains("hint");
+    assert!(!hint(&format!("{words} --executor scan")) && !hint(&format!("{words} --json")));
+    assert!(!hint("run bfs g.tegula --source 180"), "a few scans");
+    let sought = shop.tegula("run sssp g.tegula --source 0 --executor seek").done();
+    for words in ["edges followed", "1 for every edge", "greatest distance"] {
+        assert!(sought.err.contains(words), "no `{words}` in: {}", sought.err);
+    }
+    assert!(!sought.err.contains("scan") && !hint(words), "{}", sought.err);
+    let nothing = shop.tegula("run astar g.tegula --source 199 --target 0").done();
+    assert!(!nothing.err.contains("edges/s"), "{}", nothing.err);
 }
 
 #[test]
@@ -216,7 +272,8 @@ fn an_estimate_knows_about_rows() {
     let with = |memory: u64| shop.tegula(&format!("{SEEK} --threads 2 --memory {memory}"));
     with(seeking).done();
     with(seeking - 1).failed(4, &["--memory"]);
-    shop.tegula(&format!("{SEEK} --estimate --memory {scanning}"));
+    let said = shop.tegula(&format!("{SEEK} --estimate --threads 2 --memory {scanning}"));
+    assert_eq!(said.code, Some(4), "{}", said.err);
 }
 
 #[test]

@@ -134,6 +134,11 @@ fn tables_of_edges_and_of_members_have_every_format() {
     assert_eq!(report["summary"], expected);
     let top = shop.tegula("run mst g.tegula --top 1").done().out;
     assert_eq!(top, "source\ttarget\tweight\n1\t3\t1\n");
+    let ties = EdgeList::new(vec![(4, 3), (3, 2), (2, 1), (1, 5)]);
+    shop.import(&ties, "--undirected");
+    let top = shop.tegula("run mst g.tegula --top 2").done().out;
+    assert_eq!(top, "source\ttarget\tweight\n1\t2\t1\n1\t5\t1\n");
+    assert_eq!(shop.tegula("run mst g.tegula --top 0").done().out.lines().count(), 1);
     shop.write("s.tsv", "bob\tann\ncy\tbob\n");
     shop.tegula("import s.tsv -o s.tegula --no-header --ids string --undirected").done();
     let forest = shop.tegula("run mst s.tegula").done().out;

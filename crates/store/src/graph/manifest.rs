@@ -148,7 +148,7 @@ impl Manifest {
                 return Err(not_a_graph(if directory.exists() {
                     "it has no manifest.json; make a graph with `tegula import`"
                 } else {
-                    "it does not exist"
+                    "it does not exist; make a graph with `tegula import`"
                 }));
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {

@@ -49,7 +49,7 @@ struct TrialUnit {
 /// Why the order depth first is not tried, if it is not.
 pub(super) fn unweighed(run: &Run<'_>, summary: &DegreeSummary) -> Option<String> {
     if summary.edges > DFS_EDGES_MAX {
-        Some(format!("dfs not weighed beyond {DFS_EDGES_MAX} edges"))
+        Some(format!("dfs not weighed beyond 2^{} edges", DFS_EDGES_MAX.ilog2()))
     } else if !dfs::is_affordable(run, summary) {
         Some("dfs not weighed within this memory".to_owned())
     } else {

@@ -263,7 +263,10 @@ impl Rows<'_> {
         match weights.iter().position(|weight| !weight.is_finite()) {
             None => Ok(()),
             Some(row) => {
-                Err(self.bad_row(row, format!("the weight {} is not finite", weights[row])))
+                let weight = weights[row];
+                let detail =
+                    format!("the weight {weight} is not finite; weights are 32-bit floats");
+                Err(self.bad_row(row, detail))
             }
         }
     }

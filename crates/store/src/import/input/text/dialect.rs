@@ -9,6 +9,7 @@ use super::super::stream::Stream;
 use super::super::{Format, IdKind, InputOptions};
 use super::blocks::{LINE_BYTES_MAX, Start};
 use super::fields::{Excerpt, Fields, Separator, integer, is_passed_over, line_at, weight};
+use super::foreign;
 use crate::error::{At, Error, Place, Result};
 
 /// How the lines of one text are built.
@@ -62,6 +63,10 @@ pub(in super::super) fn sniff(
     let head = read_head(stream)?;
     if head.contains(&0) {
         return Err(bad_file(path, "this is not text: it has NUL bytes; pass --format"));
+    }
+    // Whoever says that the first line is an edge is believed.
+    if let Some(detail) = foreign::refusal(&head).filter(|_| !options.no_header) {
+        return Err(bad_file(path, detail));
     }
     let dialect = Head { bytes: &head, format, options }.dialect();
     let dialect = dialect.map_err(|(line, detail)| Error::BadInput {

@@ -245,10 +245,12 @@ pub(super) fn weight(text: &[u8]) -> Result<f32, String> {
     let unsigned = text.strip_prefix(b"+").unwrap_or(text);
     match fast_float2::parse::<f32, _>(unsigned) {
         Ok(weight) if weight.is_finite() => Ok(weight),
-        Ok(weight) if weight.is_infinite() => Err(format!(
-            "the weight {} is infinite; weights are finite 32-bit numbers",
-            Excerpt(text)
-        )),
+        Ok(weight) if weight.is_infinite() => {
+            let is_written_out = text.iter().any(u8::is_ascii_digit);
+            let fault = if is_written_out { "too large" } else { "infinite" };
+            let weight = Excerpt(text);
+            Err(format!("the weight {weight} is {fault}; weights are 32-bit floats, up to 3.4e38"))
+        }
         _ => Err(format!("the weight {} is not a number", Excerpt(text))),
     }
 }

@@ -2,12 +2,14 @@
 //! that begins with `#` or `%` is a comment.
 //!
 //! The stream is cut into blocks at line ends (`blocks`), how its lines are built is found out
-//! from the first ones (`dialect`), and each block is parsed on its own (`parse`): integers by a
-//! loop that handles the plain lines and leaves every other to the careful `fields`.
+//! from the first ones (`dialect`; texts that are no edges are known by `foreign`), and each block
+//! is parsed on its own (`parse`): integers by a loop that handles the plain lines and leaves every
+//! other to the careful `fields`.
 
 mod blocks;
 mod dialect;
 mod fields;
+mod foreign;
 mod parse;
 
 use std::path::Path;
