@@ -14,6 +14,7 @@ use crate::program::Program;
 use crate::scan::{Direction, ScanJob, ScanStatistics, scan};
 use crate::superstep::Supersteps;
 use crate::tile_cache::TileCache;
+use crate::traverse::open_within;
 
 /// What a run needs of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,16 +103,15 @@ fn rows_within(
     let estimate = estimate_with(graph, options.threads, held, has_weights);
     let index = RowReader::index_size(graph, has_weights);
     let needed = estimate.needed() + RowReader::size_min(graph, has_weights);
-    if needed > options.memory {
-        let (what, budget) = ("the run by rows".to_owned(), options.memory);
-        let error = Error::OverBudget { what, needed, budget };
-        if options.executor == Executor::Seek {
-            return Err(error);
+    let (rows, long_rows) = match open_within(graph, has_weights, needed, options) {
+        Ok(opened) => opened,
+        Err(error @ Error::OverBudget { .. }) if options.executor != Executor::Seek => {
+            tracing::info!("rows are not used: {error}");
+            return Ok(None);
         }
-        tracing::info!("rows are not used: {error}");
-        return Ok(None);
-    }
-    let free = options.memory - needed + RowReader::CACHE_SIZE_MIN;
+        Err(error) => return Err(error),
+    };
+    let free = options.memory - needed - long_rows + RowReader::CACHE_SIZE_MIN;
     let all = RowReader::cache_size_max(graph, has_weights);
     let share = match options.executor {
         Executor::Seek => free,
@@ -119,8 +119,8 @@ fn rows_within(
         _ => (free / 2).max(free.min(FRONTIER_SIZE)),
     };
     let size = all.min(share.max(RowReader::CACHE_SIZE_MIN));
-    let rows = RowReader::open(graph, has_weights, size, &options.speed.targets)?;
-    Ok(rows.map(|rows| (rows, index + size)))
+    let rows = RowReader::new(rows, has_weights, size, &options.speed.targets)?;
+    Ok(Some((rows, index + long_rows + size)))
 }
 
 /// The rows, where a run of an exact program may use them.
@@ -133,9 +133,8 @@ fn rows_of<P: Program>(
     if !P::IS_EXACT || options.executor == Executor::Scan {
         return Ok(None);
     }
-    if graph.manifest().rows.is_none() && options.executor == Executor::Seek {
-        let path = graph.directory().to_owned();
-        return Err(Error::MissingLayout { path, layout: "rows" });
+    if graph.manifest().rows.is_none() && options.executor != Executor::Seek {
+        return Ok(None);
     }
     let own = Supersteps::<P>::rows_size(graph, options.threads);
     let rows = rows_within(graph, held + own, has_weights, options)?;

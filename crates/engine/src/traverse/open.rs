@@ -4,12 +4,15 @@ use std::ops::Range;
 use std::time::Duration;
 
 use tegula_store::graph::Graph;
-use tegula_store::rows::RowReader;
+use tegula_store::rows::{RowReader, Rows};
 use tegula_store::{Error, Result};
 
 use crate::options::{PROCESS_OVERHEAD, RunOptions, RunStatistics};
 use crate::process::Process;
 use crate::run::Estimate;
+
+/// What a batch of rows copies in most graphs, which the overhead of a process covers.
+const BATCH_SIZE: u64 = 4 << 20;
 
 /// Vertices that one worker passes over at a time.
 pub const RANGE_SIZE: u32 = 1 << 14;
@@ -37,18 +40,37 @@ pub fn open_rows(
     held: u64,
     options: &RunOptions<'_>,
 ) -> Result<RowReader> {
-    let missing = || Error::MissingLayout { path: graph.directory().to_owned(), layout: "rows" };
-    if graph.manifest().rows.is_none() {
-        return Err(missing());
-    }
     let needed = estimate_rows(graph, has_weights, held).needed();
-    if needed > options.memory {
-        let (what, budget) = ("the run by rows".to_owned(), options.memory);
-        return Err(Error::OverBudget { what, needed, budget });
-    }
-    let free = options.memory - needed + RowReader::CACHE_SIZE_MIN;
+    let (rows, long_rows) = open_within(graph, has_weights, needed, options)?;
+    let free = options.memory - needed - long_rows + RowReader::CACHE_SIZE_MIN;
     let cache_size = free.min(RowReader::cache_size_max(graph, has_weights));
-    RowReader::open(graph, has_weights, cache_size, &options.speed.targets)?.ok_or_else(missing)
+    RowReader::new(rows, has_weights, cache_size, &options.speed.targets)
+}
+
+/// The rows of a graph, where the budget has room for what is `needed` and for the copies that workers
+/// make of its longest rows; and the bytes of those.
+///
+/// # Errors
+/// As of [`open_rows`].
+pub(crate) fn open_within(
+    graph: &Graph,
+    has_weights: bool,
+    needed: u64,
+    options: &RunOptions<'_>,
+) -> Result<(Rows, u64)> {
+    let check = |needed: u64| {
+        let (what, budget) = ("the run by rows".to_owned(), options.memory);
+        if needed <= budget { Ok(()) } else { Err(Error::OverBudget { what, needed, budget }) }
+    };
+    if graph.manifest().rows.is_some() {
+        check(needed)?;
+    }
+    let missing = || Error::MissingLayout { path: graph.directory().to_owned(), layout: "rows" };
+    let rows = Rows::open(graph)?.ok_or_else(missing)?;
+    let longer = rows.batch_size(has_weights).saturating_sub(BATCH_SIZE);
+    let long_rows = options.threads as u64 * longer;
+    check(needed + long_rows)?;
+    Ok((rows, long_rows))
 }
 
 /// A pass over all vertices by several workers: calls `visit` with the number and the ids of each

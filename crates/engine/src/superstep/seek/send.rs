@@ -11,7 +11,7 @@ use crate::program::{EdgeWeight, Program};
 use crate::superstep::{ROWS_AHEAD, ROWS_PER_BATCH, bit};
 
 /// Messages of one worker between deliveries.
-pub(super) const MESSAGES_MAX: usize = 1 << 18;
+pub(super) const MESSAGES_MAX: usize = 1 << 17;
 /// Messages that a box has room for between deliveries: twice its share.
 pub(super) const BOX_KEPT: usize = MESSAGES_MAX >> 5;
 
