@@ -172,7 +172,7 @@ pub(crate) fn wait_for_lock(path: &Path, cancel: &Cancel) -> Result<Option<File>
     loop {
         cancel.check()?;
         match lock(path) {
-            // Who waits within the call is not to be cancelled.
+            // Looked at again and again: who waits within the call cannot be cancelled.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(LOCK_INTERVAL),
             locked => return locked.map_err(Error::io("lock", path)),
         }

@@ -30,6 +30,12 @@ pub const KNOWN: &[Exception] = &[
         reason: "a slow disk is one of the faults that it stands for",
     },
     Exception {
+        rule: Rule::BannedCall,
+        file: "crates/store/src/temporary.rs",
+        at_most: 1,
+        reason: "the wait for a lock of another process, as an event, cannot be called off",
+    },
+    Exception {
         rule: Rule::IgnoredTest,
         file: "crates/testkit/tests/known_answers.rs",
         at_most: 1,
