@@ -72,7 +72,7 @@ pub fn probe(args: &ProbeArgs, session: &Session) -> Result<()> {
         "{} is on {}\n\nrandom reads of 4 KiB, in flight\n{}\n\n\
          sequential reads, size and number in flight\n{}\n\nbest read with\n{}",
         args.path.display(),
-        profile.device,
+        profile.mount_point,
         random_curve(&profile).to_text(),
         sequential_curve(&profile).to_text(),
         facts.to_text(),

@@ -11,8 +11,11 @@ use crate::options::{PROCESS_OVERHEAD, RunOptions, RunStatistics};
 use crate::process::Process;
 use crate::run::Estimate;
 
-/// What a batch of rows copies in most graphs, which the overhead of a process covers.
-const BATCH_SIZE: u64 = 4 << 20;
+/// What a batch copies of rows of any length.
+const BATCH_SIZE: u64 = 2 << 20;
+/// Bytes of long rows, of all workers together, that the overhead of a process covers: an estimate does
+/// not know the longest row.
+const LONG_ROWS_COVERED: u64 = 12 << 20;
 
 /// Vertices that one worker passes over at a time.
 pub const RANGE_SIZE: u32 = 1 << 14;
@@ -68,7 +71,7 @@ pub(crate) fn open_within(
     let missing = || Error::MissingLayout { path: graph.directory().to_owned(), layout: "rows" };
     let rows = Rows::open(graph)?.ok_or_else(missing)?;
     let longer = rows.batch_size(has_weights).saturating_sub(BATCH_SIZE);
-    let long_rows = options.threads as u64 * longer;
+    let long_rows = (options.threads as u64 * longer).saturating_sub(LONG_ROWS_COVERED);
     check(needed + long_rows)?;
     Ok((rows, long_rows))
 }
