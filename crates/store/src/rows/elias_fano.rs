@@ -211,15 +211,24 @@ pub(super) fn sample(shape: Shape, words: &[u64], samples: &mut Vec<u32>) -> Res
     Err(format!("{seen} numbers instead of {}", shape.count))
 }
 
-/// A bound on how much a number exceeds the one before it: about 128 times what they do on average, or what
-/// they do at the most. Looks at the bitmap by words.
+/// A bound on how much a number exceeds the one before it: less than two steps of the high parts more than
+/// any does. Looks at the bitmap by words.
 pub(super) fn step_max(shape: Shape, words: &[u64]) -> u64 {
-    let high = &words[shape.low_words..];
-    let empty = high.chunk_by(|word, next| (*word == 0) == (*next == 0)).filter(|run| run[0] == 0);
-    let words = empty.map(<[u64]>::len).max().unwrap_or(0) as u64;
-    // A high part grows by one for each zero between the bits of two numbers: in those words, and in the ones
-    // before and behind them.
-    (64 * (words + 2)).saturating_mul(1 << shape.low_bits)
+    // Between the bits of two numbers, the high part grows by one for each zero.
+    let (mut longest, mut run) = (0, 0);
+    for &word in &words[shape.low_words..] {
+        longest = longest.max(run + word.trailing_zeros());
+        while has_zeros(word, longest + 1) {
+            longest += 1;
+        }
+        run = if word == 0 { run + 64 } else { word.leading_zeros() };
+    }
+    (u64::from(longest) + 1).saturating_mul(1 << shape.low_bits)
+}
+
+/// Whether so many zeros stand side by side in a word.
+fn has_zeros(word: u64, count: u32) -> bool {
+    count <= 64 && (1..count).fold(!word, |ends, _| ends & ends >> 1) != 0
 }
 
 /// The place of the set bit number `rank` of a word that has more than `rank` of them.

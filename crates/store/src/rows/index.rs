@@ -239,8 +239,8 @@ impl RowIndex {
         Ok(RowIndex { chunks, first_chunks, words, samples, row_max })
     }
 
-    /// Bounds on the bits of a row and on its weights. Of rows as long as others, 128 times that; of longer
-    /// ones, about the longest.
+    /// Bounds on the bits of a row and on its weights: those of the longest, and at the most twice those of
+    /// an average row of its chunk more.
     pub fn row_max(&self) -> (u64, u64) {
         self.row_max
     }
