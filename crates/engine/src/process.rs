@@ -119,7 +119,7 @@ const CORRECTION_MAX: f64 = 2.0;
 /// Active vertices whose rows are looked at to predict.
 const SAMPLE: usize = 256;
 
-// Seconds on one core, all in memory. Measured; an iteration corrects what they predict.
+// Seconds on one core, all in memory; about, as iterations correct what they predict.
 const SEEK_ROW: f64 = 50e-9;
 const SEEK_EDGE: f64 = 4e-9;
 /// Where messages go through boxes.

@@ -36,8 +36,6 @@ use seek::Seeker;
 
 /// Rows that are brought into memory together.
 const ROWS_PER_BATCH: usize = 64;
-/// Vertices that are looked at for what to read ahead, at a time.
-pub const ROWS_AHEAD: usize = 1024;
 
 /// Vertices whose messages one worker writes at a time.
 const RANGE_SIZE: usize = 1 << 16;

@@ -13,8 +13,9 @@ use tegula_store::rows::{Row, RowBatch, RowReader};
 use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 use tegula_store::{Result, VertexId, lock};
 
-use super::{ROWS_AHEAD, ROWS_PER_BATCH, Supersteps, bit};
+use super::{ROWS_PER_BATCH, Supersteps, bit};
 use crate::program::{Activity, EdgeWeight, Program};
+use crate::traverse::ROWS_AHEAD;
 use crate::workers::Workers;
 
 /// Where one of so many vertices is not settled, all rows are read, not only theirs.

@@ -30,4 +30,7 @@ pub(crate) use open::open_within;
 pub use open::{RANGE_SIZE, estimate_rows, for_each_range, open_rows, rows_statistics};
 pub use order::{BreadthFirst, RunAhead, Sequential};
 pub use traversal::{Traversal, TraversalStatistics};
+
+/// Upcoming vertices that are asked for at a time.
+pub(crate) const ROWS_AHEAD: usize = 1024;
 pub use vertex_set::VertexSet;

@@ -3,8 +3,7 @@
 use tegula_store::rows::{IndexWalk, Row, RowBatch, RowReader};
 use tegula_store::{Cancel, Result, VertexId};
 
-use super::RunAhead;
-use crate::superstep::ROWS_AHEAD;
+use super::{ROWS_AHEAD, RunAhead};
 
 /// Rows that are brought into memory together: few enough that reads stay in flight meanwhile.
 const ROWS_PER_BATCH: usize = 16;
@@ -125,9 +124,6 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
         if self.taken.is_empty() {
             return Ok(false);
         }
-        if self.runs_ahead {
-            self.rows.fill_when_due(self.cancel);
-        }
         self.is_in_memory = self.rows.is_complete();
         if self.is_in_memory {
             self.held = self.taken.len();
@@ -145,6 +141,7 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
 
     /// Has the rows of upcoming vertices read, as far as enough reads are not on their way yet.
     fn look_ahead(&mut self) {
+        self.rows.fill_when_due(self.cancel);
         let count = self.rows.prefetch(self.order.upcoming(self.reach).take(ROWS_AHEAD));
         self.order.announce(count);
         self.statistics.announced += count as u64;

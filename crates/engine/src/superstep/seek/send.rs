@@ -8,7 +8,8 @@ use tegula_store::rows::{Row, RowBatch, RowReader};
 use tegula_store::{Cancel, Result, VertexId};
 
 use crate::program::{EdgeWeight, Program};
-use crate::superstep::{ROWS_AHEAD, ROWS_PER_BATCH, bit};
+use crate::superstep::{ROWS_PER_BATCH, bit};
+use crate::traverse::ROWS_AHEAD;
 
 /// Messages of one worker between deliveries.
 pub(super) const MESSAGES_MAX: usize = 1 << 17;
