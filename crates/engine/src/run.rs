@@ -78,12 +78,18 @@ pub(crate) fn cache_within<'g>(
 ) -> Result<TileCache<'g>> {
     let estimate = estimate_with(graph, options.threads, held, has_weights);
     let needed = estimate.needed();
+    let refused = |budget| Error::OverBudget { what: what.to_owned(), needed, budget };
     if needed > options.memory {
-        let budget = options.memory;
-        return Err(Error::OverBudget { what: what.to_owned(), needed, budget });
+        return Err(refused(options.memory));
     }
-    let budget = options.memory - held - estimate.overhead_bytes;
-    Ok(TileCache::new(graph, options.threads, has_weights, budget))
+    let pool = graph.reader().pool();
+    let other = held + estimate.overhead_bytes;
+    let lease = pool.lease(what, other)?;
+    let budget = (options.memory - other).min(pool.available());
+    if budget < estimate.stream_bytes_min {
+        return Err(refused(other + budget));
+    }
+    Ok(TileCache::new(graph, options.threads, has_weights, budget, lease))
 }
 
 /// Bytes of pages that hold the surroundings of most frontiers.

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use tegula_store::Result;
 use tegula_store::graph::Graph;
-use tegula_store::read::{Frame, Pending};
+use tegula_store::read::{Frame, Lease, Pending};
 
 /// Bytes of tiles and weights at which a group is closed.
 const GROUP_SIZE_TARGET: u64 = 1 << 20;
@@ -25,7 +25,7 @@ const STREAM_SIZE_PER_WORKER: u64 = 12 << 20;
 pub struct Group {
     /// As a range of [`Graph::tiles`].
     pub tiles: Range<usize>,
-    /// Bytes of tiles and, where they are wanted, weights, rounded up to what a read takes.
+    /// Bytes of the frames that hold its tiles and, where they are wanted, its weights.
     pub size: u64,
     is_resident: bool,
 }
@@ -51,6 +51,7 @@ pub struct TileCache<'g> {
     resident: Vec<OnceLock<Tiles>>,
     has_weights: bool,
     stream_size: u64,
+    _lease: Lease,
 }
 
 /// The bytes of a group.
@@ -73,8 +74,15 @@ impl<'g> TileCache<'g> {
         2 * largest * threads as u64
     }
 
-    /// Plans which groups stay in memory. `budget` is at least [`TileCache::size_min`].
-    pub fn new(graph: &'g Graph, threads: usize, has_weights: bool, budget: u64) -> TileCache<'g> {
+    /// Plans which groups stay in memory. `budget` is at least [`TileCache::size_min`]; `lease` counts
+    /// what else the run holds, until the cache is dropped.
+    pub fn new(
+        graph: &'g Graph,
+        threads: usize,
+        has_weights: bool,
+        budget: u64,
+        lease: Lease,
+    ) -> TileCache<'g> {
         let (parts, mut groups) = cut(graph, has_weights);
         let total: u64 = groups.iter().map(|group| group.size).sum();
         let workers = threads as u64;
@@ -93,7 +101,7 @@ impl<'g> TileCache<'g> {
         }
         let resident = groups.iter().map(|_| OnceLock::new()).collect();
         let stream_size = stream / workers;
-        TileCache { graph, parts, groups, resident, has_weights, stream_size }
+        TileCache { graph, parts, groups, resident, has_weights, stream_size, _lease: lease }
     }
 
     /// The graph.
@@ -186,6 +194,7 @@ fn cut(graph: &Graph, has_weights: bool) -> (Vec<Part>, Vec<Group>) {
         for index in graph.batch_tiles(batch) {
             let entry = &graph.tiles()[index];
             let weights = if has_weights { 4 * u64::from(entry.weight_count) } else { 0 };
+            // The size in the files until all groups are cut.
             let group =
                 open.get_or_insert(Group { tiles: index..index, size: 0, is_resident: false });
             group.tiles.end = index + 1;
@@ -209,7 +218,11 @@ fn cut(graph: &Graph, has_weights: bool) -> (Vec<Part>, Vec<Group>) {
         let count = parts.len() - first_part;
         parts[first_part..].iter_mut().for_each(|part| part.count = count);
     }
-    // What a read takes: whole pages at both ends of tiles and weights.
-    groups.iter_mut().for_each(|group| group.size += 4 * 4096);
+    let reader = graph.reader();
+    for group in &mut groups {
+        let tiles = reader.frame_size(&graph.tiles_request(group.tiles.clone()));
+        let weights = graph.weights_request(group.tiles.clone()).filter(|_| has_weights);
+        group.size = tiles + weights.map_or(0, |request| reader.frame_size(&request));
+    }
     (parts, groups)
 }

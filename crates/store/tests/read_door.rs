@@ -79,7 +79,7 @@ fn each_reader(file: &OnDisk, budget: u64, check: impl Fn(&Reader, &FileHandle))
 /// Called off reads may take a moment to return their memory.
 fn returns_all_memory(pool: &Pool) {
     let deadline = Instant::now() + Duration::from_secs(10);
-    while pool.available() != pool.budget() {
+    while pool.available() != pool.frames_max() {
         assert!(Instant::now() < deadline, "{pool:?}");
         thread::yield_now();
     }

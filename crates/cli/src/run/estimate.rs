@@ -1,6 +1,8 @@
 //! What a run needs of memory, said before it starts.
 
-use tegula_engine::{Error, Estimate, Graph};
+use tegula_engine::traverse::long_rows_size;
+use tegula_engine::{Error, Estimate, Graph, PROCESS_OVERHEAD};
+use tegula_store::rows::RowsConfig;
 
 use super::options::RunArgs;
 use super::{Edges, Runnable};
@@ -17,11 +19,11 @@ const WEIGHT_BYTES: u64 = 4;
 /// What a run on a graph is going to need.
 pub struct Needs {
     /// The figures.
-    pub estimate: Estimate,
+    estimate: Estimate,
     /// What is streamed, and held if there is room: tiles or rows.
     layout: &'static str,
-    /// Whether the graph gets its rows first.
-    pub builds_rows: bool,
+    /// Bytes that it takes to build the rows, where the graph gets them first.
+    build_bytes: Option<u64>,
 }
 
 impl Needs {
@@ -37,20 +39,41 @@ impl Needs {
     ) -> Result<Needs> {
         let mut estimate = algorithm.estimate(graph, threads)?;
         let builds_rows = needs_rows && graph.manifest().rows.is_none();
-        let edges = algorithm.edges();
-        match edges {
-            Edges::Either { rows_size } if needs_rows => {
-                estimate.vertex_bytes += rows_size(graph, threads);
+        let has_weights = R::HAS_WEIGHTS && graph.is_weighted();
+        let layout = match algorithm.edges() {
+            Edges::Tiles { .. } => "tiles",
+            Edges::Rows => {
+                if builds_rows {
+                    let each = ROW_BYTES_EXPECTED + if has_weights { WEIGHT_BYTES } else { 0 };
+                    estimate.tile_bytes = each * graph.edge_count();
+                }
+                "rows"
             }
-            Edges::Rows if builds_rows => {
-                let has_weights = R::HAS_WEIGHTS && graph.is_weighted();
-                let each = ROW_BYTES_EXPECTED + if has_weights { WEIGHT_BYTES } else { 0 };
-                estimate.tile_bytes = each * graph.edge_count();
+            Edges::Either { rows_size } => {
+                if needs_rows {
+                    estimate.vertex_bytes += rows_size(graph, threads);
+                }
+                "tiles"
             }
-            _ => {}
+        };
+        if needs_rows {
+            estimate.vertex_bytes += long_rows_size(graph, has_weights, threads)?;
         }
-        let layout = if matches!(edges, Edges::Rows) { "rows" } else { "tiles" };
-        Ok(Needs { estimate, layout, builds_rows })
+        let build_bytes = match builds_rows {
+            true => Some(PROCESS_OVERHEAD + RowsConfig::memory_min(graph)?),
+            false => None,
+        };
+        Ok(Needs { estimate, layout, build_bytes })
+    }
+
+    /// Whether the graph gets its rows first.
+    pub fn builds_rows(&self) -> bool {
+        self.build_bytes.is_some()
+    }
+
+    /// The smallest budget with which all of it can be done.
+    fn needed(&self) -> u64 {
+        self.estimate.needed().max(self.build_bytes.unwrap_or(0))
     }
 
     /// Refuses a budget that is too small for `what`.
@@ -58,7 +81,7 @@ impl Needs {
     /// # Errors
     /// [`Error::OverBudget`].
     pub fn check(&self, what: &str, budget: u64) -> Result<()> {
-        let needed = self.estimate.needed();
+        let needed = self.needed();
         if needed > budget {
             return Err(Error::OverBudget { what: what.to_owned(), needed, budget }.into());
         }
@@ -89,8 +112,8 @@ impl Needs {
 
     /// Whether the run fits, and all that it streams with it.
     fn fits(&self, memory: u64) -> (bool, bool) {
-        let needed = self.estimate.needed();
-        (needed <= memory, needed + self.estimate.tile_bytes <= memory)
+        let all = self.estimate.needed() + self.estimate.tile_bytes;
+        (self.needed() <= memory, all.max(self.needed()) <= memory)
     }
 
     fn to_json(&self, algorithm: &'static str, graph: &Graph, memory: u64) -> json::Estimate {
@@ -103,7 +126,7 @@ impl Needs {
             vertex_bytes: estimate.vertex_bytes,
             stream_bytes_min: estimate.stream_bytes_min,
             overhead_bytes: estimate.overhead_bytes,
-            needed_bytes: estimate.needed(),
+            needed_bytes: self.needed(),
             tile_bytes: estimate.tile_bytes,
             memory_bytes: memory,
             fits,
@@ -112,18 +135,18 @@ impl Needs {
     }
 
     fn facts(&self, memory: u64) -> Facts {
-        let Needs { estimate, layout, builds_rows } = self;
+        let Needs { estimate, layout, build_bytes } = self;
         let mut facts = Facts::default();
         facts.add("vertex arrays and workers", report::bytes(estimate.vertex_bytes));
         let streaming = format!("streaming of {layout}, at least");
         facts.add(streaming, report::bytes(estimate.stream_bytes_min));
         facts.add("process", report::bytes(estimate.overhead_bytes));
-        facts.add("needed", report::bytes(estimate.needed()));
-        let about = if *builds_rows && *layout == "rows" { ", about" } else { "" };
-        facts.add(format!("all {layout}{about}"), report::bytes(estimate.tile_bytes));
-        if *builds_rows {
-            facts.add("rows", "none yet; the run builds them first");
+        if let Some(bytes) = build_bytes {
+            facts.add("building the rows first", report::bytes(*bytes));
         }
+        facts.add("needed", report::bytes(self.needed()));
+        let about = if build_bytes.is_some() && *layout == "rows" { ", about" } else { "" };
+        facts.add(format!("all {layout}{about}"), report::bytes(estimate.tile_bytes));
         facts.add("budget", report::bytes(memory));
         let verdict = match self.fits(memory) {
             (false, _) => "does not fit: raise --memory".to_owned(),

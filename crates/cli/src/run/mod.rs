@@ -215,7 +215,7 @@ fn execute<R: Runnable + Args>(run: &Run<R>, session: &Session) -> Result<()> {
         progress: &progress,
     };
     let has_room = needs.check("the run", options.memory);
-    if has_room.is_ok() && (args.estimate || needs.builds_rows) {
+    if has_room.is_ok() && (args.estimate || needs.builds_rows()) {
         // What this reads is part of the estimate.
         algorithm.check_input(&graph, &options)?;
     }
@@ -223,7 +223,7 @@ fn execute<R: Runnable + Args>(run: &Run<R>, session: &Session) -> Result<()> {
         return needs.show(R::NAME, &graph, args, session);
     }
     has_room?;
-    if needs.builds_rows {
+    if needs.builds_rows() {
         graph = args.build_rows(graph, edges.can_scan(), session)?;
     }
     let open = opened.elapsed();

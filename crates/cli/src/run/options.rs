@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use tegula_engine::{Error, Executor, Graph, PROCESS_OVERHEAD, open_graph};
+use tegula_engine::{Error, Executor, Graph, PROCESS_OVERHEAD};
 use tegula_store::rows::{self, RowEncoding, RowsConfig};
 
 use crate::args::{Reading, Threads};
@@ -77,15 +77,11 @@ impl RunArgs {
     pub fn build_rows(&self, graph: Graph, can_scan: bool, session: &Session) -> Result<Graph> {
         session.note("The graph has no rows yet; they are built once.");
         let budget = self.reading.budget.bytes();
-        let held = PROCESS_OVERHEAD + budget / 4;
         let config = RowsConfig {
             encoding: RowEncoding::default(),
-            memory: budget.saturating_sub(held),
+            memory: budget.saturating_sub(PROCESS_OVERHEAD),
             threads: self.threads.count(),
         };
-        drop(graph);
-        let backend = self.reading.io.backend(&self.graph);
-        let graph = open_graph(&self.graph, budget / 4, backend)?;
         match rows::build(&graph, &config, session.progress(), &session.cancel) {
             Ok(_) => self.reading.open(&self.graph),
             Err(Error::Io { source, .. }) if is_refused(source.kind()) => {

@@ -27,7 +27,9 @@ mod tests;
 pub use best_first::BestFirst;
 pub use combine::{Filter, Interleaved, Nested};
 pub(crate) use open::open_within;
-pub use open::{RANGE_SIZE, estimate_rows, for_each_range, open_rows, rows_statistics};
+pub use open::{
+    HeldRows, RANGE_SIZE, estimate_rows, for_each_range, long_rows_size, open_rows, rows_statistics,
+};
 pub use order::{BreadthFirst, RunAhead, Sequential};
 pub use traversal::{Traversal, TraversalStatistics};
 

@@ -1,9 +1,10 @@
 //! Rows within a budget, and passes over all of them.
 
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::time::Duration;
 
 use tegula_store::graph::Graph;
+use tegula_store::read::Lease;
 use tegula_store::rows::{RowReader, Rows};
 use tegula_store::{Error, Result};
 
@@ -16,6 +17,10 @@ const BATCH_SIZE: u64 = 2 << 20;
 /// Bytes of long rows, of all workers together, that the overhead of a process covers: an estimate does
 /// not know the longest row.
 const LONG_ROWS_COVERED: u64 = 12 << 20;
+
+/// Bytes of the overhead of a process that frames may take in a run by rows: blocks of ids and degrees, and
+/// rows that find no room in their cache.
+const FRAMES_SIZE: u64 = 8 << 20;
 
 /// Vertices that one worker passes over at a time.
 pub const RANGE_SIZE: u32 = 1 << 14;
@@ -31,6 +36,22 @@ pub fn estimate_rows(graph: &Graph, has_weights: bool, held: u64) -> Estimate {
     }
 }
 
+/// Rows that are read within the budget of a run. While this lives, the pool of the graph leaves to frames
+/// what neither the cache of rows nor the run itself takes.
+#[derive(Debug)]
+pub struct HeldRows {
+    reader: RowReader,
+    _lease: Lease,
+}
+
+impl Deref for HeldRows {
+    type Target = RowReader;
+
+    fn deref(&self) -> &RowReader {
+        &self.reader
+    }
+}
+
 /// Opens the rows of a graph, with a cache of what the budget leaves to a run that itself holds `held`
 /// bytes.
 ///
@@ -42,12 +63,15 @@ pub fn open_rows(
     has_weights: bool,
     held: u64,
     options: &RunOptions<'_>,
-) -> Result<RowReader> {
+) -> Result<HeldRows> {
     let needed = estimate_rows(graph, has_weights, held).needed();
     let (rows, long_rows) = open_within(graph, has_weights, needed, options)?;
     let free = options.memory - needed - long_rows + RowReader::CACHE_SIZE_MIN;
     let cache_size = free.min(RowReader::cache_size_max(graph, has_weights));
-    RowReader::new(rows, has_weights, cache_size, &options.speed.targets)
+    let taken = needed - RowReader::CACHE_SIZE_MIN + long_rows + cache_size;
+    let lease = graph.reader().pool().lease("the run by rows", taken - FRAMES_SIZE)?;
+    let reader = RowReader::new(rows, has_weights, cache_size, &options.speed.targets)?;
+    Ok(HeldRows { reader, _lease: lease })
 }
 
 /// The rows of a graph, where the budget has room for what is `needed` and for the copies that workers
@@ -70,10 +94,27 @@ pub(crate) fn open_within(
     }
     let missing = || Error::MissingLayout { path: graph.directory().to_owned(), layout: "rows" };
     let rows = Rows::open(graph)?.ok_or_else(missing)?;
-    let longer = rows.batch_size(has_weights).saturating_sub(BATCH_SIZE);
-    let long_rows = (options.threads as u64 * longer).saturating_sub(LONG_ROWS_COVERED);
+    let long_rows = long_rows_of(rows.batch_size(has_weights), options.threads);
     check(needed + long_rows)?;
     Ok((rows, long_rows))
+}
+
+/// Bytes that workers take beside the estimate of a run for copies of the longest rows. Reads the index of
+/// the rows, or where there are none yet the degrees.
+///
+/// # Errors
+/// Those of reading.
+pub fn long_rows_size(graph: &Graph, has_weights: bool, threads: usize) -> Result<u64> {
+    let batch_size = match Rows::open(graph)? {
+        Some(rows) => rows.batch_size(has_weights),
+        None => Rows::batch_size_expected(graph, has_weights)?,
+    };
+    Ok(long_rows_of(batch_size, threads))
+}
+
+/// What batches of this size take beyond what the overhead of a process covers.
+fn long_rows_of(batch_size: u64, threads: usize) -> u64 {
+    (threads as u64 * batch_size.saturating_sub(BATCH_SIZE)).saturating_sub(LONG_ROWS_COVERED)
 }
 
 /// A pass over all vertices by several workers: calls `visit` with the number and the ids of each

@@ -163,7 +163,7 @@ impl BlockFile {
             range.start / self.block_len..range.end.div_ceil(self.block_len)
         };
         // Half of the pool at most; others read too.
-        let bytes = BlockFile::STREAM_SIZE_MAX.min(self.reader.pool().budget() / 2);
+        let bytes = BlockFile::STREAM_SIZE_MAX.min(self.reader.pool().frames_max() / 2);
         let depth =
             (bytes / self.block_len).clamp(1, BlockFile::STREAM_SIZE_MAX >> BLOCK_LOG2) as usize;
         Ok(BlockStream { file: self, range, blocks, in_flight: VecDeque::new(), depth })

@@ -53,7 +53,7 @@ pub use faulty::{Fault, FaultPlan, FaultyOutput};
 pub use file::{Caching, FileHandle};
 pub use pages::{PageCache, PageStatistics, Pinned, Targets};
 pub use pending::Pending;
-pub use pool::Pool;
+pub use pool::{Lease, Pool};
 pub use probe::{
     DeviceProfile, KnownDevices, ProbeConfig, RandomRate, SequentialRate, probe, speed_of,
 };

@@ -1,18 +1,35 @@
-//! The memory of all frames, under one hard budget.
+//! The memory of all frames, and of whatever else is counted with them, under one hard budget.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::buffer::{Buffer, GRID, Mapping};
+use crate::error::{Error, Result};
 
-/// Lends buffers and never has more memory than its budget, lent and idle together.
+/// Lends buffers and never has more memory than its budget: lent, idle and [leased](Pool::lease)
+/// together.
 ///
 /// Buffers that come back are kept idle for the next request of their size, which saves the page
-/// faults of fresh memory; they are let go when a request of another size needs the room.
+/// faults of fresh memory; they are let go when a request of another size, or a lease, needs the room.
 pub struct Pool {
     budget: usize,
     state: Mutex<State>,
+}
+
+/// Memory that is no frame's, counted in the budget of a pool for as long as this lives.
+#[must_use = "dropping it gives the memory back"]
+#[derive(Debug)]
+pub struct Lease {
+    pool: Arc<Pool>,
+    bytes: usize,
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.pool.lock().leased -= self.bytes;
+        self.pool.grant_waiting();
+    }
 }
 
 /// Someone who wants a buffer and is called when there is one.
@@ -27,6 +44,8 @@ pub(super) trait Waiter: Send {
 
 #[derive(Default)]
 struct State {
+    /// By leases.
+    leased: usize,
     lent: usize,
     idle: BTreeMap<usize, Vec<Mapping>>,
     idle_bytes: usize,
@@ -43,21 +62,41 @@ enum Turn {
 }
 
 impl Pool {
-    /// A pool of at most `budget_bytes`, rounded down to whole pages of 4096. Nothing is
-    /// allocated before it is needed.
+    /// A pool of at most `budget_bytes`. Nothing is allocated before it is needed.
     pub fn new(budget_bytes: u64) -> Arc<Pool> {
-        let budget = usize::try_from(budget_bytes).unwrap_or(usize::MAX) / GRID * GRID;
+        let budget = usize::try_from(budget_bytes).unwrap_or(usize::MAX);
         Arc::new(Pool { budget, state: Mutex::default() })
     }
 
-    /// Bytes that the pool may have at most.
-    pub fn budget(&self) -> u64 {
-        self.budget as u64
+    /// Bytes that frames may take at most: what leases leave of the budget.
+    pub fn frames_max(&self) -> u64 {
+        self.lock().frames_max(self.budget) as u64
     }
 
     /// Bytes that could be lent right now. Idle buffers count as available.
     pub fn available(&self) -> u64 {
-        (self.budget - self.lock().lent) as u64
+        let state = self.lock();
+        (state.frames_max(self.budget) - state.lent) as u64
+    }
+
+    /// Counts memory that is no frame's. Idle buffers make room for it; those that are lent, or waited
+    /// for, have to come back before.
+    ///
+    /// # Errors
+    /// [`Error::OverBudget`], about `what`, where the budget has not so much left.
+    pub fn lease(self: &Arc<Self>, what: &str, bytes: u64) -> Result<Lease> {
+        let mut state = self.lock();
+        let waiting: usize = state.waiting.iter().map(|waiter| waiter.size()).sum();
+        let taken = state.leased.saturating_add(state.lent).saturating_add(waiting);
+        let size = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let needed = taken.saturating_add(size);
+        if needed > self.budget {
+            let (needed, budget) = (needed as u64, self.budget as u64);
+            return Err(Error::OverBudget { what: what.to_owned(), needed, budget });
+        }
+        state.leased += size;
+        state.make_room(self.budget);
+        Ok(Lease { pool: Arc::clone(self), bytes: size })
     }
 
     /// The most bytes that the pool ever had, lent and idle together.
@@ -78,12 +117,11 @@ impl Pool {
         let step = (1usize << bytes.max(1).ilog2()) / 8;
         let pages = bytes.checked_next_multiple_of(GRID).unwrap_or(usize::MAX);
         let class = bytes.checked_next_multiple_of(step.max(GRID)).unwrap_or(usize::MAX);
-        if class > self.budget { pages } else { class }
+        if class as u64 > self.frames_max() { pages } else { class }
     }
 
     /// Queues someone who wants memory. [`grant_waiting`](Pool::grant_waiting) is called after.
     pub(super) fn enqueue(&self, waiter: Box<dyn Waiter>) {
-        debug_assert!(waiter.size() <= self.budget);
         self.lock().waiting.push_back(waiter);
     }
 
@@ -92,7 +130,7 @@ impl Pool {
         let mappings: Vec<Option<Mapping>> = {
             let mut state = self.lock();
             let total = sizes.iter().try_fold(0usize, |sum, &size| sum.checked_add(size))?;
-            if !state.waiting.is_empty() || total > self.budget - state.lent {
+            if !state.waiting.is_empty() || total > state.frames_max(self.budget) - state.lent {
                 return None;
             }
             sizes.iter().map(|&size| state.lend(size, self.budget)).collect()
@@ -170,7 +208,7 @@ impl State {
             return self.waiting.pop_front().map(Turn::Skip);
         }
         let size = first.size();
-        if size > budget - self.lent {
+        if size > self.frames_max(budget) - self.lent {
             return None;
         }
         let first = self.waiting.pop_front()?;
@@ -186,15 +224,25 @@ impl State {
         if reused.is_some() {
             self.idle_bytes -= size;
         }
-        while self.lent + self.idle_bytes > budget {
+        self.make_room(budget);
+        self.peak = self.peak.max(self.lent + self.idle_bytes);
+        reused
+    }
+
+    /// Lets go of idle buffers until the budget holds all.
+    fn make_room(&mut self, budget: usize) {
+        while self.leased + self.lent + self.idle_bytes > budget {
             let Some(mut largest) = self.idle.last_entry() else { break };
             match largest.get_mut().pop() {
                 Some(mapping) => self.idle_bytes -= mapping.len(),
                 None => drop(largest.remove()),
             }
         }
-        self.peak = self.peak.max(self.lent + self.idle_bytes);
-        reused
+    }
+
+    /// Bytes that frames may take at most. A lease is given only where what is lent has room beside it.
+    fn frames_max(&self, budget: usize) -> usize {
+        budget - self.leased
     }
 }
 

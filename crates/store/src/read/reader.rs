@@ -99,6 +99,14 @@ impl Reader {
         Some(plans.into_iter().map(begin).collect())
     }
 
+    /// Bytes of the pool that the frame of a request takes; 0 for one that does not lie in its file.
+    pub fn frame_size(&self, request: &Request<'_>) -> u64 {
+        match extent_in(&request.file.0, request.offset, request.len) {
+            Ok(extent) if request.len > 0 => self.pool.buffer_size(extent.wide_len) as u64,
+            _ => 0,
+        }
+    }
+
     /// The pool that all frames come from.
     pub fn pool(&self) -> &Arc<Pool> {
         &self.pool
@@ -134,11 +142,11 @@ impl Reader {
             return Plan::Answer(Ok(Frame::empty()));
         }
         let size = self.pool.buffer_size(extent.wide_len);
-        if size as u64 > self.pool.budget() {
+        if size as u64 > self.pool.frames_max() {
             return Plan::Answer(Err(Error::OverBudget {
                 what: format!("reading from {} in one piece", file.path.display()),
                 needed: size as u64,
-                budget: self.pool.budget(),
+                budget: self.pool.frames_max(),
             }));
         }
         Plan::Read(Read {

@@ -275,7 +275,7 @@ mod tests {
         in_flight.insert(Task::new(file, buffer, extent, Arc::default(), promise));
         drop(in_flight);
         assert!(matches!(pending.wait(), Err(Error::WorkerFailed { .. })));
-        assert_eq!(pool.available(), pool.budget());
+        assert_eq!(pool.available(), pool.frames_max());
         let next = pool.try_lend(&[4096]).expect("room").remove(0).expect("memory");
         assert_ne!(address, next.bytes().as_ptr());
     }

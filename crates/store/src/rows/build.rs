@@ -29,10 +29,40 @@ use crate::workers::map_in_order;
 pub struct RowsConfig {
     /// How neighbours are coded.
     pub encoding: RowEncoding,
-    /// Bytes that the work may take, the table of tiles included; what tiles are read into is aside.
+    /// Bytes that the work may take, the table of tiles and what tiles are read into included.
     pub memory: u64,
-    /// Workers.
+    /// Workers at the most: fewer where the memory does not hold the longest row for each.
     pub threads: usize,
+}
+
+impl RowsConfig {
+    /// Bytes of [`memory`](Self::memory) that always suffice for a graph. Streams the out-degrees.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn memory_min(graph: &Graph) -> Result<u64> {
+        let degree_max = u64::from(graph.out_degree_max()?);
+        let edges = degree_max.max(CHUNK_EDGES_MAX.min(graph.edge_count()));
+        let sources = u64::from(graph.vertex_count()).min(1 << CHUNK_LOG2_MAX);
+        let size = if graph.is_weighted() { group_size::<f32> } else { group_size::<()> };
+        Ok(held_size(graph) + size(edges, sources))
+    }
+}
+
+/// Bytes that a build holds whatever it works at: out-degrees, the table of tiles, the index.
+fn held_size(graph: &Graph) -> u64 {
+    let degrees = 4 * u64::from(graph.vertex_count());
+    degrees + size_of_val(graph.tiles()) as u64 + Rows::size_expected(graph)
+}
+
+/// Bytes of frames that a worker has on their way and at work.
+const FRAMES_SIZE: u64 = READS_AHEAD as u64 * 2 * READ_SIZE;
+
+/// Bytes that a worker takes for a group.
+fn group_size<W>(edges: u64, sources: u64) -> u64 {
+    // Edges in their places, and again as they are encoded.
+    let edge_size = (size_of::<(u32, W)>() + size_of::<(u32, W)>() / 2 + 2) as u64;
+    edges * edge_size + sources * 28 + FRAMES_SIZE
 }
 
 /// Bytes of tiles that are read at a time.
@@ -47,7 +77,7 @@ const GROUPS_PER_WORKER: u64 = 4;
 ///
 /// # Errors
 /// Those of reading and writing; [`Error::OverBudget`] where the memory does not hold the edges of one
-/// vertex for each worker. After an error the graph is as it was.
+/// vertex. After an error the graph is as it was.
 pub fn build(
     graph: &Graph,
     config: &RowsConfig,
@@ -77,8 +107,11 @@ fn build_weighted<W: EdgeWeight>(
     let degrees = graph.out_degrees()?;
     let chunks = plan_chunks(&degrees);
     let index_size = Rows::size_expected(graph);
-    let held = (size_of_val(&degrees[..]) + size_of_val(graph.tiles())) as u64 + index_size;
-    let groups = plan_groups::<W>(&chunks, &degrees, config, held)?;
+    let Groups { workers, groups } = plan_groups::<W>(&chunks, &degrees, config, held_size(graph))?;
+    // What the plan gives to edges, frames must not take.
+    let pool = graph.reader().pool();
+    let edges_size = pool.frames_max().saturating_sub(workers as u64 * FRAMES_SIZE);
+    let _lease = pool.lease("building rows", edges_size)?;
     let folder = Temporary::folder(&graph.directory().join(file_names::ROWS))?;
     let mut writer = RowsWriter::create(folder.path(), W::IS_WEIGHTED, index_size)?;
     progress.begin("building rows", Some(graph.edge_count()), Unit::Edges);
@@ -87,7 +120,7 @@ fn build_weighted<W: EdgeWeight>(
         let group = Group::<W>::gather(graph, &degrees, chunks, cancel)?;
         Ok(group.encode(config, chunks, graph.vertex_count()))
     };
-    map_in_order(config.threads, groups.len(), cancel, &make, &mut |_, encoded| {
+    map_in_order(workers, groups.len(), cancel, &make, &mut |_, encoded| {
         encoded.iter().try_for_each(|chunk| {
             progress.advance(chunk.rows.ends.last().map_or(0, |end| end.1));
             writer.append(chunk)
@@ -157,42 +190,49 @@ fn edges_of(degrees: &[u32], sources: &Range<u32>) -> u64 {
     degrees.iter().map(|&degree| u64::from(degree)).sum()
 }
 
-/// Groups of chunks that a worker holds at a time, beside the `held` bytes that all of the work takes.
+/// How the work is divided.
+struct Groups {
+    workers: usize,
+    /// Chunks that a worker holds at a time.
+    groups: Vec<Range<usize>>,
+}
+
+/// Groups the chunks, where `held` bytes are taken by other things.
 fn plan_groups<W: EdgeWeight>(
     chunks: &[Range<u32>],
     degrees: &[u32],
     config: &RowsConfig,
     held: u64,
-) -> Result<Vec<Range<usize>>> {
-    let threads = config.threads.max(1) as u64;
-    let all: u64 = degrees.iter().map(|&degree| u64::from(degree)).sum();
-    let share = config.memory.saturating_sub(held) / threads;
-    // Edges in their places, and again as they are encoded.
-    let edge_size = (size_of::<(u32, W)>() + size_of::<(u32, W)>() / 2 + 2) as u64;
-    let size = |edges: u64, sources: u64| {
-        edges * edge_size + sources * 28 + READS_AHEAD as u64 * 2 * READ_SIZE
-    };
-    let edges_wanted = (all / (threads * GROUPS_PER_WORKER)).max(CHUNK_EDGES_MAX);
+) -> Result<Groups> {
+    let sizes: Vec<(u64, u64)> =
+        chunks.iter().map(|chunk| (edges_of(degrees, chunk), chunk.len() as u64)).collect();
+    let largest = sizes.iter().map(|&(edges, sources)| group_size::<W>(edges, sources)).max();
+    let largest = largest.unwrap_or(FRAMES_SIZE);
+    let memory = config.memory.saturating_sub(held);
+    if largest > memory {
+        let degree_max = degrees.iter().max().copied().unwrap_or(0);
+        let what = format!("building rows, the longest of which has {degree_max} edges,");
+        return Err(Error::OverBudget { what, needed: held + largest, budget: config.memory });
+    }
+    let workers = (config.threads.max(1) as u64).min(memory / largest);
+    let share = memory / workers;
+    let all: u64 = sizes.iter().map(|&(edges, _)| edges).sum();
+    let edges_wanted = (all / (workers * GROUPS_PER_WORKER)).max(CHUNK_EDGES_MAX);
     let mut groups: Vec<Range<usize>> = Vec::new();
     let (mut edges, mut sources) = (0, 0);
-    for (index, chunk) in chunks.iter().enumerate() {
-        let (edges_here, sources_here) = (edges_of(degrees, chunk), chunk.len() as u64);
-        let needed = size(edges_here, sources_here);
-        if needed > share {
-            let what = format!("building the row of a vertex with {edges_here} edges");
-            let (needed, budget) = (held + needed * threads, config.memory);
-            return Err(Error::OverBudget { what, needed, budget });
-        }
+    for (index, &(edges_here, sources_here)) in sizes.iter().enumerate() {
         (edges, sources) = (edges + edges_here, sources + sources_here);
         match groups.last_mut() {
-            Some(group) if edges <= edges_wanted && size(edges, sources) <= share => group.end += 1,
+            Some(group) if edges <= edges_wanted && group_size::<W>(edges, sources) <= share => {
+                group.end += 1;
+            }
             _ => {
                 groups.push(index..index + 1);
                 (edges, sources) = (edges_here, sources_here);
             }
         }
     }
-    Ok(groups)
+    Ok(Groups { workers: workers as usize, groups })
 }
 
 /// The edges of a group, by source.

@@ -113,6 +113,16 @@ impl Rows {
         rows + if has_weights { Pinned::size_max(4 * weights) } else { 0 }
     }
 
+    /// What [`batch_size`](Self::batch_size) is at the most in a graph that is yet to get its rows.
+    ///
+    /// # Errors
+    /// Those of reading the out-degrees.
+    pub fn batch_size_expected(graph: &Graph, has_weights: bool) -> Result<u64> {
+        // A code that took more than an id would not have been fitted.
+        let row = Pinned::size_max(4 * u64::from(graph.out_degree_max()?) + 1);
+        Ok(if has_weights && graph.is_weighted() { 2 * row } else { row })
+    }
+
     /// Whether the neighbours of a vertex come by ascending id.
     pub fn is_ascending(&self) -> bool {
         self.encoding.is_ascending()

@@ -174,7 +174,7 @@ impl PageCache {
 
     /// Bytes that the pages may take at most.
     pub fn capacity(&self) -> u64 {
-        self.reader.pool().budget()
+        self.reader.pool().frames_max()
     }
 
     /// The most bytes that the pages ever took.
