@@ -78,6 +78,14 @@ impl Failure {
         Failure::Usage { message: message.into(), help: Some(help.into()) }
     }
 
+    /// The same failure, told of the whole budget where it was met within a share of it.
+    pub fn of_whole(self, budget: u64) -> Failure {
+        match self {
+            Failure::Store(error) => Failure::Store(error.of_whole(budget)),
+            other => other,
+        }
+    }
+
     /// An error of writing to standard output.
     pub fn stdout(error: io::Error) -> Failure {
         match error.kind() {

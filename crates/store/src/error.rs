@@ -103,6 +103,17 @@ pub enum Error {
 }
 
 impl Error {
+    /// The same error, told of the `whole` budget, where it was met within a share of it: both figures grow
+    /// by what the other shares take.
+    pub fn of_whole(self, whole: u64) -> Error {
+        match self {
+            Error::OverBudget { what, needed, budget } if budget < whole => {
+                Error::OverBudget { what, needed: needed + (whole - budget), budget: whole }
+            }
+            other => other,
+        }
+    }
+
     /// Wraps an operating system error: `.map_err(Error::io("read", path))`. An error of this type
     /// that came as one of the operating system, through `Read` or `Write`, is unwrapped.
     pub fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Error {

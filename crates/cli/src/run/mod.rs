@@ -228,7 +228,8 @@ fn execute<R: Runnable + Args>(run: &Run<R>, session: &Session) -> Result<()> {
     }
     let open = opened.elapsed();
     let started = Instant::now();
-    let (answer, statistics) = algorithm.run(&graph, &options)?;
+    let run = algorithm.run(&graph, &options);
+    let (answer, statistics) = run.map_err(|failure| failure.of_whole(options.memory))?;
     let run = started.elapsed();
     // The table needs memory of its own, and no tiles.
     graph.reader().pool().trim();

@@ -89,7 +89,7 @@ impl RunArgs {
                 let help = format!("import the graph with --layouts tiles,rows{instead}");
                 Err(Failure::RowsNotAdded { graph: self.graph.clone(), source, help })
             }
-            Err(error) => Err(error.into()),
+            Err(error) => Err(error.of_whole(budget).into()),
         }
     }
 

@@ -185,6 +185,7 @@ pub fn import(
     let input = Input::resolve(inputs, &options)?;
     let shared = Run::divide(config.memory, config.threads, input.weighted())?;
     import_within(shared, &input, output, config, progress, cancel)
+        .map_err(|error| error.of_whole(config.memory))
 }
 
 /// Imports with so much memory to be shared out, and so many workers.
