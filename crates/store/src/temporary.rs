@@ -398,7 +398,8 @@ mod tests {
     #[test]
     fn files_of_others_are_no_leftovers_and_stay_in_those_that_are() {
         let folder = tempfile::tempdir().unwrap();
-        let names = [".g.unfinished-thesis", ".g.unfinished-1-abc", ".g.unfinished-x-abcdef", ".g."];
+        let names =
+            [".g.unfinished-thesis", ".g.unfinished-1-abc", ".g.unfinished-x-abcdef", ".g."];
         names.iter().for_each(|name| fs::write(folder.path().join(name), "text").unwrap());
         let left = folder.path().join(".g.unfinished-1-abcdef");
         fs::create_dir(&left).unwrap();

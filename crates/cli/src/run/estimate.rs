@@ -24,6 +24,15 @@ pub struct Needs {
     pub builds_rows: bool,
 }
 
+/// Bytes that the rows of a graph are expected to take on disk.
+pub fn rows_size_expected(graph: &Graph) -> u64 {
+    rows_size(graph, graph.is_weighted())
+}
+
+fn rows_size(graph: &Graph, has_weights: bool) -> u64 {
+    (ROW_BYTES_EXPECTED + if has_weights { WEIGHT_BYTES } else { 0 }) * graph.edge_count()
+}
+
 impl Needs {
     /// Those of an algorithm, which may be in need of rows.
     ///
@@ -44,8 +53,7 @@ impl Needs {
             }
             Edges::Rows if builds_rows => {
                 let has_weights = R::HAS_WEIGHTS && graph.is_weighted();
-                let each = ROW_BYTES_EXPECTED + if has_weights { WEIGHT_BYTES } else { 0 };
-                estimate.tile_bytes = each * graph.edge_count();
+                estimate.tile_bytes = rows_size(graph, has_weights);
             }
             _ => {}
         }

@@ -9,6 +9,7 @@ use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use super::file_names;
+use super::opened::Graph;
 use crate::directory::Directory;
 use crate::error::{Error, Result};
 use crate::read::crc32c;
@@ -134,7 +135,7 @@ impl Manifest {
     /// [`Error::NotAGraph`] where there is none, [`Error::UnsupportedVersion`] where it is newer,
     /// [`Error::Corrupt`] where it is damaged.
     pub fn read(directory: &Path) -> Result<Manifest> {
-        Manifest::read_in(&open_directory(directory)?)
+        Manifest::read_in(&Graph::open_directory(directory)?)
     }
 
     /// The same of a directory that is open. [`Error::Replaced`] where another one has taken its place and
@@ -142,7 +143,9 @@ impl Manifest {
     pub(crate) fn read_in(directory: &Directory) -> Result<Manifest> {
         let path = directory.join(file_names::MANIFEST);
         let bytes = read_bytes(directory).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound if !directory.is_in_place() => Error::replaced(directory.path()),
+            io::ErrorKind::NotFound if !directory.is_in_place() => {
+                Error::replaced(directory.path())
+            }
             io::ErrorKind::NotFound => {
                 let detail = "it has no manifest.json; make a graph with `tegula import`";
                 Error::NotAGraph { path: directory.path().to_owned(), detail: detail.to_owned() }
@@ -169,21 +172,11 @@ impl Manifest {
         let bytes = read_bytes(directory).ok().flatten()?;
         let (_, json) = open_seal(std::str::from_utf8(&bytes).ok()?)?;
         let listing: Option<Listing> = serde_json::from_str(&json).ok();
-        Some(listing.map_or_else(Vec::new, |it| it.files.into_iter().map(|file| file.name).collect()))
+        Some(
+            listing
+                .map_or_else(Vec::new, |it| it.files.into_iter().map(|file| file.name).collect()),
+        )
     }
-}
-
-/// Opens a directory that is said to be a graph.
-pub(super) fn open_directory(path: &Path) -> Result<Directory> {
-    let not_a_graph =
-        |detail: &str| Error::NotAGraph { path: path.to_owned(), detail: detail.to_owned() };
-    Directory::open(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => {
-            not_a_graph("it does not exist; make a graph with `tegula import`")
-        }
-        io::ErrorKind::NotADirectory => not_a_graph("it is a file, not a folder"),
-        _ => Error::io("read", path)(error),
-    })
 }
 
 /// The bytes of the manifest; `None` where they are too many.
@@ -276,8 +269,8 @@ fn parse(bytes: &[u8]) -> Result<Manifest, Fault> {
     }
     let manifest: Manifest =
         serde_json::from_str(&json).map_err(|error| Fault::Damaged(error.to_string()))?;
-    let is_of_its_time = seal == Seal::of_version(version)
-        && version >= if manifest.rows.is_some() { 2 } else { 1 };
+    let is_of_its_time =
+        seal == Seal::of_version(version) && version >= if manifest.rows.is_some() { 2 } else { 1 };
     if !is_of_its_time {
         return Err(Fault::Damaged(format!("it is none of version {version}")));
     }

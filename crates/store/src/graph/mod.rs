@@ -2,6 +2,7 @@
 
 mod check;
 pub(crate) mod contents;
+mod edge_facts;
 mod manifest;
 mod opened;
 mod records;
@@ -48,7 +49,16 @@ pub mod file_names {
 
     /// All block files that a graph may have.
     pub(crate) const BLOCK_FILES: [&str; 10] = [
-        TILE_TABLE, OUT_DEGREES, IN_DEGREES, IDS, STRINGS, STRING_ENDS, ORDER, ROWS, ROW_INDEX, ROW_WEIGHTS,
+        TILE_TABLE,
+        OUT_DEGREES,
+        IN_DEGREES,
+        IDS,
+        STRINGS,
+        STRING_ENDS,
+        ORDER,
+        ROWS,
+        ROW_INDEX,
+        ROW_WEIGHTS,
     ];
     /// All files that are not.
     const OTHER_FILES: [&str; 3] = [MANIFEST, TILES, WEIGHTS];

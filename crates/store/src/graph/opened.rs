@@ -1,21 +1,22 @@
 //! An opened graph directory.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::ops::Range;
 use std::path::Path;
 
 use zerocopy::FromBytes;
 
 use super::file_names;
-use super::manifest::{FileEntry, Manifest, open_directory};
+use super::manifest::{FileEntry, Manifest};
 use super::records::{BATCH_RECORD_SIZE, BatchRecord, TILE_RECORD_SIZE, TileRecord};
 use super::table::Table;
 use super::vertices::OriginalIds;
 use crate::directory::Directory;
 use crate::error::{Error, Result};
 use crate::ids::VERTEX_COUNT_MAX;
-use crate::rows::RowsAside;
 use crate::read::{BlockFile, Caching, FileHandle, Reader, Request, crc32c};
+use crate::rows::RowsAside;
 use crate::tiles::{Batch, TileSummary};
 
 /// A graph, opened for reading. All lengths and counts were checked against each other; the tiles
@@ -63,7 +64,23 @@ impl Graph {
     /// missing, has another length or does not fit the others, [`Error::Replaced`] where another graph
     /// takes its place just then, and those of reading.
     pub fn open(directory: &Path, reader: &Reader, caching: Caching) -> Result<Graph> {
-        Graph::open_in(&open_directory(directory)?, reader, caching)
+        Graph::open_in(&Graph::open_directory(directory)?, reader, caching)
+    }
+
+    /// Opens a directory that is said to hold a graph.
+    ///
+    /// # Errors
+    /// [`Error::NotAGraph`] where there is none; those of opening it.
+    pub fn open_directory(path: &Path) -> Result<Directory> {
+        let not_a_graph =
+            |detail: &str| Error::NotAGraph { path: path.to_owned(), detail: detail.to_owned() };
+        Directory::open(path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                not_a_graph("it does not exist; make a graph with `tegula import`")
+            }
+            io::ErrorKind::NotADirectory => not_a_graph("it is a file, not a folder"),
+            _ => Error::io("read", path)(error),
+        })
     }
 
     /// The same of a directory that is open.
@@ -126,7 +143,8 @@ impl Graph {
     /// [`Error::Replaced`] where they are those of another graph; those of opening them.
     pub fn add_rows(&mut self, rows: RowsAside) -> Result<()> {
         let RowsAside { folder, manifest } = rows;
-        let (own, added) = manifest.files.split_at(self.manifest.files.len().min(manifest.files.len()));
+        let (own, added) =
+            manifest.files.split_at(self.manifest.files.len().min(manifest.files.len()));
         if *own != self.manifest.files {
             return Err(Error::replaced(self.directory.path()));
         }
@@ -364,7 +382,7 @@ fn unnamed(directory: &Directory, name: &str) -> Error {
 /// is damaged.
 fn missing_file(error: Error, directory: &Directory, name: &str) -> Error {
     match error {
-        Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+        Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
             if !directory.is_in_place() {
                 return Error::replaced(directory.path());
             }
