@@ -4,6 +4,7 @@
 mod budget;
 mod directory;
 mod error;
+mod hidden_name;
 mod ids;
 mod mix;
 mod progress;

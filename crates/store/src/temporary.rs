@@ -8,10 +8,8 @@
 //! Of a folder only what tegula puts into one is removed, and the folder itself only if nothing is left:
 //! it may have been a graph that others have put a file of theirs into.
 
-use std::collections::hash_map::RandomState;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::hash::BuildHasher;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,6 +22,7 @@ use rustix::io::Errno;
 use crate::directory::{Directory, IfTaken};
 use crate::error::{Error, Result};
 use crate::graph::contents;
+use crate::hidden_name::{hidden_name, is_hidden_name};
 use crate::progress::Cancel;
 
 /// All of this process.
@@ -34,12 +33,8 @@ const ATTEMPTS: usize = 100;
 const NAMES_MAX: usize = 100;
 /// Between two looks at a lock that another holds.
 const LOCK_INTERVAL: Duration = Duration::from_millis(50);
-/// What stands between the name of the place and the id of the process in a hidden name.
-const UNFINISHED: &str = ".unfinished-";
 /// How a hidden file or folder is opened: no link is one, and a pipe of others is not waited for.
 const HIDDEN: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK);
-/// Letters at the end of a hidden name that tell it from others of the same process.
-const LETTERS: usize = 6;
 
 /// A file or folder under a hidden name. Dropping it removes whatever has that name then; renaming
 /// it makes it last.
@@ -227,38 +222,6 @@ pub(crate) fn parted(place: &Path) -> Result<(Directory, &OsStr)> {
 pub(crate) fn knows_no_flags(error: Errno) -> bool {
     matches!(error, Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)
 }
-
-/// A hidden name for something that is to be called `place`.
-fn hidden_name(place: &OsStr) -> OsString {
-    let mut random = RandomState::new().hash_one(0);
-    let mut name = OsString::from(".");
-    name.push(place);
-    name.push(format!("{UNFINISHED}{}-", std::process::id()));
-    for _ in 0..LETTERS {
-        let letter = char::from(b'a' + (random % 26) as u8);
-        name.push(letter.to_string());
-        random /= 26;
-    }
-    name
-}
-
-/// Whether a name is a hidden one of something that was to be called `place`.
-pub(crate) fn is_hidden_name(name: &OsStr, place: &OsStr) -> bool {
-    let rest = name.as_encoded_bytes().strip_prefix(b".");
-    let rest = rest.and_then(|rest| rest.strip_prefix(place.as_encoded_bytes()));
-    let rest = rest.and_then(|rest| rest.strip_prefix(UNFINISHED.as_bytes()));
-    let Some(rest) = rest.and_then(|rest| std::str::from_utf8(rest).ok()) else { return false };
-    let Some((process, letters)) = rest.strip_suffix(OLD).unwrap_or(rest).split_once('-') else {
-        return false;
-    };
-    !process.is_empty()
-        && process.bytes().all(|byte| byte.is_ascii_digit())
-        && letters.len() == LETTERS
-        && letters.bytes().all(|byte| byte.is_ascii_alphanumeric())
-}
-
-/// Ends the hidden name of what is to be replaced while it is set aside.
-pub(crate) const OLD: &str = "-old";
 
 /// Makes one and locks it. Until it is locked it looks like a leftover, so another process may lock or
 /// remove it: then a further name is tried.

@@ -58,6 +58,22 @@ fn a_newer_format_is_refused_with_both_versions() {
 }
 
 #[test]
+fn a_manifest_is_json_as_others_read_it() {
+    let shop = graph("--ids string");
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&shop.read("g.tegula/manifest.json")).unwrap();
+    assert_eq!((&manifest["format_version"], &manifest["ids"]), (&3.into(), &"string".into()));
+    assert_eq!(manifest["crc32c"].as_str().unwrap().len(), 8);
+}
+
+#[test]
+fn a_manifest_that_was_changed_by_hand_is_named() {
+    let shop = graph("--ids integer");
+    edit_manifest(&shop.path("g.tegula"), |body| body.replace("\"loops\": ", "\"loops\": 1"));
+    shop.tegula("verify g.tegula").failed(3, &["manifest.json", "`loops`", "it says 1"]);
+}
+
+#[test]
 fn a_missing_file_is_named_whichever_it_is() {
     for shop in graphs() {
         for (name, bytes) in shop.files("g.tegula") {

@@ -8,8 +8,8 @@ use rustix::fs::{FileType, OFlags};
 use super::file_names;
 use super::manifest::Manifest;
 use crate::directory::Directory;
+use crate::hidden_name::is_hidden_name;
 use crate::read::ends_as_block_file;
-use crate::temporary::is_hidden_name;
 
 /// Why a folder is not to be replaced, in words that follow its name; `None` where it is empty, or holds a
 /// graph, of whatever version and however damaged, and nothing else.
@@ -17,8 +17,7 @@ pub(crate) fn reason_to_keep(parent: &Directory, name: &OsStr) -> io::Result<Opt
     match parent.kind_of(name)? {
         Some(FileType::Directory) => {}
         Some(FileType::Symlink) => {
-            let detail = "is a symbolic link: name the directory that it leads to";
-            return Ok(Some(detail.to_owned()));
+            return Ok(Some("is a symbolic link".to_owned()));
         }
         Some(_) => return Ok(Some("is no directory".to_owned())),
         None => return Ok(None),

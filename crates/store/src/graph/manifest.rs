@@ -181,7 +181,8 @@ impl Manifest {
 
 /// The bytes of the manifest; `None` where they are too many.
 fn read_bytes(directory: &Directory) -> io::Result<Option<Vec<u8>>> {
-    let file = directory.open_file(file_names::MANIFEST, OFlags::empty())?;
+    // What is no file is not waited for.
+    let file = directory.open_file(file_names::MANIFEST, OFlags::NONBLOCK)?;
     let mut bytes = Vec::new();
     file.take(MANIFEST_SIZE_MAX + 1).read_to_end(&mut bytes)?;
     Ok((bytes.len() as u64 <= MANIFEST_SIZE_MAX).then_some(bytes))

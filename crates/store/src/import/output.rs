@@ -11,7 +11,8 @@ use rustix::io::Errno;
 use crate::directory::IfTaken;
 use crate::error::{Error, Result};
 use crate::graph::contents::reason_to_keep;
-use crate::temporary::{OLD, Temporary, knows_no_flags, lock, parted};
+use crate::hidden_name::OLD;
+use crate::temporary::{Temporary, knows_no_flags, lock, parted};
 
 /// A directory that is removed again unless it is committed.
 pub(super) struct Unfinished {
