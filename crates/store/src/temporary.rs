@@ -230,16 +230,16 @@ fn make_locked(
     place: &OsStr,
     mut make: impl FnMut(&OsStr) -> io::Result<()>,
 ) -> io::Result<(Option<File>, OsString)> {
+    use io::ErrorKind::{AlreadyExists, NotFound, WouldBlock};
     let mut names_left = NAMES_MAX;
     loop {
         let name = hidden_name(place);
         let made = make(&name).and_then(|()| lock(folder, &name, HIDDEN));
         let error = match made {
             Ok(locked) if folder.kind_of(&name)?.is_some() => return Ok((locked, name)),
-            Ok(_) => io::ErrorKind::NotFound.into(),
+            Ok(_) => NotFound.into(),
             Err(error) => error,
         };
-        use io::ErrorKind::{AlreadyExists, NotFound, WouldBlock};
         if error.kind() != AlreadyExists {
             let _ = contents::remove(folder, &name);
         }

@@ -263,12 +263,14 @@ mod tests {
         assert_eq!(which(&output), "old");
     }
 
+    /// How what is finished gets its name.
+    type Commit = fn(Unfinished) -> Result<()>;
+
     #[test]
     fn a_file_that_appears_during_an_import_is_kept_with_the_graph_that_it_is_in() {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("g");
         make_graph(&output, "old");
-        type Commit = fn(Unfinished) -> Result<()>;
         let plainly: Commit = |unfinished| unfinished.rename_plainly("g".as_ref());
         for commit in [Unfinished::commit as Commit, plainly] {
             let unfinished = Unfinished::create(&output, true).unwrap();
