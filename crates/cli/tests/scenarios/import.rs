@@ -295,11 +295,13 @@ fn a_file_that_is_put_into_a_graph_while_it_is_to_be_replaced_is_kept_with_it() 
     shop.write("a.txt", "1 2\n");
     shop.tegula("import a.txt -o g.tegula").done();
     let graph = shop.files("g.tegula");
-    // It reads edges until its input ends.
+    // It has looked at the output when it reads on, and reads on until its input ends.
     let mut child = shop.start("import - -o g.tegula --force");
+    let mut input = child.stdin.take().unwrap();
+    input.write_all("3 4\n".repeat(1_000_000).as_bytes()).unwrap();
     wait_until(|| shop.names().iter().any(|name| name.starts_with(".g.tegula.unfinished-")));
     shop.write("g.tegula/thesis.txt", "text");
-    child.stdin.take().unwrap().write_all(b"3 4\n").unwrap();
+    drop(input);
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{said}");
