@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use tegula_engine::{Graph, PROCESS_OVERHEAD, open_graph};
-use tegula_store::Error;
+use tegula_engine::{Graph, PROCESS_OVERHEAD, open_graph, open_graph_in};
 use tegula_store::read::{Backend, THREADS_DEFAULT, speed_of};
+use tegula_store::{Directory, Error};
 
 use crate::errors::Result;
 use crate::generate::GenerateArgs;
@@ -126,8 +126,19 @@ impl Reading {
     /// # Errors
     /// Those of opening.
     pub fn open(&self, graph: &Path) -> Result<Graph> {
-        let memory = self.budget.bytes().max(PROCESS_OVERHEAD);
-        Ok(open_graph(graph, memory, self.io.backend(graph))?)
+        Ok(open_graph(graph, self.memory(), self.io.backend(graph))?)
+    }
+
+    /// Opens the same graph once more.
+    ///
+    /// # Errors
+    /// Those of opening.
+    pub fn open_again(&self, graph: &Directory) -> Result<Graph> {
+        Ok(open_graph_in(graph, self.memory(), self.io.backend(graph.path()))?)
+    }
+
+    fn memory(&self) -> u64 {
+        self.budget.bytes().max(PROCESS_OVERHEAD)
     }
 }
 

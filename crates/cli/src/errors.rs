@@ -33,11 +33,11 @@ pub enum Failure {
         /// The id.
         id: String,
     },
-    /// Rows are to be built, but the graph directory takes no more files.
-    #[error("cannot add rows to {}: {source}", graph.display())]
+    /// Rows are to be built, but the folder takes no more files.
+    #[error("cannot add rows to {}: {source}", folder.display())]
     RowsNotAdded {
-        /// The graph directory.
-        graph: PathBuf,
+        /// The graph directory, or the folder for temporary files.
+        folder: PathBuf,
         /// What the operating system said.
         source: io::Error,
         /// What to do instead.
@@ -160,6 +160,8 @@ mod tests {
             (Error::Cancelled.into(), 130),
             (Error::MissingLayout { path: "g".into(), layout: "rows" }.into(), 2),
             (Error::AlreadyExists { path: "g".into() }.into(), 1),
+            (Error::NotReplaced { path: "g".into(), found: "is a file".into() }.into(), 1),
+            (Error::Replaced { path: "g".into() }.into(), 1),
             (Error::io("open", Path::new("a"))(not_found()).into(), 3),
             (Error::io("create", Path::new("a"))(not_found()).into(), 1),
             (Failure::usage("no"), 2),
@@ -167,7 +169,7 @@ mod tests {
             (Failure::UnfitGraph { message: "below 0".into() }, 3),
             (
                 Failure::RowsNotAdded {
-                    graph: "g".into(),
+                    folder: "g".into(),
                     source: io::ErrorKind::PermissionDenied.into(),
                     help: String::new(),
                 },

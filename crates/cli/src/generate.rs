@@ -229,7 +229,7 @@ fn write(
     let failed = Error::io("write", path);
     let workers = rayon::ThreadPoolBuilder::new().num_threads(writing.threads.count()).build();
     let workers = workers.map_err(|error| Error::WorkerFailed { detail: error.to_string() })?;
-    let file = NewFile::create(path)?;
+    let file = NewFile::create(path, writing.force)?;
     let progress = session.progress();
     let edge_count = graph.edge_count();
     progress.begin("generating", Some(edge_count), Unit::Edges);

@@ -34,7 +34,7 @@ pub struct ImportArgs {
     /// The graph directory, by convention NAME.tegula.
     #[arg(long, short, value_name = "GRAPH")]
     output: PathBuf,
-    /// Replace the graph if it exists.
+    /// Replace the graph if it exists; what is no graph, or holds anything else, is kept.
     #[arg(long)]
     force: bool,
     /// The format of the inputs: auto, text, csv, tsv, bin32, bin64, parquet.

@@ -18,7 +18,7 @@ pub mod traverse;
 
 pub use edges::{EdgeVisitor, visit_edges};
 pub use instructions::Instructions;
-pub use options::{PROCESS_OVERHEAD, RunOptions, RunStatistics, open_graph};
+pub use options::{PROCESS_OVERHEAD, RunOptions, RunStatistics, open_graph, open_graph_in};
 pub use process::{Executor, Process};
 pub use program::{Activity, ApplyTo, EdgeWeight, Next, Program, Value};
 pub use run::{Estimate, Outcome, estimate, rows_size, run, run_together};

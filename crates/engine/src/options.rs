@@ -6,7 +6,7 @@ use std::time::Duration;
 use tegula_store::graph::Graph;
 use tegula_store::read::{Backend, Caching, Pool, Reader, Speed};
 use tegula_store::rows::RowReader;
-use tegula_store::{Cancel, Progress, Result, Silent};
+use tegula_store::{Cancel, Directory, Progress, Result, Silent};
 
 use crate::instructions::Instructions;
 use crate::process::{Executor, Process};
@@ -65,12 +65,18 @@ impl Default for RunOptions<'_> {
 /// # Errors
 /// Those of [`Graph::open`] and of starting the backend.
 pub fn open_graph(directory: &Path, memory: u64, backend: Backend) -> Result<Graph> {
+    open_graph_in(&Graph::open_directory(directory)?, memory, backend)
+}
+
+/// The same of a directory that is open.
+///
+/// # Errors
+/// Those of [`open_graph`].
+pub fn open_graph_in(directory: &Directory, memory: u64, backend: Backend) -> Result<Graph> {
     let reader = Reader::open(backend, Pool::new(memory))?;
-    let bytes: u64 = std::fs::read_dir(directory)
-        .map(|files| files.flatten().filter_map(|f| f.metadata().ok()).map(|m| m.len()).sum())
-        .unwrap_or(0);
-    let caching = if bytes <= memory / 2 { Caching::PageCache } else { Caching::Direct };
-    Graph::open(directory, &reader, caching)
+    let fits = directory.bytes() <= memory / 2;
+    let caching = if fits { Caching::PageCache } else { Caching::Direct };
+    Graph::open_in(directory, &reader, caching)
 }
 
 /// What a run did.

@@ -65,6 +65,20 @@ pub enum Error {
         /// The layout.
         layout: &'static str,
     },
+    /// Another graph has taken the place of one that was open, or it was moved away.
+    #[error("{} was replaced while it was being read; run again", path.display())]
+    Replaced {
+        /// The graph directory.
+        path: PathBuf,
+    },
+    /// The output was to be replaced, but something in it would be lost.
+    #[error("{} {found}, so it is not replaced; move that away, or choose another name", path.display())]
+    NotReplaced {
+        /// The path given.
+        path: PathBuf,
+        /// What is in the way, as it follows the path.
+        found: String,
+    },
     /// The output exists and was not to be replaced.
     #[error("{} exists already; choose another name or pass --force", path.display())]
     AlreadyExists {
@@ -112,6 +126,10 @@ impl Error {
             }
             other => other,
         }
+    }
+
+    pub(crate) fn replaced(path: &Path) -> Error {
+        Error::Replaced { path: path.to_owned() }
     }
 
     /// Wraps an operating system error: `.map_err(Error::io("read", path))`. An error of this type

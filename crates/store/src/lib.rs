@@ -2,7 +2,9 @@
 //! through which everything is read.
 
 mod budget;
+mod directory;
 mod error;
+mod hidden_name;
 mod ids;
 mod mix;
 mod progress;
@@ -17,6 +19,7 @@ pub mod rows;
 pub mod tiles;
 
 pub use budget::{default_memory, parse_size};
+pub use directory::Directory;
 pub use error::{At, Bytes, Error, Place, Result};
 pub use ids::{OriginalId, VERTEX_COUNT_MAX, VertexId};
 pub use progress::{Cancel, Progress, Silent, Unit};

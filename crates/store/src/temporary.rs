@@ -4,39 +4,69 @@
 //! process lives. It is removed when its owner gives up, or when the process ends at once. What a
 //! process that was killed has left is not locked: the next one that writes to the same place
 //! removes it. Where the file system knows no locks, it stays.
+//!
+//! Of a folder only what tegula puts into one is removed, and the folder itself only if nothing is left:
+//! it may have been a graph that others have put a file of theirs into.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, Permissions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
-use tempfile::Builder;
 
+use crate::directory::{Directory, IfTaken};
 use crate::error::{Error, Result};
+use crate::graph::contents;
+use crate::hidden_name::{hidden_name, is_hidden_name};
 use crate::progress::Cancel;
 
 /// All of this process.
-static ALL: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+static ALL: Mutex<Vec<Arc<Hidden>>> = Mutex::new(Vec::new());
 /// How often a folder is emptied in which others still make files.
-const ATTEMPTS: usize = 1000;
+const ATTEMPTS: usize = 100;
 /// Names that are tried, should others take each for a leftover before it is locked.
 const NAMES_MAX: usize = 100;
 /// Between two looks at a lock that another holds.
 const LOCK_INTERVAL: Duration = Duration::from_millis(50);
+/// How a hidden file or folder is opened: no link is one, and a pipe of others is not waited for.
+const HIDDEN: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK);
 
 /// A file or folder under a hidden name. Dropping it removes whatever has that name then; renaming
 /// it makes it last.
 #[derive(Debug)]
 pub struct Temporary {
+    hidden: Arc<Hidden>,
     path: PathBuf,
+    /// The name that it is to have.
+    place: OsString,
     /// Holds the lock, where the file system knows locks.
     _locked: Option<File>,
+}
+
+/// A hidden name.
+#[derive(Debug)]
+struct Hidden {
+    folder: Directory,
+    name: OsString,
+}
+
+impl Hidden {
+    /// Removes what has the name, as often as others still make files of a graph in it.
+    fn remove(&self) -> io::Result<()> {
+        let mut removed = contents::remove(&self.folder, &self.name);
+        for _ in 1..ATTEMPTS {
+            if removed.is_ok() {
+                break;
+            }
+            removed = contents::remove(&self.folder, &self.name);
+        }
+        removed
+    }
 }
 
 impl Temporary {
@@ -45,10 +75,8 @@ impl Temporary {
     /// # Errors
     /// Those of creating it.
     pub fn file(place: &Path) -> Result<Temporary> {
-        Temporary::make(place, |builder, parent| {
-            let made = builder.permissions(Permissions::from_mode(0o666)).tempfile_in(parent)?;
-            Ok(made.into_temp_path().keep()?)
-        })
+        let (folder, name) = parted(place)?;
+        Temporary::file_in(&folder, name)
     }
 
     /// An empty folder beside `place`.
@@ -56,37 +84,88 @@ impl Temporary {
     /// # Errors
     /// Those of creating it.
     pub fn folder(place: &Path) -> Result<Temporary> {
-        Temporary::make(place, |builder, parent| {
-            let made = builder.permissions(Permissions::from_mode(0o777)).tempdir_in(parent)?;
-            Ok(made.keep())
-        })
+        let (folder, name) = parted(place)?;
+        Temporary::folder_in(&folder, name)
+    }
+
+    /// The same, for nobody else's eyes: beside `place` there may be folders of other users.
+    ///
+    /// # Errors
+    /// Those of creating it.
+    pub(crate) fn private_folder(place: &Path) -> Result<Temporary> {
+        let (folder, name) = parted(place)?;
+        Temporary::make(&folder, name, |hidden| folder.create_folder(hidden, 0o700))
+    }
+
+    /// An empty file that is to have a name in a folder.
+    pub(crate) fn file_in(folder: &Directory, name: &OsStr) -> Result<Temporary> {
+        Temporary::make(folder, name, |hidden| folder.create_file(hidden).map(drop))
+    }
+
+    /// An empty folder that is to have a name in a folder.
+    pub(crate) fn folder_in(folder: &Directory, name: &OsStr) -> Result<Temporary> {
+        Temporary::make(folder, name, |hidden| folder.create_folder(hidden, 0o777))
     }
 
     fn make(
-        place: &Path,
-        make: impl FnMut(&mut Builder<'_, '_>, &Path) -> io::Result<PathBuf>,
+        folder: &Directory,
+        place: &OsStr,
+        make: impl FnMut(&OsStr) -> io::Result<()>,
     ) -> Result<Temporary> {
-        let Some(name) = place.file_name() else {
-            let nameless = io::Error::new(io::ErrorKind::InvalidInput, "it has no name of its own");
-            return Err(Error::io("create", place)(nameless));
-        };
-        let mut prefix = OsString::from(".");
-        prefix.push(name);
-        prefix.push(".unfinished-");
-        let parent = parent(place);
-        remove_leftovers(parent, &prefix);
-        prefix.push(format!("{}-", std::process::id()));
+        remove_leftovers(folder, place);
         // Under the lock, so that none is made behind the back of `remove_all`.
         let mut all = all();
-        let made = make_locked(&prefix, parent, make);
-        let (locked, path) = made.map_err(bare).map_err(Error::io("create", place))?;
-        all.push(path.clone());
-        Ok(Temporary { path, _locked: locked })
+        let made = make_locked(folder, place, make);
+        let (locked, name) = made.map_err(bare).map_err(Error::io("create", folder.join(place)))?;
+        let path = folder.join(&name);
+        let hidden = Arc::new(Hidden { folder: folder.clone(), name });
+        all.push(Arc::clone(&hidden));
+        Ok(Temporary { hidden, path, place: place.to_owned(), _locked: locked })
     }
 
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The folder that it lies in, and its hidden name there.
+    pub(crate) fn hidden(&self) -> (&Directory, &OsStr) {
+        (&self.hidden.folder, &self.hidden.name)
+    }
+
+    /// Opens it for writing, if it is a file.
+    pub(crate) fn open_file(&self) -> io::Result<File> {
+        let (folder, name) = self.hidden();
+        folder.open_file(name, OFlags::WRONLY | OFlags::NOFOLLOW)
+    }
+
+    /// Opens it, if it is a folder.
+    pub(crate) fn open_folder(&self) -> Result<Directory> {
+        let (folder, name) = self.hidden();
+        folder.open_folder(name).map_err(Error::io("open", self.path()))
+    }
+
+    /// Gives a file its place: from then on it lasts.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::AlreadyExists`] where something has that name, unless it is to be replaced; those of
+    /// renaming.
+    pub fn take_place(&self, replace: bool) -> io::Result<()> {
+        let (folder, name) = self.hidden();
+        let rename = |if_taken| folder.rename(name, (folder, &self.place), if_taken);
+        self.at_once(|| {
+            if replace {
+                return Ok(rename(IfTaken::Replace)?);
+            }
+            match rename(IfTaken::Fail) {
+                // A file system that cannot tell: only for a moment might another one take the name.
+                Err(error) if knows_no_flags(error) => match folder.kind_of(&self.place)? {
+                    None => Ok(rename(IfTaken::Replace)?),
+                    Some(_) => Err(Errno::EXIST.into()),
+                },
+                renamed => Ok(renamed?),
+            }
+        })
     }
 
     /// Does what moves it to its place, or swaps it with what is there: [`Self::remove_all`] comes
@@ -96,12 +175,20 @@ impl Temporary {
         moving()
     }
 
+    /// Removes what has the hidden name now.
+    ///
+    /// # Errors
+    /// Those of removing; [`io::ErrorKind::DirectoryNotEmpty`] where something else is in it, which stays.
+    pub(crate) fn remove(&self) -> io::Result<()> {
+        self.hidden.remove()
+    }
+
     /// Removes all of this process, which is to end at once: from here on none can be made, and who
     /// tries waits for the end.
     pub fn remove_all() {
         let all = all();
-        for path in &*all {
-            let _ = (0..ATTEMPTS).find(|_| remove(path).is_ok());
+        for hidden in &*all {
+            let _ = hidden.remove();
         }
         std::mem::forget(all);
     }
@@ -110,47 +197,54 @@ impl Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         // What cannot be removed is left to the next one.
-        let _ = remove(&self.path);
-        all().retain(|path| *path != self.path);
+        let _ = self.remove();
+        all().retain(|hidden| !Arc::ptr_eq(hidden, &self.hidden));
     }
 }
 
-fn all() -> MutexGuard<'static, Vec<PathBuf>> {
+fn all() -> MutexGuard<'static, Vec<Arc<Hidden>>> {
     ALL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The folder that something lies in.
-pub(crate) fn parent(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+/// The folder that a place lies in, and its name there.
+pub(crate) fn parted(place: &Path) -> Result<(Directory, &OsStr)> {
+    let failed = || Error::io("create", place);
+    let Some(name) = place.file_name() else {
+        let nameless = io::Error::new(io::ErrorKind::InvalidInput, "it has no name of its own");
+        return Err(failed()(nameless));
+    };
+    let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    Ok((Directory::open(folder).map_err(failed())?, name))
 }
 
-/// Waits until the names in a folder are safely on disk.
-///
-/// # Errors
-/// Those of opening and syncing it.
-pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
-    let opened = File::open(folder).map_err(Error::io("open", folder))?;
-    opened.sync_all().map_err(Error::io("sync", folder))
+/// Whether this is the answer of a file system to a rename that is more than a plain one.
+pub(crate) fn knows_no_flags(error: Errno) -> bool {
+    matches!(error, Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)
 }
 
 /// Makes one and locks it. Until it is locked it looks like a leftover, so another process may lock or
 /// remove it: then a further name is tried.
 fn make_locked(
-    prefix: &OsStr,
-    parent: &Path,
-    mut make: impl FnMut(&mut Builder<'_, '_>, &Path) -> io::Result<PathBuf>,
-) -> io::Result<(Option<File>, PathBuf)> {
+    folder: &Directory,
+    place: &OsStr,
+    mut make: impl FnMut(&OsStr) -> io::Result<()>,
+) -> io::Result<(Option<File>, OsString)> {
+    use io::ErrorKind::{AlreadyExists, NotFound, WouldBlock};
     let mut names_left = NAMES_MAX;
     loop {
-        let path = make(Builder::new().prefix(prefix), parent)?;
-        let error = match lock(&path) {
-            Ok(locked) if path.try_exists()? => return Ok((locked, path)),
-            Ok(_) => io::ErrorKind::NotFound.into(),
+        let name = hidden_name(place);
+        let made = make(&name).and_then(|()| lock(folder, &name, HIDDEN));
+        let error = match made {
+            Ok(locked) if folder.kind_of(&name)?.is_some() => return Ok((locked, name)),
+            Ok(_) => NotFound.into(),
             Err(error) => error,
         };
-        let _ = remove(&path);
+        if error.kind() != AlreadyExists {
+            let _ = contents::remove(folder, &name);
+        }
         names_left -= 1;
-        let is_taken = matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::NotFound);
+        let is_taken = matches!(error.kind(), AlreadyExists | NotFound | WouldBlock);
         if !is_taken || names_left == 0 {
             return Err(error);
         }
@@ -158,23 +252,30 @@ fn make_locked(
 }
 
 /// Locks a file or folder for as long as the result is held; none where the file system has no locks.
-pub(crate) fn lock(path: &Path) -> io::Result<Option<File>> {
-    let file = File::open(path)?;
+pub(crate) fn lock(folder: &Directory, name: &OsStr, flags: OFlags) -> io::Result<Option<File>> {
+    let file = folder.open_file(name, flags)?;
     let is_locked = has_locked(flock(&file, FlockOperation::NonBlockingLockExclusive))?;
     Ok(is_locked.then_some(file))
 }
 
-/// The same, once whoever holds the lock has let go of it.
+/// The same, once whoever holds the lock has let go of it. Where the name stands for another file by
+/// then, that one is locked.
 ///
 /// # Errors
 /// Those of locking; [`Error::Cancelled`].
-pub(crate) fn wait_for_lock(path: &Path, cancel: &Cancel) -> Result<Option<File>> {
+pub(crate) fn wait_for_lock(
+    folder: &Directory,
+    name: &str,
+    cancel: &Cancel,
+) -> Result<Option<File>> {
+    let failed = || Error::io("lock", folder.join(name));
     loop {
         cancel.check()?;
-        match lock(path) {
+        match lock(folder, name.as_ref(), OFlags::empty()) {
+            Ok(Some(file)) if !folder.is_at(name, &file).map_err(failed())? => {}
             // Looked at again and again: who waits within the call cannot be cancelled.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(LOCK_INTERVAL),
-            locked => return locked.map_err(Error::io("lock", path)),
+            locked => return locked.map_err(failed()),
         }
     }
 }
@@ -189,23 +290,14 @@ fn has_locked(answer: Result<(), Errno>) -> io::Result<bool> {
     }
 }
 
-/// Removes a file, or a folder with all that is in it, if it is there.
-fn remove(path: &Path) -> io::Result<()> {
-    let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-    match removed {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
-}
-
 /// Removes what processes that were killed have left. What cannot be locked or removed does no harm.
-fn remove_leftovers(parent: &Path, prefix: &OsStr) {
-    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let is_one = name.as_encoded_bytes().starts_with(prefix.as_encoded_bytes());
+fn remove_leftovers(folder: &Directory, place: &OsStr) {
+    for name in folder.names().into_iter().flatten() {
         // The lock is held until it is removed, so its owner does not take it for its own meanwhile.
-        if is_one && let Ok(Some(_locked)) = lock(&entry.path()) {
-            let _ = remove(&entry.path());
+        if is_hidden_name(&name, place)
+            && let Ok(Some(_locked)) = lock(folder, &name, HIDDEN)
+        {
+            let _ = contents::remove(folder, &name);
         }
     }
 }
@@ -223,9 +315,12 @@ fn bare(error: io::Error) -> io::Error {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::{Cell, RefCell};
+    use std::fs;
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
+    use crate::graph::file_names;
 
     fn count(folder: &Path) -> usize {
         fs::read_dir(folder).unwrap().count()
@@ -241,7 +336,7 @@ mod tests {
             fs::rename(temporary.path(), folder.path().join("kept")).unwrap();
             drop(temporary);
             assert!(folder.path().join("kept").exists());
-            remove(&folder.path().join("kept")).unwrap();
+            contents::remove(&Directory::open(folder.path()).unwrap(), "kept".as_ref()).unwrap();
         }
         Temporary::file(&folder.path().join("g/..")).unwrap_err();
         let error = Temporary::file(&folder.path().join("none/g")).unwrap_err();
@@ -251,52 +346,106 @@ mod tests {
     #[test]
     fn leftovers_are_removed_and_what_is_in_work_is_not() {
         let folder = tempfile::tempdir().unwrap();
-        fs::create_dir(folder.path().join(".g.unfinished-1-abc")).unwrap();
-        fs::write(folder.path().join(".g.unfinished-1-abc/file"), "text").unwrap();
-        fs::write(folder.path().join(".g.unfinished-1-def"), "text").unwrap();
-        fs::create_dir(folder.path().join(".h.unfinished-1-abc")).unwrap();
+        let left = folder.path().join(".g.unfinished-1-abcdef");
+        fs::create_dir(&left).unwrap();
+        fs::write(left.join(file_names::TILES), "text").unwrap();
+        fs::write(folder.path().join(".g.unfinished-1-ghijkl"), "text").unwrap();
+        fs::write(folder.path().join(".g.unfinished-2-ghijkl-old"), "text").unwrap();
+        fs::create_dir(folder.path().join(".h.unfinished-1-abcdef")).unwrap();
         let first = Temporary::folder(&folder.path().join("g")).unwrap();
         let second = Temporary::file(&folder.path().join("g")).unwrap();
         assert!(first.path().is_dir() && second.path().is_file());
         assert_eq!(count(folder.path()), 3);
     }
 
+    #[test]
+    fn files_of_others_are_no_leftovers_and_stay_in_those_that_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let names =
+            [".g.unfinished-thesis", ".g.unfinished-1-abc", ".g.unfinished-x-abcdef", ".g."];
+        names.iter().for_each(|name| fs::write(folder.path().join(name), "text").unwrap());
+        let left = folder.path().join(".g.unfinished-1-abcdef");
+        fs::create_dir(&left).unwrap();
+        fs::write(left.join("thesis.txt"), "text").unwrap();
+        fs::create_dir(left.join(file_names::TILES)).unwrap();
+        drop(Temporary::folder(&folder.path().join("g")).unwrap());
+        names.iter().for_each(|name| assert!(folder.path().join(name).exists(), "{name}"));
+        assert_eq!(fs::read_to_string(left.join("thesis.txt")).unwrap(), "text");
+        assert!(left.join(file_names::TILES).is_dir());
+    }
+
+    #[test]
+    fn a_file_takes_a_place_only_where_it_is_free_or_may_be_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("g");
+        let make = |text: &str| {
+            let made = Temporary::file(&place).unwrap();
+            fs::write(made.path(), text).unwrap();
+            made
+        };
+        let (first, second) = (make("first"), make("second"));
+        first.take_place(false).unwrap();
+        let error = second.take_place(false).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read_to_string(&place).unwrap(), "first");
+        second.take_place(true).unwrap();
+        assert_eq!(fs::read_to_string(&place).unwrap(), "second");
+        drop((first, second));
+        assert_eq!(count(folder.path()), 1);
+    }
+
+    #[test]
+    fn a_folder_that_is_moved_keeps_what_becomes_of_its_files() {
+        let above = tempfile::tempdir().unwrap();
+        let (old, new) = (above.path().join("old"), above.path().join("new"));
+        fs::create_dir(&old).unwrap();
+        let (kept, dropped) =
+            (Temporary::file(&old.join("g")).unwrap(), Temporary::folder(&old.join("g")).unwrap());
+        fs::rename(&old, &new).unwrap();
+        fs::create_dir(&old).unwrap();
+        kept.take_place(false).unwrap();
+        drop((kept, dropped));
+        assert_eq!((count(&old), count(&new)), (0, 1));
+        assert!(new.join("g").exists());
+    }
+
     /// Makes files, the first of which is done away with by others before it is locked.
-    fn made_in_spite_of(folder: &Path, meddle: impl Fn(&Path)) -> PathBuf {
-        let mut first = None;
-        let (locked, path) =
-            make_locked(OsStr::new(".g.unfinished-"), folder, |builder, parent| {
-                let made = builder.tempfile_in(parent)?.into_temp_path().keep()?;
-                if first.is_none() {
-                    meddle(&made);
-                    first = Some(made.clone());
-                }
-                Ok(made)
-            })
-            .unwrap();
-        assert!(locked.is_some() && path.is_file());
-        assert!(first.is_some_and(|first| first != path && !first.exists()));
-        path
+    fn made_in_spite_of(folder: &Directory, meddle: impl Fn(&OsStr)) {
+        let first = RefCell::new(None);
+        let (locked, name) = make_locked(folder, "g".as_ref(), |name| {
+            folder.create_file(name)?;
+            if first.borrow().is_none() {
+                meddle(name);
+                first.replace(Some(name.to_owned()));
+            }
+            Ok(())
+        })
+        .unwrap();
+        let kind = |name: &OsStr| folder.kind_of(name).unwrap();
+        assert!(locked.is_some() && kind(&name).is_some());
+        assert!(first.take().is_some_and(|first| first != name && kind(&first).is_none()));
     }
 
     #[test]
     fn one_that_others_take_for_a_leftover_is_made_anew() {
-        let folder = tempfile::tempdir().unwrap();
-        made_in_spite_of(folder.path(), |made| fs::remove_file(made).unwrap());
-        let others = std::cell::Cell::new(None);
-        made_in_spite_of(folder.path(), |made| others.set(lock(made).unwrap()));
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = Directory::open(scratch.path()).unwrap();
+        made_in_spite_of(&folder, |name| folder.remove_file(name).unwrap());
+        let others = Cell::new(None);
+        made_in_spite_of(&folder, |name| others.set(lock(&folder, name, HIDDEN).unwrap()));
         assert!(others.take().is_some());
-        assert_eq!(count(folder.path()), 2);
+        assert_eq!(count(scratch.path()), 2);
     }
 
     #[test]
     fn all_are_made_while_another_removes_leftovers() {
         let folder = tempfile::tempdir().unwrap();
+        let opened = Directory::open(folder.path()).unwrap();
         let is_done = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 while !is_done.load(Ordering::Relaxed) {
-                    remove_leftovers(folder.path(), OsStr::new(".g.unfinished-"));
+                    remove_leftovers(&opened, "g".as_ref());
                 }
             });
             for number in 0..2000 {
@@ -311,9 +460,9 @@ mod tests {
     #[test]
     fn whoever_waits_for_a_lock_gets_it_or_is_cancelled() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("g");
-        fs::write(&path, "text").unwrap();
-        let wait = |cancel: &Cancel| wait_for_lock(&path, cancel);
+        fs::write(folder.path().join("g"), "text").unwrap();
+        let folder = Directory::open(folder.path()).unwrap();
+        let wait = |cancel: &Cancel| wait_for_lock(&folder, "g", cancel);
         let cancel = Cancel::default();
         let held = wait(&cancel).unwrap();
         assert!(held.is_some());

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use tegula_store::graph::Graph;
 use tegula_store::import::{ImportConfig, import};
-use tegula_store::read::{Backend, BlockFileWriter, Caching, Pool, Reader, Targets, crc32c};
+use tegula_store::read::{Backend, BlockFileWriter, Caching, Pool, Reader, Targets};
 use tegula_store::rows::{IndexWalk, RowBatch, RowEncoding, RowReader, Rows, RowsConfig, build};
 use tegula_store::{Cancel, Error, Silent, VertexId};
-use tegula_testkit::XorShift;
+use tegula_testkit::{XorShift, edit_manifest};
 
 const ENCODINGS: [RowEncoding; 3] = RowEncoding::ALL;
 
@@ -269,14 +269,12 @@ fn reseal(directory: &Path, name: &str, payload: &[u8], block_log2: u32) {
 
 /// Changes a manifest and its checksum.
 fn rewrite_manifest(directory: &Path, change: impl FnOnce(&mut serde_json::Value)) {
-    let path = directory.join("manifest.json");
-    let text = fs::read_to_string(&path).unwrap();
-    let (json, _) = text.trim_end().rsplit_once('\n').unwrap();
-    let mut manifest = serde_json::from_str(json).unwrap();
-    change(&mut manifest);
-    let json = serde_json::to_string_pretty(&manifest).unwrap();
-    let sealed = format!("{json}\ncrc32c {:08x}\n", crc32c(json.as_bytes()));
-    fs::write(path, sealed).unwrap();
+    edit_manifest(directory, |body| {
+        let mut manifest = serde_json::from_str(&format!("{body}}}")).unwrap();
+        change(&mut manifest);
+        let json = serde_json::to_string_pretty(&manifest).unwrap();
+        json.strip_suffix("\n}").unwrap().to_owned()
+    });
 }
 
 /// What a block file holds.

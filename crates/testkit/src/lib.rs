@@ -11,6 +11,7 @@
 //! * [`csc_pull`], [`delta_stepping`]: yardsticks for speed;
 //! * [`data`], [`facts`], [`graphalytics`]: real graphs with known answers;
 //! * [`scratch`]: folders that vanish;
+//! * [`manifest`]: manifests that are changed on purpose;
 //! * [`random`]: numbers that are the same in every run.
 //!
 //! Tests only: broken expectations panic.
@@ -23,6 +24,7 @@ pub mod delta_stepping;
 pub mod facts;
 pub mod graph;
 pub mod graphalytics;
+pub mod manifest;
 pub mod matching;
 pub mod mis;
 pub mod mst;
@@ -39,6 +41,7 @@ pub use conductance::{conductance, verify_conductance};
 pub use csc_pull::CscPull;
 pub use delta_stepping::DeltaStepping;
 pub use graph::{Adjacency, Compact, EdgeList};
+pub use manifest::edit_manifest;
 pub use mis::{mis, verify_mis};
 pub use mst::{mst, verify_mst};
 pub use pagerank::{

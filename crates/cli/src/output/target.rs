@@ -19,6 +19,7 @@ use crate::errors::{Failure, Result};
 pub struct Target {
     path: PathBuf,
     format: Format,
+    replace: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +52,7 @@ impl Target {
         };
         check_is_new(path, replace)?;
         check_parent(path)?;
-        Ok(Target { path: path.to_owned(), format })
+        Ok(Target { path: path.to_owned(), format, replace })
     }
 
     /// The file.
@@ -76,7 +77,7 @@ impl Target {
     /// # Errors
     /// Those of creating it.
     pub fn create(&self, schema: &SchemaRef, row_count: u64) -> Result<Box<dyn RowWriter>> {
-        let file = NewFile::create(&self.path)?;
+        let file = NewFile::create(&self.path, self.replace)?;
         Ok(match self.format {
             Format::Parquet => Box::new(ParquetWriter::new(file, schema)?),
             Format::Npy => Box::new(NpyWriter::new(file, schema, row_count)?),
@@ -96,6 +97,10 @@ impl Target {
 pub fn check_is_new(path: &Path, replace: bool) -> Result<()> {
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() || (metadata.is_file() && !replace) => {
+            Err(Error::AlreadyExists { path: path.to_owned() }.into())
+        }
+        // A link that leads nowhere.
+        Err(_) if !replace && path.is_symlink() => {
             Err(Error::AlreadyExists { path: path.to_owned() }.into())
         }
         _ => Ok(()),

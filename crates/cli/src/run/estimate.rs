@@ -26,6 +26,15 @@ pub struct Needs {
     build_bytes: Option<u64>,
 }
 
+/// Bytes that the rows of a graph are expected to take on disk.
+pub fn rows_size_expected(graph: &Graph) -> u64 {
+    data_size_expected(graph, graph.is_weighted())
+}
+
+fn data_size_expected(graph: &Graph, has_weights: bool) -> u64 {
+    (ROW_BYTES_EXPECTED + if has_weights { WEIGHT_BYTES } else { 0 }) * graph.edge_count()
+}
+
 impl Needs {
     /// Those of an algorithm, which may be in need of rows.
     ///
@@ -44,8 +53,7 @@ impl Needs {
             Edges::Tiles { .. } => "tiles",
             Edges::Rows => {
                 if builds_rows {
-                    let each = ROW_BYTES_EXPECTED + if has_weights { WEIGHT_BYTES } else { 0 };
-                    estimate.tile_bytes = each * graph.edge_count();
+                    estimate.tile_bytes = data_size_expected(graph, has_weights);
                 }
                 "rows"
             }

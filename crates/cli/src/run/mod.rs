@@ -7,6 +7,7 @@ mod coordinates;
 mod estimate;
 mod id_lines;
 mod mis;
+mod missing_rows;
 mod mst;
 mod options;
 mod pagerank;
@@ -224,7 +225,7 @@ fn execute<R: Runnable + Args>(run: &Run<R>, session: &Session) -> Result<()> {
     }
     has_room?;
     if needs.builds_rows() {
-        graph = args.build_rows(graph, edges.can_scan(), session)?;
+        graph = missing_rows::build(graph, args, edges.can_scan(), session)?;
     }
     let open = opened.elapsed();
     let started = Instant::now();

@@ -1,16 +1,13 @@
 //! The options that every algorithm has.
 
-use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use tegula_engine::{Error, Executor, Graph, PROCESS_OVERHEAD};
-use tegula_store::rows::{self, RowEncoding, RowsConfig};
+use tegula_engine::Executor;
 
 use crate::args::{Reading, Threads};
-use crate::errors::{Failure, Result};
+use crate::errors::Result;
 use crate::output::Target;
-use crate::session::Session;
 
 /// The options that every algorithm has.
 #[derive(Debug, Args)]
@@ -38,6 +35,10 @@ pub struct RunArgs {
     /// Who works.
     #[command(flatten)]
     pub threads: Threads,
+    /// Build rows that the graph lacks in this folder, for this run alone [default: in the graph, for good;
+    /// in $TMPDIR where its directory cannot be written to].
+    #[arg(long, value_name = "FOLDER")]
+    pub spill_directory: Option<PathBuf>,
     /// Where edges come from. Results do not depend on it.
     #[arg(long, value_enum, default_value_t = ExecutorChoice::Auto)]
     executor: ExecutorChoice,
@@ -54,12 +55,6 @@ enum ExecutorChoice {
     Seek,
 }
 
-/// Whether a folder may not be written to or has no room.
-fn is_refused(kind: ErrorKind) -> bool {
-    use ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
-    matches!(kind, PermissionDenied | QuotaExceeded | ReadOnlyFilesystem | StorageFull)
-}
-
 impl RunArgs {
     /// The file that the table goes to.
     ///
@@ -67,30 +62,6 @@ impl RunArgs {
     /// [`Failure::Usage`]; an existing file is refused.
     pub fn target(&self) -> Result<Option<Target>> {
         self.output.as_deref().map(|path| Target::of(path, self.force)).transpose()
-    }
-
-    /// The graph with the layout `rows`, which is built. Whether the algorithm could do without is for the
-    /// user to know where that fails.
-    ///
-    /// # Errors
-    /// Those of building; [`tegula_store::Error::OverBudget`]; [`Failure::RowsNotAdded`].
-    pub fn build_rows(&self, graph: Graph, can_scan: bool, session: &Session) -> Result<Graph> {
-        session.note("The graph has no rows yet; they are built once.");
-        let budget = self.reading.budget.bytes();
-        let config = RowsConfig {
-            encoding: RowEncoding::default(),
-            memory: budget.saturating_sub(PROCESS_OVERHEAD),
-            threads: self.threads.count(),
-        };
-        match rows::build(&graph, &config, session.progress(), &session.cancel) {
-            Ok(_) => self.reading.open(&self.graph),
-            Err(Error::Io { source, .. }) if is_refused(source.kind()) => {
-                let instead = if can_scan { ", or run with --executor scan" } else { "" };
-                let help = format!("import the graph with --layouts tiles,rows{instead}");
-                Err(Failure::RowsNotAdded { graph: self.graph.clone(), source, help })
-            }
-            Err(error) => Err(error.of_whole(budget).into()),
-        }
     }
 
     /// What may bring the edges.

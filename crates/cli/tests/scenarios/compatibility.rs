@@ -18,6 +18,8 @@
 //! tegula import few.txt -o names --ids string --order given --row-encoding ceesor
 //! tegula import dense.txt -o dense --order given --row-encoding plain
 //! ```
+//!
+//! Of version 3, whose manifest is JSON to its last byte, the same once more.
 
 use std::fs;
 use std::path::Path;
@@ -27,7 +29,7 @@ use tegula_testkit::{EdgeList, bfs, sssp, verify_pagerank, wcc};
 use crate::shop::{Shop, column, numbers, numbers_with_gaps};
 
 /// The versions of which there are graphs.
-const FORMATS: [u32; 2] = [1, 2];
+const FORMATS: [u32; 3] = [1, 2, 3];
 
 /// A shop with one of the graphs of a format, as `g.tegula`, and one of the edge lists, as `g.txt`.
 fn shop_with(format: u32, graph: &str, edges: &str) -> Shop {
@@ -149,6 +151,34 @@ fn what_they_were_made_from_becomes_the_same_rows() {
         assert!(before.len() >= 2);
         shop.tegula(&format!("import g.txt -o g.tegula --force {options}")).done();
         assert!(rows(&shop) == before, "{graph}: a change of the bytes is a new version");
+        let newest = shop_with(3, graph, edges).files("g.tegula");
+        assert!(
+            shop.files("g.tegula") == newest,
+            "{graph}: a change of the bytes is a new version"
+        );
+    }
+}
+
+#[test]
+fn rows_are_added_to_a_graph_of_the_first_format_which_becomes_one_of_the_newest() {
+    for (graph, edges, source) in
+        [("weighted", "few.txt", 10), ("names", "few.txt", 10), ("dense", "dense.txt", 509)]
+    {
+        let shop = shop_with(1, graph, edges);
+        let before = shop.files("g.tegula");
+        let run = |executor: &str| {
+            let words = format!("run bfs g.tegula --source {source} --executor {executor}");
+            shop.tegula(&words).done().out
+        };
+        assert_eq!(run("scan"), run("seek"));
+        assert_eq!(run("scan"), run("auto"));
+        let facts = shop.tegula("info g.tegula --json").done().json();
+        assert_eq!(facts["format_version"], 3);
+        assert!(facts["bytes_per_edge"]["rows"].is_number());
+        shop.tegula("verify g.tegula").done();
+        let after = shop.files("g.tegula");
+        let mut kept = before.iter().filter(|(name, _)| *name != "manifest.json");
+        assert!(kept.all(|(name, bytes)| after[name] == *bytes), "{graph}");
     }
 }
 

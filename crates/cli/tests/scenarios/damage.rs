@@ -4,8 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use tegula_store::read::crc32c;
-use tegula_testkit::XorShift;
+use tegula_testkit::{XorShift, edit_manifest};
 
 use crate::shop::{Said, Shop};
 
@@ -45,20 +44,33 @@ fn assert_refused(said: Said, name: &str) {
 #[test]
 fn a_newer_format_is_refused_with_both_versions() {
     let shop = graph("");
-    let manifest = String::from_utf8(shop.read("g.tegula/manifest.json")).unwrap();
-    let (json, _) = manifest.trim_end().rsplit_once('\n').unwrap();
     // A newer version may have fields that this one does not know, and none of those it knows.
     for newer in [
-        json.replace("\"format_version\": 2,", "\"format_version\": 3,"),
-        "{\"format_version\": 3, \"shards\": [\"here\", \"there\"]}".to_owned(),
+        |body: &str| body.replace("\"format_version\": 3,", "\"format_version\": 4,"),
+        |_: &str| "{\"format_version\": 4, \"shards\": [\"here\", \"there\"]".to_owned(),
     ] {
-        let sealed = format!("{newer}\ncrc32c {:08x}\n", crc32c(newer.as_bytes()));
-        shop.write("g.tegula/manifest.json", sealed);
+        edit_manifest(&shop.path("g.tegula"), newer);
         for command in ["info g.tegula", "verify g.tegula"].into_iter().chain(RUNS) {
             let said = shop.tegula(command);
-            said.failed(3, &["g.tegula", "version 3", "up to 2", "newer tegula"]);
+            said.failed(3, &["g.tegula", "version 4", "up to 3", "newer tegula"]);
         }
     }
+}
+
+#[test]
+fn a_manifest_is_json_as_others_read_it() {
+    let shop = graph("--ids string");
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&shop.read("g.tegula/manifest.json")).unwrap();
+    assert_eq!((&manifest["format_version"], &manifest["ids"]), (&3.into(), &"string".into()));
+    assert_eq!(manifest["crc32c"].as_str().unwrap().len(), 8);
+}
+
+#[test]
+fn a_manifest_that_was_changed_by_hand_is_named() {
+    let shop = graph("--ids integer");
+    edit_manifest(&shop.path("g.tegula"), |body| body.replace("\"loops\": ", "\"loops\": 1"));
+    shop.tegula("verify g.tegula").failed(3, &["manifest.json", "`loops`", "it says 1"]);
 }
 
 #[test]

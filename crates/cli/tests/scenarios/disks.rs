@@ -122,18 +122,68 @@ fn rows_that_do_not_fit_leave_the_graph_as_it_was() {
 }
 
 #[test]
-fn rows_for_a_graph_that_may_not_be_changed_are_refused_with_what_to_do() {
+fn a_graph_that_may_not_be_changed_gets_rows_for_a_run_elsewhere() {
     let shop = open_shop();
-    permit(&shop, "g.tegula", 0o555);
-    let words = "run bfs g.tegula --source 1 --executor seek";
-    let refusal = ["g.tegula", "Permission denied", "--layouts tiles,rows", "--executor scan"];
-    as_somebody(&shop, words).failed(1, &refusal);
-    // What is no use is not advised.
-    let words = "run astar g.tegula --source 1 --target 2";
-    let said = as_somebody(&shop, words).failed(1, &refusal[..3]);
-    assert!(!said.err.contains("--executor scan"), "{}", said.err);
-    as_somebody(&shop, "run bfs g.tegula --source 1").done();
-    as_somebody(&shop, "verify g.tegula").done();
+    shop.write("u.el", "1 2\n2 3\n4 5\n");
+    shop.tegula("import u.el -o u.tegula --undirected").done();
+    permit(&shop, "u.tegula", 0o555);
+    permit(&shop, "closed", 0o555);
+    let before = shop.files("u.tegula");
+    for words in [
+        "run bfs u.tegula --source 1 --executor seek",
+        "run astar u.tegula --source 1 --target 3",
+        "run mis u.tegula",
+        "run mst u.tegula",
+    ] {
+        let said = as_somebody(&shop, words).done();
+        for word in ["Permission denied", "open for this run", "--layouts tiles,rows"] {
+            assert!(said.err.contains(word), "no `{word}` in: {}", said.err);
+        }
+        // A folder that is named is taken whether or not the graph could take rows.
+        let there = as_somebody(&shop, &format!("{words} --spill-directory open")).done();
+        assert_eq!(there.out, said.out);
+        let closed = format!("{words} --spill-directory closed");
+        let refusal = ["closed", "Permission denied", "they take about", "--spill-directory"];
+        let refused = as_somebody(&shop, &closed).failed(1, &refusal);
+        // What is no use is not advised.
+        assert_eq!(refused.err.contains("--executor scan"), words.contains("bfs"));
+        for folder in ["open", "closed"] {
+            assert_eq!(fs::read_dir(shop.path(folder)).unwrap().count(), 0, "{words}");
+        }
+    }
+    assert_eq!(shop.files("u.tegula"), before);
+    permit(&shop, "u.tegula", 0o755);
+    let said = shop.tegula("run mst u.tegula --spill-directory open").done();
+    assert!(said.err.contains("open for this run") && shop.files("u.tegula") == before);
+    assert_eq!(shop.tegula("run mst u.tegula").done().out, said.out);
+}
+
+#[test]
+fn a_graph_on_a_disk_that_cannot_be_written_to_gets_rows_for_a_run_elsewhere() {
+    let Some(shop) = shop_with_a_disk() else { return };
+    shop.tegula("generate rmat --scale 10 -o g.el").done();
+    shop.tegula("import g.el -o g.tegula --undirected").done();
+    fs::create_dir(shop.path("elsewhere")).unwrap();
+    let script = "cp -r g.tegula full/ && mount -o remount,ro full || exit 99
+        TMPDIR=elsewhere $0 run mst full/g.tegula --top 0";
+    let mut call = Command::new("sh");
+    call.args(["-c", script, env!("CARGO_BIN_EXE_tegula")]);
+    let said = said(&mut on_a_small_disk(&shop, 4 << 10, call)).done();
+    for word in ["Read-only file system", "elsewhere for this run"] {
+        assert!(said.err.contains(word), "no `{word}` in: {}", said.err);
+    }
+    assert_eq!(fs::read_dir(shop.path("elsewhere")).unwrap().count(), 0);
+}
+
+#[test]
+fn rows_for_a_run_that_do_not_fit_say_how_large_they_are() {
+    let Some(shop) = shop_with_a_disk() else { return };
+    shop.tegula("generate rmat --scale 13 -o g.el").done();
+    shop.tegula("import g.el -o g.tegula --undirected").done();
+    let call = shop.command("run mst g.tegula --spill-directory full");
+    let said = said(&mut on_a_small_disk(&shop, 64, call));
+    let words = ["full", "No space left on device", "they take about", "--spill-directory"];
+    said.failed(1, &words);
 }
 
 #[test]
@@ -185,7 +235,7 @@ fn as_somebody(shop: &Shop, words: &str) -> Said {
         copied.args(command.get_args()).current_dir(shop.path(".")).uid(65534).gid(65534);
         command = copied;
     }
-    said(&mut command)
+    said(command.env("TMPDIR", "open"))
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! From edge lists to graph directories.
 
+use std::fs;
 use std::io::Write;
+use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use crate::shop::{Shop, assert_shape};
+use crate::shop::{Shop, assert_shape, wait_until};
 
 /// Two triangles, one with a loop and a duplicate, and a pair.
 const EDGES: &str = "# a comment\r\n1 2\r\n2 3\n3 1\n3 1\n3 3\n10 20\n20 30\n30 10\n7 8\n";
@@ -259,4 +261,53 @@ fn a_graph_that_exists_is_replaced_only_by_force() {
     shop.tegula("import b.txt -o g.tegula --force").done();
     assert_eq!(shop.tegula("info g.tegula --json").json()["edges"], 2);
     assert_eq!(shop.names(), ["a.txt", "b.txt", "g.tegula"]);
+}
+
+#[test]
+fn nothing_but_a_graph_is_replaced_and_what_is_in_the_way_is_named() {
+    let shop = Shop::new();
+    shop.write("a.txt", "1 2\n");
+    fs::create_dir(shop.path("site")).unwrap();
+    shop.write("site/manifest.json", "{\"manifest_version\": 3}");
+    shop.write("site/index.html", "home");
+    let words = ["site holds no graph", "not replaced", "choose another name"];
+    shop.tegula("import a.txt -o site --force").failed(1, &words);
+    assert_eq!(shop.files("site").len(), 2);
+    shop.tegula("import a.txt -o g.tegula").done();
+    shop.write("g.tegula/thesis.txt", "text");
+    let words = ["g.tegula also holds thesis.txt", "not replaced", "move that away"];
+    shop.tegula("import a.txt -o g.tegula --force").failed(1, &words);
+    assert_eq!(shop.read("g.tegula/thesis.txt"), b"text");
+    fs::rename(shop.path("g.tegula/thesis.txt"), shop.path("thesis.txt")).unwrap();
+    symlink("g.tegula", shop.path("link")).unwrap();
+    shop.tegula("import a.txt -o link --force").failed(1, &["link is a symbolic link"]);
+    assert!(shop.path("link").is_symlink());
+    shop.tegula("import a.txt -o g.tegula --force").done();
+    // A graph that is damaged is one all the same.
+    shop.write("g.tegula/manifest.json", "");
+    shop.tegula("import a.txt -o g.tegula --force").done();
+    shop.tegula("verify g.tegula").done();
+}
+
+#[test]
+fn a_file_that_is_put_into_a_graph_while_it_is_to_be_replaced_is_kept_with_it() {
+    let shop = Shop::new();
+    shop.write("a.txt", "1 2\n");
+    shop.tegula("import a.txt -o g.tegula").done();
+    let graph = shop.files("g.tegula");
+    // It has looked at the output when it reads on, and reads on until its input ends.
+    let mut child = shop.start("import - -o g.tegula --force");
+    let mut input = child.stdin.take().unwrap();
+    input.write_all("3 4\n".repeat(1_000_000).as_bytes()).unwrap();
+    wait_until(|| shop.names().iter().any(|name| name.starts_with(".g.tegula.unfinished-")));
+    shop.write("g.tegula/thesis.txt", "text");
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("g.tegula also holds thesis.txt"), "{said}");
+    assert_eq!(shop.names(), ["a.txt", "g.tegula"]);
+    assert_eq!(shop.read("g.tegula/thesis.txt"), b"text");
+    fs::remove_file(shop.path("g.tegula/thesis.txt")).unwrap();
+    assert!(shop.files("g.tegula") == graph);
 }

@@ -1,9 +1,12 @@
 //! Rows: imported, built when a run first needs them, by one or by several at once, killed, on full disks.
 
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Instant;
 
+use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Pid, Signal, kill_process};
 use tegula_testkit::{EdgeList, XorShift, small_graphs, verify_bfs, verify_sssp, wcc};
 
@@ -27,7 +30,7 @@ fn rows_are_imported_in_every_encoding_and_info_tells_their_size() {
             assert_shape(&report["stage_seconds"], &[("rows", "number")]);
             let facts = shop.tegula("info g.tegula --json").done().json();
             assert_eq!(facts["bytes_per_edge"], report["bytes_per_edge"]);
-            assert_eq!(facts["format_version"], 2);
+            assert_eq!(facts["format_version"], 3);
             let files = shop.files("g.tegula");
             assert_eq!(files.contains_key("rows.weights"), !weighted.is_empty());
             let bytes = files["rows.data"].len() + files["rows.index"].len();
@@ -350,4 +353,27 @@ fn a_build_that_is_interrupted_leaves_the_graph_as_it_was() {
         shop.tegula(SEEK).done();
     }
     assert_has_rows(&shop);
+}
+
+#[test]
+fn a_run_that_loses_its_graph_while_it_waits_to_add_rows_says_so_and_leaves_the_new_one_alone() {
+    let shop = without_rows(8);
+    // Whoever adds rows waits for this lock; by then it has opened the graph.
+    let manifest = File::open(shop.path("g.tegula/manifest.json")).unwrap();
+    flock(&manifest, FlockOperation::LockExclusive).unwrap();
+    let mut child = shop.start(SEEK);
+    let mut said = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    said.read_line(&mut line).unwrap();
+    assert!(line.contains("built once"), "{line}");
+    shop.write("new.el", "1 2\n2 3\n");
+    shop.tegula("import new.el -o g.tegula --force").done();
+    let new = shop.files("g.tegula");
+    drop(manifest);
+    said.read_to_string(&mut line).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1), "{line}");
+    assert!(line.contains("g.tegula was replaced while it was being read; run again"), "{line}");
+    assert!(shop.files("g.tegula") == new);
+    shop.tegula("verify g.tegula").done();
+    shop.tegula(SEEK).done();
 }

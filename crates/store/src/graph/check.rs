@@ -1,12 +1,14 @@
 //! Reads every byte of a graph, checks every checksum and every id.
 
+use super::edge_facts::EdgeFacts;
 use super::file_names;
 use super::opened::Graph;
 use crate::error::{Error, Result};
+use crate::import::VertexOrder;
 use crate::progress::{Cancel, Progress, Unit};
 use crate::read::Request;
 use crate::rows::Rows;
-use crate::rows::check::{self, EdgeSum};
+use crate::rows::check;
 use crate::tiles::Tile;
 
 /// Tiles that are read at a time.
@@ -33,7 +35,7 @@ impl Graph {
     }
 
     /// Reads every byte of the graph, checks every checksum, every id range, that degrees, tables and
-    /// tiles agree, and that rows hold the same edges.
+    /// tiles agree, that rows hold the same edges, and that the manifest says of all of them what they are.
     ///
     /// # Errors
     /// [`Error::Corrupt`] for the first part that is damaged.
@@ -46,9 +48,10 @@ impl Graph {
             progress.advance(entry.bytes);
         }
         self.verify_ids(cancel)?;
-        let (edges, sum) = self.verify_tiles(progress, cancel)?;
+        let (edges, facts) = self.verify_tiles(progress, cancel)?;
         progress.end();
-        if check::verify(self, progress, cancel)?.is_some_and(|rows| rows != sum) {
+        facts.check(self)?;
+        if check::verify(self, progress, cancel)?.is_some_and(|rows| rows != facts.sum()) {
             return Err(Error::Corrupt {
                 path: self.directory().join(file_names::ROWS),
                 part: "its rows".into(),
@@ -84,12 +87,13 @@ impl Graph {
     }
 
     /// Counts the edges of all tiles, and sums them up.
-    fn verify_tiles(&self, progress: &dyn Progress, cancel: &Cancel) -> Result<(u64, EdgeSum)> {
+    fn verify_tiles(&self, progress: &dyn Progress, cancel: &Cancel) -> Result<(u64, EdgeFacts)> {
         let mut left = Left {
             out_degrees: self.out_degrees()?,
             in_degrees: self.in_degrees()?,
-            sum: EdgeSum::default(),
+            facts: EdgeFacts::new(self.manifest()),
         };
+        self.verify_order(&left)?;
         let mut edges = 0;
         let mut first = 0;
         while first < self.tiles().len() {
@@ -124,7 +128,27 @@ impl Graph {
         if left.out_degrees.iter().chain(&left.in_degrees).any(|&degree| degree != 0) {
             return Err(self.damaged_vertices("the degrees do not fit the edges".into()));
         }
-        Ok((edges, left.sum))
+        Ok((edges, left.facts))
+    }
+
+    /// That the vertices are in the order that the manifest names, as far as degrees tell.
+    fn verify_order(&self, degrees: &Left) -> Result<()> {
+        let order = &self.manifest().order.name;
+        let degree = |vertex: usize| {
+            u64::from(degrees.out_degrees[vertex]) + u64::from(degrees.in_degrees[vertex])
+        };
+        let is_so = match VertexOrder::named(order) {
+            Some(VertexOrder::Given) => self.manifest().file(file_names::ORDER).is_none(),
+            Some(VertexOrder::Degree) => {
+                (1..self.vertex_count() as usize).all(|vertex| degree(vertex - 1) >= degree(vertex))
+            }
+            Some(VertexOrder::Dfs) => true,
+            None => false,
+        };
+        if is_so {
+            return Ok(());
+        }
+        Err(self.untrue("order", format!("the vertices are in another order than `{order}`")))
     }
 
     /// Takes the edges of a tile off the degrees.
@@ -164,16 +188,22 @@ impl Graph {
         Ok(())
     }
 
+    /// The error for a field of the manifest that is not so.
+    pub(super) fn untrue(&self, field: &str, detail: String) -> Error {
+        let path = self.directory().join(file_names::MANIFEST);
+        Error::Corrupt { path, part: format!("`{field}`"), detail }
+    }
+
     fn damaged_vertices(&self, detail: String) -> Error {
         Error::Corrupt { path: self.directory().to_owned(), part: "its vertices".into(), detail }
     }
 }
 
-/// Edges of each vertex that have not come along yet, and the sum of those that have.
+/// Edges of each vertex that have not come along yet, and what is known of those that have.
 struct Left {
     out_degrees: Vec<u32>,
     in_degrees: Vec<u32>,
-    sum: EdgeSum,
+    facts: EdgeFacts,
 }
 
 impl Left {
@@ -187,7 +217,7 @@ impl Left {
         }
         (*out, *into) = (*out - 1, *into - 1);
         let weight = weight.map_or(1.0, |&bytes| f32::from_le_bytes(bytes));
-        self.sum.add(source, target, weight);
+        self.facts.add(source, target, weight);
         true
     }
 }

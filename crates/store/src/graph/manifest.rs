@@ -1,20 +1,26 @@
 //! The manifest: what the graph is and which files it consists of, with the length and checksum of
-//! each. It is JSON, so that a person can read it, followed by one line with its own CRC-32C.
+//! each. It is JSON, so that a person can read it. Its last field is the CRC-32C of all that stands
+//! before that field.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
+use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use super::file_names;
+use super::opened::Graph;
+use crate::directory::Directory;
 use crate::error::{Error, Result};
 use crate::read::crc32c;
 use crate::rows::RowEncoding;
 use crate::temporary::Temporary;
 
 /// The version of the format that this crate writes, and the newest that it reads.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
+
+/// Digits of the checksum of a manifest.
+const CHECKSUM_DIGITS: usize = 8;
 
 /// A manifest is read whole before its checksum is known, so its size is bounded.
 const MANIFEST_SIZE_MAX: u64 = 16 << 20;
@@ -98,12 +104,6 @@ pub struct Manifest {
     pub files: Vec<FileEntry>,
 }
 
-/// The part of a manifest that every version has, read before the rest.
-#[derive(Deserialize)]
-struct Version {
-    format_version: u32,
-}
-
 impl Manifest {
     /// The entry of a file, if the graph has it.
     pub fn file(&self, name: &str) -> Option<&FileEntry> {
@@ -113,21 +113,20 @@ impl Manifest {
     /// The text that [`Manifest::read`] reads.
     fn to_text(&self) -> Result<String, serde_json::Error> {
         let json = serde_json::to_string_pretty(self)?;
-        let checksum = crc32c(json.as_bytes());
-        Ok(format!("{json}\ncrc32c {checksum:08x}\n"))
+        Ok(Seal::Field.close(json.strip_suffix("\n}").unwrap_or(&json)))
     }
 
     /// Writes the manifest into a graph directory in one step; syncing the directory is left to the
     /// caller.
-    pub(crate) fn replace(&self, directory: &Path) -> Result<()> {
+    pub(crate) fn replace(&self, directory: &Directory) -> Result<()> {
         let path = directory.join(file_names::MANIFEST);
         let failed = |error| Error::io("write", &path)(error);
         let text = self.to_text().map_err(|error| failed(io::Error::other(error)))?;
-        let unfinished = Temporary::file(&path)?;
-        let mut file = File::create(unfinished.path()).map_err(failed)?;
+        let unfinished = Temporary::file_in(directory, file_names::MANIFEST.as_ref())?;
+        let mut file = unfinished.open_file().map_err(failed)?;
         file.write_all(text.as_bytes()).map_err(failed)?;
         file.sync_all().map_err(failed)?;
-        unfinished.at_once(|| fs::rename(unfinished.path(), &path)).map_err(failed)
+        unfinished.take_place(true).map_err(failed)
     }
 
     /// Reads and checks the manifest of a graph directory.
@@ -136,36 +135,122 @@ impl Manifest {
     /// [`Error::NotAGraph`] where there is none, [`Error::UnsupportedVersion`] where it is newer,
     /// [`Error::Corrupt`] where it is damaged.
     pub fn read(directory: &Path) -> Result<Manifest> {
+        Manifest::read_in(&Graph::open_directory(directory)?)
+    }
+
+    /// The same of a directory that is open. [`Error::Replaced`] where another one has taken its place and
+    /// its manifest is gone.
+    pub(crate) fn read_in(directory: &Directory) -> Result<Manifest> {
         let path = directory.join(file_names::MANIFEST);
-        let not_a_graph = |detail: &str| Error::NotAGraph {
-            path: directory.to_owned(),
-            detail: detail.to_owned(),
+        let bytes = read_bytes(directory).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound if !directory.is_in_place() => {
+                Error::replaced(directory.path())
+            }
+            io::ErrorKind::NotFound => {
+                let detail = "it has no manifest.json; make a graph with `tegula import`";
+                Error::NotAGraph { path: directory.path().to_owned(), detail: detail.to_owned() }
+            }
+            _ => Error::io("read", &path)(error),
+        })?;
+        let Some(bytes) = bytes else {
+            let detail = "its manifest.json is far too large".to_owned();
+            return Err(Error::NotAGraph { path: directory.path().to_owned(), detail });
         };
-        match fs::metadata(&path) {
-            Ok(metadata) if metadata.len() <= MANIFEST_SIZE_MAX => {}
-            Ok(_) => return Err(not_a_graph("its manifest.json is far too large")),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(not_a_graph(if directory.exists() {
-                    "it has no manifest.json; make a graph with `tegula import`"
-                } else {
-                    "it does not exist; make a graph with `tegula import`"
-                }));
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
-                return Err(not_a_graph("it is a file, not a folder"));
-            }
-            Err(error) => return Err(Error::io("read", &path)(error)),
-        }
-        let bytes = fs::read(&path).map_err(Error::io("read", &path))?;
         parse(&bytes).map_err(|fault| match fault {
             Fault::Damaged(detail) => Error::Corrupt { path, part: "its text".into(), detail },
             Fault::Newer(found) => Error::UnsupportedVersion {
-                path: directory.to_owned(),
+                path: directory.path().to_owned(),
                 found,
                 supported: FORMAT_VERSION,
             },
         })
     }
+
+    /// The files that the manifest of a directory names, of whatever version it is; `None` where there is
+    /// none whose checksum is right.
+    pub(super) fn files_listed(directory: &Directory) -> Option<Vec<String>> {
+        let bytes = read_bytes(directory).ok().flatten()?;
+        let (_, json) = open_seal(std::str::from_utf8(&bytes).ok()?)?;
+        let listing: Option<Listing> = serde_json::from_str(&json).ok();
+        Some(
+            listing
+                .map_or_else(Vec::new, |it| it.files.into_iter().map(|file| file.name).collect()),
+        )
+    }
+}
+
+/// The bytes of the manifest; `None` where they are too many.
+fn read_bytes(directory: &Directory) -> io::Result<Option<Vec<u8>>> {
+    // What is no file is not waited for.
+    let file = directory.open_file(file_names::MANIFEST, OFlags::NONBLOCK)?;
+    let mut bytes = Vec::new();
+    file.take(MANIFEST_SIZE_MAX + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= MANIFEST_SIZE_MAX).then_some(bytes))
+}
+
+/// The part of a manifest that every version has, read before the rest.
+#[derive(Deserialize)]
+struct Version {
+    format_version: u32,
+}
+
+/// The part that tells which files are tegula's.
+#[derive(Deserialize)]
+struct Listing {
+    files: Vec<Listed>,
+}
+
+#[derive(Deserialize)]
+struct Listed {
+    name: String,
+}
+
+/// Where the checksum of a manifest stands. It covers all bytes before the seal, and the seal has only one
+/// way to be written: no bit can change unnoticed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seal {
+    /// A line behind the object: versions 1 and 2.
+    Line,
+    /// The last field of the object.
+    Field,
+}
+
+impl Seal {
+    /// What stands before and behind the eight digits.
+    fn parts(self) -> (&'static str, &'static str) {
+        match self {
+            Seal::Line => ("\ncrc32c ", "\n"),
+            Seal::Field => (",\n  \"crc32c\": \"", "\"\n}\n"),
+        }
+    }
+
+    /// The text with its seal.
+    fn close(self, text: &str) -> String {
+        let (before, behind) = self.parts();
+        format!("{text}{before}{:08x}{behind}", crc32c(text.as_bytes()))
+    }
+
+    /// The version of the format from which on a manifest has this seal.
+    fn of_version(version: u32) -> Seal {
+        if version < 3 { Seal::Line } else { Seal::Field }
+    }
+}
+
+/// The object of a manifest without its checksum, which is right.
+fn open_seal(text: &str) -> Option<(Seal, String)> {
+    for seal in [Seal::Field, Seal::Line] {
+        let (before, behind) = seal.parts();
+        let rest = text.strip_suffix(behind);
+        let digits_start = rest.and_then(|rest| rest.len().checked_sub(CHECKSUM_DIGITS));
+        let sealed = rest.zip(digits_start).and_then(|(rest, start)| rest.get(..start));
+        if let Some(sealed) = sealed.and_then(|sealed| sealed.strip_suffix(before))
+            && seal.close(sealed) == text
+        {
+            let end = if seal == Seal::Field { "\n}" } else { "" };
+            return Some((seal, format!("{sealed}{end}")));
+        }
+    }
+    None
 }
 
 enum Fault {
@@ -176,15 +261,93 @@ enum Fault {
 fn parse(bytes: &[u8]) -> Result<Manifest, Fault> {
     let damaged = |detail: &str| Fault::Damaged(detail.to_owned());
     let text = std::str::from_utf8(bytes).map_err(|_| damaged("it is not UTF-8"))?;
-    let line = text.strip_suffix('\n').ok_or_else(|| damaged("its last line is cut off"))?;
-    let (json, line) = line.rsplit_once('\n').ok_or_else(|| damaged("it has no checksum"))?;
-    if line != format!("crc32c {:08x}", crc32c(json.as_bytes())) {
-        return Err(damaged("its checksum differs"));
-    }
+    let (seal, json) = open_seal(text).ok_or_else(|| damaged("its checksum differs"))?;
     let version: Version =
-        serde_json::from_str(json).map_err(|error| Fault::Damaged(error.to_string()))?;
-    if version.format_version > FORMAT_VERSION {
-        return Err(Fault::Newer(version.format_version));
+        serde_json::from_str(&json).map_err(|error| Fault::Damaged(error.to_string()))?;
+    let version = version.format_version;
+    if version > FORMAT_VERSION {
+        return Err(Fault::Newer(version));
     }
-    serde_json::from_str(json).map_err(|error| Fault::Damaged(error.to_string()))
+    let manifest: Manifest =
+        serde_json::from_str(&json).map_err(|error| Fault::Damaged(error.to_string()))?;
+    let is_of_its_time =
+        seal == Seal::of_version(version) && version >= if manifest.rows.is_some() { 2 } else { 1 };
+    if !is_of_its_time {
+        return Err(Fault::Damaged(format!("it is none of version {version}")));
+    }
+    Ok(manifest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn manifest() -> Manifest {
+        Manifest {
+            format_version: FORMAT_VERSION,
+            vertices: 3,
+            edges: 4,
+            undirected: false,
+            weighted: false,
+            loops: 1,
+            duplicates: 0,
+            ids: IdType::Range,
+            order: OrderChoice {
+                name: "given".into(),
+                reason: "it was asked for: \"}\n".into(),
+                estimates: vec![("given".into(), 1.25)],
+            },
+            batches: 1,
+            tiles: 1,
+            rows: None,
+            files: vec![FileEntry { name: file_names::TILES.into(), bytes: 9, checksum: Some(7) }],
+        }
+    }
+
+    #[test]
+    fn a_manifest_is_json_with_its_checksum_as_the_last_field() {
+        let text = manifest().to_text().unwrap();
+        assert!(parse(text.as_bytes()).is_ok_and(|found| found == manifest()));
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let (covered, _) = text.split_once(",\n  \"crc32c\"").unwrap();
+        assert_eq!(value["crc32c"], format!("{:08x}", crc32c(covered.as_bytes())));
+        assert_eq!(value["vertices"], 3);
+        let empty = Manifest { files: Vec::new(), ..manifest() };
+        assert!(parse(empty.to_text().unwrap().as_bytes()).is_ok_and(|found| found == empty));
+    }
+
+    #[test]
+    fn every_flipped_bit_and_every_cut_of_a_manifest_is_noticed() {
+        let bytes = manifest().to_text().unwrap().into_bytes();
+        for bit in 0..8 * bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert!(matches!(parse(&damaged), Err(Fault::Damaged(_))), "bit {bit}");
+        }
+        for length in 0..bytes.len() {
+            assert!(matches!(parse(&bytes[..length]), Err(Fault::Damaged(_))), "{length} bytes");
+        }
+        assert!(parse(&[&bytes[..], b"\n"].concat()).is_err());
+    }
+
+    #[test]
+    fn each_version_has_its_own_seal_and_fields() {
+        let rows = Some(RowLayout { encoding: RowEncoding::default(), chunks: 1 });
+        for (version, rows, right) in [
+            (1, None, Some(Seal::Line)),
+            (2, rows.clone(), Some(Seal::Line)),
+            (3, rows.clone(), Some(Seal::Field)),
+            (0, None, None),
+            (1, rows, None),
+        ] {
+            let manifest = Manifest { format_version: version, rows, ..manifest() };
+            let json = serde_json::to_string_pretty(&manifest).unwrap();
+            let line = Seal::Line.close(&json);
+            let field = manifest.to_text().unwrap();
+            for (seal, text) in [(Seal::Line, line), (Seal::Field, field)] {
+                let found = parse(text.as_bytes());
+                assert_eq!(found.is_ok(), right == Some(seal), "version {version}, {seal:?}");
+            }
+        }
+    }
 }

@@ -1,6 +1,8 @@
 //! A graph directory: immutable files, and a manifest that names them.
 
 mod check;
+pub(crate) mod contents;
+mod edge_facts;
 mod manifest;
 mod opened;
 mod records;
@@ -16,7 +18,9 @@ pub use writer::GraphWriter;
 
 /// Names of the files of a graph directory.
 pub mod file_names {
-    /// The manifest: JSON, then a line with its checksum.
+    use super::{IdType, Manifest};
+
+    /// The manifest: JSON with its checksum in it.
     pub const MANIFEST: &str = "manifest.json";
     /// All tiles, one behind the other.
     pub const TILES: &str = "tiles.data";
@@ -42,4 +46,42 @@ pub mod file_names {
     pub const OUT_DEGREES: &str = "degrees.out";
     /// A block file with the in-degree of each dense id, 4 bytes each.
     pub const IN_DEGREES: &str = "degrees.in";
+
+    /// All block files that a graph may have.
+    pub(crate) const BLOCK_FILES: [&str; 10] = [
+        TILE_TABLE,
+        OUT_DEGREES,
+        IN_DEGREES,
+        IDS,
+        STRINGS,
+        STRING_ENDS,
+        ORDER,
+        ROWS,
+        ROW_INDEX,
+        ROW_WEIGHTS,
+    ];
+    /// All files that are not.
+    const OTHER_FILES: [&str; 3] = [MANIFEST, TILES, WEIGHTS];
+
+    /// All files that a graph may have.
+    pub(crate) fn all() -> impl Iterator<Item = &'static str> {
+        BLOCK_FILES.into_iter().chain(OTHER_FILES)
+    }
+
+    /// The files that a graph has to have, by what its manifest says of it. A further one is [`ORDER`],
+    /// which depends on how its ids turn out.
+    pub(super) fn of(manifest: &Manifest) -> Vec<&'static str> {
+        let mut names = vec![TILES, TILE_TABLE, OUT_DEGREES, IN_DEGREES];
+        names.extend(manifest.weighted.then_some(WEIGHTS));
+        match manifest.ids {
+            IdType::Range => {}
+            IdType::Integer => names.push(IDS),
+            IdType::String => names.extend([STRINGS, STRING_ENDS]),
+        }
+        if manifest.rows.is_some() {
+            names.extend([ROWS, ROW_INDEX]);
+            names.extend(manifest.weighted.then_some(ROW_WEIGHTS));
+        }
+        names
+    }
 }

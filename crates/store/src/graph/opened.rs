@@ -1,7 +1,9 @@
 //! An opened graph directory.
 
+use std::collections::BTreeMap;
+use std::io;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use zerocopy::FromBytes;
 
@@ -10,18 +12,23 @@ use super::manifest::{FileEntry, Manifest};
 use super::records::{BATCH_RECORD_SIZE, BatchRecord, TILE_RECORD_SIZE, TileRecord};
 use super::table::Table;
 use super::vertices::OriginalIds;
+use crate::directory::Directory;
 use crate::error::{Error, Result};
 use crate::ids::VERTEX_COUNT_MAX;
 use crate::read::{BlockFile, Caching, FileHandle, Reader, Request, crc32c};
+use crate::rows::RowsAside;
 use crate::tiles::{Batch, TileSummary};
 
 /// A graph, opened for reading. All lengths and counts were checked against each other; the tiles
 /// themselves are checked when they are read.
+///
+/// All files are opened at once: a graph that is replaced by another one goes on to be read as it was.
 pub struct Graph {
-    directory: PathBuf,
+    directory: Directory,
     manifest: Manifest,
     reader: Reader,
     caching: Caching,
+    files: BTreeMap<String, FileHandle>,
     tiles: FileHandle,
     weights: Option<FileHandle>,
     batches: Vec<Batch>,
@@ -54,40 +61,55 @@ impl Graph {
     ///
     /// # Errors
     /// [`Error::NotAGraph`], [`Error::UnsupportedVersion`], [`Error::Corrupt`] when a file is
-    /// missing, has another length or does not fit the others, and those of reading.
+    /// missing, has another length or does not fit the others, [`Error::Replaced`] where another graph
+    /// takes its place just then, and those of reading.
     pub fn open(directory: &Path, reader: &Reader, caching: Caching) -> Result<Graph> {
-        let manifest = Manifest::read(directory)?;
+        Graph::open_in(&Graph::open_directory(directory)?, reader, caching)
+    }
+
+    /// Opens a directory that is said to hold a graph.
+    ///
+    /// # Errors
+    /// [`Error::NotAGraph`] where there is none; those of opening it.
+    pub fn open_directory(path: &Path) -> Result<Directory> {
+        let not_a_graph =
+            |detail: &str| Error::NotAGraph { path: path.to_owned(), detail: detail.to_owned() };
+        Directory::open(path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                not_a_graph("it does not exist; make a graph with `tegula import`")
+            }
+            io::ErrorKind::NotADirectory => not_a_graph("it is a file, not a folder"),
+            _ => Error::io("read", path)(error),
+        })
+    }
+
+    /// The same of a directory that is open.
+    ///
+    /// # Errors
+    /// Those of [`Graph::open`].
+    pub fn open_in(directory: &Directory, reader: &Reader, caching: Caching) -> Result<Graph> {
+        let manifest = Manifest::read_in(directory)?;
         if manifest.vertices > VERTEX_COUNT_MAX {
             let (found, limit) = (manifest.vertices, VERTEX_COUNT_MAX);
             return Err(Error::Limit { what: "vertices", found, limit });
         }
-        let open = |name: &str| -> Result<FileHandle> {
-            let entry = required(directory, &manifest, name)?;
-            let file = reader
-                .open_file(directory.join(name), caching)
-                .map_err(|error| missing_file(error, directory, name))?;
-            check_length(file.path(), entry, file.len())?;
-            Ok(file)
-        };
-        let tiles = open(file_names::TILES)?;
-        let weights = if manifest.weighted { Some(open(file_names::WEIGHTS)?) } else { None };
+        let files = open_files(directory, directory, &manifest.files, reader, caching)?;
+        let handle = |name: &str| files.get(name).cloned().ok_or_else(|| unnamed(directory, name));
+        let tiles = handle(file_names::TILES)?;
+        let weights = if manifest.weighted { Some(handle(file_names::WEIGHTS)?) } else { None };
         let mut graph = Graph {
-            directory: directory.to_owned(),
+            directory: directory.clone(),
             manifest,
             reader: reader.clone(),
             caching,
+            files,
             tiles,
             weights,
             batches: Vec::new(),
             batch_tiles: Vec::new(),
             entries: Vec::new(),
         };
-        if graph.manifest.rows.is_some() {
-            let weights = graph.is_weighted().then_some(file_names::ROW_WEIGHTS);
-            for name in [file_names::ROWS, file_names::ROW_INDEX].into_iter().chain(weights) {
-                required(directory, &graph.manifest, name)?;
-            }
-        }
+        graph.check_names()?;
         for file in &graph.manifest.files {
             if file.checksum.is_some() {
                 graph.block_file(&file.name)?;
@@ -97,8 +119,49 @@ impl Graph {
         Ok(graph)
     }
 
+    /// That the manifest names the files of such a graph, each once, and no others.
+    fn check_names(&self) -> Result<()> {
+        let manifest = &self.manifest;
+        let needed = file_names::of(manifest);
+        if let Some(missing) = needed.iter().find(|name| manifest.file(name).is_none()) {
+            return Err(unnamed(&self.directory, missing));
+        }
+        let is_expected = |name: &str| needed.contains(&name) || name == file_names::ORDER;
+        let other = manifest.files.iter().find(|file| !is_expected(&file.name));
+        let detail = match other {
+            Some(file) => format!("it names {}, of which such a graph has none", file.name),
+            None if self.files.len() < manifest.files.len() => "it names a file twice".to_owned(),
+            None => return Ok(()),
+        };
+        Err(damaged_manifest(&self.directory, detail))
+    }
+
+    /// Has rows from then on that do not lie in its directory. They are gone with the last handle of the
+    /// graph: their names are removed at once.
+    ///
+    /// # Errors
+    /// [`Error::Replaced`] where they are those of another graph; those of opening them.
+    pub fn add_rows(&mut self, rows: RowsAside) -> Result<()> {
+        let RowsAside { folder, manifest } = rows;
+        let (own, added) =
+            manifest.files.split_at(self.manifest.files.len().min(manifest.files.len()));
+        if *own != self.manifest.files {
+            return Err(Error::replaced(self.directory.path()));
+        }
+        let place = folder.open_folder()?;
+        let files = open_files(&self.directory, &place, added, &self.reader, self.caching)?;
+        self.files.extend(files);
+        self.manifest = manifest;
+        self.check_names()
+    }
+
     /// The directory.
     pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// The directory, held open: it is the one that was opened, whatever its path leads to by now.
+    pub fn opened_directory(&self) -> &Directory {
         &self.directory
     }
 
@@ -241,15 +304,13 @@ impl Graph {
         OriginalIds::open(self)
     }
 
-    /// Opens a block file of the graph and checks that it is the one that the manifest means.
+    /// A block file of the graph, checked to be the one that the manifest means.
     pub(crate) fn block_file(&self, name: &str) -> Result<BlockFile> {
-        let entry = required(&self.directory, &self.manifest, name)?;
-        let path = self.directory.join(name);
-        let file = BlockFile::open(&self.reader, &path, self.caching)
-            .map_err(|error| missing_file(error, &self.directory, name))?;
-        check_length(&path, entry, file.summary().file_len)?;
+        let named = self.manifest.file(name).zip(self.files.get(name));
+        let (entry, file) = named.ok_or_else(|| unnamed(&self.directory, name))?;
+        let file = BlockFile::of(&self.reader, file.clone())?;
         if Some(file.summary().footer_crc) != entry.checksum {
-            let detail = "it belongs to another graph".to_owned();
+            let (path, detail) = (file.path().to_owned(), "it belongs to another graph".to_owned());
             return Err(Error::Corrupt { path, part: "footer".into(), detail });
         }
         Ok(file)
@@ -298,19 +359,50 @@ impl Graph {
     }
 }
 
-fn required<'m>(directory: &Path, manifest: &'m Manifest, name: &str) -> Result<&'m FileEntry> {
-    manifest.file(name).ok_or_else(|| Error::Corrupt {
-        path: directory.join(file_names::MANIFEST),
-        part: "files".into(),
-        detail: format!("it does not name {name}"),
-    })
+/// Opens files that a manifest names. They lie in `folder`, which is the directory of the graph or holds
+/// what was added to it.
+fn open_files(
+    directory: &Directory,
+    folder: &Directory,
+    entries: &[FileEntry],
+    reader: &Reader,
+    caching: Caching,
+) -> Result<BTreeMap<String, FileHandle>> {
+    let mut files = BTreeMap::new();
+    for entry in entries {
+        // What the manifest names is looked for in the directory and nowhere else.
+        if !file_names::all().any(|known| known == entry.name) {
+            let detail = format!("it names {}, which no graph has", entry.name);
+            return Err(damaged_manifest(directory, detail));
+        }
+        let file = reader
+            .open_file_in(folder, &entry.name, caching)
+            .map_err(|error| missing_file(error, directory, &entry.name))?;
+        check_length(file.path(), entry, file.len())?;
+        files.insert(entry.name.clone(), file);
+    }
+    Ok(files)
 }
 
-fn missing_file(error: Error, directory: &Path, name: &str) -> Error {
+fn damaged_manifest(directory: &Directory, detail: String) -> Error {
+    let path = directory.join(file_names::MANIFEST);
+    Error::Corrupt { path, part: "files".into(), detail }
+}
+
+fn unnamed(directory: &Directory, name: &str) -> Error {
+    damaged_manifest(directory, format!("it does not name {name}"))
+}
+
+/// The error for a file that cannot be opened: where it is not there, it went with the graph, or the graph
+/// is damaged.
+fn missing_file(error: Error, directory: &Directory, name: &str) -> Error {
     match error {
-        Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+        Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+            if !directory.is_in_place() {
+                return Error::replaced(directory.path());
+            }
             Error::Corrupt {
-                path: directory.to_owned(),
+                path: directory.path().to_owned(),
                 part: name.to_owned(),
                 detail: "the file is missing".into(),
             }

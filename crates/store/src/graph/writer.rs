@@ -10,9 +10,9 @@ use zerocopy::IntoBytes;
 use super::file_names;
 use super::manifest::{FileEntry, Manifest};
 use super::records::{BatchRecord, TileRecord};
+use crate::directory::Directory;
 use crate::error::{Error, Result};
 use crate::read::{BlockFileSummary, BlockFileWriter, crc32c};
-use crate::temporary::sync_folder;
 use crate::tiles::{Batch, EncodedTile};
 
 /// Writes the tiles and tables of one graph directory.
@@ -176,8 +176,10 @@ impl GraphWriter {
         }
         files.append(&mut self.files);
         manifest.files = files;
-        manifest.replace(&self.directory)?;
-        sync_folder(&self.directory)?;
+        let failed = || Error::io("sync", &self.directory);
+        let directory = Directory::open(&self.directory).map_err(failed())?;
+        manifest.replace(&directory)?;
+        directory.sync().map_err(failed())?;
         Ok(manifest)
     }
 }

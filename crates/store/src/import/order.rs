@@ -28,6 +28,13 @@ pub enum VertexOrder {
 }
 
 impl VertexOrder {
+    const ALL: [VertexOrder; 3] = [VertexOrder::Given, VertexOrder::Degree, VertexOrder::Dfs];
+
+    /// The order that has a name.
+    pub(crate) fn named(name: &str) -> Option<VertexOrder> {
+        VertexOrder::ALL.into_iter().find(|order| order.name() == name)
+    }
+
     /// The name under which it is asked for and recorded.
     pub fn name(self) -> &'static str {
         match self {

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::io;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
 
 use super::faulty::{FaultPlan, Faulty};
-use super::file::{Caching, OpenFile};
+use super::file::{Caching, Location, OpenFile};
 use super::memory::Memory;
 use super::task::Task;
 use super::threads::{THREADS_DEFAULT, Threads};
@@ -64,8 +64,8 @@ impl Backend {
 /// that it must [leak](Task::leak) those whose memory the kernel may still write to.
 pub(super) trait Device: Send + Sync {
     /// Opens a file.
-    fn open(&self, path: &Path, caching: Caching) -> Result<OpenFile> {
-        OpenFile::on_disk(path, caching)
+    fn open(&self, location: &Location<'_>, caching: Caching) -> Result<OpenFile> {
+        OpenFile::on_disk(location, caching)
     }
 
     /// Takes a task; soon returns, and sees to it that the task is done.

@@ -18,7 +18,10 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::fs::File;
+use std::io;
 use std::ops::{Deref, Range, RangeInclusive};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use zerocopy::little_endian::{U32, U64};
@@ -36,7 +39,7 @@ use super::reader::Reader;
 const MAGIC: [u8; 8] = *b"TEGULABF";
 const VERSION: u32 = 1;
 /// Blocks are 1 MiB, unless a test wants smaller ones.
-pub(super) const BLOCK_LOG2: u32 = 20;
+pub(crate) const BLOCK_LOG2: u32 = 20;
 /// Whole pages at least, so that blocks start on the grid of direct I/O.
 pub(super) const BLOCK_LOG2_RANGE: RangeInclusive<u32> = 12..=30;
 const TRAILER_LEN: usize = 32;
@@ -92,7 +95,11 @@ impl BlockFile {
     /// Opens a block file and checks its trailer and footer. The blocks are checked when they are
     /// read.
     pub fn open(reader: &Reader, path: impl AsRef<Path>, caching: Caching) -> Result<BlockFile> {
-        let file = reader.open_file(path, caching)?;
+        BlockFile::of(reader, reader.open_file(path, caching)?)
+    }
+
+    /// The same of a file that is open.
+    pub(crate) fn of(reader: &Reader, file: FileHandle) -> Result<BlockFile> {
         let Some(trailer_start) = file.len().checked_sub(TRAILER_LEN as u64) else {
             let detail = format!("it has {} bytes, less than a trailer", file.len());
             return Err(corrupt(&file, "trailer", detail));
@@ -246,6 +253,16 @@ impl fmt::Debug for BlockFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "BlockFile({}, {} bytes)", self.path().display(), self.payload_len)
     }
+}
+
+/// Whether a file ends with the trailer of a block file, by its magic.
+pub(crate) fn ends_as_block_file(file: &File) -> io::Result<bool> {
+    let Some(start) = file.metadata()?.len().checked_sub(TRAILER_LEN as u64) else {
+        return Ok(false);
+    };
+    let mut magic = [0; MAGIC.len()];
+    file.read_exact_at(&mut magic, start)?;
+    Ok(magic == MAGIC)
 }
 
 /// The length of a block and of the footer, if the trailer's numbers fit the file.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use zerocopy::IntoBytes;
 
+use crate::directory::Directory;
 use crate::error::{Error, Result};
 
 use super::block_file::{BLOCK_LOG2, BLOCK_LOG2_RANGE, Trailer};
@@ -55,6 +56,22 @@ impl BlockFileWriter<File> {
         let path = path.as_ref();
         let file = File::create_new(path).map_err(Error::io("create", path))?;
         Ok(BlockFileWriter::new(file, path, BLOCK_LOG2))
+    }
+
+    /// Creates a file of a folder, which must not exist, with blocks of `2^block_log2` bytes.
+    pub(crate) fn create_in(
+        folder: &Directory,
+        name: &str,
+        block_log2: u32,
+    ) -> Result<BlockFileWriter<File>> {
+        let path = folder.join(name);
+        let file = folder.create_file(name).map_err(Error::io("create", &path))?;
+        Ok(BlockFileWriter::new(file, path, block_log2))
+    }
+
+    /// Its path, for messages.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 }
 

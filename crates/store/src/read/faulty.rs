@@ -2,7 +2,6 @@
 //! an output that fails at its n-th step.
 
 use std::io::{self, Write};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -14,7 +13,7 @@ use crate::mix::mix;
 
 use super::backend::{Device, spawn};
 use super::block_writer::OutputFile;
-use super::file::{Caching, OpenFile};
+use super::file::{Caching, Location, OpenFile};
 use super::task::{Interference, Task};
 
 /// One way for a read to go wrong.
@@ -134,8 +133,8 @@ impl Faulty {
 }
 
 impl Device for Faulty {
-    fn open(&self, path: &Path, caching: Caching) -> Result<OpenFile> {
-        self.inner.open(path, caching)
+    fn open(&self, location: &Location<'_>, caching: Caching) -> Result<OpenFile> {
+        self.inner.open(location, caching)
     }
 
     fn submit(&self, mut task: Task) {

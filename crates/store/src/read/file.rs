@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{Advice, OFlags, fadvise, fcntl_getfl, fcntl_setfl};
 
+use crate::directory::Directory;
 use crate::error::{Error, Result};
 
 /// Where the bytes of a file may stay besides the frames.
@@ -67,15 +68,16 @@ pub(super) struct Disk {
 
 impl OpenFile {
     /// Opens a file on disk.
-    pub(super) fn on_disk(path: &Path, caching: Caching) -> Result<OpenFile> {
-        let (file, direct) = open(path, caching).map_err(Error::io("open", path))?;
-        let metadata = file.metadata().map_err(Error::io("open", path))?;
+    pub(super) fn on_disk(location: &Location<'_>, caching: Caching) -> Result<OpenFile> {
+        let path = location.path();
+        let (file, direct) = location.open(caching).map_err(Error::io("open", &path))?;
+        let metadata = file.metadata().map_err(Error::io("open", &path))?;
         if !metadata.is_file() {
             let kind = io::Error::new(io::ErrorKind::InvalidInput, "not a regular file");
-            return Err(Error::io("open", path)(kind));
+            return Err(Error::io("open", &path)(kind));
         }
         let disk = Disk { file, caching, direct: AtomicBool::new(direct) };
-        Ok(OpenFile { path: path.to_owned(), len: metadata.len(), source: Source::Disk(disk) })
+        Ok(OpenFile { path, len: metadata.len(), source: Source::Disk(disk) })
     }
 
     /// A file whose bytes are these.
@@ -123,17 +125,43 @@ impl OpenFile {
     }
 }
 
-/// Opens the file, direct where that is wanted and possible; tells which.
-fn open(path: &Path, caching: Caching) -> io::Result<(File, bool)> {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    if caching == Caching::PageCache {
-        return Ok((options.open(path)?, false));
+/// Where a file is found.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Location<'a> {
+    /// By its path.
+    Path(&'a Path),
+    /// By its name in a folder that is open.
+    In(&'a Directory, &'a str),
+}
+
+impl Location<'_> {
+    pub(super) fn path(&self) -> PathBuf {
+        match *self {
+            Location::Path(path) => path.to_owned(),
+            Location::In(folder, name) => folder.join(name),
+        }
     }
-    match options.clone().custom_flags(OFlags::DIRECT.bits().cast_signed()).open(path) {
-        Ok(file) => Ok((file, true)),
-        Err(error) if is_invalid(&error) => Ok((options.open(path)?, false)),
-        Err(error) => Err(error),
+
+    /// Opens the file, direct where that is wanted and possible; tells which.
+    fn open(&self, caching: Caching) -> io::Result<(File, bool)> {
+        if caching == Caching::PageCache {
+            return Ok((self.open_with(OFlags::empty())?, false));
+        }
+        match self.open_with(OFlags::DIRECT) {
+            Ok(file) => Ok((file, true)),
+            Err(error) if is_invalid(&error) => Ok((self.open_with(OFlags::empty())?, false)),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn open_with(&self, flags: OFlags) -> io::Result<File> {
+        match *self {
+            Location::Path(path) => {
+                let mut options = OpenOptions::new();
+                options.read(true).custom_flags(flags.bits().cast_signed()).open(path)
+            }
+            Location::In(folder, name) => folder.open_file(name, flags),
+        }
     }
 }
 

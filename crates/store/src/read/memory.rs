@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::error::{Error, Result};
 
 use super::backend::Device;
-use super::file::{Caching, OpenFile};
+use super::file::{Caching, Location, OpenFile};
 use super::task::Task;
 
 pub(super) struct Memory {
@@ -21,9 +21,10 @@ impl Memory {
 }
 
 impl Device for Memory {
-    fn open(&self, path: &Path, _caching: Caching) -> Result<OpenFile> {
-        match self.files.get(path) {
-            Some(bytes) => Ok(OpenFile::in_memory(path, bytes.clone())),
+    fn open(&self, location: &Location<'_>, _caching: Caching) -> Result<OpenFile> {
+        let path = location.path();
+        match self.files.get(&path) {
+            Some(bytes) => Ok(OpenFile::in_memory(&path, bytes.clone())),
             None => Err(Error::io("open", path)(io::ErrorKind::NotFound.into())),
         }
     }

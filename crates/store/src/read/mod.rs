@@ -45,6 +45,7 @@ mod threads;
 mod uring;
 
 pub use backend::Backend;
+pub(crate) use block_file::{BLOCK_LOG2, ends_as_block_file};
 pub use block_file::{Block, BlockFile, BlockStream};
 pub use block_writer::{BlockFileSummary, BlockFileWriter, OutputFile};
 pub use buffer::Frame;

@@ -6,11 +6,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::directory::Directory;
 use crate::error::{Error, Result};
 
 use super::backend::{Backend, Device};
 use super::buffer::{Buffer, Frame};
-use super::file::{Caching, FileHandle, OpenFile};
+use super::file::{Caching, FileHandle, Location, OpenFile};
 use super::pending::{Pending, Promise, promise};
 use super::pool::{Pool, Waiter};
 use super::task::{Extent, Task, extent_in};
@@ -58,8 +59,21 @@ impl Reader {
 
     /// Opens a file for reading.
     pub fn open_file(&self, path: impl AsRef<Path>, caching: Caching) -> Result<FileHandle> {
-        let file = self.device.open(path.as_ref(), caching)?;
-        Ok(FileHandle(Arc::new(file)))
+        self.open_at(&Location::Path(path.as_ref()), caching)
+    }
+
+    /// Opens a file of a folder for reading.
+    pub(crate) fn open_file_in(
+        &self,
+        folder: &Directory,
+        name: &str,
+        caching: Caching,
+    ) -> Result<FileHandle> {
+        self.open_at(&Location::In(folder, name), caching)
+    }
+
+    fn open_at(&self, location: &Location<'_>, caching: Caching) -> Result<FileHandle> {
+        Ok(FileHandle(Arc::new(self.device.open(location, caching)?)))
     }
 
     /// Asks for frames and returns at once. Those that the budget has no room for are read as

@@ -7,15 +7,16 @@
 //! chunks depends on the graph alone: the files are the same for every budget and number of workers.
 
 use std::collections::VecDeque;
-use std::fs;
 use std::io;
 use std::ops::Range;
+use std::path::Path;
 
 use super::bits::BitWriter;
 use super::encoding::{RowCode, RowEncoding};
 use super::index::{CHUNK_EDGES_MAX, CHUNK_LOG2_MAX, ChunkRows};
 use super::opened::Rows;
 use super::writer::{EncodedChunk, RowsWriter};
+use crate::directory::IfTaken;
 use crate::error::{Error, Result};
 use crate::graph::{FORMAT_VERSION, Graph, Manifest, RowLayout, file_names};
 use crate::progress::{Cancel, Progress, Unit};
@@ -73,33 +74,91 @@ const READS_AHEAD: usize = 4;
 const GROUPS_PER_WORKER: u64 = 4;
 
 /// Builds the layout and makes it part of the graph: from then on its manifest names it. Waits while
-/// another process builds it; nothing is left to do then.
+/// another process builds it; nothing is left to do then. No other directory is touched, whatever takes the
+/// place of this one meanwhile.
 ///
 /// # Errors
 /// Those of reading and writing; [`Error::OverBudget`] where the memory does not hold the edges of one
-/// vertex. After an error the graph is as it was.
+/// vertex; [`Error::Replaced`] where another graph has taken the place of this one, and this one is gone.
+/// After an error the graph is as it was.
 pub fn build(
     graph: &Graph,
     config: &RowsConfig,
     progress: &dyn Progress,
     cancel: &Cancel,
 ) -> Result<Manifest> {
+    let directory = graph.opened_directory();
+    add(graph, config, progress, cancel).map_err(|error| match error {
+        Error::Io { source, .. }
+            if source.kind() == io::ErrorKind::NotFound && !directory.is_in_place() =>
+        {
+            Error::replaced(directory.path())
+        }
+        error => error,
+    })
+}
+
+fn add(
+    graph: &Graph,
+    config: &RowsConfig,
+    progress: &dyn Progress,
+    cancel: &Cancel,
+) -> Result<Manifest> {
+    let directory = graph.opened_directory();
     // The manifest is what a build replaces: two at once would mix their files.
-    let path = graph.directory().join(file_names::MANIFEST);
-    let _locked = temporary::wait_for_lock(&path, cancel)?;
-    let found = Manifest::read(graph.directory())?;
+    let _locked = temporary::wait_for_lock(directory, file_names::MANIFEST, cancel)?;
+    let found = Manifest::read_in(directory)?;
     if found.rows.is_some() {
         return Ok(found);
     }
+    let folder = Temporary::folder_in(directory, file_names::ROWS.as_ref())?;
+    let manifest = write(graph, &folder, config, progress, cancel)?;
+    commit(graph, folder, &manifest)?;
+    Ok(manifest)
+}
+
+/// Rows of a graph whose directory is left as it is. Dropping them removes them.
+#[derive(Debug)]
+pub struct RowsAside {
+    pub(crate) folder: Temporary,
+    /// That of the graph with them.
+    pub(crate) manifest: Manifest,
+}
+
+/// Builds the layout in a hidden folder within `place`, for [`Graph::add_rows`].
+///
+/// # Errors
+/// Those of reading and writing; [`Error::OverBudget`] as of [`build()`].
+pub fn build_aside(
+    graph: &Graph,
+    place: &Path,
+    config: &RowsConfig,
+    progress: &dyn Progress,
+    cancel: &Cancel,
+) -> Result<RowsAside> {
+    let folder = Temporary::private_folder(&place.join("tegula-rows"))?;
+    let manifest = write(graph, &folder, config, progress, cancel)?;
+    Ok(RowsAside { folder, manifest })
+}
+
+/// Writes the files of the layout into a folder; returns the manifest of the graph with them.
+fn write(
+    graph: &Graph,
+    folder: &Temporary,
+    config: &RowsConfig,
+    progress: &dyn Progress,
+    cancel: &Cancel,
+) -> Result<Manifest> {
     if graph.is_weighted() {
-        build_weighted::<f32>(graph, config, progress, cancel)
+        write_weighted::<f32>(graph, folder, config, progress, cancel)
     } else {
-        build_weighted::<()>(graph, config, progress, cancel)
+        write_weighted::<()>(graph, folder, config, progress, cancel)
     }
 }
 
-fn build_weighted<W: EdgeWeight>(
+fn write_weighted<W: EdgeWeight>(
     graph: &Graph,
+    folder: &Temporary,
     config: &RowsConfig,
     progress: &dyn Progress,
     cancel: &Cancel,
@@ -112,8 +171,7 @@ fn build_weighted<W: EdgeWeight>(
     let pool = graph.reader().pool();
     let edges_size = pool.frames_max().saturating_sub(workers as u64 * FRAMES_SIZE);
     let _lease = pool.lease("building rows", edges_size)?;
-    let folder = Temporary::folder(&graph.directory().join(file_names::ROWS))?;
-    let mut writer = RowsWriter::create(folder.path(), W::IS_WEIGHTED, index_size)?;
+    let mut writer = RowsWriter::create(folder.open_folder()?, W::IS_WEIGHTED, index_size)?;
     progress.begin("building rows", Some(graph.edge_count()), Unit::Edges);
     let make = |group: usize| {
         let chunks = &chunks[groups[group].clone()];
@@ -133,33 +191,31 @@ fn build_weighted<W: EdgeWeight>(
     manifest.format_version = FORMAT_VERSION;
     manifest.rows = Some(RowLayout { encoding: config.encoding, chunks });
     manifest.files.extend(files);
-    commit(graph, folder, &manifest)?;
     Ok(manifest)
 }
 
 /// Moves the files to their places, then the manifest that names them.
 fn commit(graph: &Graph, folder: Temporary, manifest: &Manifest) -> Result<()> {
-    let directory = graph.directory();
-    if Manifest::read(directory)? != *graph.manifest() {
-        let replaced = io::Error::other("another graph has taken its place; try again");
-        return Err(Error::io("add rows to", directory)(replaced));
+    let directory = graph.opened_directory();
+    if Manifest::read_in(directory)? != *graph.manifest() {
+        return Err(Error::replaced(directory.path()));
     }
     let names = [file_names::ROWS, file_names::ROW_WEIGHTS, file_names::ROW_INDEX];
     let names = names.into_iter().filter(|name| manifest.file(name).is_some());
+    let built = folder.open_folder()?;
     // What has such a name already is no part of the graph: its manifest names no rows.
     let moved = names.clone().try_for_each(|name| {
-        let place = directory.join(name);
-        fs::rename(folder.path().join(name), &place).map_err(Error::io("write", place))
+        let renamed = built.rename(name.as_ref(), (directory, name.as_ref()), IfTaken::Replace);
+        renamed.map_err(|error| Error::io("write", directory.join(name))(error.into()))
     });
     drop(folder);
-    let replaced = moved
-        .and_then(|()| temporary::sync_folder(directory))
-        .and_then(|()| manifest.replace(directory));
+    let sync = || directory.sync().map_err(Error::io("sync", directory.path()));
+    let replaced = moved.and_then(|()| sync()).and_then(|()| manifest.replace(directory));
     if replaced.is_err() {
-        names.for_each(|name| drop(fs::remove_file(directory.join(name))));
+        names.for_each(|name| drop(directory.remove_file(name)));
     }
     replaced?;
-    temporary::sync_folder(directory)
+    sync()
 }
 
 /// Cuts all sources into aligned chunks by their out-degrees alone.

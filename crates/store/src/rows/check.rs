@@ -15,7 +15,8 @@ pub(crate) const CACHE_SIZE: u64 = 4 << 20;
 /// Rows that are read at a time.
 const ROWS_PER_READ: u32 = 1024;
 
-/// A sum over edges in any order. Lists of edges that differ have the same with a chance of 2^-64.
+/// A sum over edges in any order. Lists of edges that differ have the same with a chance of 2^-64. About
+/// 2 ns an edge.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct EdgeSum(u64);
 

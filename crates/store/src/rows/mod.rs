@@ -27,7 +27,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub use build::{RowsConfig, build};
+pub use build::{RowsAside, RowsConfig, build, build_aside};
 pub use encoding::RowEncoding;
 pub use index::{IndexWalk, RowExtent};
 pub use opened::Rows;

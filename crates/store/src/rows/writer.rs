@@ -1,15 +1,15 @@
 //! Writes the files of the layout, chunk by chunk.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
 
 use zerocopy::IntoBytes;
 
 use super::encoding::RowCode;
 use super::index::{ChunkRecord, ChunkRows, PARAMETERS_SIZE};
+use crate::directory::Directory;
 use crate::error::{Error, Result};
 use crate::graph::{FileEntry, file_names};
-use crate::read::{BlockFileSummary, BlockFileWriter};
+use crate::read::{BLOCK_LOG2, BlockFileSummary, BlockFileWriter};
 
 /// log2 of the bytes that are read and checked together: a page, for rows are looked up one by one.
 pub(super) const PAGE_LOG2: u32 = 12;
@@ -30,33 +30,34 @@ pub(super) struct EncodedChunk {
 pub(super) struct RowsWriter {
     data: PagedFile,
     weights: Option<PagedFile>,
-    index: PathBuf,
+    folder: Directory,
     records: Vec<ChunkRecord>,
     words: Vec<u64>,
     edges: u64,
 }
 
 struct PagedFile {
-    path: PathBuf,
     writer: BlockFileWriter,
     len: u64,
 }
 
 impl PagedFile {
-    fn create(directory: &Path, name: &str) -> Result<PagedFile> {
-        let path = directory.join(name);
-        let file = std::fs::File::create_new(&path).map_err(Error::io("create", &path))?;
-        Ok(PagedFile { writer: BlockFileWriter::new(file, &path, PAGE_LOG2), path, len: 0 })
+    fn create(folder: &Directory, name: &str) -> Result<PagedFile> {
+        Ok(PagedFile { writer: BlockFileWriter::create_in(folder, name, PAGE_LOG2)?, len: 0 })
     }
 
     fn append(&mut self, bytes: &[u8]) -> Result<()> {
         self.len += bytes.len() as u64;
-        self.writer.write_all(bytes).map_err(Error::io("write", &self.path))
+        write(&mut self.writer, bytes)
     }
 
     fn finish(self, name: &str) -> Result<FileEntry> {
         Ok(entry(name, self.writer.finish()?))
     }
+}
+
+fn write(writer: &mut BlockFileWriter, bytes: &[u8]) -> Result<()> {
+    writer.write_all(bytes).map_err(|error| Error::io("write", writer.path())(error))
 }
 
 fn entry(name: &str, summary: BlockFileSummary) -> FileEntry {
@@ -67,16 +68,16 @@ fn entry(name: &str, summary: BlockFileSummary) -> FileEntry {
 impl RowsWriter {
     /// Begins the files in a folder that has none of them. The index is held until the end: in `index_size`
     /// bytes, if they are enough.
-    pub fn create(directory: &Path, is_weighted: bool, index_size: u64) -> Result<RowsWriter> {
+    pub fn create(folder: Directory, is_weighted: bool, index_size: u64) -> Result<RowsWriter> {
         let weights = if is_weighted {
-            Some(PagedFile::create(directory, file_names::ROW_WEIGHTS)?)
+            Some(PagedFile::create(&folder, file_names::ROW_WEIGHTS)?)
         } else {
             None
         };
         Ok(RowsWriter {
-            data: PagedFile::create(directory, file_names::ROWS)?,
+            data: PagedFile::create(&folder, file_names::ROWS)?,
             weights,
-            index: directory.join(file_names::ROW_INDEX),
+            folder,
             records: Vec::new(),
             words: Vec::with_capacity(index_size as usize / size_of::<u64>()),
             edges: 0,
@@ -122,9 +123,10 @@ impl RowsWriter {
         if let Some(weights) = self.weights {
             files.push(weights.finish(file_names::ROW_WEIGHTS)?);
         }
-        let mut index = BlockFileWriter::create(&self.index)?;
-        index.write_all(self.records.as_bytes()).map_err(Error::io("write", &self.index))?;
-        index.write_all(self.words.as_bytes()).map_err(Error::io("write", &self.index))?;
+        let name = file_names::ROW_INDEX;
+        let mut index = BlockFileWriter::create_in(&self.folder, name, BLOCK_LOG2)?;
+        write(&mut index, self.records.as_bytes())?;
+        write(&mut index, self.words.as_bytes())?;
         files.push(entry(file_names::ROW_INDEX, index.finish()?));
         Ok((self.records.len() as u64, files))
     }

@@ -74,7 +74,7 @@ impl KnownDevices {
         let text = serde_json::to_string_pretty(&content).map_err(|e| failed()(e.into()))?;
         let temporary = Temporary::file(&self.path)?;
         fs::write(temporary.path(), text + "\n").map_err(failed())?;
-        temporary.at_once(|| fs::rename(temporary.path(), &self.path)).map_err(failed())
+        temporary.take_place(true).map_err(failed())
     }
 
     fn read(&self) -> Content {

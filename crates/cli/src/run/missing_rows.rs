@@ -1,0 +1,116 @@
+//! Builds rows for a run that needs them on a graph that has none.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use tegula_engine::{Error, Graph, PROCESS_OVERHEAD};
+use tegula_store::Bytes;
+use tegula_store::rows::{self, RowEncoding, RowsAside, RowsConfig};
+
+use super::estimate::rows_size_expected;
+use super::options::RunArgs;
+use crate::errors::{Failure, Result};
+use crate::session::Session;
+
+/// The same graph with rows. They are built into its directory for good; or into a folder for temporary
+/// files, for this run alone, where one is named or the directory cannot be written to. Whether the
+/// algorithm could do without rows is for the user to know where that fails.
+///
+/// # Errors
+/// Those of building; [`Error::OverBudget`]; [`Failure::RowsNotAdded`].
+pub fn build(graph: Graph, args: &RunArgs, can_scan: bool, session: &Session) -> Result<Graph> {
+    let directory = graph.opened_directory().clone();
+    let budget = args.reading.budget.bytes();
+    let config = RowsConfig {
+        encoding: RowEncoding::default(),
+        memory: budget.saturating_sub(PROCESS_OVERHEAD),
+        threads: args.threads.count(),
+    };
+    let instead = if can_scan { ", or run with --executor scan" } else { "" };
+    let build = Build { graph: &graph, config, instead, session };
+    let aside = match &args.spill_directory {
+        Some(folder) => {
+            session.note(&format!("The graph has no rows; {}.", built_in(folder)));
+            build.aside(folder).map(Some)
+        }
+        None => build.within(),
+    };
+    let aside = aside.map_err(|failure| failure.of_whole(budget))?;
+    drop(graph);
+    let mut graph = args.reading.open_again(&directory)?;
+    if let Some(rows) = aside {
+        graph.add_rows(rows)?;
+    }
+    Ok(graph)
+}
+
+/// A build of rows.
+struct Build<'a> {
+    graph: &'a Graph,
+    config: RowsConfig,
+    /// What else a user could do.
+    instead: &'static str,
+    session: &'a Session,
+}
+
+impl Build<'_> {
+    /// Builds rows into the graph, if its directory can be written to.
+    fn within(&self) -> Result<Option<RowsAside>> {
+        let Build { graph, config, instead, session } = self;
+        session.note("The graph has no rows yet; they are built once.");
+        match rows::build(graph, config, session.progress(), &session.cancel) {
+            Ok(_) => Ok(None),
+            Err(Error::Io { source, .. }) if is_closed(source.kind()) => {
+                let folder = std::env::temp_dir();
+                let done = built_in(&folder);
+                session.note(&format!("Its directory cannot take them ({source}): {done}."));
+                Ok(Some(self.aside(&folder)?))
+            }
+            Err(error) => {
+                let help = "import the graph with --layouts tiles,rows, or name another folder with \
+                            --spill-directory";
+                Err(not_added(error, graph.directory(), format!("{help}{instead}")))
+            }
+        }
+    }
+
+    /// Builds rows in a folder for temporary files.
+    fn aside(&self, folder: &Path) -> Result<RowsAside> {
+        let Build { graph, config, instead, session } = self;
+        let built = rows::build_aside(graph, folder, config, session.progress(), &session.cancel);
+        built.map_err(|error| {
+            let size = Bytes(rows_size_expected(graph));
+            let help =
+                format!("they take about {size}: name a folder with --spill-directory{instead}");
+            not_added(error, folder, help)
+        })
+    }
+}
+
+/// What is said of rows that the graph is not going to keep.
+fn built_in(folder: &Path) -> String {
+    let folder = folder.display();
+    format!(
+        "they are built in {folder} for this run; to keep them, import with --layouts tiles,rows"
+    )
+}
+
+/// The failure of building rows in a folder.
+fn not_added(error: Error, folder: &Path, help: String) -> Failure {
+    match error {
+        Error::Io { source, .. } if is_closed(source.kind()) || is_full(source.kind()) => {
+            Failure::RowsNotAdded { folder: folder.to_owned(), source, help }
+        }
+        error => error.into(),
+    }
+}
+
+/// Whether a folder may not be written to.
+fn is_closed(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
+}
+
+/// Whether a folder has no room.
+fn is_full(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::QuotaExceeded | ErrorKind::StorageFull)
+}

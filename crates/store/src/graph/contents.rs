@@ -1,0 +1,111 @@
+//! What a graph directory may hold: what of a folder is tegula's own, to be replaced and removed.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+
+use rustix::fs::{FileType, OFlags};
+
+use super::file_names;
+use super::manifest::Manifest;
+use crate::directory::Directory;
+use crate::hidden_name::is_hidden_name;
+use crate::read::ends_as_block_file;
+
+/// Why a folder is not to be replaced, in words that follow its name; `None` where it is empty, or holds a
+/// graph, of whatever version and however damaged, and nothing else.
+pub(crate) fn reason_to_keep(parent: &Directory, name: &OsStr) -> io::Result<Option<String>> {
+    match parent.kind_of(name)? {
+        Some(FileType::Directory) => {}
+        Some(FileType::Symlink) => {
+            return Ok(Some("is a symbolic link".to_owned()));
+        }
+        Some(_) => return Ok(Some("is no directory".to_owned())),
+        None => return Ok(None),
+    }
+    let folder = parent.open_folder(name)?;
+    let own = OwnFiles::of(&folder)?;
+    let names = folder.names()?;
+    if names.is_empty() {
+        return Ok(None);
+    }
+    if !own.has_mark {
+        return Ok(Some("holds no graph that tegula has written".to_owned()));
+    }
+    for name in names {
+        if !own.holds(&folder, &name)? {
+            return Ok(Some(format!("also holds {}", name.display())));
+        }
+    }
+    Ok(None)
+}
+
+/// Removes a file; or of a folder the files of a graph, and then the folder. Whatever else is in it stays,
+/// and so does the folder.
+///
+/// # Errors
+/// Those of removing; [`io::ErrorKind::DirectoryNotEmpty`].
+pub(crate) fn remove(parent: &Directory, name: &OsStr) -> io::Result<()> {
+    if parent.kind_of(name)? != Some(FileType::Directory) {
+        return parent.remove_file(name);
+    }
+    let folder = parent.open_folder(name)?;
+    let own = OwnFiles::of(&folder)?;
+    let mut names = folder.names()?;
+    // It may name files that this version does not know.
+    names.sort_by_key(|name| name == file_names::MANIFEST);
+    for entry in names {
+        if own.holds(&folder, &entry)? {
+            remove(&folder, &entry)?;
+        }
+    }
+    parent.remove_folder(name)
+}
+
+/// Which names are those of a graph's files.
+struct OwnFiles {
+    /// What the manifest names, if its checksum is right.
+    listed: Vec<String>,
+    /// Whether there is something that only tegula writes: a manifest with the right checksum, or a block
+    /// file.
+    has_mark: bool,
+}
+
+impl OwnFiles {
+    fn of(folder: &Directory) -> io::Result<OwnFiles> {
+        let listed = match folder.kind_of(file_names::MANIFEST.as_ref())? {
+            Some(FileType::RegularFile) => Manifest::files_listed(folder),
+            _ => None,
+        };
+        let mut has_mark = listed.is_some();
+        for name in file_names::BLOCK_FILES {
+            if !has_mark && folder.kind_of(name.as_ref())? == Some(FileType::RegularFile) {
+                has_mark = ends_as_block_file(&folder.open_file(name, OFlags::NOFOLLOW)?)?;
+            }
+        }
+        Ok(OwnFiles { listed: listed.unwrap_or_default(), has_mark })
+    }
+
+    /// Whether what has a name in the folder is a graph's.
+    fn holds(&self, folder: &Directory, name: &OsString) -> io::Result<bool> {
+        Ok(match folder.kind_of(name)? {
+            Some(FileType::RegularFile) => {
+                file_names::all().any(|known| name == known)
+                    || self.listed.iter().any(|listed| name == listed.as_str())
+                    || is_hidden_name(name, file_names::MANIFEST.as_ref())
+            }
+            // Rows that are being built, or were when their process was killed.
+            Some(FileType::Directory) if is_hidden_name(name, file_names::ROWS.as_ref()) => {
+                let rows = OwnFiles { listed: Vec::new(), has_mark: false };
+                let folder = folder.open_folder(name)?;
+                let mut holds_all = true;
+                for name in folder.names()? {
+                    holds_all &= rows.holds(&folder, &name)?;
+                }
+                holds_all
+            }
+            Some(_) => false,
+            // It has gone meanwhile.
+            None => true,
+        })
+    }
+}

@@ -1,0 +1,125 @@
+//! What the manifest says of the edges, found once more from the edges themselves.
+
+use super::manifest::Manifest;
+use super::opened::Graph;
+use crate::error::Result;
+use crate::rows::check::EdgeSum;
+use crate::tiles::{WINDOW_LOG2, WINDOW_SIZE};
+
+/// Figures of edges that come in the order of the tiles. Holds half a MiB at most.
+#[derive(Debug, Default)]
+pub(super) struct EdgeFacts {
+    loops: u64,
+    repeats: Repeats,
+    sum: EdgeSum,
+    /// The sum over the same edges in the other direction, where it is to be the same.
+    reversed: Option<EdgeSum>,
+}
+
+impl EdgeFacts {
+    pub fn new(manifest: &Manifest) -> EdgeFacts {
+        let reversed = manifest.undirected.then(EdgeSum::default);
+        EdgeFacts { reversed, ..EdgeFacts::default() }
+    }
+
+    /// Takes note of an edge; its weight is 1 in a graph without.
+    #[inline]
+    pub fn add(&mut self, source: u32, target: u32, weight: f32) {
+        self.loops += u64::from(source == target);
+        self.repeats.add(source, target);
+        self.sum.add(source, target, weight);
+        if let Some(reversed) = &mut self.reversed {
+            reversed.add(target, source, weight);
+        }
+    }
+
+    /// The sum of all edges.
+    pub fn sum(&self) -> EdgeSum {
+        self.sum
+    }
+
+    /// That the manifest of a graph says the same.
+    pub fn check(&self, graph: &Graph) -> Result<()> {
+        let manifest = graph.manifest();
+        for (field, said, found) in [
+            ("loops", manifest.loops, self.loops),
+            ("duplicates", manifest.duplicates, self.repeats.count()),
+        ] {
+            if said != found {
+                return Err(graph.untrue(field, format!("it says {said}, but there are {found}")));
+            }
+        }
+        if self.reversed.is_some_and(|reversed| reversed != self.sum) {
+            let detail = "there are edges that are not stored in both directions".to_owned();
+            return Err(graph.untrue("undirected", detail));
+        }
+        Ok(())
+    }
+}
+
+/// Counts edges that repeat the ends of another one. In the tiles, nothing but edges of the same source to
+/// the same window stands between two that do.
+#[derive(Debug, Default)]
+struct Repeats {
+    source: u32,
+    window: u32,
+    /// Targets of the edges since source and window last changed.
+    targets: Vec<u32>,
+    counted: u64,
+}
+
+impl Repeats {
+    /// Targets that are held before those that repeat are taken out: more than a window has.
+    const HELD_MAX: usize = 2 * WINDOW_SIZE;
+
+    #[inline]
+    fn add(&mut self, source: u32, target: u32) {
+        let window = target >> WINDOW_LOG2;
+        if (source, window) != (self.source, self.window) {
+            self.counted += take_repeats(&mut self.targets);
+            self.targets.clear();
+            (self.source, self.window) = (source, window);
+        } else if self.targets.len() == Repeats::HELD_MAX {
+            self.counted += take_repeats(&mut self.targets);
+        }
+        self.targets.push(target);
+    }
+
+    fn count(&self) -> u64 {
+        self.counted + take_repeats(&mut self.targets.clone())
+    }
+}
+
+/// Takes out what stands in a list more than once but for one of each; returns how many that were.
+fn take_repeats(list: &mut Vec<u32>) -> u64 {
+    // As most are: one target, or several that ascend.
+    if list.is_sorted_by(|before, after| before < after) {
+        return 0;
+    }
+    let before = list.len();
+    list.sort_unstable();
+    list.dedup();
+    (before - list.len()) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn repeats(edges: impl IntoIterator<Item = (u32, u32)>) -> u64 {
+        let mut repeats = Repeats::default();
+        edges.into_iter().for_each(|(source, target)| repeats.add(source, target));
+        repeats.count()
+    }
+
+    #[test]
+    fn edges_that_repeat_another_one_are_counted_wherever_they_stand_among_those_of_their_source() {
+        assert_eq!(repeats([]), 0);
+        assert_eq!(repeats([(0, 0), (0, 1), (1, 1), (1, 2)]), 0);
+        assert_eq!(repeats([(0, 5), (0, 7), (0, 5), (0, 7), (0, 7), (1, 7), (1, 7)]), 4);
+        let many = Repeats::HELD_MAX as u32 * 3;
+        assert_eq!(repeats((0..many).map(|index| (3, index % 2))), u64::from(many) - 2);
+        let windows = (0..2 * WINDOW_SIZE as u32).flat_map(|target| [(0, target); 2]);
+        assert_eq!(repeats(windows), 2 * WINDOW_SIZE as u64);
+    }
+}
