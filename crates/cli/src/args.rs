@@ -3,9 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use clap::builder::StyledStr;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use tegula_engine::{Graph, PROCESS_OVERHEAD, open_graph};
 use tegula_store::Error;
 use tegula_store::read::{Backend, THREADS_DEFAULT, speed_of};
@@ -65,20 +63,6 @@ pub enum Command {
     Generate(GenerateArgs),
     /// Measure how fast a device is read, and remember how it is read best.
     Probe(ProbeArgs),
-}
-
-/// Names the commands that there are where one was asked for that is none.
-pub fn with_choices(mut error: clap::Error) -> clap::Error {
-    if error.kind() != ErrorKind::InvalidSubcommand {
-        return error;
-    }
-    let cli = Cli::command();
-    let mut words = std::env::args().skip(1).filter(|word| !word.starts_with('-'));
-    let command = words.next().and_then(|word| cli.find_subcommand(word)).unwrap_or(&cli);
-    let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
-    let tip = StyledStr::from(format!("there are: {}", names.join(", ")));
-    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
-    error
 }
 
 /// A graph, and how to read it.

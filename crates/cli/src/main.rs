@@ -2,6 +2,7 @@
 
 mod args;
 mod errors;
+mod escape;
 mod generate;
 mod import;
 mod info;
@@ -9,32 +10,44 @@ mod json;
 mod output;
 mod probe;
 mod progress;
+mod refusal;
 mod report;
 mod run;
 mod session;
+mod signals;
+mod stdout;
 mod verify;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use args::{Cli, Command};
-use errors::Failure;
+use errors::{Failure, Result};
 use session::Session;
 
 fn main() -> ExitCode {
-    let cli = Cli::try_parse().unwrap_or_else(|error| args::with_choices(error).exit());
-    let session = Session::start(&cli.common);
-    match dispatch(cli.command, &session) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            session.report(&failure);
-            ExitCode::from(failure.exit_code())
-        }
-    }
+    let outcome = match Cli::try_parse() {
+        Ok(cli) => call(cli),
+        Err(error) => refusal::answer(refusal::with_choices(error)),
+    };
+    outcome.map_or_else(|failure| ExitCode::from(failure.exit_code()), |()| ExitCode::SUCCESS)
 }
 
-fn dispatch(command: Command, session: &Session) -> Result<(), Failure> {
+/// Does what was asked for; a failure has been told.
+fn call(cli: Cli) -> Result<()> {
+    let session = Session::start(&cli.common);
+    // What failed is not looked at again.
+    let work = AssertUnwindSafe(|| dispatch(cli.command, &session));
+    let outcome = catch_unwind(work).unwrap_or_else(|panic| Err(Failure::panic(&*panic)));
+    outcome.inspect_err(|failure| session.report(failure))
+}
+
+fn dispatch(command: Command, session: &Session) -> Result<()> {
+    if session.json {
+        stdout::check()?;
+    }
     match command {
         Command::Import(args) => import::import(&args, session),
         Command::Info(args) => info::info(&args, session),

@@ -31,6 +31,14 @@ impl Bars {
     fn bar(&self) -> MutexGuard<'_, Option<ProgressBar>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Does what prints on standard error, with the bar out of the way.
+    pub fn beside<T>(&self, print: impl FnOnce() -> T) -> T {
+        match &*self.bar() {
+            Some(bar) => bar.suspend(print),
+            None => print(),
+        }
+    }
 }
 
 impl Progress for Bars {

@@ -2,19 +2,16 @@
 //! where anything is printed.
 
 use std::io::{self, IsTerminal, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
-use tegula_store::{Cancel, Progress, Silent, Temporary};
+use tegula_store::{Cancel, Error, Progress, Silent, Temporary};
 use tracing_subscriber::EnvFilter;
 
 use crate::args::Common;
 use crate::errors::{self, Failure, Result};
 use crate::progress::Bars;
 use crate::report::Grid;
-
-/// The exit code after an interrupt.
-const INTERRUPTED: i32 = 130;
+use crate::{escape, signals, stdout};
 
 /// One call of the command.
 pub struct Session {
@@ -31,7 +28,7 @@ impl Session {
     pub fn start(common: &Common) -> Session {
         start_logging(common.verbose);
         let cancel = Cancel::default();
-        cancel_on_interrupt(cancel.clone());
+        cancel_on_interrupt(cancel.clone(), common.json);
         // A bar would tear the lines of a log.
         let has_bars = !common.quiet && common.verbose == 0 && io::stderr().is_terminal();
         Session {
@@ -58,17 +55,17 @@ impl Session {
     /// Prints a summary for a person on standard error.
     pub fn note(&self, text: &str) {
         if self.has_notes() {
-            to_stderr(text);
+            let print = || to_stderr(&escape::lines(text));
+            self.bars.as_ref().map_or_else(print, |bars| bars.beside(print));
         }
     }
 
-    /// Prints what was asked for.
+    /// Prints for a person what was asked for.
     ///
     /// # Errors
     /// Those of standard output.
     pub fn print(&self, text: &str) -> Result<()> {
-        let mut out = io::stdout().lock();
-        writeln!(out, "{text}").and_then(|()| out.flush()).map_err(Failure::stdout)
+        stdout::write(&format!("{}\n", escape::lines(text)))
     }
 
     /// Prints a report that `--quiet` suppresses: the exit code says the same.
@@ -84,8 +81,10 @@ impl Session {
     /// # Errors
     /// Those of standard output.
     pub fn print_grid(&self, grid: &Grid) -> Result<()> {
-        let is_read = io::stdout().is_terminal();
-        self.print(&if is_read { grid.to_text() } else { grid.to_tsv() })
+        if io::stdout().is_terminal() {
+            return self.print(&grid.to_text());
+        }
+        stdout::write(&format!("{}\n", grid.to_tsv()))
     }
 
     /// Prints what was asked for as one JSON object.
@@ -93,23 +92,43 @@ impl Session {
     /// # Errors
     /// Those of standard output.
     pub fn print_json(&self, object: &impl Serialize) -> Result<()> {
-        let text = serde_json::to_string(object).map_err(io::Error::other);
-        self.print(&text.map_err(Failure::stdout)?)
+        answer(object)
     }
 
-    /// Says why the command failed; a closed pipe needs no words.
+    /// Says why the command failed.
     pub fn report(&self, failure: &Failure) {
         if let Some(bars) = &self.bars {
             bars.end();
         }
-        if !matches!(failure, Failure::ClosedPipe) {
-            to_stderr(&errors::render(failure, is_coloured()));
-        }
+        report(failure, self.json);
+    }
+}
+
+/// Prints the one JSON object that there is to be.
+fn answer(object: &impl Serialize) -> Result<()> {
+    let text = serde_json::to_string(object).map_err(io::Error::other);
+    stdout::answer(&format!("{}\n", escape::json(&text.map_err(Failure::stdout)?)))
+}
+
+/// Says why the command failed: in words on standard error, with `json` also as an object on standard
+/// output. Where the reader has left there is nobody to tell.
+pub fn report(failure: &Failure, json: bool) {
+    tell_program(failure, json);
+    if !matches!(failure, Failure::ClosedPipe) {
+        to_stderr(&errors::render(failure, is_coloured()));
+    }
+}
+
+/// The same in an object alone, if that is wanted.
+pub fn tell_program(failure: &Failure, json: bool) {
+    if json {
+        // What cannot be written there is told by the exit code.
+        let _ = answer(&failure.to_json());
     }
 }
 
 /// A standard error that is gone cannot be told about.
-fn to_stderr(text: &str) {
+pub fn to_stderr(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
@@ -136,16 +155,14 @@ fn start_logging(verbose: u8) {
 }
 
 /// The first interrupt ends the work in good order, the second one at once.
-fn cancel_on_interrupt(cancel: Cancel) {
-    static WAS_ASKED: AtomicBool = AtomicBool::new(false);
-    let handler = move || {
-        if WAS_ASKED.swap(true, Ordering::SeqCst) {
-            Temporary::remove_all();
-            std::process::exit(INTERRUPTED);
-        }
-        cancel.cancel();
+fn cancel_on_interrupt(cancel: Cancel, json: bool) {
+    let end_at_once = move || {
+        let failure = Failure::from(Error::Cancelled);
+        tell_program(&failure, json);
+        Temporary::remove_all();
+        std::process::exit(failure.exit_code().into());
     };
-    if let Err(error) = ctrlc::set_handler(handler) {
+    if let Err(error) = signals::listen(move || cancel.cancel(), end_at_once) {
         tracing::warn!(%error, "interrupts end the process at once");
     }
 }

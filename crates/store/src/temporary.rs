@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{CWD, FlockOperation, RenameFlags, flock, renameat_with};
 use rustix::io::Errno;
 use tempfile::Builder;
 
@@ -96,15 +96,59 @@ impl Temporary {
         moving()
     }
 
+    /// Gives a finished file the name `place`. With `replace` it takes the place of what has that name;
+    /// otherwise, of all who try at the same time, one gets it.
+    ///
+    /// # Errors
+    /// [`Error::AlreadyExists`], unless it is replaced; those of renaming. The file keeps its hidden name.
+    pub fn finish(&self, place: &Path, replace: bool) -> Result<()> {
+        let rename = if replace { fs::rename } else { rename_new };
+        let renamed = self.at_once(|| rename(&self.path, place));
+        renamed.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => Error::AlreadyExists { path: place.to_owned() },
+            _ => Error::io("create", place)(bare(error)),
+        })?;
+        sync_folder(parent(place))
+    }
+
     /// Removes all of this process, which is to end at once: from here on none can be made, and who
     /// tries waits for the end.
     pub fn remove_all() {
-        let all = all();
-        for path in &*all {
-            let _ = (0..ATTEMPTS).find(|_| remove(path).is_ok());
-        }
-        std::mem::forget(all);
+        remove_each(all());
     }
+
+    /// The same for a thread that may be making one: what cannot be removed at once is left to the next
+    /// process, as if this one had been killed.
+    pub fn remove_all_if_idle() {
+        if let Ok(all) = ALL.try_lock() {
+            remove_each(all);
+        }
+    }
+}
+
+fn remove_each(all: MutexGuard<'static, Vec<PathBuf>>) {
+    for path in &*all {
+        let _ = (0..ATTEMPTS).find(|_| remove(path).is_ok());
+    }
+    std::mem::forget(all);
+}
+
+/// Renames a file to a name that must be free.
+///
+/// # Errors
+/// [`io::ErrorKind::AlreadyExists`]; those of renaming.
+pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // A file system that does not know the flag.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => rename_claimed(from, to),
+        other => Ok(other?),
+    }
+}
+
+/// Takes the name with an empty file, which one of all who try can make, and renames over that.
+fn rename_claimed(from: &Path, to: &Path) -> io::Result<()> {
+    File::create_new(to)?;
+    fs::rename(from, to).inspect_err(|_| drop(fs::remove_file(to)))
 }
 
 impl Drop for Temporary {
@@ -246,6 +290,46 @@ mod tests {
         Temporary::file(&folder.path().join("g/..")).unwrap_err();
         let error = Temporary::file(&folder.path().join("none/g")).unwrap_err();
         assert!(!error.to_string().contains("unfinished"), "{error}");
+    }
+
+    #[test]
+    fn of_many_who_finish_a_file_at_once_one_gets_the_name() {
+        let folder = tempfile::tempdir().unwrap();
+        for rename in [rename_new, rename_claimed] {
+            let place = folder.path().join("g");
+            let ways: Vec<PathBuf> = (0..8).map(|i| folder.path().join(i.to_string())).collect();
+            ways.iter().for_each(|way| fs::write(way, "text").unwrap());
+            let renamed = thread::scope(|scope| {
+                let place = &place;
+                let tries: Vec<_> =
+                    ways.iter().map(|way| scope.spawn(move || rename(way, place))).collect();
+                tries.into_iter().map(|tried| tried.join().unwrap()).collect::<Vec<_>>()
+            });
+            for (way, renamed) in ways.iter().zip(&renamed) {
+                assert_eq!(way.exists(), renamed.is_err());
+                let kind = renamed.as_ref().err().map(io::Error::kind);
+                assert!(matches!(kind, None | Some(io::ErrorKind::AlreadyExists)), "{kind:?}");
+            }
+            assert_eq!(renamed.iter().filter(|renamed| renamed.is_ok()).count(), 1);
+            assert_eq!(fs::read_to_string(&place).unwrap(), "text");
+            fs::remove_file(&place).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_finished_file_replaces_only_what_it_is_asked_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("g");
+        let temporary = Temporary::file(&place).unwrap();
+        fs::write(temporary.path(), "new").unwrap();
+        fs::write(&place, "old").unwrap();
+        let refused = temporary.finish(&place, false);
+        assert!(matches!(refused, Err(Error::AlreadyExists { path }) if path == place));
+        assert_eq!(fs::read_to_string(&place).unwrap(), "old");
+        temporary.finish(&place, true).unwrap();
+        drop(temporary);
+        assert_eq!(fs::read_to_string(&place).unwrap(), "new");
+        assert_eq!(count(folder.path()), 1);
     }
 
     #[test]
