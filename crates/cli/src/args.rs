@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tegula_engine::{Graph, PROCESS_OVERHEAD, open_graph};
-use tegula_store::Error;
+use tegula_store::{Error, memory_limit};
 use tegula_store::read::{Backend, THREADS_DEFAULT, speed_of};
 
-use crate::errors::Result;
+use crate::errors::{Failure, Result};
 use crate::generate::GenerateArgs;
 use crate::import::ImportArgs;
 use crate::probe::ProbeArgs;
@@ -108,8 +108,9 @@ impl Reading {
     /// found out and refused with the right numbers.
     ///
     /// # Errors
-    /// Those of opening.
+    /// Those of opening; [`Failure::OverLimit`].
     pub fn open(&self, graph: &Path) -> Result<Graph> {
+        self.budget.check()?;
         let memory = self.budget.bytes().max(PROCESS_OVERHEAD);
         Ok(open_graph(graph, memory, self.io.backend(graph))?)
     }
@@ -118,12 +119,26 @@ impl Reading {
 /// The memory budget.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Budget {
-    /// Memory for the whole process, e.g. 512MiB or 4GB [default: half of what there is].
+    /// Memory for the whole process, e.g. 512MiB or 4GB [default: half of what the machine has, or of
+    /// what the limits of the process leave it].
     #[arg(long, value_name = "SIZE", value_parser = tegula_store::parse_size)]
     memory: Option<u64>,
 }
 
 impl Budget {
+    /// Refuses a budget that this process can never have.
+    ///
+    /// # Errors
+    /// [`Failure::OverLimit`].
+    pub fn check(self) -> Result<()> {
+        match (self.memory, memory_limit()) {
+            (Some(memory), Some(limit)) if memory > limit.bytes => {
+                Err(Failure::OverLimit { memory, left: limit.bytes, limit: limit.name })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Bytes that the process may use.
     pub fn bytes(self) -> u64 {
         self.memory.unwrap_or_else(tegula_store::default_memory)

@@ -72,7 +72,14 @@ pub enum Failure {
         /// What can be had, in bytes.
         left: u64,
         /// What limits the process.
-        limit: String,
+        limit: &'static str,
+    },
+    /// The system had no memory for an allocation.
+    #[error("the system has no memory for an allocation of {}", Bytes(*size))]
+    #[diagnostic(help("give less with --memory, or raise the limit of the process (ulimit -v, ulimit -d)"))]
+    OutOfMemory {
+        /// Bytes of the allocation.
+        size: u64,
     },
     /// Whoever reads standard output has left.
     #[error("nobody reads standard output any more")]
@@ -139,7 +146,7 @@ impl Failure {
         match self {
             Failure::Usage { .. } => 2,
             Failure::NoSuchVertex { .. } | Failure::UnfitGraph { .. } => 3,
-            Failure::OverLimit { .. } => 4,
+            Failure::OverLimit { .. } | Failure::OutOfMemory { .. } => 4,
             Failure::RowsNotAdded { .. }
             | Failure::OutputTaken { .. }
             | Failure::ClosedPipe
@@ -158,6 +165,7 @@ impl Failure {
             Failure::UnfitGraph { .. } => "unfit_graph",
             Failure::OutputTaken { .. } => "output_taken",
             Failure::OverLimit { .. } => "over_limit",
+            Failure::OutOfMemory { .. } => "out_of_memory",
             Failure::ClosedPipe => "closed_pipe",
             Failure::Panicked { .. } => "panicked",
         }
@@ -262,7 +270,8 @@ mod tests {
             ),
             (Failure::UnfitGraph { message: "below 0".into() }, 3),
             (Failure::OutputTaken { path: "a".into(), kept: "a-1".into() }, 1),
-            (Failure::OverLimit { memory: 2, left: 1, limit: "ulimit -v".into() }, 4),
+            (Failure::OverLimit { memory: 2, left: 1, limit: "`ulimit -v`" }, 4),
+            (Failure::OutOfMemory { size: 1 << 40 }, 4),
             (Failure::stdout(io::ErrorKind::BrokenPipe.into()), 1),
             (Failure::panic(&"no"), 1),
         ]

@@ -1,5 +1,6 @@
 //! The `tegula` command: parses what was asked for, has it done, and says how it went.
 
+mod allocator;
 mod args;
 mod errors;
 mod escape;
@@ -28,6 +29,7 @@ use errors::{Failure, Result};
 use session::Session;
 
 fn main() -> ExitCode {
+    allocator::save_address_space();
     let outcome = match Cli::try_parse() {
         Ok(cli) => call(cli),
         Err(error) => refusal::answer(refusal::with_choices(error)),

@@ -2,6 +2,7 @@
 //! where anything is printed.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 use tegula_store::{Cancel, Error, Progress, Silent, Temporary};
@@ -12,6 +13,9 @@ use crate::errors::{self, Failure, Result};
 use crate::progress::Bars;
 use crate::report::Grid;
 use crate::{escape, signals, stdout};
+
+/// Whether `--json` was given, for whoever ends the process without a session.
+static IS_JSON: AtomicBool = AtomicBool::new(false);
 
 /// One call of the command.
 pub struct Session {
@@ -26,9 +30,10 @@ pub struct Session {
 impl Session {
     /// Starts to listen for interrupts and to log.
     pub fn start(common: &Common) -> Session {
+        IS_JSON.store(common.json, Ordering::Relaxed);
         start_logging(common.verbose);
         let cancel = Cancel::default();
-        cancel_on_interrupt(cancel.clone(), common.json);
+        cancel_on_interrupt(cancel.clone());
         // A bar would tear the lines of a log.
         let has_bars = !common.quiet && common.verbose == 0 && io::stderr().is_terminal();
         Session {
@@ -155,14 +160,21 @@ fn start_logging(verbose: u8) {
 }
 
 /// The first interrupt ends the work in good order, the second one at once.
-fn cancel_on_interrupt(cancel: Cancel, json: bool) {
-    let end_at_once = move || {
+fn cancel_on_interrupt(cancel: Cancel) {
+    let end_at_once = || {
         let failure = Failure::from(Error::Cancelled);
-        tell_program(&failure, json);
+        tell_program(&failure, IS_JSON.load(Ordering::Relaxed));
         Temporary::remove_all();
         std::process::exit(failure.exit_code().into());
     };
     if let Err(error) = signals::listen(move || cancel.cancel(), end_at_once) {
         tracing::warn!(%error, "interrupts end the process at once");
     }
+}
+
+/// Ends the process where nothing can be returned, from any thread and whatever it holds.
+pub fn end_at_once(failure: &Failure) -> ! {
+    report(failure, IS_JSON.load(Ordering::Relaxed));
+    Temporary::remove_all_if_idle();
+    std::process::exit(failure.exit_code().into())
 }
