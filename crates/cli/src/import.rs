@@ -212,7 +212,7 @@ pub fn import(args: &ImportArgs, session: &Session) -> Result<()> {
         return session.print_json(&to_json(&report, elapsed));
     }
     let facts = facts(&report, args.weighted, elapsed).to_text();
-    session.note(&format!("{}\n{facts}", args.output.display()));
+    session.note(&format!("{}\n{facts}", report::path(&args.output)));
     Ok(())
 }
 

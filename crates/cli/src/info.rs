@@ -26,7 +26,7 @@ pub fn info(args: &GraphArgs, session: &Session) -> Result<()> {
         return session.print_json(&to_json(&graph, &degrees));
     }
     let facts = facts(&graph, &degrees).to_text();
-    let mut text = format!("{}\n{facts}\n", graph.directory().display());
+    let mut text = format!("{}\n{facts}\n", report::path(graph.directory()));
     if graph.manifest().edges == 0 {
         return session.print(&format!("{text}\nthe graph has no edge"));
     }

@@ -71,7 +71,7 @@ pub fn probe(args: &ProbeArgs, session: &Session) -> Result<()> {
     session.print(&format!(
         "{} is on {}\n\nrandom reads of 4 KiB, in flight\n{}\n\n\
          sequential reads, size and number in flight\n{}\n\nbest read with\n{}",
-        args.path.display(),
+        report::path(&args.path),
         profile.mount_point,
         random_curve(&profile).to_text(),
         sequential_curve(&profile).to_text(),

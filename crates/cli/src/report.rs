@@ -1,10 +1,13 @@
 //! Text for people: figures with units, aligned tables, histograms.
 
+use std::path::Path;
 use std::time::Duration;
 
 use comfy_table::{CellAlignment, Table, presets};
 use tegula_store::Bytes;
 use tegula_store::graph::IdType;
+
+use crate::escape;
 
 /// Columns of a histogram's longest bar.
 const BAR_WIDTH: usize = 40;
@@ -20,6 +23,11 @@ pub fn count(number: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// The name of a file, in one line.
+pub fn path(path: &Path) -> String {
+    escape::line(&path.display().to_string()).into_owned()
 }
 
 /// A number that was computed, for people: without the last digits, which are noise.

@@ -37,5 +37,5 @@ pub fn verify(args: &GraphArgs, session: &Session) -> Result<()> {
     facts.add("edges", report::count(checked.edges));
     let rate = report::byte_rate(checked.bytes, elapsed);
     facts.add("time", format!("{}, {rate}", report::time(elapsed)));
-    session.print_report(&format!("{} is sound\n{}", args.graph.display(), facts.to_text()))
+    session.print_report(&format!("{} is sound\n{}", report::path(&args.graph), facts.to_text()))
 }
