@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tegula_engine::{Graph, PROCESS_OVERHEAD, open_graph};
-use tegula_store::{Error, memory_limit};
 use tegula_store::read::{Backend, THREADS_DEFAULT, speed_of};
+use tegula_store::{Error, MemoryLimit, memory_limit};
 
 use crate::errors::{Failure, Result};
 use crate::generate::GenerateArgs;
@@ -131,11 +131,15 @@ impl Budget {
     /// # Errors
     /// [`Failure::OverLimit`].
     pub fn check(self) -> Result<()> {
-        match (self.memory, memory_limit()) {
-            (Some(memory), Some(limit)) if memory > limit.bytes => {
-                Err(Failure::OverLimit { memory, left: limit.bytes, limit: limit.name })
+        let (what, memory) = match self.memory {
+            Some(memory) => ("--memory", memory),
+            None => ("what any command needs,", PROCESS_OVERHEAD),
+        };
+        match memory_limit() {
+            Some(MemoryLimit { name, bytes }) if memory > bytes => {
+                Err(Failure::OverLimit { what, memory, left: bytes, limit: name })
             }
-            _ => Ok(()),
+            Some(_) | None => Ok(()),
         }
     }
 

@@ -63,11 +63,13 @@ pub enum Failure {
         /// Where the result is.
         kept: PathBuf,
     },
-    /// The budget is more than the process can ever have.
-    #[error("--memory {} is more than the {} that {limit} leaves", Bytes(*memory), Bytes(*left))]
-    #[diagnostic(help("give less, or raise the limit"))]
+    /// More memory is asked for than the process can ever have.
+    #[error("{what} {} is more than the {} that {limit} leaves", Bytes(*memory), Bytes(*left))]
+    #[diagnostic(help("raise the limit, or give less with --memory"))]
     OverLimit {
-        /// The budget, in bytes.
+        /// What asks for it.
+        what: &'static str,
+        /// Bytes that are asked for.
         memory: u64,
         /// What can be had, in bytes.
         left: u64,
@@ -76,7 +78,9 @@ pub enum Failure {
     },
     /// The system had no memory for an allocation.
     #[error("the system has no memory for an allocation of {}", Bytes(*size))]
-    #[diagnostic(help("give less with --memory, or raise the limit of the process (ulimit -v, ulimit -d)"))]
+    #[diagnostic(help(
+        "give less with --memory, or raise the limit of the process (ulimit -v, ulimit -d)"
+    ))]
     OutOfMemory {
         /// Bytes of the allocation.
         size: u64,
@@ -97,7 +101,8 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         match error {
             Error::Io { path, source, .. }
-                if path == Path::new(stdout::NAME) && source.kind() == io::ErrorKind::BrokenPipe =>
+                if path == Path::new(stdout::NAME)
+                    && source.kind() == io::ErrorKind::BrokenPipe =>
             {
                 Failure::ClosedPipe
             }
@@ -270,7 +275,7 @@ mod tests {
             ),
             (Failure::UnfitGraph { message: "below 0".into() }, 3),
             (Failure::OutputTaken { path: "a".into(), kept: "a-1".into() }, 1),
-            (Failure::OverLimit { memory: 2, left: 1, limit: "`ulimit -v`" }, 4),
+            (Failure::OverLimit { what: "--memory", memory: 2, left: 1, limit: "`ulimit -v`" }, 4),
             (Failure::OutOfMemory { size: 1 << 40 }, 4),
             (Failure::stdout(io::ErrorKind::BrokenPipe.into()), 1),
             (Failure::panic(&"no"), 1),

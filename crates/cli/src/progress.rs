@@ -274,10 +274,9 @@ mod tests {
     #[test]
     fn an_alarm_rings_once_and_not_before_its_time() {
         let rung = AtomicU64::new(0);
-        let ring = || drop(rung.fetch_add(1, Relaxed));
+        let ring = || rung.store(rung.load(Relaxed) + 1, Relaxed);
         let alarm = Alarm::after(3, &ring);
-        let progress =
-            RunProgress { alarm: Some(alarm), ..RunProgress::of(&tegula_store::Silent) };
+        let progress = RunProgress { alarm: Some(alarm), ..RunProgress::of(&tegula_store::Silent) };
         let heard = [1, 1, 1, 1, 5].map(|done| {
             progress.advance(done);
             rung.load(Relaxed)

@@ -33,7 +33,8 @@ pub fn answer(error: clap::Error) -> Result<()> {
     let json = std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json");
     let text = error.render();
     if !error.use_stderr() {
-        let text = if io::stdout().is_terminal() { text.ansi().to_string() } else { text.to_string() };
+        let text =
+            if io::stdout().is_terminal() { text.ansi().to_string() } else { text.to_string() };
         return stdout::write(&text).inspect_err(|failure| session::report(failure, json));
     }
     let failure = failure(error.kind(), &text.to_string());
@@ -61,7 +62,8 @@ fn failure(kind: ErrorKind, text: &str) -> Failure {
     let mut parts = text.trim().split("\n\n").map(joined);
     let message = parts.next().unwrap_or_default();
     let message = message.strip_prefix("error: ").unwrap_or(&message).to_owned();
-    let help: Vec<String> = parts.filter(|part| !part.starts_with("For more information")).collect();
+    let help: Vec<String> =
+        parts.filter(|part| !part.starts_with("For more information")).collect();
     Failure::Usage { message, help: Some(help.join("\n")).filter(|help| !help.is_empty()) }
 }
 

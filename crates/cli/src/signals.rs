@@ -19,7 +19,8 @@ pub fn listen(
 ) -> io::Result<()> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = ignored(&status);
-    let heard = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    let heard =
+        [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
     let mut signals = Signals::new(heard)?;
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut signals = signals.forever();
@@ -41,7 +42,8 @@ mod tests {
 
     #[test]
     fn the_mask_of_ignored_signals_is_hexadecimal() {
-        let status = "SigBlk:\t0000000000000001\nSigIgn:\t0000000000001001\nSigCgt:\t0000000000000440\n";
+        let status =
+            "SigBlk:\t0000000000000001\nSigIgn:\t0000000000001001\nSigCgt:\t0000000000000440\n";
         assert_eq!(ignored(status), 0x1001);
         assert_eq!(ignored("Name:\ttegula\n"), 0);
     }

@@ -5,9 +5,12 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::{Resource, getrlimit};
 
-/// Bytes that the limits of a process count and that a budget does not: the program and its libraries,
-/// and the stacks of its threads, whether they are written to or not.
-const ADDRESS_SPACE_BESIDE: u64 = 256 << 20;
+/// Address space of the program and its libraries. The limits of a process count it; a budget does not.
+const PROGRAM_BYTES: u64 = 64 << 20;
+/// Address space of the stack of a thread, whether it is written to or not.
+const STACK_BYTES: u64 = 2 << 20;
+/// The most threads that there are beside one per core: those that read.
+const READING_THREADS_MAX: u64 = 64;
 
 /// The most memory that this process can be given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,8 +26,10 @@ pub struct MemoryLimit {
 pub fn memory_limit() -> Option<MemoryLimit> {
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let group = group_limit(Path::new("/sys/fs/cgroup"), &groups);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+    let beside = PROGRAM_BYTES + STACK_BYTES * (READING_THREADS_MAX + cores);
     let of_process = |resource| {
-        getrlimit(resource).current.map_or(u64::MAX, |limit| limit.saturating_sub(ADDRESS_SPACE_BESIDE))
+        getrlimit(resource).current.map_or(u64::MAX, |limit| limit.saturating_sub(beside))
     };
     let limits = [
         MemoryLimit { name: "the control group", bytes: group },

@@ -15,7 +15,7 @@ pub use file::NewFile;
 pub use ids::{GroupSize, NO_RANK, find_ids, id_array, id_type};
 pub use rows::{Columns, Table, write_arrays};
 pub use target::{TableFormat, Target, check_is_new, check_parent};
-pub use text::TextTerminal;
+pub use text::{TAB, TextTerminal, quoted_cell};
 
 use arrow_array::RecordBatch;
 

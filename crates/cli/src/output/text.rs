@@ -65,8 +65,8 @@ impl TextRows {
             }
             Cells::Booleans(cells) if cells.is_valid(row) => write!(out, "{}", cells.value(row)),
             Cells::Strings(cells) if cells.is_valid(row) => {
-                append_string(&(self.string)(cells.value(row)), self.separator, out);
-                Ok(())
+                let string = (self.string)(cells.value(row));
+                out.write_all(quoted_cell(&string, self.separator).as_bytes())
             }
             _ => Ok(()),
         };
@@ -102,16 +102,13 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// A string, in quotes where it could be mistaken for something else (RFC 4180).
-fn append_string(string: &str, separator: u8, out: &mut Vec<u8>) {
+/// A cell of text, in quotes where it could be mistaken for something else (RFC 4180).
+pub fn quoted_cell(string: &str, separator: u8) -> Cow<'_, str> {
     let is_special = |byte: u8| byte == separator || matches!(byte, b'"' | b'\n' | b'\r');
     if !string.bytes().any(is_special) && !string.is_empty() {
-        out.extend_from_slice(string.as_bytes());
-        return;
+        return Cow::Borrowed(string);
     }
-    out.push(b'"');
-    out.extend_from_slice(string.replace('"', "\"\"").as_bytes());
-    out.push(b'"');
+    Cow::Owned(format!("\"{}\"", string.replace('"', "\"\"")))
 }
 
 /// Lines in a file.

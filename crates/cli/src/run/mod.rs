@@ -208,7 +208,8 @@ fn execute<R: Runnable + Args>(run: &Run<R>, session: &Session) -> Result<()> {
     }
     let needs = Needs::of(algorithm, &graph, threads, needs_rows)?;
     // Each iteration of these goes through the tiles, however few edges it has a use for.
-    let can_only_scan = matches!(edges, Edges::Either { .. }) && !needs_rows && graph.manifest().rows.is_none();
+    let can_only_scan =
+        matches!(edges, Edges::Either { .. }) && !needs_rows && graph.manifest().rows.is_none();
     let hint = || session.note(SEEK_HINT);
     let is_hinted = can_only_scan && args.executor() == Executor::Auto;
     let progress = RunProgress {

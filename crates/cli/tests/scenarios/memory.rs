@@ -252,3 +252,48 @@ fn names_in_tables_are_within_the_budget() {
     let text = String::from_utf8(shop.read("g.tsv")).unwrap();
     assert_runs(&shop, text.split('\t').next().unwrap());
 }
+
+#[test]
+fn the_limits_of_the_process_bound_the_budget() {
+    let shop = Shop::new();
+    shop.tegula("generate rmat --scale 12 -o g.bin32").done();
+    shop.tegula("import g.bin32 -o g.tegula").done();
+    for option in ["-v", "-d"] {
+        for words in
+            ["import g.bin32 -o h.tegula --force", "run pagerank g.tegula -o out.csv --force"]
+        {
+            for io in ["auto", "threads"] {
+                let io =
+                    if words.starts_with("run") { format!("--io {io}") } else { String::new() };
+                let limited = format!("ulimit {option} 600000; exec $T {words} {io} --json");
+                let report = shop.shell(&limited).done().json();
+                if let Some(memory) = report["memory_bytes"].as_u64() {
+                    assert!(memory < 300_000 << 10, "half of the limit at most: {memory}");
+                }
+                let said = shop.shell(&format!("{limited} --memory 2GiB"));
+                let said = said.failed(4, &["--memory 2.0 GiB", " MiB that `ulimit "]);
+                assert_eq!(said.json()["kind"], "over_limit");
+            }
+        }
+        let said = shop.shell(&format!("ulimit {option} 100000; exec $T info g.tegula"));
+        said.failed(4, &["24.0 MiB", "`ulimit"]);
+    }
+}
+
+#[test]
+fn memory_that_the_system_does_not_have_is_refused_and_nothing_is_aborted() {
+    let shop = Shop::new();
+    // Tables of a few mebibytes, which a budget does not bound.
+    let words = "generate rmat --scale 12 --json -o g.el";
+    let mut codes = Vec::new();
+    for limit in (50_000..400_000).step_by(10_000) {
+        let said = shop.shell(&format!("ulimit -v {limit}; exec $T {words} --force"));
+        if said.code == Some(4) {
+            assert_eq!(said.json()["kind"], "out_of_memory");
+            assert!(said.err.contains("ulimit -v"), "{}", said.err);
+            assert!(shop.names().iter().all(|name| name == "g.el"), "{:?}", shop.names());
+        }
+        codes.push(said.code);
+    }
+    assert!(codes.contains(&Some(4)) && codes.last() == Some(&Some(0)), "{codes:?}");
+}
