@@ -35,7 +35,7 @@ pub struct Cli {
 /// Options of every command.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Common {
-    /// Print one JSON object on standard output.
+    /// Print one JSON object on standard output, for a failure too.
     #[arg(long, global = true, help_heading = "General options")]
     pub json: bool,
     /// Show neither progress nor summaries.

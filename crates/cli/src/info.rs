@@ -9,6 +9,7 @@ use crate::errors::Result;
 use crate::json::{self, Degrees};
 use crate::report::{self, Facts};
 use crate::session::Session;
+use crate::stdout;
 
 /// Bytes that the summary of degrees holds of each vertex.
 const BYTES_PER_VERTEX: u64 = 5;
@@ -18,6 +19,7 @@ const BYTES_PER_VERTEX: u64 = 5;
 /// # Errors
 /// Those of opening and reading.
 pub fn info(args: &GraphArgs, session: &Session) -> Result<()> {
+    stdout::check()?;
     let graph = args.open("the summary of degrees", |graph| {
         BYTES_PER_VERTEX * u64::from(graph.vertex_count())
     })?;

@@ -40,10 +40,15 @@ fn main() -> ExitCode {
 /// Does what was asked for; a failure has been told.
 fn call(cli: Cli) -> Result<()> {
     let session = Session::start(&cli.common);
-    // What failed is not looked at again.
-    let work = AssertUnwindSafe(|| dispatch(cli.command, &session));
-    let outcome = catch_unwind(work).unwrap_or_else(|panic| Err(Failure::panic(&*panic)));
+    let outcome = guarded(|| dispatch(cli.command, &session));
     outcome.inspect_err(|failure| session.report(failure))
+}
+
+/// Makes a failure of a panic, so that it is told as all others are.
+fn guarded(work: impl FnOnce() -> Result<()>) -> Result<()> {
+    // What failed is not looked at again.
+    let outcome = catch_unwind(AssertUnwindSafe(work));
+    outcome.unwrap_or_else(|panic| Err(Failure::panic(&*panic)))
 }
 
 fn dispatch(command: Command, session: &Session) -> Result<()> {
@@ -57,5 +62,24 @@ fn dispatch(command: Command, session: &Session) -> Result<()> {
         Command::Run(algorithm) => run::run(&algorithm, session),
         Command::Generate(args) => generate::generate(&args, session),
         Command::Probe(args) => probe::probe(&args, session),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_a_failure_with_its_message() {
+        let number = 7;
+        for work in
+            [|_| panic!("at once"), |number| panic!("at {number}")] as [fn(u32) -> Result<()>; 2]
+        {
+            match guarded(|| work(number)) {
+                Err(Failure::Panicked { detail }) => assert!(detail.starts_with("at ")),
+                other => panic!("{other:?}"),
+            }
+        }
+        assert!(guarded(|| Ok(())).is_ok());
     }
 }

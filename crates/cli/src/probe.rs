@@ -13,6 +13,7 @@ use crate::errors::Result;
 use crate::json::{self, Seconds};
 use crate::report::{self, Curve, Facts};
 use crate::session::Session;
+use crate::stdout;
 
 /// What the options do not say.
 const AFTER_HELP: &str = "\
@@ -48,6 +49,7 @@ fn of_any_file(error: Error) -> Error {
 /// # Errors
 /// Those of writing and reading.
 pub fn probe(args: &ProbeArgs, session: &Session) -> Result<()> {
+    stdout::check()?;
     let started = Instant::now();
     let backend = backend(args.io);
     let config = ProbeConfig::default();

@@ -81,6 +81,14 @@ impl Session {
         if self.quiet { Ok(()) } else { self.print(text) }
     }
 
+    /// Finds out before the work, not after it, that such a report has no place.
+    ///
+    /// # Errors
+    /// Those of standard output.
+    pub fn check_report(&self) -> Result<()> {
+        if self.quiet { Ok(()) } else { stdout::check() }
+    }
+
     /// Prints a table: aligned on a terminal, with tabs for a program.
     ///
     /// # Errors

@@ -15,6 +15,7 @@ use crate::session::Session;
 /// # Errors
 /// The first damage that is found.
 pub fn verify(args: &GraphArgs, session: &Session) -> Result<()> {
+    session.check_report()?;
     let started = Instant::now();
     let graph = args.open("the check", Graph::verify_size)?;
     let checked = graph.verify(session.progress(), &session.cancel)?;

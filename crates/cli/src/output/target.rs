@@ -129,8 +129,8 @@ impl Target {
     /// [`Failure::Usage`].
     pub fn check_ids(&self, id_type: &DataType) -> Result<()> {
         if self.format == TableFormat::Npy && *id_type != DataType::UInt64 {
-            let help = "choose another format: parquet, arrow, csv or tsv";
-            return Err(Failure::usage_with("an array of NumPy cannot hold string ids", help));
+            let help = "choose .parquet, .arrows, .csv or .tsv";
+            return Err(Failure::usage_with("a .npy file cannot hold string ids", help));
         }
         Ok(())
     }

@@ -124,7 +124,7 @@ fn a_program_is_told_of_every_failure_as_an_object() {
     for (words, kind, code, hint) in [
         ("fly", "usage", 2, "import, info"),
         ("", "usage", 2, "Usage"),
-        ("run", "usage", 2, "--help"),
+        ("run", "usage", 2, "Usage"),
         ("run bfs g.tegula", "usage", 2, "Usage"),
         ("run bfs g.tegula --source 7", "no_such_vertex", 3, "imported edge list"),
         ("info missing.tegula", "not_a_graph", 3, ""),
