@@ -17,21 +17,25 @@ static ALLOCATOR: OrEnd = OrEnd;
 // SAFETY: all is done by the allocator of the system, whose results are passed on as they are. What
 // ends the process on a failure never unwinds into the caller.
 unsafe impl GlobalAlloc for OrEnd {
+    // SAFETY: as the trait asks for.
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller upholds what the system's allocator asks for.
         or_end(unsafe { System.alloc(layout) }, layout.size())
     }
 
+    // SAFETY: as the trait asks for.
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as above.
         or_end(unsafe { System.alloc_zeroed(layout) }, layout.size())
     }
 
+    // SAFETY: as the trait asks for.
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: as above; the pointer came from the system's allocator.
         or_end(unsafe { System.realloc(pointer, layout, size) }, size)
     }
 
+    // SAFETY: as the trait asks for.
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         // SAFETY: as above; the pointer came from the system's allocator.
         unsafe { System.dealloc(pointer, layout) }
