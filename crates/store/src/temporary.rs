@@ -108,7 +108,13 @@ impl Temporary {
             io::ErrorKind::AlreadyExists => Error::AlreadyExists { path: place.to_owned() },
             _ => Error::io("create", place)(bare(error)),
         })?;
-        sync_folder(parent(place))
+        match sync_folder(parent(place)) {
+            // One may write to it but not read it, as sync would have to.
+            Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::PermissionDenied => {
+                Ok(())
+            }
+            synced => synced,
+        }
     }
 
     /// Removes all of this process, which is to end at once: from here on none can be made, and who
