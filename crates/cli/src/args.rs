@@ -3,14 +3,12 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use clap::builder::StyledStr;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use tegula_engine::{Graph, PROCESS_OVERHEAD, open_graph, open_graph_in};
 use tegula_store::read::{Backend, THREADS_DEFAULT, speed_of};
-use tegula_store::{Directory, Error};
+use tegula_store::{Directory, Error, MemoryLimit, memory_limit};
 
-use crate::errors::Result;
+use crate::errors::{Failure, Result};
 use crate::generate::GenerateArgs;
 use crate::import::ImportArgs;
 use crate::probe::ProbeArgs;
@@ -37,7 +35,7 @@ pub struct Cli {
 /// Options of every command.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Common {
-    /// Print one JSON object on standard output.
+    /// Print one JSON object on standard output, for a failure too.
     #[arg(long, global = true, help_heading = "General options")]
     pub json: bool,
     /// Show neither progress nor summaries.
@@ -65,20 +63,6 @@ pub enum Command {
     Generate(GenerateArgs),
     /// Measure how fast a device is read, and remember how it is read best.
     Probe(ProbeArgs),
-}
-
-/// Names the commands that there are where one was asked for that is none.
-pub fn with_choices(mut error: clap::Error) -> clap::Error {
-    if error.kind() != ErrorKind::InvalidSubcommand {
-        return error;
-    }
-    let cli = Cli::command();
-    let mut words = std::env::args().skip(1).filter(|word| !word.starts_with('-'));
-    let command = words.next().and_then(|word| cli.find_subcommand(word)).unwrap_or(&cli);
-    let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
-    let tip = StyledStr::from(format!("there are: {}", names.join(", ")));
-    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
-    error
 }
 
 /// A graph, and how to read it.
@@ -124,8 +108,9 @@ impl Reading {
     /// found out and refused with the right numbers.
     ///
     /// # Errors
-    /// Those of opening.
+    /// Those of opening; [`Failure::OverLimit`].
     pub fn open(&self, graph: &Path) -> Result<Graph> {
+        self.budget.check()?;
         Ok(open_graph(graph, self.memory(), self.io.backend(graph))?)
     }
 
@@ -145,12 +130,30 @@ impl Reading {
 /// The memory budget.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Budget {
-    /// Memory for the whole process, e.g. 512MiB or 4GB [default: half of what there is].
+    /// Memory for the whole process, e.g. 512MiB or 4GB [default: half of what the machine has, or of
+    /// what the limits of the process leave it].
     #[arg(long, value_name = "SIZE", value_parser = tegula_store::parse_size)]
     memory: Option<u64>,
 }
 
 impl Budget {
+    /// Refuses a budget that this process can never have.
+    ///
+    /// # Errors
+    /// [`Failure::OverLimit`].
+    pub fn check(self) -> Result<()> {
+        let (what, memory) = match self.memory {
+            Some(memory) => ("--memory", memory),
+            None => ("what any command needs,", PROCESS_OVERHEAD),
+        };
+        match memory_limit() {
+            Some(MemoryLimit { name, bytes }) if memory > bytes => {
+                Err(Failure::OverLimit { what, memory, left: bytes, limit: name })
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// Bytes that the process may use.
     pub fn bytes(self) -> u64 {
         self.memory.unwrap_or_else(tegula_store::default_memory)

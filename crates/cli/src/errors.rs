@@ -1,10 +1,14 @@
 //! How a command can fail, with which exit code, and how the user is told.
 
+use std::any::Any;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
-use tegula_store::Error;
+use tegula_store::{Bytes, Error};
+
+use crate::json;
+use crate::{escape, stdout};
 
 /// Shorthand for results of this crate.
 pub type Result<T> = std::result::Result<T, Failure>;
@@ -14,7 +18,7 @@ pub type Result<T> = std::result::Result<T, Failure>;
 pub enum Failure {
     /// Reading, importing or running failed.
     #[error(transparent)]
-    Store(#[from] Error),
+    Store(Error),
     /// The command line asks for something that makes no sense.
     #[error("{message}")]
     Usage {
@@ -50,9 +54,61 @@ pub enum Failure {
         /// What.
         message: String,
     },
-    /// Whoever reads standard output has enough of it.
-    #[error("standard output was closed")]
+    /// Something took the name of the output during the work.
+    #[error("{} exists already: it was made during the work; the result is in {}", path.display(), kept.display())]
+    #[diagnostic(help("rename one of them; with --force the output would have been replaced"))]
+    OutputTaken {
+        /// The output.
+        path: PathBuf,
+        /// Where the result is.
+        kept: PathBuf,
+    },
+    /// More memory is asked for than the process can ever have.
+    #[error("{what} {} is more than the {} that {limit} leaves", Bytes(*memory), Bytes(*left))]
+    #[diagnostic(help("raise the limit, or give less with --memory"))]
+    OverLimit {
+        /// What asks for it.
+        what: &'static str,
+        /// Bytes that are asked for.
+        memory: u64,
+        /// What can be had, in bytes.
+        left: u64,
+        /// What limits the process.
+        limit: &'static str,
+    },
+    /// The system had no memory for an allocation.
+    #[error("the system has no memory for an allocation of {}", Bytes(*size))]
+    #[diagnostic(help(
+        "give less with --memory, or raise the limit of the process (ulimit -v, ulimit -d)"
+    ))]
+    OutOfMemory {
+        /// Bytes of the allocation.
+        size: u64,
+    },
+    /// Whoever reads standard output has left.
+    #[error("nobody reads standard output any more")]
     ClosedPipe,
+    /// A fault of this program.
+    #[error("a fault of tegula itself: {detail}")]
+    #[diagnostic(help("report it, with what is above and the command line"))]
+    Panicked {
+        /// The panic's message.
+        detail: String,
+    },
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        match error {
+            Error::Io { path, source, .. }
+                if path == Path::new(stdout::NAME)
+                    && source.kind() == io::ErrorKind::BrokenPipe =>
+            {
+                Failure::ClosedPipe
+            }
+            other => Failure::Store(other),
+        }
+    }
 }
 
 impl From<tegula_algorithms::Error> for Failure {
@@ -88,21 +144,54 @@ impl Failure {
 
     /// An error of writing to standard output.
     pub fn stdout(error: io::Error) -> Failure {
-        match error.kind() {
-            io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
-            _ => Failure::Store(Error::io("write to", "standard output")(error)),
-        }
+        Error::io("write to", stdout::NAME)(error).into()
+    }
+
+    /// A panic that was caught.
+    pub fn panic(payload: &(dyn Any + Send)) -> Failure {
+        let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+        Failure::Panicked { detail: text.unwrap_or_else(|| "it panicked".to_owned()) }
     }
 
     /// The exit code that stands for it.
     pub fn exit_code(&self) -> u8 {
         match self {
-            // As for every filter that is cut off: what was asked for was delivered.
-            Failure::ClosedPipe => 0,
             Failure::Usage { .. } => 2,
             Failure::NoSuchVertex { .. } | Failure::UnfitGraph { .. } => 3,
-            Failure::RowsNotAdded { .. } => 1,
+            Failure::OverLimit { .. } | Failure::OutOfMemory { .. } => 4,
+            Failure::RowsNotAdded { .. }
+            | Failure::OutputTaken { .. }
+            | Failure::ClosedPipe
+            | Failure::Panicked { .. } => 1,
             Failure::Store(error) => exit_code(error),
+        }
+    }
+
+    /// Its name for programs, which stays what it is. README.md lists all.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Failure::Store(error) => error.kind(),
+            Failure::Usage { .. } => "usage",
+            Failure::NoSuchVertex { .. } => "no_such_vertex",
+            Failure::RowsNotAdded { .. } => "rows_not_added",
+            Failure::UnfitGraph { .. } => "unfit_graph",
+            Failure::OutputTaken { .. } => "output_taken",
+            Failure::OverLimit { .. } => "over_limit",
+            Failure::OutOfMemory { .. } => "out_of_memory",
+            Failure::ClosedPipe => "closed_pipe",
+            Failure::Panicked { .. } => "panicked",
+        }
+    }
+
+    /// What `--json` prints of it.
+    pub fn to_json(&self) -> json::Failed {
+        json::Failed {
+            schema: "tegula.error.v1",
+            kind: self.kind(),
+            message: self.to_string(),
+            hint: self.help().map(|help| help.to_string()),
+            exit_code: self.exit_code(),
         }
     }
 }
@@ -119,11 +208,22 @@ fn exit_code(error: &Error) -> u8 {
         {
             3
         }
+        // The system had less memory than the budget allows.
+        Error::Io { source, .. } if source.kind() == io::ErrorKind::OutOfMemory => 4,
         Error::MissingLayout { .. } => 2,
         Error::OverBudget { .. } => 4,
         Error::Cancelled => 130,
         _ => 1,
     }
+}
+
+/// A failure as it may be shown.
+#[derive(Debug, thiserror::Error, Diagnostic)]
+#[error("{message}")]
+struct Shown {
+    message: String,
+    #[help]
+    help: Option<String>,
 }
 
 /// The message for a person. Lines are never wrapped, so that they can be searched.
@@ -134,10 +234,14 @@ pub fn render(failure: &Failure, coloured: bool) -> String {
         .with_wrap_lines(false)
         .with_links(coloured)
         .without_cause_chain();
+    let shown = Shown {
+        message: escape::line(&failure.to_string()).into_owned(),
+        help: failure.help().map(|help| escape::lines(&help.to_string()).into_owned()),
+    };
     let mut text = String::new();
-    match handler.render_report(&mut text, failure) {
+    match handler.render_report(&mut text, &shown) {
         Ok(()) => text.trim_end().to_owned(),
-        Err(_) => failure.to_string(),
+        Err(_) => shown.message,
     }
 }
 
@@ -149,24 +253,28 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn every_kind_of_failure_has_its_exit_code() {
+    /// One failure of each kind, and its exit code.
+    fn failures() -> Vec<(Failure, u8)> {
         let place = Place { file: "a.txt".into(), at: At::Line(3) };
         let not_found = || io::Error::from(io::ErrorKind::NotFound);
-        let cases: Vec<(Failure, u8)> = vec![
+        let newer = Error::UnsupportedVersion { path: "g".into(), found: 9, supported: 2 };
+        let damage = Error::Corrupt { path: "g".into(), part: "tile".into(), detail: "no".into() };
+        vec![
+            (Error::io("open", Path::new("a"))(not_found()).into(), 3),
             (Error::BadInput { place, detail: "no number".into() }.into(), 3),
+            (damage.into(), 3),
             (Error::NotAGraph { path: "g".into(), detail: "empty".into() }.into(), 3),
-            (Error::OverBudget { what: "it".into(), needed: 2, budget: 1 }.into(), 4),
-            (Error::Cancelled.into(), 130),
+            (newer.into(), 3),
             (Error::MissingLayout { path: "g".into(), layout: "rows" }.into(), 2),
             (Error::AlreadyExists { path: "g".into() }.into(), 1),
             (Error::NotReplaced { path: "g".into(), found: "is a file".into() }.into(), 1),
             (Error::Replaced { path: "g".into() }.into(), 1),
-            (Error::io("open", Path::new("a"))(not_found()).into(), 3),
-            (Error::io("create", Path::new("a"))(not_found()).into(), 1),
+            (Error::OverBudget { what: "it".into(), needed: 2, budget: 1 }.into(), 4),
+            (Error::Limit { what: "vertices", found: 2, limit: 1 }.into(), 3),
+            (Error::Cancelled.into(), 130),
+            (Error::WorkerFailed { detail: "no".into() }.into(), 1),
             (Failure::usage("no"), 2),
             (Failure::NoSuchVertex { graph: "g".into(), id: "7".into() }, 3),
-            (Failure::UnfitGraph { message: "below 0".into() }, 3),
             (
                 Failure::RowsNotAdded {
                     folder: "g".into(),
@@ -175,12 +283,51 @@ mod tests {
                 },
                 1,
             ),
-            (Failure::stdout(io::ErrorKind::BrokenPipe.into()), 0),
-            (Failure::stdout(io::ErrorKind::StorageFull.into()), 1),
-        ];
-        for (failure, code) in cases {
+            (Failure::UnfitGraph { message: "below 0".into() }, 3),
+            (Failure::OutputTaken { path: "a".into(), kept: "a-1".into() }, 1),
+            (Failure::OverLimit { what: "--memory", memory: 2, left: 1, limit: "`ulimit -v`" }, 4),
+            (Failure::OutOfMemory { size: 1 << 40 }, 4),
+            (Failure::stdout(io::ErrorKind::BrokenPipe.into()), 1),
+            (Failure::panic(&"no"), 1),
+        ]
+    }
+
+    #[test]
+    fn every_kind_of_failure_has_its_exit_code() {
+        for (failure, code) in failures() {
             assert_eq!(failure.exit_code(), code, "{failure}");
         }
+        let io = |action, kind: io::ErrorKind| {
+            Failure::from(Error::io(action, Path::new("a"))(kind.into())).exit_code()
+        };
+        assert_eq!(io("create", io::ErrorKind::NotFound), 1);
+        assert_eq!(io("map", io::ErrorKind::OutOfMemory), 4);
+        assert_eq!(io("write", io::ErrorKind::BrokenPipe), 1);
+        assert_eq!(Failure::stdout(io::ErrorKind::StorageFull.into()).exit_code(), 1);
+    }
+
+    #[test]
+    fn the_readme_lists_every_kind_of_failure_and_no_other() {
+        let readme = include_str!("../../../README.md");
+        let list = readme.split("`kind` is one of ").nth(1).unwrap().split('.').next().unwrap();
+        let listed: Vec<&str> = list.split('`').skip(1).step_by(2).collect();
+        let kinds: Vec<&str> = failures().iter().map(|(failure, _)| failure.kind()).collect();
+        assert_eq!(listed, kinds);
+    }
+
+    #[test]
+    fn a_program_is_told_of_a_failure_in_fields() {
+        let told = serde_json::to_value(Failure::usage_with("no", "yes").to_json()).unwrap();
+        let expected = serde_json::json!({
+            "schema": "tegula.error.v1",
+            "kind": "usage",
+            "message": "no",
+            "hint": "yes",
+            "exit_code": 2,
+        });
+        assert_eq!(told, expected);
+        let told = serde_json::to_value(Failure::from(Error::Cancelled).to_json()).unwrap();
+        assert!(told["hint"].is_null() && told["kind"] == "cancelled", "{told}");
     }
 
     #[test]
@@ -190,5 +337,13 @@ mod tests {
         assert_eq!(plain.lines().count(), 2, "{plain}");
         assert!(plain.contains("help: do it otherwise") && !plain.contains('\u{1b}'), "{plain}");
         assert!(render(&failure, true).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn names_in_messages_cannot_command_a_terminal() {
+        let path = Path::new("\u{1b}[2J\nall is well").to_owned();
+        let failure = Failure::from(Error::AlreadyExists { path });
+        let plain = render(&failure, false);
+        assert!(plain.contains("\\u{1b}[2J\\nall is well exists"), "{plain}");
     }
 }

@@ -194,7 +194,7 @@ pub fn generate(args: &GenerateArgs, session: &Session) -> Result<()> {
     let mut facts = Facts::default();
     facts.add("vertices", report::count(vertices));
     facts.add("edges", report::count(edges));
-    facts.add("written", format!("{} to {}", report::bytes(bytes), path.display()));
+    facts.add("written", format!("{} to {}", report::bytes(bytes), report::path(path)));
     let rate = report::rate(edges, "edges", elapsed);
     facts.add("time", format!("{}, {rate}", report::time(elapsed)));
     session.note(&format!("{name}\n{}", facts.to_text()));
@@ -243,7 +243,7 @@ fn write(
     });
     progress.end();
     session.cancel.check()?;
-    Ok(written.map_err(failed)?.commit()?)
+    written.map_err(failed)?.commit()
 }
 
 /// Fails to write once the work should stop.

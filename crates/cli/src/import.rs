@@ -203,6 +203,7 @@ impl ImportArgs {
 /// Those of reading the inputs and of writing the graph.
 pub fn import(args: &ImportArgs, session: &Session) -> Result<()> {
     let started = Instant::now();
+    args.budget.check()?;
     let config = args.config();
     let progress = session.progress();
     let report = import::import(&args.inputs, &args.output, &config, progress, &session.cancel)?;
@@ -211,7 +212,7 @@ pub fn import(args: &ImportArgs, session: &Session) -> Result<()> {
         return session.print_json(&to_json(&report, elapsed));
     }
     let facts = facts(&report, args.weighted, elapsed).to_text();
-    session.note(&format!("{}\n{facts}", args.output.display()));
+    session.note(&format!("{}\n{facts}", report::path(&args.output)));
     Ok(())
 }
 

@@ -9,6 +9,7 @@ use crate::errors::Result;
 use crate::json::{self, Degrees};
 use crate::report::{self, Facts};
 use crate::session::Session;
+use crate::stdout;
 
 /// Bytes that the summary of degrees holds of each vertex.
 const BYTES_PER_VERTEX: u64 = 5;
@@ -18,6 +19,7 @@ const BYTES_PER_VERTEX: u64 = 5;
 /// # Errors
 /// Those of opening and reading.
 pub fn info(args: &GraphArgs, session: &Session) -> Result<()> {
+    stdout::check()?;
     let graph = args.open("the summary of degrees", |graph| {
         BYTES_PER_VERTEX * u64::from(graph.vertex_count())
     })?;
@@ -26,7 +28,7 @@ pub fn info(args: &GraphArgs, session: &Session) -> Result<()> {
         return session.print_json(&to_json(&graph, &degrees));
     }
     let facts = facts(&graph, &degrees).to_text();
-    let mut text = format!("{}\n{facts}\n", graph.directory().display());
+    let mut text = format!("{}\n{facts}\n", report::path(graph.directory()));
     if graph.manifest().edges == 0 {
         return session.print(&format!("{text}\nthe graph has no edge"));
     }

@@ -155,6 +155,17 @@ pub struct Probe<'a> {
     pub remembered: Option<String>,
 }
 
+/// Any command that failed.
+#[derive(Debug, Serialize)]
+pub struct Failed {
+    pub schema: &'static str,
+    pub kind: &'static str,
+    pub message: String,
+    /// What to do instead, where that is not part of the message.
+    pub hint: Option<String>,
+    pub exit_code: u8,
+}
+
 /// Bytes per edge of each layout.
 pub fn bytes_per_edge(files: &[FileEntry], edges: u64) -> BTreeMap<&'static str, f64> {
     let layouts = [

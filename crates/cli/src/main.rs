@@ -1,7 +1,9 @@
 //! The `tegula` command: parses what was asked for, has it done, and says how it went.
 
+mod allocator;
 mod args;
 mod errors;
+mod escape;
 mod generate;
 mod import;
 mod info;
@@ -9,32 +11,50 @@ mod json;
 mod output;
 mod probe;
 mod progress;
+mod refusal;
 mod report;
 mod run;
 mod session;
+mod signals;
+mod stdout;
 mod verify;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use args::{Cli, Command};
-use errors::Failure;
+use errors::{Failure, Result};
 use session::Session;
 
 fn main() -> ExitCode {
-    let cli = Cli::try_parse().unwrap_or_else(|error| args::with_choices(error).exit());
-    let session = Session::start(&cli.common);
-    match dispatch(cli.command, &session) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            session.report(&failure);
-            ExitCode::from(failure.exit_code())
-        }
-    }
+    allocator::save_address_space();
+    let outcome = match Cli::try_parse() {
+        Ok(cli) => call(cli),
+        Err(error) => refusal::answer(refusal::with_choices(error)),
+    };
+    outcome.map_or_else(|failure| ExitCode::from(failure.exit_code()), |()| ExitCode::SUCCESS)
 }
 
-fn dispatch(command: Command, session: &Session) -> Result<(), Failure> {
+/// Does what was asked for; a failure has been told.
+fn call(cli: Cli) -> Result<()> {
+    let session = Session::start(&cli.common);
+    let outcome = guarded(|| dispatch(cli.command, &session));
+    outcome.inspect_err(|failure| session.report(failure))
+}
+
+/// Makes a failure of a panic, so that it is told as all others are.
+fn guarded(work: impl FnOnce() -> Result<()>) -> Result<()> {
+    // What failed is not looked at again.
+    let outcome = catch_unwind(AssertUnwindSafe(work));
+    outcome.unwrap_or_else(|panic| Err(Failure::panic(&*panic)))
+}
+
+fn dispatch(command: Command, session: &Session) -> Result<()> {
+    if session.json {
+        stdout::check()?;
+    }
     match command {
         Command::Import(args) => import::import(&args, session),
         Command::Info(args) => info::info(&args, session),
@@ -42,5 +62,24 @@ fn dispatch(command: Command, session: &Session) -> Result<(), Failure> {
         Command::Run(algorithm) => run::run(&algorithm, session),
         Command::Generate(args) => generate::generate(&args, session),
         Command::Probe(args) => probe::probe(&args, session),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_a_failure_with_its_message() {
+        let number = 7;
+        for work in
+            [|_| panic!("at once"), |number| panic!("at {number}")] as [fn(u32) -> Result<()>; 2]
+        {
+            match guarded(|| work(number)) {
+                Err(Failure::Panicked { detail }) => assert!(detail.starts_with("at ")),
+                other => panic!("{other:?}"),
+            }
+        }
+        assert!(guarded(|| Ok(())).is_ok());
     }
 }

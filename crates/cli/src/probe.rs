@@ -13,6 +13,7 @@ use crate::errors::Result;
 use crate::json::{self, Seconds};
 use crate::report::{self, Curve, Facts};
 use crate::session::Session;
+use crate::stdout;
 
 /// What the options do not say.
 const AFTER_HELP: &str = "\
@@ -48,6 +49,7 @@ fn of_any_file(error: Error) -> Error {
 /// # Errors
 /// Those of writing and reading.
 pub fn probe(args: &ProbeArgs, session: &Session) -> Result<()> {
+    stdout::check()?;
     let started = Instant::now();
     let backend = backend(args.io);
     let config = ProbeConfig::default();
@@ -71,7 +73,7 @@ pub fn probe(args: &ProbeArgs, session: &Session) -> Result<()> {
     session.print(&format!(
         "{} is on {}\n\nrandom reads of 4 KiB, in flight\n{}\n\n\
          sequential reads, size and number in flight\n{}\n\nbest read with\n{}",
-        args.path.display(),
+        report::path(&args.path),
         profile.mount_point,
         random_curve(&profile).to_text(),
         sequential_curve(&profile).to_text(),

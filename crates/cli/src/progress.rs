@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -30,6 +31,14 @@ pub struct Bars(Mutex<Option<ProgressBar>>);
 impl Bars {
     fn bar(&self) -> MutexGuard<'_, Option<ProgressBar>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does what prints on standard error, with the bar out of the way.
+    pub fn beside<T>(&self, print: impl FnOnce() -> T) -> T {
+        match &*self.bar() {
+            Some(bar) => bar.suspend(print),
+            None => print(),
+        }
     }
 }
 
@@ -77,15 +86,44 @@ impl Drop for Bars {
     }
 }
 
-/// Progress of which more is known than those know who make it.
-pub struct WithTotal<'a> {
+/// Progress of a run of which more is known than those know who make it.
+pub struct RunProgress<'a> {
     /// Who is told.
     pub progress: &'a dyn Progress,
     /// How many iterations there are going to be.
     pub iterations: Option<u64>,
+    /// What is to be said in the midst of the run.
+    pub alarm: Option<Alarm<'a>>,
 }
 
-impl Progress for WithTotal<'_> {
+impl<'a> RunProgress<'a> {
+    /// Of which nothing is known yet.
+    pub fn of(progress: &'a dyn Progress) -> RunProgress<'a> {
+        RunProgress { progress, iterations: None, alarm: None }
+    }
+}
+
+/// Something that happens once, after some iterations.
+pub struct Alarm<'a> {
+    left: AtomicU64,
+    ring: &'a (dyn Fn() + Sync),
+}
+
+impl<'a> Alarm<'a> {
+    /// Calls `ring` after so many iterations.
+    pub fn after(iterations: u64, ring: &'a (dyn Fn() + Sync)) -> Alarm<'a> {
+        Alarm { left: AtomicU64::new(iterations), ring }
+    }
+
+    fn advance(&self, done: u64) {
+        let before = self.left.fetch_sub(done.min(self.left.load(Relaxed)), Relaxed);
+        if before > 0 && before <= done {
+            (self.ring)();
+        }
+    }
+}
+
+impl Progress for RunProgress<'_> {
     fn begin(&self, stage: &str, total: Option<u64>, unit: Unit) {
         let known = self.iterations.filter(|_| unit == Unit::Iterations);
         self.progress.begin(stage, total.or(known), unit);
@@ -93,6 +131,9 @@ impl Progress for WithTotal<'_> {
 
     fn advance(&self, done: u64) {
         self.progress.advance(done);
+        if let Some(alarm) = &self.alarm {
+            alarm.advance(done);
+        }
     }
 
     fn end(&self) {
@@ -221,13 +262,26 @@ mod tests {
     #[test]
     fn an_algorithm_that_knows_its_iterations_says_so() {
         let bars = Bars::default();
-        let progress = WithTotal { progress: &bars, iterations: Some(60) };
+        let progress = RunProgress { iterations: Some(60), ..RunProgress::of(&bars) };
         let length = || bars.bar().as_ref().and_then(ProgressBar::length);
         progress.begin("iterating", None, Unit::Iterations);
         assert_eq!(length(), Some(60));
         progress.begin("reading", None, Unit::Bytes);
         assert_eq!(length(), None);
         progress.end();
+    }
+
+    #[test]
+    fn an_alarm_rings_once_and_not_before_its_time() {
+        let rung = AtomicU64::new(0);
+        let ring = || rung.store(rung.load(Relaxed) + 1, Relaxed);
+        let alarm = Alarm::after(3, &ring);
+        let progress = RunProgress { alarm: Some(alarm), ..RunProgress::of(&tegula_store::Silent) };
+        let heard = [1, 1, 1, 1, 5].map(|done| {
+            progress.advance(done);
+            rung.load(Relaxed)
+        });
+        assert_eq!(heard, [0, 0, 1, 1, 1]);
     }
 
     #[test]

@@ -1,10 +1,14 @@
 //! Text for people: figures with units, aligned tables, histograms.
 
+use std::path::Path;
 use std::time::Duration;
 
 use comfy_table::{CellAlignment, Table, presets};
 use tegula_store::Bytes;
 use tegula_store::graph::IdType;
+
+use crate::escape;
+use crate::output::{TAB, quoted_cell};
 
 /// Columns of a histogram's longest bar.
 const BAR_WIDTH: usize = 40;
@@ -20,6 +24,11 @@ pub fn count(number: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// The name of a file, in one line.
+pub fn path(path: &Path) -> String {
+    escape::line(&path.display().to_string()).into_owned()
 }
 
 /// A number that was computed, for people: without the last digits, which are noise.
@@ -108,7 +117,8 @@ pub struct Facts(Vec<(String, String)>);
 impl Facts {
     /// Adds a line.
     pub fn add(&mut self, name: impl Into<String>, value: impl Into<String>) {
-        self.0.push((name.into(), value.into()));
+        let value = escape::line(&value.into()).into_owned();
+        self.0.push((name.into(), value));
     }
 
     /// The lines, values aligned.
@@ -143,15 +153,19 @@ impl Grid {
     pub fn to_text(&self) -> String {
         let mut table = plain_table();
         table.set_header(&self.header);
-        table.add_rows(&self.rows);
+        table.add_rows(self.rows.iter().map(|cells| cells.iter().map(|cell| escape::line(cell))));
         table.column_iter_mut().for_each(|c| c.set_cell_alignment(CellAlignment::Right));
         table.trim_fmt()
     }
 
-    /// For programs: tabs between cells.
+    /// For programs: tabs between cells, as in a file.
     pub fn to_tsv(&self) -> String {
         let lines = std::iter::once(&self.header).chain(&self.rows);
-        lines.map(|cells| cells.join("\t")).collect::<Vec<_>>().join("\n")
+        let line = |cells: &Vec<String>| {
+            let cells: Vec<_> = cells.iter().map(|cell| quoted_cell(cell, TAB)).collect();
+            cells.join("\t")
+        };
+        lines.map(line).collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -275,6 +289,10 @@ mod tests {
         let mut grid = Grid::new(&["vertex", "rank"]);
         grid.add(["7".into(), "0.25".into()]);
         assert_eq!(grid.to_tsv(), "vertex\trank\n7\t0.25");
+        let mut strange = Grid::new(&["vertex"]);
+        strange.add(["a\tb\u{1b}\n".into()]);
+        assert_eq!(strange.to_tsv(), "vertex\n\"a\tb\u{1b}\n\"");
+        assert!(strange.to_text().contains("a\\tb\\u{1b}\\n"), "{}", strange.to_text());
         assert!(grid.to_text().lines().nth(1).is_some_and(|line| line.contains("     7")));
         let mut facts = Facts::default();
         facts.add("time", "1 s");

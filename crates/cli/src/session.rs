@@ -5,16 +5,17 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
-use tegula_store::{Cancel, Progress, Silent, Temporary};
+use tegula_store::{Cancel, Error, Progress, Silent, Temporary};
 use tracing_subscriber::EnvFilter;
 
 use crate::args::Common;
 use crate::errors::{self, Failure, Result};
 use crate::progress::Bars;
 use crate::report::Grid;
+use crate::{escape, signals, stdout};
 
-/// The exit code after an interrupt.
-const INTERRUPTED: i32 = 130;
+/// Whether `--json` was given, for whoever ends the process without a session.
+static IS_JSON: AtomicBool = AtomicBool::new(false);
 
 /// One call of the command.
 pub struct Session {
@@ -29,6 +30,7 @@ pub struct Session {
 impl Session {
     /// Starts to listen for interrupts and to log.
     pub fn start(common: &Common) -> Session {
+        IS_JSON.store(common.json, Ordering::Relaxed);
         start_logging(common.verbose);
         let cancel = Cancel::default();
         cancel_on_interrupt(cancel.clone());
@@ -58,17 +60,17 @@ impl Session {
     /// Prints a summary for a person on standard error.
     pub fn note(&self, text: &str) {
         if self.has_notes() {
-            to_stderr(text);
+            let print = || to_stderr(&escape::lines(text));
+            self.bars.as_ref().map_or_else(print, |bars| bars.beside(print));
         }
     }
 
-    /// Prints what was asked for.
+    /// Prints for a person what was asked for.
     ///
     /// # Errors
     /// Those of standard output.
     pub fn print(&self, text: &str) -> Result<()> {
-        let mut out = io::stdout().lock();
-        writeln!(out, "{text}").and_then(|()| out.flush()).map_err(Failure::stdout)
+        stdout::write(&format!("{}\n", escape::lines(text)))
     }
 
     /// Prints a report that `--quiet` suppresses: the exit code says the same.
@@ -79,13 +81,23 @@ impl Session {
         if self.quiet { Ok(()) } else { self.print(text) }
     }
 
+    /// Finds out before the work, not after it, that such a report has no place.
+    ///
+    /// # Errors
+    /// Those of standard output.
+    pub fn check_report(&self) -> Result<()> {
+        if self.quiet { Ok(()) } else { stdout::check() }
+    }
+
     /// Prints a table: aligned on a terminal, with tabs for a program.
     ///
     /// # Errors
     /// Those of standard output.
     pub fn print_grid(&self, grid: &Grid) -> Result<()> {
-        let is_read = io::stdout().is_terminal();
-        self.print(&if is_read { grid.to_text() } else { grid.to_tsv() })
+        if io::stdout().is_terminal() {
+            return self.print(&grid.to_text());
+        }
+        stdout::write(&format!("{}\n", grid.to_tsv()))
     }
 
     /// Prints what was asked for as one JSON object.
@@ -93,23 +105,43 @@ impl Session {
     /// # Errors
     /// Those of standard output.
     pub fn print_json(&self, object: &impl Serialize) -> Result<()> {
-        let text = serde_json::to_string(object).map_err(io::Error::other);
-        self.print(&text.map_err(Failure::stdout)?)
+        answer(object)
     }
 
-    /// Says why the command failed; a closed pipe needs no words.
+    /// Says why the command failed.
     pub fn report(&self, failure: &Failure) {
         if let Some(bars) = &self.bars {
             bars.end();
         }
-        if !matches!(failure, Failure::ClosedPipe) {
-            to_stderr(&errors::render(failure, is_coloured()));
-        }
+        report(failure, self.json);
+    }
+}
+
+/// Prints the one JSON object that there is to be.
+fn answer(object: &impl Serialize) -> Result<()> {
+    let text = serde_json::to_string(object).map_err(io::Error::other);
+    stdout::answer(&format!("{}\n", escape::json(&text.map_err(Failure::stdout)?)))
+}
+
+/// Says why the command failed: in words on standard error, with `json` also as an object on standard
+/// output. Where the reader has left there is nobody to tell.
+pub fn report(failure: &Failure, json: bool) {
+    tell_program(failure, json);
+    if !matches!(failure, Failure::ClosedPipe) {
+        to_stderr(&errors::render(failure, is_coloured()));
+    }
+}
+
+/// The same in an object alone, if that is wanted.
+pub fn tell_program(failure: &Failure, json: bool) {
+    if json {
+        // What cannot be written there is told by the exit code.
+        let _ = answer(&failure.to_json());
     }
 }
 
 /// A standard error that is gone cannot be told about.
-fn to_stderr(text: &str) {
+pub fn to_stderr(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
@@ -137,15 +169,20 @@ fn start_logging(verbose: u8) {
 
 /// The first interrupt ends the work in good order, the second one at once.
 fn cancel_on_interrupt(cancel: Cancel) {
-    static WAS_ASKED: AtomicBool = AtomicBool::new(false);
-    let handler = move || {
-        if WAS_ASKED.swap(true, Ordering::SeqCst) {
-            Temporary::remove_all();
-            std::process::exit(INTERRUPTED);
-        }
-        cancel.cancel();
+    let end_at_once = || {
+        let failure = Failure::from(Error::Cancelled);
+        tell_program(&failure, IS_JSON.load(Ordering::Relaxed));
+        Temporary::remove_all();
+        std::process::exit(failure.exit_code().into());
     };
-    if let Err(error) = ctrlc::set_handler(handler) {
+    if let Err(error) = signals::listen(move || cancel.cancel(), end_at_once) {
         tracing::warn!(%error, "interrupts end the process at once");
     }
+}
+
+/// Ends the process where nothing can be returned, from any thread and whatever it holds.
+pub fn end_at_once(failure: &Failure) -> ! {
+    report(failure, IS_JSON.load(Ordering::Relaxed));
+    Temporary::remove_all_if_idle();
+    std::process::exit(failure.exit_code().into())
 }

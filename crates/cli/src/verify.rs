@@ -15,6 +15,7 @@ use crate::session::Session;
 /// # Errors
 /// The first damage that is found.
 pub fn verify(args: &GraphArgs, session: &Session) -> Result<()> {
+    session.check_report()?;
     let started = Instant::now();
     let graph = args.open("the check", Graph::verify_size)?;
     let checked = graph.verify(session.progress(), &session.cancel)?;
@@ -37,5 +38,5 @@ pub fn verify(args: &GraphArgs, session: &Session) -> Result<()> {
     facts.add("edges", report::count(checked.edges));
     let rate = report::byte_rate(checked.bytes, elapsed);
     facts.add("time", format!("{}, {rate}", report::time(elapsed)));
-    session.print_report(&format!("{} is sound\n{}", args.graph.display(), facts.to_text()))
+    session.print_report(&format!("{} is sound\n{}", report::path(&args.graph), facts.to_text()))
 }

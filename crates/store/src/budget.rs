@@ -3,15 +3,50 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The budget that is taken when none is given: half of what the machine has, or of what the
-/// control group of this process allows it, whichever is less.
+use rustix::process::{Resource, getrlimit};
+
+/// Address space of the program and its libraries. The limits of a process count it; a budget does not.
+const PROGRAM_BYTES: u64 = 64 << 20;
+/// Address space of the stack of a thread, whether it is written to or not.
+const STACK_BYTES: u64 = 2 << 20;
+/// The most threads that there are beside one per core: those that read.
+const READING_THREADS_MAX: u64 = 64;
+
+/// The most memory that this process can be given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryLimit {
+    /// What limits it, as the user knows it.
+    pub name: &'static str,
+    /// Bytes that are left for a budget.
+    pub bytes: u64,
+}
+
+/// The least of the limits that were set for this process: by its control groups, and as its resources.
+/// None without any.
+pub fn memory_limit() -> Option<MemoryLimit> {
+    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let group = group_limit(Path::new("/sys/fs/cgroup"), &groups);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+    let beside = PROGRAM_BYTES + STACK_BYTES * (READING_THREADS_MAX + cores);
+    let of_process = |resource| {
+        getrlimit(resource).current.map_or(u64::MAX, |limit| limit.saturating_sub(beside))
+    };
+    let limits = [
+        MemoryLimit { name: "the control group", bytes: group },
+        MemoryLimit { name: "`ulimit -v`", bytes: of_process(Resource::As) },
+        MemoryLimit { name: "`ulimit -d`", bytes: of_process(Resource::Data) },
+    ];
+    limits.into_iter().min_by_key(|limit| limit.bytes).filter(|limit| limit.bytes < u64::MAX)
+}
+
+/// The budget that is taken when none is given: half of what the machine has, or of what the limits
+/// of this process leave it, whichever is less.
 pub fn default_memory() -> u64 {
     let installed = match rustix::system::sysinfo() {
         info if info.totalram > 0 => info.totalram * u64::from(info.mem_unit.max(1)),
         _ => u64::MAX,
     };
-    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    installed.min(group_limit(Path::new("/sys/fs/cgroup"), &groups)) / 2
+    memory_limit().map_or(installed, |limit| limit.bytes.min(installed)) / 2
 }
 
 /// The least limit of the control groups that `groups` (the text of `/proc/self/cgroup`) names and

@@ -132,6 +132,25 @@ impl Error {
         Error::Replaced { path: path.to_owned() }
     }
 
+    /// The name of its variant, for programs. It stays what it is.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Error::Io { .. } => "io",
+            Error::BadInput { .. } => "bad_input",
+            Error::Corrupt { .. } => "corrupt",
+            Error::NotAGraph { .. } => "not_a_graph",
+            Error::UnsupportedVersion { .. } => "unsupported_version",
+            Error::MissingLayout { .. } => "missing_layout",
+            Error::AlreadyExists { .. } => "already_exists",
+            Error::NotReplaced { .. } => "not_replaced",
+            Error::Replaced { .. } => "replaced",
+            Error::OverBudget { .. } => "over_budget",
+            Error::Limit { .. } => "limit",
+            Error::Cancelled => "cancelled",
+            Error::WorkerFailed { .. } => "worker_failed",
+        }
+    }
+
     /// Wraps an operating system error: `.map_err(Error::io("read", path))`. An error of this type
     /// that came as one of the operating system, through `Read` or `Write`, is unwrapped.
     pub fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Error {

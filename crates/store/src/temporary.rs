@@ -151,15 +151,40 @@ impl Temporary {
     /// [`io::ErrorKind::AlreadyExists`] where something has that name, unless it is to be replaced; those of
     /// renaming.
     pub fn take_place(&self, replace: bool) -> io::Result<()> {
+        self.take_name(&self.place, replace)
+    }
+
+    /// Gives a finished file a name in its folder, and waits until that is safely on disk. Of all who try at
+    /// the same time one gets a name, unless they replace what has it.
+    ///
+    /// # Errors
+    /// [`Error::AlreadyExists`], unless it is replaced; those of renaming. The file keeps its hidden name.
+    pub fn finish(&self, name: &OsStr, replace: bool) -> Result<()> {
+        let folder = &self.hidden.folder;
+        let path = folder.join(name);
+        match self.take_name(name, replace) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(Error::AlreadyExists { path });
+            }
+            taken => taken.map_err(bare).map_err(Error::io("create", &path))?,
+        }
+        match folder.sync() {
+            // One may write to it but not read it, as sync would have to.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+            synced => synced.map_err(Error::io("sync", folder.path())),
+        }
+    }
+
+    fn take_name(&self, place: &OsStr, replace: bool) -> io::Result<()> {
         let (folder, name) = self.hidden();
-        let rename = |if_taken| folder.rename(name, (folder, &self.place), if_taken);
+        let rename = |if_taken| folder.rename(name, (folder, place), if_taken);
         self.at_once(|| {
             if replace {
                 return Ok(rename(IfTaken::Replace)?);
             }
             match rename(IfTaken::Fail) {
                 // A file system that cannot tell: only for a moment might another one take the name.
-                Err(error) if knows_no_flags(error) => match folder.kind_of(&self.place)? {
+                Err(error) if knows_no_flags(error) => match folder.kind_of(place)? {
                     None => Ok(rename(IfTaken::Replace)?),
                     Some(_) => Err(Errno::EXIST.into()),
                 },
@@ -186,12 +211,23 @@ impl Temporary {
     /// Removes all of this process, which is to end at once: from here on none can be made, and who
     /// tries waits for the end.
     pub fn remove_all() {
-        let all = all();
-        for hidden in &*all {
-            let _ = hidden.remove();
-        }
-        std::mem::forget(all);
+        remove_each(all());
     }
+
+    /// The same for a thread that may be making one: what cannot be removed at once is left to the next
+    /// process, as if this one had been killed.
+    pub fn remove_all_if_idle() {
+        if let Ok(all) = ALL.try_lock() {
+            remove_each(all);
+        }
+    }
+}
+
+fn remove_each(all: MutexGuard<'static, Vec<Arc<Hidden>>>) {
+    for hidden in &*all {
+        let _ = hidden.remove();
+    }
+    std::mem::forget(all);
 }
 
 impl Drop for Temporary {
@@ -341,6 +377,41 @@ mod tests {
         Temporary::file(&folder.path().join("g/..")).unwrap_err();
         let error = Temporary::file(&folder.path().join("none/g")).unwrap_err();
         assert!(!error.to_string().contains("unfinished"), "{error}");
+    }
+
+    #[test]
+    fn of_many_who_finish_a_file_at_once_one_gets_the_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("g");
+        let made: Vec<Temporary> = (0..8).map(|_| Temporary::file(&place).unwrap()).collect();
+        made.iter().for_each(|file| fs::write(file.path(), "text").unwrap());
+        let finished = thread::scope(|scope| {
+            let finish = |file| scope.spawn(move || Temporary::finish(file, "g".as_ref(), false));
+            let tries: Vec<_> = made.iter().map(finish).collect();
+            tries.into_iter().map(|tried| tried.join().unwrap()).collect::<Vec<_>>()
+        });
+        for (file, finished) in made.iter().zip(&finished) {
+            assert_eq!(file.path().exists(), finished.is_err());
+            assert!(matches!(finished, Ok(()) | Err(Error::AlreadyExists { .. })), "{finished:?}");
+        }
+        assert_eq!(finished.iter().filter(|finished| finished.is_ok()).count(), 1);
+        assert_eq!(fs::read_to_string(&place).unwrap(), "text");
+    }
+
+    #[test]
+    fn a_finished_file_replaces_only_what_it_is_asked_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("g");
+        let temporary = Temporary::file(&place).unwrap();
+        fs::write(temporary.path(), "new").unwrap();
+        fs::write(&place, "old").unwrap();
+        let refused = temporary.finish("g".as_ref(), false);
+        assert!(matches!(refused, Err(Error::AlreadyExists { path }) if path == place));
+        assert_eq!(fs::read_to_string(&place).unwrap(), "old");
+        temporary.finish("g".as_ref(), true).unwrap();
+        drop(temporary);
+        assert_eq!(fs::read_to_string(&place).unwrap(), "new");
+        assert_eq!(count(folder.path()), 1);
     }
 
     #[test]

@@ -1,34 +1,71 @@
 //! Files that appear under their name only when they are complete.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use tegula_store::{Error, Result, Temporary};
+use tegula_store::{Error, Temporary};
 
-/// A file that is written under a temporary name beside its own, or directly where its name stands
-/// for a device or a pipe. Dropping it unfinished removes it.
+use crate::errors::{Failure, Result};
+use crate::stdout;
+
+/// Bytes that are written at a time.
+const BUFFER_BYTES: usize = 1 << 18;
+/// Names that are tried for a result whose own name was taken.
+const NAMES_MAX: usize = 1000;
+
+/// A file that is written under a hidden name beside its own. Dropping it unfinished removes it. What
+/// stands for a device, a pipe or standard output is written to directly.
 pub struct NewFile {
     path: PathBuf,
-    temporary: Option<Temporary>,
-    replace: bool,
+    hidden: Option<Hidden>,
     out: BufWriter<File>,
     length: u64,
 }
 
+/// A file that has no name yet.
+struct Hidden {
+    temporary: Temporary,
+    replace: bool,
+}
+
 impl NewFile {
-    /// Begins a file, which may replace another one.
+    /// Begins a file. With `replace` it is to take the place of what then has its name.
     ///
     /// # Errors
     /// Those of creating it.
     pub fn create(path: &Path, replace: bool) -> Result<NewFile> {
-        let is_special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
-        let temporary = if is_special { None } else { Some(Temporary::file(path)?) };
-        let written_to = temporary.as_ref().map_or(path, Temporary::path);
-        let file = File::options().write(true).open(written_to);
-        let file = file.map_err(Error::io("create", path))?;
-        let out = BufWriter::with_capacity(1 << 18, file);
-        Ok(NewFile { path: path.to_owned(), temporary, replace, out, length: 0 })
+        let metadata = fs::metadata(path);
+        if metadata.as_ref().is_ok_and(|metadata| !metadata.is_file()) {
+            let file = File::options().write(true).open(path).map_err(Error::io("open", path))?;
+            return Ok(NewFile::direct(path, file));
+        }
+        // What a link leads to is replaced, and the link stays.
+        let path = match metadata {
+            Ok(_) => fs::canonicalize(path).map_err(Error::io("read", path))?,
+            Err(_) => path.to_owned(),
+        };
+        let temporary = Temporary::file(&path)?;
+        let file = File::options().write(true).open(temporary.path());
+        let file = file.map_err(Error::io("create", &path))?;
+        let hidden = Some(Hidden { temporary, replace });
+        Ok(NewFile { hidden, ..NewFile::direct(&path, file) })
+    }
+
+    /// Standard output.
+    ///
+    /// # Errors
+    /// Those of opening it.
+    pub fn standard_output() -> Result<NewFile> {
+        let file = stdout::open().map_err(Failure::stdout)?;
+        Ok(NewFile::direct(Path::new(stdout::NAME), file))
+    }
+
+    fn direct(path: &Path, file: File) -> NewFile {
+        let out = BufWriter::with_capacity(BUFFER_BYTES, file);
+        NewFile { path: path.to_owned(), hidden: None, out, length: 0 }
     }
 
     /// The name that it will have.
@@ -39,18 +76,45 @@ impl NewFile {
     /// Makes sure that all is on disk and gives the file its name; returns its length.
     ///
     /// # Errors
-    /// Those of writing; [`Error::AlreadyExists`] where there is such a file by now.
+    /// Those of writing; [`Failure::OutputTaken`].
     pub fn commit(mut self) -> Result<u64> {
         self.out.flush().map_err(Error::io("write", &self.path))?;
-        if let Some(temporary) = &self.temporary {
+        if let Some(hidden) = &self.hidden {
             self.out.get_ref().sync_all().map_err(Error::io("sync", &self.path))?;
-            temporary.take_place(self.replace).map_err(|error| match error.kind() {
-                io::ErrorKind::AlreadyExists => Error::AlreadyExists { path: self.path.clone() },
-                _ => Error::io("create", &self.path)(error),
-            })?;
+            match hidden.temporary.finish(name_of(&self.path), hidden.replace) {
+                Err(Error::AlreadyExists { path }) => return Err(keep(&hidden.temporary, path)),
+                other => other?,
+            }
         }
         Ok(self.length)
     }
+}
+
+/// Gives a file whose name was taken during the work, which may have taken hours, another one.
+fn keep(temporary: &Temporary, path: PathBuf) -> Failure {
+    for number in 1..NAMES_MAX {
+        let kept = numbered(&path, number);
+        match temporary.finish(name_of(&kept), false) {
+            Err(Error::AlreadyExists { .. }) => {}
+            Err(error) => return error.into(),
+            Ok(()) => return Failure::OutputTaken { path, kept },
+        }
+    }
+    Error::AlreadyExists { path }.into()
+}
+
+fn name_of(path: &Path) -> &OsStr {
+    path.file_name().unwrap_or_default()
+}
+
+/// The name with a number before its endings: `ranks-1.csv.gz`.
+fn numbered(path: &Path, number: usize) -> PathBuf {
+    let name = name_of(path).as_encoded_bytes();
+    let is_ending = |&(at, &byte): &(usize, &u8)| at > 0 && byte == b'.';
+    let stem_end = name.iter().enumerate().find(is_ending).map_or(name.len(), |(at, _)| at);
+    let (stem, endings) = name.split_at(stem_end);
+    let bytes = [stem, format!("-{number}").as_bytes(), endings].concat();
+    path.with_file_name(OsString::from_vec(bytes))
 }
 
 impl Write for NewFile {
@@ -87,18 +151,41 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_appears_meanwhile_is_replaced_only_where_that_was_asked_for() {
+    fn a_result_whose_name_was_taken_meanwhile_is_kept_under_another() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("out.csv");
-        for (replace, left) in [(false, "theirs"), (true, "ours")] {
-            let mut file = NewFile::create(&path, replace).unwrap();
-            file.write_all(b"ours").unwrap();
-            fs::write(&path, "theirs").unwrap();
-            let committed = file.commit();
-            assert!(replace == committed.is_ok(), "{committed:?}");
-            assert_eq!(fs::read_to_string(&path).unwrap(), left);
-            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        let path = folder.path().join("out.csv.gz");
+        let write = || {
+            let mut file = NewFile::create(&path, false).unwrap();
+            file.write_all(b"result").unwrap();
+            file
+        };
+        let (first, second, third) = (write(), write(), write());
+        assert_eq!(first.commit().unwrap(), 6);
+        for (file, name) in [(second, "out-1.csv.gz"), (third, "out-2.csv.gz")] {
+            match file.commit() {
+                Err(Failure::OutputTaken { path: taken, kept }) => {
+                    assert_eq!((taken, kept), (path.clone(), folder.path().join(name)));
+                }
+                other => panic!("{other:?}"),
+            }
+            assert_eq!(fs::read(folder.path().join(name)).unwrap(), b"result");
         }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+        assert_eq!(numbered(Path::new("a/.b.c"), 7), Path::new("a/.b-7.c"));
+        assert_eq!(numbered(Path::new("a.d/b"), 7), Path::new("a.d/b-7"));
+    }
+
+    #[test]
+    fn what_a_link_leads_to_is_replaced_and_the_link_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("out.csv"), folder.path().join("link.csv"));
+        fs::write(&path, "old").unwrap();
+        std::os::unix::fs::symlink("out.csv", &link).unwrap();
+        let mut file = NewFile::create(&link, true).unwrap();
+        file.write_all(b"new").unwrap();
+        file.commit().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     }
 
     #[test]

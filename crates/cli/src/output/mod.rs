@@ -1,5 +1,6 @@
 //! Results as files: tables, mostly with a row per vertex, ordered by vertex, written chunk by chunk.
 
+mod arrow;
 mod compress;
 mod file;
 mod ids;
@@ -13,8 +14,8 @@ pub use compress::{Compression, Compressor, lower_name};
 pub use file::NewFile;
 pub use ids::{GroupSize, NO_RANK, find_ids, id_array, id_type};
 pub use rows::{Columns, Table, write_arrays};
-pub use target::{Target, check_is_new, check_parent};
-pub use text::TextStdout;
+pub use target::{TableFormat, Target, check_is_new, check_parent};
+pub use text::{TAB, TextTerminal, quoted_cell};
 
 use arrow_array::RecordBatch;
 

@@ -98,7 +98,7 @@ impl RowWriter for NpyWriter {
     }
 
     fn finish(self: Box<Self>) -> Result<u64> {
-        Ok(self.file.commit()?)
+        self.file.commit()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Rows as an Apache Parquet file.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, SchemaRef};
@@ -64,11 +65,20 @@ impl RowWriter for ParquetWriter {
     }
 
     fn finish(self: Box<Self>) -> Result<u64> {
-        Ok(self.out.into_inner().map_err(failed(&self.path))?.commit()?)
+        self.out.into_inner().map_err(failed(&self.path))?.commit()
     }
 }
 
-fn failed(path: &std::path::Path) -> impl FnOnce(ParquetError) -> Error {
+/// The error of the operating system, where it is one.
+fn failed(path: &Path) -> impl FnOnce(ParquetError) -> Error {
     let path = path.to_owned();
-    move |error| Error::io("write", path)(std::io::Error::other(error))
+    move |error| {
+        let source = match error {
+            ParquetError::External(inner) => {
+                inner.downcast().map_or_else(io::Error::other, |source| *source)
+            }
+            other => io::Error::other(other),
+        };
+        Error::io("write", path)(source)
+    }
 }

@@ -1,63 +1,126 @@
-//! Where a result goes and in which format, by the ending of its name.
+//! Where a result goes and in which format, as an option or the ending of its name tells.
 
 use std::fs;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use arrow_schema::{DataType, SchemaRef};
+use clap::ValueEnum;
 use tegula_store::Error;
 
+use super::arrow::ArrowStream;
 use super::compress::{Compression, Compressor, lower_name};
 use super::npy::NpyWriter;
 use super::parquet::ParquetWriter;
-use super::text::{COMMA, TAB, TextFile, TextRows};
+use super::text::{COMMA, TAB, TextFile, TextRows, TextTerminal};
 use super::{NewFile, RowWriter};
 use crate::errors::{Failure, Result};
+use crate::stdout;
 
-/// A file that a result is to be written to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
-    path: PathBuf,
-    format: Format,
-    replace: bool,
+/// The formats of tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TableFormat {
+    /// Lines with commas.
+    Csv,
+    /// Lines with tabs.
+    Tsv,
+    /// Apache Parquet.
+    Parquet,
+    /// A stream of Apache Arrow.
+    Arrow,
+    /// An array of NumPy.
+    Npy,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
-    Parquet,
-    Npy,
-    Text { separator: u8, compression: Compression },
+impl TableFormat {
+    /// By the ending of a name, without its dot.
+    fn of_ending(ending: &str) -> Option<TableFormat> {
+        match ending {
+            "csv" => Some(TableFormat::Csv),
+            "tsv" => Some(TableFormat::Tsv),
+            "parquet" => Some(TableFormat::Parquet),
+            // `.arrow` is the ending of Arrow's other format, that of files.
+            "arrows" => Some(TableFormat::Arrow),
+            "npy" => Some(TableFormat::Npy),
+            _ => None,
+        }
+    }
+
+    /// What separates the cells of text.
+    fn separator(self) -> Option<u8> {
+        match self {
+            TableFormat::Csv => Some(COMMA),
+            TableFormat::Tsv => Some(TAB),
+            TableFormat::Parquet | TableFormat::Arrow | TableFormat::Npy => None,
+        }
+    }
+}
+
+/// What a result is to be written to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    place: Place,
+    format: TableFormat,
+    compression: Compression,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Place {
+    StandardOutput,
+    File { path: PathBuf, replace: bool },
 }
 
 impl Target {
-    /// What a path asks for.
+    /// What a path asks for; `-` is standard output. A format that is given counts more than an ending.
     ///
     /// # Errors
-    /// [`Failure::Usage`] when the ending says nothing, [`Error::AlreadyExists`] when there is such
-    /// a file that is not to be replaced.
-    pub fn of(path: &Path, replace: bool) -> Result<Target> {
+    /// [`Failure::Usage`] when there is no format, or one that a terminal does not show;
+    /// [`Error::AlreadyExists`] when there is such a file that is not to be replaced.
+    pub fn of(path: &Path, format: Option<TableFormat>, replace: bool) -> Result<Target> {
+        if path == Path::new("-") || path == Path::new("/dev/stdout") {
+            return Target::standard_output(format.unwrap_or(TableFormat::Tsv));
+        }
         let name = lower_name(path);
         let (compression, bare) = Compression::of_name(&name);
         let ending = bare.rsplit_once('.').map_or("", |(_, ending)| ending);
-        let format = match (ending, compression) {
-            ("csv", _) => Format::Text { separator: COMMA, compression },
-            ("tsv", _) => Format::Text { separator: TAB, compression },
-            ("parquet", Compression::None) => Format::Parquet,
-            ("npy", Compression::None) => Format::Npy,
-            _ => {
-                let message = format!("`{}` names no format of results", path.display());
-                let help = "end it with .parquet, .csv, .tsv, .npy, or .csv.gz, .tsv.zst, ..";
-                return Err(Failure::usage_with(message, help));
-            }
+        let format = format.or_else(|| TableFormat::of_ending(ending));
+        let is_text = |format: TableFormat| format.separator().is_some();
+        let format = format.filter(|&format| compression == Compression::None || is_text(format));
+        let Some(format) = format else {
+            let message = format!("`{}` names no format of results", path.display());
+            let help = "end it with .parquet, .csv, .tsv, .npy, .arrows, or .csv.gz, .tsv.zst, ..; or \
+                        give --format";
+            return Err(Failure::usage_with(message, help));
         };
         check_is_new(path, replace)?;
         check_parent(path)?;
-        Ok(Target { path: path.to_owned(), format, replace })
+        Ok(Target { place: Place::File { path: path.to_owned(), replace }, format, compression })
     }
 
-    /// The file.
+    /// Standard output.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for a format that a terminal does not show; those of standard output.
+    pub fn standard_output(format: TableFormat) -> Result<Target> {
+        stdout::check()?;
+        if format.separator().is_none() && io::stdout().is_terminal() {
+            let help = "choose --format csv or tsv, a pipe, or a file with -o";
+            return Err(Failure::usage_with("a terminal shows only text", help));
+        }
+        Ok(Target { place: Place::StandardOutput, format, compression: Compression::None })
+    }
+
+    /// Whether it is standard output.
+    pub fn is_standard_output(&self) -> bool {
+        self.place == Place::StandardOutput
+    }
+
+    /// The file, or what standard output is called.
     pub fn path(&self) -> &Path {
-        &self.path
+        match &self.place {
+            Place::StandardOutput => Path::new(stdout::NAME),
+            Place::File { path, .. } => path,
+        }
     }
 
     /// Refuses what the format cannot hold.
@@ -65,8 +128,8 @@ impl Target {
     /// # Errors
     /// [`Failure::Usage`].
     pub fn check_ids(&self, id_type: &DataType) -> Result<()> {
-        if self.format == Format::Npy && *id_type != DataType::UInt64 {
-            let help = "choose .parquet, .csv or .tsv";
+        if self.format == TableFormat::Npy && *id_type != DataType::UInt64 {
+            let help = "choose .parquet, .arrows, .csv or .tsv";
             return Err(Failure::usage_with("a .npy file cannot hold string ids", help));
         }
         Ok(())
@@ -77,14 +140,23 @@ impl Target {
     /// # Errors
     /// Those of creating it.
     pub fn create(&self, schema: &SchemaRef, row_count: u64) -> Result<Box<dyn RowWriter>> {
-        let file = NewFile::create(&self.path, self.replace)?;
+        let separator = self.format.separator();
+        let file = match (&self.place, separator) {
+            (Place::StandardOutput, Some(separator)) if io::stdout().is_terminal() => {
+                return Ok(Box::new(TextTerminal::whole(separator, schema)?));
+            }
+            (Place::StandardOutput, _) => NewFile::standard_output()?,
+            (Place::File { path, replace }, _) => NewFile::create(path, *replace)?,
+        };
         Ok(match self.format {
-            Format::Parquet => Box::new(ParquetWriter::new(file, schema)?),
-            Format::Npy => Box::new(NpyWriter::new(file, schema, row_count)?),
-            Format::Text { separator, compression } => {
-                let out =
-                    Compressor::new(file, compression).map_err(Error::io("create", &self.path))?;
-                Box::new(TextFile::new(out, &self.path, TextRows::new(separator, schema)))
+            TableFormat::Parquet => Box::new(ParquetWriter::new(file, schema)?),
+            TableFormat::Arrow => Box::new(ArrowStream::new(file, schema)?),
+            TableFormat::Npy => Box::new(NpyWriter::new(file, schema, row_count)?),
+            TableFormat::Csv | TableFormat::Tsv => {
+                let rows = TextRows::new(separator.unwrap_or(TAB), schema);
+                let out = Compressor::new(file, self.compression);
+                let out = out.map_err(Error::io("create", self.path()))?;
+                Box::new(TextFile::new(out, self.path(), rows))
             }
         })
     }
@@ -93,18 +165,23 @@ impl Target {
 /// Refuses to replace a file, unless that was asked for. Devices and pipes are no files.
 ///
 /// # Errors
-/// [`Error::AlreadyExists`].
+/// [`Error::AlreadyExists`]; [`Error::Io`] for a folder.
 pub fn check_is_new(path: &Path, replace: bool) -> Result<()> {
-    match fs::metadata(path) {
-        Ok(metadata) if metadata.is_dir() || (metadata.is_file() && !replace) => {
-            Err(Error::AlreadyExists { path: path.to_owned() }.into())
-        }
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
         // A link that leads nowhere.
         Err(_) if !replace && path.is_symlink() => {
-            Err(Error::AlreadyExists { path: path.to_owned() }.into())
+            return Err(Error::AlreadyExists { path: path.to_owned() }.into());
         }
-        _ => Ok(()),
+        Err(_) => return Ok(()),
+    };
+    if metadata.is_dir() {
+        return Err(Error::io("create", path)(io::ErrorKind::IsADirectory.into()).into());
     }
+    if metadata.is_file() && !replace {
+        return Err(Error::AlreadyExists { path: path.to_owned() }.into());
+    }
+    Ok(())
 }
 
 /// Finds out before the work, not after it, that a file has no place.
@@ -130,15 +207,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ending_tells_the_format() {
-        let of = |name: &str| Target::of(Path::new(name), true).map(|target| target.format);
-        let text = |separator, compression| Format::Text { separator, compression };
-        assert_eq!(of("A.PARQUET").unwrap(), Format::Parquet);
-        assert_eq!(of("a.csv").unwrap(), text(COMMA, Compression::None));
-        assert_eq!(of("a.b.tsv.gz").unwrap(), text(TAB, Compression::Gzip));
-        assert_eq!(of("a.csv.zst").unwrap(), text(COMMA, Compression::Zstd));
-        for name in ["csv", "a.parquet.gz", "a.txt", "a", "", "a.gz"] {
-            assert!(matches!(of(name), Err(Failure::Usage { .. })), "{name}");
+    fn an_option_tells_the_format_and_else_the_ending() {
+        let of = |name: &str, format: Option<TableFormat>| {
+            let target = Target::of(Path::new(name), format, true);
+            target.map(|target| (target.format, target.compression))
+        };
+        for (name, expected) in [
+            ("A.PARQUET", (TableFormat::Parquet, Compression::None)),
+            ("a.csv", (TableFormat::Csv, Compression::None)),
+            ("a.b.tsv.gz", (TableFormat::Tsv, Compression::Gzip)),
+            ("a.csv.zst", (TableFormat::Csv, Compression::Zstd)),
+            ("a.arrows", (TableFormat::Arrow, Compression::None)),
+            ("-", (TableFormat::Tsv, Compression::None)),
+        ] {
+            assert_eq!(of(name, None).unwrap(), expected, "{name}");
         }
+        let csv = Some(TableFormat::Csv);
+        assert_eq!(of("a.parquet", csv).unwrap(), (TableFormat::Csv, Compression::None));
+        assert_eq!(of("a.gz", csv).unwrap(), (TableFormat::Csv, Compression::Gzip));
+        for name in ["csv", "a.parquet.gz", "a.txt", "a", "", "a.gz", "a.arrow"] {
+            assert!(matches!(of(name, None), Err(Failure::Usage { .. })), "{name}");
+        }
+        let parquet = Some(TableFormat::Parquet);
+        assert!(matches!(of("a.gz", parquet), Err(Failure::Usage { .. })));
     }
 }

@@ -1,5 +1,7 @@
 //! Rows as text: a header, then a line a row; an empty cell where there is no value.
 
+use std::borrow::Cow;
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -11,7 +13,7 @@ use tegula_store::Error;
 
 use super::{Compressor, RowWriter};
 use crate::errors::{Failure, Result};
-use crate::report;
+use crate::{escape, report, stdout};
 
 /// Separator of `.csv`.
 pub const COMMA: u8 = b',';
@@ -23,6 +25,8 @@ pub struct TextRows {
     separator: u8,
     /// What is shown of a number of double precision.
     round: fn(f64) -> f64,
+    /// What is shown of a string.
+    string: fn(&str) -> Cow<'_, str>,
     buffer: Vec<u8>,
 }
 
@@ -32,7 +36,7 @@ impl TextRows {
         let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
         let mut buffer = names.join(&*char::from(separator).to_string()).into_bytes();
         buffer.push(b'\n');
-        TextRows { separator, round: |exact| exact, buffer }
+        TextRows { separator, round: |exact| exact, string: |string| Cow::Borrowed(string), buffer }
     }
 
     /// Appends the lines of some rows.
@@ -43,10 +47,29 @@ impl TextRows {
                 if index > 0 {
                     self.buffer.push(self.separator);
                 }
-                column.append(row, self.separator, self.round, &mut self.buffer);
+                self.append_cell(column, row);
             }
             self.buffer.push(b'\n');
         }
+    }
+
+    fn append_cell(&mut self, column: &Cells<'_>, row: usize) {
+        let out = &mut self.buffer;
+        // A vector takes whatever is written to it.
+        let _ = match column {
+            Cells::Integers32(cells) if cells.is_valid(row) => write!(out, "{}", cells.value(row)),
+            Cells::Integers64(cells) if cells.is_valid(row) => write!(out, "{}", cells.value(row)),
+            Cells::Floats(cells) if cells.is_valid(row) => write!(out, "{}", cells.value(row)),
+            Cells::Doubles(cells) if cells.is_valid(row) => {
+                write!(out, "{}", (self.round)(cells.value(row)))
+            }
+            Cells::Booleans(cells) if cells.is_valid(row) => write!(out, "{}", cells.value(row)),
+            Cells::Strings(cells) if cells.is_valid(row) => {
+                let string = (self.string)(cells.value(row));
+                out.write_all(quoted_cell(&string, self.separator).as_bytes())
+            }
+            _ => Ok(()),
+        };
     }
 
     fn flush_to(&mut self, out: &mut dyn Write) -> io::Result<()> {
@@ -77,36 +100,15 @@ impl<'a> Cells<'a> {
             _ => Cells::Strings(column.as_string::<i64>()),
         }
     }
-
-    fn append(&self, row: usize, separator: u8, round: fn(f64) -> f64, out: &mut Vec<u8>) {
-        // A vector takes whatever is written to it.
-        let _ = match self {
-            Cells::Integers32(cells) if cells.is_valid(row) => write!(out, "{}", cells.value(row)),
-            Cells::Integers64(cells) if cells.is_valid(row) => write!(out, "{}", cells.value(row)),
-            Cells::Floats(cells) if cells.is_valid(row) => write!(out, "{}", cells.value(row)),
-            Cells::Doubles(cells) if cells.is_valid(row) => {
-                write!(out, "{}", round(cells.value(row)))
-            }
-            Cells::Booleans(cells) if cells.is_valid(row) => write!(out, "{}", cells.value(row)),
-            Cells::Strings(cells) if cells.is_valid(row) => {
-                append_string(cells.value(row), separator, out);
-                Ok(())
-            }
-            _ => Ok(()),
-        };
-    }
 }
 
-/// A string, in quotes where it could be mistaken for something else (RFC 4180).
-fn append_string(string: &str, separator: u8, out: &mut Vec<u8>) {
+/// A cell of text, in quotes where it could be mistaken for something else (RFC 4180).
+pub fn quoted_cell(string: &str, separator: u8) -> Cow<'_, str> {
     let is_special = |byte: u8| byte == separator || matches!(byte, b'"' | b'\n' | b'\r');
     if !string.bytes().any(is_special) && !string.is_empty() {
-        out.extend_from_slice(string.as_bytes());
-        return;
+        return Cow::Borrowed(string);
     }
-    out.push(b'"');
-    out.extend_from_slice(string.replace('"', "\"\"").as_bytes());
-    out.push(b'"');
+    Cow::Owned(format!("\"{}\"", string.replace('"', "\"\"")))
 }
 
 /// Lines in a file.
@@ -132,36 +134,46 @@ impl RowWriter for TextFile {
     fn finish(mut self: Box<Self>) -> Result<u64> {
         let rest = self.rows.flush_to(&mut self.out);
         rest.map_err(Error::io("write", &self.path))?;
-        Ok(self.out.finish().map_err(Error::io("write", &self.path))?.commit()?)
+        self.out.finish().map_err(Error::io("write", &self.path))?.commit()
     }
 }
 
-/// Lines on standard output.
-pub struct TextStdout {
+/// Lines on a terminal.
+pub struct TextTerminal {
     rows: TextRows,
+    out: File,
     /// How many more rows are shown.
     left: usize,
 }
 
-impl TextStdout {
-    /// Lines separated by tabs: all rows, as they are.
-    pub fn for_program(schema: &SchemaRef) -> TextStdout {
-        TextStdout { rows: TextRows::new(TAB, schema), left: usize::MAX }
+impl TextTerminal {
+    /// All rows.
+    ///
+    /// # Errors
+    /// Those of opening standard output.
+    pub fn whole(separator: u8, schema: &SchemaRef) -> Result<TextTerminal> {
+        let rows = TextRows { string: escape::line, ..TextRows::new(separator, schema) };
+        let out = stdout::open().map_err(Failure::stdout)?;
+        Ok(TextTerminal { rows, out, left: usize::MAX })
     }
 
-    /// The same of at most so many rows, without the last digits of numbers that were computed.
-    pub fn for_person(schema: &SchemaRef, rows_max: usize) -> TextStdout {
-        let rows = TextRows { round: report::rounded, ..TextRows::new(TAB, schema) };
-        TextStdout { rows, left: rows_max }
+    /// The first rows, `rows_max` at most, without the last digits of numbers that were computed.
+    ///
+    /// # Errors
+    /// Those of opening standard output.
+    pub fn preview(schema: &SchemaRef, rows_max: usize) -> Result<TextTerminal> {
+        let mut terminal = TextTerminal::whole(TAB, schema)?;
+        terminal.rows.round = report::rounded;
+        Ok(TextTerminal { left: rows_max, ..terminal })
     }
 }
 
-impl RowWriter for TextStdout {
+impl RowWriter for TextTerminal {
     fn write(&mut self, rows: &RecordBatch) -> Result<()> {
         let shown = rows.num_rows().min(self.left);
         self.left -= shown;
         self.rows.append(&rows.slice(0, shown));
-        self.rows.flush_to(&mut io::stdout().lock()).map_err(Failure::stdout)
+        self.rows.flush_to(&mut self.out).map_err(Failure::stdout)
     }
 
     fn wants_more(&self) -> bool {
@@ -169,8 +181,7 @@ impl RowWriter for TextStdout {
     }
 
     fn finish(mut self: Box<Self>) -> Result<u64> {
-        let mut out = io::stdout().lock();
-        self.rows.flush_to(&mut out).and_then(|()| out.flush()).map_err(Failure::stdout)?;
+        self.rows.flush_to(&mut self.out).map_err(Failure::stdout)?;
         Ok(0)
     }
 }
@@ -209,9 +220,9 @@ mod tests {
         let expected = "vertex,distance,rank,length,is_in\na,0,0.1,,true\n\
                         \"b,\"\"c\"\"\",,0.000000001,0.30000000000000004,false\n\"\",7,0.25,2,true\n";
         assert_eq!(String::from_utf8(text.buffer).unwrap(), expected);
-        let mut shown = TextStdout::for_person(&schema, 2);
-        shown.rows.append(&rows);
-        let shown = String::from_utf8(shown.rows.buffer).unwrap();
+        let mut shown = TextTerminal::preview(&schema, 2).unwrap().rows;
+        shown.append(&rows);
+        let shown = String::from_utf8(shown.buffer).unwrap();
         assert!(shown.contains("\t0.3\tfalse\n"), "{shown}");
     }
 }

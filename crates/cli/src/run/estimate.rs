@@ -112,7 +112,7 @@ impl Needs {
             session.print_json(&self.to_json(algorithm, graph, memory))?;
         } else {
             let facts = self.facts(memory).to_text();
-            let graph = graph.directory().display();
+            let graph = report::path(graph.directory());
             session.print(&format!("{algorithm} on {graph} needs\n{facts}"))?;
         }
         self.check(algorithm, memory)

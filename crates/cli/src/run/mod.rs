@@ -28,10 +28,11 @@ use tegula_store::{Cancel, OriginalId, VertexId};
 
 use crate::errors::{Failure, Result};
 use crate::json::{self, RunSeconds, Seconds};
-use crate::output::{self, RowWriter, Table, Target, TextStdout};
-use crate::progress::WithTotal;
+use crate::output::{self, RowWriter, Table, TableFormat, Target, TextTerminal};
+use crate::progress::{Alarm, RunProgress};
 use crate::report::{self, Facts, Grid};
 use crate::session::Session;
+use crate::stdout;
 use estimate::Needs;
 use options::RunArgs;
 
@@ -40,11 +41,11 @@ const TOP_DEFAULT: usize = 10;
 /// Rows of a table that a terminal shows.
 const TERMINAL_ROWS: usize = 20;
 
-/// Scans of a run from which on rows are thought of.
-const SCANS_MANY: u64 = 50;
-/// What is said after so many.
-const SEEK_HINT: &str = "hint: to follow few edges at a time instead of scanning, import with \
-                         --layouts tiles,rows, or run with --executor seek once";
+/// Scans after which a run is taken for one that follows few edges at a time.
+const SCANS_MANY: u64 = 20;
+/// What is said then.
+const SEEK_HINT: &str = "hint: this run scans the graph many times; to follow few edges at a time instead, \
+                         import with --layouts tiles,rows, or run with --executor seek once";
 
 /// Vertices between two looks at whether to stop.
 const CHUNK: usize = 1 << 20;
@@ -194,7 +195,10 @@ trait Answer: Table {
 fn execute<R: Runnable + Args>(run: &Run<R>, session: &Session) -> Result<()> {
     let Run { algorithm, args } = run;
     algorithm.check()?;
-    let target = args.target()?;
+    let target = args.target(session.json)?;
+    if target.is_none() || args.top.is_some() || args.estimate {
+        stdout::check()?;
+    }
     let opened = Instant::now();
     let edges = algorithm.edges();
     let needs_rows = edges.need_rows(R::NAME, args.executor())?;
@@ -204,7 +208,16 @@ fn execute<R: Runnable + Args>(run: &Run<R>, session: &Session) -> Result<()> {
         target.check_ids(&output::id_type(&graph))?;
     }
     let needs = Needs::of(algorithm, &graph, threads, needs_rows)?;
-    let progress = WithTotal { progress: session.progress(), iterations: algorithm.iterations() };
+    // Each iteration of these goes through the tiles, however few edges it has a use for.
+    let can_only_scan =
+        matches!(edges, Edges::Either { .. }) && !needs_rows && graph.manifest().rows.is_none();
+    let hint = || session.note(SEEK_HINT);
+    let is_hinted = can_only_scan && args.executor() == Executor::Auto;
+    let progress = RunProgress {
+        iterations: algorithm.iterations(),
+        alarm: is_hinted.then(|| Alarm::after(SCANS_MANY, &hint)),
+        ..RunProgress::of(session.progress())
+    };
     let options = RunOptions {
         memory: args.reading.budget.bytes(),
         threads,
@@ -238,7 +251,7 @@ fn execute<R: Runnable + Args>(run: &Run<R>, session: &Session) -> Result<()> {
     let bytes_written = write(&answer, &graph, target.as_ref(), args, session)?;
     let write = started.elapsed();
     let seconds = RunSeconds { open: Seconds(open), run: Seconds(run), write: Seconds(write) };
-    let done = Done { graph: &graph, args, edges, target, statistics, seconds, bytes_written };
+    let done = Done { graph: &graph, args, target, statistics, seconds, bytes_written };
     done.report::<R>(&answer, session)
 }
 
@@ -277,8 +290,8 @@ fn write(
     let mut writer: Box<dyn RowWriter> = match target {
         Some(target) => target.create(&schema, row_count)?,
         None if session.json || args.top.is_some() => return Ok(0),
-        None if is_read => Box::new(TextStdout::for_person(&schema, TERMINAL_ROWS)),
-        None => Box::new(TextStdout::for_program(&schema)),
+        None if is_read => Box::new(TextTerminal::preview(&schema, TERMINAL_ROWS)?),
+        None => Target::standard_output(TableFormat::Tsv)?.create(&schema, row_count)?,
     };
     answer.write_rows(graph, &mut *writer, &session.cancel)?;
     let bytes = writer.finish()?;
@@ -294,7 +307,6 @@ fn write(
 struct Done<'a> {
     graph: &'a Graph,
     args: &'a RunArgs,
-    edges: Edges,
     target: Option<Target>,
     statistics: RunStatistics,
     seconds: RunSeconds,
@@ -315,9 +327,6 @@ impl Done<'_> {
             }
             R::Answer::facts(&summary, &mut facts);
             session.note(&format!("{}\n{}", self.title(R::NAME), facts.to_text()));
-            if self.would_rather_seek() {
-                session.note(SEEK_HINT);
-            }
         }
         if self.args.top.is_some() {
             session.print_grid(&R::Answer::list(&summary))?;
@@ -348,19 +357,10 @@ impl Done<'_> {
         }
     }
 
-    /// Whether rows might have spared most of what was scanned.
-    fn would_rather_seek(&self) -> bool {
-        let [(scans, ..), ..] = counts(&self.statistics);
-        let could_seek = matches!(self.edges, Edges::Either { .. })
-            && self.args.executor() == Executor::Auto
-            && self.graph.manifest().rows.is_none();
-        could_seek && scans > SCANS_MANY
-    }
-
     fn title(&self, algorithm: &str) -> String {
         let vertices = report::count(u64::from(self.graph.vertex_count()));
         let edges = report::count(self.graph.edge_count());
-        let graph = self.graph.directory().display();
+        let graph = report::path(self.graph.directory());
         format!("{algorithm} on {graph}: {vertices} vertices, {edges} edges")
     }
 
@@ -382,7 +382,7 @@ impl Done<'_> {
         facts.add("read", report::bytes(statistics.bytes_read));
         if let Some(target) = &self.target {
             let bytes = report::bytes(self.bytes_written);
-            facts.add("written", format!("{bytes} to {}", target.path().display()));
+            facts.add("written", format!("{bytes} to {}", report::path(target.path())));
         }
         facts.add("peak memory", report::bytes(json::peak_memory()));
         facts

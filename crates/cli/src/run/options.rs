@@ -1,13 +1,13 @@
 //! The options that every algorithm has.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use tegula_engine::Executor;
 
 use crate::args::{Reading, Threads};
-use crate::errors::Result;
-use crate::output::Target;
+use crate::errors::{Failure, Result};
+use crate::output::{TableFormat, Target};
 
 /// The options that every algorithm has.
 #[derive(Debug, Args)]
@@ -15,10 +15,13 @@ pub struct RunArgs {
     /// The graph directory.
     #[arg(value_name = "GRAPH")]
     pub graph: PathBuf,
-    /// Write the table to a file: .parquet, .csv, .tsv or .npy; text also as .gz or .zst
-    /// [default: lines with tabs on standard output, or no table with --json or --top].
+    /// Write the table to a file: .parquet, .csv, .tsv, .npy or .arrows; text also as .gz or .zst; `-` is
+    /// standard output [default: lines with tabs on standard output, or no table with --json or --top].
     #[arg(long, short, value_name = "OUT")]
     output: Option<PathBuf>,
+    /// The format of the table, whatever the name of the file; on standard output without -o.
+    #[arg(long, value_enum, value_name = "F")]
+    format: Option<TableFormat>,
     /// Replace the output if it exists.
     #[arg(long)]
     force: bool,
@@ -56,12 +59,25 @@ enum ExecutorChoice {
 }
 
 impl RunArgs {
-    /// The file that the table goes to.
+    /// What the table is written to, if that was asked for.
     ///
     /// # Errors
     /// [`Failure::Usage`]; an existing file is refused.
-    pub fn target(&self) -> Result<Option<Target>> {
-        self.output.as_deref().map(|path| Target::of(path, self.force)).transpose()
+    pub fn target(&self, json: bool) -> Result<Option<Target>> {
+        let path = match (&self.output, self.format) {
+            (Some(path), _) => path.as_path(),
+            (None, Some(_)) => Path::new("-"),
+            (None, None) => return Ok(None),
+        };
+        let target = Target::of(path, self.format, self.force)?;
+        let other = [(json, "--json"), (self.top.is_some(), "--top")];
+        match other.into_iter().find(|(is_given, _)| *is_given) {
+            Some((_, option)) if target.is_standard_output() => {
+                let message = format!("the table and {option} both want standard output");
+                Err(Failure::usage_with(message, "give the table a file with -o"))
+            }
+            _ => Ok(Some(target)),
+        }
     }
 
     /// What may bring the edges.

@@ -301,3 +301,55 @@ fn names_in_tables_are_within_the_budget() {
     let text = String::from_utf8(shop.read("g.tsv")).unwrap();
     assert_runs(&shop, text.split('\t').next().unwrap());
 }
+
+#[test]
+fn the_limits_of_the_process_bound_the_budget() {
+    let shop = Shop::new();
+    shop.tegula("generate rmat --scale 12 -o g.bin32").done();
+    shop.tegula("import g.bin32 -o g.tegula").done();
+    for option in ["-v", "-d"] {
+        for words in
+            ["import g.bin32 -o h.tegula --force", "run pagerank g.tegula -o out.csv --force"]
+        {
+            for io in ["auto", "threads"] {
+                let io =
+                    if words.starts_with("run") { format!("--io {io}") } else { String::new() };
+                let limited = format!("ulimit {option} 600000; exec $T {words} {io} --json");
+                let report = shop.shell(&limited).done().json();
+                if let Some(memory) = report["memory_bytes"].as_u64() {
+                    assert!(memory < 300_000 << 10, "half of the limit at most: {memory}");
+                }
+                let said = shop.shell(&format!("{limited} --memory 2GiB"));
+                let said = said.failed(4, &["--memory 2.0 GiB", " MiB that `ulimit "]);
+                assert_eq!(said.json()["kind"], "over_limit");
+            }
+        }
+        let said = shop.shell(&format!("ulimit {option} 100000; exec $T info g.tegula"));
+        said.failed(4, &["24.0 MiB", "`ulimit"]);
+    }
+}
+
+#[test]
+fn memory_that_the_system_does_not_have_is_refused_and_nothing_is_aborted() {
+    let shop = Shop::new();
+    // Buffers of some mebibytes, which no budget bounds.
+    let words = "generate rmat --scale 16 --threads 2 --json -o g.el";
+    let mut codes = Vec::new();
+    // From less than what the program itself takes up to where all fits.
+    for limit in (20_000..400_000).step_by(5_000) {
+        let said = shop.shell(&format!("ulimit -v {limit}; exec $T {words}"));
+        if said.code == Some(4) {
+            assert_eq!(said.json()["kind"], "out_of_memory");
+            assert!(said.err.contains("ulimit -v"), "{}", said.err);
+            assert!(shop.names().is_empty(), "{:?}", shop.names());
+        }
+        codes.push(said.code);
+        if said.code == Some(0) {
+            break;
+        }
+    }
+    let first = codes.iter().position(|&code| code == Some(4));
+    let first = first.expect("no limit was too small");
+    assert!(!codes[first..].contains(&None), "one was aborted: {codes:?}");
+    assert_eq!(codes.last(), Some(&Some(0)), "{codes:?}");
+}

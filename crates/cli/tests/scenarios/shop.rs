@@ -37,7 +37,11 @@ impl Said {
         for word in words {
             assert!(self.err.contains(word), "no `{word}` in: {}", self.err);
         }
-        assert_eq!(self.out, "", "a failure prints no result");
+        if !self.out.is_empty() {
+            let told = self.json();
+            assert_eq!(told["schema"], "tegula.error.v1", "a failure prints no result");
+            assert_eq!(told["exit_code"], code, "{told}");
+        }
         self
     }
 
@@ -96,6 +100,25 @@ impl Shop {
     /// Calls the command with these words and waits for its end.
     pub fn tegula(&self, words: &str) -> Said {
         said(&mut self.command(words))
+    }
+
+    /// Calls what a shell makes of a line in which `$T` is the command.
+    pub fn shell(&self, line: &str) -> Said {
+        said(&mut self.shell_command(line))
+    }
+
+    /// The same, not started yet.
+    pub fn shell_command(&self, line: &str) -> Command {
+        let command = self.command("");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", line]).env("T", command.get_program()).current_dir(self.0.path());
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => shell.env(name, value),
+                None => shell.env_remove(name),
+            };
+        }
+        shell
     }
 
     /// Starts the command with all its streams in pipes.

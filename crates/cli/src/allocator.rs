@@ -1,0 +1,78 @@
+//! What happens where the system has no memory for an allocation: the command says so and fails as it
+//! does for a budget that is too small, instead of being aborted.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::Mutex;
+
+use crate::errors::Failure;
+use crate::session;
+
+/// The allocator of the system, which ends the process in good order where it has no memory.
+pub struct OrEnd;
+
+#[global_allocator]
+static ALLOCATOR: OrEnd = OrEnd;
+
+// SAFETY: all is done by the allocator of the system, whose results are passed on as they are. What
+// ends the process on a failure never unwinds into the caller.
+unsafe impl GlobalAlloc for OrEnd {
+    // SAFETY: as the trait asks for.
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller upholds what the system's allocator asks for.
+        or_end(unsafe { System.alloc(layout) }, layout.size())
+    }
+
+    // SAFETY: as the trait asks for.
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as above.
+        or_end(unsafe { System.alloc_zeroed(layout) }, layout.size())
+    }
+
+    // SAFETY: as the trait asks for.
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: as above; the pointer came from the system's allocator.
+        or_end(unsafe { System.realloc(pointer, layout, size) }, size)
+    }
+
+    // SAFETY: as the trait asks for.
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as above; the pointer came from the system's allocator.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+fn or_end(pointer: *mut u8, size: usize) -> *mut u8 {
+    if pointer.is_null() {
+        end(size);
+    }
+    pointer
+}
+
+/// Ends the process. It returns only where not even its words can be allocated: then the process is
+/// aborted.
+#[cold]
+fn end(size: usize) {
+    /// Held by the thread that ends the process; the others wait for that.
+    static ENDING: Mutex<()> = Mutex::new(());
+    thread_local! {
+        static IS_ENDING: Cell<bool> = const { Cell::new(false) };
+    }
+    if !IS_ENDING.replace(true) {
+        let _ending = ENDING.lock();
+        session::end_at_once(&Failure::OutOfMemory { size: size as u64 });
+    }
+}
+
+/// Where the address space is limited, threads share one arena: glibc would reserve 64 MiB for each.
+/// Is called before there are threads.
+pub fn save_address_space() {
+    use rustix::process::{Resource, getrlimit};
+    let is_limited = |resource| getrlimit(resource).current.is_some();
+    if is_limited(Resource::As) || is_limited(Resource::Data) {
+        #[cfg(target_env = "gnu")]
+        // SAFETY: it sets a number of the allocator's; there is no other thread. That it may be refused
+        // does not matter.
+        let _ = unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) };
+    }
+}

@@ -1,0 +1,69 @@
+//! Names of files and vertices are anybody's: on a terminal they must not move the cursor, change
+//! colours, or pass for a line of ours.
+
+use std::borrow::Cow;
+
+/// Whether a character does something instead of being seen: controls of either set, and those that
+/// turn the direction of what follows them.
+fn is_control(character: char) -> bool {
+    let turns_direction = matches!(character,
+        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    character.is_control() || turns_direction
+}
+
+/// Text of one line with its controls escaped as Rust does: `\u{1b}`, `\n`.
+pub fn line(text: &str) -> Cow<'_, str> {
+    escape(text, is_control, |control| control.escape_default().to_string())
+}
+
+/// The same of several lines, which stay what they are.
+pub fn lines(text: &str) -> Cow<'_, str> {
+    let is_escaped = |character| is_control(character) && !matches!(character, '\n' | '\t');
+    escape(text, is_escaped, |control| control.escape_default().to_string())
+}
+
+/// Text of JSON, which stays JSON: what it has of controls is within strings.
+pub fn json(text: &str) -> Cow<'_, str> {
+    escape(text, is_control, |control| format!("\\u{:04x}", u32::from(control)))
+}
+
+fn escape(
+    text: &str,
+    is_escaped: impl Fn(char) -> bool,
+    escaped: impl Fn(char) -> String,
+) -> Cow<'_, str> {
+    if !text.contains(&is_escaped) {
+        return Cow::Borrowed(text);
+    }
+    let mut plain = String::with_capacity(text.len() + 8);
+    for character in text.chars() {
+        if is_escaped(character) {
+            plain.push_str(&escaped(character));
+        } else {
+            plain.push(character);
+        }
+    }
+    Cow::Owned(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn controls_are_seen_and_letters_stay() {
+        assert!(matches!(line("Zürich 東京 …"), Cow::Borrowed("Zürich 東京 …")));
+        assert_eq!(line("a\u{1b}[31mb\r\n"), "a\\u{1b}[31mb\\r\\n");
+        assert_eq!(line("\u{9b}2J\u{7f}\u{202e}"), "\\u{9b}2J\\u{7f}\\u{202e}");
+        assert_eq!(lines("a\tb\nc\u{8}"), "a\tb\nc\\u{8}");
+    }
+
+    #[test]
+    fn json_means_the_same_afterwards() {
+        let value = serde_json::json!({ "name": "a\u{1b}\u{9b}\u{7f}\u{202e}ü" });
+        let text = value.to_string();
+        let plain = json(&text);
+        assert!(!plain.contains(is_control) && plain.contains("\\u009b"), "{plain}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&plain).unwrap(), value);
+    }
+}

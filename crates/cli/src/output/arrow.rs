@@ -1,0 +1,53 @@
+//! Rows as a stream of Apache Arrow: what `pyarrow.ipc.open_stream` and `polars.read_ipc_stream` read.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use arrow_array::RecordBatch;
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::{ArrowError, SchemaRef};
+use tegula_store::Error;
+
+use super::{NewFile, RowWriter};
+use crate::errors::Result;
+
+/// Writes a stream of Arrow.
+pub struct ArrowStream {
+    out: StreamWriter<NewFile>,
+    path: PathBuf,
+}
+
+impl ArrowStream {
+    /// Begins a stream with these columns.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn new(file: NewFile, schema: &SchemaRef) -> Result<ArrowStream> {
+        let path = file.path().to_owned();
+        let out = StreamWriter::try_new(file, schema).map_err(failed(&path))?;
+        Ok(ArrowStream { out, path })
+    }
+}
+
+impl RowWriter for ArrowStream {
+    fn write(&mut self, rows: &RecordBatch) -> Result<()> {
+        Ok(self.out.write(rows).map_err(failed(&self.path))?)
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<u64> {
+        self.out.finish().map_err(failed(&self.path))?;
+        self.out.into_inner().map_err(failed(&self.path))?.commit()
+    }
+}
+
+/// The error of the operating system, where it is one.
+fn failed(path: &Path) -> impl FnOnce(ArrowError) -> Error {
+    let path = path.to_owned();
+    move |error| {
+        let source = match error {
+            ArrowError::IoError(_, source) => source,
+            other => io::Error::other(other),
+        };
+        Error::io("write", path)(source)
+    }
+}

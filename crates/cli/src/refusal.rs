@@ -1,0 +1,96 @@
+//! A command line that does not parse, and the help that it may ask for.
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal};
+
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, CommandFactory};
+
+use crate::args::Cli;
+use crate::errors::{Failure, Result};
+use crate::{escape, session, stdout};
+
+/// Names the commands that there are where one was asked for that is none.
+pub fn with_choices(mut error: clap::Error) -> clap::Error {
+    if error.kind() != ErrorKind::InvalidSubcommand {
+        return error;
+    }
+    let cli = Cli::command();
+    let mut words = std::env::args_os().skip(1);
+    let command = words.find_map(|word| cli.find_subcommand(word)).unwrap_or(&cli);
+    let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+    let tip = StyledStr::from(format!("there are: {}", names.join(", ")));
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+    error
+}
+
+/// Prints the help that was asked for, or says what is wrong with the command line.
+///
+/// # Errors
+/// [`Failure::Usage`], which has been told; those of standard output.
+pub fn answer(error: clap::Error) -> Result<()> {
+    let json = std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json");
+    let text = error.render();
+    if !error.use_stderr() {
+        let text =
+            if io::stdout().is_terminal() { text.ansi().to_string() } else { text.to_string() };
+        return stdout::write(&text).inspect_err(|failure| session::report(failure, json));
+    }
+    let failure = failure(error.kind(), &text.to_string());
+    session::tell_program(&failure, json);
+    if std::env::args_os().all(is_plain) {
+        // With colours, where these are wanted. A standard error that is gone cannot be told about.
+        let _ = error.print();
+    } else {
+        session::to_stderr(&escape::lines(text.to_string().trim_end()));
+    }
+    Err(failure)
+}
+
+/// Whether a word can be shown as it is.
+fn is_plain(word: OsString) -> bool {
+    word.to_str().is_none_or(|word| escape::line(word) == word)
+}
+
+/// What clap says, in parts: `error: MESSAGE`, and then paragraphs of tips and of usage.
+fn failure(kind: ErrorKind, text: &str) -> Failure {
+    if kind == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return Failure::usage_with("there is no command", "--help names all");
+    }
+    let joined = |part: &str| part.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    let mut parts = text.trim().split("\n\n").map(joined);
+    let message = parts.next().unwrap_or_default();
+    let message = message.strip_prefix("error: ").unwrap_or(&message).to_owned();
+    let help: Vec<String> =
+        parts.filter(|part| !part.starts_with("For more information")).collect();
+    Failure::Usage { message, help: Some(help.join("\n")).filter(|help| !help.is_empty()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[test]
+    fn what_clap_says_is_a_message_and_a_hint() {
+        let parts = |words: &str| {
+            let words = std::iter::once("tegula").chain(words.split_whitespace());
+            let error = Cli::try_parse_from(words).unwrap_err();
+            match failure(error.kind(), &error.render().to_string()) {
+                Failure::Usage { message, help } => (message, help),
+                other => panic!("{other}"),
+            }
+        };
+        let (message, help) = parts("info g.tegula --jsn");
+        assert_eq!(message, "unexpected argument '--jsn' found");
+        let help = help.unwrap();
+        assert!(help.starts_with("tip: a similar argument exists: '--json'\nUsage: "), "{help}");
+        let (message, help) = parts("run");
+        assert_eq!(message, "there is no command");
+        assert_eq!(help.as_deref(), Some("--help names all"));
+        let (message, _) = parts("info");
+        assert_eq!(message, "the following required arguments were not provided: <GRAPH>");
+    }
+}

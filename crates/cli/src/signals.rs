@@ -1,0 +1,50 @@
+//! What ends a run in good order: Ctrl-C, and the signals with which a system or a closed terminal asks
+//! for it.
+
+use std::fs;
+use std::io;
+use std::thread;
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+/// Calls `first` on the first of these signals and `second` on each further one, from a thread of its
+/// own. A signal that whoever started the process had ignored, as `nohup` does, stays ignored.
+///
+/// # Errors
+/// Those of the operating system.
+pub fn listen(
+    first: impl Fn() + Send + 'static,
+    second: impl Fn() + Send + 'static,
+) -> io::Result<()> {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = ignored(&status);
+    let heard =
+        [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    let mut signals = Signals::new(heard)?;
+    thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        let mut signals = signals.forever();
+        signals.next().into_iter().for_each(|_| first());
+        signals.for_each(|_| second());
+    })?;
+    Ok(())
+}
+
+/// The signals that are ignored, by the text of `/proc/self/status`: bit `n - 1` is signal `n`.
+fn ignored(status: &str) -> u64 {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mask_of_ignored_signals_is_hexadecimal() {
+        let status =
+            "SigBlk:\t0000000000000001\nSigIgn:\t0000000000001001\nSigCgt:\t0000000000000440\n";
+        assert_eq!(ignored(status), 0x1001);
+        assert_eq!(ignored("Name:\ttegula\n"), 0);
+    }
+}
