@@ -9,6 +9,7 @@
 use tegula_store::tiles::{BLOCK_SIZE, Block, BlockVisitor, EdgeWeight, Encoding};
 use tegula_store::tiles::{InstructionSet, MaskVisitor, Strip, Tile, WINDOW_SIZE};
 
+use crate::accumulators::WindowAccumulators;
 use crate::instructions::WithInstructions;
 use crate::program::Program;
 
@@ -23,7 +24,7 @@ pub struct KernelInput<'a, P: Program> {
     /// A message for each vertex, and one more that is the identity.
     pub messages: &'a [P::Message],
     /// The accumulators of the tile's target window.
-    pub accumulators: &'a mut [P::Message; WINDOW_SIZE],
+    pub accumulators: WindowAccumulators<'a, P>,
 }
 
 impl<P: Program> WithInstructions for KernelInput<'_, P> {
@@ -54,13 +55,13 @@ impl<P: Program> WithInstructions for KernelInput<'_, P> {
 
 /// Lanes over which the edges of one target are spread: enough to hide the latency of `reduce`.
 const ROW_LANES: usize = 8;
-/// Entries after which lanes are merged into their accumulator. Sums of floats lose precision with
-/// the number of their terms: short sums of short sums keep ranks within 1e-5 of double precision.
-const MERGE_INTERVAL: usize = 1024;
+/// Messages that a lane reduces before it is merged. A sum of 32 `f32` is off by 6.4e-7 at the worst,
+/// which is where all of them are equal and all roundings go the same way.
+const LANE_LENGTH: usize = 32;
 
 struct Kernel<'a, P: Program, I> {
     messages: Messages<'a, P>,
-    accumulators: &'a mut [P::Message; WINDOW_SIZE],
+    accumulators: WindowAccumulators<'a, P>,
     instructions: I,
 }
 
@@ -72,33 +73,51 @@ impl<P: Program, I: InstructionSet> Kernel<'_, P, I> {
         let skip = messages.skip_source();
         match strip.encoding() {
             Encoding::Gap8Low0 | Encoding::Gap16Low0 => {
-                let sum = self.accumulators[strip.target_start()];
+                let sum = self.accumulators.long[strip.target_start()];
                 let lanes = [program.identity(); ROW_LANES];
                 let mut row = Row { messages, weigh, lanes, sum };
                 strip.visit_blocks(self.instructions, skip, &mut row);
                 row.merge();
-                self.accumulators[strip.target_start()] = row.sum;
+                self.accumulators.long[strip.target_start()] = row.sum;
             }
             Encoding::Gap8Low4 | Encoding::Gap16Low4 => {
                 let lanes = [[program.identity(); NARROW_WIDTH]; NARROW_LANES];
-                let mut narrow = Narrow { messages, weigh, lanes };
+                let sums = [program.identity().into(); NARROW_WIDTH];
+                let mut narrow = Narrow { messages, weigh, lanes, sums };
                 strip.visit_blocks(self.instructions, skip, &mut narrow);
-                self.merge_targets(strip, narrow.sums());
+                narrow.merge();
+                self.merge_targets(strip, narrow.sums);
             }
             Encoding::Mask8 => self.reduce_masks::<8>(strip),
             Encoding::Mask16 => self.reduce_masks::<16>(strip),
-            _ => {
-                let accumulators = &mut *self.accumulators;
-                let mut wide = Wide { messages, weigh, accumulators };
-                strip.visit_blocks(self.instructions, skip, &mut wide);
-            }
+            _ => self.reduce_wide(strip, weigh),
+        }
+    }
+
+    #[inline(always)]
+    fn reduce_wide(&mut self, strip: &Strip<'_>, weigh: impl Fn(usize) -> P::Weight) {
+        let messages = self.messages;
+        let program = messages.program;
+        let skip = messages.skip_source();
+        let WindowAccumulators { long, short, short_count } = &mut self.accumulators;
+        if let Some(short) = short {
+            **short_count += strip.count();
+            let reduce = |sum: &mut P::Message, carried| *sum = program.reduce(*sum, carried);
+            let mut wide = Wide { messages, weigh, sums: &mut **short, reduce };
+            strip.visit_blocks(self.instructions, skip, &mut wide);
+        } else {
+            let reduce = |sum: &mut P::Accumulator, carried: P::Message| {
+                *sum = program.accumulate(*sum, carried.into());
+            };
+            let mut wide = Wide { messages, weigh, sums: &mut **long, reduce };
+            strip.visit_blocks(self.instructions, skip, &mut wide);
         }
     }
 
     #[inline(always)]
     fn reduce_masks<const N: usize>(&mut self, strip: &Strip<'_>) {
         let identity = self.messages.program.identity();
-        let (lanes, sums) = ([[identity; N]; 2], [identity; N]);
+        let (lanes, sums) = ([[identity; N]; 2], [identity.into(); N]);
         let mut masks = Masks { messages: self.messages, lanes, sums };
         strip.visit_masks(&mut masks);
         masks.merge();
@@ -107,11 +126,11 @@ impl<P: Program, I: InstructionSet> Kernel<'_, P, I> {
 
     /// Reduces sums into the accumulators of a strip of `N` targets.
     #[inline(always)]
-    fn merge_targets<const N: usize>(&mut self, strip: &Strip<'_>, sums: [P::Message; N]) {
+    fn merge_targets<const N: usize>(&mut self, strip: &Strip<'_>, sums: [P::Accumulator; N]) {
         // A strip starts at a multiple of its width, so the slice lies within the window.
-        let targets = &mut self.accumulators[strip.target_start()..][..N];
+        let targets = &mut self.accumulators.long[strip.target_start()..][..N];
         for (target, sum) in targets.iter_mut().zip(sums) {
-            *target = self.messages.program.reduce(*target, sum);
+            *target = self.messages.program.accumulate(*target, sum);
         }
     }
 }
@@ -157,7 +176,7 @@ struct Row<'a, P: Program, F> {
     messages: Messages<'a, P>,
     weigh: F,
     lanes: [P::Message; ROW_LANES],
-    sum: P::Message,
+    sum: P::Accumulator,
 }
 
 impl<P: Program, F: Fn(usize) -> P::Weight> Row<'_, P, F> {
@@ -166,7 +185,7 @@ impl<P: Program, F: Fn(usize) -> P::Weight> Row<'_, P, F> {
         let program = self.messages.program;
         let lanes = std::mem::replace(&mut self.lanes, [program.identity(); ROW_LANES]);
         let merged = lanes.into_iter().reduce(|a, b| program.reduce(a, b));
-        self.sum = merged.map_or(self.sum, |merged| program.reduce(self.sum, merged));
+        self.sum = merged.map_or(self.sum, |merged| program.accumulate(self.sum, merged.into()));
     }
 }
 
@@ -184,7 +203,7 @@ impl<P: Program, F: Fn(usize) -> P::Weight> BlockVisitor for Row<'_, P, F> {
             }
         }
         self.lanes = lanes;
-        if (block.first_entry + BLOCK_SIZE).is_multiple_of(MERGE_INTERVAL) {
+        if (block.first_entry + BLOCK_SIZE).is_multiple_of(ROW_LANES * LANE_LENGTH) {
             self.merge();
         }
     }
@@ -195,24 +214,28 @@ const NARROW_WIDTH: usize = 16;
 /// Lanes over which its edges are spread: neighbours with the same target need not wait for each
 /// other.
 const NARROW_LANES: usize = 4;
+/// Entries after which these are merged. A target with many of them has a strip of its own.
+const NARROW_INTERVAL: usize = 16 * BLOCK_SIZE;
 
 /// Edges lead to 16 targets, whose sums stay in the L1 cache.
 struct Narrow<'a, P: Program, F> {
     messages: Messages<'a, P>,
     weigh: F,
     lanes: [[P::Message; NARROW_WIDTH]; NARROW_LANES],
+    sums: [P::Accumulator; NARROW_WIDTH],
 }
 
 impl<P: Program, F: Fn(usize) -> P::Weight> Narrow<'_, P, F> {
     #[inline(always)]
-    fn sums(&self) -> [P::Message; NARROW_WIDTH] {
+    fn merge(&mut self) {
         let program = self.messages.program;
-        let [a, b, c, d] = &self.lanes;
-        std::array::from_fn(|target| {
+        let identities = [[program.identity(); NARROW_WIDTH]; NARROW_LANES];
+        let [a, b, c, d] = std::mem::replace(&mut self.lanes, identities);
+        for (target, sum) in self.sums.iter_mut().enumerate() {
             let (even, odd) =
                 (program.reduce(a[target], c[target]), program.reduce(b[target], d[target]));
-            program.reduce(even, odd)
-        })
+            *sum = program.accumulate(*sum, program.reduce(even, odd).into());
+        }
     }
 }
 
@@ -229,25 +252,33 @@ impl<P: Program, F: Fn(usize) -> P::Weight> BlockVisitor for Narrow<'_, P, F> {
                 *sum = self.messages.program.reduce(*sum, carried);
             }
         }
+        if (block.first_entry + BLOCK_SIZE).is_multiple_of(NARROW_INTERVAL) {
+            self.merge();
+        }
     }
 }
 
-/// Edges lead to 256 targets or more, up to a window: all of them in the L2 cache.
-struct Wide<'a, 'w, P: Program, F> {
+/// Edges lead to 256 targets or more, up to a window: the sums of all of them in the L2 cache.
+struct Wide<'a, 'w, P: Program, F, S, R> {
     messages: Messages<'a, P>,
     weigh: F,
-    accumulators: &'w mut [P::Message; WINDOW_SIZE],
+    sums: &'w mut [S; WINDOW_SIZE],
+    reduce: R,
 }
 
-impl<P: Program, F: Fn(usize) -> P::Weight> BlockVisitor for Wide<'_, '_, P, F> {
+impl<P, F, S, R> BlockVisitor for Wide<'_, '_, P, F, S, R>
+where
+    P: Program,
+    F: Fn(usize) -> P::Weight,
+    R: Fn(&mut S, P::Message),
+{
     #[inline(always)]
     fn block(&mut self, block: &Block) {
         for (lane, (&source, &target)) in block.sources.iter().zip(&block.targets).enumerate() {
             let weigh = || (self.weigh)(block.first_entry + lane);
             let carried = self.messages.carried(source, weigh);
             // Any `u16` is an index of the window.
-            let target = &mut self.accumulators[usize::from(target)];
-            *target = self.messages.program.reduce(*target, carried);
+            (self.reduce)(&mut self.sums[usize::from(target)], carried);
         }
     }
 }
@@ -257,7 +288,7 @@ impl<P: Program, F: Fn(usize) -> P::Weight> BlockVisitor for Wide<'_, '_, P, F> 
 struct Masks<'a, P: Program, const N: usize> {
     messages: Messages<'a, P>,
     lanes: [[P::Message; N]; 2],
-    sums: [P::Message; N],
+    sums: [P::Accumulator; N],
 }
 
 impl<P: Program, const N: usize> Masks<'_, P, N> {
@@ -266,7 +297,7 @@ impl<P: Program, const N: usize> Masks<'_, P, N> {
         let program = self.messages.program;
         let [even, odd] = std::mem::replace(&mut self.lanes, [[program.identity(); N]; 2]);
         for (sum, (even, odd)) in self.sums.iter_mut().zip(even.into_iter().zip(odd)) {
-            *sum = program.reduce(*sum, program.reduce(even, odd));
+            *sum = program.accumulate(*sum, program.reduce(even, odd).into());
         }
     }
 }
@@ -279,7 +310,7 @@ impl<P: Program, const N: usize> MaskVisitor for &mut Masks<'_, P, N> {
             let reduced = self.messages.program.reduce(*lane, message);
             *lane = if mask >> bit & 1 == 1 { reduced } else { *lane };
         }
-        if (entry + 1).is_multiple_of(MERGE_INTERVAL / 4) {
+        if (entry + 1).is_multiple_of(2 * LANE_LENGTH) {
             self.merge();
         }
     }

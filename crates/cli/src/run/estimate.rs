@@ -3,7 +3,7 @@
 use tegula_engine::{Error, Estimate, Graph};
 
 use super::options::RunArgs;
-use super::{Edges, Runnable};
+use super::{Edges, Runnable, Weights};
 use crate::errors::Result;
 use crate::json;
 use crate::report::{self, Facts};
@@ -43,7 +43,7 @@ impl Needs {
                 estimate.vertex_bytes += rows_size(graph, threads);
             }
             Edges::Rows if builds_rows => {
-                let has_weights = R::HAS_WEIGHTS && graph.is_weighted();
+                let has_weights = R::WEIGHTS == Weights::Used && graph.is_weighted();
                 let each = ROW_BYTES_EXPECTED + if has_weights { WEIGHT_BYTES } else { 0 };
                 estimate.tile_bytes = each * graph.edge_count();
             }
