@@ -27,7 +27,7 @@
 //! summed up over all vertices. A rank that is rounded to the nearest `f32` may go beyond `r'`: once
 //! residuals are as small as roundings the ranks of a star, and of whatever else has only even cycles,
 //! swing between two numbers for ever. So small steps are rounded towards the rank before: they never
-//! go beyond, and end.
+//! go beyond, and end as far as the roundings of messages allow.
 
 use tegula_engine::{Activity, ApplyTo, Graph, Next, Outcome, Program, RunOptions, VertexId};
 

@@ -6,6 +6,8 @@
 //! order of reduction is part of it (eight lanes in a row, four in a strip of 16 targets, two in
 //! masks), so all give the same bits.
 
+use std::array::from_fn;
+
 use tegula_store::tiles::{BLOCK_SIZE, Block, BlockVisitor, EdgeWeight, Encoding};
 use tegula_store::tiles::{InstructionSet, MaskVisitor, Strip, Tile, WINDOW_SIZE};
 
@@ -55,9 +57,6 @@ impl<P: Program> WithInstructions for KernelInput<'_, P> {
 
 /// Lanes over which the edges of one target are spread: enough to hide the latency of `reduce`.
 const ROW_LANES: usize = 8;
-/// Messages that a lane reduces before it is merged. A sum of 32 `f32` is off by 6.4e-7 at the worst,
-/// which is where all of them are equal and all roundings go the same way.
-const LANE_LENGTH: usize = 32;
 
 struct Kernel<'a, P: Program, I> {
     messages: Messages<'a, P>,
@@ -73,12 +72,12 @@ impl<P: Program, I: InstructionSet> Kernel<'_, P, I> {
         let skip = messages.skip_source();
         match strip.encoding() {
             Encoding::Gap8Low0 | Encoding::Gap16Low0 => {
-                let sum = self.accumulators.long[strip.target_start()];
-                let lanes = [program.identity(); ROW_LANES];
-                let mut row = Row { messages, weigh, lanes, sum };
+                let lanes = [program.identity().into(); ROW_LANES];
+                let mut row = Row { messages, weigh, lanes };
                 strip.visit_blocks(self.instructions, skip, &mut row);
-                row.merge();
-                self.accumulators.long[strip.target_start()] = row.sum;
+                let [sum, lanes @ ..] = row.lanes;
+                let sum = lanes.into_iter().fold(sum, |a, b| program.accumulate(a, b));
+                self.merge_targets(strip, [sum]);
             }
             Encoding::Gap8Low4 | Encoding::Gap16Low4 => {
                 let lanes = [[program.identity(); NARROW_WIDTH]; NARROW_LANES];
@@ -116,12 +115,13 @@ impl<P: Program, I: InstructionSet> Kernel<'_, P, I> {
 
     #[inline(always)]
     fn reduce_masks<const N: usize>(&mut self, strip: &Strip<'_>) {
-        let identity = self.messages.program.identity();
-        let (lanes, sums) = ([[identity; N]; 2], [identity.into(); N]);
-        let mut masks = Masks { messages: self.messages, lanes, sums };
+        let program = self.messages.program;
+        let lanes = [[program.identity().into(); N]; 2];
+        let mut masks = Masks { messages: self.messages, lanes };
         strip.visit_masks(&mut masks);
-        masks.merge();
-        self.merge_targets(strip, masks.sums);
+        let [even, odd] = masks.lanes;
+        let sums: [_; N] = from_fn(|target| program.accumulate(even[target], odd[target]));
+        self.merge_targets(strip, sums);
     }
 
     /// Reduces sums into the accumulators of a strip of `N` targets.
@@ -175,18 +175,7 @@ impl<P: Program> Messages<'_, P> {
 struct Row<'a, P: Program, F> {
     messages: Messages<'a, P>,
     weigh: F,
-    lanes: [P::Message; ROW_LANES],
-    sum: P::Accumulator,
-}
-
-impl<P: Program, F: Fn(usize) -> P::Weight> Row<'_, P, F> {
-    #[inline(always)]
-    fn merge(&mut self) {
-        let program = self.messages.program;
-        let lanes = std::mem::replace(&mut self.lanes, [program.identity(); ROW_LANES]);
-        let merged = lanes.into_iter().reduce(|a, b| program.reduce(a, b));
-        self.sum = merged.map_or(self.sum, |merged| program.accumulate(self.sum, merged.into()));
-    }
+    lanes: [P::Accumulator; ROW_LANES],
 }
 
 impl<P: Program, F: Fn(usize) -> P::Weight> BlockVisitor for Row<'_, P, F> {
@@ -199,13 +188,10 @@ impl<P: Program, F: Fn(usize) -> P::Weight> BlockVisitor for Row<'_, P, F> {
             for (lane, &source) in sources.iter().enumerate() {
                 let entry = block.first_entry + group * ROW_LANES + lane;
                 let carried = self.messages.carried(source, || (self.weigh)(entry));
-                lanes[lane] = program.reduce(lanes[lane], carried);
+                lanes[lane] = program.accumulate(lanes[lane], carried.into());
             }
         }
         self.lanes = lanes;
-        if (block.first_entry + BLOCK_SIZE).is_multiple_of(ROW_LANES * LANE_LENGTH) {
-            self.merge();
-        }
     }
 }
 
@@ -287,31 +273,16 @@ where
 /// hide the latency of `reduce`.
 struct Masks<'a, P: Program, const N: usize> {
     messages: Messages<'a, P>,
-    lanes: [[P::Message; N]; 2],
-    sums: [P::Accumulator; N],
-}
-
-impl<P: Program, const N: usize> Masks<'_, P, N> {
-    #[inline(always)]
-    fn merge(&mut self) {
-        let program = self.messages.program;
-        let [even, odd] = std::mem::replace(&mut self.lanes, [[program.identity(); N]; 2]);
-        for (sum, (even, odd)) in self.sums.iter_mut().zip(even.into_iter().zip(odd)) {
-            *sum = program.accumulate(*sum, program.reduce(even, odd).into());
-        }
-    }
+    lanes: [[P::Accumulator; N]; 2],
 }
 
 impl<P: Program, const N: usize> MaskVisitor for &mut Masks<'_, P, N> {
     #[inline(always)]
     fn mask(&mut self, entry: usize, source: u32, mask: u32) {
-        let message = self.messages.carried(source, || P::Weight::from_f32(1.0));
+        let carried = self.messages.carried(source, || P::Weight::from_f32(1.0)).into();
         for (bit, lane) in self.lanes[entry % 2].iter_mut().enumerate() {
-            let reduced = self.messages.program.reduce(*lane, message);
-            *lane = if mask >> bit & 1 == 1 { reduced } else { *lane };
-        }
-        if (entry + 1).is_multiple_of(2 * LANE_LENGTH) {
-            self.merge();
+            let sum = self.messages.program.accumulate(*lane, carried);
+            *lane = if mask >> bit & 1 == 1 { sum } else { *lane };
         }
     }
 }

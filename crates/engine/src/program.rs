@@ -110,7 +110,8 @@ pub trait Program: Send + Sync {
     /// The message that changes nothing.
     fn identity(&self) -> Self::Message;
 
-    /// Merges two messages to one target. A run merges so no more than a few hundred.
+    /// Merges two messages to one target. A scan merges few so, which come one by one, before it
+    /// accumulates them.
     fn reduce(&self, a: Self::Message, b: Self::Message) -> Self::Message;
 
     /// Merges what two sets of messages to one target were reduced to.
