@@ -64,6 +64,7 @@ impl Bfs {
 impl Program for Bfs {
     type State = Reached;
     type Message = u32;
+    type Accumulator = u32;
     type Weight = ();
     type Aggregate = ();
 
@@ -103,6 +104,11 @@ impl Program for Bfs {
 
     #[inline(always)]
     fn reduce(&self, a: u32, b: u32) -> u32 {
+        a.min(b)
+    }
+
+    #[inline(always)]
+    fn accumulate(&self, a: u32, b: u32) -> u32 {
         a.min(b)
     }
 

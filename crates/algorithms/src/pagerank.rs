@@ -10,14 +10,24 @@
 //! ```
 //!
 //! It starts from `r = 1/V`. Every iteration reads every edge once. It stops after a fixed number of
-//! iterations, or when the L1 distance between two successive ranks is at most a tolerance.
+//! iterations, or when the L1 distance between two successive ranks is at most a tolerance, which it
+//! need not reach within the most iterations that it may run: [`PageRank::has_converged`]. Weights of
+//! edges are not looked at.
 //!
-//! *Personalized*, the surfer who does not follow an edge jumps to a seed, in proportion to its
-//! weight: `(1 - d) / V` becomes `(1 - d) * weight(v) / sum of weights`. All else stays as it is; in
-//! particular, whoever stands where there is no edge to follow still jumps to any vertex.
+//! *Personalized*, the surfer who does not follow an edge jumps to a seed, in proportion to its weight,
+//! whether he does not want to or there is none: `1 / V` becomes `weight(v) / sum of weights` in both
+//! terms that have it.
 //!
-//! Ranks and messages are `f32`; the two sums over all vertices are `f64`. Against double precision
-//! every rank stays within 1e-5, relative. Memory: 12 bytes a vertex, 16 with seeds.
+//! Ranks and messages are `f32`, sums are `f64`. Against double precision every rank stays within 1e-5,
+//! relative, as long as it is a normal `f32` (1.2e-38). Memory: 12 bytes a vertex, 16 with seeds.
+//!
+//! # Rounding and convergence
+//!
+//! The residual `R(v) = r'(v) - r(v)` shrinks by `1 - d` of every step that is taken towards it,
+//! summed up over all vertices. A rank that is rounded to the nearest `f32` may go beyond `r'`: once
+//! residuals are as small as roundings the ranks of a star, and of whatever else has only even cycles,
+//! swing between two numbers for ever. So small steps are rounded towards the rank before: they never
+//! go beyond, and end as far as the roundings of messages allow.
 
 use tegula_engine::{Activity, ApplyTo, Graph, Next, Outcome, Program, RunOptions, VertexId};
 
@@ -71,11 +81,13 @@ impl Default for PageRankConfig {
 #[derive(Debug, Clone)]
 pub struct PageRank {
     config: PageRankConfig,
-    vertex_count: f64,
-    /// What each vertex gets of all that jumps to the seeds, by dense id; empty without seeds.
+    /// What each vertex has before the first iteration, and gets of all that jumps where there are no
+    /// seeds.
+    even_share: f64,
+    /// What each vertex gets of all that jumps, by dense id; empty without seeds.
     shares: Vec<f32>,
-    /// What every vertex gets in this iteration, whatever its edges.
-    base: f64,
+    /// How many surfers jump in this iteration, of one in all.
+    jumping: f64,
     /// Change of the ranks in the last iteration (L1).
     change: f64,
 }
@@ -90,8 +102,10 @@ pub struct Sums {
 impl PageRank {
     /// PageRank on a graph with so many vertices.
     pub fn new(config: PageRankConfig, vertex_count: u32) -> PageRank {
-        let vertex_count = f64::from(vertex_count);
-        PageRank { config, vertex_count, shares: Vec::new(), base: 0.0, change: f64::INFINITY }
+        // Where there are no ranks, none changes.
+        let change = if vertex_count == 0 { 0.0 } else { f64::INFINITY };
+        let even_share = 1.0 / f64::from(vertex_count);
+        PageRank { config, even_share, shares: Vec::new(), jumping: 0.0, change }
     }
 
     /// Bytes that personalized PageRank holds besides: for its seeds.
@@ -143,15 +157,53 @@ impl PageRank {
         tegula_engine::run(graph, PageRank::new(config, graph.vertex_count()), options)
     }
 
-    /// Change of the ranks in the last iteration (L1).
+    /// Change of the ranks in the last iteration (L1); infinite before the first.
     pub fn change(&self) -> f64 {
         self.change
+    }
+
+    /// Whether the ranks changed by no more than the tolerance in the last iteration; none where only the
+    /// number of iterations was to decide.
+    pub fn has_converged(&self) -> Option<bool> {
+        match self.config.stop {
+            Stop::Iterations(_) => None,
+            Stop::Tolerance { tolerance, .. } => Some(self.change <= tolerance),
+        }
+    }
+
+    /// The share of a vertex in all that jumps.
+    #[inline(always)]
+    fn share(&self, vertex: VertexId) -> f64 {
+        if self.shares.is_empty() {
+            self.even_share
+        } else {
+            f64::from(self.shares[vertex.index()])
+        }
+    }
+}
+
+/// Steps of more than this part of a rank are rounded to the nearest: 8 to 16 roundings.
+const SMALL_STEP: f64 = 1e-6;
+
+/// The next rank as an `f32`; after a small step, one that is not beyond it.
+#[inline(always)]
+fn rounded(rank: f32, next: f64) -> f32 {
+    let nearest = next as f32;
+    let step = next - f64::from(rank);
+    let is_beyond = (f64::from(nearest) - next) * step > 0.0;
+    if !is_beyond || step.abs() > SMALL_STEP * next {
+        nearest
+    } else if step > 0.0 {
+        nearest.next_down()
+    } else {
+        nearest.next_up()
     }
 }
 
 impl Program for PageRank {
     type State = f32;
     type Message = f32;
+    type Accumulator = f64;
     type Weight = ();
     type Aggregate = Sums;
 
@@ -163,15 +215,14 @@ impl Program for PageRank {
     }
 
     fn init(&self, _vertex: VertexId, degree: u32, sums: &mut Sums) -> (f32, Activity) {
-        let rank = 1.0 / self.vertex_count;
-        sums.dangling += if degree == 0 { rank } else { 0.0 };
-        (rank as f32, Activity::Active)
+        let rank = self.even_share as f32;
+        sums.dangling += if degree == 0 { f64::from(rank) } else { 0.0 };
+        (rank, Activity::Active)
     }
 
     fn begin_iteration(&mut self, iteration: u64, sums: &Sums) -> Next {
         let d = self.config.damping;
-        let anywhere = if self.shares.is_empty() { 1.0 - d } else { 0.0 };
-        self.base = anywhere / self.vertex_count + d * sums.dangling / self.vertex_count;
+        self.jumping = 1.0 - d + d * sums.dangling;
         let is_done = match self.config.stop {
             Stop::Iterations(iterations) => iteration >= iterations,
             Stop::Tolerance { tolerance, iterations_max } => {
@@ -206,21 +257,22 @@ impl Program for PageRank {
     }
 
     #[inline(always)]
+    fn accumulate(&self, a: f64, b: f64) -> f64 {
+        a + b
+    }
+
+    #[inline(always)]
     fn apply(
         &self,
         vertex: VertexId,
         degree: u32,
         rank: &mut f32,
-        reduced: f32,
+        reduced: f64,
         sums: &mut Sums,
     ) -> Activity {
-        let d = self.config.damping;
-        let mut base = self.base;
-        if !self.shares.is_empty() {
-            base += (1.0 - d) * f64::from(self.shares[vertex.index()]);
-        }
-        let next = (base + d * f64::from(reduced)) as f32;
-        sums.change += f64::from((next - *rank).abs());
+        let next = self.jumping * self.share(vertex) + self.config.damping * reduced;
+        let next = rounded(*rank, next);
+        sums.change += (f64::from(next) - f64::from(*rank)).abs();
         sums.dangling += if degree == 0 { f64::from(next) } else { 0.0 };
         *rank = next;
         Activity::Active

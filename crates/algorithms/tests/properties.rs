@@ -21,7 +21,7 @@ use tegula_store::import::{ImportConfig, VertexOrder};
 use tegula_store::read::Backend;
 use tegula_store::rows::RowEncoding;
 use tegula_testkit::{
-    EdgeList, Scratch, bfs, matching, sssp as sssp_oracle, verify_pagerank, verify_sssp,
+    EdgeList, Scratch, bfs, match_pagerank, matching, sssp as sssp_oracle, verify_sssp,
     wcc as wcc_oracle,
 };
 
@@ -169,7 +169,7 @@ impl Way {
 /// Compares answers with those of programs that share no code with what gave them.
 fn verify_answers(case: &Case, graph: &Graph, answers: &Answers) -> Result<(), String> {
     let ranks = table(graph, &answers.ranks, |bits| f64::from(f32::from_bits(bits)));
-    verify_pagerank(&case.graph, CONFIG.damping, ITERATIONS, &ranks)?;
+    match_pagerank(&case.graph, CONFIG.damping, ITERATIONS, &ranks)?;
     if let (Some(source), Some(reached)) = (case.source, &answers.reached) {
         let hops = table(graph, reached, |state| state.distance().map(u64::from));
         matching::exact(&bfs(&case.graph, source), &hops)?;

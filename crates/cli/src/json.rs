@@ -37,6 +37,8 @@ pub struct Run<'a, S> {
     pub memory_bytes: u64,
     pub threads: usize,
     pub output: Option<String>,
+    /// What is less than may have been expected, although the run was done; also on standard error.
+    pub warnings: Vec<String>,
     pub summary: &'a S,
 }
 

@@ -65,6 +65,12 @@ impl Session {
         }
     }
 
+    /// Says on standard error what is less than may have been expected. It is neither progress nor a
+    /// summary, so `--quiet` does not suppress it, and `--json` has it besides.
+    pub fn warn(&self, text: &str) {
+        to_stderr(&format!("warning: {text}"));
+    }
+
     /// Prints for a person what was asked for.
     ///
     /// # Errors

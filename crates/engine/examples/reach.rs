@@ -16,6 +16,7 @@ struct ReachedWithin {
 impl Program for ReachedWithin {
     type State = u32;
     type Message = u32;
+    type Accumulator = u32;
     type Weight = ();
     type Aggregate = ();
     const APPLY_TO: ApplyTo = ApplyTo::Reached;
@@ -37,6 +38,9 @@ impl Program for ReachedWithin {
         0
     }
     fn reduce(&self, a: u32, b: u32) -> u32 {
+        a | b
+    }
+    fn accumulate(&self, a: u32, b: u32) -> u32 {
         a | b
     }
     fn apply(&self, _: VertexId, _: u32, set: &mut u32, reduced: u32, (): &mut ()) -> Activity {

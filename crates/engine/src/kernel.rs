@@ -6,9 +6,12 @@
 //! order of reduction is part of it (eight lanes in a row, four in a strip of 16 targets, two in
 //! masks), so all give the same bits.
 
+use std::array::from_fn;
+
 use tegula_store::tiles::{BLOCK_SIZE, Block, BlockVisitor, EdgeWeight, Encoding};
 use tegula_store::tiles::{InstructionSet, MaskVisitor, Strip, Tile, WINDOW_SIZE};
 
+use crate::accumulators::WindowAccumulators;
 use crate::instructions::WithInstructions;
 use crate::program::Program;
 
@@ -23,7 +26,7 @@ pub struct KernelInput<'a, P: Program> {
     /// A message for each vertex, and one more that is the identity.
     pub messages: &'a [P::Message],
     /// The accumulators of the tile's target window.
-    pub accumulators: &'a mut [P::Message; WINDOW_SIZE],
+    pub accumulators: WindowAccumulators<'a, P>,
 }
 
 impl<P: Program> WithInstructions for KernelInput<'_, P> {
@@ -54,13 +57,10 @@ impl<P: Program> WithInstructions for KernelInput<'_, P> {
 
 /// Lanes over which the edges of one target are spread: enough to hide the latency of `reduce`.
 const ROW_LANES: usize = 8;
-/// Entries after which lanes are merged into their accumulator. Sums of floats lose precision with
-/// the number of their terms: short sums of short sums keep ranks within 1e-5 of double precision.
-const MERGE_INTERVAL: usize = 1024;
 
 struct Kernel<'a, P: Program, I> {
     messages: Messages<'a, P>,
-    accumulators: &'a mut [P::Message; WINDOW_SIZE],
+    accumulators: WindowAccumulators<'a, P>,
     instructions: I,
 }
 
@@ -72,46 +72,65 @@ impl<P: Program, I: InstructionSet> Kernel<'_, P, I> {
         let skip = messages.skip_source();
         match strip.encoding() {
             Encoding::Gap8Low0 | Encoding::Gap16Low0 => {
-                let sum = self.accumulators[strip.target_start()];
-                let lanes = [program.identity(); ROW_LANES];
-                let mut row = Row { messages, weigh, lanes, sum };
+                let lanes = [program.identity().into(); ROW_LANES];
+                let mut row = Row { messages, weigh, lanes };
                 strip.visit_blocks(self.instructions, skip, &mut row);
-                row.merge();
-                self.accumulators[strip.target_start()] = row.sum;
+                let [sum, lanes @ ..] = row.lanes;
+                let sum = lanes.into_iter().fold(sum, |a, b| program.accumulate(a, b));
+                self.merge_targets(strip, [sum]);
             }
             Encoding::Gap8Low4 | Encoding::Gap16Low4 => {
                 let lanes = [[program.identity(); NARROW_WIDTH]; NARROW_LANES];
-                let mut narrow = Narrow { messages, weigh, lanes };
+                let sums = [program.identity().into(); NARROW_WIDTH];
+                let mut narrow = Narrow { messages, weigh, lanes, sums };
                 strip.visit_blocks(self.instructions, skip, &mut narrow);
-                self.merge_targets(strip, narrow.sums());
+                narrow.merge();
+                self.merge_targets(strip, narrow.sums);
             }
             Encoding::Mask8 => self.reduce_masks::<8>(strip),
             Encoding::Mask16 => self.reduce_masks::<16>(strip),
-            _ => {
-                let accumulators = &mut *self.accumulators;
-                let mut wide = Wide { messages, weigh, accumulators };
-                strip.visit_blocks(self.instructions, skip, &mut wide);
-            }
+            _ => self.reduce_wide(strip, weigh),
+        }
+    }
+
+    #[inline(always)]
+    fn reduce_wide(&mut self, strip: &Strip<'_>, weigh: impl Fn(usize) -> P::Weight) {
+        let messages = self.messages;
+        let program = messages.program;
+        let skip = messages.skip_source();
+        let WindowAccumulators { long, short, short_count } = &mut self.accumulators;
+        if let Some(short) = short {
+            **short_count += strip.count();
+            let reduce = |sum: &mut P::Message, carried| *sum = program.reduce(*sum, carried);
+            let mut wide = Wide { messages, weigh, sums: &mut **short, reduce };
+            strip.visit_blocks(self.instructions, skip, &mut wide);
+        } else {
+            let reduce = |sum: &mut P::Accumulator, carried: P::Message| {
+                *sum = program.accumulate(*sum, carried.into());
+            };
+            let mut wide = Wide { messages, weigh, sums: &mut **long, reduce };
+            strip.visit_blocks(self.instructions, skip, &mut wide);
         }
     }
 
     #[inline(always)]
     fn reduce_masks<const N: usize>(&mut self, strip: &Strip<'_>) {
-        let identity = self.messages.program.identity();
-        let (lanes, sums) = ([[identity; N]; 2], [identity; N]);
-        let mut masks = Masks { messages: self.messages, lanes, sums };
+        let program = self.messages.program;
+        let lanes = [[program.identity().into(); N]; 2];
+        let mut masks = Masks { messages: self.messages, lanes };
         strip.visit_masks(&mut masks);
-        masks.merge();
-        self.merge_targets(strip, masks.sums);
+        let [even, odd] = masks.lanes;
+        let sums: [_; N] = from_fn(|target| program.accumulate(even[target], odd[target]));
+        self.merge_targets(strip, sums);
     }
 
     /// Reduces sums into the accumulators of a strip of `N` targets.
     #[inline(always)]
-    fn merge_targets<const N: usize>(&mut self, strip: &Strip<'_>, sums: [P::Message; N]) {
+    fn merge_targets<const N: usize>(&mut self, strip: &Strip<'_>, sums: [P::Accumulator; N]) {
         // A strip starts at a multiple of its width, so the slice lies within the window.
-        let targets = &mut self.accumulators[strip.target_start()..][..N];
+        let targets = &mut self.accumulators.long[strip.target_start()..][..N];
         for (target, sum) in targets.iter_mut().zip(sums) {
-            *target = self.messages.program.reduce(*target, sum);
+            *target = self.messages.program.accumulate(*target, sum);
         }
     }
 }
@@ -156,18 +175,7 @@ impl<P: Program> Messages<'_, P> {
 struct Row<'a, P: Program, F> {
     messages: Messages<'a, P>,
     weigh: F,
-    lanes: [P::Message; ROW_LANES],
-    sum: P::Message,
-}
-
-impl<P: Program, F: Fn(usize) -> P::Weight> Row<'_, P, F> {
-    #[inline(always)]
-    fn merge(&mut self) {
-        let program = self.messages.program;
-        let lanes = std::mem::replace(&mut self.lanes, [program.identity(); ROW_LANES]);
-        let merged = lanes.into_iter().reduce(|a, b| program.reduce(a, b));
-        self.sum = merged.map_or(self.sum, |merged| program.reduce(self.sum, merged));
-    }
+    lanes: [P::Accumulator; ROW_LANES],
 }
 
 impl<P: Program, F: Fn(usize) -> P::Weight> BlockVisitor for Row<'_, P, F> {
@@ -180,13 +188,10 @@ impl<P: Program, F: Fn(usize) -> P::Weight> BlockVisitor for Row<'_, P, F> {
             for (lane, &source) in sources.iter().enumerate() {
                 let entry = block.first_entry + group * ROW_LANES + lane;
                 let carried = self.messages.carried(source, || (self.weigh)(entry));
-                lanes[lane] = program.reduce(lanes[lane], carried);
+                lanes[lane] = program.accumulate(lanes[lane], carried.into());
             }
         }
         self.lanes = lanes;
-        if (block.first_entry + BLOCK_SIZE).is_multiple_of(MERGE_INTERVAL) {
-            self.merge();
-        }
     }
 }
 
@@ -195,24 +200,28 @@ const NARROW_WIDTH: usize = 16;
 /// Lanes over which its edges are spread: neighbours with the same target need not wait for each
 /// other.
 const NARROW_LANES: usize = 4;
+/// Entries after which these are merged. A target with many of them has a strip of its own.
+const NARROW_INTERVAL: usize = 16 * BLOCK_SIZE;
 
 /// Edges lead to 16 targets, whose sums stay in the L1 cache.
 struct Narrow<'a, P: Program, F> {
     messages: Messages<'a, P>,
     weigh: F,
     lanes: [[P::Message; NARROW_WIDTH]; NARROW_LANES],
+    sums: [P::Accumulator; NARROW_WIDTH],
 }
 
 impl<P: Program, F: Fn(usize) -> P::Weight> Narrow<'_, P, F> {
     #[inline(always)]
-    fn sums(&self) -> [P::Message; NARROW_WIDTH] {
+    fn merge(&mut self) {
         let program = self.messages.program;
-        let [a, b, c, d] = &self.lanes;
-        std::array::from_fn(|target| {
+        let identities = [[program.identity(); NARROW_WIDTH]; NARROW_LANES];
+        let [a, b, c, d] = std::mem::replace(&mut self.lanes, identities);
+        for (target, sum) in self.sums.iter_mut().enumerate() {
             let (even, odd) =
                 (program.reduce(a[target], c[target]), program.reduce(b[target], d[target]));
-            program.reduce(even, odd)
-        })
+            *sum = program.accumulate(*sum, program.reduce(even, odd).into());
+        }
     }
 }
 
@@ -229,25 +238,33 @@ impl<P: Program, F: Fn(usize) -> P::Weight> BlockVisitor for Narrow<'_, P, F> {
                 *sum = self.messages.program.reduce(*sum, carried);
             }
         }
+        if (block.first_entry + BLOCK_SIZE).is_multiple_of(NARROW_INTERVAL) {
+            self.merge();
+        }
     }
 }
 
-/// Edges lead to 256 targets or more, up to a window: all of them in the L2 cache.
-struct Wide<'a, 'w, P: Program, F> {
+/// Edges lead to 256 targets or more, up to a window: the sums of all of them in the L2 cache.
+struct Wide<'a, 'w, P: Program, F, S, R> {
     messages: Messages<'a, P>,
     weigh: F,
-    accumulators: &'w mut [P::Message; WINDOW_SIZE],
+    sums: &'w mut [S; WINDOW_SIZE],
+    reduce: R,
 }
 
-impl<P: Program, F: Fn(usize) -> P::Weight> BlockVisitor for Wide<'_, '_, P, F> {
+impl<P, F, S, R> BlockVisitor for Wide<'_, '_, P, F, S, R>
+where
+    P: Program,
+    F: Fn(usize) -> P::Weight,
+    R: Fn(&mut S, P::Message),
+{
     #[inline(always)]
     fn block(&mut self, block: &Block) {
         for (lane, (&source, &target)) in block.sources.iter().zip(&block.targets).enumerate() {
             let weigh = || (self.weigh)(block.first_entry + lane);
             let carried = self.messages.carried(source, weigh);
             // Any `u16` is an index of the window.
-            let target = &mut self.accumulators[usize::from(target)];
-            *target = self.messages.program.reduce(*target, carried);
+            (self.reduce)(&mut self.sums[usize::from(target)], carried);
         }
     }
 }
@@ -256,31 +273,16 @@ impl<P: Program, F: Fn(usize) -> P::Weight> BlockVisitor for Wide<'_, '_, P, F> 
 /// hide the latency of `reduce`.
 struct Masks<'a, P: Program, const N: usize> {
     messages: Messages<'a, P>,
-    lanes: [[P::Message; N]; 2],
-    sums: [P::Message; N],
-}
-
-impl<P: Program, const N: usize> Masks<'_, P, N> {
-    #[inline(always)]
-    fn merge(&mut self) {
-        let program = self.messages.program;
-        let [even, odd] = std::mem::replace(&mut self.lanes, [[program.identity(); N]; 2]);
-        for (sum, (even, odd)) in self.sums.iter_mut().zip(even.into_iter().zip(odd)) {
-            *sum = program.reduce(*sum, program.reduce(even, odd));
-        }
-    }
+    lanes: [[P::Accumulator; N]; 2],
 }
 
 impl<P: Program, const N: usize> MaskVisitor for &mut Masks<'_, P, N> {
     #[inline(always)]
     fn mask(&mut self, entry: usize, source: u32, mask: u32) {
-        let message = self.messages.carried(source, || P::Weight::from_f32(1.0));
+        let carried = self.messages.carried(source, || P::Weight::from_f32(1.0)).into();
         for (bit, lane) in self.lanes[entry % 2].iter_mut().enumerate() {
-            let reduced = self.messages.program.reduce(*lane, message);
-            *lane = if mask >> bit & 1 == 1 { reduced } else { *lane };
-        }
-        if (entry + 1).is_multiple_of(MERGE_INTERVAL / 4) {
-            self.merge();
+            let sum = self.messages.program.accumulate(*lane, carried);
+            *lane = if mask >> bit & 1 == 1 { sum } else { *lane };
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Vertex programs and how they run: the four phases, scans, jobs that share a scan, budgets.
 
+mod accumulators;
 mod active;
 mod edges;
 mod instructions;

@@ -59,6 +59,9 @@ pub trait Program: Send + Sync {
     type State: Value;
     /// What travels along an edge.
     type Message: Value + PartialEq;
+    /// What many messages to one target are reduced to. A sum of `f32` wants an accumulator of `f64`: it
+    /// loses precision with the number of its terms, and the greatest vertices have millions.
+    type Accumulator: Value + From<Self::Message>;
     /// `()` or `f32`; in an unweighted graph every `f32` weight is 1.
     type Weight: EdgeWeight;
     /// What an iteration sums up over all vertices, in a fixed order.
@@ -107,8 +110,12 @@ pub trait Program: Send + Sync {
     /// The message that changes nothing.
     fn identity(&self) -> Self::Message;
 
-    /// Merges two messages to one target.
+    /// Merges two messages to one target. A scan merges few so, which come one by one, before it
+    /// accumulates them.
     fn reduce(&self, a: Self::Message, b: Self::Message) -> Self::Message;
+
+    /// Merges what two sets of messages to one target were reduced to.
+    fn accumulate(&self, a: Self::Accumulator, b: Self::Accumulator) -> Self::Accumulator;
 
     /// Takes what was reduced into the state of a vertex with this out-degree.
     fn apply(
@@ -116,7 +123,7 @@ pub trait Program: Send + Sync {
         vertex: VertexId,
         degree: u32,
         state: &mut Self::State,
-        reduced: Self::Message,
+        reduced: Self::Accumulator,
         aggregate: &mut Self::Aggregate,
     ) -> Activity;
 

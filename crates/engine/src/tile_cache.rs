@@ -184,6 +184,17 @@ impl<'g> TileCache<'g> {
     }
 }
 
+/// The most targets of a batch for all of its parts but the last: these wait for the last one with what
+/// they have reduced.
+pub fn waiting_targets_max(graph: &Graph) -> u64 {
+    let (parts, _) = cut(graph, false);
+    let waiting = parts.iter().map(|part| {
+        let targets = graph.batches()[part.batch].targets(graph.vertex_count());
+        targets.len() as u64 * (part.count as u64 - 1)
+    });
+    waiting.max().unwrap_or(0)
+}
+
 /// Cuts the tiles into parts and groups: a function of the graph alone.
 fn cut(graph: &Graph, has_weights: bool) -> (Vec<Part>, Vec<Group>) {
     let (mut parts, mut groups): (Vec<Part>, Vec<Group>) = (Vec::new(), Vec::new());

@@ -45,7 +45,8 @@ pub use manifest::edit_manifest;
 pub use mis::{mis, verify_mis};
 pub use mst::{mst, verify_mst};
 pub use pagerank::{
-    pagerank, pagerank_until, personalized_pagerank, verify_pagerank, verify_personalized_pagerank,
+    match_pagerank, match_personalized_pagerank, pagerank, pagerank_until, personalized_pagerank,
+    verify_pagerank,
 };
 pub use path::{shortest_path, verify_path};
 pub use random::XorShift;

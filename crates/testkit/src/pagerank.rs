@@ -4,15 +4,17 @@
 //! `rank'(v) = (1 - d)/V + d * sum over edges u -> v of rank(u)/outdegree(u) + d/V * sum of dangling ranks`,
 //! where a dangling vertex is one without out-edges. Duplicate edges and loops count as given.
 //!
-//! Personalized, `(1 - d)/V` is `(1 - d) * weight(v)/sum of weights` instead, and nothing else changes.
+//! Personalized, `1/V` is `weight(v)/sum of weights` in both terms that have it; ranks start at 1/V all the
+//! same.
 
 use rayon::prelude::*;
 
 use crate::graph::Adjacency;
-use crate::matching::epsilon;
+use crate::matching::{epsilon, same_vertices};
 use crate::{Compact, EdgeList, Table};
 
-/// The relative error that a single-precision engine is allowed at every vertex.
+/// The relative error that a single-precision engine is allowed at every vertex, after the same number of
+/// rounds as the oracle.
 pub const TOLERANCE: f64 = 1e-5;
 
 /// The ranks after exactly `iterations` rounds.
@@ -59,8 +61,8 @@ pub fn pagerank_until(
     (state.compact.table(state.ranks), iterations)
 }
 
-/// Checks ranks after exactly `iterations` rounds: within [`TOLERANCE`] of the oracle at every vertex.
-pub fn verify_pagerank(
+/// Whether ranks are within [`TOLERANCE`] of the oracle's after exactly `iterations` rounds.
+pub fn match_pagerank(
     graph: &EdgeList,
     damping: f64,
     iterations: usize,
@@ -70,7 +72,7 @@ pub fn verify_pagerank(
 }
 
 /// The same for personalized ranks.
-pub fn verify_personalized_pagerank(
+pub fn match_personalized_pagerank(
     graph: &EdgeList,
     damping: f64,
     iterations: usize,
@@ -79,6 +81,51 @@ pub fn verify_personalized_pagerank(
 ) -> Result<(), String> {
     epsilon(&personalized_pagerank(graph, damping, iterations, seeds), ranks, TOLERANCE)
 }
+
+/// Checks ranks that are said to have converged: that a further round, in double precision, changes them by
+/// at most `tolerance` in all (L1) and what rounding to single precision may do. Without seeds all vertices
+/// are seeds alike.
+pub fn verify_pagerank(
+    graph: &EdgeList,
+    damping: f64,
+    seeds: &[(u64, f64)],
+    tolerance: f64,
+    ranks: &[(u64, f64)],
+) -> Result<(), String> {
+    let vertices = graph.vertices();
+    same_vertices(&vertices.iter().map(|&vertex| (vertex, ())).collect::<Vec<_>>(), ranks)?;
+    if let Some((vertex, rank)) = ranks.iter().find(|(_, rank)| !(0.0..=1.001).contains(rank)) {
+        return Err(format!("vertex {vertex} has rank {rank}"));
+    }
+    let place = |vertex: u64| vertices.binary_search(&vertex).expect("a seed is a vertex");
+    let mut out_degrees = vec![0.0; vertices.len()];
+    let edges: Vec<(usize, usize)> =
+        graph.edges.iter().map(|&(source, target)| (place(source), place(target))).collect();
+    edges.iter().for_each(|&(source, _)| out_degrees[source] += 1.0);
+    // From each rank takes what the vertex receives of all ranks.
+    let mut residual: Vec<f64> = ranks.iter().map(|(_, rank)| -rank).collect();
+    let mut jumping = 1.0 - damping;
+    for (&(_, rank), &degree) in ranks.iter().zip(&out_degrees) {
+        jumping += if degree == 0.0 { damping * rank } else { 0.0 };
+    }
+    for (source, target) in edges {
+        residual[target] += damping * ranks[source].1 / out_degrees[source];
+    }
+    let even: Vec<(u64, f64)> = vertices.iter().map(|&vertex| (vertex, 1.0)).collect();
+    let seeds = if seeds.is_empty() { &even } else { seeds };
+    let weight: f64 = seeds.iter().map(|(_, weight)| weight).sum();
+    for &(seed, own) in seeds {
+        residual[place(seed)] += jumping * own / weight;
+    }
+    let change: f64 = residual.iter().map(|residual| residual.abs()).sum();
+    if change > tolerance + ROUNDING {
+        return Err(format!("a further round changes the ranks by {change:e}, not {tolerance:e}"));
+    }
+    Ok(())
+}
+
+/// What rounding all ranks, which sum up to 1, to single precision may change them by in a round.
+const ROUNDING: f64 = 5e-7;
 
 struct State {
     compact: Compact,
@@ -109,20 +156,17 @@ impl State {
 
     /// One round; returns the L1 change.
     fn iterate(&mut self, damping: f64) -> f64 {
-        let vertex_count = self.ranks.len() as f64;
         let shares = self.ranks.iter().zip(&self.out_degrees);
         let dangling: f64 =
             shares.clone().filter(|&(_, &degree)| degree == 0).map(|(rank, _)| rank).sum();
         let contributions: Vec<f64> =
             shares.map(|(rank, &degree)| rank / f64::from(degree)).collect();
-        let stranded = damping * dangling / vertex_count;
         let next: Vec<f64> = (0..self.ranks.len() as u32)
             .into_par_iter()
             .map(|vertex| {
                 let sources = self.columns.of(vertex);
-                let jumped = (1.0 - damping) * self.jumps[vertex as usize];
+                let jumped = (1.0 - damping + damping * dangling) * self.jumps[vertex as usize];
                 jumped
-                    + stranded
                     + damping
                         * sources.iter().map(|&source| contributions[source as usize]).sum::<f64>()
             })

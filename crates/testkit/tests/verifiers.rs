@@ -1,9 +1,10 @@
 //! Verifiers accept what is right and refuse what is nearly right.
 
 use tegula_testkit::{
-    EdgeList, Table, bfs, conductance, mis, mst, pagerank, pagerank_until, personalized_pagerank,
-    shortest_path, small_graphs, sssp, verify_bfs, verify_conductance, verify_mis, verify_mst,
-    verify_pagerank, verify_path, verify_personalized_pagerank, verify_sssp, verify_wcc, wcc,
+    EdgeList, Table, bfs, conductance, match_pagerank, match_personalized_pagerank, mis, mst,
+    pagerank, pagerank_until, personalized_pagerank, shortest_path, small_graphs, sssp, verify_bfs,
+    verify_conductance, verify_mis, verify_mst, verify_pagerank, verify_path, verify_sssp,
+    verify_wcc, wcc,
 };
 
 /// Parents for the distances: any vertex one hop closer.
@@ -36,7 +37,7 @@ fn right_answers_are_accepted_on_every_small_graph() {
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
         }
         let ranks = pagerank(&graph, 0.85, 7);
-        verify_pagerank(&graph, 0.85, 7, &ranks).unwrap_or_else(|error| panic!("{name}: {error}"));
+        match_pagerank(&graph, 0.85, 7, &ranks).unwrap_or_else(|error| panic!("{name}: {error}"));
         let Some(&source) = graph.vertices().first() else {
             continue;
         };
@@ -148,21 +149,41 @@ fn a_rank_off_by_more_than_the_tolerance_is_refused() {
     let graph = two_pieces();
     let mut ranks = pagerank(&graph, 0.85, 5);
     ranks[3].1 *= 1.0 + 9e-6;
-    verify_pagerank(&graph, 0.85, 5, &ranks).unwrap();
+    match_pagerank(&graph, 0.85, 5, &ranks).unwrap();
     ranks[3].1 *= 1.0 + 2e-6;
-    assert!(verify_pagerank(&graph, 0.85, 5, &ranks).unwrap_err().contains("vertex 3"));
+    assert!(match_pagerank(&graph, 0.85, 5, &ranks).unwrap_err().contains("vertex 3"));
 }
 
 #[test]
 fn seeds_get_what_jumps() {
-    // After a round: both had 1/2, the seed sends it on, 1 is stranded.
+    // After a round: both had 1/2, the seed sends it on, whoever was on 1 is stranded and jumps.
     let graph = EdgeList::new(vec![(0, 1)]);
-    let stranded = 0.8 * 0.5 / 2.0;
-    let expected = [(0, 0.2 + stranded), (1, 0.8 * 0.5 + stranded)];
-    verify_personalized_pagerank(&graph, 0.8, 1, &[(0, 3.0)], &expected).unwrap();
-    verify_personalized_pagerank(&graph, 0.8, 1, &[(1, 3.0)], &expected).unwrap_err();
+    let expected = [(0, 0.2 + 0.8 * 0.5), (1, 0.8 * 0.5)];
+    match_personalized_pagerank(&graph, 0.8, 1, &[(0, 3.0)], &expected).unwrap();
+    match_personalized_pagerank(&graph, 0.8, 1, &[(1, 3.0)], &expected).unwrap_err();
     let even = [(0, 2.0), (1, 1.0), (1, 1.0)];
     assert_eq!(personalized_pagerank(&graph, 0.8, 5, &even), pagerank(&graph, 0.8, 5));
+}
+
+#[test]
+fn ranks_that_another_round_would_change_are_refused() {
+    for (name, graph) in small_graphs(4) {
+        let Some(&seed) = graph.vertices().last() else { continue };
+        for seeds in [vec![], vec![(seed, 0.5), (graph.edges[0].0, 2.0)]] {
+            let ranks = if seeds.is_empty() {
+                pagerank(&graph, 0.85, 150)
+            } else {
+                personalized_pagerank(&graph, 0.85, 150, &seeds)
+            };
+            verify_pagerank(&graph, 0.85, &seeds, 1e-9, &ranks)
+                .unwrap_or_else(|error| panic!("{name}: {error}"));
+            let mut wrong = ranks.clone();
+            wrong[0].1 += 1e-5;
+            let error = verify_pagerank(&graph, 0.85, &seeds, 1e-9, &wrong).unwrap_err();
+            assert!(error.contains("changes the ranks"), "{name}: {error}");
+            assert!(verify_pagerank(&graph, 0.85, &seeds, 1e-9, &ranks[1..]).is_err(), "{name}");
+        }
+    }
 }
 
 #[test]

@@ -63,6 +63,7 @@ fn default_delta(graph: &Graph) -> Result<f64> {
 impl Program for Sssp {
     type State = f64;
     type Message = f64;
+    type Accumulator = f64;
     type Weight = f32;
     type Aggregate = ();
 
@@ -104,6 +105,11 @@ impl Program for Sssp {
 
     #[inline(always)]
     fn reduce(&self, a: f64, b: f64) -> f64 {
+        a.min(b)
+    }
+
+    #[inline(always)]
+    fn accumulate(&self, a: f64, b: f64) -> f64 {
         a.min(b)
     }
 

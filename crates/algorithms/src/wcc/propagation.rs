@@ -9,6 +9,7 @@ pub struct SmallestId;
 impl Program for SmallestId {
     type State = u32;
     type Message = u32;
+    type Accumulator = u32;
     type Weight = ();
     type Aggregate = ();
 
@@ -41,6 +42,11 @@ impl Program for SmallestId {
 
     #[inline(always)]
     fn reduce(&self, a: u32, b: u32) -> u32 {
+        a.min(b)
+    }
+
+    #[inline(always)]
+    fn accumulate(&self, a: u32, b: u32) -> u32 {
         a.min(b)
     }
 

@@ -12,7 +12,9 @@ use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
 use tegula_store::Cancel;
 
 use super::top::Name;
-use super::{Answer, Edges, Runnable, coordinates, find_vertex, id_lines, with_order_streamed};
+use super::{
+    Answer, Edges, Runnable, Weights, coordinates, find_vertex, id_lines, with_order_streamed,
+};
 use crate::errors::Result;
 use crate::output::{GroupSize, RowWriter, Table, find_ids, id_type, write_arrays};
 use crate::report::{self, Facts, Grid};
@@ -48,7 +50,7 @@ fn scale(text: &str) -> std::result::Result<f64, String> {
 impl Runnable for AstarArgs {
     const NAME: &'static str = "astar";
     type Answer = Path;
-    const HAS_WEIGHTS: bool = true;
+    const WEIGHTS: Weights = Weights::Used;
 
     fn edges(&self) -> Edges {
         Edges::Rows

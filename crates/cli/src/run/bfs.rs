@@ -10,7 +10,7 @@ use tegula_algorithms::bfs::{Bfs, Reached};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
 use tegula_store::{Cancel, VertexId};
 
-use super::{Answer, CHUNK, Edges, Runnable, find_vertex, with_order_streamed};
+use super::{Answer, CHUNK, Edges, Runnable, Weights, find_vertex, with_order_streamed};
 use crate::errors::Result;
 use crate::output::{Columns, GroupSize, NO_RANK, find_ids};
 use crate::report::{self, Facts, Grid};
@@ -29,6 +29,7 @@ pub struct BfsArgs {
 impl Runnable for BfsArgs {
     const NAME: &'static str = "bfs";
     type Answer = Levels;
+    const WEIGHTS: Weights = Weights::Irrelevant;
 
     fn edges(&self) -> Edges {
         Edges::Either { rows_size: tegula_engine::rows_size::<Bfs> }

@@ -11,7 +11,7 @@ use tegula_algorithms::conductance::{self, Conductances, NO_SET};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
 use tegula_store::{At, Cancel};
 
-use super::{Answer, Edges, Runnable, id_lines};
+use super::{Answer, Edges, Runnable, Weights, id_lines};
 use crate::errors::Result;
 use crate::output::{RowWriter, Table, write_arrays};
 use crate::report::{self, Facts, Grid};
@@ -28,6 +28,7 @@ pub struct ConductanceArgs {
 impl Runnable for ConductanceArgs {
     const NAME: &'static str = "conductance";
     type Answer = Sets;
+    const WEIGHTS: Weights = Weights::Ignored { instead: "it counts edges" };
 
     fn edges(&self) -> Edges {
         Edges::Rows

@@ -5,7 +5,7 @@ use tegula_engine::{Error, Estimate, Graph, PROCESS_OVERHEAD};
 use tegula_store::rows::RowsConfig;
 
 use super::options::RunArgs;
-use super::{Edges, Runnable};
+use super::{Edges, Runnable, Weights};
 use crate::errors::Result;
 use crate::json;
 use crate::report::{self, Facts};
@@ -48,7 +48,7 @@ impl Needs {
     ) -> Result<Needs> {
         let mut estimate = algorithm.estimate(graph, threads)?;
         let builds_rows = needs_rows && graph.manifest().rows.is_none();
-        let has_weights = R::HAS_WEIGHTS && graph.is_weighted();
+        let has_weights = R::WEIGHTS == Weights::Used && graph.is_weighted();
         let layout = match algorithm.edges() {
             Edges::Tiles { .. } => "tiles",
             Edges::Rows => {

@@ -11,7 +11,7 @@ use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
 use tegula_store::{Cancel, VertexId};
 
 use super::top::{Name, greatest};
-use super::{Answer, CHUNK, Edges, Runnable, with_order_streamed};
+use super::{Answer, CHUNK, Edges, Runnable, Weights, with_order_streamed};
 use crate::errors::Result;
 use crate::output::Columns;
 use crate::report::{self, Facts, Grid};
@@ -27,6 +27,7 @@ pub struct MisArgs {
 impl Runnable for MisArgs {
     const NAME: &'static str = "mis";
     type Answer = Members;
+    const WEIGHTS: Weights = Weights::Irrelevant;
 
     fn edges(&self) -> Edges {
         Edges::Rows

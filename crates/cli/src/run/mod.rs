@@ -109,8 +109,8 @@ trait Runnable {
     const NAME: &'static str;
     /// What it finds.
     type Answer: Answer;
-    /// Whether it looks at weights, and takes 1 for every one where the graph has none.
-    const HAS_WEIGHTS: bool = false;
+    /// What it makes of the weights of edges.
+    const WEIGHTS: Weights;
 
     /// Refuses options that make no sense together.
     fn check(&self) -> Result<()> {
@@ -137,6 +137,17 @@ trait Runnable {
     /// Runs it.
     fn run(&self, graph: &Graph, options: &RunOptions<'_>)
     -> Result<(Self::Answer, RunStatistics)>;
+}
+
+/// What an algorithm makes of the weights of edges.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Weights {
+    /// It looks at them, and takes 1 for every one where the graph has none.
+    Used,
+    /// It passes them over, which not everybody expects: what it does instead.
+    Ignored { instead: &'static str },
+    /// It has no use for them, as everybody expects.
+    Irrelevant,
 }
 
 /// Where the edges of an algorithm can come from.
@@ -190,6 +201,11 @@ trait Answer: Table {
 
     /// The list that `--top` asks for.
     fn list(summary: &Self::Summary) -> Grid;
+
+    /// What is less than was asked for, although the run was done.
+    fn warning(&self) -> Option<String> {
+        None
+    }
 }
 
 fn execute<R: Runnable + Args>(run: &Run<R>, session: &Session) -> Result<()> {
@@ -317,12 +333,14 @@ impl Done<'_> {
     fn report<R: Runnable>(self, answer: &R::Answer, session: &Session) -> Result<()> {
         let top = self.args.top.unwrap_or(if session.json { TOP_DEFAULT } else { 0 });
         let summary = answer.summary(self.graph, top, &session.cancel)?;
+        let warnings = self.warnings::<R>(answer);
+        warnings.iter().for_each(|warning| session.warn(warning));
         if session.json {
-            return session.print_json(&self.to_json(R::NAME, &summary));
+            return session.print_json(&self.to_json(R::NAME, warnings, &summary));
         }
         if session.has_notes() {
             let mut facts = self.facts();
-            if R::HAS_WEIGHTS && !self.graph.is_weighted() {
+            if R::WEIGHTS == Weights::Used && !self.graph.is_weighted() {
                 facts.add("weights", "1 for every edge, as the graph has none");
             }
             R::Answer::facts(&summary, &mut facts);
@@ -334,7 +352,22 @@ impl Done<'_> {
         Ok(())
     }
 
-    fn to_json<'s, S>(&self, algorithm: &'static str, summary: &'s S) -> json::Run<'s, S> {
+    fn warnings<R: Runnable>(&self, answer: &R::Answer) -> Vec<String> {
+        let weights = match R::WEIGHTS {
+            Weights::Ignored { instead } if self.graph.is_weighted() => {
+                Some(format!("{} passes over the weights of the graph: {instead}", R::NAME))
+            }
+            Weights::Ignored { .. } | Weights::Used | Weights::Irrelevant => None,
+        };
+        weights.into_iter().chain(answer.warning()).collect()
+    }
+
+    fn to_json<'s, S>(
+        &self,
+        algorithm: &'static str,
+        warnings: Vec<String>,
+        summary: &'s S,
+    ) -> json::Run<'s, S> {
         let statistics = &self.statistics;
         json::Run {
             schema: "tegula.run.v1",
@@ -353,6 +386,7 @@ impl Done<'_> {
             memory_bytes: self.args.reading.budget.bytes(),
             threads: self.args.threads.count(),
             output: self.target.as_ref().map(|target| target.path().display().to_string()),
+            warnings,
             summary,
         }
     }

@@ -13,7 +13,7 @@ use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
 use tegula_store::Cancel;
 
 use super::top::{Name, TotalOrder};
-use super::{Answer, CHUNK, Edges, Runnable, with_order_streamed};
+use super::{Answer, CHUNK, Edges, Runnable, Weights, with_order_streamed};
 use crate::errors::Result;
 use crate::output::{GroupSize, RowWriter, Table, find_ids, id_type, write_arrays};
 use crate::report::{self, Facts, Grid};
@@ -25,7 +25,7 @@ pub struct MstArgs {}
 impl Runnable for MstArgs {
     const NAME: &'static str = "mst";
     type Answer = Forest;
-    const HAS_WEIGHTS: bool = true;
+    const WEIGHTS: Weights = Weights::Used;
 
     fn edges(&self) -> Edges {
         Edges::Rows

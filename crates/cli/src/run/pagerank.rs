@@ -12,7 +12,7 @@ use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
 use tegula_store::{Cancel, VertexId};
 
 use super::top::{Name, TotalOrder, greatest};
-use super::{Answer, CHUNK, Edges, Runnable, id_lines, seeds};
+use super::{Answer, CHUNK, Edges, Runnable, Weights, id_lines, seeds};
 use crate::errors::Result;
 use crate::output::Columns;
 use crate::report::{Facts, Grid};
@@ -27,7 +27,8 @@ pub struct PageRankArgs {
     /// Run exactly N iterations.
     #[arg(long, value_name = "N", conflicts_with_all = ["tolerance", "max_iterations"])]
     iterations: Option<u64>,
-    /// Stop when the ranks change by no more than this in an iteration (L1).
+    /// Stop when the ranks change by no more than this in an iteration (L1). If that is never so, there is a
+    /// warning.
     #[arg(long, value_name = "T", default_value_t = PageRankConfig::TOLERANCE)]
     #[arg(value_parser = not_negative)]
     tolerance: f64,
@@ -69,6 +70,8 @@ impl PageRankArgs {
 impl Runnable for PageRankArgs {
     const NAME: &'static str = "pagerank";
     type Answer = Ranks;
+    const WEIGHTS: Weights =
+        Weights::Ignored { instead: "all edges of a vertex are equally likely" };
 
     fn edges(&self) -> Edges {
         Edges::Tiles {
@@ -108,8 +111,12 @@ impl Runnable for PageRankArgs {
             }
         };
         let outcome = tegula_engine::run(graph, program, options)?;
-        let change = outcome.program.change();
-        Ok((Ranks { ranks: outcome.states, change }, outcome.statistics))
+        let ranks = Ranks {
+            ranks: outcome.states,
+            change: outcome.program.change(),
+            converged: outcome.program.has_converged(),
+        };
+        Ok((ranks, outcome.statistics))
     }
 }
 
@@ -117,6 +124,7 @@ impl Runnable for PageRankArgs {
 pub struct Ranks {
     ranks: Vec<f32>,
     change: f64,
+    converged: Option<bool>,
 }
 
 /// What is said of all ranks.
@@ -124,6 +132,8 @@ pub struct Ranks {
 pub struct Summary {
     /// Change of the ranks in the last iteration (L1); none without an iteration.
     change: Option<f64>,
+    /// Whether that is within the tolerance; none with `--iterations`, which asks for no tolerance.
+    converged: Option<bool>,
     /// Of all ranks: 1 but for rounding.
     sum: f64,
     /// The greatest ranks.
@@ -167,6 +177,7 @@ impl Answer for Ranks {
         }
         Ok(Summary {
             change: self.change.is_finite().then_some(self.change),
+            converged: self.converged,
             sum,
             top: top.into_iter().map(|(vertex, rank)| Ranked { vertex, rank: rank.0 }).collect(),
         })
@@ -177,6 +188,16 @@ impl Answer for Ranks {
             facts.add("last change (L1)", format!("{change:.2e}"));
         }
         facts.add("sum of ranks", format!("{:.6}", summary.sum));
+    }
+
+    fn warning(&self) -> Option<String> {
+        let change = self.change;
+        (self.converged == Some(false)).then(|| {
+            format!(
+                "the ranks have not converged: the last iteration changed them by {change:.2e} (L1), \
+                 more than --tolerance; --max-iterations allows for more"
+            )
+        })
     }
 
     fn list(summary: &Summary) -> Grid {

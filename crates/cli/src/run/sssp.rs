@@ -11,7 +11,7 @@ use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
 use tegula_store::{Cancel, VertexId};
 
 use super::top::{Name, greatest};
-use super::{Answer, CHUNK, Edges, Runnable, find_vertex};
+use super::{Answer, CHUNK, Edges, Runnable, Weights, find_vertex};
 use crate::errors::{Failure, Result};
 use crate::output::Columns;
 use crate::report::{self, Facts, Grid};
@@ -51,7 +51,7 @@ fn width(text: &str) -> std::result::Result<f64, String> {
 impl Runnable for SsspArgs {
     const NAME: &'static str = "sssp";
     type Answer = Distances;
-    const HAS_WEIGHTS: bool = true;
+    const WEIGHTS: Weights = Weights::Used;
 
     fn check(&self) -> Result<()> {
         if self.method == How::Dijkstra && self.delta.is_some() {

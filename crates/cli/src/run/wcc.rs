@@ -12,7 +12,7 @@ use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
 use tegula_store::{Cancel, Error, VertexId};
 
 use super::top::Name;
-use super::{Answer, CHUNK, Edges, Runnable, has_order, with_order_streamed};
+use super::{Answer, CHUNK, Edges, Runnable, Weights, has_order, with_order_streamed};
 use crate::errors::Result;
 use crate::output::{Columns, GroupSize, find_ids};
 use crate::report::{self, Facts, Grid};
@@ -50,6 +50,7 @@ impl WccArgs {
 impl Runnable for WccArgs {
     const NAME: &'static str = "wcc";
     type Answer = Components;
+    const WEIGHTS: Weights = Weights::Irrelevant;
 
     fn edges(&self) -> Edges {
         match self.method {

@@ -24,7 +24,7 @@
 use std::fs;
 use std::path::Path;
 
-use tegula_testkit::{EdgeList, bfs, sssp, verify_pagerank, wcc};
+use tegula_testkit::{EdgeList, bfs, match_pagerank, sssp, wcc};
 
 use crate::shop::{Shop, column, numbers, numbers_with_gaps};
 
@@ -220,7 +220,7 @@ fn dense_graphs_of_every_format_have_the_answers_of_the_oracles() {
         let shop = shop_with(format, "dense", "dense.txt");
         let graph = edges_of(&shop);
         let ranks = shop.tegula("run pagerank g.tegula --iterations 10").done().out;
-        verify_pagerank(&graph, 0.85, 10, &numbers(&ranks, "rank")).unwrap();
+        match_pagerank(&graph, 0.85, 10, &numbers(&ranks, "rank")).unwrap();
         for executor in ["scan", "seek"] {
             let words = format!("run bfs g.tegula --source 509 --executor {executor}");
             let hops = shop.tegula(&words).done().out;

@@ -1,7 +1,7 @@
 //! Algorithms against oracles, and what does not change their results.
 
 use tegula_testkit::{
-    EdgeList, bfs, small_graphs, verify_bfs, verify_pagerank, verify_personalized_pagerank,
+    EdgeList, bfs, match_pagerank, match_personalized_pagerank, small_graphs, verify_bfs,
     verify_wcc, wcc,
 };
 
@@ -13,7 +13,7 @@ fn every_small_graph_has_the_oracles_answers() {
     for (name, graph) in small_graphs(11) {
         shop.import(&graph, "");
         let ranks = shop.tegula("run pagerank g.tegula --iterations 12").done().out;
-        verify_pagerank(&graph, 0.85, 12, &numbers(&ranks, "rank")).expect(name);
+        match_pagerank(&graph, 0.85, 12, &numbers(&ranks, "rank")).expect(name);
         let components = shop.tegula("run wcc g.tegula").done().out;
         verify_wcc(&graph, &numbers(&components, "component")).expect(name);
         let Some(&source) = graph.vertices().last() else { continue };
@@ -150,6 +150,70 @@ fn pagerank_stops_as_it_is_told() {
 }
 
 #[test]
+fn ranks_that_have_not_converged_are_done_with_a_warning() {
+    let shop = Shop::new();
+    // It swings between its middle and its leaves for long.
+    shop.import(&EdgeList::new((1..500).map(|leaf| (0, leaf)).collect()), "--undirected");
+    let converged = |options: &str| {
+        let said = shop.tegula(&format!("run pagerank g.tegula --json {options}")).done();
+        let report = said.json();
+        let warnings = report["warnings"].as_array().unwrap().len();
+        assert_eq!(said.err.contains("warning: the ranks have not converged"), warnings == 1);
+        (report["summary"]["converged"].as_bool(), warnings)
+    };
+    assert_eq!(converged(""), (Some(true), 0));
+    assert_eq!(converged("--tolerance 1e-8 --max-iterations 200"), (Some(true), 0));
+    assert_eq!(converged("--max-iterations 20"), (Some(false), 1));
+    assert_eq!(converged("--max-iterations 0"), (Some(false), 1));
+    // Who asks for iterations asks for no tolerance.
+    assert_eq!(converged("--iterations 20"), (None, 0));
+    let said = shop.tegula("run pagerank g.tegula --max-iterations 20 --quiet --top 1").done();
+    assert!(said.err.starts_with("warning: ") && said.err.contains("--max-iterations"));
+    shop.import(&EdgeList::default(), "");
+    assert_eq!(converged(""), (Some(true), 0));
+}
+
+#[test]
+fn weights_that_are_passed_over_are_spoken_of() {
+    let shop = Shop::new();
+    shop.write("g.wel", "1 2 0.5\n2 3 0.25\n3 1 4\n");
+    shop.write("sets.txt", "1 1\n2 2\n");
+    for (options, is_weighted) in [("--undirected --weighted", true), ("--undirected", false)] {
+        shop.tegula(&format!("import g.wel -o g.tegula --force {options}")).done();
+        for (algorithm, expects_weights) in [
+            ("pagerank g.tegula", true),
+            ("conductance g.tegula --sets sets.txt", true),
+            ("sssp g.tegula --source 1", false),
+            ("astar g.tegula --source 1 --target 2", false),
+            ("mst g.tegula", false),
+            ("bfs g.tegula --source 1", false),
+            ("wcc g.tegula", false),
+            ("mis g.tegula", false),
+        ] {
+            let said = shop.tegula(&format!("run {algorithm} --json")).done();
+            let warnings = said.json()["warnings"].as_array().unwrap().len();
+            assert_eq!(warnings == 1, is_weighted && expects_weights, "{algorithm} {options}");
+            let words = " passes over the weights of the graph";
+            assert_eq!(said.err.contains(words), warnings == 1, "{}", said.err);
+        }
+    }
+}
+
+#[test]
+fn whoever_stands_on_a_dead_end_jumps_to_a_seed() {
+    let shop = Shop::new();
+    shop.import(&EdgeList::new(vec![(1, 2), (3, 4), (4, 3)]), "");
+    shop.write("seeds.txt", "1\n");
+    let words = "run pagerank g.tegula --personalize seeds.txt --tolerance 1e-9 \
+                 --max-iterations 1000";
+    let ranks: Vec<(u64, f64)> = numbers(&shop.tegula(words).done().out, "rank");
+    // r1 = 0.15 + 0.85 r2, r2 = 0.85 r1: all who jump go to 1, and nobody to 3 and 4.
+    for ((vertex, rank), expected) in ranks.into_iter().zip([1.0 / 1.85, 0.85 / 1.85, 0.0, 0.0]) {
+        assert!((rank - expected).abs() < 1e-6, "{vertex}: {rank}, not {expected}");
+    }
+}
+
+#[test]
 fn seeds_pull_the_ranks_towards_them() {
     let shop = Shop::new();
     for (name, graph) in small_graphs(11) {
@@ -159,7 +223,7 @@ fn seeds_pull_the_ranks_towards_them() {
         let words = "run pagerank g.tegula --iterations 12 --personalize seeds.txt";
         let ranks = shop.tegula(words).done().out;
         let seeds = [(seed, 0.5), (graph.edges[0].0, 1.0)];
-        verify_personalized_pagerank(&graph, 0.85, 12, &seeds, &numbers(&ranks, "rank"))
+        match_personalized_pagerank(&graph, 0.85, 12, &seeds, &numbers(&ranks, "rank"))
             .expect(name);
     }
     shop.write("g.csv", "src,dst\nann,bob\nbob,007\n");

@@ -25,11 +25,13 @@ use tegula_store::rows::RowReader;
 use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 use tegula_store::{Result, VertexId, huge, lock};
 
+use crate::accumulators::Accumulators;
 use crate::active::ActiveSet;
 use crate::instructions::Instructions;
 use crate::job::{Job, RunningScan};
 use crate::process::{Frontier, Process};
 use crate::program::{Activity, Next, Program};
+use crate::tile_cache::waiting_targets_max;
 use crate::workers::Workers;
 use scan::{ProgramScan, ScanOutcome};
 use seek::Seeker;
@@ -73,14 +75,13 @@ impl<'g, P: Program> Supersteps<'g, P> {
         let degree = if P::NEEDS_DEGREE { 4 } else { 0 };
         let per_vertex = (size_of::<P::State>() + size_of::<P::Message>() + degree) as u64;
         let widest = graph.batches().iter().map(|batch| 1u64 << batch.log2).max().unwrap_or(0);
-        let scratch = widest.max(WINDOW_SIZE as u64) * size_of::<P::Message>() as u64;
+        let scratch = Accumulators::<P>::size(widest);
         // Parts of one batch wait for each other with their accumulators.
-        let waiting = 4 * scratch * threads as u64;
+        let waiting = waiting_targets_max(graph) * size_of::<P::Accumulator>() as u64;
         let sets = if P::SETTLES { 3 } else { 2 };
         vertices * per_vertex
             + sets * ActiveSet::size(vertices)
-            + scratch * threads as u64
-            + waiting
+            + (scratch + waiting) * threads as u64
     }
 
     /// Bytes that it takes beside those to run along rows.

@@ -155,7 +155,8 @@ impl<P: Program> Pulling<'_, P> {
         let local = vertex.index() - window.first;
         let degree = if P::NEEDS_DEGREE { self.degrees[vertex.index()] } else { 0 };
         let state = &mut window.states[local];
-        let activity = self.program.apply(vertex, degree, state, message, &mut window.aggregate);
+        let activity =
+            self.program.apply(vertex, degree, state, message.into(), &mut window.aggregate);
         let is_settled = self.program.is_settled(state);
         window.open -= u32::from(is_settled);
         window.settled[local / 64] |= u64::from(is_settled) << (local % 64);

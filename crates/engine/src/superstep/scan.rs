@@ -8,6 +8,7 @@ use tegula_store::graph::{Graph, TileEntry};
 use tegula_store::tiles::{BATCH_LOG2_MAX, Batch, Tile, TileSummary, WINDOW_LOG2, WINDOW_SIZE};
 
 use super::Supersteps;
+use crate::accumulators::Accumulators;
 use crate::active::ActiveSet;
 use crate::instructions::Instructions;
 use crate::job::RunningScan;
@@ -27,7 +28,7 @@ struct BatchWork<'s, P: Program> {
     /// Bits of those that are settled; nothing in a program that settles none.
     settled_bits: &'s mut [u64],
     /// Accumulators of the parts that are done, by number, until all are.
-    parts: Vec<(usize, Vec<P::Message>)>,
+    parts: Vec<(usize, Vec<P::Accumulator>)>,
     aggregate: Option<P::Aggregate>,
     /// How many targets of each window were settled in this iteration.
     settled: [u32; BATCH_WINDOWS],
@@ -123,14 +124,14 @@ impl<P: Program> ScanJob for ProgramScan<'_, P> {
     }
 
     fn worker(&self) -> Box<dyn ScanWorker + '_> {
-        Box::new(ProgramWorker { scan: self, accumulators: Vec::new(), batch: None })
+        Box::new(ProgramWorker { scan: self, accumulators: Accumulators::new(), batch: None })
     }
 }
 
 /// One worker of a program: its accumulators cover the windows of a batch.
 struct ProgramWorker<'w, 's, P: Program> {
     scan: &'w ProgramScan<'s, P>,
-    accumulators: Vec<P::Message>,
+    accumulators: Accumulators<P>,
     batch: Option<Batch>,
 }
 
@@ -147,12 +148,7 @@ impl<P: Program> ScanWorker for ProgramWorker<'_, '_, P> {
     fn begin_part(&mut self, part: &Part) {
         let batch = self.scan.graph.batches()[part.batch];
         let range = self.range(&batch);
-        let size = range.end.next_multiple_of(WINDOW_SIZE);
-        let identity = self.scan.program.identity();
-        if self.accumulators.len() < size {
-            self.accumulators.resize(size, identity);
-        }
-        self.accumulators[range].fill(identity);
+        self.accumulators.begin(self.scan.program, range);
         self.batch = Some(batch);
     }
 
@@ -164,20 +160,21 @@ impl<P: Program> ScanWorker for ProgramWorker<'_, '_, P> {
     ) -> Result<(), String> {
         let first = self.batch.map_or(0, |batch| batch.target_first >> WINDOW_LOG2);
         let window = ((entry.summary.target_first >> WINDOW_LOG2) - first) as usize;
-        let (windows, _) = self.accumulators.as_chunks_mut::<WINDOW_SIZE>();
         self.scan.instructions.run(KernelInput {
             program: self.scan.program,
             tile,
             weights,
             messages: self.scan.messages,
-            accumulators: &mut windows[window],
-        })
+            accumulators: self.accumulators.window(window),
+        })?;
+        self.accumulators.spill_when_due(self.scan.program, window);
+        Ok(())
     }
 
     fn end_part(&mut self, part: &Part) {
         let Some(batch) = self.batch.take() else { return };
         let range = self.range(&batch);
-        let accumulators = &mut self.accumulators[range];
+        let accumulators = self.accumulators.finish(self.scan.program, range);
         let work = &self.scan.batches[part.batch];
         let mut work = work.lock().unwrap_or_else(PoisonError::into_inner);
         if part.count > 1 {
@@ -191,7 +188,7 @@ impl<P: Program> ScanWorker for ProgramWorker<'_, '_, P> {
             accumulators.copy_from_slice(&parts[0].1);
             for (_, other) in &parts[1..] {
                 for (into, from) in accumulators.iter_mut().zip(other) {
-                    *into = self.scan.program.reduce(*into, *from);
+                    *into = self.scan.program.accumulate(*into, *from);
                 }
             }
         }
@@ -203,7 +200,7 @@ impl<P: Program> ScanWorker for ProgramWorker<'_, '_, P> {
 fn apply<P: Program>(
     scan: &ProgramScan<'_, P>,
     work: &mut BatchWork<'_, P>,
-    accumulators: &[P::Message],
+    accumulators: &[P::Accumulator],
 ) {
     let first = work.targets.start as usize;
     let mut aggregate = P::Aggregate::default();

@@ -358,7 +358,7 @@ impl<P: Program> Reached<'_, P> {
             let reduced = std::mem::replace(&mut messages[local], program.identity());
             let state = &mut states[local];
             let was_open = !program.is_settled(state);
-            let activity = program.apply(vertex, degree, state, reduced, aggregate);
+            let activity = program.apply(vertex, degree, state, reduced.into(), aggregate);
             let is_newly_settled = was_open && program.is_settled(state);
             open_targets[local >> WINDOW_LOG2] -= u32::from(is_newly_settled);
             if P::SETTLES {
