@@ -1,7 +1,7 @@
 //! What lasts as long as the process: the interrupt switch, the progress bars, and the one place
 //! where anything is printed.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
@@ -93,8 +93,11 @@ impl Session {
     /// # Errors
     /// Those of standard output.
     pub fn print_json(&self, object: &impl Serialize) -> Result<()> {
-        let text = serde_json::to_string(object).map_err(io::Error::other);
-        self.print(&text.map_err(Failure::stdout)?)
+        // Written as it is made: a summary may name every vertex.
+        let mut out = BufWriter::new(io::stdout().lock());
+        let written = serde_json::to_writer(&mut out, object).map_err(io::Error::from);
+        let ended = written.and_then(|()| writeln!(out)).and_then(|()| out.flush());
+        ended.map_err(Failure::stdout)
     }
 
     /// Says why the command failed; a closed pipe needs no words.

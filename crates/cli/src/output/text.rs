@@ -97,10 +97,12 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// A string, in quotes where it could be mistaken for something else (RFC 4180).
+/// A string, in quotes where it could be mistaken for something else (RFC 4180): also where it would be
+/// read as a comment, or without the blanks around it.
 fn append_string(string: &str, separator: u8, out: &mut Vec<u8>) {
     let is_special = |byte: u8| byte == separator || matches!(byte, b'"' | b'\n' | b'\r');
-    if !string.bytes().any(is_special) && !string.is_empty() {
+    let is_bare = string.trim_ascii() == string && !string.starts_with(['#', '%']);
+    if is_bare && !string.bytes().any(is_special) && !string.is_empty() {
         out.extend_from_slice(string.as_bytes());
         return;
     }

@@ -32,10 +32,11 @@ impl Needs {
     pub fn of<R: Runnable>(
         algorithm: &R,
         graph: &Graph,
+        files: &R::Files,
         threads: usize,
         needs_rows: bool,
     ) -> Result<Needs> {
-        let mut estimate = algorithm.estimate(graph, threads)?;
+        let mut estimate = algorithm.estimate(graph, files, threads)?;
         let builds_rows = needs_rows && graph.manifest().rows.is_none();
         let edges = algorithm.edges();
         match edges {

@@ -27,12 +27,13 @@ pub struct MisArgs {
 impl Runnable for MisArgs {
     const NAME: &'static str = "mis";
     type Answer = Members;
+    type Files = ();
 
     fn edges(&self) -> Edges {
         Edges::Rows
     }
 
-    fn estimate(&self, graph: &Graph, _threads: usize) -> Result<Estimate> {
+    fn estimate(&self, graph: &Graph, _files: &(), _threads: usize) -> Result<Estimate> {
         with_order_streamed(mis::estimate(graph)?, graph)
     }
 
@@ -40,7 +41,12 @@ impl Runnable for MisArgs {
         Ok(mis::check(graph)?)
     }
 
-    fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Members, RunStatistics)> {
+    fn run(
+        &self,
+        graph: &Graph,
+        _files: (),
+        options: &RunOptions<'_>,
+    ) -> Result<(Members, RunStatistics)> {
         let found = mis::run(graph, MisConfig { seed: self.seed }, options)?;
         Ok((Members(found.members), found.statistics))
     }

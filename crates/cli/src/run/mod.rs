@@ -5,12 +5,13 @@ mod bfs;
 mod conductance;
 mod coordinates;
 mod estimate;
-mod id_lines;
 mod mis;
 mod mst;
 mod options;
 mod pagerank;
 mod seeds;
+mod sets;
+mod side_table;
 mod sssp;
 mod top;
 mod wcc;
@@ -107,6 +108,8 @@ trait Runnable {
     const NAME: &'static str;
     /// What it finds.
     type Answer: Answer;
+    /// What it is told by files that its options name.
+    type Files: SideFiles;
     /// Whether it looks at weights, and takes 1 for every one where the graph has none.
     const HAS_WEIGHTS: bool = false;
 
@@ -118,8 +121,13 @@ trait Runnable {
     /// Where its edges can come from.
     fn edges(&self) -> Edges;
 
-    /// Refuses what it has no answer for: a graph, a vertex or a file that an option names. It is asked
-    /// before anything that takes long.
+    /// Reads the files that its options name, once: one may be a pipe.
+    fn read_files(&self, _graph: &Graph, _options: &RunOptions<'_>) -> Result<Self::Files> {
+        Ok(Self::Files::default())
+    }
+
+    /// Refuses what it has no answer for: a graph, or a vertex that an option names. It is asked before
+    /// anything that takes long.
     fn check_input(&self, _graph: &Graph, _options: &RunOptions<'_>) -> Result<()> {
         Ok(())
     }
@@ -129,12 +137,29 @@ trait Runnable {
         None
     }
 
-    /// What it needs of memory.
-    fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate>;
+    /// What it needs of memory, its files included.
+    fn estimate(&self, graph: &Graph, files: &Self::Files, threads: usize) -> Result<Estimate>;
 
     /// Runs it.
-    fn run(&self, graph: &Graph, options: &RunOptions<'_>)
-    -> Result<(Self::Answer, RunStatistics)>;
+    fn run(
+        &self,
+        graph: &Graph,
+        files: Self::Files,
+        options: &RunOptions<'_>,
+    ) -> Result<(Self::Answer, RunStatistics)>;
+}
+
+/// What was read of the files that options name.
+trait SideFiles: Default {
+    /// Bytes that it holds.
+    fn size(&self) -> u64;
+}
+
+/// No option names a file.
+impl SideFiles for () {
+    fn size(&self) -> u64 {
+        0
+    }
 }
 
 /// Where the edges of an algorithm can come from.
@@ -202,7 +227,6 @@ fn execute<R: Runnable + Args>(run: &Run<R>, session: &Session) -> Result<()> {
     if let Some(target) = &target {
         target.check_ids(&output::id_type(&graph))?;
     }
-    let needs = Needs::of(algorithm, &graph, threads, needs_rows)?;
     let progress = WithTotal { progress: session.progress(), iterations: algorithm.iterations() };
     let options = RunOptions {
         memory: args.reading.budget.bytes(),
@@ -214,6 +238,8 @@ fn execute<R: Runnable + Args>(run: &Run<R>, session: &Session) -> Result<()> {
         cancel: session.cancel.clone(),
         progress: &progress,
     };
+    let files = algorithm.read_files(&graph, &options)?;
+    let needs = Needs::of(algorithm, &graph, &files, threads, needs_rows)?;
     let has_room = needs.check("the run", options.memory);
     if has_room.is_ok() && (args.estimate || needs.builds_rows) {
         // What this reads is part of the estimate.
@@ -224,11 +250,11 @@ fn execute<R: Runnable + Args>(run: &Run<R>, session: &Session) -> Result<()> {
     }
     has_room?;
     if needs.builds_rows {
-        graph = args.build_rows(graph, edges.can_scan(), session)?;
+        graph = args.build_rows(graph, edges.can_scan(), files.size(), session)?;
     }
     let open = opened.elapsed();
     let started = Instant::now();
-    let (answer, statistics) = algorithm.run(&graph, &options)?;
+    let (answer, statistics) = algorithm.run(&graph, files, &options)?;
     let run = started.elapsed();
     // The table needs memory of its own, and no tiles.
     graph.reader().pool().trim();

@@ -69,15 +69,21 @@ impl RunArgs {
         self.output.as_deref().map(|path| Target::of(path, self.force)).transpose()
     }
 
-    /// The graph with the layout `rows`, which is built. Whether the algorithm could do without is for the
-    /// user to know where that fails.
+    /// The graph with the layout `rows`, which is built while `files_size` bytes of files are held. Whether
+    /// the algorithm could do without is for the user to know where that fails.
     ///
     /// # Errors
     /// Those of building; [`tegula_store::Error::OverBudget`]; [`Failure::RowsNotAdded`].
-    pub fn build_rows(&self, graph: Graph, can_scan: bool, session: &Session) -> Result<Graph> {
+    pub fn build_rows(
+        &self,
+        graph: Graph,
+        can_scan: bool,
+        files_size: u64,
+        session: &Session,
+    ) -> Result<Graph> {
         session.note("The graph has no rows yet; they are built once.");
         let budget = self.reading.budget.bytes();
-        let held = PROCESS_OVERHEAD + budget / 4;
+        let held = PROCESS_OVERHEAD + budget / 4 + files_size;
         let config = RowsConfig {
             encoding: RowEncoding::default(),
             memory: budget.saturating_sub(held),

@@ -16,4 +16,5 @@ mod results;
 mod rows;
 mod run;
 mod shop;
+mod side_tables;
 mod traversals;
