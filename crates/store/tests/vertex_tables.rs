@@ -150,6 +150,17 @@ fn coordinates_of_dimacs_are_a_table_too() {
 }
 
 #[test]
+fn a_window_that_takes_much_memory_is_refused() {
+    let folder = folder();
+    let mut out = zstd::Encoder::new(Vec::new(), 1).expect("memory takes it");
+    out.window_log(27).expect("a window that zstd has");
+    std::io::Write::write_all(&mut out, b"ann,1\n").expect("memory takes it");
+    let path = put(&folder, "long.csv.zst", &out.finish().expect("memory takes it"));
+    let error = read(&path, &SETS).expect_err("128 MiB").to_string();
+    assert!(error.contains("takes too much memory") && error.contains("--long"), "{error}");
+}
+
+#[test]
 fn a_row_that_makes_no_sense_is_refused_with_its_line() {
     let folder = folder();
     let long = format!("ann,{}\n", "x".repeat(3 << 20));

@@ -60,9 +60,8 @@ impl NamedSets {
 
     /// Whether every name is an integer, as one is written.
     pub fn are_integers(&self) -> bool {
-        // Integers come first.
+        // Other names come after integers.
         self.order.last().is_none_or(|&last| integer(self.name(last)).is_some())
-            && self.order.iter().all(|&set| integer(self.name(set)).is_some())
     }
 
     /// Bytes of the names and their order.

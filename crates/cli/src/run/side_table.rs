@@ -152,8 +152,8 @@ struct Block {
 /// A row, as places in the text of its block.
 struct BlockRow {
     at: At,
-    id: Range<u32>,
-    values: [Option<Range<u32>>; VALUES_MAX],
+    id: Range<usize>,
+    values: [Option<Range<usize>>; VALUES_MAX],
 }
 
 impl Block {
@@ -161,14 +161,14 @@ impl Block {
         self.text.len() as u64 + ROW_SIZE * self.rows.len() as u64
     }
 
-    fn get(&self, place: &Range<u32>) -> &str {
-        &self.text[place.start as usize..place.end as usize]
+    fn get(&self, place: &Range<usize>) -> &str {
+        &self.text[place.clone()]
     }
 
-    fn push_text(&mut self, text: &str) -> Range<u32> {
-        let start = self.text.len() as u32;
+    fn push_text(&mut self, text: &str) -> Range<usize> {
+        let start = self.text.len();
         self.text.push_str(text);
-        start..self.text.len() as u32
+        start..self.text.len()
     }
 }
 
@@ -187,6 +187,9 @@ impl<R: Rows> Reading<'_, R> {
 
     /// Looks up the rows of the block, hands them on, and is ready for the next block then.
     fn flush(&mut self) -> Result<()> {
+        if self.block.rows.is_empty() {
+            return Ok(());
+        }
         let mut block = std::mem::take(&mut self.block);
         let names: Vec<&str> = block.rows.iter().map(|row| block.get(&row.id)).collect();
         let found = self.ids.find_all(&names)?;

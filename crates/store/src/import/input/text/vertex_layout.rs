@@ -121,8 +121,10 @@ impl Head<'_> {
         let lines = [first, second].into_iter().flatten();
         let found = lines.filter_map(|line| {
             let separates = |separator: &Separator| {
-                let names = self.names(line, *separator).unwrap_or_default();
-                let has_value = names.get(1).is_some_and(|value| !value.is_empty());
+                // A fault of its quotes is found again when the line is read.
+                let has_value = self
+                    .names(line, *separator)
+                    .map_or(true, |names| names.get(1).is_some_and(|value| !value.is_empty()));
                 has_value && !(may_be_name && *separator == Blanks)
             };
             let mut separators = candidates.into_iter().filter(separates);
@@ -177,17 +179,13 @@ impl Head<'_> {
         }
     }
 
-    /// Whether the first line that is no comment of DIMACS is of DIMACS.
+    /// Whether the first line that does not begin with `c` is of DIMACS.
     fn is_dimacs(&self, start: usize) -> bool {
-        let first = lines(self.bytes, start).map(|line| {
+        let mut words = lines(self.bytes, start).map(|line| {
             let words = self.bytes[line.place].split(u8::is_ascii_whitespace);
             words.filter(|word| !word.is_empty()).take(6).collect::<Vec<_>>()
         });
-        let mut telling =
-            first.skip_while(|words| words.first() == Some(&&b"c"[..]) && words.len() != 3);
-        match telling.next().as_deref() {
-            Some([b"p", b"aux", b"sp", b"co", _] | [b"v", _, _, _]) => true,
-            Some(_) | None => false,
-        }
+        let telling = words.find(|words| words.first() != Some(&&b"c"[..]));
+        matches!(telling.as_deref(), Some([b"p", b"aux", b"sp", b"co", _] | [b"v", _, _, _]))
     }
 }
