@@ -50,8 +50,7 @@ fn sets_of(vertices: &[u64]) -> Vec<(u64, u64)> {
 /// Sets of some vertices, which are given by original ids.
 fn memberships(graph: &Graph, sets: &[(u64, u64)]) -> Memberships {
     let originals = original_of(graph);
-    let mut dense_of = HashMap::new();
-    originals.iter().zip(0..).for_each(|(&id, dense)| drop(dense_of.insert(id, VertexId(dense))));
+    let dense_of: HashMap<u64, VertexId> = originals.into_iter().zip((0..).map(VertexId)).collect();
     let members =
         sets.iter().map(|&(id, set)| Membership { vertex: dense_of[&id], set: set as u32 });
     Memberships::new(graph.vertex_count(), SETS, members.collect()).unwrap()

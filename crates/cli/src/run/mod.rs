@@ -228,8 +228,11 @@ fn execute<R: Runnable + Args>(run: &Run<R>, session: &Session) -> Result<()> {
         target.check_ids(&output::id_type(&graph))?;
     }
     let progress = WithTotal { progress: session.progress(), iterations: algorithm.iterations() };
-    let options = RunOptions {
-        memory: args.reading.budget.bytes(),
+    let budget = args.reading.budget.bytes();
+    // An estimate tells what is needed beyond the budget, too.
+    let reading = if args.estimate { budget.max(tegula_store::default_memory()) } else { budget };
+    let mut options = RunOptions {
+        memory: reading,
         threads,
         executor: args.executor(),
         rows: None,
@@ -239,6 +242,7 @@ fn execute<R: Runnable + Args>(run: &Run<R>, session: &Session) -> Result<()> {
         progress: &progress,
     };
     let files = algorithm.read_files(&graph, &options)?;
+    options.memory = budget;
     let needs = Needs::of(algorithm, &graph, &files, threads, needs_rows)?;
     let has_room = needs.check("the run", options.memory);
     if has_room.is_ok() && (args.estimate || needs.builds_rows) {

@@ -214,9 +214,9 @@ impl<R: Rows> Reading<'_, R> {
         is_first: bool,
     ) -> Result<(), String> {
         let id = block.get(&row.id);
-        let is_integer = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit());
+        let is_integer = id.bytes().all(|byte| byte.is_ascii_digit()) && id.parse::<u64>().is_ok();
         let hint = if is_first { header_hint::<R>() } else { String::new() };
-        if !self.ids.are_strings() && !(is_integer && id.parse::<u64>().is_ok()) {
+        if !self.ids.are_strings() && !is_integer {
             let graph = self.graph.directory().display();
             return Err(format!("{graph} has no vertex `{id}`, as its ids are integers{hint}"));
         }

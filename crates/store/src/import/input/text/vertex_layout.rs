@@ -119,21 +119,26 @@ impl Head<'_> {
         let can_stand_alone = self.columns.values.iter().all(|value| !value.is_required);
         let may_be_name = is_table && can_stand_alone && !wants_integer;
         let lines = [first, second].into_iter().flatten();
-        let found = lines.filter_map(|line| {
-            let separates = |separator: &Separator| {
-                // A fault of its quotes is found again when the line is read.
-                let has_value = self
-                    .names(line, *separator)
-                    .map_or(true, |names| names.get(1).is_some_and(|value| !value.is_empty()));
-                has_value && !(may_be_name && *separator == Blanks)
-            };
-            let mut separators = candidates.into_iter().filter(separates);
+        let mut found = lines.filter_map(|line| {
+            let mut separators = candidates
+                .into_iter()
+                .filter(|separator| !(may_be_name && *separator == Blanks))
+                .filter(|separator| self.separates(line, *separator));
             let by_integer =
                 separators.clone().find(|separator| self.has_integer(line, *separator));
-            by_integer.filter(|_| wants_integer).or_else(|| separators.next())
+            let found = by_integer.filter(|_| wants_integer).or_else(|| separators.next());
+            // A fault of quotes is found again when the line is read.
+            let is_faulty = |separator: &Separator| self.names(line, *separator).is_err();
+            found.or_else(|| candidates.into_iter().find(is_faulty))
         });
         let default = if wants_integer && !is_table { Blanks } else { candidates[0] };
-        found.into_iter().next().unwrap_or(default)
+        found.next().unwrap_or(default)
+    }
+
+    /// Whether a line has several columns. Of two tabs that follow each other, the first aligns.
+    fn separates(&self, line: &Line, separator: Separator) -> bool {
+        let names = self.names(line, separator).unwrap_or_default();
+        names.get(1).is_some_and(|value| separator != Separator::Tab || !value.is_empty())
     }
 
     /// Whether a line begins with an integer.
