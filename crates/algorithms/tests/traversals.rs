@@ -10,12 +10,12 @@ use std::path::Path;
 use proptest::prelude::*;
 use support::ways::{Way, assert_modest, fail_each_read, graphs, in_memory, with_rows};
 use support::{components, import_with, open, original_of, table, threads};
-use tegula_algorithms::conductance::{self, NO_SET};
+use tegula_algorithms::conductance::{self, Membership, Memberships};
 use tegula_algorithms::mis::{self, MisConfig};
 use tegula_algorithms::mst;
 use tegula_algorithms::wcc::{self, Method, WccConfig};
 use tegula_algorithms::{Error, Result};
-use tegula_engine::Graph;
+use tegula_engine::{Graph, VertexId};
 use tegula_store::import::{ImportConfig, VertexOrder};
 use tegula_store::read::Backend;
 use tegula_store::rows::RowEncoding;
@@ -34,13 +34,26 @@ fn weighted(graph: &EdgeList, seed: u64) -> EdgeList {
     EdgeList { weights: Some(weights), ..graph.clone() }
 }
 
-/// Original ids in one of three sets, most of them.
+/// How many sets there are.
+const SETS: u32 = 4;
+
+/// Original ids in some of the sets: most in one, many in two or three, some in none.
 fn sets_of(vertices: &[u64]) -> Vec<(u64, u64)> {
     let mut random = XorShift::new(vertices.len() as u64);
+    let draws = vertices.iter().flat_map(|&vertex| [(vertex, 4), (vertex, 8), (vertex, 16)]);
     let mut sets: Vec<(u64, u64)> =
-        vertices.iter().map(|&vertex| (vertex, random.below(4))).collect();
-    sets.retain(|&(_, set)| set < 3);
+        draws.map(|(vertex, below)| (vertex, random.below(below))).collect();
+    sets.retain(|&(_, set)| set < u64::from(SETS) - 1);
     sets
+}
+
+/// Sets of some vertices, which are given by original ids.
+fn memberships(graph: &Graph, sets: &[(u64, u64)]) -> Memberships {
+    let originals = original_of(graph);
+    let dense_of: HashMap<u64, VertexId> = originals.into_iter().zip((0..).map(VertexId)).collect();
+    let members =
+        sets.iter().map(|&(id, set)| Membership { vertex: dense_of[&id], set: set as u32 });
+    Memberships::new(graph.vertex_count(), SETS, members.collect()).unwrap()
 }
 
 /// All that traversals find, in original ids.
@@ -70,14 +83,11 @@ fn run(way: &Way, directory: &Path) -> Result<Answers> {
 
 fn conductance_of(way: &Way, directory: &Path) -> Result<Vec<(u64, u64, u64, u64)>> {
     let probe = open(directory);
-    let originals = original_of(&probe);
-    let mut sorted = originals.clone();
-    sorted.sort_unstable();
-    let sets: HashMap<u64, u64> = sets_of(&sorted).into_iter().collect();
-    let set_of: Vec<u32> =
-        originals.iter().map(|id| sets.get(id).map_or(NO_SET, |&set| set as u32)).collect();
-    let (graph, options) = way.open(directory, conductance::estimate(&probe, 3))?;
-    let found = conductance::run(&graph, &set_of, 3, &options)?;
+    let mut vertices = original_of(&probe);
+    vertices.sort_unstable();
+    let members = memberships(&probe, &sets_of(&vertices));
+    let (graph, options) = way.open(directory, conductance::estimate(&probe, &members))?;
+    let found = conductance::run(&graph, &members, 0, &options)?;
     let rows = (0..).zip(&found.sets).filter(|(_, set)| set.vertices > 0);
     Ok(rows.map(|(number, set)| (number, set.vertices, set.volume, set.cut)).collect())
 }
@@ -143,10 +153,12 @@ fn a_set_without_edges_or_with_all_of_them_has_no_conductance() {
     let edges = EdgeList { isolated: vec![], ..EdgeList::new(vec![(0, 1), (1, 2), (3, 3)]) };
     let config = with_rows(VertexOrder::Given, false);
     let graph = open(&import_with(config, scratch.path(), "g", &edges));
-    let found = conductance::run(&graph, &[0, 0, 1, 0], 3, &threads(1)).unwrap();
+    let members = memberships(&graph, &[(0, 0), (1, 0), (2, 1), (3, 0)]);
+    let found = conductance::run(&graph, &members, 0, &threads(1)).unwrap();
     let values: Vec<_> = found.sets.iter().map(|set| set.conductance(found.volume)).collect();
-    assert_eq!(values, [Some(1.0), Some(1.0), None]);
-    let found = conductance::run(&graph, &[0; 4], 1, &threads(1)).unwrap();
+    assert_eq!(values, [Some(1.0), Some(1.0), None, None]);
+    let members = memberships(&graph, &[(0, 0), (1, 0), (2, 0), (3, 0)]);
+    let found = conductance::run(&graph, &members, 0, &threads(1)).unwrap();
     assert_eq!(found.sets[0].conductance(found.volume), None);
 }
 
@@ -194,7 +206,8 @@ fn graphs_with_one_direction_or_without_rows_are_refused() {
     no_rows(wcc::run(&graph, WCC, &threads(1)).map(drop));
     no_rows(mis::run(&graph, MisConfig::default(), &threads(1)).map(drop));
     no_rows(mst::run(&graph, &threads(1)).map(drop));
-    no_rows(conductance::run(&graph, &[0; 3], 1, &threads(1)).map(drop).map_err(Error::from));
+    let members = memberships(&graph, &[(1, 0)]);
+    no_rows(conductance::run(&graph, &members, 0, &threads(1)).map(drop).map_err(Error::from));
 }
 
 #[test]
@@ -204,11 +217,12 @@ fn vertex_data_and_64_mib_are_enough() {
     let edges = weighted(&EdgeList::new(edges), 5);
     let directory = import_with(with_rows(VertexOrder::Degree, true), scratch.path(), "g", &edges);
     let graph = open(&directory);
+    let members = memberships(&graph, &sets_of(&original_of(&graph)));
     let estimates = [
         (8, wcc::estimate_traversal(&graph)),
         (6, mis::estimate(&graph).unwrap()),
         (32, mst::estimate(&graph).unwrap()),
-        (8, conductance::estimate(&graph, 3)),
+        (14, conductance::estimate(&graph, &members)),
     ];
     assert_modest(&graph, &estimates);
     let least = Way { has_least_memory: true, ..Way::ample(2) };

@@ -2,6 +2,9 @@
 //! colours, or pass for a line of ours.
 
 use std::borrow::Cow;
+use std::io;
+
+use serde_json::ser::Formatter;
 
 /// Whether a character does something instead of being seen: controls of either set, and those that
 /// turn the direction of what follows them.
@@ -22,9 +25,18 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     escape(text, is_escaped, |control| control.escape_default().to_string())
 }
 
-/// Text of JSON, which stays JSON: what it has of controls is within strings.
-pub fn json(text: &str) -> Cow<'_, str> {
-    escape(text, is_control, |control| format!("\\u{:04x}", u32::from(control)))
+/// Formats JSON whose strings have their controls escaped.
+pub struct Visible;
+
+impl Formatter for Visible {
+    fn write_string_fragment<W>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()>
+    where
+        W: ?Sized + io::Write,
+    {
+        let visible =
+            escape(fragment, is_control, |control| format!("\\u{:04x}", u32::from(control)));
+        writer.write_all(visible.as_bytes())
+    }
 }
 
 fn escape(
@@ -48,6 +60,9 @@ fn escape(
 
 #[cfg(test)]
 mod tests {
+    use serde::Serialize;
+    use serde_json::Serializer;
+
     use super::*;
 
     #[test]
@@ -61,8 +76,9 @@ mod tests {
     #[test]
     fn json_means_the_same_afterwards() {
         let value = serde_json::json!({ "name": "a\u{1b}\u{9b}\u{7f}\u{202e}ü" });
-        let text = value.to_string();
-        let plain = json(&text);
+        let mut plain = Vec::new();
+        value.serialize(&mut Serializer::with_formatter(&mut plain, Visible)).unwrap();
+        let plain = String::from_utf8(plain).unwrap();
         assert!(!plain.contains(is_control) && plain.contains("\\u009b"), "{plain}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&plain).unwrap(), value);
     }

@@ -111,7 +111,7 @@ impl Session {
     /// # Errors
     /// Those of standard output.
     pub fn print_json(&self, object: &impl Serialize) -> Result<()> {
-        answer(object)
+        stdout::answer(object)
     }
 
     /// Says why the command failed.
@@ -121,12 +121,6 @@ impl Session {
         }
         report(failure, self.json);
     }
-}
-
-/// Prints the one JSON object that there is to be.
-fn answer(object: &impl Serialize) -> Result<()> {
-    let text = serde_json::to_string(object).map_err(io::Error::other);
-    stdout::answer(&format!("{}\n", escape::json(&text.map_err(Failure::stdout)?)))
 }
 
 /// Says why the command failed: in words on standard error, with `json` also as an object on standard
@@ -142,7 +136,7 @@ pub fn report(failure: &Failure, json: bool) {
 pub fn tell_program(failure: &Failure, json: bool) {
     if json {
         // What cannot be written there is told by the exit code.
-        let _ = answer(&failure.to_json());
+        let _ = stdout::answer(&failure.to_json());
     }
 }
 

@@ -2,13 +2,16 @@
 //! nobody can ever read.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::io::{Errno, fcntl_getfd};
+use serde::Serialize;
+use serde_json::Serializer;
 
 use crate::errors::{Failure, Result};
+use crate::escape;
 
 /// What it is called in messages.
 pub const NAME: &str = "standard output";
@@ -64,11 +67,20 @@ pub fn write(text: &str) -> Result<()> {
     open().and_then(|mut out| out.write_all(text.as_bytes())).map_err(Failure::stdout)
 }
 
-/// Writes the one object that is the answer to `--json`. What comes second, from whichever thread, is not
-/// written: a failure behind the answer is told by the exit code.
+/// Writes the one object that is the answer to `--json`, as it is made: it may name every vertex. What comes
+/// second, from whichever thread, is not written: a failure behind the answer is told by the exit code.
 ///
 /// # Errors
 /// Those of opening and writing.
-pub fn answer(object: &str) -> Result<()> {
-    if IS_ANSWERED.swap(true, Ordering::SeqCst) { Ok(()) } else { write(object) }
+pub fn answer(object: &impl Serialize) -> Result<()> {
+    if IS_ANSWERED.swap(true, Ordering::SeqCst) {
+        return Ok(());
+    }
+    let write = || {
+        let mut out = BufWriter::new(open()?);
+        object.serialize(&mut Serializer::with_formatter(&mut out, escape::Visible))?;
+        writeln!(out)?;
+        out.flush()
+    };
+    write().map_err(Failure::stdout)
 }

@@ -1,6 +1,6 @@
 //! How well sets of vertices are separated from the rest.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::EdgeList;
 
@@ -8,20 +8,26 @@ use crate::EdgeList;
 pub type SetRow = (u64, u64, u64, u64);
 
 /// The figures of sets that are given as `(vertex, set)`, by number. The volume of a set counts the ends of
-/// edges in it, its cut the edges with one end in it. A loop has one end in an undirected graph.
+/// edges in it, its cut the edges with one end in it. A loop has one end in an undirected graph. A vertex may
+/// be in several sets.
 pub fn conductance(graph: &EdgeList, undirected: bool, sets: &[(u64, u64)]) -> Vec<SetRow> {
-    let set_of: HashMap<u64, u64> = sets.iter().copied().collect();
+    let mut sets_of: HashMap<u64, BTreeSet<u64>> = HashMap::new();
+    for &(vertex, set) in sets {
+        sets_of.entry(vertex).or_default().insert(set);
+    }
     let mut rows: BTreeMap<u64, (u64, u64, u64)> = BTreeMap::new();
-    for &set in set_of.values() {
+    for &set in sets_of.values().flatten() {
         rows.entry(set).or_default().0 += 1;
     }
+    let none = BTreeSet::new();
     for &(one, other) in &graph.edges {
-        let (own, beyond) = (set_of.get(&one), set_of.get(&other));
-        let ends = if undirected && one == other { vec![own] } else { vec![own, beyond] };
-        for set in ends.into_iter().flatten() {
+        let own = sets_of.get(&one).unwrap_or(&none);
+        let beyond = sets_of.get(&other).unwrap_or(&none);
+        let second = if undirected && one == other { &none } else { beyond };
+        for set in own.iter().chain(second) {
             let row = rows.get_mut(set).expect("every set has a row");
             row.1 += 1;
-            row.2 += u64::from(own != beyond);
+            row.2 += u64::from(own.contains(set) != beyond.contains(set));
         }
     }
     rows.into_iter().map(|(set, (vertices, volume, cut))| (set, vertices, volume, cut)).collect()

@@ -30,7 +30,8 @@ fn right_answers_are_accepted_on_every_small_graph() {
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
         }
         verify_mst(&graph, &mst(&graph)).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let sets: Vec<(u64, u64)> = graph.vertices().into_iter().map(|v| (v, v % 3)).collect();
+        let in_two = graph.vertices().into_iter().flat_map(|v| [(v, v % 3), (v, 2 + v % 2)]);
+        let sets: Vec<(u64, u64)> = in_two.collect();
         for undirected in [false, true] {
             let rows = conductance(&graph, undirected, &sets[sets.len() / 4..]);
             verify_conductance(&graph, undirected, &sets[sets.len() / 4..], &rows)

@@ -128,9 +128,9 @@ impl Target {
     /// # Errors
     /// [`Failure::Usage`].
     pub fn check_ids(&self, id_type: &DataType) -> Result<()> {
-        if self.format == TableFormat::Npy && *id_type != DataType::UInt64 {
+        if self.format == TableFormat::Npy && *id_type == DataType::LargeUtf8 {
             let help = "choose .parquet, .arrows, .csv or .tsv";
-            return Err(Failure::usage_with("a .npy file cannot hold string ids", help));
+            return Err(Failure::usage_with("a .npy file cannot hold string ids or names", help));
         }
         Ok(())
     }
@@ -138,8 +138,9 @@ impl Target {
     /// Begins the file, for so many rows.
     ///
     /// # Errors
-    /// Those of creating it.
+    /// Those of creating it; [`Failure::Usage`] where the format cannot hold a column.
     pub fn create(&self, schema: &SchemaRef, row_count: u64) -> Result<Box<dyn RowWriter>> {
+        schema.fields().iter().try_for_each(|field| self.check_ids(field.data_type()))?;
         let separator = self.format.separator();
         let file = match (&self.place, separator) {
             (Place::StandardOutput, Some(separator)) if io::stdout().is_terminal() => {

@@ -102,10 +102,12 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// A cell of text, in quotes where it could be mistaken for something else (RFC 4180).
+/// A cell of text, in quotes where it could be mistaken for something else (RFC 4180): also where it would
+/// be read as a comment, or without the blanks around it.
 pub fn quoted_cell(string: &str, separator: u8) -> Cow<'_, str> {
     let is_special = |byte: u8| byte == separator || matches!(byte, b'"' | b'\n' | b'\r');
-    if !string.bytes().any(is_special) && !string.is_empty() {
+    let is_bare = string.trim_ascii() == string && !string.starts_with(['#', '%']);
+    if is_bare && !string.bytes().any(is_special) && !string.is_empty() {
         return Cow::Borrowed(string);
     }
     Cow::Owned(format!("\"{}\"", string.replace('"', "\"\"")))

@@ -11,10 +11,9 @@ use tegula_algorithms::astar::{self, AstarConfig, ShortestPath};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
 use tegula_store::Cancel;
 
+use super::coordinates::Coordinates;
 use super::top::Name;
-use super::{
-    Answer, Edges, Runnable, Weights, coordinates, find_vertex, id_lines, with_order_streamed,
-};
+use super::{Answer, Edges, Runnable, Weights, find_vertex, side_table, with_order_streamed};
 use crate::errors::Result;
 use crate::output::{GroupSize, RowWriter, Table, find_ids, id_type, write_arrays};
 use crate::report::{self, Facts, Grid};
@@ -28,8 +27,10 @@ pub struct AstarArgs {
     /// The vertex to reach.
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     target: String,
-    /// A file with a line `id x y` for every vertex, or a DIMACS coordinates file (.co): the search heads
-    /// for the target along the straight line. The path does not depend on it.
+    /// A table with a row for every vertex, its id, x and y, or a DIMACS coordinates file (.co): the search
+    /// heads for the target along the straight line. The path does not depend on it. Tables are read as
+    /// inputs are: text, also as .gz and .zst, Parquet, `-`. A header may name `vertex`, `x` and `y`, or
+    /// `lon` and `lat`.
     #[arg(long, value_name = "FILE")]
     coordinates: Option<PathBuf>,
     /// What a straight line is multiplied by to be no longer than any path [default: the most that will do,
@@ -50,42 +51,44 @@ fn scale(text: &str) -> std::result::Result<f64, String> {
 impl Runnable for AstarArgs {
     const NAME: &'static str = "astar";
     type Answer = Path;
+    type Files = Option<Coordinates>;
     const WEIGHTS: Weights = Weights::Used;
 
     fn edges(&self) -> Edges {
         Edges::Rows
     }
 
-    fn check_input(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<()> {
+    fn check_input(&self, graph: &Graph, _options: &RunOptions<'_>) -> Result<()> {
         find_vertex(graph, &self.source)?;
-        find_vertex(graph, &self.target)?;
-        match &self.coordinates {
-            Some(path) if id_lines::is_file(path)? => {
-                Ok(coordinates::read(path, graph, &options.cancel).map(drop)?)
-            }
-            _ => Ok(()),
-        }
+        find_vertex(graph, &self.target).map(drop)
     }
 
-    fn estimate(&self, graph: &Graph, _threads: usize) -> Result<Estimate> {
-        let mut estimate = astar::estimate(graph, self.coordinates.is_some())?;
-        if self.coordinates.is_some() {
-            // They are read before anything else is there.
-            let reading = coordinates::size(graph.vertex_count());
-            estimate.vertex_bytes = estimate.vertex_bytes.max(reading);
-        }
-        with_order_streamed(estimate, graph)
+    fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<Option<Coordinates>> {
+        let Some(path) = &self.coordinates else { return Ok(None) };
+        Ok(Some(Coordinates::read(path, graph, options)?))
     }
 
-    fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Path, RunStatistics)> {
+    fn estimate(
+        &self,
+        graph: &Graph,
+        coordinates: &Option<Coordinates>,
+        _threads: usize,
+    ) -> Result<Estimate> {
+        let estimate = astar::estimate(graph, coordinates.is_some())?;
+        let reading = coordinates.as_ref().map_or(0, |coordinates| coordinates.reading_size);
+        with_order_streamed(side_table::with_reading(estimate, reading), graph)
+    }
+
+    fn run(
+        &self,
+        graph: &Graph,
+        coordinates: Option<Coordinates>,
+        options: &RunOptions<'_>,
+    ) -> Result<(Path, RunStatistics)> {
         let source = find_vertex(graph, &self.source)?;
         let target = find_vertex(graph, &self.target)?;
-        let read = |path: &PathBuf| coordinates::read(path, graph, &options.cancel);
-        let places = self.coordinates.as_ref().map(read).transpose()?;
-        // What looked ids up has no more use for its memory.
-        graph.reader().pool().trim();
-        let config =
-            AstarConfig { coordinates: places.as_deref(), heuristic_scale: self.heuristic_scale };
+        let places = coordinates.as_ref().map(Coordinates::as_slice);
+        let config = AstarConfig { coordinates: places, heuristic_scale: self.heuristic_scale };
         let found = astar::run(graph, source, target, &config, options)?;
         let statistics = found.statistics.clone();
         Ok((Path { found, memory: options.memory }, statistics))

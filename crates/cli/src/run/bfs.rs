@@ -29,6 +29,7 @@ pub struct BfsArgs {
 impl Runnable for BfsArgs {
     const NAME: &'static str = "bfs";
     type Answer = Levels;
+    type Files = ();
     const WEIGHTS: Weights = Weights::Irrelevant;
 
     fn edges(&self) -> Edges {
@@ -39,12 +40,17 @@ impl Runnable for BfsArgs {
         find_vertex(graph, &self.source).map(drop)
     }
 
-    fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate> {
+    fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
         let estimate = tegula_engine::estimate::<Bfs>(graph, threads);
         if self.parents { with_order_streamed(estimate, graph) } else { Ok(estimate) }
     }
 
-    fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Levels, RunStatistics)> {
+    fn run(
+        &self,
+        graph: &Graph,
+        _files: (),
+        options: &RunOptions<'_>,
+    ) -> Result<(Levels, RunStatistics)> {
         let source = find_vertex(graph, &self.source)?;
         let outcome = Bfs::run(graph, source, options)?;
         // Parents need memory of their own, and no tiles.

@@ -1,26 +1,34 @@
 //! `tegula run conductance`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow_array::{Float64Array, UInt64Array};
+use arrow_array::builder::LargeStringBuilder;
+use arrow_array::{ArrayRef, Float64Array, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use clap::Args;
 use serde::Serialize;
-use tegula_algorithms::conductance::{self, Conductances, NO_SET};
+use serde::ser::Serializer;
+use tegula_algorithms::conductance::{self, Conductances, SetFigures};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
-use tegula_store::{At, Cancel};
+use tegula_store::Cancel;
 
-use super::{Answer, Edges, Runnable, Weights, id_lines};
+use super::sets::{NamedSets, integer};
+use super::{Answer, Edges, Runnable, Weights, side_table};
 use crate::errors::Result;
 use crate::output::{RowWriter, Table, write_arrays};
 use crate::report::{self, Facts, Grid};
 
+/// Rows of the table that are made at a time.
+const ROWS_AT_A_TIME: usize = 1 << 16;
+
 /// Options of `tegula run conductance`.
 #[derive(Debug, Args)]
 pub struct ConductanceArgs {
-    /// A file with a line for each vertex of a set: its id and the number of the set. A vertex is in one
-    /// set at most; those that are not named are in none.
+    /// A table with a row for each vertex of a set: its id and the name of the set. A vertex may be in several
+    /// sets; those that are not named are in none. Tables are read as inputs are: text, also as .gz and .zst,
+    /// Parquet, `-`. A header may name `vertex` and `set`, `component`, `community` or `label`, so that the
+    /// table of another run, as of wcc, will do.
     #[arg(long, value_name = "FILE")]
     sets: PathBuf,
 }
@@ -28,79 +36,60 @@ pub struct ConductanceArgs {
 impl Runnable for ConductanceArgs {
     const NAME: &'static str = "conductance";
     type Answer = Sets;
+    type Files = NamedSets;
     const WEIGHTS: Weights = Weights::Ignored { instead: "it counts edges" };
 
     fn edges(&self) -> Edges {
         Edges::Rows
     }
 
-    fn estimate(&self, graph: &Graph, _threads: usize) -> Result<Estimate> {
-        // Lines take more than the sets that they name.
-        let estimate = conductance::estimate(graph, 0);
-        let vertex_bytes = estimate.vertex_bytes + id_lines::size(&self.sets)?;
-        Ok(Estimate { vertex_bytes, ..estimate })
+    fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<NamedSets> {
+        Ok(NamedSets::read(&self.sets, graph, options)?)
     }
 
-    fn check_input(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<()> {
-        if id_lines::is_file(&self.sets)? {
-            read_sets(&self.sets, graph, options.memory)?;
-        }
-        Ok(())
+    fn estimate(&self, graph: &Graph, sets: &NamedSets, _threads: usize) -> Result<Estimate> {
+        let estimate = conductance::estimate(graph, sets.members());
+        let vertex_bytes = estimate.vertex_bytes + sets.names_size();
+        Ok(side_table::with_reading(Estimate { vertex_bytes, ..estimate }, sets.reading_size))
     }
 
-    fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Sets, RunStatistics)> {
-        let (numbers, set_of) = read_sets(&self.sets, graph, options.memory)?;
-        let found = conductance::run(graph, &set_of, numbers.len(), options)?;
+    fn run(
+        &self,
+        graph: &Graph,
+        sets: NamedSets,
+        options: &RunOptions<'_>,
+    ) -> Result<(Sets, RunStatistics)> {
+        let found = conductance::run(graph, sets.members(), sets.names_size(), options)?;
         let statistics = found.statistics.clone();
-        Ok((Sets { numbers, found }, statistics))
+        Ok((Sets(Arc::new(NamedFigures { sets, found })), statistics))
     }
-}
-
-/// The numbers of the sets, ascending, and for each vertex which of them it is in.
-fn read_sets(path: &Path, graph: &Graph, memory: u64) -> Result<(Vec<u64>, Vec<u32>)> {
-    let number = |text: Option<&str>| match text.unwrap_or_default().parse::<u64>() {
-        Ok(number) => Ok(number),
-        Err(_) => Err(format!("`{}` is no number of a set", text.unwrap_or_default())),
-    };
-    let lines = id_lines::read(path, graph, memory, "the sets", number)?;
-    let mut numbers: Vec<u64> = lines.iter().map(|line| line.value).collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    let mut set_of = vec![NO_SET; graph.vertex_count() as usize];
-    for line in lines {
-        let set = numbers.partition_point(|&number| number < line.value) as u32;
-        let entry = &mut set_of[line.vertex.index()];
-        if *entry != NO_SET && *entry != set {
-            let detail = format!("the vertex is in set {} already", numbers[*entry as usize]);
-            return Err(id_lines::bad(path, At::Line(line.line), detail).into());
-        }
-        *entry = set;
-    }
-    Ok((numbers, set_of))
 }
 
 /// The figures of all sets.
-pub struct Sets {
-    numbers: Vec<u64>,
+pub struct Sets(Arc<NamedFigures>);
+
+struct NamedFigures {
+    sets: NamedSets,
     found: Conductances,
 }
 
 /// What is said of the sets.
-#[derive(Debug, Serialize)]
+#[derive(Serialize)]
 pub struct Summary {
     /// Ends of all edges.
     volume: u64,
-    /// All of them, by number.
-    sets: Vec<Set>,
+    /// All of them, by name.
+    #[serde(serialize_with = "one_by_one")]
+    sets: Arc<NamedFigures>,
     /// How many a list shows.
     #[serde(skip)]
     top: usize,
 }
 
 /// A set and its figures.
-#[derive(Debug, Clone, Serialize)]
-pub struct Set {
-    set: u64,
+#[derive(Serialize)]
+struct Set<'a> {
+    set: Name<'a>,
     vertices: u64,
     volume: u64,
     cut: u64,
@@ -108,45 +97,94 @@ pub struct Set {
     conductance: Option<f64>,
 }
 
-impl Sets {
-    fn iter(&self) -> impl Iterator<Item = Set> {
-        self.numbers.iter().zip(&self.found.sets).map(|(&set, figures)| Set {
-            set,
-            vertices: figures.vertices,
-            volume: figures.volume,
-            cut: figures.cut,
-            conductance: figures.conductance(self.found.volume),
+/// The name of a set: a number where all of them are.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Name<'a> {
+    Integer(u64),
+    String(&'a str),
+}
+
+/// There may be as many sets as vertices: each is there only while it is written.
+fn one_by_one<S: Serializer>(
+    sets: &NamedFigures,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_seq(sets.iter())
+}
+
+impl NamedFigures {
+    fn figures(&self, set: u32) -> &SetFigures {
+        &self.found.sets[set as usize]
+    }
+
+    fn conductance(&self, set: u32) -> Option<f64> {
+        self.figures(set).conductance(self.found.volume)
+    }
+
+    /// All sets, by name.
+    fn iter(&self) -> impl Iterator<Item = Set<'_>> {
+        let are_integers = self.sets.are_integers();
+        self.sets.order().iter().map(move |&set| {
+            let name = self.sets.name(set);
+            let number = integer(name).filter(|_| are_integers);
+            let &SetFigures { vertices, volume, cut } = self.figures(set);
+            let conductance = self.conductance(set);
+            let set = number.map_or(Name::String(name), Name::Integer);
+            Set { set, vertices, volume, cut, conductance }
         })
+    }
+
+    /// The names of some sets, as a column.
+    fn names(&self, sets: &[u32]) -> ArrayRef {
+        let names = sets.iter().map(|&set| self.sets.name(set));
+        if self.sets.are_integers() {
+            return Arc::new(names.map(integer).collect::<UInt64Array>());
+        }
+        let mut column = LargeStringBuilder::new();
+        names.for_each(|name| column.append_value(name));
+        Arc::new(column.finish())
     }
 }
 
-/// A row for every set, by number.
+/// A row for every set, by name.
 impl Table for Sets {
     fn schema(&self, _graph: &Graph) -> SchemaRef {
-        let counts = ["set", "vertices", "volume", "cut"];
-        let mut fields: Vec<Field> =
-            counts.iter().map(|name| Field::new(*name, DataType::UInt64, false)).collect();
+        let name = if self.0.sets.are_integers() { DataType::UInt64 } else { DataType::LargeUtf8 };
+        let mut fields = vec![Field::new("set", name, false)];
+        let counts = ["vertices", "volume", "cut"];
+        fields.extend(counts.map(|name| Field::new(name, DataType::UInt64, false)));
         fields.push(Field::new("conductance", DataType::Float64, true));
         Arc::new(Schema::new(fields))
     }
 
     fn row_count(&self, _graph: &Graph) -> u64 {
-        self.numbers.len() as u64
+        self.0.sets.order().len() as u64
     }
 
-    fn write_rows(&self, graph: &Graph, out: &mut dyn RowWriter, _cancel: &Cancel) -> Result<()> {
-        let column = |count: fn(&Set) -> u64| {
-            Arc::new(self.iter().map(|set| count(&set)).collect::<UInt64Array>())
-        };
-        let conductances: Float64Array = self.iter().map(|set| set.conductance).collect();
-        let arrays = vec![
-            column(|set| set.set) as _,
-            column(|set| set.vertices) as _,
-            column(|set| set.volume) as _,
-            column(|set| set.cut) as _,
-            Arc::new(conductances) as _,
-        ];
-        write_arrays(&self.schema(graph), arrays, out)
+    fn write_rows(&self, graph: &Graph, out: &mut dyn RowWriter, cancel: &Cancel) -> Result<()> {
+        let schema = self.schema(graph);
+        let all = &*self.0;
+        for sets in all.sets.order().chunks(ROWS_AT_A_TIME) {
+            cancel.check()?;
+            if !out.wants_more() {
+                break;
+            }
+            let column = |count: fn(&SetFigures) -> u64| -> ArrayRef {
+                let counts = sets.iter().map(|&set| count(all.figures(set)));
+                Arc::new(UInt64Array::from_iter_values(counts))
+            };
+            let conductances: Float64Array = sets.iter().map(|&set| all.conductance(set)).collect();
+            let arrays = vec![
+                all.names(sets),
+                column(|figures| figures.vertices),
+                column(|figures| figures.volume),
+                column(|figures| figures.cut),
+                Arc::new(conductances),
+            ];
+            write_arrays(&schema, arrays, out)?;
+        }
+        Ok(())
     }
 }
 
@@ -154,12 +192,13 @@ impl Answer for Sets {
     type Summary = Summary;
 
     fn summary(&self, _graph: &Graph, top: usize, _cancel: &Cancel) -> Result<Summary> {
-        Ok(Summary { volume: self.found.volume, sets: self.iter().collect(), top })
+        Ok(Summary { volume: self.0.found.volume, sets: Arc::clone(&self.0), top })
     }
 
     fn facts(summary: &Summary, facts: &mut Facts) {
-        facts.add("sets", report::count(summary.sets.len() as u64));
-        let values = || summary.sets.iter().filter_map(|set| set.conductance);
+        let sets = &*summary.sets;
+        facts.add("sets", report::count(sets.found.sets.len() as u64));
+        let values = || sets.found.sets.iter().filter_map(|set| set.conductance(sets.found.volume));
         if let (Some(least), Some(greatest)) =
             (values().min_by(f64::total_cmp), values().max_by(f64::total_cmp))
         {
@@ -169,12 +208,14 @@ impl Answer for Sets {
 
     fn list(summary: &Summary) -> Grid {
         let mut grid = Grid::new(&["set", "vertices", "volume", "cut", "conductance"]);
-        for Set { set, vertices, volume, cut, conductance } in
-            summary.sets.iter().take(summary.top).cloned()
+        for Set { set, vertices, volume, cut, conductance } in summary.sets.iter().take(summary.top)
         {
+            let set = match set {
+                Name::Integer(number) => number.to_string(),
+                Name::String(name) => name.to_owned(),
+            };
+            let [vertices, volume, cut] = [vertices, volume, cut].map(|count| count.to_string());
             let conductance = conductance.map_or_else(String::new, report::number);
-            let counts = [set, vertices, volume, cut].map(|count| count.to_string());
-            let [set, vertices, volume, cut] = counts;
             grid.add([set, vertices, volume, cut, conductance]);
         }
         grid

@@ -1,135 +1,73 @@
 //! Files that say where vertices lie.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
-use std::ops::Range;
 use std::path::Path;
 
+use tegula_engine::RunOptions;
 use tegula_store::graph::{Graph, OriginalIds};
-use tegula_store::{At, Cancel, Error, OriginalId, Result};
+use tegula_store::import::input::ValueColumn;
+use tegula_store::{At, Error, OriginalId, Result};
 
-use super::id_lines::bad;
+use super::SideFiles;
+use super::side_table::{self, Row, Rows, Strangers, bad};
 
-/// Bytes of a line, at the most.
-const LINE_MAX: u64 = 1 << 16;
-/// Bytes that a line takes until its vertex is found, its id apart.
-const LINE_SIZE: u64 = 96;
-/// Bytes of an id for which a block has room.
-const ID_SIZE: u64 = 16;
-
-/// Lines whose vertices are looked up together: each time all ids of the graph are read.
-fn lines_per_block(vertex_count: u32) -> u64 {
-    u64::from(vertex_count / 8).max(1 << 12)
+/// Where each vertex lies, by dense id.
+#[derive(Debug)]
+pub struct Coordinates {
+    places: Vec<[f64; 2]>,
+    /// Bytes that reading them takes.
+    pub reading_size: u64,
 }
 
-/// Bytes of memory that [`read`] takes, its result included.
-pub fn size(vertex_count: u32) -> u64 {
-    let block = lines_per_block(vertex_count) * (LINE_SIZE + ID_SIZE) + 3 * LINE_MAX;
-    u64::from(vertex_count) * size_of::<[f64; 2]>() as u64 + block
-}
-
-/// Reads where each vertex lies, by dense id: lines of `id x y`, with blanks, tabs or commas between, or of
-/// a DIMACS coordinates file (`v id x y`, and those that begin with `c` or `p`). Empty lines and those that
-/// begin with `#` or `%` are passed over, and so are vertices that the graph does not have.
-///
-/// # Errors
-/// Those of reading; [`Error::BadInput`] for a line that is not understood, that says something else than
-/// one before, or when a vertex is left out; cancellation.
-pub fn read(path: &Path, graph: &Graph, cancel: &Cancel) -> Result<Vec<[f64; 2]>> {
-    let ids = graph.original_ids()?;
-    let mut file = BufReader::new(File::open(path).map_err(Error::io("read", path))?);
-    let mut places = vec![[f64::NAN; 2]; graph.vertex_count() as usize];
-    let lines_max = lines_per_block(graph.vertex_count()) as usize;
-    let (mut number, mut line) = (0, Vec::new());
-    let mut block = Block::default();
-    loop {
-        line.clear();
-        let read = file.by_ref().take(LINE_MAX).read_until(b'\n', &mut line);
-        let is_end = read.map_err(Error::io("read", path))? == 0;
-        number += 1;
-        if !is_end {
-            block.add(number, &line, &ids).map_err(|detail| bad(path, At::Line(number), detail))?;
-        }
-        let is_full =
-            block.lines.len() == lines_max || block.ids.len() as u64 >= ID_SIZE * lines_max as u64;
-        if is_end || is_full {
-            cancel.check()?;
-            block.place(&ids, &mut places, path)?;
-        }
-        if is_end {
-            break;
-        }
+impl Coordinates {
+    /// Reads a row `id x y` for each vertex, or a DIMACS coordinates file (`v id x y`, and lines that begin
+    /// with `c` or `p`). Vertices that the graph does not have are passed over.
+    ///
+    /// # Errors
+    /// Those of [`side_table::read`]; [`Error::BadInput`] for a row that says something else than one before,
+    /// or when a vertex is left out.
+    pub fn read(path: &Path, graph: &Graph, options: &RunOptions<'_>) -> Result<Coordinates> {
+        let places = vec![[f64::NAN; 2]; graph.vertex_count() as usize];
+        let mut coordinates = Coordinates { places, reading_size: 0 };
+        coordinates.reading_size = side_table::read(path, graph, options, &mut coordinates)?;
+        check_all(path, &graph.original_ids()?, &coordinates.places)?;
+        Ok(coordinates)
     }
-    check_all(path, &ids, &places)?;
-    Ok(places)
+
+    /// All of them.
+    pub fn as_slice(&self) -> &[[f64; 2]] {
+        &self.places
+    }
 }
 
-/// Lines whose vertices are to be looked up.
-#[derive(Default)]
-struct Block {
-    /// The ids in them, one behind the other.
-    ids: String,
-    /// The number of each line, where its id is, and the place.
-    lines: Vec<(u64, Range<usize>, [f64; 2])>,
+impl SideFiles for Option<Coordinates> {
+    fn size(&self) -> u64 {
+        self.as_ref().map_or(0, Rows::size)
+    }
 }
 
-impl Block {
-    /// Adds a line, if it says anything.
-    fn add(&mut self, number: u64, line: &[u8], ids: &OriginalIds) -> Result<(), String> {
-        if line.len() as u64 == LINE_MAX {
-            return Err(format!("it has more than {LINE_MAX} bytes"));
+impl Rows for Coordinates {
+    const WHAT: &'static str = "the coordinates";
+    const COLUMNS: &'static [ValueColumn] = &[
+        ValueColumn { role: "x", names: &["x", "lon", "lng", "longitude"], is_required: true },
+        ValueColumn { role: "y", names: &["y", "lat", "latitude"], is_required: true },
+    ];
+    const MAY_BE_DIMACS: bool = true;
+    const STRANGERS: Strangers = Strangers::ArePassedOver;
+
+    fn take(&mut self, row: &Row<'_>) -> Result<(), String> {
+        let [Some(x), Some(y)] = row.values else { return Err("it has no x and y".to_owned()) };
+        let place = [coordinate(x)?, coordinate(y)?];
+        let known = &mut self.places[row.vertex.index()];
+        if !known[0].is_nan() && *known != place {
+            let [x, y] = known;
+            return Err(format!("vertex `{}` was at {x} {y} before", row.id));
         }
-        let line = str::from_utf8(line).map_err(|_| "it is not UTF-8".to_owned())?;
-        let Some((id, place)) = parse(line)? else { return Ok(()) };
-        if !ids.are_strings() && id.parse::<u64>().is_err() {
-            return Err(format!("`{id}` is no vertex of a graph whose ids are integers"));
-        }
-        let start = self.ids.len();
-        self.ids.push_str(id);
-        self.lines.push((number, start..self.ids.len(), place));
+        *known = place;
         Ok(())
     }
 
-    /// Looks the vertices up, notes where they lie, and is empty then.
-    fn place(&mut self, ids: &OriginalIds, places: &mut [[f64; 2]], path: &Path) -> Result<()> {
-        let names: Vec<&str> = self.lines.iter().map(|line| &self.ids[line.1.clone()]).collect();
-        let found = ids.find_all(&names)?;
-        for ((vertex, name), (number, _, place)) in found.into_iter().zip(names).zip(&self.lines) {
-            let Some(vertex) = vertex else { continue };
-            let known = &mut places[vertex.index()];
-            if !known[0].is_nan() && known != place {
-                let [x, y] = known;
-                let detail = format!("vertex `{name}` was at {x} {y} before");
-                return Err(bad(path, At::Line(*number), detail));
-            }
-            *known = *place;
-        }
-        self.ids.clear();
-        self.lines.clear();
-        Ok(())
-    }
-}
-
-/// The id and the place in a line, if it says anything.
-fn parse(line: &str) -> Result<Option<(&str, [f64; 2])>, String> {
-    let line = line.trim();
-    if line.is_empty() || line.starts_with(['#', '%']) {
-        return Ok(None);
-    }
-    let mut fields = [""; 5];
-    let mut count = 0;
-    for field in line.split([' ', '\t', ',']).filter(|field| !field.is_empty()) {
-        if let Some(free) = fields.get_mut(count) {
-            *free = field;
-        }
-        count += 1;
-    }
-    match (fields, count) {
-        (["v", id, x, y, _], 4) => Ok(Some((id, [coordinate(x)?, coordinate(y)?]))),
-        (["p", "aux", "sp", "co", _], 5) => Ok(None),
-        (["c", x, y, ..], _) if count != 3 || coordinate(x).and(coordinate(y)).is_err() => Ok(None),
-        ([id, x, y, ..], 3) => Ok(Some((id, [coordinate(x)?, coordinate(y)?]))),
-        _ => Err("a line has the form `id x y` or `v id x y`".to_owned()),
+    fn size(&self) -> u64 {
+        size_of_val(&*self.places) as u64
     }
 }
 
@@ -177,16 +115,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_says_where_a_vertex_lies_or_nothing() {
-        for line in ["7 1 -2.5", " 7\t1,-2.5 \r\n", "v 7 1 -2.5", "7, 1e0, -25e-1"] {
-            assert_eq!(parse(line), Ok(Some(("7", [1.0, -2.5]))), "{line}");
+    fn coordinates_are_numbers_whose_squares_are_exact_enough() {
+        for (text, number) in [("1", 1.0), ("-25e-1", -2.5), ("0", 0.0), ("1e100", 1e100)] {
+            assert_eq!(coordinate(text), Ok(number));
         }
-        assert_eq!(parse("c 0 2"), Ok(Some(("c", [0.0, 2.0]))));
-        for line in ["", "\n", "# 1 2 3", "%", "c", "c of 7", "c 1 2 3 4 5", "p aux sp co 264346"] {
-            assert_eq!(parse(line), Ok(None), "{line}");
-        }
-        for line in ["7", "7 1", "7 1 2 3", "7 1 x", "7 nan 1", "7 1 inf", "7 1e101 0"] {
-            assert!(parse(line).is_err(), "{line}");
+        for text in ["x", "nan", "inf", "1e101", "1e-101", "", "1 2"] {
+            assert!(coordinate(text).is_err(), "{text}");
         }
     }
 }

@@ -5,7 +5,7 @@ use tegula_engine::{Error, Estimate, Graph, PROCESS_OVERHEAD};
 use tegula_store::rows::RowsConfig;
 
 use super::options::RunArgs;
-use super::{Edges, Runnable, Weights};
+use super::{Edges, Runnable, SideFiles, Weights};
 use crate::errors::Result;
 use crate::json;
 use crate::report::{self, Facts};
@@ -43,10 +43,11 @@ impl Needs {
     pub fn of<R: Runnable>(
         algorithm: &R,
         graph: &Graph,
+        files: &R::Files,
         threads: usize,
         needs_rows: bool,
     ) -> Result<Needs> {
-        let mut estimate = algorithm.estimate(graph, threads)?;
+        let mut estimate = algorithm.estimate(graph, files, threads)?;
         let builds_rows = needs_rows && graph.manifest().rows.is_none();
         let has_weights = R::WEIGHTS == Weights::Used && graph.is_weighted();
         let layout = match algorithm.edges() {
@@ -68,7 +69,7 @@ impl Needs {
             estimate.vertex_bytes += long_rows_size(graph, has_weights, threads)?;
         }
         let build_bytes = match builds_rows {
-            true => Some(PROCESS_OVERHEAD + RowsConfig::memory_min(graph)?),
+            true => Some(PROCESS_OVERHEAD + files.size() + RowsConfig::memory_min(graph)?),
             false => None,
         };
         Ok(Needs { estimate, layout, build_bytes })

@@ -27,13 +27,14 @@ pub struct MisArgs {
 impl Runnable for MisArgs {
     const NAME: &'static str = "mis";
     type Answer = Members;
+    type Files = ();
     const WEIGHTS: Weights = Weights::Irrelevant;
 
     fn edges(&self) -> Edges {
         Edges::Rows
     }
 
-    fn estimate(&self, graph: &Graph, _threads: usize) -> Result<Estimate> {
+    fn estimate(&self, graph: &Graph, _files: &(), _threads: usize) -> Result<Estimate> {
         with_order_streamed(mis::estimate(graph)?, graph)
     }
 
@@ -41,7 +42,12 @@ impl Runnable for MisArgs {
         Ok(mis::check(graph)?)
     }
 
-    fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Members, RunStatistics)> {
+    fn run(
+        &self,
+        graph: &Graph,
+        _files: (),
+        options: &RunOptions<'_>,
+    ) -> Result<(Members, RunStatistics)> {
         let found = mis::run(graph, MisConfig { seed: self.seed }, options)?;
         Ok((Members(found.members), found.statistics))
     }

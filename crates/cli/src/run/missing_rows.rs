@@ -13,17 +13,24 @@ use crate::errors::{Failure, Result};
 use crate::session::Session;
 
 /// The same graph with rows. They are built into its directory for good; or into a folder for temporary
-/// files, for this run alone, where one is named or the directory cannot be written to. Whether the
-/// algorithm could do without rows is for the user to know where that fails.
+/// files, for this run alone, where one is named or the directory cannot be written to. Meanwhile
+/// `files_size` bytes of files are held. Whether the algorithm could do without rows is for the user to know
+/// where that fails.
 ///
 /// # Errors
 /// Those of building; [`Error::OverBudget`]; [`Failure::RowsNotAdded`].
-pub fn build(graph: Graph, args: &RunArgs, can_scan: bool, session: &Session) -> Result<Graph> {
+pub fn build(
+    graph: Graph,
+    args: &RunArgs,
+    can_scan: bool,
+    files_size: u64,
+    session: &Session,
+) -> Result<Graph> {
     let directory = graph.opened_directory().clone();
     let budget = args.reading.budget.bytes();
     let config = RowsConfig {
         encoding: RowEncoding::default(),
-        memory: budget.saturating_sub(PROCESS_OVERHEAD),
+        memory: budget.saturating_sub(PROCESS_OVERHEAD + files_size),
         threads: args.threads.count(),
     };
     let instead = if can_scan { ", or run with --executor scan" } else { "" };

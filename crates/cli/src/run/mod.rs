@@ -5,13 +5,14 @@ mod bfs;
 mod conductance;
 mod coordinates;
 mod estimate;
-mod id_lines;
 mod mis;
 mod missing_rows;
 mod mst;
 mod options;
 mod pagerank;
 mod seeds;
+mod sets;
+mod side_table;
 mod sssp;
 mod top;
 mod wcc;
@@ -109,6 +110,8 @@ trait Runnable {
     const NAME: &'static str;
     /// What it finds.
     type Answer: Answer;
+    /// What it is told by files that its options name.
+    type Files: SideFiles;
     /// What it makes of the weights of edges.
     const WEIGHTS: Weights;
 
@@ -120,8 +123,13 @@ trait Runnable {
     /// Where its edges can come from.
     fn edges(&self) -> Edges;
 
-    /// Refuses what it has no answer for: a graph, a vertex or a file that an option names. It is asked
-    /// before anything that takes long.
+    /// Reads the files that its options name, once: one may be a pipe.
+    fn read_files(&self, _graph: &Graph, _options: &RunOptions<'_>) -> Result<Self::Files> {
+        Ok(Self::Files::default())
+    }
+
+    /// Refuses what it has no answer for: a graph, or a vertex that an option names. It is asked before
+    /// anything that takes long.
     fn check_input(&self, _graph: &Graph, _options: &RunOptions<'_>) -> Result<()> {
         Ok(())
     }
@@ -131,12 +139,29 @@ trait Runnable {
         None
     }
 
-    /// What it needs of memory.
-    fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate>;
+    /// What it needs of memory, its files included.
+    fn estimate(&self, graph: &Graph, files: &Self::Files, threads: usize) -> Result<Estimate>;
 
     /// Runs it.
-    fn run(&self, graph: &Graph, options: &RunOptions<'_>)
-    -> Result<(Self::Answer, RunStatistics)>;
+    fn run(
+        &self,
+        graph: &Graph,
+        files: Self::Files,
+        options: &RunOptions<'_>,
+    ) -> Result<(Self::Answer, RunStatistics)>;
+}
+
+/// What was read of the files that options name.
+trait SideFiles: Default {
+    /// Bytes that it holds.
+    fn size(&self) -> u64;
+}
+
+/// No option names a file.
+impl SideFiles for () {
+    fn size(&self) -> u64 {
+        0
+    }
 }
 
 /// What an algorithm makes of the weights of edges.
@@ -223,7 +248,6 @@ fn execute<R: Runnable + Args>(run: &Run<R>, session: &Session) -> Result<()> {
     if let Some(target) = &target {
         target.check_ids(&output::id_type(&graph))?;
     }
-    let needs = Needs::of(algorithm, &graph, threads, needs_rows)?;
     // Each iteration of these goes through the tiles, however few edges it has a use for.
     let can_only_scan =
         matches!(edges, Edges::Either { .. }) && !needs_rows && graph.manifest().rows.is_none();
@@ -234,8 +258,11 @@ fn execute<R: Runnable + Args>(run: &Run<R>, session: &Session) -> Result<()> {
         alarm: is_hinted.then(|| Alarm::after(SCANS_MANY, &hint)),
         ..RunProgress::of(session.progress())
     };
-    let options = RunOptions {
-        memory: args.reading.budget.bytes(),
+    let budget = args.reading.budget.bytes();
+    // An estimate tells what is needed beyond the budget, too.
+    let reading = if args.estimate { budget.max(tegula_store::default_memory()) } else { budget };
+    let mut options = RunOptions {
+        memory: reading,
         threads,
         executor: args.executor(),
         rows: None,
@@ -244,6 +271,9 @@ fn execute<R: Runnable + Args>(run: &Run<R>, session: &Session) -> Result<()> {
         cancel: session.cancel.clone(),
         progress: &progress,
     };
+    let files = algorithm.read_files(&graph, &options)?;
+    options.memory = budget;
+    let needs = Needs::of(algorithm, &graph, &files, threads, needs_rows)?;
     let has_room = needs.check("the run", options.memory);
     if has_room.is_ok() && (args.estimate || needs.builds_rows()) {
         // What this reads is part of the estimate.
@@ -254,11 +284,11 @@ fn execute<R: Runnable + Args>(run: &Run<R>, session: &Session) -> Result<()> {
     }
     has_room?;
     if needs.builds_rows() {
-        graph = missing_rows::build(graph, args, edges.can_scan(), session)?;
+        graph = missing_rows::build(graph, args, edges.can_scan(), files.size(), session)?;
     }
     let open = opened.elapsed();
     let started = Instant::now();
-    let run = algorithm.run(&graph, &options);
+    let run = algorithm.run(&graph, files, &options);
     let (answer, statistics) = run.map_err(|failure| failure.of_whole(options.memory))?;
     let run = started.elapsed();
     // The table needs memory of its own, and no tiles.

@@ -25,13 +25,14 @@ pub struct MstArgs {}
 impl Runnable for MstArgs {
     const NAME: &'static str = "mst";
     type Answer = Forest;
+    type Files = ();
     const WEIGHTS: Weights = Weights::Used;
 
     fn edges(&self) -> Edges {
         Edges::Rows
     }
 
-    fn estimate(&self, graph: &Graph, _threads: usize) -> Result<Estimate> {
+    fn estimate(&self, graph: &Graph, _files: &(), _threads: usize) -> Result<Estimate> {
         with_order_streamed(mst::estimate(graph)?, graph)
     }
 
@@ -39,7 +40,12 @@ impl Runnable for MstArgs {
         Ok(mst::check(graph)?)
     }
 
-    fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Forest, RunStatistics)> {
+    fn run(
+        &self,
+        graph: &Graph,
+        _files: (),
+        options: &RunOptions<'_>,
+    ) -> Result<(Forest, RunStatistics)> {
         let found = mst::run(graph, options)?;
         let (weight, statistics) = (found.weight(), found.statistics);
         Ok((Forest { edges: found.edges, weight, memory: options.memory }, statistics))

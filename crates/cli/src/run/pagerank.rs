@@ -11,8 +11,9 @@ use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
 use tegula_store::{Cancel, VertexId};
 
+use super::seeds::Seeds;
 use super::top::{Name, TotalOrder, greatest};
-use super::{Answer, CHUNK, Edges, Runnable, Weights, id_lines, seeds};
+use super::{Answer, CHUNK, Edges, Runnable, SideFiles, Weights, side_table};
 use crate::errors::Result;
 use crate::output::Columns;
 use crate::report::{Facts, Grid};
@@ -35,8 +36,9 @@ pub struct PageRankArgs {
     /// The most iterations towards the tolerance.
     #[arg(long, value_name = "N", default_value_t = PageRankConfig::ITERATIONS_MAX)]
     max_iterations: u64,
-    /// Jump to the vertices of this file only: a line for each, its id and, if it is not 1, its
-    /// weight.
+    /// Jump to the vertices of this table only: a row for each, its id and, if it is not 1, its weight.
+    /// Tables are read as inputs are: text, also as .gz and .zst, Parquet, `-`. A header may name `vertex` and
+    /// `weight` or `rank`, so that ranks of another run will do.
     #[arg(long, value_name = "FILE")]
     personalize: Option<PathBuf>,
 }
@@ -70,6 +72,7 @@ impl PageRankArgs {
 impl Runnable for PageRankArgs {
     const NAME: &'static str = "pagerank";
     type Answer = Ranks;
+    type Files = Seeds;
     const WEIGHTS: Weights =
         Weights::Ignored { instead: "all edges of a vertex are equally likely" };
 
@@ -84,32 +87,37 @@ impl Runnable for PageRankArgs {
         self.iterations
     }
 
-    fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate> {
-        let estimate = tegula_engine::estimate::<PageRank>(graph, threads);
-        let Some(file) = &self.personalize else { return Ok(estimate) };
-        let vertex_bytes = estimate.vertex_bytes + PageRank::seeds_size(graph.vertex_count());
-        // What is read of the seeds is gone before there are other arrays.
-        Ok(Estimate { vertex_bytes: vertex_bytes.max(id_lines::size(file)?), ..estimate })
-    }
-
-    fn check_input(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<()> {
+    fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<Seeds> {
         match &self.personalize {
-            Some(file) if id_lines::is_file(file)? => {
-                Ok(seeds::read(file, graph, options.memory).map(drop)?)
-            }
-            _ => Ok(()),
+            Some(path) => Ok(Seeds::read(path, graph, options)?),
+            None => Ok(Seeds::default()),
         }
     }
 
-    fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Ranks, RunStatistics)> {
+    fn estimate(&self, graph: &Graph, seeds: &Seeds, threads: usize) -> Result<Estimate> {
+        let estimate = tegula_engine::estimate::<PageRank>(graph, threads);
+        if self.personalize.is_none() {
+            return Ok(estimate);
+        }
+        let shares = PageRank::seeds_size(graph.vertex_count());
+        // The seeds become sums of double precision, and those become shares, before there is more.
+        let reading = seeds.reading_size.max(seeds.size() + 3 * shares);
+        let vertex_bytes = estimate.vertex_bytes + shares;
+        Ok(side_table::with_reading(Estimate { vertex_bytes, ..estimate }, reading))
+    }
+
+    fn run(
+        &self,
+        graph: &Graph,
+        seeds: Seeds,
+        options: &RunOptions<'_>,
+    ) -> Result<(Ranks, RunStatistics)> {
         let (config, vertex_count) = (self.config(), graph.vertex_count());
-        let program = match &self.personalize {
+        let program = match self.personalize {
             None => PageRank::new(config, vertex_count),
-            Some(file) => {
-                let seeds = seeds::read(file, graph, options.memory)?;
-                PageRank::personalized(config, vertex_count, &seeds)?
-            }
+            Some(_) => PageRank::personalized(config, vertex_count, seeds.as_slice())?,
         };
+        drop(seeds);
         let outcome = tegula_engine::run(graph, program, options)?;
         let ranks = Ranks {
             ranks: outcome.states,

@@ -51,6 +51,7 @@ fn width(text: &str) -> std::result::Result<f64, String> {
 impl Runnable for SsspArgs {
     const NAME: &'static str = "sssp";
     type Answer = Distances;
+    type Files = ();
     const WEIGHTS: Weights = Weights::Used;
 
     fn check(&self) -> Result<()> {
@@ -71,14 +72,19 @@ impl Runnable for SsspArgs {
         find_vertex(graph, &self.source).map(drop)
     }
 
-    fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate> {
+    fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
         if self.method == How::Dijkstra {
             return Ok(sssp::estimate_dijkstra(graph));
         }
         Ok(tegula_engine::estimate::<Sssp>(graph, threads))
     }
 
-    fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Distances, RunStatistics)> {
+    fn run(
+        &self,
+        graph: &Graph,
+        _files: (),
+        options: &RunOptions<'_>,
+    ) -> Result<(Distances, RunStatistics)> {
         let source = find_vertex(graph, &self.source)?;
         let method = match self.method {
             How::DeltaStepping => Method::DeltaStepping,

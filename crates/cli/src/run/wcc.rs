@@ -50,6 +50,7 @@ impl WccArgs {
 impl Runnable for WccArgs {
     const NAME: &'static str = "wcc";
     type Answer = Components;
+    type Files = ();
     const WEIGHTS: Weights = Weights::Irrelevant;
 
     fn edges(&self) -> Edges {
@@ -63,7 +64,7 @@ impl Runnable for WccArgs {
         }
     }
 
-    fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate> {
+    fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
         if self.method == How::Traversal {
             // Its queue is gone before components are named, and takes more.
             return with_order_streamed(wcc::estimate_traversal(graph), graph);
@@ -81,7 +82,12 @@ impl Runnable for WccArgs {
         Ok(wcc::check(graph, self.config())?)
     }
 
-    fn run(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<(Components, RunStatistics)> {
+    fn run(
+        &self,
+        graph: &Graph,
+        _files: (),
+        options: &RunOptions<'_>,
+    ) -> Result<(Components, RunStatistics)> {
         let found = wcc::run(graph, self.config(), options)?;
         // Names need memory of their own, and no tiles.
         graph.reader().pool().trim();

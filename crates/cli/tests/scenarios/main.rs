@@ -16,5 +16,6 @@ mod results;
 mod rows;
 mod run;
 mod shop;
+mod side_tables;
 mod streams;
 mod traversals;

@@ -137,8 +137,9 @@ fn coordinates_that_make_no_sense_are_refused_with_their_line() {
         ("1 0 0\n2 1 x\n4 0 0\n", "places.txt, line 2: `x`"),
         ("1 0 0\n\n2 1\n4 0 0\n", "places.txt, line 3: "),
         ("1 0 0\n2 1 1\n4 0 inf\n", "line 3: `inf`"),
-        ("1 0 0\n2 1 1 1\n4 0 0\n", "line 2: "),
-        ("1 0 0\nv2 1 1\n4 0 0\n", "line 2: `v2`"),
+        ("1 0 0\n+2 1 1\n4 0 0\n", "line 2: g.tegula has no vertex `+2`"),
+        ("v 1 0 0\nw 2 1 1\n", "line 2: `w` begins no line of DIMACS"),
+        ("1 0 0\nv2 1 1\n4 0 0\n", "line 2: g.tegula has no vertex `v2`"),
         ("1 0 0\n2 1 1\n2 1 2\n4 0 0\n", "line 3: vertex `2` was at 1 1"),
         ("1 0 0\n3 1 1\n4 0 0\n", "places.txt: it does not say where vertex `2` lies"),
         ("", "vertex `1`"),
@@ -148,8 +149,8 @@ fn coordinates_that_make_no_sense_are_refused_with_their_line() {
     }
     shop.write("places.txt", b"1 0 0\n2 \xff 0\n");
     shop.tegula(words).failed(3, &["line 2", "UTF-8"]);
-    shop.write("places.txt", [b"1 0 0\n".to_vec(), vec![b'2'; 1 << 17]].concat());
-    shop.tegula(words).failed(3, &["line 2", "bytes"]);
+    shop.write("places.txt", [b"1 0 0\n".to_vec(), vec![b'2'; 3 << 20]].concat());
+    shop.tegula(words).failed(3, &["line 2", "longer than 1 MiB"]);
     shop.tegula(&words.replace("places.txt", "no.txt")).failed(3, &["no.txt"]);
     shop.write("places.txt", "1 0 0\n2 1 1\n2 1 1\n4 0 0");
     shop.tegula(words).done();

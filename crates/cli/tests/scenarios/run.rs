@@ -239,7 +239,7 @@ fn seeds_that_make_no_sense_are_refused_with_their_line() {
     shop.import(&EdgeList::new(vec![(1, 2), (2, 4)]), "");
     for (text, words) in [
         ("1\n3\n", "seeds.txt, line 2: g.tegula has no vertex `3`"),
-        ("x\n", "line 1: g.tegula has no vertex `x`"),
+        ("x\n", "line 1: g.tegula has no vertex `x`, as its ids are integers"),
         ("1 a\n", "seeds.txt, line 1: `a`"),
         ("\n1 -1\n", "seeds.txt, line 2: `-1`"),
         ("1 0\n", "no vertex"),

@@ -72,7 +72,7 @@ fn conductance_is_told_of_every_set() {
         }
     }
     shop.import(&EdgeList::new(vec![(1, 2), (2, 3), (3, 1), (3, 4), (5, 5)]), "--undirected");
-    shop.write("sets.txt", "# two\n1 1\n2,1\n3\t1\n\n4 2\n");
+    shop.write("sets.txt", "# two\n1 1\n2  1\n3\t1\n\n4 2\n");
     let words = "run conductance g.tegula --sets sets.txt --json -o sets.csv";
     let report = shop.tegula(words).done().json();
     let figures = |set, vertices, volume, cut, conductance: f64| {
@@ -96,9 +96,16 @@ fn sets_that_make_no_sense_are_refused_with_their_line() {
     shop.import(&EdgeList::new(vec![(1, 2), (2, 4)]), "");
     for (text, words) in [
         ("1 0\n3 0\n", "sets.txt, line 2: g.tegula has no vertex `3`"),
-        ("1\n", "sets.txt, line 1: `` is no number of a set"),
-        ("1 0\n\n2 x\n", "sets.txt, line 3: `x`"),
-        ("1 0\n2 7\n1 7\n", "sets.txt, line 3: the vertex is in set 0 already"),
+        ("1\n", "sets.txt, line 1: expected 2 columns separated by blanks, there is 1"),
+        (
+            "1 0\n\n2 x\n7.0 x\n",
+            "sets.txt, line 4: g.tegula has no vertex `7.0`, as its ids are integers",
+        ),
+        ("1;0\n;1\n", "sets.txt, line 2: the id is empty"),
+        ("1,\"a\n", "sets.txt, line 1: a quote is opened but not closed"),
+        ("1 0\n9 1\n2\n", "sets.txt, line 2: g.tegula has no vertex `9`"),
+        ("vertices of sets\n1 0\n", "if it is a header, let it name the columns `vertex`, `set`"),
+        ("vertex,size,level\n1,0,0\n", "sets.txt, line 1: no column is known as the set"),
     ] {
         shop.write("sets.txt", text);
         shop.tegula("run conductance g.tegula --sets sets.txt").failed(3, &[words]);

@@ -4,6 +4,7 @@
 //! each absent where it would say nothing, tell rank, original id and dense id apart.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use zerocopy::IntoBytes;
 
@@ -281,18 +282,13 @@ impl OriginalIds {
     /// Those of reading.
     pub fn find(&self, id: &OriginalId) -> Result<Option<VertexId>> {
         let Some(wanted) = self.as_stored(id) else { return Ok(None) };
-        let searched = if self.are_strings() { STRINGS_SEARCHED } else { CHUNK };
-        let (mut low, mut high) = (0, self.vertex_count);
-        while high - low > searched {
-            let middle = low + (high - low) / 2;
-            if self.by_rank(middle)? <= wanted { low = middle } else { high = middle }
-        }
-        let found = self.ids_of(low, high - low, u64::MAX)?.position((&wanted).into());
-        found.map(|index| Ok(self.dense_of(low + index, 1)?[0])).transpose()
+        let near = self.near((&wanted).into())?;
+        let found = self.ids_of(near.start, near.len(), u64::MAX)?.position((&wanted).into());
+        found.map(|index| Ok(self.dense_of(near.start + index, 1)?[0])).transpose()
     }
 
-    /// As [`OriginalIds::find`] for each of many ids as text: 32 bytes each, the result included.
-    /// Reads all ids once.
+    /// As [`OriginalIds::find`] for each of many ids as text: 48 bytes each, the result included.
+    /// Reads the ids from the least to the greatest of them once.
     ///
     /// # Errors
     /// Those of reading.
@@ -306,16 +302,33 @@ impl OriginalIds {
             wanted.extend(key.map(|key| (key, index)));
         }
         wanted.sort_unstable();
-        let mut wanted = wanted.into_iter().peekable();
         let mut found = vec![None; ids.len()];
-        self.for_each_chunk(|ids, vertices| {
+        let mut rank = match wanted.first() {
+            Some(&(least, _)) => self.near(least)?.start,
+            None => 0,
+        };
+        let mut wanted = wanted.into_iter().peekable();
+        while wanted.peek().is_some() && rank < self.vertex_count {
+            let ids = self.ids_of(rank, CHUNK.min(self.vertex_count - rank), CHUNK_TEXT)?;
+            let vertices = self.dense_of(rank, ids.len())?;
             let last = ids.get(ids.len() - 1);
             while let Some((key, index)) = wanted.next_if(|(key, _)| *key <= Key::from(&last)) {
                 found[index] = ids.position(key).map(|position| vertices[position]);
             }
-            Ok::<(), Error>(())
-        })?;
+            rank += ids.len();
+        }
         Ok(found)
+    }
+
+    /// The few ranks among which an id is, if the graph has it.
+    fn near(&self, wanted: Key<'_>) -> Result<Range<usize>> {
+        let searched = if self.are_strings() { STRINGS_SEARCHED } else { CHUNK };
+        let (mut low, mut high) = (0, self.vertex_count);
+        while high - low > searched {
+            let middle = low + (high - low) / 2;
+            if Key::from(&self.by_rank(middle)?) <= wanted { low = middle } else { high = middle }
+        }
+        Ok(low..high)
     }
 
     /// An id as the graph would have it: a string or an integer.

@@ -106,7 +106,7 @@ fn find(
     })
 }
 
-fn position(names: &[String], known: &[&str]) -> Option<usize> {
+pub(super) fn position(names: &[String], known: &[&str]) -> Option<usize> {
     known.iter().find_map(|known| names.iter().position(|name| usual(name) == *known))
 }
 

@@ -15,6 +15,7 @@ use super::work::{Emit, Reader};
 use super::{Format, IdKind, InputOptions, PairWidth};
 use super::{pairs, parquet};
 use crate::error::{At, Error, Place, Result};
+use crate::progress::Cancel;
 
 /// One file of an input.
 #[derive(Debug)]
@@ -41,70 +42,120 @@ enum Source {
     Once(Mutex<Option<Stream>>),
 }
 
+/// A file or a stream of which it is known how it is stored.
+pub(super) struct Found {
+    /// What is in it, never [`Format::Auto`]; none where neither its ending nor its content tells.
+    pub format: Option<Format>,
+    pub stored: Stored,
+}
+
+/// How a file or a stream is stored.
+pub(super) enum Stored {
+    /// A regular file, which can be opened again.
+    File { bytes: u64, compression: Compression },
+    /// Standard input or a pipe, which can be read once.
+    Once(Stream),
+}
+
+impl Found {
+    /// What is at `path`, where `-` is standard input; `wanted` is a format that is given, or
+    /// [`Format::Auto`]; `window_log_max` as of [`Stream::new`].
+    pub fn at(path: &Path, wanted: Format, window_log_max: u32, cancel: &Cancel) -> Result<Found> {
+        if path.as_os_str() == "-" {
+            let input = io::stdin().as_fd().try_clone_to_owned();
+            let input = input.map_err(Error::io("open", path))?;
+            let input = Box::new(Patient::new(input.into(), cancel));
+            return Found::once(path, input, wanted, window_log_max);
+        }
+        // A pipe without a writer would block here already.
+        let unblocked = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+        let opened = File::options().read(true).custom_flags(unblocked).open(path);
+        let mut file = opened.map_err(Error::io("open", path))?;
+        let metadata = file.metadata().map_err(Error::io("read", path))?;
+        if !metadata.is_file() {
+            let input = Box::new(Patient::new(file, cancel));
+            return Found::once(path, input, wanted, window_log_max);
+        }
+        let mut head = [0; HEAD_BYTES];
+        let filled = fill(&mut file, &mut head).map_err(Error::io("read", path))?;
+        let head = &head[..filled];
+        let compression = Compression::of_ending(path).unwrap_or(Compression::of_content(head));
+        if let Some(detail) = compression.mismatch(head) {
+            return Err(bad_file(path, detail));
+        }
+        let format = match wanted {
+            Format::Auto => detect(path, compression, head),
+            given => Some(given),
+        };
+        let is_text = matches!(format, None | Some(Format::Text | Format::Csv | Format::Tsv));
+        if !is_text && compression != Compression::None {
+            return Err(bad_file(path, "only text may be compressed; decompress the file first"));
+        }
+        Ok(Found { format, stored: Stored::File { bytes: metadata.len(), compression } })
+    }
+
+    /// A stream of text from `reader`.
+    fn once(
+        path: &Path,
+        mut reader: Box<dyn Read + Send>,
+        wanted: Format,
+        window_log_max: u32,
+    ) -> Result<Found> {
+        let format = match wanted {
+            Format::Auto => Format::Text,
+            Format::Text | Format::Csv | Format::Tsv => wanted,
+            Format::Pairs32 | Format::Pairs64 | Format::Parquet => {
+                let detail = "a stream has to be text; give this format as a file";
+                return Err(bad_file(path, detail));
+            }
+        };
+        let mut head = [0; Compression::MAGIC_BYTES];
+        let filled = fill(&mut reader, &mut head).map_err(Error::io("read", path))?;
+        let compression = Compression::of_content(&head[..filled]);
+        let whole = io::Cursor::new(head).take(filled as u64).chain(reader);
+        let stream = Stream::new(path, Box::new(whole), compression, window_log_max)?;
+        Ok(Found { format: Some(format), stored: Stored::Once(stream) })
+    }
+}
+
 impl InputFile {
     /// A stream of text from `reader`.
     pub fn once(
         path: PathBuf,
-        mut reader: Box<dyn Read + Send>,
+        reader: Box<dyn Read + Send>,
         options: &InputOptions,
     ) -> Result<InputFile> {
-        if !matches!(options.format, Format::Auto | Format::Text | Format::Csv | Format::Tsv) {
-            return Err(bad_file(&path, "a stream has to be text; give this format as a file"));
-        }
-        let mut head = [0; Compression::MAGIC_BYTES];
-        let filled = fill(&mut reader, &mut head).map_err(Error::io("read", &path))?;
-        let compression = Compression::of_content(&head[..filled]);
-        let whole = io::Cursor::new(head).take(filled as u64).chain(reader);
-        let mut stream = Stream::new(&path, Box::new(whole), compression)?;
-        let (dialect, head) = text::sniff(&path, &mut stream, options.format, options)?;
-        stream.unread(head);
-        let source = Source::Once(Mutex::new(Some(stream)));
-        Ok(InputFile { path, kind: Kind::Text(dialect), source })
+        let found = Found::once(&path, reader, options.format, Stream::WINDOW_LOG_MAX)?;
+        InputFile::of(path, found, options)
     }
 
     fn resolve(path: PathBuf, options: &InputOptions) -> Result<InputFile> {
-        if path.as_os_str() == "-" {
-            let input = io::stdin().as_fd().try_clone_to_owned();
-            let input = input.map_err(Error::io("open", &path))?;
-            return InputFile::once(
-                path,
-                Box::new(Patient::new(input.into(), &options.cancel)),
-                options,
-            );
-        }
-        // A pipe without a writer would block here already.
-        let unblocked = rustix::fs::OFlags::NONBLOCK.bits() as i32;
-        let opened = File::options().read(true).custom_flags(unblocked).open(&path);
-        let mut file = opened.map_err(Error::io("open", &path))?;
-        let metadata = file.metadata().map_err(Error::io("read", &path))?;
-        if !metadata.is_file() {
-            return InputFile::once(path, Box::new(Patient::new(file, &options.cancel)), options);
-        }
-        let mut head = [0; HEAD_BYTES];
-        let filled = fill(&mut file, &mut head).map_err(Error::io("read", &path))?;
-        let head = &head[..filled];
-        let compression = Compression::of_ending(&path).unwrap_or(Compression::of_content(head));
-        if let Some(detail) = compression.mismatch(head) {
-            return Err(bad_file(&path, detail));
-        }
-        let format = match options.format {
-            Format::Auto => detect(&path, compression, head)?,
-            given => given,
+        let found = Found::at(&path, options.format, Stream::WINDOW_LOG_MAX, &options.cancel)?;
+        InputFile::of(path, found, options)
+    }
+
+    fn of(path: PathBuf, found: Found, options: &InputOptions) -> Result<InputFile> {
+        let format = found
+            .format
+            .ok_or_else(|| bad_file(&path, "neither text nor a known ending; pass --format"))?;
+        let (bytes, compression) = match found.stored {
+            Stored::File { bytes, compression } => (bytes, compression),
+            Stored::Once(mut stream) => {
+                let (dialect, head) = text::sniff(&path, &mut stream, format, options)?;
+                stream.unread(head);
+                let source = Source::Once(Mutex::new(Some(stream)));
+                return Ok(InputFile { path, kind: Kind::Text(dialect), source });
+            }
         };
         let kind = match format {
             Format::Pairs32 => Kind::Pairs(PairWidth::Bits32),
             Format::Pairs64 => Kind::Pairs(PairWidth::Bits64),
             Format::Parquet => Kind::Parquet(Table::open(&path, options)?),
-            text_format => {
-                let mut stream = Stream::open(&path, compression)?;
-                Kind::Text(text::sniff(&path, &mut stream, text_format, options)?.0)
+            Format::Auto | Format::Text | Format::Csv | Format::Tsv => {
+                let mut stream = Stream::open(&path, compression, Stream::WINDOW_LOG_MAX)?;
+                Kind::Text(text::sniff(&path, &mut stream, format, options)?.0)
             }
         };
-        let is_text = matches!(kind, Kind::Text(_));
-        if !is_text && compression != Compression::None {
-            return Err(bad_file(&path, "only text may be compressed; decompress the file first"));
-        }
-        let bytes = metadata.len();
         if let Kind::Pairs(width) = kind {
             pairs::check_length(&path, bytes, width, options.weighted)?;
         }
@@ -169,7 +220,9 @@ impl InputFile {
 
     fn stream(&self) -> Result<Stream> {
         match &self.source {
-            Source::File { compression, .. } => Stream::open(&self.path, *compression),
+            Source::File { compression, .. } => {
+                Stream::open(&self.path, *compression, Stream::WINDOW_LOG_MAX)
+            }
             Source::Once(stream) => {
                 let taken = stream.lock().ok().and_then(|mut stream| stream.take());
                 taken.ok_or_else(|| bad_file(&self.path, "a stream can be read only once"))
@@ -235,23 +288,21 @@ pub(super) fn common_ids(files: &[InputFile], wanted: IdKind) -> Result<IdKind> 
     Ok(ids)
 }
 
-/// The format of a file by its ending, else by its first bytes.
-fn detect(path: &Path, compression: Compression, head: &[u8]) -> Result<Format> {
+/// The format of a file by its ending, else by its first bytes, if these tell.
+fn detect(path: &Path, compression: Compression, head: &[u8]) -> Option<Format> {
     let name =
         path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
     if let Some((_, ending)) = name.rsplit_once('.')
         && let Some(format) = Format::of_ending(ending)
     {
-        return Ok(format);
+        return Some(format);
     }
     if head.starts_with(b"PAR1") {
-        return Ok(Format::Parquet);
+        return Some(Format::Parquet);
     }
-    if compression == Compression::None && head.contains(&0) {
-        return Err(bad_file(path, "neither text nor a known ending; pass --format"));
-    }
-    Ok(Format::Text)
+    let is_binary = compression == Compression::None && head.contains(&0);
+    (!is_binary).then_some(Format::Text)
 }
 
 /// A fault of a file as a whole.

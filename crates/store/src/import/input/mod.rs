@@ -7,6 +7,9 @@
 //!
 //! A further format is one more file here that implements `work::Reader`, one more [`Format`] and
 //! one more `file::Kind`.
+//!
+//! A [`VertexTable`] is a file with a row for each vertex that an option of a run is about, read by the same
+//! code.
 
 mod chunk;
 mod columns;
@@ -17,6 +20,8 @@ mod stream;
 #[cfg(test)]
 mod tests;
 mod text;
+mod vertex_parquet;
+mod vertex_table;
 mod work;
 
 use std::io::Read;
@@ -29,6 +34,7 @@ use crate::progress::{Cancel, Progress};
 pub use chunk::{EdgeChunk, Ends, Span, StringColumn};
 pub use columns::ColumnsTaken;
 use file::InputFile;
+pub use vertex_table::{VALUES_MAX, ValueColumn, VertexColumns, VertexRow, VertexTable};
 
 /// The layout of an input file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -113,7 +113,7 @@ impl Table {
 }
 
 /// Whether a column holds strings; bytes count, as some writers leave the UTF-8 mark out.
-fn is_string(kind: &DataType) -> bool {
+pub(super) fn is_string(kind: &DataType) -> bool {
     match kind {
         DataType::Dictionary(_, values) => is_string(values),
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => true,
@@ -308,7 +308,7 @@ fn strings<'a>(array: &'a ArrayRef, spans: &'a mut Vec<Span>) -> StringColumn<'a
 }
 
 /// What the Parquet library says of a file.
-fn failure(path: &Path, error: ParquetError) -> Error {
+pub(super) fn failure(path: &Path, error: ParquetError) -> Error {
     match error {
         ParquetError::External(cause) => match cause.downcast::<io::Error>() {
             Ok(error) if error.raw_os_error().is_some() => Error::io("read", path)(*error),
@@ -320,7 +320,7 @@ fn failure(path: &Path, error: ParquetError) -> Error {
 }
 
 /// The library panics at some damaged files; that is a fault of the file, not of the worker.
-fn panicked(path: &Path, at: At, error: Error) -> Error {
+pub(super) fn panicked(path: &Path, at: At, error: Error) -> Error {
     match error {
         Error::WorkerFailed { detail } => Error::BadInput {
             place: Place { file: path.to_owned(), at },

@@ -75,17 +75,22 @@ pub(super) struct Stream {
 }
 
 impl Stream {
+    /// The base-2 logarithm of the largest window that zstd reads unless told otherwise.
+    pub const WINDOW_LOG_MAX: u32 = 27;
+
     /// Opens a file.
-    pub fn open(path: &Path, compression: Compression) -> Result<Stream> {
+    pub fn open(path: &Path, compression: Compression, window_log_max: u32) -> Result<Stream> {
         let file = File::open(path).map_err(Error::io("open", path))?;
-        Stream::new(path, Box::new(file), compression)
+        Stream::new(path, Box::new(file), compression, window_log_max)
     }
 
-    /// The plain bytes of what `stored` gives.
+    /// The plain bytes of what `stored` gives. zstd holds as much of them as its window has, which is refused
+    /// beyond 2^`window_log_max` bytes.
     pub fn new(
         path: &Path,
         stored: Box<dyn Read + Send>,
         compression: Compression,
+        window_log_max: u32,
     ) -> Result<Stream> {
         let stored_read = Arc::new(AtomicU64::new(0));
         let counted = Counted { inner: stored, read: Arc::clone(&stored_read) };
@@ -96,7 +101,9 @@ impl Stream {
                 Box::new(flate2::bufread::MultiGzDecoder::new(buffered))
             }
             Compression::Zstd => {
-                Box::new(zstd::Decoder::new(counted).map_err(Error::io("read", path))?)
+                let mut decoder = zstd::Decoder::new(counted).map_err(Error::io("read", path))?;
+                decoder.window_log_max(window_log_max).map_err(Error::io("read", path))?;
+                Box::new(decoder)
             }
         };
         let path = path.to_owned();
@@ -146,6 +153,11 @@ impl Stream {
         let detail = match error.kind() {
             io::ErrorKind::UnexpectedEof => {
                 format!("the {compression} data is cut off {after}; {remedy}")
+            }
+            // The library has no kind of error for it.
+            _ if error.to_string().contains("too much memory") => {
+                "decompressing it takes too much memory; compress it again without --long or --ultra"
+                    .to_owned()
             }
             _ => format!("not valid {compression} data {after}: {error}; {remedy}"),
         };

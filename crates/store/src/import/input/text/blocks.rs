@@ -7,7 +7,7 @@ use memchr::{memchr_iter, memrchr};
 use super::super::stream::Stream;
 use crate::error::{At, Error, Place, Result};
 
-/// The longest line that is read.
+/// The longest line of edges that is read.
 pub(super) const LINE_BYTES_MAX: usize = 16 << 20;
 
 /// Where the lines of edges begin: after a byte order mark and a header.
@@ -24,6 +24,8 @@ pub(super) struct Blocks {
     /// The begun line after the last block.
     carry: Vec<u8>,
     block_bytes: usize,
+    /// The longest line that is read.
+    line_bytes_max: usize,
     next_line: u64,
     /// The stream has ended: in peace, or with the error that is yet to be told.
     end: Option<Result<()>>,
@@ -42,6 +44,7 @@ impl Blocks {
         mut stream: Stream,
         start: Start,
         block_bytes: usize,
+        line_bytes_max: usize,
     ) -> Result<Blocks> {
         let mut before = vec![0; start.bytes];
         stream.fill(&mut before).1?;
@@ -50,6 +53,7 @@ impl Blocks {
             stream,
             carry: Vec::new(),
             block_bytes: block_bytes.max(1),
+            line_bytes_max,
             next_line: start.lines + 1,
             end: None,
         })
@@ -78,7 +82,7 @@ impl Blocks {
                 (Some(cut), None | Some(Err(_))) => break cut,
                 (None, Some(Err(_))) => break 0,
                 (_, Some(Ok(()))) => break filled,
-                (None, None) if filled > LINE_BYTES_MAX => return Err(self.line_too_long()),
+                (None, None) if filled > self.line_bytes_max => return Err(self.line_too_long()),
                 (None, None) => searched = filled,
             }
             grow(space, filled + self.block_bytes);
@@ -111,8 +115,8 @@ impl Blocks {
 
     fn line_too_long(&self) -> Error {
         let place = Place { file: self.path.clone(), at: At::Line(self.next_line) };
-        let detail =
-            format!("the line is longer than {} MiB; is this a text file?", LINE_BYTES_MAX >> 20);
+        let line_bytes_max = self.line_bytes_max >> 20;
+        let detail = format!("the line is longer than {line_bytes_max} MiB; is this a text file?");
         Error::BadInput { place, detail }
     }
 }

@@ -60,7 +60,7 @@ pub(in super::super) fn sniff(
     format: Format,
     options: &InputOptions,
 ) -> Result<(Dialect, Vec<u8>)> {
-    let head = read_head(stream)?;
+    let head = read_head(stream, LINE_BYTES_MAX)?;
     if head.contains(&0) {
         return Err(bad_file(path, "this is not text: it has NUL bytes; pass --format"));
     }
@@ -76,8 +76,9 @@ pub(in super::super) fn sniff(
     Ok((dialect, head))
 }
 
-/// Reads until there are two lines that are not passed over, or to the end.
-fn read_head(stream: &mut Stream) -> Result<Vec<u8>> {
+/// Reads until there are two lines that are not passed over, or to the end, or until there can be no
+/// line that is longer than `line_bytes_max`.
+pub(super) fn read_head(stream: &mut Stream, line_bytes_max: usize) -> Result<Vec<u8>> {
     const STEP_BYTES: usize = 16 << 10;
     let mut head = Vec::new();
     loop {
@@ -90,21 +91,21 @@ fn read_head(stream: &mut Stream) -> Result<Vec<u8>> {
         // A line without its end does not count: the rest of it may be missing.
         let whole = memchr::memrchr(b'\n', &head).map_or(0, |at| at + 1);
         let enough = lines(&head[..whole], 0).take(2).count() == 2;
-        if ended || enough || head.len() > LINE_BYTES_MAX {
+        if ended || enough || head.len() > line_bytes_max {
             return Ok(head);
         }
     }
 }
 
 /// A line that may be an edge or a header.
-struct Line {
-    number: u64,
-    place: Range<usize>,
-    next: usize,
+pub(super) struct Line {
+    pub number: u64,
+    pub place: Range<usize>,
+    pub next: usize,
 }
 
 /// The lines of `bytes` from `start` that are not passed over.
-fn lines(bytes: &[u8], start: usize) -> impl Iterator<Item = Line> {
+pub(super) fn lines(bytes: &[u8], start: usize) -> impl Iterator<Item = Line> {
     let mut at = start;
     let mut number = 0;
     let all = std::iter::from_fn(move || {

@@ -27,7 +27,7 @@ impl Separator {
         }
     }
 
-    fn plural(self) -> &'static str {
+    pub fn plural(self) -> &'static str {
         match self {
             Separator::Blanks => "blanks",
             Separator::Tab => "tabs",

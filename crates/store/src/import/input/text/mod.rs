@@ -5,19 +5,26 @@
 //! from the first ones (`dialect`; texts that are no edges are known by `foreign`), and each block
 //! is parsed on its own (`parse`): integers by a loop that handles the plain lines and leaves every
 //! other to the careful `fields`.
+//!
+//! A text with a row for each vertex that an option of a run is about is built of the same lines and
+//! fields; `vertex_layout` finds its columns, `vertex_lines` reads it.
 
 mod blocks;
 mod dialect;
 mod fields;
 mod foreign;
 mod parse;
+mod vertex_layout;
+mod vertex_lines;
 
 use std::path::Path;
 
 use memchr::memchr_iter;
 
-use self::blocks::Blocks;
+use self::blocks::{Blocks, LINE_BYTES_MAX};
 pub(super) use self::dialect::{Dialect, sniff};
+pub(super) use self::vertex_layout::VertexLayout;
+pub(super) use self::vertex_lines::VertexLines;
 use super::IdKind;
 use super::stream::Stream;
 use super::work::{Emit, Part, Reader, Space};
@@ -47,7 +54,8 @@ impl<'a> LineReader<'a> {
         dialect: &'a Dialect,
         emit: &Emit<'_>,
     ) -> Result<LineReader<'a>> {
-        let blocks = Blocks::new(path, stream, dialect.start(), emit.sizes.block_bytes)?;
+        let (start, block_bytes) = (dialect.start(), emit.sizes.block_bytes);
+        let blocks = Blocks::new(path, stream, start, block_bytes, LINE_BYTES_MAX)?;
         Ok(LineReader { path, dialect, blocks })
     }
 }

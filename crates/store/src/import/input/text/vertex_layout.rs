@@ -1,0 +1,196 @@
+//! How the lines of a table of vertices are built, found out from the first of them.
+
+use std::path::Path;
+
+use super::super::file::bad_file;
+use super::super::stream::Stream;
+use super::super::vertex_table::{Places, VertexColumns, bad_row};
+use super::super::{Format, IdKind};
+use super::blocks::Start;
+use super::dialect::{Line, lines, read_head};
+use super::fields::{Fields, Separator, integer};
+use super::vertex_lines::VertexLines;
+use crate::error::{At, Result};
+
+/// How the lines of one table of vertices are built.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct VertexLayout {
+    pub(super) separator: Separator,
+    pub(super) start: Start,
+    pub(super) places: Places,
+    /// The last column that a line cannot do without.
+    pub(super) last_required: usize,
+    pub(super) form: Form,
+    has_header: bool,
+}
+
+/// What a line may be, beside one that is passed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A row.
+    Rows,
+    /// A row that begins with `v`, a comment that begins with `c`, or a line of sizes that begins with `p`;
+    /// <http://www.diag.uniroma1.it/challenge9/format.shtml>.
+    Dimacs,
+}
+
+impl VertexLayout {
+    /// Finds the layout of a text, which then can still be read from its start.
+    pub fn sniff(
+        path: &Path,
+        stream: &mut Stream,
+        format: Format,
+        columns: &VertexColumns,
+        is_vertex: &dyn Fn(&str) -> Result<bool>,
+    ) -> Result<VertexLayout> {
+        let bytes = read_head(stream, VertexLines::LINE_BYTES_MAX)?;
+        if bytes.contains(&0) {
+            return Err(bad_file(path, "this is not text: it has NUL bytes"));
+        }
+        let head = Head { path, bytes: &bytes, format, columns, is_vertex };
+        let layout = head.layout()?;
+        stream.unread(bytes);
+        Ok(layout)
+    }
+
+    /// Whether the first line names columns.
+    pub fn has_header(&self) -> bool {
+        self.has_header
+    }
+}
+
+/// The first bytes of a text, and what is known beside them.
+struct Head<'a> {
+    path: &'a Path,
+    bytes: &'a [u8],
+    format: Format,
+    columns: &'a VertexColumns,
+    is_vertex: &'a dyn Fn(&str) -> Result<bool>,
+}
+
+impl Head<'_> {
+    fn layout(&self) -> Result<VertexLayout> {
+        let mark = if self.bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+        let mut all = lines(self.bytes, mark);
+        let (first, second) = (all.next(), all.next());
+        let separator = self.separator(first.as_ref(), second.as_ref());
+        let places = Places::by_position(self.columns);
+        let mut layout = VertexLayout {
+            separator,
+            start: Start { bytes: mark, lines: 0 },
+            places,
+            last_required: places.last_required(self.columns),
+            form: Form::Rows,
+            has_header: false,
+        };
+        let Some(first) = first else { return Ok(layout) };
+        let bad = |detail| bad_row(self.path, At::Line(first.number), detail);
+        if self.bytes[first.place.clone()].contains(&b'\r') {
+            let detail = "lines end with a carriage return alone; convert them to line feeds";
+            return Err(bad(detail.to_owned()));
+        }
+        if self.columns.may_be_dimacs && self.is_dimacs(mark) {
+            layout.form = Form::Dimacs;
+            layout.separator = Separator::Blanks;
+            layout.places = Places::after(1, self.columns);
+            layout.last_required = layout.places.last_required(self.columns);
+            return Ok(layout);
+        }
+        if let Some(places) = self.header(&first, second.as_ref(), separator)? {
+            layout.places = places.map_err(bad)?;
+            layout.last_required = layout.places.last_required(self.columns);
+            layout.start = Start { bytes: first.next, lines: first.number };
+            layout.has_header = true;
+        }
+        Ok(layout)
+    }
+
+    /// The separator of the first two lines that have any: that by which an integer is the id, where ids
+    /// are, else the first one that a format may have. Tabs come before blanks, which may be in a name.
+    fn separator(&self, first: Option<&Line>, second: Option<&Line>) -> Separator {
+        use Separator::{Blanks, Comma, Semicolon, Tab};
+        let candidates = match self.format {
+            Format::Csv => [Comma, Semicolon, Tab, Blanks],
+            _ => [Tab, Blanks, Comma, Semicolon],
+        };
+        let wants_integer = self.columns.ids == IdKind::Integer;
+        // A name that stands alone in a table may have blanks in it.
+        let is_table = matches!(self.format, Format::Csv | Format::Tsv);
+        let can_stand_alone = self.columns.values.iter().all(|value| !value.is_required);
+        let may_be_name = is_table && can_stand_alone && !wants_integer;
+        let lines = [first, second].into_iter().flatten();
+        let mut found = lines.filter_map(|line| {
+            let mut separators = candidates
+                .into_iter()
+                .filter(|separator| !(may_be_name && *separator == Blanks))
+                .filter(|separator| self.separates(line, *separator));
+            let by_integer =
+                separators.clone().find(|separator| self.has_integer(line, *separator));
+            let found = by_integer.filter(|_| wants_integer).or_else(|| separators.next());
+            // A fault of quotes is found again when the line is read.
+            let is_faulty = |separator: &Separator| self.names(line, *separator).is_err();
+            found.or_else(|| candidates.into_iter().find(is_faulty))
+        });
+        let default = if wants_integer && !is_table { Blanks } else { candidates[0] };
+        found.next().unwrap_or(default)
+    }
+
+    /// Whether a line has several columns. Of two tabs that follow each other, the first aligns.
+    fn separates(&self, line: &Line, separator: Separator) -> bool {
+        let names = self.names(line, separator).unwrap_or_default();
+        names.get(1).is_some_and(|value| separator != Separator::Tab || !value.is_empty())
+    }
+
+    /// Whether a line begins with an integer.
+    fn has_integer(&self, line: &Line, separator: Separator) -> bool {
+        let names = self.names(line, separator).unwrap_or_default();
+        names.first().is_some_and(|id| integer(id.as_bytes()).is_ok())
+    }
+
+    fn names(&self, line: &Line, separator: Separator) -> Result<Vec<String>, String> {
+        let mut names = Vec::new();
+        let mut fields = Fields::of(self.bytes, line.place.clone(), separator);
+        while let Some(field) = fields.next()? {
+            names.push(field.text(self.bytes));
+        }
+        Ok(names)
+    }
+
+    /// The columns if the first line names them. Usual names of all columns are a header. The usual name of
+    /// the ids is one too, unless it is a vertex; and so is in a table whatever stands above an integer.
+    fn header(
+        &self,
+        first: &Line,
+        second: Option<&Line>,
+        separator: Separator,
+    ) -> Result<Option<Result<Places, String>>> {
+        // A line that cannot be taken apart is refused when it is read.
+        let Ok(names) = self.names(first, separator) else { return Ok(None) };
+        let columns = self.columns;
+        let by_name = Places::by_name(&names, columns).transpose();
+        let Some(id) = names.first() else { return Ok(None) };
+        match by_name {
+            Some(places) if Places::are_usual(&names, columns) => Ok(Some(places)),
+            Some(places) if !(self.is_vertex)(id)? => Ok(Some(places)),
+            _ => {
+                let is_table = matches!(self.format, Format::Csv | Format::Tsv);
+                let is_integer = |line: &Line| self.has_integer(line, separator);
+                let names_integers = is_table
+                    && columns.ids == IdKind::Integer
+                    && !is_integer(first)
+                    && second.is_some_and(is_integer);
+                Ok(names_integers.then(|| Ok(Places::by_position(columns))))
+            }
+        }
+    }
+
+    /// Whether the first line that does not begin with `c` is of DIMACS.
+    fn is_dimacs(&self, start: usize) -> bool {
+        let mut words = lines(self.bytes, start).map(|line| {
+            let words = self.bytes[line.place].split(u8::is_ascii_whitespace);
+            words.filter(|word| !word.is_empty()).take(6).collect::<Vec<_>>()
+        });
+        let telling = words.find(|words| words.first() != Some(&&b"c"[..]));
+        matches!(telling.as_deref(), Some([b"p", b"aux", b"sp", b"co", _] | [b"v", _, _, _]))
+    }
+}

@@ -1,0 +1,123 @@
+//! The rows of a table of vertices that is text.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use super::super::stream::Stream;
+use super::super::vertex_table::{VALUES_MAX, VertexRow, bad_row};
+use super::blocks::Blocks;
+use super::fields::{Excerpt, Field, Fields, is_passed_over, line_at};
+use super::vertex_layout::{Form, VertexLayout};
+use crate::error::{At, Result};
+use crate::progress::Cancel;
+
+/// A text that is being read.
+pub(in super::super) struct VertexLines {
+    path: PathBuf,
+    layout: VertexLayout,
+    blocks: Blocks,
+}
+
+impl VertexLines {
+    /// The longest line that is read.
+    pub const LINE_BYTES_MAX: usize = 1 << 20;
+    /// Bytes of a block of short lines.
+    const BLOCK_BYTES: usize = 64 << 10;
+    /// Bytes that reading holds: a block that is as long as the longest line and the line after it, and
+    /// the first lines, which are read twice.
+    pub const SIZE_MAX: u64 = 4 * VertexLines::LINE_BYTES_MAX as u64;
+
+    pub fn open(path: &Path, stream: Stream, layout: VertexLayout) -> Result<VertexLines> {
+        let (block_bytes, line_bytes_max) = (VertexLines::BLOCK_BYTES, VertexLines::LINE_BYTES_MAX);
+        let blocks = Blocks::new(path, stream, layout.start, block_bytes, line_bytes_max)?;
+        Ok(VertexLines { path: path.to_owned(), layout, blocks })
+    }
+
+    /// Visits all rows.
+    pub fn read(
+        mut self,
+        cancel: &Cancel,
+        visit: &mut dyn FnMut(VertexRow<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let mut space = Vec::new();
+        while let Some(block) = self.blocks.next(&mut space)? {
+            cancel.check()?;
+            let lines = &space[..block.bytes];
+            let (mut at, mut number) = (0, block.first_line);
+            while at < lines.len() {
+                let (line, next) = line_at(lines, at);
+                let row = self.cells(lines, line);
+                let row = row.map_err(|detail| bad_row(&self.path, At::Line(number), detail))?;
+                if let Some(Cells { id, values }) = &row {
+                    let values = values.each_ref().map(Option::as_deref);
+                    visit(VertexRow { at: At::Line(number), id, values })?;
+                }
+                (at, number) = (next, number + 1);
+            }
+        }
+        Ok(())
+    }
+
+    /// The cells of a line, if it is a row.
+    fn cells<'b>(&self, block: &'b [u8], line: Range<usize>) -> Result<Option<Cells<'b>>, String> {
+        if is_passed_over(&block[line.clone()]) {
+            return Ok(None);
+        }
+        let mut fields = Fields::of(block, line, self.layout.separator);
+        let mut cells = Cells { id: Cow::Borrowed(""), values: [const { None }; VALUES_MAX] };
+        let places = self.layout.places;
+        let last = places.values.iter().flatten().fold(places.id, |last, &place| last.max(place));
+        for index in 0..=last {
+            let Some(field) = fields.next()? else {
+                if index <= self.layout.last_required {
+                    return Err(self.too_few(index));
+                }
+                break;
+            };
+            if index == 0 && self.layout.form == Form::Dimacs {
+                match field.bytes(block) {
+                    b"v" => continue,
+                    b"c" | b"p" => return Ok(None),
+                    other => return Err(format!("{} begins no line of DIMACS", Excerpt(other))),
+                }
+            }
+            if index == places.id {
+                cells.id = text(&field, block, "id")?;
+            }
+            if let Some(value) = places.values.iter().position(|&place| place == Some(index)) {
+                cells.values[value] = Some(text(&field, block, "value")?);
+            }
+        }
+        Ok(Some(cells))
+    }
+
+    fn too_few(&self, found: usize) -> String {
+        let wanted = self.layout.last_required + 1;
+        let between = self.layout.separator.plural();
+        let there = if found == 1 { "there is 1".to_owned() } else { format!("there are {found}") };
+        format!("expected {wanted} columns separated by {between}, {there}")
+    }
+}
+
+/// The cells of a row.
+struct Cells<'b> {
+    id: Cow<'b, str>,
+    values: [Option<Cow<'b, str>>; VALUES_MAX],
+}
+
+/// What a field stands for. Nothing at all has to be written in quotes.
+fn text<'b>(field: &Field, block: &'b [u8], what: &str) -> Result<Cow<'b, str>, String> {
+    let start = field.place.start;
+    let is_quoted = start > 0 && block[start - 1] == b'"';
+    if field.place.is_empty() && !is_quoted {
+        return Err(format!("the {what} is empty"));
+    }
+    let Ok(written) = str::from_utf8(field.bytes(block)) else {
+        return Err(format!("the {what} {} is not UTF-8", Excerpt(field.bytes(block))));
+    };
+    if field.has_doubled_quotes {
+        return Ok(Cow::Owned(written.replace("\"\"", "\"")));
+    }
+    Ok(Cow::Borrowed(written))
+}

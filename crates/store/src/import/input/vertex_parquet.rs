@@ -1,0 +1,160 @@
+//! The rows of a table of vertices that is Parquet.
+
+use std::fs::File;
+use std::path::Path;
+
+use ::parquet::arrow::ProjectionMask;
+use ::parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
+};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::DataType;
+
+use super::file::bad_file;
+use super::parquet::{failure, is_string, panicked};
+use super::vertex_table::{Places, VertexColumns, VertexRow, bad_row};
+use super::work::guarded;
+use crate::error::{At, Error, Result};
+use crate::progress::Cancel;
+
+/// Rows that are decoded at a time.
+const BATCH_ROWS: usize = 1 << 12;
+
+/// What the footer of a table tells.
+pub(super) struct VertexParquet {
+    metadata: ArrowReaderMetadata,
+    places: Places,
+}
+
+impl VertexParquet {
+    /// Opens a table; also tells whether its columns were found by name.
+    pub fn open(path: &Path, columns: &VertexColumns) -> Result<(VertexParquet, bool)> {
+        let file = File::open(path).map_err(Error::io("open", path))?;
+        let metadata = guarded(|| {
+            ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
+                .map_err(|error| failure(path, error))
+        });
+        let metadata = metadata.map_err(|error| panicked(path, At::File, error))?;
+        let fields = metadata.schema().fields();
+        let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
+        let by_name = Places::by_name(&names, columns).map_err(|detail| bad_file(path, detail))?;
+        let mut places = by_name.unwrap_or(Places::by_position(columns));
+        let last_required = places.last_required(columns);
+        if names.len() <= last_required {
+            let (wanted, there) = (last_required + 1, names.len());
+            return Err(bad_file(path, format!("expected {wanted} columns, there are {there}")));
+        }
+        for place in &mut places.values {
+            *place = place.filter(|&column| column < names.len());
+        }
+        let id = fields[places.id].data_type();
+        if !is_string(id) && !id.is_integer() {
+            let name = &names[places.id];
+            let detail = format!("column `{name}` is {id}; ids are integers or strings");
+            return Err(bad_file(path, detail));
+        }
+        Ok((VertexParquet { metadata, places }, by_name.is_some()))
+    }
+
+    /// The wanted columns, in the order of the file.
+    fn roots(&self) -> Vec<usize> {
+        let mut roots = vec![self.places.id];
+        roots.extend(self.places.values.iter().flatten());
+        roots.sort_unstable();
+        roots.dedup();
+        roots
+    }
+
+    /// Twice the wanted columns of the largest row group: their pages, and what is decoded of them.
+    pub fn size(&self) -> u64 {
+        let (metadata, roots) = (self.metadata.metadata(), self.roots());
+        let schema = metadata.file_metadata().schema_descr();
+        let group_size = |group: &::parquet::file::metadata::RowGroupMetaData| {
+            let leaves = group.columns().iter().enumerate();
+            let wanted = leaves.filter(|(leaf, _)| {
+                *leaf < schema.num_columns() && roots.contains(&schema.get_column_root_idx(*leaf))
+            });
+            wanted.map(|(_, column)| column.uncompressed_size().max(0) as u64).sum::<u64>()
+        };
+        2 * metadata.row_groups().iter().map(group_size).max().unwrap_or(0)
+    }
+
+    /// Visits all rows.
+    pub fn read(
+        self,
+        path: &Path,
+        cancel: &Cancel,
+        visit: &mut dyn FnMut(VertexRow<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let mut first = 0;
+        let batches = guarded(|| self.batches(path));
+        let mut batches = batches.map_err(|error| panicked(path, At::Row(first), error))?;
+        loop {
+            cancel.check()?;
+            let batch = guarded(|| {
+                let bad = |error: arrow_schema::ArrowError| {
+                    bad_row(path, At::Row(first), error.to_string())
+                };
+                batches.next().transpose().map_err(bad)
+            });
+            let Some(batch) = batch.map_err(|error| panicked(path, At::Row(first), error))? else {
+                return Ok(());
+            };
+            self.visit_batch(path, &batch, first, visit)?;
+            first += batch.num_rows() as u64;
+        }
+    }
+
+    fn batches(&self, path: &Path) -> Result<ParquetRecordBatchReader> {
+        let file = File::open(path).map_err(Error::io("open", path))?;
+        let metadata = self.metadata.clone();
+        let wanted = ProjectionMask::roots(metadata.parquet_schema(), self.roots());
+        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
+            .with_projection(wanted)
+            .with_batch_size(BATCH_ROWS);
+        reader.build().map_err(|error| failure(path, error))
+    }
+
+    fn visit_batch(
+        &self,
+        path: &Path,
+        batch: &RecordBatch,
+        first: u64,
+        visit: &mut dyn FnMut(VertexRow<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let column = |place: usize| {
+            let index = self.roots().iter().filter(|&&root| root < place).count();
+            let name = self.metadata.schema().field(place).name();
+            as_text(batch.column(index), name)
+                .map_err(|(row, detail)| bad_row(path, At::Row(first + row as u64), detail))
+        };
+        let ids = column(self.places.id)?;
+        let mut values = [const { None }; super::vertex_table::VALUES_MAX];
+        for (value, place) in values.iter_mut().zip(self.places.values) {
+            *value = place.map(column).transpose()?;
+        }
+        let ids = ids.as_string::<i64>();
+        let values =
+            values.each_ref().map(|value| value.as_ref().map(|array| array.as_string::<i64>()));
+        for row in 0..batch.num_rows() {
+            let at = At::Row(first + row as u64);
+            let values = values.map(|value| value.map(|array| array.value(row)));
+            visit(VertexRow { at, id: ids.value(row), values })?;
+        }
+        Ok(())
+    }
+}
+
+/// A column as strings, without nulls; else the row and what is wrong with it.
+fn as_text(array: &ArrayRef, name: &str) -> Result<ArrayRef, (usize, String)> {
+    let strict = CastOptions { safe: false, ..CastOptions::default() };
+    let text = cast_with_options(array, &DataType::LargeUtf8, &strict)
+        .map_err(|error| (0, format!("column `{name}`: {error}")))?;
+    match (0..text.len()).find(|&row| text.is_null(row)) {
+        Some(row) => Err((row, format!("column `{name}` is null here"))),
+        None => Ok(text),
+    }
+}
