@@ -109,6 +109,17 @@ impl Error {
         let path = path.as_ref().to_owned();
         move |source| source.downcast().unwrap_or_else(|source| Error::Io { action, path, source })
     }
+
+    /// Where a share of a budget is exceeded: as much more as it needs is needed of the whole `budget`.
+    pub(crate) fn within(self, budget: u64) -> Error {
+        match self {
+            Error::OverBudget { what, needed, budget: share } => {
+                let needed = budget.saturating_add(needed.saturating_sub(share));
+                Error::OverBudget { what, needed, budget }
+            }
+            other => other,
+        }
+    }
 }
 
 /// Where in an input something is wrong.

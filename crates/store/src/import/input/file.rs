@@ -1,6 +1,6 @@
 //! Which files there are, and what is in each.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
@@ -10,10 +10,10 @@ use std::sync::Mutex;
 use super::columns::ColumnsTaken;
 use super::parquet::Table;
 use super::stream::{Compression, Patient, Stream};
-use super::text::{self, Dialect};
+use super::text::{self, Dialect, Sniffed};
 use super::work::{Emit, Reader};
 use super::{Format, IdKind, InputOptions, PairWidth};
-use super::{pairs, parquet};
+use super::{folder, pairs, parquet};
 use crate::error::{At, Error, Place, Result};
 
 /// One file of an input.
@@ -56,7 +56,9 @@ impl InputFile {
         let compression = Compression::of_content(&head[..filled]);
         let whole = io::Cursor::new(head).take(filled as u64).chain(reader);
         let mut stream = Stream::new(&path, Box::new(whole), compression)?;
-        let (dialect, head) = text::sniff(&path, &mut stream, options.format, options)?;
+        let sniffed = text::sniff(&path, &mut stream, options.format, options)?;
+        let Sniffed { mut dialect, head, dropped_bytes } = sniffed;
+        dialect.forget_first(dropped_bytes);
         stream.unread(head);
         let source = Source::Once(Mutex::new(Some(stream)));
         Ok(InputFile { path, kind: Kind::Text(dialect), source })
@@ -88,7 +90,7 @@ impl InputFile {
             return Err(bad_file(&path, detail));
         }
         let format = match options.format {
-            Format::Auto => detect(&path, compression, head)?,
+            Format::Auto => detect(&path, head),
             given => given,
         };
         let kind = match format {
@@ -97,7 +99,7 @@ impl InputFile {
             Format::Parquet => Kind::Parquet(Table::open(&path, options)?),
             text_format => {
                 let mut stream = Stream::open(&path, compression)?;
-                Kind::Text(text::sniff(&path, &mut stream, text_format, options)?.0)
+                Kind::Text(text::sniff(&path, &mut stream, text_format, options)?.dialect)
             }
         };
         let is_text = matches!(kind, Kind::Text(_));
@@ -136,11 +138,24 @@ impl InputFile {
     }
 
     /// What the ids are as far as the file tells; `None` if it is empty.
-    fn ids(&self) -> Option<IdKind> {
+    pub fn ids(&self) -> Option<IdKind> {
         match &self.kind {
             Kind::Text(dialect) => dialect.ids(),
             Kind::Pairs(_) => Some(IdKind::Integer),
             Kind::Parquet(table) => Some(table.ids()),
+        }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What a user should know of how the file is read.
+    pub fn remarks(&self) -> &[String] {
+        match &self.kind {
+            Kind::Text(dialect) => dialect.remarks(),
+            Kind::Pairs(_) => &[],
+            Kind::Parquet(table) => table.remarks(),
         }
     }
 
@@ -186,30 +201,13 @@ pub(super) fn resolve(paths: &[PathBuf], options: &InputOptions) -> Result<Vec<I
     let mut files = Vec::new();
     for path in paths {
         if path.is_dir() {
-            for file in files_in(path)? {
+            for file in folder::files_in(path, options.format)? {
                 files.push(InputFile::resolve(file, options)?);
             }
         } else {
             files.push(InputFile::resolve(path.clone(), options)?);
         }
     }
-    Ok(files)
-}
-
-/// The files in a folder by name, without folders and hidden files.
-fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder).map_err(Error::io("read", folder))? {
-        let entry = entry.map_err(Error::io("read", folder))?;
-        let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-        if !hidden && !entry.path().is_dir() {
-            files.push(entry.path());
-        }
-    }
-    if files.is_empty() {
-        return Err(bad_file(folder, "the folder has no files"));
-    }
-    files.sort();
     Ok(files)
 }
 
@@ -236,22 +234,45 @@ pub(super) fn common_ids(files: &[InputFile], wanted: IdKind) -> Result<IdKind> 
 }
 
 /// The format of a file by its ending, else by its first bytes.
-fn detect(path: &Path, compression: Compression, head: &[u8]) -> Result<Format> {
-    let name =
-        path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
-    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
-    if let Some((_, ending)) = name.rsplit_once('.')
-        && let Some(format) = Format::of_ending(ending)
-    {
-        return Ok(format);
+fn detect(path: &Path, head: &[u8]) -> Format {
+    match Name::of(path).ending() {
+        Ending::Format(format) => format,
+        Ending::Other(_) | Ending::Number | Ending::None if head.starts_with(b"PAR1") => {
+            Format::Parquet
+        }
+        Ending::Other(_) | Ending::Number | Ending::None => Format::Text,
     }
-    if head.starts_with(b"PAR1") {
-        return Ok(Format::Parquet);
+}
+
+/// The name of a file in lower case, without what it is compressed with.
+pub(super) struct Name(String);
+
+/// What the ending of a name tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending<'a> {
+    Format(Format),
+    /// Digits alone: the file is a part of several.
+    Number,
+    /// An ending of no format, without its dot.
+    Other(&'a str),
+    None,
+}
+
+impl Name {
+    pub fn of(path: &Path) -> Name {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        let plain = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst"));
+        Name(plain.unwrap_or(&name).to_owned())
     }
-    if compression == Compression::None && head.contains(&0) {
-        return Err(bad_file(path, "neither text nor a known ending; pass --format"));
+
+    pub fn ending(&self) -> Ending<'_> {
+        let Some((_, ending)) = self.0.rsplit_once('.') else { return Ending::None };
+        match Format::of_ending(ending) {
+            Some(format) => Ending::Format(format),
+            None if ending.bytes().all(|byte| byte.is_ascii_digit()) => Ending::Number,
+            None => Ending::Other(ending),
+        }
     }
-    Ok(Format::Text)
 }
 
 /// A fault of a file as a whole.
