@@ -119,7 +119,8 @@ impl Ledger {
     /// What was passed over, or that it was too much unless the work failed in a part before.
     pub fn close(self, failed_part: Option<u64>) -> Result<BadRows, Error> {
         let pages = self.pages.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let excess = pages.excess.filter(|(part, _)| failed_part.is_none_or(|failed| *part <= failed));
+        let excess =
+            pages.excess.filter(|(part, _)| failed_part.is_none_or(|failed| *part <= failed));
         let (Some((_, place)), Some((first, detail))) = (excess, &pages.counted.first) else {
             return Ok(pages.counted);
         };

@@ -192,7 +192,11 @@ const WEIGHT: Role = Role { name: "weight", known: &WEIGHT_NAMES };
 impl Role {
     /// The column that the user chose, else the one with a usual name, if any. A name with `id` or
     /// `node` behind it counts where none is without.
-    fn find(self, names: &[String], choice: Option<&ColumnChoice>) -> Result<Option<usize>, String> {
+    fn find(
+        self,
+        names: &[String],
+        choice: Option<&ColumnChoice>,
+    ) -> Result<Option<usize>, String> {
         if let Some(choice) = choice {
             return chosen(names, choice).map(Some);
         }
@@ -310,7 +314,9 @@ mod tests {
         ] {
             assert_eq!(ends(text, &InputOptions::default()), Ok(expected), "{text}");
         }
-        for text in ["a,b,c", "id,a,b", "uid,vid,x", "src,a,b", "SRC,src,dst", "from_id,from_node,to"] {
+        for text in
+            ["a,b,c", "id,a,b", "uid,vid,x", "src,a,b", "SRC,src,dst", "from_id,from_node,to"]
+        {
             let refused = ends(text, &InputOptions::default()).unwrap_err();
             assert!(refused.contains("-column"), "{text}: {refused}");
         }

@@ -52,7 +52,8 @@ impl Table {
         let columns = Columns::by_name(&names, options).map_err(|detail| bad_file(path, detail))?;
         let taken = columns.named(&names);
         let unread = columns.unread_weight(&names);
-        let unread = unread.map(|name| format!("column `{name}` was not read; --weighted keeps it"));
+        let unread =
+            unread.map(|name| format!("column `{name}` was not read; --weighted keeps it"));
         let remarks = unread.into_iter().collect();
         let ids = IdKind::Integer;
         let mut table = Table { metadata, bytes, rows: 0, columns, taken, remarks, ids };
@@ -83,7 +84,8 @@ impl Table {
                 self.ids = IdKind::String;
             } else if !field.data_type().is_integer() {
                 let (name, kind) = (field.name(), field.data_type());
-                let hint = if kind.is_floating() { "; write it with a type of integers" } else { "" };
+                let hint =
+                    if kind.is_floating() { "; write it with a type of integers" } else { "" };
                 return Err(bad_file(
                     path,
                     format!("column `{name}` is {kind}; ids are integers or strings{hint}"),

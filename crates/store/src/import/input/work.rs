@@ -143,12 +143,7 @@ pub(super) fn read_all(files: &[InputFile], emit: &Emit<'_>) -> Result<BadRows> 
     failure.map_or(Ok(bad_rows), |(_, error)| Err(error))
 }
 
-fn work<'a>(
-    queue: &Mutex<Queue<'a>>,
-    failure: &FirstFailure,
-    ledger: &Ledger,
-    emit: &Emit<'_>,
-) {
+fn work<'a>(queue: &Mutex<Queue<'a>>, failure: &FirstFailure, ledger: &Ledger, emit: &Emit<'_>) {
     let mut space = Space::default();
     loop {
         // A lock is poisoned only by a panic, which `guarded` has turned into a recorded failure.

@@ -36,12 +36,7 @@ pub(super) struct Block {
 }
 
 impl Blocks {
-    pub fn new(
-        path: &Path,
-        mut stream: Stream,
-        start: Start,
-        sizes: &Sizes,
-    ) -> Result<Blocks> {
+    pub fn new(path: &Path, mut stream: Stream, start: Start, sizes: &Sizes) -> Result<Blocks> {
         stream.skip(start.bytes)?;
         Ok(Blocks {
             path: path.to_owned(),

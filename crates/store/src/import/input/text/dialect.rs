@@ -138,7 +138,11 @@ impl FirstBytes {
                 return Ok(head);
             }
             if head.bytes.len() - whole > line_bytes_max {
-                return Err(line_too_long(path, head.start.lines + head.lines() + 1, line_bytes_max));
+                return Err(line_too_long(
+                    path,
+                    head.start.lines + head.lines() + 1,
+                    line_bytes_max,
+                ));
             }
             match lines(&head.bytes[..whole]).take(2).count() {
                 0 => {

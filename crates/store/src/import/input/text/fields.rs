@@ -257,7 +257,8 @@ pub(super) fn integer(text: &[u8]) -> Result<u64, String> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         let hint = "pass --ids string if the ids are names";
         let id = Excerpt(text);
-        let what = if is_number(text) { "not written as an unsigned integer" } else { "not an integer" };
+        let what =
+            if is_number(text) { "not written as an unsigned integer" } else { "not an integer" };
         return Err(format!("the id {id} is {what}; {hint}"));
     }
     if digits.len() < text.len() {

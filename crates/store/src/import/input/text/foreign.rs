@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::super::file::{Name, Ending};
+use super::super::file::{Ending, Name};
 use super::super::{Format, InputOptions};
 use super::fields::{is_passed_over, line_at};
 
@@ -44,7 +44,10 @@ pub(super) fn binary_refusal(path: &Path, head: &[u8], options: &InputOptions) -
 const MAGIC: [(&[u8], &str); 14] = [
     (b"PK\x03\x04", "a ZIP archive (.zip, .npz, .xlsx); unpack it, and write the edges as text"),
     (b"\x89HDF\r\n", "an HDF5 file; write the edges as Parquet or as text"),
-    (b"\x93NUMPY", "an array of NumPy; write it with its `tofile` and import it as .bin32 or .bin64"),
+    (
+        b"\x93NUMPY",
+        "an array of NumPy; write it with its `tofile` and import it as .bin32 or .bin64",
+    ),
     (b"PAR1", "a Parquet table; pass --format parquet, or decompress it first"),
     (b"ARROW1", "an Arrow or Feather file; write it as Parquet"),
     (b"ORC", "an ORC file; write it as Parquet"),
@@ -259,8 +262,16 @@ mod tests {
     #[test]
     fn graphs_of_another_kind_are_known() {
         for (name, head, kind) in [
-            ("x", "%%MatrixMarket matrix coordinate real general\n% c\n3 3 1\n1 2 0.5\n", "Matrix M"),
-            ("x", "%%matrixmarket matrix coordinate pattern symmetric\r\n3 3 1\r\n", "Matrix Market"),
+            (
+                "x",
+                "%%MatrixMarket matrix coordinate real general\n% c\n3 3 1\n1 2 0.5\n",
+                "Matrix M",
+            ),
+            (
+                "x",
+                "%%matrixmarket matrix coordinate pattern symmetric\r\n3 3 1\r\n",
+                "Matrix Market",
+            ),
             ("x", "c 9th DIMACS\nc\nc\tc\n\np sp 3 2\na 1 2 7\n", "DIMACS"),
             ("x", "p edge 3 2\r\ne 1 2\r\n", "DIMACS"),
             ("x", "{\"source\": 1, \"target\": 2}\n", "JSON"),
@@ -284,7 +295,10 @@ mod tests {
             ("x.graph", "% c\n3 2\n2\n1 3\n", "METIS"),
             ("x.metis.gz", "3 2 011\n2\n", "METIS"),
         ] {
-            assert!(refusal(name, head.as_bytes()).is_some_and(|text| text.contains(kind)), "{head}");
+            assert!(
+                refusal(name, head.as_bytes()).is_some_and(|text| text.contains(kind)),
+                "{head}"
+            );
         }
     }
 

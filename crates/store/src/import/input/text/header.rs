@@ -87,8 +87,9 @@ impl Head<'_> {
         }
         let is_default = dialect.columns == Columns { source: 0, target: 1, weight: None };
         match fields.get(2).filter(|field| is_default && !field.is_empty()) {
-            Some(third) if is_number(third) => remarks
-                .push("the third column was not read; --weighted keeps it as the weight".to_owned()),
+            Some(third) if is_number(third) => remarks.push(
+                "the third column was not read; --weighted keeps it as the weight".to_owned(),
+            ),
             Some(_) => remarks.push("the columns behind the second were not read".to_owned()),
             None => {}
         }
@@ -141,7 +142,8 @@ impl Head<'_> {
             return Ok(Separator::of_byte(delimiter.byte()));
         }
         let first = &lines[0];
-        let width = |line: &Line, separator| self.fields(line, separator).map_or(1, |all| all.len());
+        let width =
+            |line: &Line, separator| self.fields(line, separator).map_or(1, |all| all.len());
         let occurs = |separator: &Separator| width(first, *separator) > 1;
         match self.format {
             Format::Csv => {
@@ -152,11 +154,7 @@ impl Head<'_> {
                 let found = [Tab, Blanks, Comma, Semicolon].into_iter().find(occurs);
                 return Ok(found.unwrap_or(Tab));
             }
-            Format::Auto
-            | Format::Text
-            | Format::Pairs32
-            | Format::Pairs64
-            | Format::Parquet => {}
+            Format::Auto | Format::Text | Format::Pairs32 | Format::Pairs64 | Format::Parquet => {}
         }
         let columns = Columns { source: 0, target: 1, weight: None };
         for line in lines.iter().take(2) {
@@ -180,7 +178,9 @@ impl Head<'_> {
         };
         match [Tab, Comma, Semicolon].into_iter().find(divides) {
             Some(Tab) => Ok(Tab),
-            Some(found) if !divides(&Blanks) || self.is_followed_by_blanks(first, found) => Ok(found),
+            Some(found) if !divides(&Blanks) || self.is_followed_by_blanks(first, found) => {
+                Ok(found)
+            }
             Some(found) => Err(format!(
                 "{} may be separated by blanks or by `{}`; pass --delimiter with the one or the other",
                 self.excerpt(first),
@@ -276,9 +276,9 @@ impl Head<'_> {
         let columns = Columns { source: 0, target: 1, weight: None };
         let columns = Columns::by_position(self.options).unwrap_or(columns);
         let first = self.ends(&lines[0], separator, columns);
-        lines[1..].iter().any(|line| {
-            self.ends(line, separator, columns).iter().any(|end| first.contains(end))
-        })
+        lines[1..]
+            .iter()
+            .any(|line| self.ends(line, separator, columns).iter().any(|end| first.contains(end)))
     }
 
     /// Refuses lists of neighbours: integers all over, and not the same number of them in each line.

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr3};
 
-use super::super::chunk::{Ends, Span};
 use super::super::bad_rows::BadLines;
+use super::super::chunk::{Ends, Span};
 use super::super::work::{Emit, Space};
 use super::dialect::Dialect;
 use super::fields::{self, EdgeFields, Excerpt, Field, Separator, is_passed_over, line_at};
@@ -175,7 +175,8 @@ fn edge(block: &[u8], at: usize, dialect: &Dialect) -> Result<(Option<EdgeFields
         return Ok((None, next));
     }
     if memchr(b'\r', &block[line.clone()]).is_some() {
-        let detail = "a carriage return stands within the line; end lines with line feeds".to_owned();
+        let detail =
+            "a carriage return stands within the line; end lines with line feeds".to_owned();
         return Err(Fault { line_start: at, in_value: false, detail });
     }
     match EdgeFields::of(block, line, dialect.separator(), dialect.columns()) {
