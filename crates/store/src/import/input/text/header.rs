@@ -254,8 +254,9 @@ impl Head<'_> {
         let columns = Columns { source: 0, target: 1, weight: None };
         let columns = Columns::by_position(self.options).unwrap_or(columns);
         let integers = below.iter().filter(|line| self.has_integers(line, separator, columns));
-        // A line that cannot be understood may be among them.
-        if 2 * integers.count() > below.len() {
+        // A line that cannot be understood may be among them. An end of an edge is never empty.
+        let is_empty_above = self.ends(&lines[0], separator, columns).contains(&&b""[..]);
+        if 2 * integers.count() > below.len() || is_empty_above {
             return FirstLine::Header;
         }
         let rows: Vec<Vec<&[u8]>> =
