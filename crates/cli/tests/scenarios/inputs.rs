@@ -136,10 +136,10 @@ fn every_order_works_with_the_least_memory() {
     let shop = Shop::new();
     // Few vertices, whose ids are spread over many.
     let id = |number: u64| number * 7919 * 7919 % 1_500_007;
-    let lines = (0..900).map(|edge| format!("{} {}\n", id(edge % 318), id(edge * 31 % 318)));
+    let lines = (0..900).map(|edge| format!("{} {} 1\n", id(edge % 318), id(edge * 31 % 318)));
     shop.write("g.txt", lines.collect::<String>());
     for order in ["given", "degree", "dfs", "auto"] {
-        for options in ["", "--undirected", "--weighted --weight-column 1"] {
+        for options in ["", "--undirected", "--weighted"] {
             let words = format!("g.txt --order {order} --memory 64MiB {options}");
             assert_eq!(counts(&shop, &words).0, 318, "{words}");
         }
