@@ -397,7 +397,7 @@ fn know_ids<'a, W: Weight>(
     let suits_order = order != Some(VertexOrder::Dfs) || dfs::is_affordable(run, intake.id_end);
     let (ids, Ranked { edges, degrees, files }) = match input.ids() {
         IdKind::String => (IdType::String, relabel::by_name(run, intake, directory)?),
-        _ if intake.id_end <= id_end_max && suits_order => {
+        _ if (intake.degrees.is_some() || intake.id_end <= id_end_max) && suits_order => {
             let degrees = match intake.degrees.take() {
                 Some(degrees) => degrees,
                 None => count_degrees(run, &intake.edges, intake.id_end)?,
