@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use tegula_store::import::input::{ColumnsTaken, Format, IdKind, InputOptions};
+use tegula_store::import::input::{
+    ColumnChoice, ColumnsTaken, Delimiter, Format, IdKind, InputOptions,
+};
 use tegula_store::import::{self, ImportConfig, ImportReport, VertexOrder};
 use tegula_store::rows::RowEncoding;
 
 use crate::args::{Budget, Threads};
-use crate::errors::Result;
+use crate::errors::{Failure, Result};
 use crate::json::{self, Seconds};
 use crate::report::{self, Facts};
 use crate::session::Session;
@@ -18,8 +20,15 @@ use crate::session::Session;
 /// What the options do not say.
 const AFTER_HELP: &str = "\
 Text: a line is an edge, `source target [weight]`. Blanks, tabs, commas or semicolons separate, as the \
-first line tells. Further columns are passed over, and so are empty lines and those that begin with # or \
-%. A first line with usual names for both ends is a header; in .csv and .tsv any names above integers are.
+first lines tell. Further columns are passed over, and so are empty lines and those that begin with # or \
+%. A first line is a header where it has usual names for both ends, or words above numbers; where that \
+cannot be known, a table is refused until --source-column and --target-column, or --no-header, say it.
+
+Columns: a NAME matches in any case, but exactly first. A number is a position, from 1; in double quotes, \
+as '\"2\"', it is a name.
+
+Folders: subfolders are read too. Names that begin with a dot or an underscore are passed over, and files \
+with the ending of no format are refused unless --format says what they are.
 
 Both directions: a list that has both of every edge, as many of SNAP have, becomes an undirected graph \
 with --undirected --drop-duplicates.";
@@ -56,21 +65,27 @@ pub struct ImportArgs {
     #[arg(long, help_heading = "Input")]
     drop_loops: bool,
     /// The column with the sources.
-    #[arg(long, value_name = "NAME", help_heading = "Input")]
+    #[arg(long, value_name = "NAME|N", help_heading = "Input")]
     #[arg(help = column_help("sources", InputOptions::SOURCE_NAMES))]
-    source_column: Option<String>,
+    source_column: Option<ColumnChoice>,
     /// The column with the targets.
-    #[arg(long, value_name = "NAME", help_heading = "Input")]
+    #[arg(long, value_name = "NAME|N", help_heading = "Input")]
     #[arg(help = column_help("targets", InputOptions::TARGET_NAMES))]
-    target_column: Option<String>,
+    target_column: Option<ColumnChoice>,
     /// The column with the weights.
-    #[arg(long, value_name = "NAME", help_heading = "Input")]
+    #[arg(long, value_name = "NAME|N", help_heading = "Input")]
     #[arg(help = column_help("weights", InputOptions::WEIGHT_NAMES))]
-    weight_column: Option<String>,
+    weight_column: Option<ColumnChoice>,
     /// The first line of a text is an edge, whatever it looks like.
     #[arg(long, help_heading = "Input")]
-    #[arg(conflicts_with_all = ["source_column", "target_column", "weight_column"])]
     no_header: bool,
+    /// What separates the columns of a text, as | or tab; a blank is any run of blanks and tabs
+    /// [default: as the first lines tell].
+    #[arg(long, value_name = "C", help_heading = "Input")]
+    delimiter: Option<Delimiter>,
+    /// Pass over up to N lines of text that cannot be understood.
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Input")]
+    skip_bad_rows: u64,
     /// How vertices are numbered.
     #[arg(long, value_enum, default_value_t = Order::Auto)]
     order: Order,
@@ -175,6 +190,8 @@ impl ImportArgs {
             target_column: self.target_column.clone(),
             weight_column: self.weight_column.clone(),
             no_header: self.no_header,
+            delimiter: self.delimiter,
+            bad_rows_max: self.skip_bad_rows,
             ..InputOptions::default()
         };
         ImportConfig {
@@ -205,13 +222,19 @@ pub fn import(args: &ImportArgs, session: &Session) -> Result<()> {
     let started = Instant::now();
     args.budget.check()?;
     let config = args.config();
+    if args.no_header && config.input.names_columns() {
+        return Err(Failure::usage_with(
+            "--no-header says that the columns have no names",
+            "choose columns by their positions, from 1, or leave out --no-header",
+        ));
+    }
     let progress = session.progress();
     let report = import::import(&args.inputs, &args.output, &config, progress, &session.cancel)?;
     let elapsed = started.elapsed();
     if session.json {
         return session.print_json(&to_json(&report, elapsed));
     }
-    let facts = facts(&report, args.weighted, elapsed).to_text();
+    let facts = facts(&report, elapsed).to_text();
     session.note(&format!("{}\n{facts}", report::path(&args.output)));
     Ok(())
 }
@@ -245,18 +268,23 @@ fn to_json(report: &ImportReport, elapsed: Duration) -> json::Import {
         duplicates: report.duplicates,
         dropped_loops: report.dropped_loops,
         dropped_duplicates: report.dropped_duplicates,
+        skipped_rows: report.bad_rows,
+        warnings: report.warnings.clone(),
     }
 }
 
-fn facts(report: &ImportReport, weighted: bool, elapsed: Duration) -> Facts {
+fn facts(report: &ImportReport, elapsed: Duration) -> Facts {
     let mut facts = Facts::default();
     facts.add("vertices", report::count(report.vertices));
     facts.add("edges", edges(report));
     if !report.columns.is_empty() {
-        facts.add("columns", columns(&report.columns, weighted));
+        facts.add("columns", columns(&report.columns));
     }
     if report.edges > 0 {
         facts.add("ids", report::ids(report.ids));
+    }
+    if report.bad_rows > 0 {
+        facts.add("skipped rows", report::count(report.bad_rows));
     }
     facts.add("loops", kept_and_dropped(report.loops, report.dropped_loops));
     facts.add("duplicates", kept_and_dropped(report.duplicates, report.dropped_duplicates));
@@ -272,6 +300,7 @@ fn facts(report: &ImportReport, weighted: bool, elapsed: Duration) -> Facts {
     let rate = rate.map_or_else(String::new, |rate| format!(", {rate}"));
     facts.add("time", format!("{}{rate}", report::time(elapsed)));
     facts.add("peak memory", report::bytes(json::peak_memory()));
+    report.warnings.iter().for_each(|warning| facts.add("warning", warning));
     facts
 }
 
@@ -284,7 +313,7 @@ fn edges(report: &ImportReport) -> String {
 }
 
 /// Which columns were read, with the number of files where they differ.
-fn columns(taken: &[ColumnsTaken], weighted: bool) -> String {
+fn columns(taken: &[ColumnsTaken]) -> String {
     const SHOWN_MAX: usize = 4;
     let mut kinds: Vec<(&ColumnsTaken, u64)> = Vec::new();
     for columns in taken {
@@ -295,8 +324,16 @@ fn columns(taken: &[ColumnsTaken], weighted: bool) -> String {
         }
     }
     let name = |columns: &ColumnsTaken| match columns {
-        ColumnsTaken::First if weighted => "first three, no header".to_owned(),
-        ColumnsTaken::First => "first two, no header".to_owned(),
+        ColumnsTaken::Positions { source: 1, target: 2, weight: None } => {
+            "first two, no header".to_owned()
+        }
+        ColumnsTaken::Positions { source: 1, target: 2, weight: Some(3) } => {
+            "first three, no header".to_owned()
+        }
+        ColumnsTaken::Positions { source, target, weight } => {
+            let weight = weight.map_or(String::new(), |weight| format!(", {weight}"));
+            format!("{source}, {target}{weight}, no header")
+        }
         ColumnsTaken::Named { source, target, weight } => {
             let names = [Some(source), Some(target), weight.as_ref()];
             let names: Vec<&str> = names.into_iter().flatten().map(String::as_str).collect();

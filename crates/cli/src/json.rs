@@ -85,6 +85,8 @@ pub struct Import {
     pub duplicates: u64,
     pub dropped_loops: u64,
     pub dropped_duplicates: u64,
+    pub skipped_rows: u64,
+    pub warnings: Vec<String>,
 }
 
 /// `tegula info`.

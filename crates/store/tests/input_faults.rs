@@ -6,13 +6,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use arrow_array::builder::{Int64Builder, ListBuilder};
 use arrow_array::{ArrayRef, BooleanArray, Float32Array, Int64Array, StringArray};
-use input_support::{folder, gzip, put, put_table};
+use input_support::{folder, gzip, named, put, put_table};
 use tegula_store::import::input::{Format, IdKind, Input, InputOptions};
 use tegula_store::{At, Cancel, Error, Place, Result, Silent};
 
 fn try_import(paths: &[PathBuf], options: &InputOptions) -> Result<()> {
-    Input::resolve(paths, options)?.read(&Silent, &Cancel::default(), &|_| Ok(()))
+    Input::resolve(paths, options)?.read(&Silent, &Cancel::default(), &|_| Ok(()))?;
+    Ok(())
 }
 
 /// Asserts that the input is refused at `at` of `path`, in words that include `says`.
@@ -42,11 +44,11 @@ fn a_malformed_line_is_named_by_its_number() {
         ("1 2\n3\n", plain(), 2, "expected 2 columns separated by blanks, there is 1"),
         ("# c\n\n1 2\r\n3 x\r\n", plain(), 4, "`x` is not an integer; pass --ids string"),
         ("1 2\n3 4x\n", plain(), 2, "`4x` is not an integer"),
-        ("1 2\n3.0 4\n", plain(), 2, "`3.0` is not an integer"),
+        ("1 2\n3.0 4\n", plain(), 2, "`3.0` is not written as an unsigned integer"),
         ("1 2\n3,4\n", plain(), 2, "there is 1"),
         ("1 2\n-3 4\n", plain(), 2, "`-3` is negative"),
         ("1 2\n3 18446744073709551616\n", plain(), 2, "does not fit 64 bits"),
-        ("1 2\n3 4\r5 6\n", plain(), 2, "`4\\r5` is not an integer"),
+        ("1 2\n3 4\r5 6\n", plain(), 2, "a carriage return stands within the line"),
         ("1 2\r3 4\r", plain(), 1, "carriage return"),
         ("1,2\n3,\n", plain(), 2, "the target is empty"),
         ("1,2\n,4\n", plain(), 2, "the source is empty"),
@@ -85,7 +87,9 @@ fn a_table_of_names_has_to_say_whether_it_has_a_header() {
     for (name, text) in [
         ("x.csv", "# people\nfollower,followee\nann,bob\n"),
         ("x.tsv", "# people\nann\tbob\n"),
-        ("x.csv", "# people\nfollower,followee,strength\nann,bob,3\n"),
+        ("x.csv", "# people\nfollower,followee,strength\nann,bob,strong\n"),
+        ("x.txt", "# people\nfollower,followee\nann,bob\n"),
+        ("x", "# letters\nu v\nv w\n"),
     ] {
         let path = put(&folder, name, text.as_bytes());
         for options in [InputOptions::default(), strings()] {
@@ -101,14 +105,9 @@ fn a_table_of_names_has_to_say_whether_it_has_a_header() {
 fn a_fault_in_what_may_be_a_header_says_so() {
     let folder = folder();
     let integers = InputOptions { ids: IdKind::Integer, ..InputOptions::default() };
+    let path = put(&folder, "x.txt", b"# c\nfollower followee\nann bob\n");
     let says = "is this a header? name its columns with --source-column";
-    for (text, options) in [
-        ("# c\nfollower followee strength\n1 2 3\n", weighted()),
-        ("# c\nfollower followee\n1 2\n", integers),
-    ] {
-        let path = put(&folder, "x.txt", text.as_bytes());
-        assert_refused(&path, &options, At::Line(2), says);
-    }
+    assert_refused(&path, &integers, At::Line(2), says);
     let path = put(&folder, "x.txt", b"a b 1\nc d x\n");
     let Err(error) = try_import(&[path], &weighted()) else { panic!("`x` is no weight") };
     assert!(!error.to_string().contains("header"), "{error}");
@@ -145,7 +144,7 @@ fn the_first_fault_in_the_order_of_the_files_is_reported() {
 fn missing_columns_are_reported_with_those_there_are() {
     let folder = folder();
     let path = put(&folder, "x.csv", b"# people\nsrc,dst,since\n1,2,3\n");
-    let named = InputOptions { source_column: Some("who".into()), ..InputOptions::default() };
+    let named = InputOptions { source_column: named("who"), ..InputOptions::default() };
     assert_refused(&path, &named, At::Line(2), "no column `who`; there are `src`, `dst`, `since`");
     assert_refused(
         &path,
@@ -228,14 +227,16 @@ fn cut_off_and_damaged_compressed_text_is_refused() {
 #[test]
 fn files_that_are_no_text_are_refused() {
     let folder = folder();
-    let path = put(&folder, "unknown", b"\x7fELF\0\0\0\0");
+    let path = put(&folder, "unknown", b"\x07\0\0\0\0\0\0\0");
     assert_refused(&path, &InputOptions::default(), At::File, "pass --format");
+    let path = put(&folder, "x.csv.gz", &gzip(b"PK\x03\x04 and so on"));
+    assert_refused(&path, &InputOptions::default(), At::File, "ZIP archive");
     let path = put(
         &folder,
         "x.txt",
         "1 2\n".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>().as_slice(),
     );
-    assert_refused(&path, &InputOptions::default(), At::File, "NUL bytes");
+    assert_refused(&path, &InputOptions::default(), At::File, "text in UTF-16LE");
 }
 
 #[test]
@@ -269,6 +270,11 @@ fn malformed_tables_are_refused_by_row() {
     let null: ArrayRef = Arc::new(Int64Array::from(vec![Some(1), None, Some(3), Some(4)]));
     let names: ArrayRef = Arc::new(StringArray::from(vec![Some("a"), Some("b"), Some("c"), None]));
     let flags: ArrayRef = Arc::new(BooleanArray::from(vec![true; 4]));
+    let float: ArrayRef = Arc::new(Float32Array::from(vec![1.0; 4]));
+    let empty: ArrayRef = Arc::new(StringArray::from(vec!["a", "b", "", "c"]));
+    let mut lists = ListBuilder::new(Int64Builder::new());
+    (0..4).for_each(|id| lists.append_value([Some(id)]));
+    let lists: ArrayRef = Arc::new(lists.finish());
     let nan: ArrayRef = Arc::new(Float32Array::from(vec![1.0, f32::NAN, f32::INFINITY, 1.0]));
     let plain = InputOptions::default;
     let integers = InputOptions { ids: IdKind::Integer, ..plain() };
@@ -279,6 +285,9 @@ fn malformed_tables_are_refused_by_row() {
             At::Row(2),
             "-3 in column `dst` is negative",
         ),
+        (vec![("src", float), ("dst", good.clone())], plain(), At::File, "a type of integers"),
+        (vec![("src", lists), ("dst", good.clone())], plain(), At::File, "`src` is List"),
+        (vec![("src", empty), ("dst", good.clone())], plain(), At::Row(2), "`src` is empty"),
         (vec![("src", null), ("dst", good.clone())], plain(), At::Row(1), "`src` is null"),
         (vec![("src", names.clone()), ("dst", good.clone())], plain(), At::Row(3), "`src` is null"),
         (vec![("src", names), ("dst", good.clone())], integers, At::File, "--ids string"),
@@ -289,10 +298,10 @@ fn malformed_tables_are_refused_by_row() {
             "`dst` is Boolean",
         ),
         (
-            vec![("a", good.clone()), ("dst", good.clone())],
+            vec![("a", good.clone()), ("b", good.clone()), ("dst", good.clone())],
             plain(),
             At::File,
-            "--source-column with one of `a`, `dst`",
+            "--source-column with one of `a`, `b`, `dst`",
         ),
         (
             vec![("src", good.clone()), ("dst", good.clone())],

@@ -177,22 +177,46 @@ fn every_number_of_threads_gives_the_same_edges() {
 }
 
 #[test]
-fn a_folder_is_its_files_without_hidden_ones_and_folders() {
+fn a_folder_is_its_files_and_those_of_subfolders_without_hidden_ones() {
     let folder = folder();
     put(&folder, "b.txt", b"1 2\n");
     put(&folder, "a.csv", b"src,dst\n3,4\n");
     put(&folder, ".hidden", b"not a graph\n");
-    fs::create_dir(folder.path().join("deeper")).expect("writable");
-    put(&folder, "deeper/c.txt", b"5 6\n");
+    put(&folder, "_SUCCESS", b"");
+    fs::create_dir_all(folder.path().join("year=2020/_temporary")).expect("writable");
+    put(&folder, "year=2020/part-0", b"5 6\n");
+    put(&folder, "year=2020/_temporary/part-1", b"not yet a graph\n");
     let one_more = put(&folder, ".more", b"7 8");
     let paths = [folder.path().to_owned(), one_more];
-    let input = Input::resolve(&paths, &InputOptions::default()).expect("three files");
-    assert_eq!(input.total_bytes(), Some(4 + 12 + 3));
+    let input = Input::resolve(&paths, &InputOptions::default()).expect("four files");
+    assert_eq!(input.total_bytes(), Some(4 + 12 + 4 + 3));
     assert_eq!(input.is_raw_pairs(), None);
     let ends: Vec<_> =
         read(&input).expect("well-formed").into_iter().map(|(s, t, _)| (s, t)).collect();
-    let expected = [("1", "2"), ("3", "4"), ("7", "8")];
+    let expected = [("1", "2"), ("3", "4"), ("5", "6"), ("7", "8")];
     assert_eq!(ends, expected.map(|(s, t)| (s.to_owned(), t.to_owned())));
+}
+
+#[test]
+fn a_folder_with_other_files_is_refused_unless_told_what_they_are() {
+    let folder = folder();
+    put(&folder, "a.txt", b"1 2\n");
+    put(&folder, "b.1", b"2 3\n");
+    put(&folder, "notes.md", b"3 4\n");
+    let paths = [folder.path().to_owned()];
+    let refused = Input::resolve(&paths, &InputOptions::default()).expect_err("notes are no edges");
+    assert!(refused.to_string().contains("notes.md: `.md` is not known"), "{refused}");
+    let told = InputOptions { format: Format::Text, ..InputOptions::default() };
+    let input = Input::resolve(&paths, &told).expect("three texts");
+    assert_eq!(read(&input).expect("well-formed").len(), 3);
+    fs::remove_file(folder.path().join("notes.md")).expect("it was there");
+    std::os::unix::fs::symlink(folder.path(), folder.path().join("loop")).expect("writable");
+    let refused = Input::resolve(&paths, &told).expect_err("it has no end");
+    assert!(refused.to_string().contains("linked into itself"), "{refused}");
+    fs::remove_file(folder.path().join("loop")).expect("it was there");
+    fs::create_dir(folder.path().join("_delta_log")).expect("writable");
+    let refused = Input::resolve(&paths, &told).expect_err("old versions may be there");
+    assert!(refused.to_string().contains("Delta Lake"), "{refused}");
 }
 
 #[test]

@@ -121,9 +121,9 @@ fn columns_are_found_by_the_names_given() {
 #[test]
 fn a_table_of_names_is_not_imported_with_its_header() {
     let shop = Shop::new();
-    shop.write("m.csv", "follower,followee,strength\nann,bob,3\nbob,cy,4\n");
+    shop.write("m.csv", "follower,followee,kind\nann,bob,old\nbob,cy,new\n");
     shop.tegula("import m.csv -o g.tegula")
-        .failed(3, &["m.csv, line 1", "`follower,followee,strength`", "--no-header"]);
+        .failed(3, &["m.csv, line 1", "`follower,followee,kind`", "--no-header"]);
     let words = "import m.csv -o g.tegula --source-column follower --target-column followee";
     let said = shop.tegula(words).done();
     assert!(said.err.contains("follower, followee (from the header)"), "{}", said.err);

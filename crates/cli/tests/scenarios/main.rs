@@ -6,6 +6,7 @@ mod disks;
 mod failures;
 mod generate;
 mod import;
+mod inputs;
 mod interrupts;
 mod kills;
 mod look;

@@ -50,7 +50,7 @@ struct TrialUnit {
 pub(super) fn unweighed(run: &Run<'_>, summary: &DegreeSummary) -> Option<String> {
     if summary.edges > DFS_EDGES_MAX {
         Some(format!("dfs not weighed beyond 2^{} edges", DFS_EDGES_MAX.ilog2()))
-    } else if !dfs::is_affordable(run, summary) {
+    } else if !dfs::is_affordable(run, summary.id_end) {
         Some("dfs not weighed within this memory".to_owned())
     } else {
         None

@@ -61,7 +61,7 @@ use build::{Sorter, build};
 use census::{DegreeSummary, DegreeTable};
 use distinct::check_vertex_count;
 use edge::{ArcRule, Weight};
-use input::{ColumnsTaken, IdKind, Input, InputOptions};
+use input::{BadRows, ColumnsTaken, IdKind, Input, InputOptions};
 use intake::Intake;
 use mapping::replace_ends;
 pub use order::VertexOrder;
@@ -140,6 +140,10 @@ pub struct ImportReport {
     pub ids: IdType,
     /// Which columns were read of each file that has any.
     pub columns: Vec<ColumnsTaken>,
+    /// What a user should know of how the input was read.
+    pub warnings: Vec<String>,
+    /// Rows that could not be understood and were passed over.
+    pub bad_rows: u64,
     /// The vertex order, and why it was chosen.
     pub order: OrderChoice,
     /// The files of the graph.
@@ -253,11 +257,12 @@ fn import_weighted<W: Weight>(
 ) -> Result<ImportReport> {
     let mut clock = Clock(Instant::now());
     let mut seconds = StageSeconds::default();
-    let intake = intake::read::<W>(run, input, config.drop_duplicates)?;
+    let mut intake = intake::read::<W>(run, input, config.drop_duplicates)?;
     seconds.reading = clock.lap();
+    let bad_rows = std::mem::take(&mut intake.bad_rows);
     let counts = (intake.arcs, intake.loops, intake.dropped_loops, intake.dropped_duplicates);
 
-    let known = know_ids(run, input, intake, directory)?;
+    let known = know_ids(run, input, intake, config.order, directory)?;
     seconds.relabeling = clock.lap();
 
     let summary = checked_summary(&known.degrees, counts.0)?;
@@ -311,7 +316,7 @@ fn import_weighted<W: Weight>(
         files: Vec::new(),
     })?;
     seconds.building = clock.lap();
-    Ok(report(manifest, input, (counts.2, counts.3), seconds))
+    Ok(report(manifest, input, (counts.2, counts.3), &bad_rows, seconds))
 }
 
 /// How often the edges are read until they have their dense ids.
@@ -333,8 +338,13 @@ fn report(
     manifest: Manifest,
     input: &Input,
     dropped: (u64, u64),
+    bad_rows: &BadRows,
     seconds: StageSeconds,
 ) -> ImportReport {
+    let mut warnings = input.warnings();
+    warnings.extend(bad_rows.first.as_ref().map(|(place, detail)| {
+        format!("{place}: {detail}; this row was passed over, the first of {}", bad_rows.count)
+    }));
     ImportReport {
         vertices: manifest.vertices,
         edges: manifest.edges,
@@ -344,6 +354,8 @@ fn report(
         dropped_duplicates: dropped.1,
         ids: manifest.ids,
         columns: input.columns_taken().cloned().collect(),
+        warnings,
+        bad_rows: bad_rows.count,
         order: manifest.order,
         files: manifest.files,
         seconds,
@@ -377,19 +389,25 @@ fn know_ids<'a, W: Weight>(
     run: &Run<'_>,
     input: &Input,
     mut intake: Intake<'a, W>,
+    order: Option<VertexOrder>,
     directory: &Path,
 ) -> Result<Known<'a, W>> {
-    if let Some(degrees) = intake.degrees.take() {
-        return Ok(Known { edges: intake.edges, degrees, original: None });
-    }
     let id_end_max = (SPARSITY_MAX * intake.arcs).min(VERTEX_COUNT_MAX);
+    // The tables of that order have an entry for each id, used or not: ranks may need fewer.
+    let suits_order = order != Some(VertexOrder::Dfs) || dfs::is_affordable(run, intake.id_end);
     let (ids, Ranked { edges, degrees, files }) = match input.ids() {
         IdKind::String => (IdType::String, relabel::by_name(run, intake, directory)?),
-        _ if intake.id_end <= id_end_max => {
-            let degrees = count_degrees(run, &intake.edges, intake.id_end)?;
+        _ if (intake.degrees.is_some() || intake.id_end <= id_end_max) && suits_order => {
+            let degrees = match intake.degrees.take() {
+                Some(degrees) => degrees,
+                None => count_degrees(run, &intake.edges, intake.id_end)?,
+            };
             return Ok(Known { edges: intake.edges, degrees, original: None });
         }
-        _ => (IdType::Integer, relabel::by_id(run, intake, directory)?),
+        _ => {
+            intake.degrees = None;
+            (IdType::Integer, relabel::by_id(run, intake, directory)?)
+        }
     };
     Ok(Known { edges, degrees, original: Some((ids, files)) })
 }

@@ -79,12 +79,15 @@ impl<W: Weight> EdgeSource<'_, W> {
     ) -> Result<()> {
         let kept = Stash::default();
         match self {
-            EdgeSource::Input(input) => input.read(&Silent, run.cancel, &|chunk| {
-                kept.with(Vec::new, |space| {
-                    let (arcs, _) = run.rule.apply(&chunk, space).ok_or_else(changed)?;
-                    visit(arcs)
-                })
-            }),
+            EdgeSource::Input(input) => {
+                input.read(&Silent, run.cancel, &|chunk| {
+                    kept.with(Vec::new, |space| {
+                        let (arcs, _) = run.rule.apply(&chunk, space).ok_or_else(changed)?;
+                        visit(arcs)
+                    })
+                })?;
+                Ok(())
+            }
             EdgeSource::Spool(spool) => {
                 convert(run, &spool.narrow, &|key| Some(K::from_u32(key)), visit)?;
                 convert(run, &spool.wide, &|key| K::from_u64(key), visit)?;

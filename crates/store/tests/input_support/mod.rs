@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use arrow_array::{ArrayRef, RecordBatch};
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
-use tegula_store::import::input::{EdgeChunk, Ends, Input, InputOptions};
+use tegula_store::import::input::{ColumnChoice, EdgeChunk, Ends, Input, InputOptions};
 use tegula_store::{Cancel, Result, Silent};
 use tempfile::TempDir;
 
@@ -82,4 +82,9 @@ pub fn put_table(
     writer.write(&batch).expect("the disk takes it");
     writer.close().expect("the disk takes it");
     path
+}
+
+/// The choice of a column by its name.
+pub fn named(name: &str) -> Option<ColumnChoice> {
+    Some(ColumnChoice::Name(name.to_owned()))
 }

@@ -45,9 +45,9 @@ struct Shares {
 }
 
 impl Shares {
-    fn of(run: &Run<'_>, summary: &DegreeSummary) -> Shares {
-        let tables = ID_BYTES * summary.id_end;
-        let held = (ID_BYTES + DEGREE_BYTES) * summary.id_end;
+    fn of(run: &Run<'_>, id_end: u64) -> Shares {
+        let tables = ID_BYTES.saturating_mul(id_end);
+        let held = (ID_BYTES + DEGREE_BYTES).saturating_mul(id_end);
         Shares {
             tables,
             tables_max: run.memory / 16 * 9,
@@ -56,9 +56,9 @@ impl Shares {
     }
 }
 
-/// Whether the tables fit the memory of a run.
-pub(super) fn is_affordable(run: &Run<'_>, summary: &DegreeSummary) -> bool {
-    let shares = Shares::of(run, summary);
+/// Whether the tables for ids below `id_end` fit the memory of a run.
+pub(super) fn is_affordable(run: &Run<'_>, id_end: u64) -> bool {
+    let shares = Shares::of(run, id_end);
     shares.tables <= shares.tables_max
 }
 
@@ -72,7 +72,7 @@ pub(super) fn enumerate<W: Weight>(
     degrees: &DegreeTable,
     summary: &DegreeSummary,
 ) -> Result<Vec<u32>> {
-    let shares = Shares::of(run, summary);
+    let shares = Shares::of(run, summary.id_end);
     if shares.tables > shares.tables_max {
         let what = "numbering so many vertices depth first".to_owned();
         let needed = shares.tables.div_ceil(9) * 16;

@@ -1,5 +1,7 @@
 //! Which columns of a table are the source, the target and the weight.
 
+use std::str::FromStr;
+
 use super::InputOptions;
 
 /// Positions of the wanted columns, from 0.
@@ -10,11 +12,45 @@ pub(super) struct Columns {
     pub weight: Option<usize>,
 }
 
+/// The column that a user means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ColumnChoice {
+    /// The one with this name, in any case where none has it exactly.
+    Name(String),
+    /// The one at this position, from 1.
+    Position(usize),
+}
+
+impl FromStr for ColumnChoice {
+    type Err = String;
+
+    /// Digits are a position. Double quotes around them, or around anything, make a name of it.
+    fn from_str(text: &str) -> Result<ColumnChoice, String> {
+        if let Some(name) = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+            return Ok(ColumnChoice::Name(name.to_owned()));
+        }
+        if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Ok(ColumnChoice::Name(text.to_owned()));
+        }
+        match text.parse() {
+            Ok(position) if position > 0 => Ok(ColumnChoice::Position(position)),
+            _ => Err(format!("there is no column {text}; they are counted from 1")),
+        }
+    }
+}
+
 /// Which columns of a file are read as edges.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ColumnsTaken {
-    /// The file has no names: the first two, or three with weights.
-    First,
+    /// The file has no names: those at these positions, from 1.
+    Positions {
+        /// The column of sources.
+        source: usize,
+        /// The column of targets.
+        target: usize,
+        /// The column of weights, if weights are wanted.
+        weight: Option<usize>,
+    },
     /// Those with these names in the first line of a text, or in the schema of a table.
     Named {
         /// The column of sources.
@@ -27,46 +63,94 @@ pub enum ColumnsTaken {
 }
 
 /// Names by which a column is known without being told, after [`usual`].
-const SOURCE_NAMES: [&str; 4] = ["src", "source", "from", ":start_id"];
-const TARGET_NAMES: [&str; 4] = ["dst", "target", "to", ":end_id"];
+const SOURCE_NAMES: [&str; 5] = ["src", "source", "from", ":start_id", "u"];
+const TARGET_NAMES: [&str; 5] = ["dst", "target", "to", ":end_id", "v"];
 const WEIGHT_NAMES: [&str; 3] = ["weight", "w", "value"];
 
 impl InputOptions {
-    /// Names by which a column of sources is known without being told, in lower case.
+    /// Names by which a column of sources is known without being told, in lower case; so are those
+    /// with `id` or `node` behind them, as in `FromNodeId`.
     pub const SOURCE_NAMES: &[&str] = &SOURCE_NAMES;
-    /// Names by which a column of targets is known without being told.
+    /// Names by which a column of targets is known without being told, likewise.
     pub const TARGET_NAMES: &[&str] = &TARGET_NAMES;
     /// Names by which a column of weights is known without being told.
     pub const WEIGHT_NAMES: &[&str] = &WEIGHT_NAMES;
+
+    /// Whether a column of a text is chosen by its name, so that its first line has names.
+    pub fn names_columns(&self) -> bool {
+        let weight = self.weight_column.as_ref().filter(|_| self.weighted);
+        let choices = [self.source_column.as_ref(), self.target_column.as_ref(), weight];
+        choices.into_iter().flatten().any(|choice| matches!(choice, ColumnChoice::Name(_)))
+    }
 }
 
 impl Columns {
-    /// The columns of a table without names.
-    pub fn by_position(weighted: bool) -> Columns {
-        Columns { source: 0, target: 1, weight: weighted.then_some(2) }
+    /// The columns of a table without names: those at the positions that the user gave, else the
+    /// first ones. The error says which position is missing.
+    pub fn by_position(options: &InputOptions) -> Result<Columns, String> {
+        let at = |choice: &Option<ColumnChoice>| match choice {
+            Some(ColumnChoice::Position(position)) => Some(position - 1),
+            Some(ColumnChoice::Name(_)) | None => None,
+        };
+        let weight = at(&options.weight_column).filter(|_| options.weighted);
+        match (at(&options.source_column), at(&options.target_column)) {
+            (None, None) => {
+                let mut rest = (0..).filter(|&index| Some(index) != weight);
+                let mut next = || rest.next().unwrap_or_default();
+                let (source, target) = (next(), next());
+                Ok(Columns { source, target, weight: weight.or(options.weighted.then(next)) })
+            }
+            (Some(_), Some(_)) if options.weighted && weight.is_none() => {
+                Err("there is no header; say --weight-column too, by position".to_owned())
+            }
+            (Some(source), Some(target)) => Ok(Columns { source, target, weight }),
+            (Some(_), None) => {
+                Err("there is no header; say --target-column too, by position".to_owned())
+            }
+            (None, Some(_)) => {
+                Err("there is no header; say --source-column too, by position".to_owned())
+            }
+        }
     }
 
-    /// Finds the columns by the names that the user gave, else by their usual names. The error says
-    /// what is missing and which columns there are.
+    /// Finds the columns that the user chose, else those with usual names; of ends that are not known
+    /// so, as many columns as are left besides weights. The error says what is missing and which
+    /// columns there are.
     pub fn by_name(names: &[String], options: &InputOptions) -> Result<Columns, String> {
-        let source = find(names, "source", options.source_column.as_deref(), &SOURCE_NAMES)?;
-        let target = find(names, "target", options.target_column.as_deref(), &TARGET_NAMES)?;
-        let weight = Columns::weight_by_name(names, options)?;
+        let source = SOURCE.find(names, options.source_column.as_ref())?;
+        let target = TARGET.find(names, options.target_column.as_ref())?;
+        let weight = match &options.weight_column {
+            choice if options.weighted => WEIGHT.find(names, choice.as_ref())?,
+            _ => None,
+        };
+        let is_weight =
+            |at: usize| weight == Some(at) || WEIGHT_NAMES.contains(&usual(&names[at]).as_str());
+        let is_left = |at: &usize| ![source, target].contains(&Some(*at)) && !is_weight(*at);
+        let left: Vec<usize> = (0..names.len()).filter(is_left).collect();
+        let (source, target) = match (source, target, &left[..]) {
+            (Some(source), Some(target), _) => (source, target),
+            (Some(source), None, &[target]) => (source, target),
+            (None, Some(target), &[source]) => (source, target),
+            (None, None, &[source, target]) => (source, target),
+            (None, None, _) => return Err(unknown(&[SOURCE, TARGET], names)),
+            (None, Some(_), _) => return Err(unknown(&[SOURCE], names)),
+            (Some(_), None, _) => return Err(unknown(&[TARGET], names)),
+        };
+        if options.weighted && weight.is_none() {
+            return Err(unknown(&[WEIGHT], names));
+        }
         Ok(Columns { source, target, weight })
-    }
-
-    /// Finds the column of weights, if weights are wanted.
-    pub fn weight_by_name(
-        names: &[String],
-        options: &InputOptions,
-    ) -> Result<Option<usize>, String> {
-        let given = options.weight_column.as_deref();
-        options.weighted.then(|| find(names, "weight", given, &WEIGHT_NAMES)).transpose()
     }
 
     /// Whether the names include usual ones for both ends.
     pub fn are_usual(names: &[String]) -> bool {
-        [SOURCE_NAMES, TARGET_NAMES].iter().all(|known| position(names, known).is_some())
+        [SOURCE, TARGET].iter().all(|role| !matches!(role.find(names, None), Ok(None)))
+    }
+
+    /// The name of a column that is known for weights and is not read.
+    pub fn unread_weight(self, names: &[String]) -> Option<&str> {
+        let found = WEIGHT.find(names, None).ok().flatten().filter(|_| self.weight.is_none())?;
+        (found != self.source && found != self.target).then(|| names[found].as_str())
     }
 
     /// These columns by their names in `names`.
@@ -79,45 +163,189 @@ impl Columns {
         }
     }
 
+    /// These columns by their positions.
+    pub fn numbered(self) -> ColumnsTaken {
+        ColumnsTaken::Positions {
+            source: self.source + 1,
+            target: self.target + 1,
+            weight: self.weight.map(|weight| weight + 1),
+        }
+    }
+
     /// The position of the last wanted column.
     pub fn last(self) -> usize {
         self.source.max(self.target).max(self.weight.unwrap_or(0))
     }
 }
 
-fn find(
-    names: &[String],
-    role: &str,
-    given: Option<&str>,
-    known: &[&str],
-) -> Result<usize, String> {
-    let found = match given {
-        Some(given) => names.iter().position(|name| name == given),
-        None => position(names, known),
-    };
-    found.ok_or_else(|| {
-        let there = names.join("`, `");
-        match given {
-            Some(given) => format!("there is no column `{given}`; there are `{there}`"),
-            None => format!(
-                "no column is known as the {role}; pass --{role}-column with one of `{there}`"
-            ),
-        }
-    })
+/// What a column can be, and the names by which it is known.
+#[derive(Debug, Clone, Copy)]
+struct Role {
+    name: &'static str,
+    known: &'static [&'static str],
 }
 
-pub(super) fn position(names: &[String], known: &[&str]) -> Option<usize> {
-    known.iter().find_map(|known| names.iter().position(|name| usual(name) == *known))
+const SOURCE: Role = Role { name: "source", known: &SOURCE_NAMES };
+const TARGET: Role = Role { name: "target", known: &TARGET_NAMES };
+const WEIGHT: Role = Role { name: "weight", known: &WEIGHT_NAMES };
+
+impl Role {
+    /// The column that the user chose, else the one with a usual name, if any. A name with `id` or
+    /// `node` behind it counts where none is without.
+    fn find(
+        self,
+        names: &[String],
+        choice: Option<&ColumnChoice>,
+    ) -> Result<Option<usize>, String> {
+        if let Some(choice) = choice {
+            return chosen(names, choice).map(Some);
+        }
+        for spell in [usual, without_id] {
+            for known in self.known {
+                let found = indices(names, |name| spell(name) == *known);
+                match found[..] {
+                    [] => {}
+                    [only] => return Ok(Some(only)),
+                    [first, second, ..] => {
+                        return Err(format!(
+                            "`{}` and `{}` are both known as the {role}; pass --{role}-column with \
+                             one of them, or its position",
+                            names[first],
+                            names[second],
+                            role = self.name
+                        ));
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The column that the user chose.
+fn chosen(names: &[String], choice: &ColumnChoice) -> Result<usize, String> {
+    let wanted = match choice {
+        ColumnChoice::Position(position) if *position <= names.len() => return Ok(position - 1),
+        ColumnChoice::Position(position) => {
+            return Err(format!("there is no column {position}; there are {}", list(names)));
+        }
+        ColumnChoice::Name(wanted) => wanted,
+    };
+    let mut found = indices(names, |name| name == wanted);
+    if found.is_empty() {
+        found = indices(names, |name| name.to_lowercase() == wanted.to_lowercase());
+    }
+    match found[..] {
+        [only] => Ok(only),
+        [] => Err(format!("there is no column `{wanted}`; there are {}", list(names))),
+        [first, second, ..] => Err(format!(
+            "`{wanted}` may be column {} or {}; give the position of the one that is meant",
+            first + 1,
+            second + 1
+        )),
+    }
+}
+
+fn unknown(roles: &[Role], names: &[String]) -> String {
+    let options: Vec<String> = roles.iter().map(|role| format!("--{}-column", role.name)).collect();
+    let number = if roles.len() == 1 { "one" } else { "two" };
+    format!(
+        "no column is known as the {}; pass {} with {number} of {}",
+        roles[0].name,
+        options.join(" and "),
+        list(names)
+    )
+}
+
+fn list(names: &[String]) -> String {
+    format!("`{}`", names.join("`, `"))
+}
+
+fn indices(names: &[String], is_meant: impl Fn(&String) -> bool) -> Vec<usize> {
+    (0..names.len()).filter(|&index| is_meant(&names[index])).collect()
 }
 
 /// A name without case and without what Neo4j puts around it: `from:START_ID(Person)` is
 /// `:start_id`, `weight:float` is `weight`.
-fn usual(name: &str) -> String {
+pub(super) fn usual(name: &str) -> String {
     let name = name.to_lowercase();
     for id in [":start_id", ":end_id"] {
         if name.contains(id) {
             return id.to_owned();
         }
     }
-    name.split(':').next().unwrap_or_default().to_owned()
+    name.split(':').next().unwrap_or_default().trim().to_owned()
+}
+
+/// The same without what may follow the name of an end: `FromNodeId` and `from_id` are `from`. A
+/// letter alone is left as it is: `uid` is no `u`.
+fn without_id(name: &str) -> String {
+    const SUFFIXES: [&str; 4] = ["nodeid", "vertexid", "node", "id"];
+    let name = usual(name).replace(['_', '-', ' ', '.'], "");
+    let rest = SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix));
+    rest.filter(|rest| rest.len() > 1).map_or(String::new(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str) -> Vec<String> {
+        text.split(',').map(str::to_owned).collect()
+    }
+
+    fn ends(text: &str, options: &InputOptions) -> Result<(usize, usize), String> {
+        Columns::by_name(&names(text), options).map(|columns| (columns.source, columns.target))
+    }
+
+    #[test]
+    fn ends_are_known_by_usual_names_wherever_they_stand() {
+        for (text, expected) in [
+            ("src,dst", (0, 1)),
+            ("id,u,v", (1, 2)),
+            (",u,v,length", (1, 2)),
+            ("Target,note,Source", (2, 0)),
+            ("FromNodeId,ToNodeId", (0, 1)),
+            ("target_id,source_id", (1, 0)),
+            ("source_id,source,target,target_id", (1, 2)),
+            ("friend,src", (1, 0)),
+            ("a,b", (0, 1)),
+            ("w,a,b", (1, 2)),
+        ] {
+            assert_eq!(ends(text, &InputOptions::default()), Ok(expected), "{text}");
+        }
+        for text in
+            ["a,b,c", "id,a,b", "uid,vid,x", "src,a,b", "SRC,src,dst", "from_id,from_node,to"]
+        {
+            let refused = ends(text, &InputOptions::default()).unwrap_err();
+            assert!(refused.contains("-column"), "{text}: {refused}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_given_matches_in_any_case_but_exactly_first() {
+        let with = |name: &str| InputOptions {
+            source_column: Some(ColumnChoice::Name(name.to_owned())),
+            target_column: Some(ColumnChoice::Name("to".to_owned())),
+            ..InputOptions::default()
+        };
+        assert_eq!(ends("X,Who,To", &with("who")), Ok((1, 2)));
+        assert_eq!(ends("who,Who,To", &with("Who")), Ok((1, 2)));
+        assert!(ends("who,Who,To", &with("WHO")).unwrap_err().contains("column 1 or 2"));
+        assert!(ends("a,b,To", &with("who")).unwrap_err().contains("there are `a`, `b`, `To`"));
+    }
+
+    #[test]
+    fn digits_are_a_position_and_quotes_make_a_name_of_them() {
+        assert_eq!("2".parse(), Ok(ColumnChoice::Position(2)));
+        assert_eq!("\"2\"".parse(), Ok(ColumnChoice::Name("2".into())));
+        assert_eq!("2nd".parse(), Ok(ColumnChoice::Name("2nd".into())));
+        assert!("0".parse::<ColumnChoice>().is_err());
+        let options = InputOptions {
+            source_column: "\"2\"".parse().ok(),
+            target_column: "2".parse().ok(),
+            ..InputOptions::default()
+        };
+        assert_eq!(ends("2,b,c", &options), Ok((0, 1)));
+    }
 }

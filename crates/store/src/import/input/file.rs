@@ -1,6 +1,6 @@
 //! Which files there are, and what is in each.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
@@ -10,10 +10,10 @@ use std::sync::Mutex;
 use super::columns::ColumnsTaken;
 use super::parquet::Table;
 use super::stream::{Compression, Patient, Stream};
-use super::text::{self, Dialect};
+use super::text::{self, Dialect, Sniffed};
 use super::work::{Emit, Reader};
 use super::{Format, IdKind, InputOptions, PairWidth};
-use super::{pairs, parquet};
+use super::{folder, pairs, parquet};
 use crate::error::{At, Error, Place, Result};
 use crate::progress::Cancel;
 
@@ -44,8 +44,8 @@ enum Source {
 
 /// A file or a stream of which it is known how it is stored.
 pub(super) struct Found {
-    /// What is in it, never [`Format::Auto`]; none where neither its ending nor its content tells.
-    pub format: Option<Format>,
+    /// What is in it, never [`Format::Auto`].
+    pub format: Format,
     pub stored: Stored,
 }
 
@@ -84,10 +84,10 @@ impl Found {
             return Err(bad_file(path, detail));
         }
         let format = match wanted {
-            Format::Auto => detect(path, compression, head),
-            given => Some(given),
+            Format::Auto => detect(path, head),
+            given => given,
         };
-        let is_text = matches!(format, None | Some(Format::Text | Format::Csv | Format::Tsv));
+        let is_text = matches!(format, Format::Text | Format::Csv | Format::Tsv);
         if !is_text && compression != Compression::None {
             return Err(bad_file(path, "only text may be compressed; decompress the file first"));
         }
@@ -114,7 +114,7 @@ impl Found {
         let compression = Compression::of_content(&head[..filled]);
         let whole = io::Cursor::new(head).take(filled as u64).chain(reader);
         let stream = Stream::new(path, Box::new(whole), compression, window_log_max)?;
-        Ok(Found { format: Some(format), stored: Stored::Once(stream) })
+        Ok(Found { format, stored: Stored::Once(stream) })
     }
 }
 
@@ -135,25 +135,24 @@ impl InputFile {
     }
 
     fn of(path: PathBuf, found: Found, options: &InputOptions) -> Result<InputFile> {
-        let format = found
-            .format
-            .ok_or_else(|| bad_file(&path, "neither text nor a known ending; pass --format"))?;
         let (bytes, compression) = match found.stored {
             Stored::File { bytes, compression } => (bytes, compression),
             Stored::Once(mut stream) => {
-                let (dialect, head) = text::sniff(&path, &mut stream, format, options)?;
+                let sniffed = text::sniff(&path, &mut stream, found.format, options)?;
+                let Sniffed { mut dialect, head, dropped_bytes } = sniffed;
+                dialect.forget_first(dropped_bytes);
                 stream.unread(head);
                 let source = Source::Once(Mutex::new(Some(stream)));
                 return Ok(InputFile { path, kind: Kind::Text(dialect), source });
             }
         };
-        let kind = match format {
+        let kind = match found.format {
             Format::Pairs32 => Kind::Pairs(PairWidth::Bits32),
             Format::Pairs64 => Kind::Pairs(PairWidth::Bits64),
             Format::Parquet => Kind::Parquet(Table::open(&path, options)?),
             Format::Auto | Format::Text | Format::Csv | Format::Tsv => {
                 let mut stream = Stream::open(&path, compression, Stream::WINDOW_LOG_MAX)?;
-                Kind::Text(text::sniff(&path, &mut stream, format, options)?.0)
+                Kind::Text(text::sniff(&path, &mut stream, found.format, options)?.dialect)
             }
         };
         if let Kind::Pairs(width) = kind {
@@ -187,11 +186,24 @@ impl InputFile {
     }
 
     /// What the ids are as far as the file tells; `None` if it is empty.
-    fn ids(&self) -> Option<IdKind> {
+    pub fn ids(&self) -> Option<IdKind> {
         match &self.kind {
             Kind::Text(dialect) => dialect.ids(),
             Kind::Pairs(_) => Some(IdKind::Integer),
             Kind::Parquet(table) => Some(table.ids()),
+        }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What a user should know of how the file is read.
+    pub fn remarks(&self) -> &[String] {
+        match &self.kind {
+            Kind::Text(dialect) => dialect.remarks(),
+            Kind::Pairs(_) => &[],
+            Kind::Parquet(table) => table.remarks(),
         }
     }
 
@@ -239,30 +251,13 @@ pub(super) fn resolve(paths: &[PathBuf], options: &InputOptions) -> Result<Vec<I
     let mut files = Vec::new();
     for path in paths {
         if path.is_dir() {
-            for file in files_in(path)? {
+            for file in folder::files_in(path, options.format)? {
                 files.push(InputFile::resolve(file, options)?);
             }
         } else {
             files.push(InputFile::resolve(path.clone(), options)?);
         }
     }
-    Ok(files)
-}
-
-/// The files in a folder by name, without folders and hidden files.
-fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder).map_err(Error::io("read", folder))? {
-        let entry = entry.map_err(Error::io("read", folder))?;
-        let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-        if !hidden && !entry.path().is_dir() {
-            files.push(entry.path());
-        }
-    }
-    if files.is_empty() {
-        return Err(bad_file(folder, "the folder has no files"));
-    }
-    files.sort();
     Ok(files)
 }
 
@@ -288,21 +283,46 @@ pub(super) fn common_ids(files: &[InputFile], wanted: IdKind) -> Result<IdKind> 
     Ok(ids)
 }
 
-/// The format of a file by its ending, else by its first bytes, if these tell.
-fn detect(path: &Path, compression: Compression, head: &[u8]) -> Option<Format> {
-    let name =
-        path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
-    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
-    if let Some((_, ending)) = name.rsplit_once('.')
-        && let Some(format) = Format::of_ending(ending)
-    {
-        return Some(format);
+/// The format of a file by its ending, else by its first bytes.
+fn detect(path: &Path, head: &[u8]) -> Format {
+    match Name::of(path).ending() {
+        Ending::Format(format) => format,
+        Ending::Other(_) | Ending::Number | Ending::None if head.starts_with(b"PAR1") => {
+            Format::Parquet
+        }
+        Ending::Other(_) | Ending::Number | Ending::None => Format::Text,
     }
-    if head.starts_with(b"PAR1") {
-        return Some(Format::Parquet);
+}
+
+/// The name of a file in lower case, without what it is compressed with.
+pub(super) struct Name(String);
+
+/// What the ending of a name tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending<'a> {
+    Format(Format),
+    /// Digits alone: the file is a part of several.
+    Number,
+    /// An ending of no format, without its dot.
+    Other(&'a str),
+    None,
+}
+
+impl Name {
+    pub fn of(path: &Path) -> Name {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        let plain = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst"));
+        Name(plain.unwrap_or(&name).to_owned())
     }
-    let is_binary = compression == Compression::None && head.contains(&0);
-    (!is_binary).then_some(Format::Text)
+
+    pub fn ending(&self) -> Ending<'_> {
+        let Some((_, ending)) = self.0.rsplit_once('.') else { return Ending::None };
+        match Format::of_ending(ending) {
+            Some(format) => Ending::Format(format),
+            None if ending.bytes().all(|byte| byte.is_ascii_digit()) => Ending::Number,
+            None => Ending::Other(ending),
+        }
+    }
 }
 
 /// A fault of a file as a whole.

@@ -11,9 +11,11 @@
 //! A [`VertexTable`] is a file with a row for each vertex that an option of a run is about, read by the same
 //! code.
 
+mod bad_rows;
 mod chunk;
 mod columns;
 mod file;
+mod folder;
 mod pairs;
 mod parquet;
 mod stream;
@@ -25,14 +27,15 @@ mod vertex_table;
 mod work;
 
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use crate::error::Result;
 use crate::progress::{Cancel, Progress};
 
+pub use bad_rows::BadRows;
 pub use chunk::{EdgeChunk, Ends, Span, StringColumn};
-pub use columns::ColumnsTaken;
+pub use columns::{ColumnChoice, ColumnsTaken};
 use file::InputFile;
 pub use vertex_table::{VALUES_MAX, ValueColumn, VertexColumns, VertexRow, VertexTable};
 
@@ -117,6 +120,38 @@ pub enum PairWidth {
     Bits64,
 }
 
+/// What separates the columns of a text: one byte, or any run of blanks and tabs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Delimiter(u8);
+
+impl Delimiter {
+    /// The byte that separates; a blank stands for any run of blanks and tabs.
+    pub fn byte(self) -> u8 {
+        self.0
+    }
+}
+
+impl FromStr for Delimiter {
+    type Err = String;
+
+    /// A character of ASCII that is no part of a number or a word, or `tab`, or `blank`.
+    fn from_str(text: &str) -> Result<Delimiter, String> {
+        let byte = match text {
+            "tab" | "\\t" => b'\t',
+            "blank" | "space" => b' ',
+            _ => match text.as_bytes() {
+                &[byte] => byte,
+                _ => return Err(format!("`{text}` is not one character; also: tab, blank")),
+            },
+        };
+        let is_taken = b"\0\r\n\"'#%+-._".contains(&byte);
+        if is_taken || byte.is_ascii_alphanumeric() || !byte.is_ascii() {
+            return Err(format!("`{}` cannot separate columns", text.escape_debug()));
+        }
+        Ok(Delimiter(byte))
+    }
+}
+
 /// How an input is to be read.
 #[derive(Debug, Clone)]
 pub struct InputOptions {
@@ -126,12 +161,16 @@ pub struct InputOptions {
     pub weighted: bool,
     /// What the ids are.
     pub ids: IdKind,
-    /// The name of the column of sources; by default one of the usual names.
-    pub source_column: Option<String>,
-    /// The name of the column of targets; by default one of the usual names.
-    pub target_column: Option<String>,
-    /// The name of the column of weights; by default one of the usual names.
-    pub weight_column: Option<String>,
+    /// The column of sources; by default that of a usual name, or the first one.
+    pub source_column: Option<ColumnChoice>,
+    /// The column of targets; by default that of a usual name, or the second one.
+    pub target_column: Option<ColumnChoice>,
+    /// The column of weights; by default that of a usual name, or the third one.
+    pub weight_column: Option<ColumnChoice>,
+    /// What separates the columns of a text; by default what its first lines tell.
+    pub delimiter: Option<Delimiter>,
+    /// How many lines of text that cannot be understood are passed over, at most.
+    pub bad_rows_max: u64,
     /// Whether the first line of a text is an edge whatever it looks like.
     pub no_header: bool,
     /// How many workers read at once, at most.
@@ -156,6 +195,8 @@ impl Default for InputOptions {
             source_column: None,
             target_column: None,
             weight_column: None,
+            delimiter: None,
+            bad_rows_max: 0,
             no_header: false,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             memory: InputOptions::MEMORY_DEFAULT,
@@ -175,7 +216,8 @@ pub struct Input {
 impl Input {
     /// Finds the files that `paths` name, and how each is to be read.
     ///
-    /// A folder stands for its files, by name and without hidden ones; `-` is standard input.
+    /// A folder stands for its files and those of its subfolders, by name and without those whose name
+    /// begins with a dot or an underscore; `-` is standard input.
     pub fn resolve(paths: &[PathBuf], options: &InputOptions) -> Result<Input> {
         let files = file::resolve(paths, options)?;
         Input::of(files, options)
@@ -207,6 +249,40 @@ impl Input {
         self.files.iter().filter_map(InputFile::columns_taken)
     }
 
+    /// What a user should know of how the files are read; where it is the same for several files, once.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut found: Vec<(&str, &Path, u64)> = Vec::new();
+        for (file, remark) in
+            self.files.iter().flat_map(|file| file.remarks().iter().map(move |text| (file, text)))
+        {
+            match found.iter_mut().find(|(known, ..)| known == remark) {
+                Some((_, _, others)) => *others += 1,
+                None => found.push((remark, file.path(), 0)),
+            }
+        }
+        let in_words = |&(remark, first, others): &(&str, &Path, u64)| {
+            let others = match others {
+                0 => String::new(),
+                1 => " and 1 other file".to_owned(),
+                more => format!(" and {more} other files"),
+            };
+            format!("{}{others}: {remark}", first.display())
+        };
+        found.iter().map(in_words).chain(self.mixed_ids()).collect()
+    }
+
+    /// That the ids are strings, where they would not be without some of the files.
+    fn mixed_ids(&self) -> Option<String> {
+        let first = |ids| self.files.iter().find(|file| file.ids() == Some(ids));
+        let strings = first(IdKind::String).filter(|_| self.options.ids == IdKind::Auto)?;
+        let integers = first(IdKind::Integer)?;
+        Some(format!(
+            "the ids are strings because of {}; those in {} are integers",
+            strings.path().display(),
+            integers.path().display()
+        ))
+    }
+
     /// The size of all files as they are stored; `None` where one is a stream.
     pub fn total_bytes(&self) -> Option<u64> {
         self.files.iter().map(InputFile::bytes).sum()
@@ -224,8 +300,8 @@ impl Input {
         self.total_bytes().is_some()
     }
 
-    /// Reads everything. `sink` is called from several threads at once, in no particular order;
-    /// its first error ends the reading.
+    /// Reads everything, and returns what was passed over. `sink` is called from several threads at
+    /// once, in no particular order; its first error ends the reading.
     ///
     /// Reports the stage "reading edges" in bytes of the files as they are stored.
     pub fn read(
@@ -233,7 +309,7 @@ impl Input {
         progress: &dyn Progress,
         cancel: &Cancel,
         sink: &(dyn Fn(EdgeChunk<'_>) -> Result<()> + Sync),
-    ) -> Result<()> {
+    ) -> Result<BadRows> {
         let sizes = work::Sizes::within(&self.options, &self.files);
         self.read_sized(sizes, progress, cancel, sink)
     }
@@ -244,9 +320,11 @@ impl Input {
         progress: &dyn Progress,
         cancel: &Cancel,
         sink: &(dyn Fn(EdgeChunk<'_>) -> Result<()> + Sync),
-    ) -> Result<()> {
+    ) -> Result<BadRows> {
+        let weighted = self.weighted();
+        let bad_rows_max = self.options.bad_rows_max;
         let emit =
-            work::Emit { sizes, weighted: self.weighted(), ids: self.ids, progress, cancel, sink };
+            work::Emit { sizes, weighted, ids: self.ids, bad_rows_max, progress, cancel, sink };
         progress.begin("reading edges", self.total_bytes(), crate::Unit::Bytes);
         let result = work::read_all(&self.files, &emit);
         progress.end();

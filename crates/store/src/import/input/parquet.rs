@@ -34,6 +34,7 @@ pub(super) struct Table {
     rows: u64,
     columns: Columns,
     taken: ColumnsTaken,
+    remarks: Vec<String>,
     ids: IdKind,
 }
 
@@ -50,7 +51,12 @@ impl Table {
             metadata.schema().fields().iter().map(|field| field.name().clone()).collect();
         let columns = Columns::by_name(&names, options).map_err(|detail| bad_file(path, detail))?;
         let taken = columns.named(&names);
-        let mut table = Table { metadata, bytes, rows: 0, columns, taken, ids: IdKind::Integer };
+        let unread = columns.unread_weight(&names);
+        let unread =
+            unread.map(|name| format!("column `{name}` was not read; --weighted keeps it"));
+        let remarks = unread.into_iter().collect();
+        let ids = IdKind::Integer;
+        let mut table = Table { metadata, bytes, rows: 0, columns, taken, remarks, ids };
         table.rows = table.group_rows().sum();
         table.check_types(path)?;
         Ok(table)
@@ -59,6 +65,11 @@ impl Table {
     /// Which columns are read.
     pub fn columns_taken(&self) -> &ColumnsTaken {
         &self.taken
+    }
+
+    /// What a user should know of how the table is read.
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
     }
 
     /// What the ids are, by the types of their columns.
@@ -73,9 +84,11 @@ impl Table {
                 self.ids = IdKind::String;
             } else if !field.data_type().is_integer() {
                 let (name, kind) = (field.name(), field.data_type());
+                let hint =
+                    if kind.is_floating() { "; write it with a type of integers" } else { "" };
                 return Err(bad_file(
                     path,
-                    format!("column `{name}` is {kind}; ids are integers or strings"),
+                    format!("column `{name}` is {kind}; ids are integers or strings{hint}"),
                 ));
             }
         }
@@ -224,6 +237,13 @@ impl Rows<'_> {
         let columns = self.group.table.columns;
         let sources = self.column(columns.source, &DataType::Utf8)?;
         let targets = self.column(columns.target, &DataType::Utf8)?;
+        for (array, column) in [(&sources, columns.source), (&targets, columns.target)] {
+            let mut ends = array.as_string::<i32>().value_offsets().windows(2);
+            if let Some(row) = ends.position(|pair| pair[0] == pair[1]) {
+                let name = self.name(column);
+                return Err(self.bad_row(row, format!("the id in column `{name}` is empty")));
+            }
+        }
         self.weights(&mut space.weights)?;
         let sources = strings(&sources, &mut space.sources);
         let targets = strings(&targets, &mut space.targets);

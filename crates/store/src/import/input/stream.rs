@@ -128,6 +128,18 @@ impl Stream {
         (filled, result.map_err(|error| self.failure(error)))
     }
 
+    /// Passes over the next `bytes` bytes, or those that there are.
+    pub fn skip(&mut self, mut bytes: u64) -> Result<()> {
+        let mut passed = vec![0; bytes.min(64 << 10) as usize];
+        while bytes > 0 {
+            let wanted = bytes.min(passed.len() as u64);
+            let (read, result) = self.fill(&mut passed[..wanted as usize]);
+            result?;
+            bytes = if read as u64 == wanted { bytes - wanted } else { 0 };
+        }
+        Ok(())
+    }
+
     /// Puts `head`, which was read from this stream, back.
     pub fn unread(&mut self, head: Vec<u8>) {
         self.plain_read -= head.len() as u64;

@@ -39,7 +39,7 @@ fn read(input: &Input, sizes: Sizes) -> Result<Vec<Edge>> {
 }
 
 fn sizes(workers: usize, block_bytes: usize, chunk_edges: usize) -> Sizes {
-    Sizes { workers, block_bytes, chunk_edges }
+    Sizes { workers, block_bytes, chunk_edges, line_bytes_max: 1 << 20 }
 }
 
 /// The whole of what the text format means, written plainly: blanks separate.
@@ -151,11 +151,77 @@ fn a_compressed_stream_is_recognised_and_can_be_read_once() {
 }
 
 #[test]
-fn a_line_that_never_ends_is_refused() {
-    let input = Input::from_reader(Box::new(io::repeat(b'1')), &InputOptions::default())
-        .expect("a text so far");
-    let error = read(&input, sizes(2, 1 << 20, 64)).expect_err("there is no line");
-    assert!(error.to_string().contains("longer than 16 MiB"), "{error}");
+fn a_line_that_never_ends_is_refused_where_it_begins() {
+    for (before, line) in [("", 1), ("# c\n1 2\n3 4\n", 4)] {
+        let endless = Cursor::new(before.to_owned().into_bytes()).chain(io::repeat(b'1'));
+        let input = Input::from_reader(Box::new(endless), &InputOptions::default());
+        let error = input.and_then(|input| read(&input, sizes(2, 1 << 16, 64)));
+        match error.expect_err("there is no line") {
+            Error::BadInput { place, detail } => {
+                assert_eq!(place.at, At::Line(line));
+                assert!(detail.contains("the line is longer than"), "{detail}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn edges_are_found_behind_any_number_of_comments() {
+    let comments = "# a long licence\n".repeat(300_000);
+    let options = InputOptions { memory: 1 << 20, ..InputOptions::default() };
+    for (text, line) in [("src,dst\n1,2\n3,4\n3,x\n", 300_004), ("1 2\n3 4\n3 x\n", 300_003)] {
+        let input = text_input(&format!("\u{feff}{comments}{text}"), &options);
+        let edges = Mutex::new(Vec::new());
+        let error = input.read_sized(sizes(1, 64, 1), &Silent, &Cancel::default(), &|chunk| {
+            edges.lock().expect("no sink panics").extend(edges_of(chunk));
+            Ok(())
+        });
+        let error = error.expect_err("the last line is no edge");
+        assert!(matches!(error, Error::BadInput { place, .. } if place.at == At::Line(line)));
+        let edges = edges.into_inner().expect("no sink panics");
+        let expected = [("1", "2"), ("3", "4")].map(|(s, t)| (s.to_owned(), t.to_owned(), None));
+        assert_eq!(edges, expected);
+    }
+}
+
+#[test]
+fn rows_that_are_passed_over_are_the_same_for_every_block_size_and_number_of_workers() {
+    let text = "# c\n1 2\n3\n4 5\nx y\n\n6 7\n8 -1\n9 10\n";
+    for ids in [IdKind::Integer, IdKind::String] {
+        let bad = if ids == IdKind::Integer { 3 } else { 1 };
+        for bad_rows_max in 1..=3 {
+            for block_bytes in 1..text.len() + 2 {
+                for workers in [1, 2, 5] {
+                    let options = InputOptions { ids, bad_rows_max, ..InputOptions::default() };
+                    let input = text_input(text, &options);
+                    let sizes = sizes(workers, block_bytes, 2);
+                    let count = Mutex::new(0);
+                    let read = input.read_sized(sizes, &Silent, &Cancel::default(), &|chunk| {
+                        *count.lock().expect("no sink panics") += chunk.len();
+                        Ok(())
+                    });
+                    match read {
+                        Ok(rows) => {
+                            assert!(bad <= bad_rows_max);
+                            assert_eq!(rows.count, bad);
+                            let (place, _) = rows.first.expect("there are some");
+                            assert_eq!(place.at, At::Line(3));
+                            let edges = if ids == IdKind::Integer { 4 } else { 6 };
+                            assert_eq!(count.into_inner().expect("no sink panics"), edges);
+                        }
+                        Err(Error::BadInput { place, detail }) => {
+                            assert!(bad > bad_rows_max);
+                            let too_many = [5, 8][bad_rows_max as usize - 1];
+                            assert_eq!(place.at, At::Line(too_many), "{detail}");
+                            assert!(detail.contains("the first is -, line 3: expected 2 columns"));
+                        }
+                        Err(other) => panic!("{other:?}"),
+                    }
+                }
+            }
+        }
+    }
 }
 
 #[test]
@@ -299,7 +365,9 @@ proptest! {
         }
         let ids = if strings { IdKind::String } else { IdKind::Integer };
         let format = Format::Text;
-        let options = InputOptions { weighted, ids, format, ..InputOptions::default() };
+        // Further integers in some lines are no lists of neighbours here.
+        let no_header = true;
+        let options = InputOptions { weighted, ids, format, no_header, ..InputOptions::default() };
         let input = text_input(&text, &options);
         let edges = read(&input, sizes(workers, block_bytes, chunk_edges));
         let mut edges = edges.expect("the text is well-formed");

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::columns::position;
+use super::columns::usual;
 use super::file::{Found, Stored, bad_file};
 use super::stream::Stream;
 use super::text::{VertexLayout, VertexLines};
@@ -106,19 +106,18 @@ impl VertexTable {
         }
         let found = Found::at(path, Format::Auto, WINDOW_LOG_MAX, cancel)?;
         let format = match found.format {
-            Some(Format::Parquet) => {
+            Format::Parquet => {
                 let (table, has_header) = VertexParquet::open(path, columns)?;
                 let content = Content::Parquet(table);
                 return Ok(VertexTable { path: path.to_owned(), has_header, content });
             }
-            Some(format @ (Format::Auto | Format::Text | Format::Csv | Format::Tsv)) => format,
-            Some(Format::Pairs32 | Format::Pairs64) => {
+            format @ (Format::Auto | Format::Text | Format::Csv | Format::Tsv) => format,
+            Format::Pairs32 | Format::Pairs64 => {
                 return Err(bad_file(
                     path,
                     "raw pairs are edges, not vertices; give text or Parquet",
                 ));
             }
-            None => return Err(bad_file(path, "neither text nor Parquet, as far as can be seen")),
         };
         let mut stream = match found.stored {
             Stored::File { compression, .. } => Stream::open(path, compression, WINDOW_LOG_MAX)?,
@@ -160,6 +159,11 @@ impl VertexTable {
             Content::Parquet(table) => table.read(&self.path, cancel, visit),
         }
     }
+}
+
+/// The first column with one of the known names, in their order.
+fn position(names: &[String], known: &[&str]) -> Option<usize> {
+    known.iter().find_map(|known| names.iter().position(|name| usual(name) == *known))
 }
 
 impl Places {

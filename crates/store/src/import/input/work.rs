@@ -9,6 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::bad_rows::{BadLines, BadRows, Ledger};
 use super::chunk::{EdgeChunk, Ends, Span, StringColumn};
 use super::file::InputFile;
 use super::{IdKind, InputOptions};
@@ -35,6 +36,8 @@ pub(super) struct Sizes {
     pub block_bytes: usize,
     /// Edges in a chunk, at most.
     pub chunk_edges: usize,
+    /// The longest line that is read.
+    pub line_bytes_max: usize,
 }
 
 impl Sizes {
@@ -59,7 +62,16 @@ impl Sizes {
             workers: workers as usize,
             block_bytes: block_bytes as usize,
             chunk_edges: chunk_edges.clamp(Sizes::CHUNK_EDGES_MIN, Sizes::CHUNK_EDGES_MAX) as usize,
+            line_bytes_max: Sizes::line_bytes_max(options),
         }
+    }
+
+    /// The longest line that is read: a share of the memory, so that the lines that the workers hold
+    /// fit in it. The number of workers has no say, or an input might be refused for it.
+    pub fn line_bytes_max(options: &InputOptions) -> usize {
+        const MEMORY_SHARE: u64 = 16;
+        const LINE_BYTES_MAX: u64 = 16 << 20;
+        (options.memory / MEMORY_SHARE).clamp(Sizes::BLOCK_BYTES_MIN, LINE_BYTES_MAX) as usize
     }
 }
 
@@ -78,6 +90,8 @@ pub(super) struct Space {
     pub targets: Vec<Span>,
     /// Weights of the chunk.
     pub weights: Vec<f32>,
+    /// Lines of the part that were passed over.
+    pub bad_lines: BadLines,
 }
 
 /// Where a worker's edges and reports go, and what is asked of it.
@@ -85,6 +99,8 @@ pub(super) struct Emit<'a> {
     pub sizes: Sizes,
     pub weighted: bool,
     pub ids: IdKind,
+    /// How many rows that cannot be understood may be passed over.
+    pub bad_rows_max: u64,
     pub progress: &'a dyn Progress,
     pub cancel: &'a Cancel,
     pub sink: &'a (dyn Fn(EdgeChunk<'_>) -> Result<()> + Sync),
@@ -112,24 +128,27 @@ impl Emit<'_> {
     }
 }
 
-/// Reads all files to their end, or to the first fault.
-pub(super) fn read_all(files: &[InputFile], emit: &Emit<'_>) -> Result<()> {
+/// Reads all files to their end, or to the first fault. Returns what was passed over.
+pub(super) fn read_all(files: &[InputFile], emit: &Emit<'_>) -> Result<BadRows> {
     let failure = FirstFailure::default();
+    let ledger = Ledger::new(emit.bad_rows_max);
     let queue = Mutex::new(Queue { files: files.iter(), current: None, claimed: 0 });
     std::thread::scope(|scope| {
         for _ in 0..emit.sizes.workers {
-            scope.spawn(|| work(&queue, &failure, emit));
+            scope.spawn(|| work(&queue, &failure, &ledger, emit));
         }
     });
-    failure.into_result()
+    let failure = failure.into_first();
+    let bad_rows = ledger.close(failure.as_ref().map(|(part, _)| *part))?;
+    failure.map_or(Ok(bad_rows), |(_, error)| Err(error))
 }
 
-fn work<'a>(queue: &Mutex<Queue<'a>>, failure: &FirstFailure, emit: &Emit<'_>) {
+fn work<'a>(queue: &Mutex<Queue<'a>>, failure: &FirstFailure, ledger: &Ledger, emit: &Emit<'_>) {
     let mut space = Space::default();
     loop {
         // A lock is poisoned only by a panic, which `guarded` has turned into a recorded failure.
         let Ok(mut claims) = queue.lock() else { return };
-        if failure.is_recorded() {
+        if failure.is_recorded() || ledger.is_exceeded() {
             return;
         }
         let number = claims.claimed;
@@ -140,6 +159,7 @@ fn work<'a>(queue: &Mutex<Queue<'a>>, failure: &FirstFailure, emit: &Emit<'_>) {
             Ok(Some(part)) => guarded(|| part(&mut space, emit)),
             Err(error) => Err(error),
         };
+        ledger.settle(number, std::mem::take(&mut space.bad_lines));
         if let Err(error) = outcome {
             failure.record(number, error);
         }
@@ -207,8 +227,7 @@ impl FirstFailure {
         self.recorded.store(true, Ordering::Relaxed);
     }
 
-    fn into_result(self) -> Result<()> {
-        let first = self.first.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-        first.map_or(Ok(()), |(_, error)| Err(error))
+    fn into_first(self) -> Option<(u64, Error)> {
+        self.first.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

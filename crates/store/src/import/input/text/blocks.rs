@@ -5,15 +5,12 @@ use std::path::{Path, PathBuf};
 use memchr::{memchr_iter, memrchr};
 
 use super::super::stream::Stream;
-use crate::error::{At, Error, Place, Result};
+use crate::error::{At, Bytes, Error, Place, Result};
 
-/// The longest line of edges that is read.
-pub(super) const LINE_BYTES_MAX: usize = 16 << 20;
-
-/// Where the lines of edges begin: after a byte order mark and a header.
+/// Where the lines of edges begin: after a byte order mark, comments and a header.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Start {
-    pub bytes: usize,
+    pub bytes: u64,
     pub lines: u64,
 }
 
@@ -46,8 +43,7 @@ impl Blocks {
         block_bytes: usize,
         line_bytes_max: usize,
     ) -> Result<Blocks> {
-        let mut before = vec![0; start.bytes];
-        stream.fill(&mut before).1?;
+        stream.skip(start.bytes)?;
         Ok(Blocks {
             path: path.to_owned(),
             stream,
@@ -82,7 +78,9 @@ impl Blocks {
                 (Some(cut), None | Some(Err(_))) => break cut,
                 (None, Some(Err(_))) => break 0,
                 (_, Some(Ok(()))) => break filled,
-                (None, None) if filled > self.line_bytes_max => return Err(self.line_too_long()),
+                (None, None) if filled > self.line_bytes_max => {
+                    return Err(line_too_long(&self.path, self.next_line, self.line_bytes_max));
+                }
                 (None, None) => searched = filled,
             }
             grow(space, filled + self.block_bytes);
@@ -112,13 +110,16 @@ impl Blocks {
     pub fn stored_bytes_since(&mut self) -> u64 {
         self.stream.stored_bytes_since()
     }
+}
 
-    fn line_too_long(&self) -> Error {
-        let place = Place { file: self.path.clone(), at: At::Line(self.next_line) };
-        let line_bytes_max = self.line_bytes_max >> 20;
-        let detail = format!("the line is longer than {line_bytes_max} MiB; is this a text file?");
-        Error::BadInput { place, detail }
-    }
+/// The error of a line that is not read to its end.
+pub(super) fn line_too_long(path: &Path, line: u64, bytes_max: usize) -> Error {
+    let place = Place { file: path.to_owned(), at: At::Line(line) };
+    let detail = format!(
+        "the line is longer than {}, as long as lines may be within this memory; is this text?",
+        Bytes(bytes_max as u64)
+    );
+    Error::BadInput { place, detail }
 }
 
 /// Makes room for `bytes` bytes.

@@ -3,25 +3,31 @@
 use std::ops::Range;
 use std::path::Path;
 
+use memchr::{memchr_iter, memrchr};
+
 use super::super::columns::{Columns, ColumnsTaken};
 use super::super::file::bad_file;
 use super::super::stream::Stream;
+use super::super::work::Sizes;
 use super::super::{Format, IdKind, InputOptions};
-use super::blocks::{LINE_BYTES_MAX, Start};
-use super::fields::{Excerpt, Fields, Separator, integer, is_passed_over, line_at, weight};
+use super::blocks::{Start, line_too_long};
+use super::fields::{Separator, is_passed_over, line_at};
 use super::foreign;
+use super::header::Head;
 use crate::error::{At, Error, Place, Result};
 
 /// How the lines of one text are built.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Dialect {
-    separator: Separator,
-    columns: Columns,
-    start: Start,
-    ids: Option<IdKind>,
-    taken: Option<ColumnsTaken>,
+    pub(super) separator: Separator,
+    pub(super) columns: Columns,
+    pub(super) start: Start,
+    pub(super) ids: Option<IdKind>,
+    pub(super) taken: Option<ColumnsTaken>,
     /// The line of the first edge, if it may as well be a header.
-    doubtful: Option<u64>,
+    pub(super) doubtful: Option<u64>,
+    pub(super) joins_spellings: bool,
+    pub(super) remarks: Vec<String>,
 }
 
 impl Dialect {
@@ -47,66 +53,146 @@ impl Dialect {
         self.taken.as_ref()
     }
 
+    /// What a user should know of how the text is read.
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
+    /// Whether integers that are spelled differently, as `7` and `007`, are one id.
+    pub(super) fn joins_spellings(&self) -> bool {
+        self.joins_spellings
+    }
+
     /// Whether line `number` is read as an edge and looks like names of columns.
     pub(super) fn may_be_header(&self, number: u64) -> bool {
         self.doubtful == Some(number)
     }
+
+    /// Makes it that of a stream whose first `bytes` bytes, which have no edge, are gone.
+    pub fn forget_first(&mut self, bytes: u64) {
+        self.start.bytes -= bytes;
+    }
 }
 
-/// Finds the dialect of a text. Returns also what was read from the stream to this end.
+/// What is found out from the first bytes of a text.
+pub(in super::super) struct Sniffed {
+    pub dialect: Dialect,
+    /// What was read from the stream to this end and may have edges.
+    pub head: Vec<u8>,
+    /// Bytes before it, all of them comments.
+    pub dropped_bytes: u64,
+}
+
+/// Finds the dialect of a text.
 pub(in super::super) fn sniff(
     path: &Path,
     stream: &mut Stream,
     format: Format,
     options: &InputOptions,
-) -> Result<(Dialect, Vec<u8>)> {
-    let head = read_head(stream, LINE_BYTES_MAX)?;
-    if head.contains(&0) {
-        return Err(bad_file(path, "this is not text: it has NUL bytes; pass --format"));
-    }
-    // Whoever says that the first line is an edge is believed.
-    if let Some(detail) = foreign::refusal(&head).filter(|_| !options.no_header) {
+) -> Result<Sniffed> {
+    let refusal = |first: &[u8]| foreign::binary_refusal(path, first, options);
+    let head = FirstBytes::read(path, stream, Sizes::line_bytes_max(options), &refusal)?;
+    let whole = head.whole_lines();
+    if let Some(detail) = foreign::text_refusal(path, whole, options) {
         return Err(bad_file(path, detail));
     }
-    let dialect = Head { bytes: &head, format, options }.dialect();
+    let dialect = Head { bytes: whole, start: head.start, format, options }.dialect();
     let dialect = dialect.map_err(|(line, detail)| Error::BadInput {
         place: Place { file: path.to_owned(), at: At::Line(line) },
         detail,
     })?;
-    Ok((dialect, head))
+    Ok(Sniffed { dialect, head: head.bytes, dropped_bytes: head.start.bytes })
 }
 
-/// Reads until there are two lines that are not passed over, or to the end, or until there can be no
-/// line that is longer than `line_bytes_max`.
-pub(super) fn read_head(stream: &mut Stream, line_bytes_max: usize) -> Result<Vec<u8>> {
-    const STEP_BYTES: usize = 16 << 10;
-    let mut head = Vec::new();
-    loop {
-        let filled = head.len();
-        head.resize(filled * 2 + STEP_BYTES, 0);
-        let (read, result) = stream.fill(&mut head[filled..]);
-        result?;
-        let ended = filled + read < head.len();
-        head.truncate(filled + read);
-        // A line without its end does not count: the rest of it may be missing.
-        let whole = memchr::memrchr(b'\n', &head).map_or(0, |at| at + 1);
-        let enough = lines(&head[..whole], 0).take(2).count() == 2;
-        if ended || enough || head.len() > line_bytes_max {
-            return Ok(head);
+/// The first bytes of a text from the first line on that may be an edge.
+pub(super) struct FirstBytes {
+    pub bytes: Vec<u8>,
+    /// Bytes of it that are whole lines.
+    whole: usize,
+    /// Where it begins.
+    pub start: Start,
+}
+
+impl FirstBytes {
+    /// Reads until there are two lines that are not passed over, or to the end. Comments before the
+    /// first one are dropped on the way, for there may be any number of them.
+    ///
+    /// `refusal` says why the first bytes of a file are no text, if they are none.
+    pub fn read(
+        path: &Path,
+        stream: &mut Stream,
+        line_bytes_max: usize,
+        refusal: &dyn Fn(&[u8]) -> Option<String>,
+    ) -> Result<FirstBytes> {
+        const STEP_BYTES: usize = 16 << 10;
+        let mut head = FirstBytes { bytes: Vec::new(), whole: 0, start: Start::default() };
+        loop {
+            let filled = head.bytes.len();
+            head.bytes.resize(filled + filled.clamp(STEP_BYTES, line_bytes_max), 0);
+            let (read, result) = stream.fill(&mut head.bytes[filled..]);
+            result?;
+            let has_ended = filled + read < head.bytes.len();
+            head.bytes.truncate(filled + read);
+            if filled == 0 && head.start.bytes == 0 {
+                if let Some(detail) = refusal(&head.bytes) {
+                    return Err(bad_file(path, detail));
+                }
+                head.drop_first(if head.bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 });
+            }
+            let whole = memrchr(b'\n', &head.bytes).map_or(0, |at| at + 1);
+            head.whole = if has_ended { head.bytes.len() } else { whole };
+            if has_ended {
+                return Ok(head);
+            }
+            if head.bytes.len() - whole > line_bytes_max {
+                return Err(line_too_long(
+                    path,
+                    head.start.lines + head.lines() + 1,
+                    line_bytes_max,
+                ));
+            }
+            match lines(&head.bytes[..whole]).take(2).count() {
+                0 => {
+                    head.start.lines += head.lines();
+                    head.drop_first(whole);
+                    head.whole = 0;
+                }
+                // The second edge is behind comments without end: one has to do.
+                1 if whole > line_bytes_max => return Ok(head),
+                1 => {}
+                _ => return Ok(head),
+            }
         }
+    }
+
+    /// The whole lines.
+    pub fn whole_lines(&self) -> &[u8] {
+        &self.bytes[..self.whole]
+    }
+
+    /// Number of whole lines.
+    fn lines(&self) -> u64 {
+        memchr_iter(b'\n', &self.bytes).count() as u64
+    }
+
+    fn drop_first(&mut self, bytes: usize) {
+        self.bytes.drain(..bytes);
+        self.start.bytes += bytes as u64;
     }
 }
 
 /// A line that may be an edge or a header.
+#[derive(Debug, Clone)]
 pub(super) struct Line {
+    /// Lines up to its end.
     pub number: u64,
     pub place: Range<usize>,
     pub next: usize,
 }
 
-/// The lines of `bytes` from `start` that are not passed over.
-pub(super) fn lines(bytes: &[u8], start: usize) -> impl Iterator<Item = Line> {
-    let mut at = start;
+/// The lines of `bytes` that are not passed over.
+pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = Line> {
+    let mut at = 0;
     let mut number = 0;
     let all = std::iter::from_fn(move || {
         (at < bytes.len()).then(|| {
@@ -117,166 +203,4 @@ pub(super) fn lines(bytes: &[u8], start: usize) -> impl Iterator<Item = Line> {
         })
     });
     all.filter(|line| !is_passed_over(&bytes[line.place.clone()]))
-}
-
-/// The first bytes of a text, and what is known beside them.
-struct Head<'a> {
-    bytes: &'a [u8],
-    format: Format,
-    options: &'a InputOptions,
-}
-
-impl Head<'_> {
-    fn dialect(&self) -> Result<Dialect, (u64, String)> {
-        let mark = if self.bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-        let mut lines = lines(self.bytes, mark);
-        let mut dialect = Dialect {
-            separator: Separator::Blanks,
-            columns: Columns::by_position(self.options.weighted),
-            start: Start { bytes: mark, lines: 0 },
-            ids: None,
-            taken: None,
-            doubtful: None,
-        };
-        let Some(first) = lines.next() else { return Ok(dialect) };
-        if self.bytes[first.place.clone()].contains(&b'\r') {
-            return Err((
-                first.number,
-                "lines end with a carriage return alone; convert them to line feeds".into(),
-            ));
-        }
-        dialect.separator = self.separator(&first);
-        let second = lines.next();
-        let header = self.header(&first, second.as_ref(), dialect.separator);
-        let edge = match header.map_err(|detail| (first.number, detail))? {
-            None => {
-                dialect.taken = Some(ColumnsTaken::First);
-                let in_doubt =
-                    !self.options.no_header && !self.has_number(&first, dialect.separator);
-                dialect.doubtful = in_doubt.then_some(first.number);
-                Some(first)
-            }
-            Some((columns, taken)) => {
-                dialect.columns = columns;
-                dialect.taken = Some(taken);
-                dialect.start = Start { bytes: first.next, lines: first.number };
-                second
-            }
-        };
-        dialect.ids = edge.map(|edge| self.ids(&edge, dialect.separator, dialect.columns));
-        Ok(dialect)
-    }
-
-    fn field(&self, line: &Line, separator: Separator, index: usize) -> Option<&[u8]> {
-        let mut fields = Fields::of(self.bytes, line.place.clone(), separator);
-        for _ in 0..index {
-            fields.next().ok()??;
-        }
-        fields.next().ok()?.map(|field| field.bytes(self.bytes))
-    }
-
-    fn names(&self, line: &Line, separator: Separator) -> Result<Vec<String>, String> {
-        let mut names = Vec::new();
-        let mut fields = Fields::of(self.bytes, line.place.clone(), separator);
-        while let Some(field) = fields.next()? {
-            names.push(field.text(self.bytes));
-        }
-        Ok(names)
-    }
-
-    /// Whether one of the wanted columns is a number, as no column is named.
-    fn has_number(&self, line: &Line, separator: Separator) -> bool {
-        let columns = Columns::by_position(self.options.weighted);
-        let wanted = [Some(columns.source), Some(columns.target), columns.weight];
-        let fields = wanted.into_iter().flatten().filter_map(|at| self.field(line, separator, at));
-        fields.into_iter().any(|field| weight(field).is_ok())
-    }
-
-    fn ids(&self, line: &Line, separator: Separator, columns: Columns) -> IdKind {
-        let fields =
-            [columns.source, columns.target].map(|index| self.field(line, separator, index));
-        let integers = fields.iter().flatten().all(|field| integer(field).is_ok());
-        if integers { IdKind::Integer } else { IdKind::String }
-    }
-
-    fn has_columns(&self, line: &Line, separator: Separator) -> bool {
-        self.field(line, separator, 1).is_some()
-    }
-
-    /// The separator under which the line begins with two integers, else that under which it has the
-    /// usual names, else the first that occurs.
-    fn separator(&self, line: &Line) -> Separator {
-        use Separator::{Blanks, Comma, Semicolon, Tab};
-        let candidates = match self.format {
-            Format::Csv => [Comma, Semicolon, Tab, Blanks],
-            _ => [Tab, Blanks, Comma, Semicolon],
-        };
-        let columns = Columns::by_position(false);
-        let integers = |separator: &Separator| {
-            self.has_columns(line, *separator)
-                && self.ids(line, *separator, columns) == IdKind::Integer
-        };
-        if !matches!(self.format, Format::Csv | Format::Tsv) {
-            // Blanks before tabs: integers may be aligned with both.
-            if let Some(found) = [Blanks, Comma, Semicolon].into_iter().find(integers) {
-                return found;
-            }
-            let usual = |separator: &Separator| {
-                self.names(line, *separator).is_ok_and(|names| Columns::are_usual(&names))
-            };
-            if let Some(found) = [Tab, Comma, Semicolon, Blanks].into_iter().find(usual) {
-                return found;
-            }
-        }
-        let found = candidates.into_iter().find(|separator| self.has_columns(line, *separator));
-        found.unwrap_or(candidates[0])
-    }
-
-    /// The columns if the first line names them: as the user says, by their usual names, or in a
-    /// table by any names above integers.
-    fn header(
-        &self,
-        first: &Line,
-        second: Option<&Line>,
-        separator: Separator,
-    ) -> Result<Option<(Columns, ColumnsTaken)>, String> {
-        let options = self.options;
-        if options.no_header {
-            return Ok(None);
-        }
-        let told = options.source_column.is_some()
-            || options.target_column.is_some()
-            || (options.weighted && options.weight_column.is_some());
-        let is_table = matches!(self.format, Format::Csv | Format::Tsv);
-        let names = match self.names(first, separator) {
-            // Further columns may hold anything; a fault of a wanted one is found again.
-            Err(_) if !told && !is_table => return Ok(None),
-            names => names?,
-        };
-        if told || Columns::are_usual(&names) {
-            let columns = Columns::by_name(&names, options)?;
-            return Ok(Some((columns, columns.named(&names))));
-        }
-        if !is_table {
-            return Ok(None);
-        }
-        let mut columns = Columns::by_position(options.weighted);
-        let is_integer = |line: &Line| self.ids(line, separator, columns) == IdKind::Integer;
-        let names_integers = !is_integer(first) && second.is_some_and(is_integer);
-        if names_integers && options.ids != IdKind::String {
-            if names.len() != 3 {
-                columns.weight = Columns::weight_by_name(&names, options)?;
-            }
-            return Ok(Some((columns, columns.named(&names))));
-        }
-        let strings = options.ids != IdKind::Integer;
-        if strings && names.len() > columns.last() && !self.has_number(first, separator) {
-            return Err(format!(
-                "{} may be the names of columns or an edge; name the columns with --source-column \
-                 and --target-column, or say that there are no names with --no-header",
-                Excerpt(&self.bytes[first.place.clone()])
-            ));
-        }
-        Ok(None)
-    }
 }

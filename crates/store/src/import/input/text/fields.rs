@@ -14,6 +14,8 @@ pub(super) enum Separator {
     Tab,
     Comma,
     Semicolon,
+    /// A byte that the user named.
+    Other(u8),
 }
 
 impl Separator {
@@ -24,15 +26,28 @@ impl Separator {
             Separator::Tab => b'\t',
             Separator::Comma => b',',
             Separator::Semicolon => b';',
+            Separator::Other(byte) => byte,
         }
     }
 
-    pub fn plural(self) -> &'static str {
+    /// The separator that a user names by this byte.
+    pub fn of_byte(byte: u8) -> Separator {
+        match byte {
+            b' ' => Separator::Blanks,
+            b'\t' => Separator::Tab,
+            b',' => Separator::Comma,
+            b';' => Separator::Semicolon,
+            other => Separator::Other(other),
+        }
+    }
+
+    pub fn plural(self) -> String {
         match self {
-            Separator::Blanks => "blanks",
-            Separator::Tab => "tabs",
-            Separator::Comma => "commas",
-            Separator::Semicolon => "semicolons",
+            Separator::Blanks => "blanks".to_owned(),
+            Separator::Tab => "tabs".to_owned(),
+            Separator::Comma => "commas".to_owned(),
+            Separator::Semicolon => "semicolons".to_owned(),
+            Separator::Other(byte) => Excerpt(&[byte]).to_string(),
         }
     }
 }
@@ -127,7 +142,7 @@ impl<'a> Fields<'a> {
         let mut searched = start;
         let stop = loop {
             let quote = memchr(b'"', &self.block[searched..self.end])
-                .ok_or("a quote is opened but not closed on its line")?;
+                .ok_or("a quote is opened but not closed on its line; rows over several lines are not read")?;
             let quote = searched + quote;
             if quote + 1 == self.end || self.block[quote + 1] != b'"' {
                 break quote;
@@ -186,13 +201,27 @@ impl EdgeFields {
                 weight = Some(field);
             }
         }
+        // A quote that is opened in a further column would take the next line for a part of this one.
+        while separator != Separator::Blanks && fields.next()?.is_some() {}
         for (role, field) in [("source", &source), ("target", &target)] {
             if field.place.is_empty() {
                 return Err(format!("the {role} is empty"));
             }
+            if separator == Separator::Blanks && opens_quote(field.bytes(block)) {
+                return Err(format!(
+                    "the {role} {} opens a quote; quotes have no meaning where blanks separate, so \
+                     separate the columns by commas or tabs",
+                    Excerpt(field.bytes(block))
+                ));
+            }
         }
         Ok(EdgeFields { source, target, weight })
     }
+}
+
+/// Whether a word is the beginning of words in quotes.
+fn opens_quote(word: &[u8]) -> bool {
+    word.starts_with(b"\"") && (word.len() == 1 || !word.ends_with(b"\""))
 }
 
 fn too_few(found: usize, separator: Separator, columns: Columns) -> String {
@@ -201,7 +230,8 @@ fn too_few(found: usize, separator: Separator, columns: Columns) -> String {
     let there = if found == 1 { "there is 1".to_owned() } else { format!("there are {found}") };
     let hint = match columns.weight {
         Some(weight) if found <= weight => "; without weights, leave out --weighted",
-        _ => "",
+        _ if found == 1 => "; if something else separates them, say so with --delimiter",
+        Some(_) | None => "",
     };
     format!("expected {wanted} columns separated by {between}, {there}{hint}")
 }
@@ -226,7 +256,10 @@ pub(super) fn integer(text: &[u8]) -> Result<u64, String> {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         let hint = "pass --ids string if the ids are names";
-        return Err(format!("the id {} is not an integer; {hint}", Excerpt(text)));
+        let id = Excerpt(text);
+        let what =
+            if is_number(text) { "not written as an unsigned integer" } else { "not an integer" };
+        return Err(format!("the id {id} is {what}; {hint}"));
     }
     if digits.len() < text.len() {
         return Err(format!(
@@ -238,6 +271,33 @@ pub(super) fn integer(text: &[u8]) -> Result<u64, String> {
         .iter()
         .try_fold(0u64, |value, digit| value.checked_mul(10)?.checked_add(u64::from(digit - b'0')));
     value.ok_or_else(|| format!("the id {} does not fit 64 bits; pass --ids string", Excerpt(text)))
+}
+
+/// Refuses an id whose number is that of another spelling: `007`, which would be the vertex `7`.
+pub(super) fn check_spelling(text: &[u8]) -> Result<(), String> {
+    if text.len() == 1 || text.first() != Some(&b'0') {
+        return Ok(());
+    }
+    let zeros = text.iter().take_while(|&&byte| byte == b'0').count().min(text.len() - 1);
+    let (id, same) = (Excerpt(text), Excerpt(&text[zeros..]));
+    Err(format!(
+        "{id} would be the same vertex as {same}; --ids string keeps them apart, --ids integer makes \
+         them one"
+    ))
+}
+
+/// Whether a text is a number that somebody wrote for an unsigned integer, if in another way: `7`,
+/// `007`, `+7`, `7.0`, `1e3`. A negative or large integer written as usual is a name like others.
+pub(super) fn is_like_integer(text: &[u8]) -> bool {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    let is_usual = digits.iter().all(u8::is_ascii_digit) && !digits.starts_with(b"0");
+    let is_name = is_usual && integer(text).is_err();
+    is_number(text) && !is_name
+}
+
+/// Whether a text is a number: no name of a column is.
+pub(super) fn is_number(text: &[u8]) -> bool {
+    text.iter().any(u8::is_ascii_digit) && weight(text).is_ok()
 }
 
 /// Reads a finite weight.

@@ -1,49 +1,166 @@
-//! Texts that are graphs of another kind: read as edges, they would make a graph of nonsense.
+//! Files that are graphs of another kind, or no text: read as edges, they would make a graph of
+//! nonsense.
 
+use std::path::Path;
+
+use super::super::file::{Ending, Name};
+use super::super::{Format, InputOptions};
 use super::fields::{is_passed_over, line_at};
 
-/// What a text that begins so is instead of edges, and how it becomes some; `None` if it may be edges.
-pub(super) fn refusal(head: &[u8]) -> Option<&'static str> {
-    if is_matrix_market(head) {
-        return Some(
-            "this is a Matrix Market file: its line of sizes would be read as an edge; drop it with \
-             `grep -v '^%' FILE | tail -n +2 > edges.txt`, and where the matrix is symmetric import \
-             that with --undirected",
-        );
+/// What a file that begins with these bytes is instead of text, and how it becomes a list of edges;
+/// `None` if it may be text.
+pub(super) fn binary_refusal(path: &Path, head: &[u8], options: &InputOptions) -> Option<String> {
+    if let Some((_, what)) = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)) {
+        return Some(format!("this is {what}"));
     }
-    is_dimacs(head).then_some(
+    if let Some(encoding) = utf16(head) {
+        return Some(format!(
+            "this is text in {encoding}; make UTF-8 of it with \
+             `iconv -f {encoding} -t UTF-8 FILE > edges.txt`"
+        ));
+    }
+    let delimiter = options.delimiter.map(|delimiter| delimiter.byte());
+    let is_control = |&byte: &u8| {
+        byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c) && Some(byte) != delimiter
+    };
+    let control = head.iter().copied().find(is_control)?;
+    let what = match Name::of(path).ending() {
+        Ending::Other("graph") => {
+            "; a BVGraph of WebGraph is not read: write its arcs as text with `webgraph to arcs`"
+        }
+        Ending::Other("sg" | "wsg") => {
+            "; a serialized graph of GAPBS is not read: make edges of it with \
+             `converter -f FILE -e edges.el`"
+        }
+        Ending::Other(_) | Ending::Format(_) | Ending::Number | Ending::None => {
+            "; pass --format if the file holds raw pairs"
+        }
+    };
+    let byte = if control == 0 { "NUL bytes".to_owned() } else { format!("a byte {control:#04x}") };
+    Some(format!("this is not text: it has {byte}{what}"))
+}
+
+/// How files begin that are no text, and what they are.
+const MAGIC: [(&[u8], &str); 14] = [
+    (b"PK\x03\x04", "a ZIP archive (.zip, .npz, .xlsx); unpack it, and write the edges as text"),
+    (b"\x89HDF\r\n", "an HDF5 file; write the edges as Parquet or as text"),
+    (
+        b"\x93NUMPY",
+        "an array of NumPy; write it with its `tofile` and import it as .bin32 or .bin64",
+    ),
+    (b"PAR1", "a Parquet table; pass --format parquet, or decompress it first"),
+    (b"ARROW1", "an Arrow or Feather file; write it as Parquet"),
+    (b"ORC", "an ORC file; write it as Parquet"),
+    (b"Obj\x01", "an Avro file; write it as Parquet"),
+    (b"SQLite format 3", "a database of SQLite; write the edges as text with `sqlite3 -csv`"),
+    (b"BZh", "compressed with bzip2; decompress it with `bzip2 -d`"),
+    (b"\xfd7zXZ", "compressed with xz; decompress it with `xz -d`"),
+    (b"\x04\x22\x4d\x18", "compressed with LZ4; decompress it with `lz4 -d`"),
+    (b"7z\xbc\xaf", "a 7z archive; unpack it"),
+    (b"\x7fELF", "a program"),
+    (b"%PDF-", "a PDF document"),
+];
+
+/// The encoding of a text whose letters have two bytes: by its mark, or by the NUL bytes in all its
+/// letters of ASCII.
+fn utf16(head: &[u8]) -> Option<&'static str> {
+    if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
+        return Some("UTF-16");
+    }
+    let (pairs, _) = head.as_chunks::<2>();
+    let all = |is_meant: fn(&[u8; 2]) -> bool| pairs.len() > 1 && pairs.iter().all(is_meant);
+    if all(|[low, high]| *low != 0 && *high == 0) {
+        return Some("UTF-16LE");
+    }
+    all(|[high, low]| *high == 0 && *low != 0).then_some("UTF-16BE")
+}
+
+/// What a text that begins so is instead of edges, and how it becomes some; `None` if it may be edges.
+pub(super) fn text_refusal(path: &Path, head: &[u8], options: &InputOptions) -> Option<String> {
+    // Whoever says that the first line is an edge is believed.
+    if options.no_header {
+        return None;
+    }
+    let is_named_graph = matches!(Name::of(path).ending(), Ending::Other("graph" | "metis"));
+    if options.format == Format::Auto && is_named_graph && is_metis(head) {
+        return Some(METIS.to_owned());
+    }
+    KINDS.iter().find(|(is_meant, _)| is_meant(head)).map(|(_, detail)| (*detail).to_owned())
+}
+
+/// Texts that are known by their first lines, and how they become edges.
+const KINDS: [(fn(&[u8]) -> bool, &str); 9] = [
+    (
+        is_matrix_market,
+        "this is a Matrix Market file: its line of sizes would be read as an edge; drop it with \
+         `grep -v '^%' FILE | tail -n +2 > edges.txt`, and where the matrix is symmetric import \
+         that with --undirected",
+    ),
+    (
+        is_dimacs,
         "this is a DIMACS file: its lines begin with a letter, not with a source; take the edges \
          with `awk '$1 ~ /^[ae]$/ {print $2, $3, $4}' FILE > edges.txt`",
-    )
+    ),
+    (
+        is_json,
+        "this is JSON; take the ends of each object with \
+         `jq -r '[.source, .target] | @tsv' FILE > edges.tsv`, or what your fields are called",
+    ),
+    (
+        is_xml,
+        "this is XML, perhaps GraphML, GEXF or RDF; write the edges as text, with NetworkX for \
+         example: write_edgelist(read_graphml(..), .., data=False)",
+    ),
+    (
+        is_dot,
+        "the ends are joined by an arrow, as in DOT; take the edges with \
+         `sed -nE 's/^ *\"?([^\" ]+)\"? *-[->] *\"?([^\" ;]+)\"?.*/\\1 \\2/p' FILE > edges.txt`",
+    ),
+    (
+        is_gml,
+        "this is a GML file; take the edges with \
+         `awk '$1 == \"source\" {s = $2} $1 == \"target\" {print s, $2}' FILE > edges.txt`",
+    ),
+    (
+        is_pajek,
+        "this is a Pajek file; take the edges with \
+         `awk '/^\\*/ {on = tolower($1) ~ /^.(arcs|edges)$/; next} on {print $1, $2, $3}' FILE > edges.txt`",
+    ),
+    (
+        is_bv_properties,
+        "these are the properties of a BVGraph of WebGraph, which is not read: write its arcs as \
+         text with `webgraph to arcs`",
+    ),
+    (
+        has_slash_comments,
+        "lines that begin with // would be read as edges; drop them with \
+         `grep -v '^//' FILE > edges.txt`",
+    ),
+];
+
+const METIS: &str = "this is a METIS file, by its name: its first line has sizes, and each further \
+    one the neighbours of a vertex; make edges of them with \
+    `awk '!/^%/ {if (n++) for (i = 1; i <= NF; i++) print n - 1, $i}' FILE > edges.txt`, or pass \
+    --format text if it is a list of edges";
+
+/// A line of two to four sizes.
+fn is_metis(head: &[u8]) -> bool {
+    let words = first_words(head);
+    (2..=4).contains(&words.len()) && words.iter().all(|word| is_size(word))
 }
 
 /// `%%MatrixMarket matrix coordinate real general`; <https://math.nist.gov/MatrixMarket/formats.html>.
 fn is_matrix_market(head: &[u8]) -> bool {
-    const BANNER: &[u8] = b"%%MatrixMarket";
-    head.get(..BANNER.len()).is_some_and(|start| start.eq_ignore_ascii_case(BANNER))
+    starts_with_word(head, b"%%matrixmarket")
 }
 
 /// Comments `c ..`, and then a line `p sp 264346 733846` with the problem and two sizes;
 /// <http://www.diag.uniroma1.it/challenge9/format.shtml>.
 fn is_dimacs(head: &[u8]) -> bool {
-    let mut at = 0;
-    while at < head.len() {
-        let (place, next) = line_at(head, at);
-        at = next;
-        let line = &head[place];
-        let is_comment = line == b"c" || line.starts_with(b"c ") || line.starts_with(b"c\t");
-        if !is_comment && !is_passed_over(line) {
-            return is_problem(line);
-        }
-    }
-    false
-}
-
-fn is_problem(line: &[u8]) -> bool {
-    let fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
-    let fields: Vec<&[u8]> = fields.take(5).collect();
-    let is_size = |field: &[u8]| field.iter().all(u8::is_ascii_digit);
-    match fields[..] {
+    let is_comment =
+        |line: &[u8]| line == b"c" || line.starts_with(b"c ") || line.starts_with(b"c\t");
+    let first = lines(head).find(|line| !is_comment(line)).unwrap_or_default();
+    match words(first)[..] {
         [b"p", b"sp" | b"max" | b"min" | b"asn" | b"edge" | b"col", vertices, edges] => {
             is_size(vertices) && is_size(edges)
         }
@@ -51,23 +168,159 @@ fn is_problem(line: &[u8]) -> bool {
     }
 }
 
+/// An object or an array, whole or begun.
+fn is_json(head: &[u8]) -> bool {
+    let first = lines(head).next().unwrap_or_default().trim_ascii();
+    let behind = |mark: u8| first.strip_prefix(&[mark]).map(<[u8]>::trim_ascii_start);
+    behind(b'{').is_some_and(|rest| rest.is_empty() || matches!(rest[0], b'"' | b'}'))
+        || behind(b'[').is_some_and(|rest| {
+            rest.is_empty() || matches!(rest[0], b'"' | b'{' | b'[' | b']' | b'0'..=b'9')
+        })
+}
+
+fn is_xml(head: &[u8]) -> bool {
+    head.trim_ascii_start().starts_with(b"<")
+}
+
+/// `digraph name {`, or ends that are joined: `1 -> 2`, `a -- b;`.
+fn is_dot(head: &[u8]) -> bool {
+    let words = first_words(head);
+    let opens = words.first().is_some_and(|word| {
+        let word = word.strip_suffix(b"{").unwrap_or(word);
+        [&b"graph"[..], b"digraph", b"strict"].contains(&word)
+    });
+    let has_brace = words.last().is_some_and(|word| word.ends_with(b"{"));
+    let is_joint = |word: &&[u8]| [&b"->"[..], b"--", b"<-", b"=>", b"<->"].contains(word);
+    (opens && has_brace) || words.get(1).is_some_and(is_joint)
+}
+
+/// `graph [`, perhaps behind its creator.
+fn is_gml(head: &[u8]) -> bool {
+    match first_words(head)[..] {
+        [b"graph"] => lines(head).nth(1).is_some_and(|line| line.trim_ascii() == b"["),
+        [b"graph", b"["] | [b"graph["] => true,
+        [b"Creator" | b"creator", quoted, ..] => quoted.starts_with(b"\""),
+        _ => false,
+    }
+}
+
+/// `*Vertices 82670`.
+fn is_pajek(head: &[u8]) -> bool {
+    let first = head.trim_ascii_start();
+    [&b"*vertices"[..], b"*network", b"*arcs", b"*edges"]
+        .iter()
+        .any(|word| starts_with_word(first, word))
+}
+
+fn is_bv_properties(head: &[u8]) -> bool {
+    head.starts_with(b"#BVGraph properties")
+}
+
+fn has_slash_comments(head: &[u8]) -> bool {
+    lines(head).any(|line| line.trim_ascii_start().starts_with(b"//"))
+}
+
+/// The lines that are not passed over.
+fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut at = 0;
+    let all = std::iter::from_fn(move || {
+        (at < head.len()).then(|| {
+            let (place, next) = line_at(head, at);
+            at = next;
+            &head[place]
+        })
+    });
+    all.filter(|line| !is_passed_over(line))
+}
+
+fn words(line: &[u8]) -> Vec<&[u8]> {
+    line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect()
+}
+
+fn first_words(head: &[u8]) -> Vec<&[u8]> {
+    lines(head).next().map(words).unwrap_or_default()
+}
+
+fn is_size(word: &[u8]) -> bool {
+    word.iter().all(u8::is_ascii_digit)
+}
+
+/// Whether a text begins with a word, in any case.
+fn starts_with_word(text: &[u8], word: &[u8]) -> bool {
+    text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn refusal(name: &str, head: &[u8]) -> Option<String> {
+        let (path, options) = (Path::new(name), InputOptions::default());
+        binary_refusal(path, head, &options).or_else(|| text_refusal(path, head, &options))
+    }
+
     #[test]
-    fn graphs_of_another_kind_are_known_and_edges_are_not_taken_for_them() {
-        for (head, name) in [
+    fn graphs_of_another_kind_are_known() {
+        for (name, head, kind) in [
             (
+                "x",
                 "%%MatrixMarket matrix coordinate real general\n% c\n3 3 1\n1 2 0.5\n",
+                "Matrix M",
+            ),
+            (
+                "x",
+                "%%matrixmarket matrix coordinate pattern symmetric\r\n3 3 1\r\n",
                 "Matrix Market",
             ),
-            ("%%matrixmarket matrix coordinate pattern symmetric\r\n3 3 1\r\n", "Matrix Market"),
-            ("c 9th DIMACS\nc\nc\tc\n\np sp 3 2\na 1 2 7\n", "DIMACS"),
-            ("p edge 3 2\r\ne 1 2\r\n", "DIMACS"),
+            ("x", "c 9th DIMACS\nc\nc\tc\n\np sp 3 2\na 1 2 7\n", "DIMACS"),
+            ("x", "p edge 3 2\r\ne 1 2\r\n", "DIMACS"),
+            ("x", "{\"source\": 1, \"target\": 2}\n", "JSON"),
+            ("x", "[\n  {\n", "JSON"),
+            ("x", "{\n  \"nodes\": [\n", "JSON"),
+            ("x", "[1, 2]\n", "JSON"),
+            ("x", "<?xml version=\"1.0\"?>\n<graphml>\n", "XML"),
+            ("x", "\n<gexf>\n", "XML"),
+            ("x", "<http://a> <http://p> <http://b> .\n", "XML"),
+            ("x", "digraph g {\n 1 -> 2\n}\n", "DOT"),
+            ("x", "strict graph{\n", "DOT"),
+            ("x", "graph {\n", "DOT"),
+            ("x", "1 -> 2\n", "DOT"),
+            ("x", "a -- b;\n", "DOT"),
+            ("x", "graph\n[\n  directed 1\n", "GML"),
+            ("x", "Creator \"x\"\ngraph [\n", "GML"),
+            ("x", "*Vertices 3\n1 \"a\"\n", "Pajek"),
+            ("x", "*network n\n", "Pajek"),
+            ("x", "// from to\n1 2\n", "//"),
+            ("x.properties", "#BVGraph properties\nnodes=3\n", "BVGraph"),
+            ("x.graph", "% c\n3 2\n2\n1 3\n", "METIS"),
+            ("x.metis.gz", "3 2 011\n2\n", "METIS"),
         ] {
-            assert!(refusal(head.as_bytes()).is_some_and(|text| text.contains(name)), "{head}");
+            assert!(
+                refusal(name, head.as_bytes()).is_some_and(|text| text.contains(kind)),
+                "{head}"
+            );
         }
+    }
+
+    #[test]
+    fn files_that_are_no_text_are_known() {
+        for (name, head, kind) in [
+            ("x", &b"PK\x03\x04\0\0"[..], "ZIP"),
+            ("x", b"\x89HDF\r\n\x1a\n", "HDF5"),
+            ("x", b"\xff\xfe1\0 \x002\0", "UTF-16"),
+            ("x", b"1\0 \x002\0\n\0", "`iconv -f UTF-16LE"),
+            ("x", b"\x001\0 \x002\0\n", "`iconv -f UTF-16BE"),
+            ("x", b"1 2\n3 \x01\n", "0x01"),
+            ("x.txt", b"1 2\n\0\0\0", "NUL bytes; pass --format"),
+            ("x.graph", b"\x17\x02\0", "BVGraph"),
+            ("x.sg", b"\x01\0\0\0", "GAPBS"),
+        ] {
+            assert!(refusal(name, head).is_some_and(|text| text.contains(kind)), "{head:?}");
+        }
+    }
+
+    #[test]
+    fn edges_are_not_taken_for_another_kind() {
         for head in [
             "",
             "c\n",
@@ -78,8 +331,16 @@ mod tests {
             "p q 3 2\n",
             "p sp 3 2 1\n",
             "c,d\np,sp,3,2\n",
+            "graph theory\n",
+            "strict parent\n",
+            "{a} {b}\n",
+            "[a] [b]\n",
+            "creator work\n",
+            "a-b c--d\n",
+            "http://a http://b\n",
+            "3 2\n2 1\n",
         ] {
-            assert_eq!(refusal(head.as_bytes()), None, "{head}");
+            assert_eq!(refusal("x.txt", head.as_bytes()), None, "{head}");
         }
     }
 }

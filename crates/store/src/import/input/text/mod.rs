@@ -2,7 +2,7 @@
 //! that begins with `#` or `%` is a comment.
 //!
 //! The stream is cut into blocks at line ends (`blocks`), how its lines are built is found out
-//! from the first ones (`dialect`; texts that are no edges are known by `foreign`), and each block
+//! from the first ones (`dialect`, `header`; what is no list of edges is known by `foreign`), and each block
 //! is parsed on its own (`parse`): integers by a loop that handles the plain lines and leaves every
 //! other to the careful `fields`.
 //!
@@ -13,6 +13,7 @@ mod blocks;
 mod dialect;
 mod fields;
 mod foreign;
+mod header;
 mod parse;
 mod vertex_layout;
 mod vertex_lines;
@@ -21,13 +22,13 @@ use std::path::Path;
 
 use memchr::memchr_iter;
 
-use self::blocks::{Blocks, LINE_BYTES_MAX};
-pub(super) use self::dialect::{Dialect, sniff};
+use self::blocks::Blocks;
+pub(super) use self::dialect::{Dialect, Sniffed, sniff};
 pub(super) use self::vertex_layout::VertexLayout;
 pub(super) use self::vertex_lines::VertexLines;
 use super::IdKind;
 use super::stream::Stream;
-use super::work::{Emit, Part, Reader, Space};
+use super::work::{Emit, Part, Reader, Sizes, Space};
 use crate::error::{At, Error, Place, Result};
 
 /// A text that is being read.
@@ -54,8 +55,8 @@ impl<'a> LineReader<'a> {
         dialect: &'a Dialect,
         emit: &Emit<'_>,
     ) -> Result<LineReader<'a>> {
-        let (start, block_bytes) = (dialect.start(), emit.sizes.block_bytes);
-        let blocks = Blocks::new(path, stream, start, block_bytes, LINE_BYTES_MAX)?;
+        let Sizes { block_bytes, line_bytes_max, .. } = emit.sizes;
+        let blocks = Blocks::new(path, stream, dialect.start(), block_bytes, line_bytes_max)?;
         Ok(LineReader { path, dialect, blocks })
     }
 }
@@ -73,7 +74,9 @@ impl<'a> Reader<'a> for LineReader<'a> {
                 IdKind::String => parse::strings(lines, dialect, space, emit),
                 IdKind::Integer | IdKind::Auto => parse::integers(lines, dialect, space, emit),
             };
-            let result = parsed.map_err(|stop| stop.locate(path, dialect, lines, block.first_line));
+            space.bad_lines.number(path, lines, block.first_line);
+            let result =
+                stopped(parsed, |fault| fault.locate(path, dialect, lines, block.first_line));
             std::mem::swap(&mut space.block, &mut bytes);
             result
         })))
@@ -84,6 +87,17 @@ impl<'a> Reader<'a> for LineReader<'a> {
 enum Stop {
     Fault(Fault),
     Sink(Error),
+    /// More lines than may be passed over cannot be understood; the count of them tells.
+    TooManyBadLines,
+}
+
+/// The outcome for the user of a block that was parsed.
+fn stopped(parsed: Result<(), Stop>, locate: impl FnOnce(Fault) -> Error) -> Result<()> {
+    match parsed {
+        Ok(()) | Err(Stop::TooManyBadLines) => Ok(()),
+        Err(Stop::Sink(error)) => Err(error),
+        Err(Stop::Fault(fault)) => Err(locate(fault)),
+    }
 }
 
 impl From<Fault> for Stop {
@@ -98,26 +112,18 @@ impl From<Error> for Stop {
     }
 }
 
-impl Stop {
+impl Fault {
     /// The error for the user, with the number of the line in its file.
     fn locate(self, path: &Path, dialect: &Dialect, block: &[u8], first_line: u64) -> Error {
-        match self {
-            Stop::Sink(error) => error,
-            Stop::Fault(fault) => {
-                let before = memchr_iter(b'\n', &block[..fault.line_start]).count() as u64;
-                let line = first_line + before;
-                let mut detail = fault.detail;
-                if fault.in_value && dialect.may_be_header(line) {
-                    detail.push_str(
-                        "; is this a header? name its columns with --source-column, \
-                         --target-column, --weight-column",
-                    );
-                }
-                Error::BadInput {
-                    place: Place { file: path.to_owned(), at: At::Line(line) },
-                    detail,
-                }
-            }
+        let before = memchr_iter(b'\n', &block[..self.line_start]).count() as u64;
+        let line = first_line + before;
+        let mut detail = self.detail;
+        if self.in_value && dialect.may_be_header(line) {
+            detail.push_str(
+                "; is this a header? name its columns with --source-column, --target-column, \
+                 --weight-column",
+            );
         }
+        Error::BadInput { place: Place { file: path.to_owned(), at: At::Line(line) }, detail }
     }
 }

@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
-use memchr::memchr;
+use memchr::{memchr, memchr3};
 
+use super::super::bad_rows::BadLines;
 use super::super::chunk::{Ends, Span};
 use super::super::work::{Emit, Space};
 use super::dialect::Dialect;
-use super::fields::{self, EdgeFields, Excerpt, Separator, is_passed_over, line_at};
+use super::fields::{self, EdgeFields, Excerpt, Field, Separator, is_passed_over, line_at};
 use super::{Fault, Stop};
 
 /// Parses a block whose ids are integers. About 15 ns an edge with its reading: plain lines need
@@ -18,7 +19,7 @@ pub(super) fn integers(
     space: &mut Space,
     emit: &Emit<'_>,
 ) -> Result<(), Stop> {
-    let Space { pairs64: pairs, weights, .. } = space;
+    let Space { pairs64: pairs, weights, bad_lines, .. } = space;
     pairs.clear();
     weights.clear();
     let plain = PlainLines::of(dialect);
@@ -36,19 +37,43 @@ pub(super) fn integers(
                 continue;
             }
         }
-        let (edge, next) = edge(block, at, dialect)?;
-        if let Some(edge) = edge {
-            let fault = |detail| Fault { line_start: at, in_value: true, detail };
-            let source = fields::integer(edge.source.bytes(block)).map_err(fault)?;
-            let target = fields::integer(edge.target.bytes(block)).map_err(fault)?;
-            if let Some(weight) = edge.weight {
-                weights.push(fields::weight(weight.bytes(block)).map_err(fault)?);
+        match integer_edge(block, at, dialect) {
+            Ok((edge, next)) => {
+                if let Some((pair, weight)) = edge {
+                    pairs.push(pair);
+                    weights.extend(weight);
+                }
+                at = next;
             }
-            pairs.push([source, target]);
+            Err(fault) => at = pass_over(fault, block, bad_lines, emit)?,
         }
-        at = next;
     }
     Ok(emit.chunk(Ends::Pairs64(pairs), weights)?)
+}
+
+/// The ends of an edge, and its weight if weights are wanted.
+type IntegerEdge = ([u64; 2], Option<f32>);
+
+/// Reads the line at `at`: its edge, if it is one, and where the next line begins.
+fn integer_edge(
+    block: &[u8],
+    at: usize,
+    dialect: &Dialect,
+) -> Result<(Option<IntegerEdge>, usize), Fault> {
+    let (edge, next) = edge(block, at, dialect)?;
+    let Some(edge) = edge else { return Ok((None, next)) };
+    let fault = |detail| Fault { line_start: at, in_value: true, detail };
+    let id = |field: &Field| {
+        let text = field.bytes(block);
+        let id = fields::integer(text)?;
+        if !dialect.joins_spellings() {
+            fields::check_spelling(text)?;
+        }
+        Ok(id)
+    };
+    let pair = [id(&edge.source).map_err(fault)?, id(&edge.target).map_err(fault)?];
+    let weight = edge.weight.map(|weight| fields::weight(weight.bytes(block)));
+    Ok((Some((pair, weight.transpose().map_err(fault)?)), next))
 }
 
 /// Parses a block whose ids are strings; they stay where they are. Of doubled quotes one is taken
@@ -59,39 +84,76 @@ pub(super) fn strings(
     space: &mut Space,
     emit: &Emit<'_>,
 ) -> Result<(), Stop> {
-    let Space { sources, targets, weights, .. } = space;
-    let all_utf8 = std::str::from_utf8(block).is_ok();
+    let Space { sources, targets, weights, bad_lines, .. } = space;
+    let is_clean = std::str::from_utf8(block).is_ok() && memchr(0, block).is_none();
     let mut at = 0;
     while at < block.len() {
         sources.clear();
         targets.clear();
         weights.clear();
         while at < block.len() && sources.len() < emit.sizes.chunk_edges {
-            let (edge, next) = edge(block, at, dialect)?;
-            if let Some(edge) = edge {
-                let fault = |detail| Fault { line_start: at, in_value: true, detail };
-                for id in [&edge.source, &edge.target] {
-                    check_utf8(id.bytes(block), all_utf8).map_err(fault)?;
+            match string_edge(block, at, dialect, is_clean) {
+                Ok((edge, next)) => {
+                    if let Some((edge, weight)) = edge {
+                        weights.extend(weight);
+                        let (source, target) = join_doubled_quotes(edge, block);
+                        sources.push(Span::of(source));
+                        targets.push(Span::of(target));
+                    }
+                    at = next;
                 }
-                if let Some(weight) = &edge.weight {
-                    weights.push(fields::weight(weight.bytes(block)).map_err(fault)?);
-                }
-                let (source, target) = join_doubled_quotes(edge, block);
-                sources.push(Span::of(source));
-                targets.push(Span::of(target));
+                Err(fault) => at = pass_over(fault, block, bad_lines, emit)?,
             }
-            at = next;
         }
         emit.strings(block, sources, targets, weights)?;
     }
     Ok(())
 }
 
-fn check_utf8(id: &[u8], known: bool) -> Result<(), String> {
-    if known || std::str::from_utf8(id).is_ok() {
-        return Ok(());
+/// Reads the line at `at`: its edge, if it is one, and where the next line begins. `is_clean` tells
+/// that the block is UTF-8 without NUL bytes.
+fn string_edge(
+    block: &[u8],
+    at: usize,
+    dialect: &Dialect,
+    is_clean: bool,
+) -> Result<(Option<(EdgeFields, Option<f32>)>, usize), Fault> {
+    let (edge, next) = edge(block, at, dialect)?;
+    let Some(edge) = edge else { return Ok((None, next)) };
+    let fault = |detail| Fault { line_start: at, in_value: true, detail };
+    if !is_clean {
+        for id in [&edge.source, &edge.target] {
+            check_text(id.bytes(block)).map_err(fault)?;
+        }
     }
-    Err(format!("the id {} is not UTF-8", Excerpt(id)))
+    let weight = edge.weight.as_ref().map(|weight| fields::weight(weight.bytes(block)));
+    let weight = weight.transpose().map_err(fault)?;
+    Ok((Some((edge, weight)), next))
+}
+
+fn check_text(id: &[u8]) -> Result<(), String> {
+    if std::str::from_utf8(id).is_err() {
+        return Err(format!("the id {} is not UTF-8", Excerpt(id)));
+    }
+    if id.contains(&0) {
+        return Err(format!("the id {} has a NUL byte; this is not text", Excerpt(id)));
+    }
+    Ok(())
+}
+
+/// Passes over a line that cannot be understood, if some may be; returns where the next one begins.
+fn pass_over(
+    fault: Fault,
+    block: &[u8],
+    bad_lines: &mut BadLines,
+    emit: &Emit<'_>,
+) -> Result<usize, Stop> {
+    if emit.bad_rows_max == 0 {
+        return Err(Stop::Fault(fault));
+    }
+    let (_, next) = line_at(block, fault.line_start);
+    bad_lines.add(fault.line_start, fault.detail);
+    if bad_lines.len() > emit.bad_rows_max { Err(Stop::TooManyBadLines) } else { Ok(next) }
 }
 
 /// Where the ends of an edge lie once each doubled quote in them is one. One column may be both.
@@ -112,6 +174,11 @@ fn edge(block: &[u8], at: usize, dialect: &Dialect) -> Result<(Option<EdgeFields
     if is_passed_over(&block[line.clone()]) {
         return Ok((None, next));
     }
+    if memchr(b'\r', &block[line.clone()]).is_some() {
+        let detail =
+            "a carriage return stands within the line; end lines with line feeds".to_owned();
+        return Err(Fault { line_start: at, in_value: false, detail });
+    }
     match EdgeFields::of(block, line, dialect.separator(), dialect.columns()) {
         Ok(edge) => Ok((Some(edge), next)),
         Err(detail) => Err(Fault { line_start: at, in_value: false, detail }),
@@ -126,6 +193,8 @@ struct PlainLines {
     /// The other byte that separates, or the same again.
     separator_too: u8,
     weighted: bool,
+    /// Whether numbers may begin with zeros.
+    joins_spellings: bool,
 }
 
 impl PlainLines {
@@ -138,7 +207,8 @@ impl PlainLines {
             if dialect.separator() == Separator::Blanks { b'\t' } else { separator };
         let first =
             columns.source == 0 && columns.target == 1 && columns.weight.is_none_or(|at| at == 2);
-        first.then_some(PlainLines { separator, separator_too, weighted })
+        let joins_spellings = dialect.joins_spellings();
+        first.then_some(PlainLines { separator, separator_too, weighted, joins_spellings })
     }
 
     /// Parses lines from `at` until `room` edges are taken or a line is not plain; returns where
@@ -185,9 +255,17 @@ impl PlainLines {
 
     #[inline]
     fn pair(self, block: &[u8], at: usize) -> Option<([u64; 2], usize)> {
-        let (source, at) = number(block, at)?;
-        let (target, at) = number(block, self.gap(block, at)?)?;
+        let (source, at) = self.id(block, at)?;
+        let (target, at) = self.id(block, self.gap(block, at)?)?;
         Some(([source, target], at))
+    }
+
+    /// The number at `at`, unless it begins with a zero that might tell it from another.
+    #[inline]
+    fn id(self, block: &[u8], at: usize) -> Option<(u64, usize)> {
+        let (id, end) = number(block, at)?;
+        let is_plain = block[at] != b'0' || end - at == 1 || self.joins_spellings;
+        is_plain.then_some((id, end))
     }
 
     #[inline]
@@ -200,7 +278,15 @@ impl PlainLines {
         match *block.get(at)? {
             b'\n' => Some(at + 1),
             b'\r' => (*block.get(at + 1)? == b'\n').then_some(at + 2),
-            byte if self.separates(byte) => Some(at + memchr(b'\n', &block[at..])? + 1),
+            // A quote may hide the line's end, and a lone carriage return is one.
+            byte if self.separates(byte) => {
+                let at = at + memchr3(b'\n', b'\r', b'"', &block[at..])?;
+                match block[at] {
+                    b'\n' => Some(at + 1),
+                    b'\r' => (*block.get(at + 1)? == b'\n').then_some(at + 2),
+                    _ => None,
+                }
+            }
             _ => None,
         }
     }

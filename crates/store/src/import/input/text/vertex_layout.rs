@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use super::super::file::bad_file;
 use super::super::stream::Stream;
 use super::super::vertex_table::{Places, VertexColumns, bad_row};
 use super::super::{Format, IdKind};
 use super::blocks::Start;
-use super::dialect::{Line, lines, read_head};
+use super::dialect::{FirstBytes, Line, lines};
 use super::fields::{Fields, Separator, integer};
 use super::vertex_lines::VertexLines;
 use crate::error::{At, Result};
@@ -43,13 +42,14 @@ impl VertexLayout {
         columns: &VertexColumns,
         is_vertex: &dyn Fn(&str) -> Result<bool>,
     ) -> Result<VertexLayout> {
-        let bytes = read_head(stream, VertexLines::LINE_BYTES_MAX)?;
-        if bytes.contains(&0) {
-            return Err(bad_file(path, "this is not text: it has NUL bytes"));
-        }
-        let head = Head { path, bytes: &bytes, format, columns, is_vertex };
-        let layout = head.layout()?;
-        stream.unread(bytes);
+        let refusal = |first: &[u8]| {
+            first.contains(&0).then(|| "neither text nor Parquet: it has NUL bytes".to_owned())
+        };
+        let first = FirstBytes::read(path, stream, VertexLines::LINE_BYTES_MAX, &refusal)?;
+        let lines_before = first.start.lines;
+        let bytes = first.whole_lines();
+        let layout = Head { path, bytes, lines_before, format, columns, is_vertex }.layout()?;
+        stream.unread(first.bytes);
         Ok(layout)
     }
 
@@ -62,7 +62,10 @@ impl VertexLayout {
 /// The first bytes of a text, and what is known beside them.
 struct Head<'a> {
     path: &'a Path,
+    /// Whole lines, behind those that are passed over.
     bytes: &'a [u8],
+    /// How many these are.
+    lines_before: u64,
     format: Format,
     columns: &'a VertexColumns,
     is_vertex: &'a dyn Fn(&str) -> Result<bool>,
@@ -70,26 +73,25 @@ struct Head<'a> {
 
 impl Head<'_> {
     fn layout(&self) -> Result<VertexLayout> {
-        let mark = if self.bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-        let mut all = lines(self.bytes, mark);
+        let mut all = lines(self.bytes);
         let (first, second) = (all.next(), all.next());
         let separator = self.separator(first.as_ref(), second.as_ref());
         let places = Places::by_position(self.columns);
         let mut layout = VertexLayout {
             separator,
-            start: Start { bytes: mark, lines: 0 },
+            start: Start { bytes: 0, lines: self.lines_before },
             places,
             last_required: places.last_required(self.columns),
             form: Form::Rows,
             has_header: false,
         };
         let Some(first) = first else { return Ok(layout) };
-        let bad = |detail| bad_row(self.path, At::Line(first.number), detail);
+        let bad = |detail| bad_row(self.path, At::Line(self.lines_before + first.number), detail);
         if self.bytes[first.place.clone()].contains(&b'\r') {
             let detail = "lines end with a carriage return alone; convert them to line feeds";
             return Err(bad(detail.to_owned()));
         }
-        if self.columns.may_be_dimacs && self.is_dimacs(mark) {
+        if self.columns.may_be_dimacs && self.is_dimacs() {
             layout.form = Form::Dimacs;
             layout.separator = Separator::Blanks;
             layout.places = Places::after(1, self.columns);
@@ -99,7 +101,8 @@ impl Head<'_> {
         if let Some(places) = self.header(&first, second.as_ref(), separator)? {
             layout.places = places.map_err(bad)?;
             layout.last_required = layout.places.last_required(self.columns);
-            layout.start = Start { bytes: first.next, lines: first.number };
+            layout.start =
+                Start { bytes: first.next as u64, lines: self.lines_before + first.number };
             layout.has_header = true;
         }
         Ok(layout)
@@ -185,8 +188,8 @@ impl Head<'_> {
     }
 
     /// Whether the first line that does not begin with `c` is of DIMACS.
-    fn is_dimacs(&self, start: usize) -> bool {
-        let mut words = lines(self.bytes, start).map(|line| {
+    fn is_dimacs(&self) -> bool {
+        let mut words = lines(self.bytes).map(|line| {
             let words = self.bytes[line.place].split(u8::is_ascii_whitespace);
             words.filter(|word| !word.is_empty()).take(6).collect::<Vec<_>>()
         });

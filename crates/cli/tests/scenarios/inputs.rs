@@ -1,0 +1,176 @@
+//! Edge lists as people have them: what is not sure about them is refused or said.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::process::Command;
+use std::thread;
+
+use crate::shop::Shop;
+
+/// Imports and returns the counts of vertices and edges.
+fn counts(shop: &Shop, words: &str) -> (u64, u64) {
+    let report = shop.tegula(&format!("import {words} -o g.tegula --force --json")).done().json();
+    (report["vertices"].as_u64().unwrap(), report["edges"].as_u64().unwrap())
+}
+
+#[test]
+fn what_is_not_read_is_in_the_summary_and_in_json() {
+    let shop = Shop::new();
+    shop.write("g.csv", "u,v,weight\n1,2,3\n");
+    let said = shop.tegula("import g.csv -o g.tegula").done();
+    let warning = "g.csv: column `weight` was not read; --weighted keeps it";
+    assert!(said.err.contains(warning), "{}", said.err);
+    let report = shop.tegula("import g.csv -o g.tegula --force --json").done().json();
+    assert_eq!(report["warnings"], serde_json::json!([warning]));
+    let report = shop.tegula("import g.csv -o g.tegula --force --json --weighted").done().json();
+    assert_eq!(report["warnings"], serde_json::json!([]));
+}
+
+#[test]
+fn columns_are_chosen_by_name_in_any_case_or_by_position() {
+    let shop = Shop::new();
+    shop.write("g.csv", "u,v,Length_M\n1,2,3.5\n2,3,0.5\n");
+    assert_eq!(counts(&shop, "g.csv --weighted --weight-column length_m"), (3, 2));
+    assert_eq!(counts(&shop, "g.csv --weighted --weight-column 3"), (3, 2));
+    shop.write("h.csv", "1,9,2\n2,9,3\n");
+    assert_eq!(counts(&shop, "h.csv --no-header --source-column 1 --target-column 3"), (3, 2));
+    let said = shop.tegula("import h.csv -o h.tegula --source-column 1 --target-column 3").done();
+    assert!(said.err.contains("1, 3, no header"), "{}", said.err);
+    shop.tegula("import h.csv -o i.tegula --no-header --source-column x").failed(2, &["positions"]);
+    shop.tegula("import h.csv -o i.tegula --source-column 0").failed(2, &["counted from 1"]);
+    shop.tegula("import h.csv -o i.tegula --delimiter 7").failed(2, &["cannot separate"]);
+    shop.write("p.txt", "1|2\n2|3\n");
+    assert_eq!(counts(&shop, "p.txt --delimiter |"), (3, 2));
+}
+
+#[test]
+fn rows_that_cannot_be_understood_are_passed_over_as_far_as_is_allowed() {
+    let shop = Shop::new();
+    shop.write("g.txt", "1 2\n2 x\n2 3\n4\n3 4\n");
+    shop.tegula("import g.txt -o g.tegula").failed(3, &["g.txt, line 2", "`x`"]);
+    let words = "g.txt, line 4: more rows than --skip-bad-rows 1 allows";
+    shop.tegula("import g.txt -o g.tegula --skip-bad-rows 1")
+        .failed(3, &[words, "the first is g.txt, line 2"]);
+    assert_eq!(shop.names(), ["g.txt"]);
+    for threads in [1, 3] {
+        let words =
+            format!("import g.txt -o g.tegula --force --skip-bad-rows 2 --threads {threads}");
+        let report = shop.tegula(&format!("{words} --json")).done().json();
+        assert_eq!((&report["edges"], &report["skipped_rows"]), (&3.into(), &2.into()));
+        let warning = report["warnings"][0].as_str().unwrap();
+        assert!(warning.starts_with("g.txt, line 2: the id `x`"), "{warning}");
+        assert!(warning.ends_with("passed over, the first of 2"), "{warning}");
+        let said = shop.tegula(&words).done();
+        let line = said.err.lines().find(|line| line.trim_start().starts_with("skipped rows"));
+        assert!(line.is_some_and(|line| line.ends_with('2')), "{}", said.err);
+    }
+}
+
+#[test]
+fn the_commands_for_files_of_other_kinds_make_edges_of_them() {
+    let shop = Shop::new();
+    let gml = "graph [\n  node [\n    id 1\n  ]\n  edge [\n    source 1\n    target 2\n  ]\n  edge [\n    \
+               source 3\n    target 1\n  ]\n]\n";
+    for (name, text) in [
+        ("g.dot", "digraph g {\n  1 -> 2;\n  3 -> 1 [weight=3];\n}\n"),
+        ("h.txt", "1 -> 2\n3 -> 1\n"),
+        ("g.gml", gml),
+        ("g.net", "*Vertices 3\n1 \"a\"\n2 \"b\"\n*Arcs\n1 2 1\n3 1 2\n"),
+        ("g.graph", "% METIS\n3 1\n2\n\n1\n"),
+        ("lists.txt", "1 2\n3 1 2 3\n"),
+        ("slashes.txt", "// from to\n1 2\n3 1\n"),
+        ("wide.txt", "\u{feff}1 2\n3 1\n"),
+    ] {
+        match name {
+            "wide.txt" => {
+                let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+                shop.write(name, wide);
+            }
+            _ => shop.write(name, text),
+        }
+        let said =
+            shop.tegula(&format!("import {name} -o g.tegula")).failed(3, &[name, "edges.txt"]);
+        let command = said.err.split('`').nth(1).unwrap().replace("FILE", name);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &command]).current_dir(shop.path("."));
+        assert!(shell.status().unwrap().success(), "{command}");
+        let found = counts(&shop, "edges.txt --no-header");
+        assert!(found.0 == 3 && found.1 >= 2, "{name}: {found:?} by {command}");
+    }
+}
+
+/// The most memory that a process has had so far.
+fn peak_of(process: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kibibytes << 10)
+}
+
+#[test]
+fn a_line_of_100_megabytes_takes_no_more_than_the_memory() {
+    const MEMORY: u64 = 64 << 20;
+    let shop = Shop::new();
+    for (before, line) in [("", 1), ("1 2\n2 3\n", 3), ("# c\n\n", 3)] {
+        let mut child = shop.start(&format!("import - -o g.tegula --memory {MEMORY} --threads 3"));
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(before.as_bytes()).unwrap();
+        let mut peak = 0;
+        for _ in 0..1600 {
+            if input.write_all(&[b'1'; 64 << 10]).is_err() {
+                break;
+            }
+            peak = peak.max(peak_of(child.id()).unwrap_or(0));
+        }
+        drop(input);
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        assert!(said.contains(&format!("-, line {line}: the line is longer than")), "{said}");
+        assert!(0 < peak && peak <= MEMORY, "{peak} bytes");
+    }
+}
+
+#[test]
+fn every_order_works_with_the_least_memory() {
+    let shop = Shop::new();
+    // Few vertices, whose ids are spread over many.
+    let id = |number: u64| number * 7919 * 7919 % 1_500_007;
+    let lines = (0..900).map(|edge| format!("{} {} 1\n", id(edge % 318), id(edge * 31 % 318)));
+    shop.write("g.txt", lines.collect::<String>());
+    for order in ["given", "degree", "dfs", "auto"] {
+        for options in ["", "--undirected", "--weighted"] {
+            let words = format!("g.txt --order {order} --memory 64MiB {options}");
+            assert_eq!(counts(&shop, &words).0, 318, "{words}");
+        }
+    }
+}
+
+#[test]
+fn a_budget_that_is_exceeded_is_named_as_it_was_given() {
+    let shop = Shop::new();
+    let mut out = BufWriter::new(File::create(shop.path("g.bin32")).unwrap());
+    for id in 0..1_500_000u32 {
+        out.write_all(&[id.to_le_bytes(), (id + 1).to_le_bytes()].concat()).unwrap();
+    }
+    out.flush().unwrap();
+    let words = "import g.bin32 -o g.tegula --order dfs --memory";
+    let said = shop.tegula(&format!("{words} 64MiB")).failed(4, &["the budget is 64.0 MiB"]);
+    let needed = said.err.split("needs ").nth(1).unwrap().split(" MiB").next().unwrap();
+    let enough: f64 = needed.parse().unwrap();
+    shop.tegula(&format!("{words} {}MiB", enough.ceil())).done();
+}
+
+#[test]
+fn a_header_is_known_in_standard_input() {
+    let shop = Shop::new();
+    for text in ["FromNodeId\tToNodeId\n1\t2\n", "u,v\n1,2\n", "one other\n1 2\n"] {
+        let mut child = shop.start("import - -o g.tegula --force --json");
+        let mut input = child.stdin.take().unwrap();
+        let writer = thread::spawn(move || input.write_all(text.as_bytes()).unwrap());
+        let output = child.wait_with_output().unwrap();
+        writer.join().unwrap();
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((&report["vertices"], &report["edges"]), (&2.into(), &1.into()), "{text:?}");
+    }
+}

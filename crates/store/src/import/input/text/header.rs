@@ -1,0 +1,325 @@
+//! Whether the first line of a text names its columns, which of them are read, and what separates them.
+//!
+//! A line with a number is no header. Without one it is, where the user or usual names say so, or
+//! where numbers stand below its words. Where nothing tells, a table is refused until the user says
+//! what it is; any other text is read as edges, with a remark.
+
+use super::super::columns::Columns;
+use super::super::{Format, IdKind, InputOptions};
+use super::blocks::Start;
+use super::dialect::{Dialect, Line, lines};
+use super::fields::{Excerpt, Fields, Separator, integer, is_like_integer, is_number};
+
+/// The first lines of a text, and what is known beside them.
+pub(super) struct Head<'a> {
+    pub bytes: &'a [u8],
+    /// Where they begin.
+    pub start: Start,
+    pub format: Format,
+    pub options: &'a InputOptions,
+}
+
+/// What the first line is.
+enum FirstLine {
+    Edge,
+    Header,
+    /// It has words, and so have the lines below.
+    Either,
+}
+
+impl Head<'_> {
+    /// How the lines are built; an error has the number of its line.
+    pub fn dialect(&self) -> Result<Dialect, (u64, String)> {
+        let lines: Vec<Line> = lines(self.bytes).collect();
+        let mut dialect = Dialect {
+            separator: Separator::Blanks,
+            columns: Columns { source: 0, target: 1, weight: None },
+            start: self.start,
+            ids: None,
+            taken: None,
+            doubtful: None,
+            joins_spellings: self.options.ids == IdKind::Integer,
+            remarks: Vec::new(),
+        };
+        let Some(first) = lines.first() else { return Ok(dialect) };
+        let first_number = self.start.lines + first.number;
+        let in_first = |detail: String| (first_number, detail);
+        if self.bytes[first.place.clone()].contains(&b'\r') {
+            let detail = "lines end with a carriage return alone; convert them to line feeds";
+            return Err(in_first(detail.to_owned()));
+        }
+        dialect.separator = self.separator(&lines).map_err(in_first)?;
+        let edge = match self.header(&lines, dialect.separator).map_err(in_first)? {
+            Header::Absent { columns, is_doubtful } => {
+                self.check_lengths(&lines, dialect.separator)?;
+                dialect.columns = columns;
+                dialect.taken = Some(columns.numbered());
+                dialect.doubtful = is_doubtful.then_some(first_number);
+                dialect.remarks = self.remarks(first, &dialect);
+                Some(first)
+            }
+            Header::Named { columns, names } => {
+                dialect.columns = columns;
+                dialect.taken = Some(columns.named(&names));
+                dialect.start.bytes += first.next as u64;
+                dialect.start.lines = first_number;
+                let unread = columns.unread_weight(&names);
+                dialect.remarks.extend(
+                    unread.map(|name| format!("column `{name}` was not read; --weighted keeps it")),
+                );
+                lines.get(1)
+            }
+        };
+        dialect.ids = edge.map(|edge| self.ids(edge, dialect.separator, dialect.columns));
+        Ok(dialect)
+    }
+
+    /// What a user should know of a text without a header.
+    fn remarks(&self, first: &Line, dialect: &Dialect) -> Vec<String> {
+        let mut remarks = Vec::new();
+        let fields = self.fields(first, dialect.separator).unwrap_or_default();
+        if let Some(line) = dialect.doubtful {
+            let excerpt = Excerpt(&self.bytes[first.place.clone()]);
+            remarks.push(format!(
+                "line {line}, {excerpt}, was read as an edge; if it names the columns, pass \
+                 --source-column and --target-column"
+            ));
+        }
+        let is_default = dialect.columns == Columns { source: 0, target: 1, weight: None };
+        match fields.get(2).filter(|field| is_default && !field.is_empty()) {
+            Some(third) if is_number(third) => remarks.push(
+                "the third column was not read; --weighted keeps it as the weight".to_owned(),
+            ),
+            Some(_) => remarks.push("the columns behind the second were not read".to_owned()),
+            None => {}
+        }
+        remarks
+    }
+
+    fn fields(&self, line: &Line, separator: Separator) -> Result<Vec<&[u8]>, String> {
+        let mut found = Vec::new();
+        let mut fields = Fields::of(self.bytes, line.place.clone(), separator);
+        while let Some(field) = fields.next()? {
+            found.push(field.bytes(self.bytes));
+        }
+        Ok(found)
+    }
+
+    fn names(&self, line: &Line, separator: Separator) -> Result<Vec<String>, String> {
+        let mut names = Vec::new();
+        let mut fields = Fields::of(self.bytes, line.place.clone(), separator);
+        while let Some(field) = fields.next()? {
+            names.push(field.text(self.bytes));
+        }
+        Ok(names)
+    }
+
+    /// The fields at both ends of a line, as far as it has them.
+    fn ends(&self, line: &Line, separator: Separator, columns: Columns) -> Vec<&[u8]> {
+        let fields = self.fields(line, separator).unwrap_or_default();
+        let ends = [columns.source, columns.target];
+        ends.iter().filter_map(|&index| fields.get(index).copied()).collect()
+    }
+
+    /// Integers if both ends are, or are numbers that are written otherwise: those are refused when
+    /// they are read.
+    fn ids(&self, line: &Line, separator: Separator, columns: Columns) -> IdKind {
+        let ends = self.ends(line, separator, columns);
+        if ends.iter().all(|end| is_like_integer(end)) { IdKind::Integer } else { IdKind::String }
+    }
+
+    fn has_integers(&self, line: &Line, separator: Separator, columns: Columns) -> bool {
+        let ends = self.ends(line, separator, columns);
+        ends.len() == 2 && ends.iter().all(|end| integer(end).is_ok())
+    }
+
+    /// The separator that the user named; that under which the first line begins with two integers,
+    /// or else the second one; that under which the first has usual names; that which divides all
+    /// lines alike. Where blanks do that as well, it is not known.
+    fn separator(&self, lines: &[Line]) -> Result<Separator, String> {
+        use Separator::{Blanks, Comma, Semicolon, Tab};
+        if let Some(delimiter) = self.options.delimiter {
+            return Ok(Separator::of_byte(delimiter.byte()));
+        }
+        let first = &lines[0];
+        let width =
+            |line: &Line, separator| self.fields(line, separator).map_or(1, |all| all.len());
+        let occurs = |separator: &Separator| width(first, *separator) > 1;
+        match self.format {
+            Format::Csv => {
+                let found = [Comma, Semicolon, Tab, Blanks].into_iter().find(occurs);
+                return Ok(found.unwrap_or(Comma));
+            }
+            Format::Tsv => {
+                let found = [Tab, Blanks, Comma, Semicolon].into_iter().find(occurs);
+                return Ok(found.unwrap_or(Tab));
+            }
+            Format::Auto | Format::Text | Format::Pairs32 | Format::Pairs64 | Format::Parquet => {}
+        }
+        let columns = Columns { source: 0, target: 1, weight: None };
+        for line in lines.iter().take(2) {
+            let integers = |separator: &Separator| {
+                occurs(separator) && self.has_integers(line, *separator, columns)
+            };
+            // Blanks before tabs: integers may be aligned with both.
+            if let Some(found) = [Blanks, Comma, Semicolon].into_iter().find(integers) {
+                return Ok(found);
+            }
+        }
+        let is_usual = |separator: &Separator| {
+            self.names(first, *separator).is_ok_and(|names| Columns::are_usual(&names))
+        };
+        if let Some(found) = [Tab, Comma, Semicolon, Blanks].into_iter().find(is_usual) {
+            return Ok(found);
+        }
+        let divides = |separator: &Separator| {
+            let first = width(first, *separator);
+            first > 1 && lines.iter().all(|line| width(line, *separator) == first)
+        };
+        match [Tab, Comma, Semicolon].into_iter().find(divides) {
+            Some(Tab) => Ok(Tab),
+            Some(found) if !divides(&Blanks) || self.is_followed_by_blanks(first, found) => {
+                Ok(found)
+            }
+            Some(found) => Err(format!(
+                "{} may be separated by blanks or by `{}`; pass --delimiter with the one or the other",
+                self.excerpt(first),
+                char::from(found.byte())
+            )),
+            None => Ok([Tab, Blanks, Comma, Semicolon].into_iter().find(occurs).unwrap_or(Blanks)),
+        }
+    }
+
+    /// Whether a blank stands behind each separator, and nowhere else.
+    fn is_followed_by_blanks(&self, line: &Line, separator: Separator) -> bool {
+        let words = self.fields(line, Separator::Blanks).unwrap_or_default();
+        let Some((last, others)) = words.split_last() else { return false };
+        !last.contains(&separator.byte())
+            && others.iter().all(|word| word.ends_with(&[separator.byte()]))
+    }
+
+    fn excerpt(&self, line: &Line) -> String {
+        Excerpt(&self.bytes[line.place.clone()]).to_string()
+    }
+
+    /// The columns, by the first line if it names them: as the user says, by usual names, or by any
+    /// names above numbers.
+    fn header(&self, lines: &[Line], separator: Separator) -> Result<Header, String> {
+        let options = self.options;
+        let absent = |is_doubtful| {
+            Columns::by_position(options).map(|columns| Header::Absent { columns, is_doubtful })
+        };
+        if options.no_header {
+            return absent(false);
+        }
+        let is_table = matches!(self.format, Format::Csv | Format::Tsv)
+            || !matches!(separator, Separator::Blanks | Separator::Tab);
+        let names = match self.names(&lines[0], separator) {
+            // Further columns may hold anything; a fault of a wanted one is found again.
+            Err(_) if !options.names_columns() && !is_table => return absent(false),
+            names => names?,
+        };
+        let named = |names: Vec<String>| {
+            Columns::by_name(&names, options).map(|columns| Header::Named { columns, names })
+        };
+        if options.names_columns() {
+            return named(names);
+        }
+        let is_usual = Columns::are_usual(&names);
+        if is_usual && !self.recurs(lines, separator) {
+            return named(names);
+        }
+        match self.first_line(lines, separator) {
+            FirstLine::Edge => absent(false),
+            FirstLine::Header => named(names),
+            FirstLine::Either if names.len() < 2 => absent(false),
+            FirstLine::Either if is_usual || (is_table && options.ids != IdKind::Integer) => {
+                Err(format!(
+                    "{} may be the names of columns or an edge; name the columns with \
+                     --source-column and --target-column, or say that there are no names with \
+                     --no-header",
+                    self.excerpt(&lines[0])
+                ))
+            }
+            FirstLine::Either => absent(!self.recurs(lines, separator)),
+        }
+    }
+
+    fn first_line(&self, lines: &[Line], separator: Separator) -> FirstLine {
+        let names = self.fields(&lines[0], separator).unwrap_or_default();
+        if names.iter().any(|name| is_number(name)) {
+            return FirstLine::Edge;
+        }
+        let below = &lines[1..];
+        let columns = Columns { source: 0, target: 1, weight: None };
+        let columns = Columns::by_position(self.options).unwrap_or(columns);
+        let integers = below.iter().filter(|line| self.has_integers(line, separator, columns));
+        // A line that cannot be understood may be among them. An end of an edge is never empty.
+        let is_empty_above = self.ends(&lines[0], separator, columns).contains(&&b""[..]);
+        if 2 * integers.count() > below.len() || is_empty_above {
+            return FirstLine::Header;
+        }
+        let rows: Vec<Vec<&[u8]>> =
+            below.iter().filter_map(|line| self.fields(line, separator).ok()).collect();
+        let is_numeric = |column: usize| {
+            rows.iter().all(|row| row.get(column).is_some_and(|field| is_number(field)))
+        };
+        let is_further = |column: &usize| ![columns.source, columns.target].contains(column);
+        match (0..names.len()).filter(is_further).any(|at| !rows.is_empty() && is_numeric(at)) {
+            true => FirstLine::Header,
+            false => FirstLine::Either,
+        }
+    }
+
+    /// Whether an end of the first line is one of a further line, as a vertex may be and the name of a
+    /// column is not.
+    fn recurs(&self, lines: &[Line], separator: Separator) -> bool {
+        let columns = Columns { source: 0, target: 1, weight: None };
+        let columns = Columns::by_position(self.options).unwrap_or(columns);
+        let first = self.ends(&lines[0], separator, columns);
+        lines[1..]
+            .iter()
+            .any(|line| self.ends(line, separator, columns).iter().any(|end| first.contains(end)))
+    }
+
+    /// Refuses lists of neighbours: integers all over, and not the same number of them in each line.
+    fn check_lengths(&self, lines: &[Line], separator: Separator) -> Result<(), (u64, String)> {
+        if self.options.no_header {
+            return Ok(());
+        }
+        let mut widths: Vec<(u64, usize)> = Vec::new();
+        for line in lines {
+            let fields = self.fields(line, separator).unwrap_or_default();
+            if fields.len() > 1 {
+                if !fields.iter().all(|field| integer(field).is_ok()) {
+                    return Ok(());
+                }
+                widths.push((self.start.lines + line.number, fields.len()));
+            }
+        }
+        let Some(&(first, width)) = widths.first() else { return Ok(()) };
+        let Some(&(other, found)) = widths.iter().find(|(_, found)| *found != width) else {
+            return Ok(());
+        };
+        let detail = format!(
+            "there are {found} integers, and {width} in line {first}: this looks like lists of \
+             neighbours. Where each begins with its vertex, make edges of them with \
+             `awk '{{for (i = 2; i <= NF; i++) print $1, $i}}' FILE > edges.txt`; of METIS with \
+             `awk '!/^%/ {{if (n++) for (i = 1; i <= NF; i++) print n - 1, $i}}' FILE > edges.txt`; \
+             or pass --no-header where further columns are not wanted"
+        );
+        Err((other, detail))
+    }
+}
+
+/// What the first line says of the columns.
+enum Header {
+    /// It is an edge.
+    Absent {
+        columns: Columns,
+        /// It may be names as well.
+        is_doubtful: bool,
+    },
+    /// It names them.
+    Named { columns: Columns, names: Vec<String> },
+}
