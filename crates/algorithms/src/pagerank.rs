@@ -185,19 +185,18 @@ impl PageRank {
 /// Steps of more than this part of a rank are rounded to the nearest: 8 to 16 roundings.
 const SMALL_STEP: f64 = 1e-6;
 
-/// The next rank as an `f32`; after a small step, one that is not beyond it.
+/// The next rank as an `f32`; after a small step, one that is not beyond it. Has no branch: which way it would
+/// go cannot be foretold.
 #[inline(always)]
 fn rounded(rank: f32, next: f64) -> f32 {
     let nearest = next as f32;
     let step = next - f64::from(rank);
     let is_beyond = (f64::from(nearest) - next) * step > 0.0;
-    if !is_beyond || step.abs() > SMALL_STEP * next {
-        nearest
-    } else if step > 0.0 {
-        nearest.next_down()
-    } else {
-        nearest.next_up()
-    }
+    let is_taken_back = is_beyond & (step.abs() <= SMALL_STEP * next);
+    // Ranks are not negative, so their bits are in their order; and nothing below zero lies beyond it.
+    let towards_rank = if step > 0.0 { -1 } else { 1 };
+    let back = if is_taken_back { towards_rank } else { 0 };
+    f32::from_bits(nearest.to_bits().wrapping_add_signed(back))
 }
 
 impl Program for PageRank {

@@ -17,10 +17,10 @@ use crate::program::Program;
 /// short sum at the most.
 const SPILL_INTERVAL: usize = 1 << 20;
 
-/// Accumulators of a batch, for each of its windows.
+/// Accumulators of a batch, for each of its windows; identities between parts.
 pub struct Accumulators<P: Program> {
     long: Vec<P::Accumulator>,
-    /// Empty where accumulators are no wider than messages; otherwise identities between parts.
+    /// Empty where accumulators are no wider than messages.
     short: Vec<P::Message>,
     /// Edges into the short sums of each window since these were spilled.
     short_counts: Vec<usize>,
@@ -51,9 +51,9 @@ impl<P: Program> Accumulators<P> {
         Accumulators { long: Vec::new(), short: Vec::new(), short_counts: Vec::new() }
     }
 
-    /// Begins anew with these targets, counted from the first window.
-    pub fn begin(&mut self, program: &P, targets: Range<usize>) {
-        let size = targets.end.next_multiple_of(WINDOW_SIZE);
+    /// Makes room for targets up to this one, counted from the first window.
+    pub fn reserve(&mut self, program: &P, targets_end: usize) {
+        let size = targets_end.next_multiple_of(WINDOW_SIZE);
         if self.long.len() < size {
             self.long.resize(size, program.identity().into());
             self.short_counts.resize(size / WINDOW_SIZE, 0);
@@ -61,7 +61,6 @@ impl<P: Program> Accumulators<P> {
                 self.short.resize(size, program.identity());
             }
         }
-        self.long[targets].fill(program.identity().into());
     }
 
     /// The accumulators of a window.
@@ -82,14 +81,36 @@ impl<P: Program> Accumulators<P> {
         }
     }
 
-    /// What was reduced for these targets.
-    pub fn finish(&mut self, program: &P, targets: Range<usize>) -> &mut [P::Accumulator] {
-        for window in 0..targets.end.div_ceil(WINDOW_SIZE) {
-            if self.short_counts[window] > 0 {
-                self.spill(program, window);
+    /// Hands out what was reduced for each of these targets, counted from the first one, and leaves
+    /// identities: one pass for what would take three.
+    #[inline(always)]
+    pub fn drain(
+        &mut self,
+        program: &P,
+        targets: Range<usize>,
+        mut take: impl FnMut(usize, P::Accumulator),
+    ) {
+        let identity = program.identity();
+        for window in targets.start / WINDOW_SIZE..targets.end.div_ceil(WINDOW_SIZE) {
+            let before = window * WINDOW_SIZE;
+            let first = targets.start.max(before);
+            let own = first - before..targets.end.min(before + WINDOW_SIZE) - before;
+            let WindowAccumulators { long, short, short_count } = self.window(window);
+            let long = &mut long[own.clone()];
+            let has_short = std::mem::take(short_count) > 0;
+            if let Some(short) = short.filter(|_| has_short) {
+                for (index, (long, short)) in long.iter_mut().zip(&mut short[own]).enumerate() {
+                    let sum = program.accumulate(*long, (*short).into());
+                    (*long, *short) = (identity.into(), identity);
+                    take(first - targets.start + index, sum);
+                }
+            } else {
+                for (index, long) in long.iter_mut().enumerate() {
+                    let sum = std::mem::replace(long, identity.into());
+                    take(first - targets.start + index, sum);
+                }
             }
         }
-        &mut self.long[targets]
     }
 
     fn spill(&mut self, program: &P, window: usize) {

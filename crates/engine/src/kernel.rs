@@ -6,8 +6,6 @@
 //! order of reduction is part of it (eight lanes in a row, four in a strip of 16 targets, two in
 //! masks), so all give the same bits.
 
-use std::array::from_fn;
-
 use tegula_store::tiles::{BLOCK_SIZE, Block, BlockVisitor, EdgeWeight, Encoding};
 use tegula_store::tiles::{InstructionSet, MaskVisitor, Strip, Tile, WINDOW_SIZE};
 
@@ -115,13 +113,12 @@ impl<P: Program, I: InstructionSet> Kernel<'_, P, I> {
 
     #[inline(always)]
     fn reduce_masks<const N: usize>(&mut self, strip: &Strip<'_>) {
-        let program = self.messages.program;
-        let lanes = [[program.identity().into(); N]; 2];
-        let mut masks = Masks { messages: self.messages, lanes };
+        let identity = self.messages.program.identity();
+        let (lanes, sums) = ([[identity; N]; 2], [identity.into(); N]);
+        let mut masks = Masks { messages: self.messages, lanes, sums };
         strip.visit_masks(&mut masks);
-        let [even, odd] = masks.lanes;
-        let sums: [_; N] = from_fn(|target| program.accumulate(even[target], odd[target]));
-        self.merge_targets(strip, sums);
+        masks.merge();
+        self.merge_targets(strip, masks.sums);
     }
 
     /// Reduces sums into the accumulators of a strip of `N` targets.
@@ -178,22 +175,39 @@ struct Row<'a, P: Program, F> {
     lanes: [P::Accumulator; ROW_LANES],
 }
 
+/// Groups of lanes in a block.
+const ROW_GROUPS: usize = BLOCK_SIZE / ROW_LANES;
+
 impl<P: Program, F: Fn(usize) -> P::Weight> BlockVisitor for Row<'_, P, F> {
+    /// Reduces the messages of a block pairwise before they go to the wider lanes. That takes no longer than
+    /// one after the other, and sums of equal terms, as the leaves of a star send them, are exact.
     #[inline(always)]
     fn block(&mut self, block: &Block) {
         let program = self.messages.program;
-        let mut lanes = self.lanes;
-        let (groups, _) = block.sources.as_chunks::<ROW_LANES>();
-        for (group, sources) in groups.iter().enumerate() {
+        let (sources, _) = block.sources.as_chunks::<ROW_LANES>();
+        // Plain loops: a closure would not be compiled for the instructions of the caller.
+        let mut groups = [[program.identity(); ROW_LANES]; ROW_GROUPS];
+        for (group, (into, sources)) in groups.iter_mut().zip(sources).enumerate() {
             for (lane, &source) in sources.iter().enumerate() {
                 let entry = block.first_entry + group * ROW_LANES + lane;
-                let carried = self.messages.carried(source, || (self.weigh)(entry));
-                lanes[lane] = program.accumulate(lanes[lane], carried.into());
+                into[lane] = self.messages.carried(source, || (self.weigh)(entry));
             }
         }
-        self.lanes = lanes;
+        for half in [4, 2, 1] {
+            let (into, from) = groups.split_at_mut(half);
+            for (into, from) in into.iter_mut().zip(from) {
+                for lane in 0..ROW_LANES {
+                    into[lane] = program.reduce(into[lane], from[lane]);
+                }
+            }
+        }
+        for (lane, &sum) in self.lanes.iter_mut().zip(&groups[0]) {
+            *lane = program.accumulate(*lane, sum.into());
+        }
     }
 }
+
+const _: () = assert!(ROW_GROUPS == 8, "a block is halved three times");
 
 /// Targets of a narrow strip.
 const NARROW_WIDTH: usize = 16;
@@ -269,20 +283,38 @@ where
     }
 }
 
-/// Each source leads to some of `N` targets, whose accumulators stay in vector registers; two lanes
-/// hide the latency of `reduce`.
+/// Entries of masks after which the lanes are merged.
+const MASK_INTERVAL: usize = 32;
+
+/// Each source leads to some of `N` targets, whose sums stay in vector registers; two lanes hide the latency
+/// of `reduce`.
 struct Masks<'a, P: Program, const N: usize> {
     messages: Messages<'a, P>,
-    lanes: [[P::Accumulator; N]; 2],
+    lanes: [[P::Message; N]; 2],
+    sums: [P::Accumulator; N],
+}
+
+impl<P: Program, const N: usize> Masks<'_, P, N> {
+    #[inline(always)]
+    fn merge(&mut self) {
+        let program = self.messages.program;
+        let [even, odd] = std::mem::replace(&mut self.lanes, [[program.identity(); N]; 2]);
+        for (sum, (even, odd)) in self.sums.iter_mut().zip(even.into_iter().zip(odd)) {
+            *sum = program.accumulate(*sum, program.reduce(even, odd).into());
+        }
+    }
 }
 
 impl<P: Program, const N: usize> MaskVisitor for &mut Masks<'_, P, N> {
     #[inline(always)]
     fn mask(&mut self, entry: usize, source: u32, mask: u32) {
-        let carried = self.messages.carried(source, || P::Weight::from_f32(1.0)).into();
+        let message = self.messages.carried(source, || P::Weight::from_f32(1.0));
         for (bit, lane) in self.lanes[entry % 2].iter_mut().enumerate() {
-            let sum = self.messages.program.accumulate(*lane, carried);
-            *lane = if mask >> bit & 1 == 1 { sum } else { *lane };
+            let reduced = self.messages.program.reduce(*lane, message);
+            *lane = if mask >> bit & 1 == 1 { reduced } else { *lane };
+        }
+        if (entry + 1).is_multiple_of(MASK_INTERVAL) {
+            self.merge();
         }
     }
 }

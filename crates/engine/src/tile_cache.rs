@@ -184,8 +184,8 @@ impl<'g> TileCache<'g> {
     }
 }
 
-/// The most targets of a batch for all of its parts but the last: these wait for the last one with what
-/// they have reduced.
+/// The most targets of a batch, once for all of its parts but the last: what was reduced for them waits for
+/// the parts before.
 pub fn waiting_targets_max(graph: &Graph) -> u64 {
     let (parts, _) = cut(graph, false);
     let waiting = parts.iter().map(|part| {

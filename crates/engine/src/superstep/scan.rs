@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use tegula_store::VertexId;
 use tegula_store::graph::{Graph, TileEntry};
 use tegula_store::tiles::{BATCH_LOG2_MAX, Batch, Tile, TileSummary, WINDOW_LOG2, WINDOW_SIZE};
+use tegula_store::{VertexId, lock};
 
 use super::Supersteps;
 use crate::accumulators::Accumulators;
@@ -27,8 +27,12 @@ struct BatchWork<'s, P: Program> {
     active: &'s mut [u64],
     /// Bits of those that are settled; nothing in a program that settles none.
     settled_bits: &'s mut [u64],
-    /// Accumulators of the parts that are done, by number, until all are.
-    parts: Vec<(usize, Vec<P::Accumulator>)>,
+    /// What the first parts were reduced to, in the order of their numbers, until all are done.
+    merged: Vec<P::Accumulator>,
+    /// How many parts that is.
+    merged_count: usize,
+    /// What further parts were reduced to that are done before their turn, by number.
+    early: Vec<(usize, Vec<P::Accumulator>)>,
     aggregate: Option<P::Aggregate>,
     /// How many targets of each window were settled in this iteration.
     settled: [u32; BATCH_WINDOWS],
@@ -81,7 +85,9 @@ impl<'s, P: Program> ProgramScan<'s, P> {
                 states: own_states,
                 active: own_words,
                 settled_bits: own_settled,
-                parts: Vec::new(),
+                merged: Vec::new(),
+                merged_count: 0,
+                early: Vec::new(),
                 aggregate: None,
                 settled: [0; BATCH_WINDOWS],
             }));
@@ -148,7 +154,7 @@ impl<P: Program> ScanWorker for ProgramWorker<'_, '_, P> {
     fn begin_part(&mut self, part: &Part) {
         let batch = self.scan.graph.batches()[part.batch];
         let range = self.range(&batch);
-        self.accumulators.begin(self.scan.program, range);
+        self.accumulators.reserve(self.scan.program, range.end);
         self.batch = Some(batch);
     }
 
@@ -171,45 +177,85 @@ impl<P: Program> ScanWorker for ProgramWorker<'_, '_, P> {
         Ok(())
     }
 
+    /// Parts are merged in the order of their numbers, whenever they are done.
     fn end_part(&mut self, part: &Part) {
         let Some(batch) = self.batch.take() else { return };
-        let range = self.range(&batch);
-        let accumulators = self.accumulators.finish(self.scan.program, range);
-        let work = &self.scan.batches[part.batch];
-        let mut work = work.lock().unwrap_or_else(PoisonError::into_inner);
-        if part.count > 1 {
-            work.parts.push((part.number, accumulators.to_vec()));
-            if work.parts.len() < part.count {
+        let (program, targets) = (self.scan.program, self.range(&batch));
+        let accumulators = &mut self.accumulators;
+        let mut work = lock(&self.scan.batches[part.batch]);
+        let work = &mut *work;
+        if part.number > work.merged_count || part.number == 0 && part.count > 1 {
+            let mut sums = Vec::with_capacity(targets.len());
+            accumulators.drain(program, targets, |_, sum| sums.push(sum));
+            if part.number > 0 {
+                work.early.push((part.number, sums));
                 return;
             }
-            // The last one to come merges all, always in the same order.
-            let mut parts = std::mem::take(&mut work.parts);
-            parts.sort_unstable_by_key(|(number, _)| *number);
-            accumulators.copy_from_slice(&parts[0].1);
-            for (_, other) in &parts[1..] {
-                for (into, from) in accumulators.iter_mut().zip(other) {
-                    *into = self.scan.program.accumulate(*into, *from);
-                }
-            }
+            work.merged = sums;
+        } else if part.number + 1 == part.count {
+            let merged = std::mem::take(&mut work.merged);
+            let before = |index: usize, sum| match merged.get(index) {
+                Some(&merged) => program.accumulate(merged, sum),
+                None => sum,
+            };
+            let mut batch = Applying::new(self.scan, work);
+            accumulators
+                .drain(program, targets, |index, sum| batch.apply(index, before(index, sum)));
+            batch.end();
+            return;
+        } else {
+            let merged = &mut work.merged;
+            accumulators.drain(program, targets, |index, sum| {
+                merged[index] = program.accumulate(merged[index], sum);
+            });
         }
-        apply(self.scan, &mut work, accumulators);
+        work.merged_count += 1;
+        self.scan.merge_early(work, part.count);
     }
 }
 
-/// Applies what was reduced to every vertex of a batch.
-fn apply<P: Program>(
-    scan: &ProgramScan<'_, P>,
-    work: &mut BatchWork<'_, P>,
-    accumulators: &[P::Accumulator],
-) {
-    let first = work.targets.start as usize;
-    let mut aggregate = P::Aggregate::default();
-    for (index, (state, &reduced)) in work.states.iter_mut().zip(accumulators).enumerate() {
+impl<'s, P: Program> ProgramScan<'s, P> {
+    /// Merges the parts of a batch that were done before it was their turn, and applies the result after the
+    /// last one.
+    fn merge_early(&self, work: &mut BatchWork<'s, P>, part_count: usize) {
+        while let Some(next) = work.early.iter().position(|early| early.0 == work.merged_count) {
+            let (_, sums) = work.early.swap_remove(next);
+            for (into, &from) in work.merged.iter_mut().zip(&sums) {
+                *into = self.program.accumulate(*into, from);
+            }
+            work.merged_count += 1;
+        }
+        if work.merged_count == part_count {
+            let merged = std::mem::take(&mut work.merged);
+            let mut batch = Applying::new(self, work);
+            merged.iter().enumerate().for_each(|(index, &reduced)| batch.apply(index, reduced));
+            batch.end();
+        }
+    }
+}
+
+/// Takes what was reduced into the vertices of a batch.
+struct Applying<'a, 's, P: Program> {
+    scan: &'a ProgramScan<'s, P>,
+    work: &'a mut BatchWork<'s, P>,
+    aggregate: P::Aggregate,
+}
+
+impl<'a, 's, P: Program> Applying<'a, 's, P> {
+    fn new(scan: &'a ProgramScan<'s, P>, work: &'a mut BatchWork<'s, P>) -> Self {
+        Applying { scan, work, aggregate: P::Aggregate::default() }
+    }
+
+    #[inline(always)]
+    fn apply(&mut self, index: usize, reduced: P::Accumulator) {
+        let Applying { scan, work, aggregate } = self;
+        let first = work.targets.start as usize;
         let vertex = first + index;
+        let state = &mut work.states[index];
         let degree = if P::NEEDS_DEGREE { scan.degrees[vertex] } else { 0 };
         let id = VertexId(vertex as u32);
         let was_open = !scan.program.is_settled(state);
-        let activity = scan.program.apply(id, degree, state, reduced, &mut aggregate);
+        let activity = scan.program.apply(id, degree, state, reduced, aggregate);
         if was_open && scan.program.is_settled(state) {
             work.settled[(first % WINDOW_SIZE + index) >> WINDOW_LOG2] += 1;
             if P::SETTLES {
@@ -218,5 +264,9 @@ fn apply<P: Program>(
         }
         work.active[index / 64] |= u64::from(activity == Activity::Active) << (index % 64);
     }
-    work.aggregate = Some(aggregate);
+
+    /// All vertices were applied to.
+    fn end(self) {
+        self.work.aggregate = Some(self.aggregate);
+    }
 }
