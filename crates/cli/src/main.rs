@@ -29,7 +29,7 @@ use errors::{Failure, Result};
 use session::Session;
 
 fn main() -> ExitCode {
-    allocator::save_address_space();
+    allocator::keep_little();
     let outcome = match Cli::try_parse() {
         Ok(cli) => call(cli),
         Err(error) => refusal::answer(refusal::with_choices(error)),

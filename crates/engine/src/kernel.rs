@@ -100,13 +100,13 @@ impl<P: Program, I: InstructionSet> Kernel<'_, P, I> {
         if let Some(short) = short {
             **short_count += strip.count();
             let reduce = |sum: &mut P::Message, carried| *sum = program.reduce(*sum, carried);
-            let mut wide = Wide { messages, weigh, sums: &mut **short, reduce };
+            let mut wide = Wide { messages, weigh, sums: short, reduce };
             strip.visit_blocks(self.instructions, skip, &mut wide);
         } else {
             let reduce = |sum: &mut P::Accumulator, carried: P::Message| {
                 *sum = program.accumulate(*sum, carried.into());
             };
-            let mut wide = Wide { messages, weigh, sums: &mut **long, reduce };
+            let mut wide = Wide { messages, weigh, sums: long, reduce };
             strip.visit_blocks(self.instructions, skip, &mut wide);
         }
     }

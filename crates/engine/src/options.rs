@@ -15,6 +15,10 @@ use crate::workers::Workers;
 /// Memory of the process apart from vertex arrays and frames: code, tables, stacks.
 pub const PROCESS_OVERHEAD: u64 = 24 << 20;
 
+/// Bytes of the overhead of a process that frames may take besides those of tiles: blocks of ids and
+/// degrees, and rows that find no room in their cache.
+pub(crate) const BLOCK_FRAMES: u64 = 4 << 20;
+
 /// How a run may use the machine.
 pub struct RunOptions<'a> {
     /// Bytes that the whole process may use.

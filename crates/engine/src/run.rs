@@ -8,7 +8,7 @@ use tegula_store::tiles::EdgeWeight;
 use tegula_store::{Error, Result, Unit};
 
 use crate::job::Job;
-use crate::options::{PROCESS_OVERHEAD, RunOptions, RunStatistics};
+use crate::options::{BLOCK_FRAMES, PROCESS_OVERHEAD, RunOptions, RunStatistics};
 use crate::process::{Chooser, Executor};
 use crate::program::Program;
 use crate::scan::{Direction, ScanJob, ScanStatistics, scan};
@@ -84,8 +84,8 @@ pub(crate) fn cache_within<'g>(
     }
     let pool = graph.reader().pool();
     let other = held + estimate.overhead_bytes;
-    let lease = pool.lease(what, other)?;
-    let budget = (options.memory - other).min(pool.available());
+    let lease = pool.lease(what, other - BLOCK_FRAMES)?;
+    let budget = (options.memory - other).min(pool.available().saturating_sub(BLOCK_FRAMES));
     if budget < estimate.stream_bytes_min {
         return Err(refused(other + budget));
     }

@@ -8,7 +8,7 @@ use tegula_store::read::Lease;
 use tegula_store::rows::{RowReader, Rows};
 use tegula_store::{Error, Result};
 
-use crate::options::{PROCESS_OVERHEAD, RunOptions, RunStatistics};
+use crate::options::{BLOCK_FRAMES, PROCESS_OVERHEAD, RunOptions, RunStatistics};
 use crate::process::Process;
 use crate::run::Estimate;
 
@@ -17,10 +17,6 @@ const BATCH_SIZE: u64 = 2 << 20;
 /// Bytes of long rows, of all workers together, that the overhead of a process covers: an estimate does
 /// not know the longest row.
 const LONG_ROWS_COVERED: u64 = 12 << 20;
-
-/// Bytes of the overhead of a process that frames may take in a run by rows: blocks of ids and degrees, and
-/// rows that find no room in their cache.
-const FRAMES_SIZE: u64 = 8 << 20;
 
 /// Vertices that one worker passes over at a time.
 pub const RANGE_SIZE: u32 = 1 << 14;
@@ -69,7 +65,7 @@ pub fn open_rows(
     let free = options.memory - needed - long_rows + RowReader::CACHE_SIZE_MIN;
     let cache_size = free.min(RowReader::cache_size_max(graph, has_weights));
     let taken = needed - RowReader::CACHE_SIZE_MIN + long_rows + cache_size;
-    let lease = graph.reader().pool().lease("the run by rows", taken - FRAMES_SIZE)?;
+    let lease = graph.reader().pool().lease("the run by rows", taken - BLOCK_FRAMES)?;
     let reader = RowReader::new(rows, has_weights, cache_size, &options.speed.targets)?;
     Ok(HeldRows { reader, _lease: lease })
 }
