@@ -78,6 +78,25 @@ fn the_middle_of_a_star_of_three_million_converges_to_its_rank() {
 }
 
 #[test]
+fn hubs_with_the_same_neighbours_converge_to_their_rank() {
+    // Each leaf leads to all hubs, which masks tell best, and all leaves send the same.
+    const HUBS: u32 = 16;
+    const LEAVES: u32 = 300_001;
+    let scratch = Scratch::new();
+    let edges = (0..LEAVES).flat_map(|leaf| (0..HUBS).map(move |hub| (HUBS + leaf, hub)));
+    let graph = open(&import_pairs(scratch.path(), VertexOrder::Given, true, edges));
+    let outcome = PageRank::run(&graph, until(1e-8), &threads(2)).unwrap();
+    assert_eq!(outcome.program.has_converged(), Some(true));
+    let (hubs, leaves) = (f64::from(HUBS), f64::from(LEAVES));
+    let jump = (1.0 - DAMPING) / (hubs + leaves);
+    let hub = jump * (1.0 + DAMPING * leaves / hubs) / (1.0 - DAMPING * DAMPING);
+    for number in 0..HUBS {
+        let vertex = find(&graph, u64::from(number));
+        assert_close(outcome.states[vertex.index()], hub);
+    }
+}
+
+#[test]
 fn several_hubs_are_precise_in_every_order() {
     // Leaf `v` is a neighbour of all hubs, of none but the first, or of every other one: rows, masks and
     // strips of several targets.

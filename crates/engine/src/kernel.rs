@@ -113,12 +113,15 @@ impl<P: Program, I: InstructionSet> Kernel<'_, P, I> {
 
     #[inline(always)]
     fn reduce_masks<const N: usize>(&mut self, strip: &Strip<'_>) {
-        let identity = self.messages.program.identity();
-        let (lanes, sums) = ([[identity; N]; 2], [identity.into(); N]);
-        let mut masks = Masks { messages: self.messages, lanes, sums };
+        let program = self.messages.program;
+        let lanes = [[program.identity().into(); N]; 2];
+        let mut masks = Masks { messages: self.messages, lanes };
         strip.visit_masks(&mut masks);
-        masks.merge();
-        self.merge_targets(strip, masks.sums);
+        let [mut sums, odd] = masks.lanes;
+        for (sum, odd) in sums.iter_mut().zip(odd) {
+            *sum = program.accumulate(*sum, odd);
+        }
+        self.merge_targets(strip, sums);
     }
 
     /// Reduces sums into the accumulators of a strip of `N` targets.
@@ -283,38 +286,21 @@ where
     }
 }
 
-/// Entries of masks after which the lanes are merged.
-const MASK_INTERVAL: usize = 32;
-
 /// Each source leads to some of `N` targets, whose sums stay in vector registers; two lanes hide the latency
-/// of `reduce`.
+/// of `accumulate`. The lanes are wide from the start: sources that are hubs' neighbours send equal messages,
+/// whose roundings would all go the same way.
 struct Masks<'a, P: Program, const N: usize> {
     messages: Messages<'a, P>,
-    lanes: [[P::Message; N]; 2],
-    sums: [P::Accumulator; N],
-}
-
-impl<P: Program, const N: usize> Masks<'_, P, N> {
-    #[inline(always)]
-    fn merge(&mut self) {
-        let program = self.messages.program;
-        let [even, odd] = std::mem::replace(&mut self.lanes, [[program.identity(); N]; 2]);
-        for (sum, (even, odd)) in self.sums.iter_mut().zip(even.into_iter().zip(odd)) {
-            *sum = program.accumulate(*sum, program.reduce(even, odd).into());
-        }
-    }
+    lanes: [[P::Accumulator; N]; 2],
 }
 
 impl<P: Program, const N: usize> MaskVisitor for &mut Masks<'_, P, N> {
     #[inline(always)]
     fn mask(&mut self, entry: usize, source: u32, mask: u32) {
-        let message = self.messages.carried(source, || P::Weight::from_f32(1.0));
+        let carried = self.messages.carried(source, || P::Weight::from_f32(1.0)).into();
         for (bit, lane) in self.lanes[entry % 2].iter_mut().enumerate() {
-            let reduced = self.messages.program.reduce(*lane, message);
-            *lane = if mask >> bit & 1 == 1 { reduced } else { *lane };
-        }
-        if (entry + 1).is_multiple_of(MASK_INTERVAL) {
-            self.merge();
+            let sum = self.messages.program.accumulate(*lane, carried);
+            *lane = if mask >> bit & 1 == 1 { sum } else { *lane };
         }
     }
 }
