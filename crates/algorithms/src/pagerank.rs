@@ -18,8 +18,9 @@
 //! whether he does not want to or there is none: `1 / V` becomes `weight(v) / sum of weights` in both
 //! terms that have it.
 //!
-//! Ranks and messages are `f32`, sums are `f64`. Against double precision every rank stays within 1e-5,
-//! relative, as long as it is a normal `f32` (1.2e-38). Memory: 12 bytes a vertex, 16 with seeds.
+//! Ranks and messages are `f32`, sums are `f64` but for short ones (`tegula_engine`, `accumulators`).
+//! Against double precision every rank stays within 1e-5, relative, as long as it is a normal `f32`
+//! (1.2e-38). Memory: 12 bytes a vertex, 16 with seeds.
 //!
 //! # Rounding and convergence
 //!

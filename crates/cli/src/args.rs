@@ -6,16 +6,13 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tegula_engine::{Graph, PROCESS_OVERHEAD, open_graph, open_graph_in};
 use tegula_store::read::{Backend, THREADS_DEFAULT, speed_of};
-use tegula_store::{Directory, Error, MemoryLimit, memory_limit};
+use tegula_store::{Directory, Error, MemoryLimit, READING_THREADS_MAX, memory_limit};
 
 use crate::errors::{Failure, Result};
 use crate::generate::GenerateArgs;
 use crate::import::ImportArgs;
 use crate::probe::ProbeArgs;
 use crate::run::Algorithm;
-
-/// Threads that read, at most.
-pub const READING_THREADS_MAX: u32 = 64;
 
 /// Graph algorithms over graphs larger than memory.
 ///

@@ -10,7 +10,7 @@ use serde_json::ser::Formatter;
 /// turn the direction of what follows them.
 fn is_control(character: char) -> bool {
     let turns_direction = matches!(character,
-        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     character.is_control() || turns_direction
 }
 

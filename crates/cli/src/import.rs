@@ -231,6 +231,7 @@ pub fn import(args: &ImportArgs, session: &Session) -> Result<()> {
     let progress = session.progress();
     let report = import::import(&args.inputs, &args.output, &config, progress, &session.cancel)?;
     let elapsed = started.elapsed();
+    report.warnings.iter().for_each(|warning| session.warn(warning));
     if session.json {
         return session.print_json(&to_json(&report, elapsed));
     }
@@ -300,7 +301,6 @@ fn facts(report: &ImportReport, elapsed: Duration) -> Facts {
     let rate = rate.map_or_else(String::new, |rate| format!(", {rate}"));
     facts.add("time", format!("{}{rate}", report::time(elapsed)));
     facts.add("peak memory", report::bytes(json::peak_memory()));
-    report.warnings.iter().for_each(|warning| facts.add("warning", warning));
     facts
 }
 

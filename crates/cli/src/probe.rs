@@ -8,7 +8,9 @@ use clap::Args;
 use tegula_store::read::{self, Backend, DeviceProfile, KnownDevices, ProbeConfig};
 use tegula_store::{At, Error, Place};
 
-use crate::args::{Io, READING_THREADS_MAX};
+use tegula_store::READING_THREADS_MAX;
+
+use crate::args::Io;
 use crate::errors::Result;
 use crate::json::{self, Seconds};
 use crate::report::{self, Curve, Facts};

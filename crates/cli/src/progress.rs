@@ -110,7 +110,7 @@ pub struct Alarm<'a> {
 }
 
 impl<'a> Alarm<'a> {
-    /// Calls `ring` after so many iterations.
+    /// Calls `ring` once, after this number of iterations.
     pub fn after(iterations: u64, ring: &'a (dyn Fn() + Sync)) -> Alarm<'a> {
         Alarm { left: AtomicU64::new(iterations), ring }
     }

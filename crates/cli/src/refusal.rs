@@ -50,7 +50,7 @@ pub fn answer(error: clap::Error) -> Result<()> {
 
 /// Whether a word can be shown as it is.
 fn is_plain(word: OsString) -> bool {
-    word.to_str().is_none_or(|word| escape::line(word) == word)
+    word.to_str().is_some_and(|word| escape::line(word) == word)
 }
 
 /// What clap says, in parts: `error: MESSAGE`, and then paragraphs of tips and of usage.

@@ -68,7 +68,8 @@ impl Session {
     /// Says on standard error what is less than may have been expected. It is neither progress nor a
     /// summary, so `--quiet` does not suppress it, and `--json` has it besides.
     pub fn warn(&self, text: &str) {
-        to_stderr(&format!("warning: {text}"));
+        let print = || to_stderr(&escape::lines(&format!("warning: {text}")));
+        self.bars.as_ref().map_or_else(print, |bars| bars.beside(print));
     }
 
     /// Prints for a person what was asked for.

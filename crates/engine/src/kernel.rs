@@ -87,7 +87,12 @@ impl<P: Program, I: InstructionSet> Kernel<'_, P, I> {
             }
             Encoding::Mask8 => self.reduce_masks::<8>(strip),
             Encoding::Mask16 => self.reduce_masks::<16>(strip),
-            _ => self.reduce_wide(strip, weigh),
+            Encoding::Gap8Low8
+            | Encoding::Gap8Low12
+            | Encoding::Gap8Low16
+            | Encoding::Gap16Low8
+            | Encoding::Gap16Low12
+            | Encoding::Gap16Low16 => self.reduce_wide(strip, weigh),
         }
     }
 

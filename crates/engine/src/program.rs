@@ -110,8 +110,8 @@ pub trait Program: Send + Sync {
     /// The message that changes nothing.
     fn identity(&self) -> Self::Message;
 
-    /// Merges two messages to one target. A scan merges few so, which come one by one, before it
-    /// accumulates them.
+    /// Merges two messages to one target. A scan reduces short runs of messages with this, and accumulates
+    /// the results.
     fn reduce(&self, a: Self::Message, b: Self::Message) -> Self::Message;
 
     /// Merges what two sets of messages to one target were reduced to.

@@ -10,7 +10,7 @@ const PROGRAM_BYTES: u64 = 64 << 20;
 /// Address space of the stack of a thread, whether it is written to or not.
 const STACK_BYTES: u64 = 2 << 20;
 /// The most threads that there are beside one per core: those that read.
-const READING_THREADS_MAX: u64 = 64;
+pub const READING_THREADS_MAX: u32 = 64;
 
 /// The most memory that this process can be given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub fn memory_limit() -> Option<MemoryLimit> {
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let group = group_limit(Path::new("/sys/fs/cgroup"), &groups);
     let cores = std::thread::available_parallelism().map_or(1, usize::from) as u64;
-    let beside = PROGRAM_BYTES + STACK_BYTES * (READING_THREADS_MAX + cores);
+    let beside = PROGRAM_BYTES + STACK_BYTES * (u64::from(READING_THREADS_MAX) + cores);
     let of_process = |resource| {
         getrlimit(resource).current.map_or(u64::MAX, |limit| limit.saturating_sub(beside))
     };

@@ -18,7 +18,7 @@ pub mod read;
 pub mod rows;
 pub mod tiles;
 
-pub use budget::{MemoryLimit, default_memory, memory_limit, parse_size};
+pub use budget::{MemoryLimit, READING_THREADS_MAX, default_memory, memory_limit, parse_size};
 pub use directory::Directory;
 pub use error::{At, Bytes, Error, Place, Result};
 pub use ids::{OriginalId, VERTEX_COUNT_MAX, VertexId};

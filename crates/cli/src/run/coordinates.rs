@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tegula_engine::RunOptions;
+use tegula_engine::{PROCESS_OVERHEAD, RunOptions};
 use tegula_store::graph::{Graph, OriginalIds};
 use tegula_store::import::input::ValueColumn;
 use tegula_store::{At, Error, OriginalId, Result};
@@ -26,6 +26,11 @@ impl Coordinates {
     /// Those of [`side_table::read`]; [`Error::BadInput`] for a row that says something else than one before,
     /// or when a vertex is left out.
     pub fn read(path: &Path, graph: &Graph, options: &RunOptions<'_>) -> Result<Coordinates> {
+        let size = size_of::<[f64; 2]>() as u64 * u64::from(graph.vertex_count());
+        let (what, needed) = ("reading the coordinates".to_owned(), PROCESS_OVERHEAD + size);
+        if needed > options.memory {
+            return Err(Error::OverBudget { what, needed, budget: options.memory });
+        }
         let places = vec![[f64::NAN; 2]; graph.vertex_count() as usize];
         let mut coordinates = Coordinates { places, reading_size: 0 };
         coordinates.reading_size = side_table::read(path, graph, options, &mut coordinates)?;

@@ -252,7 +252,7 @@ fn a_summary_tells_scans_and_seeks_apart_and_hints_at_rows_after_many_scans() {
     for words in ["edges scanned", "--layouts tiles,rows, or run with --executor seek once"] {
         assert!(scanned.err.contains(words), "no `{words}` in: {}", scanned.err);
     }
-    let place = |words| scanned.err.find(words);
+    let place = |words| scanned.err.find(words).unwrap();
     assert!(place("hint: ") < place("bfs on"), "it comes during the run: {}", scanned.err);
     let hint = |words: &str| shop.tegula(words).done().err.contains("hint");
     assert!(!hint(&format!("{words} --executor scan")) && !hint(&format!("{words} --json")));

@@ -83,7 +83,7 @@ impl Pool {
     /// for, have to come back before.
     ///
     /// # Errors
-    /// [`Error::OverBudget`], about `what`, where the budget has not so much left.
+    /// [`Error::OverBudget`], about `what`, where that is more than the budget has left.
     pub fn lease(self: &Arc<Self>, what: &str, bytes: u64) -> Result<Lease> {
         let mut state = self.lock();
         let waiting: usize = state.waiting.iter().map(|waiter| waiter.size()).sum();
@@ -298,5 +298,52 @@ mod tests {
         assert!(lend(4096).is_none());
         drop(large);
         assert_eq!(pool.peak(), 64 * 1024);
+    }
+
+    #[test]
+    fn a_lease_takes_from_frames_until_it_is_dropped() {
+        let pool = Pool::new(64 * 1024);
+        let lend = |size| pool.try_lend(&[size]).map(|mut lent| lent.remove(0).expect("memory"));
+        drop(lend(32 * 1024).expect("memory"));
+        let lease = pool.lease("a test", 48 * 1024).expect("the idle buffer gives way");
+        assert_eq!((pool.lock().idle_bytes, pool.frames_max()), (0, 16 * 1024));
+        assert!(lend(32 * 1024).is_none());
+        let lent = lend(16 * 1024).expect("there is as much left");
+        let refused = pool.lease("another", 1);
+        assert!(matches!(refused, Err(Error::OverBudget { needed, budget, .. })
+            if (needed, budget) == (64 * 1024 + 1, 64 * 1024)));
+        drop(lease);
+        assert_eq!(pool.available(), 48 * 1024);
+        drop(lent);
+    }
+
+    /// Waits for a buffer of a size, and tells when it has one.
+    struct Waiting(usize, std::sync::mpsc::Sender<Buffer>);
+
+    impl Waiter for Waiting {
+        fn size(&self) -> usize {
+            self.0
+        }
+
+        fn is_abandoned(&self) -> bool {
+            false
+        }
+
+        fn grant(self: Box<Self>, memory: io::Result<Buffer>) {
+            self.1.send(memory.expect("memory")).expect("the test listens");
+        }
+    }
+
+    #[test]
+    fn who_waits_for_memory_comes_before_a_lease_and_gets_what_a_lease_gives_back() {
+        let pool = Pool::new(64 * 1024);
+        let lease = pool.lease("a test", 48 * 1024).expect("nothing is lent");
+        let (granted, buffers) = std::sync::mpsc::channel();
+        pool.enqueue(Box::new(Waiting(32 * 1024, granted)));
+        pool.grant_waiting();
+        assert!(buffers.try_recv().is_err(), "there is no room");
+        assert!(pool.lease("another", 8 * 1024).is_err(), "the one who waits comes first");
+        drop(lease);
+        assert_eq!(buffers.try_recv().expect("there is room now").bytes().len(), 32 * 1024);
     }
 }

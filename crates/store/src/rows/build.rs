@@ -437,12 +437,13 @@ fn runs_of_tiles(graph: &Graph, sources: &Range<u32>) -> Vec<Range<usize>> {
         if !tile.summary.may_hold_any(sources) {
             continue;
         }
-        size += u64::from(tile.size);
+        let tile_size = u64::from(tile.size) + 4 * u64::from(tile.weight_count);
+        size += tile_size;
         match runs.last_mut() {
             Some(run) if run.end == index && size <= READ_SIZE => run.end += 1,
             _ => {
                 runs.push(index..index + 1);
-                size = u64::from(tile.size);
+                size = tile_size;
             }
         }
     }

@@ -125,12 +125,12 @@ impl InputFile {
         reader: Box<dyn Read + Send>,
         options: &InputOptions,
     ) -> Result<InputFile> {
-        let found = Found::once(&path, reader, options.format, Stream::WINDOW_LOG_MAX)?;
+        let found = Found::once(&path, reader, options.format, options.window_log_max())?;
         InputFile::of(path, found, options)
     }
 
     fn resolve(path: PathBuf, options: &InputOptions) -> Result<InputFile> {
-        let found = Found::at(&path, options.format, Stream::WINDOW_LOG_MAX, &options.cancel)?;
+        let found = Found::at(&path, options.format, options.window_log_max(), &options.cancel)?;
         InputFile::of(path, found, options)
     }
 
@@ -151,7 +151,7 @@ impl InputFile {
             Format::Pairs64 => Kind::Pairs(PairWidth::Bits64),
             Format::Parquet => Kind::Parquet(Table::open(&path, options)?),
             Format::Auto | Format::Text | Format::Csv | Format::Tsv => {
-                let mut stream = Stream::open(&path, compression, Stream::WINDOW_LOG_MAX)?;
+                let mut stream = Stream::open(&path, compression, options.window_log_max())?;
                 Kind::Text(text::sniff(&path, &mut stream, found.format, options)?.dialect)
             }
         };

@@ -37,6 +37,7 @@ pub use bad_rows::BadRows;
 pub use chunk::{EdgeChunk, Ends, Span, StringColumn};
 pub use columns::{ColumnChoice, ColumnsTaken};
 use file::InputFile;
+use stream::Stream;
 pub use vertex_table::{VALUES_MAX, ValueColumn, VertexColumns, VertexRow, VertexTable};
 
 /// The layout of an input file.
@@ -184,6 +185,12 @@ pub struct InputOptions {
 impl InputOptions {
     /// Bytes that the readers may hold unless told otherwise.
     pub const MEMORY_DEFAULT: u64 = 64 << 20;
+
+    /// The base-2 logarithm of the largest window of zstd that is read: half of what a worker has.
+    pub(super) fn window_log_max(&self) -> u32 {
+        let window = self.memory / (2 * self.threads.max(1) as u64);
+        window.max(1).ilog2().clamp(Stream::WINDOW_LOG_USUAL, Stream::WINDOW_LOG_MAX)
+    }
 }
 
 impl Default for InputOptions {

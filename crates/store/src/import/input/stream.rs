@@ -75,7 +75,10 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// The base-2 logarithm of the largest window that zstd reads unless told otherwise.
+    /// The base-2 logarithm of the largest window that `zstd` makes unless it is told to make a larger one:
+    /// these are read whatever the memory.
+    pub const WINDOW_LOG_USUAL: u32 = 23;
+    /// That of the largest window that `zstd` reads unless told otherwise.
     pub const WINDOW_LOG_MAX: u32 = 27;
 
     /// Opens a file.

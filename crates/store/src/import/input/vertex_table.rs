@@ -17,9 +17,6 @@ use crate::progress::Cancel;
 /// The most columns that a table has beside its ids.
 pub const VALUES_MAX: usize = 2;
 
-/// The base-2 logarithm of the largest window of zstd: what `zstd` takes unless it is told to take more.
-const WINDOW_LOG_MAX: u32 = 23;
-
 /// What is read of a table.
 #[derive(Debug, Clone, Copy)]
 pub struct VertexColumns {
@@ -104,7 +101,7 @@ impl VertexTable {
         if path.is_dir() {
             return Err(bad_file(path, "this is a folder; name a file"));
         }
-        let found = Found::at(path, Format::Auto, WINDOW_LOG_MAX, cancel)?;
+        let found = Found::at(path, Format::Auto, Stream::WINDOW_LOG_USUAL, cancel)?;
         let format = match found.format {
             Format::Parquet => {
                 let (table, has_header) = VertexParquet::open(path, columns)?;
@@ -120,7 +117,9 @@ impl VertexTable {
             }
         };
         let mut stream = match found.stored {
-            Stored::File { compression, .. } => Stream::open(path, compression, WINDOW_LOG_MAX)?,
+            Stored::File { compression, .. } => {
+                Stream::open(path, compression, Stream::WINDOW_LOG_USUAL)?
+            }
             Stored::Once(stream) => stream,
         };
         let layout = VertexLayout::sniff(path, &mut stream, format, columns, is_vertex)?;
