@@ -207,15 +207,9 @@ fn assert_runs(shop: &Shop, source: &str) {
         ["bfs --parents --source", "sssp --source"].map(|name| format!("{name} {source}"));
     for algorithm in ["pagerank --iterations 3"].into_iter().chain(searches.iter().map(|s| &s[..]))
     {
-        for report in assert_keeps_budgets(shop, algorithm) {
-            // What is not kept is read in every iteration.
-            let read = report["bytes_read"].as_u64().unwrap();
-            let scans = report["iterations"].as_u64().unwrap();
-            assert!(
-                read > scans * tile_bytes / 2,
-                "{algorithm}: {read} bytes in {scans} iterations"
-            );
-        }
+        // With one worker few tiles are kept: what is not is read more than once.
+        let read = assert_keeps_budgets(shop, algorithm)[0]["bytes_read"].as_u64().unwrap();
+        assert!(read > tile_bytes * 3 / 2, "{algorithm}: {read} bytes of {tile_bytes}");
     }
     for report in assert_keeps_budgets(shop, "wcc") {
         // It reads nothing twice, and leaves out the tiles that have nothing to tell.

@@ -20,7 +20,7 @@ fn quoted(cell: &str) -> String {
 fn import_strings(shop: &Shop, edges: &[(&str, &str)]) {
     let rows = edges.iter().map(|(a, b)| format!("{},{}\n", quoted(a), quoted(b)));
     shop.write("g.csv", format!("src,dst\n{}", rows.collect::<String>()));
-    let words = "import g.csv -o g.tegula --ids string --undirected --layouts tiles,rows --force";
+    let words = "import g.csv --format csv -o g.tegula --ids string --undirected --layouts tiles,rows --force";
     shop.tegula(words).done();
 }
 

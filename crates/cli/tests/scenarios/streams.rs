@@ -193,7 +193,7 @@ fn on_terminal(shop: &Shop, words: &str) -> Option<Said> {
 fn a_terminal_is_shown_no_controls_and_no_binary_table() {
     let shop = Shop::new();
     shop.write("g.tsv", "a\u{1b}[31m\tb\n");
-    shop.tegula("import g.tsv -o g.tegula --no-header").done();
+    shop.tegula("import g.tsv --format tsv -o g.tegula --no-header").done();
     for words in ["run wcc g.tegula", "run wcc g.tegula -o -", "run wcc g.tegula --top 1 --quiet"] {
         let Some(said) = on_terminal(&shop, words) else { return };
         assert!(said.out.contains("a\\u{1b}[31m") && !said.out.contains("a\u{1b}"), "{}", said.out);

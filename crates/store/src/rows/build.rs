@@ -46,7 +46,7 @@ impl RowsConfig {
         let edges = degree_max.max(CHUNK_EDGES_MAX.min(graph.edge_count()));
         let sources = u64::from(graph.vertex_count()).min(1 << CHUNK_LOG2_MAX);
         let size = if graph.is_weighted() { group_size::<f32> } else { group_size::<()> };
-        Ok(held_size(graph) + size(edges, sources))
+        Ok(held_size(graph) + size(edges, sources, degree_max))
     }
 }
 
@@ -59,11 +59,12 @@ fn held_size(graph: &Graph) -> u64 {
 /// Bytes of frames that a worker has on their way and at work.
 const FRAMES_SIZE: u64 = READS_AHEAD as u64 * 2 * READ_SIZE;
 
-/// Bytes that a worker takes for a group.
-fn group_size<W>(edges: u64, sources: u64) -> u64 {
-    // Edges in their places, and again as they are encoded.
-    let edge_size = (size_of::<(u32, W)>() + size_of::<(u32, W)>() / 2 + 2) as u64;
-    edges * edge_size + sources * 28 + FRAMES_SIZE
+/// Bytes that a worker takes for a group of which no row has more than `row_max` edges.
+fn group_size<W>(edges: u64, sources: u64, row_max: u64) -> u64 {
+    // Edges in their places; their weights and their bits once more as they are encoded.
+    let edge_size = (size_of::<(u32, W)>() + size_of::<W>() + 2) as u64;
+    // What sorts a row, or puts its codes by, has 8 bytes for each edge at the most.
+    edges * edge_size + row_max * 8 + sources * 28 + FRAMES_SIZE
 }
 
 /// Bytes of tiles that are read at a time.
@@ -262,12 +263,12 @@ fn plan_groups<W: EdgeWeight>(
 ) -> Result<Groups> {
     let sizes: Vec<(u64, u64)> =
         chunks.iter().map(|chunk| (edges_of(degrees, chunk), chunk.len() as u64)).collect();
-    let largest = sizes.iter().map(|&(edges, sources)| group_size::<W>(edges, sources)).max();
-    let largest = largest.unwrap_or(FRAMES_SIZE);
+    let row_max = degrees.iter().max().copied().unwrap_or(0).into();
+    let size = |(edges, sources)| group_size::<W>(edges, sources, row_max);
+    let largest = sizes.iter().copied().map(size).max().unwrap_or(FRAMES_SIZE);
     let memory = config.memory.saturating_sub(held);
     if largest > memory {
-        let degree_max = degrees.iter().max().copied().unwrap_or(0);
-        let what = format!("building rows, the longest of which has {degree_max} edges,");
+        let what = format!("building rows, the longest of which has {row_max} edges,");
         return Err(Error::OverBudget { what, needed: held + largest, budget: config.memory });
     }
     let workers = (config.threads.max(1) as u64).min(memory / largest);
@@ -279,7 +280,7 @@ fn plan_groups<W: EdgeWeight>(
     for (index, &(edges_here, sources_here)) in sizes.iter().enumerate() {
         (edges, sources) = (edges + edges_here, sources + sources_here);
         match groups.last_mut() {
-            Some(group) if edges <= edges_wanted && group_size::<W>(edges, sources) <= share => {
+            Some(group) if edges <= edges_wanted && size((edges, sources)) <= share => {
                 group.end += 1;
             }
             _ => {

@@ -145,7 +145,9 @@ impl GapCode {
     pub fn encode(&self, source: u32, targets: impl Iterator<Item = u32>, out: &mut BitWriter) {
         let frame = self.frame(source);
         let mut previous = None;
-        let mut ranks = Vec::new();
+        // Classes run forwards, and the ranks within them backwards: 8 bytes of each neighbour are put by.
+        let mut ranks: Vec<u64> = Vec::with_capacity(targets.size_hint().1.unwrap_or(0));
+        let pack = |rank: u64, width: u32| rank << 6 | u64::from(width);
         for target in targets {
             let number = frame.number(target);
             let (widths, coded) = match previous {
@@ -158,14 +160,15 @@ impl GapCode {
                 .class_of(coded)
                 .unwrap_or_else(|| unreachable!("the code was fitted to this row"));
             out.write(1 << index, index as u32 + 1);
-            ranks.push((coded - class.base, class.width as u32));
+            ranks.push(pack(coded - class.base, class.width as u32));
             previous = Some(number);
         }
-        if let Some((rank, width)) = ranks.last_mut() {
-            *width = 64 - rank.leading_zeros();
+        if let Some(last) = ranks.last_mut() {
+            let rank = *last >> 6;
+            *last = pack(rank, 64 - rank.leading_zeros());
         }
-        for (rank, width) in ranks.into_iter().rev() {
-            out.write(rank, width);
+        for packed in ranks.into_iter().rev() {
+            out.write(packed >> 6, (packed & 63) as u32);
         }
     }
 

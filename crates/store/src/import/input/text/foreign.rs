@@ -10,7 +10,19 @@ use super::fields::{is_passed_over, line_at};
 /// What a file that begins with these bytes is instead of text, and how it becomes a list of edges;
 /// `None` if it may be text.
 pub(super) fn binary_refusal(path: &Path, head: &[u8], options: &InputOptions) -> Option<String> {
-    if let Some((_, what)) = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)) {
+    let is_asked_for = matches!(options.format, Format::Text | Format::Csv | Format::Tsv);
+    let delimiter = options.delimiter.map(|delimiter| delimiter.byte());
+    // Whoever says that it is text may have controls in it.
+    let is_control = |&byte: &u8| match byte {
+        0 => true,
+        b'\t' | b'\n' | b'\r' | 0x0c | b' '.. => false,
+        other => !is_asked_for && Some(other) != delimiter,
+    };
+    let control = head.iter().copied().find(is_control);
+    // Letters alone may begin a text as well.
+    let is_it = |magic: &[u8]| control.is_some() || !magic.iter().all(u8::is_ascii_graphic);
+    if let Some((_, what)) = MAGIC.iter().find(|(magic, _)| head.starts_with(magic) && is_it(magic))
+    {
         return Some(format!("this is {what}"));
     }
     if let Some(encoding) = utf16(head) {
@@ -19,11 +31,7 @@ pub(super) fn binary_refusal(path: &Path, head: &[u8], options: &InputOptions) -
              `iconv -f {encoding} -t UTF-8 FILE > edges.txt`"
         ));
     }
-    let delimiter = options.delimiter.map(|delimiter| delimiter.byte());
-    let is_control = |&byte: &u8| {
-        byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c) && Some(byte) != delimiter
-    };
-    let control = head.iter().copied().find(is_control)?;
+    let control = control?;
     let what = match Name::of(path).ending() {
         Ending::Other("graph") => {
             "; a BVGraph of WebGraph is not read: write its arcs as text with `webgraph to arcs`"
