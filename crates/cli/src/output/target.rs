@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use arrow_schema::{DataType, SchemaRef};
 use clap::ValueEnum;
 use tegula_store::Error;
+use tegula_store::graph::file_names;
 
 use super::arrow::ArrowStream;
 use super::compress::{Compression, Compressor, lower_name};
@@ -185,10 +186,11 @@ pub fn check_is_new(path: &Path, replace: bool) -> Result<()> {
     Ok(())
 }
 
-/// Finds out before the work, not after it, that a file has no place.
+/// Finds out before the work, not after it, that a file has no place. In a graph directory it would take the
+/// place of a part of the graph, or keep the graph from being replaced.
 ///
 /// # Errors
-/// [`Error::Io`].
+/// [`Error::Io`]; [`Failure::Usage`] for a graph directory.
 pub fn check_parent(path: &Path) -> Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
@@ -200,6 +202,11 @@ pub fn check_parent(path: &Path) -> Result<()> {
         _ => error,
     };
     fs::metadata(parent).map_err(named).map_err(Error::io("create", path))?;
+    let is_graph = [file_names::MANIFEST, file_names::TILES];
+    if is_graph.iter().all(|name| parent.join(name).is_file()) {
+        let message = format!("{} is a graph directory", parent.display());
+        return Err(Failure::usage_with(message, "write the file to another folder"));
+    }
     Ok(())
 }
 

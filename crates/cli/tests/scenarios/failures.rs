@@ -186,6 +186,14 @@ fn a_result_that_exists_is_replaced_only_by_force() {
     assert_eq!(shop.read("out.csv"), b"precious");
     shop.tegula("run wcc g.tegula -o out.csv --force").done();
     assert_eq!(shop.read("out.csv"), b"vertex,component\n0,0\n1,0\n");
+    let graph = shop.files("g.tegula");
+    for name in ["tiles.data --format csv --force", "out.csv"] {
+        shop.tegula(&format!("run wcc g.tegula -o g.tegula/{name}"))
+            .failed(2, &["g.tegula is a graph directory"]);
+    }
+    shop.tegula("generate path --vertices 9 -o g.tegula/g.el")
+        .failed(2, &["g.tegula is a graph directory"]);
+    assert!(shop.files("g.tegula") == graph);
     shop.tegula("run wcc g.tegula -o no/such/folder/out.csv")
         .failed(1, &["folder no/such/folder does"]);
     let said = shop.tegula("generate path --vertices 9 -o none/g.el");

@@ -76,7 +76,10 @@ impl Unfinished {
     }
 
     fn not_created(&self, error: io::Error) -> Error {
-        Error::io("create", &self.output)(error)
+        match error.kind() {
+            io::ErrorKind::AlreadyExists => Error::AlreadyExists { path: self.output.clone() },
+            _ => Error::io("create", &self.output)(error),
+        }
     }
 
     /// Looks once more at what is replaced, under the name that it has now; where something is in it that
