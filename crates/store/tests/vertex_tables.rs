@@ -111,7 +111,10 @@ fn numbers_of_parquet_are_text_that_means_the_same() {
     );
     let path = put_table(&folder, "i.parquet", vec![("weight", ids)], 3);
     let error = read(&path, &SETS).expect_err("one column");
-    assert!(error.to_string().contains("no column is known as the set; there are `weight`"), "{error}");
+    assert!(
+        error.to_string().contains("no column is known as the set; there are `weight`"),
+        "{error}"
+    );
 }
 
 #[test]
