@@ -222,7 +222,7 @@ fn a_row_that_makes_no_sense_is_refused_with_its_line() {
         ("ann,1\nbob,\n", "line 2: the value is empty"),
         ("ann,1\n\"bob,2\n", "line 2: a quote is opened"),
         ("ann,1\rbob,2\r", "line 1: lines end with a carriage return alone"),
-        (&*long, "line 1: the line is longer than 1 MiB"),
+        (&*long, "line 1: the line is longer than 1.0 MiB"),
         ("vertex,colour,size\nann,1,2\n", "no column is known as the set"),
     ] {
         let path = put(&folder, "bad.csv", text.as_bytes());
