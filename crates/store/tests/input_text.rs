@@ -96,18 +96,6 @@ fn a_header_names_the_columns() {
 }
 
 #[test]
-fn a_column_that_is_both_ends_keeps_its_quotes_once() {
-    let options = InputOptions {
-        source_column: named("who"),
-        target_column: named("who"),
-        ..InputOptions::default()
-    };
-    let text = "\"who\"\n\"a \"\"b\"\" c\"\n";
-    let id = "a \"b\" c".to_owned();
-    assert_eq!(text_edges("x.csv", text, &options), [(id.clone(), id, None)]);
-}
-
-#[test]
 fn a_first_line_with_a_number_is_no_header() {
     let weighted = InputOptions { weighted: true, ..InputOptions::default() };
     for (text, options) in

@@ -8,23 +8,27 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float32Array, Int64Array, StringArray, UInt64Array};
 use input_support::{folder, gzip, put, put_table};
 use proptest::prelude::*;
-use tegula_store::import::input::{IdKind, ValueColumn, VertexColumns, VertexTable};
+use tegula_store::import::input::{IdKind, Presence, ValueColumn, VertexColumns, VertexTable};
 use tegula_store::{At, Cancel, Error, Result};
 
 const SETS: VertexColumns = VertexColumns {
     ids: IdKind::String,
-    values: &[ValueColumn { role: "set", names: &["set"], is_required: true }],
+    values: &[ValueColumn { role: "set", names: &["set"], presence: Presence::Required }],
     may_be_dimacs: false,
 };
 const SEEDS: VertexColumns = VertexColumns {
-    values: &[ValueColumn { role: "weight", names: &["weight", "rank"], is_required: false }],
+    values: &[ValueColumn {
+        role: "weight",
+        names: &["weight", "rank"],
+        presence: Presence::Optional,
+    }],
     ..SETS
 };
 const PLACES: VertexColumns = VertexColumns {
     ids: IdKind::Integer,
     values: &[
-        ValueColumn { role: "x", names: &["x", "lon"], is_required: true },
-        ValueColumn { role: "y", names: &["y", "lat"], is_required: true },
+        ValueColumn { role: "x", names: &["x", "lon"], presence: Presence::Required },
+        ValueColumn { role: "y", names: &["y", "lat"], presence: Presence::Required },
     ],
     may_be_dimacs: true,
 };
@@ -107,7 +111,10 @@ fn numbers_of_parquet_are_text_that_means_the_same() {
     );
     let path = put_table(&folder, "i.parquet", vec![("weight", ids)], 3);
     let error = read(&path, &SETS).expect_err("one column");
-    assert!(error.to_string().contains("expected 2 columns, there are 1"), "{error}");
+    assert!(
+        error.to_string().contains("no column is known as the set; there are `weight`"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -123,6 +130,51 @@ fn a_first_line_is_a_header_where_it_can_be_nothing_else() {
     let integers = VertexColumns { ids: IdKind::Integer, ..SEEDS };
     assert_eq!(cells("a.csv", "person,kg\n1,2\n", &integers), [["1", "2"]]);
     assert_eq!(cells("a.txt", "person,kg\n1,2\n", &integers), [["person", "kg"], ["1", "2"]]);
+    assert_eq!(cells("a.csv", ",vertex,weight\n0,18,2\n", &integers), [["18", "2"]]);
+    assert_eq!(cells("a.csv", "kg,person_id\n2,18\n", &integers), [["18", "2"]]);
+    let names = VertexColumns { ids: IdKind::String, ..PLACES };
+    assert_eq!(cells("a.csv", "city,lat,lon\nBerlin,5,1\n", &names), [["Berlin", "1", "5"]]);
+}
+
+#[test]
+fn a_header_of_unknown_names_is_refused_in_every_format() {
+    let folder = folder();
+    let integers = |columns: &VertexColumns| VertexColumns { ids: IdKind::Integer, ..*columns };
+    let column = || -> ArrayRef { Arc::new(Int64Array::from(vec![18, 737])) };
+    for (names, columns, says) in [
+        (",customer,boost", SEEDS, "the vertex; there are ``, `customer`, `boost`: name one"),
+        (",customer_id,boost", SEEDS, "no column is known as the weight"),
+        ("customer,kg,boost", SEEDS, "name one of them `vertex`, `id`, `node`"),
+        ("customer,group,size", SETS, "no column is known as the vertex"),
+        ("city,east,lat", PLACES, "no column is known as the vertex"),
+    ] {
+        let rows = "18,737,1\n737,18,2\n";
+        let text = put(&folder, "a.csv", format!("{names}\n{rows}").as_bytes());
+        let table = names.split(',').map(|name| (name, column())).collect();
+        let parquet = put_table(&folder, "a.parquet", table, 3);
+        for path in [text, parquet] {
+            let error = read(&path, &integers(&columns)).expect_err(names).to_string();
+            assert!(error.contains(says), "{}: {error}", path.display());
+        }
+    }
+}
+
+#[test]
+fn a_cell_that_may_be_empty_says_nothing() {
+    let folder = folder();
+    let column = ValueColumn { presence: Presence::MayBeEmpty, ..SETS.values[0] };
+    let columns = VertexColumns { values: Box::leak(Box::new([column])), ..SETS };
+    let text = "vertex,set\nann,red\nbob,\ncy,\"\"\n";
+    let expected = [vec!["ann", "red"], vec!["bob"], vec!["cy", ""]];
+    assert_eq!(cells("a.csv", text, &columns), expected);
+    assert_eq!(cells("a.tsv", &text.replace(',', "\t"), &columns), expected);
+    let ids: ArrayRef = Arc::new(StringArray::from(vec!["ann", "bob", "cy"]));
+    let sets: ArrayRef = Arc::new(StringArray::from(vec![Some("red"), None, Some("")]));
+    let path = put_table(&folder, "a.parquet", vec![("vertex", ids), ("set", sets)], 3);
+    let found = read(&path, &columns).expect("a table");
+    assert_eq!(found.into_iter().map(|row| row.1).collect::<Vec<_>>(), expected);
+    let path = put(&folder, "a.csv", b"vertex,set\nann,red\nbob\n");
+    assert!(read(&path, &columns).expect_err("no cell").to_string().contains("there is 1"));
 }
 
 #[test]

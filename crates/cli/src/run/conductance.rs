@@ -26,7 +26,7 @@ const ROWS_AT_A_TIME: usize = 1 << 16;
 #[derive(Debug, Args)]
 pub struct ConductanceArgs {
     /// A table with a row for each vertex of a set: its id and the name of the set. A vertex may be in several
-    /// sets; those that are not named are in none. Tables are read as inputs are: text, also as .gz and .zst,
+    /// sets; those that are not named, or have an empty cell there, are in none. Tables are read as inputs are: text, also as .gz and .zst,
     /// Parquet, `-`. A header may name `vertex` and `set`, `component`, `community` or `label`, so that the
     /// table of another run, as of wcc, will do.
     #[arg(long, value_name = "FILE")]
@@ -78,11 +78,15 @@ struct NamedFigures {
 pub struct Summary {
     /// Ends of all edges.
     volume: u64,
-    /// All of them, by name.
-    #[serde(serialize_with = "one_by_one")]
-    sets: Arc<NamedFigures>,
-    /// How many a list shows.
-    #[serde(skip)]
+    /// How many sets there are.
+    set_count: u64,
+    /// The first ones, by name.
+    sets: FirstSets,
+}
+
+/// The figures of all sets, of which a list shows the first `top`, by name.
+struct FirstSets {
+    all: Arc<NamedFigures>,
     top: usize,
 }
 
@@ -105,12 +109,17 @@ enum Name<'a> {
     String(&'a str),
 }
 
+impl FirstSets {
+    fn iter(&self) -> impl Iterator<Item = Set<'_>> {
+        self.all.iter().take(self.top)
+    }
+}
+
 /// There may be as many sets as vertices: each is there only while it is written.
-fn one_by_one<S: Serializer>(
-    sets: &NamedFigures,
-    serializer: S,
-) -> std::result::Result<S::Ok, S::Error> {
-    serializer.collect_seq(sets.iter())
+impl Serialize for FirstSets {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
 }
 
 impl NamedFigures {
@@ -192,12 +201,14 @@ impl Answer for Sets {
     type Summary = Summary;
 
     fn summary(&self, _graph: &Graph, top: usize, _cancel: &Cancel) -> Result<Summary> {
-        Ok(Summary { volume: self.0.found.volume, sets: Arc::clone(&self.0), top })
+        let sets = FirstSets { all: Arc::clone(&self.0), top };
+        let (volume, set_count) = (self.0.found.volume, self.0.found.sets.len() as u64);
+        Ok(Summary { volume, set_count, sets })
     }
 
     fn facts(summary: &Summary, facts: &mut Facts) {
-        let sets = &*summary.sets;
-        facts.add("sets", report::count(sets.found.sets.len() as u64));
+        let sets = &*summary.sets.all;
+        facts.add("sets", report::count(summary.set_count));
         let values = || sets.found.sets.iter().filter_map(|set| set.conductance(sets.found.volume));
         if let (Some(least), Some(greatest)) =
             (values().min_by(f64::total_cmp), values().max_by(f64::total_cmp))
@@ -208,8 +219,7 @@ impl Answer for Sets {
 
     fn list(summary: &Summary) -> Grid {
         let mut grid = Grid::new(&["set", "vertices", "volume", "cut", "conductance"]);
-        for Set { set, vertices, volume, cut, conductance } in summary.sets.iter().take(summary.top)
-        {
+        for Set { set, vertices, volume, cut, conductance } in summary.sets.iter() {
             let set = match set {
                 Name::Integer(number) => number.to_string(),
                 Name::String(name) => name.to_owned(),

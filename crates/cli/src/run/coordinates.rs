@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tegula_engine::{PROCESS_OVERHEAD, RunOptions};
 use tegula_store::graph::{Graph, OriginalIds};
-use tegula_store::import::input::ValueColumn;
+use tegula_store::import::input::{Presence, ValueColumn};
 use tegula_store::{At, Error, OriginalId, Result};
 
 use super::SideFiles;
@@ -53,8 +53,12 @@ impl SideFiles for Option<Coordinates> {
 impl Rows for Coordinates {
     const WHAT: &'static str = "the coordinates";
     const COLUMNS: &'static [ValueColumn] = &[
-        ValueColumn { role: "x", names: &["x", "lon", "lng", "longitude"], is_required: true },
-        ValueColumn { role: "y", names: &["y", "lat", "latitude"], is_required: true },
+        ValueColumn {
+            role: "x",
+            names: &["x", "lon", "lng", "longitude"],
+            presence: Presence::Required,
+        },
+        ValueColumn { role: "y", names: &["y", "lat", "latitude"], presence: Presence::Required },
     ];
     const MAY_BE_DIMACS: bool = true;
     const STRANGERS: Strangers = Strangers::ArePassedOver;

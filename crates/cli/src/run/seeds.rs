@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tegula_engine::RunOptions;
 use tegula_store::graph::Graph;
-use tegula_store::import::input::ValueColumn;
+use tegula_store::import::input::{Presence, ValueColumn};
 use tegula_store::{At, Result, VertexId};
 
 use super::SideFiles;
@@ -47,8 +47,11 @@ impl SideFiles for Seeds {
 
 impl Rows for Seeds {
     const WHAT: &'static str = "the seeds";
-    const COLUMNS: &'static [ValueColumn] =
-        &[ValueColumn { role: "weight", names: &["weight", "w", "rank"], is_required: false }];
+    const COLUMNS: &'static [ValueColumn] = &[ValueColumn {
+        role: "weight",
+        names: &["weight", "w", "rank"],
+        presence: Presence::Optional,
+    }];
 
     fn take(&mut self, row: &Row<'_>) -> Result<(), String> {
         let text = row.values[0].unwrap_or("1");

@@ -7,7 +7,7 @@ use std::path::Path;
 use tegula_algorithms::conductance::{Membership, Memberships};
 use tegula_engine::RunOptions;
 use tegula_store::graph::{Graph, Strings};
-use tegula_store::import::input::ValueColumn;
+use tegula_store::import::input::{Presence, ValueColumn};
 use tegula_store::{Error, Result};
 
 use super::SideFiles;
@@ -25,7 +25,8 @@ pub struct NamedSets {
 }
 
 impl NamedSets {
-    /// Reads a row for each membership: the id of a vertex and the name of a set.
+    /// Reads a row for each membership: the id of a vertex and the name of a set. A row without a name says
+    /// that the vertex is in no set.
     ///
     /// # Errors
     /// Those of [`side_table::read`].
@@ -107,11 +108,12 @@ impl Rows for Reading {
     const COLUMNS: &'static [ValueColumn] = &[ValueColumn {
         role: "set",
         names: &["set", "component", "community", "label"],
-        is_required: true,
+        presence: Presence::MayBeEmpty,
     }];
 
     fn take(&mut self, row: &Row<'_>) -> Result<(), String> {
-        let [Some(name), _] = row.values else { return Err("it names no set".to_owned()) };
+        // As runs write it for a vertex that they do not reach.
+        let [Some(name), _] = row.values else { return Ok(()) };
         let set = self.names.number(name).map_err(|error| error.to_string())?;
         self.members.push(Membership { vertex: row.vertex, set });
         Ok(())

@@ -54,7 +54,7 @@ pub struct Row<'a> {
     pub vertex: VertexId,
     /// Its id as it is written.
     pub id: &'a str,
-    /// The cells beside it; none where the row has no such column.
+    /// The cells beside it; none where the row has no such column, or nothing in it.
     pub values: [Option<&'a str>; VALUES_MAX],
 }
 
@@ -153,6 +153,7 @@ struct Block {
 struct BlockRow {
     at: At,
     id: Range<usize>,
+    is_like_comment: bool,
     values: [Option<Range<usize>>; VALUES_MAX],
 }
 
@@ -181,7 +182,8 @@ impl<R: Rows> Reading<'_, R> {
     fn push(&mut self, row: &VertexRow<'_>) -> Result<()> {
         let id = self.block.push_text(row.id);
         let values = row.values.map(|value| value.map(|text| self.block.push_text(text)));
-        self.block.rows.push(BlockRow { at: row.at, id, values });
+        let is_like_comment = row.is_like_comment;
+        self.block.rows.push(BlockRow { at: row.at, id, is_like_comment, values });
         if self.block.size() >= self.block.size_max { self.flush() } else { Ok(()) }
     }
 
@@ -194,10 +196,11 @@ impl<R: Rows> Reading<'_, R> {
         let names: Vec<&str> = block.rows.iter().map(|row| block.get(&row.id)).collect();
         let found = self.ids.find_all(&names)?;
         drop(names);
-        for (index, (row, vertex)) in block.rows.iter().zip(found).enumerate() {
-            let is_first = index == 0 && !block.follows && !self.has_header;
+        let mut is_first = !block.follows && !self.has_header;
+        for (row, vertex) in block.rows.iter().zip(found) {
             let taken = self.take(&block, row, vertex, is_first);
             taken.map_err(|detail| bad(self.path, row.at, detail))?;
+            is_first &= row.is_like_comment;
         }
         block.text.clear();
         block.rows.clear();
@@ -214,6 +217,15 @@ impl<R: Rows> Reading<'_, R> {
         is_first: bool,
     ) -> Result<(), String> {
         let id = block.get(&row.id);
+        if row.is_like_comment {
+            return match vertex {
+                None => Ok(()),
+                Some(_) => Err(format!(
+                    "this line begins as a comment does, and `{id}` is a vertex; put the id in quotes, \
+                     with commas or tabs between the columns"
+                )),
+            };
+        }
         let is_integer = id.bytes().all(|byte| byte.is_ascii_digit()) && id.parse::<u64>().is_ok();
         let hint = if is_first { header_hint::<R>() } else { String::new() };
         if !self.ids.are_strings() && !is_integer {

@@ -41,7 +41,7 @@ fn what_is_no_graph_is_refused_by_every_command() {
     });
     for command in ["info", "verify", "run pagerank", "run wcc"] {
         for (graph, words) in [
-            ("file.tegula", "not a graph"),
+            ("file.tegula", "a file, not a folder; make a graph of it with `tegula import`"),
             ("empty.tegula", "has no manifest.json; make a graph with `tegula import`"),
             ("missing.tegula", "does not exist; make a graph with `tegula import`"),
             ("newer.tegula", "999"),

@@ -44,6 +44,38 @@ fn columns_are_chosen_by_name_in_any_case_or_by_position() {
 }
 
 #[test]
+fn edges_between_names_that_are_passed_over_as_comments_are_told() {
+    let shop = Shop::new();
+    let warnings = |text: &str, options: &str| {
+        shop.write("g.csv", text);
+        let words = format!("import g.csv -o g.tegula --force --json {options}");
+        shop.tegula(&words).done().json()["warnings"].take()
+    };
+    let edges = "ann,bob\n".repeat(9000);
+    for (text, options, line, count) in [
+        ("shop,who\n#1 Shop,Anna\nx,y\n", "--source-column shop --target-column who", 2, 1),
+        ("# c\n\n% c\nann,bob\n\n%,Anna\n#a,b\n", "--no-header", 6, 2),
+        ("src,dst\n1,2\n #7,2\n", "--ids string", 3, 1),
+        (&*format!("{edges}#1 Shop,Anna\n{edges}#,x\n"), "--no-header --threads 3", 9001, 2),
+        (&*format!("{edges}#,x\n"), "--no-header --drop-duplicates", 9001, 1),
+    ] {
+        let told = format!(
+            "g.csv, line {line}: this line was passed over as a comment, the first of {count} behind \
+             the first edge; where an id begins with # or %, put it in quotes, with commas or tabs \
+             between the columns"
+        );
+        assert_eq!(warnings(text, options), serde_json::json!([told]), "{options}");
+    }
+    for (text, options) in [
+        ("# c\n% c\nann,bob\n\n", "--no-header"),
+        ("# c\nsrc,dst\n\"#1 Shop\",Anna\n", ""),
+        ("# c\n1,2\n# c\n", ""),
+    ] {
+        assert_eq!(warnings(text, options), serde_json::json!([]), "{text}");
+    }
+}
+
+#[test]
 fn rows_that_cannot_be_understood_are_passed_over_as_far_as_is_allowed() {
     let shop = Shop::new();
     shop.write("g.txt", "1 2\n2 x\n2 3\n4\n3 4\n");

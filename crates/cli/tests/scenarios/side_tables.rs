@@ -204,9 +204,43 @@ fn as_many_sets_as_vertices_are_within_what_is_estimated() {
     let needed = estimate["needed_bytes"].as_u64().unwrap();
     let report = shop.tegula(&format!("{words} --memory {needed}")).done().json();
     assert!(report["peak_memory_bytes"].as_u64().unwrap() <= needed, "{needed} {report}");
-    assert_eq!(report["summary"]["sets"].as_array().unwrap().len(), 1 << 17);
+    assert_eq!(report["summary"]["set_count"], 1 << 17);
+    assert_eq!(report["summary"]["sets"].as_array().unwrap().len(), 10);
     shop.tegula(&format!("{} --memory {}", words.replace("--json", ""), needed - 1))
         .failed(4, &["--memory"]);
+}
+
+#[test]
+fn the_levels_of_a_search_are_sets_of_the_vertices_that_it_reached() {
+    let shop = Shop::new();
+    shop.import(&EdgeList::new(vec![(1, 2), (1, 3), (4, 5)]), "--layouts tiles,rows");
+    for ending in ["csv", "tsv", "parquet"] {
+        shop.tegula(&format!("run bfs g.tegula --source 1 -o levels.{ending}")).done();
+        let said = shop.tegula(&format!("run conductance g.tegula --sets levels.{ending}")).done();
+        let rows = lines(&said.out, '\t').1;
+        let sizes: Vec<_> = rows.iter().map(|row| (&*row[0], &*row[1])).collect();
+        assert_eq!(sizes, [("0", "1"), ("1", "2")], "{ending}");
+    }
+    shop.write("sets.csv", "vertex,set\n1,0\n7,\n");
+    let strange = shop.tegula("run conductance g.tegula --sets sets.csv");
+    strange.failed(3, &["has no vertex `7`"]);
+}
+
+#[test]
+fn a_vertex_that_is_named_like_a_comment_is_not_passed_over() {
+    let shop = Shop::new();
+    import_strings(&shop, &[("#1 Shop", "ann"), ("%", "bob")]);
+    for (text, line) in [
+        ("vertex,set\nann,red\n#1 Shop,red\n", "line 3"),
+        ("# a comment, of two columns\n%,blue\nann,red\n", "line 2"),
+    ] {
+        shop.write("sets.csv", text);
+        let said = shop.tegula("run conductance g.tegula --sets sets.csv");
+        said.failed(3, &[line, "is a vertex; put the id in quotes"]);
+    }
+    shop.write("sets.csv", "vertex,set\n# ann,red\n\"#1 Shop\",red\n%x,blue\n");
+    let said = shop.tegula("run conductance g.tegula --sets sets.csv").done().out;
+    assert_eq!(lines(&said, '\t').1.len(), 1, "{said}");
 }
 
 #[test]
@@ -218,6 +252,10 @@ fn a_folder_and_raw_pairs_are_no_tables() {
         let call = format!("run conductance g.tegula --sets {name}");
         shop.tegula(&call).failed(3, &[name, words]);
     }
+    let said = piped(&shop, "run conductance g.tegula --sets -", b"PAR1\0\0\0\0PAR1");
+    said.failed(3, &["a stream has to be text; give this format as a file"]);
+    let said = piped(&shop, "import - -o h.tegula", b"PAR1\0\0\0\0PAR1");
+    said.failed(3, &["a stream has to be text; give this format as a file"]);
 }
 
 proptest! {

@@ -80,9 +80,15 @@ fn conductance_is_told_of_every_set() {
             "conductance": conductance})
     };
     let sets = [figures(1, 3, 7, 1, 0.5), figures(2, 1, 1, 1, 1.0)];
-    assert_eq!(report["summary"], serde_json::json!({"volume": 9, "sets": sets}));
+    assert_eq!(report["summary"], serde_json::json!({"volume": 9, "set_count": 2, "sets": sets}));
     let table = String::from_utf8(shop.read("sets.csv")).unwrap();
     assert_eq!(table, "set,vertices,volume,cut,conductance\n1,3,7,1,0.5\n2,1,1,1,1\n");
+    let report = shop.tegula(&format!("{words} --force --top 1")).done().json();
+    assert_eq!(
+        report["summary"],
+        serde_json::json!({"volume": 9, "set_count": 2, "sets": sets[..1]})
+    );
+    assert_eq!(String::from_utf8(shop.read("sets.csv")).unwrap(), table);
     let top = shop.tegula("run conductance g.tegula --sets sets.txt --top 1").done().out;
     assert_eq!(top, "set\tvertices\tvolume\tcut\tconductance\n1\t3\t7\t1\t0.5\n");
     shop.write("sets.txt", "1 1\n2 1\n3 1\n4 1\n5 1\n");

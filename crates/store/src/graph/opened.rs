@@ -78,7 +78,9 @@ impl Graph {
             io::ErrorKind::NotFound => {
                 not_a_graph("it does not exist; make a graph with `tegula import`")
             }
-            io::ErrorKind::NotADirectory => not_a_graph("it is a file, not a folder"),
+            io::ErrorKind::NotADirectory => {
+                not_a_graph("it is a file, not a folder; make a graph of it with `tegula import`")
+            }
             _ => Error::io("read", path)(error),
         })
     }

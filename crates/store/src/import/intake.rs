@@ -9,7 +9,7 @@ use rayon::slice::ParallelSliceMut;
 use super::buckets::{Buckets, Filled};
 use super::census::{Census, Counters, DegreeTable};
 use super::edge::{Edge, Key, Weight};
-use super::input::{BadRows, EdgeChunk, Ends, IdKind, Input};
+use super::input::{EdgeChunk, Ends, IdKind, Input, PassedOver};
 use super::names::NameCollector;
 use super::run::Run;
 use super::source::{EdgeSource, SpoolWriter, changed};
@@ -34,8 +34,8 @@ pub(super) struct Intake<'a, W> {
     pub degrees: Option<DegreeTable>,
     /// Some of the keys, evenly spread over the edges, where the ids are other integers.
     pub samples: Vec<u64>,
-    /// Rows of the input that were passed over.
-    pub bad_rows: BadRows,
+    /// What of the input was passed over.
+    pub passed_over: PassedOver,
     /// The names of the vertices, where the ids are strings.
     pub names: Option<NameCollector>,
 }
@@ -67,21 +67,21 @@ pub(super) fn read<'a, W: Weight>(
         hashed: Stash::default(),
     };
     let mut dropped = 0;
-    let bad_rows = match (drop_duplicates, strings) {
+    let passed_over = match (drop_duplicates, strings) {
         (false, _) => input.read(run.progress, run.cancel, &|chunk| reading.take(&chunk))?,
         (true, false) => {
-            let (arcs, bad_rows) = Scattered::<u64, W>::read(&reading, input)?;
+            let (arcs, passed_over) = Scattered::<u64, W>::read(&reading, input)?;
             dropped = arcs.distinct(run, &|arcs| reading.take_as_narrow_as_fits(arcs))?;
-            bad_rows
+            passed_over
         }
         (true, true) => {
-            let (arcs, bad_rows) = Scattered::<u128, W>::read(&reading, input)?;
+            let (arcs, passed_over) = Scattered::<u128, W>::read(&reading, input)?;
             dropped = arcs.distinct(run, &|arcs| reading.take_hashed(arcs))?;
-            bad_rows
+            passed_over
         }
     };
     let (mut intake, is_counted) = reading.finish(input, dropped)?;
-    intake.bad_rows = bad_rows;
+    intake.passed_over = passed_over;
     if is_counted && !strings {
         intake.degrees = Some(counters.into_table(intake.id_end));
     }
@@ -205,7 +205,7 @@ impl<W: Weight> Reading<'_, W> {
             dropped_loops: self.dropped_loops.into_inner(),
             dropped_duplicates: dropped,
             degrees: None,
-            bad_rows: BadRows::default(),
+            passed_over: PassedOver::default(),
             samples: self.samples.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()),
             names: self.names,
         };
@@ -218,7 +218,7 @@ struct Scattered<K, W>(Filled<Edge<K, K, W>>);
 
 impl<K: Key, W: Weight> Scattered<K, W> {
     /// Reads the input and scatters its arcs.
-    fn read(reading: &Reading<'_, W>, input: &Input) -> Result<(Scattered<K, W>, BadRows)> {
+    fn read(reading: &Reading<'_, W>, input: &Input) -> Result<(Scattered<K, W>, PassedOver)> {
         let run = reading.run;
         let space = run.space(run.memory / 12);
         // A bucket is sorted in memory; the input's size tells how many that takes.
@@ -228,7 +228,7 @@ impl<K: Key, W: Weight> Scattered<K, W> {
         let count = (wanted as usize).clamp(4, space.buckets_max());
         let buckets: Buckets<Edge<K, K, W>> = Buckets::new(count, space);
         let kept = Stash::default();
-        let bad_rows = input.read(run.progress, run.cancel, &|chunk| {
+        let passed_over = input.read(run.progress, run.cancel, &|chunk| {
             reading.names(&chunk)?;
             kept.with(Vec::new, |space| {
                 reading.arcs(&chunk, space, &|arcs: &[Edge<K, K, W>]| {
@@ -240,7 +240,7 @@ impl<K: Key, W: Weight> Scattered<K, W> {
                 })
             })
         })?;
-        Ok((Scattered(buckets.close()?), bad_rows))
+        Ok((Scattered(buckets.close()?), passed_over))
     }
 
     /// Passes on one of equal arcs each, that with the least weight; returns how many were left out.

@@ -61,7 +61,7 @@ use build::{Sorter, build};
 use census::{DegreeSummary, DegreeTable};
 use distinct::check_vertex_count;
 use edge::{ArcRule, Weight};
-use input::{BadRows, ColumnsTaken, IdKind, Input, InputOptions};
+use input::{ColumnsTaken, IdKind, Input, InputOptions, PassedOver};
 use intake::Intake;
 use mapping::replace_ends;
 pub use order::VertexOrder;
@@ -259,7 +259,7 @@ fn import_weighted<W: Weight>(
     let mut seconds = StageSeconds::default();
     let mut intake = intake::read::<W>(run, input, config.drop_duplicates)?;
     seconds.reading = clock.lap();
-    let bad_rows = std::mem::take(&mut intake.bad_rows);
+    let passed_over = std::mem::take(&mut intake.passed_over);
     let counts = (intake.arcs, intake.loops, intake.dropped_loops, intake.dropped_duplicates);
 
     let known = know_ids(run, input, intake, config.order, directory)?;
@@ -316,7 +316,7 @@ fn import_weighted<W: Weight>(
         files: Vec::new(),
     })?;
     seconds.building = clock.lap();
-    Ok(report(manifest, input, (counts.2, counts.3), &bad_rows, seconds))
+    Ok(report(manifest, input, (counts.2, counts.3), &passed_over, seconds))
 }
 
 /// How often the edges are read until they have their dense ids.
@@ -338,12 +338,19 @@ fn report(
     manifest: Manifest,
     input: &Input,
     dropped: (u64, u64),
-    bad_rows: &BadRows,
+    PassedOver { bad_rows, comments }: &PassedOver,
     seconds: StageSeconds,
 ) -> ImportReport {
     let mut warnings = input.warnings();
     warnings.extend(bad_rows.first.as_ref().map(|(place, detail)| {
         format!("{place}: {detail}; this row was passed over, the first of {}", bad_rows.count)
+    }));
+    warnings.extend(comments.first.as_ref().map(|place| {
+        format!(
+            "{place}: this line was passed over as a comment, the first of {} behind the first edge; \
+             where an id begins with # or %, put it in quotes, with commas or tabs between the columns",
+            comments.count
+        )
     }));
     ImportReport {
         vertices: manifest.vertices,

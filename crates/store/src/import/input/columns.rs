@@ -103,7 +103,9 @@ impl Columns {
             (Some(_), Some(_)) if options.weighted && weight.is_none() => {
                 Err("there is no header; say --weight-column too, by position".to_owned())
             }
-            (Some(source), Some(target)) => Ok(Columns { source, target, weight }),
+            (Some(source), Some(target)) => {
+                Columns { source, target, weight }.each_once(|column| (column + 1).to_string())
+            }
             (Some(_), None) => {
                 Err("there is no header; say --target-column too, by position".to_owned())
             }
@@ -139,7 +141,23 @@ impl Columns {
         if options.weighted && weight.is_none() {
             return Err(unknown(&[WEIGHT], names));
         }
-        Ok(Columns { source, target, weight })
+        Columns { source, target, weight }.each_once(|column| format!("`{}`", names[column]))
+    }
+
+    /// These columns, unless one is read twice; the error says which, as `shown` shows it.
+    fn each_once(self, shown: impl Fn(usize) -> String) -> Result<Columns, String> {
+        let Columns { source, target, weight } = self;
+        let (first, second, column) = match weight {
+            _ if source == target => (SOURCE, TARGET, source),
+            Some(weight) if weight == source => (SOURCE, WEIGHT, weight),
+            Some(weight) if weight == target => (TARGET, WEIGHT, weight),
+            Some(_) | None => return Ok(self),
+        };
+        let ([first, second], shown) = ([first.name, second.name], shown(column));
+        Err(format!(
+            "column {shown} would be both the {first} and the {second}; choose another one with \
+             --{first}-column or --{second}-column"
+        ))
     }
 
     /// Whether the names include usual ones for both ends.
@@ -333,6 +351,35 @@ mod tests {
         assert_eq!(ends("who,Who,To", &with("Who")), Ok((1, 2)));
         assert!(ends("who,Who,To", &with("WHO")).unwrap_err().contains("column 1 or 2"));
         assert!(ends("a,b,To", &with("who")).unwrap_err().contains("there are `a`, `b`, `To`"));
+    }
+
+    #[test]
+    fn no_column_is_read_twice() {
+        let with = |source: &str, target: &str, weight: Option<&str>| InputOptions {
+            source_column: source.parse().ok(),
+            target_column: target.parse().ok(),
+            weight_column: weight.and_then(|weight| weight.parse().ok()),
+            weighted: weight.is_some(),
+            ..InputOptions::default()
+        };
+        for (options, says) in [
+            (with("src", "SRC", None), "column `src` would be both the source and the target"),
+            (with("3", "w", None), "column `w` would be both the source and the target"),
+            (with("w", "dst", Some("w")), "column `w` would be both the source and the weight"),
+            (with("src", "2", Some("dst")), "column `dst` would be both the target and the weight"),
+        ] {
+            let refused = ends("src,dst,w", &options).unwrap_err();
+            assert!(refused.contains(says), "{refused}");
+        }
+        for (options, says) in [
+            (with("2", "2", None), "column 2 would be both the source and the target"),
+            (with("1", "2", Some("1")), "column 1 would be both the source and the weight"),
+        ] {
+            let refused = Columns::by_position(&options).unwrap_err();
+            assert!(refused.contains(says), "{refused}");
+        }
+        let known = InputOptions { source_column: "dst".parse().ok(), ..InputOptions::default() };
+        assert!(ends("src,dst", &known).unwrap_err().contains("`dst` would be both"));
     }
 
     #[test]

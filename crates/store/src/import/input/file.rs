@@ -105,12 +105,14 @@ impl Found {
             Format::Auto => Format::Text,
             Format::Text | Format::Csv | Format::Tsv => wanted,
             Format::Pairs32 | Format::Pairs64 | Format::Parquet => {
-                let detail = "a stream has to be text; give this format as a file";
-                return Err(bad_file(path, detail));
+                return Err(bad_file(path, STREAM_REFUSAL));
             }
         };
         let mut head = [0; Compression::MAGIC_BYTES];
         let filled = fill(&mut reader, &mut head).map_err(Error::io("read", path))?;
+        if head[..filled].starts_with(PARQUET_MAGIC) {
+            return Err(bad_file(path, STREAM_REFUSAL));
+        }
         let compression = Compression::of_content(&head[..filled]);
         let whole = io::Cursor::new(head).take(filled as u64).chain(reader);
         let stream = Stream::new(path, Box::new(whole), compression, window_log_max)?;
@@ -243,6 +245,12 @@ impl InputFile {
     }
 }
 
+/// Why a stream of a format other than text is not read.
+const STREAM_REFUSAL: &str = "a stream has to be text; give this format as a file";
+
+/// How a Parquet table begins.
+const PARQUET_MAGIC: &[u8] = b"PAR1";
+
 /// Bytes that tell a format from another.
 const HEAD_BYTES: usize = 512;
 
@@ -287,7 +295,7 @@ pub(super) fn common_ids(files: &[InputFile], wanted: IdKind) -> Result<IdKind> 
 fn detect(path: &Path, head: &[u8]) -> Format {
     match Name::of(path).ending() {
         Ending::Format(format) => format,
-        Ending::Other(_) | Ending::Number | Ending::None if head.starts_with(b"PAR1") => {
+        Ending::Other(_) | Ending::Number | Ending::None if head.starts_with(PARQUET_MAGIC) => {
             Format::Parquet
         }
         Ending::Other(_) | Ending::Number | Ending::None => Format::Text,

@@ -14,6 +14,7 @@
 mod bad_rows;
 mod chunk;
 mod columns;
+mod comments;
 mod file;
 mod folder;
 mod pairs;
@@ -36,9 +37,10 @@ use crate::progress::{Cancel, Progress};
 pub use bad_rows::BadRows;
 pub use chunk::{EdgeChunk, Ends, Span, StringColumn};
 pub use columns::{ColumnChoice, ColumnsTaken};
+pub use comments::Comments;
 use file::InputFile;
 use stream::Stream;
-pub use vertex_table::{VALUES_MAX, ValueColumn, VertexColumns, VertexRow, VertexTable};
+pub use vertex_table::{Presence, VALUES_MAX, ValueColumn, VertexColumns, VertexRow, VertexTable};
 
 /// The layout of an input file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -212,6 +214,15 @@ impl Default for InputOptions {
     }
 }
 
+/// What was read and is no edge.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PassedOver {
+    /// Rows that could not be understood.
+    pub bad_rows: BadRows,
+    /// Comments that may have been meant as edges.
+    pub comments: Comments,
+}
+
 /// The files of one graph, each with its format found out.
 #[derive(Debug)]
 pub struct Input {
@@ -316,7 +327,7 @@ impl Input {
         progress: &dyn Progress,
         cancel: &Cancel,
         sink: &(dyn Fn(EdgeChunk<'_>) -> Result<()> + Sync),
-    ) -> Result<BadRows> {
+    ) -> Result<PassedOver> {
         let sizes = work::Sizes::within(&self.options, &self.files);
         self.read_sized(sizes, progress, cancel, sink)
     }
@@ -327,7 +338,7 @@ impl Input {
         progress: &dyn Progress,
         cancel: &Cancel,
         sink: &(dyn Fn(EdgeChunk<'_>) -> Result<()> + Sync),
-    ) -> Result<BadRows> {
+    ) -> Result<PassedOver> {
         let weighted = self.weighted();
         let bad_rows_max = self.options.bad_rows_max;
         let emit =

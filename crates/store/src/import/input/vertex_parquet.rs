@@ -15,7 +15,9 @@ use arrow_schema::DataType;
 
 use super::file::bad_file;
 use super::parquet::{failure, is_string, panicked};
-use super::vertex_table::{Places, VertexColumns, VertexRow, bad_row};
+use super::vertex_table::{
+    Places, Presence, VALUES_MAX, ValueColumn, VertexColumns, VertexRow, bad_row,
+};
 use super::work::guarded;
 use crate::error::{At, Error, Result};
 use crate::progress::Cancel;
@@ -27,11 +29,12 @@ const BATCH_ROWS: usize = 1 << 12;
 pub(super) struct VertexParquet {
     metadata: ArrowReaderMetadata,
     places: Places,
+    values: &'static [ValueColumn],
 }
 
 impl VertexParquet {
-    /// Opens a table; also tells whether its columns were found by name.
-    pub fn open(path: &Path, columns: &VertexColumns) -> Result<(VertexParquet, bool)> {
+    /// Opens a table and finds its columns by their names.
+    pub fn open(path: &Path, columns: &VertexColumns) -> Result<VertexParquet> {
         let file = File::open(path).map_err(Error::io("open", path))?;
         let metadata = guarded(|| {
             ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
@@ -40,23 +43,14 @@ impl VertexParquet {
         let metadata = metadata.map_err(|error| panicked(path, At::File, error))?;
         let fields = metadata.schema().fields();
         let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
-        let by_name = Places::by_name(&names, columns).map_err(|detail| bad_file(path, detail))?;
-        let mut places = by_name.unwrap_or(Places::by_position(columns));
-        let last_required = places.last_required(columns);
-        if names.len() <= last_required {
-            let (wanted, there) = (last_required + 1, names.len());
-            return Err(bad_file(path, format!("expected {wanted} columns, there are {there}")));
-        }
-        for place in &mut places.values {
-            *place = place.filter(|&column| column < names.len());
-        }
+        let places = Places::by_name(&names, columns).map_err(|detail| bad_file(path, detail))?;
         let id = fields[places.id].data_type();
         if !is_string(id) && !id.is_integer() {
             let name = &names[places.id];
             let detail = format!("column `{name}` is {id}; ids are integers or strings");
             return Err(bad_file(path, detail));
         }
-        Ok((VertexParquet { metadata, places }, by_name.is_some()))
+        Ok(VertexParquet { metadata, places, values: columns.values })
     }
 
     /// The wanted columns, in the order of the file.
@@ -125,36 +119,40 @@ impl VertexParquet {
         first: u64,
         visit: &mut dyn FnMut(VertexRow<'_>) -> Result<()>,
     ) -> Result<()> {
-        let column = |place: usize| {
+        let column = |place: usize, presence| {
             let index = self.roots().iter().filter(|&&root| root < place).count();
             let name = self.metadata.schema().field(place).name();
-            as_text(batch.column(index), name)
+            as_text(batch.column(index), name, presence)
                 .map_err(|(row, detail)| bad_row(path, At::Row(first + row as u64), detail))
         };
-        let ids = column(self.places.id)?;
-        let mut values = [const { None }; super::vertex_table::VALUES_MAX];
-        for (value, place) in values.iter_mut().zip(self.places.values) {
-            *value = place.map(column).transpose()?;
+        let ids = column(self.places.id, Presence::Required)?;
+        let mut values = [const { None }; VALUES_MAX];
+        for ((value, place), wanted) in values.iter_mut().zip(self.places.values).zip(self.values) {
+            *value = place.map(|place| column(place, wanted.presence)).transpose()?;
         }
         let ids = ids.as_string::<i64>();
         let values =
             values.each_ref().map(|value| value.as_ref().map(|array| array.as_string::<i64>()));
         for row in 0..batch.num_rows() {
             let at = At::Row(first + row as u64);
-            let values = values.map(|value| value.map(|array| array.value(row)));
-            visit(VertexRow { at, id: ids.value(row), values })?;
+            let values = values.map(|value| {
+                value.filter(|array| array.is_valid(row)).map(|array| array.value(row))
+            });
+            visit(VertexRow { at, id: ids.value(row), is_like_comment: false, values })?;
         }
         Ok(())
     }
 }
 
-/// A column as strings, without nulls; else the row and what is wrong with it.
-fn as_text(array: &ArrayRef, name: &str) -> Result<ArrayRef, (usize, String)> {
+/// A column as strings, without nulls unless its cells may be empty; else the row and what is wrong with it.
+fn as_text(array: &ArrayRef, name: &str, presence: Presence) -> Result<ArrayRef, (usize, String)> {
     let strict = CastOptions { safe: false, ..CastOptions::default() };
     let text = cast_with_options(array, &DataType::LargeUtf8, &strict)
         .map_err(|error| (0, format!("column `{name}`: {error}")))?;
     match (0..text.len()).find(|&row| text.is_null(row)) {
-        Some(row) => Err((row, format!("column `{name}` is null here"))),
-        None => Ok(text),
+        Some(row) if presence != Presence::MayBeEmpty => {
+            Err((row, format!("column `{name}` is null here")))
+        }
+        Some(_) | None => Ok(text),
     }
 }

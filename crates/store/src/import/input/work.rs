@@ -9,10 +9,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::bad_rows::{BadLines, BadRows, Ledger};
+use super::bad_rows::{BadLines, Ledger};
 use super::chunk::{EdgeChunk, Ends, Span, StringColumn};
+use super::comments::{PartComments, Tally};
 use super::file::InputFile;
-use super::{IdKind, InputOptions};
+use super::{IdKind, InputOptions, PassedOver};
 use crate::error::{Error, Result};
 use crate::progress::{Cancel, Progress};
 
@@ -92,6 +93,8 @@ pub(super) struct Space {
     pub weights: Vec<f32>,
     /// Lines of the part that were passed over.
     pub bad_lines: BadLines,
+    /// Comments of the part, where ids are strings.
+    pub comments: PartComments,
 }
 
 /// Where a worker's edges and reports go, and what is asked of it.
@@ -129,21 +132,29 @@ impl Emit<'_> {
 }
 
 /// Reads all files to their end, or to the first fault. Returns what was passed over.
-pub(super) fn read_all(files: &[InputFile], emit: &Emit<'_>) -> Result<BadRows> {
+pub(super) fn read_all(files: &[InputFile], emit: &Emit<'_>) -> Result<PassedOver> {
     let failure = FirstFailure::default();
     let ledger = Ledger::new(emit.bad_rows_max);
+    let tally = Tally::default();
     let queue = Mutex::new(Queue { files: files.iter(), current: None, claimed: 0 });
     std::thread::scope(|scope| {
         for _ in 0..emit.sizes.workers {
-            scope.spawn(|| work(&queue, &failure, &ledger, emit));
+            scope.spawn(|| work(&queue, &failure, &ledger, &tally, emit));
         }
     });
     let failure = failure.into_first();
     let bad_rows = ledger.close(failure.as_ref().map(|(part, _)| *part))?;
-    failure.map_or(Ok(bad_rows), |(_, error)| Err(error))
+    let passed_over = PassedOver { bad_rows, comments: tally.close() };
+    failure.map_or(Ok(passed_over), |(_, error)| Err(error))
 }
 
-fn work<'a>(queue: &Mutex<Queue<'a>>, failure: &FirstFailure, ledger: &Ledger, emit: &Emit<'_>) {
+fn work<'a>(
+    queue: &Mutex<Queue<'a>>,
+    failure: &FirstFailure,
+    ledger: &Ledger,
+    tally: &Tally,
+    emit: &Emit<'_>,
+) {
     let mut space = Space::default();
     loop {
         // A lock is poisoned only by a panic, which `guarded` has turned into a recorded failure.
@@ -160,6 +171,7 @@ fn work<'a>(queue: &Mutex<Queue<'a>>, failure: &FirstFailure, ledger: &Ledger, e
             Err(error) => Err(error),
         };
         ledger.settle(number, std::mem::take(&mut space.bad_lines));
+        tally.add(number, std::mem::take(&mut space.comments));
         if let Err(error) = outcome {
             failure.record(number, error);
         }

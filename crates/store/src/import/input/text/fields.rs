@@ -245,21 +245,27 @@ pub(super) fn line_at(block: &[u8], start: usize) -> (Range<usize>, usize) {
 
 /// Whether a line has no edge: it is blank or a comment.
 pub(super) fn is_passed_over(line: &[u8]) -> bool {
-    match line.iter().find(|&&byte| !is_blank(byte)) {
-        None => true,
-        Some(byte) => matches!(byte, b'#' | b'%'),
-    }
+    line.iter().all(|&byte| is_blank(byte)) || is_comment(line)
+}
+
+/// Whether a line is a comment.
+pub(super) fn is_comment(line: &[u8]) -> bool {
+    matches!(line.iter().find(|&&byte| !is_blank(byte)), Some(b'#' | b'%'))
 }
 
 /// Reads an unsigned 64-bit integer.
 pub(super) fn integer(text: &[u8]) -> Result<u64, String> {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        let hint = "pass --ids string if the ids are names";
-        let id = Excerpt(text);
-        let what =
-            if is_number(text) { "not written as an unsigned integer" } else { "not an integer" };
-        return Err(format!("the id {id} is {what}; {hint}"));
+        let what = match is_number(text) {
+            true if text.contains(&b'.') => {
+                "not written as an unsigned integer but with a fraction point; write the column \
+                 with a type of integers"
+            }
+            true => "not written as an unsigned integer; write it with digits alone",
+            false => "not an integer; pass --ids string if the ids are names",
+        };
+        return Err(format!("the id {} is {what}", Excerpt(text)));
     }
     if digits.len() < text.len() {
         return Err(format!(

@@ -54,6 +54,9 @@ impl Head<'_> {
                 self.check_lengths(&lines, dialect.separator)?;
                 dialect.columns = columns;
                 dialect.taken = Some(columns.numbered());
+                // Comments behind the first edge are told from those before it.
+                dialect.start.bytes += first.place.start as u64;
+                dialect.start.lines = first_number - 1;
                 dialect.doubtful = is_doubtful.then_some(first_number);
                 dialect.remarks = self.remarks(first, &dialect);
                 Some(first)

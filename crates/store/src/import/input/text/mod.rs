@@ -75,6 +75,7 @@ impl<'a> Reader<'a> for LineReader<'a> {
                 IdKind::Integer | IdKind::Auto => parse::integers(lines, dialect, space, emit),
             };
             space.bad_lines.number(path, lines, block.first_line);
+            space.comments.number(path, lines, block.first_line);
             let result =
                 stopped(parsed, |fault| fault.locate(path, dialect, lines, block.first_line));
             std::mem::swap(&mut space.block, &mut bytes);

@@ -8,7 +8,9 @@ use super::super::bad_rows::BadLines;
 use super::super::chunk::{Ends, Span};
 use super::super::work::{Emit, Space};
 use super::dialect::Dialect;
-use super::fields::{self, EdgeFields, Excerpt, Field, Separator, is_passed_over, line_at};
+use super::fields::{
+    self, EdgeFields, Excerpt, Field, Separator, is_comment, is_passed_over, line_at,
+};
 use super::{Fault, Stop};
 
 /// Parses a block whose ids are integers. About 15 ns an edge with its reading: plain lines need
@@ -77,14 +79,14 @@ fn integer_edge(
 }
 
 /// Parses a block whose ids are strings; they stay where they are. Of doubled quotes one is taken
-/// out of the block.
+/// out of the block. Comments are counted, for an id may begin as they do.
 pub(super) fn strings(
     block: &mut [u8],
     dialect: &Dialect,
     space: &mut Space,
     emit: &Emit<'_>,
 ) -> Result<(), Stop> {
-    let Space { sources, targets, weights, bad_lines, .. } = space;
+    let Space { sources, targets, weights, bad_lines, comments, .. } = space;
     let is_clean = std::str::from_utf8(block).is_ok() && memchr(0, block).is_none();
     let mut at = 0;
     while at < block.len() {
@@ -99,6 +101,8 @@ pub(super) fn strings(
                         let (source, target) = join_doubled_quotes(edge, block);
                         sources.push(Span::of(source));
                         targets.push(Span::of(target));
+                    } else if is_comment(&block[at..next]) {
+                        comments.add(at);
                     }
                     at = next;
                 }
@@ -156,14 +160,10 @@ fn pass_over(
     if bad_lines.len() > emit.bad_rows_max { Err(Stop::TooManyBadLines) } else { Ok(next) }
 }
 
-/// Where the ends of an edge lie once each doubled quote in them is one. One column may be both.
+/// Where the ends of an edge lie once each doubled quote in them is one.
 fn join_doubled_quotes(edge: EdgeFields, block: &mut [u8]) -> (Range<usize>, Range<usize>) {
     let EdgeFields { mut source, mut target, .. } = edge;
-    let is_both = source == target;
     source.join_doubled_quotes(block);
-    if is_both {
-        return (source.place.clone(), source.place);
-    }
     target.join_doubled_quotes(block);
     (source.place, target.place)
 }

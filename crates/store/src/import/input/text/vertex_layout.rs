@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::super::stream::Stream;
-use super::super::vertex_table::{Places, VertexColumns, bad_row};
+use super::super::vertex_table::{Places, Presence, VALUES_MAX, VertexColumns, bad_row};
 use super::super::{Format, IdKind};
 use super::blocks::Start;
 use super::dialect::{FirstBytes, Line, lines};
@@ -20,6 +20,10 @@ pub(in super::super) struct VertexLayout {
     /// The last column that a line cannot do without.
     pub(super) last_required: usize,
     pub(super) form: Form,
+    /// Whether ids may begin as comments do.
+    pub(super) has_string_ids: bool,
+    /// Whether the cells of each column beside the ids may be empty.
+    pub(super) may_be_empty: [bool; VALUES_MAX],
     has_header: bool,
 }
 
@@ -83,6 +87,11 @@ impl Head<'_> {
             places,
             last_required: places.last_required(self.columns),
             form: Form::Rows,
+            has_string_ids: self.columns.ids != IdKind::Integer,
+            may_be_empty: std::array::from_fn(|value| {
+                let column = self.columns.values.get(value);
+                column.is_some_and(|column| column.presence == Presence::MayBeEmpty)
+            }),
             has_header: false,
         };
         let Some(first) = first else { return Ok(layout) };
@@ -93,6 +102,7 @@ impl Head<'_> {
         }
         if self.columns.may_be_dimacs && self.is_dimacs() {
             layout.form = Form::Dimacs;
+            layout.has_string_ids = false;
             layout.separator = Separator::Blanks;
             layout.places = Places::after(1, self.columns);
             layout.last_required = layout.places.last_required(self.columns);
@@ -119,7 +129,7 @@ impl Head<'_> {
         let wants_integer = self.columns.ids == IdKind::Integer;
         // A name that stands alone in a table may have blanks in it.
         let is_table = matches!(self.format, Format::Csv | Format::Tsv);
-        let can_stand_alone = self.columns.values.iter().all(|value| !value.is_required);
+        let can_stand_alone = self.columns.values.iter().all(|value| !value.is_required());
         let may_be_name = is_table && can_stand_alone && !wants_integer;
         let lines = [first, second].into_iter().flatten();
         let mut found = lines.filter_map(|line| {
@@ -160,7 +170,8 @@ impl Head<'_> {
     }
 
     /// The columns if the first line names them. Usual names of all columns are a header. The usual name of
-    /// the ids is one too, unless it is a vertex; and so is in a table whatever stands above an integer.
+    /// the ids, or those of all other columns, are one too, unless the line begins with a vertex; and so is
+    /// in a table whatever stands above an integer.
     fn header(
         &self,
         first: &Line,
@@ -170,21 +181,18 @@ impl Head<'_> {
         // A line that cannot be taken apart is refused when it is read.
         let Ok(names) = self.names(first, separator) else { return Ok(None) };
         let columns = self.columns;
-        let by_name = Places::by_name(&names, columns).transpose();
         let Some(id) = names.first() else { return Ok(None) };
-        match by_name {
-            Some(places) if Places::are_usual(&names, columns) => Ok(Some(places)),
-            Some(places) if !(self.is_vertex)(id)? => Ok(Some(places)),
-            _ => {
-                let is_table = matches!(self.format, Format::Csv | Format::Tsv);
-                let is_integer = |line: &Line| self.has_integer(line, separator);
-                let names_integers = is_table
-                    && columns.ids == IdKind::Integer
-                    && !is_integer(first)
-                    && second.is_some_and(is_integer);
-                Ok(names_integers.then(|| Ok(Places::by_position(columns))))
-            }
-        }
+        let is_integer = |line: &Line| self.has_integer(line, separator);
+        let is_known = match Places::are_header(&names, columns) {
+            Some(is_header) => is_header,
+            None => !(self.is_vertex)(id)?,
+        };
+        let is_header = is_known
+            || matches!(self.format, Format::Csv | Format::Tsv)
+                && columns.ids == IdKind::Integer
+                && !is_integer(first)
+                && second.is_some_and(is_integer);
+        Ok(is_header.then(|| Places::by_name(&names, columns)))
     }
 
     /// Whether the first line that does not begin with `c` is of DIMACS.

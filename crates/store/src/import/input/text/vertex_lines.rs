@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::super::stream::Stream;
 use super::super::vertex_table::{VALUES_MAX, VertexRow, bad_row};
 use super::blocks::Blocks;
-use super::fields::{Excerpt, Field, Fields, is_passed_over, line_at};
+use super::fields::{Excerpt, Field, Fields, is_comment, is_passed_over, line_at};
 use super::vertex_layout::{Form, VertexLayout};
 use crate::error::{At, Result};
 use crate::progress::Cancel;
@@ -47,11 +47,11 @@ impl VertexLines {
             let (mut at, mut number) = (0, block.first_line);
             while at < lines.len() {
                 let (line, next) = line_at(lines, at);
-                let row = self.cells(lines, line);
+                let row = self.row(lines, line);
                 let row = row.map_err(|detail| bad_row(&self.path, At::Line(number), detail))?;
-                if let Some(Cells { id, values }) = &row {
-                    let values = values.each_ref().map(Option::as_deref);
-                    visit(VertexRow { at: At::Line(number), id, values })?;
+                if let Some(Cells { id, is_like_comment, values }) = &row {
+                    let (at, values) = (At::Line(number), values.each_ref().map(Option::as_deref));
+                    visit(VertexRow { at, id, is_like_comment: *is_like_comment, values })?;
                 }
                 (at, number) = (next, number + 1);
             }
@@ -59,13 +59,23 @@ impl VertexLines {
         Ok(())
     }
 
-    /// The cells of a line, if it is a row.
-    fn cells<'b>(&self, block: &'b [u8], line: Range<usize>) -> Result<Option<Cells<'b>>, String> {
-        if is_passed_over(&block[line.clone()]) {
+    /// The cells of a line, if it is a row. A comment that could be one is, where ids may begin so.
+    fn row<'b>(&self, block: &'b [u8], line: Range<usize>) -> Result<Option<Cells<'b>>, String> {
+        if !is_passed_over(&block[line.clone()]) {
+            return self.cells(block, line);
+        }
+        if !self.layout.has_string_ids || !is_comment(&block[line.clone()]) {
             return Ok(None);
         }
+        let row = self.cells(block, line).ok().flatten();
+        Ok(row.map(|cells| Cells { is_like_comment: true, ..cells }))
+    }
+
+    /// The cells of a line that is not passed over.
+    fn cells<'b>(&self, block: &'b [u8], line: Range<usize>) -> Result<Option<Cells<'b>>, String> {
         let mut fields = Fields::of(block, line, self.layout.separator);
-        let mut cells = Cells { id: Cow::Borrowed(""), values: [const { None }; VALUES_MAX] };
+        let values = [const { None }; VALUES_MAX];
+        let mut cells = Cells { id: Cow::Borrowed(""), is_like_comment: false, values };
         let places = self.layout.places;
         let last = places.values.iter().flatten().fold(places.id, |last, &place| last.max(place));
         for index in 0..=last {
@@ -83,10 +93,13 @@ impl VertexLines {
                 }
             }
             if index == places.id {
-                cells.id = text(&field, block, "id")?;
+                cells.id = text(&field, block)?.ok_or("the id is empty")?;
             }
             if let Some(value) = places.values.iter().position(|&place| place == Some(index)) {
-                cells.values[value] = Some(text(&field, block, "value")?);
+                cells.values[value] = text(&field, block)?;
+                if cells.values[value].is_none() && !self.layout.may_be_empty[value] {
+                    return Err("the value is empty".to_owned());
+                }
             }
         }
         Ok(Some(cells))
@@ -103,21 +116,23 @@ impl VertexLines {
 /// The cells of a row.
 struct Cells<'b> {
     id: Cow<'b, str>,
+    /// Whether the line begins as a comment does.
+    is_like_comment: bool,
     values: [Option<Cow<'b, str>>; VALUES_MAX],
 }
 
-/// What a field stands for. Nothing at all has to be written in quotes.
-fn text<'b>(field: &Field, block: &'b [u8], what: &str) -> Result<Cow<'b, str>, String> {
+/// What a field stands for; none where it is empty and not in quotes.
+fn text<'b>(field: &Field, block: &'b [u8]) -> Result<Option<Cow<'b, str>>, String> {
     let start = field.place.start;
     let is_quoted = start > 0 && block[start - 1] == b'"';
     if field.place.is_empty() && !is_quoted {
-        return Err(format!("the {what} is empty"));
+        return Ok(None);
     }
     let Ok(written) = str::from_utf8(field.bytes(block)) else {
-        return Err(format!("the {what} {} is not UTF-8", Excerpt(field.bytes(block))));
+        return Err(format!("{} is not UTF-8", Excerpt(field.bytes(block))));
     };
     if field.has_doubled_quotes {
-        return Ok(Cow::Owned(written.replace("\"\"", "\"")));
+        return Ok(Some(Cow::Owned(written.replace("\"\"", "\""))));
     }
-    Ok(Cow::Borrowed(written))
+    Ok(Some(Cow::Borrowed(written)))
 }
