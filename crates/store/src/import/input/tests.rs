@@ -204,8 +204,8 @@ fn rows_that_are_passed_over_are_the_same_for_every_block_size_and_number_of_wor
                     match read {
                         Ok(rows) => {
                             assert!(bad <= bad_rows_max);
-                            assert_eq!(rows.count, bad);
-                            let (place, _) = rows.first.expect("there are some");
+                            assert_eq!(rows.bad_rows.count, bad);
+                            let (place, _) = rows.bad_rows.first.expect("there are some");
                             assert_eq!(place.at, At::Line(3));
                             let edges = if ids == IdKind::Integer { 4 } else { 6 };
                             assert_eq!(count.into_inner().expect("no sink panics"), edges);
