@@ -1,5 +1,6 @@
-//! What happens where the system has no memory for an allocation: the command says so and fails as it
-//! does for a budget that is too small, instead of being aborted.
+//! How the command allocates: what is freed goes back to the system, and where that has no memory for an
+//! allocation, the command says so and fails as it does for a budget that is too small, instead of being
+//! aborted.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
-use tegula_store::{Bytes, Error};
+use tegula_store::{Bytes, Error, panic_message};
 
 use crate::json;
 use crate::{escape, stdout};
@@ -149,9 +149,7 @@ impl Failure {
 
     /// A panic that was caught.
     pub fn panic(payload: &(dyn Any + Send)) -> Failure {
-        let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
-        Failure::Panicked { detail: text.unwrap_or_else(|| "it panicked".to_owned()) }
+        Failure::Panicked { detail: panic_message(payload) }
     }
 
     /// The exit code that stands for it.

@@ -12,8 +12,7 @@ use tegula_store::tiles::WINDOW_SIZE;
 
 use crate::program::Program;
 
-/// Edges into the short sums of a window after which these are spilled. To spill takes 1 to 2 % of the
-/// time of that many edges. What is dense has a strip of its own, so that a tile adds a dozen edges to one
+/// Edges into the short sums of a window after which these are spilled. What is dense has a strip of its own, so that a tile adds a dozen edges to one
 /// short sum at the most.
 const SPILL_INTERVAL: usize = 1 << 20;
 

@@ -292,8 +292,8 @@ where
 }
 
 /// Each source leads to some of `N` targets, whose sums stay in vector registers; two lanes hide the latency
-/// of `accumulate`. The lanes are wide from the start: sources that are hubs' neighbours send equal messages,
-/// whose roundings would all go the same way.
+/// of `accumulate`. The lanes are as wide as accumulators: the neighbours of a hub often send equal messages,
+/// and their roundings would all go the same way.
 struct Masks<'a, P: Program, const N: usize> {
     messages: Messages<'a, P>,
     lanes: [[P::Accumulator; N]; 2],

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use tegula_store::graph::TileEntry;
 use tegula_store::tiles::{Tile, TileSummary};
-use tegula_store::{Cancel, Error, Result};
+use tegula_store::{Cancel, Error, Result, panic_message};
 
 use crate::tile_cache::{Part, PendingTiles, TileCache, Tiles};
 
@@ -229,11 +229,6 @@ impl Shared<'_> {
         self.edges_processed.fetch_add(edges, Ordering::Relaxed);
         Ok(())
     }
-}
-
-fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic".into())
 }
 
 /// The parts that a worker has claimed, and the groups of them that are on their way.

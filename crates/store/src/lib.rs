@@ -24,4 +24,4 @@ pub use error::{At, Bytes, Error, Place, Result};
 pub use ids::{OriginalId, VERTEX_COUNT_MAX, VertexId};
 pub use progress::{Cancel, Progress, Silent, Unit};
 pub use temporary::Temporary;
-pub use workers::{for_each_index, lock};
+pub use workers::{for_each_index, lock, panic_message};

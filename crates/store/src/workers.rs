@@ -1,5 +1,6 @@
 //! Several threads at one piece of work, and what they keep between calls.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -100,11 +101,15 @@ pub(crate) fn make_in_order<T: Send>(
 
 /// Turns a panic into an error.
 fn guarded(work: impl FnOnce() -> Result<()>) -> Result<()> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-        Err(Error::WorkerFailed { detail: text.unwrap_or_else(|| "it panicked".to_owned()) })
-    })
+    catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|panic| Err(Error::WorkerFailed { detail: panic_message(&*panic) }))
+}
+
+/// The message of a panic that was caught.
+pub fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    text.unwrap_or_else(|| "it panicked".to_owned())
 }
 
 /// Locks; a panic that poisoned the lock is reported where it happened.

@@ -107,6 +107,20 @@ impl<'a> Fields<'a> {
         Fields { block, at: line.start, end: line.end, separator }
     }
 
+    /// What all columns of a line stand for.
+    pub fn texts(
+        block: &[u8],
+        line: Range<usize>,
+        separator: Separator,
+    ) -> Result<Vec<String>, String> {
+        let mut fields = Fields::of(block, line, separator);
+        let mut texts = Vec::new();
+        while let Some(field) = fields.next()? {
+            texts.push(field.text(block));
+        }
+        Ok(texts)
+    }
+
     /// The next column.
     pub fn next(&mut self) -> Result<Option<Field>, String> {
         match self.separator {

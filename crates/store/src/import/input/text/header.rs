@@ -109,12 +109,7 @@ impl Head<'_> {
     }
 
     fn names(&self, line: &Line, separator: Separator) -> Result<Vec<String>, String> {
-        let mut names = Vec::new();
-        let mut fields = Fields::of(self.bytes, line.place.clone(), separator);
-        while let Some(field) = fields.next()? {
-            names.push(field.text(self.bytes));
-        }
-        Ok(names)
+        Fields::texts(self.bytes, line.place.clone(), separator)
     }
 
     /// The fields at both ends of a line, as far as it has them.

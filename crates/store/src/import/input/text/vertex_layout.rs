@@ -161,12 +161,7 @@ impl Head<'_> {
     }
 
     fn names(&self, line: &Line, separator: Separator) -> Result<Vec<String>, String> {
-        let mut names = Vec::new();
-        let mut fields = Fields::of(self.bytes, line.place.clone(), separator);
-        while let Some(field) = fields.next()? {
-            names.push(field.text(self.bytes));
-        }
-        Ok(names)
+        Fields::texts(self.bytes, line.place.clone(), separator)
     }
 
     /// The columns if the first line names them. Usual names of all columns are a header. The usual name of
