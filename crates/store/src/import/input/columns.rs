@@ -85,6 +85,9 @@ impl InputOptions {
 }
 
 impl Columns {
+    /// The first two of a text that has no weights.
+    pub const FIRST: Columns = Columns { source: 0, target: 1, weight: None };
+
     /// The columns of a table without names: those at the positions that the user gave, else the
     /// first ones. The error says which position is missing.
     pub fn by_position(options: &InputOptions) -> Result<Columns, String> {

@@ -33,7 +33,7 @@ impl Head<'_> {
         let lines: Vec<Line> = lines(self.bytes).collect();
         let mut dialect = Dialect {
             separator: Separator::Blanks,
-            columns: Columns { source: 0, target: 1, weight: None },
+            columns: Columns::FIRST,
             start: self.start,
             ids: None,
             taken: None,
@@ -88,7 +88,7 @@ impl Head<'_> {
                  --source-column and --target-column"
             ));
         }
-        let is_default = dialect.columns == Columns { source: 0, target: 1, weight: None };
+        let is_default = dialect.columns == Columns::FIRST;
         match fields.get(2).filter(|field| is_default && !field.is_empty()) {
             Some(third) if is_number(third) => remarks.push(
                 "the third column was not read; --weighted keeps it as the weight".to_owned(),
@@ -154,7 +154,7 @@ impl Head<'_> {
             }
             Format::Auto | Format::Text | Format::Pairs32 | Format::Pairs64 | Format::Parquet => {}
         }
-        let columns = Columns { source: 0, target: 1, weight: None };
+        let columns = Columns::FIRST;
         for line in lines.iter().take(2) {
             let integers = |separator: &Separator| {
                 occurs(separator) && self.has_integers(line, *separator, columns)
@@ -249,7 +249,7 @@ impl Head<'_> {
             return FirstLine::Edge;
         }
         let below = &lines[1..];
-        let columns = Columns { source: 0, target: 1, weight: None };
+        let columns = Columns::FIRST;
         let columns = Columns::by_position(self.options).unwrap_or(columns);
         let integers = below.iter().filter(|line| self.has_integers(line, separator, columns));
         // A line that cannot be understood may be among them. An end of an edge is never empty.
@@ -272,7 +272,7 @@ impl Head<'_> {
     /// Whether an end of the first line is one of a further line, as a vertex may be and the name of a
     /// column is not.
     fn recurs(&self, lines: &[Line], separator: Separator) -> bool {
-        let columns = Columns { source: 0, target: 1, weight: None };
+        let columns = Columns::FIRST;
         let columns = Columns::by_position(self.options).unwrap_or(columns);
         let first = self.ends(&lines[0], separator, columns);
         lines[1..]
