@@ -4,7 +4,6 @@ use std::any::Any;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
 use tegula_store::{Bytes, Error, panic_message};
 
 use crate::json;
@@ -13,8 +12,15 @@ use crate::{escape, stdout};
 /// Shorthand for results of this crate.
 pub type Result<T> = std::result::Result<T, Failure>;
 
+/// Escape codes of a terminal.
+const RED: &str = "\u{1b}[31m";
+const CYAN: &str = "\u{1b}[36m";
+const PLAIN: &str = "\u{1b}[0m";
+/// Stands before a further line of help, so that all begin in one column.
+const BESIDE_HELP: &str = "\n        ";
+
 /// Why a command did not do what was asked.
-#[derive(Debug, thiserror::Error, Diagnostic)]
+#[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// Reading, importing or running failed.
     #[error(transparent)]
@@ -25,12 +31,10 @@ pub enum Failure {
         /// What, and why not.
         message: String,
         /// What to do instead.
-        #[help]
         help: Option<String>,
     },
     /// A vertex that the user named is not there.
     #[error("{} has no vertex `{id}`", graph.display())]
-    #[diagnostic(help("vertices are named by the ids of the imported edge list"))]
     NoSuchVertex {
         /// The graph directory.
         graph: PathBuf,
@@ -45,7 +49,6 @@ pub enum Failure {
         /// What the operating system said.
         source: io::Error,
         /// What to do instead.
-        #[help]
         help: String,
     },
     /// The graph holds what the algorithm has no answer for.
@@ -56,7 +59,6 @@ pub enum Failure {
     },
     /// Something took the name of the output during the work.
     #[error("{} exists already: it was made during the work; the result is in {}", path.display(), kept.display())]
-    #[diagnostic(help("rename one of them; with --force the output would have been replaced"))]
     OutputTaken {
         /// The output.
         path: PathBuf,
@@ -65,7 +67,6 @@ pub enum Failure {
     },
     /// More memory is asked for than the process can ever have.
     #[error("{what} {} is more than the {} that {limit} leaves", Bytes(*memory), Bytes(*left))]
-    #[diagnostic(help("raise the limit, or give less with --memory"))]
     OverLimit {
         /// What asks for it.
         what: &'static str,
@@ -78,9 +79,6 @@ pub enum Failure {
     },
     /// The system had no memory for an allocation.
     #[error("the system has no memory for an allocation of {}", Bytes(*size))]
-    #[diagnostic(help(
-        "give less with --memory, or raise the limit of the process (ulimit -v, ulimit -d)"
-    ))]
     OutOfMemory {
         /// Bytes of the allocation.
         size: u64,
@@ -90,7 +88,6 @@ pub enum Failure {
     ClosedPipe,
     /// A fault of this program.
     #[error("a fault of tegula itself: {detail}")]
-    #[diagnostic(help("report it, with what is above and the command line"))]
     Panicked {
         /// The panic's message.
         detail: String,
@@ -182,13 +179,33 @@ impl Failure {
         }
     }
 
+    /// What to do instead, where that is known.
+    fn help(&self) -> Option<&str> {
+        match self {
+            Failure::Usage { help, .. } => help.as_deref(),
+            Failure::NoSuchVertex { .. } => {
+                Some("vertices are named by the ids of the imported edge list")
+            }
+            Failure::RowsNotAdded { help, .. } => Some(help),
+            Failure::OutputTaken { .. } => {
+                Some("rename one of them; with --force the output would have been replaced")
+            }
+            Failure::OverLimit { .. } => Some("raise the limit, or give less with --memory"),
+            Failure::OutOfMemory { .. } => Some(
+                "give less with --memory, or raise the limit of the process (ulimit -v, ulimit -d)",
+            ),
+            Failure::Panicked { .. } => Some("report it, with what is above and the command line"),
+            Failure::Store(_) | Failure::UnfitGraph { .. } | Failure::ClosedPipe => None,
+        }
+    }
+
     /// What `--json` prints of it.
     pub fn to_json(&self) -> json::Failed {
         json::Failed {
             schema: "tegula.error.v1",
             kind: self.kind(),
             message: self.to_string(),
-            hint: self.help().map(|help| help.to_string()),
+            hint: self.help().map(str::to_owned),
             exit_code: self.exit_code(),
         }
     }
@@ -215,32 +232,16 @@ fn exit_code(error: &Error) -> u8 {
     }
 }
 
-/// A failure as it may be shown.
-#[derive(Debug, thiserror::Error, Diagnostic)]
-#[error("{message}")]
-struct Shown {
-    message: String,
-    #[help]
-    help: Option<String>,
-}
-
 /// The message for a person. Lines are never wrapped, so that they can be searched.
 pub fn render(failure: &Failure, coloured: bool) -> String {
-    let theme =
-        if coloured { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-    let handler = GraphicalReportHandler::new_themed(theme)
-        .with_wrap_lines(false)
-        .with_links(coloured)
-        .without_cause_chain();
-    let shown = Shown {
-        message: escape::line(&failure.to_string()).into_owned(),
-        help: failure.help().map(|help| escape::lines(&help.to_string()).into_owned()),
-    };
-    let mut text = String::new();
-    match handler.render_report(&mut text, &shown) {
-        Ok(()) => text.trim_end().to_owned(),
-        Err(_) => shown.message,
+    let [red, cyan, plain] = if coloured { [RED, CYAN, PLAIN] } else { [""; 3] };
+    let message = failure.to_string();
+    let mut text = format!("  {red}×{plain} {}", escape::line(&message));
+    if let Some(help) = failure.help().filter(|help| !help.is_empty()) {
+        let help = escape::lines(help).replace('\n', BESIDE_HELP);
+        text += &format!("\n{cyan}  help: {plain}{help}");
     }
+    text.trim_end().to_owned()
 }
 
 #[cfg(test)]
@@ -329,12 +330,21 @@ mod tests {
     }
 
     #[test]
-    fn messages_stay_on_one_line_and_have_colours_only_on_request() {
+    fn messages_stay_on_one_line() {
         let failure = Failure::usage_with("long ".repeat(60), "do it otherwise");
         let plain = render(&failure, false);
         assert_eq!(plain.lines().count(), 2, "{plain}");
         assert!(plain.contains("help: do it otherwise") && !plain.contains('\u{1b}'), "{plain}");
-        assert!(render(&failure, true).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn the_message_stands_above_lines_of_help_in_one_column() {
+        let failure = Failure::usage_with("no", "this\nor that");
+        assert_eq!(render(&failure, false), "  × no\n  help: this\n        or that");
+        let coloured =
+            "  \u{1b}[31m×\u{1b}[0m no\n\u{1b}[36m  help: \u{1b}[0mthis\n        or that";
+        assert_eq!(render(&failure, true), coloured);
+        assert_eq!(render(&Failure::usage("no"), false), "  × no");
     }
 
     #[test]

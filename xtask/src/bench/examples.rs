@@ -1,6 +1,7 @@
-//! Small programs that are timed from within: examples of the crate that they measure.
+//! Small programs that are timed from within: examples of the crate that they measure. One that is built
+//! from much that the workspace does not need is a package outside of it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
@@ -9,9 +10,9 @@ use crate::tegula::command::{Worker, cargo_build};
 use crate::tegula::{Result, target_folder};
 
 /// An example that has been built.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Example {
-    name: &'static str,
+    program: PathBuf,
 }
 
 impl Example {
@@ -20,30 +21,31 @@ impl Example {
     ///
     /// # Errors
     /// When that fails.
-    pub fn build(root: &Path, name: &'static str) -> Result<Example> {
+    pub fn build(root: &Path, name: &str) -> Result<Example> {
         cargo_build(root, &["--workspace", "--example", name])?;
-        Ok(Example { name })
+        Ok(Example { program: target_folder()?.join("release/examples").join(name) })
     }
 
-    /// Builds an example of one crate that needs a feature of it, and with that what no other shares.
+    /// Builds the package `bench/NAME`, which is outside of the workspace.
     ///
     /// # Errors
     /// When that fails.
-    pub fn with_feature(
-        root: &Path,
-        package: &str,
-        feature: &str,
-        name: &'static str,
-    ) -> Result<Example> {
-        cargo_build(root, &["--package", package, "--features", feature, "--example", name])?;
-        Ok(Example { name })
+    pub fn build_outside(root: &Path, name: &str) -> Result<Example> {
+        let target = target_folder()?.join(name);
+        let target_text = target.to_str().ok_or("the target folder has no name in UTF-8")?;
+        let manifest = format!("bench/{name}/Cargo.toml");
+        cargo_build(
+            root,
+            &["--locked", "--manifest-path", &manifest, "--target-dir", target_text],
+        )?;
+        Ok(Example { program: target.join("release").join(name) })
     }
 
     /// Runs it once; what it says.
     ///
     /// # Errors
     /// When it fails.
-    pub fn run(self, arguments: &[&str]) -> Result<Value> {
+    pub fn run(&self, arguments: &[&str]) -> Result<Value> {
         self.start(arguments)?.answer()
     }
 
@@ -51,8 +53,7 @@ impl Example {
     ///
     /// # Errors
     /// When it does not start.
-    pub fn start(self, arguments: &[&str]) -> Result<Worker> {
-        let program = target_folder()?.join("release/examples").join(self.name);
-        Worker::start(Command::new(program).args(arguments))
+    pub fn start(&self, arguments: &[&str]) -> Result<Worker> {
+        Worker::start(Command::new(&self.program).args(arguments))
     }
 }

@@ -41,14 +41,14 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let graph = lab.make(Recipe::new(Model::Rmat(lab.settings.scale)).undirected().weighted())?;
     let mut figures = Vec::new();
     for part in PARTS {
-        figures.extend(run_ahead(lab, program, &graph, &part)?);
+        figures.extend(run_ahead(lab, &program, &graph, &part)?);
     }
     let probe = probe(lab)?;
     lab.remarks.push(probe);
     Ok(figures)
 }
 
-fn run_ahead(lab: &Lab<'_>, program: Example, graph: &Made, part: &Part) -> Result<[Figure; 2]> {
+fn run_ahead(lab: &Lab<'_>, program: &Example, graph: &Made, part: &Part) -> Result<[Figure; 2]> {
     let from = graph.vertices.checked_div(part.before).unwrap_or(0).to_string();
     let count = (graph.vertices / part.share).to_string();
     let mut arguments = vec![text(&graph.graph)?, part.kind, &graph.source, CACHE_PERCENT];
