@@ -12,10 +12,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, Stat, fstat, fsync, mkdirat, openat,
-    renameat, renameat_with, statat, unlinkat,
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, Stat, fstat, mkdirat, openat, renameat,
+    renameat_with, statat, unlinkat,
 };
 use rustix::io::Errno;
+
+use crate::durable::{self, named};
 
 /// An open folder. Clones share it.
 #[derive(Debug, Clone)]
@@ -87,12 +89,12 @@ impl Directory {
     /// Creates a file in it, which must not exist.
     pub(crate) fn create_file(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        Ok(openat(self.fd(), name.as_ref(), flags, Mode::from_raw_mode(0o666))?.into())
+        Ok(named(openat(self.fd(), name.as_ref(), flags, Mode::from_raw_mode(0o666)))?.into())
     }
 
     /// Creates a folder in it, which must not exist.
     pub(crate) fn create_folder(&self, name: &OsStr, mode: u32) -> io::Result<()> {
-        Ok(mkdirat(self.fd(), name, Mode::from_raw_mode(mode))?)
+        Ok(named(mkdirat(self.fd(), name, Mode::from_raw_mode(mode)))?)
     }
 
     /// What a name in it stands for; a link stands for itself. `None` where there is none.
@@ -142,11 +144,11 @@ impl Directory {
         if_taken: IfTaken,
     ) -> Result<(), Errno> {
         let (from, to) = (self.fd(), folder.fd());
-        match if_taken {
+        named(match if_taken {
             IfTaken::Replace => renameat(from, name, to, new),
             IfTaken::Fail => renameat_with(from, name, to, new, RenameFlags::NOREPLACE),
             IfTaken::Exchange => renameat_with(from, name, to, new, RenameFlags::EXCHANGE),
-        }
+        })
     }
 
     /// Removes a file or a link from it, if it is there.
@@ -161,7 +163,15 @@ impl Directory {
 
     /// Waits until the names in it are safely on disk.
     pub(crate) fn sync(&self) -> io::Result<()> {
-        Ok(fsync(self.readable()?)?)
+        durable::sync(self.readable()?)
+    }
+
+    /// The same, but not where one may write to it and not read it, as that takes.
+    pub(crate) fn sync_if_readable(&self) -> io::Result<()> {
+        match self.sync() {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+            synced => synced,
+        }
     }
 
     /// The same folder, opened to be read itself.
@@ -177,7 +187,7 @@ fn identity(stat: Stat) -> (u64, u64) {
 }
 
 fn absent_is_fine(removed: Result<(), Errno>) -> io::Result<()> {
-    match removed {
+    match named(removed) {
         Err(Errno::NOENT) => Ok(()),
         other => Ok(other?),
     }

@@ -3,6 +3,7 @@
 
 mod budget;
 mod directory;
+pub mod durable;
 mod error;
 mod hidden_name;
 mod ids;

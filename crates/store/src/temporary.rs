@@ -168,11 +168,7 @@ impl Temporary {
             }
             taken => taken.map_err(bare).map_err(Error::io("create", &path))?,
         }
-        match folder.sync() {
-            // One may write to it but not read it, as sync would have to.
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
-            synced => synced.map_err(Error::io("sync", folder.path())),
-        }
+        folder.sync_if_readable().map_err(Error::io("sync", folder.path()))
     }
 
     fn take_name(&self, place: &OsStr, replace: bool) -> io::Result<()> {

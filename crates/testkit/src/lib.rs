@@ -11,6 +11,7 @@
 //! * [`csc_pull`], [`delta_stepping`]: yardsticks for speed;
 //! * [`data`], [`facts`], [`graphalytics`]: real graphs with known answers;
 //! * [`scratch`]: folders that vanish;
+//! * [`power_loss`]: what a crash may leave of a folder;
 //! * [`manifest`]: manifests that are changed on purpose;
 //! * [`random`]: numbers that are the same in every run.
 //!
@@ -30,6 +31,7 @@ pub mod mis;
 pub mod mst;
 pub mod pagerank;
 pub mod path;
+pub mod power_loss;
 pub mod random;
 pub mod scratch;
 pub mod small_graphs;

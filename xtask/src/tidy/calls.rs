@@ -22,11 +22,14 @@ enum Place {
     Product,
     /// The engine and the algorithms, but not their tests.
     AboveTheDoor,
+    /// What tegula is made of, but for the module that waits for the disk.
+    BesideDurable,
 }
 
 const PRINTS: &str = "a library prints nothing: return it, report it as progress, or trace it";
 const DOOR: &str =
     "the engine reads through `tegula_store::read` only, so that budgets and faults hold";
+const DURABLE: &str = "wait for the disk by `durable::sync`, so that tests see what a crash leaves";
 const UNWRAPS: &str = "return the error, or say with `expect` why there is none";
 const SLEEPS: &str = "wait for the event itself, not for some time";
 const DEBUGGING: &str = "left over from debugging";
@@ -43,6 +46,9 @@ const BANS: &[Ban] = &[
     Ban { pattern: &["OpenOptions"], place: Place::AboveTheDoor, reason: DOOR },
     Ban { pattern: &["fs", ":", ":", "read"], place: Place::AboveTheDoor, reason: DOOR },
     Ban { pattern: &["fs", ":", ":", "read_to_string"], place: Place::AboveTheDoor, reason: DOOR },
+    Ban { pattern: &["sync_all", "("], place: Place::BesideDurable, reason: DURABLE },
+    Ban { pattern: &["sync_data", "("], place: Place::BesideDurable, reason: DURABLE },
+    Ban { pattern: &["fsync", "("], place: Place::BesideDurable, reason: DURABLE },
 ];
 
 /// Crates that talk to a person.
@@ -59,6 +65,9 @@ impl Place {
             }
             Place::Product => !is_test,
             Place::AboveTheDoor => CRATES_ABOVE_THE_DOOR.contains(&source.crate_name()) && !is_test,
+            Place::BesideDurable => {
+                !is_test && source.crate_name() != "xtask" && !source.path.ends_with("/durable.rs")
+            }
         }
     }
 }
@@ -108,6 +117,9 @@ mod tests {
         "OpenOptions::new()",
         "std::fs::read(x)",
         "fs::read_to_string(x)",
+        "file.sync_all()",
+        "file.sync_data()",
+        "rustix::fs::fsync(x)",
     ];
 
     #[test]

@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use tegula_store::{Error, Temporary};
+use tegula_store::{Error, Temporary, durable};
 
 use crate::errors::{Failure, Result};
 use crate::stdout;
@@ -80,7 +80,7 @@ impl NewFile {
     pub fn commit(mut self) -> Result<u64> {
         self.out.flush().map_err(Error::io("write", &self.path))?;
         if let Some(hidden) = &self.hidden {
-            self.out.get_ref().sync_all().map_err(Error::io("sync", &self.path))?;
+            durable::sync(self.out.get_ref()).map_err(Error::io("sync", &self.path))?;
             match hidden.temporary.finish(name_of(&self.path), hidden.replace) {
                 Err(Error::AlreadyExists { path }) => return Err(keep(&hidden.temporary, path)),
                 other => other?,
@@ -131,6 +131,8 @@ impl Write for NewFile {
 
 #[cfg(test)]
 mod tests {
+    use tegula_testkit::power_loss::{self, Crash};
+
     use super::*;
 
     #[test]
@@ -186,6 +188,27 @@ mod tests {
         file.commit().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    #[test]
+    fn a_result_is_whole_or_not_there_after_a_loss_of_power() {
+        for old in [None, Some(b"old".to_vec())] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("out.csv");
+            old.iter().for_each(|old| fs::write(&path, old).unwrap());
+            let trace = power_loss::record(folder.path(), durable::watch, || {
+                let mut file = NewFile::create(&path, true).unwrap();
+                file.write_all(b"new").unwrap();
+                file.commit().unwrap();
+            });
+            trace.assert_survived_by_each_sync(&|folder, crash| {
+                let found = fs::read(folder.join("out.csv")).ok();
+                if found.as_deref() == Some(b"new") || (crash == Crash::Within && found == old) {
+                    return Ok(());
+                }
+                Err(format!("the result is {found:?}"))
+            });
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::file_names;
 use super::opened::Graph;
 use crate::directory::Directory;
+use crate::durable;
 use crate::error::{Error, Result};
 use crate::read::crc32c;
 use crate::rows::RowEncoding;
@@ -125,7 +126,7 @@ impl Manifest {
         let unfinished = Temporary::file_in(directory, file_names::MANIFEST.as_ref())?;
         let mut file = unfinished.open_file().map_err(failed)?;
         file.write_all(text.as_bytes()).map_err(failed)?;
-        file.sync_all().map_err(failed)?;
+        durable::sync(file).map_err(failed)?;
         unfinished.take_place(true).map_err(failed)
     }
 

@@ -11,6 +11,7 @@ use super::file_names;
 use super::manifest::{FileEntry, Manifest};
 use super::records::{BatchRecord, TileRecord};
 use crate::directory::Directory;
+use crate::durable;
 use crate::error::{Error, Result};
 use crate::read::{BlockFileSummary, BlockFileWriter, crc32c};
 use crate::tiles::{Batch, EncodedTile};
@@ -36,7 +37,7 @@ struct TileFile {
 
 impl TileFile {
     fn create(path: PathBuf) -> Result<TileFile> {
-        let file = File::create_new(&path).map_err(Error::io("create", &path))?;
+        let file = durable::create_file(&path).map_err(Error::io("create", &path))?;
         Ok(TileFile { output: BufWriter::with_capacity(1 << 20, file), path, length: 0 })
     }
 
@@ -53,7 +54,7 @@ impl TileFile {
             .output
             .into_inner()
             .map_err(|error| Error::io("write", &self.path)(error.into_error()))?;
-        file.sync_all().map_err(Error::io("sync", &self.path))?;
+        durable::sync(file).map_err(Error::io("sync", &self.path))?;
         Ok(FileEntry { name: file_name(&self.path), bytes: self.length, checksum: None })
     }
 }

@@ -9,6 +9,7 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use crate::directory::IfTaken;
+use crate::durable;
 use crate::error::{Error, Result};
 use crate::graph::contents::reason_to_keep;
 use crate::hidden_name::OLD;
@@ -26,8 +27,8 @@ impl Unfinished {
     /// graph and nothing else, or empty.
     pub fn create(output: &Path, replace: bool) -> Result<Unfinished> {
         check_output(output, replace)?;
-        if let Some(parent) = output.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
+        if let Some(parent) = output.parent() {
+            durable::create_folders(parent).map_err(Error::io("create", parent))?;
         }
         let directory = Temporary::folder(output)?;
         Ok(Unfinished { directory, output: output.to_owned(), replace })
@@ -38,10 +39,10 @@ impl Unfinished {
         self.directory.path()
     }
 
-    /// Gives the finished directory its name. What was there before takes the hidden name, and goes.
+    /// Gives the finished directory, whose files and their names are safely on disk, its own name. What was
+    /// there before takes the hidden name, and goes.
     pub fn commit(self) -> Result<()> {
         let failed = || Error::io("create", &self.output);
-        self.directory.open_folder()?.sync().map_err(failed())?;
         let (parent, name) = parted(&self.output)?;
         // Nobody takes it for a leftover while it has the hidden name.
         let _locked = lock(&parent, name, OFlags::NOFOLLOW | OFlags::NONBLOCK);

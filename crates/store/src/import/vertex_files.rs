@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use zerocopy::{Immutable, IntoBytes};
 
+use crate::durable;
 use crate::error::{Error, Result};
 use crate::graph::file_names;
 use crate::read::{BlockFileSummary, BlockFileWriter};
@@ -37,7 +38,7 @@ impl ArrayFile {
     /// Removes the file again.
     pub fn discard(self) -> Result<()> {
         drop(self.writer);
-        std::fs::remove_file(&self.path).map_err(Error::io("remove", &self.path))
+        durable::remove_file(&self.path).map_err(Error::io("remove", &self.path))
     }
 }
 

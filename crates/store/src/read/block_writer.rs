@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use zerocopy::IntoBytes;
 
 use crate::directory::Directory;
+use crate::durable;
 use crate::error::{Error, Result};
 
 use super::block_file::{BLOCK_LOG2, BLOCK_LOG2_RANGE, Trailer};
@@ -20,7 +21,7 @@ pub trait OutputFile: Write {
 
 impl OutputFile for File {
     fn sync(&mut self) -> io::Result<()> {
-        self.sync_all()
+        durable::sync(self)
     }
 }
 
@@ -54,7 +55,7 @@ impl BlockFileWriter<File> {
     /// Creates a file, which must not exist.
     pub fn create(path: impl AsRef<Path>) -> Result<BlockFileWriter<File>> {
         let path = path.as_ref();
-        let file = File::create_new(path).map_err(Error::io("create", path))?;
+        let file = durable::create_file(path).map_err(Error::io("create", path))?;
         Ok(BlockFileWriter::new(file, path, BLOCK_LOG2))
     }
 

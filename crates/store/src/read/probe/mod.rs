@@ -17,6 +17,7 @@ use std::time::Duration;
 use rustix::fs::statvfs;
 use serde::{Deserialize, Serialize};
 
+use crate::durable;
 use crate::error::{Error, Result};
 use crate::progress::{Cancel, Progress, Unit};
 use crate::temporary::Temporary;
@@ -188,7 +189,7 @@ fn write_file(
         file.write_all(&chunk).map_err(failed())?;
         progress.advance(CHUNK);
     }
-    file.sync_all().map_err(failed())?;
+    durable::sync(&file).map_err(failed())?;
     progress.end();
     Ok(temporary)
 }
