@@ -17,7 +17,7 @@ use tegula_store::import::{ImportConfig, VertexOrder};
 use tegula_store::rows::RowEncoding;
 use tegula_testkit::{
     EdgeList, Scratch, match_pagerank, match_personalized_pagerank, matching, pagerank_until,
-    small_graphs, sssp as sssp_oracle, verify_bfs, verify_sssp, verify_wcc,
+    small_graphs, sssp as sssp_oracle, verify_bfs, verify_pagerank, verify_sssp, verify_wcc,
 };
 
 const ORDERS: [VertexOrder; 3] = [VertexOrder::Given, VertexOrder::Degree, VertexOrder::Dfs];
@@ -134,6 +134,27 @@ fn pagerank_with_a_tolerance_stops_where_the_oracle_stops() {
         let found = outcome.statistics.iterations;
         // The change may round to either side of the tolerance.
         assert!(found.abs_diff(rounds as u64) <= 1, "{found} iterations, the oracle {rounds}");
+    });
+}
+
+#[test]
+fn ranks_with_a_tolerance_solve_the_equation_of_pagerank() {
+    let tolerance = 1e-6;
+    let stop = Stop::Tolerance { tolerance, iterations_max: 200 };
+    let config = PageRankConfig { stop, ..Default::default() };
+    on_small_graphs(|edges, graph| {
+        let verify = |program: PageRank, seeds: &[(u64, f64)]| {
+            let outcome = tegula_engine::run(graph, program, &threads(2)).unwrap();
+            assert_eq!(outcome.program.has_converged(), Some(true));
+            let ranks = table(graph, &outcome.states, f64::from);
+            verify_pagerank(edges, 0.85, seeds, tolerance, &ranks).unwrap();
+        };
+        verify(PageRank::new(config, graph.vertex_count()), &[]);
+        for source in sources(edges) {
+            let dense = [(find(graph, source), 1.0)];
+            let program = PageRank::personalized(config, graph.vertex_count(), &dense).unwrap();
+            verify(program, &[(source, 1.0)]);
+        }
     });
 }
 

@@ -170,11 +170,11 @@ impl Way {
 fn verify_answers(case: &Case, graph: &Graph, answers: &Answers) -> Result<(), String> {
     let ranks = table(graph, &answers.ranks, |bits| f64::from(f32::from_bits(bits)));
     match_pagerank(&case.graph, CONFIG.damping, ITERATIONS, &ranks)?;
-    if let (Some(source), Some(reached)) = (case.source, &answers.reached) {
+    if let Some(source) = case.source {
+        let (reached, lengths) = (answers.reached.as_ref(), answers.lengths.as_ref());
+        let (reached, lengths) = reached.zip(lengths).ok_or("there is a source and no answer")?;
         let hops = table(graph, reached, |state| state.distance().map(u64::from));
         matching::exact(&bfs(&case.graph, source), &hops)?;
-    }
-    if let (Some(source), Some(lengths)) = (case.source, &answers.lengths) {
         let lengths = table(graph, lengths, f64::from_bits);
         verify_sssp(&case.graph, source, &lengths)?;
         matching::exact(&sssp_oracle(&case.graph, source), &lengths)?;

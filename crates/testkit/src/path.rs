@@ -1,6 +1,6 @@
 //! Shortest paths between two vertices, along the edges' direction.
 
-use crate::{Compact, EdgeList, Table, sssp};
+use crate::{Compact, EdgeList, Table, sssp, verify_sssp};
 
 /// The vertices of a shortest path and the sum of weights up to each; none where there is no path. An edge of
 /// a graph without weights counts 1. No weight is below 0.
@@ -52,7 +52,8 @@ pub fn shortest_path(graph: &EdgeList, source: u64, target: u64) -> Table<f64> {
 }
 
 /// Checks a path by what makes it one: it begins at the source with 0 and ends at the target, each step is
-/// along an edge of just that length, and no path is shorter.
+/// along an edge of just that length, and no path is shorter. The distances that tell the last come from an
+/// oracle, but are not taken on trust: [`verify_sssp`] proves them.
 pub fn verify_path(
     graph: &EdgeList,
     source: u64,
@@ -60,6 +61,7 @@ pub fn verify_path(
     path: &[(u64, f64)],
 ) -> Result<(), String> {
     let distances = sssp(graph, source);
+    verify_sssp(graph, source, &distances)?;
     let row = distances.binary_search_by_key(&target, |row| row.0).map_err(|_| "no such target")?;
     let length = distances[row].1;
     let (Some(&first), Some(&last)) = (path.first(), path.last()) else {

@@ -188,6 +188,47 @@ fn ranks_that_another_round_would_change_are_refused() {
 }
 
 #[test]
+fn every_wrong_rank_is_refused() {
+    let graph = two_pieces();
+    for seeds in [vec![], vec![(1, 2.0), (9, 1.0)]] {
+        let after = |rounds| match &seeds[..] {
+            [] => pagerank(&graph, 0.85, rounds),
+            seeds => personalized_pagerank(&graph, 0.85, rounds, seeds),
+        };
+        let verify = |damping, ranks: &Table<f64>| {
+            verify_pagerank(&graph, damping, &seeds, 1e-6, ranks).map_err(|_| ranks.clone())
+        };
+        let right = after(200);
+        verify(0.85, &right).unwrap();
+        verify(0.8, &right).unwrap_err();
+        for vertex in 0..right.len() {
+            for off in [-1e-5, 1e-5, 0.1, f64::NAN] {
+                let mut wrong = right.clone();
+                wrong[vertex].1 += off;
+                verify(0.85, &wrong).unwrap_err();
+            }
+            let mut moved = right.clone();
+            moved[vertex].1 -= 1e-5;
+            moved[(vertex + 1) % right.len()].1 += 1e-5;
+            verify(0.85, &moved).unwrap_err();
+        }
+        (0..5).for_each(|rounds| drop(verify(0.85, &after(rounds)).unwrap_err()));
+    }
+}
+
+#[test]
+fn ranks_are_accepted_from_where_a_run_with_that_tolerance_stops() {
+    let graph = two_pieces();
+    for tolerance in [1e-2, 1e-3, 1e-4] {
+        let (ranks, rounds) = pagerank_until(&graph, 0.85, tolerance, 100);
+        verify_pagerank(&graph, 0.85, &[], tolerance, &ranks).unwrap();
+        // The round behind these changed more than the tolerance.
+        let early = pagerank(&graph, 0.85, rounds - 2);
+        verify_pagerank(&graph, 0.85, &[], tolerance, &early).unwrap_err();
+    }
+}
+
+#[test]
 fn ranks_converge_to_where_a_round_changes_little() {
     let graph = two_pieces();
     let (ranks, iterations) = pagerank_until(&graph, 0.85, 1e-9, 100);

@@ -12,9 +12,9 @@ use crate::tegula::{Result, units};
 pub enum Model {
     /// R-MAT of a scale.
     Rmat(u32),
-    /// A square grid of so many vertices a side.
+    /// A square grid, by the vertices of a side.
     Grid(u64),
-    /// A path of so many vertices.
+    /// A path, by its vertices.
     Path(u64),
 }
 

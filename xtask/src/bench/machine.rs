@@ -114,7 +114,7 @@ pub fn today() -> String {
     date(elapsed.as_secs() / 86400)
 }
 
-/// The date so many days after the first of January 1970.
+/// The date that is `days` days after the first of January 1970.
 fn date(days: u64) -> String {
     // Years begin in March, so that the day that only some years have is the last.
     let days = days + 719_468;

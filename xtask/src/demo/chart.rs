@@ -32,7 +32,7 @@ pub fn upright(values: &[f64], width: usize, height: usize) -> Vec<String> {
     (0..height).rev().map(|row| line(8 * row)).collect()
 }
 
-/// Characters that the bars of so many values take.
+/// Characters that the bars of `values` values take, of the `width` that there are.
 pub fn used_width(values: usize, width: usize) -> usize {
     let count = values.clamp(1, width);
     count * (width / count).clamp(1, BAR_WIDTH_MAX)

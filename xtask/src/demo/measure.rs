@@ -49,7 +49,7 @@ pub struct Measured {
     pub top: Vec<(String, f64)>,
     pub source: String,
     pub reached: u64,
-    /// How many vertices are so many hops away.
+    /// How many vertices are 0, 1, 2, .. hops away from the source.
     pub levels: Vec<u64>,
     pub components: u64,
     pub largest: u64,

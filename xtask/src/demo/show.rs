@@ -21,7 +21,7 @@ const GAP: usize = 6;
 const BAR_WIDTH: usize = 24;
 /// And of those in the last table.
 const SMALL_BAR_WIDTH: usize = 5;
-/// Of the bytes of all tiles, at most so much is read by a run that reads them once.
+/// A run that reads the tiles once reads at most `READ_ONCE_MAX` times their bytes.
 const READ_ONCE_MAX: f64 = 1.1;
 
 /// Marks runs that read the tiles once.

@@ -64,7 +64,11 @@ fn can_fail(tokens: &Tokens, function: &Function, helpers: &BTreeSet<String>) ->
 fn discarded_matches(source: &Source) -> Vec<Finding> {
     let tokens = &source.tokens;
     let is_discarded = |at: &usize| {
-        let before = at.checked_sub(1).map_or(";", |before| tokens.text(before));
+        // `let _ =` hides the value, but does no more with it.
+        let is_hidden =
+            *at >= 3 && ["let", "_", "="].into_iter().eq((at - 3..*at).map(|it| tokens.text(it)));
+        let first = if is_hidden { at - 3 } else { *at };
+        let before = first.checked_sub(1).map_or(";", |before| tokens.text(before));
         let behind = tokens.text(tokens.0[at + 2].close + 1);
         matches!(before, ";" | "{" | "}") && behind == ";"
     };
@@ -131,6 +135,9 @@ mod tests {
     fn a_discarded_match_is_found() {
         let code = "#[test]\nfn f() { a.unwrap();\n matches!(a, Some(_));\n}";
         assert_eq!(findings(code), [(Rule::TestWithoutAssertion, 3)]);
+        let hidden = "#[test]\nfn f() { a.unwrap();\n let _ = matches!(a, Some(_));\n}";
+        assert_eq!(findings(hidden), [(Rule::TestWithoutAssertion, 3)]);
         assert_eq!(findings("fn f() -> bool { matches!(a, Some(_)) }"), []);
+        assert_eq!(findings("fn f() { let _a = matches!(a, Some(_)); g(_a); }"), []);
     }
 }

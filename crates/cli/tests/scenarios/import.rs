@@ -299,7 +299,8 @@ fn a_file_that_is_put_into_a_graph_while_it_is_to_be_replaced_is_kept_with_it() 
     let mut child = shop.start("import - -o g.tegula --force");
     let mut input = child.stdin.take().unwrap();
     input.write_all("3 4\n".repeat(1_000_000).as_bytes()).unwrap();
-    wait_until(|| shop.names().iter().any(|name| name.starts_with(".g.tegula.unfinished-")));
+    let is_at_work = || shop.names().iter().any(|name| name.starts_with(".g.tegula.unfinished-"));
+    wait_until(&mut child, is_at_work);
     shop.write("g.tegula/thesis.txt", "text");
     drop(input);
     let output = child.wait_with_output().unwrap();

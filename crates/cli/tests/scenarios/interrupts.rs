@@ -10,17 +10,17 @@ use tegula_testkit::EdgeList;
 use crate::shop::{Shop, wait_until};
 
 /// Waits until the process catches interrupts: before that they end it at once.
-fn wait_for_handler(child: &Child) {
+fn wait_for_handler(child: &mut Child) {
     wait_for_handler_of(child, Signal::INT);
 }
 
-fn wait_for_handler_of(child: &Child, signal: Signal) {
+fn wait_for_handler_of(child: &mut Child, signal: Signal) {
     let status = format!("/proc/{}/status", child.id());
     let is_caught = move |mask: &str| {
         let mask = u64::from_str_radix(mask.trim(), 16).unwrap();
         mask >> (signal.as_raw() - 1) & 1 == 1
     };
-    wait_until(|| {
+    wait_until(child, || {
         let status = std::fs::read_to_string(&status).unwrap();
         status.lines().find_map(|line| line.strip_prefix("SigCgt:")).is_some_and(is_caught)
     });
@@ -43,7 +43,7 @@ fn waiting_import(shop: &Shop) -> (Child, ChildStdin) {
     let mut child = shop.start("import - -o g.tegula");
     let mut input = child.stdin.take().unwrap();
     input.write_all("1 2\n".repeat(200_000).as_bytes()).unwrap();
-    wait_until(|| !shop.names().is_empty());
+    wait_until(&mut child, || !shop.names().is_empty());
     (child, input)
 }
 
@@ -63,7 +63,7 @@ fn an_import_to_which_nothing_comes_is_interrupted() {
     for source in ["-", "pipe"] {
         let mut child = shop.start(&format!("import {source} -o g.tegula"));
         let _input = child.stdin.take();
-        wait_for_handler(&child);
+        wait_for_handler(&mut child);
         interrupt(&child);
         assert_interrupted(child);
         assert_eq!(shop.names(), ["pipe"]);
@@ -87,7 +87,7 @@ fn a_program_is_told_of_an_interrupt() {
     for signals in [&[Signal::INT][..], &[Signal::INT, Signal::TERM]] {
         let mut child = shop.start("import - -o g.tegula --json");
         let _input = child.stdin.take();
-        wait_for_handler(&child);
+        wait_for_handler(&mut child);
         signals.iter().for_each(|&signal| kill_process(Pid::from_child(&child), signal).unwrap());
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(130));
@@ -114,7 +114,7 @@ fn a_signal_that_was_ignored_before_stays_ignored() {
     let mut child = shell.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     input.write_all("1 2\n".repeat(200_000).as_bytes()).unwrap();
-    wait_until(|| !shop.names().is_empty());
+    wait_until(&mut child, || !shop.names().is_empty());
     for signal in [Signal::HUP, Signal::INT, Signal::HUP] {
         kill_process(Pid::from_child(&child), signal).unwrap();
     }
@@ -124,7 +124,7 @@ fn a_signal_that_was_ignored_before_stays_ignored() {
     let mut shell = shop.shell_command("trap '' HUP INT; exec $T import - -o h.tegula");
     let mut child = shell.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let _input = child.stdin.take();
-    wait_for_handler_of(&child, Signal::TERM);
+    wait_for_handler_of(&mut child, Signal::TERM);
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     assert_interrupted(child);
 }
@@ -137,7 +137,7 @@ fn what_a_killed_import_left_is_removed_by_the_next() {
     killed.wait().unwrap();
     let left = shop.names();
     let (mut running, input) = waiting_import(&shop);
-    wait_until(|| shop.names().len() == 1 && shop.names() != left);
+    wait_until(&mut running, || shop.names().len() == 1 && shop.names() != left);
     let in_work = shop.names().remove(0);
     shop.import(&EdgeList::new(vec![(1, 2)]), "");
     assert_eq!(shop.names(), [&in_work, "g.el", "g.tegula"]);
@@ -152,8 +152,8 @@ fn an_interrupted_run_leaves_no_result() {
     let shop = Shop::new();
     shop.tegula("generate rmat --scale 10 -o g.el").done();
     shop.tegula("import g.el -o g.tegula").done();
-    let child = shop.start("run pagerank g.tegula --iterations 1000000000 -o out.csv");
-    wait_for_handler(&child);
+    let mut child = shop.start("run pagerank g.tegula --iterations 1000000000 -o out.csv");
+    wait_for_handler(&mut child);
     interrupt(&child);
     assert_interrupted(child);
     assert_eq!(shop.names(), ["g.el", "g.tegula"]);
@@ -162,8 +162,8 @@ fn an_interrupted_run_leaves_no_result() {
 #[test]
 fn an_interrupted_generator_leaves_no_file() {
     let shop = Shop::new();
-    let child = shop.start("generate rmat --scale 30 -o g.el");
-    wait_until(|| !shop.names().is_empty());
+    let mut child = shop.start("generate rmat --scale 30 -o g.el");
+    wait_until(&mut child, || !shop.names().is_empty());
     interrupt(&child);
     assert_interrupted(child);
     assert!(shop.names().is_empty(), "{:?}", shop.names());

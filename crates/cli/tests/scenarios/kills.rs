@@ -189,7 +189,7 @@ fn temporary_files_vanish_with_the_import_that_is_killed() {
     // It holds a file in that folder open, which has no name there.
     let opened = PathBuf::from(format!("/proc/{}/fd", child.id()));
     let spill = shop.path("spill").canonicalize().unwrap();
-    wait_until(|| {
+    wait_until(&mut child, || {
         let files = fs::read_dir(&opened).unwrap().flatten();
         files.filter_map(|file| fs::read_link(file.path()).ok()).any(|at| at.starts_with(&spill))
     });

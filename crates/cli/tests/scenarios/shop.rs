@@ -1,14 +1,14 @@
 //! A scratch folder in which the command is called, and ways to read what it says.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
+use tegula_testkit::data::skip;
 use tegula_testkit::{EdgeList, Scratch};
 
 /// A scratch folder; every command runs in it, so names are relative.
@@ -145,11 +145,15 @@ pub fn said(command: &mut Command) -> Said {
     }
 }
 
-/// Waits until something holds.
-pub fn wait_until(holds: impl Fn() -> bool) {
-    let started = Instant::now();
-    while !holds() {
-        assert!(started.elapsed() < Duration::from_secs(30), "it never came to that");
+/// Waits until something holds that a process brings about while it runs.
+#[track_caller]
+pub fn wait_until(child: &mut Child, holds: impl Fn() -> bool) {
+    loop {
+        let has_ended = child.try_wait().unwrap().is_some();
+        if holds() {
+            return;
+        }
+        assert!(!has_ended, "the process has ended, and it never came to that");
         sleep(Duration::from_millis(5));
     }
 }
@@ -210,7 +214,11 @@ pub fn assert_shape(value: &Value, expected: &[(&str, &str)]) {
     }
 }
 
-/// Whether a program of this name can be called.
-pub fn has_program(name: impl AsRef<OsStr>) -> bool {
-    Command::new(name).arg("--version").stdout(Stdio::null()).status().is_ok()
+/// Whether a program of this name can be called; says so where what needs it is skipped.
+pub fn has_program(name: &str) -> bool {
+    let has_it = Command::new(name).arg("--version").stdout(Stdio::null()).status().is_ok();
+    if !has_it {
+        skip(&format!("there is no `{name}`"));
+    }
+    has_it
 }

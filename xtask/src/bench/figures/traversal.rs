@@ -20,9 +20,9 @@ const ROUNDS_MAX: usize = 3;
 struct Part {
     kind: &'static str,
     title: &'static str,
-    /// Of so many vertices, one is visited before the part begins; none where this is 0.
+    /// One in `before` vertices is visited before the part begins; none where this is 0.
     before: u64,
-    /// Of so many vertices, one is in the part.
+    /// One in `share` vertices is in the part.
     share: u64,
     /// Whether targets have been set for it.
     has_targets: bool,
