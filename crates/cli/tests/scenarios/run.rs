@@ -1,5 +1,7 @@
 //! Algorithms against oracles, and what does not change their results.
 
+use tegula_store::read::{Backend, Pool, Reader};
+use tegula_testkit::data::skip;
 use tegula_testkit::{
     EdgeList, bfs, match_pagerank, match_personalized_pagerank, small_graphs, verify_bfs,
     verify_wcc, wcc,
@@ -44,6 +46,10 @@ fn results_depend_on_neither_threads_nor_how_files_are_read_nor_memory() {
     let shop = Shop::new();
     shop.tegula("generate rmat --scale 11 -o g.el").done();
     shop.tegula("import g.el -o g.tegula --layouts tiles,rows").done();
+    let has_rings = Reader::open(Backend::Uring, Pool::new(1 << 20)).is_ok();
+    if !has_rings {
+        skip("this system has no io_uring");
+    }
     for algorithm in [
         "pagerank g.tegula",
         "wcc g.tegula",
@@ -69,8 +75,7 @@ fn results_depend_on_neither_threads_nor_how_files_are_read_nor_memory() {
                 said.failed(2, &["--executor"]);
                 continue;
             }
-            // Some systems have no rings, and say so.
-            if options.contains("uring") && said.code == Some(1) {
+            if options.contains("uring") && !has_rings {
                 said.failed(1, &["io_uring"]);
                 continue;
             }
