@@ -21,7 +21,10 @@ pub use edges::{EdgeVisitor, visit_edges};
 pub use instructions::Instructions;
 pub use options::{PROCESS_OVERHEAD, RunOptions, RunStatistics, open_graph, open_graph_in};
 pub use process::{Executor, Process};
-pub use program::{Activity, ApplyTo, EdgeWeight, Next, Program, Value};
+pub use program::{
+    Accumulator, Activity, Addend, Aggregate, ApplyTo, EdgeWeight, Max, Message, Min, Monotone,
+    Next, Number, Or, Program, Reduction, Relaxation, Settling, Sum, Value,
+};
 pub use run::{Estimate, Outcome, estimate, rows_size, run, run_together};
 
 pub use tegula_store::graph::Graph;

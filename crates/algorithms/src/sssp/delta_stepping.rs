@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tegula_engine::{Activity, ApplyTo, Graph, Next, Program, RunOptions, VertexId};
+use tegula_engine::{Graph, Min, Next, Relaxation, RunOptions, VertexId};
 
 use super::Distances;
 use crate::error::{Error, Result};
@@ -60,30 +60,17 @@ fn default_delta(graph: &Graph) -> Result<f64> {
     Ok(mean * (BUCKET_DEGREE / degree.max(1.0)).max(1.0))
 }
 
-impl Program for Sssp {
-    type State = f64;
-    type Message = f64;
-    type Accumulator = f64;
+impl Relaxation for Sssp {
+    type Reduction = Min<f64>;
     type Weight = f32;
-    type Aggregate = ();
 
-    const APPLY_TO: ApplyTo = ApplyTo::Reached;
-    const NEEDS_DEGREE: bool = false;
-    const IS_EXACT: bool = true;
-
-    fn init(&self, vertex: VertexId, _degree: u32, (): &mut ()) -> (f64, Activity) {
-        let is_source = vertex == self.source;
-        (if is_source { 0.0 } else { f64::INFINITY }, Activity::when(is_source))
+    fn start(&self, vertex: VertexId) -> Option<f64> {
+        (vertex == self.source).then_some(0.0)
     }
 
-    fn begin_iteration(&mut self, _iteration: u64, (): &()) -> Next {
+    fn begin_iteration(&mut self, _iteration: u64) -> Next {
         // With a cycle of negative weight it would never end.
         if *self.has_negative.get_mut() { Next::Stop } else { Next::Continue }
-    }
-
-    #[inline(always)]
-    fn signal(&self, _vertex: VertexId, distance: &f64, _degree: u32) -> Option<f64> {
-        Some(*distance)
     }
 
     #[inline(always)]
@@ -96,42 +83,6 @@ impl Program for Sssp {
             self.has_negative.store(true, Ordering::Relaxed);
         }
         f64::INFINITY
-    }
-
-    #[inline(always)]
-    fn identity(&self) -> f64 {
-        f64::INFINITY
-    }
-
-    #[inline(always)]
-    fn reduce(&self, a: f64, b: f64) -> f64 {
-        a.min(b)
-    }
-
-    #[inline(always)]
-    fn accumulate(&self, a: f64, b: f64) -> f64 {
-        a.min(b)
-    }
-
-    #[inline(always)]
-    fn apply(
-        &self,
-        _vertex: VertexId,
-        _degree: u32,
-        distance: &mut f64,
-        reduced: f64,
-        (): &mut (),
-    ) -> Activity {
-        let is_nearer = reduced < *distance;
-        *distance = reduced.min(*distance);
-        Activity::when(is_nearer)
-    }
-
-    fn merge(&self, (): &mut (), (): ()) {}
-
-    #[inline(always)]
-    fn is_news(&self, distance: &f64, message: f64) -> bool {
-        message < *distance
     }
 
     #[inline(always)]

@@ -1,8 +1,15 @@
 //! Vertex programs: what a graph algorithm says of one vertex and one edge.
 
+mod aggregate;
+mod reduction;
+mod relaxation;
+
 use tegula_store::VertexId;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
+pub use aggregate::Aggregate;
+pub use reduction::{Accumulator, Addend, Max, Message, Min, Monotone, Number, Or, Reduction, Sum};
+pub use relaxation::Relaxation;
 pub use tegula_store::tiles::EdgeWeight;
 
 /// A plain value that is kept in an array with one per vertex.
@@ -31,8 +38,28 @@ impl Activity {
 pub enum ApplyTo {
     /// All, also those that no message reached; they see the identity.
     All,
-    /// Those in batches that a message may have reached; some of them see the identity.
+    /// Those in batches that a message may have reached; some of them see the identity, which must not
+    /// change them.
     Reached,
+}
+
+/// Whether there are vertices that no message can change any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settling {
+    /// There are none.
+    Never,
+    /// [`Program::is_settled`] tells by the state. It costs a bit a vertex.
+    ByState,
+    /// So it does, and of all messages to a vertex that is not settled, the one from the smallest source
+    /// is what they are reduced to, and settles it. Then an iteration may [pull](crate::ProcessKind::Pull).
+    ByFirstSource,
+}
+
+impl Settling {
+    /// Whether there may be settled vertices.
+    pub const fn is_possible(self) -> bool {
+        !matches!(self, Settling::Never)
+    }
 }
 
 /// What a program decides before an iteration.
@@ -44,46 +71,35 @@ pub enum Next {
     Stop,
 }
 
-/// A graph algorithm in four functions, as in the Pull-Reduce-Apply model of MOSAIC (Maass et al.,
+/// A graph algorithm in a few functions, as in the Pull-Reduce-Apply model of MOSAIC (Maass et al.,
 /// EuroSys 2017, section 4) and the signal-slot model of DFOGraph (Yu et al., PPoPP 2021).
 ///
 /// An iteration has four phases: every active vertex *signals* one message; messages are exchanged;
-/// each edge carries its source's message *along* and *reduces* it into its target's accumulator;
-/// each target *applies* what was reduced to its state.
+/// each edge carries its source's message *along*, and what arrives at one target is *reduced*; each
+/// target *applies* what was reduced to its state.
 ///
-/// `reduce` must be associative and commutative up to rounding, and `identity` must leave the other
-/// operand unchanged. The order of reduction is fixed by the graph directory, so results are the
-/// same to the bit for every number of threads and every budget.
+/// The order of reduction is fixed by the graph directory, so results are the same to the bit for every
+/// number of threads and every budget. A program whose state is what all messages so far reduce to
+/// need not be written out: see [`Relaxation`].
 pub trait Program: Send + Sync {
     /// What is kept of a vertex between iterations.
     type State: Value;
-    /// What travels along an edge.
-    type Message: Value + PartialEq;
-    /// What many messages to one target are reduced to. A sum of `f32` wants an accumulator of `f64`: it
-    /// loses precision with the number of its terms, and the greatest vertices have millions.
-    type Accumulator: Value + From<Self::Message>;
+    /// What messages are, and how those to one target become one. Where it is [exact](Reduction::IS_EXACT)
+    /// and only [reached](ApplyTo::Reached) vertices are applied to, edges may come in any order, and an
+    /// iteration with few active vertices [seeks](crate::ProcessKind::Seek) their rows.
+    type Reduction: Reduction;
     /// `()` or `f32`; in an unweighted graph every `f32` weight is 1.
     type Weight: EdgeWeight;
-    /// What an iteration sums up over all vertices, in a fixed order.
-    type Aggregate: Default + Send;
+    /// What an iteration sums up over all vertices, in a fixed order; `()` for nothing.
+    type Aggregate: Aggregate;
 
     /// Which vertices take part in apply.
-    const APPLY_TO: ApplyTo;
+    const APPLY_TO: ApplyTo = ApplyTo::Reached;
     /// Whether `degree` is wanted: it costs 4 bytes a vertex. Elsewhere it is 0.
-    const NEEDS_DEGREE: bool;
-
-    /// Whether `reduce` and `merge` are associative and commutative to the bit, and `apply` does nothing
-    /// for the identity: a smallest number is, a sum of floats is not. Then edges may come in any order,
-    /// and an iteration with few active vertices [seeks](crate::Process::Seek) their rows.
-    const IS_EXACT: bool = false;
-
-    /// Whether [`Program::is_settled`] is ever true. It costs a bit a vertex.
-    const SETTLES: bool = false;
-
-    /// Whether of all messages to a vertex that is not settled the one from the smallest source is what
-    /// they are reduced to, and settles the vertex. Then an iteration may [pull](crate::Process::Pull).
-    /// It implies [`Program::SETTLES`].
-    const FIRST_SOURCE_WINS: bool = false;
+    const NEEDS_DEGREE: bool = false;
+    /// Whether vertices settle. Tiles whose targets are all settled are passed over, and messages to settled
+    /// vertices are not sent.
+    const SETTLING: Settling = Settling::Never;
 
     /// Bytes that the program itself holds, where they are worth to be counted in the budget.
     fn size(&self) -> u64 {
@@ -99,23 +115,18 @@ pub trait Program: Send + Sync {
     ) -> (Self::State, Activity);
 
     /// Called before each iteration (from 0) with what the one before, or `init`, summed up.
-    fn begin_iteration(&mut self, iteration: u64, aggregate: &Self::Aggregate) -> Next;
+    fn begin_iteration(&mut self, _iteration: u64, _aggregate: &Self::Aggregate) -> Next {
+        Next::Continue
+    }
 
     /// The message of an active vertex with this out-degree to all its targets, if it has one.
-    fn signal(&self, vertex: VertexId, state: &Self::State, degree: u32) -> Option<Self::Message>;
+    fn signal(&self, vertex: VertexId, state: &Self::State, degree: u32) -> Option<Message<Self>>;
 
     /// What becomes of a message on an edge.
-    fn along(&self, message: Self::Message, weight: Self::Weight) -> Self::Message;
-
-    /// The message that changes nothing.
-    fn identity(&self) -> Self::Message;
-
-    /// Merges two messages to one target. A scan reduces short runs of messages with this, and accumulates
-    /// the results.
-    fn reduce(&self, a: Self::Message, b: Self::Message) -> Self::Message;
-
-    /// Merges what two sets of messages to one target were reduced to.
-    fn accumulate(&self, a: Self::Accumulator, b: Self::Accumulator) -> Self::Accumulator;
+    #[inline(always)]
+    fn along(&self, message: Message<Self>, _weight: Self::Weight) -> Message<Self> {
+        message
+    }
 
     /// Takes what was reduced into the state of a vertex with this out-degree.
     fn apply(
@@ -123,15 +134,11 @@ pub trait Program: Send + Sync {
         vertex: VertexId,
         degree: u32,
         state: &mut Self::State,
-        reduced: Self::Accumulator,
+        reduced: Accumulator<Self>,
         aggregate: &mut Self::Aggregate,
     ) -> Activity;
 
-    /// Adds the sums of some vertices to those of the vertices before them.
-    fn merge(&self, into: &mut Self::Aggregate, from: Self::Aggregate);
-
-    /// Whether no message can change this state any more; only where [`Program::SETTLES`]. Tiles whose
-    /// targets are all settled are passed over, and messages to them are not sent.
+    /// Whether no message can change this state any more; true only as [`Program::SETTLING`] says.
     #[inline(always)]
     fn is_settled(&self, _state: &Self::State) -> bool {
         false
@@ -140,7 +147,7 @@ pub trait Program: Send + Sync {
     /// Whether a message can change this state, which is not settled. One that cannot need not be sent,
     /// which is the filter of DFOGraph (section 3.3), on one machine.
     #[inline(always)]
-    fn is_news(&self, _state: &Self::State, _message: Self::Message) -> bool {
+    fn is_news(&self, _state: &Self::State, _message: Message<Self>) -> bool {
         true
     }
 
@@ -151,4 +158,9 @@ pub trait Program: Send + Sync {
     fn bucket(&self, _state: &Self::State) -> u64 {
         0
     }
+}
+
+/// Whether the edges of a program may come in any order, so that it need not be scanned.
+pub(crate) const fn may_seek<P: Program>() -> bool {
+    P::Reduction::IS_EXACT && matches!(P::APPLY_TO, ApplyTo::Reached)
 }
