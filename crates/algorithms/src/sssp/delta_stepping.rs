@@ -46,11 +46,9 @@ fn default_delta(graph: &Graph) -> Result<f64> {
     let mut weights: Vec<f64> = Vec::new();
     let step = graph.tiles().len().div_ceil(TILES_SAMPLED).max(1);
     for tile in (0..graph.tiles().len()).step_by(step) {
-        let Some(request) = graph.weights_request(tile..tile + 1) else { break };
-        let frame = graph.reader().read(request.file, request.offset, request.len).wait()?;
-        graph.check_weights(tile, &frame)?;
-        let (all, _) = frame.as_chunks::<4>();
-        let all = all.iter().map(|&bytes| f64::from(f32::from_le_bytes(bytes)));
+        let read = graph.read_tiles(tile..tile + 1, true).wait()?;
+        let (_, all) = read.get(graph, tile);
+        let all = all.iter().copied().map(f64::from);
         // Entries that are no edge have the weight 0.
         weights.extend(all.filter(|&weight| weight > 0.0 && weight.is_finite()));
     }

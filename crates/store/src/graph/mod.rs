@@ -7,12 +7,14 @@ mod manifest;
 mod opened;
 mod records;
 mod table;
+mod tile_read;
 mod vertices;
 mod writer;
 
 pub use check::Checked;
 pub use manifest::{FORMAT_VERSION, FileEntry, IdType, Manifest, OrderChoice, RowLayout};
 pub use opened::{Graph, TileEntry};
+pub use tile_read::{CheckedTiles, TileRead};
 pub use vertices::{IdChunk, OriginalIds, Strings};
 pub use writer::GraphWriter;
 

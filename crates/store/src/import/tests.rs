@@ -58,17 +58,11 @@ fn edges_of(graph: &Graph) -> Vec<NamedEdge> {
     .unwrap();
     let mut edges = Vec::new();
     for index in 0..graph.tiles().len() {
-        let request = graph.tiles_request(index..index + 1);
-        let bytes = graph.reader().read(request.file, request.offset, request.len).wait().unwrap();
-        let weights: Vec<u32> =
-            graph.weights_request(index..index + 1).map_or(Vec::new(), |request| {
-                let frame =
-                    graph.reader().read(request.file, request.offset, request.len).wait().unwrap();
-                frame.as_chunks::<4>().0.iter().map(|&bits| u32::from_le_bytes(bits)).collect()
-            });
-        let (tile, summary) = (Tile::parse(&bytes).unwrap(), &graph.tiles()[index].summary);
+        let read = graph.read_tiles(index..index + 1, true).wait().unwrap();
+        let (tile, weights) = read.get(graph, index);
+        let summary = &graph.tiles()[index].summary;
         let visited = tile.for_each_edge(summary, graph.vertex_count(), |entry, source, target| {
-            let weight = weights.get(entry).copied().unwrap_or(0);
+            let weight = weights.get(entry).map_or(0, |weight| weight.to_bits());
             let [source, target] = [source, target].map(|end| names[end as usize].clone());
             edges.push((source, target, weight));
         });

@@ -339,7 +339,7 @@ impl<W: EdgeWeight> Group<W> {
         graph: &Graph,
         index: usize,
         tile: Tile<'_>,
-        weights: &[[u8; 4]],
+        weights: &[f32],
         places: &mut [usize],
     ) -> Result<(), String> {
         let summary = &graph.tiles()[index].summary;
@@ -354,7 +354,7 @@ impl<W: EdgeWeight> Group<W> {
                 is_sound = false;
                 return;
             }
-            let weight = weights.get(entry).map(|&bytes| W::from_f32(f32::from_le_bytes(bytes)));
+            let weight = weights.get(entry).map(|&weight| W::from_f32(weight));
             self.edges[place] = (target, weight.unwrap_or_default());
             places[local] += 1;
         })?;
@@ -412,7 +412,7 @@ fn for_each_tile(
     graph: &Graph,
     sources: &Range<u32>,
     cancel: &Cancel,
-    visit: &mut dyn FnMut(usize, Tile<'_>, &[[u8; 4]]) -> Result<(), String>,
+    visit: &mut dyn FnMut(usize, Tile<'_>, &[f32]) -> Result<(), String>,
 ) -> Result<()> {
     let mut runs = runs_of_tiles(graph, sources).into_iter();
     let mut on_their_way = VecDeque::new();
@@ -421,11 +421,13 @@ fn for_each_tile(
         while on_their_way.len() < READS_AHEAD
             && let Some(run) = runs.next()
         {
-            on_their_way.push_back(TileRun::request(graph, run));
+            on_their_way.push_back(graph.read_tiles(run, true));
         }
-        match on_their_way.pop_front() {
-            Some(run) => run.visit(graph, sources, visit)?,
-            None => return Ok(()),
+        let Some(read) = on_their_way.pop_front() else { return Ok(()) };
+        let tiles = read.wait()?;
+        for index in tiles.range() {
+            let (tile, weights) = tiles.get(graph, index);
+            visit(index, tile, weights).map_err(|detail| graph.damaged_tile(index, detail))?;
         }
     }
 }
@@ -449,52 +451,4 @@ fn runs_of_tiles(graph: &Graph, sources: &Range<u32>) -> Vec<Range<usize>> {
         }
     }
     runs
-}
-
-/// Tiles on their way.
-struct TileRun {
-    tiles: Range<usize>,
-    bytes: Pending,
-    weights: Option<Pending>,
-}
-
-impl TileRun {
-    fn request(graph: &Graph, tiles: Range<usize>) -> TileRun {
-        let read = |request: crate::read::Request<'_>| {
-            graph.reader().read(request.file, request.offset, request.len)
-        };
-        let bytes = read(graph.tiles_request(tiles.clone()));
-        let weights = graph.weights_request(tiles.clone()).map(read);
-        TileRun { tiles, bytes, weights }
-    }
-
-    fn visit(
-        self,
-        graph: &Graph,
-        sources: &Range<u32>,
-        visit: &mut dyn FnMut(usize, Tile<'_>, &[[u8; 4]]) -> Result<(), String>,
-    ) -> Result<()> {
-        let bytes = self.bytes.wait()?;
-        let weight_bytes = self.weights.map(Pending::wait).transpose()?;
-        let first = &graph.tiles()[self.tiles.start];
-        for index in self.tiles {
-            let entry = &graph.tiles()[index];
-            if !entry.summary.may_hold_any(sources) {
-                continue;
-            }
-            let tile = &bytes[(entry.offset - first.offset) as usize..][..entry.size as usize];
-            graph.check_tile(index, tile)?;
-            let mut weights: &[[u8; 4]] = &[];
-            if let Some(all) = &weight_bytes {
-                let start = (entry.weights_offset - first.weights_offset) as usize;
-                let own = &all[start..][..4 * entry.weight_count as usize];
-                graph.check_weights(index, own)?;
-                weights = own.as_chunks().0;
-            }
-            Tile::parse(tile)
-                .and_then(|tile| visit(index, tile, weights))
-                .map_err(|detail| graph.damaged_tile(index, detail))?;
-        }
-        Ok(())
-    }
 }

@@ -199,7 +199,7 @@ impl<P: Program> Supersteps<'_, P> {
             ahead: &Mutex::new(0),
             rows,
         };
-        let mut accumulators = Accumulators {
+        let mut accumulators = Accumulators::<P> {
             messages: &mut self.messages,
             reached: &mut self.seeker.reached,
             partition_log2: self.seeker.partition_log2,
