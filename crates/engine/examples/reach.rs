@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use tegula_engine::{Activity, ApplyTo, Error, Next, Program, RunOptions, VertexId};
-use tegula_store::read::Backend;
+use tegula_machine::disk::Backend;
 
 /// Messages and states are sets of the first vertices, a bit for each.
 struct ReachedWithin {
