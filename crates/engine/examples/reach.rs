@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use tegula_engine::{Error, Next, Or, Relaxation, RunOptions, VertexId};
-use tegula_store::read::Backend;
+use tegula_machine::disk::Backend;
 
 /// States and messages are sets of the first vertices, a bit for each.
 struct ReachedWithin(u64);

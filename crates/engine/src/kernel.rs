@@ -6,8 +6,10 @@
 //! order of reduction is part of it (eight lanes in a row, four in a strip of 16 targets, two in
 //! masks), so all give the same bits.
 
-use tegula_store::tiles::{BLOCK_SIZE, Block, BlockVisitor, EdgeWeight, Encoding};
-use tegula_store::tiles::{InstructionSet, MaskVisitor, Strip, Tile, WINDOW_SIZE};
+use tegula_store::tiles::{
+    BLOCK_SIZE, Block, BlockVisitor, EdgeWeight, Encoding, InstructionSet, MaskVisitor, Strip,
+    Tile, WINDOW_SIZE,
+};
 
 use crate::accumulators::WindowAccumulators;
 use crate::instructions::WithInstructions;

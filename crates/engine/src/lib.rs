@@ -27,8 +27,11 @@ pub use program::{
 };
 pub use run::{Estimate, Outcome, estimate, rows_size, run, run_together};
 
+pub use tegula_machine::disk::Speed;
+pub use tegula_machine::memory::huge;
+pub use tegula_machine::threads::{Cancel, Unit};
+pub use tegula_machine::{Error, Result};
+pub use tegula_store::VertexId;
 pub use tegula_store::graph::Graph;
-pub use tegula_store::read::Speed;
 pub use tegula_store::rows::{Row, RowReader};
 pub use tegula_store::tiles::TileSummary;
-pub use tegula_store::{Cancel, Error, Result, Unit, VertexId, huge};

@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
+use tegula_machine::threads::Unit;
+use tegula_machine::{Error, Result};
 use tegula_store::graph::Graph;
 use tegula_store::rows::RowReader;
 use tegula_store::tiles::EdgeWeight;
-use tegula_store::{Error, Result, Unit};
 
 use crate::job::Job;
 use crate::options::{BLOCK_FRAMES, PROCESS_OVERHEAD, RunOptions, RunStatistics};

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use tegula_engine::{Error, Graph, PROCESS_OVERHEAD};
-use tegula_store::Bytes;
+use tegula_machine::Bytes;
 use tegula_store::rows::{self, RowEncoding, RowsAside, RowsConfig};
 
 use super::estimate::rows_size_expected;

@@ -23,9 +23,10 @@ use std::time::{Duration, Instant};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use tegula_engine::{Estimate, Executor, Graph, Instructions, Process, RunOptions, RunStatistics};
+use tegula_machine::disk::speed_of;
+use tegula_machine::threads::Cancel;
 use tegula_store::graph::file_names;
-use tegula_store::read::speed_of;
-use tegula_store::{Cancel, OriginalId, VertexId};
+use tegula_store::{OriginalId, VertexId};
 
 use crate::errors::{Failure, Result};
 use crate::json::{self, RunSeconds, Seconds};
@@ -260,7 +261,8 @@ fn execute<R: Runnable + Args>(run: &Run<R>, session: &Session) -> Result<()> {
     };
     let budget = args.reading.budget.bytes();
     // An estimate tells what is needed beyond the budget, too.
-    let reading = if args.estimate { budget.max(tegula_store::default_memory()) } else { budget };
+    let reading =
+        if args.estimate { budget.max(tegula_machine::memory::default_memory()) } else { budget };
     let mut options = RunOptions {
         memory: reading,
         threads,

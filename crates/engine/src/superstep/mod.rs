@@ -20,10 +20,13 @@ mod seek;
 
 use std::sync::{Mutex, PoisonError};
 
+use tegula_machine::Result;
+use tegula_machine::memory::huge;
+use tegula_machine::threads::lock;
+use tegula_store::VertexId;
 use tegula_store::graph::Graph;
 use tegula_store::rows::RowReader;
 use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
-use tegula_store::{Result, VertexId, huge, lock};
 
 use crate::accumulators::Accumulators;
 use crate::active::ActiveSet;

@@ -9,9 +9,11 @@
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 
+use tegula_machine::Result;
+use tegula_machine::threads::lock;
+use tegula_store::VertexId;
 use tegula_store::rows::{Row, RowBatch, RowReader};
 use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
-use tegula_store::{Result, VertexId, lock};
 
 use super::{ROWS_PER_BATCH, Supersteps, bit};
 use crate::program::{Activity, Aggregate, EdgeWeight, Message, Program, Reduction};

@@ -3,9 +3,10 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
+use tegula_machine::threads::lock;
+use tegula_store::VertexId;
 use tegula_store::graph::{Graph, TileEntry};
 use tegula_store::tiles::{BATCH_LOG2_MAX, Batch, Tile, TileSummary, WINDOW_LOG2, WINDOW_SIZE};
-use tegula_store::{VertexId, lock};
 
 use super::Supersteps;
 use crate::accumulators::Accumulators;

@@ -1,13 +1,13 @@
 //! Reads every byte of a graph, checks every checksum and every id.
 
+use tegula_machine::threads::{Cancel, Progress, Unit};
+use tegula_machine::{Error, Result};
+
 use super::edge_facts::EdgeFacts;
 use super::file_names;
 use super::opened::Graph;
-use crate::error::{Error, Result};
-use crate::import::VertexOrder;
-use crate::progress::{Cancel, Progress, Unit};
-use crate::rows::Rows;
-use crate::rows::check;
+use super::order::VertexOrder;
+use crate::rows::{Rows, check};
 use crate::tiles::Tile;
 
 /// Tiles that are read at a time.

@@ -5,9 +5,9 @@ use std::ops::Range;
 use zerocopy::FromBytes;
 
 use super::opened::Graph;
-use crate::error::Error;
-use crate::read::{Frame, Pending, Request};
 use crate::tiles::Tile;
+use tegula_machine::Error;
+use tegula_machine::disk::{Frame, Pending, Request};
 
 /// Consecutive tiles that are on their way, with their weights where these are wanted and stored.
 #[must_use = "it is to be waited for"]
@@ -46,7 +46,7 @@ impl TileRead<'_> {
     /// Waits for the tiles and checks every one of them.
     ///
     /// # Errors
-    /// Those of reading; [`Error::Corrupt`](crate::Error::Corrupt) when a checksum differs, or the head of a
+    /// Those of reading; [`Error::Corrupt`](tegula_machine::Error::Corrupt) when a checksum differs, or the head of a
     /// tile makes no sense.
     pub fn wait(self) -> Result<CheckedTiles, Error> {
         let TileRead { graph, range, tiles, weights } = self;

@@ -11,19 +11,17 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
+use tegula_machine::disk::{self, IfTaken, Temporary};
+use tegula_machine::threads::{Cancel, Progress, Unit, map_in_order};
+use tegula_machine::{Error, Result};
+
 use super::bits::BitWriter;
 use super::encoding::{RowCode, RowEncoding};
 use super::index::{CHUNK_EDGES_MAX, CHUNK_LOG2_MAX, ChunkRows};
 use super::opened::Rows;
 use super::writer::{EncodedChunk, RowsWriter};
-use crate::directory::IfTaken;
-use crate::error::{Error, Result};
-use crate::graph::{FORMAT_VERSION, Graph, Manifest, RowLayout, file_names};
-use crate::progress::{Cancel, Progress, Unit};
-use crate::read::Pending;
-use crate::temporary::{self, Temporary};
+use crate::graph::{FORMAT_VERSION, Graph, Manifest, RowLayout, contents, file_names};
 use crate::tiles::{EdgeWeight, Tile};
-use crate::workers::map_in_order;
 
 /// How the layout is built.
 #[derive(Debug, Clone, Copy)]
@@ -107,12 +105,12 @@ fn add(
 ) -> Result<Manifest> {
     let directory = graph.opened_directory();
     // The manifest is what a build replaces: two at once would mix their files.
-    let _locked = temporary::wait_for_lock(directory, file_names::MANIFEST, cancel)?;
+    let _locked = disk::wait_for_lock(directory, file_names::MANIFEST, cancel)?;
     let found = Manifest::read_in(directory)?;
     if found.rows.is_some() {
         return Ok(found);
     }
-    let folder = Temporary::folder_in(directory, file_names::ROWS.as_ref())?;
+    let folder = Temporary::folder_in(directory, file_names::ROWS.as_ref(), contents::remove)?;
     let manifest = write(graph, &folder, config, progress, cancel)?;
     commit(graph, folder, &manifest)?;
     Ok(manifest)
@@ -137,7 +135,7 @@ pub fn build_aside(
     progress: &dyn Progress,
     cancel: &Cancel,
 ) -> Result<RowsAside> {
-    let folder = Temporary::private_folder(&place.join("tegula-rows"))?;
+    let folder = Temporary::private_folder(&place.join("tegula-rows"), contents::remove)?;
     let manifest = write(graph, &folder, config, progress, cancel)?;
     Ok(RowsAside { folder, manifest })
 }

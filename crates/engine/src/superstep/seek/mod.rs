@@ -21,9 +21,11 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use tegula_machine::Result;
+use tegula_machine::threads::lock;
+use tegula_store::VertexId;
 use tegula_store::rows::{RowBatch, RowReader};
 use tegula_store::tiles::WINDOW_LOG2;
-use tegula_store::{Result, VertexId, lock};
 
 use super::{ROWS_PER_BATCH, Supersteps, chunks_or_none};
 use crate::program::{Activity, Aggregate, Message, Program, Reduction};

@@ -4,8 +4,10 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use tegula_machine::Result;
+use tegula_machine::threads::Cancel;
+use tegula_store::VertexId;
 use tegula_store::rows::{Row, RowBatch, RowReader};
-use tegula_store::{Cancel, Result, VertexId};
 
 use crate::program::{EdgeWeight, Message, Program, Reduction};
 use crate::superstep::{ROWS_PER_BATCH, bit};
