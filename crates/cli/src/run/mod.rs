@@ -22,7 +22,9 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
-use tegula_engine::{Estimate, Executor, Graph, Instructions, Process, RunOptions, RunStatistics};
+use tegula_engine::{
+    Estimate, Executor, Graph, Instructions, ProcessKind, RunOptions, RunStatistics,
+};
 use tegula_machine::disk::speed_of;
 use tegula_machine::threads::Cancel;
 use tegula_store::graph::file_names;
@@ -272,6 +274,7 @@ fn execute<R: Runnable + Args>(run: &Run<R>, session: &Session) -> Result<()> {
         instructions: Instructions::detect(),
         cancel: session.cancel.clone(),
         progress: &progress,
+        ..RunOptions::default()
     };
     let files = algorithm.read_files(&graph, &options)?;
     options.memory = budget;
@@ -460,9 +463,9 @@ fn counts(statistics: &RunStatistics) -> [(u64, &'static str, &'static str); 3] 
     let count =
         |wanted| statistics.processes.iter().filter(|&&process| process == wanted).count() as u64;
     [
-        (count(Process::Scan), "scan", "scans"),
-        (count(Process::Seek), "seek", "seeks"),
-        (count(Process::Pull), "pull", "pulls"),
+        (count(ProcessKind::Scan), "scan", "scans"),
+        (count(ProcessKind::Seek), "seek", "seeks"),
+        (count(ProcessKind::Pull), "pull", "pulls"),
     ]
 }
 
