@@ -14,8 +14,8 @@ use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_algorithms::sssp::{self, SsspConfig};
 use tegula_algorithms::wcc::{self, Method, WccConfig};
 use tegula_engine::{
-    Activity, Cancel, Error, Executor, Graph, Min, Next, Outcome, Program, RunOptions,
-    Scheduler, VertexId, estimate, open_graph,
+    Activity, Cancel, Error, Executor, Graph, Min, Next, Outcome, Program, RunOptions, Scheduler,
+    VertexId, estimate, open_graph,
 };
 use tegula_generators::{Rmat, edges};
 use tegula_machine::disk::Backend;
@@ -125,8 +125,7 @@ fn whatever_becomes_of_the_others() {
     let scratch = Scratch::new();
     let directory = skewed(&scratch);
     let graph = open(&directory);
-    let alone: Vec<Answer> =
-        (0..KINDS).map(|kind| run_kind(kind, &graph, &options(1))).collect();
+    let alone: Vec<Answer> = (0..KINDS).map(|kind| run_kind(kind, &graph, &options(1))).collect();
     let labels_alone = labels(&graph, |_| {}, (30, 0), &options(1)).unwrap();
     // One needs nearly all memory, and has to wait until the others have left.
     let large = AMPLE - estimate::<Labels<fn(u64)>>(&graph, 3).needed() - (1 << 20);
@@ -161,7 +160,11 @@ fn whatever_becomes_of_the_others() {
                 scope.spawn(move || {
                     let cancel = Cancel::default();
                     let options = RunOptions { cancel: cancel.clone(), ..options.clone() };
-                    let at = |iteration| if iteration == 3 { cancel.cancel() };
+                    let at = |iteration| {
+                        if iteration == 3 {
+                            cancel.cancel()
+                        }
+                    };
                     let failed = labels(graph, at, (1000, 0), &options);
                     assert!(matches!(failed, Err(Error::Cancelled)), "{failed:?}");
                 });
@@ -170,8 +173,7 @@ fn whatever_becomes_of_the_others() {
                 let waited = labels(graph, at, (30, large), options).unwrap();
                 assert!(waited == *labels_alone);
             });
-        })
-        .unwrap();
+        });
     }
 }
 
@@ -185,7 +187,7 @@ fn what_can_never_fit_is_refused_and_harms_nobody() {
         assert!(matches!(refused, Err(Error::OverBudget { .. })), "{refused:?}");
         labels(&graph, |_| {}, (3, 0), &options).unwrap()
     });
-    assert!(done.unwrap() == labels(&graph, |_| {}, (3, 0), &options(1)).unwrap());
+    assert!(done == labels(&graph, |_| {}, (3, 0), &options(1)).unwrap());
 }
 
 #[test]
@@ -213,8 +215,7 @@ fn tiles_are_read_once_for_all_that_need_them() {
                 });
             }
         });
-    })
-    .unwrap();
+    });
     let read = bytes_read() - before;
     assert!(read < 2 * read_alone, "{read} bytes for three jobs, {read_alone} for one");
 }

@@ -63,8 +63,8 @@ pub struct Scheduler<'g> {
     /// How many jobs are in.
     member_count: AtomicUsize,
     state: Mutex<State>,
-    /// Of code, tables and stacks.
-    _overhead: Lease,
+    /// Of code, tables and stacks. Where there is not even room for that, every job is refused.
+    _overhead: Option<Lease>,
 }
 
 impl<'g> Scheduler<'g> {
@@ -77,33 +77,33 @@ impl<'g> Scheduler<'g> {
         graph: &'g Graph,
         options: &RunOptions<'_>,
         body: impl FnOnce(&Scheduler<'g>) -> R,
-    ) -> Result<R> {
+    ) -> R {
         let parts = Arc::new(Parts::cut(graph, options.part_edges));
         let pool = graph.reader().pool();
         let scheduler = Scheduler {
             graph,
             source: TileSource::new(graph, Arc::clone(&parts)),
             workers: Workers::new(options.threads),
-            memory: options.memory,
+            memory: options.memory.min(pool.frames_max()),
             speed: options.speed.clone(),
             members: Mutex::default(),
             has_room: Condvar::new(),
             member_count: AtomicUsize::new(0),
             state: Mutex::new(State::new(parts.parts.len())),
-            _overhead: pool.lease("the run", overhead(graph) - BLOCK_FRAMES)?,
+            _overhead: pool.lease("the run", overhead(graph) - BLOCK_FRAMES).ok(),
             parts,
         };
-        Ok(std::thread::scope(|scope| {
+        std::thread::scope(|scope| {
             (0..scheduler.workers.count()).for_each(|_| drop(scope.spawn(|| scheduler.work())));
             let _closing = Closing(&scheduler);
             body(&scheduler)
-        }))
+        })
     }
 
     /// Calls `body` with the scheduler of the options, or with one for this call alone.
     ///
     /// # Errors
-    /// Those of `body` and of [`Scheduler::scope`].
+    /// Those of `body`.
     pub(crate) fn with<R>(
         graph: &Graph,
         options: &RunOptions<'_>,
@@ -114,7 +114,7 @@ impl<'g> Scheduler<'g> {
                 assert!(std::ptr::eq(scheduler.graph, graph), "a scheduler is for one graph");
                 body(scheduler)
             }
-            None => Scheduler::scope(graph, options, body)?,
+            None => Scheduler::scope(graph, options, body),
         }
     }
 

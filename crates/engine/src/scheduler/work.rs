@@ -139,10 +139,14 @@ impl Claim {
     pub fn needs(&self, scheduler: &Scheduler<'_>, group: usize) -> bool {
         let tiles = scheduler.parts().groups[group].tiles.clone();
         let tiles = &scheduler.graph.tiles()[tiles];
-        self.jobs.iter().any(|slot| {
-            let job = slot.job();
-            !slot.is_leaving()
-                && job.get().is_some_and(|job| tiles.iter().any(|tile| job.needs(&tile.summary)))
+        self.jobs.iter().filter(|slot| !slot.is_leaving()).any(|slot| {
+            let shared = slot.job();
+            let Some(job) = shared.get() else { return false };
+            let needs = guarded(|| Ok(tiles.iter().any(|tile| job.needs(&tile.summary))));
+            needs.unwrap_or_else(|error| {
+                slot.fail(error);
+                false
+            })
         })
     }
 }
@@ -311,6 +315,9 @@ impl Scheduler<'_> {
                 work.process_group(self, &arrived);
             }
             works.retain(|work| !work.slot.is_leaving());
+            if works.is_empty() {
+                break;
+            }
         }
         works.into_iter().for_each(Work::end);
         Vec::new()
