@@ -4,9 +4,10 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use tegula_engine::{Graph, PROCESS_OVERHEAD, open_graph, open_graph_in};
-use tegula_store::read::{Backend, THREADS_DEFAULT, speed_of};
-use tegula_store::{Directory, Error, MemoryLimit, READING_THREADS_MAX, memory_limit};
+use tegula_engine::{Graph, RUN_OVERHEAD, open_graph, open_graph_in};
+use tegula_machine::Error;
+use tegula_machine::disk::{Backend, Directory, THREADS_DEFAULT, speed_of};
+use tegula_machine::memory::{MemoryLimit, READING_THREADS_MAX, memory_limit};
 
 use crate::errors::{Failure, Result};
 use crate::generate::GenerateArgs;
@@ -81,7 +82,7 @@ impl GraphArgs {
     pub fn open(&self, what: &str, size: impl FnOnce(&Graph) -> u64) -> Result<Graph> {
         let budget = self.reading.budget.bytes();
         let graph = self.reading.open(&self.graph)?;
-        let needed = size(&graph) + PROCESS_OVERHEAD;
+        let needed = size(&graph) + RUN_OVERHEAD;
         if needed > budget {
             return Err(Error::OverBudget { what: what.to_owned(), needed, budget }.into());
         }
@@ -120,7 +121,7 @@ impl Reading {
     }
 
     fn memory(&self) -> u64 {
-        self.budget.bytes().max(PROCESS_OVERHEAD)
+        self.budget.bytes().max(RUN_OVERHEAD)
     }
 }
 
@@ -129,7 +130,7 @@ impl Reading {
 pub struct Budget {
     /// Memory for the whole process, e.g. 512MiB or 4GB [default: half of what the machine has, or of
     /// what the limits of the process leave it].
-    #[arg(long, value_name = "SIZE", value_parser = tegula_store::parse_size)]
+    #[arg(long, value_name = "SIZE", value_parser = tegula_machine::memory::parse_size)]
     memory: Option<u64>,
 }
 
@@ -141,7 +142,7 @@ impl Budget {
     pub fn check(self) -> Result<()> {
         let (what, memory) = match self.memory {
             Some(memory) => ("--memory", memory),
-            None => ("what any command needs,", PROCESS_OVERHEAD),
+            None => ("what any command needs,", RUN_OVERHEAD),
         };
         match memory_limit() {
             Some(MemoryLimit { name, bytes }) if memory > bytes => {
@@ -153,7 +154,7 @@ impl Budget {
 
     /// Bytes that the process may use.
     pub fn bytes(self) -> u64 {
-        self.memory.unwrap_or_else(tegula_store::default_memory)
+        self.memory.unwrap_or_else(tegula_machine::memory::default_memory)
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use comfy_table::{CellAlignment, Table, presets};
-use tegula_store::Bytes;
+use tegula_machine::Bytes;
 use tegula_store::graph::IdType;
 
 use crate::escape;

@@ -28,7 +28,7 @@ enum Place {
 
 const PRINTS: &str = "a library prints nothing: return it, report it as progress, or trace it";
 const DOOR: &str =
-    "the engine reads through `tegula_store::read` only, so that budgets and faults hold";
+    "the engine reads through `tegula_machine::disk` only, so that budgets and faults hold";
 const DURABLE: &str = "wait for the disk by `durable::sync`, so that tests see what a crash leaves";
 const UNWRAPS: &str = "return the error, or say with `expect` why there is none";
 const SLEEPS: &str = "wait for the event itself, not for some time";

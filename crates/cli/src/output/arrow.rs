@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, SchemaRef};
-use tegula_store::Error;
+use tegula_machine::Error;
 
 use super::{NewFile, RowWriter};
 use crate::errors::Result;

@@ -10,7 +10,7 @@ use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
-use tegula_store::Error;
+use tegula_machine::Error;
 
 use super::{NewFile, RowWriter};
 use crate::errors::Result;

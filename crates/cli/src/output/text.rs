@@ -9,7 +9,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
-use tegula_store::Error;
+use tegula_machine::Error;
 
 use super::{Compressor, RowWriter};
 use crate::errors::{Failure, Result};

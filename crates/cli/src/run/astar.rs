@@ -9,7 +9,7 @@ use clap::Args;
 use serde::Serialize;
 use tegula_algorithms::astar::{self, AstarConfig, ShortestPath};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
-use tegula_store::Cancel;
+use tegula_machine::threads::Cancel;
 
 use super::coordinates::Coordinates;
 use super::top::Name;

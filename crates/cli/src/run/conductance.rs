@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::ser::Serializer;
 use tegula_algorithms::conductance::{self, Conductances, SetFigures};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
-use tegula_store::Cancel;
+use tegula_machine::threads::Cancel;
 
 use super::sets::{NamedSets, integer};
 use super::{Answer, Edges, Runnable, Weights, side_table};

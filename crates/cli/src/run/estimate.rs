@@ -1,7 +1,7 @@
 //! What a run needs of memory, said before it starts.
 
 use tegula_engine::traverse::long_rows_size;
-use tegula_engine::{Error, Estimate, Graph, PROCESS_OVERHEAD};
+use tegula_engine::{Error, Estimate, Graph, RUN_OVERHEAD};
 use tegula_store::rows::RowsConfig;
 
 use super::options::RunArgs;
@@ -69,7 +69,7 @@ impl Needs {
             estimate.vertex_bytes += long_rows_size(graph, has_weights, threads)?;
         }
         let build_bytes = match builds_rows {
-            true => Some(PROCESS_OVERHEAD + files.size() + RowsConfig::memory_min(graph)?),
+            true => Some(RUN_OVERHEAD + files.size() + RowsConfig::memory_min(graph)?),
             false => None,
         };
         Ok(Needs { estimate, layout, build_bytes })

@@ -8,7 +8,8 @@ use clap::Args;
 use serde::Serialize;
 use tegula_algorithms::mis::{self, MisConfig};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
-use tegula_store::{Cancel, VertexId};
+use tegula_machine::threads::Cancel;
+use tegula_store::VertexId;
 
 use super::top::{Name, greatest};
 use super::{Answer, CHUNK, Edges, Runnable, Weights, with_order_streamed};

@@ -22,10 +22,13 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
-use tegula_engine::{Estimate, Executor, Graph, Instructions, Process, RunOptions, RunStatistics};
+use tegula_engine::{
+    Estimate, Executor, Graph, Instructions, ProcessKind, RunOptions, RunStatistics,
+};
+use tegula_machine::disk::speed_of;
+use tegula_machine::threads::Cancel;
 use tegula_store::graph::file_names;
-use tegula_store::read::speed_of;
-use tegula_store::{Cancel, OriginalId, VertexId};
+use tegula_store::{OriginalId, VertexId};
 
 use crate::errors::{Failure, Result};
 use crate::json::{self, RunSeconds, Seconds};
@@ -260,7 +263,8 @@ fn execute<R: Runnable + Args>(run: &Run<R>, session: &Session) -> Result<()> {
     };
     let budget = args.reading.budget.bytes();
     // An estimate tells what is needed beyond the budget, too.
-    let reading = if args.estimate { budget.max(tegula_store::default_memory()) } else { budget };
+    let reading =
+        if args.estimate { budget.max(tegula_machine::memory::default_memory()) } else { budget };
     let mut options = RunOptions {
         memory: reading,
         threads,
@@ -270,6 +274,7 @@ fn execute<R: Runnable + Args>(run: &Run<R>, session: &Session) -> Result<()> {
         instructions: Instructions::detect(),
         cancel: session.cancel.clone(),
         progress: &progress,
+        ..RunOptions::default()
     };
     let files = algorithm.read_files(&graph, &options)?;
     options.memory = budget;
@@ -458,9 +463,9 @@ fn counts(statistics: &RunStatistics) -> [(u64, &'static str, &'static str); 3] 
     let count =
         |wanted| statistics.processes.iter().filter(|&&process| process == wanted).count() as u64;
     [
-        (count(Process::Scan), "scan", "scans"),
-        (count(Process::Seek), "seek", "seeks"),
-        (count(Process::Pull), "pull", "pulls"),
+        (count(ProcessKind::Scan), "scan", "scans"),
+        (count(ProcessKind::Seek), "seek", "seeks"),
+        (count(ProcessKind::Pull), "pull", "pulls"),
     ]
 }
 

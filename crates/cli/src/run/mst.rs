@@ -10,7 +10,7 @@ use clap::Args;
 use serde::Serialize;
 use tegula_algorithms::mst::{self, ForestEdge};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
-use tegula_store::Cancel;
+use tegula_machine::threads::Cancel;
 
 use super::top::{Name, TotalOrder};
 use super::{Answer, CHUNK, Edges, Runnable, Weights, with_order_streamed};
@@ -134,7 +134,8 @@ impl Answer for Forest {
             }
         }
         let ids = graph.original_ids()?;
-        let name = |rank: u32| Ok::<Name, tegula_store::Error>(ids.by_rank(rank as usize)?.into());
+        let name =
+            |rank: u32| Ok::<Name, tegula_machine::Error>(ids.by_rank(rank as usize)?.into());
         let edge = |(Reverse(TotalOrder(weight)), source, target)| -> Result<Edge> {
             Ok(Edge { source: name(source)?, target: name(target)?, weight })
         };

@@ -9,7 +9,8 @@ use clap::Args;
 use serde::Serialize;
 use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
-use tegula_store::{Cancel, VertexId};
+use tegula_machine::threads::Cancel;
+use tegula_store::VertexId;
 
 use super::seeds::Seeds;
 use super::top::{Name, TotalOrder, greatest};

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use tegula_algorithms::conductance::{Membership, Memberships};
 use tegula_engine::RunOptions;
+use tegula_import::input::{Presence, ValueColumn};
+use tegula_machine::{Error, Result};
 use tegula_store::graph::{Graph, Strings};
-use tegula_store::import::input::{Presence, ValueColumn};
-use tegula_store::{Error, Result};
 
 use super::SideFiles;
 use super::side_table::{self, Row, Rows};

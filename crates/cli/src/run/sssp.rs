@@ -8,7 +8,8 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use tegula_algorithms::sssp::{self, Method, Sssp, SsspConfig};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
-use tegula_store::{Cancel, VertexId};
+use tegula_machine::threads::Cancel;
+use tegula_store::VertexId;
 
 use super::top::{Name, greatest};
 use super::{Answer, CHUNK, Edges, Runnable, Weights, find_vertex};

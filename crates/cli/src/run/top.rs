@@ -4,8 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use serde::Serialize;
+use tegula_machine::threads::Cancel;
+use tegula_machine::{Error, Result};
 use tegula_store::graph::{Graph, IdChunk};
-use tegula_store::{Cancel, Error, OriginalId, Result, VertexId};
+use tegula_store::{OriginalId, VertexId};
 
 /// A vertex as the user named it: a number or a string in JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

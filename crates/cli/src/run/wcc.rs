@@ -9,7 +9,9 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use tegula_algorithms::wcc::{self, Method, SmallestId, WccConfig};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
-use tegula_store::{Cancel, Error, VertexId};
+use tegula_machine::Error;
+use tegula_machine::threads::Cancel;
+use tegula_store::VertexId;
 
 use super::top::Name;
 use super::{Answer, CHUNK, Edges, Runnable, Weights, has_order, with_order_streamed};

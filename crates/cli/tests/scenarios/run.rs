@@ -1,6 +1,6 @@
 //! Algorithms against oracles, and what does not change their results.
 
-use tegula_store::read::{Backend, Pool, Reader};
+use tegula_machine::disk::{Backend, Pool, Reader};
 use tegula_testkit::data::skip;
 use tegula_testkit::{
     EdgeList, bfs, match_pagerank, match_personalized_pagerank, small_graphs, verify_bfs,

@@ -1,9 +1,12 @@
 //! Rows in the order of a traversal.
 
+use tegula_machine::Result;
+use tegula_machine::threads::Cancel;
+use tegula_store::VertexId;
 use tegula_store::rows::{IndexWalk, Row, RowBatch, RowReader};
-use tegula_store::{Cancel, Result, VertexId};
 
 use super::{ROWS_AHEAD, RunAhead};
+use crate::scheduler::JobContext;
 
 /// Rows that are brought into memory together: few enough that reads stay in flight meanwhile.
 const ROWS_PER_BATCH: usize = 16;
@@ -25,6 +28,8 @@ pub struct Traversal<'r, O> {
     rows: &'r RowReader,
     order: O,
     cancel: &'r Cancel,
+    /// The job to which it belongs, where that has others beside it.
+    context: Option<&'r JobContext<'r>>,
     runs_ahead: bool,
     /// How many upcoming rows may have pages that wait for them.
     reach: usize,
@@ -58,6 +63,7 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
             rows,
             order,
             cancel,
+            context: None,
             runs_ahead: true,
             reach: (rows.page_capacity() / REACH_SHARE).max(REACH_MIN),
             batch: RowBatch::default(),
@@ -69,6 +75,13 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
             since_look: ROWS_PER_LOOK,
             statistics: TraversalStatistics::default(),
         }
+    }
+
+    /// Lets other jobs have their turns between rows.
+    #[must_use]
+    pub(crate) fn giving_way(mut self, context: &'r JobContext<'r>) -> Traversal<'r, O> {
+        self.context = Some(context);
+        self
     }
 
     /// Reads each row only when it is needed, one read at a time: the yardstick for run-ahead.
@@ -83,7 +96,7 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
     ///
     /// # Errors
     /// Those of reading the rows that come next, also where they were read ahead: they are reported to
-    /// the traversal that needs them, and the next call tries again. [`tegula_store::Error::Cancelled`].
+    /// the traversal that needs them, and the next call tries again. [`tegula_machine::Error::Cancelled`].
     #[inline]
     pub fn next_row(&mut self) -> Result<Option<(Row<'_>, &mut O)>> {
         if self.given == self.held && !self.fill()? {
@@ -115,6 +128,9 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
     /// Brings the next rows into memory. False where there are none.
     fn fill(&mut self) -> Result<bool> {
         self.cancel.check()?;
+        if let Some(context) = self.context {
+            context.give_way();
+        }
         self.taken.drain(..self.held);
         (self.held, self.given) = (0, 0);
         if self.taken.is_empty() {

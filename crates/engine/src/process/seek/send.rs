@@ -1,0 +1,234 @@
+//! Sending: along the rows of active vertices, into boxes or right into the accumulators.
+
+use std::ops::{ControlFlow, Range};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tegula_machine::Result;
+use tegula_machine::threads::Cancel;
+use tegula_store::VertexId;
+use tegula_store::rows::{Row, RowBatch, RowReader};
+
+use crate::process::ROWS_PER_BATCH;
+use crate::program::{EdgeWeight, Message, Program, Reduction};
+use crate::superstep::bit;
+use crate::traverse::ROWS_AHEAD;
+
+/// Messages of one worker between deliveries.
+pub(super) const MESSAGES_MAX: usize = 1 << 17;
+/// Messages that a box has room for between deliveries: twice its share.
+pub(super) const BOX_KEPT: usize = MESSAGES_MAX >> 5;
+
+/// What the workers share while they send.
+pub(super) struct Sending<'s, P: Program> {
+    pub cancel: &'s Cancel,
+    pub program: &'s P,
+    pub states: &'s [P::State],
+    pub settled: &'s [u64],
+    pub degrees: &'s [u32],
+    pub list: &'s [VertexId],
+    /// The first vertex of the list that no worker has taken.
+    pub next: &'s AtomicUsize,
+    /// The first vertex of the list that nobody has asked for.
+    pub ahead: &'s Mutex<usize>,
+    pub rows: &'s RowReader,
+}
+
+impl<P: Program> Sending<'_, P> {
+    /// Fills the boxes of a worker, until they are full or all is sent. Where it fails, the other workers
+    /// take no more.
+    pub fn fill(&self, outbox: &mut Outbox<Message<P>>) -> Result<()> {
+        let filled = self.fill_to_the_end(outbox);
+        if filled.is_err() {
+            self.next.store(self.list.len(), Ordering::Relaxed);
+        }
+        filled
+    }
+
+    fn fill_to_the_end(&self, outbox: &mut Outbox<Message<P>>) -> Result<()> {
+        loop {
+            self.cancel.check()?;
+            if outbox.claimed.is_empty() {
+                let first = self.next.fetch_add(ROWS_PER_BATCH, Ordering::Relaxed);
+                let end = (first + ROWS_PER_BATCH).min(self.list.len());
+                if first >= end {
+                    return Ok(());
+                }
+                outbox.claimed = first..end;
+            }
+            self.read_ahead(outbox.claimed.start);
+            let mut batch = std::mem::take(&mut outbox.batch);
+            let sent = self.send_batch(outbox, &mut batch);
+            outbox.batch = batch;
+            if sent?.is_break() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Sends along all rows, by one worker; returns how many edges there were.
+    pub fn send_all(&self, inbox: &mut Inbox<'_, P>, batch: &mut RowBatch) -> Result<u64> {
+        let (mut position, mut edges) = (0, 0);
+        while position < self.list.len() {
+            self.cancel.check()?;
+            self.read_ahead(position);
+            let end = (position + ROWS_PER_BATCH).min(self.list.len());
+            position += self.rows.for_each_row(&self.list[position..end], batch, |row| {
+                edges += self.send_row(row, 0, inbox)?;
+                Ok(ControlFlow::Continue(()))
+            })?;
+        }
+        Ok(edges as u64)
+    }
+
+    /// Has the rows read that come next, unless another worker is at it.
+    pub fn read_ahead(&self, position: usize) {
+        if let Ok(mut ahead) = self.ahead.try_lock() {
+            *ahead = (*ahead).max(position);
+            let upcoming = &self.list[(*ahead).min(self.list.len())..];
+            *ahead += self.rows.prefetch(upcoming.iter().copied().take(ROWS_AHEAD));
+        }
+    }
+
+    /// Sends along the rows of as many claimed vertices as find room in memory. Breaks when the boxes
+    /// are full.
+    fn send_batch(
+        &self,
+        outbox: &mut Outbox<Message<P>>,
+        batch: &mut RowBatch,
+    ) -> Result<ControlFlow<()>> {
+        let sources = &self.list[outbox.claimed.clone()];
+        let done = self.rows.for_each_row(sources, batch, |row| {
+            let skip = std::mem::take(&mut outbox.sent);
+            let end = self.send_row(row, skip, outbox)?;
+            outbox.edges += (end - skip) as u64;
+            if outbox.is_full() {
+                outbox.sent = end;
+                return Ok(ControlFlow::Break(()));
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        outbox.claimed.start += done;
+        Ok(if outbox.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    /// Sends along the edges of a row behind the first `skip`, until the sink is full; returns which edge
+    /// comes next.
+    pub fn send_row(
+        &self,
+        row: &Row<'_>,
+        skip: usize,
+        sink: &mut impl Sink<Message<P>>,
+    ) -> Result<usize> {
+        let source = row.source();
+        let degree = if P::NEEDS_DEGREE { self.degrees[source.index()] } else { 0 };
+        let state = &self.states[source.index()];
+        let Some(signal) = self.program.signal(source, state, degree) else { return Ok(skip) };
+        row.try_fold(0, |edge, target| {
+            let next = edge + 1;
+            if edge < skip {
+                return ControlFlow::Continue(next);
+            }
+            let weight = if P::Weight::IS_WEIGHTED { row.weight(edge) } else { 1.0 };
+            let message = self.program.along(signal, P::Weight::from_f32(weight));
+            let is_settled = P::SETTLING.is_possible() && bit(self.settled, target.index());
+            if !is_settled && self.program.is_news(&self.states[target.index()], message) {
+                sink.put(target, message);
+            }
+            if sink.is_full() { ControlFlow::Break(next) } else { ControlFlow::Continue(next) }
+        })
+    }
+}
+
+/// Where messages go.
+pub(super) trait Sink<M> {
+    /// Takes a message.
+    fn put(&mut self, target: VertexId, message: M);
+
+    /// Whether no more is to be put into it.
+    fn is_full(&self) -> bool;
+}
+
+/// What has been reduced for each target so far, and which of them that is.
+pub(super) struct Inbox<'s, P: Program> {
+    pub messages: &'s mut [Message<P>],
+    pub reached: &'s mut [Vec<VertexId>],
+    pub partition_log2: u32,
+}
+
+impl<P: Program> Sink<Message<P>> for Inbox<'_, P> {
+    #[inline(always)]
+    fn put(&mut self, target: VertexId, message: Message<P>) {
+        let accumulator = &mut self.messages[target.index()];
+        if *accumulator == P::Reduction::IDENTITY {
+            self.reached[target.index() >> self.partition_log2].push(target);
+        }
+        *accumulator = P::Reduction::reduce(*accumulator, message);
+    }
+
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        false
+    }
+}
+
+impl<M> Sink<M> for Outbox<M> {
+    #[inline(always)]
+    fn put(&mut self, target: VertexId, message: M) {
+        let partition = target.index() >> self.partition_log2;
+        self.boxes[partition].push((target, message));
+        self.filled |= 1 << partition;
+        self.count += 1;
+    }
+
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        self.count >= MESSAGES_MAX
+    }
+}
+
+impl<M> Outbox<M> {
+    /// Empty boxes.
+    pub fn new(partition_log2: u32, partitions: usize) -> Outbox<M> {
+        Outbox {
+            partition_log2,
+            boxes: std::iter::repeat_with(Vec::new).take(partitions).collect(),
+            filled: 0,
+            count: 0,
+            edges: 0,
+            claimed: 0..0,
+            sent: 0,
+            batch: RowBatch::default(),
+        }
+    }
+
+    /// Empties the boxes.
+    pub fn clear(&mut self) {
+        let mut filled = self.filled;
+        while filled != 0 {
+            let emptied = &mut self.boxes[filled.trailing_zeros() as usize];
+            emptied.clear();
+            emptied.shrink_to(BOX_KEPT);
+            filled &= filled - 1;
+        }
+        (self.filled, self.count) = (0, 0);
+    }
+}
+
+/// The messages of one worker.
+pub(super) struct Outbox<M> {
+    /// log2 of the vertices of a partition.
+    pub partition_log2: u32,
+    /// By partition.
+    pub boxes: Vec<Vec<(VertexId, M)>>,
+    /// A bit for each box that is not empty.
+    pub filled: u64,
+    pub count: usize,
+    /// Edges along which was sent, news or not.
+    pub edges: u64,
+    /// Active vertices that this worker has taken and not done with, as a range of the list.
+    pub claimed: Range<usize>,
+    /// Edges of the first of them that are sent already.
+    pub sent: usize,
+    pub batch: RowBatch,
+}

@@ -1,0 +1,115 @@
+//! A set of vertices: a bit each, and a bit per chunk of 1024 above it.
+
+use std::ops::Range;
+
+use tegula_store::VertexId;
+use tegula_store::tiles::TileSummary;
+
+/// A set of vertices, with a summary by which tiles are passed over.
+#[derive(Debug, Default)]
+pub struct ActiveSet {
+    words: Vec<u64>,
+    chunks: Vec<u64>,
+    count: u64,
+}
+
+/// Words of a chunk.
+const CHUNK_WORDS: usize = 1 << (TileSummary::CHUNK_LOG2_MIN - 6);
+
+impl ActiveSet {
+    /// The empty set over `vertex_count` vertices: a bit each.
+    pub fn new(vertex_count: usize) -> ActiveSet {
+        let words = vertex_count.div_ceil(64);
+        let chunks = words.div_ceil(CHUNK_WORDS).div_ceil(64);
+        ActiveSet { words: vec![0; words], chunks: vec![0; chunks], count: 0 }
+    }
+
+    /// What [`ActiveSet::may_meet`] needs to know of the set of these vertices, and no more.
+    pub fn summary_of(vertices: &[VertexId], vertex_count: usize) -> ActiveSet {
+        let chunk_count = vertex_count.div_ceil(1 << TileSummary::CHUNK_LOG2_MIN);
+        let mut chunks = vec![0; chunk_count.div_ceil(64)];
+        for vertex in vertices {
+            let chunk = vertex.index() >> TileSummary::CHUNK_LOG2_MIN;
+            chunks[chunk / 64] |= 1 << (chunk % 64);
+        }
+        ActiveSet { words: Vec::new(), chunks, count: vertices.len() as u64 }
+    }
+
+    /// At most `count` vertices of the set, from everywhere in it.
+    pub fn sample(&self, count: usize) -> Vec<VertexId> {
+        let step = self.words.len().div_ceil(count).max(1);
+        let first_of = |words: &[u64], first: usize| {
+            let index = words.iter().position(|&word| word != 0)?;
+            Some(VertexId(((first + index) * 64) as u32 + words[index].trailing_zeros()))
+        };
+        let parts = self.words.chunks(step).enumerate();
+        parts.filter_map(|(part, words)| first_of(words, part * step)).collect()
+    }
+
+    /// Bytes that a set over `vertex_count` vertices takes.
+    pub fn size(vertex_count: u64) -> u64 {
+        vertex_count.div_ceil(64) * 8 + vertex_count.div_ceil(65536) * 8
+    }
+
+    /// The bits, 64 vertices a word.
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// Takes these bits for its own; returns those before.
+    pub fn replace(&mut self, words: Vec<u64>) -> Vec<u64> {
+        let before = std::mem::replace(&mut self.words, words);
+        self.summarise();
+        before
+    }
+
+    /// The set of `vertices`, of `vertex_count` in all.
+    pub fn of(vertices: &[VertexId], vertex_count: usize) -> ActiveSet {
+        let mut set = ActiveSet::new(vertex_count);
+        vertices.iter().for_each(|vertex| set.words[vertex.index() / 64] |= 1 << (vertex.0 % 64));
+        set.summarise();
+        set
+    }
+
+    fn summarise(&mut self) {
+        self.chunks.fill(0);
+        self.count = 0;
+        for (index, chunk) in self.words.chunks(CHUNK_WORDS).enumerate() {
+            let ones: u64 = chunk.iter().map(|word| u64::from(word.count_ones())).sum();
+            self.count += ones;
+            self.chunks[index / 64] |= u64::from(ones > 0) << (index % 64);
+        }
+    }
+
+    /// How many vertices are in the set.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether the set may hold a source of the tile: false is certain.
+    pub fn may_meet(&self, tile: &TileSummary) -> bool {
+        let chunk_log2 = tile.chunk_log2();
+        let mut mask = tile.source_mask;
+        while mask != 0 {
+            let bit = mask.trailing_zeros();
+            mask &= mask - 1;
+            let chunk = tile.chunk(bit);
+            if chunk_log2 == TileSummary::CHUNK_LOG2_MIN {
+                let index = (chunk.start >> TileSummary::CHUNK_LOG2_MIN) as usize;
+                if self.chunks.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1) {
+                    return true;
+                }
+            } else if self.has_any_chunk(chunk) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn has_any_chunk(&self, vertices: Range<u64>) -> bool {
+        let first = (vertices.start >> TileSummary::CHUNK_LOG2_MIN) as usize;
+        let last = (vertices.end >> TileSummary::CHUNK_LOG2_MIN) as usize;
+        let last = last.min(64 * self.chunks.len());
+        (first..last).any(|index| self.chunks[index / 64] >> (index % 64) & 1 == 1)
+    }
+}
