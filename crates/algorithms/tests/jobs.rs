@@ -30,7 +30,7 @@ fn skewed(scratch: &Scratch) -> PathBuf {
     let mut random = XorShift::new(7);
     let edges = edges(&Rmat::new(16, 8, 3).unwrap());
     let weights = edges.iter().map(|_| random.fraction() as f32).collect();
-    let graph = EdgeList { edges, weights: Some(weights) };
+    let graph = EdgeList { weights: Some(weights), ..EdgeList::new(edges) };
     import_with(with_rows(VertexOrder::Degree, true), scratch.path(), "skewed", &graph)
 }
 
