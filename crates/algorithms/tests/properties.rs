@@ -13,7 +13,7 @@ use support::{AMPLE, EXECUTORS, components, find, import_with, open, table, with
 use tegula_algorithms::bfs::{Bfs, Reached};
 use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_algorithms::sssp::{self, Sssp, SsspConfig};
-use tegula_algorithms::wcc::{self, Method, SmallestId, WccConfig};
+use tegula_algorithms::wcc::{self, Method, SmallestId, WccOptions};
 use tegula_engine::{
     Estimate, Executor, Graph, Program, RunOptions, VertexId, estimate, open_graph, rows_size,
 };
@@ -154,7 +154,7 @@ impl Way {
         });
         let roots = |method, needed| {
             let (graph, options) = self.open(directory, needed);
-            wcc::run(&graph, WccConfig { method }, &options).unwrap().roots
+            wcc::run(&graph, WccOptions { method }, &options).unwrap().roots
         };
         Answers {
             ranks: ranks.iter().map(|rank| rank.to_bits()).collect(),

@@ -23,8 +23,9 @@ pub struct Estimate {
     pub vertex_bytes: u64,
     /// Bytes without which tiles cannot be streamed.
     pub stream_bytes_min: u64,
-    /// Bytes of all tiles: with so much more no iteration but the first reads.
-    pub tile_bytes: u64,
+    /// Bytes of all tiles, or of all rows where only those are read: with that much more no iteration but the
+    /// first reads.
+    pub layout_bytes: u64,
     /// Bytes of code, tables and stacks.
     pub overhead_bytes: u64,
 }
@@ -63,7 +64,7 @@ fn estimate_with(graph: &Graph, threads: usize, vertex_bytes: u64, weights: bool
     Estimate {
         vertex_bytes,
         stream_bytes_min: TileCache::size_min(graph, threads, weights),
-        tile_bytes: graph.tile_bytes(),
+        layout_bytes: graph.tile_bytes(),
         overhead_bytes: PROCESS_OVERHEAD + 80 * graph.tiles().len() as u64,
     }
 }

@@ -81,7 +81,7 @@ pub fn fail_each_read<A: PartialEq>(run: impl Fn(&Way) -> Result<A>) {
     assert!(errors > 10, "only {errors} errors");
 }
 
-/// Edges between so many vertices, up to `density` for each: uniform or skewed, with loops and parallel
+/// Edges between a number of vertices, up to `density` for each: uniform or skewed, with loops and parallel
 /// ones.
 pub fn edges(
     vertices: RangeInclusive<u32>,
