@@ -116,7 +116,7 @@ impl Way {
         ways
     }
 
-    /// Opens the graph for a run that needs so much.
+    /// Opens the graph for a run that needs `needed` bytes.
     fn open(&self, directory: &Path, needed: u64) -> (Graph, RunOptions<'static>) {
         let memory = if self.has_least_memory { needed } else { AMPLE };
         let graph = open_graph(directory, memory, self.backend.clone()).unwrap();

@@ -37,9 +37,9 @@ use sets::NamedSets;
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct ConductanceOptions {
     /// A table with a row for each vertex of a set: its id and the name of the set. A vertex may be in several
-    /// sets; those that are not named, or have an empty cell there, are in none. Tables are read as inputs are: text, also as .gz and .zst,
-    /// Parquet, `-`. A header may name `vertex` and `set`, `component`, `community` or `label`, so that the
-    /// table of another run, as of wcc, will do.
+    /// sets; those that are not named, or have an empty cell there, are in none. Tables are read as inputs are:
+    /// text, also as .gz and .zst, Parquet, `-`. A header may name `vertex` and `set`, `component`, `community`
+    /// or `label`, so that the table of another run, as of wcc, will do.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub sets: PathBuf,
 }

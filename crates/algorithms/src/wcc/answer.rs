@@ -14,8 +14,8 @@ use crate::original_ids::{Name, Rank};
 
 /// What was found.
 pub(super) struct NamedComponents {
-    /// For each dense id the [rank](Rank) of the smallest original id in its component.
-    pub(super) names: Vec<u32>,
+    /// For each dense id the smallest original id in its component.
+    pub(super) names: Vec<Rank>,
     /// The budget.
     pub(super) memory: u64,
 }
@@ -23,14 +23,14 @@ pub(super) struct NamedComponents {
 impl NamedComponents {
     /// Visits every component: the rank of its smallest original id, and its number of vertices.
     /// Counts a range of names at a time, so that memory stays bounded.
-    fn for_each_size(&self, cancel: &Cancel, mut visit: impl FnMut(u32, u32)) -> Result<()> {
+    fn for_each_size(&self, cancel: &Cancel, mut visit: impl FnMut(Rank, u32)) -> Result<()> {
         let range = (self.memory / 256).clamp(1 << 16, 1 << 28) as usize;
         for first in (0..self.names.len()).step_by(range) {
             let mut sizes = vec![0u32; range.min(self.names.len() - first)];
             for ranks in self.names.chunks(CHUNK) {
                 cancel.check()?;
                 for &rank in ranks {
-                    if let Some(size) = sizes.get_mut((rank as usize).wrapping_sub(first)) {
+                    if let Some(size) = sizes.get_mut((rank.0 as usize).wrapping_sub(first)) {
                         *size += 1;
                     }
                 }
@@ -38,7 +38,7 @@ impl NamedComponents {
             for (sizes, first) in sizes.chunks(CHUNK).zip((first as u32..).step_by(CHUNK)) {
                 cancel.check()?;
                 let sizes = (first..).zip(sizes).filter(|&(_, &size)| size > 0);
-                sizes.for_each(|(rank, &size)| visit(rank, size));
+                sizes.for_each(|(rank, &size)| visit(Rank(rank), size));
             }
         }
         Ok(())
@@ -78,8 +78,7 @@ impl Columns for NamedComponents {
         vertices: &[VertexId],
         cancel: &Cancel,
     ) -> Result<Vec<ArrayRef>> {
-        let rank = |vertex: &VertexId| Rank(self.names[vertex.index()]);
-        let ranks: Vec<Rank> = vertices.iter().map(rank).collect();
+        let ranks: Vec<Rank> = vertices.iter().map(|vertex| self.names[vertex.index()]).collect();
         Ok(vec![find_ids(graph, &ranks, cancel)?])
     }
 }
@@ -104,7 +103,7 @@ impl Answer for NamedComponents {
         let ids = graph.original_ids()?;
         let mut list = Vec::new();
         for Reverse((vertices, Reverse(rank))) in heap.into_sorted_vec() {
-            list.push(Component { component: Rank(rank).name(&ids)?, vertices });
+            list.push(Component { component: rank.name(&ids)?, vertices });
         }
         Ok(Box::new(Summary { components, largest, top: list }))
     }

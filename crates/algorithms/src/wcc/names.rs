@@ -3,7 +3,7 @@
 use tegula_engine::{Cancel, Error, Graph, Result, VertexId};
 
 use crate::answer::CHUNK;
-use crate::original_ids::has_order;
+use crate::original_ids::{Rank, has_order};
 
 /// Bytes that [`smallest`] holds beside its result.
 pub(super) fn size(graph: &Graph) -> u64 {
@@ -15,11 +15,11 @@ pub(super) fn size(graph: &Graph) -> u64 {
 /// Visits vertices in the order of their original ids: the first of a component that comes along
 /// names it. Works in place: the entry of a root holds the name once there is one, every other entry
 /// the root until the end.
-pub(super) fn smallest(graph: &Graph, roots: Vec<VertexId>, cancel: &Cancel) -> Result<Vec<u32>> {
+pub(super) fn smallest(graph: &Graph, roots: Vec<VertexId>, cancel: &Cancel) -> Result<Vec<Rank>> {
     let mut entries: Vec<u32> = roots.into_iter().map(|root| root.0).collect();
     if !has_order(graph) {
         // Dense ids are ranks, and each root is the smallest of its component.
-        return Ok(entries);
+        return Ok(entries.into_iter().map(Rank).collect());
     }
     let mut is_named_root = Bits::new(entries.len());
     // Vertices whose component is known to have a name. The first few ranks name the large components,
@@ -59,7 +59,8 @@ pub(super) fn smallest(graph: &Graph, roots: Vec<VertexId>, cancel: &Cancel) -> 
             }
         }
     }
-    Ok(entries)
+    // In the same memory.
+    Ok(entries.into_iter().map(Rank).collect())
 }
 
 /// A bit for each vertex.

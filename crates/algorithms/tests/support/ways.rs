@@ -33,7 +33,7 @@ impl Way {
         Way { threads, has_least_memory: false, backend: Backend::Auto }
     }
 
-    /// The graph and the options of a run that needs so much.
+    /// The graph and the options of a run that needs `needed`.
     pub fn open(&self, directory: &Path, needed: Estimate) -> Result<(Graph, RunOptions<'static>)> {
         let memory = if self.has_least_memory { needed.needed() } else { AMPLE };
         let graph = open_graph(directory, memory, self.backend.clone())?;
