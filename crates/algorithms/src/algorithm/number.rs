@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Defines a number whose type says its limits. `$expected` ends the sentence about what is none.
+/// Defines a number whose type says its limits. `$expected` is said of one beyond them.
 macro_rules! number {
     ($(#[doc = $doc:literal])* $name:ident, $expected:literal, |$number:ident| $is_within:expr) => {
         $(#[doc = $doc])*
