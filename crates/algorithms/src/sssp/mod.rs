@@ -89,7 +89,7 @@ pub struct Distances {
 /// # Errors
 /// Those of [`tegula_engine::run`], or for Dijkstra those of
 /// [`open_rows`](tegula_engine::traverse::open_rows) and of reading;
-/// [`Error::NegativeWeight`](crate::Error::NegativeWeight) when an edge that was followed has a weight
+/// [`Error::NegativeWeight`] when an edge that was followed has a weight
 /// below 0, or none that is a number.
 pub fn run(
     graph: &Graph,
