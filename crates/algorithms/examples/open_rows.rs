@@ -14,8 +14,8 @@ use tegula_algorithms::bfs::Bfs;
 use tegula_algorithms::engine::traverse::open_rows;
 use tegula_algorithms::engine::{Graph, RunOptions, RunStatistics, VertexId, open_graph};
 use tegula_algorithms::sssp::{self, SsspConfig};
+use tegula_machine::disk::Backend;
 use tegula_store::OriginalId;
-use tegula_store::read::Backend;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -29,7 +29,7 @@ fn main() -> Outcome<()> {
         "sssp" => true,
         _ => return Err(format!("there is no `{kind}`").into()),
     };
-    let memory = tegula_store::default_memory();
+    let memory = tegula_machine::memory::default_memory();
     let graph = open_graph(Path::new(path), memory, Backend::Auto)?;
     let found = graph.original_ids()?.find(&OriginalId::String(source.clone()))?;
     let source = found.ok_or("there is no such source")?;

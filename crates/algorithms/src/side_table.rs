@@ -7,11 +7,12 @@ use std::ops::Range;
 use std::path::Path;
 
 use tegula_engine::{Estimate, PROCESS_OVERHEAD, RunOptions};
-use tegula_store::graph::{Graph, OriginalIds};
-use tegula_store::import::input::{
+use tegula_import::input::{
     IdKind, VALUES_MAX, ValueColumn, VertexColumns, VertexRow, VertexTable,
 };
-use tegula_store::{At, Error, OriginalId, Place, Result, VertexId};
+use tegula_machine::{At, Error, Place, Result};
+use tegula_store::graph::{Graph, OriginalIds};
+use tegula_store::{OriginalId, VertexId};
 
 /// Bytes of the smallest block of rows; what a budget that is too small for any run has room for, too.
 const BLOCK_SIZE_MIN: u64 = 2 << 20;

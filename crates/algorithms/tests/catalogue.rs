@@ -12,8 +12,8 @@ use tegula_algorithms::algorithm::{Edges, Entry, Needs};
 use tegula_algorithms::answer::RowSink;
 use tegula_algorithms::{CATALOGUE, Error, find};
 use tegula_engine::{Graph, RunOptions, open_graph};
-use tegula_store::import::VertexOrder;
-use tegula_store::read::Backend;
+use tegula_machine::disk::Backend;
+use tegula_store::graph::VertexOrder;
 use tegula_testkit::{EdgeList, Scratch};
 
 /// Entries of a list.
@@ -150,6 +150,7 @@ fn the_readme_lists_the_catalogue_and_nothing_else() {
     let rows = table.lines().filter(|line| line.starts_with("| `"));
     let mut listed: Vec<&str> = rows.map(|row| row.split('`').nth(1).unwrap()).collect();
     let mut names: Vec<&str> = CATALOGUE.iter().map(|entry| entry.name).collect();
-    (listed.sort_unstable(), names.sort_unstable());
+    listed.sort_unstable();
+    names.sort_unstable();
     assert_eq!(listed, names);
 }

@@ -8,9 +8,9 @@ use support::{AMPLE, import_edges, threads};
 use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_engine::{Error, RunOptions, estimate, open_graph};
 use tegula_generators::{Rmat, edges};
-use tegula_store::import::VertexOrder;
-use tegula_store::read::{Backend, Fault, FaultPlan};
-use tegula_store::{Cancel, Silent};
+use tegula_machine::disk::{Backend, Fault, FaultPlan};
+use tegula_machine::threads::{Cancel, Silent};
+use tegula_store::graph::VertexOrder;
 use tegula_testkit::{EdgeList, Scratch};
 
 const CONFIG: PageRankConfig =

@@ -13,7 +13,8 @@ use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_algorithms::sssp::{self, SsspConfig};
 use tegula_algorithms::wcc::{self, Method, WccOptions};
 use tegula_engine::{Executor, Graph, VertexId};
-use tegula_store::import::{ImportConfig, VertexOrder};
+use tegula_import::ImportConfig;
+use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
 use tegula_testkit::{
     EdgeList, Scratch, match_pagerank, match_personalized_pagerank, matching, pagerank_until,

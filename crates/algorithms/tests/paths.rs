@@ -14,8 +14,9 @@ use tegula_algorithms::sssp::{self, Method, SsspConfig};
 use tegula_algorithms::{Error, Result};
 use tegula_engine::{Executor, Graph, RunOptions};
 use tegula_generators::Grid;
-use tegula_store::import::{ImportConfig, VertexOrder};
-use tegula_store::read::Backend;
+use tegula_import::ImportConfig;
+use tegula_machine::disk::Backend;
+use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
 use tegula_testkit::{
     EdgeList, Scratch, XorShift, data, shortest_path, small_graphs, sssp as oracle, verify_path,

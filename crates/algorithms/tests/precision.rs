@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use support::{AMPLE, find, open, table, threads};
 use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_engine::{Graph, Instructions, RunOptions, estimate, open_graph};
-use tegula_store::import::{ImportConfig, VertexOrder, import};
-use tegula_store::read::Backend;
-use tegula_store::{Cancel, Silent};
+use tegula_import::{ImportConfig, import};
+use tegula_machine::disk::Backend;
+use tegula_machine::threads::{Cancel, Silent};
+use tegula_store::graph::VertexOrder;
 use tegula_testkit::{EdgeList, Scratch, XorShift, match_pagerank, matching, pagerank};
 
 const DAMPING: f64 = PageRankConfig::DAMPING;

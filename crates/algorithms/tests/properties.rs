@@ -17,8 +17,9 @@ use tegula_algorithms::wcc::{self, Method, SmallestId, WccOptions};
 use tegula_engine::{
     Estimate, Executor, Graph, Program, RunOptions, VertexId, estimate, open_graph, rows_size,
 };
-use tegula_store::import::{ImportConfig, VertexOrder};
-use tegula_store::read::Backend;
+use tegula_import::ImportConfig;
+use tegula_machine::disk::Backend;
+use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
 use tegula_testkit::{
     EdgeList, Scratch, bfs, match_pagerank, matching, sssp as sssp_oracle, verify_sssp,

@@ -11,10 +11,11 @@ use tegula_algorithms::bfs::Bfs;
 use tegula_algorithms::sssp::{self, SsspConfig};
 use tegula_engine::{Error, Executor, Process, RunOptions, Speed, VertexId, open_graph};
 use tegula_generators::{Rmat, edges};
-use tegula_store::import::{ImportConfig, VertexOrder};
-use tegula_store::read::{Backend, Fault, FaultPlan, Targets};
+use tegula_import::ImportConfig;
+use tegula_machine::disk::{Backend, Fault, FaultPlan, Targets};
+use tegula_machine::threads::{Cancel, Silent};
+use tegula_store::graph::VertexOrder;
 use tegula_store::rows::{self, RowEncoding, RowsConfig};
-use tegula_store::{Cancel, Silent};
 use tegula_testkit::{EdgeList, Scratch};
 
 const EIO: i32 = 5;

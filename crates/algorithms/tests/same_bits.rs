@@ -16,8 +16,9 @@ use tegula_engine::{
     estimate, open_graph, run_together,
 };
 use tegula_generators::{Rmat, edges};
-use tegula_store::import::{ImportConfig, VertexOrder};
-use tegula_store::read::Backend;
+use tegula_import::ImportConfig;
+use tegula_machine::disk::Backend;
+use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
 use tegula_testkit::{EdgeList, Scratch};
 

@@ -17,8 +17,9 @@ use tegula_algorithms::original_ids::Rank;
 use tegula_algorithms::wcc::{self, Method, WccOptions};
 use tegula_algorithms::{Error, Result};
 use tegula_engine::{Graph, VertexId};
-use tegula_store::import::{ImportConfig, VertexOrder};
-use tegula_store::read::Backend;
+use tegula_import::ImportConfig;
+use tegula_machine::disk::Backend;
+use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
 use tegula_testkit::{
     EdgeList, Scratch, XorShift, matching, small_graphs, verify_conductance, verify_mis,

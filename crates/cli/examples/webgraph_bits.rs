@@ -11,10 +11,11 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use dsi_bitstream::prelude::BE;
+use tegula_machine::Result;
+use tegula_machine::disk::{Backend, Caching, Pool, Reader, Targets};
+use tegula_store::VertexId;
 use tegula_store::graph::Graph;
-use tegula_store::read::{Backend, Caching, Pool, Reader, Targets};
 use tegula_store::rows::{RowBatch, RowReader};
-use tegula_store::{Result, VertexId};
 use webgraph::graphs::arc_list_graph::ArcListGraph;
 use webgraph::graphs::bvgraph::BvComp;
 

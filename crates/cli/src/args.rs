@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tegula_engine::{Graph, PROCESS_OVERHEAD, open_graph, open_graph_in};
-use tegula_store::read::{Backend, THREADS_DEFAULT, speed_of};
-use tegula_store::{Directory, Error, MemoryLimit, READING_THREADS_MAX, memory_limit};
+use tegula_machine::Error;
+use tegula_machine::disk::{Backend, Directory, THREADS_DEFAULT, speed_of};
+use tegula_machine::memory::{MemoryLimit, READING_THREADS_MAX, memory_limit};
 
 use crate::errors::{Failure, Result};
 use crate::generate::GenerateArgs;
@@ -129,7 +130,7 @@ impl ReadingArgs {
 pub struct Budget {
     /// Memory for the whole process, e.g. 512MiB or 4GB [default: half of what the machine has, or of
     /// what the limits of the process leave it].
-    #[arg(long, value_name = "SIZE", value_parser = tegula_store::parse_size)]
+    #[arg(long, value_name = "SIZE", value_parser = tegula_machine::memory::parse_size)]
     memory: Option<u64>,
 }
 
@@ -153,7 +154,7 @@ impl Budget {
 
     /// Bytes that the process may use.
     pub fn bytes(self) -> u64 {
-        self.memory.unwrap_or_else(tegula_store::default_memory)
+        self.memory.unwrap_or_else(tegula_machine::memory::default_memory)
     }
 }
 

@@ -5,7 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
-use tegula_store::{Bytes, Error, panic_message};
+use tegula_machine::threads::panic_message;
+use tegula_machine::{Bytes, Error};
 
 use crate::json;
 use crate::{escape, hints, stdout};
@@ -255,7 +256,7 @@ pub fn render(failure: &Failure, coloured: bool) -> String {
 mod tests {
     use std::path::Path;
 
-    use tegula_store::{At, Place};
+    use tegula_machine::{At, Place};
 
     use super::*;
 

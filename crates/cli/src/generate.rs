@@ -9,7 +9,8 @@ use tegula_generators::{
     self as generators, ErdosRenyi, Format, Generator, Grid, ParameterError, Rmat, Star,
     WattsStrogatz,
 };
-use tegula_store::{Cancel, Error, Unit};
+use tegula_machine::Error;
+use tegula_machine::threads::{Cancel, Unit};
 
 use crate::args::Threads;
 use crate::errors::{Failure, Result};

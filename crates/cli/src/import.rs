@@ -5,10 +5,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use tegula_store::import::input::{
-    ColumnChoice, ColumnsTaken, Delimiter, Format, IdKind, InputOptions,
-};
-use tegula_store::import::{self, ImportConfig, ImportReport, VertexOrder};
+use tegula_import::input::{ColumnChoice, ColumnsTaken, Delimiter, Format, IdKind, InputOptions};
+use tegula_import::{ImportConfig, ImportReport};
+use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
 
 use crate::args::{Budget, Threads};
@@ -229,7 +228,8 @@ pub fn import(args: &ImportArgs, session: &Session) -> Result<()> {
         ));
     }
     let progress = session.progress();
-    let report = import::import(&args.inputs, &args.output, &config, progress, &session.cancel)?;
+    let report =
+        tegula_import::import(&args.inputs, &args.output, &config, progress, &session.cancel)?;
     let elapsed = started.elapsed();
     report.warnings.iter().for_each(|warning| session.warn(warning));
     if session.json {

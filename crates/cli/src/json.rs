@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 use tegula_algorithms::answer::Summary;
+use tegula_machine::disk::DeviceProfile;
 use tegula_store::graph::{FileEntry, IdType, OrderChoice, file_names};
-use tegula_store::read::DeviceProfile;
 
 /// A time span as seconds.
 #[derive(Debug, Clone, Copy, Default)]

@@ -5,10 +5,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use tegula_store::read::{self, Backend, DeviceProfile, KnownDevices, ProbeConfig};
-use tegula_store::{At, Error, Place};
-
-use tegula_store::READING_THREADS_MAX;
+use tegula_machine::disk::{self, Backend, DeviceProfile, KnownDevices, ProbeConfig};
+use tegula_machine::memory::READING_THREADS_MAX;
+use tegula_machine::{At, Error, Place};
 
 use crate::args::Io;
 use crate::errors::Result;
@@ -55,7 +54,7 @@ pub fn probe(args: &ProbeArgs, session: &Session) -> Result<()> {
     let started = Instant::now();
     let backend = backend(args.io);
     let config = ProbeConfig::default();
-    let profile = read::probe(&args.path, &backend, &config, session.progress(), &session.cancel)
+    let profile = disk::probe(&args.path, &backend, &config, session.progress(), &session.cancel)
         .map_err(of_any_file)?;
     let remembered = if args.io == Io::Threads { None } else { remember(&profile) };
     let elapsed = started.elapsed();
@@ -90,7 +89,7 @@ fn backend(io: Io) -> Backend {
         Io::Uring => Backend::Uring,
         Io::Threads => {
             let threads = NonZeroUsize::new(READING_THREADS_MAX as usize);
-            Backend::Threads(threads.unwrap_or(read::THREADS_DEFAULT))
+            Backend::Threads(threads.unwrap_or(disk::THREADS_DEFAULT))
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use tegula_store::{Progress, Unit};
+use tegula_machine::threads::{Progress, Unit};
 
 use crate::report;
 
@@ -276,7 +276,8 @@ mod tests {
         let rung = AtomicU64::new(0);
         let ring = || rung.store(rung.load(Relaxed) + 1, Relaxed);
         let alarm = Alarm::after(3, &ring);
-        let progress = RunProgress { alarm: Some(alarm), ..RunProgress::of(&tegula_store::Silent) };
+        let progress =
+            RunProgress { alarm: Some(alarm), ..RunProgress::of(&tegula_machine::threads::Silent) };
         let heard = [1, 1, 1, 1, 5].map(|done| {
             progress.advance(done);
             rung.load(Relaxed)

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use comfy_table::{CellAlignment, Table, presets};
 use tegula_algorithms::answer::List;
-use tegula_store::Bytes;
+use tegula_machine::Bytes;
 use tegula_store::graph::IdType;
 
 use crate::escape;

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 use tegula_algorithms::answer::List;
-use tegula_store::{Cancel, Error, Progress, Silent, Temporary};
+use tegula_machine::Error;
+use tegula_machine::disk::Temporary;
+use tegula_machine::threads::{Cancel, Progress, Silent};
 use tracing_subscriber::EnvFilter;
 
 use crate::args::Common;

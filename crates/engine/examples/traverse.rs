@@ -18,8 +18,8 @@ use tegula_engine::traverse::{
     BestFirst, BreadthFirst, Filter, RunAhead, Sequential, Traversal, VertexSet,
 };
 use tegula_engine::{Cancel, Graph, Row, RowReader, VertexId};
+use tegula_machine::disk::{Backend, Caching, PageStatistics, Pool, Reader, speed_of};
 use tegula_store::OriginalId;
-use tegula_store::read::{Backend, Caching, PageStatistics, Pool, Reader, speed_of};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use tegula_store::tiles::WINDOW_SIZE;
 
-use crate::program::Program;
+use crate::program::{Accumulator, Message, Program, Reduction};
 
 /// Edges into the short sums of a window after which these are spilled. What is dense has a strip of its own, so that a tile adds a dozen edges to one
 /// short sum at the most.
@@ -18,9 +18,9 @@ const SPILL_INTERVAL: usize = 1 << 20;
 
 /// Accumulators of a batch, for each of its windows; identities between parts.
 pub struct Accumulators<P: Program> {
-    long: Vec<P::Accumulator>,
+    long: Vec<Accumulator<P>>,
     /// Empty where accumulators are no wider than messages.
-    short: Vec<P::Message>,
+    short: Vec<Message<P>>,
     /// Edges into the short sums of each window since these were spilled.
     short_counts: Vec<usize>,
 }
@@ -28,21 +28,21 @@ pub struct Accumulators<P: Program> {
 /// Those of one window.
 pub struct WindowAccumulators<'a, P: Program> {
     /// For what was reduced already.
-    pub long: &'a mut [P::Accumulator; WINDOW_SIZE],
+    pub long: &'a mut [Accumulator<P>; WINDOW_SIZE],
     /// For what comes edge by edge; none where that may go to the others at once.
-    pub short: Option<&'a mut [P::Message; WINDOW_SIZE]>,
+    pub short: Option<&'a mut [Message<P>; WINDOW_SIZE]>,
     /// Edges into the short sums since these were spilled.
     pub short_count: &'a mut usize,
 }
 
 impl<P: Program> Accumulators<P> {
     /// Whether there are short sums.
-    const HAS_SHORT: bool = size_of::<P::Accumulator>() > size_of::<P::Message>();
+    const HAS_SHORT: bool = size_of::<Accumulator<P>>() > size_of::<Message<P>>();
 
     /// Bytes for batches of up to `targets` targets.
     pub fn size(targets: u64) -> u64 {
-        let short = if Self::HAS_SHORT { size_of::<P::Message>() } else { 0 };
-        targets.max(WINDOW_SIZE as u64) * (size_of::<P::Accumulator>() + short) as u64
+        let short = if Self::HAS_SHORT { size_of::<Message<P>>() } else { 0 };
+        targets.max(WINDOW_SIZE as u64) * (size_of::<Accumulator<P>>() + short) as u64
     }
 
     /// None yet.
@@ -51,13 +51,13 @@ impl<P: Program> Accumulators<P> {
     }
 
     /// Makes room for targets up to this one, counted from the first window.
-    pub fn reserve(&mut self, program: &P, targets_end: usize) {
+    pub fn reserve(&mut self, targets_end: usize) {
         let size = targets_end.next_multiple_of(WINDOW_SIZE);
         if self.long.len() < size {
-            self.long.resize(size, program.identity().into());
+            self.long.resize(size, P::Reduction::IDENTITY.into());
             self.short_counts.resize(size / WINDOW_SIZE, 0);
             if Self::HAS_SHORT {
-                self.short.resize(size, program.identity());
+                self.short.resize(size, P::Reduction::IDENTITY);
             }
         }
     }
@@ -74,22 +74,17 @@ impl<P: Program> Accumulators<P> {
     }
 
     /// Spills the short sums of a window if it is time: a function of the tiles so far alone.
-    pub fn spill_when_due(&mut self, program: &P, window: usize) {
+    pub fn spill_when_due(&mut self, window: usize) {
         if self.short_counts[window] >= SPILL_INTERVAL {
-            self.spill(program, window);
+            self.spill(window);
         }
     }
 
     /// Hands out what was reduced for each of these targets, counted from the first one, and leaves
     /// identities: one pass for what would take three.
     #[inline(always)]
-    pub fn drain(
-        &mut self,
-        program: &P,
-        targets: Range<usize>,
-        mut take: impl FnMut(usize, P::Accumulator),
-    ) {
-        let identity = program.identity();
+    pub fn drain(&mut self, targets: Range<usize>, mut take: impl FnMut(usize, Accumulator<P>)) {
+        let identity = P::Reduction::IDENTITY;
         for window in targets.start / WINDOW_SIZE..targets.end.div_ceil(WINDOW_SIZE) {
             let before = window * WINDOW_SIZE;
             let first = targets.start.max(before);
@@ -99,7 +94,7 @@ impl<P: Program> Accumulators<P> {
             let has_short = std::mem::take(short_count) > 0;
             if let Some(short) = short.filter(|_| has_short) {
                 for (index, (long, short)) in long.iter_mut().zip(&mut short[own]).enumerate() {
-                    let sum = program.accumulate(*long, (*short).into());
+                    let sum = P::Reduction::accumulate(*long, (*short).into());
                     (*long, *short) = (identity.into(), identity);
                     take(first - targets.start + index, sum);
                 }
@@ -112,12 +107,12 @@ impl<P: Program> Accumulators<P> {
         }
     }
 
-    fn spill(&mut self, program: &P, window: usize) {
+    fn spill(&mut self, window: usize) {
         let WindowAccumulators { long, short, short_count } = self.window(window);
         *short_count = 0;
         for (long, short) in long.iter_mut().zip(short.into_iter().flatten()) {
-            *long = program.accumulate(*long, (*short).into());
-            *short = program.identity();
+            *long = P::Reduction::accumulate(*long, (*short).into());
+            *short = P::Reduction::IDENTITY;
         }
     }
 }

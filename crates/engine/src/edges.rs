@@ -2,11 +2,12 @@
 
 use std::time::Instant;
 
+use tegula_machine::Result;
+use tegula_store::VertexId;
 use tegula_store::graph::{Graph, TileEntry};
 use tegula_store::tiles::{
     Block, BlockVisitor, Entries, InstructionSet, Tile, TileSummary, WINDOW_SIZE,
 };
-use tegula_store::{Result, VertexId};
 
 use crate::instructions::{Instructions, WithInstructions};
 use crate::options::{RunOptions, RunStatistics};
@@ -32,7 +33,7 @@ pub trait EdgeVisitor: Sync {
 /// may tell a visitor all that it needs to know of those with many.
 ///
 /// # Errors
-/// [`tegula_store::Error::OverBudget`] before anything is read; those of reading; cancellation.
+/// [`tegula_machine::Error::OverBudget`] before anything is read; those of reading; cancellation.
 pub fn visit_edges<V: EdgeVisitor>(
     graph: &Graph,
     visitor: &V,

@@ -1,8 +1,7 @@
 //! Inner loops compiled several times, for the instructions that a processor may have.
 
 #[cfg(target_arch = "x86_64")]
-use tegula_store::tiles::{Avx2, Avx512};
-use tegula_store::tiles::{InstructionSet, Portable};
+use tegula_store::tiles::{Avx2, Avx512, InstructionSet, Portable};
 
 /// The instructions that inner loops may use.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,6 @@
 //! A program on its way, whatever its types: what a set of jobs that shares scans consists of.
 
-use tegula_store::Result;
+use tegula_machine::Result;
 use tegula_store::rows::RowReader;
 
 use crate::process::{Frontier, Process};

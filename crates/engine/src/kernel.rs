@@ -6,12 +6,14 @@
 //! order of reduction is part of it (eight lanes in a row, four in a strip of 16 targets, two in
 //! masks), so all give the same bits.
 
-use tegula_store::tiles::{BLOCK_SIZE, Block, BlockVisitor, EdgeWeight, Encoding};
-use tegula_store::tiles::{InstructionSet, MaskVisitor, Strip, Tile, WINDOW_SIZE};
+use tegula_store::tiles::{
+    BLOCK_SIZE, Block, BlockVisitor, EdgeWeight, Encoding, InstructionSet, MaskVisitor, Strip,
+    Tile, WINDOW_SIZE,
+};
 
 use crate::accumulators::WindowAccumulators;
 use crate::instructions::WithInstructions;
-use crate::program::Program;
+use crate::program::{Accumulator, Message, Program, Reduction};
 
 /// What a kernel reads and writes.
 pub struct KernelInput<'a, P: Program> {
@@ -22,7 +24,7 @@ pub struct KernelInput<'a, P: Program> {
     /// A weight for each entry; empty in an unweighted graph.
     pub weights: &'a [f32],
     /// A message for each vertex, and one more that is the identity.
-    pub messages: &'a [P::Message],
+    pub messages: &'a [Message<P>],
     /// The accumulators of the tile's target window.
     pub accumulators: WindowAccumulators<'a, P>,
 }
@@ -66,20 +68,19 @@ impl<P: Program, I: InstructionSet> Kernel<'_, P, I> {
     #[inline(always)]
     fn reduce_strip(&mut self, strip: &Strip<'_>, weigh: impl Fn(usize) -> P::Weight) {
         let messages = self.messages;
-        let program = messages.program;
         let skip = messages.skip_source();
         match strip.encoding() {
             Encoding::Gap8Low0 | Encoding::Gap16Low0 => {
-                let lanes = [program.identity().into(); ROW_LANES];
+                let lanes = [P::Reduction::IDENTITY.into(); ROW_LANES];
                 let mut row = Row { messages, weigh, lanes };
                 strip.visit_blocks(self.instructions, skip, &mut row);
                 let [sum, lanes @ ..] = row.lanes;
-                let sum = lanes.into_iter().fold(sum, |a, b| program.accumulate(a, b));
+                let sum = lanes.into_iter().fold(sum, |a, b| P::Reduction::accumulate(a, b));
                 self.merge_targets(strip, [sum]);
             }
             Encoding::Gap8Low4 | Encoding::Gap16Low4 => {
-                let lanes = [[program.identity(); NARROW_WIDTH]; NARROW_LANES];
-                let sums = [program.identity().into(); NARROW_WIDTH];
+                let lanes = [[P::Reduction::IDENTITY; NARROW_WIDTH]; NARROW_LANES];
+                let sums = [P::Reduction::IDENTITY.into(); NARROW_WIDTH];
                 let mut narrow = Narrow { messages, weigh, lanes, sums };
                 strip.visit_blocks(self.instructions, skip, &mut narrow);
                 narrow.merge();
@@ -99,17 +100,16 @@ impl<P: Program, I: InstructionSet> Kernel<'_, P, I> {
     #[inline(always)]
     fn reduce_wide(&mut self, strip: &Strip<'_>, weigh: impl Fn(usize) -> P::Weight) {
         let messages = self.messages;
-        let program = messages.program;
         let skip = messages.skip_source();
         let WindowAccumulators { long, short, short_count } = &mut self.accumulators;
         if let Some(short) = short {
             **short_count += strip.count();
-            let reduce = |sum: &mut P::Message, carried| *sum = program.reduce(*sum, carried);
+            let reduce = |sum: &mut Message<P>, carried| *sum = P::Reduction::reduce(*sum, carried);
             let mut wide = Wide { messages, weigh, sums: short, reduce };
             strip.visit_blocks(self.instructions, skip, &mut wide);
         } else {
-            let reduce = |sum: &mut P::Accumulator, carried: P::Message| {
-                *sum = program.accumulate(*sum, carried.into());
+            let reduce = |sum: &mut Accumulator<P>, carried: Message<P>| {
+                *sum = P::Reduction::accumulate(*sum, carried.into());
             };
             let mut wide = Wide { messages, weigh, sums: long, reduce };
             strip.visit_blocks(self.instructions, skip, &mut wide);
@@ -118,24 +118,23 @@ impl<P: Program, I: InstructionSet> Kernel<'_, P, I> {
 
     #[inline(always)]
     fn reduce_masks<const N: usize>(&mut self, strip: &Strip<'_>) {
-        let program = self.messages.program;
-        let lanes = [[program.identity().into(); N]; 2];
+        let lanes = [[P::Reduction::IDENTITY.into(); N]; 2];
         let mut masks = Masks { messages: self.messages, lanes };
         strip.visit_masks(&mut masks);
         let [mut sums, odd] = masks.lanes;
         for (sum, odd) in sums.iter_mut().zip(odd) {
-            *sum = program.accumulate(*sum, odd);
+            *sum = P::Reduction::accumulate(*sum, odd);
         }
         self.merge_targets(strip, sums);
     }
 
     /// Reduces sums into the accumulators of a strip of `N` targets.
     #[inline(always)]
-    fn merge_targets<const N: usize>(&mut self, strip: &Strip<'_>, sums: [P::Accumulator; N]) {
+    fn merge_targets<const N: usize>(&mut self, strip: &Strip<'_>, sums: [Accumulator<P>; N]) {
         // A strip starts at a multiple of its width, so the slice lies within the window.
         let targets = &mut self.accumulators.long[strip.target_start()..][..N];
         for (target, sum) in targets.iter_mut().zip(sums) {
-            *target = self.messages.program.accumulate(*target, sum);
+            *target = P::Reduction::accumulate(*target, sum);
         }
     }
 }
@@ -143,7 +142,7 @@ impl<P: Program, I: InstructionSet> Kernel<'_, P, I> {
 /// The messages of all vertices, and the identity behind them.
 struct Messages<'a, P: Program> {
     program: &'a P,
-    values: &'a [P::Message],
+    values: &'a [Message<P>],
 }
 
 impl<P: Program> Clone for Messages<'_, P> {
@@ -164,7 +163,7 @@ impl<P: Program> Messages<'_, P> {
 
     /// What an edge from a source carries.
     #[inline(always)]
-    fn carried(&self, source: u32, weigh: impl FnOnce() -> P::Weight) -> P::Message {
+    fn carried(&self, source: u32, weigh: impl FnOnce() -> P::Weight) -> Message<P> {
         debug_assert!((source as usize) < self.values.len());
         // SAFETY: `Tile::strips` was given `values.len() - 1` as the limit of the sources and passes
         // on none that reaches it; a skip has that limit itself as its source.
@@ -180,7 +179,7 @@ impl<P: Program> Messages<'_, P> {
 struct Row<'a, P: Program, F> {
     messages: Messages<'a, P>,
     weigh: F,
-    lanes: [P::Accumulator; ROW_LANES],
+    lanes: [Accumulator<P>; ROW_LANES],
 }
 
 /// Groups of lanes in a block.
@@ -191,10 +190,9 @@ impl<P: Program, F: Fn(usize) -> P::Weight> BlockVisitor for Row<'_, P, F> {
     /// one after the other, and sums of equal terms, as the leaves of a star send them, are exact.
     #[inline(always)]
     fn block(&mut self, block: &Block) {
-        let program = self.messages.program;
         let (sources, _) = block.sources.as_chunks::<ROW_LANES>();
         // Plain loops: a closure would not be compiled for the instructions of the caller.
-        let mut groups = [[program.identity(); ROW_LANES]; ROW_GROUPS];
+        let mut groups = [[P::Reduction::IDENTITY; ROW_LANES]; ROW_GROUPS];
         for (group, (into, sources)) in groups.iter_mut().zip(sources).enumerate() {
             for (lane, &source) in sources.iter().enumerate() {
                 let entry = block.first_entry + group * ROW_LANES + lane;
@@ -205,12 +203,12 @@ impl<P: Program, F: Fn(usize) -> P::Weight> BlockVisitor for Row<'_, P, F> {
             let (into, from) = groups.split_at_mut(half);
             for (into, from) in into.iter_mut().zip(from) {
                 for lane in 0..ROW_LANES {
-                    into[lane] = program.reduce(into[lane], from[lane]);
+                    into[lane] = P::Reduction::reduce(into[lane], from[lane]);
                 }
             }
         }
         for (lane, &sum) in self.lanes.iter_mut().zip(&groups[0]) {
-            *lane = program.accumulate(*lane, sum.into());
+            *lane = P::Reduction::accumulate(*lane, sum.into());
         }
     }
 }
@@ -229,20 +227,21 @@ const NARROW_INTERVAL: usize = 16 * BLOCK_SIZE;
 struct Narrow<'a, P: Program, F> {
     messages: Messages<'a, P>,
     weigh: F,
-    lanes: [[P::Message; NARROW_WIDTH]; NARROW_LANES],
-    sums: [P::Accumulator; NARROW_WIDTH],
+    lanes: [[Message<P>; NARROW_WIDTH]; NARROW_LANES],
+    sums: [Accumulator<P>; NARROW_WIDTH],
 }
 
 impl<P: Program, F: Fn(usize) -> P::Weight> Narrow<'_, P, F> {
     #[inline(always)]
     fn merge(&mut self) {
-        let program = self.messages.program;
-        let identities = [[program.identity(); NARROW_WIDTH]; NARROW_LANES];
+        let identities = [[P::Reduction::IDENTITY; NARROW_WIDTH]; NARROW_LANES];
         let [a, b, c, d] = std::mem::replace(&mut self.lanes, identities);
         for (target, sum) in self.sums.iter_mut().enumerate() {
-            let (even, odd) =
-                (program.reduce(a[target], c[target]), program.reduce(b[target], d[target]));
-            *sum = program.accumulate(*sum, program.reduce(even, odd).into());
+            let (even, odd) = (
+                P::Reduction::reduce(a[target], c[target]),
+                P::Reduction::reduce(b[target], d[target]),
+            );
+            *sum = P::Reduction::accumulate(*sum, P::Reduction::reduce(even, odd).into());
         }
     }
 }
@@ -257,7 +256,7 @@ impl<P: Program, F: Fn(usize) -> P::Weight> BlockVisitor for Narrow<'_, P, F> {
                 let entry = block.first_entry + group * NARROW_LANES + lane;
                 let carried = self.messages.carried(sources[lane], || (self.weigh)(entry));
                 let sum = &mut self.lanes[lane][usize::from(targets[lane]) % NARROW_WIDTH];
-                *sum = self.messages.program.reduce(*sum, carried);
+                *sum = P::Reduction::reduce(*sum, carried);
             }
         }
         if (block.first_entry + BLOCK_SIZE).is_multiple_of(NARROW_INTERVAL) {
@@ -278,7 +277,7 @@ impl<P, F, S, R> BlockVisitor for Wide<'_, '_, P, F, S, R>
 where
     P: Program,
     F: Fn(usize) -> P::Weight,
-    R: Fn(&mut S, P::Message),
+    R: Fn(&mut S, Message<P>),
 {
     #[inline(always)]
     fn block(&mut self, block: &Block) {
@@ -296,7 +295,7 @@ where
 /// and their roundings would all go the same way.
 struct Masks<'a, P: Program, const N: usize> {
     messages: Messages<'a, P>,
-    lanes: [[P::Accumulator; N]; 2],
+    lanes: [[Accumulator<P>; N]; 2],
 }
 
 impl<P: Program, const N: usize> MaskVisitor for &mut Masks<'_, P, N> {
@@ -304,7 +303,7 @@ impl<P: Program, const N: usize> MaskVisitor for &mut Masks<'_, P, N> {
     fn mask(&mut self, entry: usize, source: u32, mask: u32) {
         let carried = self.messages.carried(source, || P::Weight::from_f32(1.0)).into();
         for (bit, lane) in self.lanes[entry % 2].iter_mut().enumerate() {
-            let sum = self.messages.program.accumulate(*lane, carried);
+            let sum = P::Reduction::accumulate(*lane, carried);
             *lane = if mask >> bit & 1 == 1 { sum } else { *lane };
         }
     }

@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
+use tegula_machine::Result;
+use tegula_machine::disk::{Backend, Caching, Directory, Pool, Reader, Speed};
+use tegula_machine::threads::{Cancel, Progress, Silent};
 use tegula_store::graph::Graph;
-use tegula_store::read::{Backend, Caching, Pool, Reader, Speed};
 use tegula_store::rows::RowReader;
-use tegula_store::{Cancel, Directory, Progress, Result, Silent};
 
 use crate::instructions::Instructions;
 use crate::process::{Executor, Process};

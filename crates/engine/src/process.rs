@@ -9,8 +9,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use tegula_machine::disk::{Caching, Speed};
 use tegula_store::VertexId;
-use tegula_store::read::{Caching, Speed};
 use tegula_store::rows::RowReader;
 use tegula_store::tiles::WINDOW_LOG2;
 

@@ -2,15 +2,16 @@
 
 use std::time::Instant;
 
+use tegula_machine::threads::Unit;
+use tegula_machine::{Error, Result};
 use tegula_store::graph::Graph;
 use tegula_store::rows::RowReader;
 use tegula_store::tiles::EdgeWeight;
-use tegula_store::{Error, Result, Unit};
 
 use crate::job::Job;
 use crate::options::{BLOCK_FRAMES, PROCESS_OVERHEAD, RunOptions, RunStatistics};
 use crate::process::{Chooser, Executor};
-use crate::program::Program;
+use crate::program::{Program, may_seek};
 use crate::scan::{Direction, ScanJob, ScanStatistics, scan};
 use crate::superstep::Supersteps;
 use crate::tile_cache::TileCache;
@@ -137,7 +138,7 @@ fn rows_of<P: Program>(
     has_weights: bool,
     options: &RunOptions<'_>,
 ) -> Result<Option<(RowReader, u64)>> {
-    if !P::IS_EXACT || options.executor == Executor::Scan {
+    if !may_seek::<P>() || options.executor == Executor::Scan {
         return Ok(None);
     }
     if graph.manifest().rows.is_none() && options.executor != Executor::Seek {
@@ -160,7 +161,7 @@ fn rows_of<P: Program>(
 pub fn run<P: Program>(graph: &Graph, program: P, options: &RunOptions<'_>) -> Result<Outcome<P>> {
     let has_weights = P::Weight::IS_WEIGHTED && graph.is_weighted();
     let held = Supersteps::<P>::size(graph, options.threads) + program.size();
-    let shared = options.rows.filter(|_| P::IS_EXACT && options.executor != Executor::Scan);
+    let shared = options.rows.filter(|_| may_seek::<P>() && options.executor != Executor::Scan);
     let (own, rows_size) = match shared {
         Some(rows) => {
             assert!(rows.has_weights() || !has_weights, "the rows were opened without weights");

@@ -11,9 +11,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
+use tegula_machine::threads::{Cancel, panic_message};
+use tegula_machine::{Error, Result};
 use tegula_store::graph::TileEntry;
 use tegula_store::tiles::{Tile, TileSummary};
-use tegula_store::{Cancel, Error, Result, panic_message};
 
 use crate::tile_cache::{Part, PendingTiles, TileCache, Tiles};
 

@@ -8,9 +8,9 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use tegula_store::Result;
+use tegula_machine::Result;
+use tegula_machine::disk::{Frame, Lease, Pending};
 use tegula_store::graph::Graph;
-use tegula_store::read::{Frame, Lease, Pending};
 
 /// Bytes of tiles and weights at which a group is closed.
 const GROUP_SIZE_TARGET: u64 = 1 << 20;
@@ -144,7 +144,7 @@ impl<'g> TileCache<'g> {
     /// Waits for a group and checks every tile of it.
     ///
     /// # Errors
-    /// Those of reading; [`tegula_store::Error::Corrupt`] when a checksum differs.
+    /// Those of reading; [`tegula_machine::Error::Corrupt`] when a checksum differs.
     pub fn receive(&self, group: usize, pending: PendingTiles) -> Result<Tiles> {
         let weights = pending.weights.map(Pending::wait);
         let tiles = Tiles { tiles: pending.tiles.wait()?, weights: weights.transpose()? };

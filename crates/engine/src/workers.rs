@@ -1,6 +1,7 @@
 //! Several threads at one piece of work that may fail.
 
-use tegula_store::{Cancel, Result, for_each_index};
+use tegula_machine::Result;
+use tegula_machine::threads::{Cancel, for_each_index};
 
 /// The workers of a run.
 #[derive(Debug, Clone, Copy)]

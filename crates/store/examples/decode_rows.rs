@@ -10,10 +10,11 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
 
+use tegula_machine::Result;
+use tegula_machine::disk::{Backend, Caching, Pool, Reader, Targets};
+use tegula_store::VertexId;
 use tegula_store::graph::Graph;
-use tegula_store::read::{Backend, Caching, Pool, Reader, Targets};
 use tegula_store::rows::{RowBatch, RowReader};
-use tegula_store::{Result, VertexId};
 
 /// Rows that are brought into memory together.
 const BATCH: usize = 1024;

@@ -13,10 +13,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use tegula_machine::Result;
+use tegula_machine::disk::{Backend, Caching, Pool, Reader, Targets};
+use tegula_store::VertexId;
 use tegula_store::graph::Graph;
-use tegula_store::read::{Backend, Caching, Pool, Reader, Targets};
 use tegula_store::rows::{RowBatch, RowReader};
-use tegula_store::{Result, VertexId};
 
 fn main() -> std::result::Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

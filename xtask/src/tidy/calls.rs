@@ -26,7 +26,7 @@ enum Place {
 
 const PRINTS: &str = "a library prints nothing: return it, report it as progress, or trace it";
 const DOOR: &str =
-    "the engine reads through `tegula_store::read` only, so that budgets and faults hold";
+    "the engine reads through `tegula_machine::disk` only, so that budgets and faults hold";
 const UNWRAPS: &str = "return the error, or say with `expect` why there is none";
 const SLEEPS: &str = "wait for the event itself, not for some time";
 const DEBUGGING: &str = "left over from debugging";

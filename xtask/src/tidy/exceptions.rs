@@ -25,13 +25,13 @@ pub const KNOWN: &[Exception] = &[
     },
     Exception {
         rule: Rule::BannedCall,
-        file: "crates/store/src/read/faulty.rs",
+        file: "crates/machine/src/disk/faulty.rs",
         at_most: 1,
         reason: "a slow disk is one of the faults that it stands for",
     },
     Exception {
         rule: Rule::BannedCall,
-        file: "crates/store/src/temporary.rs",
+        file: "crates/machine/src/disk/temporary.rs",
         at_most: 1,
         reason: "the wait for a lock of another process, as an event, cannot be called off",
     },

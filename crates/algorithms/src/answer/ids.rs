@@ -5,8 +5,9 @@ use std::sync::Arc;
 use arrow_array::builder::LargeStringBuilder;
 use arrow_array::{ArrayRef, UInt64Array};
 use arrow_schema::DataType;
+use tegula_machine::Error;
+use tegula_machine::threads::Cancel;
 use tegula_store::graph::{Graph, IdChunk, IdType, Strings};
-use tegula_store::{Cancel, Error};
 
 use crate::error::Result;
 use crate::original_ids::Rank;

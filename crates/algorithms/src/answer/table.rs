@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use tegula_machine::Error;
+use tegula_machine::threads::Cancel;
+use tegula_store::VertexId;
 use tegula_store::graph::{Graph, IdChunk};
-use tegula_store::{Cancel, Error, VertexId};
 
 use super::{GroupSize, id_array, id_type};
 use crate::error::Result;

@@ -3,8 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use tegula_machine::threads::Cancel;
+use tegula_machine::{Error, Result};
+use tegula_store::VertexId;
 use tegula_store::graph::{Graph, IdChunk};
-use tegula_store::{Cancel, Error, Result, VertexId};
 
 use crate::original_ids::Name;
 

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use tegula_engine::{PROCESS_OVERHEAD, RunOptions};
+use tegula_import::input::{Presence, ValueColumn};
+use tegula_machine::{At, Error, Result};
+use tegula_store::OriginalId;
 use tegula_store::graph::{Graph, OriginalIds};
-use tegula_store::import::input::{Presence, ValueColumn};
-use tegula_store::{At, Error, OriginalId, Result};
 
 use crate::algorithm::SideFiles;
 use crate::side_table::{self, Row, RowVisitor, Strangers, bad};

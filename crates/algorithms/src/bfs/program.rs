@@ -1,7 +1,7 @@
 //! The search as a program: a level an iteration.
 
 use tegula_engine::{
-    Activity, ApplyTo, Graph, Next, Outcome, Program, Result, RunOptions, VertexId,
+    Activity, Graph, Min, Next, Outcome, Program, Result, RunOptions, Settling, VertexId,
 };
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
@@ -52,16 +52,11 @@ impl Bfs {
 
 impl Program for Bfs {
     type State = Reached;
-    type Message = u32;
-    type Accumulator = u32;
+    type Reduction = Min<u32>;
     type Weight = ();
     type Aggregate = ();
 
-    const APPLY_TO: ApplyTo = ApplyTo::Reached;
-    const NEEDS_DEGREE: bool = false;
-    const IS_EXACT: bool = true;
-    const SETTLES: bool = true;
-    const FIRST_SOURCE_WINS: bool = true;
+    const SETTLING: Settling = Settling::ByFirstSource;
 
     fn init(&self, vertex: VertexId, _degree: u32, (): &mut ()) -> (Reached, Activity) {
         if vertex == self.source {
@@ -82,26 +77,6 @@ impl Program for Bfs {
     }
 
     #[inline(always)]
-    fn along(&self, message: u32, (): ()) -> u32 {
-        message
-    }
-
-    #[inline(always)]
-    fn identity(&self) -> u32 {
-        NONE
-    }
-
-    #[inline(always)]
-    fn reduce(&self, a: u32, b: u32) -> u32 {
-        a.min(b)
-    }
-
-    #[inline(always)]
-    fn accumulate(&self, a: u32, b: u32) -> u32 {
-        a.min(b)
-    }
-
-    #[inline(always)]
     fn apply(
         &self,
         _vertex: VertexId,
@@ -116,8 +91,6 @@ impl Program for Bfs {
         }
         Activity::when(is_new)
     }
-
-    fn merge(&self, (): &mut (), (): ()) {}
 
     #[inline(always)]
     fn is_settled(&self, state: &Reached) -> bool {

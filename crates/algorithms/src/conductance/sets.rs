@@ -5,9 +5,9 @@ use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 
 use tegula_engine::RunOptions;
+use tegula_import::input::{Presence, ValueColumn};
+use tegula_machine::{Error, Result};
 use tegula_store::graph::{Graph, Strings};
-use tegula_store::import::input::{Presence, ValueColumn};
-use tegula_store::{Error, Result};
 
 use super::{Membership, Memberships};
 use crate::algorithm::SideFiles;

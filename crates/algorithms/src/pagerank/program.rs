@@ -1,6 +1,8 @@
 //! PageRank as a program, plain and personalized.
 
-use tegula_engine::{Activity, ApplyTo, Graph, Next, Outcome, Program, RunOptions, VertexId};
+use tegula_engine::{
+    Activity, Aggregate, ApplyTo, Graph, Next, Outcome, Program, RunOptions, Sum, VertexId,
+};
 
 use crate::error::{Error, Result};
 
@@ -68,6 +70,13 @@ pub struct PageRank {
 pub struct Sums {
     dangling: f64,
     change: f64,
+}
+
+impl Aggregate for Sums {
+    fn merge(&mut self, next: Sums) {
+        self.change += next.change;
+        self.dangling += next.dangling;
+    }
 }
 
 impl PageRank {
@@ -172,8 +181,7 @@ fn rounded(rank: f32, next: f64) -> f32 {
 
 impl Program for PageRank {
     type State = f32;
-    type Message = f32;
-    type Accumulator = f64;
+    type Reduction = Sum<f32>;
     type Weight = ();
     type Aggregate = Sums;
 
@@ -212,26 +220,6 @@ impl Program for PageRank {
     }
 
     #[inline(always)]
-    fn along(&self, message: f32, (): ()) -> f32 {
-        message
-    }
-
-    #[inline(always)]
-    fn identity(&self) -> f32 {
-        0.0
-    }
-
-    #[inline(always)]
-    fn reduce(&self, a: f32, b: f32) -> f32 {
-        a + b
-    }
-
-    #[inline(always)]
-    fn accumulate(&self, a: f64, b: f64) -> f64 {
-        a + b
-    }
-
-    #[inline(always)]
     fn apply(
         &self,
         vertex: VertexId,
@@ -246,10 +234,5 @@ impl Program for PageRank {
         sums.dangling += if degree == 0 { f64::from(next) } else { 0.0 };
         *rank = next;
         Activity::Active
-    }
-
-    fn merge(&self, into: &mut Sums, from: Sums) {
-        into.change += from.change;
-        into.dangling += from.dangling;
     }
 }

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use tegula_engine::RunOptions;
+use tegula_import::input::{Presence, ValueColumn};
+use tegula_machine::{At, Result};
+use tegula_store::VertexId;
 use tegula_store::graph::Graph;
-use tegula_store::import::input::{Presence, ValueColumn};
-use tegula_store::{At, Result, VertexId};
 
 use crate::algorithm::SideFiles;
 use crate::side_table::{self, Row, RowVisitor};
@@ -22,7 +23,7 @@ impl Seeds {
     /// Reads a row for each seed: its id and its weight, if that is not to be 1.
     ///
     /// # Errors
-    /// Those of [`side_table::read`]; [`tegula_store::Error::BadInput`] where no weight is above 0.
+    /// Those of [`side_table::read`]; [`tegula_machine::Error::BadInput`] where no weight is above 0.
     pub fn read(path: &Path, graph: &Graph, options: &RunOptions<'_>) -> Result<Seeds> {
         let mut seeds = Seeds::default();
         seeds.reading_size = side_table::read(path, graph, options, &mut seeds)?;

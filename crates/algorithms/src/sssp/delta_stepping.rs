@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tegula_engine::{Activity, ApplyTo, Graph, Next, Program, RunOptions, VertexId};
+use tegula_engine::{Graph, Min, Next, Relaxation, RunOptions, VertexId};
 
 use super::Distances;
 use crate::error::{Error, Result};
@@ -46,11 +46,9 @@ fn default_delta(graph: &Graph) -> Result<f64> {
     let mut weights: Vec<f64> = Vec::new();
     let step = graph.tiles().len().div_ceil(TILES_SAMPLED).max(1);
     for tile in (0..graph.tiles().len()).step_by(step) {
-        let Some(request) = graph.weights_request(tile..tile + 1) else { break };
-        let frame = graph.reader().read(request.file, request.offset, request.len).wait()?;
-        graph.check_weights(tile, &frame)?;
-        let (all, _) = frame.as_chunks::<4>();
-        let all = all.iter().map(|&bytes| f64::from(f32::from_le_bytes(bytes)));
+        let read = graph.read_tiles(tile..tile + 1, true).wait()?;
+        let (_, all) = read.get(graph, tile);
+        let all = all.iter().copied().map(f64::from);
         // Entries that are no edge have the weight 0.
         weights.extend(all.filter(|&weight| weight > 0.0 && weight.is_finite()));
     }
@@ -60,30 +58,17 @@ fn default_delta(graph: &Graph) -> Result<f64> {
     Ok(mean * (BUCKET_DEGREE / degree.max(1.0)).max(1.0))
 }
 
-impl Program for Sssp {
-    type State = f64;
-    type Message = f64;
-    type Accumulator = f64;
+impl Relaxation for Sssp {
+    type Reduction = Min<f64>;
     type Weight = f32;
-    type Aggregate = ();
 
-    const APPLY_TO: ApplyTo = ApplyTo::Reached;
-    const NEEDS_DEGREE: bool = false;
-    const IS_EXACT: bool = true;
-
-    fn init(&self, vertex: VertexId, _degree: u32, (): &mut ()) -> (f64, Activity) {
-        let is_source = vertex == self.source;
-        (if is_source { 0.0 } else { f64::INFINITY }, Activity::when(is_source))
+    fn start(&self, vertex: VertexId) -> Option<f64> {
+        (vertex == self.source).then_some(0.0)
     }
 
-    fn begin_iteration(&mut self, _iteration: u64, (): &()) -> Next {
+    fn begin_iteration(&mut self, _iteration: u64) -> Next {
         // With a cycle of negative weight it would never end.
         if *self.has_negative.get_mut() { Next::Stop } else { Next::Continue }
-    }
-
-    #[inline(always)]
-    fn signal(&self, _vertex: VertexId, distance: &f64, _degree: u32) -> Option<f64> {
-        Some(*distance)
     }
 
     #[inline(always)]
@@ -96,42 +81,6 @@ impl Program for Sssp {
             self.has_negative.store(true, Ordering::Relaxed);
         }
         f64::INFINITY
-    }
-
-    #[inline(always)]
-    fn identity(&self) -> f64 {
-        f64::INFINITY
-    }
-
-    #[inline(always)]
-    fn reduce(&self, a: f64, b: f64) -> f64 {
-        a.min(b)
-    }
-
-    #[inline(always)]
-    fn accumulate(&self, a: f64, b: f64) -> f64 {
-        a.min(b)
-    }
-
-    #[inline(always)]
-    fn apply(
-        &self,
-        _vertex: VertexId,
-        _degree: u32,
-        distance: &mut f64,
-        reduced: f64,
-        (): &mut (),
-    ) -> Activity {
-        let is_nearer = reduced < *distance;
-        *distance = reduced.min(*distance);
-        Activity::when(is_nearer)
-    }
-
-    fn merge(&self, (): &mut (), (): ()) {}
-
-    #[inline(always)]
-    fn is_news(&self, distance: &f64, message: f64) -> bool {
-        message < *distance
     }
 
     #[inline(always)]

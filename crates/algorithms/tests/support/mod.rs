@@ -7,10 +7,12 @@ pub mod ways;
 use std::path::{Path, PathBuf};
 
 use tegula_engine::{Executor, Graph, RunOptions, VertexId, open_graph};
-use tegula_store::graph::IdChunk;
-use tegula_store::import::{ImportConfig, VertexOrder, import};
-use tegula_store::read::Backend;
-use tegula_store::{Cancel, Error, OriginalId, Silent};
+use tegula_import::{ImportConfig, import};
+use tegula_machine::Error;
+use tegula_machine::disk::Backend;
+use tegula_machine::threads::{Cancel, Silent};
+use tegula_store::OriginalId;
+use tegula_store::graph::{IdChunk, VertexOrder};
 use tegula_testkit::{EdgeList, Table};
 
 /// More than any small graph needs.

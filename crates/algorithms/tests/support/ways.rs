@@ -6,8 +6,9 @@ use std::path::Path;
 use proptest::prelude::*;
 use tegula_algorithms::{Error, Result};
 use tegula_engine::{Estimate, Graph, RunOptions, open_graph};
-use tegula_store::import::{ImportConfig, VertexOrder};
-use tegula_store::read::{Backend, Fault, FaultPlan};
+use tegula_import::ImportConfig;
+use tegula_machine::disk::{Backend, Fault, FaultPlan};
+use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
 use tegula_testkit::EdgeList;
 

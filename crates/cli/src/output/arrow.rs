@@ -7,7 +7,7 @@ use arrow_array::RecordBatch;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, SchemaRef};
 use tegula_algorithms::answer::RowSink;
-use tegula_store::Error;
+use tegula_machine::Error;
 
 use super::{NewFile, RowWriter};
 use crate::errors::Result;
@@ -31,7 +31,7 @@ impl ArrowStream {
 }
 
 impl RowSink for ArrowStream {
-    fn write(&mut self, rows: &RecordBatch) -> tegula_store::Result<()> {
+    fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
         self.out.write(rows).map_err(failed(&self.path))
     }
 }

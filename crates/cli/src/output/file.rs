@@ -6,7 +6,8 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use tegula_store::{Error, Temporary};
+use tegula_machine::Error;
+use tegula_machine::disk::Temporary;
 
 use crate::errors::{Failure, Result};
 use crate::stdout;

@@ -11,7 +11,7 @@ use arrow_array::types::{Float32Type, Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
 use tegula_algorithms::answer::RowSink;
-use tegula_store::Error;
+use tegula_machine::Error;
 
 use super::{NewFile, RowWriter};
 use crate::errors::Result;
@@ -90,7 +90,7 @@ fn append(column: &dyn Array, row: usize, out: &mut Vec<u8>) {
 }
 
 impl RowSink for NpyWriter {
-    fn write(&mut self, rows: &RecordBatch) -> tegula_store::Result<()> {
+    fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
         self.buffer.clear();
         for row in 0..rows.num_rows() {
             rows.columns().iter().for_each(|column| append(column, row, &mut self.buffer));

@@ -11,7 +11,7 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
 use tegula_algorithms::answer::RowSink;
-use tegula_store::Error;
+use tegula_machine::Error;
 
 use super::{NewFile, RowWriter};
 use crate::errors::Result;
@@ -61,7 +61,7 @@ fn properties(schema: &SchemaRef) -> WriterProperties {
 }
 
 impl RowSink for ParquetWriter {
-    fn write(&mut self, rows: &RecordBatch) -> tegula_store::Result<()> {
+    fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
         self.out.write(rows).map_err(failed(&self.path))
     }
 }

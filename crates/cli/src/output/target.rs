@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use arrow_schema::{DataType, SchemaRef};
 use clap::ValueEnum;
-use tegula_store::Error;
+use tegula_machine::Error;
 use tegula_store::graph::file_names;
 
 use super::arrow::ArrowStream;

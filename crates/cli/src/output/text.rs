@@ -10,7 +10,7 @@ use arrow_array::types::{Float32Type, Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
 use tegula_algorithms::answer::RowSink;
-use tegula_store::Error;
+use tegula_machine::Error;
 
 use super::{Compressor, RowWriter};
 use crate::errors::{Failure, Result};
@@ -129,7 +129,7 @@ impl TextFile {
 }
 
 impl RowSink for TextFile {
-    fn write(&mut self, rows: &RecordBatch) -> tegula_store::Result<()> {
+    fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
         self.rows.append(rows);
         self.rows.flush_to(&mut self.out).map_err(Error::io("write", &self.path))
     }
@@ -174,7 +174,7 @@ impl TextTerminal {
 }
 
 impl RowSink for TextTerminal {
-    fn write(&mut self, rows: &RecordBatch) -> tegula_store::Result<()> {
+    fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
         let shown = rows.num_rows().min(self.left);
         self.left -= shown;
         self.rows.append(&rows.slice(0, shown));

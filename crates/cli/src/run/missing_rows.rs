@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tegula_algorithms::algorithm::rows_size_expected;
 use tegula_engine::{Error, Graph, PROCESS_OVERHEAD};
-use tegula_store::Bytes;
+use tegula_machine::Bytes;
 use tegula_store::rows::{self, RowEncoding, RowsAside, RowsConfig};
 
 use super::options::RunArgs;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tegula_algorithms::algorithm::{Edges, Needs, Request, Weights};
 use tegula_algorithms::answer::{self, Answer, Summary};
 use tegula_engine::{Executor, Graph, Instructions, Process, RunOptions, RunStatistics};
-use tegula_store::read::speed_of;
+use tegula_machine::disk::speed_of;
 
 use crate::errors::{Failure, Result};
 use crate::hints;
@@ -62,7 +62,8 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     };
     let budget = args.reading.budget.bytes();
     // An estimate tells what is needed beyond the budget, too.
-    let reading = if args.estimate { budget.max(tegula_store::default_memory()) } else { budget };
+    let reading =
+        if args.estimate { budget.max(tegula_machine::memory::default_memory()) } else { budget };
     let mut options = RunOptions {
         memory: reading,
         threads,

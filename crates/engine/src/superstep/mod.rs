@@ -20,17 +20,22 @@ mod seek;
 
 use std::sync::{Mutex, PoisonError};
 
+use tegula_machine::Result;
+use tegula_machine::memory::huge;
+use tegula_machine::threads::lock;
+use tegula_store::VertexId;
 use tegula_store::graph::Graph;
 use tegula_store::rows::RowReader;
 use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
-use tegula_store::{Result, VertexId, huge, lock};
 
 use crate::accumulators::Accumulators;
 use crate::active::ActiveSet;
 use crate::instructions::Instructions;
 use crate::job::{Job, RunningScan};
 use crate::process::{Frontier, Process};
-use crate::program::{Activity, Next, Program};
+use crate::program::{
+    Accumulator, Activity, Aggregate, Message, Next, Program, Reduction, Settling, may_seek,
+};
 use crate::tile_cache::waiting_targets_max;
 use crate::workers::Workers;
 use scan::{ProgramScan, ScanOutcome};
@@ -51,7 +56,7 @@ pub struct Supersteps<'g, P: Program> {
     degrees: Vec<u32>,
     states: Vec<P::State>,
     /// Of active vertices, while these are known by their bits; else all are the identity.
-    messages: Vec<P::Message>,
+    messages: Vec<Message<P>>,
     active: ActiveSet,
     /// Bits of the vertices that are active in the next iteration; before that, of those whose messages
     /// have to be taken back.
@@ -73,12 +78,12 @@ impl<'g, P: Program> Supersteps<'g, P> {
     pub fn size(graph: &Graph, threads: usize) -> u64 {
         let vertices = u64::from(graph.vertex_count());
         let degree = if P::NEEDS_DEGREE { 4 } else { 0 };
-        let per_vertex = (size_of::<P::State>() + size_of::<P::Message>() + degree) as u64;
+        let per_vertex = (size_of::<P::State>() + size_of::<Message<P>>() + degree) as u64;
         let widest = graph.batches().iter().map(|batch| 1u64 << batch.log2).max().unwrap_or(0);
         let scratch = Accumulators::<P>::size(widest);
         // Parts of one batch wait for each other with their accumulators.
-        let waiting = waiting_targets_max(graph) * size_of::<P::Accumulator>() as u64;
-        let sets = if P::SETTLES { 3 } else { 2 };
+        let waiting = waiting_targets_max(graph) * size_of::<Accumulator<P>>() as u64;
+        let sets = if P::SETTLING.is_possible() { 3 } else { 2 };
         vertices * per_vertex
             + sets * ActiveSet::size(vertices)
             + (scratch + waiting) * threads as u64
@@ -102,7 +107,7 @@ impl<'g, P: Program> Supersteps<'g, P> {
         let count = graph.vertex_count() as usize;
         let degrees = if P::NEEDS_DEGREE { graph.out_degrees()? } else { Vec::new() };
         let mut messages = huge::with_capacity(count + 1);
-        messages.resize(count + 1, program.identity());
+        messages.resize(count + 1, P::Reduction::IDENTITY);
         let mut supersteps = Supersteps {
             graph,
             instructions,
@@ -114,7 +119,7 @@ impl<'g, P: Program> Supersteps<'g, P> {
             active: ActiveSet::new(count),
             seeker: Seeker::new(count),
             open_targets: vec![0; count.div_ceil(WINDOW_SIZE)],
-            settled: vec![0; if P::SETTLES { count.div_ceil(64) } else { 0 }],
+            settled: vec![0; if P::SETTLING.is_possible() { count.div_ceil(64) } else { 0 }],
             aggregate: P::Aggregate::default(),
             outcome: Mutex::default(),
             iteration: 0,
@@ -144,7 +149,7 @@ impl<'g, P: Program> Supersteps<'g, P> {
                 let (state, activity) = program.init(VertexId(vertex as u32), degree, aggregate);
                 let is_settled = program.is_settled(&state);
                 **open += u32::from(!is_settled);
-                if P::SETTLES {
+                if P::SETTLING.is_possible() {
                     settled[index / 64] |= u64::from(is_settled) << (index % 64);
                 }
                 let is_active = activity == Activity::Active;
@@ -156,7 +161,7 @@ impl<'g, P: Program> Supersteps<'g, P> {
         // In the order of the windows: what is summed up does not depend on the threads.
         for owned in owned {
             let (_, aggregate) = owned.into_inner().unwrap_or_else(PoisonError::into_inner);
-            self.program.merge(&mut self.aggregate, aggregate);
+            self.aggregate.merge(aggregate);
         }
         self.active.summarise();
         Ok(())
@@ -210,7 +215,7 @@ impl<'g, P: Program> Supersteps<'g, P> {
         if self.seeker.list().is_some() {
             return;
         }
-        let identity = self.program.identity();
+        let identity = P::Reduction::IDENTITY;
         for_each_bit(&self.next_active, |vertex| self.messages[vertex as usize] = identity);
         self.next_active.fill(0);
         let mut list = Vec::with_capacity(self.active.count() as usize);
@@ -285,8 +290,8 @@ impl<P: Program> Job for Supersteps<'_, P> {
 
     fn frontier(&self) -> Frontier<'_> {
         Frontier {
-            may_seek: P::IS_EXACT,
-            may_pull: P::FIRST_SOURCE_WINS && P::SETTLES && self.graph.manifest().undirected,
+            may_seek: may_seek::<P>(),
+            may_pull: P::SETTLING == Settling::ByFirstSource && self.graph.manifest().undirected,
             list: self.seeker.list(),
             active: &self.active,
             open_targets: &self.open_targets,
@@ -304,7 +309,7 @@ impl<P: Program> Job for Supersteps<'_, P> {
             self.open_targets[window] -= settled;
         }
         for aggregate in outcome.aggregates.drain(..) {
-            self.program.merge(&mut self.aggregate, aggregate);
+            self.aggregate.merge(aggregate);
         }
         self.take_next_active();
     }
@@ -345,7 +350,7 @@ fn run_workers(threads: usize, work: &(impl Fn() + Sync)) {
 fn generate_range<P: Program>(
     program: &P,
     first: usize,
-    messages: &mut [P::Message],
+    messages: &mut [Message<P>],
     states: &[P::State],
     degrees: &[u32],
     active: &[u64],
@@ -366,7 +371,7 @@ fn generate_range<P: Program>(
             } else {
                 None
             };
-            *message = signal.unwrap_or_else(|| program.identity());
+            *message = signal.unwrap_or_else(|| P::Reduction::IDENTITY);
         }
     }
 }

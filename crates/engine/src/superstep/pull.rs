@@ -9,12 +9,14 @@
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 
+use tegula_machine::Result;
+use tegula_machine::threads::lock;
+use tegula_store::VertexId;
 use tegula_store::rows::{Row, RowBatch, RowReader};
 use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
-use tegula_store::{Result, VertexId, lock};
 
 use super::{ROWS_PER_BATCH, Supersteps, bit};
-use crate::program::{Activity, EdgeWeight, Program};
+use crate::program::{Activity, Aggregate, EdgeWeight, Message, Program, Reduction};
 use crate::traverse::ROWS_AHEAD;
 use crate::workers::Workers;
 
@@ -60,7 +62,7 @@ impl<P: Program> Supersteps<'_, P> {
         for window in owned {
             let window = window.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
             let Some(Window { first, open, aggregate, edges, .. }) = window else { continue };
-            self.program.merge(&mut self.aggregate, aggregate);
+            self.aggregate.merge(aggregate);
             self.open_targets[first >> WINDOW_LOG2] = open;
             edges_seen += edges;
         }
@@ -85,7 +87,7 @@ struct Window<'s, P: Program> {
 struct Pulling<'s, P: Program> {
     program: &'s P,
     degrees: &'s [u32],
-    messages: &'s [P::Message],
+    messages: &'s [Message<P>],
     active: &'s [u64],
     rows: &'s RowReader,
 }
@@ -126,10 +128,10 @@ impl<P: Program> Pulling<'_, P> {
 
     /// Looks for the active neighbour that settles a vertex.
     fn pull_row(&self, row: &Row<'_>, window: &mut Window<'_, P>) -> Result<()> {
-        let identity = self.program.identity();
+        let identity = P::Reduction::IDENTITY;
         let is_ascending = self.rows.rows().is_ascending();
         // The smallest active neighbour, what it sends, and the weight of its edge.
-        let mut first: Option<(VertexId, P::Message, f32)> = None;
+        let mut first: Option<(VertexId, Message<P>, f32)> = None;
         let edges = row.try_fold(0, |edge, neighbour| {
             let next = ControlFlow::Continue(edge + 1);
             if !bit(self.active, neighbour.index()) {
@@ -151,7 +153,7 @@ impl<P: Program> Pulling<'_, P> {
         Ok(())
     }
 
-    fn apply(&self, vertex: VertexId, message: P::Message, window: &mut Window<'_, P>) {
+    fn apply(&self, vertex: VertexId, message: Message<P>, window: &mut Window<'_, P>) {
         let local = vertex.index() - window.first;
         let degree = if P::NEEDS_DEGREE { self.degrees[vertex.index()] } else { 0 };
         let state = &mut window.states[local];

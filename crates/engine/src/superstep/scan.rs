@@ -3,9 +3,10 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
+use tegula_machine::threads::lock;
+use tegula_store::VertexId;
 use tegula_store::graph::{Graph, TileEntry};
 use tegula_store::tiles::{BATCH_LOG2_MAX, Batch, Tile, TileSummary, WINDOW_LOG2, WINDOW_SIZE};
-use tegula_store::{VertexId, lock};
 
 use super::Supersteps;
 use crate::accumulators::Accumulators;
@@ -13,7 +14,7 @@ use crate::active::ActiveSet;
 use crate::instructions::Instructions;
 use crate::job::RunningScan;
 use crate::kernel::KernelInput;
-use crate::program::{Activity, ApplyTo, Program};
+use crate::program::{Accumulator, Activity, ApplyTo, Message, Program, Reduction};
 use crate::scan::{ScanJob, ScanWorker};
 use crate::tile_cache::Part;
 
@@ -28,11 +29,11 @@ struct BatchWork<'s, P: Program> {
     /// Bits of those that are settled; nothing in a program that settles none.
     settled_bits: &'s mut [u64],
     /// What the first parts were reduced to, in the order of their numbers, until all are done.
-    merged: Vec<P::Accumulator>,
+    merged: Vec<Accumulator<P>>,
     /// How many parts that is.
     merged_count: usize,
     /// What further parts were reduced to that are done before their turn, by number.
-    early: Vec<(usize, Vec<P::Accumulator>)>,
+    early: Vec<(usize, Vec<Accumulator<P>>)>,
     aggregate: Option<P::Aggregate>,
     /// How many targets of each window were settled in this iteration.
     settled: [u32; BATCH_WINDOWS],
@@ -44,7 +45,7 @@ pub(super) struct ProgramScan<'s, P: Program> {
     instructions: Instructions,
     graph: &'s Graph,
     degrees: &'s [u32],
-    messages: &'s [P::Message],
+    messages: &'s [Message<P>],
     active: &'s ActiveSet,
     open_targets: &'s [u32],
     batches: Vec<Mutex<BatchWork<'s, P>>>,
@@ -154,7 +155,7 @@ impl<P: Program> ScanWorker for ProgramWorker<'_, '_, P> {
     fn begin_part(&mut self, part: &Part) {
         let batch = self.scan.graph.batches()[part.batch];
         let range = self.range(&batch);
-        self.accumulators.reserve(self.scan.program, range.end);
+        self.accumulators.reserve(range.end);
         self.batch = Some(batch);
     }
 
@@ -173,20 +174,20 @@ impl<P: Program> ScanWorker for ProgramWorker<'_, '_, P> {
             messages: self.scan.messages,
             accumulators: self.accumulators.window(window),
         })?;
-        self.accumulators.spill_when_due(self.scan.program, window);
+        self.accumulators.spill_when_due(window);
         Ok(())
     }
 
     /// Parts are merged in the order of their numbers, whenever they are done.
     fn end_part(&mut self, part: &Part) {
         let Some(batch) = self.batch.take() else { return };
-        let (program, targets) = (self.scan.program, self.range(&batch));
+        let targets = self.range(&batch);
         let accumulators = &mut self.accumulators;
         let mut work = lock(&self.scan.batches[part.batch]);
         let work = &mut *work;
         if part.number > work.merged_count || part.number == 0 && part.count > 1 {
             let mut sums = Vec::with_capacity(targets.len());
-            accumulators.drain(program, targets, |_, sum| sums.push(sum));
+            accumulators.drain(targets, |_, sum| sums.push(sum));
             if part.number > 0 {
                 work.early.push((part.number, sums));
                 return;
@@ -195,18 +196,17 @@ impl<P: Program> ScanWorker for ProgramWorker<'_, '_, P> {
         } else if part.number + 1 == part.count {
             let merged = std::mem::take(&mut work.merged);
             let before = |index: usize, sum| match merged.get(index) {
-                Some(&merged) => program.accumulate(merged, sum),
+                Some(&merged) => P::Reduction::accumulate(merged, sum),
                 None => sum,
             };
             let mut batch = Applying::new(self.scan, work);
-            accumulators
-                .drain(program, targets, |index, sum| batch.apply(index, before(index, sum)));
+            accumulators.drain(targets, |index, sum| batch.apply(index, before(index, sum)));
             batch.end();
             return;
         } else {
             let merged = &mut work.merged;
-            accumulators.drain(program, targets, |index, sum| {
-                merged[index] = program.accumulate(merged[index], sum);
+            accumulators.drain(targets, |index, sum| {
+                merged[index] = P::Reduction::accumulate(merged[index], sum);
             });
         }
         work.merged_count += 1;
@@ -221,7 +221,7 @@ impl<'s, P: Program> ProgramScan<'s, P> {
         while let Some(next) = work.early.iter().position(|early| early.0 == work.merged_count) {
             let (_, sums) = work.early.swap_remove(next);
             for (into, &from) in work.merged.iter_mut().zip(&sums) {
-                *into = self.program.accumulate(*into, from);
+                *into = P::Reduction::accumulate(*into, from);
             }
             work.merged_count += 1;
         }
@@ -247,7 +247,7 @@ impl<'a, 's, P: Program> Applying<'a, 's, P> {
     }
 
     #[inline(always)]
-    fn apply(&mut self, index: usize, reduced: P::Accumulator) {
+    fn apply(&mut self, index: usize, reduced: Accumulator<P>) {
         let Applying { scan, work, aggregate } = self;
         let first = work.targets.start as usize;
         let vertex = first + index;
@@ -258,7 +258,7 @@ impl<'a, 's, P: Program> Applying<'a, 's, P> {
         let activity = scan.program.apply(id, degree, state, reduced, aggregate);
         if was_open && scan.program.is_settled(state) {
             work.settled[(first % WINDOW_SIZE + index) >> WINDOW_LOG2] += 1;
-            if P::SETTLES {
+            if P::SETTLING.is_possible() {
                 work.settled_bits[index / 64] |= 1 << (index % 64);
             }
         }

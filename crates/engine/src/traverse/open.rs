@@ -3,10 +3,10 @@
 use std::ops::{Deref, Range};
 use std::time::Duration;
 
+use tegula_machine::disk::Lease;
+use tegula_machine::{Error, Result};
 use tegula_store::graph::Graph;
-use tegula_store::read::Lease;
 use tegula_store::rows::{RowReader, Rows};
-use tegula_store::{Error, Result};
 
 use crate::options::{BLOCK_FRAMES, PROCESS_OVERHEAD, RunOptions, RunStatistics};
 use crate::process::Process;

@@ -6,11 +6,13 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use tegula_generators::{ErdosRenyi, Path as PathGraph, Rmat, edges};
-use tegula_store::graph::Graph;
-use tegula_store::import::{ImportConfig, VertexOrder, import};
-use tegula_store::read::{Backend, Caching, Fault, FaultPlan, Pool, Reader, Targets};
+use tegula_import::{ImportConfig, import};
+use tegula_machine::disk::{Backend, Caching, Fault, FaultPlan, Pool, Reader, Targets};
+use tegula_machine::threads::{Cancel, Silent};
+use tegula_machine::{Error, Result};
+use tegula_store::VertexId;
+use tegula_store::graph::{Graph, VertexOrder};
 use tegula_store::rows::{RowEncoding, RowReader};
-use tegula_store::{Cancel, Error, Result, Silent, VertexId};
 use tegula_testkit::Scratch;
 
 use super::*;

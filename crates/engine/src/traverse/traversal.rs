@@ -1,7 +1,9 @@
 //! Rows in the order of a traversal.
 
+use tegula_machine::Result;
+use tegula_machine::threads::Cancel;
+use tegula_store::VertexId;
 use tegula_store::rows::{IndexWalk, Row, RowBatch, RowReader};
-use tegula_store::{Cancel, Result, VertexId};
 
 use super::{ROWS_AHEAD, RunAhead};
 
@@ -83,7 +85,7 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
     ///
     /// # Errors
     /// Those of reading the rows that come next, also where they were read ahead: they are reported to
-    /// the traversal that needs them, and the next call tries again. [`tegula_store::Error::Cancelled`].
+    /// the traversal that needs them, and the next call tries again. [`tegula_machine::Error::Cancelled`].
     #[inline]
     pub fn next_row(&mut self) -> Result<Option<(Row<'_>, &mut O)>> {
         if self.given == self.held && !self.fill()? {

@@ -1,14 +1,13 @@
 //! Reads every byte of a graph, checks every checksum and every id.
 
+use tegula_machine::threads::{Cancel, Progress, Unit};
+use tegula_machine::{Error, Result};
+
 use super::edge_facts::EdgeFacts;
 use super::file_names;
 use super::opened::Graph;
-use crate::error::{Error, Result};
-use crate::import::VertexOrder;
-use crate::progress::{Cancel, Progress, Unit};
-use crate::read::Request;
-use crate::rows::Rows;
-use crate::rows::check;
+use super::order::VertexOrder;
+use crate::rows::{Rows, check};
 use crate::tiles::Tile;
 
 /// Tiles that are read at a time.
@@ -100,26 +99,11 @@ impl Graph {
             cancel.check()?;
             let range = first..(first + TILES_PER_READ).min(self.tiles().len());
             first = range.end;
-            let read = |request: Request<'_>| {
-                self.reader().read(request.file, request.offset, request.len)
-            };
-            let frame = read(self.tiles_request(range.clone())).wait()?;
-            let weights = self.weights_request(range.clone()).map(|request| read(request).wait());
-            let weights = weights.transpose()?;
-            let before = &self.tiles()[range.start];
-            for index in range.clone() {
+            let tiles = self.read_tiles(range.clone(), true).wait()?;
+            for index in range {
                 let entry = &self.tiles()[index];
-                let start = (entry.offset - before.offset) as usize;
-                let bytes = &frame[start..start + entry.size as usize];
-                self.check_tile(index, bytes)?;
-                let mut tile_weights: &[[u8; 4]] = &[];
-                if let Some(weights) = &weights {
-                    let start = (entry.weights_offset - before.weights_offset) as usize;
-                    let bytes = &weights[start..start + 4 * entry.weight_count as usize];
-                    self.check_weights(index, bytes)?;
-                    tile_weights = bytes.as_chunks().0;
-                }
-                self.verify_tile(index, bytes, tile_weights, &mut left)
+                let (tile, weights) = tiles.get(self, index);
+                self.verify_tile(index, tile, weights, &mut left)
                     .map_err(|detail| self.damaged_tile(index, detail))?;
                 edges += u64::from(entry.summary.edge_count);
                 progress.advance(u64::from(entry.size) + 4 * u64::from(entry.weight_count));
@@ -155,20 +139,19 @@ impl Graph {
     fn verify_tile(
         &self,
         index: usize,
-        bytes: &[u8],
-        weights: &[[u8; 4]],
+        tile: Tile<'_>,
+        weights: &[f32],
         left: &mut Left,
     ) -> Result<(), String> {
         let entry = &self.tiles()[index];
         let summary = &entry.summary;
-        let tile = Tile::parse(bytes)?;
         let mut edges = 0u32;
         let mut fault = None;
         let entries =
             tile.for_each_edge(summary, self.vertex_count(), |entry, source, target| {
                 let is_inside = summary.may_hold(source)
                     && (summary.target_first..=summary.target_last).contains(&target);
-                if is_inside && left.take(source, target, weights.get(entry)) {
+                if is_inside && left.take(source, target, weights.get(entry).copied()) {
                     edges += 1;
                 } else {
                     fault.get_or_insert_with(|| {
@@ -208,7 +191,7 @@ struct Left {
 
 impl Left {
     /// Takes an edge off; whether its ends have one left.
-    fn take(&mut self, source: u32, target: u32, weight: Option<&[u8; 4]>) -> bool {
+    fn take(&mut self, source: u32, target: u32, weight: Option<f32>) -> bool {
         let ends =
             (self.out_degrees.get_mut(source as usize), self.in_degrees.get_mut(target as usize));
         let (Some(out), Some(into)) = ends else { return false };
@@ -216,8 +199,7 @@ impl Left {
             return false;
         }
         (*out, *into) = (*out - 1, *into - 1);
-        let weight = weight.map_or(1.0, |&bytes| f32::from_le_bytes(bytes));
-        self.facts.add(source, target, weight);
+        self.facts.add(source, target, weight.unwrap_or(1.0));
         true
     }
 }

@@ -4,16 +4,18 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 
 use rustix::fs::{FileType, OFlags};
+use tegula_machine::disk::hidden_name::is_hidden_name;
+use tegula_machine::disk::{Directory, ends_as_block_file};
 
 use super::file_names;
 use super::manifest::Manifest;
-use crate::directory::Directory;
-use crate::hidden_name::is_hidden_name;
-use crate::read::ends_as_block_file;
 
 /// Why a folder is not to be replaced, in words that follow its name; `None` where it is empty, or holds a
 /// graph, of whatever version and however damaged, and nothing else.
-pub(crate) fn reason_to_keep(parent: &Directory, name: &OsStr) -> io::Result<Option<String>> {
+///
+/// # Errors
+/// Those of the operating system.
+pub fn reason_to_keep(parent: &Directory, name: &OsStr) -> io::Result<Option<String>> {
     match parent.kind_of(name)? {
         Some(FileType::Directory) => {}
         Some(FileType::Symlink) => {
@@ -44,7 +46,7 @@ pub(crate) fn reason_to_keep(parent: &Directory, name: &OsStr) -> io::Result<Opt
 ///
 /// # Errors
 /// Those of removing; [`io::ErrorKind::DirectoryNotEmpty`].
-pub(crate) fn remove(parent: &Directory, name: &OsStr) -> io::Result<()> {
+pub fn remove(parent: &Directory, name: &OsStr) -> io::Result<()> {
     if parent.kind_of(name)? != Some(FileType::Directory) {
         return parent.remove_file(name);
     }
@@ -107,5 +109,30 @@ impl OwnFiles {
             // It has gone meanwhile.
             None => true,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_graph_is_removed_and_files_of_others_in_it_stay() {
+        let above = tempfile::tempdir().unwrap();
+        let parent = Directory::open(above.path()).unwrap();
+        let folder = above.path().join("g");
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join(file_names::TILES), "text").unwrap();
+        fs::write(folder.join("thesis.txt"), "text").unwrap();
+        fs::create_dir(folder.join(file_names::ROWS)).unwrap();
+        remove(&parent, "g".as_ref()).unwrap_err();
+        assert_eq!(fs::read_to_string(folder.join("thesis.txt")).unwrap(), "text");
+        assert!(folder.join(file_names::ROWS).is_dir() && !folder.join(file_names::TILES).exists());
+        fs::remove_file(folder.join("thesis.txt")).unwrap();
+        fs::remove_dir(folder.join(file_names::ROWS)).unwrap();
+        remove(&parent, "g".as_ref()).unwrap();
+        assert!(!folder.exists());
     }
 }

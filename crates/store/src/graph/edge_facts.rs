@@ -1,8 +1,9 @@
 //! What the manifest says of the edges, found once more from the edges themselves.
 
+use tegula_machine::Result;
+
 use super::manifest::Manifest;
 use super::opened::Graph;
-use crate::error::Result;
 use crate::rows::check::EdgeSum;
 use crate::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 

@@ -7,14 +7,12 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
+use tegula_machine::disk::{Directory, Temporary, crc32c};
+use tegula_machine::{Error, Result};
 
 use super::file_names;
 use super::opened::Graph;
-use crate::directory::Directory;
-use crate::error::{Error, Result};
-use crate::read::crc32c;
 use crate::rows::RowEncoding;
-use crate::temporary::Temporary;
 
 /// The version of the format that this crate writes, and the newest that it reads.
 pub const FORMAT_VERSION: u32 = 3;

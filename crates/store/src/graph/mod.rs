@@ -1,18 +1,22 @@
 //! A graph directory: immutable files, and a manifest that names them.
 
 mod check;
-pub(crate) mod contents;
+pub mod contents;
 mod edge_facts;
 mod manifest;
 mod opened;
+mod order;
 mod records;
 mod table;
+mod tile_read;
 mod vertices;
 mod writer;
 
 pub use check::Checked;
 pub use manifest::{FORMAT_VERSION, FileEntry, IdType, Manifest, OrderChoice, RowLayout};
 pub use opened::{Graph, TileEntry};
+pub use order::VertexOrder;
+pub use tile_read::{CheckedTiles, TileRead};
 pub use vertices::{IdChunk, OriginalIds, Strings};
 pub use writer::GraphWriter;
 

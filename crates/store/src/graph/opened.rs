@@ -5,6 +5,8 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
+use tegula_machine::disk::{BlockFile, Caching, Directory, FileHandle, Reader, Request, crc32c};
+use tegula_machine::{Error, Result};
 use zerocopy::FromBytes;
 
 use super::file_names;
@@ -12,10 +14,7 @@ use super::manifest::{FileEntry, Manifest};
 use super::records::{BATCH_RECORD_SIZE, BatchRecord, TILE_RECORD_SIZE, TileRecord};
 use super::table::Table;
 use super::vertices::OriginalIds;
-use crate::directory::Directory;
-use crate::error::{Error, Result};
 use crate::ids::VERTEX_COUNT_MAX;
-use crate::read::{BlockFile, Caching, FileHandle, Reader, Request, crc32c};
 use crate::rows::RowsAside;
 use crate::tiles::{Batch, TileSummary};
 

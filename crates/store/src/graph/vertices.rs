@@ -6,15 +6,15 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
+use tegula_machine::disk::BlockFile;
+use tegula_machine::threads::Cancel;
+use tegula_machine::{Error, Result};
 use zerocopy::IntoBytes;
 
 use super::file_names;
 use super::manifest::IdType;
 use super::opened::Graph;
-use crate::error::{Error, Result};
 use crate::ids::{OriginalId, VertexId};
-use crate::progress::Cancel;
-use crate::read::BlockFile;
 
 /// Vertices that are read at a time.
 const CHUNK: usize = 1 << 16;

@@ -5,14 +5,13 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use tegula_machine::disk::{BlockFileSummary, BlockFileWriter, Directory, crc32c};
+use tegula_machine::{Error, Result};
 use zerocopy::IntoBytes;
 
 use super::file_names;
 use super::manifest::{FileEntry, Manifest};
 use super::records::{BatchRecord, TileRecord};
-use crate::directory::Directory;
-use crate::error::{Error, Result};
-use crate::read::{BlockFileSummary, BlockFileWriter, crc32c};
 use crate::tiles::{Batch, EncodedTile};
 
 /// Writes the tiles and tables of one graph directory.

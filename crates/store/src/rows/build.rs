@@ -11,19 +11,17 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
+use tegula_machine::disk::{self, IfTaken, Temporary};
+use tegula_machine::threads::{Cancel, Progress, Unit, map_in_order};
+use tegula_machine::{Error, Result};
+
 use super::bits::BitWriter;
 use super::encoding::{RowCode, RowEncoding};
 use super::index::{CHUNK_EDGES_MAX, CHUNK_LOG2_MAX, ChunkRows};
 use super::opened::Rows;
 use super::writer::{EncodedChunk, RowsWriter};
-use crate::directory::IfTaken;
-use crate::error::{Error, Result};
-use crate::graph::{FORMAT_VERSION, Graph, Manifest, RowLayout, file_names};
-use crate::progress::{Cancel, Progress, Unit};
-use crate::read::Pending;
-use crate::temporary::{self, Temporary};
+use crate::graph::{FORMAT_VERSION, Graph, Manifest, RowLayout, contents, file_names};
 use crate::tiles::{EdgeWeight, Tile};
-use crate::workers::map_in_order;
 
 /// How the layout is built.
 #[derive(Debug, Clone, Copy)]
@@ -107,12 +105,12 @@ fn add(
 ) -> Result<Manifest> {
     let directory = graph.opened_directory();
     // The manifest is what a build replaces: two at once would mix their files.
-    let _locked = temporary::wait_for_lock(directory, file_names::MANIFEST, cancel)?;
+    let _locked = disk::wait_for_lock(directory, file_names::MANIFEST, cancel)?;
     let found = Manifest::read_in(directory)?;
     if found.rows.is_some() {
         return Ok(found);
     }
-    let folder = Temporary::folder_in(directory, file_names::ROWS.as_ref())?;
+    let folder = Temporary::folder_in(directory, file_names::ROWS.as_ref(), contents::remove)?;
     let manifest = write(graph, &folder, config, progress, cancel)?;
     commit(graph, folder, &manifest)?;
     Ok(manifest)
@@ -137,7 +135,7 @@ pub fn build_aside(
     progress: &dyn Progress,
     cancel: &Cancel,
 ) -> Result<RowsAside> {
-    let folder = Temporary::private_folder(&place.join("tegula-rows"))?;
+    let folder = Temporary::private_folder(&place.join("tegula-rows"), contents::remove)?;
     let manifest = write(graph, &folder, config, progress, cancel)?;
     Ok(RowsAside { folder, manifest })
 }
@@ -339,7 +337,7 @@ impl<W: EdgeWeight> Group<W> {
         graph: &Graph,
         index: usize,
         tile: Tile<'_>,
-        weights: &[[u8; 4]],
+        weights: &[f32],
         places: &mut [usize],
     ) -> Result<(), String> {
         let summary = &graph.tiles()[index].summary;
@@ -354,7 +352,7 @@ impl<W: EdgeWeight> Group<W> {
                 is_sound = false;
                 return;
             }
-            let weight = weights.get(entry).map(|&bytes| W::from_f32(f32::from_le_bytes(bytes)));
+            let weight = weights.get(entry).map(|&weight| W::from_f32(weight));
             self.edges[place] = (target, weight.unwrap_or_default());
             places[local] += 1;
         })?;
@@ -412,7 +410,7 @@ fn for_each_tile(
     graph: &Graph,
     sources: &Range<u32>,
     cancel: &Cancel,
-    visit: &mut dyn FnMut(usize, Tile<'_>, &[[u8; 4]]) -> Result<(), String>,
+    visit: &mut dyn FnMut(usize, Tile<'_>, &[f32]) -> Result<(), String>,
 ) -> Result<()> {
     let mut runs = runs_of_tiles(graph, sources).into_iter();
     let mut on_their_way = VecDeque::new();
@@ -421,11 +419,13 @@ fn for_each_tile(
         while on_their_way.len() < READS_AHEAD
             && let Some(run) = runs.next()
         {
-            on_their_way.push_back(TileRun::request(graph, run));
+            on_their_way.push_back(graph.read_tiles(run, true));
         }
-        match on_their_way.pop_front() {
-            Some(run) => run.visit(graph, sources, visit)?,
-            None => return Ok(()),
+        let Some(read) = on_their_way.pop_front() else { return Ok(()) };
+        let tiles = read.wait()?;
+        for index in tiles.range() {
+            let (tile, weights) = tiles.get(graph, index);
+            visit(index, tile, weights).map_err(|detail| graph.damaged_tile(index, detail))?;
         }
     }
 }
@@ -449,52 +449,4 @@ fn runs_of_tiles(graph: &Graph, sources: &Range<u32>) -> Vec<Range<usize>> {
         }
     }
     runs
-}
-
-/// Tiles on their way.
-struct TileRun {
-    tiles: Range<usize>,
-    bytes: Pending,
-    weights: Option<Pending>,
-}
-
-impl TileRun {
-    fn request(graph: &Graph, tiles: Range<usize>) -> TileRun {
-        let read = |request: crate::read::Request<'_>| {
-            graph.reader().read(request.file, request.offset, request.len)
-        };
-        let bytes = read(graph.tiles_request(tiles.clone()));
-        let weights = graph.weights_request(tiles.clone()).map(read);
-        TileRun { tiles, bytes, weights }
-    }
-
-    fn visit(
-        self,
-        graph: &Graph,
-        sources: &Range<u32>,
-        visit: &mut dyn FnMut(usize, Tile<'_>, &[[u8; 4]]) -> Result<(), String>,
-    ) -> Result<()> {
-        let bytes = self.bytes.wait()?;
-        let weight_bytes = self.weights.map(Pending::wait).transpose()?;
-        let first = &graph.tiles()[self.tiles.start];
-        for index in self.tiles {
-            let entry = &graph.tiles()[index];
-            if !entry.summary.may_hold_any(sources) {
-                continue;
-            }
-            let tile = &bytes[(entry.offset - first.offset) as usize..][..entry.size as usize];
-            graph.check_tile(index, tile)?;
-            let mut weights: &[[u8; 4]] = &[];
-            if let Some(all) = &weight_bytes {
-                let start = (entry.weights_offset - first.weights_offset) as usize;
-                let own = &all[start..][..4 * entry.weight_count as usize];
-                graph.check_weights(index, own)?;
-                weights = own.as_chunks().0;
-            }
-            Tile::parse(tile)
-                .and_then(|tile| visit(index, tile, weights))
-                .map_err(|detail| graph.damaged_tile(index, detail))?;
-        }
-        Ok(())
-    }
 }

@@ -1,13 +1,13 @@
 //! Reads every row and checks that the layout holds what the graph holds.
 
+use tegula_machine::disk::Targets;
+use tegula_machine::threads::{Cancel, Progress, Unit};
+use tegula_machine::{Result, mix};
+
 use super::index::RowExtent;
 use super::reader::{Row, RowBatch, RowReader};
-use crate::error::Result;
 use crate::graph::Graph;
 use crate::ids::VertexId;
-use crate::mix::mix;
-use crate::progress::{Cancel, Progress, Unit};
-use crate::read::Targets;
 
 /// Bytes of cache through which rows are read.
 pub(crate) const CACHE_SIZE: u64 = 4 << 20;
@@ -33,7 +33,7 @@ impl EdgeSum {
 /// vertex as often as it has in-edges. Holds 8 bytes a vertex, the index and 4 MiB.
 ///
 /// # Errors
-/// [`crate::Error::Corrupt`] for the first row that is damaged; those of reading.
+/// [`tegula_machine::Error::Corrupt`] for the first row that is damaged; those of reading.
 pub(crate) fn verify(
     graph: &Graph,
     progress: &dyn Progress,

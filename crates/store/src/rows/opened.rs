@@ -3,14 +3,15 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+use tegula_machine::disk::{BlockFile, Pinned};
+use tegula_machine::memory::huge;
+use tegula_machine::{Error, Result};
+
 use super::bits::RowBits;
 use super::encoding::RowEncoding;
 use super::index::{Expected, IndexWalk, RowExtent, RowIndex};
-use crate::error::{Error, Result};
 use crate::graph::{Graph, file_names};
-use crate::huge;
 use crate::ids::VertexId;
-use crate::read::{BlockFile, Pinned};
 
 /// The rows of a graph. Holds the index: about 1.2 bytes a vertex for rows of 60 bits, less than half
 /// as much again in a weighted graph.

@@ -3,13 +3,14 @@
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use tegula_machine::Result;
+use tegula_machine::disk::{PageCache, PageStatistics, Pinned, Targets};
+use tegula_machine::threads::Cancel;
+
 use super::index::{IndexWalk, RowExtent};
 use super::opened::Rows;
-use crate::error::Result;
 use crate::graph::{Graph, file_names};
 use crate::ids::VertexId;
-use crate::progress::Cancel;
-use crate::read::{PageCache, PageStatistics, Pinned, Targets};
 
 /// Reads rows, and their weights beside them. Any number of threads may share it, each with a
 /// [`RowBatch`] of its own.
@@ -213,7 +214,7 @@ impl RowReader {
     /// Brings all rows into memory, in large requests, where all of them find room.
     ///
     /// # Errors
-    /// Those of reading; [`Error::Cancelled`](crate::Error::Cancelled).
+    /// Those of reading; [`Error::Cancelled`](tegula_machine::Error::Cancelled).
     pub fn fill(&self, cancel: &Cancel) -> Result<()> {
         if !self.fits() {
             return Ok(());
@@ -361,7 +362,7 @@ impl Row<'_> {
     /// Shows all neighbours.
     ///
     /// # Errors
-    /// [`Error::Corrupt`](crate::Error::Corrupt) where the bytes are no row.
+    /// [`Error::Corrupt`](tegula_machine::Error::Corrupt) where the bytes are no row.
     #[inline]
     pub fn for_each(&self, mut visit: impl FnMut(VertexId)) -> Result<()> {
         self.try_fold((), |(), target| {

@@ -2,14 +2,13 @@
 
 use std::io::Write;
 
+use tegula_machine::disk::{BLOCK_LOG2, BlockFileSummary, BlockFileWriter, Directory};
+use tegula_machine::{Error, Result};
 use zerocopy::IntoBytes;
 
 use super::encoding::RowCode;
 use super::index::{ChunkRecord, ChunkRows, PARAMETERS_SIZE};
-use crate::directory::Directory;
-use crate::error::{Error, Result};
 use crate::graph::{FileEntry, file_names};
-use crate::read::{BLOCK_LOG2, BlockFileSummary, BlockFileWriter};
 
 /// log2 of the bytes that are read and checked together: a page, for rows are looked up one by one.
 pub(super) const PAGE_LOG2: u32 = 12;

@@ -1,5 +1,6 @@
 //! Codes strips and puts them together to tiles.
 
+use tegula_machine::Result;
 use zerocopy::IntoBytes;
 
 use super::divide::StripChoice;
@@ -8,7 +9,6 @@ use super::entry_coder::EntryCoder;
 use super::strip::{STRIP_HEADER_SIZE, StripHeader, TILE_HEADER_SIZE, TileHeader};
 use super::strip_edges::{EdgeSlice, StripEdges};
 use super::summary::TileSummary;
-use crate::error::Result;
 
 /// Bytes at which a tile is closed.
 const TILE_SIZE_TARGET: usize = 256 << 10;

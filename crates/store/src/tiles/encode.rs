@@ -8,12 +8,13 @@
 
 use std::ops::Range;
 
+use tegula_machine::Result;
+
 use super::WINDOW_LOG2;
 use super::builder::write_tiles;
 use super::divide::Divider;
 use super::strip_edges::StripEdges;
 use super::summary::TileSummary;
-use crate::error::Result;
 
 /// What an edge carries: nothing or an `f32`.
 pub trait EdgeWeight: Copy + Default + PartialEq + Send + Sync + std::fmt::Debug + 'static {
@@ -72,7 +73,7 @@ pub struct EncodedTile {
 
 /// log2 of the sources of a slice: their messages (64 KiB of four bytes each) stay close to the core
 /// while all targets are visited strip by strip.
-pub(crate) const SLICE_LOG2: u32 = 14;
+pub const SLICE_LOG2: u32 = 14;
 /// A piece with fewer edges is gathered with others of its target window.
 const THIN_PIECE_EDGES: usize = 1 << 13;
 /// Edges at which a gathered region is closed.

@@ -17,8 +17,8 @@ mod tests;
 
 pub use batch::{BATCH_EDGES_MAX, BATCH_LOG2_MAX, BATCH_LOG2_MIN, Batch};
 pub use decode::{Strips, Tile};
-pub(crate) use encode::SLICE_LOG2;
-pub use encode::{EdgeWeight, EncodedTile, Encoder, TileEdge};
+
+pub use encode::{EdgeWeight, EncodedTile, Encoder, SLICE_LOG2, TileEdge};
 #[cfg(target_arch = "x86_64")]
 pub use instructions::{Avx2, Avx512};
 pub use instructions::{InstructionSet, Portable};

@@ -21,12 +21,14 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use tegula_machine::Result;
+use tegula_machine::threads::lock;
+use tegula_store::VertexId;
 use tegula_store::rows::{RowBatch, RowReader};
 use tegula_store::tiles::WINDOW_LOG2;
-use tegula_store::{Result, VertexId, lock};
 
 use super::{ROWS_PER_BATCH, Supersteps, chunks_or_none};
-use crate::program::{Activity, Program};
+use crate::program::{Activity, Aggregate, Message, Program, Reduction};
 use crate::workers::Workers;
 use send::{Accumulators, BOX_KEPT, MESSAGES_MAX, Outbox, Sending};
 
@@ -45,7 +47,7 @@ pub(super) struct Seeker<P: Program> {
     bucket: u64,
     /// log2 of the vertices of a partition.
     partition_log2: u32,
-    outboxes: Vec<Mutex<Outbox<P::Message>>>,
+    outboxes: Vec<Mutex<Outbox<Message<P>>>>,
     /// Targets that were reached, by partition.
     reached: Vec<Vec<VertexId>>,
     batch: RowBatch,
@@ -55,7 +57,7 @@ impl<P: Program> Seeker<P> {
     /// Bytes for a graph of so many vertices: lists of active, of reached and of put off ones, and the
     /// boxes.
     pub fn size(vertices: u64, threads: usize) -> u64 {
-        let message = size_of::<(VertexId, P::Message)>() as u64;
+        let message = size_of::<(VertexId, Message<P>)>() as u64;
         let boxes = (MESSAGES_MAX + (BOX_KEPT << PARTITIONS_LOG2_MAX)) as u64 * message;
         (4 + 4 + 5) * vertices + threads as u64 * boxes
     }
@@ -199,8 +201,7 @@ impl<P: Program> Supersteps<'_, P> {
             ahead: &Mutex::new(0),
             rows,
         };
-        let mut accumulators = Accumulators {
-            program: &self.program,
+        let mut accumulators = Accumulators::<P> {
             messages: &mut self.messages,
             reached: &mut self.seeker.reached,
             partition_log2: self.seeker.partition_log2,
@@ -259,7 +260,7 @@ impl<P: Program> Supersteps<'_, P> {
     /// Reduces what is in the boxes.
     fn deliver(&mut self, workers: &Workers<'_>) -> Result<()> {
         let size = 1 << self.seeker.partition_log2;
-        let outboxes: Vec<&mut Outbox<P::Message>> =
+        let outboxes: Vec<&mut Outbox<Message<P>>> =
             self.seeker.outboxes.iter_mut().map(get_mut).collect();
         let filled = outboxes.iter().fold(0, |all, outbox| all | outbox.filled);
         let vertices = self.states.len();
@@ -269,7 +270,6 @@ impl<P: Program> Supersteps<'_, P> {
             .filter(|(partition, _)| filled >> partition & 1 == 1)
             .map(|(partition, owned)| (partition, Mutex::new(owned)))
             .collect();
-        let program = &self.program;
         workers.for_each(owned.len(), &|index| {
             let (partition, owned) = &owned[index];
             let (messages, reached) = &mut *lock(owned);
@@ -277,10 +277,10 @@ impl<P: Program> Supersteps<'_, P> {
             for outbox in &outboxes {
                 for &(target, message) in &outbox.boxes[*partition] {
                     let accumulator = &mut messages[target.index() - first];
-                    if *accumulator == program.identity() {
+                    if *accumulator == P::Reduction::IDENTITY {
                         reached.push(target);
                     }
-                    *accumulator = program.reduce(*accumulator, message);
+                    *accumulator = P::Reduction::reduce(*accumulator, message);
                 }
             }
             Ok(())
@@ -326,7 +326,7 @@ impl<P: Program> Supersteps<'_, P> {
         let mut list = Vec::new();
         for owned in owned {
             let owned = owned.into_inner().unwrap_or_else(PoisonError::into_inner);
-            self.program.merge(&mut self.aggregate, owned.aggregate);
+            self.aggregate.merge(owned.aggregate);
             list.append(owned.reached);
         }
         let list = self.seeker.put_off_late(list, &self.program, &self.states);
@@ -338,7 +338,7 @@ impl<P: Program> Supersteps<'_, P> {
 /// What the owner of a partition applies.
 struct Reached<'s, P: Program> {
     first: usize,
-    messages: &'s mut [P::Message],
+    messages: &'s mut [Message<P>],
     states: &'s mut [P::State],
     open_targets: &'s mut [u32],
     settled: &'s mut [u64],
@@ -355,13 +355,13 @@ impl<P: Program> Reached<'_, P> {
         reached.retain(|&vertex| {
             let local = vertex.index() - *first;
             let degree = if P::NEEDS_DEGREE { degrees[vertex.index()] } else { 0 };
-            let reduced = std::mem::replace(&mut messages[local], program.identity());
+            let reduced = std::mem::replace(&mut messages[local], P::Reduction::IDENTITY);
             let state = &mut states[local];
             let was_open = !program.is_settled(state);
             let activity = program.apply(vertex, degree, state, reduced.into(), aggregate);
             let is_newly_settled = was_open && program.is_settled(state);
             open_targets[local >> WINDOW_LOG2] -= u32::from(is_newly_settled);
-            if P::SETTLES {
+            if P::SETTLING.is_possible() {
                 settled[local / 64] |= u64::from(is_newly_settled) << (local % 64);
             }
             activity == Activity::Active

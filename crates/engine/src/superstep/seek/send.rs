@@ -4,10 +4,12 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use tegula_machine::Result;
+use tegula_machine::threads::Cancel;
+use tegula_store::VertexId;
 use tegula_store::rows::{Row, RowBatch, RowReader};
-use tegula_store::{Cancel, Result, VertexId};
 
-use crate::program::{EdgeWeight, Program};
+use crate::program::{EdgeWeight, Message, Program, Reduction};
 use crate::superstep::{ROWS_PER_BATCH, bit};
 use crate::traverse::ROWS_AHEAD;
 
@@ -34,7 +36,7 @@ pub(super) struct Sending<'s, P: Program> {
 impl<P: Program> Sending<'_, P> {
     /// Fills the boxes of a worker, until they are full or all is sent. Where it fails, the other workers
     /// take no more.
-    pub fn fill(&self, outbox: &mut Outbox<P::Message>) -> Result<()> {
+    pub fn fill(&self, outbox: &mut Outbox<Message<P>>) -> Result<()> {
         let filled = self.fill_to_the_end(outbox);
         if filled.is_err() {
             self.next.store(self.list.len(), Ordering::Relaxed);
@@ -42,7 +44,7 @@ impl<P: Program> Sending<'_, P> {
         filled
     }
 
-    fn fill_to_the_end(&self, outbox: &mut Outbox<P::Message>) -> Result<()> {
+    fn fill_to_the_end(&self, outbox: &mut Outbox<Message<P>>) -> Result<()> {
         loop {
             self.cancel.check()?;
             if outbox.claimed.is_empty() {
@@ -76,7 +78,7 @@ impl<P: Program> Sending<'_, P> {
     /// are full.
     fn send_batch(
         &self,
-        outbox: &mut Outbox<P::Message>,
+        outbox: &mut Outbox<Message<P>>,
         batch: &mut RowBatch,
     ) -> Result<ControlFlow<()>> {
         let sources = &self.list[outbox.claimed.clone()];
@@ -100,7 +102,7 @@ impl<P: Program> Sending<'_, P> {
         &self,
         row: &Row<'_>,
         skip: usize,
-        sink: &mut impl Sink<P::Message>,
+        sink: &mut impl Sink<Message<P>>,
     ) -> Result<usize> {
         let source = row.source();
         let degree = if P::NEEDS_DEGREE { self.degrees[source.index()] } else { 0 };
@@ -113,7 +115,7 @@ impl<P: Program> Sending<'_, P> {
             }
             let weight = if P::Weight::IS_WEIGHTED { row.weight(edge) } else { 1.0 };
             let message = self.program.along(signal, P::Weight::from_f32(weight));
-            let is_settled = P::SETTLES && bit(self.settled, target.index());
+            let is_settled = P::SETTLING.is_possible() && bit(self.settled, target.index());
             if !is_settled && self.program.is_news(&self.states[target.index()], message) {
                 sink.put(target, message);
             }
@@ -133,20 +135,19 @@ pub(super) trait Sink<M> {
 
 /// The accumulators of all targets.
 pub(super) struct Accumulators<'s, P: Program> {
-    pub program: &'s P,
-    pub messages: &'s mut [P::Message],
+    pub messages: &'s mut [Message<P>],
     pub reached: &'s mut [Vec<VertexId>],
     pub partition_log2: u32,
 }
 
-impl<P: Program> Sink<P::Message> for Accumulators<'_, P> {
+impl<P: Program> Sink<Message<P>> for Accumulators<'_, P> {
     #[inline(always)]
-    fn put(&mut self, target: VertexId, message: P::Message) {
+    fn put(&mut self, target: VertexId, message: Message<P>) {
         let accumulator = &mut self.messages[target.index()];
-        if *accumulator == self.program.identity() {
+        if *accumulator == P::Reduction::IDENTITY {
             self.reached[target.index() >> self.partition_log2].push(target);
         }
-        *accumulator = self.program.reduce(*accumulator, message);
+        *accumulator = P::Reduction::reduce(*accumulator, message);
     }
 
     #[inline(always)]

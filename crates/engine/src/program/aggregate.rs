@@ -1,0 +1,13 @@
+//! What an iteration sums up over all vertices.
+
+/// Sums over vertices. The engine folds the sums of ranges of vertices in ascending order, so that rounding
+/// does not depend on the number of threads.
+pub trait Aggregate: Default + Send {
+    /// Adds the sums of the vertices behind those that are in `self` already.
+    fn merge(&mut self, next: Self);
+}
+
+/// Nothing is summed up.
+impl Aggregate for () {
+    fn merge(&mut self, (): ()) {}
+}

@@ -1,0 +1,109 @@
+//! Programs whose state is what all messages so far reduce to.
+
+use tegula_store::VertexId;
+use tegula_store::tiles::EdgeWeight;
+
+use super::{Activity, Message, Monotone, Next, Program, Reduction};
+
+/// A program in which a vertex keeps what all messages to it have reduced to, and sends that on whenever it
+/// changes: distances, labels, sets. Everything but the start and what an edge adds follows from the
+/// reduction.
+///
+/// ```
+/// use tegula_engine::{Min, Relaxation, VertexId};
+///
+/// /// Hops from a source to every vertex.
+/// struct Hops(VertexId);
+///
+/// impl Relaxation for Hops {
+///     type Reduction = Min<u32>;
+///     type Weight = ();
+///
+///     fn start(&self, vertex: VertexId) -> Option<u32> {
+///         (vertex == self.0).then_some(0)
+///     }
+///
+///     fn along(&self, hops: u32, (): ()) -> u32 {
+///         hops.saturating_add(1)
+///     }
+/// }
+/// ```
+pub trait Relaxation: Send + Sync {
+    /// What states and messages are, and how they are merged.
+    type Reduction: Monotone;
+    /// `()` or `f32`; in an unweighted graph every `f32` weight is 1.
+    type Weight: EdgeWeight;
+
+    /// What a vertex has, and sends, at first. Without it, it has the identity and is not active.
+    fn start(&self, vertex: VertexId) -> Option<<Self::Reduction as Reduction>::Message>;
+
+    /// Called before each iteration (from 0).
+    fn begin_iteration(&mut self, _iteration: u64) -> Next {
+        Next::Continue
+    }
+
+    /// What becomes of a message on an edge. It must leave the identity as it is, or such that it changes
+    /// no state.
+    #[inline(always)]
+    fn along(
+        &self,
+        message: <Self::Reduction as Reduction>::Message,
+        _weight: Self::Weight,
+    ) -> <Self::Reduction as Reduction>::Message {
+        message
+    }
+
+    /// See [`Program::bucket`].
+    #[inline(always)]
+    fn bucket(&self, _state: &<Self::Reduction as Reduction>::Message) -> u64 {
+        0
+    }
+}
+
+impl<R: Relaxation> Program for R {
+    type State = Message<R>;
+    type Reduction = R::Reduction;
+    type Weight = R::Weight;
+    type Aggregate = ();
+
+    fn init(&self, vertex: VertexId, _degree: u32, (): &mut ()) -> (Message<R>, Activity) {
+        let start = self.start(vertex);
+        (start.unwrap_or(R::Reduction::IDENTITY), Activity::when(start.is_some()))
+    }
+
+    fn begin_iteration(&mut self, iteration: u64, (): &()) -> Next {
+        Relaxation::begin_iteration(self, iteration)
+    }
+
+    #[inline(always)]
+    fn signal(&self, _: VertexId, state: &Message<R>, _degree: u32) -> Option<Message<R>> {
+        Some(*state)
+    }
+
+    #[inline(always)]
+    fn along(&self, message: Message<R>, weight: R::Weight) -> Message<R> {
+        Relaxation::along(self, message, weight)
+    }
+
+    #[inline(always)]
+    fn apply(
+        &self,
+        _: VertexId,
+        _degree: u32,
+        state: &mut Message<R>,
+        reduced: super::Accumulator<R>,
+        (): &mut (),
+    ) -> Activity {
+        Activity::when(R::Reduction::absorb(state, reduced))
+    }
+
+    #[inline(always)]
+    fn is_news(&self, state: &Message<R>, message: Message<R>) -> bool {
+        R::Reduction::would_change(state, message)
+    }
+
+    #[inline(always)]
+    fn bucket(&self, state: &Message<R>) -> u64 {
+        Relaxation::bucket(self, state)
+    }
+}

@@ -1,0 +1,442 @@
+//! Records sorted roughly: into buckets, which stay in memory while they may and go to disk when
+//! they must.
+//!
+//! Every pass of the import that does not fit in memory is built from this one piece: write the
+//! records into buckets, then take bucket after bucket, each small enough to be worked on in memory.
+//! When all of them fit in memory, nothing is written, and the code that uses them is the same.
+//!
+//! ```text
+//!  writer (one per worker)          shelf (one per bucket)             spill file
+//!  [block][block][block] --full--> blocks of the bucket in memory --over budget--> an extent
+//! ```
+//!
+//! The spill files have no names: whatever ends the process, the disk space is free again.
+
+use std::fs::File;
+use std::io::{self, IoSlice};
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+use tegula_machine::threads::{Cancel, Stash, for_each_index, lock};
+use tegula_machine::{Error, Result};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+use super::space::Space;
+
+/// What can be written as it lies in memory, and read back.
+pub(super) trait Record:
+    FromBytes + IntoBytes + Immutable + KnownLayout + Copy + Send + Sync + 'static
+{
+}
+
+impl<R: FromBytes + IntoBytes + Immutable + KnownLayout + Copy + Send + Sync + 'static> Record
+    for R
+{
+}
+
+/// Bytes that are written to disk at a time, so that buckets lie in few pieces.
+const SPILL_BYTES: u64 = 4 << 20;
+
+/// Bytes that are read from disk at a time.
+const PART_BYTES: usize = 256 << 10;
+
+/// Files that share what is spilled: the system lets one thread at a time write to a file.
+const SPILL_FILES: usize = 8;
+
+/// A file without a name, created when it is first needed, and where it ends.
+#[derive(Default)]
+struct Spill {
+    file: OnceLock<File>,
+    len: AtomicU64,
+}
+
+/// Buckets that are being written.
+pub(super) struct Buckets<R> {
+    space: Space,
+    block_len: usize,
+    shelves: Vec<Mutex<Shelf<R>>>,
+    held: AtomicU64,
+    spills: Vec<Spill>,
+    idle: Mutex<Vec<Vec<R>>>,
+    writers: Stash<Vec<Vec<R>>>,
+}
+
+/// What one bucket holds: first what lies in the file, then what lies in memory.
+struct Shelf<R> {
+    extents: Vec<Extent>,
+    blocks: Vec<Vec<R>>,
+    len: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Extent {
+    offset: u64,
+    len: usize,
+}
+
+impl<R: Record> Buckets<R> {
+    pub fn new(count: usize, space: Space) -> Buckets<R> {
+        let block_len = space.block_bytes(count) as usize / size_of::<R>().max(1);
+        let shelf = || Mutex::new(Shelf { extents: Vec::new(), blocks: Vec::new(), len: 0 });
+        Buckets {
+            space,
+            block_len: block_len.max(1),
+            shelves: std::iter::repeat_with(shelf).take(count).collect(),
+            held: AtomicU64::new(0),
+            spills: std::iter::repeat_with(Spill::default).take(SPILL_FILES).collect(),
+            idle: Mutex::new(Vec::new()),
+            writers: Stash::default(),
+        }
+    }
+
+    /// Number of buckets.
+    pub fn count(&self) -> usize {
+        self.shelves.len()
+    }
+
+    /// Lends a writer. Records of one writer that go to one bucket stay in order.
+    pub fn write(&self, fill: impl FnOnce(&mut Writer<'_, R>) -> Result<()>) -> Result<()> {
+        let new = || std::iter::repeat_with(Vec::new).take(self.shelves.len()).collect();
+        self.writers.with(new, |blocks| fill(&mut Writer { buckets: self, blocks }))
+    }
+
+    /// Ends the writing.
+    pub fn close(mut self) -> Result<Filled<R>> {
+        for blocks in std::mem::take(&mut self.writers).into_items() {
+            for (bucket, block) in blocks.into_iter().enumerate() {
+                if !block.is_empty() {
+                    self.put_away(bucket, block)?;
+                }
+            }
+        }
+        let shelves = self.shelves.into_iter();
+        let shelves = shelves
+            .map(|shelf| shelf.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()));
+        Ok(Filled {
+            folder: self.space.folder,
+            shelves: shelves.collect(),
+            spills: self.spills.into_iter().map(|spill| spill.file.into_inner()).collect(),
+        })
+    }
+
+    fn put_away(&self, bucket: usize, block: Vec<R>) -> Result<()> {
+        let mut shelf = lock(&self.shelves[bucket]);
+        shelf.len += block.len() as u64;
+        let bytes = (block.capacity() * size_of::<R>()) as u64;
+        shelf.blocks.push(block);
+        let held = self.held.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        if held <= self.space.held {
+            return Ok(());
+        }
+        // The oldest blocks go, so that the order of the records stays. Others may use the shelf
+        // while they are written: their place in the file is taken.
+        let count = (SPILL_BYTES / bytes.max(1)).clamp(1, shelf.blocks.len() as u64);
+        let blocks: Vec<Vec<R>> = shelf.blocks.drain(..count as usize).collect();
+        let len: usize = blocks.iter().map(Vec::len).sum();
+        let spill = &self.spills[bucket % SPILL_FILES];
+        let offset = spill.len.fetch_add((len * size_of::<R>()) as u64, Ordering::Relaxed);
+        shelf.extents.push(Extent { offset, len });
+        drop(shelf);
+        self.write_out(blocks, spill, offset)
+    }
+
+    /// Writes blocks side by side.
+    fn write_out(&self, blocks: Vec<Vec<R>>, spill: &Spill, offset: u64) -> Result<()> {
+        let mut slices: Vec<IoSlice<'_>> =
+            blocks.iter().map(|block| IoSlice::new(block.as_bytes())).collect();
+        write_all_at(self.file_of(spill)?, &mut slices, offset)
+            .map_err(Error::io("write a temporary file in", &self.space.folder))?;
+        drop(slices);
+        let bytes: usize = blocks.iter().map(|block| block.capacity() * size_of::<R>()).sum();
+        self.held.fetch_sub(bytes as u64, Ordering::Relaxed);
+        let mut idle = lock(&self.idle);
+        let room = self.shelves.len().saturating_sub(idle.len());
+        idle.extend(blocks.into_iter().take(room).map(|mut block| {
+            block.clear();
+            block
+        }));
+        Ok(())
+    }
+
+    fn file_of<'s>(&self, spill: &'s Spill) -> Result<&'s File> {
+        if let Some(file) = spill.file.get() {
+            return Ok(file);
+        }
+        let folder = &self.space.folder;
+        let file = tempfile::tempfile_in(folder)
+            .map_err(Error::io("create a temporary file in", folder))?;
+        Ok(spill.file.get_or_init(|| file))
+    }
+
+    fn new_block(&self) -> Vec<R> {
+        let idle = lock(&self.idle).pop();
+        idle.unwrap_or_else(|| Vec::with_capacity(self.block_len))
+    }
+}
+
+/// Writes slices side by side, as many at a time as the system takes.
+fn write_all_at(file: &File, mut slices: &mut [IoSlice<'_>], mut offset: u64) -> io::Result<()> {
+    const SLICES_MAX: usize = 1024;
+    IoSlice::advance_slices(&mut slices, 0);
+    while !slices.is_empty() {
+        let written =
+            match rustix::io::pwritev(file, &slices[..slices.len().min(SLICES_MAX)], offset) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => written,
+                Err(rustix::io::Errno::INTR) => continue,
+                Err(error) => return Err(error.into()),
+            };
+        offset += written as u64;
+        IoSlice::advance_slices(&mut slices, written);
+    }
+    Ok(())
+}
+
+/// Writes into buckets.
+pub(super) struct Writer<'a, R> {
+    buckets: &'a Buckets<R>,
+    blocks: &'a mut Vec<Vec<R>>,
+}
+
+impl<R: Record> Writer<'_, R> {
+    /// Appends a record to a bucket. About 2 ns when the blocks of all buckets fit the L2 cache.
+    #[inline]
+    pub fn push(&mut self, bucket: usize, record: R) -> Result<()> {
+        let block = &mut self.blocks[bucket];
+        if block.len() == block.capacity() {
+            self.turn_over(bucket)?;
+        }
+        self.blocks[bucket].push(record);
+        Ok(())
+    }
+
+    /// Appends records that stay side by side.
+    pub fn push_all(&mut self, bucket: usize, records: &[R]) -> Result<()> {
+        let block = &mut self.blocks[bucket];
+        if block.capacity() - block.len() < records.len() {
+            self.turn_over(bucket)?;
+        }
+        self.blocks[bucket].extend_from_slice(records);
+        Ok(())
+    }
+
+    /// Appends two runs of records that stay side by side.
+    pub fn push_joined(&mut self, bucket: usize, first: &[R], second: &[R]) -> Result<()> {
+        let block = &mut self.blocks[bucket];
+        if block.capacity() - block.len() < first.len() + second.len() {
+            self.turn_over(bucket)?;
+        }
+        self.blocks[bucket].extend_from_slice(first);
+        self.blocks[bucket].extend_from_slice(second);
+        Ok(())
+    }
+
+    fn turn_over(&mut self, bucket: usize) -> Result<()> {
+        let full = std::mem::replace(&mut self.blocks[bucket], self.buckets.new_block());
+        if full.is_empty() { Ok(()) } else { self.buckets.put_away(bucket, full) }
+    }
+}
+
+/// Buckets that are complete.
+pub(super) struct Filled<R> {
+    folder: PathBuf,
+    shelves: Vec<Shelf<R>>,
+    spills: Vec<Option<File>>,
+}
+
+impl<R: Record> Filled<R> {
+    /// Number of buckets.
+    pub fn count(&self) -> usize {
+        self.shelves.len()
+    }
+
+    /// Number of records in a bucket.
+    pub fn len(&self, bucket: usize) -> u64 {
+        self.shelves[bucket].len
+    }
+
+    /// Bytes that went to disk.
+    #[cfg(test)]
+    pub fn spilled(&self) -> u64 {
+        let extents = self.shelves.iter().flat_map(|shelf| &shelf.extents);
+        extents.map(|extent| (extent.len * size_of::<R>()) as u64).sum()
+    }
+
+    /// Visits a bucket's records in the order in which they were put away.
+    pub fn for_each(&self, bucket: usize, visit: &mut dyn FnMut(&[R]) -> Result<()>) -> Result<()> {
+        let mut space = Vec::new();
+        let spill = self.spill(bucket);
+        let mut parts = self.parts(bucket).into_iter();
+        parts.try_for_each(|part| self.visit_part(&part, spill, &mut space, visit))
+    }
+
+    /// Visits a bucket's records on several threads, in no particular order.
+    pub fn for_each_parallel(
+        &self,
+        bucket: usize,
+        threads: usize,
+        cancel: &Cancel,
+        visit: &(dyn Fn(&[R]) -> Result<()> + Sync),
+    ) -> Result<()> {
+        let spaces = Stash::default();
+        let parts = self.parts(bucket);
+        for_each_index(threads, parts.len(), cancel, &|part| {
+            spaces.with(Vec::new, |space| {
+                self.visit_part(&parts[part], self.spill(bucket), space, &mut |records| {
+                    visit(records)
+                })
+            })
+        })
+    }
+
+    /// A bucket's first record.
+    pub fn first(&self, bucket: usize) -> Result<Option<R>> {
+        let mut first = None;
+        if let Some(part) = self.parts(bucket).first() {
+            self.visit_part(part, self.spill(bucket), &mut Vec::new(), &mut |records| {
+                first = records.first().copied();
+                Ok(())
+            })?;
+        }
+        Ok(first)
+    }
+
+    /// Lets go of a bucket's memory.
+    pub fn clear(&mut self, bucket: usize) {
+        self.shelves[bucket] = Shelf { extents: Vec::new(), blocks: Vec::new(), len: 0 };
+    }
+
+    /// All records of a bucket.
+    pub fn read(&self, bucket: usize) -> Result<Vec<R>> {
+        let mut records = Vec::with_capacity(self.len(bucket) as usize);
+        self.for_each(bucket, &mut |part| {
+            records.extend_from_slice(part);
+            Ok(())
+        })?;
+        Ok(records)
+    }
+
+    /// The file in which a bucket's extents lie.
+    fn spill(&self, bucket: usize) -> Option<&File> {
+        self.spills[bucket % SPILL_FILES].as_ref()
+    }
+
+    /// The parts, of a bounded size, in which a bucket is read.
+    fn parts(&self, bucket: usize) -> Vec<Part<'_, R>> {
+        let shelf = &self.shelves[bucket];
+        let part_len = (PART_BYTES / size_of::<R>().max(1)).max(1);
+        let mut parts = Vec::new();
+        for extent in &shelf.extents {
+            for first in (0..extent.len).step_by(part_len) {
+                let offset = extent.offset + (first * size_of::<R>()) as u64;
+                parts.push(Part::Spilled(Extent { offset, len: part_len.min(extent.len - first) }));
+            }
+        }
+        parts.extend(shelf.blocks.iter().map(|block| Part::Held(block)));
+        parts
+    }
+
+    fn visit_part(
+        &self,
+        part: &Part<'_, R>,
+        spill: Option<&File>,
+        space: &mut Vec<R>,
+        visit: &mut dyn FnMut(&[R]) -> Result<()>,
+    ) -> Result<()> {
+        match (part, spill) {
+            (Part::Held(block), _) => visit(block),
+            (Part::Spilled(extent), Some(file)) => {
+                space.resize(extent.len.max(space.len()), R::new_zeroed());
+                let records = &mut space[..extent.len];
+                file.read_exact_at(records.as_mut_bytes(), extent.offset)
+                    .map_err(Error::io("read a temporary file in", &self.folder))?;
+                visit(records)
+            }
+            (Part::Spilled(_), None) => unreachable!("an extent lies in the spill file"),
+        }
+    }
+}
+
+/// Some records of a bucket.
+enum Part<'a, R> {
+    Held(&'a [R]),
+    Spilled(Extent),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn space(held: u64) -> (tempfile::TempDir, Space) {
+        let folder = tempfile::tempdir().unwrap();
+        let space = Space { folder: folder.path().to_owned(), held, writing: 1 << 16, writers: 2 };
+        (folder, space)
+    }
+
+    /// Writes `0..count`, each to the bucket of its residue; returns the buckets.
+    fn fill(held: u64, buckets: usize, count: u64) -> Filled<u64> {
+        let (_folder, space) = space(held);
+        let written = Buckets::new(buckets, space);
+        for_each_index(2, 16, &Cancel::default(), &|worker| {
+            written.write(|writer| {
+                let mine = (0..count).filter(|number| number % 16 == worker as u64);
+                mine.map(|number| (number as usize % buckets, number))
+                    .try_for_each(|(b, n)| writer.push(b, n))
+            })
+        })
+        .unwrap();
+        written.close().unwrap()
+    }
+
+    #[test]
+    fn every_record_comes_back_from_memory_and_from_disk() {
+        for held in [0, 100_000, u64::MAX] {
+            for buckets in [1, 7, 40] {
+                let filled = fill(held, buckets, 50_000);
+                assert_eq!(filled.spilled() > 0, held < 400_000, "{held} {buckets}");
+                for bucket in 0..buckets {
+                    let mut records = filled.read(bucket).unwrap();
+                    records.sort_unstable();
+                    let expected: Vec<u64> = (bucket as u64..50_000).step_by(buckets).collect();
+                    assert_eq!(records, expected);
+                    assert_eq!(filled.len(bucket), expected.len() as u64);
+                    let seen = Mutex::new(Vec::new());
+                    let collect = |part: &[u64]| {
+                        lock(&seen).extend_from_slice(part);
+                        Ok(())
+                    };
+                    filled.for_each_parallel(bucket, 3, &Cancel::default(), &collect).unwrap();
+                    let mut seen = seen.into_inner().unwrap();
+                    seen.sort_unstable();
+                    assert_eq!(seen, expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_writer_keeps_the_order() {
+        for held in [0, 100_000, u64::MAX] {
+            let (_folder, space) = space(held);
+            let log = Buckets::new(1, space);
+            for run in 0..500u32 {
+                let records: Vec<u32> = (0..run).map(|number| number + run * 1000).collect();
+                log.write(|writer| writer.push_all(0, &records)).unwrap();
+            }
+            let expected: Vec<u32> =
+                (0..500).flat_map(|run| (0..run).map(move |number| number + run * 1000)).collect();
+            assert_eq!(log.close().unwrap().read(0).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn a_folder_that_is_gone_is_an_error() {
+        let (folder, space) = space(0);
+        drop(folder);
+        let log = Buckets::new(1, space);
+        log.write(|writer| writer.push(0, 1u8)).unwrap();
+        assert!(matches!(log.close(), Err(Error::Io { .. })));
+    }
+}

@@ -1,0 +1,108 @@
+//! A spanning tree of each component, by a traversal with a stack.
+//!
+//! A vertex that is visited becomes the parent of all its neighbours that nobody has met, and the least
+//! of them is visited next. So each list of neighbours is read once, whole, and the top of the stack
+//! tells which come next. (A search that goes down before it has looked at all neighbours makes deeper
+//! trees, and offsets between neighbours that take a quarter more bits on a graph with many triangles:
+//! 11.3 bits an arc on ca-HepPh, against 8.8.)
+
+use tegula_machine::Result;
+
+use super::super::census::{DegreeSummary, DegreeTable};
+use super::super::order::NONE;
+use super::super::run::Run;
+use super::super::source::changed;
+use super::adjacency::Neighbours;
+
+/// Spanning trees.
+pub(super) struct Forest {
+    /// The parent of each id: itself where it is a root, [`NONE`] where it has no edge.
+    pub parent: Vec<u32>,
+    /// All vertices in the order of their visits: parents before their children.
+    pub visits: Vec<u32>,
+}
+
+/// How many vertices on top of the stack are announced.
+const ANNOUNCED: usize = 64;
+
+/// Grows a tree from each vertex, by ascending id, that is in none yet.
+pub(super) fn grow(
+    run: &Run<'_>,
+    degrees: &DegreeTable,
+    summary: &DegreeSummary,
+    neighbours: &mut impl Neighbours,
+) -> Result<Forest> {
+    let mut traversal = Traversal {
+        parent: vec![NONE; summary.id_end as usize],
+        visits: vec![NONE; summary.vertices as usize],
+        visited: 0,
+        top: summary.vertices as usize,
+    };
+    degrees.for_each(&mut |first, block| {
+        for (&row, root) in block.iter().zip(first..) {
+            if row != [0; 2] && traversal.parent[root as usize] == NONE {
+                traversal.grow_tree(run, root, neighbours)?;
+            }
+        }
+        Ok(())
+    })?;
+    let Traversal { parent, visits, visited, .. } = traversal;
+    if visited == visits.len() { Ok(Forest { parent, visits }) } else { Err(changed()) }
+}
+
+/// A traversal under way. A vertex is on the stack once at most and visited once, so both share an
+/// array: the visits from its beginning, the stack from its end down.
+struct Traversal {
+    parent: Vec<u32>,
+    visits: Vec<u32>,
+    visited: usize,
+    top: usize,
+}
+
+impl Traversal {
+    fn grow_tree(
+        &mut self,
+        run: &Run<'_>,
+        root: u32,
+        neighbours: &mut impl Neighbours,
+    ) -> Result<()> {
+        self.meet(root, root)?;
+        while let Some(&vertex) = self.visits.get(self.top) {
+            run.cancel.check()?;
+            self.top += 1;
+            self.visits[self.visited] = vertex;
+            self.visited += 1;
+            let below = self.top;
+            for &neighbour in neighbours.of(vertex)?.iter().rev() {
+                self.meet(neighbour, vertex)?;
+            }
+            neighbours.soon(self.newly_close(below));
+        }
+        Ok(())
+    }
+
+    /// Puts a vertex on the stack unless it was there.
+    #[inline]
+    fn meet(&mut self, vertex: u32, parent: u32) -> Result<()> {
+        let parent_of = self.parent.get_mut(vertex as usize).ok_or_else(changed)?;
+        if *parent_of == NONE {
+            // There is room for as many vertices as were counted.
+            if self.top == self.visited {
+                return Err(changed());
+            }
+            *parent_of = parent;
+            self.top -= 1;
+            self.visits[self.top] = vertex;
+        }
+        Ok(())
+    }
+
+    /// What has come close to the top of the stack by a visit, before which the next one was at `below`.
+    fn newly_close(&self, below: usize) -> &[u32] {
+        let close = (self.top + ANNOUNCED).min(self.visits.len());
+        match below == self.top {
+            true => &self.visits[(self.top + ANNOUNCED - 1).min(close)..close],
+            false => &self.visits[self.top..below.min(close)],
+        }
+    }
+}

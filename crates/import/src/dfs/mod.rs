@@ -1,0 +1,86 @@
+//! The depth-first order: vertices that are close in the graph get dense ids that are close.
+//!
+//! It is the enumeration of Roy, Nilakant, Dalibard and Yoneki (*Mitigating I/O latency in SSD-based
+//! graph traversal*, University of Cambridge, Technical Report 823, 2012), after which most offsets
+//! between neighbours are small:
+//!
+//! 1. `adjacency`: the edges are laid out as lists of neighbours, without their directions.
+//! 2. `forest`: a traversal with a stack finds a spanning tree of each component.
+//! 3. `placement`: each subtree gets a range of dense ids, side by side with its siblings, the
+//!    heaviest first; its root lies between them, behind half of its vertices.
+//!
+//! Neighbours and roots are visited by ascending id, so that the order depends on the edges alone.
+//! Time is linear in vertices and edges, but for the sorting of the lists. Memory is 16 bytes an id at
+//! any moment, besides that of the lists, which go to disk where they exceed their share:
+//!
+//! | bytes an id | where the lists begin | parent | order of visits | weight | places of a sort | next place |
+//! | --- | --- | --- | --- | --- | --- | --- |
+//! | forest | 8 | 4 | 4 | | | |
+//! | weights, sorted | | 4 | 4 | 4 | 4 | |
+//! | placement | | 4, then the dense id | 4 | 4 | | 4 |
+
+mod adjacency;
+mod forest;
+mod placement;
+#[cfg(test)]
+mod tests;
+
+use tegula_machine::{Error, Result};
+
+use super::census::{DegreeSummary, DegreeTable};
+use super::edge::Weight;
+use super::run::Run;
+use super::source::EdgeSource;
+
+/// Bytes of tables for each id.
+const ID_BYTES: u64 = 16;
+/// Bytes of the counted degrees for each id, which are held meanwhile.
+const DEGREE_BYTES: u64 = 4;
+
+/// The memory, by the shares of a run, that the tables take, and what is left for lists of neighbours
+/// in memory. The rest holds kept edges, and buckets while they are written.
+struct Shares {
+    tables: u64,
+    tables_max: u64,
+    lists: u64,
+}
+
+impl Shares {
+    fn of(run: &Run<'_>, id_end: u64) -> Shares {
+        let tables = ID_BYTES.saturating_mul(id_end);
+        let held = (ID_BYTES + DEGREE_BYTES).saturating_mul(id_end);
+        Shares {
+            tables,
+            tables_max: run.memory / 16 * 9,
+            lists: (run.memory / 4 * 3).saturating_sub(held),
+        }
+    }
+}
+
+/// Whether the tables for ids below `id_end` fit the memory of a run.
+pub(super) fn is_affordable(run: &Run<'_>, id_end: u64) -> bool {
+    let shares = Shares::of(run, id_end);
+    shares.tables <= shares.tables_max
+}
+
+/// The dense id of each id below `summary.id_end`, [`NONE`](super::order::NONE) where it has no edge.
+///
+/// # Errors
+/// [`Error::OverBudget`] where the tables do not fit; those of reading the edges and of temporary files.
+pub(super) fn enumerate<W: Weight>(
+    run: &Run<'_>,
+    edges: &EdgeSource<'_, W>,
+    degrees: &DegreeTable,
+    summary: &DegreeSummary,
+) -> Result<Vec<u32>> {
+    let shares = Shares::of(run, summary.id_end);
+    if shares.tables > shares.tables_max {
+        let what = "numbering so many vertices depth first".to_owned();
+        let needed = shares.tables.div_ceil(9) * 16;
+        return Err(Error::OverBudget { what, needed, budget: run.memory });
+    }
+    let mut lists = adjacency::lay_out(run, edges, degrees, summary, shares.lists)?;
+    let forest = forest::grow(run, degrees, summary, &mut lists)?;
+    drop(lists);
+    Ok(placement::place(forest))
+}

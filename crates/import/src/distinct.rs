@@ -1,0 +1,129 @@
+//! The distinct ids of a graph whose ids are not small integers, in ascending order.
+
+use tegula_machine::threads::{Stash, map_in_order};
+use tegula_machine::{Error, Result};
+use tegula_store::VERTEX_COUNT_MAX;
+
+use super::buckets::{Buckets, Filled};
+use super::edge::{Edge, Weight};
+use super::run::Run;
+use super::source::EdgeSource;
+
+/// Finds the distinct ids at the ends of all edges. `samples` are some of these ids: they tell into
+/// which ranges the ids have to be divided for each to be sorted in memory.
+pub(super) fn distinct_ids<W: Weight>(
+    run: &Run<'_>,
+    edges: &EdgeSource<'_, W>,
+    arcs: u64,
+    samples: Vec<u64>,
+) -> Result<Filled<u64>> {
+    let space = run.space(run.memory / 6);
+    // Samples mislead by a third at the most; two copies, for reading and sorting, may exist.
+    let bytes = 2 * arcs * size_of::<u64>() as u64;
+    let wanted = 3 * bytes / (run.memory / 4 / run.threads as u64).max(1);
+    let wanted = wanted.clamp(run.threads as u64, space.buckets_max() as u64);
+    let splitters = splitters(samples, wanted as usize);
+    let buckets = Buckets::new(splitters.len() + 1, space);
+    let kept = Stash::default();
+    edges.for_each(run, &|arcs: &[Edge<u64, u64, W>]| {
+        kept.with(Vec::new, |ids: &mut Vec<u64>| {
+            ids.clear();
+            ids.extend(arcs.iter().flat_map(|arc| [arc.source, arc.target]));
+            ids.sort_unstable();
+            ids.dedup();
+            scatter(ids, &splitters, &buckets)
+        })
+    })?;
+    collect(run, buckets.close()?)
+}
+
+/// At most `count - 1` distinct ids that divide the samples evenly.
+fn splitters(mut samples: Vec<u64>, count: usize) -> Vec<u64> {
+    samples.sort_unstable();
+    let mut splitters: Vec<u64> =
+        (1..count).filter_map(|part| samples.get(part * samples.len() / count)).copied().collect();
+    splitters.dedup();
+    splitters
+}
+
+/// Writes ascending ids to the buckets between the splitters: bucket `b` has ids below `splitters[b]`.
+fn scatter(mut ids: &[u64], splitters: &[u64], buckets: &Buckets<u64>) -> Result<()> {
+    buckets.write(|writer| {
+        while let Some(&first) = ids.first() {
+            let bucket = splitters.partition_point(|&splitter| splitter <= first);
+            let end = splitters
+                .get(bucket)
+                .map_or(ids.len(), |&splitter| ids.partition_point(|&id| id < splitter));
+            let (here, rest) = ids.split_at(end);
+            here.iter().try_for_each(|&id| writer.push(bucket, id))?;
+            ids = rest;
+        }
+        Ok(())
+    })
+}
+
+/// Sorts bucket after bucket into one ascending sequence.
+fn collect(run: &Run<'_>, buckets: Filled<u64>) -> Result<Filled<u64>> {
+    let budget = run.memory / 3 / run.threads as u64;
+    let sorted = Buckets::new(1, run.space(run.memory / 6));
+    let mut count = 0;
+    let make = |bucket| {
+        let needed = buckets.len(bucket) * size_of::<u64>() as u64;
+        if needed > budget {
+            let what = "sorting the ids".to_owned();
+            return Err(Error::OverBudget { what, needed: 3 * needed, budget });
+        }
+        let mut ids = buckets.read(bucket)?;
+        ids.sort_unstable();
+        ids.dedup();
+        Ok(ids)
+    };
+    map_in_order(run.threads, buckets.count(), run.cancel, &make, &mut |_, ids| {
+        count += ids.len() as u64;
+        check_vertex_count(count)?;
+        sorted.write(|writer| ids.iter().try_for_each(|&id| writer.push(0, id)))
+    })?;
+    sorted.close()
+}
+
+/// Refuses more vertices than dense ids.
+pub(super) fn check_vertex_count(found: u64) -> Result<u64> {
+    if found <= VERTEX_COUNT_MAX {
+        return Ok(found);
+    }
+    Err(Error::Limit { what: "the number of vertices", found, limit: VERTEX_COUNT_MAX })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::space::Space;
+    use super::*;
+
+    #[test]
+    fn ids_are_scattered_between_the_splitters() {
+        let folder = tempfile::tempdir().unwrap();
+        let splitters = splitters(vec![30, 10, 10, 20, 40, 10], 4);
+        assert_eq!(splitters, [10, 20, 30]);
+        let space =
+            Space { folder: folder.path().to_owned(), held: 1 << 20, writing: 1 << 16, writers: 1 };
+        let buckets = Buckets::new(4, space);
+        scatter(&[1, 9, 10, 30, 31, u64::MAX], &splitters, &buckets).unwrap();
+        scatter(&[], &splitters, &buckets).unwrap();
+        let buckets = buckets.close().unwrap();
+        let found: Vec<_> = (0..4).map(|bucket| buckets.read(bucket).unwrap()).collect();
+        assert_eq!(found, [vec![1, 9], vec![10], vec![], vec![30, 31, u64::MAX]]);
+    }
+
+    #[test]
+    fn splitters_of_few_samples_are_few() {
+        assert!(splitters(Vec::new(), 8).is_empty());
+        assert_eq!(splitters(vec![5], 8), [5]);
+        assert!(splitters((0..100).collect(), 1).is_empty());
+    }
+
+    #[test]
+    fn too_many_vertices_are_refused() {
+        assert_eq!(check_vertex_count(VERTEX_COUNT_MAX).unwrap(), VERTEX_COUNT_MAX);
+        assert!(matches!(check_vertex_count(VERTEX_COUNT_MAX + 1), Err(Error::Limit { .. })));
+    }
+}

@@ -1,0 +1,344 @@
+//! Which vertex order suits a graph: all are tried on a sample of its targets, the order depth first
+//! where it is quickly found.
+//!
+//! The edges are divided into sixteen equal shares along the targets, in each order anew. Around the
+//! middle of each share a *unit* is taken, a range of targets with up to 2^15 in-edges, and all its
+//! in-edges are encoded as they would be in the graph. Units have to be whole, for what an edge takes
+//! depends on its neighbours; and they have to be chosen by edges, not by vertices, for it is edges
+//! that are paid for.
+
+use std::ops::Range;
+use std::sync::Mutex;
+
+use tegula_machine::Result;
+use tegula_machine::threads::{lock, map_in_order};
+use tegula_store::graph::{OrderChoice, VertexOrder};
+use tegula_store::tiles::{Encoder, TileEdge};
+
+use super::census::{DegreeSummary, DegreeTable};
+use super::dfs;
+use super::edge::{Edge, Weight};
+use super::mapping::Mapping;
+use super::order::{DenseIds, Numbered};
+use super::plan::for_each_dense_slice;
+use super::run::Run;
+use super::source::EdgeSource;
+
+/// Number of units, at most, of an order.
+const UNITS: u64 = 16;
+/// Targets of a unit at the most.
+const UNIT_TARGETS: usize = 1 << 12;
+/// In-edges of a unit at the most, where it has more than one target.
+const UNIT_EDGES: u64 = 1 << 15;
+/// Another order than the given one must save so much of the bytes that its effort pays.
+const GAIN_MIN: f64 = 0.03;
+/// Arcs of a graph, at most, for which the order depth first is tried: to find it may take as long as
+/// the rest of an import, half a second for so many.
+const DFS_EDGES_MAX: u64 = 1 << 23;
+/// What a tile takes in the table of tiles.
+const TABLE_BYTES: usize = 64;
+
+/// Targets whose in-edges are encoded on trial.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct TrialUnit {
+    targets: Range<u32>,
+    edges: u64,
+    /// Sixteenths of all edges that it stands for.
+    shares: u64,
+}
+
+/// Why the order depth first is not tried, if it is not.
+pub(super) fn unweighed(run: &Run<'_>, summary: &DegreeSummary) -> Option<String> {
+    if summary.edges > DFS_EDGES_MAX {
+        Some(format!("dfs not weighed beyond 2^{} edges", DFS_EDGES_MAX.ilog2()))
+    } else if !dfs::is_affordable(run, summary.id_end) {
+        Some("dfs not weighed within this memory".to_owned())
+    } else {
+        None
+    }
+}
+
+/// Estimates all orders and picks one.
+pub(super) fn choose<'a, W: Weight>(
+    run: &Run<'_>,
+    edges: &EdgeSource<'_, W>,
+    degrees: &'a DegreeTable,
+    summary: DegreeSummary,
+) -> Result<(Numbered<'a>, OrderChoice)> {
+    let unweighed = unweighed(run, &summary);
+    let mut orders = vec![VertexOrder::Given, VertexOrder::Degree];
+    if unweighed.is_none() {
+        orders.push(VertexOrder::Dfs);
+    }
+    let number = |&order: &VertexOrder| Numbered::new(run, edges, degrees, summary, order);
+    let numbered = orders.iter().map(number).collect::<Result<Vec<_>>>()?;
+    let mut trials = Vec::new();
+    let plan = |index: usize| Trial::plan(run, numbered[index].clone());
+    // Two at a time, for that is how much memory there is.
+    map_in_order(run.threads.min(2), orders.len(), run.cancel, &plan, &mut |_, trial| {
+        trials.push(trial);
+        Ok(())
+    })?;
+    let sample = gather(run, edges, &trials)?;
+    let mut bytes = Vec::new();
+    let estimate = |index: usize| trials[index].bytes_per_edge(run, &sample);
+    map_in_order(run.threads, orders.len(), run.cancel, &estimate, &mut |_, estimated| {
+        bytes.push(estimated);
+        Ok(())
+    })?;
+    let chosen = pick(&bytes);
+    let name = orders[chosen].name().to_owned();
+    let reason = reason(&orders, &bytes, chosen, unweighed);
+    let estimates = orders.iter().map(|order| order.name().to_owned()).zip(bytes).collect();
+    Ok((trials.swap_remove(chosen).numbered, OrderChoice { name, reason, estimates }))
+}
+
+/// The order of the fewest bytes, or the first one if it takes hardly more.
+fn pick(bytes: &[f64]) -> usize {
+    let least = (0..bytes.len()).min_by(|&a, &b| bytes[a].total_cmp(&bytes[b])).unwrap_or(0);
+    if bytes[least] < bytes[0] * (1.0 - GAIN_MIN) { least } else { 0 }
+}
+
+fn reason(
+    orders: &[VertexOrder],
+    bytes: &[f64],
+    chosen: usize,
+    unweighed: Option<String>,
+) -> String {
+    let words = |order| match order {
+        VertexOrder::Given => "as given",
+        VertexOrder::Degree => "by degree",
+        VertexOrder::Dfs => "depth first",
+    };
+    let mut reason = format!("{:.2} bytes/edge in a sample", bytes[chosen]);
+    for (index, &order) in orders.iter().enumerate().filter(|&(index, _)| index != chosen) {
+        reason += &format!(", {:.2} {}", bytes[index], words(order));
+    }
+    reason + &unweighed.map_or(String::new(), |why| format!("; {why}"))
+}
+
+/// The units of one order.
+struct Trial<'a> {
+    numbered: Numbered<'a>,
+    units: Vec<TrialUnit>,
+    /// The ids of their targets, ascending.
+    ids: Vec<u32>,
+}
+
+impl<'a> Trial<'a> {
+    fn plan(run: &Run<'_>, numbered: Numbered<'a>) -> Result<Trial<'a>> {
+        let mut units: Vec<TrialUnit> = Vec::new();
+        let middle_of = |share: u64| (2 * share + 1) * numbered.summary.edges / (2 * UNITS);
+        let (mut share, mut before) = (0, 0);
+        for_each_dense_slice(run, &numbered, &mut |first, slice| {
+            for (index, rows) in slice.chunks(UNIT_TARGETS).enumerate() {
+                let here: u64 = rows.iter().map(|&[_, into]| u64::from(into)).sum();
+                while share < UNITS && middle_of(share) < before + here {
+                    let unit = unit_around(rows, middle_of(share) - before);
+                    let first = first + (index * UNIT_TARGETS) as u32;
+                    let targets = first + unit.targets.start..first + unit.targets.end;
+                    match units.last_mut() {
+                        Some(last) if last.targets == targets => last.shares += 1,
+                        _ => units.push(TrialUnit { targets, ..unit }),
+                    }
+                    share += 1;
+                }
+                before += here;
+            }
+            Ok(())
+        })?;
+        let ids = ids_of(&numbered, &units)?;
+        Ok(Trial { numbered, units, ids })
+    }
+
+    /// Bytes per edge, the mean over the shares.
+    fn bytes_per_edge(&self, run: &Run<'_>, sample: &[[u32; 2]]) -> Result<f64> {
+        let mut dense: Vec<[u32; 2]> = sample
+            .iter()
+            .filter(|[_, target]| self.ids.binary_search(target).is_ok())
+            .copied()
+            .collect();
+        let ids = dense.clone();
+        let mapping = DenseIds::new(&self.numbered, run.memory / 8);
+        mapping.for_each_slice(&mut |index, slice| {
+            for (dense, id) in dense.as_flattened_mut().iter_mut().zip(ids.as_flattened()) {
+                if mapping.slice_of(*id) == index {
+                    *dense = DenseIds::get(slice, *id).unwrap_or(*dense);
+                }
+            }
+            Ok(())
+        })?;
+        drop(ids);
+        dense.sort_unstable_by_key(|&[_, target]| target);
+        let (mut sum, mut shares) = (0.0, 0);
+        let mut encoder = Encoder::new();
+        let vertices = self.numbered.summary.vertices;
+        for unit in &self.units {
+            let start = dense.partition_point(|&[_, target]| target < unit.targets.start);
+            let end = dense.partition_point(|&[_, target]| target < unit.targets.end);
+            sum += unit.shares as f64
+                * unit.bytes_per_edge(&mut encoder, &dense[start..end], vertices)?;
+            shares += unit.shares;
+        }
+        Ok(sum / shares.max(1) as f64)
+    }
+}
+
+impl TrialUnit {
+    /// Whether it is one target with too many in-edges for a trial.
+    fn is_heavy(&self) -> bool {
+        self.edges > UNIT_EDGES
+    }
+
+    fn bytes_per_edge(
+        &self,
+        encoder: &mut Encoder<()>,
+        edges: &[[u32; 2]],
+        vertices: u64,
+    ) -> Result<f64> {
+        if self.is_heavy() {
+            // A row: a byte for each edge, and one for each 255 sources that are passed over.
+            return Ok((1.0 + vertices as f64 / 255.0 / self.edges as f64).min(2.0));
+        }
+        let edges: Vec<TileEdge<()>> =
+            edges.iter().map(|&[source, target]| TileEdge { source, target, weight: () }).collect();
+        let count = edges.len().max(1);
+        let mut bytes = 0;
+        encoder.encode_window(&edges, &mut |tile| {
+            bytes += tile.bytes.len() + TABLE_BYTES;
+            Ok(())
+        })?;
+        Ok(bytes as f64 / count as f64)
+    }
+}
+
+/// The largest range of targets, by halving `rows`, that holds in-edge number `middle` and has few
+/// enough in-edges.
+fn unit_around(rows: &[[u32; 2]], mut middle: u64) -> TrialUnit {
+    let mut targets = 0..rows.len();
+    let edges_of = |targets: &Range<usize>| {
+        rows[targets.clone()].iter().map(|&[_, into]| u64::from(into)).sum::<u64>()
+    };
+    while targets.len() > 1 && edges_of(&targets) > UNIT_EDGES {
+        let half = targets.start + targets.len().next_power_of_two() / 2;
+        let low = targets.start..half;
+        let edges = edges_of(&low);
+        if middle < edges {
+            targets = low;
+        } else {
+            middle -= edges;
+            targets = half..targets.end;
+        }
+    }
+    TrialUnit {
+        edges: edges_of(&targets),
+        targets: targets.start as u32..targets.end as u32,
+        shares: 1,
+    }
+}
+
+/// The ids of the targets of units, ascending.
+fn ids_of(numbered: &Numbered<'_>, units: &[TrialUnit]) -> Result<Vec<u32>> {
+    let mut ids = Vec::new();
+    numbered.for_each(&mut |first, _, dense| {
+        for (&dense, id) in dense.iter().zip(first..) {
+            let unit = units.partition_point(|unit| unit.targets.end <= dense);
+            if units.get(unit).is_some_and(|unit| unit.targets.contains(&dense) && !unit.is_heavy())
+            {
+                ids.push(id);
+            }
+        }
+        Ok(())
+    })?;
+    Ok(ids)
+}
+
+/// The edges whose targets are in a unit of any trial.
+fn gather<W: Weight>(
+    run: &Run<'_>,
+    edges: &EdgeSource<'_, W>,
+    trials: &[Trial<'_>],
+) -> Result<Vec<[u32; 2]>> {
+    let mut ids: Vec<u32> = trials.iter().flat_map(|trial| &trial.ids).copied().collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let filter = Filter::of(&ids);
+    let sample = Mutex::new(Vec::new());
+    edges.for_each(run, &|edges: &[Edge<u32, u32, W>]| {
+        let mut found = Vec::new();
+        for edge in edges {
+            let target = edge.target;
+            if filter.may_hold(target) && ids.binary_search(&target).is_ok() {
+                found.push([edge.source, target]);
+            }
+        }
+        lock(&sample).append(&mut found);
+        run.progress.advance(edges.len() as u64);
+        Ok(())
+    })?;
+    Ok(sample.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()))
+}
+
+/// Tells quickly, from 256 KiB, that an id is not among some.
+struct Filter(Vec<u64>);
+
+impl Filter {
+    const BITS_LOG2: u32 = 21;
+
+    fn of(ids: &[u32]) -> Filter {
+        let mut words = vec![0; 1 << (Filter::BITS_LOG2 - 6)];
+        for &id in ids {
+            let bit = Filter::bit(id);
+            words[bit / 64] |= 1 << (bit % 64);
+        }
+        Filter(words)
+    }
+
+    #[inline]
+    fn bit(id: u32) -> usize {
+        (id.wrapping_mul(0x9e37_79b1) >> (32 - Filter::BITS_LOG2)) as usize
+    }
+
+    #[inline]
+    fn may_hold(&self, id: u32) -> bool {
+        let bit = Filter::bit(id);
+        self.0[bit / 64] >> (bit % 64) & 1 != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_unit_holds_the_middle_and_few_edges() {
+        let rows: Vec<[u32; 2]> =
+            (0..4096u32).map(|target| [9, if target % 64 == 0 { 5000 } else { 3 }]).collect();
+        let before: Vec<u64> = rows
+            .iter()
+            .scan(0, |sum, row| Some(std::mem::replace(sum, *sum + u64::from(row[1]))))
+            .collect();
+        let all: u64 = rows.iter().map(|row| u64::from(row[1])).sum();
+        for middle in (0..all).step_by(997) {
+            let unit = unit_around(&rows, middle);
+            let targets = unit.targets.start as usize..unit.targets.end as usize;
+            assert!(
+                before[targets.start] <= middle
+                    && before.get(targets.end).is_none_or(|&end| middle < end)
+            );
+            assert!(unit.edges <= UNIT_EDGES && targets.len().is_power_of_two());
+            assert_eq!(unit.edges, rows[targets].iter().map(|row| u64::from(row[1])).sum::<u64>());
+        }
+        let heavy = unit_around(&[[0, 1], [0, 1 << 20], [0, 1]], 1000);
+        assert_eq!((heavy.targets, heavy.edges, heavy.shares), (1..2, 1 << 20, 1));
+    }
+
+    #[test]
+    fn a_filter_lets_all_its_ids_pass() {
+        let ids: Vec<u32> = (0..100_000).map(|number| number * 37).collect();
+        let filter = Filter::of(&ids);
+        assert!(ids.iter().all(|&id| filter.may_hold(id)));
+        let passed = (0..100_000).filter(|number| filter.may_hold(number * 37 + 1)).count();
+        assert!(passed < 20_000, "{passed}");
+    }
+}

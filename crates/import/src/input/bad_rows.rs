@@ -1,0 +1,133 @@
+//! Rows that cannot be understood and are passed over, as many as the user allows.
+//!
+//! Each part of the input notes its own; they are counted in the order of the parts, so that which one
+//! is the first, and which one is too many, does not depend on the workers.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use memchr::memchr_iter;
+use tegula_machine::threads::lock;
+use tegula_machine::{At, Error, Place};
+
+/// Rows that were passed over.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BadRows {
+    /// How many there are.
+    pub count: u64,
+    /// Where the first one is, and what is wrong with it.
+    pub first: Option<(Place, String)>,
+}
+
+/// Lines of one part that were passed over.
+#[derive(Debug, Default)]
+pub(super) struct BadLines {
+    /// Where in the block each begins, and once the part is parsed, their numbers.
+    lines: Vec<u64>,
+    /// What is wrong with the first one.
+    first: String,
+    path: PathBuf,
+}
+
+impl BadLines {
+    pub fn add(&mut self, line_start: usize, detail: String) {
+        if self.lines.is_empty() {
+            self.first = detail;
+        }
+        self.lines.push(line_start as u64);
+    }
+
+    pub fn len(&self) -> u64 {
+        self.lines.len() as u64
+    }
+
+    /// Gives the lines the numbers that they have in the file at `path`; the block's first line has
+    /// `first_line`.
+    pub fn number(&mut self, path: &Path, block: &[u8], first_line: u64) {
+        let (mut at, mut number) = (0, first_line);
+        for line in &mut self.lines {
+            let start = *line as usize;
+            number += memchr_iter(b'\n', &block[at..start]).count() as u64;
+            (at, *line) = (start, number);
+        }
+        if !self.lines.is_empty() {
+            self.path = path.to_owned();
+        }
+    }
+
+    fn place(&self, index: usize) -> Place {
+        Place { file: self.path.clone(), at: At::Line(self.lines[index]) }
+    }
+}
+
+/// Counts the rows that are passed over, of all parts.
+pub(super) struct Ledger {
+    rows_max: u64,
+    is_exceeded: AtomicBool,
+    pages: Mutex<Pages>,
+}
+
+#[derive(Default)]
+struct Pages {
+    /// Of all parts that are settled, in any order.
+    count: u64,
+    /// The part that is counted next, and those behind it that were settled before it.
+    next_part: u64,
+    waiting: BTreeMap<u64, BadLines>,
+    counted: BadRows,
+    /// The part with the first row too many, and where that is.
+    excess: Option<(u64, Place)>,
+}
+
+impl Ledger {
+    pub fn new(rows_max: u64) -> Ledger {
+        Ledger { rows_max, is_exceeded: AtomicBool::new(false), pages: Mutex::default() }
+    }
+
+    /// Whether it is known that there are too many.
+    pub fn is_exceeded(&self) -> bool {
+        self.is_exceeded.load(Ordering::Relaxed)
+    }
+
+    /// Takes what was passed over in a part. Every part that is claimed is settled once.
+    pub fn settle(&self, part: u64, lines: BadLines) {
+        let mut pages = lock(&self.pages);
+        pages.count += lines.len();
+        if pages.count > self.rows_max {
+            self.is_exceeded.store(true, Ordering::Relaxed);
+        }
+        pages.waiting.insert(part, lines);
+        loop {
+            let part = pages.next_part;
+            let Some(lines) = pages.waiting.remove(&part) else { return };
+            pages.next_part += 1;
+            if lines.len() == 0 {
+                continue;
+            }
+            let room = self.rows_max.saturating_sub(pages.counted.count);
+            if pages.excess.is_none() && lines.len() > room {
+                pages.excess = Some((part, lines.place(room as usize)));
+            }
+            pages.counted.count += lines.len();
+            pages.counted.first.get_or_insert_with(|| (lines.place(0), lines.first));
+        }
+    }
+
+    /// What was passed over, or that it was too much unless the work failed in a part before.
+    pub fn close(self, failed_part: Option<u64>) -> Result<BadRows, Error> {
+        let pages = self.pages.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let excess =
+            pages.excess.filter(|(part, _)| failed_part.is_none_or(|failed| *part <= failed));
+        let (Some((_, place)), Some((first, detail))) = (excess, &pages.counted.first) else {
+            return Ok(pages.counted);
+        };
+        let rows_max = self.rows_max;
+        let detail = format!(
+            "more rows than --skip-bad-rows {rows_max} allows cannot be understood, this one is too \
+             many; the first is {first}: {detail}"
+        );
+        Err(Error::BadInput { place, detail })
+    }
+}

@@ -1,0 +1,77 @@
+//! Comments among edges whose ids are strings. An id may begin with `#` or `%` as they do: who has such
+//! an id has to be told that its line is not read.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use memchr::memchr_iter;
+use tegula_machine::threads::lock;
+use tegula_machine::{At, Place};
+
+/// Comments behind the first edge, or behind a header, of texts whose ids are strings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Comments {
+    /// How many there are.
+    pub count: u64,
+    /// Where the first one is.
+    pub first: Option<Place>,
+}
+
+/// Comments of one part.
+#[derive(Debug, Default)]
+pub(super) struct PartComments {
+    count: u64,
+    /// Where in the block the first one begins, and once the part is parsed, the number of its line.
+    first: u64,
+    path: PathBuf,
+}
+
+impl PartComments {
+    pub fn add(&mut self, line_start: usize) {
+        if self.count == 0 {
+            self.first = line_start as u64;
+        }
+        self.count += 1;
+    }
+
+    /// Gives the first one the number that it has in the file at `path`; the block's first line has
+    /// `first_line`.
+    pub fn number(&mut self, path: &Path, block: &[u8], first_line: u64) {
+        if self.count > 0 {
+            let before = &block[..self.first as usize];
+            self.first = first_line + memchr_iter(b'\n', before).count() as u64;
+            self.path = path.to_owned();
+        }
+    }
+}
+
+/// Counts the comments of all parts, which come in any order.
+#[derive(Default)]
+pub(super) struct Tally(Mutex<Counted>);
+
+#[derive(Default)]
+struct Counted {
+    count: u64,
+    /// The earliest part that has any, and its first one.
+    first: Option<(u64, Place)>,
+}
+
+impl Tally {
+    pub fn add(&self, part: u64, comments: PartComments) {
+        let PartComments { count, first, path } = comments;
+        if count == 0 {
+            return;
+        }
+        let mut counted = lock(&self.0);
+        counted.count += count;
+        if counted.first.as_ref().is_none_or(|(earliest, _)| part < *earliest) {
+            counted.first = Some((part, Place { file: path, at: At::Line(first) }));
+        }
+    }
+
+    pub fn close(self) -> Comments {
+        let Counted { count, first } =
+            self.0.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        Comments { count, first: first.map(|(_, place)| place) }
+    }
+}

@@ -1,0 +1,354 @@
+//! Which files there are, and what is in each.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use tegula_machine::threads::Cancel;
+use tegula_machine::{At, Error, Place, Result};
+
+use super::columns::ColumnsTaken;
+use super::parquet::Table;
+use super::stream::{Compression, Patient, Stream};
+use super::text::{self, Dialect, Sniffed};
+use super::work::{Emit, Reader};
+use super::{Format, IdKind, InputOptions, PairWidth};
+use super::{folder, pairs, parquet};
+
+/// One file of an input.
+#[derive(Debug)]
+pub(super) struct InputFile {
+    path: PathBuf,
+    kind: Kind,
+    source: Source,
+}
+
+/// What is in a file.
+#[derive(Debug)]
+pub(super) enum Kind {
+    Text(Dialect),
+    Pairs(PairWidth),
+    Parquet(Table),
+}
+
+/// Where a file's bytes come from.
+#[derive(Debug)]
+enum Source {
+    /// A regular file, which can be opened again.
+    File { bytes: u64, compression: Compression },
+    /// Standard input or a pipe; empty once it was read.
+    Once(Mutex<Option<Stream>>),
+}
+
+/// A file or a stream of which it is known how it is stored.
+pub(super) struct Found {
+    /// What is in it, never [`Format::Auto`].
+    pub format: Format,
+    pub stored: Stored,
+}
+
+/// How a file or a stream is stored.
+pub(super) enum Stored {
+    /// A regular file, which can be opened again.
+    File { bytes: u64, compression: Compression },
+    /// Standard input or a pipe, which can be read once.
+    Once(Stream),
+}
+
+impl Found {
+    /// What is at `path`, where `-` is standard input; `wanted` is a format that is given, or
+    /// [`Format::Auto`]; `window_log_max` as of [`Stream::new`].
+    pub fn at(path: &Path, wanted: Format, window_log_max: u32, cancel: &Cancel) -> Result<Found> {
+        if path.as_os_str() == "-" {
+            let input = io::stdin().as_fd().try_clone_to_owned();
+            let input = input.map_err(Error::io("open", path))?;
+            let input = Box::new(Patient::new(input.into(), cancel));
+            return Found::once(path, input, wanted, window_log_max);
+        }
+        // A pipe without a writer would block here already.
+        let unblocked = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+        let opened = File::options().read(true).custom_flags(unblocked).open(path);
+        let mut file = opened.map_err(Error::io("open", path))?;
+        let metadata = file.metadata().map_err(Error::io("read", path))?;
+        if !metadata.is_file() {
+            let input = Box::new(Patient::new(file, cancel));
+            return Found::once(path, input, wanted, window_log_max);
+        }
+        let mut head = [0; HEAD_BYTES];
+        let filled = fill(&mut file, &mut head).map_err(Error::io("read", path))?;
+        let head = &head[..filled];
+        let compression = Compression::of_ending(path).unwrap_or(Compression::of_content(head));
+        if let Some(detail) = compression.mismatch(head) {
+            return Err(bad_file(path, detail));
+        }
+        let format = match wanted {
+            Format::Auto => detect(path, head),
+            given => given,
+        };
+        let is_text = matches!(format, Format::Text | Format::Csv | Format::Tsv);
+        if !is_text && compression != Compression::None {
+            return Err(bad_file(path, "only text may be compressed; decompress the file first"));
+        }
+        Ok(Found { format, stored: Stored::File { bytes: metadata.len(), compression } })
+    }
+
+    /// A stream of text from `reader`.
+    fn once(
+        path: &Path,
+        mut reader: Box<dyn Read + Send>,
+        wanted: Format,
+        window_log_max: u32,
+    ) -> Result<Found> {
+        let format = match wanted {
+            Format::Auto => Format::Text,
+            Format::Text | Format::Csv | Format::Tsv => wanted,
+            Format::Pairs32 | Format::Pairs64 | Format::Parquet => {
+                return Err(bad_file(path, STREAM_REFUSAL));
+            }
+        };
+        let mut head = [0; Compression::MAGIC_BYTES];
+        let filled = fill(&mut reader, &mut head).map_err(Error::io("read", path))?;
+        if head[..filled].starts_with(PARQUET_MAGIC) {
+            return Err(bad_file(path, STREAM_REFUSAL));
+        }
+        let compression = Compression::of_content(&head[..filled]);
+        let whole = io::Cursor::new(head).take(filled as u64).chain(reader);
+        let stream = Stream::new(path, Box::new(whole), compression, window_log_max)?;
+        Ok(Found { format, stored: Stored::Once(stream) })
+    }
+}
+
+impl InputFile {
+    /// A stream of text from `reader`.
+    pub fn once(
+        path: PathBuf,
+        reader: Box<dyn Read + Send>,
+        options: &InputOptions,
+    ) -> Result<InputFile> {
+        let found = Found::once(&path, reader, options.format, options.window_log_max())?;
+        InputFile::of(path, found, options)
+    }
+
+    fn resolve(path: PathBuf, options: &InputOptions) -> Result<InputFile> {
+        let found = Found::at(&path, options.format, options.window_log_max(), &options.cancel)?;
+        InputFile::of(path, found, options)
+    }
+
+    fn of(path: PathBuf, found: Found, options: &InputOptions) -> Result<InputFile> {
+        let (bytes, compression) = match found.stored {
+            Stored::File { bytes, compression } => (bytes, compression),
+            Stored::Once(mut stream) => {
+                let sniffed = text::sniff(&path, &mut stream, found.format, options)?;
+                let Sniffed { mut dialect, head, dropped_bytes } = sniffed;
+                dialect.forget_first(dropped_bytes);
+                stream.unread(head);
+                let source = Source::Once(Mutex::new(Some(stream)));
+                return Ok(InputFile { path, kind: Kind::Text(dialect), source });
+            }
+        };
+        let kind = match found.format {
+            Format::Pairs32 => Kind::Pairs(PairWidth::Bits32),
+            Format::Pairs64 => Kind::Pairs(PairWidth::Bits64),
+            Format::Parquet => Kind::Parquet(Table::open(&path, options)?),
+            Format::Auto | Format::Text | Format::Csv | Format::Tsv => {
+                let mut stream = Stream::open(&path, compression, options.window_log_max())?;
+                Kind::Text(text::sniff(&path, &mut stream, found.format, options)?.dialect)
+            }
+        };
+        if let Kind::Pairs(width) = kind {
+            pairs::check_length(&path, bytes, width, options.weighted)?;
+        }
+        Ok(InputFile { path, kind, source: Source::File { bytes, compression } })
+    }
+
+    /// The stored size; `None` for a stream.
+    pub fn bytes(&self) -> Option<u64> {
+        match self.source {
+            Source::File { bytes, .. } => Some(bytes),
+            Source::Once(_) => None,
+        }
+    }
+
+    /// The width of the pairs, if the file holds raw pairs.
+    pub fn pair_width(&self) -> Option<PairWidth> {
+        match self.kind {
+            Kind::Pairs(width) => Some(width),
+            _ => None,
+        }
+    }
+
+    /// The least that a worker needs to read the file.
+    pub fn worker_bytes_min(&self) -> u64 {
+        match self.kind {
+            Kind::Parquet(_) => parquet::WORKER_BYTES_MIN,
+            _ => 0,
+        }
+    }
+
+    /// What the ids are as far as the file tells; `None` if it is empty.
+    pub fn ids(&self) -> Option<IdKind> {
+        match &self.kind {
+            Kind::Text(dialect) => dialect.ids(),
+            Kind::Pairs(_) => Some(IdKind::Integer),
+            Kind::Parquet(table) => Some(table.ids()),
+        }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What a user should know of how the file is read.
+    pub fn remarks(&self) -> &[String] {
+        match &self.kind {
+            Kind::Text(dialect) => dialect.remarks(),
+            Kind::Pairs(_) => &[],
+            Kind::Parquet(table) => table.remarks(),
+        }
+    }
+
+    /// Which columns are read; `None` if the file has none, or no line.
+    pub fn columns_taken(&self) -> Option<&ColumnsTaken> {
+        match &self.kind {
+            Kind::Text(dialect) => dialect.columns_taken(),
+            Kind::Pairs(_) => None,
+            Kind::Parquet(table) => Some(table.columns_taken()),
+        }
+    }
+
+    /// Starts to read the file.
+    pub fn open<'a>(&'a self, emit: &Emit<'_>) -> Result<Box<dyn Reader<'a> + 'a>> {
+        match &self.kind {
+            Kind::Text(dialect) => {
+                let stream = self.stream()?;
+                Ok(Box::new(text::LineReader::open(&self.path, stream, dialect, emit)?))
+            }
+            Kind::Pairs(width) => {
+                Ok(Box::new(pairs::PairReader::open(&self.path, *width, emit.weighted)?))
+            }
+            Kind::Parquet(table) => Ok(Box::new(parquet::TableReader::new(&self.path, table))),
+        }
+    }
+
+    fn stream(&self) -> Result<Stream> {
+        match &self.source {
+            Source::File { compression, .. } => {
+                Stream::open(&self.path, *compression, Stream::WINDOW_LOG_MAX)
+            }
+            Source::Once(stream) => {
+                let taken = stream.lock().ok().and_then(|mut stream| stream.take());
+                taken.ok_or_else(|| bad_file(&self.path, "a stream can be read only once"))
+            }
+        }
+    }
+}
+
+/// Why a stream of a format other than text is not read.
+const STREAM_REFUSAL: &str = "a stream has to be text; give this format as a file";
+
+/// How a Parquet table begins.
+const PARQUET_MAGIC: &[u8] = b"PAR1";
+
+/// Bytes that tell a format from another.
+const HEAD_BYTES: usize = 512;
+
+/// The files that `paths` name.
+pub(super) fn resolve(paths: &[PathBuf], options: &InputOptions) -> Result<Vec<InputFile>> {
+    let mut files = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            for file in folder::files_in(path, options.format)? {
+                files.push(InputFile::resolve(file, options)?);
+            }
+        } else {
+            files.push(InputFile::resolve(path.clone(), options)?);
+        }
+    }
+    Ok(files)
+}
+
+/// Integers only if all files have them, or if the user says so.
+pub(super) fn common_ids(files: &[InputFile], wanted: IdKind) -> Result<IdKind> {
+    let strings = files.iter().any(|file| file.ids() == Some(IdKind::String));
+    let ids = match wanted {
+        IdKind::Auto if strings => IdKind::String,
+        IdKind::Auto => IdKind::Integer,
+        given => given,
+    };
+    for file in files {
+        match (&file.kind, ids) {
+            (Kind::Pairs(_), IdKind::String) => {
+                return Err(bad_file(&file.path, "raw pairs hold integer ids, not strings"));
+            }
+            (Kind::Parquet(table), IdKind::Integer) if table.ids() == IdKind::String => {
+                return Err(bad_file(&file.path, "the ids are strings; pass --ids string"));
+            }
+            _ => {}
+        }
+    }
+    Ok(ids)
+}
+
+/// The format of a file by its ending, else by its first bytes.
+fn detect(path: &Path, head: &[u8]) -> Format {
+    match Name::of(path).ending() {
+        Ending::Format(format) => format,
+        Ending::Other(_) | Ending::Number | Ending::None if head.starts_with(PARQUET_MAGIC) => {
+            Format::Parquet
+        }
+        Ending::Other(_) | Ending::Number | Ending::None => Format::Text,
+    }
+}
+
+/// The name of a file in lower case, without what it is compressed with.
+pub(super) struct Name(String);
+
+/// What the ending of a name tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending<'a> {
+    Format(Format),
+    /// Digits alone: the file is a part of several.
+    Number,
+    /// An ending of no format, without its dot.
+    Other(&'a str),
+    None,
+}
+
+impl Name {
+    pub fn of(path: &Path) -> Name {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        let plain = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst"));
+        Name(plain.unwrap_or(&name).to_owned())
+    }
+
+    pub fn ending(&self) -> Ending<'_> {
+        let Some((_, ending)) = self.0.rsplit_once('.') else { return Ending::None };
+        match Format::of_ending(ending) {
+            Some(format) => Ending::Format(format),
+            None if ending.bytes().all(|byte| byte.is_ascii_digit()) => Ending::Number,
+            None => Ending::Other(ending),
+        }
+    }
+}
+
+/// A fault of a file as a whole.
+pub(super) fn bad_file(path: &Path, detail: impl Into<String>) -> Error {
+    Error::BadInput { place: Place { file: path.to_owned(), at: At::File }, detail: detail.into() }
+}
+
+/// Fills `space` as far as `reader` goes.
+fn fill(reader: &mut dyn Read, space: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < space.len() {
+        match reader.read(&mut space[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}

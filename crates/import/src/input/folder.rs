@@ -1,0 +1,73 @@
+//! The files of a folder: what other programs leave there besides edges is known, or refused.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tegula_machine::{Error, Result};
+
+use super::Format;
+use super::file::{Ending, Name, bad_file};
+
+/// The files in a folder and its subfolders, by name.
+///
+/// Names that begin with a dot or an underscore are passed over, as Spark, Hive and Arrow do: markers,
+/// checksums, what is not yet complete. A file with the ending of no format is refused rather than
+/// read, unless the user says which format all of them have.
+pub(super) fn files_in(folder: &Path, format: Format) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    add_files(folder, format, &mut Vec::new(), &mut files)?;
+    if files.is_empty() {
+        return Err(bad_file(folder, "the folder has no files"));
+    }
+    Ok(files)
+}
+
+fn add_files(
+    folder: &Path,
+    format: Format,
+    above: &mut Vec<PathBuf>,
+    files: &mut Vec<PathBuf>,
+) -> Result<()> {
+    let real = fs::canonicalize(folder).map_err(Error::io("read", folder))?;
+    if above.contains(&real) {
+        return Err(bad_file(folder, "the folder is linked into itself; name the files"));
+    }
+    above.push(real);
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).map_err(Error::io("read", folder))? {
+        paths.push(entry.map_err(Error::io("read", folder))?.path());
+    }
+    paths.sort();
+    for path in paths {
+        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+        if name == b"_delta_log" || name == b".hoodie" {
+            let detail = "this is a table with a history, of Delta Lake or Hudi: files that were \
+                          replaced lie beside the others; write its current state as Parquet";
+            return Err(bad_file(folder, detail));
+        }
+        if name.starts_with(b".") || name.starts_with(b"_") {
+            continue;
+        }
+        if path.is_dir() {
+            add_files(&path, format, above, files)?;
+        } else {
+            check_ending(&path, format)?;
+            files.push(path);
+        }
+    }
+    above.pop();
+    Ok(())
+}
+
+fn check_ending(path: &Path, format: Format) -> Result<()> {
+    match Name::of(path).ending() {
+        Ending::Other(ending) if format == Format::Auto => Err(bad_file(
+            path,
+            format!(
+                "`.{ending}` is not known as an edge list, and not every file of a folder is one; \
+                 name the files to be read, or pass --format to have all read"
+            ),
+        )),
+        Ending::Other(_) | Ending::Format(_) | Ending::Number | Ending::None => Ok(()),
+    }
+}

@@ -1,0 +1,352 @@
+//! Apache Parquet tables. Workers each decode row groups of their own.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use tegula_machine::{At, Error, Place, Result};
+
+use ::parquet::arrow::ProjectionMask;
+use ::parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
+};
+use ::parquet::errors::ParquetError;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::DataType;
+
+use super::chunk::{Ends, Span, StringColumn};
+use super::columns::{Columns, ColumnsTaken};
+use super::file::bad_file;
+use super::work::{Emit, Part, Reader, Space, guarded};
+use super::{IdKind, InputOptions};
+
+/// Bytes that a worker needs for the pages and batches of three columns.
+pub(super) const WORKER_BYTES_MIN: u64 = 8 << 20;
+
+/// What the footer of a table tells.
+#[derive(Debug)]
+pub(super) struct Table {
+    metadata: ArrowReaderMetadata,
+    bytes: u64,
+    rows: u64,
+    columns: Columns,
+    taken: ColumnsTaken,
+    remarks: Vec<String>,
+    ids: IdKind,
+}
+
+impl Table {
+    pub fn open(path: &Path, options: &InputOptions) -> Result<Table> {
+        let file = File::open(path).map_err(Error::io("open", path))?;
+        let bytes = file.metadata().map_err(Error::io("read", path))?.len();
+        let metadata = guarded(|| {
+            ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
+                .map_err(|error| failure(path, error))
+        });
+        let metadata = metadata.map_err(|error| panicked(path, At::File, error))?;
+        let names: Vec<String> =
+            metadata.schema().fields().iter().map(|field| field.name().clone()).collect();
+        let columns = Columns::by_name(&names, options).map_err(|detail| bad_file(path, detail))?;
+        let taken = columns.named(&names);
+        let unread = columns.unread_weight(&names);
+        let unread =
+            unread.map(|name| format!("column `{name}` was not read; --weighted keeps it"));
+        let remarks = unread.into_iter().collect();
+        let ids = IdKind::Integer;
+        let mut table = Table { metadata, bytes, rows: 0, columns, taken, remarks, ids };
+        table.rows = table.group_rows().sum();
+        table.check_types(path)?;
+        Ok(table)
+    }
+
+    /// Which columns are read.
+    pub fn columns_taken(&self) -> &ColumnsTaken {
+        &self.taken
+    }
+
+    /// What a user should know of how the table is read.
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
+    /// What the ids are, by the types of their columns.
+    pub fn ids(&self) -> IdKind {
+        self.ids
+    }
+
+    fn check_types(&mut self, path: &Path) -> Result<()> {
+        for column in [self.columns.source, self.columns.target] {
+            let field = self.metadata.schema().field(column);
+            if is_string(field.data_type()) {
+                self.ids = IdKind::String;
+            } else if !field.data_type().is_integer() {
+                let (name, kind) = (field.name(), field.data_type());
+                let hint =
+                    if kind.is_floating() { "; write it with a type of integers" } else { "" };
+                return Err(bad_file(
+                    path,
+                    format!("column `{name}` is {kind}; ids are integers or strings{hint}"),
+                ));
+            }
+        }
+        if let Some(column) = self.columns.weight {
+            let field = self.metadata.schema().field(column);
+            if !field.data_type().is_numeric() {
+                let (name, kind) = (field.name(), field.data_type());
+                return Err(bad_file(
+                    path,
+                    format!("column `{name}` is {kind}; weights are numbers"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn group_rows(&self) -> impl Iterator<Item = u64> {
+        self.metadata.metadata().row_groups().iter().map(|group| group.num_rows().max(0) as u64)
+    }
+
+    /// The wanted columns, in the order of the file.
+    fn roots(&self) -> Vec<usize> {
+        let mut roots = vec![self.columns.source, self.columns.target];
+        roots.extend(self.columns.weight);
+        roots.sort_unstable();
+        roots.dedup();
+        roots
+    }
+
+    /// Bytes of the file that count as read once `rows` rows are.
+    fn bytes_until(&self, rows: u64) -> u64 {
+        let bytes = u128::from(self.bytes) * u128::from(rows) / u128::from(self.rows.max(1));
+        bytes as u64
+    }
+}
+
+/// Whether a column holds strings; bytes count, as some writers leave the UTF-8 mark out.
+pub(super) fn is_string(kind: &DataType) -> bool {
+    match kind {
+        DataType::Dictionary(_, values) => is_string(values),
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => true,
+        kind => kind.is_string(),
+    }
+}
+
+/// A table that is being read.
+pub(super) struct TableReader<'a> {
+    path: &'a Path,
+    table: &'a Table,
+    next_group: usize,
+    next_row: u64,
+}
+
+impl<'a> TableReader<'a> {
+    pub fn new(path: &'a Path, table: &'a Table) -> TableReader<'a> {
+        TableReader { path, table, next_group: 0, next_row: 0 }
+    }
+}
+
+impl<'a> Reader<'a> for TableReader<'a> {
+    fn claim(&mut self, _space: &mut Space, _emit: &Emit<'_>) -> Result<Option<Part<'a>>> {
+        let Some(rows) = self.table.group_rows().nth(self.next_group) else { return Ok(None) };
+        let group = RowGroup {
+            path: self.path,
+            table: self.table,
+            index: self.next_group,
+            first_row: self.next_row,
+        };
+        self.next_group += 1;
+        self.next_row += rows;
+        Ok(Some(Box::new(move |space, emit| group.read(space, emit))))
+    }
+}
+
+/// One row group of a table.
+struct RowGroup<'a> {
+    path: &'a Path,
+    table: &'a Table,
+    index: usize,
+    first_row: u64,
+}
+
+impl RowGroup<'_> {
+    fn read(&self, space: &mut Space, emit: &Emit<'_>) -> Result<()> {
+        let mut batches = guarded(|| self.batches(emit.sizes.chunk_edges))
+            .map_err(|error| panicked(self.path, At::Row(self.first_row), error))?;
+        let mut row = self.first_row;
+        loop {
+            emit.cancel.check()?;
+            let batch = guarded(|| {
+                batches.next().transpose().map_err(|error| self.bad_row(row, error.to_string()))
+            });
+            let Some(batch) = batch.map_err(|error| panicked(self.path, At::Row(row), error))?
+            else {
+                return Ok(());
+            };
+            let rows = Rows { group: self, batch: &batch, first: row };
+            match emit.ids {
+                IdKind::String => rows.emit_strings(space, emit)?,
+                IdKind::Integer | IdKind::Auto => rows.emit_integers(space, emit)?,
+            }
+            let next = row + batch.num_rows() as u64;
+            emit.progress.advance(self.table.bytes_until(next) - self.table.bytes_until(row));
+            row = next;
+        }
+    }
+
+    /// Opens the file anew: workers that share an open file would share its position.
+    fn batches(&self, rows: usize) -> Result<ParquetRecordBatchReader> {
+        let file = File::open(self.path).map_err(Error::io("open", self.path))?;
+        let metadata = self.table.metadata.clone();
+        let wanted = ProjectionMask::roots(metadata.parquet_schema(), self.table.roots());
+        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
+            .with_row_groups(vec![self.index])
+            .with_projection(wanted)
+            .with_batch_size(rows);
+        reader.build().map_err(|error| failure(self.path, error))
+    }
+
+    fn bad_row(&self, row: u64, detail: String) -> Error {
+        Error::BadInput { place: Place { file: self.path.to_owned(), at: At::Row(row) }, detail }
+    }
+}
+
+/// A batch of rows, of which `first` is the number of the first.
+struct Rows<'a> {
+    group: &'a RowGroup<'a>,
+    batch: &'a RecordBatch,
+    first: u64,
+}
+
+impl Rows<'_> {
+    fn emit_integers(&self, space: &mut Space, emit: &Emit<'_>) -> Result<()> {
+        let columns = self.group.table.columns;
+        let pairs = &mut space.pairs64;
+        pairs.clear();
+        pairs.resize(self.batch.num_rows(), [0; 2]);
+        for (end, column) in [columns.source, columns.target].into_iter().enumerate() {
+            self.integers(column, |row, id| pairs[row][end] = id)?;
+        }
+        self.weights(&mut space.weights)?;
+        emit.chunk(Ends::Pairs64(pairs), &space.weights)
+    }
+
+    fn emit_strings(&self, space: &mut Space, emit: &Emit<'_>) -> Result<()> {
+        let columns = self.group.table.columns;
+        let sources = self.column(columns.source, &DataType::Utf8)?;
+        let targets = self.column(columns.target, &DataType::Utf8)?;
+        for (array, column) in [(&sources, columns.source), (&targets, columns.target)] {
+            let mut ends = array.as_string::<i32>().value_offsets().windows(2);
+            if let Some(row) = ends.position(|pair| pair[0] == pair[1]) {
+                let name = self.name(column);
+                return Err(self.bad_row(row, format!("the id in column `{name}` is empty")));
+            }
+        }
+        self.weights(&mut space.weights)?;
+        let sources = strings(&sources, &mut space.sources);
+        let targets = strings(&targets, &mut space.targets);
+        emit.chunk(Ends::Strings { sources, targets }, &space.weights)
+    }
+
+    fn integers(&self, column: usize, mut put: impl FnMut(usize, u64)) -> Result<()> {
+        if self.array(column).data_type().is_unsigned_integer() {
+            let array = self.column(column, &DataType::UInt64)?;
+            array
+                .as_primitive::<UInt64Type>()
+                .values()
+                .iter()
+                .enumerate()
+                .for_each(|(row, &id)| put(row, id));
+            return Ok(());
+        }
+        let array = self.column(column, &DataType::Int64)?;
+        for (row, &id) in array.as_primitive::<Int64Type>().values().iter().enumerate() {
+            let unsigned = u64::try_from(id).map_err(|_| {
+                let name = self.name(column);
+                self.bad_row(
+                    row,
+                    format!("the id {id} in column `{name}` is negative; ids are unsigned"),
+                )
+            })?;
+            put(row, unsigned);
+        }
+        Ok(())
+    }
+
+    fn weights(&self, weights: &mut Vec<f32>) -> Result<()> {
+        weights.clear();
+        let Some(column) = self.group.table.columns.weight else { return Ok(()) };
+        let array = self.column(column, &DataType::Float32)?;
+        weights.extend_from_slice(array.as_primitive::<Float32Type>().values());
+        match weights.iter().position(|weight| !weight.is_finite()) {
+            None => Ok(()),
+            Some(row) => {
+                let weight = weights[row];
+                let detail =
+                    format!("the weight {weight} is not finite; weights are 32-bit floats");
+                Err(self.bad_row(row, detail))
+            }
+        }
+    }
+
+    /// A column as `kind`, without nulls.
+    fn column(&self, column: usize, kind: &DataType) -> Result<ArrayRef> {
+        let strict = CastOptions { safe: false, ..CastOptions::default() };
+        let array = cast_with_options(self.array(column), kind, &strict)
+            .map_err(|error| self.bad_row(0, format!("column `{}`: {error}", self.name(column))))?;
+        if let Some(row) =
+            (0..array.len()).find(|&row| array.null_count() > 0 && array.is_null(row))
+        {
+            return Err(self.bad_row(row, format!("column `{}` is null here", self.name(column))));
+        }
+        Ok(array)
+    }
+
+    fn array(&self, column: usize) -> &ArrayRef {
+        let before = self.group.table.roots().iter().filter(|&&root| root < column).count();
+        self.batch.column(before)
+    }
+
+    fn name(&self, column: usize) -> &str {
+        self.group.table.metadata.schema().field(column).name()
+    }
+
+    fn bad_row(&self, row: usize, detail: String) -> Error {
+        self.group.bad_row(self.first + row as u64, detail)
+    }
+}
+
+fn strings<'a>(array: &'a ArrayRef, spans: &'a mut Vec<Span>) -> StringColumn<'a> {
+    let array = array.as_string::<i32>();
+    spans.clear();
+    spans.extend(
+        array.value_offsets().windows(2).map(|pair| Span::of(pair[0] as usize..pair[1] as usize)),
+    );
+    StringColumn::new(array.value_data(), spans)
+}
+
+/// What the Parquet library says of a file.
+pub(super) fn failure(path: &Path, error: ParquetError) -> Error {
+    match error {
+        ParquetError::External(cause) => match cause.downcast::<io::Error>() {
+            Ok(error) if error.raw_os_error().is_some() => Error::io("read", path)(*error),
+            Ok(error) => bad_file(path, format!("not a whole Parquet file: {error}")),
+            Err(cause) => bad_file(path, format!("not a whole Parquet file: {cause}")),
+        },
+        error => bad_file(path, format!("not a whole Parquet file: {error}")),
+    }
+}
+
+/// The library panics at some damaged files; that is a fault of the file, not of the worker.
+pub(super) fn panicked(path: &Path, at: At, error: Error) -> Error {
+    match error {
+        Error::WorkerFailed { detail } => Error::BadInput {
+            place: Place { file: path.to_owned(), at },
+            detail: format!("not a whole Parquet file: {detail}"),
+        },
+        error => error,
+    }
+}

@@ -1,0 +1,130 @@
+//! A stream of text cut into blocks at line ends.
+
+use std::path::{Path, PathBuf};
+
+use memchr::{memchr_iter, memrchr};
+use tegula_machine::{At, Bytes, Error, Place, Result};
+
+use super::super::stream::Stream;
+
+/// Where the lines of edges begin: after a byte order mark, comments and a header.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Start {
+    pub bytes: u64,
+    pub lines: u64,
+}
+
+/// The blocks of a stream.
+pub(super) struct Blocks {
+    path: PathBuf,
+    stream: Stream,
+    /// The begun line after the last block.
+    carry: Vec<u8>,
+    block_bytes: usize,
+    /// The longest line that is read.
+    line_bytes_max: usize,
+    next_line: u64,
+    /// The stream has ended: in peace, or with the error that is yet to be told.
+    end: Option<Result<()>>,
+}
+
+/// A block in a worker's buffer. Its last line ends with a line feed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Block {
+    pub bytes: usize,
+    pub first_line: u64,
+}
+
+impl Blocks {
+    pub fn new(
+        path: &Path,
+        mut stream: Stream,
+        start: Start,
+        block_bytes: usize,
+        line_bytes_max: usize,
+    ) -> Result<Blocks> {
+        stream.skip(start.bytes)?;
+        Ok(Blocks {
+            path: path.to_owned(),
+            stream,
+            carry: Vec::new(),
+            block_bytes: block_bytes.max(1),
+            line_bytes_max,
+            next_line: start.lines + 1,
+            end: None,
+        })
+    }
+
+    /// Reads the next block into the first bytes of `space`.
+    ///
+    /// When the stream breaks off with an error, the lines before are still handed out first, so
+    /// that a fault in them is the one reported.
+    pub fn next(&mut self, space: &mut Vec<u8>) -> Result<Option<Block>> {
+        let mut filled = self.carry.len();
+        grow(space, filled + self.block_bytes);
+        space[..filled].copy_from_slice(&self.carry);
+        self.carry.clear();
+        let mut searched = 0;
+        let cut = loop {
+            if self.end.is_none() {
+                let (read, result) = self.stream.fill(&mut space[filled..][..self.block_bytes]);
+                if read < self.block_bytes || result.is_err() {
+                    self.end = Some(result);
+                }
+                filled += read;
+            }
+            let line_end = memrchr(b'\n', &space[searched..filled]).map(|at| searched + at + 1);
+            match (line_end, &self.end) {
+                (Some(cut), None | Some(Err(_))) => break cut,
+                (None, Some(Err(_))) => break 0,
+                (_, Some(Ok(()))) => break filled,
+                (None, None) if filled > self.line_bytes_max => {
+                    return Err(line_too_long(&self.path, self.next_line, self.line_bytes_max));
+                }
+                (None, None) => searched = filled,
+            }
+            grow(space, filled + self.block_bytes);
+        };
+        self.carry.extend_from_slice(&space[cut..filled]);
+        self.finish(space, cut)
+    }
+
+    /// Closes the block's last line and counts its lines.
+    fn finish(&mut self, space: &mut Vec<u8>, mut bytes: usize) -> Result<Option<Block>> {
+        if bytes == 0 {
+            self.carry.clear();
+            let end = self.end.replace(Ok(()));
+            return end.unwrap_or(Ok(())).map(|()| None);
+        }
+        if space[bytes - 1] != b'\n' {
+            grow(space, bytes + 1);
+            space[bytes] = b'\n';
+            bytes += 1;
+        }
+        let first_line = self.next_line;
+        self.next_line += memchr_iter(b'\n', &space[..bytes]).count() as u64;
+        Ok(Some(Block { bytes, first_line }))
+    }
+
+    /// Bytes that were read from the stored file since this was last asked.
+    pub fn stored_bytes_since(&mut self) -> u64 {
+        self.stream.stored_bytes_since()
+    }
+}
+
+/// The error of a line that is not read to its end.
+pub(super) fn line_too_long(path: &Path, line: u64, bytes_max: usize) -> Error {
+    let place = Place { file: path.to_owned(), at: At::Line(line) };
+    let detail = format!(
+        "the line is longer than {}, as long as lines may be within this memory; is this text?",
+        Bytes(bytes_max as u64)
+    );
+    Error::BadInput { place, detail }
+}
+
+/// Makes room for `bytes` bytes.
+fn grow(space: &mut Vec<u8>, bytes: usize) {
+    if space.len() < bytes {
+        space.resize(bytes, 0);
+    }
+}

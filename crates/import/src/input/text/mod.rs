@@ -1,0 +1,130 @@
+//! Text edge lists: a line is `source target [weight]`, with further columns passed over. A line
+//! that begins with `#` or `%` is a comment.
+//!
+//! The stream is cut into blocks at line ends (`blocks`), how its lines are built is found out
+//! from the first ones (`dialect`, `header`; what is no list of edges is known by `foreign`), and each block
+//! is parsed on its own (`parse`): integers by a loop that handles the plain lines and leaves every
+//! other to the careful `fields`.
+//!
+//! A text with a row for each vertex that an option of a run is about is built of the same lines and
+//! fields; `vertex_layout` finds its columns, `vertex_lines` reads it.
+
+mod blocks;
+mod dialect;
+mod fields;
+mod foreign;
+mod header;
+mod parse;
+mod vertex_layout;
+mod vertex_lines;
+
+use std::path::Path;
+
+use memchr::memchr_iter;
+use tegula_machine::{At, Error, Place, Result};
+
+use self::blocks::Blocks;
+pub(super) use self::dialect::{Dialect, Sniffed, sniff};
+pub(super) use self::vertex_layout::VertexLayout;
+pub(super) use self::vertex_lines::VertexLines;
+use super::IdKind;
+use super::stream::Stream;
+use super::work::{Emit, Part, Reader, Sizes, Space};
+
+/// A text that is being read.
+pub(super) struct LineReader<'a> {
+    path: &'a Path,
+    dialect: &'a Dialect,
+    blocks: Blocks,
+}
+
+/// What is wrong with one line of a block.
+#[derive(Debug)]
+struct Fault {
+    /// Where in the block the line begins.
+    line_start: usize,
+    /// Whether an id or a weight is what is wrong, not how the line is built.
+    in_value: bool,
+    detail: String,
+}
+
+impl<'a> LineReader<'a> {
+    pub fn open(
+        path: &'a Path,
+        stream: Stream,
+        dialect: &'a Dialect,
+        emit: &Emit<'_>,
+    ) -> Result<LineReader<'a>> {
+        let Sizes { block_bytes, line_bytes_max, .. } = emit.sizes;
+        let blocks = Blocks::new(path, stream, dialect.start(), block_bytes, line_bytes_max)?;
+        Ok(LineReader { path, dialect, blocks })
+    }
+}
+
+impl<'a> Reader<'a> for LineReader<'a> {
+    fn claim(&mut self, space: &mut Space, emit: &Emit<'_>) -> Result<Option<Part<'a>>> {
+        let block = self.blocks.next(&mut space.block);
+        emit.progress.advance(self.blocks.stored_bytes_since());
+        let Some(block) = block? else { return Ok(None) };
+        let (path, dialect) = (self.path, self.dialect);
+        Ok(Some(Box::new(move |space, emit| {
+            let mut bytes = std::mem::take(&mut space.block);
+            let lines = &mut bytes[..block.bytes];
+            let parsed = match emit.ids {
+                IdKind::String => parse::strings(lines, dialect, space, emit),
+                IdKind::Integer | IdKind::Auto => parse::integers(lines, dialect, space, emit),
+            };
+            space.bad_lines.number(path, lines, block.first_line);
+            space.comments.number(path, lines, block.first_line);
+            let result =
+                stopped(parsed, |fault| fault.locate(path, dialect, lines, block.first_line));
+            std::mem::swap(&mut space.block, &mut bytes);
+            result
+        })))
+    }
+}
+
+/// Why the parsing of a block stopped early.
+enum Stop {
+    Fault(Fault),
+    Sink(Error),
+    /// More lines than may be passed over cannot be understood; the count of them tells.
+    TooManyBadLines,
+}
+
+/// The outcome for the user of a block that was parsed.
+fn stopped(parsed: Result<(), Stop>, locate: impl FnOnce(Fault) -> Error) -> Result<()> {
+    match parsed {
+        Ok(()) | Err(Stop::TooManyBadLines) => Ok(()),
+        Err(Stop::Sink(error)) => Err(error),
+        Err(Stop::Fault(fault)) => Err(locate(fault)),
+    }
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Stop {
+        Stop::Fault(fault)
+    }
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Stop {
+        Stop::Sink(error)
+    }
+}
+
+impl Fault {
+    /// The error for the user, with the number of the line in its file.
+    fn locate(self, path: &Path, dialect: &Dialect, block: &[u8], first_line: u64) -> Error {
+        let before = memchr_iter(b'\n', &block[..self.line_start]).count() as u64;
+        let line = first_line + before;
+        let mut detail = self.detail;
+        if self.in_value && dialect.may_be_header(line) {
+            detail.push_str(
+                "; is this a header? name its columns with --source-column, --target-column, \
+                 --weight-column",
+            );
+        }
+        Error::BadInput { place: Place { file: path.to_owned(), at: At::Line(line) }, detail }
+    }
+}

@@ -1,0 +1,203 @@
+//! How the lines of a table of vertices are built, found out from the first of them.
+
+use std::path::Path;
+
+use tegula_machine::{At, Result};
+
+use super::super::stream::Stream;
+use super::super::vertex_table::{Places, Presence, VALUES_MAX, VertexColumns, bad_row};
+use super::super::{Format, IdKind};
+use super::blocks::Start;
+use super::dialect::{FirstBytes, Line, lines};
+use super::fields::{Fields, Separator, integer};
+use super::vertex_lines::VertexLines;
+
+/// How the lines of one table of vertices are built.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct VertexLayout {
+    pub(super) separator: Separator,
+    pub(super) start: Start,
+    pub(super) places: Places,
+    /// The last column that a line cannot do without.
+    pub(super) last_required: usize,
+    pub(super) form: Form,
+    /// Whether ids may begin as comments do.
+    pub(super) has_string_ids: bool,
+    /// Whether the cells of each column beside the ids may be empty.
+    pub(super) may_be_empty: [bool; VALUES_MAX],
+    has_header: bool,
+}
+
+/// What a line may be, beside one that is passed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A row.
+    Rows,
+    /// A row that begins with `v`, a comment that begins with `c`, or a line of sizes that begins with `p`;
+    /// <http://www.diag.uniroma1.it/challenge9/format.shtml>.
+    Dimacs,
+}
+
+impl VertexLayout {
+    /// Finds the layout of a text, which then can still be read from its start.
+    pub fn sniff(
+        path: &Path,
+        stream: &mut Stream,
+        format: Format,
+        columns: &VertexColumns,
+        is_vertex: &dyn Fn(&str) -> Result<bool>,
+    ) -> Result<VertexLayout> {
+        let refusal = |first: &[u8]| {
+            first.contains(&0).then(|| "neither text nor Parquet: it has NUL bytes".to_owned())
+        };
+        let first = FirstBytes::read(path, stream, VertexLines::LINE_BYTES_MAX, &refusal)?;
+        let lines_before = first.start.lines;
+        let bytes = first.whole_lines();
+        let layout = Head { path, bytes, lines_before, format, columns, is_vertex }.layout()?;
+        stream.unread(first.bytes);
+        Ok(layout)
+    }
+
+    /// Whether the first line names columns.
+    pub fn has_header(&self) -> bool {
+        self.has_header
+    }
+}
+
+/// The first bytes of a text, and what is known beside them.
+struct Head<'a> {
+    path: &'a Path,
+    /// Whole lines, behind those that are passed over.
+    bytes: &'a [u8],
+    /// How many these are.
+    lines_before: u64,
+    format: Format,
+    columns: &'a VertexColumns,
+    is_vertex: &'a dyn Fn(&str) -> Result<bool>,
+}
+
+impl Head<'_> {
+    fn layout(&self) -> Result<VertexLayout> {
+        let mut all = lines(self.bytes);
+        let (first, second) = (all.next(), all.next());
+        let separator = self.separator(first.as_ref(), second.as_ref());
+        let places = Places::by_position(self.columns);
+        let mut layout = VertexLayout {
+            separator,
+            start: Start { bytes: 0, lines: self.lines_before },
+            places,
+            last_required: places.last_required(self.columns),
+            form: Form::Rows,
+            has_string_ids: self.columns.ids != IdKind::Integer,
+            may_be_empty: std::array::from_fn(|value| {
+                let column = self.columns.values.get(value);
+                column.is_some_and(|column| column.presence == Presence::MayBeEmpty)
+            }),
+            has_header: false,
+        };
+        let Some(first) = first else { return Ok(layout) };
+        let bad = |detail| bad_row(self.path, At::Line(self.lines_before + first.number), detail);
+        if self.bytes[first.place.clone()].contains(&b'\r') {
+            let detail = "lines end with a carriage return alone; convert them to line feeds";
+            return Err(bad(detail.to_owned()));
+        }
+        if self.columns.may_be_dimacs && self.is_dimacs() {
+            layout.form = Form::Dimacs;
+            layout.has_string_ids = false;
+            layout.separator = Separator::Blanks;
+            layout.places = Places::after(1, self.columns);
+            layout.last_required = layout.places.last_required(self.columns);
+            return Ok(layout);
+        }
+        if let Some(places) = self.header(&first, second.as_ref(), separator)? {
+            layout.places = places.map_err(bad)?;
+            layout.last_required = layout.places.last_required(self.columns);
+            layout.start =
+                Start { bytes: first.next as u64, lines: self.lines_before + first.number };
+            layout.has_header = true;
+        }
+        Ok(layout)
+    }
+
+    /// The separator of the first two lines that have any: that by which an integer is the id, where ids
+    /// are, else the first one that a format may have. Tabs come before blanks, which may be in a name.
+    fn separator(&self, first: Option<&Line>, second: Option<&Line>) -> Separator {
+        use Separator::{Blanks, Comma, Semicolon, Tab};
+        let candidates = match self.format {
+            Format::Csv => [Comma, Semicolon, Tab, Blanks],
+            _ => [Tab, Blanks, Comma, Semicolon],
+        };
+        let wants_integer = self.columns.ids == IdKind::Integer;
+        // A name that stands alone in a table may have blanks in it.
+        let is_table = matches!(self.format, Format::Csv | Format::Tsv);
+        let can_stand_alone = self.columns.values.iter().all(|value| !value.is_required());
+        let may_be_name = is_table && can_stand_alone && !wants_integer;
+        let lines = [first, second].into_iter().flatten();
+        let mut found = lines.filter_map(|line| {
+            let mut separators = candidates
+                .into_iter()
+                .filter(|separator| !(may_be_name && *separator == Blanks))
+                .filter(|separator| self.separates(line, *separator));
+            let by_integer =
+                separators.clone().find(|separator| self.has_integer(line, *separator));
+            let found = by_integer.filter(|_| wants_integer).or_else(|| separators.next());
+            // A fault of quotes is found again when the line is read.
+            let is_faulty = |separator: &Separator| self.names(line, *separator).is_err();
+            found.or_else(|| candidates.into_iter().find(is_faulty))
+        });
+        let default = if wants_integer && !is_table { Blanks } else { candidates[0] };
+        found.next().unwrap_or(default)
+    }
+
+    /// Whether a line has several columns. Of two tabs that follow each other, the first aligns.
+    fn separates(&self, line: &Line, separator: Separator) -> bool {
+        let names = self.names(line, separator).unwrap_or_default();
+        names.get(1).is_some_and(|value| separator != Separator::Tab || !value.is_empty())
+    }
+
+    /// Whether a line begins with an integer.
+    fn has_integer(&self, line: &Line, separator: Separator) -> bool {
+        let names = self.names(line, separator).unwrap_or_default();
+        names.first().is_some_and(|id| integer(id.as_bytes()).is_ok())
+    }
+
+    fn names(&self, line: &Line, separator: Separator) -> Result<Vec<String>, String> {
+        Fields::texts(self.bytes, line.place.clone(), separator)
+    }
+
+    /// The columns if the first line names them. Usual names of all columns are a header. The usual name of
+    /// the ids, or those of all other columns, are one too, unless the line begins with a vertex; and so is
+    /// in a table whatever stands above an integer.
+    fn header(
+        &self,
+        first: &Line,
+        second: Option<&Line>,
+        separator: Separator,
+    ) -> Result<Option<Result<Places, String>>> {
+        // A line that cannot be taken apart is refused when it is read.
+        let Ok(names) = self.names(first, separator) else { return Ok(None) };
+        let columns = self.columns;
+        let Some(id) = names.first() else { return Ok(None) };
+        let is_integer = |line: &Line| self.has_integer(line, separator);
+        let is_known = match Places::are_header(&names, columns) {
+            Some(is_header) => is_header,
+            None => !(self.is_vertex)(id)?,
+        };
+        let is_header = is_known
+            || matches!(self.format, Format::Csv | Format::Tsv)
+                && columns.ids == IdKind::Integer
+                && !is_integer(first)
+                && second.is_some_and(is_integer);
+        Ok(is_header.then(|| Places::by_name(&names, columns)))
+    }
+
+    /// Whether the first line that does not begin with `c` is of DIMACS.
+    fn is_dimacs(&self) -> bool {
+        let mut words = lines(self.bytes).map(|line| {
+            let words = self.bytes[line.place].split(u8::is_ascii_whitespace);
+            words.filter(|word| !word.is_empty()).take(6).collect::<Vec<_>>()
+        });
+        let telling = words.find(|words| words.first() != Some(&&b"c"[..]));
+        matches!(telling.as_deref(), Some([b"p", b"aux", b"sp", b"co", _] | [b"v", _, _, _]))
+    }
+}

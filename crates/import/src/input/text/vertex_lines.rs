@@ -1,0 +1,139 @@
+//! The rows of a table of vertices that is text.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use tegula_machine::threads::Cancel;
+use tegula_machine::{At, Result};
+
+use super::super::stream::Stream;
+use super::super::vertex_table::{VALUES_MAX, VertexRow, bad_row};
+use super::blocks::Blocks;
+use super::fields::{Excerpt, Field, Fields, is_comment, is_passed_over, line_at};
+use super::vertex_layout::{Form, VertexLayout};
+
+/// A text that is being read.
+pub(in super::super) struct VertexLines {
+    path: PathBuf,
+    layout: VertexLayout,
+    blocks: Blocks,
+}
+
+impl VertexLines {
+    /// The longest line that is read.
+    pub const LINE_BYTES_MAX: usize = 1 << 20;
+    /// Bytes of a block of short lines.
+    const BLOCK_BYTES: usize = 64 << 10;
+    /// Bytes that reading holds: a block that is as long as the longest line and the line after it, and
+    /// the first lines, which are read twice.
+    pub const SIZE_MAX: u64 = 4 * VertexLines::LINE_BYTES_MAX as u64;
+
+    pub fn open(path: &Path, stream: Stream, layout: VertexLayout) -> Result<VertexLines> {
+        let (block_bytes, line_bytes_max) = (VertexLines::BLOCK_BYTES, VertexLines::LINE_BYTES_MAX);
+        let blocks = Blocks::new(path, stream, layout.start, block_bytes, line_bytes_max)?;
+        Ok(VertexLines { path: path.to_owned(), layout, blocks })
+    }
+
+    /// Visits all rows.
+    pub fn read(
+        mut self,
+        cancel: &Cancel,
+        visit: &mut dyn FnMut(VertexRow<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let mut space = Vec::new();
+        while let Some(block) = self.blocks.next(&mut space)? {
+            cancel.check()?;
+            let lines = &space[..block.bytes];
+            let (mut at, mut number) = (0, block.first_line);
+            while at < lines.len() {
+                let (line, next) = line_at(lines, at);
+                let row = self.row(lines, line);
+                let row = row.map_err(|detail| bad_row(&self.path, At::Line(number), detail))?;
+                if let Some(Cells { id, is_like_comment, values }) = &row {
+                    let (at, values) = (At::Line(number), values.each_ref().map(Option::as_deref));
+                    visit(VertexRow { at, id, is_like_comment: *is_like_comment, values })?;
+                }
+                (at, number) = (next, number + 1);
+            }
+        }
+        Ok(())
+    }
+
+    /// The cells of a line, if it is a row. A comment that could be one is, where ids may begin so.
+    fn row<'b>(&self, block: &'b [u8], line: Range<usize>) -> Result<Option<Cells<'b>>, String> {
+        if !is_passed_over(&block[line.clone()]) {
+            return self.cells(block, line);
+        }
+        if !self.layout.has_string_ids || !is_comment(&block[line.clone()]) {
+            return Ok(None);
+        }
+        let row = self.cells(block, line).ok().flatten();
+        Ok(row.map(|cells| Cells { is_like_comment: true, ..cells }))
+    }
+
+    /// The cells of a line that is not passed over.
+    fn cells<'b>(&self, block: &'b [u8], line: Range<usize>) -> Result<Option<Cells<'b>>, String> {
+        let mut fields = Fields::of(block, line, self.layout.separator);
+        let values = [const { None }; VALUES_MAX];
+        let mut cells = Cells { id: Cow::Borrowed(""), is_like_comment: false, values };
+        let places = self.layout.places;
+        let last = places.values.iter().flatten().fold(places.id, |last, &place| last.max(place));
+        for index in 0..=last {
+            let Some(field) = fields.next()? else {
+                if index <= self.layout.last_required {
+                    return Err(self.too_few(index));
+                }
+                break;
+            };
+            if index == 0 && self.layout.form == Form::Dimacs {
+                match field.bytes(block) {
+                    b"v" => continue,
+                    b"c" | b"p" => return Ok(None),
+                    other => return Err(format!("{} begins no line of DIMACS", Excerpt(other))),
+                }
+            }
+            if index == places.id {
+                cells.id = text(&field, block)?.ok_or("the id is empty")?;
+            }
+            if let Some(value) = places.values.iter().position(|&place| place == Some(index)) {
+                cells.values[value] = text(&field, block)?;
+                if cells.values[value].is_none() && !self.layout.may_be_empty[value] {
+                    return Err("the value is empty".to_owned());
+                }
+            }
+        }
+        Ok(Some(cells))
+    }
+
+    fn too_few(&self, found: usize) -> String {
+        let wanted = self.layout.last_required + 1;
+        let between = self.layout.separator.plural();
+        let there = if found == 1 { "there is 1".to_owned() } else { format!("there are {found}") };
+        format!("expected {wanted} columns separated by {between}, {there}")
+    }
+}
+
+/// The cells of a row.
+struct Cells<'b> {
+    id: Cow<'b, str>,
+    /// Whether the line begins as a comment does.
+    is_like_comment: bool,
+    values: [Option<Cow<'b, str>>; VALUES_MAX],
+}
+
+/// What a field stands for; none where it is empty and not in quotes.
+fn text<'b>(field: &Field, block: &'b [u8]) -> Result<Option<Cow<'b, str>>, String> {
+    let start = field.place.start;
+    let is_quoted = start > 0 && block[start - 1] == b'"';
+    if field.place.is_empty() && !is_quoted {
+        return Ok(None);
+    }
+    let Ok(written) = str::from_utf8(field.bytes(block)) else {
+        return Err(format!("{} is not UTF-8", Excerpt(field.bytes(block))));
+    };
+    if field.has_doubled_quotes {
+        return Ok(Some(Cow::Owned(written.replace("\"\"", "\""))));
+    }
+    Ok(Some(Cow::Borrowed(written)))
+}

@@ -1,0 +1,311 @@
+//! The first pass: reads the input once, counts what can be counted and keeps what could not be read
+//! again as quickly.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::slice::ParallelSliceMut;
+use tegula_machine::threads::{Stash, for_each_index, lock};
+use tegula_machine::{Error, Result};
+
+use super::buckets::{Buckets, Filled};
+use super::census::{Census, Counters, DegreeTable};
+use super::edge::{Edge, Key, Weight};
+use super::input::{EdgeChunk, Ends, IdKind, Input, PassedOver};
+use super::names::NameCollector;
+use super::run::Run;
+use super::source::{EdgeSource, SpoolWriter, changed};
+
+/// What is known after the first pass.
+pub(super) struct Intake<'a, W> {
+    /// The arcs, to be visited again.
+    pub edges: EdgeSource<'a, W>,
+    /// Number of arcs.
+    pub arcs: u64,
+    /// The largest integer id, and one.
+    pub id_end: u64,
+    /// Arcs that are loops.
+    pub loops: u64,
+    /// Loops of the input that were left out.
+    pub dropped_loops: u64,
+    /// Arcs left out because they repeat another one.
+    pub dropped_duplicates: u64,
+    /// The degrees by id, where the ids are integers small enough to be counted at once.
+    pub degrees: Option<DegreeTable>,
+    /// Some of the keys, evenly spread over the edges, where the ids are other integers.
+    pub samples: Vec<u64>,
+    /// What of the input was passed over.
+    pub passed_over: PassedOver,
+    /// The names of the vertices, where the ids are strings.
+    pub names: Option<NameCollector>,
+}
+
+/// An edge in this many gives a sample.
+const EDGES_PER_SAMPLE: usize = 2048;
+
+/// Reads the input.
+pub(super) fn read<'a, W: Weight>(
+    run: &Run<'_>,
+    input: &'a Input,
+    drop_duplicates: bool,
+) -> Result<Intake<'a, W>> {
+    let strings = input.ids() == IdKind::String;
+    let is_read_again = input.is_raw_pairs().is_some() && !drop_duplicates;
+    let mut counters = Counters::within(if strings { 0 } else { run.memory / 4 });
+    let reading = Reading {
+        run,
+        census: Census::new(&mut counters),
+        largest: AtomicU64::new(0),
+        spool: (!is_read_again).then(|| SpoolWriter::new(run, run.memory / 4)),
+        names: if strings { Some(NameCollector::new(run)) } else { None },
+        samples: Mutex::new(Vec::new()),
+        arc_count: AtomicU64::new(0),
+        loops: AtomicU64::new(0),
+        dropped_loops: AtomicU64::new(0),
+        narrow: Stash::default(),
+        wide: Stash::default(),
+        hashed: Stash::default(),
+    };
+    let mut dropped = 0;
+    let passed_over = match (drop_duplicates, strings) {
+        (false, _) => input.read(run.progress, run.cancel, &|chunk| reading.take(&chunk))?,
+        (true, false) => {
+            let (arcs, passed_over) = Scattered::<u64, W>::read(&reading, input)?;
+            dropped = arcs.distinct(run, &|arcs| reading.take_as_narrow_as_fits(arcs))?;
+            passed_over
+        }
+        (true, true) => {
+            let (arcs, passed_over) = Scattered::<u128, W>::read(&reading, input)?;
+            dropped = arcs.distinct(run, &|arcs| reading.take_hashed(arcs))?;
+            passed_over
+        }
+    };
+    let (mut intake, is_counted) = reading.finish(input, dropped)?;
+    intake.passed_over = passed_over;
+    if is_counted && !strings {
+        intake.degrees = Some(counters.into_table(intake.id_end));
+    }
+    Ok(intake)
+}
+
+/// Takes in chunks from several readers at once.
+struct Reading<'r, W> {
+    run: &'r Run<'r>,
+    census: Census<'r>,
+    largest: AtomicU64,
+    spool: Option<SpoolWriter<W>>,
+    names: Option<NameCollector>,
+    samples: Mutex<Vec<u64>>,
+    arc_count: AtomicU64,
+    loops: AtomicU64,
+    dropped_loops: AtomicU64,
+    narrow: Stash<Vec<Edge<u32, u32, W>>>,
+    wide: Stash<Vec<Edge<u64, u64, W>>>,
+    hashed: Stash<Vec<Edge<u128, u128, W>>>,
+}
+
+impl<W: Weight> Reading<'_, W> {
+    /// Takes in a chunk as it comes from the readers.
+    fn take(&self, chunk: &EdgeChunk<'_>) -> Result<()> {
+        if let Ends::Strings { .. } = chunk.ends {
+            self.names(chunk)?;
+            return self
+                .hashed
+                .with(Vec::new, |space| self.arcs(chunk, space, &|arcs| self.take_hashed(arcs)));
+        }
+        let narrow = self.narrow.with(Vec::new, |space| {
+            let (arcs, dropped) = self.run.rule.apply(chunk, space)?;
+            self.dropped_loops.fetch_add(dropped, Ordering::Relaxed);
+            Some(self.take_narrow(arcs))
+        });
+        narrow.unwrap_or_else(|| {
+            self.wide.with(Vec::new, |space| self.arcs(chunk, space, &|arcs| self.take_wide(arcs)))
+        })
+    }
+
+    /// Passes on the arcs of a chunk whose keys are known to fit.
+    fn arcs<K: Key>(
+        &self,
+        chunk: &EdgeChunk<'_>,
+        space: &mut Vec<Edge<K, K, W>>,
+        take: &dyn Fn(&[Edge<K, K, W>]) -> Result<()>,
+    ) -> Result<()> {
+        let (arcs, dropped) = self.run.rule.apply(chunk, space).ok_or_else(changed)?;
+        self.dropped_loops.fetch_add(dropped, Ordering::Relaxed);
+        take(arcs)
+    }
+
+    fn count<K: Key>(&self, arcs: &[Edge<K, K, W>]) {
+        let loops = arcs.iter().filter(|arc| { arc.source } == { arc.target }).count();
+        self.loops.fetch_add(loops as u64, Ordering::Relaxed);
+        self.arc_count.fetch_add(arcs.len() as u64, Ordering::Relaxed);
+    }
+
+    fn names(&self, chunk: &EdgeChunk<'_>) -> Result<()> {
+        self.names.as_ref().map_or(Ok(()), |names| names.add(chunk))
+    }
+
+    fn take_narrow(&self, arcs: &[Edge<u32, u32, W>]) -> Result<()> {
+        self.count(arcs);
+        self.sample(arcs.iter().map(|arc| u64::from(arc.source)), arcs.len());
+        self.sample(arcs.iter().map(|arc| u64::from(arc.target)), arcs.len());
+        let largest = arcs.iter().fold(0, |most, arc| arc.source.max(arc.target).max(most));
+        self.largest.fetch_max(u64::from(largest), Ordering::Relaxed);
+        self.census.add(arcs, largest);
+        self.spool.as_ref().map_or(Ok(()), |spool| spool.push_narrow(arcs))
+    }
+
+    /// Takes in arcs of which it is not known whether their keys fit 32 bits.
+    fn take_as_narrow_as_fits(&self, arcs: &[Edge<u64, u64, W>]) -> Result<()> {
+        let narrow = self.narrow.with(Vec::new, |narrow| {
+            narrow.clear();
+            for &Edge { source, target, weight } in arcs {
+                let (source, target) = (u32::try_from(source).ok()?, u32::try_from(target).ok()?);
+                narrow.push(Edge { source, target, weight });
+            }
+            Some(self.take_narrow(narrow))
+        });
+        narrow.unwrap_or_else(|| self.take_wide(arcs))
+    }
+
+    /// Takes in arcs of which some key needs more than 32 bits.
+    fn take_wide(&self, arcs: &[Edge<u64, u64, W>]) -> Result<()> {
+        self.count(arcs);
+        self.sample(arcs.iter().map(|arc| arc.source), arcs.len());
+        self.sample(arcs.iter().map(|arc| arc.target), arcs.len());
+        let largest = arcs.iter().fold(0, |most, arc| { arc.source }.max(arc.target).max(most));
+        self.largest.fetch_max(largest, Ordering::Relaxed);
+        self.census.exceed();
+        self.spool.as_ref().map_or(Ok(()), |spool| spool.push_wide(arcs))
+    }
+
+    fn take_hashed(&self, arcs: &[Edge<u128, u128, W>]) -> Result<()> {
+        self.count(arcs);
+        self.spool.as_ref().map_or(Ok(()), |spool| spool.push_hashed(arcs))
+    }
+
+    fn sample(&self, keys: impl Iterator<Item = u64>, count: usize) {
+        // From the middle of each stretch, for chunks are often sorted.
+        let first = (EDGES_PER_SAMPLE / 2).min(count.saturating_sub(1));
+        lock(&self.samples).extend(keys.skip(first).step_by(EDGES_PER_SAMPLE));
+    }
+
+    /// What was taken in, yet without degrees, and whether they are counted.
+    fn finish(self, input: &Input, dropped: u64) -> Result<(Intake<'_, W>, bool)> {
+        let edges = match self.spool {
+            Some(spool) => EdgeSource::Spool(Box::new(spool.close()?)),
+            None => EdgeSource::Input(input),
+        };
+        let arcs = self.arc_count.into_inner();
+        let intake = Intake {
+            edges,
+            arcs,
+            id_end: if arcs == 0 { 0 } else { self.largest.into_inner().saturating_add(1) },
+            loops: self.loops.into_inner(),
+            dropped_loops: self.dropped_loops.into_inner(),
+            dropped_duplicates: dropped,
+            degrees: None,
+            passed_over: PassedOver::default(),
+            samples: self.samples.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()),
+            names: self.names,
+        };
+        Ok((intake, !self.census.is_exceeded()))
+    }
+}
+
+/// Arcs scattered so that equal ones meet in one bucket.
+struct Scattered<K, W>(Filled<Edge<K, K, W>>);
+
+impl<K: Key, W: Weight> Scattered<K, W> {
+    /// Reads the input and scatters its arcs.
+    fn read(reading: &Reading<'_, W>, input: &Input) -> Result<(Scattered<K, W>, PassedOver)> {
+        let run = reading.run;
+        let space = run.space(run.memory / 12);
+        // A bucket is sorted in memory; the input's size tells how many that takes.
+        let edges = input.total_bytes().map_or(1 << 32, |bytes| bytes.max(1 << 20));
+        let bytes = edges * size_of::<Edge<K, K, W>>() as u64;
+        let wanted = bytes / (run.memory / 6).max(1);
+        let count = (wanted as usize).clamp(4, space.buckets_max());
+        let buckets: Buckets<Edge<K, K, W>> = Buckets::new(count, space);
+        let kept = Stash::default();
+        let passed_over = input.read(run.progress, run.cancel, &|chunk| {
+            reading.names(&chunk)?;
+            kept.with(Vec::new, |space| {
+                reading.arcs(&chunk, space, &|arcs: &[Edge<K, K, W>]| {
+                    buckets.write(|writer| {
+                        arcs.iter().try_for_each(|&arc| {
+                            writer.push(bucket_of(arc.source, arc.target, count), arc)
+                        })
+                    })
+                })
+            })
+        })?;
+        Ok((Scattered(buckets.close()?), passed_over))
+    }
+
+    /// Passes on one of equal arcs each, that with the least weight; returns how many were left out.
+    fn distinct(
+        mut self,
+        run: &Run<'_>,
+        take: &(dyn Fn(&[Edge<K, K, W>]) -> Result<()> + Sync),
+    ) -> Result<u64> {
+        let mut dropped = 0;
+        for bucket in 0..self.0.count() {
+            let distinct = distinct_of(run, &self.0, bucket)?;
+            dropped += self.0.len(bucket) - distinct.len() as u64;
+            self.0.clear(bucket);
+            let chunks: Vec<_> = distinct.chunks(1 << 14).collect();
+            for_each_index(run.threads, chunks.len(), run.cancel, &|index| take(chunks[index]))?;
+        }
+        Ok(dropped)
+    }
+}
+
+/// The distinct arcs of a bucket. Whenever the arcs read so far exceed the share, those that repeat
+/// others are thrown out, so that one arc given a million times needs no room.
+fn distinct_of<K: Key, W: Weight>(
+    run: &Run<'_>,
+    buckets: &Filled<Edge<K, K, W>>,
+    bucket: usize,
+) -> Result<Vec<Edge<K, K, W>>> {
+    let share = (run.memory / 6) as usize / size_of::<Edge<K, K, W>>();
+    let mut arcs: Vec<Edge<K, K, W>> = Vec::with_capacity(share.min(buckets.len(bucket) as usize));
+    buckets.for_each(bucket, &mut |part| {
+        if arcs.len() + part.len() > share {
+            keep_distinct(&mut arcs);
+            if arcs.len() + part.len() > share {
+                let needed = 6 * buckets.len(bucket) * size_of::<Edge<K, K, W>>() as u64;
+                let what = "finding the duplicates of so many edges".to_owned();
+                return Err(Error::OverBudget { what, needed, budget: run.memory });
+            }
+        }
+        arcs.extend_from_slice(part);
+        Ok(())
+    })?;
+    keep_distinct(&mut arcs);
+    Ok(arcs)
+}
+
+fn keep_distinct<K: Key, W: Weight>(arcs: &mut Vec<Edge<K, K, W>>) {
+    arcs.par_sort_unstable_by(|a, b| {
+        let ends = |arc: &Edge<K, K, W>| ({ arc.target }, { arc.source });
+        ends(a).cmp(&ends(b)).then({ a.weight }.to_f32().total_cmp(&{ b.weight }.to_f32()))
+    });
+    arcs.dedup_by_key(|arc| ({ arc.target }, { arc.source }));
+}
+
+/// A bucket for a pair of keys; any spread of both does.
+fn bucket_of<K: Key>(source: K, target: K, count: usize) -> usize {
+    let fold = |key: K| {
+        let words = key.as_bytes().chunks(4).map(|word| {
+            let mut bytes = [0; 4];
+            bytes[..word.len()].copy_from_slice(word);
+            u64::from(u32::from_le_bytes(bytes))
+        });
+        words.fold(0u64, |sum, word| {
+            (sum ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+        })
+    };
+    let mixed = (fold(source).rotate_left(17) ^ fold(target)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    ((u128::from(mixed) * count as u128) >> 64) as usize
+}

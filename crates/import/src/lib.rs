@@ -1,0 +1,446 @@
+//! From an edge list to a graph directory.
+//!
+//! ```text
+//!  input --read--> [ids?] --relabel--> edges between ranks --estimate--> order
+//!                                             |                            |
+//!                                             +-------- dense ids <--------+
+//!                                                           |
+//!                              sorted by batch <------------+
+//!                                     |
+//!                               parts --encode--> tiles --> graph directory
+//! ```
+//!
+//! 1. `intake`: the input is read once. Degrees are counted by id while the ids are small integers;
+//!    edges are kept unless the input is as quick to read again.
+//! 2. `relabel`: ids that are no small integers are sorted (`distinct`, `names`) and replaced by
+//!    their ranks.
+//! 3. `order`, `estimate`: the vertex order is chosen; from the degrees follow the dense ids (but for
+//!    `dfs`, which takes the edges), the `plan` of the batches and the files with an entry per vertex.
+//! 4. `mapping`: the edges get their dense ids and are sorted by groups of batches.
+//! 5. [`mod@build`]: group after group is cut into parts, and these are encoded.
+//!
+//! Memory is a promise. Each pass has shares of the budget, tables beyond theirs are worked on slice
+//! by slice, and edges beyond theirs go through `buckets` on disk: more passes, the same graph, byte
+//! for byte. (One thing depends on it: where the tables of `dfs` do not fit, that order is not weighed.)
+
+pub mod input;
+
+mod buckets;
+mod build;
+mod census;
+mod dfs;
+mod distinct;
+mod edge;
+mod estimate;
+mod intake;
+mod mapping;
+mod names;
+mod order;
+mod output;
+mod plan;
+mod relabel;
+mod run;
+mod source;
+mod space;
+#[cfg(test)]
+mod tests;
+mod vertex_files;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use tegula_machine::disk::{Backend, Caching, Pool, Reader};
+use tegula_machine::threads::{Cancel, Progress, Unit};
+use tegula_machine::{Result, memory};
+use tegula_store::VERTEX_COUNT_MAX;
+use tegula_store::graph::{
+    FORMAT_VERSION, FileEntry, Graph, GraphWriter, IdType, Manifest, OrderChoice, VertexOrder,
+};
+use tegula_store::rows::{self, RowEncoding, RowsConfig};
+
+use build::{Sorter, build};
+use census::{DegreeSummary, DegreeTable};
+use distinct::check_vertex_count;
+use edge::{ArcRule, Weight};
+use input::{ColumnsTaken, IdKind, Input, InputOptions, PassedOver};
+use intake::Intake;
+use mapping::replace_ends;
+use order::{DenseIds, Numbered};
+use output::Unfinished;
+use plan::plan_and_write;
+use relabel::{Ranked, count_degrees};
+use run::Run;
+use source::{EdgeSource, changed};
+use vertex_files::{VertexFile, write_ids};
+
+/// How a graph is imported.
+#[derive(Debug, Clone)]
+pub struct ImportConfig {
+    /// How the input is read, and whether edges have weights. Its threads, memory and switch are not
+    /// looked at: they are those of the import, or shares of them.
+    pub input: InputOptions,
+    /// Whether each edge is stored in both directions (a loop once).
+    pub undirected: bool,
+    /// Whether of edges with the same ends only one is stored, that with the least weight.
+    pub drop_duplicates: bool,
+    /// Whether edges from a vertex to itself are left out.
+    pub drop_loops: bool,
+    /// How neighbours are coded in the layout `rows`; none where that is not built.
+    pub rows: Option<RowEncoding>,
+    /// The vertex order; by default the one that is estimated to take the fewest bytes.
+    pub order: Option<VertexOrder>,
+    /// Bytes that the process may use, 64 MiB at the least.
+    pub memory: u64,
+    /// Workers.
+    pub threads: usize,
+    /// Whether a graph that exists is replaced.
+    pub replace: bool,
+    /// Where temporary files go; by default beside the graph.
+    pub spill_directory: Option<PathBuf>,
+}
+
+impl ImportConfig {
+    /// The least memory with which an import works.
+    pub const MEMORY_MIN: u64 = Run::MEMORY_MIN;
+}
+
+impl Default for ImportConfig {
+    fn default() -> ImportConfig {
+        ImportConfig {
+            input: InputOptions::default(),
+            undirected: false,
+            drop_duplicates: false,
+            drop_loops: false,
+            rows: None,
+            order: None,
+            memory: memory::default_memory(),
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            replace: false,
+            spill_directory: None,
+        }
+    }
+}
+
+/// What an import did.
+#[derive(Debug, Clone)]
+pub struct ImportReport {
+    /// Vertices: the ids that occur in an edge.
+    pub vertices: u64,
+    /// Stored arcs: an edge of an undirected input is two, its loop one.
+    pub edges: u64,
+    /// Stored arcs that are loops.
+    pub loops: u64,
+    /// Stored arcs that repeat another one's ends.
+    pub duplicates: u64,
+    /// Loops of the input that were left out.
+    pub dropped_loops: u64,
+    /// Arcs that were left out because they repeat another one's ends.
+    pub dropped_duplicates: u64,
+    /// What the ids are.
+    pub ids: IdType,
+    /// Which columns were read of each file that has any.
+    pub columns: Vec<ColumnsTaken>,
+    /// What a user should know of how the input was read.
+    pub warnings: Vec<String>,
+    /// Rows that could not be understood and were passed over.
+    pub bad_rows: u64,
+    /// The vertex order, and why it was chosen.
+    pub order: OrderChoice,
+    /// The files of the graph.
+    pub files: Vec<FileEntry>,
+    /// Seconds that each stage took.
+    pub seconds: StageSeconds,
+}
+
+/// Where the time went.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct StageSeconds {
+    /// Reading the input, counting degrees.
+    pub reading: f64,
+    /// Sorting ids and replacing them by ranks, where they are no small integers.
+    pub relabeling: f64,
+    /// Choosing the vertex order, writing what has an entry per vertex.
+    pub ordering: f64,
+    /// Giving edges their dense ids and sorting them roughly.
+    pub sorting: f64,
+    /// Encoding and writing tiles.
+    pub building: f64,
+    /// Building the layout `rows` from them.
+    pub rows: f64,
+}
+
+/// Imports files, or the files of folders, as one graph into the new directory `output`, which appears
+/// when it is complete and not before.
+///
+/// # Errors
+/// All that reading and writing can do; [`Error::AlreadyExists`](tegula_machine::Error::AlreadyExists);
+/// [`Error::OverBudget`](tegula_machine::Error::OverBudget) below 64 MiB, or where even passes over the disk do
+/// not help. After an error nothing is left.
+pub fn import(
+    inputs: &[PathBuf],
+    output: &Path,
+    config: &ImportConfig,
+    progress: &dyn Progress,
+    cancel: &Cancel,
+) -> Result<ImportReport> {
+    let (memory, threads) = Run::divide(config.memory, config.threads, config.input.weighted)?;
+    let input = config.input.clone();
+    let options = InputOptions { memory: memory / 8, threads, cancel: cancel.clone(), ..input };
+    let input = Input::resolve(inputs, &options)?;
+    let shared = Run::divide(config.memory, config.threads, input.weighted())?;
+    import_within(shared, &input, output, config, progress, cancel)
+        .map_err(|error| error.of_whole(config.memory))
+}
+
+/// Imports with so much memory to be shared out, and so many workers.
+fn import_within(
+    (memory, threads): (u64, usize),
+    input: &Input,
+    output: &Path,
+    config: &ImportConfig,
+    progress: &dyn Progress,
+    cancel: &Cancel,
+) -> Result<ImportReport> {
+    let unfinished = Unfinished::create(output, config.replace)?;
+    let folder = config.spill_directory.clone().unwrap_or_else(|| unfinished.path().to_owned());
+    let rule = ArcRule { undirected: config.undirected, drop_loops: config.drop_loops };
+    let run = Run { memory, threads, folder, rule, progress, cancel };
+    let directory = unfinished.path();
+    let mut report = match input.weighted() {
+        true => import_weighted::<f32>(&run, input, directory, config),
+        false => import_weighted::<()>(&run, input, directory, config),
+    }?;
+    if let Some(encoding) = config.rows {
+        build_rows(&run, directory, encoding, &mut report)?;
+    }
+    cancel.check()?;
+    unfinished.commit()?;
+    Ok(report)
+}
+
+/// Builds the rows of a graph whose tiles are complete.
+fn build_rows(
+    run: &Run<'_>,
+    directory: &Path,
+    encoding: RowEncoding,
+    report: &mut ImportReport,
+) -> Result<()> {
+    let mut clock = Clock(Instant::now());
+    // What the tiles are read into comes out of the same budget.
+    let reader = Reader::open(Backend::Auto, Pool::new(run.memory / 4))?;
+    let graph = Graph::open(directory, &reader, Caching::PageCache)?;
+    let workers = run.threads as u64 * Run::worker_bytes(graph.is_weighted());
+    let memory = run.memory - run.memory / 4 + workers;
+    let config = RowsConfig { encoding, memory, threads: run.threads };
+    let manifest = rows::build(&graph, &config, run.progress, run.cancel)?;
+    report.files = manifest.files;
+    report.seconds.rows = clock.lap();
+    Ok(())
+}
+
+/// Seconds since the last call.
+struct Clock(Instant);
+
+impl Clock {
+    fn lap(&mut self) -> f64 {
+        let seconds = self.0.elapsed().as_secs_f64();
+        self.0 = Instant::now();
+        seconds
+    }
+}
+
+fn import_weighted<W: Weight>(
+    run: &Run<'_>,
+    input: &Input,
+    directory: &Path,
+    config: &ImportConfig,
+) -> Result<ImportReport> {
+    let mut clock = Clock(Instant::now());
+    let mut seconds = StageSeconds::default();
+    let mut intake = intake::read::<W>(run, input, config.drop_duplicates)?;
+    seconds.reading = clock.lap();
+    let passed_over = std::mem::take(&mut intake.passed_over);
+    let counts = (intake.arcs, intake.loops, intake.dropped_loops, intake.dropped_duplicates);
+
+    let known = know_ids(run, input, intake, config.order, directory)?;
+    seconds.relabeling = clock.lap();
+
+    let summary = checked_summary(&known.degrees, counts.0)?;
+    let (edges, degrees) = (&known.edges, &known.degrees);
+    let passes = ordering_passes(run, &summary, config.order);
+    run.progress.begin("ordering vertices", Some(passes * summary.edges), Unit::Edges);
+    let (numbered, choice) = match config.order {
+        Some(order) => (Numbered::new(run, edges, degrees, summary, order)?, asked_for(order)),
+        None => estimate::choose(run, edges, degrees, summary)?,
+    };
+    let (ids, mut files) = known.id_files(&summary, directory)?;
+    let (plan, vertex_files) = plan_and_write(run, &numbered, directory)?;
+    files.extend(vertex_files);
+    seconds.ordering = clock.lap();
+
+    // What the edges are read from takes memory only where they were kept.
+    let is_read_again = matches!(known.edges, EdgeSource::Input(_));
+    let held = if is_read_again { run.memory / 2 } else { run.memory / 6 };
+    let held = held.saturating_sub(TILE_BYTES).max(run.memory / 8);
+    let sorter = Sorter::new(run, &plan, held);
+    let dense_ids = DenseIds::new(&numbered, run.memory / 8);
+    replace_ends(run, &known.edges, &dense_ids, &|edges| {
+        run.progress.advance(edges.len() as u64);
+        sorter.add(edges)
+    })?;
+    run.progress.end();
+    drop(known.edges);
+    drop(known.degrees);
+    let sorted = sorter.finish()?;
+    seconds.sorting = clock.lap();
+
+    let mut writer = GraphWriter::create(directory, W::IS_WEIGHTED)?;
+    let duplicates = build(run, &plan, sorted, &mut writer)?;
+    if writer.edge_count() != summary.edges {
+        return Err(changed());
+    }
+    files.into_iter().for_each(|(name, summary)| writer.add_block_file(name, summary));
+    let manifest = writer.finish(Manifest {
+        format_version: FORMAT_VERSION,
+        vertices: summary.vertices,
+        edges: summary.edges,
+        undirected: config.undirected,
+        weighted: W::IS_WEIGHTED,
+        loops: counts.1,
+        duplicates,
+        ids,
+        order: choice,
+        batches: 0,
+        tiles: 0,
+        rows: None,
+        files: Vec::new(),
+    })?;
+    seconds.building = clock.lap();
+    Ok(report(manifest, input, (counts.2, counts.3), &passed_over, seconds))
+}
+
+/// How often the edges are read until they have their dense ids.
+fn ordering_passes(run: &Run<'_>, summary: &DegreeSummary, order: Option<VertexOrder>) -> u64 {
+    match order {
+        None => 2 + u64::from(estimate::unweighed(run, summary).is_none()),
+        Some(order) => 1 + u64::from(order == VertexOrder::Dfs),
+    }
+}
+
+/// What the degrees say, if it is what the input said.
+fn checked_summary(degrees: &DegreeTable, arcs: u64) -> Result<DegreeSummary> {
+    let summary = degrees.summary()?;
+    check_vertex_count(summary.vertices)?;
+    if summary.edges == arcs { Ok(summary) } else { Err(changed()) }
+}
+
+fn report(
+    manifest: Manifest,
+    input: &Input,
+    dropped: (u64, u64),
+    PassedOver { bad_rows, comments }: &PassedOver,
+    seconds: StageSeconds,
+) -> ImportReport {
+    let mut warnings = input.warnings();
+    warnings.extend(bad_rows.first.as_ref().map(|(place, detail)| {
+        format!("{place}: {detail}; this row was passed over, the first of {}", bad_rows.count)
+    }));
+    warnings.extend(comments.first.as_ref().map(|place| {
+        format!(
+            "{place}: this line was passed over as a comment, the first of {} behind the first edge; \
+             where an id begins with # or %, put it in quotes, with commas or tabs between the columns",
+            comments.count
+        )
+    }));
+    ImportReport {
+        vertices: manifest.vertices,
+        edges: manifest.edges,
+        loops: manifest.loops,
+        duplicates: manifest.duplicates,
+        dropped_loops: dropped.0,
+        dropped_duplicates: dropped.1,
+        ids: manifest.ids,
+        columns: input.columns_taken().cloned().collect(),
+        warnings,
+        bad_rows: bad_rows.count,
+        order: manifest.order,
+        files: manifest.files,
+        seconds,
+    }
+}
+
+fn asked_for(order: VertexOrder) -> OrderChoice {
+    OrderChoice {
+        name: order.name().to_owned(),
+        reason: "it was asked for".to_owned(),
+        estimates: Vec::new(),
+    }
+}
+
+/// Memory that the building of tiles needs whatever the budget, besides its shares.
+const TILE_BYTES: u64 = 16 << 20;
+
+/// Ids are sorted and replaced by ranks where there are more of them, with or without edges, than so
+/// many times the arcs.
+const SPARSITY_MAX: u64 = 2;
+
+/// A graph whose vertices are small integers: its own ids, or ranks.
+struct Known<'a, W> {
+    edges: EdgeSource<'a, W>,
+    degrees: DegreeTable,
+    /// What the ids are and the files that hold them, where ranks have taken their place.
+    original: Option<(IdType, Vec<VertexFile>)>,
+}
+
+fn know_ids<'a, W: Weight>(
+    run: &Run<'_>,
+    input: &Input,
+    mut intake: Intake<'a, W>,
+    order: Option<VertexOrder>,
+    directory: &Path,
+) -> Result<Known<'a, W>> {
+    let id_end_max = (SPARSITY_MAX * intake.arcs).min(VERTEX_COUNT_MAX);
+    // The tables of that order have an entry for each id, used or not: ranks may need fewer.
+    let suits_order = order != Some(VertexOrder::Dfs) || dfs::is_affordable(run, intake.id_end);
+    let (ids, Ranked { edges, degrees, files }) = match input.ids() {
+        IdKind::String => (IdType::String, relabel::by_name(run, intake, directory)?),
+        _ if (intake.degrees.is_some() || intake.id_end <= id_end_max) && suits_order => {
+            let degrees = match intake.degrees.take() {
+                Some(degrees) => degrees,
+                None => count_degrees(run, &intake.edges, intake.id_end)?,
+            };
+            return Ok(Known { edges: intake.edges, degrees, original: None });
+        }
+        _ => {
+            intake.degrees = None;
+            (IdType::Integer, relabel::by_id(run, intake, directory)?)
+        }
+    };
+    Ok(Known { edges, degrees, original: Some((ids, files)) })
+}
+
+impl<W> Known<'_, W> {
+    /// What the ids are, and the files that hold them.
+    fn id_files(
+        &self,
+        summary: &DegreeSummary,
+        directory: &Path,
+    ) -> Result<(IdType, Vec<VertexFile>)> {
+        if let Some((ids, files)) = &self.original {
+            return Ok((*ids, files.clone()));
+        }
+        if summary.vertices == summary.id_end {
+            return Ok((IdType::Range, Vec::new()));
+        }
+        let mut ids = Vec::new();
+        let file = write_ids(directory, &mut |write| {
+            self.degrees.for_each(&mut |first, block| {
+                ids.clear();
+                let rows = block.iter().zip(u64::from(first)..);
+                ids.extend(rows.filter(|&(&[out, into], _)| out | into != 0).map(|(_, id)| id));
+                write(&ids)
+            })
+        })?;
+        Ok((IdType::Integer, vec![file]))
+    }
+}

@@ -1,0 +1,366 @@
+//! Replacing the ends of edges: each key by a number, through a table that may be larger than memory.
+//!
+//! Where the table does not fit, it is cut into slices by ranges of keys, and the edges are brought
+//! to the slices: first by their sources, then by their targets. With one slice nothing is moved.
+
+use tegula_machine::Result;
+use tegula_machine::threads::Stash;
+
+use super::buckets::{Buckets, Filled};
+use super::edge::{Edge, Key, Weight};
+use super::names::{NameRank, bucket_of};
+use super::run::Run;
+use super::source::{EdgeSource, changed};
+
+/// A table from keys to numbers, in slices.
+pub(super) trait Mapping<K>: Sync {
+    /// A slice in memory.
+    type Slice: Sync;
+    /// Number of slices.
+    fn slices(&self) -> usize;
+    /// The slice that a key is in.
+    fn slice_of(&self, key: K) -> usize;
+    /// The number of a key in a slice; `None` if the key has none.
+    fn get(slice: &Self::Slice, key: K) -> Option<u32>;
+    /// Loads slice after slice.
+    fn for_each_slice(
+        &self,
+        visit: &mut dyn FnMut(usize, &Self::Slice) -> Result<()>,
+    ) -> Result<()>;
+}
+
+/// Replaces both ends of all edges and passes the edges on, in chunks, from several threads.
+pub(super) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
+    run: &Run<'_>,
+    edges: &EdgeSource<'_, W>,
+    mapping: &M,
+    sink: &(dyn Fn(&[Edge<u32, u32, W>]) -> Result<()> + Sync),
+) -> Result<()> {
+    if mapping.slices() == 1 {
+        return mapping
+            .for_each_slice(&mut |_, slice| replace_both::<K, W, M>(run, edges, slice, sink));
+    }
+    let space = run.space(run.memory / 32);
+    let by_source = Buckets::new(mapping.slices(), space.clone());
+    edges.for_each(run, &|edges: &[Edge<K, K, W>]| {
+        by_source.write(|writer| {
+            edges.iter().try_for_each(|&edge| writer.push(mapping.slice_of(edge.source), edge))
+        })
+    })?;
+    let mut by_source = by_source.close()?;
+    let by_target: Buckets<Edge<u32, K, W>> = Buckets::new(mapping.slices(), space);
+    mapping.for_each_slice(&mut |index, slice| {
+        by_source.for_each_parallel(index, run.threads, run.cancel, &|part| {
+            by_target.write(|writer| {
+                part.iter().try_for_each(|&Edge { source, target, weight }| {
+                    let source = M::get(slice, source).ok_or_else(changed)?;
+                    writer.push(mapping.slice_of(target), Edge { source, target, weight })
+                })
+            })
+        })?;
+        by_source.clear(index);
+        Ok(())
+    })?;
+    replace_targets::<K, W, M>(run, by_target.close()?, mapping, sink)
+}
+
+/// Replaces both ends at once: two look-ups an edge, whose cache misses overlap.
+fn replace_both<K: Key, W: Weight, M: Mapping<K>>(
+    run: &Run<'_>,
+    edges: &EdgeSource<'_, W>,
+    slice: &M::Slice,
+    sink: &(dyn Fn(&[Edge<u32, u32, W>]) -> Result<()> + Sync),
+) -> Result<()> {
+    let kept = Stash::default();
+    edges.for_each(run, &|edges: &[Edge<K, K, W>]| {
+        kept.with(Vec::new, |replaced: &mut Vec<Edge<u32, u32, W>>| {
+            replaced.clear();
+            for &Edge { source, target, weight } in edges {
+                let ends = M::get(slice, source).zip(M::get(slice, target)).ok_or_else(changed)?;
+                replaced.push(Edge { source: ends.0, target: ends.1, weight });
+            }
+            sink(replaced)
+        })
+    })
+}
+
+fn replace_targets<K: Key, W: Weight, M: Mapping<K>>(
+    run: &Run<'_>,
+    mut by_target: Filled<Edge<u32, K, W>>,
+    mapping: &M,
+    sink: &(dyn Fn(&[Edge<u32, u32, W>]) -> Result<()> + Sync),
+) -> Result<()> {
+    let kept = Stash::default();
+    mapping.for_each_slice(&mut |index, slice| {
+        by_target.for_each_parallel(index, run.threads, run.cancel, &|part| {
+            kept.with(Vec::new, |replaced: &mut Vec<Edge<u32, u32, W>>| {
+                replaced.clear();
+                for &Edge { source, target, weight } in part {
+                    let target = M::get(slice, target).ok_or_else(changed)?;
+                    replaced.push(Edge { source, target, weight });
+                }
+                sink(replaced)
+            })
+        })?;
+        by_target.clear(index);
+        Ok(())
+    })
+}
+
+/// Ascending keys with a number each, and an index over their leading bits: a look-up in keys that
+/// are spread evenly costs about two cache misses, in any others a binary search.
+pub(super) struct SortedSlice<K> {
+    keys: Vec<K>,
+    numbers: Numbers,
+    first: u64,
+    shift: u32,
+    index: Vec<u32>,
+}
+
+enum Numbers {
+    From(u32),
+    Each(Vec<u32>),
+}
+
+impl<K: Prefix> SortedSlice<K> {
+    fn new(keys: Vec<K>, numbers: Numbers) -> SortedSlice<K> {
+        let prefix = |key: Option<&K>| key.map_or(0, |key| key.prefix());
+        let (first, last) = (prefix(keys.first()), prefix(keys.last()));
+        let bits = u64::BITS - (last - first).leading_zeros();
+        // An entry for every four keys or so: the keys of an entry share a cache line.
+        let index_bits = (keys.len() / 4 + 1).ilog2();
+        let shift = bits.saturating_sub(index_bits).min(u64::BITS - 1);
+        let entries = ((last - first) >> shift) as usize + 1;
+        let mut index = vec![0; entries + 1];
+        for key in &keys {
+            index[((key.prefix() - first) >> shift) as usize + 1] += 1;
+        }
+        for entry in 1..index.len() {
+            index[entry] += index[entry - 1];
+        }
+        SortedSlice { keys, numbers, first, shift, index }
+    }
+
+    fn find(&self, key: K) -> Option<u32> {
+        let entry = (key.prefix().checked_sub(self.first)? >> self.shift) as usize;
+        let (&begin, &end) = (self.index.get(entry)?, self.index.get(entry + 1)?);
+        let at =
+            begin as usize + self.keys[begin as usize..end as usize].binary_search(&key).ok()?;
+        Some(match &self.numbers {
+            Numbers::From(first) => first + at as u32,
+            Numbers::Each(numbers) => numbers[at],
+        })
+    }
+}
+
+/// The leading bits of a key: greater keys have no lesser prefix.
+pub(super) trait Prefix: Key {
+    fn prefix(self) -> u64;
+}
+
+impl Prefix for u64 {
+    fn prefix(self) -> u64 {
+        self
+    }
+}
+
+impl Prefix for u128 {
+    fn prefix(self) -> u64 {
+        (self >> 64) as u64
+    }
+}
+
+/// From an integer id to its rank.
+pub(super) struct IdRanks<'a> {
+    ids: &'a Filled<u64>,
+    slice_len: usize,
+    /// The first id of each slice but the first.
+    starts: Vec<u64>,
+}
+
+impl<'a> IdRanks<'a> {
+    /// The ranks of ascending ids, in slices that take up to `memory` bytes.
+    pub fn new(ids: &'a Filled<u64>, memory: u64) -> Result<IdRanks<'a>> {
+        let slice_len = (memory / (size_of::<u64>() + 2) as u64).max(1 << 10) as usize;
+        let mut starts = Vec::new();
+        let (mut next, mut at) = (slice_len, 0);
+        ids.for_each(0, &mut |part| {
+            while next < at + part.len() {
+                starts.push(part[next - at]);
+                next += slice_len;
+            }
+            at += part.len();
+            Ok(())
+        })?;
+        Ok(IdRanks { ids, slice_len, starts })
+    }
+}
+
+impl Mapping<u64> for IdRanks<'_> {
+    type Slice = SortedSlice<u64>;
+
+    fn slices(&self) -> usize {
+        self.starts.len() + 1
+    }
+
+    fn slice_of(&self, key: u64) -> usize {
+        self.starts.partition_point(|&start| start <= key)
+    }
+
+    fn get(slice: &SortedSlice<u64>, key: u64) -> Option<u32> {
+        slice.find(key)
+    }
+
+    fn for_each_slice(
+        &self,
+        visit: &mut dyn FnMut(usize, &SortedSlice<u64>) -> Result<()>,
+    ) -> Result<()> {
+        let (mut index, mut first) = (0, 0);
+        let full_len = self.slice_len.min(self.ids.len(0) as usize);
+        let mut keys = Vec::with_capacity(full_len);
+        self.ids.for_each(0, &mut |mut part| {
+            while keys.len() + part.len() >= full_len && !part.is_empty() {
+                let (here, rest) = part.split_at(full_len - keys.len());
+                keys.extend_from_slice(here);
+                part = rest;
+                let slice = SortedSlice::new(std::mem::take(&mut keys), Numbers::From(first));
+                visit(index, &slice)?;
+                (index, first) = (index + 1, first + slice.keys.len() as u32);
+                keys = slice.keys;
+                keys.clear();
+            }
+            keys.extend_from_slice(part);
+            Ok(())
+        })?;
+        if index < self.slices() {
+            visit(index, &SortedSlice::new(keys, Numbers::From(first)))
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// From the hash of a name to its rank.
+pub(super) struct NameRanks<'a> {
+    ranks: &'a Filled<NameRank>,
+    /// Buckets that make a slice.
+    group: usize,
+}
+
+impl<'a> NameRanks<'a> {
+    /// The ranks of `count` names, in slices that take up to `memory` bytes.
+    pub fn new(ranks: &'a Filled<NameRank>, count: u64, memory: u64) -> NameRanks<'a> {
+        // A slice is read as entries, sorted, then held as keys, numbers and index.
+        let bytes = count * 2 * (size_of::<NameRank>() + 2) as u64;
+        let slices = bytes.div_ceil(memory.max(1)).clamp(1, ranks.count() as u64) as usize;
+        NameRanks { ranks, group: ranks.count().div_ceil(slices) }
+    }
+}
+
+impl Mapping<u128> for NameRanks<'_> {
+    type Slice = SortedSlice<u128>;
+
+    fn slices(&self) -> usize {
+        self.ranks.count().div_ceil(self.group)
+    }
+
+    fn slice_of(&self, key: u128) -> usize {
+        bucket_of(key, self.ranks.count()) / self.group
+    }
+
+    fn get(slice: &SortedSlice<u128>, key: u128) -> Option<u32> {
+        slice.find(key)
+    }
+
+    fn for_each_slice(
+        &self,
+        visit: &mut dyn FnMut(usize, &SortedSlice<u128>) -> Result<()>,
+    ) -> Result<()> {
+        for index in 0..self.slices() {
+            let (mut keys, mut numbers) = (Vec::new(), Vec::new());
+            for bucket in index * self.group..((index + 1) * self.group).min(self.ranks.count()) {
+                let mut entries = self.ranks.read(bucket)?;
+                entries.sort_unstable_by_key(|entry| entry.hash);
+                keys.extend(entries.iter().map(|entry| entry.hash));
+                numbers.extend(entries.iter().map(|entry| entry.rank));
+            }
+            visit(index, &SortedSlice::new(keys, Numbers::Each(numbers)))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::space::Space;
+    use super::*;
+
+    fn space(folder: &tempfile::TempDir) -> Space {
+        Space { folder: folder.path().to_owned(), held: 1 << 20, writing: 1 << 16, writers: 1 }
+    }
+
+    fn key(number: u64) -> u64 {
+        // Clusters of neighbours, far apart.
+        (number / 10) * (number / 10) * 1_000_003 + number % 10
+    }
+
+    #[test]
+    fn every_id_has_its_rank_in_slices_of_every_size() {
+        let folder = tempfile::tempdir().unwrap();
+        for count in [0u64, 1, 1024, 2048, 5000] {
+            let log = Buckets::new(1, space(&folder));
+            log.write(|writer| (0..count).try_for_each(|number| writer.push(0, key(number))))
+                .unwrap();
+            let ids = log.close().unwrap();
+            for memory in [0, 20_000, u64::MAX / 2] {
+                let ranks = IdRanks::new(&ids, memory).unwrap();
+                let (mut next, mut found) = (0, 0);
+                ranks
+                    .for_each_slice(&mut |index, slice| {
+                        assert_eq!(index, next);
+                        next += 1;
+                        for rank in (0..count).filter(|&rank| ranks.slice_of(key(rank)) == index) {
+                            assert_eq!(IdRanks::get(slice, key(rank)), Some(rank as u32));
+                            assert_eq!(IdRanks::get(slice, key(rank) + 11), None);
+                            found += 1;
+                        }
+                        assert_eq!(IdRanks::get(slice, u64::MAX), None);
+                        Ok(())
+                    })
+                    .unwrap();
+                assert_eq!((next, found), (ranks.slices(), count));
+            }
+        }
+    }
+
+    #[test]
+    fn every_hash_has_its_rank_in_slices_of_every_size() {
+        let folder = tempfile::tempdir().unwrap();
+        let hash =
+            |rank: u32| u128::from(rank).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+        let buckets = Buckets::new(16, space(&folder));
+        let entry = |rank| NameRank { hash: hash(rank), rank };
+        buckets
+            .write(|writer| {
+                (0..3000).try_for_each(|rank| writer.push(bucket_of(hash(rank), 16), entry(rank)))
+            })
+            .unwrap();
+        let buckets = buckets.close().unwrap();
+        for (memory, slices) in [(u64::MAX, 1), (50_000, 3), (1, 16)] {
+            let ranks = NameRanks::new(&buckets, 3000, memory);
+            assert_eq!(ranks.slices(), slices);
+            let mut found = 0;
+            ranks
+                .for_each_slice(&mut |index, slice| {
+                    for rank in (0..3000).filter(|&rank| ranks.slice_of(hash(rank)) == index) {
+                        assert_eq!(NameRanks::get(slice, hash(rank)), Some(rank));
+                        assert_eq!(NameRanks::get(slice, hash(rank) + 1), None);
+                        found += 1;
+                    }
+                    Ok(())
+                })
+                .unwrap();
+            assert_eq!(found, 3000);
+        }
+    }
+}

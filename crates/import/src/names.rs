@@ -1,0 +1,333 @@
+//! Vertices that have names: which names there are, and their order.
+//!
+//! While the edges are read, a name is known by its 128-bit hash. The names themselves are put into
+//! buckets by their hash, where equal ones meet; what is left of them is put into buckets by their
+//! first bytes, and these, sorted one after the other, are all names in byte order.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use tegula_machine::disk::{BlockFileSummary, BlockFileWriter};
+use tegula_machine::threads::{Stash, map_in_order};
+use tegula_machine::{At, Error, Place, Result};
+use tegula_store::graph::file_names;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+use super::buckets::{Buckets, Filled};
+use super::distinct::check_vertex_count;
+use super::edge::hash_of;
+use super::input::{EdgeChunk, Ends};
+use super::run::Run;
+
+/// Buckets by hash, for a dictionary whose size nobody knows beforehand.
+const BUCKETS: usize = 256;
+
+/// Names that a worker remembers to have passed on, so that names of many edges are not stored for
+/// each of them: 512 KiB.
+const REMEMBERED: usize = 1 << 15;
+
+/// Collects names while the edges are read.
+pub(super) struct NameCollector {
+    buckets: Buckets<u8>,
+    remembered: Stash<Vec<u128>>,
+}
+
+impl NameCollector {
+    pub fn new(run: &Run<'_>) -> NameCollector {
+        let space = run.space(run.memory / 6);
+        NameCollector {
+            buckets: Buckets::new(BUCKETS.min(space.buckets_max()), space),
+            remembered: Stash::default(),
+        }
+    }
+
+    /// Collects the names of a chunk.
+    pub fn add(&self, chunk: &EdgeChunk<'_>) -> Result<()> {
+        let Ends::Strings { sources, targets } = chunk.ends else { return Ok(()) };
+        let count = self.buckets.count();
+        self.remembered.with(
+            || vec![0; REMEMBERED],
+            |remembered| {
+                self.buckets.write(|writer| {
+                    for name in sources.iter().chain(targets.iter()) {
+                        let hash = hash_of(name);
+                        let place = &mut remembered[hash as usize % REMEMBERED];
+                        if *place != hash || hash == 0 {
+                            *place = hash;
+                            writer.push_joined(
+                                bucket_of(hash, count),
+                                &head_of(hash, name),
+                                name,
+                            )?;
+                        }
+                    }
+                    Ok(())
+                })
+            },
+        )
+    }
+
+    /// Sorts the names and writes them into `directory`.
+    pub fn sort(self, run: &Run<'_>, directory: &Path) -> Result<SortedNames> {
+        let by_name = self.distinct(run)?;
+        let mut files = NameFiles::create(directory)?;
+        let ranks = Buckets::new(BUCKETS, run.space(run.memory / 12));
+        let mut count = 0;
+        let make = |bucket| {
+            let mut names = Names::read(run, &by_name, bucket, &mut |_, _, _| Ok(true))?;
+            names.sort_by_name();
+            Ok(names)
+        };
+        map_in_order(run.threads, by_name.count(), run.cancel, &make, &mut |_, names| {
+            check_vertex_count(count + names.list.len() as u64)?;
+            for name in &names.list {
+                files.push(names.text(name))?;
+                let entry = NameRank { hash: name.hash, rank: count as u32 };
+                ranks.write(|writer| writer.push(bucket_of(name.hash, BUCKETS), entry))?;
+                count += 1;
+            }
+            Ok(())
+        })?;
+        Ok(SortedNames { count, ranks: ranks.close()?, files: files.finish()? })
+    }
+
+    /// Each name once, in buckets such that all names of a bucket are below those of the next.
+    fn distinct(self, run: &Run<'_>) -> Result<Filled<u8>> {
+        let by_hash = self.buckets.close()?;
+        let make = |bucket| {
+            let mut places: HashMap<u128, usize> = HashMap::new();
+            Names::read(run, &by_hash, bucket, &mut |names, hash, text| {
+                let place = *places.entry(hash).or_insert(names.list.len());
+                names
+                    .list
+                    .get(place)
+                    .map_or(Ok(true), |other| names.check_same(other, text).map(|()| false))
+            })
+        };
+        // Hashes are random: one bucket is a fair sample of the distinct names.
+        let mut sample = make(0)?;
+        sample.sort_by_name();
+        let space = run.space(run.memory / 6);
+        let wanted =
+            sample.bytes.len() as u64 * by_hash.count() as u64 / (names_share(run) / 3).max(1);
+        let wanted = wanted.clamp(run.threads as u64, space.buckets_max() as u64) as usize;
+        let splitters = sample.splitters(wanted);
+        let by_name = Buckets::new(splitters.len() + 1, space);
+        map_in_order(run.threads, by_hash.count(), run.cancel, &make, &mut |_, names| {
+            by_name.write(|writer| {
+                names.list.iter().try_for_each(|name| {
+                    let text = names.text(name);
+                    let bucket = splitters.partition_point(|splitter| &splitter[..] <= text);
+                    writer.push_all(bucket, names.record(name))
+                })
+            })
+        })?;
+        by_name.close()
+    }
+}
+
+/// All names in byte order, and how to find a name's rank by its hash.
+pub(super) struct SortedNames {
+    /// Number of names.
+    pub count: u64,
+    /// Hash and rank of every name, in buckets by [`bucket_of`] the hash.
+    pub ranks: Filled<NameRank>,
+    /// The files that hold the names.
+    pub files: Vec<(&'static str, BlockFileSummary)>,
+}
+
+/// The position of a name in the byte order of all names.
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C, packed)]
+pub(super) struct NameRank {
+    pub hash: u128,
+    pub rank: u32,
+}
+
+/// The bucket, of `count`, of a hash: higher hashes lie in higher buckets.
+pub(super) fn bucket_of(hash: u128, count: usize) -> usize {
+    (((hash >> 64) * count as u128) >> 64) as usize
+}
+
+/// A name as it is spilled: its hash, its length, its bytes.
+const HEAD: usize = size_of::<u128>() + size_of::<u32>();
+
+fn head_of(hash: u128, name: &[u8]) -> [u8; HEAD] {
+    let mut head = [0; HEAD];
+    head[..16].copy_from_slice(&hash.to_le_bytes());
+    head[16..].copy_from_slice(&(name.len() as u32).to_le_bytes());
+    head
+}
+
+/// Splits the first record off; also tells its hash. `None` where it is not complete.
+fn split_record(bytes: &[u8]) -> Option<(&[u8], u128, &[u8])> {
+    let (hash, rest) = bytes.split_first_chunk::<16>()?;
+    let (len, _) = rest.split_first_chunk::<4>()?;
+    let (record, after) = bytes.split_at_checked(HEAD + u32::from_le_bytes(*len) as usize)?;
+    Some((record, u128::from_le_bytes(*hash), after))
+}
+
+/// Bytes of names that a worker may have in memory; to sort them takes as much again, twice.
+fn names_share(run: &Run<'_>) -> u64 {
+    (run.memory / 10 / run.threads as u64).max(1)
+}
+
+/// Some names in memory.
+struct Names {
+    bytes: Vec<u8>,
+    list: Vec<Name>,
+}
+
+/// Where a name lies, with what orders most names without a look at their bytes.
+#[derive(Clone, Copy)]
+struct Name {
+    hash: u128,
+    leading: u64,
+    start: u64,
+    end: u64,
+}
+
+impl Names {
+    /// Reads those names of a bucket that `keep` (of the names before, a hash and a text) chooses.
+    fn read(
+        run: &Run<'_>,
+        buckets: &Filled<u8>,
+        bucket: usize,
+        keep: &mut dyn FnMut(&Names, u128, &[u8]) -> Result<bool>,
+    ) -> Result<Names> {
+        let share = names_share(run);
+        let mut names = Names { bytes: Vec::new(), list: Vec::new() };
+        // The part read last, behind what was left of a record that it cuts in two.
+        let mut part: Vec<u8> = Vec::new();
+        buckets.for_each(bucket, &mut |bytes| {
+            part.extend_from_slice(bytes);
+            let mut rest = &part[..];
+            while let Some((record, hash, after)) = split_record(rest) {
+                if keep(&names, hash, &record[HEAD..])? {
+                    names.push(record, hash);
+                }
+                rest = after;
+            }
+            let done = part.len() - rest.len();
+            part.drain(..done);
+            let needed = names.bytes.len() as u64;
+            if needed > share {
+                let what = "sorting the names of the vertices".to_owned();
+                let needed = run.memory / share * buckets.len(bucket);
+                return Err(Error::OverBudget { what, needed, budget: run.memory });
+            }
+            Ok(())
+        })?;
+        Ok(names)
+    }
+
+    fn push(&mut self, record: &[u8], hash: u128) {
+        let mut leading = [0; 8];
+        let known = (record.len() - HEAD).min(8);
+        leading[..known].copy_from_slice(&record[HEAD..HEAD + known]);
+        let start = (self.bytes.len() + HEAD) as u64;
+        self.bytes.extend_from_slice(record);
+        let (leading, end) = (u64::from_be_bytes(leading), self.bytes.len() as u64);
+        self.list.push(Name { hash, leading, start, end });
+    }
+
+    fn text(&self, name: &Name) -> &[u8] {
+        &self.bytes[name.start as usize..name.end as usize]
+    }
+
+    /// The name as it is spilled.
+    fn record(&self, name: &Name) -> &[u8] {
+        &self.bytes[name.start as usize - HEAD..name.end as usize]
+    }
+
+    fn sort_by_name(&mut self) {
+        let bytes = &self.bytes;
+        let text = |name: &Name| &bytes[name.start as usize..name.end as usize];
+        self.list
+            .sort_unstable_by(|a, b| a.leading.cmp(&b.leading).then_with(|| text(a).cmp(text(b))));
+    }
+
+    /// Refuses a name that differs from another one of the same hash.
+    fn check_same(&self, other: &Name, text: &[u8]) -> Result<()> {
+        if self.text(other) == text {
+            return Ok(());
+        }
+        let [a, b] = [self.text(other), text].map(String::from_utf8_lossy);
+        let place = Place { file: "the input".into(), at: At::File };
+        let detail = format!("the names `{a}` and `{b}` have the same hash; rename one");
+        Err(Error::BadInput { place, detail })
+    }
+
+    /// At most `count - 1` names, of sorted ones, that divide them evenly.
+    fn splitters(&self, count: usize) -> Vec<Vec<u8>> {
+        let at = |part: usize| self.list.get(part * self.list.len() / count);
+        let mut splitters: Vec<Vec<u8>> =
+            (1..count).filter_map(at).map(|name| self.text(name).to_vec()).collect();
+        splitters.dedup();
+        splitters
+    }
+}
+
+/// The files of a graph directory that hold the names.
+struct NameFiles {
+    bytes: BlockFileWriter,
+    ends: BlockFileWriter,
+    bytes_path: PathBuf,
+    ends_path: PathBuf,
+    end: u64,
+}
+
+impl NameFiles {
+    fn create(directory: &Path) -> Result<NameFiles> {
+        let bytes_path = directory.join(file_names::STRINGS);
+        let ends_path = directory.join(file_names::STRING_ENDS);
+        let (bytes, ends) =
+            (BlockFileWriter::create(&bytes_path)?, BlockFileWriter::create(&ends_path)?);
+        Ok(NameFiles { bytes, ends, bytes_path, ends_path, end: 0 })
+    }
+
+    fn push(&mut self, name: &[u8]) -> Result<()> {
+        self.end += name.len() as u64;
+        self.bytes.write_all(name).map_err(Error::io("write", &self.bytes_path))?;
+        self.ends.write_all(&self.end.to_le_bytes()).map_err(Error::io("write", &self.ends_path))
+    }
+
+    fn finish(self) -> Result<Vec<(&'static str, BlockFileSummary)>> {
+        Ok(vec![
+            (file_names::STRINGS, self.bytes.finish()?),
+            (file_names::STRING_ENDS, self.ends.finish()?),
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_split_where_they_end() {
+        let mut bytes = Vec::new();
+        for name in ["", "a", "a longer name"] {
+            bytes.extend_from_slice(&head_of(hash_of(name.as_bytes()), name.as_bytes()));
+            bytes.extend_from_slice(name.as_bytes());
+        }
+        let mut rest = &bytes[..];
+        let mut names = Vec::new();
+        while let Some((record, hash, after)) = split_record(rest) {
+            assert_eq!(hash, hash_of(&record[HEAD..]));
+            names.push(&record[HEAD..]);
+            (0..record.len()).for_each(|cut| assert!(split_record(&record[..cut]).is_none()));
+            rest = after;
+        }
+        assert_eq!(names, [&b""[..], b"a", b"a longer name"]);
+    }
+
+    #[test]
+    fn names_of_one_hash_must_be_the_same() {
+        let mut names = Names { bytes: Vec::new(), list: Vec::new() };
+        names.push(&[&head_of(7, b"one")[..], b"one"].concat(), 7);
+        assert!(names.check_same(&names.list[0], b"one").is_ok());
+        assert!(matches!(names.check_same(&names.list[0], b"two"), Err(Error::BadInput { .. })));
+    }
+}

@@ -1,0 +1,344 @@
+//! The directory in which a graph comes into being, and how it appears all at once.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use tegula_machine::disk::hidden_name::OLD;
+use tegula_machine::disk::{IfTaken, Temporary, knows_no_flags, lock, parted};
+use tegula_machine::{Error, Result};
+use tegula_store::graph::contents::{self, reason_to_keep};
+
+/// A directory that is removed again unless it is committed.
+pub(super) struct Unfinished {
+    directory: Temporary,
+    output: PathBuf,
+    replace: bool,
+}
+
+impl Unfinished {
+    /// Creates the directory beside `output`, which must not exist; with `replace` it may, if it is a
+    /// graph and nothing else, or empty.
+    pub fn create(output: &Path, replace: bool) -> Result<Unfinished> {
+        check_output(output, replace)?;
+        if let Some(parent) = output.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
+        }
+        let directory = Temporary::folder(output, contents::remove)?;
+        Ok(Unfinished { directory, output: output.to_owned(), replace })
+    }
+
+    /// Where the files go.
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Gives the finished directory its name. What was there before takes the hidden name, and goes.
+    pub fn commit(self) -> Result<()> {
+        let failed = || Error::io("create", &self.output);
+        self.directory.open_folder()?.sync().map_err(failed())?;
+        let (parent, name) = parted(&self.output)?;
+        // Nobody takes it for a leftover while it has the hidden name.
+        let _locked = lock(&parent, name, OFlags::NOFOLLOW | OFlags::NONBLOCK);
+        self.directory.at_once(|| self.rename(name))?;
+        parent.sync().map_err(failed())?;
+        if let Err(error) = self.directory.remove() {
+            // Somebody works in there and has only now made a file: that one stays, and so does its folder.
+            tracing::warn!(path = %self.path().display(), %error, "what was replaced is not removed");
+        }
+        Ok(())
+    }
+
+    /// Renames, exchanging the two where there is something to be replaced.
+    fn rename(&self, name: &OsStr) -> Result<()> {
+        let rename = |if_taken| self.rename_to(name, if_taken);
+        match rename(IfTaken::Fail) {
+            Err(Errno::EXIST) if self.replace => match rename(IfTaken::Exchange) {
+                Err(error) if knows_no_flags(error) => self.rename_aside(name),
+                Err(error) => Err(self.not_created(error.into())),
+                Ok(()) => self.check_replaced(self.directory.hidden().1, || {
+                    rename(IfTaken::Exchange).map_err(io::Error::from)
+                }),
+            },
+            Err(error) if knows_no_flags(error) => self.rename_plainly(name),
+            renamed => renamed.map_err(|error| self.not_created(error.into())),
+        }
+    }
+
+    fn rename_to(&self, name: &OsStr, if_taken: IfTaken) -> Result<(), Errno> {
+        let (parent, hidden) = self.directory.hidden();
+        parent.rename(hidden, (parent, name), if_taken)
+    }
+
+    fn not_created(&self, error: io::Error) -> Error {
+        match error.kind() {
+            io::ErrorKind::AlreadyExists => Error::AlreadyExists { path: self.output.clone() },
+            _ => Error::io("create", &self.output)(error),
+        }
+    }
+
+    /// Looks once more at what is replaced, under the name that it has now; where something is in it that
+    /// was not there before, it comes back.
+    fn check_replaced(&self, old: &OsStr, back: impl FnOnce() -> io::Result<()>) -> Result<()> {
+        let (parent, _) = self.directory.hidden();
+        let found = match reason_to_keep(parent, old) {
+            Ok(None) => return Ok(()),
+            Ok(Some(found)) => Error::NotReplaced { path: self.output.clone(), found },
+            Err(error) => self.not_created(error),
+        };
+        back().map_err(|error| self.not_created(error))?;
+        Err(found)
+    }
+
+    /// Renames without flags, which replaces nothing but an empty folder.
+    fn rename_plainly(&self, name: &OsStr) -> Result<()> {
+        match self.rename_to(name, IfTaken::Replace) {
+            Err(Errno::EXIST | Errno::NOTEMPTY | Errno::NOTDIR) if self.replace => {
+                self.rename_aside(name)
+            }
+            renamed => renamed.map_err(|error| self.not_created(error.into())),
+        }
+    }
+
+    /// Renames what is there before the new one: in between, for a short moment, there is no graph.
+    fn rename_aside(&self, name: &OsStr) -> Result<()> {
+        let (parent, hidden) = self.directory.hidden();
+        // A name that tells a leftover, should the process be killed.
+        let mut aside = hidden.to_owned();
+        aside.push(OLD);
+        let rename = |from: &OsStr, to: &OsStr| -> io::Result<()> {
+            Ok(parent.rename(from, (parent, to), IfTaken::Replace)?)
+        };
+        rename(name, &aside).map_err(|error| self.not_created(error))?;
+        self.check_replaced(&aside, || rename(&aside, name))?;
+        let renamed = rename(hidden, name);
+        // As after an exchange: it takes the hidden name, and goes.
+        let back_to = if renamed.is_ok() { hidden } else { name };
+        rename(&aside, back_to).and(renamed).map_err(|error| self.not_created(error))
+    }
+}
+
+fn check_output(output: &Path, replace: bool) -> Result<()> {
+    match fs::symlink_metadata(output) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(Error::io("read", output)(error)),
+        Ok(_) if !replace => return Err(Error::AlreadyExists { path: output.to_owned() }),
+        Ok(_) => {}
+    }
+    let (parent, name) = parted(output)?;
+    match reason_to_keep(&parent, name).map_err(Error::io("read", output))? {
+        Some(found) => Err(Error::NotReplaced { path: output.to_owned(), found }),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use tegula_machine::disk::{BlockFileWriter, crc32c};
+    use tegula_store::graph::file_names;
+
+    fn hidden_in(folder: &Path) -> usize {
+        fs::read_dir(folder)
+            .unwrap()
+            .filter(|entry| entry.as_ref().unwrap().file_name().as_encoded_bytes()[0] == b'.')
+            .count()
+    }
+
+    #[test]
+    fn nothing_appears_before_the_commit_and_nothing_else_after_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("deep/g.tegula");
+        let unfinished = Unfinished::create(&output, false).unwrap();
+        make_graph(unfinished.path(), "new");
+        assert!(!output.exists());
+        unfinished.commit().unwrap();
+        assert_eq!(which(&output), "new");
+        assert_eq!(hidden_in(output.parent().unwrap()), 0);
+        assert!(matches!(Unfinished::create(&output, false), Err(Error::AlreadyExists { .. })));
+    }
+
+    #[test]
+    fn what_is_dropped_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let unfinished = Unfinished::create(&folder.path().join("g"), false).unwrap();
+        make_graph(unfinished.path(), "new");
+        drop(unfinished);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    /// What may stand for a graph: one of its files with the mark of tegula, and one that says which.
+    fn make_graph(directory: &Path, which: &str) {
+        fs::create_dir_all(directory).unwrap();
+        let marked = directory.join(file_names::OUT_DEGREES);
+        BlockFileWriter::create(marked).unwrap().finish().unwrap();
+        fs::write(directory.join(file_names::TILES), which).unwrap();
+    }
+
+    fn which(output: &Path) -> String {
+        fs::read_to_string(output.join(file_names::TILES)).unwrap()
+    }
+
+    /// That what is at the output is refused in these words, and stays.
+    #[track_caller]
+    fn assert_kept(output: &Path, words: &str) {
+        let refused = Unfinished::create(output, true).err().unwrap();
+        assert!(matches!(refused, Error::NotReplaced { .. }), "{refused}");
+        assert!(refused.to_string().contains(words), "no `{words}` in: {refused}");
+    }
+
+    #[test]
+    fn a_graph_is_replaced_and_so_is_an_empty_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("g");
+        fs::create_dir(&output).unwrap();
+        let replace = || {
+            let unfinished = Unfinished::create(&output, true).unwrap();
+            make_graph(unfinished.path(), "new");
+            unfinished.commit().unwrap();
+            assert_eq!(which(&output), "new");
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        };
+        replace();
+        // Damaged, and with what builders of rows have left that were killed.
+        fs::write(output.join(file_names::MANIFEST), "damaged").unwrap();
+        fs::write(output.join(".manifest.json.unfinished-17-abcdef"), "").unwrap();
+        let rows = output.join(".rows.data.unfinished-17-abcdef");
+        fs::create_dir(&rows).unwrap();
+        fs::write(rows.join(file_names::ROW_INDEX), "").unwrap();
+        replace();
+        // Of a newer version, with a kind of file that is not known yet: its manifest names it.
+        fs::remove_file(output.join(file_names::OUT_DEGREES)).unwrap();
+        let sealed = "{\n  \"format_version\": 9,\n  \"files\": [{ \"name\": \"shards.data\" }]";
+        let sum = crc32c(sealed.as_bytes());
+        let newer = format!("{sealed},\n  \"crc32c\": \"{sum:08x}\"\n}}\n");
+        fs::write(output.join(file_names::MANIFEST), newer).unwrap();
+        fs::write(output.join("shards.data"), "").unwrap();
+        replace();
+    }
+
+    #[test]
+    fn what_is_no_graph_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("g");
+        fs::create_dir(&output).unwrap();
+        fs::write(output.join("thesis.txt"), "text").unwrap();
+        assert_kept(&output, "holds no graph");
+        for text in ["{\"manifest_version\": 3}", "{\"format_version\": 3, \"files\": []}", ""] {
+            fs::write(output.join(file_names::MANIFEST), text).unwrap();
+            fs::write(output.join(file_names::TILES), "mosaic").unwrap();
+            assert_kept(&output, "holds no graph");
+        }
+        assert_eq!(fs::read_to_string(output.join("thesis.txt")).unwrap(), "text");
+        assert_kept(&output.join("thesis.txt"), "is no directory");
+        assert!(Unfinished::create(Path::new("/"), true).is_err());
+    }
+
+    #[test]
+    fn a_graph_with_anything_else_in_it_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("g");
+        make_graph(&output, "old");
+        let thesis = output.join("thesis.txt");
+        fs::write(&thesis, "text").unwrap();
+        assert_kept(&output, "also holds thesis.txt");
+        fs::remove_file(&thesis).unwrap();
+        // Folders and links are no files of a graph, whatever their names.
+        for name in ["notes", file_names::ROWS, ".rows.data.unfinished-1-abcdef"] {
+            fs::create_dir(output.join(name)).unwrap();
+            fs::write(output.join(name).join("thesis.txt"), "text").unwrap();
+            assert_kept(&output, &format!("also holds {name}"));
+            fs::remove_dir_all(output.join(name)).unwrap();
+            symlink(folder.path(), output.join(name)).unwrap();
+            assert_kept(&output, &format!("also holds {name}"));
+            fs::remove_file(output.join(name)).unwrap();
+        }
+        symlink(&output, folder.path().join("link")).unwrap();
+        assert_kept(&folder.path().join("link"), "is a symbolic link");
+        Unfinished::create(&output, true).unwrap();
+        assert_eq!(which(&output), "old");
+    }
+
+    /// How what is finished gets its name.
+    type Commit = fn(Unfinished) -> Result<()>;
+
+    #[test]
+    fn a_file_that_appears_during_an_import_is_kept_with_the_graph_that_it_is_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("g");
+        make_graph(&output, "old");
+        let plainly: Commit = |unfinished| unfinished.rename_plainly("g".as_ref());
+        for commit in [Unfinished::commit as Commit, plainly] {
+            let unfinished = Unfinished::create(&output, true).unwrap();
+            make_graph(unfinished.path(), "new");
+            fs::write(output.join("thesis.txt"), "text").unwrap();
+            let refused = commit(unfinished).unwrap_err();
+            assert!(refused.to_string().contains("also holds thesis.txt"), "{refused}");
+            assert_eq!(which(&output), "old");
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+            fs::remove_file(output.join("thesis.txt")).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_second_import_does_not_replace_the_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("g");
+        let (first, second) = (
+            Unfinished::create(&output, false).unwrap(),
+            Unfinished::create(&output, false).unwrap(),
+        );
+        make_graph(first.path(), "first");
+        first.commit().unwrap();
+        assert!(second.commit().is_err());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    /// A graph, and what is to replace it.
+    fn replacement(output: &Path) -> Unfinished {
+        make_graph(output, "old");
+        let unfinished = Unfinished::create(output, true).unwrap();
+        make_graph(unfinished.path(), "new");
+        unfinished
+    }
+
+    #[test]
+    fn a_file_system_that_knows_no_flags_replaces_all_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("g");
+        let unfinished = replacement(&output);
+        unfinished.rename_plainly("g".as_ref()).unwrap();
+        drop(unfinished);
+        assert_eq!(which(&output), "new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_plain_rename_replaces_only_what_it_is_asked_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("g");
+        let mut unfinished = replacement(&output);
+        unfinished.replace = false;
+        unfinished.rename_plainly("g".as_ref()).unwrap_err();
+        drop(unfinished);
+        assert_eq!(which(&output), "old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_graph_comes_back_where_the_new_one_cannot_be_renamed() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("g");
+        let unfinished = replacement(&output);
+        fs::remove_dir_all(unfinished.path()).unwrap();
+        unfinished.rename_aside("g".as_ref()).unwrap_err();
+        drop(unfinished);
+        assert_eq!(which(&output), "old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

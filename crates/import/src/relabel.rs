@@ -1,0 +1,149 @@
+//! Ids that are no small integers: replaced by their ranks, after which the import goes on as if the
+//! input had been numbered `0..V` from the start.
+
+use std::path::Path;
+
+use tegula_machine::{Error, Result};
+
+use super::buckets::Buckets;
+use super::census::{Census, Counters, DegreeTable, Degrees};
+use super::distinct::{check_vertex_count, distinct_ids};
+use super::edge::{Edge, Key, Weight};
+use super::intake::Intake;
+use super::mapping::{IdRanks, Mapping, NameRanks, replace_ends};
+use super::run::Run;
+use super::source::{EdgeSource, SpoolWriter};
+use super::vertex_files::{VertexFile, write_ids};
+
+/// A graph whose vertices are numbered by rank.
+pub(super) struct Ranked<W> {
+    /// The arcs between ranks.
+    pub edges: EdgeSource<'static, W>,
+    /// The degrees by rank.
+    pub degrees: DegreeTable,
+    /// The files, complete, that hold the original ids.
+    pub files: Vec<VertexFile>,
+}
+
+/// Numbers integer ids by rank and writes them into `directory`.
+pub(super) fn by_id<W: Weight>(
+    run: &Run<'_>,
+    intake: Intake<'_, W>,
+    directory: &Path,
+) -> Result<Ranked<W>> {
+    let ids = distinct_ids(run, &intake.edges, intake.arcs, intake.samples)?;
+    let file = write_ids(directory, &mut |write| ids.for_each(0, &mut |part| write(part)))?;
+    let ranks = IdRanks::new(&ids, run.memory / 6)?;
+    let (edges, degrees) = replace(run, &intake.edges, &ranks, ids.len(0))?;
+    Ok(Ranked { edges, degrees, files: vec![file] })
+}
+
+/// Numbers names by rank and writes them into `directory`.
+pub(super) fn by_name<W: Weight>(
+    run: &Run<'_>,
+    mut intake: Intake<'_, W>,
+    directory: &Path,
+) -> Result<Ranked<W>> {
+    let names = match intake.names.take() {
+        Some(names) => names.sort(run, directory)?,
+        None => unreachable!("an input of strings has names"),
+    };
+    let ranks = NameRanks::new(&names.ranks, names.count, run.memory / 6);
+    let (edges, degrees) = replace(run, &intake.edges, &ranks, names.count)?;
+    Ok(Ranked { edges, degrees, files: names.files })
+}
+
+fn replace<K: Key, W: Weight>(
+    run: &Run<'_>,
+    edges: &EdgeSource<'_, W>,
+    ranks: &impl Mapping<K>,
+    count: u64,
+) -> Result<(EdgeSource<'static, W>, DegreeTable)> {
+    let spool = SpoolWriter::new(run, run.memory / 5);
+    let last = check_vertex_count(count)?.saturating_sub(1) as u32;
+    let mut counters = Counters::within(run.memory / 6);
+    if count <= counters.id_limit() {
+        let census = Census::new(&mut counters);
+        replace_ends(run, edges, ranks, &|edges| {
+            census.add(edges, last);
+            spool.push_narrow(edges)
+        })?;
+        return Ok((EdgeSource::Spool(Box::new(spool.close()?)), counters.into_table(count)));
+    }
+    drop(counters);
+    let census = RankCensus::of(run, count)?;
+    replace_ends(run, edges, ranks, &|edges| {
+        census.add(edges)?;
+        spool.push_narrow(edges)
+    })?;
+    Ok((EdgeSource::Spool(Box::new(spool.close()?)), census.finish(run)?))
+}
+
+/// Counts the degrees of ids below `id_end` that are too many to be counted while the input is read.
+pub(super) fn count_degrees<W: Weight>(
+    run: &Run<'_>,
+    edges: &EdgeSource<'_, W>,
+    id_end: u64,
+) -> Result<DegreeTable> {
+    let census = RankCensus::of(run, id_end)?;
+    edges.for_each(run, &|edges: &[Edge<u32, u32, W>]| census.add(edges))?;
+    census.finish(run)
+}
+
+/// Counts degrees range by range, on disk: 8 bytes an edge.
+struct RankCensus {
+    ends: Buckets<u32>,
+    range_log2: u32,
+    count: u64,
+}
+
+impl RankCensus {
+    fn of(run: &Run<'_>, count: u64) -> Result<RankCensus> {
+        let space = run.space(run.memory / 6);
+        // An end in a bucket is its local rank and one bit that tells source from target.
+        let mut range_log2 = 12;
+        while (count >> range_log2) as usize >= space.buckets_max() {
+            range_log2 += 1;
+        }
+        let needed = (size_of::<Degrees>() as u64) << range_log2;
+        if needed > run.memory / 6 || range_log2 > 31 {
+            let what = "counting the degrees of so many vertices".to_owned();
+            return Err(Error::OverBudget { what, needed: 6 * needed, budget: run.memory });
+        }
+        let ends = Buckets::new((count >> range_log2) as usize + 1, space);
+        Ok(RankCensus { ends, range_log2, count })
+    }
+
+    fn add<W: Weight>(&self, edges: &[Edge<u32, u32, W>]) -> Result<()> {
+        let local = (1 << self.range_log2) - 1;
+        self.ends.write(|writer| {
+            edges.iter().try_for_each(|edge| {
+                writer
+                    .push((edge.source >> self.range_log2) as usize, (edge.source & local) << 1)?;
+                writer
+                    .push((edge.target >> self.range_log2) as usize, (edge.target & local) << 1 | 1)
+            })
+        })
+    }
+
+    fn finish(self, run: &Run<'_>) -> Result<DegreeTable> {
+        let RankCensus { ends, range_log2, count } = self;
+        let mut ends = ends.close()?;
+        let rows = Buckets::new(1, run.space(run.memory / 16));
+        for range in 0..ends.count() {
+            run.cancel.check()?;
+            let len = (count - ((range as u64) << range_log2)).min(1 << range_log2) as usize;
+            let mut degrees: Vec<Degrees> = vec![[0; 2]; len];
+            ends.for_each(range, &mut |part| {
+                for &end in part {
+                    let degree = &mut degrees[(end >> 1) as usize][(end & 1) as usize];
+                    *degree = degree.saturating_add(1);
+                }
+                Ok(())
+            })?;
+            ends.clear(range);
+            rows.write(|writer| degrees.iter().try_for_each(|&row| writer.push(0, row)))?;
+        }
+        Ok(DegreeTable::Rows(rows.close()?))
+    }
+}

@@ -1,0 +1,126 @@
+//! Where a pass gets its edges from: the input once more, or what was kept of it.
+
+use tegula_machine::threads::{Silent, Stash};
+use tegula_machine::{At, Error, Place, Result};
+
+use super::buckets::{Buckets, Filled};
+use super::edge::{Edge, Key, Weight};
+use super::input::Input;
+use super::run::Run;
+
+/// Edges that can be visited again and again, in no particular order.
+pub(super) enum EdgeSource<'a, W> {
+    /// The input: raw pairs are as quick to read again as anything kept of them.
+    Input(&'a Input),
+    /// What was kept.
+    Spool(Box<Spool<W>>),
+}
+
+/// Edges by the width of their keys; most inputs have one.
+pub(super) struct Spool<W> {
+    narrow: Filled<Edge<u32, u32, W>>,
+    wide: Filled<Edge<u64, u64, W>>,
+    hashed: Filled<Edge<u128, u128, W>>,
+}
+
+/// A [`Spool`] that is being written.
+pub(super) struct SpoolWriter<W> {
+    narrow: Buckets<Edge<u32, u32, W>>,
+    wide: Buckets<Edge<u64, u64, W>>,
+    hashed: Buckets<Edge<u128, u128, W>>,
+}
+
+impl<W: Weight> SpoolWriter<W> {
+    /// A spool of which `held` bytes stay in memory.
+    pub fn new(run: &Run<'_>, held: u64) -> SpoolWriter<W> {
+        // Keys of several widths occur together only where a few ids are far larger than the rest.
+        SpoolWriter {
+            narrow: Buckets::new(1, run.space(held / 2)),
+            wide: Buckets::new(1, run.space(held / 2)),
+            hashed: Buckets::new(1, run.space(held / 2)),
+        }
+    }
+
+    pub fn push_narrow(&self, edges: &[Edge<u32, u32, W>]) -> Result<()> {
+        push(&self.narrow, edges)
+    }
+
+    pub fn push_wide(&self, edges: &[Edge<u64, u64, W>]) -> Result<()> {
+        push(&self.wide, edges)
+    }
+
+    pub fn push_hashed(&self, edges: &[Edge<u128, u128, W>]) -> Result<()> {
+        push(&self.hashed, edges)
+    }
+
+    pub fn close(self) -> Result<Spool<W>> {
+        Ok(Spool {
+            narrow: self.narrow.close()?,
+            wide: self.wide.close()?,
+            hashed: self.hashed.close()?,
+        })
+    }
+}
+
+fn push<K: Key, W: Weight>(log: &Buckets<Edge<K, K, W>>, edges: &[Edge<K, K, W>]) -> Result<()> {
+    log.write(|writer| edges.iter().try_for_each(|&edge| writer.push(0, edge)))
+}
+
+impl<W: Weight> EdgeSource<'_, W> {
+    /// Visits all arcs, in chunks, on several threads.
+    ///
+    /// # Errors
+    /// Those of reading and of `visit`; [`Error::BadInput`] when a key does not fit, which happens
+    /// only if the input was changed since it was read before.
+    pub fn for_each<K: Key>(
+        &self,
+        run: &Run<'_>,
+        visit: &(dyn Fn(&[Edge<K, K, W>]) -> Result<()> + Sync),
+    ) -> Result<()> {
+        let kept = Stash::default();
+        match self {
+            EdgeSource::Input(input) => {
+                input.read(&Silent, run.cancel, &|chunk| {
+                    kept.with(Vec::new, |space| {
+                        let (arcs, _) = run.rule.apply(&chunk, space).ok_or_else(changed)?;
+                        visit(arcs)
+                    })
+                })?;
+                Ok(())
+            }
+            EdgeSource::Spool(spool) => {
+                convert(run, &spool.narrow, &|key| Some(K::from_u32(key)), visit)?;
+                convert(run, &spool.wide, &|key| K::from_u64(key), visit)?;
+                convert(run, &spool.hashed, &|key| K::from_hash(key), visit)
+            }
+        }
+    }
+}
+
+fn convert<F: Key, K: Key, W: Weight>(
+    run: &Run<'_>,
+    log: &Filled<Edge<F, F, W>>,
+    key: &(dyn Fn(F) -> Option<K> + Sync),
+    visit: &(dyn Fn(&[Edge<K, K, W>]) -> Result<()> + Sync),
+) -> Result<()> {
+    let kept = Stash::default();
+    log.for_each_parallel(0, run.threads, run.cancel, &|part| {
+        kept.with(Vec::new, |arcs: &mut Vec<Edge<K, K, W>>| {
+            arcs.clear();
+            for &Edge { source, target, weight } in part {
+                let ends = key(source).zip(key(target)).ok_or_else(changed)?;
+                arcs.push(Edge { source: ends.0, target: ends.1, weight });
+            }
+            visit(arcs)
+        })
+    })
+}
+
+/// The input is not what it was when it was read first.
+pub(super) fn changed() -> Error {
+    let place = Place { file: "the input".into(), at: At::File };
+    Error::BadInput {
+        place,
+        detail: "it was changed while it was imported; import it again".into(),
+    }
+}

@@ -1,0 +1,373 @@
+//! Whole imports: what comes out is the graph that went in, whatever the budget and the workers.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Cursor;
+
+use tegula_machine::disk::{Backend, Caching, Pool, Reader};
+use tegula_machine::threads::Silent;
+use tegula_machine::{At, Error};
+use tegula_store::OriginalId;
+use tegula_store::graph::Graph;
+use tegula_testkit::XorShift;
+
+use super::input::{Format, Input, InputOptions};
+use super::*;
+
+/// An edge by the names of its ends, and the bits of its weight.
+type NamedEdge = (String, String, u32);
+
+/// Memory that holds a small graph, and so little that each pass goes over the disk.
+const PLENTY: u64 = 1 << 30;
+const SCARCE: u64 = 6 << 20;
+
+fn text_input(text: &str, weighted: bool) -> Input {
+    let options =
+        InputOptions { format: Format::Text, threads: 2, weighted, ..InputOptions::default() };
+    Input::from_reader(Box::new(Cursor::new(text.to_owned().into_bytes())), &options).unwrap()
+}
+
+fn import_text(
+    text: &str,
+    output: &Path,
+    memory: u64,
+    threads: usize,
+    config: &ImportConfig,
+) -> Result<ImportReport> {
+    let input = text_input(text, config.input.weighted);
+    import_within((memory, threads), &input, output, config, &Silent, &Cancel::default())
+}
+
+fn open(directory: &Path) -> Graph {
+    let reader = Reader::open(Backend::Auto, Pool::new(64 << 20)).unwrap();
+    Graph::open(directory, &reader, Caching::PageCache).unwrap()
+}
+
+/// All edges of a graph, sorted.
+fn edges_of(graph: &Graph) -> Vec<NamedEdge> {
+    let mut names = vec![String::new(); graph.vertex_count() as usize];
+    let ids = graph.original_ids().unwrap();
+    ids.for_each_chunk(|ids, dense| -> Result<()> {
+        dense
+            .iter()
+            .enumerate()
+            .for_each(|(index, dense)| names[dense.index()] = ids.get(index).to_string());
+        Ok(())
+    })
+    .unwrap();
+    let mut edges = Vec::new();
+    for index in 0..graph.tiles().len() {
+        let read = graph.read_tiles(index..index + 1, true).wait().unwrap();
+        let (tile, weights) = read.get(graph, index);
+        let summary = &graph.tiles()[index].summary;
+        let visited = tile.for_each_edge(summary, graph.vertex_count(), |entry, source, target| {
+            let weight = weights.get(entry).map_or(0, |weight| weight.to_bits());
+            let [source, target] = [source, target].map(|end| names[end as usize].clone());
+            edges.push((source, target, weight));
+        });
+        visited.unwrap();
+    }
+    edges.sort();
+    edges
+}
+
+/// The lines of a text as the edges that a graph of it has, sorted.
+fn edges_in(text: &str, config: &ImportConfig) -> Vec<NamedEdge> {
+    let mut edges = Vec::new();
+    for line in text.lines() {
+        let fields: Vec<&str> = line.split(' ').collect();
+        let weight = fields
+            .get(2)
+            .filter(|_| config.input.weighted)
+            .map_or(0, |w| w.parse::<f32>().unwrap().to_bits());
+        let (source, target) = (fields[0].to_owned(), fields[1].to_owned());
+        if source == target && config.drop_loops {
+            continue;
+        }
+        if source != target && config.undirected {
+            edges.push((target.clone(), source.clone(), weight));
+        }
+        edges.push((source, target, weight));
+    }
+    edges.sort();
+    if config.drop_duplicates {
+        // Positive weights are in the order of their bits: the least stays.
+        edges.dedup_by(|b, a| (&a.0, &a.1) == (&b.0, &b.1));
+    }
+    edges
+}
+
+fn files_in(directory: &Path) -> BTreeSet<(String, Vec<u8>)> {
+    let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
+    entries.map(|e| (e.file_name().into_string().unwrap(), fs::read(e.path()).unwrap())).collect()
+}
+
+/// Small numbers often, large ones seldom.
+fn skewed(random: &mut XorShift, limit: u64) -> u64 {
+    let most = random.below(limit) + 1;
+    random.below(most)
+}
+
+/// Lines of edges whose ends `name` makes of small numbers.
+fn text_of(count: usize, vertices: u64, name: impl Fn(u64) -> String) -> String {
+    let mut random = XorShift::new(count as u64);
+    let mut line = || {
+        let (source, target, weight) =
+            (skewed(&mut random, vertices), skewed(&mut random, vertices), random.below(9) + 1);
+        format!("{} {} {weight}\n", name(source), name(target))
+    };
+    (0..count).map(|_| line()).collect()
+}
+
+/// Imports with every budget and number of workers; the graphs must be the same to the byte and hold
+/// the text's edges.
+fn check(text: &str, config: &ImportConfig) -> ImportReport {
+    let folder = tempfile::tempdir().unwrap();
+    let mut first: Option<(ImportReport, BTreeSet<(String, Vec<u8>)>)> = None;
+    for (number, (memory, threads)) in
+        [(PLENTY, 2), (PLENTY, 1), (SCARCE, 3), (SCARCE, 1)].into_iter().enumerate()
+    {
+        let output = folder.path().join(number.to_string());
+        let report = import_text(text, &output, memory, threads, config).unwrap();
+        let files = files_in(&output);
+        if let Some((_, expected)) = &first {
+            let differing: Vec<_> =
+                files.symmetric_difference(expected).map(|(name, _)| name).collect();
+            assert!(
+                differing.is_empty(),
+                "with {memory} bytes and {threads} workers {differing:?} differ"
+            );
+            continue;
+        }
+        let graph = open(&output);
+        graph.verify(&Silent, &Cancel::default()).unwrap();
+        let (found, expected) = (edges_of(&graph), edges_in(text, config));
+        assert_eq!(found.len(), expected.len());
+        assert!(found == expected);
+        assert_eq!(report.edges, expected.len() as u64);
+        assert_eq!(
+            report.loops,
+            expected.iter().filter(|(source, target, _)| source == target).count() as u64
+        );
+        let mut ends: Vec<_> =
+            expected.iter().map(|(source, target, _)| (source, target)).collect();
+        ends.dedup();
+        assert_eq!(report.duplicates, (expected.len() - ends.len()) as u64);
+        first = Some((report, files));
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
+    first.unwrap().0
+}
+
+fn config(undirected: bool, weighted: bool, order: Option<VertexOrder>) -> ImportConfig {
+    let input = InputOptions { weighted, ..InputOptions::default() };
+    ImportConfig { input, undirected, order, ..ImportConfig::default() }
+}
+
+#[test]
+fn small_integers_in_every_order() {
+    let text = text_of(300_000, 40_000, |number| (number * 7919 % 40_000).to_string());
+    let orders = [VertexOrder::Given, VertexOrder::Degree, VertexOrder::Dfs].map(Some);
+    for order in orders.into_iter().chain([None]) {
+        let report = check(&text, &config(false, false, order));
+        assert_eq!(report.order.name, order.unwrap_or(VertexOrder::Degree).name());
+        assert_eq!(report.order.estimates.len(), if order.is_none() { 3 } else { 0 });
+    }
+}
+
+#[test]
+fn more_small_integers_than_scarce_memory_counts() {
+    // So many that scarce memory does not find the order depth first.
+    let text = text_of(400_000, 700_000, |number| number.to_string());
+    let report = check(&text, &config(false, true, Some(VertexOrder::Degree)));
+    assert_eq!(report.ids, IdType::Integer);
+}
+
+#[test]
+fn sparse_integers() {
+    let report = check(
+        &text_of(200_000, 30_000, |n| (n * n * 1_000_003 + 7).to_string()),
+        &config(true, true, None),
+    );
+    assert_eq!(report.ids, IdType::Integer);
+    let large = |number: u64| if number == 17 { u64::MAX.to_string() } else { number.to_string() };
+    check(&text_of(50_000, 3_000, large), &config(false, false, None));
+}
+
+#[test]
+fn strings() {
+    let name = |number: u64| format!("{}{number}", "äbc-".repeat(number as usize % 7 + 1));
+    let report = check(&text_of(150_000, 40_000, name), &config(false, true, None));
+    assert_eq!(report.ids, IdType::String);
+    check(
+        &text_of(60_000, 20_000, |number| format!("v{number}")),
+        &config(true, false, Some(VertexOrder::Degree)),
+    );
+}
+
+#[test]
+fn loops_and_duplicates_are_dropped_when_asked_for() {
+    for name in
+        [(|n| n.to_string()) as fn(u64) -> String, |n| (n << 40).to_string(), |n| format!("n{n}")]
+    {
+        let text = text_of(100_000, 500, name);
+        for (drop_loops, drop_duplicates, undirected) in
+            [(true, false, false), (false, true, false), (true, true, true)]
+        {
+            let config =
+                ImportConfig { drop_loops, drop_duplicates, ..config(undirected, true, None) };
+            let report = check(&text, &config);
+            assert_eq!(report.dropped_loops > 0, drop_loops);
+            assert_eq!(report.dropped_duplicates > 0, drop_duplicates);
+        }
+    }
+}
+
+#[test]
+fn an_edge_given_a_million_times() {
+    let report = check(&"5 5 1\n".repeat(700_000), &config(false, false, None));
+    assert_eq!((report.vertices, report.duplicates), (1, 699_999));
+    let text = text_of(600_000, 1, |_| "many".to_owned());
+    check(&(text + &"one one 3\nmany one 4\n".repeat(20)), &config(false, true, None));
+}
+
+#[test]
+fn a_star_of_one_target() {
+    let text: String = (0..900_000).map(|source| format!("{source} 3\n")).collect();
+    let report = check(&text, &config(false, false, Some(VertexOrder::Given)));
+    assert_eq!((report.vertices, report.ids), (900_000, IdType::Range));
+}
+
+#[test]
+fn no_edge_at_all() {
+    let report = check("", &config(false, false, None));
+    assert_eq!((report.vertices, report.edges), (0, 0));
+}
+
+#[test]
+fn the_degree_order_is_descending_and_stable() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("g");
+    import_text(
+        "9 4\n4 9\n7 4\n8 2\n",
+        &output,
+        PLENTY,
+        1,
+        &config(false, false, Some(VertexOrder::Degree)),
+    )
+    .unwrap();
+    let graph = open(&output);
+    let dense =
+        |id| graph.original_ids().unwrap().find(&OriginalId::Integer(id)).unwrap().unwrap().0;
+    assert_eq!([4, 9, 2, 7, 8].map(dense), [0, 1, 2, 3, 4]);
+}
+
+#[test]
+fn the_depth_first_order_takes_edges_of_every_kind() {
+    let dfs = |undirected, weighted| config(undirected, weighted, Some(VertexOrder::Dfs));
+    check(&text_of(90_000, 30_000, |number| (number << 40).to_string()), &dfs(true, true));
+    check(&text_of(90_000, 30_000, |number| format!("v{number}")), &dfs(false, false));
+    check(&"5 5 1\n".repeat(400_000), &dfs(false, false));
+    check(
+        &(0..200_000).map(|source| format!("{source} 3\n")).collect::<String>(),
+        &dfs(false, false),
+    );
+    check(&"8 9\n9 8\n".repeat(300_000), &dfs(true, false));
+    check("", &dfs(false, false));
+}
+
+#[test]
+fn the_depth_first_order_of_too_many_vertices_is_refused_or_not_weighed() {
+    let folder = tempfile::tempdir().unwrap();
+    let text: String = (0..300_000).map(|source| format!("{source} 3\n")).collect();
+    let asked_for = config(false, false, Some(VertexOrder::Dfs));
+    let result = import_text(&text, &folder.path().join("g"), SCARCE, 1, &asked_for);
+    assert!(
+        matches!(result, Err(Error::OverBudget { needed, budget: SCARCE, .. }) if needed > SCARCE)
+    );
+    let auto = config(false, false, None);
+    let report = import_text(&text, &folder.path().join("g"), SCARCE, 1, &auto).unwrap();
+    assert!(report.order.reason.ends_with("; dfs not weighed within this memory"));
+    assert_eq!(report.order.estimates.len(), 2);
+}
+
+#[test]
+fn a_fault_in_the_input_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = text_of(50_000, 1_000, |number| number.to_string()) + "7 seven\n";
+    let result =
+        import_text(&text, &folder.path().join("g"), SCARCE, 2, &config(false, false, None));
+    assert!(matches!(result, Err(Error::BadInput { place, .. }) if place.at == At::Line(50_001)));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// Cancels at the n-th report of progress.
+struct CancelAt<'a> {
+    cancel: &'a Cancel,
+    left: std::sync::atomic::AtomicI64,
+}
+
+impl Progress for CancelAt<'_> {
+    fn begin(&self, _stage: &str, _total: Option<u64>, _unit: Unit) {
+        self.advance(0);
+    }
+    fn advance(&self, _done: u64) {
+        if self.left.fetch_sub(1, std::sync::atomic::Ordering::Relaxed) == 0 {
+            self.cancel.cancel();
+        }
+    }
+    fn end(&self) {
+        self.advance(0);
+    }
+}
+
+#[test]
+fn an_import_cancelled_at_any_report_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = text_of(100_000, 30_000, |number| (number << 33).to_string());
+    let mut cancelled = 0;
+    for left in (0..60).step_by(3) {
+        let cancel = Cancel::default();
+        let progress = CancelAt { cancel: &cancel, left: left.into() };
+        let (input, output) = (text_input(&text, false), folder.path().join("g"));
+        let replacing = ImportConfig { replace: true, ..config(false, false, None) };
+        let result = import_within((SCARCE, 2), &input, &output, &replacing, &progress, &cancel);
+        let expected = match result {
+            Err(Error::Cancelled) => {
+                cancelled += 1;
+                0
+            }
+            result => {
+                result.unwrap();
+                1
+            }
+        };
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), expected, "at report {left}");
+        fs::remove_dir_all(output).unwrap_or_default();
+    }
+    assert!(cancelled > 5, "{cancelled}");
+}
+
+#[test]
+fn a_full_or_missing_spill_directory_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let gone = folder.path().join("gone");
+    let text = text_of(400_000, 30_000, |number| number.to_string());
+    let spilling =
+        ImportConfig { spill_directory: Some(gone.clone()), ..config(false, false, None) };
+    match import_text(&text, &folder.path().join("g"), SCARCE, 2, &spilling) {
+        Err(Error::Io { path, .. }) => assert_eq!(path, gone),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_budget_that_is_too_small_is_refused_with_both_numbers() {
+    let config = ImportConfig { memory: 1 << 20, ..ImportConfig::default() };
+    let result = import(&[], Path::new("/nowhere/g"), &config, &Silent, &Cancel::default());
+    let needed = ImportConfig::MEMORY_MIN;
+    assert!(
+        matches!(result, Err(Error::OverBudget { needed: n, budget, .. }) if n == needed && budget == 1 << 20)
+    );
+}

@@ -1,0 +1,91 @@
+//! What the tests of the input readers share.
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use parquet::arrow::ArrowWriter;
+use parquet::file::properties::WriterProperties;
+use tegula_import::input::{ColumnChoice, EdgeChunk, Ends, Input, InputOptions};
+use tegula_machine::Result;
+use tegula_machine::threads::{Cancel, Silent};
+use tempfile::TempDir;
+
+/// Source, target and weight, as text so that all kinds of ids compare.
+pub type Edge = (String, String, Option<f32>);
+
+pub fn edges_of(chunk: EdgeChunk<'_>) -> Vec<Edge> {
+    let ends: Vec<(String, String)> = match chunk.ends {
+        Ends::Pairs32(pairs) => pairs.iter().map(|[s, t]| (s.to_string(), t.to_string())).collect(),
+        Ends::Pairs64(pairs) => pairs.iter().map(|[s, t]| (s.to_string(), t.to_string())).collect(),
+        Ends::Strings { sources, targets } => {
+            let text = |bytes: &[u8]| std::str::from_utf8(bytes).expect("ids are UTF-8").to_owned();
+            sources.iter().zip(targets.iter()).map(|(s, t)| (text(s), text(t))).collect()
+        }
+    };
+    let weight = |index| chunk.weights.map(|weights| weights[index]);
+    ends.into_iter().enumerate().map(|(index, (s, t))| (s, t, weight(index))).collect()
+}
+
+/// All edges, sorted, as the readers give them in any order.
+pub fn read(input: &Input) -> Result<Vec<Edge>> {
+    let edges = Mutex::new(Vec::new());
+    input.read(&Silent, &Cancel::default(), &|chunk| {
+        edges.lock().expect("no sink panics").extend(edges_of(chunk));
+        Ok(())
+    })?;
+    Ok(sorted(edges.into_inner().expect("no sink panics")))
+}
+
+pub fn sorted(mut edges: Vec<Edge>) -> Vec<Edge> {
+    edges.sort_by(|a, b| {
+        (&a.0, &a.1).cmp(&(&b.0, &b.1)).then(a.2.partial_cmp(&b.2).expect("weights are finite"))
+    });
+    edges
+}
+
+pub fn import(path: &Path, options: &InputOptions) -> Result<Vec<Edge>> {
+    read(&Input::resolve(&[path.to_owned()], options)?)
+}
+
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).expect("memory takes it");
+    encoder.finish().expect("memory takes it")
+}
+
+pub fn put(folder: &TempDir, name: &str, bytes: &[u8]) -> PathBuf {
+    let path = folder.path().join(name);
+    fs::write(&path, bytes).expect("the temporary folder is writable");
+    path
+}
+
+pub fn folder() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+pub fn put_table(
+    folder: &TempDir,
+    name: &str,
+    columns: Vec<(&str, ArrayRef)>,
+    group_rows: usize,
+) -> PathBuf {
+    let path = folder.path().join(name);
+    let batch = RecordBatch::try_from_iter(columns).expect("columns of one length");
+    let properties =
+        WriterProperties::builder().set_max_row_group_row_count(Some(group_rows)).build();
+    let file = fs::File::create(&path).expect("the temporary folder is writable");
+    let mut writer =
+        ArrowWriter::try_new(file, batch.schema(), Some(properties)).expect("a known schema");
+    writer.write(&batch).expect("the disk takes it");
+    writer.close().expect("the disk takes it");
+    path
+}
+
+/// The choice of a column by its name.
+pub fn named(name: &str) -> Option<ColumnChoice> {
+    Some(ColumnChoice::Name(name.to_owned()))
+}

@@ -1,0 +1,363 @@
+//! Block files: bytes that are written once and checked whenever they are read. Vertex arrays and
+//! tables are kept in them.
+//!
+//! ```text
+//!  payload   blocks of 2^b bytes (1 MiB), the last one may be shorter
+//!  footer    CRC-32C of each block, 4 bytes each
+//!  trailer    0   8  magic "TEGULABF"
+//!             8   4  format version, 1
+//!            12   4  b
+//!            16   8  bytes of payload
+//!            24   4  zero
+//!            28   4  CRC-32C of the footer and of the 28 bytes before this
+//! ```
+//!
+//! All numbers are little-endian. The parts follow each other without gaps and the file ends with
+//! the trailer, so every bit of it is under a checksum. Later versions will keep the trailer's
+//! layout and its checksum, so that a newer file can be told from a damaged one.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::ops::{Deref, Range, RangeInclusive};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use zerocopy::little_endian::{U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+use crate::error::{Error, Result};
+
+use super::block_writer::BlockFileSummary;
+use super::buffer::Frame;
+use super::checksum::crc32c;
+use super::file::{Caching, FileHandle};
+use super::pending::Pending;
+use super::reader::Reader;
+
+const MAGIC: [u8; 8] = *b"TEGULABF";
+const VERSION: u32 = 1;
+/// Blocks are 1 MiB, unless a test wants smaller ones.
+pub const BLOCK_LOG2: u32 = 20;
+/// Whole pages at least, so that blocks start on the grid of direct I/O.
+pub(super) const BLOCK_LOG2_RANGE: RangeInclusive<u32> = 12..=30;
+const TRAILER_LEN: usize = 32;
+const CHECKSUM_LEN: u64 = 4;
+const _: () = assert!(size_of::<Trailer>() == TRAILER_LEN);
+const _: () = assert!(cfg!(target_endian = "little"), "typed arrays are read as they are stored");
+
+/// The last bytes of a block file.
+#[derive(FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub(super) struct Trailer {
+    magic: [u8; 8],
+    version: U32,
+    block_log2: U32,
+    payload_len: U64,
+    reserved: U32,
+    checksum: U32,
+}
+
+impl Trailer {
+    pub(super) fn new(footer: &[u8], block_log2: u32, payload_len: u64) -> Trailer {
+        let mut trailer = Trailer {
+            magic: MAGIC,
+            version: U32::new(VERSION),
+            block_log2: U32::new(block_log2),
+            payload_len: U64::new(payload_len),
+            reserved: U32::ZERO,
+            checksum: U32::ZERO,
+        };
+        let mut covered = footer.to_vec();
+        covered.extend_from_slice(&trailer.as_bytes()[..TRAILER_LEN - 4]);
+        trailer.checksum = U32::new(crc32c(&covered));
+        trailer
+    }
+
+    pub(super) fn checksum(&self) -> u32 {
+        self.checksum.get()
+    }
+}
+
+/// An open block file. Each block that is read is checked against its checksum.
+#[derive(Clone)]
+pub struct BlockFile {
+    reader: Reader,
+    file: FileHandle,
+    block_len: u64,
+    payload_len: u64,
+    checksums: Vec<u32>,
+    footer_crc: u32,
+}
+
+impl BlockFile {
+    /// Opens a block file and checks its trailer and footer. The blocks are checked when they are
+    /// read.
+    pub fn open(reader: &Reader, path: impl AsRef<Path>, caching: Caching) -> Result<BlockFile> {
+        BlockFile::of(reader, reader.open_file(path, caching)?)
+    }
+
+    /// The same of a file that is open.
+    pub fn of(reader: &Reader, file: FileHandle) -> Result<BlockFile> {
+        let Some(trailer_start) = file.len().checked_sub(TRAILER_LEN as u64) else {
+            let detail = format!("it has {} bytes, less than a trailer", file.len());
+            return Err(corrupt(&file, "trailer", detail));
+        };
+        // Its frame must be gone before the next one is waited for: it may be all of the budget.
+        let trailer = {
+            let frame = reader.read(&file, trailer_start, TRAILER_LEN).wait()?;
+            Trailer::read_from_bytes(&frame)
+                .map_err(|_| corrupt(&file, "trailer", "it is too short".to_owned()))?
+        };
+        let (block_len, footer_len) = layout(&file, &trailer)?;
+        let footer_start = trailer.payload_len.get();
+        let covered = reader.read(&file, footer_start, footer_len + TRAILER_LEN - 4).wait()?;
+        // The trailer was read twice: what was looked at is what is covered.
+        let is_same = covered[footer_len..] == trailer.as_bytes()[..TRAILER_LEN - 4];
+        if !is_same || crc32c(&covered) != trailer.checksum() {
+            return Err(corrupt(&file, "footer", "its checksum differs".to_owned()));
+        }
+        if trailer.version != VERSION {
+            let (found, supported) = (trailer.version.get(), VERSION);
+            let path = file.path().to_owned();
+            return Err(Error::UnsupportedVersion { path, found, supported });
+        }
+        let (sums, _) = covered[..footer_len].as_chunks::<4>();
+        let checksums = sums.iter().map(|&sum| u32::from_le_bytes(sum)).collect();
+        let payload_len = trailer.payload_len.get();
+        let footer_crc = trailer.checksum();
+        let reader = reader.clone();
+        Ok(BlockFile { reader, file, block_len, payload_len, checksums, footer_crc })
+    }
+
+    /// Bytes of payload.
+    #[expect(clippy::len_without_is_empty, reason = "a length, not a collection")]
+    pub fn len(&self) -> u64 {
+        self.payload_len
+    }
+
+    /// What its writer reported of it: stands for its content.
+    pub fn summary(&self) -> BlockFileSummary {
+        BlockFileSummary {
+            payload_len: self.payload_len,
+            file_len: self.file.len(),
+            footer_crc: self.footer_crc,
+        }
+    }
+
+    /// Bytes of blocks that a stream keeps on their way, if the budget allows.
+    pub const STREAM_SIZE_MAX: u64 = 16 << 20;
+
+    /// The path of the file.
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// The checked bytes of a range, block by block, with several blocks on their way. The range
+    /// must lie within the payload.
+    pub fn stream(&self, range: Range<u64>) -> Result<BlockStream<'_>> {
+        if range.start > range.end || range.end > self.payload_len {
+            let detail = format!(
+                "bytes {}..{} were asked for, but it holds {} bytes",
+                range.start, range.end, self.payload_len
+            );
+            return Err(corrupt(&self.file, "payload", detail));
+        }
+        let blocks = if range.is_empty() {
+            0..0
+        } else {
+            range.start / self.block_len..range.end.div_ceil(self.block_len)
+        };
+        // Half of the pool at most; others read too.
+        let bytes = BlockFile::STREAM_SIZE_MAX.min(self.reader.pool().frames_max() / 2);
+        let depth =
+            (bytes / self.block_len).clamp(1, BlockFile::STREAM_SIZE_MAX >> BLOCK_LOG2) as usize;
+        Ok(BlockStream { file: self, range, blocks, in_flight: VecDeque::new(), depth })
+    }
+
+    /// Fills `out` with the bytes from `offset` on.
+    pub fn read_into(&self, offset: u64, out: &mut [u8]) -> Result<()> {
+        let end = offset.saturating_add(out.len() as u64);
+        let mut rest = out;
+        for block in self.stream(offset..end)? {
+            let block = block?;
+            let (head, tail) = rest.split_at_mut(block.len());
+            head.copy_from_slice(&block);
+            rest = tail;
+        }
+        Ok(())
+    }
+
+    /// The bytes of a range.
+    pub fn read_range(&self, offset: u64, len: usize) -> Result<Vec<u8>> {
+        // Checked before the memory is asked for: a damaged length may be anything.
+        self.stream(offset..offset.saturating_add(len as u64))?;
+        let mut bytes = vec![0; len];
+        self.read_into(offset, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Fills `out` with the whole payload, which must have exactly its size.
+    pub fn read_all_into<T: FromBytes + IntoBytes>(&self, out: &mut [T]) -> Result<()> {
+        let out = out.as_mut_bytes();
+        if out.len() as u64 != self.payload_len {
+            let detail = format!("it holds {} bytes, not {}", self.payload_len, out.len());
+            return Err(corrupt(&self.file, "payload", detail));
+        }
+        self.read_into(0, out)
+    }
+
+    /// Reads and checks all blocks.
+    pub fn verify(&self) -> Result<()> {
+        self.stream(0..self.payload_len)?.try_for_each(|block| block.map(drop))
+    }
+
+    /// Bytes of a block, a power of two.
+    pub fn block_len(&self) -> u64 {
+        self.block_len
+    }
+
+    pub(super) fn reader(&self) -> &Reader {
+        &self.reader
+    }
+
+    pub(super) fn handle(&self) -> &FileHandle {
+        &self.file
+    }
+
+    /// Checks neighbouring blocks, of which this is the first, against their checksums.
+    pub(super) fn check_blocks(&self, first: u64, bytes: &[u8]) -> Result<()> {
+        // A block is at most 1 GiB.
+        let blocks = bytes.chunks(self.block_len as usize);
+        blocks.zip(first..).try_for_each(|(bytes, block)| self.check(block, bytes))
+    }
+
+    fn request(&self, block: u64) -> Pending {
+        let start = block * self.block_len;
+        // At most a block, which is at most 1 GiB.
+        let len = self.block_len.min(self.payload_len - start) as usize;
+        self.reader.read(&self.file, start, len)
+    }
+
+    fn check(&self, block: u64, bytes: &[u8]) -> Result<()> {
+        let expected = usize::try_from(block).ok().and_then(|index| self.checksums.get(index));
+        if expected == Some(&crc32c(bytes)) {
+            return Ok(());
+        }
+        Err(corrupt(&self.file, &format!("block {block}"), "its checksum differs".to_owned()))
+    }
+}
+
+impl fmt::Debug for BlockFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BlockFile({}, {} bytes)", self.path().display(), self.payload_len)
+    }
+}
+
+/// Whether a file ends with the trailer of a block file, by its magic.
+///
+/// # Errors
+/// Those of reading.
+pub fn ends_as_block_file(file: &File) -> io::Result<bool> {
+    let Some(start) = file.metadata()?.len().checked_sub(TRAILER_LEN as u64) else {
+        return Ok(false);
+    };
+    let mut magic = [0; MAGIC.len()];
+    file.read_exact_at(&mut magic, start)?;
+    Ok(magic == MAGIC)
+}
+
+/// The length of a block and of the footer, if the trailer's numbers fit the file.
+fn layout(file: &FileHandle, trailer: &Trailer) -> Result<(u64, usize)> {
+    let bad = |detail: String| Err(corrupt(file, "trailer", detail));
+    if trailer.magic != MAGIC {
+        return bad("the file does not end as a block file does".to_owned());
+    }
+    let block_log2 = trailer.block_log2.get();
+    if !BLOCK_LOG2_RANGE.contains(&block_log2) {
+        return bad(format!("blocks of 2^{block_log2} bytes"));
+    }
+    if trailer.reserved != 0 {
+        return bad("reserved bytes are not zero".to_owned());
+    }
+    let block_len = 1u64 << block_log2;
+    let payload_len = trailer.payload_len.get();
+    // Less than 2^52 blocks: their checksums do not overflow.
+    let footer_len = payload_len.div_ceil(block_len) * CHECKSUM_LEN;
+    let file_len =
+        payload_len.checked_add(footer_len).and_then(|len| len.checked_add(TRAILER_LEN as u64));
+    match usize::try_from(footer_len) {
+        Ok(footer_len) if file_len == Some(file.len()) => Ok((block_len, footer_len)),
+        _ => bad(format!("{payload_len} bytes of payload do not fit {} of file", file.len())),
+    }
+}
+
+fn corrupt(file: &FileHandle, part: &str, detail: String) -> Error {
+    Error::Corrupt { path: file.path().to_owned(), part: part.to_owned(), detail }
+}
+
+/// The blocks of a range in order, each read ahead and checked. Ends after the first error.
+pub struct BlockStream<'f> {
+    file: &'f BlockFile,
+    range: Range<u64>,
+    /// Blocks that are not asked for yet.
+    blocks: Range<u64>,
+    in_flight: VecDeque<(u64, Pending)>,
+    depth: usize,
+}
+
+/// Checked bytes of one block: those inside the range that was asked for.
+#[derive(Debug)]
+pub struct Block {
+    frame: Frame,
+    part: Range<usize>,
+    offset: u64,
+}
+
+impl Block {
+    /// Where in the payload its first byte stands.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+}
+
+impl Deref for Block {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.frame[self.part.clone()]
+    }
+}
+
+impl BlockStream<'_> {
+    fn receive(&self, index: u64, pending: Pending) -> Result<Block> {
+        let frame = pending.wait()?;
+        self.file.check(index, &frame)?;
+        let start = index * self.file.block_len;
+        let end = start + frame.len() as u64;
+        let (from, to) = (self.range.start.max(start), self.range.end.min(end));
+        // Both lie in the frame.
+        let part = (from - start) as usize..(to - start) as usize;
+        Ok(Block { frame, part, offset: from })
+    }
+}
+
+impl Iterator for BlockStream<'_> {
+    type Item = Result<Block>;
+
+    fn next(&mut self) -> Option<Result<Block>> {
+        while self.in_flight.len() < self.depth
+            && let Some(block) = self.blocks.next()
+        {
+            self.in_flight.push_back((block, self.file.request(block)));
+        }
+        let (index, pending) = self.in_flight.pop_front()?;
+        let block = self.receive(index, pending);
+        if block.is_err() {
+            self.blocks = 0..0;
+            self.in_flight.clear();
+        }
+        Some(block)
+    }
+}

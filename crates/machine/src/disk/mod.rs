@@ -1,0 +1,67 @@
+//! The disk: the one door through which everything is read, and files that appear finished or not at all.
+//!
+//! Requests go in, frames come back: a [`Reader`] takes any number of [`Request`]s (a file, an
+//! offset, a length), finds memory for them in a [`Pool`] with a hard budget, has a [`Backend`]
+//! fill it, and hands out [`Pending`]s that become [`Frame`]s.
+//!
+//! ```text
+//!  Reader ---- asks for memory ----> Pool         in the order asked; waits while it is lent out
+//!    |                                |
+//!    |            Buffer  <-----------+
+//!    v
+//!  Task (buffer, file, promise) --> backend --> Pending::wait --> Frame --> dropped: back to Pool
+//! ```
+//!
+//! A task owns its buffer and the promise to its waiter. Whatever happens to it (done, failed,
+//! lost with a dying thread), the waiter hears of it once and the memory goes back.
+//!
+//! # Rules that keep callers free of deadlock
+//!
+//! Asking never blocks; only [`Pending::wait`] does. Memory is granted strictly in the order of
+//! the requests, so a wait ends as soon as the frames asked for earlier are done with. Hence:
+//!
+//! 1. Wait for requests in the order in which you made them.
+//! 2. Who keeps frames while waiting for more must know that all that is kept at one time, by
+//!    everybody, plus the largest request fits the budget. Who drops each frame before it waits
+//!    for the next needs to know nothing.
+//! 3. [`Reader::try_read_batch`] never queues: use it to read ahead without a claim to memory.
+
+mod backend;
+mod block_file;
+mod block_writer;
+mod buffer;
+mod checksum;
+mod directory;
+mod faulty;
+mod file;
+pub mod hidden_name;
+mod memory;
+mod pages;
+mod pending;
+mod pool;
+mod probe;
+mod reader;
+mod speed;
+mod task;
+mod temporary;
+mod threads;
+mod uring;
+
+pub use backend::Backend;
+pub use block_file::{BLOCK_LOG2, Block, BlockFile, BlockStream, ends_as_block_file};
+pub use block_writer::{BlockFileSummary, BlockFileWriter, OutputFile};
+pub use buffer::Frame;
+pub use checksum::crc32c;
+pub use directory::{Directory, IfTaken};
+pub use faulty::{Fault, FaultPlan, FaultyOutput};
+pub use file::{Caching, FileHandle};
+pub use pages::{PageCache, PageStatistics, Pinned, Targets};
+pub use pending::Pending;
+pub use pool::{Lease, Pool};
+pub use probe::{
+    DeviceProfile, KnownDevices, ProbeConfig, RandomRate, SequentialRate, probe, speed_of,
+};
+pub use reader::{Reader, Request, Statistics};
+pub use speed::Speed;
+pub use temporary::{Remove, Temporary, knows_no_flags, lock, parted, wait_for_lock};
+pub use threads::THREADS_DEFAULT;

@@ -1,0 +1,431 @@
+//! Pages of a file in memory, read ahead of their use.
+//!
+//! A [`PageCache`] holds pages (the blocks of a [`BlockFile`], each with its checksum) of one file.
+//! [`prefetch`](PageCache::prefetch) is told what will be needed, nearest need first, and keeps the
+//! number of reads in flight at a target; [`get`](PageCache::get) gives what is needed now.
+//!
+//! ```text
+//!  prefetch(ranges) -> Plan: coalesced requests -> Reader -> Run (pages of one request)
+//!                        ^ makes room: CLOCK                  | in the table of pages
+//!  get(ranges) -------> pinned under the lock <---------------+
+//!                        waited for, checked and copied outside of it
+//! ```
+//!
+//! This is the lower half of the run-ahead prefetcher of RASP (A. Roy et al., University of
+//! Cambridge Computer Laboratory, Technical Report 823, 2012). Unlike there, the pages belong to
+//! the cache and not to the kernel: it knows which ones it holds, and asks for none twice.
+//!
+//! # Why nobody waits for ever
+//!
+//! The cache has a pool of its own of exactly its capacity, and asks it for memory only where that
+//! is granted at once. So a wait is always for a read that has its memory already, never for
+//! memory and never for somebody's pins. What finds no room, since all is pinned or on its way, is
+//! read past the cache through the file's own reader, by a caller who holds no pins at that time.
+
+mod pinned;
+mod plan;
+mod run;
+mod state;
+mod targets;
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use crate::error::Result;
+use crate::threads::Cancel;
+
+pub use pinned::Pinned;
+pub use state::PageStatistics;
+pub use targets::Targets;
+
+use super::block_file::BlockFile;
+use super::buffer::GRID;
+use super::pool::Pool;
+use super::reader::{Reader, Request};
+use plan::Plan;
+use run::Run;
+use state::{Purpose, RUN_SIZE, State};
+
+/// Pages of a random read, with those of gaps, that fit the bytes in flight.
+const RANDOM_PAGES: u64 = 4;
+
+/// Pages of one file in memory, up to a capacity. Any number of threads may share it.
+pub struct PageCache {
+    file: BlockFile,
+    /// Has a pool of its own, of the capacity.
+    reader: Reader,
+    /// A page has two to this power bytes.
+    page_log2: u32,
+    limits: Limits,
+    state: Mutex<State>,
+    /// What has arrived, where nothing ever goes.
+    kept: Option<Kept>,
+}
+
+/// Runs of so many pages get no more memory than they ask for.
+const SMALL_RUN_PAGES: u64 = 8;
+/// Bytes of a run at the most in a cache that lets go of none.
+const KEPT_RUN_SIZE: u64 = 2 << 20;
+
+/// Bytes a page of the table of what has arrived, in a cache that lets go of none.
+const KEPT_SIZE: u64 = size_of::<OnceLock<Arc<Run>>>() as u64;
+
+/// The runs that have arrived in a cache that lets go of none: found without a lock.
+struct Kept {
+    /// Of each page.
+    runs: Vec<OnceLock<Arc<Run>>>,
+    /// Pages that have one.
+    count: AtomicUsize,
+}
+
+impl Kept {
+    fn new(pages: u64) -> Kept {
+        let runs = std::iter::repeat_with(OnceLock::new).take(pages as usize).collect();
+        Kept { runs, count: AtomicUsize::new(0) }
+    }
+
+    fn keep(&self, run: &Arc<Run>) {
+        let pages = &self.runs[run.pages.start as usize..run.pages.end as usize];
+        if pages.first().is_some_and(|first| first.get().is_some()) {
+            return;
+        }
+        let new = pages.iter().filter(|page| page.set(Arc::clone(run)).is_ok()).count();
+        self.count.fetch_add(new, Ordering::Relaxed);
+    }
+}
+
+/// The targets in the units of a cache.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    /// Reads in flight.
+    requests: usize,
+    /// Bytes in flight from which on no further request begins.
+    bytes: u64,
+    /// Reads that are waited for together.
+    awaited: usize,
+    /// Pages of one request.
+    run_pages: u64,
+    /// Pages that are read through to save a request.
+    gap_pages: u64,
+}
+
+impl PageCache {
+    /// Bytes that can be read behind every range from [`Pinned::padded`].
+    pub const SLACK: usize = 8;
+
+    /// The capacity in which a file of `len` bytes [fits](PageCache::fits), whatever the targets.
+    pub fn capacity_max(len: u64) -> u64 {
+        let pages = len.div_ceil(GRID as u64);
+        pages * (GRID as u64 + KEPT_SIZE) + len / 8
+    }
+
+    /// An empty cache that takes `capacity` bytes at most, for pages and for what it finds them by,
+    /// and beside that 4 bytes a page of the file. What it reads has memory of its own; the pool of
+    /// the file's reader is used only for what finds no room.
+    ///
+    /// # Errors
+    /// [`Error::Limit`](crate::error::Error::Limit) for a file of more than 2^32 - 2 pages.
+    pub fn new(file: &BlockFile, capacity: u64, targets: &Targets) -> Result<PageCache> {
+        let page_log2 = file.block_len().trailing_zeros();
+        let pages = file.len().div_ceil(file.block_len());
+        let in_pages = |bytes: u64| bytes >> page_log2;
+        // Four requests at least fit the capacity, so that one may be used while others come.
+        let run_pages =
+            |capacity: u64| in_pages(targets.request_bytes_max.min(capacity / 4)).max(1);
+        // A request of many pages may get an eighth more memory than it asks for.
+        let waste = if run_pages(capacity) <= SMALL_RUN_PAGES { 0 } else { file.len() / 8 };
+        let fits = (pages << page_log2) + waste + pages * KEPT_SIZE <= capacity;
+        let capacity = match fits {
+            true => capacity - pages * KEPT_SIZE,
+            // At worst, each page is a run of its own.
+            false => capacity / (file.block_len() + RUN_SIZE) * file.block_len(),
+        };
+        let reader = file.reader().with_pool(Pool::new(capacity));
+        let run_pages = run_pages(capacity);
+        let requests = targets.random_requests.max(1) as usize;
+        // Few bytes suffice in sequence; that must not hold up random reads of some pages each.
+        let bytes_min = (requests as u64 * RANDOM_PAGES) << page_log2;
+        let limits = Limits {
+            requests,
+            awaited: requests.div_ceil(8),
+            bytes: targets.sequential_bytes.max(bytes_min).min(capacity / 2),
+            run_pages,
+            gap_pages: in_pages(targets.gap_bytes_max),
+        };
+        let state = Mutex::new(State::new(pages)?);
+        let mut cache =
+            PageCache { file: file.clone(), reader, page_log2, limits, state, kept: None };
+        if fits {
+            // Where all is kept, large runs cost the least: huge pages of memory hold them.
+            if run_pages > SMALL_RUN_PAGES {
+                cache.limits.run_pages = run_pages.max(in_pages(KEPT_RUN_SIZE.min(capacity / 4)));
+            }
+            cache.kept = Some(Kept::new(pages));
+        }
+        Ok(cache)
+    }
+
+    /// The file.
+    pub fn file(&self) -> &BlockFile {
+        &self.file
+    }
+
+    /// Bytes that the pages may take at most.
+    pub fn capacity(&self) -> u64 {
+        self.reader.pool().frames_max()
+    }
+
+    /// The most bytes that the pages ever took.
+    pub fn peak(&self) -> u64 {
+        self.reader.pool().peak()
+    }
+
+    /// Whether the whole file finds room, so that nothing that is read is ever read again.
+    pub fn fits(&self) -> bool {
+        self.kept.is_some()
+    }
+
+    /// What was asked of the cache so far.
+    pub fn statistics(&self) -> PageStatistics {
+        self.lock().statistics()
+    }
+
+    /// Begins to read the pages of `ranges` (bytes of the payload) that are neither held nor on
+    /// their way, each once; tells how many of the ranges are seen to. The caller comes back with
+    /// the others when it has used some pages.
+    ///
+    /// Stops where the targets of reads in flight are reached, or where there is no room but that
+    /// of pages which are pinned or wanted and not used yet. Never blocks on a read. The first
+    /// range is the one needed next; ranges of the same and of neighbouring pages become one
+    /// request wherever they stand. A range that does not lie in the file is passed over: who
+    /// needs it hears of it. `ranges` must not use this cache, which is locked meanwhile.
+    pub fn prefetch(&self, ranges: impl IntoIterator<Item = Range<u64>>) -> usize {
+        let mut state = self.lock();
+        let mut taken = 0;
+        let mut plan = self.plan(&mut state, Purpose::Ahead);
+        for range in ranges {
+            let pages = if self.is_inside(&range) { self.pages(&range) } else { 0..0 };
+            if !plan.want(&mut state, pages) {
+                break;
+            }
+            taken += 1;
+        }
+        if self.submit(&mut state, plan) { taken } else { 0 }
+    }
+
+    /// Takes back that these ranges were to be [prefetched](PageCache::prefetch): they are not needed, or
+    /// will be announced once more. Their pages need not stay on their account.
+    pub fn retract(&self, ranges: impl IntoIterator<Item = Range<u64>>) {
+        let mut state = self.lock();
+        for range in ranges {
+            if self.is_inside(&range) {
+                state.retract(self.pages(&range));
+            }
+        }
+    }
+
+    /// The bytes of a range, pinned until `pinned` is used again or dropped.
+    ///
+    /// # Errors
+    /// As of [`get_batch`](PageCache::get_batch).
+    pub fn get<'p>(&self, range: Range<u64>, pinned: &'p mut Pinned) -> Result<&'p [u8]> {
+        self.get_batch(&[range], pinned)?;
+        Ok(pinned.bytes(0))
+    }
+
+    /// Pins the bytes of the first of the `ranges`, and tells how many: as many as find room
+    /// together, and at least one, if there is one. What `pinned` held before is let go first. Pages
+    /// that are not there are read now, those on their way are waited for; but behind an eighth of
+    /// the reads that may be in flight it returns, so that the caller has others begun while it
+    /// works. Ranges that cross from one request to another are copied, and it returns behind a MiB
+    /// of them. Best called with 64 to 256 ranges by ascending start, alternating with
+    /// [`prefetch`](PageCache::prefetch).
+    ///
+    /// Costs about 15 ns a range where all is held and neighbours share pages. Who holds another
+    /// `Pinned` of this cache meanwhile merely leaves less room.
+    ///
+    /// # Errors
+    /// Those of reading, also of a page that was read ahead; the next call tries again.
+    /// [`Error::Corrupt`](crate::error::Error::Corrupt) for a page that differs from its checksum and for
+    /// a range that does not lie in the file.
+    pub fn get_batch(&self, ranges: &[Range<u64>], pinned: &mut Pinned) -> Result<usize> {
+        loop {
+            pinned.clear();
+            if self.pin(ranges, pinned)? == 0 && !ranges.is_empty() {
+                self.read_past(&ranges[0], pinned)?;
+                return Ok(1);
+            }
+            let arrived = self.await_runs(pinned);
+            if !matches!(arrived, Ok(true)) {
+                pinned.clear();
+            }
+            if arrived? {
+                pinned.assemble();
+                return Ok(pinned.len());
+            }
+        }
+    }
+
+    /// The bytes of a range and those behind it, if they have come together and are never let go of: at
+    /// once, without a lock and without a trace in the statistics. About 5 ns.
+    #[inline(always)]
+    pub fn held(&self, range: &Range<u64>) -> Option<&[u8]> {
+        if range.is_empty() {
+            return Some(&[]);
+        }
+        let run = self.kept.as_ref()?.runs.get((range.start >> self.page_log2) as usize)?.get()?;
+        let start = (range.start - run.range.start) as usize;
+        (range.end <= run.range.end).then(|| &run.bytes()[start..])
+    }
+
+    /// Whether every page has arrived and is never let go of.
+    pub fn is_complete(&self) -> bool {
+        let kept = self.kept.as_ref();
+        kept.is_some_and(|kept| kept.count.load(Ordering::Relaxed) == kept.runs.len())
+    }
+
+    /// Reads the whole file in large requests; afterwards every page is [held](PageCache::fits).
+    ///
+    /// # Errors
+    /// Those of reading; [`Error::Cancelled`](crate::error::Error::Cancelled).
+    pub fn fill(&self, cancel: &Cancel) -> Result<()> {
+        let run_len = self.limits.run_pages << self.page_log2;
+        let count = self.file.len().div_ceil(run_len);
+        // The same pages, but what has enough behind it in its run is not copied.
+        let end = |run: u64| (run + 1) * run_len - PageCache::SLACK as u64;
+        let range = |run: u64| run * run_len..end(run).min(self.file.len());
+        let mut pinned = Pinned::default();
+        let mut ahead = 0;
+        for run in 0..count {
+            cancel.check()?;
+            ahead = ahead.max(run);
+            ahead += self.prefetch((ahead..count).map(range)) as u64;
+            self.get(range(run), &mut pinned)?;
+        }
+        Ok(())
+    }
+
+    /// Pins ranges, reading what is missing, and tells how many.
+    fn pin(&self, ranges: &[Range<u64>], pinned: &mut Pinned) -> Result<usize> {
+        if let Some(bad) = ranges.iter().find(|range| !self.is_inside(range)) {
+            return self.file.stream(bad.clone()).map(|_| 0);
+        }
+        let mut state = self.lock();
+        let mut planned_to = 0;
+        for (index, range) in ranges.iter().enumerate() {
+            let pages = self.pages(range);
+            if !state.pin(range, pages.clone(), pinned) {
+                // Those behind it are asked for in the same breath, unless that was tried before.
+                if index < planned_to {
+                    return Ok(index);
+                }
+                planned_to = self.demand(&mut state, &ranges[index..], index == 0) + index;
+                if !state.pin(range, pages, pinned) {
+                    return Ok(index);
+                }
+            }
+            if pinned.on_their_way() >= self.limits.awaited || pinned.is_full() {
+                return Ok(index + 1);
+            }
+        }
+        Ok(ranges.len())
+    }
+
+    /// Begins to read what is missing of some ranges that are needed now; tells of how many. The
+    /// first is asked for whatever is in flight, if `is_first`.
+    fn demand(&self, state: &mut State, ranges: &[Range<u64>], is_first: bool) -> usize {
+        let mut plan = self.plan(state, if is_first { Purpose::Now } else { Purpose::Soon });
+        let mut taken = 0;
+        for range in ranges {
+            if !plan.want(state, self.pages(range)) {
+                break;
+            }
+            plan.limit_to_targets();
+            taken += 1;
+        }
+        // Of a range that finds no room, nothing is read here.
+        if taken > 0 && self.submit(state, plan) { taken } else { 0 }
+    }
+
+    /// Waits for what is pinned and on its way; false where a read failed of which another caller
+    /// was told.
+    fn await_runs(&self, pinned: &Pinned) -> Result<bool> {
+        for run in pinned.runs() {
+            let arrived = run.arrive(&self.file);
+            if !matches!(arrived, Ok(true)) {
+                self.lock().forget(run);
+            }
+            if !arrived? {
+                return Ok(false);
+            }
+            if let Some(kept) = &self.kept {
+                kept.keep(run);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Reads a range for which there is no room.
+    fn read_past(&self, range: &Range<u64>, pinned: &mut Pinned) -> Result<()> {
+        pinned.clear();
+        self.lock().count_past(self.pages(range), range);
+        pinned.copy_in((range.end - range.start) as usize, |out| {
+            self.file.read_into(range.start, out)
+        })
+    }
+
+    fn plan(&self, state: &mut State, purpose: Purpose) -> Plan<'_> {
+        let pool = self.reader.pool();
+        Plan::new(self.limits, pool, self.page_log2, purpose, state)
+    }
+
+    /// Makes the requests of a plan. False where there was no memory after all.
+    fn submit(&self, state: &mut State, plan: Plan<'_>) -> bool {
+        let (wanted, purpose) = plan.into_parts();
+        if wanted.is_empty() {
+            return true;
+        }
+        let bytes = |first: u64, end: u64| {
+            let start = first << self.page_log2;
+            start..(end << self.page_log2).min(self.file.len())
+        };
+        let request = |run: &plan::Wanted| {
+            let range = bytes(run.first, run.end);
+            let len = (range.end - range.start) as usize;
+            Request { file: self.file.handle(), offset: range.start, len }
+        };
+        let requests: Vec<Request<'_>> = wanted.iter().map(request).collect();
+        let Some(pending) = self.reader.try_read_batch(&requests) else { return false };
+        for (wanted, pending) in wanted.iter().zip(pending) {
+            let range = bytes(wanted.first, wanted.end);
+            let run = Run::new(wanted.first..wanted.end, range, pending);
+            state.insert(Arc::new(run), wanted.claims, purpose);
+        }
+        true
+    }
+
+    /// The pages of a range that lies in the file.
+    fn pages(&self, range: &Range<u64>) -> Range<u64> {
+        match range.is_empty() {
+            true => 0..0,
+            false => range.start >> self.page_log2..((range.end - 1) >> self.page_log2) + 1,
+        }
+    }
+
+    fn is_inside(&self, range: &Range<u64>) -> bool {
+        range.start <= range.end && range.end <= self.file.len()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Each method of the state leaves it sound, even where a caller's iterator panics between.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for PageCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PageCache({:?}, {} bytes)", self.file, self.capacity())
+    }
+}

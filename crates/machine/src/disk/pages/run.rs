@@ -1,0 +1,58 @@
+//! Neighbouring pages that come by one read and stay or go together.
+
+use std::ops::Range;
+use std::sync::{Mutex, OnceLock, PoisonError, TryLockError};
+
+use crate::disk::block_file::BlockFile;
+use crate::disk::buffer::Frame;
+use crate::disk::pending::Pending;
+use crate::error::Result;
+
+/// Some pages of a file, on their way at first.
+pub(super) struct Run {
+    pub(super) pages: Range<u64>,
+    /// The same in bytes; the last page of a file may be shorter.
+    pub(super) range: Range<u64>,
+    /// Checked bytes.
+    frame: OnceLock<Frame>,
+    /// The read, until somebody has waited for it.
+    pending: Mutex<Option<Pending>>,
+}
+
+impl Run {
+    pub(super) fn new(pages: Range<u64>, range: Range<u64>, pending: Pending) -> Run {
+        Run { pages, range, frame: OnceLock::new(), pending: Mutex::new(Some(pending)) }
+    }
+
+    /// The bytes, once somebody [waited](Run::arrive) for them; else none.
+    pub(super) fn bytes(&self) -> &[u8] {
+        self.frame.get().map_or(&[], |frame| &**frame)
+    }
+
+    /// Whether the read is over, well or not.
+    pub(super) fn is_settled(&self) -> bool {
+        if self.frame.get().is_some() {
+            return true;
+        }
+        match self.pending.try_lock() {
+            Ok(pending) => pending.as_ref().is_none_or(Pending::is_ready),
+            Err(TryLockError::Poisoned(_)) => true,
+            // Somebody waits for it.
+            Err(TryLockError::WouldBlock) => false,
+        }
+    }
+
+    /// Waits for the bytes and checks them, unless that was done before. The first caller hears of
+    /// an error, every other one gets `false`.
+    pub(super) fn arrive(&self, file: &BlockFile) -> Result<bool> {
+        if self.frame.get().is_some() {
+            return Ok(true);
+        }
+        let mut slot = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        // The slot stays locked while the one that took it waits and checks.
+        let Some(pending) = slot.take() else { return Ok(self.frame.get().is_some()) };
+        let frame = pending.wait()?;
+        file.check_blocks(self.pages.start, &frame)?;
+        Ok(self.frame.set(frame).is_ok())
+    }
+}

@@ -1,0 +1,245 @@
+//! How fast a device is read, and with how much in flight it is at its best.
+//!
+//! [`probe`] measures through the same door as everything else, in a few seconds: random reads of a
+//! page with 1, 2, 4 .. 128 in flight, and sequential reads in requests of several sizes. What it
+//! chooses is the least that reaches nearly the best, since more in flight only takes memory and
+//! makes each read wait longer. [`KnownDevices`] remembers the choice.
+
+mod known;
+mod measure;
+
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::fs::statvfs;
+use serde::{Deserialize, Serialize};
+
+use crate::disk::Temporary;
+use crate::error::{Error, Result};
+use crate::threads::{Cancel, Progress, Unit};
+
+pub use known::{KnownDevices, speed_of};
+
+use super::backend::Backend;
+use super::pages::Targets;
+use measure::Measurement;
+
+/// Less than this tells little about a device.
+const FILE_BYTES_MIN: u64 = 16 << 20;
+/// The share of the best rate that is good enough.
+const GOOD_ENOUGH: f64 = 0.95;
+const PAGE: u64 = 4096;
+/// Bytes that are written at once.
+const CHUNK: u64 = 1 << 20;
+
+/// What a probe may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProbeConfig {
+    /// Bytes of the temporary file at most; it takes a tenth of the free space at most. Default
+    /// 1 GiB.
+    pub file_bytes_max: u64,
+    /// Time for each point of the curves. Default 200 ms.
+    pub point_time: Duration,
+}
+
+impl Default for ProbeConfig {
+    fn default() -> ProbeConfig {
+        ProbeConfig { file_bytes_max: 1 << 30, point_time: Duration::from_millis(200) }
+    }
+}
+
+/// The rate of random reads of 4 KiB with so many in flight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RandomRate {
+    /// Reads in flight.
+    pub in_flight: u32,
+    /// Reads per second.
+    pub reads_per_second: u64,
+}
+
+/// The rate of sequential reads in requests of this size with so many in flight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SequentialRate {
+    /// Bytes of a request.
+    pub request_bytes: u64,
+    /// Requests in flight.
+    pub in_flight: u32,
+    /// Bytes per second.
+    pub bytes_per_second: u64,
+}
+
+/// What was measured of a device, and what follows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceProfile {
+    /// What tells the file system on the device from others: its own id, the same after a restart, or
+    /// where it has none the number of its device, which may be another one then.
+    pub device: String,
+    /// Where that is mounted. Several places may be the same file system.
+    #[serde(default)]
+    pub mount_point: String,
+    /// Random reads, by ascending number in flight.
+    pub random: Vec<RandomRate>,
+    /// Sequential reads, by ascending size and number in flight.
+    pub sequential: Vec<SequentialRate>,
+    /// The least in flight that reaches 95 % of the best.
+    pub targets: Targets,
+}
+
+/// Measures the device of `path` past the page cache: a file, which is read, or a folder, where a
+/// file is written first and removed afterwards.
+///
+/// # Errors
+/// Those of writing and reading, of the kind [`StorageFull`](io::ErrorKind::StorageFull) already where
+/// there is little free space; [`Error::Corrupt`] for a file of less than a page; [`Error::Cancelled`].
+pub fn probe(
+    path: &Path,
+    backend: &Backend,
+    config: &ProbeConfig,
+    progress: &dyn Progress,
+    cancel: &Cancel,
+) -> Result<DeviceProfile> {
+    let metadata = fs::metadata(path).map_err(Error::io("open", path))?;
+    let device = device_of(path).map_err(Error::io("look at", path))?;
+    let mount_point = mount_point(path).map_err(Error::io("look at", path))?.display().to_string();
+    let temporary = if metadata.is_dir() {
+        Some(write_file(path, config.file_bytes_max, progress, cancel)?)
+    } else {
+        None
+    };
+    let file = temporary.as_ref().map_or(path, Temporary::path);
+    let measurement = Measurement::open(file, backend, config.point_time)?;
+    let random = measurement.random(progress, cancel)?;
+    let sequential = measurement.sequential(progress, cancel)?;
+    let targets = choose(&random, &sequential);
+    Ok(DeviceProfile { device, mount_point, random, sequential, targets })
+}
+
+/// The least in flight that is good enough.
+fn choose(random: &[RandomRate], sequential: &[SequentialRate]) -> Targets {
+    let reads_best = random.iter().map(|rate| rate.reads_per_second).max().unwrap_or(0);
+    let bytes_best = sequential.iter().map(|rate| rate.bytes_per_second).max().unwrap_or(0);
+    let is_enough = |rate: u64, best: u64| rate as f64 >= GOOD_ENOUGH * best as f64;
+    let mut targets = Targets::default();
+    let least = random.iter().find(|rate| is_enough(rate.reads_per_second, reads_best));
+    if let Some(rate) = least {
+        targets.random_requests = rate.in_flight;
+    }
+    let in_flight = |rate: &&SequentialRate| rate.request_bytes * u64::from(rate.in_flight);
+    let enough = sequential.iter().filter(|rate| is_enough(rate.bytes_per_second, bytes_best));
+    if let Some(rate) = enough.min_by_key(in_flight) {
+        targets.sequential_bytes = in_flight(&rate);
+        targets.request_bytes_max = rate.request_bytes;
+    }
+    if let Some(bytes) = bytes_best.checked_div(reads_best) {
+        // A request takes as long as this many bytes in sequence, of which a page is its own.
+        targets.gap_bytes_max = bytes.saturating_sub(PAGE) / PAGE * PAGE;
+    }
+    targets.clamped()
+}
+
+/// What tells a file system from others: its own id, else the number of its device.
+fn device_of(path: &Path) -> io::Result<String> {
+    let id = statvfs(path)?.f_fsid;
+    if id != 0 {
+        return Ok(format!("file system {id:016x}"));
+    }
+    Ok(format!("device {:x}", fs::metadata(path)?.dev()))
+}
+
+/// The farthest folder above a path that lies on the same device.
+fn mount_point(path: &Path) -> io::Result<PathBuf> {
+    let path = fs::canonicalize(path)?;
+    let device = fs::metadata(&path)?.dev();
+    let is_on_it = |above: &&Path| fs::metadata(above).is_ok_and(|found| found.dev() == device);
+    Ok(path.ancestors().take_while(is_on_it).last().unwrap_or(&path).to_owned())
+}
+
+/// Fills a file with what no device can compress.
+fn write_file(
+    folder: &Path,
+    bytes_max: u64,
+    progress: &dyn Progress,
+    cancel: &Cancel,
+) -> Result<Temporary> {
+    let space = statvfs(folder).map_err(|error| Error::io("look at", folder)(error.into()))?;
+    let free = space.f_bavail.saturating_mul(space.f_frsize);
+    let len = bytes_max.min(free / 10) / CHUNK * CHUNK;
+    if len < FILE_BYTES_MIN.min(bytes_max) {
+        return Err(Error::Io {
+            action: "probe",
+            path: folder.to_owned(),
+            source: io::Error::new(io::ErrorKind::StorageFull, "its device is nearly full"),
+        });
+    }
+    let temporary = Temporary::file(&folder.join("tegula-probe"))?;
+    let failed = || Error::io("write", temporary.path());
+    let mut file = fs::OpenOptions::new().write(true).open(temporary.path()).map_err(failed())?;
+    progress.begin("writing a file", Some(len), Unit::Bytes);
+    let mut noise = Noise(0x9e37_79b9_7f4a_7c15);
+    let mut chunk = vec![0u8; CHUNK as usize];
+    for _ in 0..len / CHUNK {
+        cancel.check()?;
+        chunk
+            .chunks_exact_mut(8)
+            .for_each(|word| word.copy_from_slice(&noise.next().to_le_bytes()));
+        file.write_all(&chunk).map_err(failed())?;
+        progress.advance(CHUNK);
+    }
+    file.sync_all().map_err(failed())?;
+    progress.end();
+    Ok(temporary)
+}
+
+/// Numbers without a pattern: xorshift (G. Marsaglia, 2003).
+struct Noise(u64);
+
+impl Noise {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn random(rates: [u64; 4]) -> Vec<RandomRate> {
+        let rate =
+            |(index, &reads_per_second)| RandomRate { in_flight: 1u32 << index, reads_per_second };
+        rates.iter().enumerate().map(rate).collect()
+    }
+
+    fn sequential(rates: &[(u64, u32, u64)]) -> Vec<SequentialRate> {
+        let rate = |&(request_bytes, in_flight, bytes_per_second)| SequentialRate {
+            request_bytes,
+            in_flight,
+            bytes_per_second,
+        };
+        rates.iter().map(rate).collect()
+    }
+
+    #[test]
+    fn the_least_in_flight_that_is_nearly_the_best_is_chosen() {
+        let curve = [
+            (64 << 10, 4, 1_000_000_000),
+            (256 << 10, 4, 1_970_000_000),
+            (256 << 10, 16, 2_000_000_000),
+        ];
+        let targets = choose(&random([10_000, 50_000, 96_000, 100_000]), &sequential(&curve));
+        assert_eq!(targets.random_requests, 4);
+        assert_eq!((targets.sequential_bytes, targets.request_bytes_max), (1 << 20, 256 << 10));
+        // A request takes as long as 20,000 bytes, three pages and its own.
+        assert_eq!(targets.gap_bytes_max, 3 * PAGE);
+    }
+
+    #[test]
+    fn nothing_measured_gives_the_defaults() {
+        assert_eq!(choose(&[], &[]), Targets::default());
+    }
+}

@@ -1,0 +1,215 @@
+//! The one error type of this crate, of the store and of the import. Each message says what happened, where, and what to do.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Shorthand for results with this error.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What can go wrong while a graph is imported, opened or read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused an operation on a file.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried, as an infinitive: "read", "create", "sync".
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// An input is malformed; the place says which line, row or byte.
+    #[error("{place}: {detail}")]
+    BadInput {
+        /// File and line, row or byte.
+        place: Place,
+        /// What is wrong there, and what was expected.
+        detail: String,
+    },
+    /// A file of a graph directory does not hold what was written to it.
+    #[error("{} is damaged at {part}: {detail}; import the graph again", path.display())]
+    Corrupt {
+        /// The damaged file.
+        path: PathBuf,
+        /// The part of it: "tile 17", "block 3", "header".
+        part: String,
+        /// What does not fit.
+        detail: String,
+    },
+    /// The path is no graph directory, or one that was never finished.
+    #[error("{} is not a graph directory: {detail}", path.display())]
+    NotAGraph {
+        /// The path given.
+        path: PathBuf,
+        /// What is missing.
+        detail: String,
+    },
+    /// The graph was written by a newer tegula.
+    #[error("{} has format version {found}, but this tegula reads up to {supported}; use a newer tegula", path.display())]
+    UnsupportedVersion {
+        /// The graph directory.
+        path: PathBuf,
+        /// Version in its manifest.
+        found: u32,
+        /// Newest version that this build reads.
+        supported: u32,
+    },
+    /// The work needs a layout that the graph was not given.
+    #[error("{} has no layout `{layout}`; import it with --layouts tiles,{layout}", path.display())]
+    MissingLayout {
+        /// The graph directory.
+        path: PathBuf,
+        /// The layout.
+        layout: &'static str,
+    },
+    /// Another graph has taken the place of one that was open, or it was moved away.
+    #[error("{} was replaced while it was being read; run again", path.display())]
+    Replaced {
+        /// The graph directory.
+        path: PathBuf,
+    },
+    /// The output was to be replaced, but something in it would be lost.
+    #[error("{} {found}, so it is not replaced; move that away, or choose another name", path.display())]
+    NotReplaced {
+        /// The path given.
+        path: PathBuf,
+        /// What is in the way, as it follows the path.
+        found: String,
+    },
+    /// The output exists and was not to be replaced.
+    #[error("{} exists already; choose another name or pass --force", path.display())]
+    AlreadyExists {
+        /// The path given.
+        path: PathBuf,
+    },
+    /// The work cannot be done within the memory budget.
+    #[error("{what} needs {} but the budget is {}; raise --memory", Bytes(*needed), Bytes(*budget))]
+    OverBudget {
+        /// What was to be done.
+        what: String,
+        /// Bytes it needs.
+        needed: u64,
+        /// Bytes it may use.
+        budget: u64,
+    },
+    /// A number exceeds what the format can hold.
+    #[error("{what}: {found} exceeds the limit of {limit}")]
+    Limit {
+        /// What is counted.
+        what: &'static str,
+        /// How many there are.
+        found: u64,
+        /// How many there may be.
+        limit: u64,
+    },
+    /// The caller cancelled the work.
+    #[error("interrupted")]
+    Cancelled,
+    /// A worker died; the work it belonged to cannot be completed.
+    #[error("a worker failed: {detail}")]
+    WorkerFailed {
+        /// The panic's message.
+        detail: String,
+    },
+}
+
+impl Error {
+    /// The same error, told of the `whole` budget, where it was met within a share of it: both figures grow
+    /// by what the other shares take.
+    pub fn of_whole(self, whole: u64) -> Error {
+        match self {
+            Error::OverBudget { what, needed, budget } if budget < whole => {
+                Error::OverBudget { what, needed: needed + (whole - budget), budget: whole }
+            }
+            other => other,
+        }
+    }
+
+    /// [`Error::Replaced`], by the path of the graph directory.
+    pub fn replaced(path: &Path) -> Error {
+        Error::Replaced { path: path.to_owned() }
+    }
+
+    /// The name of its variant, for programs. It stays what it is.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Error::Io { .. } => "io",
+            Error::BadInput { .. } => "bad_input",
+            Error::Corrupt { .. } => "corrupt",
+            Error::NotAGraph { .. } => "not_a_graph",
+            Error::UnsupportedVersion { .. } => "unsupported_version",
+            Error::MissingLayout { .. } => "missing_layout",
+            Error::AlreadyExists { .. } => "already_exists",
+            Error::NotReplaced { .. } => "not_replaced",
+            Error::Replaced { .. } => "replaced",
+            Error::OverBudget { .. } => "over_budget",
+            Error::Limit { .. } => "limit",
+            Error::Cancelled => "cancelled",
+            Error::WorkerFailed { .. } => "worker_failed",
+        }
+    }
+
+    /// Wraps an operating system error: `.map_err(Error::io("read", path))`. An error of this type
+    /// that came as one of the operating system, through `Read` or `Write`, is unwrapped.
+    pub fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Error {
+        let path = path.as_ref().to_owned();
+        move |source| source.downcast().unwrap_or_else(|source| Error::Io { action, path, source })
+    }
+}
+
+/// Where in an input something is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file, or `-` for standard input.
+    pub file: PathBuf,
+    /// The place in it.
+    pub at: At,
+}
+
+/// A position in an input, in the unit that its format counts in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum At {
+    /// The file as a whole.
+    File,
+    /// A line of text, from 1.
+    Line(u64),
+    /// A row of a table, from 0.
+    Row(u64),
+    /// A byte offset, from 0.
+    Byte(u64),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let file = self.file.display();
+        match self.at {
+            At::File => write!(f, "{file}"),
+            At::Line(line) => write!(f, "{file}, line {line}"),
+            At::Row(row) => write!(f, "{file}, row {row}"),
+            At::Byte(byte) => write!(f, "{file}, byte {byte}"),
+        }
+    }
+}
+
+/// A byte count that prints with a binary unit: `1.5 GiB`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bytes(pub u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+        if self.0 < 1024 {
+            return write!(f, "{} B", self.0);
+        }
+        let mut value = self.0 as f64 / 1024.0;
+        let mut unit = 0;
+        while value >= 1024.0 && unit + 1 < UNITS.len() {
+            value /= 1024.0;
+            unit += 1;
+        }
+        write!(f, "{value:.1} {}", UNITS[unit])
+    }
+}

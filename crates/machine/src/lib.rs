@@ -1,0 +1,11 @@
+//! What a run takes of the machine: memory, threads, and the disk.
+
+mod error;
+mod mix;
+
+pub mod disk;
+pub mod memory;
+pub mod threads;
+
+pub use error::{At, Bytes, Error, Place, Result};
+pub use mix::mix;

@@ -1,0 +1,108 @@
+//! Reading tiles: the one way to come by them. What it hands out was checked.
+
+use std::ops::Range;
+
+use zerocopy::FromBytes;
+
+use super::opened::Graph;
+use crate::tiles::Tile;
+use tegula_machine::Error;
+use tegula_machine::disk::{Frame, Pending, Request};
+
+/// Consecutive tiles that are on their way, with their weights where these are wanted and stored.
+#[must_use = "it is to be waited for"]
+pub struct TileRead<'g> {
+    graph: &'g Graph,
+    range: Range<usize>,
+    tiles: Pending,
+    weights: Option<Pending>,
+}
+
+/// Consecutive tiles in memory. Their checksums and heads, and those of their weights, are right.
+pub struct CheckedTiles {
+    range: Range<usize>,
+    tiles: Frame,
+    weights: Option<Frame>,
+}
+
+impl Graph {
+    /// Asks for a range of [`Graph::tiles`], which is not empty. It does not wait, not even for memory.
+    pub fn read_tiles(&self, range: Range<usize>, has_weights: bool) -> TileRead<'_> {
+        let read =
+            |request: Request<'_>| self.reader().read(request.file, request.offset, request.len);
+        let tiles = read(self.tiles_request(range.clone()));
+        let weights = self.weights_request(range.clone()).filter(|_| has_weights).map(read);
+        TileRead { graph: self, range, tiles, weights }
+    }
+
+    /// Bytes of memory that a range of tiles takes, and that its weights take besides.
+    pub fn read_size(&self, range: Range<usize>) -> (u64, u64) {
+        let size = |request: Request<'_>| self.reader().frame_size(&request);
+        (size(self.tiles_request(range.clone())), self.weights_request(range).map_or(0, size))
+    }
+}
+
+impl TileRead<'_> {
+    /// Waits for the tiles and checks every one of them.
+    ///
+    /// # Errors
+    /// Those of reading; [`Error::Corrupt`](tegula_machine::Error::Corrupt) when a checksum differs, or the head of a
+    /// tile makes no sense.
+    pub fn wait(self) -> Result<CheckedTiles, Error> {
+        let TileRead { graph, range, tiles, weights } = self;
+        let weights = weights.map(Pending::wait);
+        let tiles = CheckedTiles { range, tiles: tiles.wait()?, weights: weights.transpose()? };
+        for index in tiles.range.clone() {
+            graph.check_tile(index, tiles.bytes(graph, index))?;
+            if tiles.has_weights() {
+                graph.check_weights(index, tiles.weight_bytes(graph, index))?;
+            }
+            tiles.try_get(graph, index).map_err(|detail| graph.damaged_tile(index, detail))?;
+        }
+        Ok(tiles)
+    }
+}
+
+impl CheckedTiles {
+    /// Which of [`Graph::tiles`] they are.
+    pub fn range(&self) -> Range<usize> {
+        self.range.clone()
+    }
+
+    /// Whether weights were read with them.
+    pub fn has_weights(&self) -> bool {
+        self.weights.is_some()
+    }
+
+    /// A tile of the range, and a weight for each of its entries; none where weights were not read. `graph`
+    /// is the one from which it was read.
+    ///
+    /// # Panics
+    /// When the tile is not in the range.
+    pub fn get(&self, graph: &Graph, index: usize) -> (Tile<'_>, &[f32]) {
+        self.try_get(graph, index).expect("it was looked at when it was read")
+    }
+
+    fn try_get(&self, graph: &Graph, index: usize) -> Result<(Tile<'_>, &[f32]), String> {
+        let tile = Tile::parse(self.bytes(graph, index))?;
+        if !self.has_weights() {
+            return Ok((tile, &[]));
+        }
+        let weights = FromBytes::ref_from_bytes(self.weight_bytes(graph, index));
+        Ok((tile, weights.map_err(|_| "its weights are not aligned".to_owned())?))
+    }
+
+    fn bytes(&self, graph: &Graph, index: usize) -> &[u8] {
+        let entries = graph.tiles();
+        let start = (entries[index].offset - entries[self.range.start].offset) as usize;
+        &self.tiles[start..start + entries[index].size as usize]
+    }
+
+    fn weight_bytes(&self, graph: &Graph, index: usize) -> &[u8] {
+        let Some(weights) = &self.weights else { return &[] };
+        let entries = graph.tiles();
+        let first = entries[self.range.start].weights_offset;
+        let start = (entries[index].weights_offset - first) as usize;
+        &weights[start..start + 4 * entries[index].weight_count as usize]
+    }
+}
