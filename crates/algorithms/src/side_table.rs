@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use tegula_engine::{Estimate, PROCESS_OVERHEAD, RunOptions};
+use tegula_engine::{Estimate, RUN_OVERHEAD, RunOptions};
 use tegula_import::input::{
     IdKind, VALUES_MAX, ValueColumn, VertexColumns, VertexRow, VertexTable,
 };
@@ -115,7 +115,7 @@ struct Room {
 impl Room {
     /// Bytes that a block may have beside `held` bytes of what was made of rows.
     fn for_block(&self, held: u64) -> Result<u64> {
-        let needed = PROCESS_OVERHEAD + self.reading + held + BLOCK_SIZE_MIN;
+        let needed = RUN_OVERHEAD + self.reading + held + BLOCK_SIZE_MIN;
         // A table within the first bytes is read even where nothing can run: the run is then refused with
         // all that it needs.
         if needed > self.memory && self.reading + held > BLOCK_SIZE_MIN + VertexTable::TEXT_SIZE_MAX

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use support::{AMPLE, import_with, open, with_executor};
 use tegula_algorithms::bfs::Bfs;
 use tegula_algorithms::sssp::{self, SsspConfig};
-use tegula_engine::{Error, Executor, Process, RunOptions, Speed, VertexId, open_graph};
+use tegula_engine::{Error, Executor, ProcessKind, RunOptions, Speed, VertexId, open_graph};
 use tegula_generators::{Rmat, edges};
 use tegula_import::ImportConfig;
 use tegula_machine::disk::{Backend, Fault, FaultPlan, Targets};
@@ -38,7 +38,7 @@ fn import(scratch: &Scratch, scale: u32, rows: Option<RowEncoding>) -> PathBuf {
 struct Found {
     hops: Vec<Option<u32>>,
     lengths: Vec<u64>,
-    processes: Vec<Process>,
+    processes: Vec<ProcessKind>,
 }
 
 /// Searches with page after page read by itself, so that there are many reads that can fail.
@@ -140,7 +140,7 @@ fn a_read_that_fails_while_rows_are_looked_through_ends_the_run() {
     // Large enough that looking from the vertices that are not reached is quicker for some levels.
     let directory = import(&scratch, 15, Some(RowEncoding::Gap));
     let expected = search(&directory, Backend::Auto).unwrap();
-    assert!(expected.processes.contains(&Process::Pull), "{:?}", expected.processes);
+    assert!(expected.processes.contains(&ProcessKind::Pull), "{:?}", expected.processes);
     let errors = strike_each(&directory, |_| Fault::Errno(EIO), is_eio);
     assert!(errors > 20, "only {errors} reads");
 }

@@ -12,8 +12,8 @@ use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_algorithms::sssp::{self, SsspConfig};
 use tegula_algorithms::wcc::{self, Method, WccOptions};
 use tegula_engine::{
-    Error, Executor, Graph, Instructions, PROCESS_OVERHEAD, Process, RunOptions, VertexId,
-    estimate, open_graph, run_together,
+    Error, Executor, Graph, Instructions, ProcessKind, RUN_OVERHEAD, RunOptions, Scheduler,
+    VertexId, estimate, open_graph,
 };
 use tegula_generators::{Rmat, edges};
 use tegula_import::ImportConfig;
@@ -127,7 +127,7 @@ struct Found {
     roots: Option<Vec<VertexId>>,
 }
 
-fn find_all(graph: &Graph, options: &RunOptions<'_>) -> (Found, Vec<Process>) {
+fn find_all(graph: &Graph, options: &RunOptions<'_>) -> (Found, Vec<ProcessKind>) {
     let source = VertexId(5);
     let bfs = Bfs::run(graph, source, options).unwrap();
     let sssp = sssp::run(graph, source, SsspConfig::default(), options).unwrap();
@@ -143,7 +143,7 @@ fn find_all(graph: &Graph, options: &RunOptions<'_>) -> (Found, Vec<Process>) {
 /// Bytes without which a run along rows does not begin.
 fn least_to_seek(directory: &Path, threads: usize) -> u64 {
     let graph = open(directory);
-    let too_little = PROCESS_OVERHEAD;
+    let too_little = RUN_OVERHEAD;
     let options =
         RunOptions { memory: too_little, threads, executor: Executor::Seek, ..Default::default() };
     match sssp::run(&graph, VertexId(5), SsspConfig::default(), &options) {
@@ -189,8 +189,8 @@ fn whatever_the_executor_and_the_encoding_of_rows() {
                 }
             }
         }
-        assert!(used.contains(&Process::Scan) && used.contains(&Process::Seek));
-        assert_eq!(used.contains(&Process::Pull), undirected, "which is what it is for");
+        assert!(used.contains(&ProcessKind::Scan) && used.contains(&ProcessKind::Seek));
+        assert_eq!(used.contains(&ProcessKind::Pull), undirected, "which is what it is for");
     }
 }
 
@@ -205,7 +205,7 @@ fn a_run_by_rows_that_cannot_fit_says_so_with_both_numbers() {
         sssp::run(&graph, VertexId(5), SsspConfig::default(), &options)
     };
     let found = run(needed, Executor::Seek).unwrap();
-    assert!(found.statistics.processes.iter().all(|process| *process == Process::Seek));
+    assert!(found.statistics.processes.iter().all(|process| *process == ProcessKind::Seek));
     match run(needed - 1, Executor::Seek) {
         Err(tegula_algorithms::Error::Run(Error::OverBudget { needed: again, budget, .. })) => {
             assert_eq!((again, budget), (needed, needed - 1));
@@ -214,7 +214,7 @@ fn a_run_by_rows_that_cannot_fit_says_so_with_both_numbers() {
     }
     // Who leaves the choice gets what fits.
     let scanned = run(needed - 1, Executor::Auto).unwrap();
-    assert!(scanned.statistics.processes.iter().all(|process| *process == Process::Scan));
+    assert!(scanned.statistics.processes.iter().all(|process| *process == ProcessKind::Scan));
     assert_eq!(scanned.distances, found.distances);
 }
 
@@ -226,7 +226,7 @@ fn rows_that_are_asked_for_and_not_there_are_missed() {
     let result = Bfs::run(&graph, VertexId(0), &with_executor(Executor::Seek, 1));
     assert!(matches!(result, Err(Error::MissingLayout { layout: "rows", .. })));
     let done = Bfs::run(&graph, VertexId(0), &with_executor(Executor::Auto, 1)).unwrap();
-    assert_eq!(done.statistics.processes, [Process::Scan; 3]);
+    assert_eq!(done.statistics.processes, [ProcessKind::Scan; 3]);
 }
 
 #[test]
@@ -254,9 +254,15 @@ fn whatever_the_instructions() {
 fn alone_or_in_company() {
     let scratch = Scratch::new();
     let graph = open(&skewed(&scratch));
-    let pagerank = PageRank::new(CONFIG, graph.vertex_count());
-    let programs = (pagerank, Bfs::new(VertexId(0)));
-    let (pagerank, bfs) = run_together(&graph, programs, &threads(2)).unwrap();
+    let options = threads(2);
+    let (pagerank, bfs) = Scheduler::scope(&graph, &options, |scheduler| {
+        let options = RunOptions { scheduler: Some(scheduler), ..threads(2) };
+        std::thread::scope(|scope| {
+            let pagerank = scope.spawn(|| PageRank::run(&graph, CONFIG, &options).unwrap());
+            let bfs = Bfs::run(&graph, VertexId(0), &options).unwrap();
+            (pagerank.join().unwrap(), bfs)
+        })
+    });
     let alone = PageRank::run(&graph, CONFIG, &threads(1)).unwrap();
     assert!(pagerank.states == alone.states);
     assert_eq!(pagerank.statistics.iterations, 5);

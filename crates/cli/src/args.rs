@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use tegula_engine::{Graph, PROCESS_OVERHEAD, open_graph, open_graph_in};
+use tegula_engine::{Graph, RUN_OVERHEAD, open_graph, open_graph_in};
 use tegula_machine::Error;
 use tegula_machine::disk::{Backend, Directory, THREADS_DEFAULT, speed_of};
 use tegula_machine::memory::{MemoryLimit, READING_THREADS_MAX, memory_limit};
@@ -82,7 +82,7 @@ impl GraphArgs {
     pub fn open(&self, what: &str, size: impl FnOnce(&Graph) -> u64) -> Result<Graph> {
         let budget = self.reading.budget.bytes();
         let graph = self.reading.open(&self.graph)?;
-        let needed = size(&graph) + PROCESS_OVERHEAD;
+        let needed = size(&graph) + RUN_OVERHEAD;
         if needed > budget {
             return Err(Error::OverBudget { what: what.to_owned(), needed, budget }.into());
         }
@@ -121,7 +121,7 @@ impl ReadingArgs {
     }
 
     fn memory(&self) -> u64 {
-        self.budget.bytes().max(PROCESS_OVERHEAD)
+        self.budget.bytes().max(RUN_OVERHEAD)
     }
 }
 
@@ -142,7 +142,7 @@ impl Budget {
     pub fn check(self) -> Result<()> {
         let (what, memory) = match self.memory {
             Some(memory) => ("--memory", memory),
-            None => ("what any command needs,", PROCESS_OVERHEAD),
+            None => ("what any command needs,", RUN_OVERHEAD),
         };
         match memory_limit() {
             Some(MemoryLimit { name, bytes }) if memory > bytes => {

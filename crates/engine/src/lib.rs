@@ -1,31 +1,38 @@
-//! Vertex programs and how they run: the four phases, scans, jobs that share a scan, budgets.
+//! Vertex programs and jobs of other kinds, and how they run: the scheduler, the processes, budgets.
+//!
+//! | | |
+//! | --- | --- |
+//! | `program` | what an algorithm says of one vertex and one edge |
+//! | `superstep` | the state of a program between iterations: arrays by batch, active vertices, messages |
+//! | `process` | how an iteration reaches its edges: scan, seek, pull, and the choice |
+//! | `traverse` | orders of visits, for what follows rows itself |
+//! | `job` | what a scheduler works on: programs, passes over all edges, traversals |
+//! | `scheduler` | any number of jobs on one graph: memory, parts, what is next |
 
-mod accumulators;
-mod active;
-mod edges;
 mod instructions;
 mod job;
-mod kernel;
 mod options;
+mod parts;
 mod process;
 mod program;
-mod run;
-mod scan;
+mod scheduler;
 mod superstep;
-mod tile_cache;
+mod tile_source;
 mod workers;
 
 pub mod traverse;
 
-pub use edges::{EdgeVisitor, visit_edges};
 pub use instructions::Instructions;
-pub use options::{PROCESS_OVERHEAD, RunOptions, RunStatistics, open_graph, open_graph_in};
-pub use process::{Executor, Process};
+pub use job::pass::{EdgeVisitor, visit_edges};
+pub use job::program::{Outcome, estimate, rows_size, run};
+pub use options::{Estimate, RUN_OVERHEAD, RunOptions, RunStatistics, open_graph, open_graph_in};
+pub use process::ProcessKind;
+pub use process::choice::Executor;
 pub use program::{
     Accumulator, Activity, Addend, Aggregate, ApplyTo, EdgeWeight, Max, Message, Min, Monotone,
     Next, Number, Or, Program, Reduction, Relaxation, Settling, Sum, Value,
 };
-pub use run::{Estimate, Outcome, estimate, rows_size, run, run_together};
+pub use scheduler::Scheduler;
 
 pub use tegula_machine::disk::Speed;
 pub use tegula_machine::memory::huge;

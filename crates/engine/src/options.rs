@@ -10,17 +10,25 @@ use tegula_store::graph::Graph;
 use tegula_store::rows::RowReader;
 
 use crate::instructions::Instructions;
-use crate::process::{Executor, Process};
-use crate::workers::Workers;
+use crate::parts::PART_EDGES_TARGET;
+use crate::process::ProcessKind;
+use crate::process::choice::Executor;
+use crate::scheduler::{PartStatistics, Scheduler};
 
-/// Memory of the process apart from vertex arrays and frames: code, tables, stacks.
-pub const PROCESS_OVERHEAD: u64 = 24 << 20;
+/// Memory of a run apart from vertex arrays and frames: code, tables, stacks.
+pub const RUN_OVERHEAD: u64 = 24 << 20;
 
-/// Bytes of the overhead of a process that frames may take besides those of tiles: blocks of ids and
-/// degrees, and rows that find no room in their cache.
+/// Bytes of the overhead of a run that frames may take besides those of tiles: blocks of ids and degrees,
+/// and rows that find no room in their cache.
 pub(crate) const BLOCK_FRAMES: u64 = 4 << 20;
 
+/// The overhead of a run on a graph, with the tables of its tiles.
+pub(crate) fn overhead(graph: &Graph) -> u64 {
+    RUN_OVERHEAD + 80 * graph.tiles().len() as u64
+}
+
 /// How a run may use the machine.
+#[derive(Clone)]
 pub struct RunOptions<'a> {
     /// Bytes that the whole process may use.
     pub memory: u64,
@@ -39,13 +47,12 @@ pub struct RunOptions<'a> {
     pub cancel: Cancel,
     /// Is told about iterations.
     pub progress: &'a dyn Progress,
-}
-
-impl RunOptions<'_> {
-    /// The workers of a run.
-    pub(crate) fn workers(&self) -> Workers<'_> {
-        Workers { threads: self.threads, cancel: &self.cancel }
-    }
+    /// Where the run is to be a job beside others. Memory, threads, speed and the size of parts are then
+    /// those of the scheduler.
+    pub scheduler: Option<&'a Scheduler<'a>>,
+    /// Edges at which a part of the graph is closed, which is what one worker processes at a time. Sums of
+    /// floats depend on it, so it is for tests, whose graphs are small, and for nobody else.
+    pub part_edges: u64,
 }
 
 impl Default for RunOptions<'_> {
@@ -60,6 +67,8 @@ impl Default for RunOptions<'_> {
             instructions: Instructions::detect(),
             cancel: Cancel::default(),
             progress: &Silent,
+            scheduler: None,
+            part_edges: PART_EDGES_TARGET,
         }
     }
 }
@@ -84,6 +93,27 @@ pub fn open_graph_in(directory: &Directory, memory: u64, backend: Backend) -> Re
     Graph::open_in(directory, &reader, caching)
 }
 
+/// What a run needs of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Estimate {
+    /// Bytes of the arrays over all vertices and of the workers.
+    pub vertex_bytes: u64,
+    /// Bytes without which tiles cannot be streamed.
+    pub stream_bytes_min: u64,
+    /// Bytes of all tiles, or of all rows where only those are read: with that much more no iteration but the
+    /// first reads.
+    pub layout_bytes: u64,
+    /// Bytes of code, tables and stacks.
+    pub overhead_bytes: u64,
+}
+
+impl Estimate {
+    /// The smallest budget with which the run starts.
+    pub fn needed(&self) -> u64 {
+        self.vertex_bytes + self.stream_bytes_min + self.overhead_bytes
+    }
+}
+
 /// What a run did.
 #[derive(Debug, Clone, Default)]
 pub struct RunStatistics {
@@ -91,13 +121,22 @@ pub struct RunStatistics {
     pub iterations: u64,
     /// Time of each iteration.
     pub iteration_times: Vec<Duration>,
-    /// How the edges of each iteration were reached; that of the first job, where several share scans.
-    pub processes: Vec<Process>,
+    /// How the edges of each iteration were reached.
+    pub processes: Vec<ProcessKind>,
     /// Edges in the tiles that were processed and in the rows that were looked through, over all
     /// iterations.
     pub edges_processed: u64,
-    /// Tiles that were passed over, over all iterations, because no job had a use for them.
+    /// Tiles that were passed over, over all iterations, because the run had no use for them.
     pub tiles_skipped: u64,
-    /// Bytes that came through the reading door during the run.
+    /// Bytes that were read for the run, alone or for others too.
     pub bytes_read: u64,
+}
+
+impl RunStatistics {
+    /// Adds what the parts of one scan did.
+    pub(crate) fn add_scan(&mut self, scanned: &PartStatistics, graph: &Graph) {
+        self.edges_processed += scanned.edges;
+        self.tiles_skipped += graph.tiles().len() as u64 - scanned.tiles;
+        self.bytes_read += scanned.bytes_read;
+    }
 }

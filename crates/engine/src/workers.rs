@@ -1,28 +1,247 @@
-//! Several threads at one piece of work that may fail.
+//! Threads that work on one thing after the other, and stay awake between short phases.
+//!
+//! A phase is a *loop*: [`Workers::for_each`] calls a function with each of `0..count`. Whoever opens a loop
+//! works on it, and every worker that has nothing else to do joins in. So a loop never waits for a worker to
+//! come, only for those that came: a phase of a few microseconds costs a few microseconds, also where all
+//! others are busy or asleep.
 
-use tegula_machine::Result;
-use tegula_machine::threads::{Cancel, for_each_index};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
 
-/// The workers of a run.
-#[derive(Debug, Clone, Copy)]
-pub struct Workers<'r> {
-    /// How many there are, the calling thread among them.
-    pub threads: usize,
-    /// Stops them.
-    pub cancel: &'r Cancel,
+use tegula_machine::threads::{Cancel, lock, panic_message};
+use tegula_machine::{Error, Result};
+
+/// For how long a worker without work looks for some before it sleeps: about what waking it takes.
+const AWAKE: Duration = Duration::from_micros(50);
+
+/// The workers of a run. See the [module](self).
+pub struct Workers {
+    count: usize,
+    open: Mutex<VecDeque<Arc<Loop>>>,
+    bell: Bell,
+    is_over: AtomicBool,
 }
 
-impl Workers<'_> {
-    /// Calls `work` with each of `0..count`, each worker with the next number. The first failure, a
-    /// panic too, ends it.
+impl Workers {
+    /// Workers whose threads are the caller's own: each is to call [`Workers::help`] where it has nothing
+    /// else to do. `count` is at least 1.
+    pub fn new(count: usize) -> Workers {
+        let count = count.max(1);
+        Workers {
+            count,
+            open: Mutex::default(),
+            bell: Bell::default(),
+            is_over: AtomicBool::new(false),
+        }
+    }
+
+    /// Calls `body` with `count` workers, the calling thread among them. The others end with the call.
+    pub fn scope<R>(count: usize, body: impl FnOnce(&Workers) -> R) -> R {
+        let workers = Workers::new(count);
+        std::thread::scope(|scope| {
+            (1..workers.count).for_each(|_| drop(scope.spawn(|| workers.help_until_over())));
+            let _over = Over(&workers);
+            body(&workers)
+        })
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Calls `work` with each of `0..count`, each worker with the next number. The first failure, a panic
+    /// too, ends it.
     ///
     /// # Errors
-    /// The first failure; cancellation.
+    /// The first failure; [`Error::Cancelled`]; [`Error::WorkerFailed`] for a panic.
     pub fn for_each(
         &self,
         count: usize,
+        cancel: &Cancel,
         work: &(dyn Fn(usize) -> Result<()> + Sync),
     ) -> Result<()> {
-        for_each_index(self.threads, count, self.cancel, work)
+        // SAFETY: only workers that have joined use it, and `Closing` waits for them before this call ends,
+        // by a panic too. Who has not joined by then finds the loop gone.
+        let work = unsafe {
+            std::mem::transmute::<
+                &(dyn Fn(usize) -> Result<()> + Sync),
+                &'static (dyn Fn(usize) -> Result<()> + Sync),
+            >(work)
+        };
+        let opened = Arc::new(Loop {
+            work,
+            count,
+            cancel: cancel.clone(),
+            next: AtomicUsize::new(0),
+            helpers: AtomicUsize::new(0),
+            failure: Mutex::new(None),
+        });
+        if self.count == 1 || count <= 1 {
+            opened.run();
+        } else {
+            lock(&self.open).push_back(Arc::clone(&opened));
+            let closing = Closing { workers: self, opened: &opened };
+            self.ring();
+            opened.run();
+            drop(closing);
+        }
+        lock(&opened.failure).take().map_or(Ok(()), Err)
     }
+
+    /// Joins in the oldest loop that has work left. False where there is none.
+    pub fn help(&self) -> bool {
+        let joined = {
+            let open = lock(&self.open);
+            let Some(joined) = open.iter().find(|open| open.has_work()) else { return false };
+            // Under the lock: whoever closes the loop takes it out first and then looks at its helpers.
+            joined.helpers.fetch_add(1, Ordering::Relaxed);
+            Arc::clone(joined)
+        };
+        joined.run();
+        if joined.helpers.fetch_sub(1, Ordering::Release) == 1 {
+            self.ring();
+        }
+        true
+    }
+
+    /// Wakes all that [wait](Workers::wait): there may be something to do.
+    pub fn ring(&self) {
+        self.bell.ring();
+    }
+
+    /// How often it was rung, for [`Workers::wait`]. To be asked before looking for work.
+    pub fn rings(&self) -> u64 {
+        self.bell.rings.load(Ordering::SeqCst)
+    }
+
+    /// Waits until it was rung more often than `seen`.
+    pub fn wait(&self, seen: u64) {
+        self.bell.wait(seen);
+    }
+
+    fn help_until_over(&self) {
+        loop {
+            let seen = self.rings();
+            if !self.help() {
+                if self.is_over.load(Ordering::Acquire) {
+                    return;
+                }
+                self.wait(seen);
+            }
+        }
+    }
+}
+
+/// Sends the threads of a scope home.
+struct Over<'w>(&'w Workers);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.is_over.store(true, Ordering::Release);
+        self.0.ring();
+    }
+}
+
+/// A loop that is open.
+struct Loop {
+    work: &'static (dyn Fn(usize) -> Result<()> + Sync),
+    count: usize,
+    cancel: Cancel,
+    next: AtomicUsize,
+    /// Workers that joined and have not left.
+    helpers: AtomicUsize,
+    failure: Mutex<Option<Error>>,
+}
+
+impl Loop {
+    fn has_work(&self) -> bool {
+        self.next.load(Ordering::Relaxed) < self.count
+    }
+
+    /// Works until no number is left.
+    fn run(&self) {
+        loop {
+            let index = self.next.fetch_add(1, Ordering::Relaxed);
+            if index >= self.count {
+                return;
+            }
+            let done = self.cancel.check().and_then(|()| guarded(|| (self.work)(index)));
+            if let Err(error) = done {
+                self.next.store(self.count, Ordering::Relaxed);
+                lock(&self.failure).get_or_insert(error);
+                return;
+            }
+        }
+    }
+}
+
+/// Takes a loop out of those that are open and waits until all helpers have left.
+struct Closing<'w> {
+    workers: &'w Workers,
+    opened: &'w Arc<Loop>,
+}
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        lock(&self.workers.open).retain(|open| !Arc::ptr_eq(open, self.opened));
+        loop {
+            let seen = self.workers.rings();
+            if self.opened.helpers.load(Ordering::Acquire) == 0 {
+                return;
+            }
+            self.workers.wait(seen);
+        }
+    }
+}
+
+/// What wakes workers.
+#[derive(Default)]
+struct Bell {
+    rings: AtomicU64,
+    sleeping: AtomicUsize,
+    lock: Mutex<()>,
+    rung: Condvar,
+}
+
+impl Bell {
+    /// Costs no more than an atomic addition where nobody sleeps.
+    fn ring(&self) {
+        self.rings.fetch_add(1, Ordering::SeqCst);
+        // Either this sees that somebody is about to sleep, or that one sees the ring.
+        if self.sleeping.load(Ordering::SeqCst) > 0 {
+            drop(lock(&self.lock));
+            self.rung.notify_all();
+        }
+    }
+
+    fn wait(&self, seen: u64) {
+        let began = Instant::now();
+        while began.elapsed() < AWAKE {
+            for _ in 0..32 {
+                if self.rings.load(Ordering::SeqCst) != seen {
+                    return;
+                }
+                std::hint::spin_loop();
+            }
+        }
+        self.sleeping.fetch_add(1, Ordering::SeqCst);
+        let mut guard = lock(&self.lock);
+        while self.rings.load(Ordering::SeqCst) == seen {
+            guard = self.rung.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner);
+        }
+        drop(guard);
+        self.sleeping.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Turns a panic into an error.
+///
+/// # Errors
+/// Those of the work; [`Error::WorkerFailed`] where it panicked.
+pub fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work))
+        .unwrap_or_else(|panic| Err(Error::WorkerFailed { detail: panic_message(&*panic) }))
 }

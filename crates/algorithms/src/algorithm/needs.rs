@@ -1,7 +1,7 @@
 //! What a run needs of memory, found before it starts.
 
 use tegula_engine::traverse::long_rows_size;
-use tegula_engine::{Error, Estimate, Graph, PROCESS_OVERHEAD};
+use tegula_engine::{Error, Estimate, Graph, RUN_OVERHEAD};
 use tegula_store::rows::RowsConfig;
 
 use super::{Edges, Prepared, Weights};
@@ -75,7 +75,7 @@ impl Needs {
             estimate.vertex_bytes += long_rows_size(graph, has_weights, threads)?;
         }
         let build_bytes = match builds_rows {
-            true => Some(PROCESS_OVERHEAD + prepared.files_size() + RowsConfig::memory_min(graph)?),
+            true => Some(RUN_OVERHEAD + prepared.files_size() + RowsConfig::memory_min(graph)?),
             false => None,
         };
         Ok(Needs { estimate, layout, build_bytes })

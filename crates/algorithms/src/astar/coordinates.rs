@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tegula_engine::{PROCESS_OVERHEAD, RunOptions};
+use tegula_engine::{RUN_OVERHEAD, RunOptions};
 use tegula_import::input::{Presence, ValueColumn};
 use tegula_machine::{At, Error, Result};
 use tegula_store::OriginalId;
@@ -28,7 +28,7 @@ impl Coordinates {
     /// or when a vertex is left out.
     pub fn read(path: &Path, graph: &Graph, options: &RunOptions<'_>) -> Result<Coordinates> {
         let size = size_of::<[f64; 2]>() as u64 * u64::from(graph.vertex_count());
-        let (what, needed) = ("reading the coordinates".to_owned(), PROCESS_OVERHEAD + size);
+        let (what, needed) = ("reading the coordinates".to_owned(), RUN_OVERHEAD + size);
         if needed > options.memory {
             return Err(Error::OverBudget { what, needed, budget: options.memory });
         }

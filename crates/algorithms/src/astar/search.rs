@@ -5,12 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use tegula_engine::traverse::{
-    BestFirst, Filter, Sequential, Traversal, VertexSet, estimate_rows, for_each_range, open_rows,
-    rows_statistics,
+    self, BestFirst, Filter, RowsJob, Sequential, VertexSet, estimate_rows, rows_statistics,
 };
-use tegula_engine::{
-    Estimate, Graph, Row, RowReader, RunOptions, RunStatistics, Unit, VertexId, huge,
-};
+use tegula_engine::{Estimate, Graph, Row, RunOptions, RunStatistics, Unit, VertexId, huge};
 
 use crate::error::{Error, Result, is_negative};
 use crate::original_ids::{Rank, Ranks};
@@ -54,7 +51,7 @@ const NONE: u32 = u32::MAX;
 /// Finds a shortest path. In an unweighted graph every edge has weight 1.
 ///
 /// # Errors
-/// Those of [`open_rows`] and of reading; [`Error::NegativeWeight`] when an edge that was looked at has a
+/// Those of [`traverse::run`] and of reading; [`Error::NegativeWeight`] when an edge that was looked at has a
 /// weight below 0, or none that is a number; [`Error::Overestimate`] when one is shorter than the given
 /// scale says.
 ///
@@ -71,14 +68,27 @@ pub fn run(
     let has_all = config.coordinates.is_none_or(|coordinates| coordinates.len() == count);
     assert!(has_all, "every vertex has coordinates");
     let held = size(graph, config.coordinates.is_some())?;
-    let rows = open_rows(graph, graph.is_weighted(), held, options)?;
+    let ends = (source, target);
+    traverse::run(graph, graph.is_weighted(), held, options, |job| {
+        find(graph, ends, config, job, options)
+    })
+}
+
+/// Measures the scale unless it is given, and searches.
+fn find(
+    graph: &Graph,
+    (source, target): (VertexId, VertexId),
+    config: &AstarConfig<'_>,
+    job: &RowsJob<'_>,
+    options: &RunOptions<'_>,
+) -> Result<ShortestPath> {
     let (mut times, mut edges) = (Vec::new(), 0);
     let scale = match (config.coordinates, config.heuristic_scale) {
         (None, _) => 0.0,
         (_, Some(scale)) => scale,
         (Some(coordinates), None) => {
             let started = Instant::now();
-            let scale = scale_max(graph, &rows, coordinates, options)?;
+            let scale = scale_max(graph, job, coordinates, options)?;
             edges += graph.edge_count();
             times.push(started.elapsed());
             scale
@@ -88,9 +98,9 @@ pub fn run(
     let heuristic = Heuristic::new(graph, config.coordinates, scale, target);
     let ranks = Ranks::read(graph, &options.cancel)?;
     let search = Search::new(graph, source, target, heuristic, ranks);
-    let done = search.run(&rows, options)?;
+    let done = search.run(job, options)?;
     times.push(started.elapsed());
-    let statistics = rows_statistics(&rows, times, edges + done.edges);
+    let statistics = rows_statistics(job.rows(), times, edges + done.edges);
     let (steps, expanded) = (search.path(), done.expanded);
     Ok(ShortestPath { steps, expanded, heuristic_scale: scale, statistics })
 }
@@ -122,7 +132,7 @@ fn straight(one: [f64; 2], other: [f64; 2]) -> f64 {
 /// The largest scale with which no edge is shorter than its straight line; 0 where any would do.
 fn scale_max(
     graph: &Graph,
-    rows: &RowReader,
+    job: &RowsJob<'_>,
     coordinates: &[[f64; 2]],
     options: &RunOptions<'_>,
 ) -> Result<f64> {
@@ -130,8 +140,8 @@ fn scale_max(
     let least = AtomicU64::new(f64::INFINITY.to_bits());
     let has_negative = AtomicBool::new(false);
     options.progress.begin("measuring", Some(graph.edge_count()), Unit::Edges);
-    for_each_range(rows, options, |_, ids| {
-        let mut traversal = Traversal::new(rows, Sequential::new(ids), &options.cancel);
+    job.for_each_range(|_, ids| {
+        let mut traversal = job.traversal(Sequential::new(ids));
         let (mut scale, mut edges) = (f64::INFINITY, 0);
         while let Some((row, _)) = traversal.next_row()? {
             let from = coordinates[row.source().index()];
@@ -261,11 +271,11 @@ impl<'c> Search<'c> {
     }
 
     /// Visits vertices until nothing that waits can be on the path.
-    fn run(&self, rows: &RowReader, options: &RunOptions<'_>) -> Result<Done> {
+    fn run(&self, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Result<Done> {
         let mut queue = BestFirst::for_vertices(self.graph.vertex_count());
         self.update(self.source, Label { distance: 0.0, level: 0, parent: NONE }, &mut queue);
         let order = Filter::new(queue, |vertex| self.is_wanted(vertex));
-        let mut traversal = Traversal::new(rows, order, &options.cancel);
+        let mut traversal = job.traversal(order);
         let mut done = Done { expanded: 0, edges: 0 };
         options.progress.begin("searching", None, Unit::Edges);
         while let Some((row, order)) = traversal.next_row()? {

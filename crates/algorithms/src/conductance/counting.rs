@@ -4,10 +4,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use tegula_engine::traverse::{
-    Sequential, Traversal, estimate_rows, for_each_range, open_rows, rows_statistics,
-};
-use tegula_engine::{Estimate, Graph, Result, RowReader, RunOptions, RunStatistics, Unit};
+use tegula_engine::traverse::{self, RowsJob, Sequential, estimate_rows, rows_statistics};
+use tegula_engine::{Estimate, Graph, Result, RunOptions, RunStatistics, Unit};
 
 use super::Memberships;
 
@@ -45,7 +43,7 @@ impl SetFigures {
 /// Computes the figures of all sets, while the caller holds `beside` further bytes, as for their names.
 ///
 /// # Errors
-/// Those of [`open_rows`] and of reading.
+/// Those of [`traverse::run`] and of reading.
 ///
 /// # Panics
 /// When the memberships are those of another number of vertices.
@@ -56,8 +54,18 @@ pub fn run(
     options: &RunOptions<'_>,
 ) -> Result<Conductances> {
     assert_eq!(members.iter().len(), graph.vertex_count() as usize, "sets for each vertex");
+    let held = size(graph, members) + beside;
+    traverse::run(graph, false, held, options, |job| count_all(graph, members, job, options))
+}
+
+/// Counts vertices, volumes and cuts of all sets.
+fn count_all(
+    graph: &Graph,
+    members: &Memberships,
+    job: &RowsJob<'_>,
+    options: &RunOptions<'_>,
+) -> Result<Conductances> {
     let started = Instant::now();
-    let rows = open_rows(graph, false, size(graph, members) + beside, options)?;
     let is_directed = !graph.manifest().undirected;
     let set_count = members.set_count() as usize;
     let mut sets = vec![SetFigures::default(); set_count];
@@ -73,11 +81,11 @@ pub fn run(
     }
     let cuts: Vec<AtomicU64> = std::iter::repeat_with(AtomicU64::default).take(set_count).collect();
     options.progress.begin("visiting", Some(graph.edge_count()), Unit::Edges);
-    let counting = Counting { rows: &rows, members, cuts: &cuts, is_directed };
-    for_each_range(&rows, options, |_, ids| counting.count(ids, options))?;
+    let counting = Counting { job, members, cuts: &cuts, is_directed };
+    job.for_each_range(|_, ids| counting.count(ids, options))?;
     options.progress.end();
     sets.iter_mut().zip(cuts).for_each(|(set, cut)| set.cut = cut.into_inner());
-    let statistics = rows_statistics(&rows, vec![started.elapsed()], graph.edge_count());
+    let statistics = rows_statistics(job.rows(), vec![started.elapsed()], graph.edge_count());
     let volume = graph.edge_count() * if is_directed { 2 } else { 1 };
     Ok(Conductances { sets, volume, statistics })
 }
@@ -94,7 +102,7 @@ fn size(graph: &Graph, members: &Memberships) -> u64 {
 
 /// What the workers share.
 struct Counting<'c> {
-    rows: &'c RowReader,
+    job: &'c RowsJob<'c>,
     members: &'c Memberships,
     cuts: &'c [AtomicU64],
     is_directed: bool,
@@ -104,7 +112,7 @@ impl Counting<'_> {
     /// Counts the edges of a range of sources that leave their sets. Where an edge is stored in one
     /// direction only, it is counted for the sets of its target too.
     fn count(&self, ids: Range<u32>, options: &RunOptions<'_>) -> Result<()> {
-        let mut traversal = Traversal::new(self.rows, Sequential::new(ids), &options.cancel);
+        let mut traversal = self.job.traversal(Sequential::new(ids));
         let mut edges = 0;
         // How many edges leave each set of a source.
         let mut leaving: Vec<u64> = Vec::new();

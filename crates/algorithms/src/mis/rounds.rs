@@ -4,10 +4,8 @@ use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::Instant;
 
-use tegula_engine::traverse::{
-    Filter, Sequential, Traversal, estimate_rows, for_each_range, open_rows, rows_statistics,
-};
-use tegula_engine::{Estimate, Graph, Row, RowReader, RunOptions, RunStatistics, Unit, VertexId};
+use tegula_engine::traverse::{self, Filter, RowsJob, Sequential, estimate_rows, rows_statistics};
+use tegula_engine::{Estimate, Graph, Row, RunOptions, RunStatistics, Unit, VertexId};
 
 use super::MisOptions;
 use crate::error::{Result, check_both_directions};
@@ -28,7 +26,7 @@ const OUT: u8 = 2;
 
 /// What the workers share.
 struct Rounds<'r> {
-    rows: &'r RowReader,
+    job: &'r RowsJob<'r>,
     /// What is known of each vertex. A verdict is final, and follows from verdicts alone.
     states: Vec<AtomicU8>,
     ranks: Ranks,
@@ -48,13 +46,23 @@ pub fn check(graph: &Graph) -> Result<()> {
 /// Finds a set.
 ///
 /// # Errors
-/// Those of [`check`], of [`open_rows`] and of reading.
+/// Those of [`check`], of [`traverse::run`] and of reading.
 pub fn run(graph: &Graph, config: MisOptions, options: &RunOptions<'_>) -> Result<IndependentSet> {
     check(graph)?;
-    let rows = open_rows(graph, false, size(graph)?, options)?;
+    let held = size(graph)?;
+    traverse::run(graph, false, held, options, |job| decide_all(graph, config, job, options))
+}
+
+/// Decides on all vertices, in rounds.
+fn decide_all(
+    graph: &Graph,
+    config: MisOptions,
+    job: &RowsJob<'_>,
+    options: &RunOptions<'_>,
+) -> Result<IndependentSet> {
     let states = std::iter::repeat_with(|| AtomicU8::new(UNDECIDED));
     let rounds = Rounds {
-        rows: &rows,
+        job,
         states: states.take(graph.vertex_count() as usize).collect(),
         ranks: Ranks::read(graph, &options.cancel)?,
         seed: config.seed,
@@ -65,12 +73,12 @@ pub fn run(graph: &Graph, config: MisOptions, options: &RunOptions<'_>) -> Resul
     options.progress.begin("iterating", None, Unit::Iterations);
     while rounds.undecided.swap(0, Ordering::Relaxed) > 0 {
         let started = Instant::now();
-        for_each_range(&rows, options, |_, ids| rounds.decide(ids, options))?;
+        job.for_each_range(|_, ids| rounds.decide(ids))?;
         times.push(started.elapsed());
         options.progress.advance(1);
     }
     options.progress.end();
-    let statistics = rows_statistics(&rows, times, rounds.edges.into_inner());
+    let statistics = rows_statistics(job.rows(), times, rounds.edges.into_inner());
     let members = rounds.states.into_iter().map(|state| state.into_inner() == IN).collect();
     Ok(IndependentSet { members, statistics })
 }
@@ -90,10 +98,10 @@ fn size(graph: &Graph) -> Result<u64> {
 
 impl Rounds<'_> {
     /// Looks at the undecided vertices of a range.
-    fn decide(&self, ids: Range<u32>, options: &RunOptions<'_>) -> tegula_engine::Result<()> {
+    fn decide(&self, ids: Range<u32>) -> tegula_engine::Result<()> {
         let is_open = |vertex: VertexId| self.state(vertex) == UNDECIDED;
         let order = Filter::new(Sequential::new(ids), is_open);
-        let mut traversal = Traversal::new(self.rows, order, &options.cancel);
+        let mut traversal = self.job.traversal(order);
         let (mut edges, mut undecided) = (0, 0);
         while let Some((row, _)) = traversal.next_row()? {
             match self.verdict(&row, &mut edges)? {

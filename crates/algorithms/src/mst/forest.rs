@@ -7,12 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use tegula_engine::traverse::{
-    Filter, RANGE_SIZE, Sequential, Traversal, estimate_rows, for_each_range, open_rows,
-    rows_statistics,
+    self, Filter, RANGE_SIZE, RowsJob, Sequential, estimate_rows, rows_statistics,
 };
-use tegula_engine::{
-    Cancel, Estimate, Graph, RowReader, RunOptions, RunStatistics, Unit, VertexId, huge,
-};
+use tegula_engine::{Cancel, Estimate, Graph, RunOptions, RunStatistics, Unit, VertexId, huge};
 
 use crate::error::{Result, check_both_directions};
 use crate::original_ids::{Rank, Ranks};
@@ -66,17 +63,22 @@ pub fn check(graph: &Graph) -> Result<()> {
 /// Finds the forest.
 ///
 /// # Errors
-/// Those of [`check`], of [`open_rows`] and of reading.
+/// Those of [`check`], of [`traverse::run`] and of reading.
 pub fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<SpanningForest> {
     check(graph)?;
-    let rows = open_rows(graph, graph.is_weighted(), size(graph)?, options)?;
+    let held = size(graph)?;
+    traverse::run(graph, graph.is_weighted(), held, options, |job| grow(graph, job, options))
+}
+
+/// Finds the forest, in rounds.
+fn grow(graph: &Graph, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Result<SpanningForest> {
     let mut forest = Forest::new(graph, &options.cancel)?;
     let edges_seen = AtomicU64::new(0);
     let mut times = Vec::new();
     options.progress.begin("iterating", None, Unit::Iterations);
     loop {
         let started = Instant::now();
-        forest.find_candidates(&rows, &edges_seen, options)?;
+        forest.find_candidates(job, &edges_seen)?;
         let has_grown = forest.join(&options.cancel)?;
         times.push(started.elapsed());
         options.progress.advance(1);
@@ -87,7 +89,7 @@ pub fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<SpanningForest> {
     options.progress.end();
     let mut edges = forest.edges;
     edges.sort_unstable_by_key(|edge| (edge.source, edge.target));
-    let statistics = rows_statistics(&rows, times, edges_seen.into_inner());
+    let statistics = rows_statistics(job.rows(), times, edges_seen.into_inner());
     Ok(SpanningForest { edges, statistics })
 }
 
@@ -132,17 +134,16 @@ impl Forest {
     /// Looks for another candidate of every vertex whose own has become an edge within a component.
     fn find_candidates(
         &mut self,
-        rows: &RowReader,
+        job: &RowsJob<'_>,
         edges: &AtomicU64,
-        options: &RunOptions<'_>,
     ) -> tegula_engine::Result<()> {
         let mut candidates = std::mem::take(&mut self.candidates);
         let ranges: Vec<Mutex<&mut [Candidate]>> =
             candidates.chunks_mut(RANGE_SIZE as usize).map(Mutex::new).collect();
-        let result = for_each_range(rows, options, |index, ids| {
+        let result = job.for_each_range(|index, ids| {
             // A worker is the only one with its range.
             let mut range = ranges[index].lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            let seen = self.look_at(rows, ids, &mut range, &options.cancel)?;
+            let seen = self.look_at(job, ids, &mut range)?;
             edges.fetch_add(seen, Ordering::Relaxed);
             Ok(())
         });
@@ -153,10 +154,9 @@ impl Forest {
     /// Finds the candidates of a range; returns the edges that it saw.
     fn look_at(
         &self,
-        rows: &RowReader,
+        job: &RowsJob<'_>,
         ids: Range<u32>,
         candidates: &mut [Candidate],
-        cancel: &Cancel,
     ) -> tegula_engine::Result<u64> {
         let first = ids.start;
         let candidates = Cell::from_mut(candidates).as_slice_of_cells();
@@ -165,7 +165,7 @@ impl Forest {
             target != NONE && self.component(target) == self.component(vertex.0)
         };
         let order = Filter::new(Sequential::new(ids), is_needed);
-        let mut traversal = Traversal::new(rows, order, cancel);
+        let mut traversal = job.traversal(order);
         let mut edges = 0;
         while let Some((row, _)) = traversal.next_row()? {
             let source = row.source().0;

@@ -2,9 +2,7 @@
 
 use std::time::Instant;
 
-use tegula_engine::traverse::{
-    BestFirst, Filter, Traversal, VertexSet, open_rows, rows_statistics,
-};
+use tegula_engine::traverse::{self, BestFirst, Filter, RowsJob, VertexSet, rows_statistics};
 use tegula_engine::{Graph, RunOptions, Unit, VertexId, huge};
 
 use super::Distances;
@@ -18,8 +16,19 @@ pub(super) fn size(graph: &Graph) -> u64 {
 
 /// Finds the distances.
 pub(super) fn run(graph: &Graph, source: VertexId, options: &RunOptions<'_>) -> Result<Distances> {
+    let has_weights = graph.is_weighted();
+    traverse::run(graph, has_weights, size(graph), options, |job| {
+        search(graph, source, job, options)
+    })
+}
+
+fn search(
+    graph: &Graph,
+    source: VertexId,
+    job: &RowsJob<'_>,
+    options: &RunOptions<'_>,
+) -> Result<Distances> {
     let started = Instant::now();
-    let rows = open_rows(graph, graph.is_weighted(), size(graph), options)?;
     let count = graph.vertex_count();
     let mut distances: Vec<f64> = huge::with_capacity(count as usize);
     distances.resize(count as usize, f64::INFINITY);
@@ -29,7 +38,7 @@ pub(super) fn run(graph: &Graph, source: VertexId, options: &RunOptions<'_>) -> 
     let mut queue = BestFirst::for_vertices(count);
     queue.push(source, 0u64);
     let order = Filter::new(queue, |vertex| !settled.contains(vertex));
-    let mut traversal = Traversal::new(&rows, order, &options.cancel);
+    let mut traversal = job.traversal(order);
     let (mut edges, mut has_negative) = (0, false);
     options.progress.begin("visiting", Some(graph.edge_count()), Unit::Edges);
     while let Some((row, order)) = traversal.next_row()? {
@@ -56,6 +65,6 @@ pub(super) fn run(graph: &Graph, source: VertexId, options: &RunOptions<'_>) -> 
         options.progress.advance(edge as u64);
     }
     options.progress.end();
-    let statistics = rows_statistics(&rows, vec![started.elapsed()], edges);
+    let statistics = rows_statistics(job.rows(), vec![started.elapsed()], edges);
     Ok(Distances { distances, delta: None, statistics })
 }

@@ -88,7 +88,7 @@ pub struct Distances {
 ///
 /// # Errors
 /// Those of [`tegula_engine::run`], or for Dijkstra those of
-/// [`open_rows`](tegula_engine::traverse::open_rows) and of reading;
+/// [`traverse::run`](tegula_engine::traverse::run) and of reading;
 /// [`Error::NegativeWeight`] when an edge that was followed has a weight
 /// below 0, or none that is a number.
 pub fn run(

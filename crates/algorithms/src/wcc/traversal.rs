@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::time::Instant;
 
 use tegula_engine::traverse::{
-    BreadthFirst, Filter, Nested, Sequential, Traversal, open_rows, rows_statistics,
+    self, BreadthFirst, Filter, Nested, RowsJob, Sequential, rows_statistics,
 };
 use tegula_engine::{Graph, Result, RunOptions, Unit, VertexId, huge};
 
@@ -20,8 +20,11 @@ pub(super) fn size(graph: &Graph) -> u64 {
 
 /// Finds the components of an undirected graph.
 pub(super) fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<Components> {
+    traverse::run(graph, false, size(graph), options, |job| visit_all(graph, job, options))
+}
+
+fn visit_all(graph: &Graph, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Result<Components> {
     let started = Instant::now();
-    let rows = open_rows(graph, false, size(graph), options)?;
     let count = graph.vertex_count();
     let mut roots = huge::with_capacity(count as usize);
     roots.resize(count as usize, NONE);
@@ -34,7 +37,7 @@ pub(super) fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<Components>
             inner: BreadthFirst::with_capacity(count as usize),
             outer: Filter::new(Sequential::new(0..count), is_new),
         };
-        let mut traversal = Traversal::new(&rows, order, &options.cancel);
+        let mut traversal = job.traversal(order);
         while let Some((row, order)) = traversal.next_row()? {
             let root = &roots[row.source().index()];
             if root.get() == NONE {
@@ -53,5 +56,8 @@ pub(super) fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<Components>
         }
     }
     options.progress.end();
-    Ok(Components { roots, statistics: rows_statistics(&rows, vec![started.elapsed()], edges) })
+    Ok(Components {
+        roots,
+        statistics: rows_statistics(job.rows(), vec![started.elapsed()], edges),
+    })
 }

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use tegula_algorithms::algorithm::rows_size_expected;
-use tegula_engine::{Error, Graph, PROCESS_OVERHEAD};
+use tegula_engine::{Error, Graph, RUN_OVERHEAD};
 use tegula_machine::Bytes;
 use tegula_store::rows::{self, RowEncoding, RowsAside, RowsConfig};
 
@@ -30,7 +30,7 @@ pub fn build(
     let budget = args.reading.budget.bytes();
     let config = RowsConfig {
         encoding: RowEncoding::default(),
-        memory: budget.saturating_sub(PROCESS_OVERHEAD + files_size),
+        memory: budget.saturating_sub(RUN_OVERHEAD + files_size),
         threads: args.threads.count(),
     };
     let instead = if can_scan { ", or run with --executor scan" } else { "" };

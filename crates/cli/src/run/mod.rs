@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tegula_algorithms::algorithm::{Edges, Needs, Request, Weights};
 use tegula_algorithms::answer::{self, Answer, Summary};
-use tegula_engine::{Executor, Graph, Instructions, Process, RunOptions, RunStatistics};
+use tegula_engine::{Executor, Graph, Instructions, ProcessKind, RunOptions, RunStatistics};
 use tegula_machine::disk::speed_of;
 
 use crate::errors::{Failure, Result};
@@ -73,6 +73,7 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
         instructions: Instructions::detect(),
         cancel: session.cancel.clone(),
         progress: &progress,
+        ..RunOptions::default()
     };
     let prepared = request.prepare(&graph, &options)?;
     options.memory = budget;
@@ -275,9 +276,9 @@ fn counts(statistics: &RunStatistics) -> [(u64, &'static str, &'static str); 3] 
     let count =
         |wanted| statistics.processes.iter().filter(|&&process| process == wanted).count() as u64;
     [
-        (count(Process::Scan), "scan", "scans"),
-        (count(Process::Seek), "seek", "seeks"),
-        (count(Process::Pull), "pull", "pulls"),
+        (count(ProcessKind::Scan), "scan", "scans"),
+        (count(ProcessKind::Seek), "seek", "seeks"),
+        (count(ProcessKind::Pull), "pull", "pulls"),
     ]
 }
 

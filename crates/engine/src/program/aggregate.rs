@@ -2,7 +2,7 @@
 
 /// Sums over vertices. The engine folds the sums of ranges of vertices in ascending order, so that rounding
 /// does not depend on the number of threads.
-pub trait Aggregate: Default + Send {
+pub trait Aggregate: Default + Send + Sync {
     /// Adds the sums of the vertices behind those that are in `self` already.
     fn merge(&mut self, next: Self);
 }

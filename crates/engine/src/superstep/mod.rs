@@ -1,4 +1,4 @@
-//! The four phases of an iteration, for one program.
+//! The state of a program between its iterations, and the phases that all processes share.
 //!
 //! ```text
 //!  generate     messages[v] = signal(v) for active v, the identity for all others
@@ -7,141 +7,154 @@
 //!  apply        by the worker that owns the targets
 //! ```
 //!
-//! Process and apply come in three kinds, and every iteration has one of them: [`scan`] goes through
-//! tiles, [`seek`] pushes along the rows of the active vertices, [`pull`] looks through the rows of
-//! vertices that are not settled. The first and the last know the active vertices by a bit each; `seek`
-//! knows them by a list, so that an iteration with one active vertex does not touch all of them.
+//! Generate, process and apply come in three kinds: see [`crate::process`].
 //!
-//! Memory per vertex: the state, a message, the degree where it is wanted, and two or three bits.
+//! Memory per vertex: the state, a message, the degree where it is wanted, and three or four bits.
 
-mod pull;
-mod scan;
-mod seek;
+pub mod accumulators;
+pub mod active_set;
+pub mod batch_array;
+pub mod exchange;
+pub mod frontier;
+pub mod targets;
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use tegula_machine::Result;
 use tegula_machine::memory::huge;
 use tegula_machine::threads::lock;
 use tegula_store::VertexId;
 use tegula_store::graph::Graph;
-use tegula_store::rows::RowReader;
-use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
+use tegula_store::tiles::{BATCH_LOG2_MAX, TileSummary, WINDOW_LOG2, WINDOW_SIZE};
 
-use crate::accumulators::Accumulators;
-use crate::active::ActiveSet;
 use crate::instructions::Instructions;
-use crate::job::{Job, RunningScan};
-use crate::process::{Frontier, Process};
-use crate::program::{
-    Accumulator, Activity, Aggregate, Message, Next, Program, Reduction, Settling, may_seek,
-};
-use crate::tile_cache::waiting_targets_max;
-use crate::workers::Workers;
-use scan::{ProgramScan, ScanOutcome};
-use seek::Seeker;
+use crate::parts::Parts;
+use crate::process::seek::Buckets;
+use crate::program::{Accumulator, Activity, Message, Next, Program, Reduction};
+use crate::scheduler::JobContext;
+use accumulators::Accumulators;
+use active_set::ActiveSet;
+use batch_array::{BatchArray, BatchRanges};
+use exchange::{Exchange, Local};
+use frontier::Frontier;
 
-/// Rows that are brought into memory together.
-const ROWS_PER_BATCH: usize = 64;
+/// The most windows of a batch.
+const BATCH_WINDOWS: usize = 1 << (BATCH_LOG2_MAX - WINDOW_LOG2);
 
-/// Vertices whose messages one worker writes at a time.
-const RANGE_SIZE: usize = 1 << 16;
-
-/// A program on its way over a graph: states, messages, active vertices.
-pub struct Supersteps<'g, P: Program> {
-    graph: &'g Graph,
-    program: P,
-    instructions: Instructions,
-    threads: usize,
-    degrees: Vec<u32>,
-    states: Vec<P::State>,
-    /// Of active vertices, while these are known by their bits; else all are the identity.
-    messages: Vec<Message<P>>,
-    active: ActiveSet,
-    /// Bits of the vertices that are active in the next iteration; before that, of those whose messages
-    /// have to be taken back.
-    next_active: Vec<u64>,
-    seeker: Seeker<P>,
+/// A program between iterations: states, messages, active vertices.
+pub struct Superstep<'g, P: Program> {
+    pub graph: &'g Graph,
+    pub program: P,
+    pub instructions: Instructions,
+    /// Nothing where they are not wanted.
+    pub degrees: Vec<u32>,
+    pub arrays: VertexArrays<P>,
+    pub frontier: Frontier,
+    /// Active vertices whose turn has not come, while rows are sought.
+    pub buckets: Buckets,
+    pub exchange: Local<Message<P>>,
     /// How many vertices of each window are not settled.
-    open_targets: Vec<u32>,
-    /// A bit for each vertex that is settled, in a program that settles any; else nothing.
-    settled: Vec<u64>,
-    aggregate: P::Aggregate,
-    /// What the last scan left.
-    outcome: Mutex<ScanOutcome<P>>,
-    iteration: u64,
+    pub open_targets: Vec<u32>,
+    pub aggregate: P::Aggregate,
+    pub iteration: u64,
     is_over: bool,
 }
 
-impl<'g, P: Program> Supersteps<'g, P> {
+/// What is kept of every vertex, cut by batch: during a scan each batch belongs to the worker that holds its
+/// lock.
+pub struct VertexArrays<P: Program> {
+    pub states: BatchArray<P::State>,
+    /// A bit for each vertex that is active in the next iteration; zeroes between iterations.
+    pub next_active: BatchArray<u64>,
+    /// A bit for each vertex that is settled, in a program that settles any; else nothing.
+    pub settled: BatchArray<u64>,
+    pub batches: Vec<Mutex<BatchWork<P>>>,
+    /// Accumulators that no worker uses at the moment: all identities.
+    pub idle_accumulators: Mutex<Vec<Accumulators<P>>>,
+}
+
+/// A batch during a scan, apart from its share of the arrays.
+pub struct BatchWork<P: Program> {
+    pub ranges: BatchRanges,
+    /// What the first parts were reduced to, in the order of their numbers, until all are done.
+    pub merged: Vec<Accumulator<P>>,
+    /// How many parts that is.
+    pub merged_count: usize,
+    /// What further parts were reduced to that are done before their turn, by number.
+    pub early: Vec<(usize, Vec<Accumulator<P>>)>,
+    /// What was summed up over the targets of the batch, once all were applied to.
+    pub aggregate: Option<P::Aggregate>,
+    /// How many targets of each window were settled in this iteration.
+    pub newly_settled: [u32; BATCH_WINDOWS],
+}
+
+impl<'g, P: Program> Superstep<'g, P> {
     /// Bytes of the arrays over all vertices and of the scratch memory of the workers.
-    pub fn size(graph: &Graph, threads: usize) -> u64 {
+    pub fn size(graph: &Graph, parts: &Parts, threads: usize) -> u64 {
         let vertices = u64::from(graph.vertex_count());
         let degree = if P::NEEDS_DEGREE { 4 } else { 0 };
         let per_vertex = (size_of::<P::State>() + size_of::<Message<P>>() + degree) as u64;
         let widest = graph.batches().iter().map(|batch| 1u64 << batch.log2).max().unwrap_or(0);
         let scratch = Accumulators::<P>::size(widest);
         // Parts of one batch wait for each other with their accumulators.
-        let waiting = waiting_targets_max(graph) * size_of::<Accumulator<P>>() as u64;
-        let sets = if P::SETTLING.is_possible() { 3 } else { 2 };
+        let waiting = parts.waiting_targets_max(graph) * size_of::<Accumulator<P>>() as u64;
+        let sets = if P::SETTLING.is_possible() { 4 } else { 3 };
         vertices * per_vertex
             + sets * ActiveSet::size(vertices)
             + (scratch + waiting) * threads as u64
     }
 
-    /// Bytes that it takes beside those to run along rows.
-    pub fn rows_size(graph: &Graph, threads: usize) -> u64 {
-        Seeker::<P>::size(u64::from(graph.vertex_count()), threads)
-    }
-
     /// Initialises the states.
     ///
     /// # Errors
-    /// Those of reading the degrees; cancellation; a worker that panicked.
+    /// Those of reading the degrees; cancellation; a panic of the program.
     pub fn new(
         graph: &'g Graph,
         program: P,
         instructions: Instructions,
-        workers: &Workers<'_>,
-    ) -> Result<Supersteps<'g, P>> {
+        context: &JobContext<'_>,
+    ) -> Result<Superstep<'g, P>> {
         let count = graph.vertex_count() as usize;
+        let words = count.div_ceil(64);
+        let settles = P::SETTLING.is_possible();
         let degrees = if P::NEEDS_DEGREE { graph.out_degrees()? } else { Vec::new() };
-        let mut messages = huge::with_capacity(count + 1);
-        messages.resize(count + 1, P::Reduction::IDENTITY);
-        let mut supersteps = Supersteps {
+        let batches = BatchRanges::of(graph).map(|ranges| Mutex::new(BatchWork::new(ranges)));
+        let mut step = Superstep {
             graph,
+            program,
             instructions,
-            threads: workers.threads,
             degrees,
-            states: huge::zeroes(count),
-            messages,
-            next_active: vec![0; count.div_ceil(64)],
-            active: ActiveSet::new(count),
-            seeker: Seeker::new(count),
+            arrays: VertexArrays {
+                states: BatchArray::new(huge::zeroes(count)),
+                next_active: BatchArray::new(vec![0; words]),
+                settled: BatchArray::new(vec![0; if settles { words } else { 0 }]),
+                batches: batches.collect(),
+                idle_accumulators: Mutex::default(),
+            },
+            frontier: Frontier::Bits(ActiveSet::new(count)),
+            buckets: Buckets::default(),
+            exchange: Local::new(count, P::Reduction::IDENTITY),
             open_targets: vec![0; count.div_ceil(WINDOW_SIZE)],
-            settled: vec![0; if P::SETTLING.is_possible() { count.div_ceil(64) } else { 0 }],
             aggregate: P::Aggregate::default(),
-            outcome: Mutex::default(),
             iteration: 0,
             is_over: false,
-            program,
         };
-        supersteps.init(workers)?;
-        Ok(supersteps)
+        step.init(context)?;
+        Ok(step)
     }
 
     /// Initialises the states, window by window.
-    fn init(&mut self, workers: &Workers<'_>) -> Result<()> {
-        let owned = self
-            .states
-            .chunks_mut(WINDOW_SIZE)
-            .zip(self.active.words_mut().chunks_mut(WINDOW_SIZE / 64))
-            .zip(chunks_or_none(&mut self.settled, WINDOW_SIZE / 64, self.open_targets.len()))
+    fn init(&mut self, context: &JobContext<'_>) -> Result<()> {
+        let windows = self.open_targets.len();
+        let owned = self.arrays.states.all().chunks_mut(WINDOW_SIZE);
+        let owned = owned
+            .zip(self.arrays.next_active.all().chunks_mut(WINDOW_SIZE / 64))
+            .zip(chunks_or_none(self.arrays.settled.all(), WINDOW_SIZE / 64, windows))
             .zip(&mut self.open_targets);
         let owned: Vec<_> =
             owned.map(|owned| Mutex::new((owned, P::Aggregate::default()))).collect();
         let (program, degrees) = (&self.program, &self.degrees);
-        workers.for_each(owned.len(), &|window| {
+        context.for_each(owned.len(), &|window| {
             let ((((states, active), settled), open), aggregate) = &mut *lock(&owned[window]);
             for (index, place) in states.iter_mut().enumerate() {
                 let vertex = (window << WINDOW_LOG2) + index;
@@ -159,82 +172,114 @@ impl<'g, P: Program> Supersteps<'g, P> {
             Ok(())
         })?;
         // In the order of the windows: what is summed up does not depend on the threads.
-        for owned in owned {
-            let (_, aggregate) = owned.into_inner().unwrap_or_else(PoisonError::into_inner);
-            self.aggregate.merge(aggregate);
-        }
-        self.active.summarise();
+        let sums = owned.into_iter().map(|owned| unlocked(owned).1);
+        self.aggregate = self.exchange.agree(sums);
+        self.take_next_active();
         Ok(())
     }
 
     /// The states by dense id, and the program.
     pub fn into_result(self) -> (Vec<P::State>, P) {
-        (self.states, self.program)
+        (self.arrays.states.into_inner(), self.program)
     }
 
-    /// Fills the array of messages.
-    fn generate(&mut self) {
+    /// Asks the program whether it goes on. False when it is over, from then on.
+    pub fn begin_iteration(&mut self) -> bool {
+        if self.is_over {
+            return false;
+        }
+        let states = self.arrays.states.all();
+        if self.frontier.count() == 0 {
+            self.buckets.take_next(&mut self.frontier, &self.program, states);
+        }
+        let next = self.program.begin_iteration(self.iteration, &self.aggregate);
+        self.is_over = self.frontier.count() == 0 || next == Next::Stop;
+        self.iteration += u64::from(!self.is_over);
+        !self.is_over
+    }
+
+    /// Whether a tile holds an active source and a target that is not settled.
+    pub fn needs(&self, tile: &TileSummary) -> bool {
+        let Frontier::Bits(active) = &self.frontier else { return true };
+        self.open_targets[(tile.target_first >> WINDOW_LOG2) as usize] > 0 && active.may_meet(tile)
+    }
+
+    /// Has the active vertices, known by their bits, send their messages.
+    ///
+    /// # Errors
+    /// Cancellation; a panic of the program.
+    pub fn generate(&mut self, context: &JobContext<'_>) -> Result<()> {
         self.know_by_bits();
         self.aggregate = P::Aggregate::default();
-        let count = self.states.len();
-        let messages = self.messages[..count].chunks_mut(RANGE_SIZE).enumerate();
-        let queue = Mutex::new(messages);
-        let (program, states, degrees) = (&self.program, &self.states, &self.degrees);
-        let (active, before) = (self.active.words(), &self.next_active);
-        let work = || {
-            loop {
-                let claimed = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-                let Some((range, messages)) = claimed else { return };
-                generate_range(
-                    program,
-                    range * RANGE_SIZE,
-                    messages,
-                    states,
-                    degrees,
-                    active,
-                    before,
-                );
+        let Frontier::Bits(active) = &self.frontier else { return Ok(()) };
+        let (program, degrees) = (&self.program, &self.degrees);
+        let states = &*self.arrays.states.all();
+        self.exchange.publish(active.words(), context, &|first, active, messages| {
+            let states = &states[first..first + messages.len()];
+            for (bit, (message, state)) in messages.iter_mut().zip(states).enumerate() {
+                if active >> bit & 1 == 1 {
+                    let vertex = first + bit;
+                    let degree = if P::NEEDS_DEGREE { degrees[vertex] } else { 0 };
+                    let signal = program.signal(VertexId(vertex as u32), state, degree);
+                    *message = signal.unwrap_or(P::Reduction::IDENTITY);
+                }
             }
-        };
-        run_workers(self.threads.min(count.div_ceil(RANGE_SIZE)), &work);
-        // From here on the bits of the next iteration are gathered.
-        self.next_active.fill(0);
+        })
     }
 
-    /// From the list of active vertices to their bits.
     fn know_by_bits(&mut self) {
-        let Some(list) = self.seeker.take_list() else { return };
-        for &vertex in &list {
-            self.active.words_mut()[vertex.index() / 64] |= 1 << (vertex.0 % 64);
+        if let Frontier::List(list) = &self.frontier {
+            let count = self.graph.vertex_count() as usize;
+            self.frontier = Frontier::Bits(ActiveSet::of(list, count));
         }
-        self.active.summarise();
     }
 
-    /// From the bits of active vertices to their list, by ascending id; takes back all messages.
-    fn know_by_list(&mut self) {
-        if self.seeker.list().is_some() {
-            return;
+    /// From the bits of active vertices to their list. Those of later buckets are put off.
+    pub fn know_by_list(&mut self) {
+        if let Frontier::Bits(active) = &self.frontier {
+            let mut list = Vec::with_capacity(active.count() as usize);
+            for_each_bit(active.words(), |vertex| list.push(VertexId(vertex)));
+            self.exchange.withdraw();
+            let states = self.arrays.states.all();
+            self.frontier = Frontier::List(self.buckets.begin(list, &self.program, states));
         }
-        let identity = P::Reduction::IDENTITY;
-        for_each_bit(&self.next_active, |vertex| self.messages[vertex as usize] = identity);
-        self.next_active.fill(0);
-        let mut list = Vec::with_capacity(self.active.count() as usize);
-        for_each_bit(self.active.words(), |vertex| list.push(VertexId(vertex)));
-        self.active.words_mut().fill(0);
-        self.active.summarise();
-        self.seeker.put_list(list, &self.program, &self.states);
     }
 
     /// Takes over the bits that were gathered for the next iteration.
-    fn take_next_active(&mut self) {
-        // The bits of this iteration are kept: their messages are to be taken back.
-        self.active.words_mut().swap_with_slice(&mut self.next_active);
-        self.active.summarise();
+    pub fn take_next_active(&mut self) {
+        let count = self.graph.vertex_count() as usize;
+        let mut frontier = match std::mem::replace(&mut self.frontier, Frontier::List(Vec::new())) {
+            Frontier::Bits(set) => set,
+            Frontier::List(_) => ActiveSet::new(count),
+        };
+        let gathered = std::mem::replace(&mut self.arrays.next_active, BatchArray::new(Vec::new()));
+        let mut cleared = frontier.replace(gathered.into_inner());
+        cleared.fill(0);
+        self.arrays.next_active = BatchArray::new(cleared);
+        self.frontier = Frontier::Bits(frontier);
     }
 }
 
+impl<P: Program> BatchWork<P> {
+    fn new(ranges: BatchRanges) -> BatchWork<P> {
+        BatchWork {
+            ranges,
+            merged: Vec::new(),
+            merged_count: 0,
+            early: Vec::new(),
+            aggregate: None,
+            newly_settled: [0; BATCH_WINDOWS],
+        }
+    }
+}
+
+/// The value of a lock that nobody holds any more.
+pub fn unlocked<T>(mutex: Mutex<T>) -> T {
+    mutex.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
 /// The chunks of an array that has one entry for each of the others', or none at all.
-fn chunks_or_none(
+pub fn chunks_or_none(
     words: &mut [u64],
     size: usize,
     count: usize,
@@ -251,127 +296,17 @@ fn chunks_or_none(
 
 /// A bit of some words.
 #[inline(always)]
-fn bit(words: &[u64], index: usize) -> bool {
+pub fn bit(words: &[u64], index: usize) -> bool {
     words[index / 64] >> (index % 64) & 1 == 1
 }
 
 /// Calls `visit` for each set bit, ascending.
-fn for_each_bit(words: &[u64], mut visit: impl FnMut(u32)) {
+pub fn for_each_bit(words: &[u64], mut visit: impl FnMut(u32)) {
     for (index, &word) in words.iter().enumerate() {
         let mut rest = word;
         while rest != 0 {
             visit(index as u32 * 64 + rest.trailing_zeros());
             rest &= rest - 1;
-        }
-    }
-}
-
-impl<P: Program> Job for Supersteps<'_, P> {
-    fn iteration(&self) -> u64 {
-        self.iteration
-    }
-
-    fn begin_iteration(&mut self) -> bool {
-        if self.is_over {
-            return false;
-        }
-        if self.active.count() == 0 && self.seeker.has_put_off() {
-            self.know_by_list();
-        }
-        let is_idle = match self.seeker.list() {
-            Some(_) => !self.seeker.take_next_bucket(&self.program, &self.states),
-            None => self.active.count() == 0,
-        };
-        let next = self.program.begin_iteration(self.iteration, &self.aggregate);
-        self.is_over = is_idle || next == Next::Stop;
-        self.iteration += u64::from(!self.is_over);
-        !self.is_over
-    }
-
-    fn frontier(&self) -> Frontier<'_> {
-        Frontier {
-            may_seek: may_seek::<P>(),
-            may_pull: P::SETTLING == Settling::ByFirstSource && self.graph.manifest().undirected,
-            list: self.seeker.list(),
-            active: &self.active,
-            open_targets: &self.open_targets,
-        }
-    }
-
-    fn start_scan(&mut self) -> Box<dyn RunningScan + '_> {
-        self.generate();
-        Box::new(ProgramScan::new(self))
-    }
-
-    fn finish_scan(&mut self) {
-        let outcome = self.outcome.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for (window, settled) in outcome.settled.drain(..) {
-            self.open_targets[window] -= settled;
-        }
-        for aggregate in outcome.aggregates.drain(..) {
-            self.aggregate.merge(aggregate);
-        }
-        self.take_next_active();
-    }
-
-    fn run_on_rows(
-        &mut self,
-        process: Process,
-        rows: &RowReader,
-        workers: &Workers<'_>,
-    ) -> Result<u64> {
-        match process {
-            Process::Pull => {
-                self.generate();
-                let edges = self.pull(rows, workers)?;
-                self.take_next_active();
-                Ok(edges)
-            }
-            _ => {
-                self.know_by_list();
-                self.seek(rows, workers)
-            }
-        }
-    }
-}
-
-/// Runs `work` on several threads, the calling one among them.
-fn run_workers(threads: usize, work: &(impl Fn() + Sync)) {
-    if threads <= 1 {
-        return work();
-    }
-    std::thread::scope(|scope| {
-        (1..threads).for_each(|_| drop(scope.spawn(work)));
-        work();
-    });
-}
-/// Writes the messages of one range. Words without an active vertex, now or an iteration ago, hold
-/// identities already. Cost: about 1 ns a vertex that is active.
-fn generate_range<P: Program>(
-    program: &P,
-    first: usize,
-    messages: &mut [Message<P>],
-    states: &[P::State],
-    degrees: &[u32],
-    active: &[u64],
-    before: &[u64],
-) {
-    for (index, messages) in messages.chunks_mut(64).enumerate() {
-        let first = first + index * 64;
-        let (now, before) = (active[first / 64], before[first / 64]);
-        if now | before == 0 {
-            continue;
-        }
-        let states = &states[first..first + messages.len()];
-        for (bit, (message, state)) in messages.iter_mut().zip(states).enumerate() {
-            let vertex = first + bit;
-            let degree = if P::NEEDS_DEGREE { degrees[vertex] } else { 0 };
-            let signal = if now >> bit & 1 == 1 {
-                program.signal(VertexId(vertex as u32), state, degree)
-            } else {
-                None
-            };
-            *message = signal.unwrap_or_else(|| P::Reduction::IDENTITY);
         }
     }
 }

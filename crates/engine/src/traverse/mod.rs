@@ -24,12 +24,11 @@ mod vertex_set;
 #[cfg(test)]
 mod tests;
 
+pub use crate::job::traversal::{RowsJob, run};
 pub use best_first::BestFirst;
 pub use combine::{Filter, Interleaved, Nested};
-pub(crate) use open::open_within;
-pub use open::{
-    HeldRows, RANGE_SIZE, estimate_rows, for_each_range, long_rows_size, open_rows, rows_statistics,
-};
+pub use open::{HeldRows, RANGE_SIZE, estimate_rows, long_rows_size, open_rows, rows_statistics};
+pub(crate) use open::{long_rows_of, missing_rows};
 pub use order::{BreadthFirst, RunAhead, Sequential};
 pub use traversal::{Traversal, TraversalStatistics};
 

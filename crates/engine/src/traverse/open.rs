@@ -1,6 +1,6 @@
-//! Rows within a budget, and passes over all of them.
+//! Rows within a budget.
 
-use std::ops::{Deref, Range};
+use std::ops::Deref;
 use std::time::Duration;
 
 use tegula_machine::disk::Lease;
@@ -8,13 +8,12 @@ use tegula_machine::{Error, Result};
 use tegula_store::graph::Graph;
 use tegula_store::rows::{RowReader, Rows};
 
-use crate::options::{BLOCK_FRAMES, PROCESS_OVERHEAD, RunOptions, RunStatistics};
-use crate::process::Process;
-use crate::run::Estimate;
+use crate::options::{BLOCK_FRAMES, Estimate, RunOptions, RunStatistics, overhead};
+use crate::process::ProcessKind;
 
 /// What a batch copies of rows of any length.
 const BATCH_SIZE: u64 = 2 << 20;
-/// Bytes of long rows, of all workers together, that the overhead of a process covers: an estimate does
+/// Bytes of long rows, of all workers together, that the overhead of a run covers: an estimate does
 /// not know the longest row.
 const LONG_ROWS_COVERED: u64 = 12 << 20;
 
@@ -28,7 +27,7 @@ pub fn estimate_rows(graph: &Graph, has_weights: bool, held: u64) -> Estimate {
         vertex_bytes: held + RowReader::index_size(graph, has_weights),
         stream_bytes_min: RowReader::CACHE_SIZE_MIN,
         layout_bytes: cache_size_max.saturating_sub(RowReader::CACHE_SIZE_MIN),
-        overhead_bytes: PROCESS_OVERHEAD + 80 * graph.tiles().len() as u64,
+        overhead_bytes: overhead(graph),
     }
 }
 
@@ -61,7 +60,16 @@ pub fn open_rows(
     options: &RunOptions<'_>,
 ) -> Result<HeldRows> {
     let needed = estimate_rows(graph, has_weights, held).needed();
-    let (rows, long_rows) = open_within(graph, has_weights, needed, options)?;
+    let check = |needed: u64| {
+        let (what, budget) = ("the run by rows".to_owned(), options.memory);
+        if needed <= budget { Ok(()) } else { Err(Error::OverBudget { what, needed, budget }) }
+    };
+    if graph.manifest().rows.is_some() {
+        check(needed)?;
+    }
+    let rows = Rows::open(graph)?.ok_or_else(|| missing_rows(graph))?;
+    let long_rows = long_rows_of(rows.batch_size(has_weights), options.threads);
+    check(needed + long_rows)?;
     let free = options.memory - needed - long_rows + RowReader::CACHE_SIZE_MIN;
     let cache_size = free.min(RowReader::cache_size_max(graph, has_weights));
     let taken = needed - RowReader::CACHE_SIZE_MIN + long_rows + cache_size;
@@ -70,29 +78,9 @@ pub fn open_rows(
     Ok(HeldRows { reader, _lease: lease })
 }
 
-/// The rows of a graph, where the budget has room for what is `needed` and for the copies that workers
-/// make of its longest rows; and the bytes of those.
-///
-/// # Errors
-/// As of [`open_rows`].
-pub(crate) fn open_within(
-    graph: &Graph,
-    has_weights: bool,
-    needed: u64,
-    options: &RunOptions<'_>,
-) -> Result<(Rows, u64)> {
-    let check = |needed: u64| {
-        let (what, budget) = ("the run by rows".to_owned(), options.memory);
-        if needed <= budget { Ok(()) } else { Err(Error::OverBudget { what, needed, budget }) }
-    };
-    if graph.manifest().rows.is_some() {
-        check(needed)?;
-    }
-    let missing = || Error::MissingLayout { path: graph.directory().to_owned(), layout: "rows" };
-    let rows = Rows::open(graph)?.ok_or_else(missing)?;
-    let long_rows = long_rows_of(rows.batch_size(has_weights), options.threads);
-    check(needed + long_rows)?;
-    Ok((rows, long_rows))
+/// The error for a graph without rows.
+pub(crate) fn missing_rows(graph: &Graph) -> Error {
+    Error::MissingLayout { path: graph.directory().to_owned(), layout: "rows" }
 }
 
 /// Bytes that workers take beside the estimate of a run for copies of the longest rows. Reads the index of
@@ -108,33 +96,16 @@ pub fn long_rows_size(graph: &Graph, has_weights: bool, threads: usize) -> Resul
     Ok(long_rows_of(batch_size, threads))
 }
 
-/// What batches of this size take beyond what the overhead of a process covers.
-fn long_rows_of(batch_size: u64, threads: usize) -> u64 {
+/// What batches of this size take beyond what the overhead of a run covers.
+pub(crate) fn long_rows_of(batch_size: u64, threads: usize) -> u64 {
     (threads as u64 * batch_size.saturating_sub(BATCH_SIZE)).saturating_sub(LONG_ROWS_COVERED)
-}
-
-/// A pass over all vertices by several workers: calls `visit` with the number and the ids of each
-/// [range](RANGE_SIZE). The rows of a range are a [`Traversal`](super::Traversal) of their own.
-///
-/// # Errors
-/// The first failure; cancellation; a worker that panicked.
-pub fn for_each_range(
-    rows: &RowReader,
-    options: &RunOptions<'_>,
-    visit: impl Fn(usize, Range<u32>) -> Result<()> + Sync,
-) -> Result<()> {
-    let vertices = rows.rows().vertex_count();
-    options.workers().for_each(vertices.div_ceil(RANGE_SIZE) as usize, &|index| {
-        let first = index as u32 * RANGE_SIZE;
-        visit(index, first..first.saturating_add(RANGE_SIZE).min(vertices))
-    })
 }
 
 /// What passes over rows, or one traversal of them, did: the time of each, and the edges that they saw.
 pub fn rows_statistics(rows: &RowReader, times: Vec<Duration>, edges: u64) -> RunStatistics {
     RunStatistics {
         iterations: times.len() as u64,
-        processes: vec![Process::Seek; times.len()],
+        processes: vec![ProcessKind::Seek; times.len()],
         iteration_times: times,
         edges_processed: edges,
         tiles_skipped: 0,

@@ -263,20 +263,22 @@ fn rows_are_opened_within_a_budget_or_refused() {
 fn a_pass_shows_every_row_once() {
     let scratch = Scratch::new();
     let directory = imported(scratch.path(), &edges(&Rmat::new(16, 1, 3).unwrap()), false);
-    let rows = read_by(&directory, Backend::Auto, false, 1 << 20);
+    let graph = open_graph(&directory, 1 << 30, Backend::Auto).unwrap();
     for threads in [1, 3] {
         let options = RunOptions { threads, ..Default::default() };
-        let seen = VertexSet::new(rows.rows().vertex_count());
-        for_each_range(&rows, &options, |index, ids| {
-            assert_eq!(index as u32 * RANGE_SIZE, ids.start);
-            let mut traversal = Traversal::new(&rows, Sequential::new(ids), &options.cancel);
-            while let Some((row, _)) = traversal.next_row()? {
-                assert!(seen.insert(row.source()), "twice");
-            }
-            Ok(())
+        let seen = VertexSet::new(graph.vertex_count());
+        run(&graph, false, 0, &options, |job| {
+            job.for_each_range(|index, ids| {
+                assert_eq!(index as u32 * RANGE_SIZE, ids.start);
+                let mut traversal = job.traversal(Sequential::new(ids));
+                while let Some((row, _)) = traversal.next_row()? {
+                    assert!(seen.insert(row.source()), "twice");
+                }
+                Ok(())
+            })
         })
         .unwrap();
-        assert!((0..rows.rows().vertex_count()).all(|vertex| seen.contains(VertexId(vertex))));
+        assert!((0..graph.vertex_count()).all(|vertex| seen.contains(VertexId(vertex))));
     }
 }
 

@@ -6,6 +6,7 @@ use tegula_store::VertexId;
 use tegula_store::rows::{IndexWalk, Row, RowBatch, RowReader};
 
 use super::{ROWS_AHEAD, RunAhead};
+use crate::scheduler::JobContext;
 
 /// Rows that are brought into memory together: few enough that reads stay in flight meanwhile.
 const ROWS_PER_BATCH: usize = 16;
@@ -27,6 +28,8 @@ pub struct Traversal<'r, O> {
     rows: &'r RowReader,
     order: O,
     cancel: &'r Cancel,
+    /// The job to which it belongs, where that has others beside it.
+    context: Option<&'r JobContext<'r>>,
     runs_ahead: bool,
     /// How many upcoming rows may have pages that wait for them.
     reach: usize,
@@ -60,6 +63,7 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
             rows,
             order,
             cancel,
+            context: None,
             runs_ahead: true,
             reach: (rows.page_capacity() / REACH_SHARE).max(REACH_MIN),
             batch: RowBatch::default(),
@@ -71,6 +75,13 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
             since_look: ROWS_PER_LOOK,
             statistics: TraversalStatistics::default(),
         }
+    }
+
+    /// Lets other jobs have their turns between rows.
+    #[must_use]
+    pub(crate) fn giving_way(mut self, context: &'r JobContext<'r>) -> Traversal<'r, O> {
+        self.context = Some(context);
+        self
     }
 
     /// Reads each row only when it is needed, one read at a time: the yardstick for run-ahead.
@@ -117,6 +128,9 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
     /// Brings the next rows into memory. False where there are none.
     fn fill(&mut self) -> Result<bool> {
         self.cancel.check()?;
+        if let Some(context) = self.context {
+            context.give_way();
+        }
         self.taken.drain(..self.held);
         (self.held, self.given) = (0, 0);
         if self.taken.is_empty() {

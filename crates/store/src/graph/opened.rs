@@ -220,7 +220,7 @@ impl Graph {
 
     /// The request for the bytes of consecutive tiles; the bytes of tile `i` within them begin at
     /// `tiles()[i].offset - tiles()[range.start].offset`.
-    pub fn tiles_request(&self, range: Range<usize>) -> Request<'_> {
+    pub(super) fn tiles_request(&self, range: Range<usize>) -> Request<'_> {
         let entries = &self.entries[range];
         let offset = entries.first().map_or(0, |entry| entry.offset);
         let end = entries.last().map_or(0, |entry| entry.offset + u64::from(entry.size));
@@ -228,7 +228,7 @@ impl Graph {
     }
 
     /// The request for the weights of consecutive tiles, if the graph has any.
-    pub fn weights_request(&self, range: Range<usize>) -> Option<Request<'_>> {
+    pub(super) fn weights_request(&self, range: Range<usize>) -> Option<Request<'_>> {
         let file = self.weights.as_ref()?;
         let entries = &self.entries[range];
         let offset = entries.first().map_or(0, |entry| entry.weights_offset);
@@ -240,7 +240,7 @@ impl Graph {
     ///
     /// # Errors
     /// [`Error::Corrupt`], naming the tile.
-    pub fn check_tile(&self, index: usize, bytes: &[u8]) -> Result<()> {
+    pub(super) fn check_tile(&self, index: usize, bytes: &[u8]) -> Result<()> {
         if crc32c(bytes) == self.entries[index].checksum {
             return Ok(());
         }
@@ -251,7 +251,7 @@ impl Graph {
     ///
     /// # Errors
     /// [`Error::Corrupt`], naming the tile.
-    pub fn check_weights(&self, index: usize, bytes: &[u8]) -> Result<()> {
+    pub(super) fn check_weights(&self, index: usize, bytes: &[u8]) -> Result<()> {
         if crc32c(bytes) == self.entries[index].weights_checksum {
             return Ok(());
         }

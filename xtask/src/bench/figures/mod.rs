@@ -1,5 +1,6 @@
 //! The groups of figures.
 
+mod beside;
 mod executors;
 mod import;
 mod lookups;
@@ -32,6 +33,7 @@ pub const GROUPS: &[Group] = &[
     Group { name: "wcc", title: "Connected components from disk", measure: search::wcc },
     Group { name: "bfs", title: "Breadth-first search", measure: search::bfs },
     Group { name: "executors", title: "Tiles or rows", measure: executors::all },
+    Group { name: "beside", title: "A search beside other work", measure: beside::search },
     Group { name: "lookups", title: "Look-ups from disk", measure: lookups::all },
     Group { name: "rows", title: "Bits per edge of rows", measure: rows::all },
     Group { name: "traversal", title: "Traversals with run-ahead", measure: traversal::all },

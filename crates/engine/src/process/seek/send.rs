@@ -9,8 +9,9 @@ use tegula_machine::threads::Cancel;
 use tegula_store::VertexId;
 use tegula_store::rows::{Row, RowBatch, RowReader};
 
+use crate::process::ROWS_PER_BATCH;
 use crate::program::{EdgeWeight, Message, Program, Reduction};
-use crate::superstep::{ROWS_PER_BATCH, bit};
+use crate::superstep::bit;
 use crate::traverse::ROWS_AHEAD;
 
 /// Messages of one worker between deliveries.
@@ -63,6 +64,21 @@ impl<P: Program> Sending<'_, P> {
                 return Ok(());
             }
         }
+    }
+
+    /// Sends along all rows, by one worker; returns how many edges there were.
+    pub fn send_all(&self, inbox: &mut Inbox<'_, P>, batch: &mut RowBatch) -> Result<u64> {
+        let (mut position, mut edges) = (0, 0);
+        while position < self.list.len() {
+            self.cancel.check()?;
+            self.read_ahead(position);
+            let end = (position + ROWS_PER_BATCH).min(self.list.len());
+            position += self.rows.for_each_row(&self.list[position..end], batch, |row| {
+                edges += self.send_row(row, 0, inbox)?;
+                Ok(ControlFlow::Continue(()))
+            })?;
+        }
+        Ok(edges as u64)
     }
 
     /// Has the rows read that come next, unless another worker is at it.
@@ -133,14 +149,14 @@ pub(super) trait Sink<M> {
     fn is_full(&self) -> bool;
 }
 
-/// The accumulators of all targets.
-pub(super) struct Accumulators<'s, P: Program> {
+/// What has been reduced for each target so far, and which of them that is.
+pub(super) struct Inbox<'s, P: Program> {
     pub messages: &'s mut [Message<P>],
     pub reached: &'s mut [Vec<VertexId>],
     pub partition_log2: u32,
 }
 
-impl<P: Program> Sink<Message<P>> for Accumulators<'_, P> {
+impl<P: Program> Sink<Message<P>> for Inbox<'_, P> {
     #[inline(always)]
     fn put(&mut self, target: VertexId, message: Message<P>) {
         let accumulator = &mut self.messages[target.index()];
@@ -172,6 +188,21 @@ impl<M> Sink<M> for Outbox<M> {
 }
 
 impl<M> Outbox<M> {
+    /// Empty boxes.
+    pub fn new(partition_log2: u32, partitions: usize) -> Outbox<M> {
+        Outbox {
+            partition_log2,
+            boxes: std::iter::repeat_with(Vec::new).take(partitions).collect(),
+            filled: 0,
+            count: 0,
+            edges: 0,
+            claimed: 0..0,
+            sent: 0,
+            batch: RowBatch::default(),
+        }
+    }
+
+    /// Empties the boxes.
     pub fn clear(&mut self) {
         let mut filled = self.filled;
         while filled != 0 {

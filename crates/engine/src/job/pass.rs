@@ -1,20 +1,23 @@
 //! Visiting every edge that has a use, once: for what is no vertex program, such as a union-find.
 
-use std::time::Instant;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use tegula_machine::Result;
+use tegula_machine::threads::lock;
 use tegula_store::VertexId;
 use tegula_store::graph::{Graph, TileEntry};
 use tegula_store::tiles::{
     Block, BlockVisitor, Entries, InstructionSet, Tile, TileSummary, WINDOW_SIZE,
 };
 
+use super::{Advanced, Job, PartWork, Scan};
 use crate::instructions::{Instructions, WithInstructions};
 use crate::options::{RunOptions, RunStatistics};
-use crate::process::Process;
-use crate::run::cache_within;
-use crate::scan::{Direction, ScanJob, ScanWorker, scan};
-use crate::tile_cache::Part;
+use crate::parts::Part;
+use crate::process::ProcessKind;
+use crate::scheduler::{Direction, JobContext, Needs, PartStatistics, Scheduler};
+use crate::superstep::unlocked;
 
 /// Is shown every edge of the tiles that it needs, by several threads at once, in no particular order.
 pub trait EdgeVisitor: Sync {
@@ -40,54 +43,76 @@ pub fn visit_edges<V: EdgeVisitor>(
     visitor_size: u64,
     options: &RunOptions<'_>,
 ) -> Result<RunStatistics> {
-    let started = Instant::now();
-    let read_before = graph.reader().statistics().bytes_read;
-    let cache = cache_within(graph, "the run", visitor_size, false, options)?;
-    let job = EdgeScan { graph, visitor, instructions: options.instructions };
-    let done = scan(&cache, &[&job], Direction::LastToFirst, options.threads, &options.cancel)?;
-    Ok(RunStatistics {
-        iterations: 1,
-        iteration_times: vec![started.elapsed()],
-        processes: vec![Process::Scan],
-        edges_processed: done.edges_processed,
-        tiles_skipped: done.tiles_skipped,
-        bytes_read: graph.reader().statistics().bytes_read - read_before,
+    Scheduler::with(graph, options, |scheduler| {
+        let needs = Needs::scan("the run", visitor_size, false);
+        let admitted = scheduler.admit(&[needs], &options.cancel)?;
+        let mut job = Pass {
+            graph,
+            visitor,
+            instructions: options.instructions,
+            scanning_since: None,
+            took: Duration::ZERO,
+            scanned: Mutex::default(),
+        };
+        scheduler.work_off(&mut job, &admitted, options)?;
+        let mut statistics = RunStatistics {
+            iterations: 1,
+            iteration_times: vec![job.took],
+            processes: vec![ProcessKind::Scan],
+            ..RunStatistics::default()
+        };
+        statistics.add_scan(&unlocked(job.scanned), graph);
+        Ok(statistics)
     })
 }
 
-struct EdgeScan<'v, V> {
+/// Shows every edge to a visitor once.
+struct Pass<'v, V> {
     graph: &'v Graph,
     visitor: &'v V,
     instructions: Instructions,
+    scanning_since: Option<Instant>,
+    took: Duration,
+    scanned: Mutex<PartStatistics>,
 }
 
-impl<V: EdgeVisitor> ScanJob for EdgeScan<'_, V> {
+impl<V: EdgeVisitor> Job for Pass<'_, V> {
+    fn advance(&mut self, _context: &JobContext<'_>) -> Result<Advanced> {
+        let Some(since) = self.scanning_since else {
+            self.scanning_since = Some(Instant::now());
+            let direction = Direction::LastToFirst;
+            let scan = Scan { has_weights: false, has_every_batch: false, direction };
+            return Ok(Advanced::NeedsTiles(scan));
+        };
+        self.took = since.elapsed();
+        Ok(Advanced::Done)
+    }
+
     fn needs(&self, tile: &TileSummary) -> bool {
         self.visitor.needs(tile)
     }
 
-    fn finishes_every_batch(&self) -> bool {
-        false
-    }
-
-    fn worker(&self) -> Box<dyn ScanWorker + '_> {
-        Box::new(EdgeWorker {
+    fn begin_part(&self, _part: &Part) -> Box<dyn PartWork + '_> {
+        Box::new(PassWork {
             visitor: self.visitor,
             vertex_count: self.graph.vertex_count(),
             instructions: self.instructions,
         })
     }
+
+    fn note_part(&self, done: &PartStatistics) {
+        lock(&self.scanned).add(done);
+    }
 }
 
-struct EdgeWorker<'v, V> {
+/// A worker at one part.
+struct PassWork<'v, V> {
     visitor: &'v V,
     vertex_count: u32,
     instructions: Instructions,
 }
 
-impl<V: EdgeVisitor> ScanWorker for EdgeWorker<'_, V> {
-    fn begin_part(&mut self, _part: &Part) {}
-
+impl<V: EdgeVisitor> PartWork for PassWork<'_, V> {
     fn process(
         &mut self,
         tile: Tile<'_>,
@@ -99,7 +124,7 @@ impl<V: EdgeVisitor> ScanWorker for EdgeWorker<'_, V> {
         self.instructions.run(TileEdges { visitor, tile, window, vertex_count })
     }
 
-    fn end_part(&mut self, _part: &Part) {}
+    fn end(self: Box<Self>) {}
 }
 
 /// The edges of one tile, to be shown to a visitor.

@@ -11,9 +11,9 @@ use tegula_store::tiles::{
     Tile, WINDOW_SIZE,
 };
 
-use crate::accumulators::WindowAccumulators;
 use crate::instructions::WithInstructions;
 use crate::program::{Accumulator, Message, Program, Reduction};
+use crate::superstep::accumulators::WindowAccumulators;
 
 /// What a kernel reads and writes.
 pub struct KernelInput<'a, P: Program> {

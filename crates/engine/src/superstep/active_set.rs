@@ -1,4 +1,4 @@
-//! The set of active vertices: a bit each, and a bit per chunk of 1024 above it.
+//! A set of vertices: a bit each, and a bit per chunk of 1024 above it.
 
 use std::ops::Range;
 
@@ -35,7 +35,7 @@ impl ActiveSet {
         ActiveSet { words: Vec::new(), chunks, count: vertices.len() as u64 }
     }
 
-    /// Up to so many vertices of the set, from everywhere in it.
+    /// At most `count` vertices of the set, from everywhere in it.
     pub fn sample(&self, count: usize) -> Vec<VertexId> {
         let step = self.words.len().div_ceil(count).max(1);
         let first_of = |words: &[u64], first: usize| {
@@ -46,7 +46,7 @@ impl ActiveSet {
         parts.filter_map(|(part, words)| first_of(words, part * step)).collect()
     }
 
-    /// Bytes that a set over so many vertices takes.
+    /// Bytes that a set over `vertex_count` vertices takes.
     pub fn size(vertex_count: u64) -> u64 {
         vertex_count.div_ceil(64) * 8 + vertex_count.div_ceil(65536) * 8
     }
@@ -56,13 +56,22 @@ impl ActiveSet {
         &self.words
     }
 
-    /// The bits, to be written. [`ActiveSet::summarise`] must follow.
-    pub fn words_mut(&mut self) -> &mut [u64] {
-        &mut self.words
+    /// Takes these bits for its own; returns those before.
+    pub fn replace(&mut self, words: Vec<u64>) -> Vec<u64> {
+        let before = std::mem::replace(&mut self.words, words);
+        self.summarise();
+        before
     }
 
-    /// Brings the summary up to date after the bits were written.
-    pub fn summarise(&mut self) {
+    /// The set of `vertices`, of `vertex_count` in all.
+    pub fn of(vertices: &[VertexId], vertex_count: usize) -> ActiveSet {
+        let mut set = ActiveSet::new(vertex_count);
+        vertices.iter().for_each(|vertex| set.words[vertex.index() / 64] |= 1 << (vertex.0 % 64));
+        set.summarise();
+        set
+    }
+
+    fn summarise(&mut self) {
         self.chunks.fill(0);
         self.count = 0;
         for (index, chunk) in self.words.chunks(CHUNK_WORDS).enumerate() {

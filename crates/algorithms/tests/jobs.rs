@@ -1,0 +1,221 @@
+//! Jobs of all kinds on one scheduler: each gives what it gives alone, whatever becomes of the others.
+
+mod support;
+
+use std::path::PathBuf;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use support::{AMPLE, import_with, open, ways::with_rows};
+use tegula_algorithms::bfs::Bfs;
+use tegula_algorithms::mis::{self, MisOptions};
+use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_algorithms::sssp::{self, SsspConfig};
+use tegula_algorithms::wcc::{self, Method, WccOptions};
+use tegula_engine::{
+    Activity, Cancel, Error, Executor, Graph, Min, Next, Outcome, Program, RunOptions, Scheduler,
+    VertexId, estimate, open_graph,
+};
+use tegula_generators::{Rmat, edges};
+use tegula_machine::disk::Backend;
+use tegula_store::graph::VertexOrder;
+use tegula_testkit::{EdgeList, Scratch, XorShift};
+
+const RANKS: PageRankConfig =
+    PageRankConfig { damping: PageRankConfig::DAMPING, stop: Stop::Iterations(12) };
+
+/// A skewed graph of half a million edges, both directions, with weights and rows.
+fn skewed(scratch: &Scratch) -> PathBuf {
+    let mut random = XorShift::new(7);
+    let edges = edges(&Rmat::new(16, 8, 3).unwrap());
+    let weights = edges.iter().map(|_| random.fraction() as f32).collect();
+    let graph = EdgeList { edges, weights: Some(weights) };
+    import_with(with_rows(VertexOrder::Degree, true), scratch.path(), "skewed", &graph)
+}
+
+/// Small parts, so that a scan has many.
+fn options<'a>(threads: usize) -> RunOptions<'a> {
+    RunOptions { memory: AMPLE, threads, part_edges: 1 << 14, ..Default::default() }
+}
+
+/// The smallest id in reach, as far as `iterations` go; `at` is called before each.
+struct Labels<F> {
+    iterations: u64,
+    size: u64,
+    at: F,
+}
+
+impl<F: Fn(u64) + Send + Sync> Program for Labels<F> {
+    type State = u32;
+    type Reduction = Min<u32>;
+    type Weight = ();
+    type Aggregate = ();
+
+    fn size(&self) -> u64 {
+        self.size
+    }
+    fn init(&self, vertex: VertexId, _: u32, (): &mut ()) -> (u32, Activity) {
+        (vertex.0, Activity::Active)
+    }
+    fn begin_iteration(&mut self, iteration: u64, (): &()) -> Next {
+        (self.at)(iteration);
+        if iteration < self.iterations { Next::Continue } else { Next::Stop }
+    }
+    fn signal(&self, _: VertexId, label: &u32, _: u32) -> Option<u32> {
+        Some(*label)
+    }
+    fn apply(&self, _: VertexId, _: u32, label: &mut u32, reduced: u32, (): &mut ()) -> Activity {
+        *label = reduced.min(*label);
+        // All stay active, so that every iteration scans.
+        Activity::Active
+    }
+}
+
+fn labels(
+    graph: &Graph,
+    at: impl Fn(u64) + Send + Sync,
+    (iterations, size): (u64, u64),
+    options: &RunOptions<'_>,
+) -> tegula_engine::Result<Vec<u32>> {
+    let program = Labels { iterations, size, at };
+    let options = RunOptions { executor: Executor::Scan, ..options.clone() };
+    tegula_engine::run(graph, program, &options).map(|outcome| outcome.states)
+}
+
+/// The answers of jobs of all kinds, bit by bit.
+#[derive(Debug, PartialEq)]
+enum Answer {
+    Ranks(Vec<u32>),
+    Distances(Vec<u64>),
+    Vertices(Vec<u32>),
+    Members(Vec<bool>),
+}
+
+const KINDS: usize = 6;
+
+/// Runs a job of one kind.
+fn run_kind(kind: usize, graph: &Graph, options: &RunOptions<'_>) -> Answer {
+    let vertices = |vertices: Vec<VertexId>| {
+        Answer::Vertices(vertices.into_iter().map(|vertex| vertex.0).collect())
+    };
+    let wcc = |method| wcc::run(graph, WccOptions { method }, options).unwrap().roots;
+    match kind {
+        0 => {
+            let outcome: Outcome<PageRank> = PageRank::run(graph, RANKS, options).unwrap();
+            Answer::Ranks(outcome.states.iter().map(|rank| rank.to_bits()).collect())
+        }
+        1 => {
+            let found = sssp::run(graph, VertexId(3), SsspConfig::default(), options).unwrap();
+            Answer::Distances(found.distances.iter().map(|distance| distance.to_bits()).collect())
+        }
+        2 => {
+            let reached = Bfs::run(graph, VertexId(9), options).unwrap().states;
+            let hops = reached.iter().map(|reached| reached.distance().unwrap_or(u32::MAX));
+            Answer::Vertices(hops.collect())
+        }
+        3 => vertices(wcc(Method::UnionFind)),
+        4 => vertices(wcc(Method::Traversal)),
+        _ => Answer::Members(mis::run(graph, MisOptions::default(), options).unwrap().members),
+    }
+}
+
+#[test]
+fn whatever_becomes_of_the_others() {
+    let scratch = Scratch::new();
+    let directory = skewed(&scratch);
+    let graph = open(&directory);
+    let alone: Vec<Answer> = (0..KINDS).map(|kind| run_kind(kind, &graph, &options(1))).collect();
+    let labels_alone = labels(&graph, |_| {}, (30, 0), &options(1)).unwrap();
+    // One needs nearly all memory, and has to wait until the others have left.
+    let large = AMPLE - estimate::<Labels<fn(u64)>>(&graph, 3).needed() - (1 << 20);
+    for seed in 0..6 {
+        let (is_first_over, is_first_in) = (AtomicBool::new(false), Barrier::new(2));
+        Scheduler::scope(&graph, &options(1 + seed as usize % 3), |scheduler| {
+            let options = RunOptions { scheduler: Some(scheduler), ..options(1) };
+            let (options, graph, alone, labels_alone) = (&options, &graph, &alone, &labels_alone);
+            let (is_first_over, is_first_in) = (&is_first_over, &is_first_in);
+            std::thread::scope(|scope| {
+                scope.spawn(move || {
+                    let at = |iteration| match iteration {
+                        0 => drop(is_first_in.wait()),
+                        30 => is_first_over.store(true, Ordering::SeqCst),
+                        _ => {}
+                    };
+                    assert!(labels(graph, at, (30, 0), options).unwrap() == *labels_alone);
+                });
+                let mut random = XorShift::new(seed + 1);
+                for (kind, alone) in alone.iter().enumerate() {
+                    let delay = Duration::from_micros(random.below(30_000));
+                    scope.spawn(move || {
+                        std::thread::sleep(delay);
+                        assert!(run_kind(kind, graph, options) == *alone, "kind {kind}");
+                    });
+                }
+                scope.spawn(move || {
+                    let at = |iteration| assert!(iteration < 2, "on purpose");
+                    let failed = labels(graph, at, (9, 0), options);
+                    assert!(matches!(failed, Err(Error::WorkerFailed { .. })), "{failed:?}");
+                });
+                scope.spawn(move || {
+                    let cancel = Cancel::default();
+                    let options = RunOptions { cancel: cancel.clone(), ..options.clone() };
+                    let at = |iteration| {
+                        if iteration == 3 {
+                            cancel.cancel()
+                        }
+                    };
+                    let failed = labels(graph, at, (1000, 0), &options);
+                    assert!(matches!(failed, Err(Error::Cancelled)), "{failed:?}");
+                });
+                is_first_in.wait();
+                let at = |_| assert!(is_first_over.load(Ordering::SeqCst), "it had to wait");
+                let waited = labels(graph, at, (30, large), options).unwrap();
+                assert!(waited == *labels_alone);
+            });
+        });
+    }
+}
+
+#[test]
+fn what_can_never_fit_is_refused_and_harms_nobody() {
+    let scratch = Scratch::new();
+    let graph = open(&skewed(&scratch));
+    let done = Scheduler::scope(&graph, &options(2), |scheduler| {
+        let options = RunOptions { scheduler: Some(scheduler), ..options(1) };
+        let refused = labels(&graph, |_| {}, (3, AMPLE), &options);
+        assert!(matches!(refused, Err(Error::OverBudget { .. })), "{refused:?}");
+        labels(&graph, |_| {}, (3, 0), &options).unwrap()
+    });
+    assert!(done == labels(&graph, |_| {}, (3, 0), &options(1)).unwrap());
+}
+
+#[test]
+fn tiles_are_read_once_for_all_that_need_them() {
+    let scratch = Scratch::new();
+    let directory = skewed(&scratch);
+    let needed = estimate::<Labels<fn(u64)>>(&open(&directory), 2);
+    // Three jobs, and hardly any tile can stay.
+    let memory = needed.overhead_bytes + 3 * needed.vertex_bytes + needed.stream_bytes_min + 4096;
+    let graph = open_graph(&directory, memory, Backend::Auto).unwrap();
+    let with_memory = || RunOptions { memory, ..options(2) };
+    let bytes_read = || graph.reader().statistics().bytes_read;
+    let before = bytes_read();
+    let alone = labels(&graph, |_| {}, (20, 0), &with_memory()).unwrap();
+    let read_alone = bytes_read() - before;
+    assert!(read_alone > 19 * graph.tile_bytes() / 2, "{read_alone}: nothing is kept");
+    let before = bytes_read();
+    Scheduler::scope(&graph, &with_memory(), |scheduler| {
+        let options = RunOptions { scheduler: Some(scheduler), ..with_memory() };
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                let (graph, options, alone) = (&graph, &options, &alone);
+                scope.spawn(move || {
+                    assert!(labels(graph, |_| {}, (20, 0), options).unwrap() == *alone);
+                });
+            }
+        });
+    });
+    let read = bytes_read() - before;
+    assert!(read < 2 * read_alone, "{read} bytes for three jobs, {read_alone} for one");
+}

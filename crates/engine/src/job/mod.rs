@@ -1,0 +1,79 @@
+//! Jobs: what a scheduler works on, of whatever kind.
+//!
+//! A job goes on by itself ([`Job::advance`]) until it needs tiles; then the scheduler deals out parts of
+//! the graph to all jobs that need them ([`Job::begin_part`]), and the job goes on. Kinds:
+//!
+//! * [`program`]: a vertex program, iteration by iteration,
+//! * [`pass`]: shows every edge to a visitor once,
+//! * [`traversal`]: follows rows, and needs no tiles.
+
+pub mod pass;
+pub mod program;
+pub mod traversal;
+
+use tegula_machine::Result;
+use tegula_store::graph::TileEntry;
+use tegula_store::tiles::{Tile, TileSummary};
+
+use crate::parts::Part;
+use crate::scheduler::{Direction, JobContext, PartStatistics};
+
+/// Something that a scheduler works on.
+pub trait Job: Send + Sync {
+    /// Goes on: to the end, until tiles are needed, or until it is [others' turn](JobContext::is_others_turn).
+    ///
+    /// # Errors
+    /// Whatever ends the job.
+    fn advance(&mut self, context: &JobContext<'_>) -> Result<Advanced>;
+
+    /// Whether it comes back from [`Job::advance`] soon, where others wait.
+    fn is_resumable(&self) -> bool {
+        true
+    }
+
+    /// Whether the scan has a use for a tile: asked when it begins, before the tile is read, and before it
+    /// is processed. A tile for which there is none, even once, may be left out of this scan.
+    fn needs(&self, tile: &TileSummary) -> bool;
+
+    /// A worker begins a part of the scan. Where the work is dropped before its end, the job has failed or
+    /// the part is begun anew.
+    fn begin_part(&self, part: &Part) -> Box<dyn PartWork + '_>;
+
+    /// What a worker has done for this job in one part.
+    fn note_part(&self, done: &PartStatistics);
+}
+
+/// How far a job has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Advanced {
+    /// To its end.
+    Done,
+    /// To where it needs tiles.
+    NeedsTiles(Scan),
+    /// Some way; it can go on at once.
+    Further,
+}
+
+/// What a job needs of a scan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scan {
+    /// Whether it needs the weights of edges.
+    pub has_weights: bool,
+    /// Whether a batch is to be finished even where no tile of it is needed.
+    pub has_every_batch: bool,
+    /// Which way it would rather go.
+    pub direction: Direction,
+}
+
+/// A worker at one part, for one job.
+pub trait PartWork {
+    /// Processes a tile of the part; `weights` has a number for each entry, or is empty.
+    ///
+    /// # Errors
+    /// What does not fit in the tile, in words.
+    fn process(&mut self, tile: Tile<'_>, entry: &TileEntry, weights: &[f32])
+    -> Result<(), String>;
+
+    /// The part has ended.
+    fn end(self: Box<Self>);
+}

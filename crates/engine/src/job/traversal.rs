@@ -1,0 +1,127 @@
+//! What follows rows itself, as a job: traversals, and passes over all rows.
+
+use std::ops::Range;
+use std::sync::Mutex;
+
+use tegula_machine::threads::{Cancel, lock};
+use tegula_machine::{Error, Result};
+use tegula_store::graph::Graph;
+use tegula_store::rows::{RowReader, Rows};
+use tegula_store::tiles::TileSummary;
+
+use super::{Advanced, Job, PartWork};
+use crate::options::RunOptions;
+use crate::parts::Part;
+use crate::scheduler::{JobContext, Needs, PartStatistics, Scheduler};
+use crate::traverse::{RANGE_SIZE, RunAhead, Traversal, long_rows_of, missing_rows};
+
+/// Runs `work` as a job with the rows of a graph at hand, with weights or without. It itself holds `held`
+/// bytes; the cache of rows gets what else the budget has.
+///
+/// # Errors
+/// Those of `work`; [`Error::MissingLayout`] where the graph has no rows, [`Error::OverBudget`] where they
+/// cannot be read within the budget; those of reading; cancellation; a panic.
+pub fn run<T: Send, E: From<Error> + Send>(
+    graph: &Graph,
+    has_weights: bool,
+    held: u64,
+    options: &RunOptions<'_>,
+    work: impl FnOnce(&RowsJob<'_>) -> Result<T, E> + Send,
+) -> Result<T, E> {
+    let mut answer = None;
+    Scheduler::with(graph, options, |scheduler| {
+        let least = held + RowReader::size_min(graph, has_weights);
+        if graph.manifest().rows.is_some() {
+            scheduler.could_hold(&Needs::rows("the run by rows", least, |_| 0))?;
+        }
+        let rows = Rows::open(graph)?.ok_or_else(|| missing_rows(graph))?;
+        let least = least + long_rows_of(rows.batch_size(has_weights), scheduler.threads());
+        let all = RowReader::cache_size_max(graph, has_weights) - RowReader::CACHE_SIZE_MIN;
+        let needs = Needs::rows("the run by rows", least, |free| free.min(all));
+        let admitted = scheduler.admit(&[needs], &options.cancel)?;
+        let cache_size = RowReader::CACHE_SIZE_MIN + admitted.taken;
+        let rows = RowReader::new(rows, has_weights, cache_size, &scheduler.speed().targets)?;
+        let mut job = Following {
+            rows: &rows,
+            work: Mutex::new(Some(work)),
+            answer: Mutex::new(&mut answer),
+        };
+        scheduler.work_off(&mut job, &admitted, options)
+    })?;
+    answer.unwrap_or_else(|| Err(Error::Cancelled.into()))
+}
+
+/// What a job that follows rows has at hand.
+pub struct RowsJob<'j> {
+    rows: &'j RowReader,
+    context: &'j JobContext<'j>,
+}
+
+impl<'j> RowsJob<'j> {
+    /// The rows.
+    pub fn rows(&self) -> &'j RowReader {
+        self.rows
+    }
+
+    /// Stops the job.
+    pub fn cancel(&self) -> &'j Cancel {
+        self.context.cancel()
+    }
+
+    /// The rows in an order. Where other jobs wait, they have their turns in between.
+    pub fn traversal<O: RunAhead>(&self, order: O) -> Traversal<'j, O> {
+        Traversal::new(self.rows, order, self.cancel()).giving_way(self.context)
+    }
+
+    /// A pass over all vertices by several workers: calls `visit` with the number and the ids of each
+    /// [range](RANGE_SIZE). The rows of a range are a [traversal](RowsJob::traversal) of their own.
+    ///
+    /// # Errors
+    /// The first failure; cancellation; a panic.
+    pub fn for_each_range(
+        &self,
+        visit: impl Fn(usize, Range<u32>) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let vertices = self.rows.rows().vertex_count();
+        self.context.for_each(vertices.div_ceil(RANGE_SIZE) as usize, &|index| {
+            let first = index as u32 * RANGE_SIZE;
+            visit(index, first..first.saturating_add(RANGE_SIZE).min(vertices))
+        })
+    }
+}
+
+/// A job that is a function.
+struct Following<'j, F, A> {
+    rows: &'j RowReader,
+    // Locked by nobody: who advances the job has it alone.
+    work: Mutex<Option<F>>,
+    answer: Mutex<&'j mut Option<A>>,
+}
+
+impl<A: Send, F> Job for Following<'_, F, A>
+where
+    F: FnOnce(&RowsJob<'_>) -> A + Send,
+{
+    fn advance(&mut self, context: &JobContext<'_>) -> Result<Advanced> {
+        let work = lock(&self.work).take();
+        if let Some(work) = work {
+            let answer = work(&RowsJob { rows: self.rows, context });
+            **lock(&self.answer) = Some(answer);
+        }
+        Ok(Advanced::Done)
+    }
+
+    fn is_resumable(&self) -> bool {
+        false
+    }
+
+    fn needs(&self, _tile: &TileSummary) -> bool {
+        false
+    }
+
+    fn begin_part(&self, _part: &Part) -> Box<dyn PartWork + '_> {
+        unreachable!("it needs no tiles")
+    }
+
+    fn note_part(&self, _done: &PartStatistics) {}
+}

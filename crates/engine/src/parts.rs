@@ -1,0 +1,116 @@
+//! How the tiles of a graph are cut: into parts, the unit of work of one worker, and groups, the unit of
+//! reading. Both are functions of the graph alone, so that no result depends on the machine.
+
+use std::ops::Range;
+
+use tegula_store::graph::Graph;
+
+/// Bytes of tiles and weights at which a group is closed.
+const GROUP_SIZE_TARGET: u64 = 1 << 20;
+/// Edges of a batch above which it is processed in several parts: about 4 ms of work.
+pub const PART_EDGES_TARGET: u64 = 1 << 22;
+
+/// Consecutive tiles of one part that are read together, about 1 MiB.
+#[derive(Debug, Clone)]
+pub struct Group {
+    /// As a range of [`Graph::tiles`].
+    pub tiles: Range<usize>,
+    /// Bytes of the frame that holds its tiles.
+    tile_size: u64,
+    /// Bytes of the frame that holds its weights.
+    weight_size: u64,
+}
+
+impl Group {
+    /// Bytes of the frames that hold it.
+    pub fn size(&self, has_weights: bool) -> u64 {
+        self.tile_size + if has_weights { self.weight_size } else { 0 }
+    }
+}
+
+/// A part of a batch: the unit of work of one worker.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// Index of the batch.
+    pub batch: usize,
+    /// Number of the part within its batch.
+    pub number: usize,
+    /// Parts of its batch.
+    pub count: usize,
+    /// As a range of [`Parts::groups`].
+    pub groups: Range<usize>,
+}
+
+/// The parts and groups of a graph, in the order of the file.
+#[derive(Debug)]
+pub struct Parts {
+    /// Every batch has at least one.
+    pub parts: Vec<Part>,
+    /// None is empty.
+    pub groups: Vec<Group>,
+}
+
+impl Parts {
+    /// Cuts the tiles of a graph into parts of about `part_edges` edges.
+    pub fn cut(graph: &Graph, part_edges: u64) -> Parts {
+        let mut cut = Parts { parts: Vec::new(), groups: Vec::new() };
+        for batch in 0..graph.batches().len() {
+            cut.add_batch(graph, batch, part_edges);
+        }
+        cut
+    }
+
+    fn add_batch(&mut self, graph: &Graph, batch: usize, part_edges_target: u64) {
+        let first_part = self.parts.len();
+        let (mut part_start, mut part_edges) = (self.groups.len(), 0);
+        let mut open: Option<(Range<usize>, u64)> = None;
+        for index in graph.batch_tiles(batch) {
+            let entry = &graph.tiles()[index];
+            let (tiles, bytes) = open.get_or_insert((index..index, 0));
+            tiles.end = index + 1;
+            *bytes += u64::from(entry.size) + 4 * u64::from(entry.weight_count);
+            part_edges += u64::from(entry.summary.edge_count);
+            let is_full = part_edges >= part_edges_target;
+            if is_full || *bytes >= GROUP_SIZE_TARGET {
+                self.close_group(graph, &mut open);
+            }
+            if is_full {
+                self.close_part(batch, first_part, part_start);
+                (part_start, part_edges) = (self.groups.len(), 0);
+            }
+        }
+        self.close_group(graph, &mut open);
+        if part_start < self.groups.len() || self.parts.len() == first_part {
+            self.close_part(batch, first_part, part_start);
+        }
+        let count = self.parts.len() - first_part;
+        self.parts[first_part..].iter_mut().for_each(|part| part.count = count);
+    }
+
+    fn close_group(&mut self, graph: &Graph, open: &mut Option<(Range<usize>, u64)>) {
+        self.groups.extend(open.take().map(|(tiles, _)| {
+            let (tile_size, weight_size) = graph.read_size(tiles.clone());
+            Group { tiles, tile_size, weight_size }
+        }));
+    }
+
+    fn close_part(&mut self, batch: usize, first_part: usize, first_group: usize) {
+        let (number, groups) = (self.parts.len() - first_part, first_group..self.groups.len());
+        self.parts.push(Part { batch, number, count: 0, groups });
+    }
+
+    /// Bytes of the largest group.
+    pub fn group_size_max(&self, has_weights: bool) -> u64 {
+        self.groups.iter().map(|group| group.size(has_weights)).max().unwrap_or(0)
+    }
+
+    /// The most targets of a batch, once for all of its parts but one: what was reduced for them waits for
+    /// the parts before.
+    pub fn waiting_targets_max(&self, graph: &Graph) -> u64 {
+        let waiting = self.parts.iter().map(|part| {
+            let targets = graph.batches()[part.batch].targets(graph.vertex_count());
+            targets.len() as u64 * (part.count as u64 - 1)
+        });
+        waiting.max().unwrap_or(0)
+    }
+}

@@ -1,0 +1,113 @@
+//! The choice that every iteration has: through tiles, or along rows.
+//!
+//! A scan costs what the tiles that are needed cost, however few of their sources are active. Seeking costs
+//! little more than the rows of the active vertices. What is predicted to be the quickest is taken.
+
+use std::fmt;
+
+use super::{Prediction, ProcessKind};
+
+/// What a caller may ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Executor {
+    /// Whatever is predicted to be the quickest, in each iteration.
+    #[default]
+    Auto,
+    /// Always tiles.
+    Scan,
+    /// Always rows. A program whose reduction is not [exact](crate::Reduction::IS_EXACT) scans all the same.
+    Seek,
+}
+
+/// Seconds below which no further process is looked at: to predict it takes about as long.
+const AT_ONCE: f64 = 100e-6;
+
+/// How many kinds of processes there are.
+const KINDS: usize = 3;
+
+/// What was chosen, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choice {
+    /// Which of the processes.
+    pub index: usize,
+    /// What it is predicted to take.
+    pub prediction: Prediction,
+    /// Seconds that were predicted, of those that were looked at, in their order.
+    pub predicted: [Option<(ProcessKind, f64)>; KINDS],
+}
+
+/// Picks the quickest of some processes. Those that take little to be looked at come first; where one of them
+/// takes next to nothing the others are not asked, and where there is one alone it is not either.
+///
+/// # Panics
+/// When there is none, or one of a kind twice.
+pub fn choose(kinds: &[ProcessKind], predict: impl Fn(usize) -> Prediction) -> Choice {
+    let mut best: Option<(usize, Prediction)> = None;
+    let mut predicted = [None; KINDS];
+    for (index, &kind) in kinds.iter().enumerate() {
+        let is_asked = kinds.len() > 1 || kind != ProcessKind::Scan;
+        let prediction = if is_asked { predict(index) } else { Prediction::default() };
+        if is_asked {
+            predicted[index] = Some((kind, prediction.seconds));
+        }
+        if best.is_none_or(|(_, best)| prediction.seconds < best.seconds) {
+            best = Some((index, prediction));
+        }
+        if prediction.seconds < AT_ONCE {
+            break;
+        }
+    }
+    let (index, prediction) = best.expect("there is a process");
+    Choice { index, prediction, predicted }
+}
+
+impl fmt::Display for Choice {
+    /// The reasons: `predicted in ms: seek 0.021, scan 12.1`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "predicted in ms: ";
+        for (kind, seconds) in self.predicted.iter().flatten() {
+            write!(f, "{separator}{} {:.3}", kind.name(), 1e3 * seconds)?;
+            separator = ", ";
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+    use ProcessKind::{Pull, Scan, Seek};
+
+    /// What is chosen at these costs in seconds, and who was asked.
+    fn chosen(costs: &[(ProcessKind, f64)]) -> (ProcessKind, Vec<ProcessKind>) {
+        let kinds: Vec<_> = costs.iter().map(|cost| cost.0).collect();
+        let asked = RefCell::new(Vec::new());
+        let choice = choose(&kinds, |index| {
+            asked.borrow_mut().push(kinds[index]);
+            Prediction { seconds: costs[index].1, ..Prediction::default() }
+        });
+        assert_eq!(choice.predicted.iter().flatten().count(), asked.borrow().len());
+        (kinds[choice.index], asked.into_inner())
+    }
+
+    #[test]
+    fn the_quickest_is_chosen() {
+        assert_eq!(chosen(&[(Seek, 2e-3), (Pull, 1e-3), (Scan, 3e-3)]).0, Pull);
+        assert_eq!(chosen(&[(Seek, 2e-3), (Pull, 4e-3), (Scan, 1e-3)]).0, Scan);
+        assert_eq!(chosen(&[(Seek, 2e-3), (Scan, 2e-3)]).0, Seek);
+    }
+
+    #[test]
+    fn where_one_takes_next_to_nothing_the_others_are_not_asked() {
+        assert_eq!(chosen(&[(Seek, 99e-6), (Pull, 0.0), (Scan, 0.0)]), (Seek, vec![Seek]));
+        let (kind, asked) = chosen(&[(Seek, 2e-3), (Pull, 50e-6), (Scan, 0.0)]);
+        assert_eq!((kind, asked), (Pull, vec![Seek, Pull]));
+    }
+
+    #[test]
+    fn a_scan_that_is_the_only_way_is_not_predicted() {
+        assert_eq!(chosen(&[(Scan, 1.0)]), (Scan, vec![]));
+    }
+}

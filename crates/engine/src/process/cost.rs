@@ -1,0 +1,145 @@
+//! What things cost: the numbers behind predictions.
+
+use std::time::Duration;
+
+use tegula_machine::disk::{Caching, Speed};
+use tegula_store::VertexId;
+use tegula_store::graph::Graph;
+use tegula_store::rows::RowReader;
+
+use crate::superstep::frontier::Frontier;
+
+// Seconds on one core, all in memory; about, as iterations correct what they predict.
+pub const SEEK_ROW: f64 = 50e-9;
+pub const SEEK_EDGE: f64 = 4e-9;
+/// Where messages go through boxes.
+pub const SEEK_EDGE_SHARED: f64 = 9e-9;
+pub const PULL_ROW: f64 = 50e-9;
+pub const PULL_EDGE: f64 = 4e-9;
+pub const SCAN_EDGE: f64 = 1.5e-9;
+/// Of a vertex whose message is generated or applied.
+pub const SCAN_VERTEX: f64 = 1e-9;
+
+/// Active vertices whose rows are looked at to predict.
+const SAMPLE: usize = 256;
+
+/// What the machine brings along.
+#[derive(Debug, Clone)]
+pub struct Machine {
+    /// Workers.
+    pub threads: f64,
+    /// What reading takes.
+    pub speed: Speed,
+    /// Whether reading goes on beside the work, or takes a core.
+    pub is_direct: bool,
+}
+
+impl Machine {
+    pub fn of(graph: &Graph, threads: usize, speed: &Speed) -> Machine {
+        let is_direct = graph.caching() == Caching::Direct;
+        let speed = if is_direct { speed.clone() } else { Speed::of_page_cache() };
+        Machine { threads: threads as f64, speed, is_direct }
+    }
+
+    /// Seconds of working and reading.
+    pub fn together(&self, working: f64, reading: f64) -> f64 {
+        if self.is_direct { working.max(reading) } else { working + reading / self.threads }
+    }
+
+    /// Seconds to bring the pages of rows into memory that are not there, at the most `missing_max` of them.
+    pub fn predict_reading(&self, rows: &RowReader, work: &RowWork, missing_max: f64) -> f64 {
+        let missing = 1.0 - rows.held_fraction();
+        if missing <= 0.0 || work.rows == 0.0 {
+            return 0.0;
+        }
+        let (touched, all) = work.pages(rows);
+        let one_by_one = touched / self.speed.random_pages_per_second;
+        let in_order = all * page_size(rows) / self.speed.sequential_bytes_per_second;
+        missing.min(missing_max) * one_by_one.min(in_order) + self.speed.latency_seconds
+    }
+}
+
+fn page_size(rows: &RowReader) -> f64 {
+    rows.rows().data().block_len() as f64
+}
+
+/// How much there is to do along some rows.
+#[derive(Debug, Clone, Copy)]
+pub struct RowWork {
+    /// Rows.
+    pub rows: f64,
+    /// Bits of them.
+    pub bits: f64,
+    /// Edges in them.
+    pub edges: f64,
+}
+
+impl RowWork {
+    /// That along the rows of the active vertices, judged by some of them.
+    pub fn of(frontier: &Frontier, rows: &RowReader) -> RowWork {
+        let sample: Vec<VertexId> = frontier.sample(SAMPLE);
+        let count = frontier.count() as f64;
+        let bits: u64 = sample.iter().map(|&vertex| rows.rows().extent(vertex).bit_count()).sum();
+        let bits = bits as f64 / sample.len().max(1) as f64 * count;
+        RowWork { rows: count, bits, edges: bits / rows.rows().bits_per_edge().max(1.0) }
+    }
+
+    /// Seconds that one worker needs for it, all in memory.
+    pub fn alone(&self) -> f64 {
+        self.rows * SEEK_ROW + self.edges * SEEK_EDGE
+    }
+
+    /// Pages that the rows lie on, if they lie anywhere, and the pages of all rows: some share one by chance.
+    pub fn pages(&self, rows: &RowReader) -> (f64, f64) {
+        let all = (rows.rows().data().len() as f64 / page_size(rows)).max(1.0);
+        let touched = self.rows + self.bits / 8.0 / page_size(rows);
+        (all * (1.0 - (-touched / all).exp()), all)
+    }
+}
+
+/// How much longer than predicted a process took of late.
+#[derive(Debug, Clone, Copy)]
+pub struct Correction(f64);
+
+/// Seconds that an iteration is to take at the least for something to be learnt from it: short ones tell more
+/// of the clock than of the work.
+const LEARN_FROM: f64 = 1e-3;
+/// The most that predictions are corrected by, either way.
+const CORRECTION_MAX: f64 = 2.0;
+
+impl Correction {
+    /// None so far.
+    pub fn none() -> Correction {
+        Correction(1.0)
+    }
+
+    /// A prediction, corrected.
+    pub fn apply(self, seconds: f64) -> f64 {
+        seconds * self.0
+    }
+
+    /// Takes into account how long it took what was predicted, as corrected, to take `predicted` seconds.
+    pub fn learn(&mut self, predicted: f64, took: Duration) {
+        if predicted > LEARN_FROM {
+            let off = took.as_secs_f64() / predicted;
+            self.0 = (self.0 * off.sqrt()).clamp(1.0 / CORRECTION_MAX, CORRECTION_MAX);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_takes_longer_is_predicted_to_take_longer_within_bounds() {
+        let mut correction = Correction::none();
+        correction.learn(0.1, Duration::from_millis(200));
+        assert!((1.4..1.42).contains(&correction.apply(1.0)));
+        (0..9).for_each(|_| correction.learn(0.1, Duration::from_secs(9)));
+        assert_eq!(correction.apply(1.0), CORRECTION_MAX);
+        let mut correction = Correction::none();
+        correction.learn(LEARN_FROM / 2.0, Duration::from_secs(9));
+        assert_eq!(correction.apply(1.0), 1.0, "nothing is learnt from what is short");
+    }
+}

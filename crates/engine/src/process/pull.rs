@@ -1,0 +1,244 @@
+//! Process and apply from the side of the targets: each vertex that is not settled looks through its row
+//! for an active neighbour, in a graph that stores both directions of every edge.
+//!
+//! Where the message from the smallest source wins, the first active neighbour settles the vertex, and
+//! the rest of the row is not looked at: the bottom-up step of Beamer, Asanovic and Patterson
+//! (*Direction-Optimizing Breadth-First Search*, SC 2012). In degree order the neighbours with the
+//! smallest ids are hubs, which are active early, so that one or two neighbours are enough.
+
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use tegula_machine::Result;
+use tegula_machine::threads::lock;
+use tegula_store::VertexId;
+use tegula_store::rows::{Row, RowBatch, RowReader};
+use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
+
+use super::cost::{Correction, Machine, PULL_EDGE, PULL_ROW, RowWork, SCAN_VERTEX};
+use super::{Prediction, Process, ProcessKind, Progressed, ROWS_PER_BATCH};
+use crate::program::{Activity, EdgeWeight, Message, Program, Reduction, Settling};
+use crate::scheduler::JobContext;
+use crate::superstep::exchange::Exchange;
+use crate::superstep::frontier::Frontier;
+use crate::superstep::targets::Targets;
+use crate::superstep::{Superstep, bit, unlocked};
+use crate::traverse::ROWS_AHEAD;
+
+/// Where more than one vertex in `DENSE_SHARE` is not settled, all rows are read, not only theirs.
+const DENSE_SHARE: usize = 4;
+
+/// Through the rows of the vertices that are not settled.
+pub struct Pull<'s> {
+    rows: &'s RowReader,
+    machine: Machine,
+    correction: Correction,
+}
+
+impl<'s> Pull<'s> {
+    /// For a program and a graph where one active neighbour settles a vertex and rows hold the edges to it;
+    /// else `None`.
+    pub fn new<P: Program>(
+        rows: &'s RowReader,
+        is_undirected: bool,
+        machine: Machine,
+    ) -> Option<Pull<'s>> {
+        let can_pull = P::SETTLING == Settling::ByFirstSource && is_undirected;
+        can_pull.then(|| Pull { rows, machine, correction: Correction::none() })
+    }
+}
+
+impl<P: Program> Process<P> for Pull<'_> {
+    fn kind(&self) -> ProcessKind {
+        ProcessKind::Pull
+    }
+
+    fn predict(&self, step: &Superstep<'_, P>) -> Prediction {
+        let rows = self.rows;
+        let active = RowWork::of(&step.frontier, rows);
+        let open: f64 = step.open_targets.iter().map(|&open| f64::from(open)).sum();
+        let vertices = f64::from(rows.rows().vertex_count()).max(1.0);
+        let all_bits = rows.rows().bit_count() as f64;
+        let degree = all_bits / rows.rows().bits_per_edge().max(1.0) / vertices;
+        // Neighbours up to the first active one, as if they were drawn at random.
+        let looks = (all_bits / active.bits.max(1.0)).min(degree);
+        let working = open * (PULL_ROW + looks * PULL_EDGE) + vertices * SCAN_VERTEX;
+        let all_open = RowWork { rows: open, bits: all_bits * open / vertices, edges: 0.0 };
+        let reading = self.machine.predict_reading(rows, &all_open, 1.0);
+        let seconds = self.machine.together(working / self.machine.threads, reading);
+        Prediction { seconds: self.correction.apply(seconds), ..Prediction::default() }
+    }
+
+    fn run(
+        &mut self,
+        step: &mut Superstep<'_, P>,
+        _prediction: &Prediction,
+        context: &JobContext<'_>,
+    ) -> Result<Progressed> {
+        step.generate(context)?;
+        let edges = pull(step, self.rows, context)?;
+        step.take_next_active();
+        Ok(Progressed::Done { edges })
+    }
+
+    fn learn(&mut self, prediction: &Prediction, took: Duration) {
+        self.correction.learn(prediction.seconds, took);
+    }
+}
+
+/// Returns how many edges were looked at.
+fn pull<P: Program>(
+    step: &mut Superstep<'_, P>,
+    rows: &RowReader,
+    context: &JobContext<'_>,
+) -> Result<u64> {
+    let Frontier::Bits(active) = &step.frontier else { return Ok(0) };
+    let (program, degrees) = (&step.program, &step.degrees[..]);
+    let arrays = &mut step.arrays;
+    let owned = arrays
+        .states
+        .all()
+        .chunks_mut(WINDOW_SIZE)
+        .zip(arrays.next_active.all().chunks_mut(WINDOW_SIZE / 64))
+        .zip(arrays.settled.all().chunks_mut(WINDOW_SIZE / 64))
+        .zip(&step.open_targets)
+        .enumerate()
+        .filter(|(_, (_, open))| **open > 0);
+    let owned: Vec<_> = owned
+        .map(|(window, (((states, next_active), settled), &open))| {
+            Mutex::new(Some(Window {
+                number: window,
+                states,
+                next_active,
+                settled,
+                open,
+                newly_settled: 0,
+                aggregate: P::Aggregate::default(),
+                edges: 0,
+            }))
+        })
+        .collect();
+    let messages = step.exchange.messages();
+    let pulling = Pulling { program, degrees, messages, active: active.words(), rows };
+    context.for_each(owned.len(), &|index| {
+        // A worker has its window to itself: counters side by side would share a cache line.
+        let Some(mut window) = lock(&owned[index]).take() else { return Ok(()) };
+        pulling.pull_window(&mut window)?;
+        *lock(&owned[index]) = Some(window);
+        Ok(())
+    })?;
+    let mut sums = Vec::with_capacity(owned.len());
+    let mut edges_seen = 0;
+    for window in owned.into_iter().filter_map(unlocked) {
+        step.open_targets[window.number] -= window.newly_settled;
+        sums.push(window.aggregate);
+        edges_seen += window.edges;
+    }
+    step.aggregate = step.exchange.agree(sums.into_iter());
+    Ok(edges_seen)
+}
+
+/// A window of targets, which one worker owns.
+struct Window<'s, P: Program> {
+    number: usize,
+    states: &'s mut [P::State],
+    next_active: &'s mut [u64],
+    settled: &'s mut [u64],
+    /// How many of them were not settled before the iteration.
+    open: u32,
+    newly_settled: u32,
+    aggregate: P::Aggregate,
+    /// Edges that were looked at.
+    edges: u64,
+}
+
+/// What the workers share.
+struct Pulling<'s, P: Program> {
+    program: &'s P,
+    degrees: &'s [u32],
+    messages: &'s [Message<P>],
+    active: &'s [u64],
+    rows: &'s RowReader,
+}
+
+impl<P: Program> Pulling<'_, P> {
+    fn pull_window(&self, window: &mut Window<'_, P>) -> Result<()> {
+        let first = window.number << WINDOW_LOG2;
+        let open = window.open_vertices(first);
+        let mut batch = RowBatch::default();
+        let is_dense = open.len() * DENSE_SHARE > window.states.len();
+        let end = VertexId((first + window.states.len()) as u32);
+        let (mut position, mut ahead) = (0, 0);
+        let mut next = VertexId(first as u32);
+        let mut targets = Targets {
+            program: self.program,
+            degrees: self.degrees,
+            first,
+            states: &mut *window.states,
+            settled: &mut *window.settled,
+            newly_settled: std::slice::from_mut(&mut window.newly_settled),
+            aggregate: &mut window.aggregate,
+        };
+        while position < open.len() {
+            if is_dense {
+                next = self.rows.prefetch_range(next.max(open[position])..end);
+            } else {
+                ahead = ahead.max(position);
+                ahead += self.rows.prefetch(open[ahead..].iter().copied().take(ROWS_AHEAD));
+            }
+            let end = (position + ROWS_PER_BATCH).min(open.len());
+            let sources = &open[position..end];
+            position += self.rows.for_each_row(sources, &mut batch, |row| {
+                let (found, looked_at) = self.first_message(row)?;
+                window.edges += looked_at;
+                if let Some(message) = found {
+                    let local = row.source().index() - first;
+                    let is_active = targets.apply(local, message.into()) == Activity::Active;
+                    window.next_active[local / 64] |= u64::from(is_active) << (local % 64);
+                }
+                Ok(ControlFlow::Continue(()))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// What the active neighbour sends that settles the vertex of a row, and how many edges were looked at.
+    fn first_message(&self, row: &Row<'_>) -> Result<(Option<Message<P>>, u64)> {
+        let is_ascending = self.rows.rows().is_ascending();
+        // The smallest active neighbour, what it sends, and the weight of its edge.
+        let mut first: Option<(VertexId, Message<P>, f32)> = None;
+        let edges = row.try_fold(0, |edge, neighbour| {
+            let next = ControlFlow::Continue(edge + 1);
+            if !bit(self.active, neighbour.index()) {
+                return next;
+            }
+            let message = self.messages[neighbour.index()];
+            let is_none = message == P::Reduction::IDENTITY;
+            if is_none || first.is_some_and(|(found, ..)| found <= neighbour) {
+                return next;
+            }
+            let weight = if P::Weight::IS_WEIGHTED { row.weight(edge) } else { 1.0 };
+            first = Some((neighbour, message, weight));
+            if is_ascending { ControlFlow::Break(edge + 1) } else { next }
+        })?;
+        let along = |message, weight| self.program.along(message, P::Weight::from_f32(weight));
+        Ok((first.map(|(_, message, weight)| along(message, weight)), edges as u64))
+    }
+}
+
+impl<P: Program> Window<'_, P> {
+    /// The vertices that are not settled, ascending.
+    fn open_vertices(&self, first: usize) -> Vec<VertexId> {
+        let mut open = Vec::with_capacity(self.open as usize);
+        for (index, &settled) in self.settled.iter().enumerate() {
+            let count = (self.states.len() - 64 * index).min(64);
+            let mut rest = !settled & (u64::MAX >> (64 - count));
+            while rest != 0 {
+                open.push(VertexId((first + 64 * index) as u32 + rest.trailing_zeros()));
+                rest &= rest - 1;
+            }
+        }
+        open
+    }
+}

@@ -1,0 +1,261 @@
+//! Process and apply by tiles, batch after batch.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use tegula_machine::Result;
+use tegula_machine::threads::lock;
+use tegula_store::graph::{Graph, TileEntry};
+use tegula_store::tiles::{Batch, Tile, WINDOW_LOG2, WINDOW_SIZE};
+
+use super::cost::{Correction, Machine, SCAN_EDGE, SCAN_VERTEX};
+use super::kernel::KernelInput;
+use super::{Prediction, Process, ProcessKind, Progressed};
+use crate::job::{PartWork, Scan as ScanNeeds};
+use crate::parts::Part;
+use crate::program::{Accumulator, Activity, ApplyTo, EdgeWeight, Program, Reduction};
+use crate::scheduler::{Direction, JobContext, Scheduler};
+use crate::superstep::accumulators::Accumulators;
+use crate::superstep::active_set::ActiveSet;
+use crate::superstep::batch_array::BatchRanges;
+use crate::superstep::exchange::Exchange;
+use crate::superstep::frontier::Frontier;
+use crate::superstep::targets::Targets;
+use crate::superstep::{BatchWork, Superstep};
+
+/// Through all tiles that hold an active source and an open target.
+pub struct Scan<'s> {
+    scheduler: &'s Scheduler<'s>,
+    graph: &'s Graph,
+    machine: Machine,
+    correction: Correction,
+}
+
+impl<'s> Scan<'s> {
+    pub fn new(scheduler: &'s Scheduler<'s>, graph: &'s Graph, machine: Machine) -> Scan<'s> {
+        Scan { scheduler, graph, machine, correction: Correction::none() }
+    }
+}
+
+impl<P: Program> Process<P> for Scan<'_> {
+    fn kind(&self) -> ProcessKind {
+        ProcessKind::Scan
+    }
+
+    fn predict(&self, step: &Superstep<'_, P>) -> Prediction {
+        let listed = match &step.frontier {
+            Frontier::Bits(_) => None,
+            Frontier::List(list) => {
+                Some(ActiveSet::summary_of(list, self.graph.vertex_count() as usize))
+            }
+        };
+        let active = match (&listed, &step.frontier) {
+            (Some(summary), _) | (None, Frontier::Bits(summary)) => summary,
+            (None, Frontier::List(_)) => return Prediction::default(),
+        };
+        let has_weights = P::Weight::IS_WEIGHTED;
+        let (mut edges, mut bytes) = (0, 0);
+        for (index, group) in self.scheduler.parts().groups.iter().enumerate() {
+            let mut is_needed = false;
+            for tile in &self.graph.tiles()[group.tiles.clone()] {
+                let window = (tile.summary.target_first >> WINDOW_LOG2) as usize;
+                if step.open_targets[window] > 0 && active.may_meet(&tile.summary) {
+                    edges += u64::from(tile.summary.edge_count);
+                    is_needed = true;
+                }
+            }
+            if is_needed && self.scheduler.source().get(index, has_weights).is_none() {
+                bytes += group.size(has_weights);
+            }
+        }
+        let vertices = f64::from(self.graph.vertex_count());
+        let Machine { threads, ref speed, .. } = self.machine;
+        let working = (edges as f64 * SCAN_EDGE + vertices * SCAN_VERTEX) / threads;
+        let reading = bytes as f64 / speed.sequential_bytes_per_second;
+        let seconds = self.correction.apply(self.machine.together(working, reading));
+        Prediction { seconds, ..Prediction::default() }
+    }
+
+    fn run(
+        &mut self,
+        step: &mut Superstep<'_, P>,
+        _prediction: &Prediction,
+        context: &JobContext<'_>,
+    ) -> Result<Progressed> {
+        step.generate(context)?;
+        Ok(Progressed::NeedsTiles(ScanNeeds {
+            has_weights: P::Weight::IS_WEIGHTED && self.graph.is_weighted(),
+            has_every_batch: P::APPLY_TO == ApplyTo::All,
+            direction: Direction::FirstToLast,
+        }))
+    }
+
+    fn learn(&mut self, prediction: &Prediction, took: Duration) {
+        self.correction.learn(prediction.seconds, took);
+    }
+}
+
+/// Takes over what the parts of a scan left: sums, active vertices, settled targets.
+pub fn finish<P: Program>(step: &mut Superstep<'_, P>) {
+    let mut sums = Vec::new();
+    for batch in &mut step.arrays.batches {
+        let batch = batch.get_mut().unwrap_or_else(|lock| lock.into_inner());
+        sums.extend(batch.aggregate.take());
+        batch.merged_count = 0;
+        let first = batch.ranges.targets.start >> WINDOW_LOG2;
+        for (window, settled) in batch.newly_settled.iter_mut().enumerate() {
+            if *settled > 0 {
+                step.open_targets[first + window] -= std::mem::take(settled);
+            }
+        }
+    }
+    step.aggregate = step.exchange.agree(sums.into_iter());
+    step.take_next_active();
+}
+
+/// One worker at one part: its accumulators cover the windows of the batch.
+pub struct ProgramPart<'s, 'g, P: Program> {
+    step: &'s Superstep<'g, P>,
+    part: Part,
+    batch: Batch,
+    accumulators: Accumulators<P>,
+}
+
+impl<'s, 'g, P: Program> ProgramPart<'s, 'g, P> {
+    /// Begins a part. Messages were generated.
+    pub fn new(step: &'s Superstep<'g, P>, part: &Part) -> ProgramPart<'s, 'g, P> {
+        let idle = lock(&step.arrays.idle_accumulators).pop();
+        let mut accumulators = idle.unwrap_or_else(Accumulators::new);
+        let batch = step.graph.batches()[part.batch];
+        accumulators.reserve(range(step.graph, &batch).end);
+        ProgramPart { step, part: part.clone(), batch, accumulators }
+    }
+}
+
+/// The batch's targets as indices of the accumulators, which begin with its first window.
+fn range(graph: &Graph, batch: &Batch) -> Range<usize> {
+    let targets = batch.targets(graph.vertex_count());
+    let first = targets.start as usize & (WINDOW_SIZE - 1);
+    first..first + targets.len()
+}
+
+impl<P: Program> PartWork for ProgramPart<'_, '_, P> {
+    fn process(
+        &mut self,
+        tile: Tile<'_>,
+        entry: &TileEntry,
+        weights: &[f32],
+    ) -> Result<(), String> {
+        let first = self.batch.target_first >> WINDOW_LOG2;
+        let window = ((entry.summary.target_first >> WINDOW_LOG2) - first) as usize;
+        self.step.instructions.run(KernelInput {
+            program: &self.step.program,
+            tile,
+            weights,
+            messages: self.step.exchange.messages(),
+            accumulators: self.accumulators.window(window),
+        })?;
+        self.accumulators.spill_when_due(window);
+        Ok(())
+    }
+
+    /// Parts are merged in the order of their numbers, whenever they are done.
+    fn end(self: Box<Self>) {
+        let ProgramPart { step, part, batch, mut accumulators } = *self;
+        let targets = range(step.graph, &batch);
+        let mut work = lock(&step.arrays.batches[part.batch]);
+        if part.number + 1 == part.count && part.number == work.merged_count {
+            let merged = std::mem::take(&mut work.merged);
+            let mut aggregate = P::Aggregate::default();
+            let mut batch = Applying::new(step, &mut work, &mut aggregate);
+            accumulators.drain(targets, |index, sum| {
+                let before = merged.get(index);
+                let reduced = before.map_or(sum, |&merged| P::Reduction::accumulate(merged, sum));
+                batch.apply(index, reduced);
+            });
+            work.aggregate = Some(aggregate);
+        } else if part.number == work.merged_count && part.number > 0 {
+            let merged = &mut work.merged;
+            accumulators.drain(targets, |index, sum| {
+                merged[index] = P::Reduction::accumulate(merged[index], sum);
+            });
+            work.merged_count += 1;
+        } else {
+            let mut sums = Vec::with_capacity(targets.len());
+            accumulators.drain(targets, |_, sum| sums.push(sum));
+            if part.number == 0 {
+                work.merged = sums;
+                work.merged_count = 1;
+            } else {
+                work.early.push((part.number, sums));
+            }
+        }
+        lock(&step.arrays.idle_accumulators).push(accumulators);
+        if work.aggregate.is_none() {
+            merge_early(step, &mut work, part.count);
+        }
+    }
+}
+
+/// Merges the parts of a batch that were done before it was their turn, and applies the result after the
+/// last one.
+fn merge_early<P: Program>(step: &Superstep<'_, P>, work: &mut BatchWork<P>, part_count: usize) {
+    while let Some(next) = work.early.iter().position(|early| early.0 == work.merged_count) {
+        let (_, sums) = work.early.swap_remove(next);
+        for (into, &from) in work.merged.iter_mut().zip(&sums) {
+            *into = P::Reduction::accumulate(*into, from);
+        }
+        work.merged_count += 1;
+    }
+    if work.merged_count == part_count {
+        let merged = std::mem::take(&mut work.merged);
+        let mut aggregate = P::Aggregate::default();
+        let mut batch = Applying::new(step, work, &mut aggregate);
+        merged.iter().enumerate().for_each(|(index, &reduced)| batch.apply(index, reduced));
+        work.aggregate = Some(aggregate);
+    }
+}
+
+/// Takes what was reduced into the vertices of a batch.
+struct Applying<'a, P: Program> {
+    targets: Targets<'a, P>,
+    next_active: &'a mut [u64],
+}
+
+impl<'a, P: Program> Applying<'a, P> {
+    fn new(
+        step: &'a Superstep<'_, P>,
+        work: &'a mut BatchWork<P>,
+        aggregate: &'a mut P::Aggregate,
+    ) -> Applying<'a, P> {
+        let BatchRanges { targets, words } = work.ranges.clone();
+        let arrays = &step.arrays;
+        let has_settled = P::SETTLING.is_possible();
+        // SAFETY: no two batches have a vertex or a word in common, and whoever has `work` has the lock of
+        // this one. Nobody borrows an array as a whole while the step is shared.
+        let (states, next_active, settled) = unsafe {
+            let settled = if has_settled { words.clone() } else { 0..0 };
+            (
+                arrays.states.range(targets.clone()),
+                arrays.next_active.range(words),
+                arrays.settled.range(settled),
+            )
+        };
+        let targets = Targets {
+            program: &step.program,
+            degrees: &step.degrees,
+            first: targets.start,
+            states,
+            settled,
+            newly_settled: &mut work.newly_settled,
+            aggregate,
+        };
+        Applying { targets, next_active }
+    }
+
+    #[inline(always)]
+    fn apply(&mut self, index: usize, reduced: Accumulator<P>) {
+        let activity = self.targets.apply(index, reduced);
+        self.next_active[index / 64] |= u64::from(activity == Activity::Active) << (index % 64);
+    }
+}

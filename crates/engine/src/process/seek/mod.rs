@@ -1,0 +1,341 @@
+//! Process and apply along the rows of the active vertices: for iterations with few of them.
+//!
+//! ```text
+//!  send      workers take active vertices as they come; what goes along an edge is put into a box for
+//!            the partition of its target, unless it is no news there
+//!  deliver   each partition has one owner, who reduces what is in its boxes
+//!  apply     by the owners, to the targets that were reached
+//! ```
+//!
+//! Boxes hold a bounded number of messages: when they are full they are delivered, and sending goes on.
+//! One worker alone needs no boxes: it owns all targets and reduces what it sends at once. The order in
+//! which messages arrive depends on the threads, so this is only for programs whose reduction is exact.
+//! Nothing here takes time for vertices that are neither active nor reached.
+
+mod buckets;
+mod send;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tegula_machine::Result;
+use tegula_machine::threads::lock;
+use tegula_store::VertexId;
+use tegula_store::rows::{RowBatch, RowReader};
+use tegula_store::tiles::WINDOW_LOG2;
+
+use super::cost::{Correction, Machine, RowWork, SEEK_EDGE_SHARED, SEEK_ROW};
+use super::{Prediction, Process, ProcessKind, Progressed};
+use crate::program::{Activity, Message, Program, Reduction};
+use crate::scheduler::JobContext;
+use crate::superstep::exchange::Exchange;
+use crate::superstep::frontier::Frontier;
+use crate::superstep::targets::Targets;
+use crate::superstep::{Superstep, chunks_or_none, unlocked};
+pub use buckets::Buckets;
+use send::{BOX_KEPT, Inbox, MESSAGES_MAX, Outbox, Sending};
+
+/// log2 of the most partitions: a bit of a word each.
+const PARTITIONS_LOG2_MAX: u32 = 6;
+/// Seconds of seeking below which one worker does it: to share it takes about as long.
+const SHARED_MIN: f64 = 400e-6;
+
+/// Along the rows of the active vertices.
+pub struct Seek<'s, P: Program> {
+    rows: &'s RowReader,
+    machine: Machine,
+    correction: Correction,
+    /// Which share of the pages that seeking touched had to be read of late.
+    page_share: f64,
+    /// Pages of rows that had been read when an iteration was chosen last.
+    pages_read: u64,
+    /// log2 of the vertices of a partition.
+    partition_log2: u32,
+    outboxes: Vec<Mutex<Outbox<Message<P>>>>,
+    /// Targets that were reached, by partition; none between iterations.
+    reached: Vec<Vec<VertexId>>,
+    /// How many targets of each window were settled in this iteration; zeroes between iterations.
+    newly_settled: Vec<u32>,
+    batch: RowBatch,
+}
+
+impl<'s, P: Program> Seek<'s, P> {
+    /// Bytes for a graph of `vertices`: lists of active, of reached and of put off ones, and the boxes of
+    /// `threads` workers.
+    pub fn size(vertices: u64, threads: usize) -> u64 {
+        let message = size_of::<(VertexId, Message<P>)>() as u64;
+        let boxes = (MESSAGES_MAX + (BOX_KEPT << PARTITIONS_LOG2_MAX)) as u64 * message;
+        (4 + 4 + 5) * vertices + threads as u64 * boxes
+    }
+
+    pub fn new(rows: &'s RowReader, vertex_count: usize, machine: Machine) -> Seek<'s, P> {
+        let log2 = vertex_count.next_power_of_two().ilog2();
+        let partition_log2 = log2.saturating_sub(PARTITIONS_LOG2_MAX).max(WINDOW_LOG2);
+        let partitions = vertex_count.div_ceil(1 << partition_log2);
+        Seek {
+            rows,
+            machine,
+            correction: Correction::none(),
+            page_share: 1.0,
+            pages_read: rows.statistics().pages_read,
+            partition_log2,
+            outboxes: Vec::new(),
+            reached: vec![Vec::new(); partitions],
+            newly_settled: vec![0; vertex_count.div_ceil(1 << WINDOW_LOG2)],
+            batch: RowBatch::default(),
+        }
+    }
+}
+
+impl<P: Program> Process<P> for Seek<'_, P> {
+    fn kind(&self) -> ProcessKind {
+        ProcessKind::Seek
+    }
+
+    fn predict(&self, step: &Superstep<'_, P>) -> Prediction {
+        let work = RowWork::of(&step.frontier, self.rows);
+        let alone = work.alone();
+        let is_small = alone < SHARED_MIN;
+        let shared = work.rows * SEEK_ROW + work.edges * SEEK_EDGE_SHARED;
+        let working = if is_small { alone } else { shared / self.machine.threads };
+        let reading = self.machine.predict_reading(self.rows, &work, self.page_share);
+        let seconds = self.correction.apply(self.machine.together(working, reading));
+        Prediction { seconds, pages: work.pages(self.rows).0, is_small }
+    }
+
+    fn run(
+        &mut self,
+        step: &mut Superstep<'_, P>,
+        prediction: &Prediction,
+        context: &JobContext<'_>,
+    ) -> Result<Progressed> {
+        self.pages_read = self.rows.statistics().pages_read;
+        step.know_by_list();
+        self.rows.fill_when_due(context.cancel());
+        let list = match &mut step.frontier {
+            Frontier::List(list) => std::mem::take(list),
+            Frontier::Bits(_) => Vec::new(),
+        };
+        let edges = if prediction.is_small || context.threads() == 1 {
+            self.send_alone(step, &list, context)?
+        } else {
+            self.send_together(step, &list, context)?
+        };
+        self.apply_to_reached(step, prediction, context)?;
+        Ok(Progressed::Done { edges })
+    }
+
+    fn learn(&mut self, prediction: &Prediction, took: Duration) {
+        let read = self.rows.statistics().pages_read - self.pages_read;
+        // Where the frontier moves on to neighbours, most of their pages are there already.
+        if self.machine.is_direct {
+            let share = read as f64 / prediction.pages.max(1.0);
+            self.page_share += (share.min(1.0) - self.page_share) / 4.0;
+        } else if read > 0 {
+            // What has been read once stays, and the next iteration is quicker.
+            return;
+        }
+        self.correction.learn(prediction.seconds, took);
+    }
+}
+
+impl<P: Program> Seek<'_, P> {
+    /// Sends along all rows and reduces at once; returns how many edges there were.
+    fn send_alone(
+        &mut self,
+        step: &mut Superstep<'_, P>,
+        list: &[VertexId],
+        context: &JobContext<'_>,
+    ) -> Result<u64> {
+        let (next, ahead) = (AtomicUsize::new(0), Mutex::new(0));
+        let sending = Sending {
+            cancel: context.cancel(),
+            program: &step.program,
+            states: &*step.arrays.states.all(),
+            settled: &*step.arrays.settled.all(),
+            degrees: &step.degrees,
+            list,
+            next: &next,
+            ahead: &ahead,
+            rows: self.rows,
+        };
+        let mut inbox = Inbox::<P> {
+            messages: step.exchange.inbox(),
+            reached: &mut self.reached,
+            partition_log2: self.partition_log2,
+        };
+        sending.send_all(&mut inbox, &mut self.batch)
+    }
+
+    /// Sends along all rows by way of boxes; returns how many edges there were.
+    fn send_together(
+        &mut self,
+        step: &mut Superstep<'_, P>,
+        list: &[VertexId],
+        context: &JobContext<'_>,
+    ) -> Result<u64> {
+        let threads = context.threads();
+        self.prepare(threads);
+        let next = AtomicUsize::new(0);
+        let ahead = Mutex::new(0);
+        loop {
+            let sending = Sending {
+                cancel: context.cancel(),
+                program: &step.program,
+                states: &*step.arrays.states.all(),
+                settled: &*step.arrays.settled.all(),
+                degrees: &step.degrees,
+                list,
+                next: &next,
+                ahead: &ahead,
+                rows: self.rows,
+            };
+            let outboxes = &self.outboxes;
+            context.for_each(threads, &|worker| sending.fill(&mut lock(&outboxes[worker])))?;
+            self.deliver(step, context)?;
+            let is_done = self.outboxes.iter_mut().all(|outbox| get_mut(outbox).claimed.is_empty());
+            if is_done && next.load(Ordering::Relaxed) >= list.len() {
+                break;
+            }
+        }
+        let outboxes = self.outboxes.iter_mut();
+        Ok(outboxes.map(|outbox| std::mem::take(&mut get_mut(outbox).edges)).sum())
+    }
+
+    /// Boxes for each worker.
+    fn prepare(&mut self, workers: usize) {
+        let partitions = self.reached.len();
+        while self.outboxes.len() < workers {
+            let outbox = Outbox::new(self.partition_log2, partitions);
+            self.outboxes.push(Mutex::new(outbox));
+        }
+    }
+
+    /// Reduces what is in the boxes.
+    fn deliver(&mut self, step: &mut Superstep<'_, P>, context: &JobContext<'_>) -> Result<()> {
+        let size = 1 << self.partition_log2;
+        let outboxes: Vec<&mut Outbox<Message<P>>> =
+            self.outboxes.iter_mut().map(get_mut).collect();
+        let filled = outboxes.iter().fold(0, |all, outbox| all | outbox.filled);
+        let messages = step.exchange.inbox().chunks_mut(size);
+        let owned = messages.zip(&mut self.reached).enumerate();
+        let owned: Vec<_> = owned
+            .filter(|(partition, _)| filled >> partition & 1 == 1)
+            .map(|(partition, owned)| (partition, Mutex::new(owned)))
+            .collect();
+        context.for_each(owned.len(), &|index| {
+            let (partition, owned) = &owned[index];
+            let (messages, reached) = &mut *lock(owned);
+            let first = partition * size;
+            for outbox in &outboxes {
+                for &(target, message) in &outbox.boxes[*partition] {
+                    let accumulator = &mut messages[target.index() - first];
+                    if *accumulator == P::Reduction::IDENTITY {
+                        reached.push(target);
+                    }
+                    *accumulator = P::Reduction::reduce(*accumulator, message);
+                }
+            }
+            Ok(())
+        })?;
+        for outbox in outboxes {
+            outbox.clear();
+        }
+        Ok(())
+    }
+
+    /// Applies what was reduced and gathers the list of the next active vertices.
+    fn apply_to_reached(
+        &mut self,
+        step: &mut Superstep<'_, P>,
+        prediction: &Prediction,
+        context: &JobContext<'_>,
+    ) -> Result<()> {
+        let size = 1usize << self.partition_log2;
+        let windows = size >> WINDOW_LOG2;
+        let partitions = self.reached.len();
+        let arrays = &mut step.arrays;
+        let owned = step
+            .exchange
+            .inbox()
+            .chunks_mut(size)
+            .zip(arrays.states.all().chunks_mut(size))
+            .zip(self.newly_settled.chunks_mut(windows))
+            .zip(chunks_or_none(arrays.settled.all(), size / 64, partitions))
+            .zip(&mut self.reached);
+        let owned: Vec<_> = owned
+            .enumerate()
+            .filter(|(_, (_, reached))| !reached.is_empty())
+            .map(|(partition, ((((messages, states), newly_settled), settled), reached))| {
+                let aggregate = P::Aggregate::default();
+                Mutex::new(Reached {
+                    first: partition * size,
+                    messages,
+                    states,
+                    newly_settled,
+                    settled,
+                    reached,
+                    aggregate,
+                })
+            })
+            .collect();
+        let (program, degrees) = (&step.program, &step.degrees[..]);
+        let apply = |index: usize| {
+            lock::<Reached<'_, P>>(&owned[index]).apply(program, degrees);
+            Ok(())
+        };
+        if prediction.is_small {
+            (0..owned.len()).try_for_each(apply)?;
+        } else {
+            context.for_each(owned.len(), &apply)?;
+        }
+        let mut list = Vec::new();
+        let mut sums = Vec::new();
+        for reached in owned.into_iter().map(unlocked) {
+            sums.push(reached.aggregate);
+            list.append(reached.reached);
+            let first_window = reached.first >> WINDOW_LOG2;
+            let open = &mut step.open_targets[first_window..];
+            for (open, settled) in open.iter_mut().zip(reached.newly_settled) {
+                *open -= std::mem::take(settled);
+            }
+        }
+        step.aggregate = step.exchange.agree(sums.into_iter());
+        let states = &*step.arrays.states.all();
+        step.frontier = Frontier::List(step.buckets.put_off(list, &step.program, states));
+        Ok(())
+    }
+}
+
+/// What the owner of a partition applies.
+struct Reached<'s, P: Program> {
+    first: usize,
+    messages: &'s mut [Message<P>],
+    states: &'s mut [P::State],
+    newly_settled: &'s mut [u32],
+    settled: &'s mut [u64],
+    /// Targets that were reached; afterwards those that are active.
+    reached: &'s mut Vec<VertexId>,
+    aggregate: P::Aggregate,
+}
+
+impl<P: Program> Reached<'_, P> {
+    fn apply(&mut self, program: &P, degrees: &[u32]) {
+        let Reached { first, messages, states, newly_settled, settled, reached, aggregate } = self;
+        reached.sort_unstable();
+        reached.dedup();
+        let first = *first;
+        let mut targets =
+            Targets { program, degrees, first, states, settled, newly_settled, aggregate };
+        reached.retain(|&vertex| {
+            let local = vertex.index() - first;
+            let reduced = std::mem::replace(&mut messages[local], P::Reduction::IDENTITY);
+            targets.apply(local, reduced.into()) == Activity::Active
+        });
+    }
+}
+
+fn get_mut<T>(mutex: &mut Mutex<T>) -> &mut T {
+    mutex.get_mut().unwrap_or_else(PoisonError::into_inner)
+}

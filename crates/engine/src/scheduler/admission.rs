@@ -1,0 +1,204 @@
+//! Memory for jobs: who gets in, who waits, who is refused.
+
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tegula_machine::disk::Lease;
+use tegula_machine::threads::{Cancel, lock};
+use tegula_machine::{Error, Result};
+
+use super::Scheduler;
+use crate::options::{BLOCK_FRAMES, overhead};
+use crate::tile_source::{Room, TileSource};
+
+/// Between two looks of a job that waits at whether it was cancelled.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What a job needs of memory.
+pub struct Needs<'n> {
+    /// What needs it, for the error.
+    what: &'static str,
+    /// Bytes that the job holds until it leaves, at the least.
+    held: u64,
+    /// How many further bytes it takes, of those that are free.
+    takes_of: Box<dyn Fn(u64) -> u64 + 'n>,
+    /// Whether it scans, with weights or without.
+    scans: Option<HasWeights>,
+}
+
+/// Whether weights are read with tiles.
+type HasWeights = bool;
+
+impl<'n> Needs<'n> {
+    /// A job that scans and itself holds `held` bytes.
+    pub fn scan(what: &'static str, held: u64, has_weights: bool) -> Needs<'n> {
+        Needs { what, held, takes_of: Box::new(|_| 0), scans: Some(has_weights) }
+    }
+
+    /// A job that follows rows alone. Of the bytes that are free beside the `held` ones it takes as many as
+    /// `takes_of` says.
+    pub fn rows(what: &'static str, held: u64, takes_of: impl Fn(u64) -> u64 + 'n) -> Needs<'n> {
+        Needs { what, held, takes_of: Box::new(takes_of), scans: None }
+    }
+
+    /// A job that scans and follows rows.
+    pub fn both(
+        what: &'static str,
+        held: u64,
+        has_weights: bool,
+        takes_of: impl Fn(u64) -> u64 + 'n,
+    ) -> Needs<'n> {
+        Needs { what, held, takes_of: Box::new(takes_of), scans: Some(has_weights) }
+    }
+}
+
+/// The jobs that are in, and those that wait.
+#[derive(Default)]
+pub struct Members {
+    admitted: Vec<Member>,
+    /// In the order in which they came.
+    waiting: VecDeque<u64>,
+    next_number: u64,
+}
+
+struct Member {
+    number: u64,
+    held: u64,
+    scans: Option<HasWeights>,
+}
+
+/// A job's place among the members: its memory is taken for as long as this lives.
+pub struct Admitted<'s, 'g> {
+    scheduler: &'s Scheduler<'g>,
+    number: u64,
+    lease: Option<Lease>,
+    /// Which of its [`Needs`] could be met.
+    pub choice: usize,
+    /// Bytes beyond the held ones.
+    pub taken: u64,
+}
+
+impl<'g> Scheduler<'g> {
+    /// Waits until a job has its memory: as the first of some ways that fits.
+    ///
+    /// # Errors
+    /// [`Error::OverBudget`] where none would fit if the job were alone, about the last; cancellation.
+    pub(crate) fn admit(&self, ways: &[Needs<'_>], cancel: &Cancel) -> Result<Admitted<'_, 'g>> {
+        if let Some(last) =
+            ways.last().filter(|_| ways.iter().all(|way| self.could_hold(way).is_err()))
+        {
+            self.could_hold(last)?;
+        }
+        let mut members = lock(&self.members);
+        let number = members.next_number;
+        members.next_number += 1;
+        members.waiting.push_back(number);
+        loop {
+            let is_first = members.waiting.front() == Some(&number);
+            let admitted =
+                if is_first { self.try_admit(ways, number, &mut members) } else { Ok(None) };
+            let is_cancelled = cancel.check();
+            if let (Ok(None), Ok(())) = (&admitted, &is_cancelled) {
+                let waited = self.has_room.wait_timeout(members, LOOK);
+                members = waited.unwrap_or_else(|lock| lock.into_inner()).0;
+                continue;
+            }
+            members.waiting.retain(|&waiting| waiting != number);
+            self.has_room.notify_all();
+            drop(members);
+            is_cancelled?;
+            return admitted?.ok_or(Error::Cancelled);
+        }
+    }
+
+    /// Bytes that a job needs if there is no other.
+    fn needed_alone(&self, needs: &Needs<'_>) -> u64 {
+        needs.held + overhead(self.graph) + self.stream_min(needs.scans)
+    }
+
+    /// Whether a job would fit if there were no other.
+    pub(crate) fn could_hold(&self, needs: &Needs<'_>) -> Result<()> {
+        let (what, needed, budget) = (needs.what.to_owned(), self.needed_alone(needs), self.memory);
+        if needed <= budget { Ok(()) } else { Err(Error::OverBudget { what, needed, budget }) }
+    }
+
+    fn stream_min(&self, scans: Option<HasWeights>) -> u64 {
+        let size = |has_weights| TileSource::size_min(&self.parts, self.threads(), has_weights);
+        scans.map_or(0, size)
+    }
+
+    /// Takes a job in if there is room now.
+    fn try_admit(
+        &self,
+        ways: &[Needs<'_>],
+        number: u64,
+        members: &mut Members,
+    ) -> Result<Option<Admitted<'_, 'g>>> {
+        for (choice, needs) in ways.iter().enumerate() {
+            let scans = members.scans().max(needs.scans);
+            let taken = overhead(self.graph) + members.held() + self.stream_min(scans);
+            let free = self.memory.saturating_sub(taken);
+            if needs.held > free {
+                continue;
+            }
+            let more = (needs.takes_of)(free - needs.held).min(free - needs.held);
+            let held = needs.held + more;
+            members.admitted.push(Member { number, held, scans: needs.scans });
+            // Tiles that have no room any more go first.
+            self.share_out(members);
+            match self.graph.reader().pool().lease(needs.what, held) {
+                Ok(lease) => {
+                    let lease = Some(lease);
+                    let (scheduler, taken) = (self, more);
+                    return Ok(Some(Admitted { scheduler, number, lease, choice, taken }));
+                }
+                Err(error) => {
+                    members.admitted.pop();
+                    self.share_out(members);
+                    // Frames of others that are on their way come back; alone there are none.
+                    if members.admitted.is_empty() {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Gives the tiles what the members leave.
+    fn share_out(&self, members: &Members) {
+        self.member_count.store(members.admitted.len(), Ordering::Relaxed);
+        let Some(has_weights) = members.scans() else { return };
+        let held = overhead(self.graph) + members.held();
+        let lent = self.graph.reader().pool().frames_max().saturating_sub(BLOCK_FRAMES);
+        let bytes = self.memory.saturating_sub(held).min(lent);
+        self.source.resize(Room { bytes, workers: self.threads(), has_weights });
+    }
+
+    /// Whether several jobs are in.
+    pub(super) fn has_company(&self) -> bool {
+        self.member_count.load(Ordering::Relaxed) > 1
+    }
+}
+
+impl Members {
+    fn held(&self) -> u64 {
+        self.admitted.iter().map(|member| member.held).sum()
+    }
+
+    /// Whether any of them scans, and any with weights.
+    fn scans(&self) -> Option<HasWeights> {
+        self.admitted.iter().map(|member| member.scans).max().flatten()
+    }
+}
+
+impl Drop for Admitted<'_, '_> {
+    fn drop(&mut self) {
+        let mut members = lock(&self.scheduler.members);
+        members.admitted.retain(|member| member.number != self.number);
+        self.lease = None;
+        self.scheduler.share_out(&members);
+        self.scheduler.has_room.notify_all();
+    }
+}

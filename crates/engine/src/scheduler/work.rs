@@ -1,0 +1,400 @@
+//! What the workers do: they ask what is next, and do that.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Instant;
+
+use tegula_machine::Error;
+use tegula_machine::threads::lock;
+use tegula_store::graph::CheckedTiles;
+
+use super::Scheduler;
+use super::context::{JobContext, begin_stint};
+use super::order::{PartOrder, prefers_part};
+use super::slot::{PartStatistics, SharedJob, Slot};
+use super::stream::{Arrived, Stream};
+use crate::job::{Advanced, Job, PartWork, Scan};
+use crate::workers::guarded;
+
+/// Which jobs wait for what.
+pub struct State {
+    /// Jobs that can go on by themselves; who has waited longest comes first.
+    ready: VecDeque<Arc<Slot>>,
+    /// Jobs that wait for parts.
+    scanning: Vec<Scanning>,
+    /// Whether a worker has claimed a part, by its number.
+    is_claimed: Vec<bool>,
+    order: PartOrder,
+    /// No further job comes.
+    pub is_over: bool,
+}
+
+/// A job that waits for parts.
+struct Scanning {
+    slot: Arc<Slot>,
+    scan: Scan,
+    /// Whether a part is needed and nobody has claimed it for this job.
+    is_pending: Vec<bool>,
+    pending_count: usize,
+    /// Parts that workers have claimed for this job.
+    claimed_count: usize,
+}
+
+/// A part that a worker has claimed, for all jobs that had it pending.
+pub struct Claim {
+    /// Its number.
+    pub part: usize,
+    jobs: Vec<Arc<Slot>>,
+    /// Whether a job wants weights.
+    pub has_weights: bool,
+}
+
+/// What a worker does next.
+enum Task {
+    Advance(Arc<Slot>),
+    Part(Claim),
+}
+
+impl State {
+    pub fn new(part_count: usize) -> State {
+        State {
+            ready: VecDeque::new(),
+            scanning: Vec::new(),
+            is_claimed: vec![false; part_count],
+            order: PartOrder::new(part_count),
+            is_over: false,
+        }
+    }
+
+    /// The job can go on by itself.
+    pub fn make_ready(&mut self, slot: &Arc<Slot>) {
+        self.ready.push_back(Arc::clone(slot));
+    }
+
+    /// The next part, for all jobs that have it pending.
+    fn claim(&mut self, scheduler: &Scheduler<'_>) -> Option<Claim> {
+        self.retire();
+        let State { scanning, is_claimed, order, .. } = self;
+        let parts = &scheduler.parts().parts;
+        let direction = order.direction();
+        let first_of = |part: usize| direction.first_of_batch(part, &parts[part]);
+        let part = order.next(|part| {
+            !is_claimed[part] && scanning.iter().any(|job| job.wants(part, first_of(part)))
+        })?;
+        let first = first_of(part);
+        is_claimed[part] = true;
+        let mut claim = Claim { part, jobs: Vec::new(), has_weights: false };
+        for job in scanning.iter_mut().filter(|job| job.wants(part, first)) {
+            job.is_pending[part] = false;
+            job.pending_count -= 1;
+            job.claimed_count += 1;
+            claim.jobs.push(Arc::clone(&job.slot));
+            claim.has_weights |= job.scan.has_weights;
+        }
+        Some(claim)
+    }
+
+    /// A part was processed, or given up.
+    fn release(&mut self, claim: &Claim, again: &[Arc<Slot>]) {
+        self.is_claimed[claim.part] = false;
+        for job in &mut self.scanning {
+            let is_of = |slots: &[Arc<Slot>]| slots.iter().any(|slot| Arc::ptr_eq(slot, &job.slot));
+            if !is_of(&claim.jobs) {
+                continue;
+            }
+            job.claimed_count -= 1;
+            if is_of(again) {
+                job.is_pending[claim.part] = true;
+                job.pending_count += 1;
+            }
+        }
+        self.retire();
+    }
+
+    /// Jobs that have all their parts, or that leave, go on by themselves.
+    fn retire(&mut self) {
+        let State { ready, scanning, .. } = self;
+        scanning.retain(|job| {
+            let is_leaving = job.slot.is_leaving();
+            let is_done = job.claimed_count == 0 && (job.pending_count == 0 || is_leaving);
+            if is_done {
+                ready.push_back(Arc::clone(&job.slot));
+            }
+            !is_done
+        });
+    }
+}
+
+impl Scanning {
+    /// Whether the job takes this part, now that `first` is the one with which its batch begins.
+    fn wants(&self, part: usize, first: usize) -> bool {
+        self.is_pending[part]
+            && (part == first || !self.is_pending[first])
+            && !self.slot.is_leaving()
+    }
+}
+
+impl Claim {
+    /// Whether a job has a use for a tile of a group.
+    pub fn needs(&self, scheduler: &Scheduler<'_>, group: usize) -> bool {
+        let tiles = scheduler.parts().groups[group].tiles.clone();
+        let tiles = &scheduler.graph.tiles()[tiles];
+        self.jobs.iter().filter(|slot| !slot.is_leaving()).any(|slot| {
+            let shared = slot.job();
+            let Some(job) = shared.get() else { return false };
+            let needs = guarded(|| Ok(tiles.iter().any(|tile| job.needs(&tile.summary))));
+            needs.unwrap_or_else(|error| {
+                slot.fail(error);
+                false
+            })
+        })
+    }
+}
+
+impl Scheduler<'_> {
+    /// The life of a worker.
+    pub(super) fn work(&self) {
+        let mut stream = Stream::new(self, true);
+        let mut was_part = true;
+        loop {
+            let seen = self.workers.rings();
+            begin_stint();
+            if self.workers.help() {
+                continue;
+            }
+            if stream.first().is_some() {
+                self.process_part(&mut stream);
+                was_part = true;
+                continue;
+            }
+            match self.next_task(prefers_part(was_part)) {
+                Ok(Some(Task::Part(claim))) => stream.push(claim),
+                Ok(Some(Task::Advance(slot))) => {
+                    self.advance(&slot);
+                    was_part = false;
+                }
+                Ok(None) => self.workers.wait(seen),
+                Err(Over) => return,
+            }
+        }
+    }
+
+    /// Works on another job for a while, in the middle of one that cannot return.
+    pub(super) fn stand_in(&self) {
+        let task = {
+            let mut state = lock(&self.state);
+            let resumable = state.ready.iter().position(|slot| slot.is_resumable);
+            let slot = resumable.and_then(|index| state.ready.remove(index));
+            slot.map(Task::Advance).or_else(|| state.claim(self).map(Task::Part))
+        };
+        match task {
+            Some(Task::Part(claim)) => {
+                let mut stream = Stream::new(self, false);
+                stream.push(claim);
+                self.process_part(&mut stream);
+            }
+            Some(Task::Advance(slot)) => self.advance(&slot),
+            None => {}
+        }
+    }
+
+    /// A further part for a worker that is at one, unless a job waits that goes on by itself.
+    pub(super) fn claim_ahead(&self) -> Option<Claim> {
+        let mut state = lock(&self.state);
+        if state.ready.is_empty() { state.claim(self) } else { None }
+    }
+
+    fn next_task(&self, prefers_part: bool) -> Result<Option<Task>, Over> {
+        let mut state = lock(&self.state);
+        if state.is_over {
+            return Err(Over);
+        }
+        if prefers_part && let Some(claim) = state.claim(self) {
+            return Ok(Some(Task::Part(claim)));
+        }
+        if let Some(slot) = state.ready.pop_front() {
+            return Ok(Some(Task::Advance(slot)));
+        }
+        Ok(state.claim(self).map(Task::Part))
+    }
+
+    /// Lets a job go on, as far as it can by itself.
+    fn advance(&self, slot: &Arc<Slot>) {
+        let context = JobContext { scheduler: self, cancel: slot.cancel() };
+        let advanced = slot.advance(&context).and_then(|advanced| match advanced {
+            Advanced::Done => Ok(None),
+            Advanced::Further => Ok(Some(None)),
+            Advanced::NeedsTiles(scan) => self.plan(slot, scan).map(Some),
+        });
+        match advanced {
+            Ok(None) => slot.end(Ok(())),
+            Ok(Some(None)) => lock(&self.state).make_ready(slot),
+            Ok(Some(Some(scanning))) => {
+                let mut state = lock(&self.state);
+                if state.scanning.is_empty() {
+                    state.order.turn(scanning.scan.direction);
+                }
+                state.scanning.push(scanning);
+            }
+            Err(error) => slot.end(Err(error)),
+        }
+        self.workers.ring();
+    }
+
+    /// Which parts a job needs. `None` where it needs none, and can go on at once.
+    fn plan(&self, slot: &Arc<Slot>, scan: Scan) -> tegula_machine::Result<Option<Scanning>> {
+        let job = slot.job();
+        let Some(job) = job.get() else { return Err(Error::Cancelled) };
+        let tiles = self.graph.tiles();
+        let needs_group = |group: usize| {
+            tiles[self.parts.groups[group].tiles.clone()]
+                .iter()
+                .any(|tile| job.needs(&tile.summary))
+        };
+        let mut is_pending = Vec::with_capacity(self.parts.parts.len());
+        guarded(|| {
+            for part in &self.parts.parts {
+                let is_needed = scan.has_every_batch || part.groups.clone().any(needs_group);
+                is_pending.push(is_needed);
+                // A batch is finished when all its parts are, so all of them take part or none.
+                if part.number + 1 == part.count {
+                    let batch = is_pending.len() - part.count..is_pending.len();
+                    let is_needed = is_pending[batch.clone()].contains(&true);
+                    is_pending[batch].fill(is_needed);
+                }
+            }
+            Ok(())
+        })?;
+        let pending_count = is_pending.iter().filter(|&&is_pending| is_pending).count();
+        let slot = Arc::clone(slot);
+        let scanning = Scanning { slot, scan, is_pending, pending_count, claimed_count: 0 };
+        Ok(Some(scanning).filter(|_| pending_count > 0))
+    }
+
+    /// Processes the first part of a stream, for all jobs for which it was claimed.
+    fn process_part(&self, stream: &mut Stream<'_>) {
+        let Some(claim) = stream.first() else { return };
+        let again = {
+            let shared: Vec<SharedJob<'_>> = claim.jobs.iter().map(|slot| slot.job()).collect();
+            let mut works: Vec<Work<'_>> = Vec::new();
+            for (slot, shared) in claim.jobs.iter().zip(&shared) {
+                works.extend(Work::begin(self, &claim, slot, shared));
+            }
+            self.process_groups(stream, &claim, works)
+        };
+        stream.done();
+        lock(&self.state).release(&claim, &again);
+        self.workers.ring();
+        self.has_room.notify_all();
+    }
+
+    /// Returns the jobs that are to have the part again.
+    fn process_groups(
+        &self,
+        stream: &mut Stream<'_>,
+        claim: &Claim,
+        mut works: Vec<Work<'_>>,
+    ) -> Vec<Arc<Slot>> {
+        for _ in self.parts.parts[claim.part].groups.clone() {
+            let waiting_since = Instant::now();
+            let arrived = match stream.take() {
+                Ok(Some(arrived)) => arrived,
+                Ok(None) => continue,
+                Err(error) => {
+                    // One job fails of it. The others try again, and find out for themselves.
+                    let mut works = works.into_iter().filter(|work| !work.slot.is_leaving());
+                    if let Some(first) = works.next() {
+                        first.slot.fail(error);
+                    }
+                    return works.map(|work| Arc::clone(work.slot)).collect();
+                }
+            };
+            let waited = waiting_since.elapsed();
+            for work in &mut works {
+                work.done.time += waited;
+                work.process_group(self, &arrived);
+            }
+            works.retain(|work| !work.slot.is_leaving());
+            if works.is_empty() {
+                break;
+            }
+        }
+        works.into_iter().for_each(Work::end);
+        Vec::new()
+    }
+}
+
+/// No job comes any more.
+struct Over;
+
+/// A worker at one part, for one job.
+struct Work<'w> {
+    slot: &'w Arc<Slot>,
+    job: &'w dyn Job,
+    work: Box<dyn PartWork + 'w>,
+    done: PartStatistics,
+}
+
+impl<'w> Work<'w> {
+    fn begin(
+        scheduler: &Scheduler<'_>,
+        claim: &Claim,
+        slot: &'w Arc<Slot>,
+        shared: &'w SharedJob<'_>,
+    ) -> Option<Work<'w>> {
+        let part = &scheduler.parts.parts[claim.part];
+        let job = shared.get()?;
+        match guarded(|| Ok(job.begin_part(part))) {
+            Ok(work) => Some(Work { slot, job, work, done: PartStatistics::default() }),
+            Err(error) => {
+                slot.fail(error);
+                None
+            }
+        }
+    }
+
+    fn process_group(&mut self, scheduler: &Scheduler<'_>, arrived: &Arrived) {
+        let started = Instant::now();
+        let processed = guarded(|| self.process_tiles(scheduler, &arrived.tiles));
+        if let Err(error) = processed {
+            self.slot.fail(error);
+        }
+        self.done.bytes_read += arrived.bytes_read;
+        self.done.time += started.elapsed();
+    }
+
+    fn process_tiles(
+        &mut self,
+        scheduler: &Scheduler<'_>,
+        tiles: &CheckedTiles,
+    ) -> tegula_machine::Result<()> {
+        let graph = scheduler.graph;
+        for index in tiles.range() {
+            self.slot.cancel().check()?;
+            let entry = &graph.tiles()[index];
+            if !self.job.needs(&entry.summary) {
+                continue;
+            }
+            let (tile, weights) = tiles.get(graph, index);
+            let processed = self.work.process(tile, entry, weights);
+            processed.map_err(|detail| graph.damaged_tile(index, detail))?;
+            self.done.edges += u64::from(entry.summary.edge_count);
+            self.done.tiles += 1;
+        }
+        Ok(())
+    }
+
+    /// The part has ended.
+    fn end(self) {
+        let Work { slot, job, work, mut done } = self;
+        let started = Instant::now();
+        if let Err(error) = guarded(|| {
+            work.end();
+            Ok(())
+        }) {
+            slot.fail(error);
+        }
+        done.time += started.elapsed();
+        job.note_part(&done);
+    }
+}

@@ -1,0 +1,71 @@
+//! Arrays over all vertices that several workers write, each its own batch.
+
+use std::ops::Range;
+
+use tegula_store::graph::Graph;
+
+/// An array, cut into ranges that have one owner at a time.
+pub struct BatchArray<T> {
+    values: Vec<T>,
+    /// Where the values begin, to reach a range without touching the others.
+    base: *mut T,
+}
+
+// SAFETY: shared, it hands out ranges to whoever vouches that nobody else has them; that sends values to
+// other threads and nothing more.
+unsafe impl<T: Send> Sync for BatchArray<T> {}
+// SAFETY: `base` points into `values`, which go with it.
+unsafe impl<T: Send> Send for BatchArray<T> {}
+
+impl<T> BatchArray<T> {
+    /// These values, whose number does not change any more.
+    pub fn new(mut values: Vec<T>) -> BatchArray<T> {
+        let base = values.as_mut_ptr();
+        BatchArray { values, base }
+    }
+
+    /// All of them, for whoever has the array alone.
+    pub fn all(&mut self) -> &mut [T] {
+        &mut self.values
+    }
+
+    /// The values, when no range is in use any more.
+    pub fn into_inner(self) -> Vec<T> {
+        self.values
+    }
+
+    /// A range for its owner.
+    ///
+    /// # Safety
+    /// Nobody else may use a value of the range, nor borrow the array exclusively, while this is in use.
+    ///
+    /// # Panics
+    /// When the range does not lie within the array.
+    #[expect(clippy::mut_from_ref, reason = "the caller vouches for the range")]
+    pub unsafe fn range(&self, range: Range<usize>) -> &mut [T] {
+        assert!(range.start <= range.end && range.end <= self.values.len());
+        // SAFETY: it lies within the values, and the caller vouches for the rest.
+        unsafe { std::slice::from_raw_parts_mut(self.base.add(range.start), range.len()) }
+    }
+}
+
+/// Where the targets of a batch lie, and the words of their bits: a word belongs to one batch.
+#[derive(Debug, Clone)]
+pub struct BatchRanges {
+    /// Of arrays with a value for each vertex.
+    pub targets: Range<usize>,
+    /// Of arrays with a bit for each.
+    pub words: Range<usize>,
+}
+
+impl BatchRanges {
+    /// Those of all batches; no two overlap.
+    pub fn of(graph: &Graph) -> impl Iterator<Item = BatchRanges> + '_ {
+        graph.batches().iter().map(|batch| {
+            let targets = batch.targets(graph.vertex_count());
+            let targets = targets.start as usize..targets.end as usize;
+            let words = targets.start / 64..targets.end.div_ceil(64);
+            BatchRanges { targets, words }
+        })
+    }
+}

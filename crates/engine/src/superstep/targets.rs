@@ -1,0 +1,43 @@
+//! Applying: what was reduced for a vertex goes into its state.
+
+use tegula_store::VertexId;
+use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
+
+use crate::program::{Accumulator, Activity, Program};
+
+/// Targets that one worker owns, and all that applying to them changes. The one place where a program's
+/// `apply` is called, and vertices settle.
+pub struct Targets<'t, P: Program> {
+    pub program: &'t P,
+    /// Of all vertices; nothing where they are not wanted.
+    pub degrees: &'t [u32],
+    /// The first of the targets, a multiple of 64.
+    pub first: usize,
+    pub states: &'t mut [P::State],
+    /// A bit for each that is settled; nothing in a program that settles none.
+    pub settled: &'t mut [u64],
+    /// How many have settled in this iteration, for each window that has one of the targets.
+    pub newly_settled: &'t mut [u32],
+    pub aggregate: &'t mut P::Aggregate,
+}
+
+impl<P: Program> Targets<'_, P> {
+    /// Applies to the target with this number among them.
+    #[inline(always)]
+    pub fn apply(&mut self, local: usize, reduced: Accumulator<P>) -> Activity {
+        let vertex = self.first + local;
+        let degree = if P::NEEDS_DEGREE { self.degrees[vertex] } else { 0 };
+        let state = &mut self.states[local];
+        let id = VertexId(vertex as u32);
+        if !P::SETTLING.is_possible() {
+            return self.program.apply(id, degree, state, reduced, self.aggregate);
+        }
+        let was_settled = self.program.is_settled(state);
+        let activity = self.program.apply(id, degree, state, reduced, self.aggregate);
+        if !was_settled && self.program.is_settled(state) {
+            self.newly_settled[(self.first % WINDOW_SIZE + local) >> WINDOW_LOG2] += 1;
+            self.settled[local / 64] |= 1 << (local % 64);
+        }
+        activity
+    }
+}

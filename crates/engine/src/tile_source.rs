@@ -1,0 +1,153 @@
+//! The tiles of a graph, for all jobs: which of them stay in memory, and how the others come by.
+//!
+//! The scans of a job visit the groups of tiles in the same order every time, so there is nothing that a
+//! replacement policy could learn. Groups are *ranked* once, evenly spread over the file: what stays are the
+//! first in that order, as many as memory has room for. When a job arrives that needs memory, the last of
+//! these go; when one leaves, further ones are kept as they come by. Reading the others overlaps with
+//! processing at every moment of a scan.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use tegula_machine::Result;
+use tegula_machine::threads::lock;
+use tegula_store::graph::{CheckedTiles, Graph, TileRead};
+
+use super::parts::Parts;
+
+/// Bytes on their way to each worker: enough to keep an SSD busy while a part is processed.
+const STREAM_SIZE_PER_WORKER: u64 = 12 << 20;
+
+/// The tiles of a graph. See the [module](self).
+pub struct TileSource<'g> {
+    graph: &'g Graph,
+    parts: Arc<Parts>,
+    /// The groups, ranked.
+    ranked: Vec<usize>,
+    /// The rank of each group.
+    ranks: Vec<usize>,
+    held: Vec<Mutex<Option<Arc<CheckedTiles>>>>,
+    /// How many groups may stay.
+    resident_count: AtomicUsize,
+    /// Bytes that each worker may have on their way and at work.
+    stream_size: AtomicU64,
+}
+
+/// Memory for tiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    /// Bytes that frames of tiles may take.
+    pub bytes: u64,
+    /// Workers among whom they are shared.
+    pub workers: usize,
+    /// Whether weights are read with them.
+    pub has_weights: bool,
+}
+
+impl<'g> TileSource<'g> {
+    /// Tiles of which none is in memory. [`TileSource::resize`] follows before any is read.
+    pub fn new(graph: &'g Graph, parts: Arc<Parts>) -> TileSource<'g> {
+        let ranked = evenly(parts.groups.len());
+        let mut ranks = vec![0; ranked.len()];
+        ranked.iter().enumerate().for_each(|(rank, &group)| ranks[group] = rank);
+        let held = ranked.iter().map(|_| Mutex::default()).collect();
+        TileSource {
+            graph,
+            parts,
+            ranked,
+            ranks,
+            held,
+            resident_count: AtomicUsize::new(0),
+            stream_size: AtomicU64::new(0),
+        }
+    }
+
+    /// Bytes without which nobody can scan: a group on its way and one at work for each worker.
+    pub fn size_min(parts: &Parts, workers: usize, has_weights: bool) -> u64 {
+        2 * parts.group_size_max(has_weights) * workers as u64
+    }
+
+    /// Makes do with other memory than before: of at least [`TileSource::size_min`]. What has no room any
+    /// more goes at once; what a worker is just at, when that is done.
+    pub fn resize(&self, room: Room) {
+        let Room { bytes, workers, has_weights } = room;
+        let size = |group: usize| self.parts.groups[group].size(has_weights);
+        let total: u64 = (0..self.ranked.len()).map(size).sum();
+        let minimum = TileSource::size_min(&self.parts, workers, has_weights);
+        let stream = (STREAM_SIZE_PER_WORKER * workers as u64).min(bytes / 2).max(minimum);
+        let mut left = if total <= bytes { total } else { bytes.saturating_sub(stream) };
+        let fits = |&&group: &&usize| {
+            let fits = size(group) <= left;
+            left = left.saturating_sub(size(group));
+            fits
+        };
+        let count = self.ranked.iter().take_while(fits).count();
+        self.stream_size.store(stream / workers as u64, Ordering::Relaxed);
+        self.resident_count.store(count, Ordering::Relaxed);
+        self.ranked[count..].iter().for_each(|&group| *lock(&self.held[group]) = None);
+    }
+
+    /// Bytes that each worker may have on their way and at work.
+    pub fn stream_size(&self) -> u64 {
+        self.stream_size.load(Ordering::Relaxed)
+    }
+
+    /// The group, if it is in memory, with its weights where these are wanted and stored.
+    pub fn get(&self, group: usize, has_weights: bool) -> Option<Arc<CheckedTiles>> {
+        let wants_weights = has_weights && self.graph.is_weighted();
+        lock(&self.held[group]).clone().filter(|held| held.has_weights() || !wants_weights)
+    }
+
+    /// Asks for a group that is not in memory.
+    pub fn request(&self, group: usize, has_weights: bool) -> TileRead<'g> {
+        self.graph.read_tiles(self.parts.groups[group].tiles.clone(), has_weights)
+    }
+
+    /// Waits for a group; keeps it if it is meant to stay.
+    ///
+    /// # Errors
+    /// Those of reading; [`tegula_machine::Error::Corrupt`] when a checksum differs.
+    pub fn receive(&self, group: usize, read: TileRead<'g>) -> Result<Arc<CheckedTiles>> {
+        let tiles = Arc::new(read.wait()?);
+        let mut held = lock(&self.held[group]);
+        // Under the lock: whoever makes room sees it after this, or this sees that there is none.
+        if self.ranks[group] < self.resident_count.load(Ordering::Relaxed) {
+            *held = Some(Arc::clone(&tiles));
+        }
+        Ok(tiles)
+    }
+}
+
+/// `0..count` such that the first of them are spread evenly, however many: by their bits in reverse
+/// (van der Corput's sequence).
+fn evenly(count: usize) -> Vec<usize> {
+    let bits = count.next_power_of_two().trailing_zeros();
+    let reversed = (0..1usize << bits)
+        .map(|index| if bits == 0 { 0 } else { index.reverse_bits() >> (usize::BITS - bits) });
+    reversed.filter(|&index| index < count).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_stays_is_spread_evenly() {
+        for count in [0, 1, 2, 3, 64, 1000] {
+            let ranked = evenly(count);
+            let mut sorted = ranked.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, (0..count).collect::<Vec<_>>());
+            for kept in 1..=count {
+                let mut kept: Vec<usize> = ranked[..kept].to_vec();
+                kept.sort_unstable();
+                let widest = kept.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
+                assert!(
+                    widest <= 4 * count.div_ceil(kept.len()),
+                    "{widest} with {} of {count}",
+                    kept.len()
+                );
+            }
+        }
+    }
+}
