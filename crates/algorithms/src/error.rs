@@ -1,4 +1,4 @@
-//! Why an algorithm gave no answer.
+//! Why an algorithm gave no answer, and what may be done about it.
 
 use std::path::PathBuf;
 
@@ -7,20 +7,29 @@ use tegula_engine::Graph;
 /// Shorthand for results of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why an algorithm gave no answer.
+/// Why an algorithm gave no answer. Messages are the same for every face; what to do instead is a
+/// [hint](Error::hints), which each face words its way.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The run failed.
     #[error(transparent)]
     Run(#[from] tegula_engine::Error),
+    /// A vertex that an option names is not there.
+    #[error("{} has no vertex `{id}`", graph.display())]
+    NoSuchVertex {
+        /// The graph directory.
+        graph: PathBuf,
+        /// The id.
+        id: String,
+    },
     /// Edges are followed against their direction, but the graph has only one.
-    #[error("{what} needs both directions of every edge, but {} was imported as directed; import it with --undirected{instead}", graph.display())]
+    #[error("{what} needs both directions of every edge, but {} was imported as directed", graph.display())]
     OneDirection {
         /// What was asked for.
         what: &'static str,
-        /// What else there is, as the end of the message; nothing where there is nothing.
-        instead: &'static str,
+        /// What does with one direction.
+        instead: Option<Setting>,
         /// The graph directory.
         graph: PathBuf,
     },
@@ -46,13 +55,83 @@ pub enum Error {
         /// The weight; 0 when no seed has another one.
         weight: f64,
     },
+    /// An option that only counts together with another one, which is missing or says something else.
+    #[error("`{option}` is for {of}")]
+    IdleOption {
+        /// The option.
+        option: &'static str,
+        /// What it is for.
+        of: Setting,
+    },
+    /// Options that are no options of the algorithm, or have values that are none.
+    #[error("options of {algorithm}: {detail}")]
+    BadOptions {
+        /// The algorithm.
+        algorithm: &'static str,
+        /// What is wrong.
+        detail: String,
+    },
 }
 
-/// Refuses a graph that has the edges in one direction only. `instead` ends the message.
+/// An option, and values that it may be given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Setting {
+    /// The option, as it is named in the struct of options.
+    pub option: &'static str,
+    /// The values; none where any will do.
+    pub values: &'static [&'static str],
+}
+
+impl std::fmt::Display for Setting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "`{}`", self.option)?;
+        if self.values.is_empty() { Ok(()) } else { write!(f, " {}", self.values.join(" or ")) }
+    }
+}
+
+/// What may be done instead. Every face has words for every hint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hint {
+    /// Import the graph as undirected.
+    ImportUndirected,
+    /// Give an option another value.
+    Set(Setting),
+    /// Give an option a greater value.
+    Raise {
+        /// The option, as it is named in the struct of options.
+        option: &'static str,
+    },
+}
+
+impl Error {
+    /// What may be done instead: any of these.
+    pub fn hints(&self) -> Vec<Hint> {
+        match self {
+            Error::OneDirection { instead, .. } => {
+                let set = instead.map(Hint::Set);
+                std::iter::once(Hint::ImportUndirected).chain(set).collect()
+            }
+            Error::Run(_)
+            | Error::NoSuchVertex { .. }
+            | Error::NegativeWeight { .. }
+            | Error::Overestimate { .. }
+            | Error::BadSeed { .. }
+            | Error::IdleOption { .. }
+            | Error::BadOptions { .. } => Vec::new(),
+        }
+    }
+
+    /// Whether it is for what the graph holds, not for what was asked for.
+    pub fn is_of_graph(&self) -> bool {
+        matches!(self, Error::NegativeWeight { .. })
+    }
+}
+
+/// Refuses a graph that has the edges in one direction only.
 pub(crate) fn check_both_directions(
     graph: &Graph,
     what: &'static str,
-    instead: &'static str,
+    instead: Option<Setting>,
 ) -> Result<()> {
     if graph.manifest().undirected {
         return Ok(());

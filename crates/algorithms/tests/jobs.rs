@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use support::{AMPLE, import_with, open, ways::with_rows};
 use tegula_algorithms::bfs::Bfs;
-use tegula_algorithms::mis::{self, MisConfig};
+use tegula_algorithms::mis::{self, MisOptions};
 use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_algorithms::sssp::{self, SsspConfig};
-use tegula_algorithms::wcc::{self, Method, WccConfig};
+use tegula_algorithms::wcc::{self, Method, WccOptions};
 use tegula_engine::{
     Activity, Cancel, Error, Executor, Graph, Min, Next, Outcome, Program, RunOptions, Scheduler,
     VertexId, estimate, open_graph,
@@ -99,7 +99,7 @@ fn run_kind(kind: usize, graph: &Graph, options: &RunOptions<'_>) -> Answer {
     let vertices = |vertices: Vec<VertexId>| {
         Answer::Vertices(vertices.into_iter().map(|vertex| vertex.0).collect())
     };
-    let wcc = |method| wcc::run(graph, WccConfig { method }, options).unwrap().roots;
+    let wcc = |method| wcc::run(graph, WccOptions { method }, options).unwrap().roots;
     match kind {
         0 => {
             let outcome: Outcome<PageRank> = PageRank::run(graph, RANKS, options).unwrap();
@@ -116,7 +116,7 @@ fn run_kind(kind: usize, graph: &Graph, options: &RunOptions<'_>) -> Answer {
         }
         3 => vertices(wcc(Method::UnionFind)),
         4 => vertices(wcc(Method::Traversal)),
-        _ => Answer::Members(mis::run(graph, MisConfig::default(), options).unwrap().members),
+        _ => Answer::Members(mis::run(graph, MisOptions::default(), options).unwrap().members),
     }
 }
 

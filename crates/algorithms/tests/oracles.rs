@@ -11,7 +11,7 @@ use tegula_algorithms::Error;
 use tegula_algorithms::bfs::Bfs;
 use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_algorithms::sssp::{self, SsspConfig};
-use tegula_algorithms::wcc::{self, Method, WccConfig};
+use tegula_algorithms::wcc::{self, Method, WccOptions};
 use tegula_engine::{Executor, Graph, VertexId};
 use tegula_import::ImportConfig;
 use tegula_store::graph::VertexOrder;
@@ -237,7 +237,7 @@ fn sssp_refuses_a_weight_that_shortens_a_path() {
 fn union_find_finds_the_components() {
     on_small_graphs(|edges, graph| {
         for workers in [1, 3] {
-            let found = wcc::run(graph, WccConfig::default(), &threads(workers)).unwrap();
+            let found = wcc::run(graph, WccOptions::default(), &threads(workers)).unwrap();
             verify_wcc(edges, &components(graph, &found.roots)).unwrap();
         }
     });
@@ -246,10 +246,10 @@ fn union_find_finds_the_components() {
 #[test]
 fn propagation_finds_the_components_of_undirected_graphs_by_every_executor() {
     on_small_graphs_with_rows(true, |edges, graph| {
-        let united = wcc::run(graph, WccConfig::default(), &threads(2)).unwrap();
+        let united = wcc::run(graph, WccOptions::default(), &threads(2)).unwrap();
         verify_wcc(edges, &components(graph, &united.roots)).unwrap();
         for executor in EXECUTORS {
-            let config = WccConfig { method: Method::Propagation };
+            let config = WccOptions { method: Method::Propagation };
             let found = wcc::run(graph, config, &with_executor(executor, 2)).unwrap();
             // Both name a component by its smallest id.
             assert_eq!(found.roots, united.roots, "{executor:?}");
@@ -262,7 +262,7 @@ fn propagation_refuses_graphs_with_one_direction() {
     let scratch = Scratch::new();
     let edges = EdgeList::new(vec![(1, 0), (1, 2)]);
     let graph = open(&import_edges(scratch.path(), "g", &edges, VertexOrder::Given));
-    let config = WccConfig { method: Method::Propagation };
+    let config = WccOptions { method: Method::Propagation };
     match wcc::run(&graph, config, &threads(1)) {
         Err(Error::OneDirection { graph: named, .. }) => assert_eq!(named, graph.directory()),
         other => panic!("{other:?}"),

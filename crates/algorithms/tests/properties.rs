@@ -13,7 +13,7 @@ use support::{AMPLE, EXECUTORS, components, find, import_with, open, table, with
 use tegula_algorithms::bfs::{Bfs, Reached};
 use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_algorithms::sssp::{self, Sssp, SsspConfig};
-use tegula_algorithms::wcc::{self, Method, SmallestId, WccConfig};
+use tegula_algorithms::wcc::{self, Method, SmallestId, WccOptions};
 use tegula_engine::{
     Estimate, Executor, Graph, Program, RunOptions, VertexId, estimate, open_graph, rows_size,
 };
@@ -117,7 +117,7 @@ impl Way {
         ways
     }
 
-    /// Opens the graph for a run that needs so much.
+    /// Opens the graph for a run that needs `needed` bytes.
     fn open(&self, directory: &Path, needed: u64) -> (Graph, RunOptions<'static>) {
         let memory = if self.has_least_memory { needed } else { AMPLE };
         let graph = open_graph(directory, memory, self.backend.clone()).unwrap();
@@ -155,7 +155,7 @@ impl Way {
         });
         let roots = |method, needed| {
             let (graph, options) = self.open(directory, needed);
-            wcc::run(&graph, WccConfig { method }, &options).unwrap().roots
+            wcc::run(&graph, WccOptions { method }, &options).unwrap().roots
         };
         Answers {
             ranks: ranks.iter().map(|rank| rank.to_bits()).collect(),

@@ -6,7 +6,7 @@ use support::{EXECUTORS, components, find, import_with, open, table, threads, wi
 use tegula_algorithms::bfs::Bfs;
 use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_algorithms::sssp::{self, SsspConfig};
-use tegula_algorithms::wcc::{self, WccConfig};
+use tegula_algorithms::wcc::{self, WccOptions};
 use tegula_engine::{Executor, Graph};
 use tegula_import::ImportConfig;
 use tegula_store::graph::VertexOrder;
@@ -61,7 +61,7 @@ fn known_facts_hold_in_every_order() {
                 assert_eq!((reached, depth, sum), expected, "{name}, {executor:?}");
             }
 
-            let found = wcc::run(&graph, WccConfig::default(), &threads(2)).unwrap();
+            let found = wcc::run(&graph, WccOptions::default(), &threads(2)).unwrap();
             assert_eq!(found.count() as u64, facts.components, "{name}");
             let largest = found.sizes().into_iter().max().unwrap();
             assert_eq!(u64::from(largest), facts.largest_component, "{name}");
@@ -102,7 +102,7 @@ fn graphalytics_reference_outputs_match() {
     matching::exact(&expected, &levels).unwrap();
 
     let expected = graphalytics::reference::<u64>("p2p-Gnutella31/p2p-31-WCC.zst").unwrap();
-    let found = wcc::run(&graph, WccConfig::default(), &threads(2)).unwrap();
+    let found = wcc::run(&graph, WccOptions::default(), &threads(2)).unwrap();
     matching::equivalent(&expected, &components(&graph, &found.roots)).unwrap();
 }
 

@@ -33,7 +33,7 @@ fn import(scratch: &Scratch, scale: u32, rows: Option<RowEncoding>) -> PathBuf {
     import_with(config, scratch.path(), "g", &graph)
 }
 
-/// What is found along rows, in so many bits that every answer is told from a wrong one.
+/// What is found along rows, in enough bits that every answer is told from a wrong one.
 #[derive(Debug, PartialEq)]
 struct Found {
     hops: Vec<Option<u32>>,

@@ -10,7 +10,7 @@ use support::{AMPLE, EXECUTORS, import_edges, import_with, open, threads, with_e
 use tegula_algorithms::bfs::{Bfs, Reached};
 use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_algorithms::sssp::{self, SsspConfig};
-use tegula_algorithms::wcc::{self, Method, WccConfig};
+use tegula_algorithms::wcc::{self, Method, WccOptions};
 use tegula_engine::{
     Error, Executor, Graph, Instructions, ProcessKind, RUN_OVERHEAD, RunOptions, Scheduler,
     VertexId, estimate, open_graph,
@@ -77,12 +77,12 @@ fn whatever_the_threads() {
         let graph = open(&directory);
         let expected = ranks(&graph, &threads(1));
         let reached = Bfs::run(&graph, VertexId(1), &threads(1)).unwrap().states;
-        let roots = wcc::run(&graph, WccConfig::default(), &threads(1)).unwrap().roots;
+        let roots = wcc::run(&graph, WccOptions::default(), &threads(1)).unwrap().roots;
         for count in [2, 3, 8] {
             assert!(ranks(&graph, &threads(count)) == expected, "{count} threads");
             let bfs = Bfs::run(&graph, VertexId(1), &threads(count)).unwrap();
             assert!(bfs.states == reached, "{count} threads");
-            let wcc = wcc::run(&graph, WccConfig::default(), &threads(count)).unwrap();
+            let wcc = wcc::run(&graph, WccOptions::default(), &threads(count)).unwrap();
             assert!(wcc.roots == roots, "{count} threads");
         }
     }
@@ -131,7 +131,7 @@ fn find_all(graph: &Graph, options: &RunOptions<'_>) -> (Found, Vec<ProcessKind>
     let source = VertexId(5);
     let bfs = Bfs::run(graph, source, options).unwrap();
     let sssp = sssp::run(graph, source, SsspConfig::default(), options).unwrap();
-    let propagation = WccConfig { method: Method::Propagation };
+    let propagation = WccOptions { method: Method::Propagation };
     let wcc = graph.manifest().undirected.then(|| wcc::run(graph, propagation, options).unwrap());
     let all =
         [Some(&bfs.statistics), Some(&sssp.statistics), wcc.as_ref().map(|wcc| &wcc.statistics)];

@@ -11,9 +11,10 @@ use proptest::prelude::*;
 use support::ways::{Way, assert_modest, fail_each_read, graphs, in_memory, with_rows};
 use support::{components, import_with, open, original_of, table, threads};
 use tegula_algorithms::conductance::{self, Membership, Memberships};
-use tegula_algorithms::mis::{self, MisConfig};
+use tegula_algorithms::mis::{self, MisOptions};
 use tegula_algorithms::mst;
-use tegula_algorithms::wcc::{self, Method, WccConfig};
+use tegula_algorithms::original_ids::Rank;
+use tegula_algorithms::wcc::{self, Method, WccOptions};
 use tegula_algorithms::{Error, Result};
 use tegula_engine::{Graph, VertexId};
 use tegula_import::ImportConfig;
@@ -26,7 +27,7 @@ use tegula_testkit::{
 };
 
 const ORDERS: [VertexOrder; 2] = [VertexOrder::Given, VertexOrder::Degree];
-const WCC: WccConfig = WccConfig { method: Method::Traversal };
+const WCC: WccOptions = WccOptions { method: Method::Traversal };
 
 /// The graph with weights: few different ones, some below 0, so that many are equal.
 fn weighted(graph: &EdgeList, seed: u64) -> EdgeList {
@@ -71,7 +72,7 @@ fn run(way: &Way, directory: &Path) -> Result<Answers> {
     let (graph, options) = way.open(directory, wcc::estimate_traversal(&probe))?;
     let roots = wcc::run(&graph, WCC, &options)?.roots;
     let (graph, options) = way.open(directory, mis::estimate(&probe)?)?;
-    let members = mis::run(&graph, MisConfig { seed: 5 }, &options)?.members;
+    let members = mis::run(&graph, MisOptions { seed: 5 }, &options)?.members;
     let (graph, options) = way.open(directory, mst::estimate(&probe)?)?;
     let forest = mst::run(&graph, &options)?;
     Ok(Answers {
@@ -97,7 +98,7 @@ fn conductance_of(way: &Way, directory: &Path) -> Result<Vec<(u64, u64, u64, u64
 fn named(graph: &Graph, edges: &[mst::ForestEdge]) -> Vec<(u64, u64, f32)> {
     let mut ids = original_of(graph);
     ids.sort_unstable();
-    let id = |rank: u32| ids[rank as usize];
+    let id = |rank: Rank| ids[rank.0 as usize];
     edges.iter().map(|edge| (id(edge.source), id(edge.target), edge.weight)).collect()
 }
 
@@ -181,7 +182,7 @@ fn another_seed_gives_another_set() {
     let edges = EdgeList::new((0..500).map(|vertex| (vertex, vertex + 1)).collect());
     let graph =
         open(&import_with(with_rows(VertexOrder::Given, true), scratch.path(), "g", &edges));
-    let members = |seed| mis::run(&graph, MisConfig { seed }, &threads(2)).unwrap().members;
+    let members = |seed| mis::run(&graph, MisOptions { seed }, &threads(2)).unwrap().members;
     assert_eq!(members(1), members(1));
     assert_ne!(members(1), members(2));
 }
@@ -196,7 +197,7 @@ fn graphs_with_one_direction_or_without_rows_are_refused() {
         assert!(matches!(result, Err(Error::OneDirection { .. })), "{result:?}");
     };
     one_direction(wcc::run(&graph, WCC, &threads(1)).map(drop));
-    one_direction(mis::run(&graph, MisConfig::default(), &threads(1)).map(drop));
+    one_direction(mis::run(&graph, MisOptions::default(), &threads(1)).map(drop));
     one_direction(mst::run(&graph, &threads(1)).map(drop));
     let config = ImportConfig { undirected: true, ..Default::default() };
     let graph = open(&import_with(config, scratch.path(), "bare", &edges));
@@ -205,7 +206,7 @@ fn graphs_with_one_direction_or_without_rows_are_refused() {
         other => panic!("{other:?}"),
     };
     no_rows(wcc::run(&graph, WCC, &threads(1)).map(drop));
-    no_rows(mis::run(&graph, MisConfig::default(), &threads(1)).map(drop));
+    no_rows(mis::run(&graph, MisOptions::default(), &threads(1)).map(drop));
     no_rows(mst::run(&graph, &threads(1)).map(drop));
     let members = memberships(&graph, &[(1, 0)]);
     no_rows(conductance::run(&graph, &members, 0, &threads(1)).map(drop).map_err(Error::from));

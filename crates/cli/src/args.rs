@@ -13,7 +13,7 @@ use crate::errors::{Failure, Result};
 use crate::generate::GenerateArgs;
 use crate::import::ImportArgs;
 use crate::probe::ProbeArgs;
-use crate::run::Algorithm;
+use crate::run::Run;
 
 /// Graph algorithms over graphs larger than memory.
 ///
@@ -56,7 +56,7 @@ pub enum Command {
     Verify(GraphArgs),
     /// Run an algorithm over a graph.
     #[command(subcommand)]
-    Run(Algorithm),
+    Run(Run),
     /// Write a synthetic graph as an edge list.
     Generate(GenerateArgs),
     /// Measure how fast a device is read, and remember how it is read best.
@@ -71,11 +71,11 @@ pub struct GraphArgs {
     pub graph: PathBuf,
     /// How to read it.
     #[command(flatten)]
-    pub reading: Reading,
+    pub reading: ReadingArgs,
 }
 
 impl GraphArgs {
-    /// Opens the graph for something that holds so many bytes.
+    /// Opens the graph for `what`, which holds `size` bytes.
     ///
     /// # Errors
     /// Those of opening; [`Error::OverBudget`] when that cannot be held.
@@ -92,7 +92,7 @@ impl GraphArgs {
 
 /// How a graph is read.
 #[derive(Debug, Clone, Copy, Args)]
-pub struct Reading {
+pub struct ReadingArgs {
     /// Memory budget.
     #[command(flatten)]
     pub budget: Budget,
@@ -101,7 +101,7 @@ pub struct Reading {
     pub io: Io,
 }
 
-impl Reading {
+impl ReadingArgs {
     /// Opens a graph. A budget in which nothing can run is not kept by that: what a command needs is then
     /// found out and refused with the right numbers.
     ///

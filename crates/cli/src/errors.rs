@@ -8,7 +8,7 @@ use tegula_machine::threads::panic_message;
 use tegula_machine::{Bytes, Error};
 
 use crate::json;
-use crate::{escape, stdout};
+use crate::{escape, hints, stdout};
 
 /// Shorthand for results of this crate.
 pub type Result<T> = std::result::Result<T, Failure>;
@@ -113,10 +113,18 @@ impl From<tegula_algorithms::Error> for Failure {
     fn from(error: tegula_algorithms::Error) -> Failure {
         match error {
             tegula_algorithms::Error::Run(error) => error.into(),
-            unfit @ tegula_algorithms::Error::NegativeWeight { .. } => {
-                Failure::UnfitGraph { message: unfit.to_string() }
+            tegula_algorithms::Error::NoSuchVertex { graph, id } => {
+                Failure::NoSuchVertex { graph, id }
             }
-            wrong_use => Failure::usage(wrong_use.to_string()),
+            tegula_algorithms::Error::IdleOption { option, of } => {
+                let (option, of) = (hints::flag(option), hints::setting(&of));
+                Failure::usage(format!("{option} is for {of}"))
+            }
+            unfit if unfit.is_of_graph() => Failure::UnfitGraph { message: unfit.to_string() },
+            wrong_use => {
+                let help = hints::any_of(&wrong_use.hints());
+                Failure::Usage { message: wrong_use.to_string(), help }
+            }
         }
     }
 }

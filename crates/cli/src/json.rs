@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
+use tegula_algorithms::answer::Summary;
 use tegula_machine::disk::DeviceProfile;
 use tegula_store::graph::{FileEntry, IdType, OrderChoice, file_names};
 
@@ -18,8 +19,8 @@ impl Serialize for Seconds {
 }
 
 /// `tegula run`.
-#[derive(Debug, Serialize)]
-pub struct Run<'a, S> {
+#[derive(Serialize)]
+pub struct Run<'a> {
     pub schema: &'static str,
     pub algorithm: &'static str,
     pub vertices: u64,
@@ -39,7 +40,7 @@ pub struct Run<'a, S> {
     pub output: Option<String>,
     /// What is less than may have been expected, although the run was done; also on standard error.
     pub warnings: Vec<String>,
-    pub summary: &'a S,
+    pub summary: &'a dyn Summary,
 }
 
 /// The parts of a run.

@@ -5,6 +5,7 @@ mod args;
 mod errors;
 mod escape;
 mod generate;
+mod hints;
 mod import;
 mod info;
 mod json;
@@ -59,7 +60,7 @@ fn dispatch(command: Command, session: &Session) -> Result<()> {
         Command::Import(args) => import::import(&args, session),
         Command::Info(args) => info::info(&args, session),
         Command::Verify(args) => verify::verify(&args, session),
-        Command::Run(algorithm) => run::run(&algorithm, session),
+        Command::Run(run) => run::run(&run, session),
         Command::Generate(args) => generate::generate(&args, session),
         Command::Probe(args) => probe::probe(&args, session),
     }

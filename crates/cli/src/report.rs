@@ -4,47 +4,21 @@ use std::path::Path;
 use std::time::Duration;
 
 use comfy_table::{CellAlignment, Table, presets};
+use tegula_algorithms::answer::List;
 use tegula_machine::Bytes;
 use tegula_store::graph::IdType;
 
 use crate::escape;
 use crate::output::{TAB, quoted_cell};
 
+pub use tegula_algorithms::answer::{count, counted, rounded};
+
 /// Columns of a histogram's longest bar.
 const BAR_WIDTH: usize = 40;
-
-/// A whole number with separators: `1,234,567`.
-pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
 
 /// The name of a file, in one line.
 pub fn path(path: &Path) -> String {
     escape::line(&path.display().to_string()).into_owned()
-}
-
-/// A number that was computed, for people: without the last digits, which are noise.
-pub fn number(value: f64) -> String {
-    rounded(value).to_string()
-}
-
-/// The nearest number of 9 digits, or of more where these stand before the point.
-pub fn rounded(value: f64) -> f64 {
-    let text = if value.abs() < 1e9 { format!("{value:.8e}") } else { format!("{value:.0}") };
-    text.parse().unwrap_or(value)
-}
-
-/// A number and its noun: `1 batch`, `2 batches`.
-pub fn counted(number: u64, one: &str, many: &str) -> String {
-    format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
 /// What the ids of vertices are.
@@ -131,42 +105,24 @@ impl Facts {
     }
 }
 
-/// A table with a header, all cells text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Grid {
-    header: Vec<String>,
-    rows: Vec<Vec<String>>,
+/// A list for people: columns aligned to the right.
+pub fn aligned(list: &List) -> String {
+    let mut table = plain_table();
+    table.set_header(&list.header);
+    table.add_rows(list.rows.iter().map(|cells| cells.iter().map(|cell| escape::line(cell))));
+    table.column_iter_mut().for_each(|c| c.set_cell_alignment(CellAlignment::Right));
+    table.trim_fmt()
 }
 
-impl Grid {
-    /// A table with these columns.
-    pub fn new(header: &[&str]) -> Grid {
-        Grid { header: header.iter().map(|&name| name.to_owned()).collect(), rows: Vec::new() }
-    }
-
-    /// Adds a row.
-    pub fn add<const N: usize>(&mut self, row: [String; N]) {
-        self.rows.push(row.into());
-    }
-
-    /// For people: columns aligned to the right.
-    pub fn to_text(&self) -> String {
-        let mut table = plain_table();
-        table.set_header(&self.header);
-        table.add_rows(self.rows.iter().map(|cells| cells.iter().map(|cell| escape::line(cell))));
-        table.column_iter_mut().for_each(|c| c.set_cell_alignment(CellAlignment::Right));
-        table.trim_fmt()
-    }
-
-    /// For programs: tabs between cells, as in a file.
-    pub fn to_tsv(&self) -> String {
-        let lines = std::iter::once(&self.header).chain(&self.rows);
-        let line = |cells: &Vec<String>| {
-            let cells: Vec<_> = cells.iter().map(|cell| quoted_cell(cell, TAB)).collect();
-            cells.join("\t")
-        };
-        lines.map(line).collect::<Vec<_>>().join("\n")
-    }
+/// A list for programs: tabs between cells, as in a file.
+pub fn tab_separated(list: &List) -> String {
+    let line = |cells: &[&str]| {
+        let cells: Vec<_> = cells.iter().map(|cell| quoted_cell(cell, TAB)).collect();
+        cells.join("\t")
+    };
+    let rows = list.rows.iter();
+    let rows = rows.map(|cells| line(&cells.iter().map(String::as_str).collect::<Vec<_>>()));
+    std::iter::once(line(&list.header)).chain(rows).collect::<Vec<_>>().join("\n")
 }
 
 fn plain_table() -> Table {
@@ -244,22 +200,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_are_easily_read() {
-        assert_eq!([0, 999, 1000, 1234567].map(count), ["0", "999", "1,000", "1,234,567"]);
-        assert_eq!(
-            [1, 2].map(|number| counted(number, "batch", "batches")),
-            ["1 batch", "2 batches"]
-        );
+    fn rates_and_shares_are_easily_read() {
         let seconds = Duration::from_secs_f64;
         let spans = [0.0123, 3.2, 125.0, 7320.0].map(|span| time(seconds(span)));
         assert_eq!(spans, ["12.3 ms", "3.20 s", "2 min 5 s", "2 h 2 min"]);
         assert_eq!(rate(262_000_000, "edges", seconds(2.0)), "131 M edges/s");
         assert_eq!(rate(5, "edges", seconds(2.0)), "2.50 edges/s");
         assert_eq!(percent(1, 8), "12.5 %");
-        assert_eq!(
-            [0.0, 0.1 + 0.2, 2.0 / 3.0, -1e-7, 12_345_678_901.6].map(number),
-            ["0", "0.3", "0.666666667", "-0.0000001", "12345678902"]
-        );
     }
 
     #[test]
@@ -286,14 +233,14 @@ mod tests {
 
     #[test]
     fn tables_come_aligned_and_with_tabs() {
-        let mut grid = Grid::new(&["vertex", "rank"]);
-        grid.add(["7".into(), "0.25".into()]);
-        assert_eq!(grid.to_tsv(), "vertex\trank\n7\t0.25");
-        let mut strange = Grid::new(&["vertex"]);
-        strange.add(["a\tb\u{1b}\n".into()]);
-        assert_eq!(strange.to_tsv(), "vertex\n\"a\tb\u{1b}\n\"");
-        assert!(strange.to_text().contains("a\\tb\\u{1b}\\n"), "{}", strange.to_text());
-        assert!(grid.to_text().lines().nth(1).is_some_and(|line| line.contains("     7")));
+        let mut list = List::new(["vertex", "rank"]);
+        list.add([&7, &0.25]);
+        assert_eq!(tab_separated(&list), "vertex\trank\n7\t0.25");
+        let mut strange = List::new(["vertex"]);
+        strange.add([&"a\tb\u{1b}\n"]);
+        assert_eq!(tab_separated(&strange), "vertex\n\"a\tb\u{1b}\n\"");
+        assert!(aligned(&strange).contains("a\\tb\\u{1b}\\n"), "{}", aligned(&strange));
+        assert!(aligned(&list).lines().nth(1).is_some_and(|line| line.contains("     7")));
         let mut facts = Facts::default();
         facts.add("time", "1 s");
         facts.add("memory", "2 MiB");

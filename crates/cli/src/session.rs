@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
+use tegula_algorithms::answer::List;
 use tegula_machine::Error;
 use tegula_machine::disk::Temporary;
 use tegula_machine::threads::{Cancel, Progress, Silent};
@@ -13,8 +14,7 @@ use tracing_subscriber::EnvFilter;
 use crate::args::Common;
 use crate::errors::{self, Failure, Result};
 use crate::progress::Bars;
-use crate::report::Grid;
-use crate::{escape, signals, stdout};
+use crate::{escape, report, signals, stdout};
 
 /// Whether `--json` was given, for whoever ends the process without a session.
 static IS_JSON: AtomicBool = AtomicBool::new(false);
@@ -98,15 +98,15 @@ impl Session {
         if self.quiet { Ok(()) } else { stdout::check() }
     }
 
-    /// Prints a table: aligned on a terminal, with tabs for a program.
+    /// Prints a list: aligned on a terminal, with tabs for a program.
     ///
     /// # Errors
     /// Those of standard output.
-    pub fn print_grid(&self, grid: &Grid) -> Result<()> {
+    pub fn print_list(&self, list: &List) -> Result<()> {
         if io::stdout().is_terminal() {
-            return self.print(&grid.to_text());
+            return self.print(&report::aligned(list));
         }
-        stdout::write(&format!("{}\n", grid.to_tsv()))
+        stdout::write(&format!("{}\n", report::tab_separated(list)))
     }
 
     /// Prints what was asked for as one JSON object.

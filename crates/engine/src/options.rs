@@ -100,8 +100,9 @@ pub struct Estimate {
     pub vertex_bytes: u64,
     /// Bytes without which tiles cannot be streamed.
     pub stream_bytes_min: u64,
-    /// Bytes of all tiles: with so much more no iteration but the first reads.
-    pub tile_bytes: u64,
+    /// Bytes of all tiles, or of all rows where only those are read: with that much more no iteration but the
+    /// first reads.
+    pub layout_bytes: u64,
     /// Bytes of code, tables and stacks.
     pub overhead_bytes: u64,
 }

@@ -21,7 +21,7 @@ const HOUSE: &[Floor] = &[
     Floor { name: "tegula-engine", may_use: &["tegula-store", "tegula-machine", "tegula-comm"] },
     Floor {
         name: "tegula-algorithms",
-        may_use: &["tegula-engine", "tegula-store", "tegula-machine"],
+        may_use: &["tegula-engine", "tegula-import", "tegula-store", "tegula-machine"],
     },
     Floor { name: "tegula-generators", may_use: &[] },
     Floor {

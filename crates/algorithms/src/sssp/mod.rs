@@ -18,23 +18,48 @@
 //! does not depend on the order of the work: every method, executor, number of threads and delta finds the
 //! same bits. The definition is that of LDBC Graphalytics.
 
+mod answer;
 mod delta_stepping;
 mod dijkstra;
 
+use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::estimate_rows;
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics, VertexId};
 
-use crate::error::Result;
+use crate::algorithm::{Algorithm, Edges, Found, Positive, Weights};
+use crate::error::{Error, Result, Setting};
+use crate::original_ids::find_vertex;
 
+use answer::FoundDistances;
 pub use delta_stepping::Sssp;
 
+/// Options of the search.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct SsspOptions {
+    /// The vertex to start from, as the edge list names it.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
+    pub source: String,
+    /// How distances are found. They do not depend on it.
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
+    pub method: Method,
+    /// Width of the buckets of delta-stepping, of which the nearest is worked on first [default: from the
+    /// weights]. Distances do not depend on it.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "WIDTH"))]
+    pub delta: Option<Positive>,
+}
+
 /// How distances are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Method {
-    /// By buckets, all vertices of one together.
+    /// By buckets, all vertices of one together, with all threads.
     #[default]
     DeltaStepping,
-    /// Vertex by vertex, in a graph with rows.
+    /// Vertex by vertex along rows, each once, with one thread.
     Dijkstra,
 }
 
@@ -64,7 +89,7 @@ pub struct Distances {
 /// # Errors
 /// Those of [`tegula_engine::run`], or for Dijkstra those of
 /// [`traverse::run`](tegula_engine::traverse::run) and of reading;
-/// [`Error::NegativeWeight`](crate::Error::NegativeWeight) when an edge that was followed has a weight
+/// [`Error::NegativeWeight`] when an edge that was followed has a weight
 /// below 0, or none that is a number.
 pub fn run(
     graph: &Graph,
@@ -81,4 +106,45 @@ pub fn run(
 /// What a run by Dijkstra's algorithm needs of memory.
 pub fn estimate_dijkstra(graph: &Graph) -> Estimate {
     estimate_rows(graph, graph.is_weighted(), dijkstra::size(graph))
+}
+
+impl Algorithm for SsspOptions {
+    const NAME: &'static str = "sssp";
+    const SUMMARY: &'static str = "Shortest paths: the smallest sum of weights from a source to each vertex. \
+                                   Without weights every edge counts 1";
+    const WEIGHTS: Weights = Weights::Used;
+    type Files = ();
+
+    fn check(&self) -> Result<()> {
+        if self.method == Method::Dijkstra && self.delta.is_some() {
+            let of = Setting { option: "method", values: &["delta-stepping"] };
+            return Err(Error::IdleOption { option: "delta", of });
+        }
+        Ok(())
+    }
+
+    fn edges(&self) -> Edges {
+        match self.method {
+            Method::DeltaStepping => Edges::Either { rows_size: tegula_engine::rows_size::<Sssp> },
+            Method::Dijkstra => Edges::Rows,
+        }
+    }
+
+    fn check_input(&self, graph: &Graph) -> Result<()> {
+        find_vertex(graph, &self.source).map(drop)
+    }
+
+    fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
+        match self.method {
+            Method::DeltaStepping => Ok(tegula_engine::estimate::<Sssp>(graph, threads)),
+            Method::Dijkstra => Ok(estimate_dijkstra(graph)),
+        }
+    }
+
+    fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
+        let source = find_vertex(graph, &self.source)?;
+        let config = SsspConfig { method: self.method, delta: self.delta.map(Positive::get) };
+        let Distances { distances, delta, statistics } = run(graph, source, config, options)?;
+        Ok(Found::new(FoundDistances { distances, delta }, statistics))
+    }
 }

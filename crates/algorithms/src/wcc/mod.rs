@@ -24,39 +24,50 @@
 //!
 //! The definition is that of LDBC Graphalytics; which id names a component is left to the caller.
 
+mod answer;
 mod forest;
+mod names;
 mod propagation;
 mod settled;
 mod traversal;
 
+use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::estimate_rows;
 use tegula_engine::{
     Estimate, Graph, RunOptions, RunStatistics, TileSummary, VertexId, visit_edges,
 };
 
-use crate::error::{Result, check_both_directions};
+use crate::algorithm::{Algorithm, Edges, Found, Weights};
+use crate::error::{Result, Setting, check_both_directions};
+use crate::original_ids::with_order_streamed;
 
+use answer::NamedComponents;
 use forest::Forest;
 pub use propagation::SmallestId;
 use settled::UnsettledEdges;
 
+/// Options of the search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct WccOptions {
+    /// How components are found.
+    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
+    pub method: Method,
+}
+
 /// How components are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Method {
     /// One pass over the edges, at the most.
     #[default]
     UnionFind,
-    /// Label propagation, for undirected graphs.
+    /// Label propagation, for graphs that were imported as undirected.
     Propagation,
-    /// One component after the other, for undirected graphs with rows.
+    /// One component after the other along rows, for graphs that were imported as undirected.
     Traversal,
-}
-
-/// What a run of WCC may choose.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct WccConfig {
-    /// How components are found.
-    pub method: Method,
 }
 
 /// The components of a graph.
@@ -86,22 +97,22 @@ impl Components {
 ///
 /// # Errors
 /// [`OneDirection`](crate::Error::OneDirection) for propagation and traversal on a directed graph.
-pub fn check(graph: &Graph, config: WccConfig) -> Result<()> {
-    let what = match config.method {
+pub fn check(graph: &Graph, wanted: WccOptions) -> Result<()> {
+    let what = match wanted.method {
         Method::UnionFind => return Ok(()),
         Method::Propagation => "propagation",
         Method::Traversal => "traversal",
     };
-    check_both_directions(graph, what, ", or use --method union-find")
+    check_both_directions(graph, what, Some(Setting { option: "method", values: &["union-find"] }))
 }
 
 /// Finds the components.
 ///
 /// # Errors
 /// Those of [`check`] and of [`tegula_engine::run`].
-pub fn run(graph: &Graph, config: WccConfig, options: &RunOptions<'_>) -> Result<Components> {
-    check(graph, config)?;
-    match config.method {
+pub fn run(graph: &Graph, wanted: WccOptions, options: &RunOptions<'_>) -> Result<Components> {
+    check(graph, wanted)?;
+    match wanted.method {
         Method::UnionFind => {
             let edges = UnsettledEdges::new(Forest::new(graph.vertex_count()));
             let statistics = visit_edges(graph, &edges, size(graph), options)?;
@@ -125,4 +136,52 @@ pub fn estimate_traversal(graph: &Graph) -> Estimate {
 pub fn size(graph: &Graph) -> u64 {
     let vertices = u64::from(graph.vertex_count());
     4 * (vertices + vertices.div_ceil(1 << TileSummary::CHUNK_LOG2_MIN))
+}
+
+impl Algorithm for WccOptions {
+    const NAME: &'static str = "wcc";
+    const SUMMARY: &'static str =
+        "Weakly connected components: the smallest vertex in the component of each";
+    const WEIGHTS: Weights = Weights::Irrelevant;
+    type Files = ();
+
+    fn edges(&self) -> Edges {
+        match self.method {
+            Method::UnionFind => Edges::Tiles {
+                why: "union-find looks at each edge once",
+                instead: Some(Setting { option: "method", values: &["propagation", "traversal"] }),
+            },
+            Method::Propagation => {
+                Edges::Either { rows_size: tegula_engine::rows_size::<SmallestId> }
+            }
+            Method::Traversal => Edges::Rows,
+        }
+    }
+
+    fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
+        let estimate = match self.method {
+            Method::UnionFind => Estimate {
+                vertex_bytes: size(graph) + names::size(graph),
+                ..tegula_engine::estimate::<SmallestId>(graph, threads)
+            },
+            // Its messages are gone before components are named, and take more.
+            Method::Propagation => tegula_engine::estimate::<SmallestId>(graph, threads),
+            // Its queue is gone before components are named, and takes more.
+            Method::Traversal => estimate_traversal(graph),
+        };
+        with_order_streamed(estimate, graph)
+    }
+
+    fn check_input(&self, graph: &Graph) -> Result<()> {
+        check(graph, *self)
+    }
+
+    fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
+        let found = run(graph, *self, options)?;
+        // Names need memory of their own, and no tiles.
+        graph.reader().pool().trim();
+        let names = names::smallest(graph, found.roots, &options.cancel)?;
+        let components = NamedComponents { names, memory: options.memory };
+        Ok(Found::new(components, found.statistics))
+    }
 }

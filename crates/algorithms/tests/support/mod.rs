@@ -46,7 +46,7 @@ pub fn open(directory: &Path) -> Graph {
     open_graph(directory, AMPLE, Backend::Auto).unwrap()
 }
 
-/// Ample memory, so many threads.
+/// Ample memory, a number of threads.
 pub fn threads(threads: usize) -> RunOptions<'static> {
     RunOptions { memory: AMPLE, threads, ..Default::default() }
 }

@@ -34,7 +34,7 @@ impl Way {
         Way { threads, has_least_memory: false, backend: Backend::Auto }
     }
 
-    /// The graph and the options of a run that needs so much.
+    /// The graph and the options of a run that needs `needed`.
     pub fn open(&self, directory: &Path, needed: Estimate) -> Result<(Graph, RunOptions<'static>)> {
         let memory = if self.has_least_memory { needed.needed() } else { AMPLE };
         let graph = open_graph(directory, memory, self.backend.clone())?;
@@ -82,7 +82,7 @@ pub fn fail_each_read<A: PartialEq>(run: impl Fn(&Way) -> Result<A>) {
     assert!(errors > 10, "only {errors} errors");
 }
 
-/// Edges between so many vertices, up to `density` for each: uniform or skewed, with loops and parallel
+/// Edges between a number of vertices, up to `density` for each: uniform or skewed, with loops and parallel
 /// ones.
 pub fn edges(
     vertices: RangeInclusive<u32>,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, SchemaRef};
+use tegula_algorithms::answer::RowSink;
 use tegula_machine::Error;
 
 use super::{NewFile, RowWriter};
@@ -29,11 +30,13 @@ impl ArrowStream {
     }
 }
 
-impl RowWriter for ArrowStream {
-    fn write(&mut self, rows: &RecordBatch) -> Result<()> {
-        Ok(self.out.write(rows).map_err(failed(&self.path))?)
+impl RowSink for ArrowStream {
+    fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
+        self.out.write(rows).map_err(failed(&self.path))
     }
+}
 
+impl RowWriter for ArrowStream {
     fn finish(mut self: Box<Self>) -> Result<u64> {
         self.out.finish().map_err(failed(&self.path))?;
         self.out.into_inner().map_err(failed(&self.path))?.commit()

@@ -10,6 +10,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
+use tegula_algorithms::answer::RowSink;
 use tegula_machine::Error;
 
 use super::{NewFile, RowWriter};
@@ -28,7 +29,7 @@ pub struct NpyWriter {
 }
 
 impl NpyWriter {
-    /// Begins an array of so many rows.
+    /// Begins an array of `row_count` rows.
     ///
     /// # Errors
     /// Those of writing.
@@ -88,15 +89,17 @@ fn append(column: &dyn Array, row: usize, out: &mut Vec<u8>) {
     }
 }
 
-impl RowWriter for NpyWriter {
-    fn write(&mut self, rows: &RecordBatch) -> Result<()> {
+impl RowSink for NpyWriter {
+    fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
         self.buffer.clear();
         for row in 0..rows.num_rows() {
             rows.columns().iter().for_each(|column| append(column, row, &mut self.buffer));
         }
-        Ok(self.file.write_all(&self.buffer).map_err(Error::io("write", &self.path))?)
+        self.file.write_all(&self.buffer).map_err(Error::io("write", &self.path))
     }
+}
 
+impl RowWriter for NpyWriter {
     fn finish(self: Box<Self>) -> Result<u64> {
         self.file.commit()
     }

@@ -10,6 +10,7 @@ use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
+use tegula_algorithms::answer::RowSink;
 use tegula_machine::Error;
 
 use super::{NewFile, RowWriter};
@@ -59,11 +60,13 @@ fn properties(schema: &SchemaRef) -> WriterProperties {
     properties.build()
 }
 
-impl RowWriter for ParquetWriter {
-    fn write(&mut self, rows: &RecordBatch) -> Result<()> {
-        Ok(self.out.write(rows).map_err(failed(&self.path))?)
+impl RowSink for ParquetWriter {
+    fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
+        self.out.write(rows).map_err(failed(&self.path))
     }
+}
 
+impl RowWriter for ParquetWriter {
     fn finish(self: Box<Self>) -> Result<u64> {
         self.out.into_inner().map_err(failed(&self.path))?.commit()
     }

@@ -136,7 +136,7 @@ impl Target {
         Ok(())
     }
 
-    /// Begins the file, for so many rows.
+    /// Begins the file, for `row_count` rows.
     ///
     /// # Errors
     /// Those of creating it; [`Failure::Usage`] where the format cannot hold a column.

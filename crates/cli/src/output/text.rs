@@ -9,6 +9,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
+use tegula_algorithms::answer::RowSink;
 use tegula_machine::Error;
 
 use super::{Compressor, RowWriter};
@@ -127,12 +128,14 @@ impl TextFile {
     }
 }
 
-impl RowWriter for TextFile {
-    fn write(&mut self, rows: &RecordBatch) -> Result<()> {
+impl RowSink for TextFile {
+    fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
         self.rows.append(rows);
-        Ok(self.rows.flush_to(&mut self.out).map_err(Error::io("write", &self.path))?)
+        self.rows.flush_to(&mut self.out).map_err(Error::io("write", &self.path))
     }
+}
 
+impl RowWriter for TextFile {
     fn finish(mut self: Box<Self>) -> Result<u64> {
         let rest = self.rows.flush_to(&mut self.out);
         rest.map_err(Error::io("write", &self.path))?;
@@ -170,18 +173,20 @@ impl TextTerminal {
     }
 }
 
-impl RowWriter for TextTerminal {
-    fn write(&mut self, rows: &RecordBatch) -> Result<()> {
+impl RowSink for TextTerminal {
+    fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
         let shown = rows.num_rows().min(self.left);
         self.left -= shown;
         self.rows.append(&rows.slice(0, shown));
-        self.rows.flush_to(&mut self.out).map_err(Failure::stdout)
+        self.rows.flush_to(&mut self.out).map_err(Error::io("write to", stdout::NAME))
     }
 
     fn wants_more(&self) -> bool {
         self.left > 0
     }
+}
 
+impl RowWriter for TextTerminal {
     fn finish(mut self: Box<Self>) -> Result<u64> {
         self.rows.flush_to(&mut self.out).map_err(Failure::stdout)?;
         Ok(0)

@@ -3,11 +3,11 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
+use tegula_algorithms::algorithm::rows_size_expected;
 use tegula_engine::{Error, Graph, RUN_OVERHEAD};
 use tegula_machine::Bytes;
 use tegula_store::rows::{self, RowEncoding, RowsAside, RowsConfig};
 
-use super::estimate::rows_size_expected;
 use super::options::RunArgs;
 use crate::errors::{Failure, Result};
 use crate::session::Session;

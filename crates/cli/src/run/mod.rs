@@ -1,44 +1,29 @@
 //! `tegula run`: one way for every algorithm to open a graph, run, write its table and report.
 
-mod astar;
-mod bfs;
-mod conductance;
-mod coordinates;
+mod command;
 mod estimate;
-mod mis;
 mod missing_rows;
-mod mst;
 mod options;
-mod pagerank;
-mod seeds;
-mod sets;
-mod side_table;
-mod sssp;
-mod top;
-mod wcc;
 
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
-use clap::{Args, Subcommand};
-use serde::Serialize;
-use tegula_engine::{
-    Estimate, Executor, Graph, Instructions, ProcessKind, RunOptions, RunStatistics,
-};
+use tegula_algorithms::algorithm::{Edges, Needs, Request, Weights};
+use tegula_algorithms::answer::{self, Answer, Summary};
+use tegula_engine::{Executor, Graph, Instructions, ProcessKind, RunOptions, RunStatistics};
 use tegula_machine::disk::speed_of;
-use tegula_machine::threads::Cancel;
-use tegula_store::graph::file_names;
-use tegula_store::{OriginalId, VertexId};
 
 use crate::errors::{Failure, Result};
+use crate::hints;
 use crate::json::{self, RunSeconds, Seconds};
-use crate::output::{self, RowWriter, Table, TableFormat, Target, TextTerminal};
+use crate::output::{RowWriter, TableFormat, Target, TextTerminal};
 use crate::progress::{Alarm, RunProgress};
-use crate::report::{self, Facts, Grid};
+use crate::report::{self, Facts};
 use crate::session::Session;
 use crate::stdout;
-use estimate::Needs;
 use options::RunArgs;
+
+pub use command::Run;
 
 /// Entries of a list in the summary unless `--top` says otherwise.
 const TOP_DEFAULT: usize = 10;
@@ -51,214 +36,28 @@ const SCANS_MANY: u64 = 20;
 const SEEK_HINT: &str = "hint: this run scans the graph many times; to follow few edges at a time instead, \
                          import with --layouts tiles,rows, or run with --executor seek once";
 
-/// Vertices between two looks at whether to stop.
-const CHUNK: usize = 1 << 20;
-
-/// The algorithms.
-#[derive(Debug, Subcommand)]
-pub enum Algorithm {
-    /// PageRank: how likely a random walk stands on each vertex.
-    #[command(name = "pagerank")]
-    PageRank(Run<pagerank::PageRankArgs>),
-    /// Breadth-first search: hops from a source to each vertex.
-    Bfs(Run<bfs::BfsArgs>),
-    /// Shortest paths: the smallest sum of weights from a source to each vertex. Without weights every edge
-    /// counts 1.
-    Sssp(Run<sssp::SsspArgs>),
-    /// Weakly connected components: the smallest vertex in the component of each.
-    Wcc(Run<wcc::WccArgs>),
-    /// A maximal independent set: no two of its vertices are neighbours, and none can be added.
-    Mis(Run<mis::MisArgs>),
-    /// Conductance of sets of vertices: how well they are separated from the rest, whatever the direction of
-    /// edges.
-    Conductance(Run<conductance::ConductanceArgs>),
-    /// Minimum spanning forest: the edges of least weight that connect what can be connected. Without weights
-    /// every edge counts 1.
-    Mst(Run<mst::MstArgs>),
-    /// A shortest path between two vertices. Without weights every edge counts 1.
-    Astar(Run<astar::AstarArgs>),
-}
-
-/// What an algorithm is asked for.
-#[derive(Debug, Args)]
-pub struct Run<A: Args> {
-    /// Its own options.
-    #[command(flatten)]
-    algorithm: A,
-    /// The options that every algorithm has.
-    #[command(flatten)]
-    args: RunArgs,
-}
-
 /// Runs the algorithm that was asked for.
 ///
 /// # Errors
 /// Those of opening, running and writing.
-pub fn run(algorithm: &Algorithm, session: &Session) -> Result<()> {
-    match algorithm {
-        Algorithm::PageRank(args) => execute(args, session),
-        Algorithm::Bfs(args) => execute(args, session),
-        Algorithm::Sssp(args) => execute(args, session),
-        Algorithm::Wcc(args) => execute(args, session),
-        Algorithm::Mis(args) => execute(args, session),
-        Algorithm::Conductance(args) => execute(args, session),
-        Algorithm::Mst(args) => execute(args, session),
-        Algorithm::Astar(args) => execute(args, session),
-    }
-}
-
-/// An algorithm with its options.
-trait Runnable {
-    /// Its name on the command line.
-    const NAME: &'static str;
-    /// What it finds.
-    type Answer: Answer;
-    /// What it is told by files that its options name.
-    type Files: SideFiles;
-    /// What it makes of the weights of edges.
-    const WEIGHTS: Weights;
-
-    /// Refuses options that make no sense together.
-    fn check(&self) -> Result<()> {
-        Ok(())
-    }
-
-    /// Where its edges can come from.
-    fn edges(&self) -> Edges;
-
-    /// Reads the files that its options name, once: one may be a pipe.
-    fn read_files(&self, _graph: &Graph, _options: &RunOptions<'_>) -> Result<Self::Files> {
-        Ok(Self::Files::default())
-    }
-
-    /// Refuses what it has no answer for: a graph, or a vertex that an option names. It is asked before
-    /// anything that takes long.
-    fn check_input(&self, _graph: &Graph, _options: &RunOptions<'_>) -> Result<()> {
-        Ok(())
-    }
-
-    /// How many iterations it runs, where that is known before.
-    fn iterations(&self) -> Option<u64> {
-        None
-    }
-
-    /// What it needs of memory, its files included.
-    fn estimate(&self, graph: &Graph, files: &Self::Files, threads: usize) -> Result<Estimate>;
-
-    /// Runs it.
-    fn run(
-        &self,
-        graph: &Graph,
-        files: Self::Files,
-        options: &RunOptions<'_>,
-    ) -> Result<(Self::Answer, RunStatistics)>;
-}
-
-/// What was read of the files that options name.
-trait SideFiles: Default {
-    /// Bytes that it holds.
-    fn size(&self) -> u64;
-}
-
-/// No option names a file.
-impl SideFiles for () {
-    fn size(&self) -> u64 {
-        0
-    }
-}
-
-/// What an algorithm makes of the weights of edges.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Weights {
-    /// It looks at them, and takes 1 for every one where the graph has none.
-    Used,
-    /// It passes them over, which not everybody expects: what it does instead.
-    Ignored { instead: &'static str },
-    /// It has no use for them, as everybody expects.
-    Irrelevant,
-}
-
-/// Where the edges of an algorithm can come from.
-enum Edges {
-    /// From tiles alone: why, and what to do where rows are asked for.
-    Tiles { why: &'static str, instead: &'static str },
-    /// From rows alone.
-    Rows,
-    /// From both.
-    Either {
-        /// Bytes that it needs beside its estimate to follow rows, with so many threads.
-        rows_size: fn(&Graph, usize) -> u64,
-    },
-}
-
-impl Edges {
-    /// Whether there have to be rows.
-    ///
-    /// # Errors
-    /// [`Failure::Usage`] where edges cannot come from where they are to.
-    fn need_rows(&self, algorithm: &str, executor: Executor) -> Result<bool> {
-        match (self, executor) {
-            (Edges::Tiles { why, instead }, Executor::Seek) => {
-                Err(Failure::usage_with(format!("{why}, not along rows"), *instead))
-            }
-            (Edges::Rows, Executor::Scan) => {
-                let message = format!("{algorithm} follows rows, and cannot scan tiles");
-                Err(Failure::usage_with(message, "use --executor seek or auto"))
-            }
-            (Edges::Rows, _) | (_, Executor::Seek) => Ok(true),
-            _ => Ok(false),
-        }
-    }
-
-    /// Whether it can do without rows.
-    fn can_scan(&self) -> bool {
-        !matches!(self, Edges::Rows)
-    }
-}
-
-/// What an algorithm found: a table, and what can be said of all of it together.
-trait Answer: Table {
-    /// The figures that `--json` shows.
-    type Summary: Serialize;
-
-    /// Sums up; lists have at most `top` entries.
-    fn summary(&self, graph: &Graph, top: usize, cancel: &Cancel) -> Result<Self::Summary>;
-
-    /// The figures for people.
-    fn facts(summary: &Self::Summary, facts: &mut Facts);
-
-    /// The list that `--top` asks for.
-    fn list(summary: &Self::Summary) -> Grid;
-
-    /// What is less than was asked for, although the run was done.
-    fn warning(&self) -> Option<String> {
-        None
-    }
-}
-
-fn execute<R: Runnable + Args>(run: &Run<R>, session: &Session) -> Result<()> {
-    let Run { algorithm, args } = run;
-    algorithm.check()?;
+pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
+    let request = &**request;
+    request.check()?;
     let target = args.target(session.json)?;
     if target.is_none() || args.top.is_some() || args.estimate {
         stdout::check()?;
     }
     let opened = Instant::now();
-    let edges = algorithm.edges();
-    let needs_rows = edges.need_rows(R::NAME, args.executor())?;
+    let needs_rows = needs_rows(request, args.executor())?;
     let threads = args.threads.count();
     let mut graph = args.reading.open(&args.graph)?;
     if let Some(target) = &target {
-        target.check_ids(&output::id_type(&graph))?;
+        target.check_ids(&answer::id_type(&graph))?;
     }
-    // Each iteration of these goes through the tiles, however few edges it has a use for.
-    let can_only_scan =
-        matches!(edges, Edges::Either { .. }) && !needs_rows && graph.manifest().rows.is_none();
     let hint = || session.note(SEEK_HINT);
-    let is_hinted = can_only_scan && args.executor() == Executor::Auto;
     let progress = RunProgress {
-        iterations: algorithm.iterations(),
-        alarm: is_hinted.then(|| Alarm::after(SCANS_MANY, &hint)),
+        iterations: request.iterations(),
+        alarm: can_only_scan(request, &graph, args).then(|| Alarm::after(SCANS_MANY, &hint)),
         ..RunProgress::of(session.progress())
     };
     let budget = args.reading.budget.bytes();
@@ -276,60 +75,69 @@ fn execute<R: Runnable + Args>(run: &Run<R>, session: &Session) -> Result<()> {
         progress: &progress,
         ..RunOptions::default()
     };
-    let files = algorithm.read_files(&graph, &options)?;
+    let prepared = request.prepare(&graph, &options)?;
     options.memory = budget;
-    let needs = Needs::of(algorithm, &graph, &files, threads, needs_rows)?;
+    let needs = Needs::of(&*prepared, &graph, threads, needs_rows)?;
     let has_room = needs.check("the run", options.memory);
-    if has_room.is_ok() && (args.estimate || needs.builds_rows()) {
+    let builds_rows = needs.build_bytes.is_some();
+    if has_room.is_ok() && (args.estimate || builds_rows) {
         // What this reads is part of the estimate.
-        algorithm.check_input(&graph, &options)?;
+        prepared.check_input(&graph)?;
     }
     if args.estimate {
-        return needs.show(R::NAME, &graph, args, session);
+        return estimate::show(&needs, request.name(), &graph, args, session);
     }
     has_room?;
-    if needs.builds_rows() {
-        graph = missing_rows::build(graph, args, edges.can_scan(), files.size(), session)?;
+    if builds_rows {
+        let can_scan = !matches!(request.edges(), Edges::Rows);
+        graph = missing_rows::build(graph, args, can_scan, prepared.files_size(), session)?;
     }
     let open = opened.elapsed();
     let started = Instant::now();
-    let run = algorithm.run(&graph, files, &options);
-    let (answer, statistics) = run.map_err(|failure| failure.of_whole(options.memory))?;
+    let found = prepared.run(&graph, &options).map_err(Failure::from);
+    let found = found.map_err(|failure| failure.of_whole(options.memory))?;
     let run = started.elapsed();
     // The table needs memory of its own, and no tiles.
     graph.reader().pool().trim();
     let started = Instant::now();
-    let bytes_written = write(&answer, &graph, target.as_ref(), args, session)?;
+    let bytes_written = write(&*found.answer, &graph, target.as_ref(), args, session)?;
     let write = started.elapsed();
     let seconds = RunSeconds { open: Seconds(open), run: Seconds(run), write: Seconds(write) };
-    let done = Done { graph: &graph, args, target, statistics, seconds, bytes_written };
-    done.report::<R>(&answer, session)
+    let statistics = found.statistics;
+    let done = Done { request, graph: &graph, args, target, statistics, seconds, bytes_written };
+    done.report(&*found.answer, session)
 }
 
-/// The vertex with an original id. A string finds an integer id too, and keeps the zeros in front of a
-/// string id.
-fn find_vertex(graph: &Graph, id: &str) -> Result<VertexId> {
-    let found = graph.original_ids()?.find(&OriginalId::String(id.to_owned()))?;
-    let missing =
-        || Failure::NoSuchVertex { graph: graph.directory().to_owned(), id: id.to_owned() };
-    found.ok_or_else(missing)
+/// Whether there have to be rows.
+///
+/// # Errors
+/// [`Failure::Usage`] where edges cannot come from where they are to.
+fn needs_rows(request: &dyn Request, executor: Executor) -> Result<bool> {
+    match (request.edges(), executor) {
+        (Edges::Tiles { why, instead }, Executor::Seek) => {
+            let other = instead.map(|wanted| format!("{}, or ", hints::setting(&wanted)));
+            let help = format!("use {}--executor scan or auto", other.unwrap_or_default());
+            Err(Failure::usage_with(format!("{why}, not along rows"), help))
+        }
+        (Edges::Rows, Executor::Scan) => {
+            let message = format!("{} follows rows, and cannot scan tiles", request.name());
+            Err(Failure::usage_with(message, "use --executor seek or auto"))
+        }
+        (Edges::Rows, _) | (_, Executor::Seek) => Ok(true),
+        (Edges::Tiles { .. } | Edges::Either { .. }, Executor::Scan | Executor::Auto) => Ok(false),
+    }
 }
 
-/// Whether original ids are in another order than dense ids.
-fn has_order(graph: &Graph) -> bool {
-    graph.manifest().file(file_names::ORDER).is_some()
-}
-
-/// The estimate of a run that streams the order of the vertices when the tiles are gone.
-fn with_order_streamed(estimate: Estimate, graph: &Graph) -> Result<Estimate> {
-    let order = graph.original_ids()?.for_each_rank_size();
-    let stream_bytes_min = estimate.stream_bytes_min.max(order);
-    Ok(Estimate { stream_bytes_min, ..estimate })
+/// Whether each iteration goes through the tiles, however few edges it has a use for, and rows would help.
+fn can_only_scan(request: &dyn Request, graph: &Graph, args: &RunArgs) -> bool {
+    matches!(request.edges(), Edges::Either { .. })
+        && args.executor() == Executor::Auto
+        && graph.manifest().rows.is_none()
 }
 
 /// Writes the table where it is wanted, if it is; returns the bytes of the file.
 fn write(
-    answer: &impl Answer,
+    answer: &dyn Answer,
     graph: &Graph,
     target: Option<&Target>,
     args: &RunArgs,
@@ -356,6 +164,7 @@ fn write(
 
 /// A run that has been done.
 struct Done<'a> {
+    request: &'a dyn Request,
     graph: &'a Graph,
     args: &'a RunArgs,
     target: Option<Target>,
@@ -365,48 +174,51 @@ struct Done<'a> {
 }
 
 impl Done<'_> {
-    fn report<R: Runnable>(self, answer: &R::Answer, session: &Session) -> Result<()> {
+    fn report(self, answer: &dyn Answer, session: &Session) -> Result<()> {
         let top = self.args.top.unwrap_or(if session.json { TOP_DEFAULT } else { 0 });
         let summary = answer.summary(self.graph, top, &session.cancel)?;
-        let warnings = self.warnings::<R>(answer);
+        let warnings = self.warnings(answer);
         warnings.iter().for_each(|warning| session.warn(warning));
         if session.json {
-            return session.print_json(&self.to_json(R::NAME, warnings, &summary));
+            return session.print_json(&self.to_json(warnings, &*summary));
         }
         if session.has_notes() {
             let mut facts = self.facts();
-            if R::WEIGHTS == Weights::Used && !self.graph.is_weighted() {
+            if self.request.weights() == Weights::Used && !self.graph.is_weighted() {
                 facts.add("weights", "1 for every edge, as the graph has none");
             }
-            R::Answer::facts(&summary, &mut facts);
-            session.note(&format!("{}\n{}", self.title(R::NAME), facts.to_text()));
+            summary.facts().into_iter().for_each(|(name, value)| facts.add(name, value));
+            session.note(&format!("{}\n{}", self.title(), facts.to_text()));
         }
         if self.args.top.is_some() {
-            session.print_grid(&R::Answer::list(&summary))?;
+            session.print_list(&summary.list())?;
         }
         Ok(())
     }
 
-    fn warnings<R: Runnable>(&self, answer: &R::Answer) -> Vec<String> {
-        let weights = match R::WEIGHTS {
+    fn warnings(&self, answer: &dyn Answer) -> Vec<String> {
+        let weights = match self.request.weights() {
             Weights::Ignored { instead } if self.graph.is_weighted() => {
-                Some(format!("{} passes over the weights of the graph: {instead}", R::NAME))
+                let name = self.request.name();
+                Some(format!("{name} passes over the weights of the graph: {instead}"))
             }
             Weights::Ignored { .. } | Weights::Used | Weights::Irrelevant => None,
         };
-        weights.into_iter().chain(answer.warning()).collect()
+        let own = answer.warning().map(|warning| {
+            let hint = hints::any_of(warning.hint.as_slice());
+            hint.map_or_else(
+                || warning.message.clone(),
+                |hint| format!("{}; {hint}", warning.message),
+            )
+        });
+        weights.into_iter().chain(own).collect()
     }
 
-    fn to_json<'s, S>(
-        &self,
-        algorithm: &'static str,
-        warnings: Vec<String>,
-        summary: &'s S,
-    ) -> json::Run<'s, S> {
+    fn to_json<'s>(&self, warnings: Vec<String>, summary: &'s dyn Summary) -> json::Run<'s> {
         let statistics = &self.statistics;
         json::Run {
             schema: "tegula.run.v1",
-            algorithm,
+            algorithm: self.request.name(),
             vertices: u64::from(self.graph.vertex_count()),
             edges: self.graph.edge_count(),
             iterations: statistics.iterations,
@@ -426,7 +238,8 @@ impl Done<'_> {
         }
     }
 
-    fn title(&self, algorithm: &str) -> String {
+    fn title(&self) -> String {
+        let algorithm = self.request.name();
         let vertices = report::count(u64::from(self.graph.vertex_count()));
         let edges = report::count(self.graph.edge_count());
         let graph = report::path(self.graph.directory());

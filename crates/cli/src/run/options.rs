@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use tegula_engine::Executor;
 
-use crate::args::{Reading, Threads};
+use crate::args::{ReadingArgs, Threads};
 use crate::errors::{Failure, Result};
 use crate::output::{TableFormat, Target};
 
@@ -34,7 +34,7 @@ pub struct RunArgs {
     pub estimate: bool,
     /// How the graph is read.
     #[command(flatten)]
-    pub reading: Reading,
+    pub reading: ReadingArgs,
     /// Who works.
     #[command(flatten)]
     pub threads: Threads,

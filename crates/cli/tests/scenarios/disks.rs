@@ -28,7 +28,7 @@ fn shop_with_a_disk() -> Option<Shop> {
     Some(shop)
 }
 
-/// A call where `full` is a disk of so many KiB; its standard output ends with what is left there.
+/// A call where `full` is a disk of `kibibytes` KiB; its standard output ends with what is left there.
 fn on_a_small_disk(shop: &Shop, kibibytes: u64, call: Command) -> Command {
     let mut command = Command::new("unshare");
     command.arg("--mount").current_dir(shop.path("."));

@@ -94,7 +94,7 @@ impl Drop for MemoryGroup {
     }
 }
 
-/// That a call with so much memory takes no more by its own count, and works where it cannot get
+/// That a call with `memory` bytes takes no more by its own count, and works where it cannot get
 /// more. Returns what it reports.
 #[track_caller]
 fn assert_within(shop: &Shop, words: &str, memory: u64) -> Value {

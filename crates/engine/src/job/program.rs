@@ -43,7 +43,7 @@ pub fn estimate<P: Program>(graph: &Graph, threads: usize) -> Estimate {
     Estimate {
         vertex_bytes: Superstep::<P>::size(graph, &parts, threads),
         stream_bytes_min: TileSource::size_min(&parts, threads, has_weights),
-        tile_bytes: graph.tile_bytes(),
+        layout_bytes: graph.tile_bytes(),
         overhead_bytes: overhead(graph),
     }
 }

@@ -1,0 +1,43 @@
+//! Options as arguments of a command.
+
+use clap::{ArgMatches, Args, Command};
+
+use super::{Algorithm, Entry, Request};
+
+/// How the options of an algorithm become arguments, and arguments its options.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Arguments {
+    augment: fn(Command) -> Command,
+    request: fn(&ArgMatches) -> Result<Box<dyn Request>, clap::Error>,
+}
+
+impl Arguments {
+    pub(super) const fn of<A: Algorithm + 'static>() -> Arguments {
+        Arguments { augment: <A as Args>::augment_args, request: request::<A> }
+    }
+}
+
+fn request<A: Algorithm + 'static>(matches: &ArgMatches) -> Result<Box<dyn Request>, clap::Error> {
+    Ok(Box::new(A::from_arg_matches(matches)?))
+}
+
+impl Entry {
+    /// A command with the options of the algorithm, and then those of `R`.
+    pub fn command<R: Args>(&self) -> Command {
+        let own = (self.arguments.augment)(Command::new(self.name));
+        // The documentation of a struct is for developers.
+        R::augment_args(own).about(self.summary).long_about(None)
+    }
+
+    /// The algorithm with the options that a command was given. Whether they make sense together is still to be
+    /// [checked](Request::check).
+    ///
+    /// # Errors
+    /// Those of values that are none.
+    pub fn request_of_arguments(
+        &self,
+        matches: &ArgMatches,
+    ) -> Result<Box<dyn Request>, clap::Error> {
+        (self.arguments.request)(matches)
+    }
+}

@@ -1,0 +1,92 @@
+//! An entry of the catalogue.
+
+use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
+use serde::forward_to_deserialize_any;
+use serde_json::Value;
+
+use super::{Algorithm, Request};
+use crate::error::{Error, Result};
+
+/// An algorithm that a face can offer without knowing its type.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// Its name.
+    pub name: &'static str,
+    /// What it finds, in a sentence without its full stop.
+    pub summary: &'static str,
+    option_names: fn() -> &'static [&'static str],
+    request: fn(Value) -> Result<Box<dyn Request>>,
+    #[cfg(feature = "clap")]
+    pub(super) arguments: super::arguments::Arguments,
+}
+
+impl Entry {
+    /// The entry of an algorithm.
+    pub const fn of<A: Algorithm + 'static>() -> Entry {
+        Entry {
+            name: A::NAME,
+            summary: A::SUMMARY,
+            option_names: option_names::<A>,
+            request: request::<A>,
+            #[cfg(feature = "clap")]
+            arguments: super::arguments::Arguments::of::<A>(),
+        }
+    }
+
+    /// The names of its options.
+    pub fn option_names(&self) -> &'static [&'static str] {
+        (self.option_names)()
+    }
+
+    /// The algorithm with options that are the fields of a JSON object.
+    ///
+    /// # Errors
+    /// [`Error::BadOptions`] for options that there are not, are missing, or have values that are none; those of
+    /// [`Algorithm::check`].
+    pub fn request(&self, options: Value) -> Result<Box<dyn Request>> {
+        (self.request)(options)
+    }
+}
+
+fn request<A: Algorithm + 'static>(options: Value) -> Result<Box<dyn Request>> {
+    let algorithm: A = serde_json::from_value(options)
+        .map_err(|error| Error::BadOptions { algorithm: A::NAME, detail: error.to_string() })?;
+    Algorithm::check(&algorithm)?;
+    Ok(Box::new(algorithm))
+}
+
+/// The fields of a struct, as its derived `Deserialize` asks for them.
+fn option_names<O: DeserializeOwned>() -> &'static [&'static str] {
+    let mut names: &'static [&'static str] = &[];
+    // It always ends with an error: there is nothing to read.
+    let _ = O::deserialize(FieldNames(&mut names));
+    names
+}
+
+struct FieldNames<'n>(&'n mut &'static [&'static str]);
+
+impl<'de> Deserializer<'de> for FieldNames<'_> {
+    type Error = serde::de::value::Error;
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        fields: &'static [&'static str],
+        _visitor: V,
+    ) -> std::result::Result<V::Value, Self::Error> {
+        *self.0 = fields;
+        Err(Self::Error::custom("there is nothing to read"))
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(
+        self,
+        _visitor: V,
+    ) -> std::result::Result<V::Value, Self::Error> {
+        Err(Self::Error::custom("it is no struct"))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit
+        unit_struct newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}

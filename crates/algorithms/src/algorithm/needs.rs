@@ -1,0 +1,106 @@
+//! What a run needs of memory, found before it starts.
+
+use tegula_engine::traverse::long_rows_size;
+use tegula_engine::{Error, Estimate, Graph, RUN_OVERHEAD};
+use tegula_store::rows::RowsConfig;
+
+use super::{Edges, Prepared, Weights};
+use crate::error::Result;
+
+/// Bytes an edge that rows are expected to take.
+const ROW_BYTES_EXPECTED: u64 = 2;
+/// Bytes of the weight of an edge.
+const WEIGHT_BYTES: u64 = 4;
+
+/// What a run on a graph is going to need.
+#[derive(Debug, Clone, Copy)]
+pub struct Needs {
+    /// The figures.
+    pub estimate: Estimate,
+    /// What is streamed, and held if there is room.
+    pub layout: Layout,
+    /// Bytes that it takes to build the rows, where the graph gets them first.
+    pub build_bytes: Option<u64>,
+}
+
+/// A way to lay out the edges of a graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// By target, in tiles.
+    Tiles,
+    /// By source, in rows.
+    Rows,
+}
+
+/// Bytes that the rows of a graph are expected to take on disk.
+pub fn rows_size_expected(graph: &Graph) -> u64 {
+    data_size_expected(graph, graph.is_weighted())
+}
+
+fn data_size_expected(graph: &Graph, has_weights: bool) -> u64 {
+    (ROW_BYTES_EXPECTED + if has_weights { WEIGHT_BYTES } else { 0 }) * graph.edge_count()
+}
+
+impl Needs {
+    /// Those of an algorithm with `threads` threads, which may be in need of rows.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn of(
+        prepared: &dyn Prepared,
+        graph: &Graph,
+        threads: usize,
+        needs_rows: bool,
+    ) -> Result<Needs> {
+        let mut estimate = prepared.estimate(graph, threads)?;
+        let builds_rows = needs_rows && graph.manifest().rows.is_none();
+        let request = prepared.request();
+        let has_weights = request.weights() == Weights::Used && graph.is_weighted();
+        let layout = match request.edges() {
+            Edges::Tiles { .. } => Layout::Tiles,
+            Edges::Rows => {
+                if builds_rows {
+                    estimate.layout_bytes = data_size_expected(graph, has_weights);
+                }
+                Layout::Rows
+            }
+            Edges::Either { rows_size } => {
+                if needs_rows {
+                    estimate.vertex_bytes += rows_size(graph, threads);
+                }
+                Layout::Tiles
+            }
+        };
+        if needs_rows {
+            estimate.vertex_bytes += long_rows_size(graph, has_weights, threads)?;
+        }
+        let build_bytes = match builds_rows {
+            true => Some(RUN_OVERHEAD + prepared.files_size() + RowsConfig::memory_min(graph)?),
+            false => None,
+        };
+        Ok(Needs { estimate, layout, build_bytes })
+    }
+
+    /// The smallest budget with which all of it can be done.
+    pub fn needed(&self) -> u64 {
+        self.estimate.needed().max(self.build_bytes.unwrap_or(0))
+    }
+
+    /// Refuses a budget that is too small for `what`.
+    ///
+    /// # Errors
+    /// [`Error::OverBudget`].
+    pub fn check(&self, what: &str, budget: u64) -> Result<()> {
+        let needed = self.needed();
+        if needed > budget {
+            return Err(Error::OverBudget { what: what.to_owned(), needed, budget }.into());
+        }
+        Ok(())
+    }
+
+    /// Whether a budget holds all that is streamed, too.
+    pub fn holds_layout(&self, budget: u64) -> bool {
+        let all = self.estimate.needed() + self.estimate.layout_bytes;
+        all.max(self.needed()) <= budget
+    }
+}

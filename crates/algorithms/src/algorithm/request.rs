@@ -1,0 +1,125 @@
+//! Algorithms whose types are not known: first with their options, then with their files too.
+
+use std::fmt::Debug;
+
+use tegula_engine::{Estimate, Graph, RunOptions};
+
+use super::{Algorithm, Edges, Found, SideFiles, Weights};
+use crate::error::Result;
+
+/// An algorithm with its options. Each method is that of [`Algorithm`].
+pub trait Request: Debug + Send {
+    /// Its name.
+    fn name(&self) -> &'static str;
+
+    /// What it makes of the weights of edges.
+    fn weights(&self) -> Weights;
+
+    /// Refuses options that make no sense together.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    fn check(&self) -> Result<()>;
+
+    /// Where its edges can come from.
+    fn edges(&self) -> Edges;
+
+    /// How many iterations it runs, where that is known before.
+    fn iterations(&self) -> Option<u64>;
+
+    /// Reads the files that its options name, once: one may be a pipe.
+    ///
+    /// # Errors
+    /// Those of reading, and of what the files say.
+    fn prepare<'r>(
+        &'r self,
+        graph: &Graph,
+        options: &RunOptions<'_>,
+    ) -> Result<Box<dyn Prepared + 'r>>;
+}
+
+/// An algorithm with its options and what was read of the files that these name.
+pub trait Prepared: Send {
+    /// What was asked for.
+    fn request(&self) -> &dyn Request;
+
+    /// Bytes of the files, as they are held.
+    fn files_size(&self) -> u64;
+
+    /// Refuses what it has no answer for: a graph, or a vertex that an option names.
+    ///
+    /// # Errors
+    /// What it has no answer for; those of reading.
+    fn check_input(&self, graph: &Graph) -> Result<()>;
+
+    /// What it needs of memory with `threads` threads, its files included. What rows need where they are only
+    /// one of two ways is not: [`Needs`](super::Needs) adds that.
+    ///
+    /// # Errors
+    /// Those of reading.
+    fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate>;
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// Those of [`check_input`](Prepared::check_input) and of the run.
+    fn run(self: Box<Self>, graph: &Graph, options: &RunOptions<'_>) -> Result<Found>;
+}
+
+impl<A: Algorithm> Request for A {
+    fn name(&self) -> &'static str {
+        A::NAME
+    }
+
+    fn weights(&self) -> Weights {
+        A::WEIGHTS
+    }
+
+    fn check(&self) -> Result<()> {
+        Algorithm::check(self)
+    }
+
+    fn edges(&self) -> Edges {
+        Algorithm::edges(self)
+    }
+
+    fn iterations(&self) -> Option<u64> {
+        Algorithm::iterations(self)
+    }
+
+    fn prepare<'r>(
+        &'r self,
+        graph: &Graph,
+        options: &RunOptions<'_>,
+    ) -> Result<Box<dyn Prepared + 'r>> {
+        let files = self.read_files(graph, options)?;
+        Ok(Box::new(WithFiles { algorithm: self, files }))
+    }
+}
+
+struct WithFiles<'r, A: Algorithm> {
+    algorithm: &'r A,
+    files: A::Files,
+}
+
+impl<A: Algorithm> Prepared for WithFiles<'_, A> {
+    fn request(&self) -> &dyn Request {
+        self.algorithm
+    }
+
+    fn files_size(&self) -> u64 {
+        self.files.size()
+    }
+
+    fn check_input(&self, graph: &Graph) -> Result<()> {
+        self.algorithm.check_input(graph)
+    }
+
+    fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate> {
+        self.algorithm.estimate(graph, &self.files, threads)
+    }
+
+    fn run(self: Box<Self>, graph: &Graph, options: &RunOptions<'_>) -> Result<Found> {
+        self.algorithm.run(graph, self.files, options)
+    }
+}

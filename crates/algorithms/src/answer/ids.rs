@@ -1,0 +1,156 @@
+//! Columns of original ids.
+
+use std::sync::Arc;
+
+use arrow_array::builder::LargeStringBuilder;
+use arrow_array::{ArrayRef, UInt64Array};
+use arrow_schema::DataType;
+use tegula_machine::Error;
+use tegula_machine::threads::Cancel;
+use tegula_store::graph::{Graph, IdChunk, IdType, Strings};
+
+use crate::error::Result;
+use crate::original_ids::Rank;
+
+/// The type of a column of vertices.
+pub fn id_type(graph: &Graph) -> DataType {
+    match graph.manifest().ids {
+        IdType::Range | IdType::Integer => DataType::UInt64,
+        IdType::String => DataType::LargeUtf8,
+    }
+}
+
+/// Original ids as a column.
+pub fn id_array(ids: IdChunk) -> ArrayRef {
+    match ids {
+        IdChunk::Integers(ids) => Arc::new(UInt64Array::from(ids)),
+        IdChunk::Strings(ids) => {
+            let mut column = LargeStringBuilder::with_capacity(ids.len(), ids.text_len());
+            ids.iter().for_each(|id| column.append_value(id));
+            Arc::new(column.finish())
+        }
+    }
+}
+
+/// How many rows are asked for at a time: a group is closed when it has either.
+#[derive(Debug, Clone, Copy)]
+pub struct GroupSize {
+    /// Rows.
+    pub rows: usize,
+    /// Bytes of the strings that are their ids.
+    pub text: usize,
+}
+
+impl GroupSize {
+    /// As they come.
+    pub const LEAST: GroupSize = GroupSize { rows: 1, text: 0 };
+
+    /// For rows whose cells are ids to be found: they take a small share of a budget.
+    pub fn within(memory: u64) -> GroupSize {
+        let rows = (memory / 1024).clamp(1 << 16, 1 << 23) as usize;
+        GroupSize { rows, text: (memory / 32).max(1 << 20) as usize }
+    }
+}
+
+/// Why a walk over the ids ends.
+enum End {
+    Found,
+    Failed(Error),
+}
+
+impl From<Error> for End {
+    fn from(error: Error) -> End {
+        End::Failed(error)
+    }
+}
+
+/// Ids by row, as far as they were found.
+enum Found {
+    Integers(Vec<Option<u64>>),
+    /// Rows often have the same one, which is kept once.
+    Strings {
+        ids: Strings,
+        /// The rank of the last of them.
+        last: Rank,
+        /// Where a row's id is among them.
+        places: Vec<u32>,
+    },
+}
+
+/// No place.
+const NOWHERE: u32 = u32::MAX;
+
+impl Found {
+    fn none(id_type: &DataType, count: usize) -> Found {
+        match id_type {
+            DataType::UInt64 => Found::Integers(vec![None; count]),
+            _ => Found::Strings {
+                ids: Strings::default(),
+                last: Rank::NONE,
+                places: vec![NOWHERE; count],
+            },
+        }
+    }
+
+    /// Takes the id of a row, which has this rank and is at `index` of `chunk`; by ascending ranks.
+    fn put(&mut self, row: usize, rank: Rank, chunk: &IdChunk, index: usize) {
+        match (self, chunk) {
+            (Found::Integers(rows), IdChunk::Integers(chunk)) => rows[row] = Some(chunk[index]),
+            (Found::Strings { ids, last, places }, IdChunk::Strings(chunk)) => {
+                if *last != rank {
+                    ids.push(chunk.get(index));
+                    *last = rank;
+                }
+                places[row] = ids.len() as u32 - 1;
+            }
+            _ => unreachable!("a graph has ids of one type"),
+        }
+    }
+
+    fn into_array(self) -> ArrayRef {
+        match self {
+            Found::Integers(rows) => Arc::new(UInt64Array::from(rows)),
+            Found::Strings { ids, places, .. } => {
+                let id = |&place: &u32| (place != NOWHERE).then(|| ids.get(place as usize));
+                let length = places.iter().filter_map(id).map(str::len).sum();
+                let mut column = LargeStringBuilder::with_capacity(places.len(), length);
+                places.iter().for_each(|place| column.append_option(id(place)));
+                Arc::new(column.finish())
+            }
+        }
+    }
+}
+
+/// The original ids of vertices that are given by their rank, as a column; null for [`Rank::NONE`].
+///
+/// The ids are read once from the front up to the last that is wanted, so this is done for as many
+/// ranks at a time as memory allows: some 30 bytes each.
+///
+/// # Errors
+/// Those of reading; cancellation.
+pub fn find_ids(graph: &Graph, ranks: &[Rank], cancel: &Cancel) -> Result<ArrayRef> {
+    if graph.manifest().ids == IdType::Range {
+        let ids = ranks.iter().map(|&rank| (rank != Rank::NONE).then_some(u64::from(rank.0)));
+        return Ok(Arc::new(ids.collect::<UInt64Array>()));
+    }
+    let rows = ranks.iter().zip(0u32..);
+    let mut wanted: Vec<(Rank, u32)> =
+        rows.filter(|&(&rank, _)| rank != Rank::NONE).map(|(&rank, row)| (rank, row)).collect();
+    wanted.sort_unstable();
+    let mut found = Found::none(&id_type(graph), ranks.len());
+    let (mut first, mut next) = (0, 0);
+    let walk = graph.original_ids()?.for_each_chunk(|ids, _| {
+        cancel.check()?;
+        let end = first + ids.len();
+        let here = wanted[next..].partition_point(|&(rank, _)| (rank.0 as usize) < end);
+        for &(rank, row) in &wanted[next..next + here] {
+            found.put(row as usize, rank, &ids, rank.0 as usize - first);
+        }
+        (first, next) = (end, next + here);
+        if next == wanted.len() { Err(End::Found) } else { Ok(()) }
+    });
+    match walk {
+        Err(End::Failed(error)) => Err(error.into()),
+        Err(End::Found) | Ok(()) => Ok(found.into_array()),
+    }
+}

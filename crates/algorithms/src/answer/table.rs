@@ -1,0 +1,149 @@
+//! Tables: mostly from values by dense id to rows by original id.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use tegula_machine::Error;
+use tegula_machine::threads::Cancel;
+use tegula_store::VertexId;
+use tegula_store::graph::{Graph, IdChunk};
+
+use super::{GroupSize, id_array, id_type};
+use crate::error::Result;
+
+/// Takes the rows of a table.
+pub trait RowSink {
+    /// Takes the next rows.
+    ///
+    /// # Errors
+    /// Those of whatever becomes of them.
+    fn write(&mut self, rows: &RecordBatch) -> tegula_engine::Result<()>;
+
+    /// Whether it has a use for further rows.
+    fn wants_more(&self) -> bool {
+        true
+    }
+}
+
+/// A result as a table.
+pub trait Table {
+    /// Its columns.
+    fn schema(&self, graph: &Graph) -> SchemaRef;
+
+    /// How many rows it has.
+    fn row_count(&self, graph: &Graph) -> u64;
+
+    /// Writes all rows, as far as they are wanted, a chunk at a time.
+    ///
+    /// # Errors
+    /// Those of reading ids, of writing, and [`Error::Cancelled`].
+    fn write_rows(&self, graph: &Graph, out: &mut dyn RowSink, cancel: &Cancel) -> Result<()>;
+}
+
+/// A row for every vertex, in the order of the original ids.
+impl<C: Columns> Table for C {
+    fn schema(&self, graph: &Graph) -> SchemaRef {
+        let id = id_type(graph);
+        let mut fields = vec![Field::new("vertex", id.clone(), false)];
+        fields.extend(self.fields(id));
+        Arc::new(Schema::new(fields))
+    }
+
+    fn row_count(&self, graph: &Graph) -> u64 {
+        u64::from(graph.vertex_count())
+    }
+
+    fn write_rows(&self, graph: &Graph, out: &mut dyn RowSink, cancel: &Cancel) -> Result<()> {
+        let schema = self.schema(graph);
+        let (mut group, size) = (Group::default(), self.group_size());
+        graph.original_ids()?.for_each_chunk(|ids, vertices| {
+            cancel.check()?;
+            if !out.wants_more() {
+                return Ok(());
+            }
+            group.text += ids.text_len();
+            group.ids.push(ids);
+            group.vertices.extend_from_slice(vertices);
+            if group.vertices.len() < size.rows && group.text < size.text {
+                return Ok(());
+            }
+            group.write(graph, &schema, self, out, cancel)
+        })?;
+        if group.ids.is_empty() {
+            return Ok(());
+        }
+        group.write(graph, &schema, self, out, cancel)
+    }
+}
+
+/// Writes some rows whose columns are there.
+///
+/// # Errors
+/// Those of writing.
+pub fn write_arrays(
+    schema: &SchemaRef,
+    arrays: Vec<ArrayRef>,
+    out: &mut dyn RowSink,
+) -> Result<()> {
+    Ok(out.write(&RecordBatch::try_new(SchemaRef::clone(schema), arrays).map_err(mismatch)?)?)
+}
+
+/// The values of the vertices.
+pub trait Columns {
+    /// Their columns; `id` is the type of a vertex.
+    fn fields(&self, id: DataType) -> Vec<Field>;
+
+    /// How many rows, at least, are best asked for at a time.
+    fn group_size(&self) -> GroupSize {
+        GroupSize::LEAST
+    }
+
+    /// The columns of these vertices.
+    ///
+    /// # Errors
+    /// Those of reading ids; cancellation.
+    fn arrays(
+        &self,
+        graph: &Graph,
+        vertices: &[VertexId],
+        cancel: &Cancel,
+    ) -> Result<Vec<ArrayRef>>;
+}
+
+/// Rows whose ids were read and whose values are still to be asked for.
+#[derive(Default)]
+struct Group {
+    ids: Vec<IdChunk>,
+    text: usize,
+    vertices: Vec<VertexId>,
+}
+
+impl Group {
+    fn write(
+        &mut self,
+        graph: &Graph,
+        schema: &SchemaRef,
+        columns: &dyn Columns,
+        out: &mut dyn RowSink,
+        cancel: &Cancel,
+    ) -> Result<()> {
+        let arrays = columns.arrays(graph, &self.vertices, cancel)?;
+        let mut start = 0;
+        for ids in self.ids.drain(..) {
+            let count = ids.len();
+            let mut row_arrays = vec![id_array(ids)];
+            row_arrays.extend(arrays.iter().map(|array| array.slice(start, count)));
+            write_arrays(schema, row_arrays, out)?;
+            start += count;
+        }
+        self.vertices.clear();
+        self.text = 0;
+        Ok(())
+    }
+}
+
+/// Columns that do not fit their own schema.
+fn mismatch(error: ArrowError) -> Error {
+    Error::WorkerFailed { detail: error.to_string() }
+}

@@ -1,0 +1,102 @@
+//! The vertices with the greatest values.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use tegula_machine::threads::Cancel;
+use tegula_machine::{Error, Result};
+use tegula_store::VertexId;
+use tegula_store::graph::{Graph, IdChunk};
+
+use crate::original_ids::Name;
+
+/// Something with a place in an order.
+struct Ranked<K> {
+    key: K,
+    rank: Reverse<u64>,
+    name: Name,
+}
+
+impl<K: Ord> Ord for Ranked<K> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (&self.key, self.rank).cmp(&(&other.key, other.rank))
+    }
+}
+
+impl<K: Ord> PartialOrd for Ranked<K> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<K: Ord> PartialEq for Ranked<K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl<K: Ord> Eq for Ranked<K> {}
+
+/// The `count` vertices with the greatest keys, greatest first; of equal ones the vertex that comes
+/// first. Vertices without a key do not count.
+///
+/// # Errors
+/// Those of reading ids; cancellation.
+pub fn greatest<K: Ord + Copy>(
+    graph: &Graph,
+    count: usize,
+    key: impl Fn(VertexId) -> Option<K>,
+    cancel: &Cancel,
+) -> Result<Vec<(Name, K)>> {
+    let mut heap: BinaryHeap<Reverse<Ranked<K>>> = BinaryHeap::new();
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    let mut first = 0;
+    let mut offer = |ids: &IdChunk, vertices: &[VertexId]| {
+        for (index, &vertex) in vertices.iter().enumerate() {
+            let Some(key) = key(vertex) else { continue };
+            // Ids ascend: an equal key that comes later never displaces an earlier one.
+            if heap.len() == count && heap.peek().is_some_and(|least| key <= least.0.key) {
+                continue;
+            }
+            let rank = Reverse(first + index as u64);
+            heap.push(Reverse(Ranked { key, rank, name: ids.get(index).into() }));
+            if heap.len() > count {
+                heap.pop();
+            }
+        }
+        first += vertices.len() as u64;
+    };
+    graph.original_ids()?.for_each_chunk(|ids, vertices| {
+        cancel.check()?;
+        offer(&ids, vertices);
+        Ok::<(), Error>(())
+    })?;
+    let sorted = heap.into_sorted_vec();
+    Ok(sorted.into_iter().map(|Reverse(entry)| (entry.name, entry.key)).collect())
+}
+
+/// A float with a total order.
+#[derive(Debug, Clone, Copy)]
+pub struct TotalOrder(pub f32);
+
+impl Ord for TotalOrder {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+impl PartialOrd for TotalOrder {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for TotalOrder {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for TotalOrder {}

@@ -1,0 +1,122 @@
+//! A shortest path between two vertices.
+//!
+//! A* (Hart, Nilsson, Raphael, *IEEE Transactions on Systems Science and Cybernetics* 4, 1968): vertices are
+//! visited by ascending `distance so far + heuristic`, the heuristic being no more than what is left to the
+//! target. Where vertices have coordinates it is the straight line to the target, times a scale: the largest
+//! with which no edge is shorter than its straight line, found in one pass over all rows unless it is given.
+//! Without coordinates it is 0, and this is Dijkstra's algorithm (*Numerische Mathematik* 1959). The search
+//! reads the rows of the vertices that it visits, with those at the top of its heap on their way, and stops
+//! when nothing that waits can be part of a shortest path.
+//!
+//! Distances are sums of `f64` from the source onwards, the same bits as those of [`sssp`](crate::sssp).
+//! Roundings may make the heuristic a little too large for them. So the search goes on for as much beyond
+//! the distance of the target as roundings may amount to, and a vertex whose distance becomes smaller is
+//! visited again.
+//!
+//! Of several shortest paths it finds the one on which each vertex is reached from the vertex with the
+//! smallest original id that will do, seen from the target; over an edge that adds nothing only where there
+//! is no other way, and over as few of these in a row as there can be. A vertex has the label (distance,
+//! edges since the distance has grown), which is smaller for no longer path, and greater with every edge.
+//! So there is one such path, whatever the coordinates, the vertex order and the order of the search.
+//!
+//! Memory: 53 bytes a vertex, 16 more with coordinates, 4 more where the vertices have an order, and the
+//! index of the rows. One thread; the pass for the scale has all.
+
+mod answer;
+mod coordinates;
+mod search;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use tegula_engine::{Estimate, Graph, RunOptions};
+
+use crate::algorithm::{Algorithm, Edges, Factor, Found, Weights};
+use crate::error::{Error, Result, Setting};
+use crate::original_ids::{find_vertex, with_order_streamed};
+use crate::side_table;
+
+use answer::Path;
+use coordinates::Coordinates;
+pub use search::{AstarConfig, ShortestPath, Step, estimate, run};
+
+/// Options of the search.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct AstarOptions {
+    /// The vertex to start from, as the edge list names it.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
+    pub source: String,
+    /// The vertex to reach.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
+    pub target: String,
+    /// A table with a row for every vertex, its id, x and y, or a DIMACS coordinates file (.co): the search
+    /// heads for the target along the straight line. The path does not depend on it. Tables are read as
+    /// inputs are: text, also as .gz and .zst, Parquet, `-`. A header may name `vertex`, `x` and `y`, or
+    /// `lon` and `lat`.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
+    pub coordinates: Option<PathBuf>,
+    /// What a straight line is multiplied by to be no longer than any path [default: the most that will do,
+    /// found in a pass over all edges]. More than that is refused when the search comes by an edge that is
+    /// too short for it; as long as it does not, the path may be a detour.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FACTOR", requires = "coordinates"))]
+    pub heuristic_scale: Option<Factor>,
+}
+
+impl Algorithm for AstarOptions {
+    const NAME: &'static str = "astar";
+    const SUMMARY: &'static str =
+        "A shortest path between two vertices. Without weights every edge counts 1";
+    const WEIGHTS: Weights = Weights::Used;
+    type Files = Option<Coordinates>;
+
+    fn check(&self) -> Result<()> {
+        if self.heuristic_scale.is_some() && self.coordinates.is_none() {
+            let of = Setting { option: "coordinates", values: &[] };
+            return Err(Error::IdleOption { option: "heuristic_scale", of });
+        }
+        Ok(())
+    }
+
+    fn edges(&self) -> Edges {
+        Edges::Rows
+    }
+
+    fn check_input(&self, graph: &Graph) -> Result<()> {
+        find_vertex(graph, &self.source)?;
+        find_vertex(graph, &self.target).map(drop)
+    }
+
+    fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<Option<Coordinates>> {
+        let Some(path) = &self.coordinates else { return Ok(None) };
+        Ok(Some(Coordinates::read(path, graph, options)?))
+    }
+
+    fn estimate(
+        &self,
+        graph: &Graph,
+        coordinates: &Option<Coordinates>,
+        _threads: usize,
+    ) -> Result<Estimate> {
+        let estimate = estimate(graph, coordinates.is_some())?;
+        let reading = coordinates.as_ref().map_or(0, |coordinates| coordinates.reading_size);
+        with_order_streamed(side_table::with_reading(estimate, reading), graph)
+    }
+
+    fn run(
+        &self,
+        graph: &Graph,
+        coordinates: Option<Coordinates>,
+        options: &RunOptions<'_>,
+    ) -> Result<Found> {
+        let source = find_vertex(graph, &self.source)?;
+        let target = find_vertex(graph, &self.target)?;
+        let places = coordinates.as_ref().map(Coordinates::as_slice);
+        let heuristic_scale = self.heuristic_scale.map(Factor::get);
+        let config = AstarConfig { coordinates: places, heuristic_scale };
+        let found = run(graph, source, target, &config, options)?;
+        let statistics = found.statistics.clone();
+        Ok(Found::new(Path { found, memory: options.memory }, statistics))
+    }
+}

@@ -1,0 +1,389 @@
+//! The search, and the pass that measures its heuristic.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+use tegula_engine::traverse::{
+    self, BestFirst, Filter, RowsJob, Sequential, VertexSet, estimate_rows, rows_statistics,
+};
+use tegula_engine::{Estimate, Graph, Row, RunOptions, RunStatistics, Unit, VertexId, huge};
+
+use crate::error::{Error, Result, is_negative};
+use crate::original_ids::{Rank, Ranks};
+
+/// What a search may choose.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AstarConfig<'c> {
+    /// For each dense id where the vertex lies. Each number is 0 or between 1e-100 and 1e100 in size.
+    pub coordinates: Option<&'c [[f64; 2]]>,
+    /// What a straight line is multiplied by, at least 0; found from the edges unless it is given. One that
+    /// is given is believed until the search looks at an edge that is too short for it: with one that is too
+    /// large there is an error, or the path may not be a shortest one.
+    pub heuristic_scale: Option<f64>,
+}
+
+/// A vertex on a path.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Step {
+    /// The vertex.
+    pub rank: Rank,
+    /// The sum of weights up to it.
+    pub distance: f64,
+}
+
+/// A shortest path.
+#[derive(Debug, Clone)]
+pub struct ShortestPath {
+    /// The vertices on it, from the source to the target; none where there is no path.
+    pub steps: Vec<Step>,
+    /// Vertices whose edges were looked at, one that was visited again counted again.
+    pub expanded: u64,
+    /// The scale of the heuristic; 0 where there was none.
+    pub heuristic_scale: f64,
+    /// What the run did: the pass for the scale, if it was made, and the search.
+    pub statistics: RunStatistics,
+}
+
+/// No vertex.
+const NONE: u32 = u32::MAX;
+
+/// Finds a shortest path. In an unweighted graph every edge has weight 1.
+///
+/// # Errors
+/// Those of [`traverse::run`] and of reading; [`Error::NegativeWeight`] when an edge that was looked at has a
+/// weight below 0, or none that is a number; [`Error::Overestimate`] when one is shorter than the given
+/// scale says.
+///
+/// # Panics
+/// When there are coordinates, but not of every vertex.
+pub fn run(
+    graph: &Graph,
+    source: VertexId,
+    target: VertexId,
+    config: &AstarConfig<'_>,
+    options: &RunOptions<'_>,
+) -> Result<ShortestPath> {
+    let count = graph.vertex_count() as usize;
+    let has_all = config.coordinates.is_none_or(|coordinates| coordinates.len() == count);
+    assert!(has_all, "every vertex has coordinates");
+    let held = size(graph, config.coordinates.is_some())?;
+    let ends = (source, target);
+    traverse::run(graph, graph.is_weighted(), held, options, |job| {
+        find(graph, ends, config, job, options)
+    })
+}
+
+/// Measures the scale unless it is given, and searches.
+fn find(
+    graph: &Graph,
+    (source, target): (VertexId, VertexId),
+    config: &AstarConfig<'_>,
+    job: &RowsJob<'_>,
+    options: &RunOptions<'_>,
+) -> Result<ShortestPath> {
+    let (mut times, mut edges) = (Vec::new(), 0);
+    let scale = match (config.coordinates, config.heuristic_scale) {
+        (None, _) => 0.0,
+        (_, Some(scale)) => scale,
+        (Some(coordinates), None) => {
+            let started = Instant::now();
+            let scale = scale_max(graph, job, coordinates, options)?;
+            edges += graph.edge_count();
+            times.push(started.elapsed());
+            scale
+        }
+    };
+    let started = Instant::now();
+    let heuristic = Heuristic::new(graph, config.coordinates, scale, target);
+    let ranks = Ranks::read(graph, &options.cancel)?;
+    let search = Search::new(graph, source, target, heuristic, ranks);
+    let done = search.run(job, options)?;
+    times.push(started.elapsed());
+    let statistics = rows_statistics(job.rows(), times, edges + done.edges);
+    let (steps, expanded) = (search.path(), done.expanded);
+    Ok(ShortestPath { steps, expanded, heuristic_scale: scale, statistics })
+}
+
+/// What a run needs of memory; that of coordinates is counted.
+///
+/// # Errors
+/// Those of reading.
+pub fn estimate(graph: &Graph, has_coordinates: bool) -> Result<Estimate> {
+    Ok(estimate_rows(graph, graph.is_weighted(), size(graph, has_coordinates)?))
+}
+
+/// Bytes held beside the rows: coordinates, labels, which vertices are open, the queue, and ranks.
+fn size(graph: &Graph, has_coordinates: bool) -> Result<u64> {
+    let count = graph.vertex_count();
+    let coordinates = if has_coordinates { size_of::<[f64; 2]>() } else { 0 };
+    let each = (coordinates + size_of::<Label>()) as u64;
+    let queue = BestFirst::<Key>::size(count);
+    let ranks = Ranks::size(graph)?;
+    Ok(each * u64::from(count) + VertexSet::size(count) + queue + ranks)
+}
+
+/// The length of a straight line. A root is the same on every machine.
+fn straight(one: [f64; 2], other: [f64; 2]) -> f64 {
+    let [x, y] = [one[0] - other[0], one[1] - other[1]];
+    (x * x + y * y).sqrt()
+}
+
+/// The largest scale with which no edge is shorter than its straight line; 0 where any would do.
+fn scale_max(
+    graph: &Graph,
+    job: &RowsJob<'_>,
+    coordinates: &[[f64; 2]],
+    options: &RunOptions<'_>,
+) -> Result<f64> {
+    // Numbers of at least 0 are in the order of their bits.
+    let least = AtomicU64::new(f64::INFINITY.to_bits());
+    let has_negative = AtomicBool::new(false);
+    options.progress.begin("measuring", Some(graph.edge_count()), Unit::Edges);
+    job.for_each_range(|_, ids| {
+        let mut traversal = job.traversal(Sequential::new(ids));
+        let (mut scale, mut edges) = (f64::INFINITY, 0);
+        while let Some((row, _)) = traversal.next_row()? {
+            let from = coordinates[row.source().index()];
+            let mut edge = 0;
+            row.for_each(|target| {
+                let weight = row.weight(edge);
+                edge += 1;
+                if is_negative(weight) {
+                    has_negative.store(true, Ordering::Relaxed);
+                }
+                let length = straight(from, coordinates[target.index()]);
+                if length > 0.0 {
+                    // There is one zero.
+                    scale = scale.min(f64::from(weight) / length + 0.0);
+                }
+            })?;
+            edges += edge as u64;
+        }
+        least.fetch_min(scale.to_bits(), Ordering::Relaxed);
+        options.progress.advance(edges);
+        Ok(())
+    })?;
+    options.progress.end();
+    if has_negative.into_inner() {
+        return Err(Error::NegativeWeight { graph: graph.directory().to_owned() });
+    }
+    let scale = f64::from_bits(least.into_inner());
+    Ok(if scale.is_finite() { scale } else { 0.0 })
+}
+
+/// What is left to the target, at the least.
+struct Heuristic<'c> {
+    /// None where it is 0.
+    coordinates: Option<&'c [[f64; 2]]>,
+    scale: f64,
+    target: [f64; 2],
+    /// How much a sum of roundings may come to, relative to a distance: a rounding for each edge of a path,
+    /// and some for the straight line.
+    slack: f64,
+}
+
+impl<'c> Heuristic<'c> {
+    fn new(
+        graph: &Graph,
+        coordinates: Option<&'c [[f64; 2]]>,
+        scale: f64,
+        target: VertexId,
+    ) -> Heuristic<'c> {
+        let coordinates = coordinates.filter(|_| scale > 0.0);
+        Heuristic {
+            coordinates,
+            scale,
+            target: coordinates.map_or([0.0; 2], |coordinates| coordinates[target.index()]),
+            slack: (f64::from(graph.vertex_count()) + 16.0) * f64::EPSILON,
+        }
+    }
+
+    #[inline]
+    fn of(&self, vertex: VertexId) -> f64 {
+        let from = |coordinates: &[[f64; 2]]| {
+            self.scale * straight(coordinates[vertex.index()], self.target)
+        };
+        self.coordinates.map_or(0.0, from)
+    }
+
+    /// The greatest sum of distance and heuristic with which a vertex can be on the path, when this is the
+    /// label of the target.
+    fn bound(&self, label: Label) -> f64 {
+        match self.coordinates {
+            Some(_) => label.distance * (1.0 + self.slack),
+            // Vertices as far away as the target count only if no nearer one leads to it.
+            None if label.level == 0 => label.distance.next_down(),
+            None => label.distance,
+        }
+    }
+}
+
+/// What is known of the way to a vertex.
+#[derive(Debug, Clone, Copy)]
+struct Label {
+    /// The smallest sum of weights so far; infinite where no way was found.
+    distance: f64,
+    /// Edges since the distance has grown last.
+    level: u32,
+    /// Where the vertex is reached from.
+    parent: u32,
+}
+
+/// The order of visits: by estimates, whose bits are in their order since none is below 0, and by levels.
+type Key = (u64, u32);
+
+/// What a search did.
+struct Done {
+    expanded: u64,
+    edges: u64,
+}
+
+/// A search. The order of visits looks at what the visits change, hence the cells.
+struct Search<'c> {
+    graph: &'c Graph,
+    source: VertexId,
+    target: VertexId,
+    heuristic: Heuristic<'c>,
+    ranks: Ranks,
+    labels: Vec<Cell<Label>>,
+    /// Vertices whose label has become smaller since they were visited.
+    open: VertexSet,
+    /// See [`Heuristic::bound`].
+    bound: Cell<f64>,
+}
+
+impl<'c> Search<'c> {
+    fn new(
+        graph: &'c Graph,
+        source: VertexId,
+        target: VertexId,
+        heuristic: Heuristic<'c>,
+        ranks: Ranks,
+    ) -> Search<'c> {
+        let count = graph.vertex_count();
+        let unknown = Label { distance: f64::INFINITY, level: 0, parent: NONE };
+        let mut labels = huge::with_capacity(count as usize);
+        labels.resize(count as usize, Cell::new(unknown));
+        let open = VertexSet::new(count);
+        let bound = Cell::new(f64::INFINITY);
+        Search { graph, source, target, heuristic, ranks, labels, open, bound }
+    }
+
+    /// Visits vertices until nothing that waits can be on the path.
+    fn run(&self, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Result<Done> {
+        let mut queue = BestFirst::for_vertices(self.graph.vertex_count());
+        self.update(self.source, Label { distance: 0.0, level: 0, parent: NONE }, &mut queue);
+        let order = Filter::new(queue, |vertex| self.is_wanted(vertex));
+        let mut traversal = job.traversal(order);
+        let mut done = Done { expanded: 0, edges: 0 };
+        options.progress.begin("searching", None, Unit::Edges);
+        while let Some((row, order)) = traversal.next_row()? {
+            let edges = self.expand(&row, order.order_mut())?;
+            done.expanded += 1;
+            done.edges += edges;
+            options.progress.advance(edges);
+        }
+        options.progress.end();
+        Ok(done)
+    }
+
+    /// Whether a vertex waits that may be on the path, the target apart. What is out of bounds stays so
+    /// until it has another label, and then it waits anew.
+    #[inline]
+    fn is_wanted(&self, vertex: VertexId) -> bool {
+        self.open.contains(vertex)
+            && vertex != self.target
+            && self.estimate(vertex) <= self.bound.get()
+    }
+
+    /// The place of a vertex in the queue.
+    #[inline]
+    fn key(&self, vertex: VertexId) -> Key {
+        (self.estimate(vertex).to_bits(), self.label(vertex).level)
+    }
+
+    /// What a path through a vertex comes to, at the least.
+    #[inline]
+    fn estimate(&self, vertex: VertexId) -> f64 {
+        self.label(vertex).distance + self.heuristic.of(vertex)
+    }
+
+    /// Follows the edges of a vertex; returns how many there are.
+    fn expand(&self, row: &Row<'_>, queue: &mut BestFirst<Key>) -> Result<u64> {
+        let source = row.source();
+        self.open.remove(source);
+        let from = self.label(source);
+        let estimate = self.estimate(source);
+        let (mut edge, mut has_negative, mut is_overestimate) = (0, false, false);
+        row.for_each(|target| {
+            let weight = row.weight(edge);
+            edge += 1;
+            has_negative |= is_negative(weight);
+            let distance = from.distance + f64::from(weight);
+            let level = if distance > from.distance { 0 } else { from.level + 1 };
+            let known = self.label(target);
+            if distance < known.distance || (distance == known.distance && level < known.level) {
+                let estimated =
+                    self.update(target, Label { distance, level, parent: source.0 }, queue);
+                is_overestimate |= estimated * (1.0 + self.heuristic.slack) < estimate;
+            } else if distance == known.distance
+                && level == known.level
+                && known.parent != NONE
+                && self.rank(source.0) < self.rank(known.parent)
+            {
+                // As short a path; those that go on from here are no shorter for it.
+                self.labels[target.index()].set(Label { parent: source.0, ..known });
+            }
+        })?;
+        if has_negative {
+            return Err(Error::NegativeWeight { graph: self.graph.directory().to_owned() });
+        }
+        if is_overestimate {
+            return Err(Error::Overestimate { scale: self.heuristic.scale });
+        }
+        Ok(edge as u64)
+    }
+
+    /// Gives a vertex a smaller label, and has it visited if that may be of use. Returns its estimate.
+    fn update(&self, vertex: VertexId, label: Label, queue: &mut BestFirst<Key>) -> f64 {
+        let before = self.key(vertex);
+        self.labels[vertex.index()].set(label);
+        if vertex == self.target {
+            self.bound.set(self.heuristic.bound(label));
+        }
+        let key = self.key(vertex);
+        let is_new = self.open.insert(vertex) || key != before;
+        if is_new && self.is_wanted(vertex) {
+            queue.push_within(vertex, key, |other, key| {
+                self.is_wanted(other) && *key == self.key(other)
+            });
+        }
+        f64::from_bits(key.0)
+    }
+
+    /// The way to the target, along parents. Each has a smaller label than its child, so it ends.
+    fn path(&self) -> Vec<Step> {
+        let mut steps = Vec::new();
+        let mut vertex = self.target;
+        while self.label(vertex).distance.is_finite() {
+            let Label { distance, parent, .. } = self.label(vertex);
+            steps.push(Step { rank: self.rank(vertex.0), distance });
+            if parent == NONE {
+                break;
+            }
+            vertex = VertexId(parent);
+        }
+        steps.reverse();
+        steps
+    }
+
+    #[inline]
+    fn label(&self, vertex: VertexId) -> Label {
+        self.labels[vertex.index()].get()
+    }
+
+    fn rank(&self, vertex: u32) -> Rank {
+        self.ranks.of(VertexId(vertex))
+    }
+}

@@ -1,0 +1,131 @@
+//! The levels of a search, as a table and in sum.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, UInt32Array};
+use arrow_schema::{DataType, Field};
+use serde::Serialize;
+use tegula_engine::{Cancel, Graph, RunOptions, VertexId};
+
+use super::Reached;
+use crate::answer::{self, Answer, CHUNK, Columns, Facts, GroupSize, List, find_ids};
+use crate::error::Result;
+use crate::original_ids::{Rank, Ranks};
+
+/// What the search found.
+pub(super) struct Levels {
+    reached: Vec<Reached>,
+    parents: Option<Parents>,
+}
+
+impl Levels {
+    /// What is known of each vertex, by dense id. `has_parents` says whether parents are to be named, which takes
+    /// 4 bytes a vertex: those that the run has given back.
+    pub(super) fn new(
+        reached: Vec<Reached>,
+        has_parents: bool,
+        graph: &Graph,
+        options: &RunOptions<'_>,
+    ) -> Result<Levels> {
+        // Parents need memory of their own, and no tiles.
+        graph.reader().pool().trim();
+        let parents = has_parents.then(|| -> Result<Parents> {
+            let group_size = GroupSize::within(options.memory);
+            Ok(Parents { ranks: Ranks::read(graph, &options.cancel)?, group_size })
+        });
+        Ok(Levels { reached, parents: parents.transpose()? })
+    }
+}
+
+/// What it takes to name the parents.
+struct Parents {
+    ranks: Ranks,
+    group_size: GroupSize,
+}
+
+/// What is said of the whole search.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    /// Vertices that there is a path to, the source included.
+    reached: u64,
+    /// The greatest distance.
+    depth: u32,
+    /// How many vertices each of the first levels has.
+    levels: Vec<u64>,
+}
+
+impl Columns for Levels {
+    fn fields(&self, id: DataType) -> Vec<Field> {
+        let mut fields = vec![Field::new("distance", DataType::UInt32, true)];
+        fields.extend(self.parents.as_ref().map(|_| Field::new("parent", id, true)));
+        fields
+    }
+
+    fn group_size(&self) -> GroupSize {
+        self.parents.as_ref().map_or(GroupSize::LEAST, |parents| parents.group_size)
+    }
+
+    fn arrays(
+        &self,
+        graph: &Graph,
+        vertices: &[VertexId],
+        cancel: &Cancel,
+    ) -> Result<Vec<ArrayRef>> {
+        let reached = || vertices.iter().map(|vertex| &self.reached[vertex.index()]);
+        let distances: UInt32Array = reached().map(Reached::distance).collect();
+        let mut arrays: Vec<ArrayRef> = vec![Arc::new(distances)];
+        if let Some(parents) = &self.parents {
+            let rank = |parent: Option<VertexId>| {
+                parent.map_or(Rank::NONE, |parent| parents.ranks.of(parent))
+            };
+            let ranks: Vec<Rank> = reached().map(|reached| rank(reached.parent())).collect();
+            arrays.push(find_ids(graph, &ranks, cancel)?);
+        }
+        Ok(arrays)
+    }
+}
+
+impl Answer for Levels {
+    fn summary(
+        &self,
+        _graph: &Graph,
+        top: usize,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn answer::Summary>> {
+        let (mut reached, mut depth) = (0, 0);
+        for chunk in self.reached.chunks(CHUNK) {
+            cancel.check()?;
+            for distance in chunk.iter().filter_map(Reached::distance) {
+                reached += 1;
+                depth = depth.max(distance);
+            }
+        }
+        let mut levels = vec![0; top.min(depth as usize + 1)];
+        for chunk in self.reached.chunks(CHUNK) {
+            cancel.check()?;
+            for distance in chunk.iter().filter_map(Reached::distance) {
+                if let Some(level) = levels.get_mut(distance as usize) {
+                    *level += 1;
+                }
+            }
+        }
+        Ok(Box::new(Summary { reached, depth, levels }))
+    }
+}
+
+impl answer::Summary for Summary {
+    fn facts(&self) -> Facts {
+        let mut facts = Facts::default();
+        facts.add("reached", answer::counted(self.reached, "vertex", "vertices"));
+        facts.add("depth", answer::count(u64::from(self.depth)));
+        facts
+    }
+
+    fn list(&self) -> List {
+        let mut list = List::new(["distance", "vertices"]);
+        for (distance, vertices) in self.levels.iter().enumerate() {
+            list.add([&distance, &vertices]);
+        }
+        list
+    }
+}

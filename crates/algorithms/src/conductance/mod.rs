@@ -1,0 +1,73 @@
+//! Conductance: how well sets of vertices are separated from the rest of the graph.
+//!
+//! ```text
+//!  conductance(S) = cut(S) / min(volume(S), volume(rest))
+//! ```
+//!
+//! `cut` counts the edges between S and the rest, `volume` the ends of edges in S, which is the sum of
+//! degrees (Bollobas, *Modern Graph Theory*, 1998; as a measure of communities: Leskovec, Lang, Dasgupta,
+//! Mahoney, WWW 2008). In a directed graph an edge counts whatever its direction, and a degree is that of
+//! both directions. A loop of an undirected graph has one end. Weights are ignored.
+//!
+//! Sets may overlap. It reads every row once, and at each edge walks the sets of both ends. Memory: 8 bytes
+//! a vertex, 4 for each set that a vertex is in, 32 a set, and the index of the rows.
+
+mod answer;
+mod counting;
+mod memberships;
+mod sets;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use tegula_engine::{Estimate, Graph, RunOptions};
+
+use crate::algorithm::{Algorithm, Edges, Found, Weights};
+use crate::error::Result;
+use crate::side_table;
+
+use answer::Sets;
+pub use counting::{Conductances, SetFigures, estimate, run};
+pub use memberships::{Membership, Memberships};
+use sets::NamedSets;
+
+/// Options of the count.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct ConductanceOptions {
+    /// A table with a row for each vertex of a set: its id and the name of the set. A vertex may be in several
+    /// sets; those that are not named, or have an empty cell there, are in none. Tables are read as inputs are:
+    /// text, also as .gz and .zst, Parquet, `-`. A header may name `vertex` and `set`, `component`, `community`
+    /// or `label`, so that the table of another run, as of wcc, will do.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
+    pub sets: PathBuf,
+}
+
+impl Algorithm for ConductanceOptions {
+    const NAME: &'static str = "conductance";
+    const SUMMARY: &'static str = "Conductance of sets of vertices: how well they are separated from the rest, \
+                                   whatever the direction of edges";
+    const WEIGHTS: Weights = Weights::Ignored { instead: "it counts edges" };
+    type Files = NamedSets;
+
+    fn edges(&self) -> Edges {
+        Edges::Rows
+    }
+
+    fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<NamedSets> {
+        Ok(NamedSets::read(&self.sets, graph, options)?)
+    }
+
+    fn estimate(&self, graph: &Graph, sets: &NamedSets, _threads: usize) -> Result<Estimate> {
+        let estimate = estimate(graph, sets.members());
+        let vertex_bytes = estimate.vertex_bytes + sets.names_size();
+        Ok(side_table::with_reading(Estimate { vertex_bytes, ..estimate }, sets.reading_size))
+    }
+
+    fn run(&self, graph: &Graph, sets: NamedSets, options: &RunOptions<'_>) -> Result<Found> {
+        let found = run(graph, sets.members(), sets.names_size(), options)?;
+        let statistics = found.statistics.clone();
+        Ok(Found::new(Sets::new(sets, found), statistics))
+    }
+}

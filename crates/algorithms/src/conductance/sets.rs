@@ -1,0 +1,212 @@
+//! Sets of vertices that have names.
+
+use std::cmp::Ordering;
+use std::hash::{BuildHasher, RandomState};
+use std::path::Path;
+
+use tegula_engine::RunOptions;
+use tegula_import::input::{Presence, ValueColumn};
+use tegula_machine::{Error, Result};
+use tegula_store::graph::{Graph, Strings};
+
+use super::{Membership, Memberships};
+use crate::algorithm::SideFiles;
+use crate::side_table::{self, Row, RowVisitor};
+
+/// The sets that a file names, and which vertices are in them.
+#[derive(Debug, Default)]
+pub struct NamedSets {
+    names: Strings,
+    /// The numbers of the sets by their names: integers by value, before other names by their bytes.
+    order: Vec<u32>,
+    members: Memberships,
+    /// Bytes that reading them takes.
+    pub reading_size: u64,
+}
+
+impl NamedSets {
+    /// Reads a row for each membership: the id of a vertex and the name of a set. A row without a name says
+    /// that the vertex is in no set.
+    ///
+    /// # Errors
+    /// Those of [`side_table::read`].
+    pub fn read(path: &Path, graph: &Graph, options: &RunOptions<'_>) -> Result<NamedSets> {
+        let mut builder = SetBuilder {
+            vertex_count: graph.vertex_count(),
+            members: Vec::new(),
+            names: Names::default(),
+        };
+        let reading_size = side_table::read(path, graph, options, &mut builder)?;
+        let SetBuilder { vertex_count, members, names: Names { strings: names, .. } } = builder;
+        let members = Memberships::new(vertex_count, names.len() as u32, members)?;
+        let mut order: Vec<u32> = (0..names.len() as u32).collect();
+        order.sort_unstable_by(|&a, &b| by_name(names.get(a as usize), names.get(b as usize)));
+        Ok(NamedSets { names, order, members, reading_size })
+    }
+
+    /// Which sets each vertex is in.
+    pub fn members(&self) -> &Memberships {
+        &self.members
+    }
+
+    /// The numbers of the sets by their names.
+    pub fn order(&self) -> &[u32] {
+        &self.order
+    }
+
+    /// The name of a set.
+    pub fn name(&self, set: u32) -> &str {
+        self.names.get(set as usize)
+    }
+
+    /// Whether every name is an integer, as one is written.
+    pub fn are_integers(&self) -> bool {
+        // Other names come after integers.
+        self.order.last().is_none_or(|&last| integer(self.name(last)).is_some())
+    }
+
+    /// Bytes of the names and their order.
+    pub fn names_size(&self) -> u64 {
+        4 * self.order.len() as u64 + strings_size(&self.names)
+    }
+}
+
+impl SideFiles for NamedSets {
+    fn size(&self) -> u64 {
+        self.names_size() + self.members.size()
+    }
+}
+
+/// The integer that a name is, if it is written as that integer is.
+pub fn integer(name: &str) -> Option<u64> {
+    let is_plain = name == "0" || (!name.starts_with(['0', '+']) && !name.is_empty());
+    name.parse().ok().filter(|_| is_plain)
+}
+
+fn by_name(a: &str, b: &str) -> Ordering {
+    match (integer(a), integer(b)) {
+        (Some(a), Some(b)) => a.cmp(&b),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => a.cmp(b),
+    }
+}
+
+fn strings_size(strings: &Strings) -> u64 {
+    (strings.text_len() + size_of::<u64>() * strings.len()) as u64
+}
+
+/// Sets that are being read.
+struct SetBuilder {
+    vertex_count: u32,
+    members: Vec<Membership>,
+    names: Names,
+}
+
+impl RowVisitor for SetBuilder {
+    const WHAT: &'static str = "the sets";
+    const COLUMNS: &'static [ValueColumn] = &[ValueColumn {
+        role: "set",
+        names: &["set", "component", "community", "label"],
+        presence: Presence::MayBeEmpty,
+    }];
+
+    fn take(&mut self, row: &Row<'_>) -> Result<(), String> {
+        // As runs write it for a vertex that they do not reach.
+        let [Some(name), _] = row.values else { return Ok(()) };
+        let set = self.names.number(name).map_err(|error| error.to_string())?;
+        self.members.push(Membership { vertex: row.vertex, set });
+        Ok(())
+    }
+
+    /// What sorting them takes, and their names.
+    fn size(&self) -> u64 {
+        let members = Memberships::building_size(self.vertex_count, self.members.len() as u64);
+        members + self.names.size()
+    }
+}
+
+/// Numbers for names, by their first appearance.
+#[derive(Default)]
+struct Names {
+    strings: Strings,
+    /// The number of a name, beginning where its hash points to; at least half of the slots are free.
+    slots: Vec<u32>,
+    hasher: RandomState,
+    last: u32,
+}
+
+/// In no slot.
+const FREE: u32 = u32::MAX;
+
+impl Names {
+    /// The number of a name.
+    fn number(&mut self, name: &str) -> Result<u32> {
+        // Rows of a set often follow each other.
+        if !self.strings.is_empty() && self.strings.get(self.last as usize) == name {
+            return Ok(self.last);
+        }
+        if 2 * (self.strings.len() + 1) > self.slots.len() {
+            self.grow();
+        }
+        let slot = self.slot(name);
+        if self.slots[slot] == FREE {
+            let count = self.strings.len() as u64;
+            if count == u64::from(FREE) {
+                return Err(Error::Limit { what: "sets", found: count + 1, limit: count });
+            }
+            self.slots[slot] = count as u32;
+            self.strings.push(name);
+        }
+        self.last = self.slots[slot];
+        Ok(self.last)
+    }
+
+    /// The slot of a name, or the free one that it gets.
+    fn slot(&self, name: &str) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut slot = self.hasher.hash_one(name) as usize & mask;
+        while self.slots[slot] != FREE && self.strings.get(self.slots[slot] as usize) != name {
+            slot = (slot + 1) & mask;
+        }
+        slot
+    }
+
+    fn grow(&mut self) {
+        self.slots = vec![FREE; (2 * self.slots.len()).max(64)];
+        for number in 0..self.strings.len() {
+            let slot = self.slot(self.strings.get(number));
+            self.slots[slot] = number as u32;
+        }
+    }
+
+    /// Bytes that it holds, and the next slots while they are filled.
+    fn size(&self) -> u64 {
+        strings_size(&self.strings) + 3 * size_of_val(&*self.slots) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_keeps_the_number_of_its_first_appearance() {
+        let mut names = Names::default();
+        for round in 0..2 {
+            for number in 0..5000u32 {
+                assert_eq!(names.number(&format!("set {number}")).ok(), Some(number), "{round}");
+            }
+        }
+        assert_eq!(names.number("").ok(), Some(5000));
+        assert!(names.size() >= 5000 * 12);
+    }
+
+    #[test]
+    fn integers_come_by_value_and_before_other_names() {
+        let mut names = ["b", "10", "9", "007", "", "a,b", "-1", "18446744073709551616", "0", "B"];
+        names.sort_by(|a, b| by_name(a, b));
+        let expected = ["0", "9", "10", "", "-1", "007", "18446744073709551616", "B", "a,b", "b"];
+        assert_eq!(names, expected);
+    }
+}

@@ -1,0 +1,154 @@
+//! The rounds in which vertices join the set or are out.
+
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::time::Instant;
+
+use tegula_engine::traverse::{self, Filter, RowsJob, Sequential, estimate_rows, rows_statistics};
+use tegula_engine::{Estimate, Graph, Row, RunOptions, RunStatistics, Unit, VertexId};
+
+use super::MisOptions;
+use crate::error::{Result, check_both_directions};
+use crate::original_ids::Ranks;
+
+/// A maximal independent set.
+#[derive(Debug, Clone)]
+pub struct IndependentSet {
+    /// For each dense id whether it is in the set.
+    pub members: Vec<bool>,
+    /// What the run did; an iteration is a round.
+    pub statistics: RunStatistics,
+}
+
+const UNDECIDED: u8 = 0;
+const IN: u8 = 1;
+const OUT: u8 = 2;
+
+/// What the workers share.
+struct Rounds<'r> {
+    job: &'r RowsJob<'r>,
+    /// What is known of each vertex. A verdict is final, and follows from verdicts alone.
+    states: Vec<AtomicU8>,
+    ranks: Ranks,
+    seed: u64,
+    edges: AtomicU64,
+    undecided: AtomicU64,
+}
+
+/// Refuses a graph in which no set can be found.
+///
+/// # Errors
+/// [`Error::OneDirection`](crate::Error::OneDirection) for a directed graph.
+pub fn check(graph: &Graph) -> Result<()> {
+    check_both_directions(graph, "an independent set", None)
+}
+
+/// Finds a set.
+///
+/// # Errors
+/// Those of [`check`], of [`traverse::run`] and of reading.
+pub fn run(graph: &Graph, config: MisOptions, options: &RunOptions<'_>) -> Result<IndependentSet> {
+    check(graph)?;
+    let held = size(graph)?;
+    traverse::run(graph, false, held, options, |job| decide_all(graph, config, job, options))
+}
+
+/// Decides on all vertices, in rounds.
+fn decide_all(
+    graph: &Graph,
+    config: MisOptions,
+    job: &RowsJob<'_>,
+    options: &RunOptions<'_>,
+) -> Result<IndependentSet> {
+    let states = std::iter::repeat_with(|| AtomicU8::new(UNDECIDED));
+    let rounds = Rounds {
+        job,
+        states: states.take(graph.vertex_count() as usize).collect(),
+        ranks: Ranks::read(graph, &options.cancel)?,
+        seed: config.seed,
+        edges: AtomicU64::new(0),
+        undecided: AtomicU64::new(u64::from(graph.vertex_count())),
+    };
+    let mut times = Vec::new();
+    options.progress.begin("iterating", None, Unit::Iterations);
+    while rounds.undecided.swap(0, Ordering::Relaxed) > 0 {
+        let started = Instant::now();
+        job.for_each_range(|_, ids| rounds.decide(ids))?;
+        times.push(started.elapsed());
+        options.progress.advance(1);
+    }
+    options.progress.end();
+    let statistics = rows_statistics(job.rows(), times, rounds.edges.into_inner());
+    let members = rounds.states.into_iter().map(|state| state.into_inner() == IN).collect();
+    Ok(IndependentSet { members, statistics })
+}
+
+/// What a run needs of memory.
+///
+/// # Errors
+/// Those of reading.
+pub fn estimate(graph: &Graph) -> Result<Estimate> {
+    Ok(estimate_rows(graph, false, size(graph)?))
+}
+
+/// Bytes that a run holds beside the rows: its answer takes the place of what it is made of.
+fn size(graph: &Graph) -> Result<u64> {
+    Ok(2 * u64::from(graph.vertex_count()) + Ranks::size(graph)?)
+}
+
+impl Rounds<'_> {
+    /// Looks at the undecided vertices of a range.
+    fn decide(&self, ids: Range<u32>) -> tegula_engine::Result<()> {
+        let is_open = |vertex: VertexId| self.state(vertex) == UNDECIDED;
+        let order = Filter::new(Sequential::new(ids), is_open);
+        let mut traversal = self.job.traversal(order);
+        let (mut edges, mut undecided) = (0, 0);
+        while let Some((row, _)) = traversal.next_row()? {
+            match self.verdict(&row, &mut edges)? {
+                UNDECIDED => undecided += 1,
+                verdict => self.states[row.source().index()].store(verdict, Ordering::Relaxed),
+            }
+        }
+        self.edges.fetch_add(edges, Ordering::Relaxed);
+        self.undecided.fetch_add(undecided, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// What the neighbours of a vertex make of it. Where it joins, they are out.
+    fn verdict(&self, row: &Row<'_>, edges: &mut u64) -> tegula_engine::Result<u8> {
+        let priority = self.priority(row.source());
+        let (verdict, looked_at) = row.try_fold((IN, 0), |(verdict, edge), target| {
+            let next = edge + 1;
+            match self.state(target) {
+                IN if target != row.source() => ControlFlow::Break((OUT, next)),
+                UNDECIDED if self.priority(target) < priority => {
+                    ControlFlow::Continue((UNDECIDED, next))
+                }
+                _ => ControlFlow::Continue((verdict, next)),
+            }
+        })?;
+        *edges += looked_at;
+        if verdict == IN {
+            row.for_each(|target| {
+                if target != row.source() {
+                    self.states[target.index()].store(OUT, Ordering::Relaxed);
+                }
+            })?;
+        }
+        Ok(verdict)
+    }
+
+    fn state(&self, vertex: VertexId) -> u8 {
+        self.states[vertex.index()].load(Ordering::Relaxed)
+    }
+
+    /// No two vertices have the same: each step can be undone.
+    fn priority(&self, vertex: VertexId) -> u64 {
+        let rank = self.ranks.of(vertex).0;
+        const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+        let mut z = self.seed.wrapping_add(u64::from(rank).wrapping_add(1).wrapping_mul(GOLDEN));
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+}

@@ -1,0 +1,135 @@
+//! The forest, as a table and in sum.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use arrow_array::Float32Array;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use serde::Serialize;
+use tegula_engine::{Cancel, Graph};
+
+use super::ForestEdge;
+use crate::answer::{
+    self, Answer, CHUNK, Facts, GroupSize, List, RowSink, Table, TotalOrder, find_ids, id_type,
+    write_arrays,
+};
+use crate::error::Result;
+use crate::original_ids::{Name, Rank};
+
+/// The forest.
+pub(super) struct Forest {
+    pub(super) edges: Vec<ForestEdge>,
+    /// The sum of all weights.
+    pub(super) weight: f64,
+    /// The budget.
+    pub(super) memory: u64,
+}
+
+/// What is said of the forest.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    /// Edges in it.
+    edges: u64,
+    /// Its trees; a vertex without neighbours is one.
+    trees: u64,
+    /// The sum of all weights.
+    weight: f64,
+    /// The heaviest edges.
+    top: Vec<Edge>,
+}
+
+/// An edge.
+#[derive(Debug, Serialize)]
+pub struct Edge {
+    source: Name,
+    target: Name,
+    weight: f32,
+}
+
+/// A row for every edge, ascending by its ends.
+impl Table for Forest {
+    fn schema(&self, graph: &Graph) -> SchemaRef {
+        let id = id_type(graph);
+        Arc::new(Schema::new(vec![
+            Field::new("source", id.clone(), false),
+            Field::new("target", id, false),
+            Field::new("weight", DataType::Float32, false),
+        ]))
+    }
+
+    fn row_count(&self, _graph: &Graph) -> u64 {
+        self.edges.len() as u64
+    }
+
+    fn write_rows(&self, graph: &Graph, out: &mut dyn RowSink, cancel: &Cancel) -> Result<()> {
+        let schema = self.schema(graph);
+        // Two columns of ids are looked up.
+        for edges in self.edges.chunks(GroupSize::within(self.memory).rows / 2) {
+            if !out.wants_more() {
+                break;
+            }
+            let sources: Vec<Rank> = edges.iter().map(|edge| edge.source).collect();
+            let targets: Vec<Rank> = edges.iter().map(|edge| edge.target).collect();
+            let weights: Float32Array = edges.iter().map(|edge| Some(edge.weight)).collect();
+            let sources = find_ids(graph, &sources, cancel)?;
+            let targets = find_ids(graph, &targets, cancel)?;
+            write_arrays(&schema, vec![sources, targets, Arc::new(weights)], out)?;
+        }
+        Ok(())
+    }
+}
+
+impl Answer for Forest {
+    fn summary(
+        &self,
+        graph: &Graph,
+        top: usize,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn answer::Summary>> {
+        // The heaviest so far, the least of them on top: of equal ones the first by its ends stays.
+        let mut heaviest = BinaryHeap::new();
+        for chunk in self.edges.chunks(CHUNK) {
+            cancel.check()?;
+            for &ForestEdge { source, target, weight } in chunk {
+                let key = (Reverse(TotalOrder(weight)), source, target);
+                if heaviest.len() == top && heaviest.peek().is_none_or(|least| key >= *least) {
+                    continue;
+                }
+                heaviest.push(key);
+                if heaviest.len() > top {
+                    heaviest.pop();
+                }
+            }
+        }
+        let ids = graph.original_ids()?;
+        let edge = |(Reverse(TotalOrder(weight)), source, target): (_, Rank, Rank)| {
+            Ok(Edge { source: source.name(&ids)?, target: target.name(&ids)?, weight })
+        };
+        let edges = self.edges.len() as u64;
+        Ok(Box::new(Summary {
+            edges,
+            trees: u64::from(graph.vertex_count()).saturating_sub(edges),
+            weight: self.weight,
+            top: heaviest.into_sorted_vec().into_iter().map(edge).collect::<Result<_>>()?,
+        }))
+    }
+}
+
+impl answer::Summary for Summary {
+    fn facts(&self) -> Facts {
+        let mut facts = Facts::default();
+        facts.add("forest", answer::counted(self.edges, "edge", "edges"));
+        facts.add("trees", answer::count(self.trees));
+        facts.add("weight", answer::number(self.weight));
+        facts
+    }
+
+    fn list(&self) -> List {
+        let mut list = List::new(["source", "target", "weight"]);
+        for Edge { source, target, weight } in &self.top {
+            list.add([&source, &target, &weight]);
+        }
+        list
+    }
+}

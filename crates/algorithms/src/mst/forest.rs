@@ -1,0 +1,261 @@
+//! The rounds in which the forest grows.
+
+use std::cell::Cell;
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use tegula_engine::traverse::{
+    self, Filter, RANGE_SIZE, RowsJob, Sequential, estimate_rows, rows_statistics,
+};
+use tegula_engine::{Cancel, Estimate, Graph, RunOptions, RunStatistics, Unit, VertexId, huge};
+
+use crate::error::{Result, check_both_directions};
+use crate::original_ids::{Rank, Ranks};
+
+/// No vertex.
+const NONE: u32 = u32::MAX;
+
+/// An edge of the forest.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ForestEdge {
+    /// The smaller end.
+    pub source: Rank,
+    /// The greater end.
+    pub target: Rank,
+    /// Its weight.
+    pub weight: f32,
+}
+
+/// A minimum spanning forest.
+#[derive(Debug, Clone)]
+pub struct SpanningForest {
+    /// Its edges, ascending by their ends.
+    pub edges: Vec<ForestEdge>,
+    /// What the run did; an iteration is a round.
+    pub statistics: RunStatistics,
+}
+
+impl SpanningForest {
+    /// The sum of all weights.
+    pub fn weight(&self) -> f64 {
+        self.edges.iter().map(|edge| f64::from(edge.weight)).sum()
+    }
+}
+
+/// The least edge of a vertex that left its component when last looked at. One without, at first, is a
+/// loop; one that can never have any leads to no vertex.
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    target: u32,
+    weight: f32,
+}
+
+/// Refuses a graph in which no forest can be found.
+///
+/// # Errors
+/// [`Error::OneDirection`](crate::Error::OneDirection) for a directed graph.
+pub fn check(graph: &Graph) -> Result<()> {
+    check_both_directions(graph, "a spanning forest", None)
+}
+
+/// Finds the forest.
+///
+/// # Errors
+/// Those of [`check`], of [`traverse::run`] and of reading.
+pub fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<SpanningForest> {
+    check(graph)?;
+    let held = size(graph)?;
+    traverse::run(graph, graph.is_weighted(), held, options, |job| grow(graph, job, options))
+}
+
+/// Finds the forest, in rounds.
+fn grow(graph: &Graph, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Result<SpanningForest> {
+    let mut forest = Forest::new(graph, &options.cancel)?;
+    let edges_seen = AtomicU64::new(0);
+    let mut times = Vec::new();
+    options.progress.begin("iterating", None, Unit::Iterations);
+    loop {
+        let started = Instant::now();
+        forest.find_candidates(job, &edges_seen)?;
+        let has_grown = forest.join(&options.cancel)?;
+        times.push(started.elapsed());
+        options.progress.advance(1);
+        if !has_grown {
+            break;
+        }
+    }
+    options.progress.end();
+    let mut edges = forest.edges;
+    edges.sort_unstable_by_key(|edge| (edge.source, edge.target));
+    let statistics = rows_statistics(job.rows(), times, edges_seen.into_inner());
+    Ok(SpanningForest { edges, statistics })
+}
+
+/// What a run needs of memory.
+///
+/// # Errors
+/// Those of reading.
+pub fn estimate(graph: &Graph) -> Result<Estimate> {
+    Ok(estimate_rows(graph, graph.is_weighted(), size(graph)?))
+}
+
+fn size(graph: &Graph) -> Result<u64> {
+    Ok(28 * u64::from(graph.vertex_count()) + Ranks::size(graph)?)
+}
+
+/// A forest that grows.
+struct Forest {
+    ranks: Ranks,
+    /// The smallest vertex of the component of each.
+    components: Vec<u32>,
+    candidates: Vec<Candidate>,
+    /// The vertex with the least candidate of a component, by its smallest vertex.
+    least: Vec<u32>,
+    edges: Vec<ForestEdge>,
+}
+
+impl Forest {
+    /// Every vertex alone.
+    fn new(graph: &Graph, cancel: &Cancel) -> tegula_engine::Result<Forest> {
+        let count = graph.vertex_count();
+        let mut components = huge::with_capacity(count as usize);
+        components.extend(0..count);
+        Ok(Forest {
+            ranks: Ranks::read(graph, cancel)?,
+            components,
+            candidates: (0..count).map(|target| Candidate { target, weight: 0.0 }).collect(),
+            least: vec![NONE; count as usize],
+            edges: Vec::with_capacity(count.saturating_sub(1) as usize),
+        })
+    }
+
+    /// Looks for another candidate of every vertex whose own has become an edge within a component.
+    fn find_candidates(
+        &mut self,
+        job: &RowsJob<'_>,
+        edges: &AtomicU64,
+    ) -> tegula_engine::Result<()> {
+        let mut candidates = std::mem::take(&mut self.candidates);
+        let ranges: Vec<Mutex<&mut [Candidate]>> =
+            candidates.chunks_mut(RANGE_SIZE as usize).map(Mutex::new).collect();
+        let result = job.for_each_range(|index, ids| {
+            // A worker is the only one with its range.
+            let mut range = ranges[index].lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let seen = self.look_at(job, ids, &mut range)?;
+            edges.fetch_add(seen, Ordering::Relaxed);
+            Ok(())
+        });
+        self.candidates = candidates;
+        result
+    }
+
+    /// Finds the candidates of a range; returns the edges that it saw.
+    fn look_at(
+        &self,
+        job: &RowsJob<'_>,
+        ids: Range<u32>,
+        candidates: &mut [Candidate],
+    ) -> tegula_engine::Result<u64> {
+        let first = ids.start;
+        let candidates = Cell::from_mut(candidates).as_slice_of_cells();
+        let is_needed = |vertex: VertexId| {
+            let target = candidates[(vertex.0 - first) as usize].get().target;
+            target != NONE && self.component(target) == self.component(vertex.0)
+        };
+        let order = Filter::new(Sequential::new(ids), is_needed);
+        let mut traversal = job.traversal(order);
+        let mut edges = 0;
+        while let Some((row, _)) = traversal.next_row()? {
+            let source = row.source().0;
+            let mut least = Candidate { target: NONE, weight: f32::INFINITY };
+            let mut edge = 0;
+            row.for_each(|target| {
+                // There is one zero.
+                let candidate = Candidate { target: target.0, weight: row.weight(edge) + 0.0 };
+                edge += 1;
+                if self.component(target.0) != self.component(source)
+                    && (least.target == NONE || self.is_less(source, candidate, source, least))
+                {
+                    least = candidate;
+                }
+            })?;
+            candidates[(source - first) as usize].set(least);
+            edges += edge as u64;
+        }
+        Ok(edges)
+    }
+
+    /// Adds the least edge that leaves each component; tells whether there was any.
+    fn join(&mut self, cancel: &Cancel) -> tegula_engine::Result<bool> {
+        cancel.check()?;
+        self.least.fill(NONE);
+        for vertex in 0..self.candidates.len() as u32 {
+            let candidate = self.candidates[vertex as usize];
+            if candidate.target == NONE {
+                continue;
+            }
+            let component = self.component(vertex) as usize;
+            let least = self.least[component];
+            let is_less = least == NONE
+                || self.is_less(vertex, candidate, least, self.candidates[least as usize]);
+            if is_less {
+                self.least[component] = vertex;
+            }
+        }
+        cancel.check()?;
+        let before = self.edges.len();
+        for component in 0..self.least.len() {
+            let source = self.least[component];
+            if source == NONE {
+                continue;
+            }
+            let Candidate { target, weight } = self.candidates[source as usize];
+            if self.unite(source, target) {
+                let (one, other) = (self.rank(source), self.rank(target));
+                let (source, target) = (one.min(other), one.max(other));
+                self.edges.push(ForestEdge { source, target, weight });
+            }
+        }
+        // Links lead to smaller vertices, whose own components are known by then.
+        for vertex in 0..self.components.len() {
+            self.components[vertex] = self.components[self.components[vertex] as usize];
+        }
+        Ok(self.edges.len() > before)
+    }
+
+    /// Makes one component of those of two vertices; tells whether they were two.
+    fn unite(&mut self, one: u32, other: u32) -> bool {
+        let (one, other) = (self.root(one), self.root(other));
+        self.components[one.max(other) as usize] = one.min(other);
+        one != other
+    }
+
+    fn root(&mut self, mut vertex: u32) -> u32 {
+        while self.component(vertex) != vertex {
+            let next = self.component(self.component(vertex));
+            self.components[vertex as usize] = next;
+            vertex = next;
+        }
+        vertex
+    }
+
+    fn component(&self, vertex: u32) -> u32 {
+        self.components[vertex as usize]
+    }
+
+    fn rank(&self, vertex: u32) -> Rank {
+        self.ranks.of(VertexId(vertex))
+    }
+
+    /// Whether one edge comes before another: by weight, and only of equal ones by their ends.
+    fn is_less(&self, one: u32, edge: Candidate, other: u32, than: Candidate) -> bool {
+        let ends = |vertex: u32, edge: Candidate| {
+            let (one, other) = (self.rank(vertex), self.rank(edge.target));
+            (one.min(other), one.max(other))
+        };
+        let by_weight = edge.weight.total_cmp(&than.weight);
+        by_weight.then_with(|| ends(one, edge).cmp(&ends(other, than))).is_lt()
+    }
+}

@@ -1,0 +1,59 @@
+//! Minimum spanning forest: edges of least weight in all that connect what can be connected.
+//!
+//! Boruvka's algorithm (*O jistem problemu minimalnim*, 1926; Nesetril, Milkova, Nesetrilova, Discrete
+//! Mathematics 233, 2001). Edges are ordered by (weight, smaller end, greater end), the ends by their
+//! positions among the original ids, so no two are equal, and there is one forest whatever the vertex
+//! order and the number of threads. A round finds for each component the least edge that leaves it, and
+//! joins components along these edges; it stops when no edge leaves a component. There are at most
+//! log2 V rounds.
+//!
+//! A vertex remembers its least edge that leaves its component. While that edge still does, its row need
+//! not be read again; nor once none leaves. So after the first round, which passes over all rows, few
+//! are. Loops never count; of parallel edges the lightest does. Graphs without weights have a weight of 1
+//! on every edge. Both directions of every edge are needed. Memory: 28 bytes a vertex, 4 more where the
+//! vertices have an order, and the index of the rows.
+
+mod answer;
+mod forest;
+
+use serde::{Deserialize, Serialize};
+use tegula_engine::{Estimate, Graph, RunOptions};
+
+use crate::algorithm::{Algorithm, Edges, Found, Weights};
+use crate::error::Result;
+use crate::original_ids::with_order_streamed;
+
+use answer::Forest;
+pub use forest::{ForestEdge, SpanningForest, check, estimate, run};
+
+/// There is nothing to choose.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct MstOptions {}
+
+impl Algorithm for MstOptions {
+    const NAME: &'static str = "mst";
+    const SUMMARY: &'static str = "Minimum spanning forest: the edges of least weight that connect what can be \
+                                   connected. Without weights every edge counts 1";
+    const WEIGHTS: Weights = Weights::Used;
+    type Files = ();
+
+    fn edges(&self) -> Edges {
+        Edges::Rows
+    }
+
+    fn check_input(&self, graph: &Graph) -> Result<()> {
+        check(graph)
+    }
+
+    fn estimate(&self, graph: &Graph, _files: &(), _threads: usize) -> Result<Estimate> {
+        with_order_streamed(estimate(graph)?, graph)
+    }
+
+    fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
+        let found = run(graph, options)?;
+        let forest = Forest { weight: found.weight(), edges: found.edges, memory: options.memory };
+        Ok(Found::new(forest, found.statistics))
+    }
+}

@@ -1,0 +1,112 @@
+//! The ranks, as a table and in sum.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float32Array};
+use arrow_schema::{DataType, Field};
+use serde::Serialize;
+use tegula_engine::{Cancel, Graph, VertexId};
+
+use crate::answer::{self, Answer, CHUNK, Columns, Facts, List, TotalOrder, Warning, greatest};
+use crate::error::{Hint, Result};
+use crate::original_ids::Name;
+
+/// What PageRank found.
+pub(super) struct PageRanks {
+    /// By dense id.
+    pub(super) ranks: Vec<f32>,
+    /// Change of the ranks in the last iteration (L1); infinite without one.
+    pub(super) change: f64,
+    /// Whether that is within the tolerance; none where none was asked for.
+    pub(super) converged: Option<bool>,
+}
+
+/// What is said of all ranks.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    /// Change of the ranks in the last iteration (L1); none without an iteration.
+    change: Option<f64>,
+    /// Whether that is within the tolerance; none with `iterations`, which asks for no tolerance.
+    converged: Option<bool>,
+    /// Of all ranks: 1 but for rounding.
+    sum: f64,
+    /// The greatest ranks.
+    top: Vec<Ranked>,
+}
+
+/// A vertex and its rank.
+#[derive(Debug, Serialize)]
+pub struct Ranked {
+    vertex: Name,
+    rank: f32,
+}
+
+impl Columns for PageRanks {
+    fn fields(&self, _id: DataType) -> Vec<Field> {
+        vec![Field::new("rank", DataType::Float32, false)]
+    }
+
+    fn arrays(
+        &self,
+        _graph: &Graph,
+        vertices: &[VertexId],
+        _cancel: &Cancel,
+    ) -> Result<Vec<ArrayRef>> {
+        let ranks = vertices.iter().map(|vertex| self.ranks[vertex.index()]);
+        Ok(vec![Arc::new(Float32Array::from_iter_values(ranks))])
+    }
+}
+
+impl Answer for PageRanks {
+    fn summary(
+        &self,
+        graph: &Graph,
+        top: usize,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn answer::Summary>> {
+        let rank = |vertex: VertexId| Some(TotalOrder(self.ranks[vertex.index()]));
+        let top = greatest(graph, top, rank, cancel)?;
+        // From 0, since the sum of nothing is -0.
+        let mut sum = 0.0;
+        for ranks in self.ranks.chunks(CHUNK) {
+            cancel.check()?;
+            sum = ranks.iter().fold(sum, |sum, &rank| sum + f64::from(rank));
+        }
+        Ok(Box::new(Summary {
+            change: self.change.is_finite().then_some(self.change),
+            converged: self.converged,
+            sum,
+            top: top.into_iter().map(|(vertex, rank)| Ranked { vertex, rank: rank.0 }).collect(),
+        }))
+    }
+
+    fn warning(&self) -> Option<Warning> {
+        let change = self.change;
+        (self.converged == Some(false)).then(|| Warning {
+            message: format!(
+                "the ranks have not converged: the last iteration changed them by {change:.2e} (L1), \
+                 more than the tolerance"
+            ),
+            hint: Some(Hint::Raise { option: "max_iterations" }),
+        })
+    }
+}
+
+impl answer::Summary for Summary {
+    fn facts(&self) -> Facts {
+        let mut facts = Facts::default();
+        if let Some(change) = self.change {
+            facts.add("last change (L1)", format!("{change:.2e}"));
+        }
+        facts.add("sum of ranks", format!("{:.6}", self.sum));
+        facts
+    }
+
+    fn list(&self) -> List {
+        let mut list = List::new(["vertex", "rank"]);
+        for Ranked { vertex, rank } in &self.top {
+            list.add([&vertex, &rank]);
+        }
+        list
+    }
+}

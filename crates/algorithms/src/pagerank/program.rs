@@ -1,0 +1,238 @@
+//! PageRank as a program, plain and personalized.
+
+use tegula_engine::{
+    Activity, Aggregate, ApplyTo, Graph, Next, Outcome, Program, RunOptions, Sum, VertexId,
+};
+
+use crate::error::{Error, Result};
+
+/// What a run of PageRank may choose.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PageRankConfig {
+    /// Probability of following an edge, within 0..1.
+    pub damping: f64,
+    /// When to stop.
+    pub stop: Stop,
+}
+
+/// When PageRank stops.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Stop {
+    /// After exactly this number of iterations.
+    Iterations(u64),
+    /// When the ranks change by no more than `tolerance` in an iteration (L1), or after `iterations_max`.
+    Tolerance {
+        /// Greatest sum of changes that counts as none.
+        tolerance: f64,
+        /// The most iterations.
+        iterations_max: u64,
+    },
+}
+
+impl PageRankConfig {
+    /// Damping of the original paper and of Graphalytics.
+    pub const DAMPING: f64 = 0.85;
+    /// Change (L1) at which ranks count as converged.
+    pub const TOLERANCE: f64 = 1e-6;
+    /// The most iterations towards the tolerance.
+    pub const ITERATIONS_MAX: u64 = 100;
+}
+
+impl Default for PageRankConfig {
+    fn default() -> Self {
+        PageRankConfig {
+            damping: Self::DAMPING,
+            stop: Stop::Tolerance {
+                tolerance: Self::TOLERANCE,
+                iterations_max: Self::ITERATIONS_MAX,
+            },
+        }
+    }
+}
+
+/// The program.
+#[derive(Debug, Clone)]
+pub struct PageRank {
+    config: PageRankConfig,
+    /// What each vertex has before the first iteration, and gets of all that jumps where there are no
+    /// seeds.
+    even_share: f64,
+    /// What each vertex gets of all that jumps, by dense id; empty without seeds.
+    shares: Vec<f32>,
+    /// How many surfers jump in this iteration, of one in all.
+    jumping: f64,
+    /// Change of the ranks in the last iteration (L1).
+    change: f64,
+}
+
+/// Sums over all vertices.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Sums {
+    dangling: f64,
+    change: f64,
+}
+
+impl Aggregate for Sums {
+    fn merge(&mut self, next: Sums) {
+        self.change += next.change;
+        self.dangling += next.dangling;
+    }
+}
+
+impl PageRank {
+    /// PageRank on a graph with `vertex_count` vertices.
+    pub fn new(config: PageRankConfig, vertex_count: u32) -> PageRank {
+        // Where there are no ranks, none changes.
+        let change = if vertex_count == 0 { 0.0 } else { f64::INFINITY };
+        let even_share = 1.0 / f64::from(vertex_count);
+        PageRank { config, even_share, shares: Vec::new(), jumping: 0.0, change }
+    }
+
+    /// Bytes that personalized PageRank holds besides: for its seeds.
+    pub fn seeds_size(vertex_count: u32) -> u64 {
+        4 * u64::from(vertex_count)
+    }
+
+    /// Personalized PageRank: jumps lead to these vertices, in proportion to their weights. Those of
+    /// a seed that is given several times are added up.
+    ///
+    /// # Errors
+    /// [`Error::BadSeed`] for a weight that is negative or no finite number, or if none is above 0.
+    ///
+    /// # Panics
+    /// When there is no such vertex.
+    pub fn personalized(
+        config: PageRankConfig,
+        vertex_count: u32,
+        seeds: &[(VertexId, f64)],
+    ) -> Result<PageRank> {
+        let is_weight = |weight: f64| weight.is_finite() && weight >= 0.0;
+        if let Some(&(_, weight)) = seeds.iter().find(|&&(_, weight)| !is_weight(weight)) {
+            return Err(Error::BadSeed { weight });
+        }
+        let greatest = seeds.iter().fold(0.0, |greatest: f64, &(_, weight)| greatest.max(weight));
+        if greatest == 0.0 {
+            return Err(Error::BadSeed { weight: 0.0 });
+        }
+        // Parts of the greatest, so that the sum of finite weights is finite.
+        let sum: f64 = seeds.iter().map(|&(_, weight)| weight / greatest).sum();
+        // Rounded once: a seed may be given a million times.
+        let mut weights = vec![0.0; vertex_count as usize];
+        for (seed, weight) in seeds {
+            weights[seed.index()] += weight / greatest;
+        }
+        let shares = weights.iter().map(|weight| (weight / sum) as f32).collect();
+        Ok(PageRank { shares, ..PageRank::new(config, vertex_count) })
+    }
+
+    /// Runs PageRank; the states are the ranks.
+    ///
+    /// # Errors
+    /// Those of [`tegula_engine::run`].
+    pub fn run(
+        graph: &Graph,
+        config: PageRankConfig,
+        options: &RunOptions<'_>,
+    ) -> tegula_engine::Result<Outcome<PageRank>> {
+        tegula_engine::run(graph, PageRank::new(config, graph.vertex_count()), options)
+    }
+
+    /// Change of the ranks in the last iteration (L1); infinite before the first.
+    pub fn change(&self) -> f64 {
+        self.change
+    }
+
+    /// Whether the ranks changed by no more than the tolerance in the last iteration; none where only the
+    /// number of iterations was to decide.
+    pub fn has_converged(&self) -> Option<bool> {
+        match self.config.stop {
+            Stop::Iterations(_) => None,
+            Stop::Tolerance { tolerance, .. } => Some(self.change <= tolerance),
+        }
+    }
+
+    /// The share of a vertex in all that jumps.
+    #[inline(always)]
+    fn share(&self, vertex: VertexId) -> f64 {
+        if self.shares.is_empty() {
+            self.even_share
+        } else {
+            f64::from(self.shares[vertex.index()])
+        }
+    }
+}
+
+/// Steps of more than this part of a rank are rounded to the nearest: 8 to 16 roundings.
+const SMALL_STEP: f64 = 1e-6;
+
+/// The next rank as an `f32`; after a small step, one that is not beyond it. Has no branch: which way it would
+/// go cannot be foretold.
+#[inline(always)]
+fn rounded(rank: f32, next: f64) -> f32 {
+    let nearest = next as f32;
+    let step = next - f64::from(rank);
+    let is_beyond = (f64::from(nearest) - next) * step > 0.0;
+    let is_taken_back = is_beyond & (step.abs() <= SMALL_STEP * next);
+    // Ranks are not negative, so their bits are in their order; and nothing below zero lies beyond it.
+    let towards_rank = if step > 0.0 { -1 } else { 1 };
+    let back = if is_taken_back { towards_rank } else { 0 };
+    f32::from_bits(nearest.to_bits().wrapping_add_signed(back))
+}
+
+impl Program for PageRank {
+    type State = f32;
+    type Reduction = Sum<f32>;
+    type Weight = ();
+    type Aggregate = Sums;
+
+    const APPLY_TO: ApplyTo = ApplyTo::All;
+    const NEEDS_DEGREE: bool = true;
+
+    fn size(&self) -> u64 {
+        4 * self.shares.len() as u64
+    }
+
+    fn init(&self, _vertex: VertexId, degree: u32, sums: &mut Sums) -> (f32, Activity) {
+        let rank = self.even_share as f32;
+        sums.dangling += if degree == 0 { f64::from(rank) } else { 0.0 };
+        (rank, Activity::Active)
+    }
+
+    fn begin_iteration(&mut self, iteration: u64, sums: &Sums) -> Next {
+        let d = self.config.damping;
+        self.jumping = 1.0 - d + d * sums.dangling;
+        let is_done = match self.config.stop {
+            Stop::Iterations(iterations) => iteration >= iterations,
+            Stop::Tolerance { tolerance, iterations_max } => {
+                iteration >= iterations_max || (iteration > 0 && sums.change <= tolerance)
+            }
+        };
+        if iteration > 0 {
+            self.change = sums.change;
+        }
+        if is_done { Next::Stop } else { Next::Continue }
+    }
+
+    #[inline(always)]
+    fn signal(&self, _vertex: VertexId, rank: &f32, degree: u32) -> Option<f32> {
+        // A vertex without out-edges has nobody to send to; its quotient is never read.
+        Some(rank / degree.max(1) as f32)
+    }
+
+    #[inline(always)]
+    fn apply(
+        &self,
+        vertex: VertexId,
+        degree: u32,
+        rank: &mut f32,
+        reduced: f64,
+        sums: &mut Sums,
+    ) -> Activity {
+        let next = self.jumping * self.share(vertex) + self.config.damping * reduced;
+        let next = rounded(*rank, next);
+        sums.change += (f64::from(next) - f64::from(*rank)).abs();
+        sums.dangling += if degree == 0 { f64::from(next) } else { 0.0 };
+        *rank = next;
+        Activity::Active
+    }
+}

@@ -1,0 +1,71 @@
+//! The vertices that a personalized run prefers.
+
+use std::path::Path;
+
+use tegula_engine::RunOptions;
+use tegula_import::input::{Presence, ValueColumn};
+use tegula_machine::{At, Result};
+use tegula_store::VertexId;
+use tegula_store::graph::Graph;
+
+use crate::algorithm::SideFiles;
+use crate::side_table::{self, Row, RowVisitor};
+
+/// The seeds and their weights, in the order of the file.
+#[derive(Debug, Default)]
+pub struct Seeds {
+    weights: Vec<(VertexId, f64)>,
+    /// Bytes that reading them takes.
+    pub reading_size: u64,
+}
+
+impl Seeds {
+    /// Reads a row for each seed: its id and its weight, if that is not to be 1.
+    ///
+    /// # Errors
+    /// Those of [`side_table::read`]; [`tegula_machine::Error::BadInput`] where no weight is above 0.
+    pub fn read(path: &Path, graph: &Graph, options: &RunOptions<'_>) -> Result<Seeds> {
+        let mut seeds = Seeds::default();
+        seeds.reading_size = side_table::read(path, graph, options, &mut seeds)?;
+        if seeds.weights.iter().all(|&(_, weight)| weight == 0.0) {
+            let detail = "no vertex in it has a weight above 0".to_owned();
+            return Err(side_table::bad(path, At::File, detail));
+        }
+        Ok(seeds)
+    }
+
+    /// All of them.
+    pub fn as_slice(&self) -> &[(VertexId, f64)] {
+        &self.weights
+    }
+}
+
+impl SideFiles for Seeds {
+    fn size(&self) -> u64 {
+        size_of_val(&*self.weights) as u64
+    }
+}
+
+impl RowVisitor for Seeds {
+    const WHAT: &'static str = "the seeds";
+    const COLUMNS: &'static [ValueColumn] = &[ValueColumn {
+        role: "weight",
+        names: &["weight", "w", "rank"],
+        presence: Presence::Optional,
+    }];
+
+    fn take(&mut self, row: &Row<'_>) -> Result<(), String> {
+        let text = row.values[0].unwrap_or("1");
+        match text.parse::<f64>() {
+            Ok(weight) if weight.is_finite() && weight >= 0.0 => {
+                self.weights.push((row.vertex, weight));
+                Ok(())
+            }
+            _ => Err(format!("`{text}` is no weight of at least 0")),
+        }
+    }
+
+    fn size(&self) -> u64 {
+        SideFiles::size(self)
+    }
+}

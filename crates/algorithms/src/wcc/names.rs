@@ -1,0 +1,86 @@
+//! Which id names a component: the smallest original one.
+
+use tegula_engine::{Cancel, Error, Graph, Result, VertexId};
+
+use crate::answer::CHUNK;
+use crate::original_ids::{Rank, has_order};
+
+/// Bytes that [`smallest`] holds beside its result.
+pub(super) fn size(graph: &Graph) -> u64 {
+    if has_order(graph) { 2 * Bits::size(graph.vertex_count() as usize) } else { 0 }
+}
+
+/// From one vertex of each component to its smallest original id: by dense id the rank of that.
+///
+/// Visits vertices in the order of their original ids: the first of a component that comes along
+/// names it. Works in place: the entry of a root holds the name once there is one, every other entry
+/// the root until the end.
+pub(super) fn smallest(graph: &Graph, roots: Vec<VertexId>, cancel: &Cancel) -> Result<Vec<Rank>> {
+    let mut entries: Vec<u32> = roots.into_iter().map(|root| root.0).collect();
+    if !has_order(graph) {
+        // Dense ids are ranks, and each root is the smallest of its component.
+        return Ok(entries.into_iter().map(Rank).collect());
+    }
+    let mut is_named_root = Bits::new(entries.len());
+    // Vertices whose component is known to have a name. The first few ranks name the large components,
+    // and from then on few look-ups go further than this.
+    let mut is_named = Bits::new(entries.len());
+    graph.original_ids()?.for_each_rank(|first, vertices| {
+        cancel.check()?;
+        for (vertex, rank) in vertices.iter().zip(first..) {
+            let vertex = vertex.index();
+            if is_named.get(vertex) {
+                continue;
+            }
+            let root = entries[vertex] as usize;
+            if !is_named.get(root) {
+                is_named.set(root);
+                is_named_root.set(root);
+                entries[root] = rank;
+            }
+        }
+        if first == 0 {
+            for (word, entries) in is_named.0.iter_mut().zip(entries.chunks(64)) {
+                cancel.check()?;
+                // What the entry of a named root, which is no root, adds here is its own bit, which is
+                // set already.
+                for (bit, &root) in entries.iter().enumerate() {
+                    *word |= u64::from(is_named_root.get(root as usize)) << bit;
+                }
+            }
+        }
+        Ok::<(), Error>(())
+    })?;
+    for first in (0..entries.len()).step_by(CHUNK) {
+        cancel.check()?;
+        for vertex in first..entries.len().min(first + CHUNK) {
+            if !is_named_root.get(vertex) {
+                entries[vertex] = entries[entries[vertex] as usize];
+            }
+        }
+    }
+    // In the same memory.
+    Ok(entries.into_iter().map(Rank).collect())
+}
+
+/// A bit for each vertex.
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn new(count: usize) -> Bits {
+        Bits(vec![0; count.div_ceil(64)])
+    }
+
+    /// Bytes of `count` bits.
+    fn size(count: usize) -> u64 {
+        8 * count.div_ceil(64) as u64
+    }
+
+    fn get(&self, index: usize) -> bool {
+        self.0[index / 64] >> (index % 64) & 1 == 1
+    }
+
+    fn set(&mut self, index: usize) {
+        self.0[index / 64] |= 1 << (index % 64);
+    }
+}

@@ -1,0 +1,156 @@
+//! What holds of every algorithm of the catalogue, whichever it is.
+
+mod support;
+
+use std::collections::HashSet;
+
+use arrow_array::RecordBatch;
+use serde_json::{Map, Value, json};
+use support::ways::with_rows;
+use support::{AMPLE, import_with, open, threads};
+use tegula_algorithms::algorithm::{Edges, Entry, Needs};
+use tegula_algorithms::answer::RowSink;
+use tegula_algorithms::{CATALOGUE, Error, find};
+use tegula_engine::{Graph, RunOptions, open_graph};
+use tegula_machine::disk::Backend;
+use tegula_store::graph::VertexOrder;
+use tegula_testkit::{EdgeList, Scratch};
+
+/// Entries of a list.
+const TOP: usize = 2;
+
+/// Two triangles that an edge joins, and a pair beside them, with weights.
+fn graph() -> EdgeList {
+    let edges = vec![(1, 2), (2, 3), (3, 1), (3, 4), (4, 5), (5, 6), (6, 4), (8, 9)];
+    let weights = (1..=edges.len()).map(|weight| weight as f32).collect();
+    EdgeList { weights: Some(weights), ..EdgeList::new(edges) }
+}
+
+/// Values for the options that algorithms cannot do without.
+fn samples(scratch: &Scratch) -> Map<String, Value> {
+    let sets = scratch.path().join("sets.txt");
+    std::fs::write(&sets, "1 one\n2 one\n4 other\n").unwrap();
+    let Value::Object(samples) = json!({ "source": "1", "target": "6", "sets": sets }) else {
+        unreachable!("it is an object");
+    };
+    samples
+}
+
+/// The options of an algorithm, by their own names.
+fn options_of(entry: &Entry, samples: &Map<String, Value>) -> Value {
+    let names = entry.option_names();
+    let own = samples.iter().filter(|(name, _)| names.contains(&name.as_str()));
+    Value::Object(own.map(|(name, value)| (name.clone(), value.clone())).collect())
+}
+
+/// Keeps all rows.
+#[derive(Default)]
+struct Kept(Vec<RecordBatch>);
+
+impl RowSink for Kept {
+    fn write(&mut self, rows: &RecordBatch) -> tegula_engine::Result<()> {
+        self.0.push(rows.clone());
+        Ok(())
+    }
+}
+
+fn import(scratch: &Scratch) -> Graph {
+    let config = with_rows(VertexOrder::Degree, true);
+    open(&import_with(config, scratch.path(), "graph", &graph()))
+}
+
+#[test]
+fn names_are_unique_and_tell_what_is_found() {
+    let names: HashSet<&str> = CATALOGUE.iter().map(|entry| entry.name).collect();
+    assert_eq!(names.len(), CATALOGUE.len());
+    for entry in CATALOGUE {
+        let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte == b'-';
+        assert!(!entry.name.is_empty() && entry.name.bytes().all(is_plain), "{}", entry.name);
+        assert!(entry.summary.len() > 20 && !entry.summary.ends_with('.'), "{}", entry.summary);
+        assert_eq!(find(entry.name).map(|found| found.summary), Some(entry.summary));
+    }
+    assert!(find("nothing").is_none());
+}
+
+#[test]
+fn every_algorithm_runs_in_what_it_says_and_gives_the_table_that_it_declares() {
+    let scratch = Scratch::new();
+    let (graph, samples) = (import(&scratch), samples(&scratch));
+    for entry in CATALOGUE {
+        let name = entry.name;
+        let request = entry.request(options_of(entry, &samples)).unwrap();
+        assert_eq!(request.name(), name);
+        let ample = threads(2);
+        let prepared = request.prepare(&graph, &ample).unwrap();
+        let needs_rows = !matches!(request.edges(), Edges::Tiles { .. });
+        let needs = Needs::of(&*prepared, &graph, ample.threads, needs_rows).unwrap();
+        assert!(needs.build_bytes.is_none(), "{name}: the graph has rows");
+        assert!(needs.check("it", needs.needed()).is_ok());
+        assert!(needs.check("it", needs.needed() - 1).is_err());
+        assert!(needs.needed() < AMPLE && needs.estimate.vertex_bytes > 0, "{name}: {needs:?}");
+        prepared.check_input(&graph).unwrap();
+
+        let memory = needs.needed();
+        let graph = open_graph(graph.directory(), memory, Backend::Auto).unwrap();
+        let found = prepared.run(&graph, &RunOptions { memory, ..threads(2) });
+        let found = found.unwrap_or_else(|error| panic!("{name} in {memory} bytes: {error}"));
+        let mut kept = Kept::default();
+        found.answer.write_rows(&graph, &mut kept, &ample.cancel).unwrap();
+        let schema = found.answer.schema(&graph);
+        let columns: HashSet<&String> = schema.fields().iter().map(|field| field.name()).collect();
+        assert_eq!(columns.len(), schema.fields().len(), "{name}: {columns:?}");
+        assert!(!kept.0.is_empty() && kept.0.iter().all(|rows| rows.schema() == schema), "{name}");
+        let row_count: usize = kept.0.iter().map(RecordBatch::num_rows).sum();
+        assert_eq!(row_count as u64, found.answer.row_count(&graph), "{name}");
+
+        let summary = found.answer.summary(&graph, TOP, &ample.cancel).unwrap();
+        let told = serde_json::to_value(&*summary).unwrap();
+        assert!(told.as_object().is_some_and(|figures| !figures.is_empty()), "{name}: {told}");
+        assert!(summary.facts().into_iter().count() > 0, "{name}");
+        assert_eq!(summary.list().rows.len(), TOP, "{name}: {:?}", summary.list());
+    }
+}
+
+#[test]
+fn options_that_there_are_not_or_that_are_missing_are_refused() {
+    let samples = samples(&Scratch::new());
+    for entry in CATALOGUE {
+        let mut options = options_of(entry, &samples);
+        let needs_some = options.as_object().is_some_and(|options| !options.is_empty());
+        assert_eq!(entry.request(json!({})).is_err(), needs_some, "{}", entry.name);
+        options["no_such_option"] = json!(1);
+        match entry.request(options) {
+            Err(Error::BadOptions { algorithm, detail }) => {
+                assert_eq!(algorithm, entry.name);
+                assert!(detail.contains("no_such_option"), "{detail}");
+            }
+            other => panic!("{}: {other:?}", entry.name),
+        }
+    }
+}
+
+#[test]
+fn options_within_limits_and_together_are_checked_whoever_gives_them() {
+    for (name, options) in [
+        ("pagerank", json!({ "damping": 1.0 })),
+        ("pagerank", json!({ "tolerance": -1.0 })),
+        ("sssp", json!({ "source": "1", "delta": 0.0 })),
+        ("sssp", json!({ "source": "1", "method": "dijkstra", "delta": 1.0 })),
+        ("sssp", json!({ "source": "1", "method": "bellman" })),
+        ("astar", json!({ "source": "1", "target": "2", "heuristic_scale": 1.0 })),
+    ] {
+        assert!(find(name).unwrap().request(options.clone()).is_err(), "{name} {options}");
+    }
+}
+
+#[test]
+fn the_readme_lists_the_catalogue_and_nothing_else() {
+    let readme = include_str!("../../../README.md");
+    let table = readme.split("| algorithm | finds |").nth(1).unwrap().split("\n\n").next().unwrap();
+    let rows = table.lines().filter(|line| line.starts_with("| `"));
+    let mut listed: Vec<&str> = rows.map(|row| row.split('`').nth(1).unwrap()).collect();
+    let mut names: Vec<&str> = CATALOGUE.iter().map(|entry| entry.name).collect();
+    listed.sort_unstable();
+    names.sort_unstable();
+    assert_eq!(listed, names);
+}

@@ -1,0 +1,69 @@
+//! The command of each algorithm in the catalogue.
+
+use clap::error::ErrorKind;
+use clap::{ArgMatches, Command, Error, FromArgMatches, Subcommand};
+use tegula_algorithms::algorithm::Request;
+use tegula_algorithms::{CATALOGUE, find};
+
+use super::options::RunArgs;
+
+/// An algorithm that was asked for.
+#[derive(Debug)]
+pub struct Run {
+    /// The algorithm and its own options.
+    pub request: Box<dyn Request>,
+    /// The options that every algorithm has.
+    pub args: RunArgs,
+}
+
+impl Subcommand for Run {
+    fn augment_subcommands(command: Command) -> Command {
+        command.subcommands(CATALOGUE.iter().map(|entry| entry.command::<RunArgs>()))
+    }
+
+    fn augment_subcommands_for_update(command: Command) -> Command {
+        Run::augment_subcommands(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        find(name).is_some()
+    }
+}
+
+impl FromArgMatches for Run {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Run, Error> {
+        let missing = || Error::new(ErrorKind::MissingSubcommand);
+        let (name, matches) = matches.subcommand().ok_or_else(missing)?;
+        let entry = find(name).ok_or_else(|| Error::new(ErrorKind::InvalidSubcommand))?;
+        let request = entry.request_of_arguments(matches)?;
+        Ok(Run { request, args: RunArgs::from_arg_matches(matches)? })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Run::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_algorithm_has_a_command_whose_options_all_have_help() {
+        let command = Run::augment_subcommands(Command::new("run"));
+        let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+        let expected: Vec<&str> = CATALOGUE.iter().map(|entry| entry.name).collect();
+        assert_eq!(names, expected);
+        for command in command.get_subcommands() {
+            let entry = find(command.get_name()).unwrap();
+            let arguments: Vec<&str> =
+                command.get_arguments().map(|argument| argument.get_id().as_str()).collect();
+            // A service takes the same options by the same names.
+            assert!(arguments.starts_with(entry.option_names()), "{arguments:?}");
+            for argument in command.get_arguments() {
+                assert!(argument.get_help().is_some(), "{}: {argument}", entry.name);
+            }
+        }
+    }
+}
