@@ -209,6 +209,7 @@ impl ImportArgs {
             threads: self.threads.count(),
             replace: self.force,
             spill_directory: self.spill_directory.clone(),
+            ..ImportConfig::default()
         }
     }
 }

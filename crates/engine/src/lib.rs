@@ -17,6 +17,8 @@ mod process;
 mod program;
 mod scheduler;
 mod superstep;
+#[cfg(test)]
+mod testing;
 mod tile_source;
 mod workers;
 

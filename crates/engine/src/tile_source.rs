@@ -129,7 +129,10 @@ fn evenly(count: usize) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
+    use tegula_testkit::Scratch;
+
     use super::*;
+    use crate::testing::random_graph;
 
     #[test]
     fn whatever_stays_is_spread_evenly() {
@@ -149,5 +152,83 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// Reads all groups once; returns the number of those that stay, and their bytes.
+    fn read_all(source: &TileSource<'_>) -> (usize, u64) {
+        for group in 0..source.ranked.len() {
+            if source.get(group, false).is_none() {
+                source.receive(group, source.request(group, false)).unwrap();
+            }
+        }
+        stay(source)
+    }
+
+    fn stay(source: &TileSource<'_>) -> (usize, u64) {
+        let held = (0..source.ranked.len()).filter(|&group| source.get(group, false).is_some());
+        let sizes: Vec<u64> = held.map(|group| source.parts.groups[group].size(false)).collect();
+        (sizes.len(), sizes.iter().sum())
+    }
+
+    #[test]
+    fn what_stays_fits_the_room_whenever_that_changes() {
+        let scratch = Scratch::new();
+        let graph = random_graph(&scratch, 64 << 20);
+        let parts = Arc::new(Parts::cut(&graph, 1 << 13));
+        let source = TileSource::new(&graph, Arc::clone(&parts));
+        assert_eq!(read_all(&source).0, 0, "no room yet");
+        let (workers, has_weights) = (1, false);
+        let resize = |bytes| source.resize(Room { bytes, workers, has_weights });
+        let groups = parts.groups.len();
+        let total: u64 = parts.groups.iter().map(|group| group.size(false)).sum();
+        let least = TileSource::size_min(&parts, workers, has_weights);
+        assert!(groups > 5 && total > 2 * least, "{groups} groups of {total} bytes");
+        resize(total);
+        assert_eq!(read_all(&source), (groups, total));
+        let mut stayed = groups;
+        for bytes in [total - 1, total / 2, least + 1, least] {
+            resize(bytes);
+            let (count, held) = stay(&source);
+            // Nothing that has left comes back by being read again.
+            assert_eq!(read_all(&source), (count, held));
+            assert!(count < stayed || count == 0, "{count} of {stayed} in {bytes}");
+            assert!(held + source.stream_size() <= bytes, "{held} in {bytes}");
+            stayed = count;
+        }
+        assert_eq!(stayed, 0);
+        resize(total / 2);
+        let (count, held) = read_all(&source);
+        assert!(count > 0 && held <= total / 2, "{held}");
+        resize(total);
+        assert_eq!(stay(&source), (count, held), "what stays in less stays in more");
+        assert_eq!(read_all(&source), (groups, total));
+    }
+
+    #[test]
+    fn a_worker_keeps_what_it_is_at_when_that_has_no_room_any_more() {
+        let scratch = Scratch::new();
+        let graph = random_graph(&scratch, 64 << 20);
+        let parts = Arc::new(Parts::cut(&graph, 1 << 13));
+        let source = TileSource::new(&graph, Arc::clone(&parts));
+        source.resize(Room { bytes: 64 << 20, workers: 1, has_weights: false });
+        let pool = graph.reader().pool();
+        let available = pool.available();
+        let at_work = source.receive(0, source.request(0, false)).unwrap();
+        let bytes = TileSource::size_min(&parts, 1, false);
+        source.resize(Room { bytes, workers: 1, has_weights: false });
+        assert!(source.get(0, false).is_none());
+        let index = at_work.range().start;
+        assert_eq!(
+            at_work
+                .get(&graph, index)
+                .0
+                .strips(graph.vertex_count())
+                .filter(|strip| strip.is_err())
+                .count(),
+            0
+        );
+        assert!(pool.available() < available);
+        drop(at_work);
+        assert_eq!(pool.available(), available);
     }
 }

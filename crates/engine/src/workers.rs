@@ -245,3 +245,6 @@ pub fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(work))
         .unwrap_or_else(|panic| Err(Error::WorkerFailed { detail: panic_message(&*panic) }))
 }
+
+#[cfg(test)]
+mod tests;

@@ -57,6 +57,7 @@ use tegula_store::graph::{
     FORMAT_VERSION, FileEntry, Graph, GraphWriter, IdType, Manifest, OrderChoice, VertexOrder,
 };
 use tegula_store::rows::{self, RowEncoding, RowsConfig};
+use tegula_store::tiles::BATCH_EDGES_MAX;
 
 use build::{Sorter, build};
 use census::{DegreeSummary, DegreeTable};
@@ -97,6 +98,9 @@ pub struct ImportConfig {
     pub replace: bool,
     /// Where temporary files go; by default beside the graph.
     pub spill_directory: Option<PathBuf>,
+    /// Edges above which a batch of targets is halved. The graph depends on it, and so do sums of floats, so
+    /// it is for tests, whose graphs are small, and for nobody else.
+    pub batch_edges: u64,
 }
 
 impl ImportConfig {
@@ -117,6 +121,7 @@ impl Default for ImportConfig {
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             replace: false,
             spill_directory: None,
+            batch_edges: BATCH_EDGES_MAX,
         }
     }
 }
@@ -274,7 +279,7 @@ fn import_weighted<W: Weight>(
         None => estimate::choose(run, edges, degrees, summary)?,
     };
     let (ids, mut files) = known.id_files(&summary, directory)?;
-    let (plan, vertex_files) = plan_and_write(run, &numbered, directory)?;
+    let (plan, vertex_files) = plan_and_write(run, &numbered, directory, config.batch_edges)?;
     files.extend(vertex_files);
     seconds.ordering = clock.lap();
 

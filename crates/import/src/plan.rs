@@ -83,11 +83,13 @@ pub(super) struct Plan {
     pub vertices: u64,
 }
 
-/// Writes the files that follow from the degrees and the order; plans the batches on the way.
+/// Writes the files that follow from the degrees and the order; plans the batches, of up to `batch_edges`
+/// edges, on the way.
 pub(super) fn plan_and_write(
     run: &Run<'_>,
     numbered: &Numbered<'_>,
     directory: &Path,
+    batch_edges: u64,
 ) -> Result<(Plan, Vec<VertexFile>)> {
     let mut files = Vec::new();
     files.extend(write_order(numbered, directory)?);
@@ -102,7 +104,7 @@ pub(super) fn plan_and_write(
         column.clear();
         column.extend(slice.iter().map(|&[_, into]| into));
         in_file.push(&column)?;
-        batches.extend(Batch::plan(&column).into_iter().map(|batch| {
+        batches.extend(Batch::plan(&column, batch_edges).into_iter().map(|batch| {
             let targets = batch.targets(column.len() as u32);
             let into = &column[targets.start as usize..targets.end as usize];
             let edges = into.iter().map(|&degree| u64::from(degree)).sum();

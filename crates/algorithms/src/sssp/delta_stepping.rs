@@ -18,8 +18,7 @@ pub(super) fn run(
         Some(delta) => delta,
         None => default_delta(graph)?,
     };
-    let program = Sssp { source, delta, has_negative: AtomicBool::new(false) };
-    let outcome = tegula_engine::run(graph, program, options)?;
+    let outcome = tegula_engine::run(graph, Sssp::new(source, delta), options)?;
     if outcome.program.has_negative.into_inner() {
         return Err(Error::NegativeWeight { graph: graph.directory().to_owned() });
     }
@@ -33,6 +32,13 @@ pub struct Sssp {
     source: VertexId,
     delta: f64,
     has_negative: AtomicBool,
+}
+
+impl Sssp {
+    /// A search from a vertex, by buckets of width `delta`, above 0.
+    pub fn new(source: VertexId, delta: f64) -> Sssp {
+        Sssp { source, delta, has_negative: AtomicBool::new(false) }
+    }
 }
 
 /// Tiles whose weights are looked at.

@@ -51,7 +51,8 @@ pub trait Monotone: Reduction {
     fn would_change(state: &Self::Message, message: Self::Message) -> bool;
 }
 
-/// A number that has a smallest and a greatest value.
+/// A number that has a smallest and a greatest value. Of floats, NaN and -0.0 are no messages: which of the
+/// two zeros is the smaller is not said, so a reduction of both would not be exact.
 pub trait Number: Value + PartialOrd {
     /// No number is smaller.
     const LEAST: Self;

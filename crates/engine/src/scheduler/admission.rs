@@ -202,3 +202,6 @@ impl Drop for Admitted<'_, '_> {
         self.scheduler.has_room.notify_all();
     }
 }
+
+#[cfg(test)]
+mod tests;

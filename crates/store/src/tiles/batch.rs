@@ -27,35 +27,37 @@ impl Batch {
         self.target_first..end.min(u64::from(vertex_count)) as u32
     }
 
-    /// Cuts all targets into batches by their in-degrees: a pure function of the graph, never of the
-    /// machine, so that a graph directory and every result are the same everywhere.
-    pub fn plan(in_degrees: &[u32]) -> Vec<Batch> {
+    /// Cuts all targets into batches of up to `edges_max` edges by their in-degrees: a pure function of the
+    /// graph, never of the machine, so that a graph directory and every result are the same everywhere.
+    pub fn plan(in_degrees: &[u32], edges_max: u64) -> Vec<Batch> {
         let mut batches = Vec::new();
         let mut first = 0usize;
         while first < in_degrees.len() {
             let batch = Batch { target_first: first as u32, log2: BATCH_LOG2_MAX };
-            batch.halve_into(in_degrees, &mut batches);
+            batch.halve_into(in_degrees, edges_max, &mut batches);
             first += 1 << BATCH_LOG2_MAX;
         }
         batches
     }
 
-    fn halve_into(self, in_degrees: &[u32], batches: &mut Vec<Batch>) {
+    fn halve_into(self, in_degrees: &[u32], edges_max: u64, batches: &mut Vec<Batch>) {
         let targets = self.targets(in_degrees.len() as u32);
         if targets.is_empty() {
             return;
         }
         let degrees = &in_degrees[targets.start as usize..targets.end as usize];
         let edges: u64 = degrees.iter().map(|&degree| u64::from(degree)).sum();
-        if edges <= BATCH_EDGES_MAX || self.log2 == BATCH_LOG2_MIN {
+        if edges <= edges_max || self.log2 == BATCH_LOG2_MIN {
             batches.push(self);
             return;
         }
         let log2 = self.log2 - 1;
-        Batch { target_first: self.target_first, log2 }.halve_into(in_degrees, batches);
+        let lower = Batch { target_first: self.target_first, log2 };
+        lower.halve_into(in_degrees, edges_max, batches);
         let upper = u64::from(self.target_first) + (1 << log2);
         if upper < in_degrees.len() as u64 {
-            Batch { target_first: upper as u32, log2 }.halve_into(in_degrees, batches);
+            let upper = Batch { target_first: upper as u32, log2 };
+            upper.halve_into(in_degrees, edges_max, batches);
         }
     }
 

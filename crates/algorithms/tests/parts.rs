@@ -1,0 +1,174 @@
+//! However a graph is cut into batches and parts: the answers are those of the oracles, and the same to the
+//! bit for every number of threads and in company.
+
+mod support;
+
+use support::{AMPLE, components, find, import_with, open, original_of, table, ways::with_rows};
+use tegula_algorithms::bfs::{Bfs, Reached};
+use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_algorithms::sssp::{self, SsspConfig};
+use tegula_algorithms::wcc::{self, Method, WccOptions};
+use tegula_engine::{
+    Activity, Executor, Graph, Min, Next, Program, RunOptions, Scheduler, VertexId,
+};
+use tegula_generators::{Rmat, edges};
+use tegula_import::ImportConfig;
+use tegula_store::graph::VertexOrder;
+use tegula_testkit::{
+    EdgeList, Scratch, XorShift, match_pagerank, verify_bfs, verify_sssp, verify_wcc,
+};
+
+const ITERATIONS: u64 = 5;
+
+/// The answers, bit by bit.
+#[derive(PartialEq)]
+struct Answers {
+    ranks: Vec<f32>,
+    reached: Vec<Reached>,
+    distances: Vec<f64>,
+    roots: Vec<VertexId>,
+}
+
+fn run_all(graph: &Graph, source: VertexId, options: &RunOptions<'_>) -> Answers {
+    let config = PageRankConfig { stop: Stop::Iterations(ITERATIONS), ..Default::default() };
+    let propagation = WccOptions { method: Method::Propagation };
+    Answers {
+        ranks: PageRank::run(graph, config, options).unwrap().states,
+        reached: Bfs::run(graph, source, options).unwrap().states,
+        distances: sssp::run(graph, source, SsspConfig::default(), options).unwrap().distances,
+        roots: wcc::run(graph, propagation, options).unwrap().roots,
+    }
+}
+
+/// Checks answers against the oracles and verifiers.
+fn verify(edges: &EdgeList, graph: &Graph, source: u64, answers: &Answers) {
+    let Answers { ranks, reached, distances, roots } = answers;
+    let ranks = table(graph, ranks, f64::from);
+    match_pagerank(edges, PageRankConfig::DAMPING, ITERATIONS as usize, &ranks).unwrap();
+    let originals = original_of(graph);
+    let hops = table(graph, reached, |reached| reached.distance().map(u64::from));
+    let parents = table(graph, reached, |reached| reached.parent().map(|p| originals[p.index()]));
+    verify_bfs(edges, source, &hops, Some(&parents)).unwrap();
+    verify_sssp(edges, source, &table(graph, distances, |distance| distance)).unwrap();
+    verify_wcc(edges, &components(graph, roots)).unwrap();
+}
+
+fn scans<'a>(threads: usize, part_edges: u64) -> RunOptions<'a> {
+    let executor = Executor::Scan;
+    RunOptions { memory: AMPLE, threads, executor, part_edges, ..Default::default() }
+}
+
+/// The smallest id in reach, over and over: `at` is called before each of the iterations.
+struct Endless<F> {
+    iterations: u64,
+    at: F,
+}
+
+impl<F: Fn(u64) + Send + Sync> Program for Endless<F> {
+    type State = u32;
+    type Reduction = Min<u32>;
+    type Weight = ();
+    type Aggregate = ();
+
+    fn init(&self, vertex: VertexId, _: u32, (): &mut ()) -> (u32, Activity) {
+        (vertex.0, Activity::Active)
+    }
+    fn begin_iteration(&mut self, iteration: u64, (): &()) -> Next {
+        (self.at)(iteration);
+        if iteration < self.iterations { Next::Continue } else { Next::Stop }
+    }
+    fn signal(&self, _: VertexId, id: &u32, _: u32) -> Option<u32> {
+        Some(*id)
+    }
+    fn apply(&self, _: VertexId, _: u32, id: &mut u32, reduced: u32, (): &mut ()) -> Activity {
+        *id = reduced.min(*id);
+        Activity::Active
+    }
+}
+
+/// Each batch in parts of any size, alone and beside a job that joins in the middle: the same bits.
+fn whatever_the_parts(edges: &EdgeList, graph: &Graph, part_edges: &[u64]) {
+    let source = edges.edges[0].0;
+    let first = find(graph, source);
+    for &part_edges in part_edges {
+        let alone = run_all(graph, first, &scans(1, part_edges));
+        verify(edges, graph, source, &alone);
+        for threads in [2, 5] {
+            let options = scans(threads, part_edges);
+            assert!(run_all(graph, first, &options) == alone, "{part_edges}, {threads} threads");
+            beside(graph, first, &options, &alone);
+        }
+    }
+}
+
+/// Runs all beside a job that is in the middle of its iterations, and is itself joined by them.
+fn beside(graph: &Graph, source: VertexId, options: &RunOptions<'_>, alone: &Answers) {
+    Scheduler::scope(graph, options, |scheduler| {
+        let options = &RunOptions { scheduler: Some(scheduler), ..options.clone() };
+        let (begun, has_begun) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                let at = |iteration| {
+                    if iteration == 1 {
+                        begun.send(()).unwrap();
+                    }
+                };
+                let at = Endless { iterations: 30, at };
+                tegula_engine::run(graph, at, options).unwrap();
+            });
+            has_begun.recv().unwrap();
+            assert!(run_all(graph, source, options) == *alone, "in company");
+        });
+    });
+}
+
+#[test]
+fn a_batch_of_more_than_a_hundred_parts() {
+    // Four hubs, one in each window of the first batch; each leaf sends to two of them. A slice of the leaves
+    // is just not too thin to be a tile of its own in each of the windows.
+    let leaves = 1u64 << 19;
+    let mut random = XorShift::new(11);
+    let edges = (0..leaves).flat_map(|leaf| {
+        let hubs = [leaf % 2, 2 + leaf % 2];
+        hubs.map(|hub| (leaf, hub << 16))
+    });
+    let mut edges: Vec<_> = edges.collect();
+    edges.extend((0..leaves / 8).map(|_| (random.below(leaves), random.below(leaves))));
+    let graph = EdgeList::new(edges).weighted(5);
+    let scratch = Scratch::new();
+    let config = with_rows(VertexOrder::Given, true);
+    let directory = import_with(config, scratch.path(), "hubs", &graph);
+    let opened = open(&directory);
+    // At the least a part a tile.
+    let parts = (0..opened.batches().len()).map(|batch| opened.batch_tiles(batch).len()).max();
+    assert!(parts > Some(100), "{parts:?}");
+    whatever_the_parts(&graph.undirected(), &opened, &[1]);
+}
+
+/// A skewed graph whose batches have up to `batch_edges` edges, in each order.
+fn skewed(scale: u32, degree: u64, batch_edges: u64) {
+    let graph = EdgeList::new(edges(&Rmat::new(scale, degree, 9).unwrap())).weighted(2);
+    let scratch = Scratch::new();
+    for order in [VertexOrder::Given, VertexOrder::Degree] {
+        let config = ImportConfig { batch_edges, ..with_rows(order, true) };
+        let opened = open(&import_with(config, scratch.path(), order.name(), &graph));
+        let smallest = opened.batches().iter().map(|batch| batch.log2).min();
+        assert!(smallest < Some(16) && opened.batches().len() > 4, "{smallest:?}");
+        whatever_the_parts(&graph.undirected(), &opened, &[1, 1 << 12]);
+    }
+}
+
+#[test]
+fn batches_down_to_a_word_of_targets() {
+    skewed(13, 8, 1);
+}
+
+#[test]
+fn batches_of_different_sizes_within_a_window() {
+    skewed(13, 8, 1 << 12);
+}
+
+#[test]
+fn batches_of_different_sizes_over_several_windows() {
+    skewed(18, 1, 1 << 14);
+}

@@ -1,0 +1,23 @@
+//! What the tests of several modules share.
+
+use tegula_generators::{ErdosRenyi, edges};
+use tegula_import::{ImportConfig, import};
+use tegula_machine::disk::{Backend, Caching, Pool, Reader};
+use tegula_machine::threads::{Cancel, Silent};
+use tegula_store::graph::{Graph, VertexOrder};
+use tegula_testkit::Scratch;
+
+/// A random graph of 50,000 vertices and ten times as many edges, read past the page cache within `memory`
+/// bytes.
+pub fn random_graph(scratch: &Scratch, memory: u64) -> Graph {
+    let edges = edges(&ErdosRenyi::new(50_000, 500_000, 7).unwrap());
+    let input = scratch.path().join("random.bin64");
+    let ends = edges.iter().flat_map(|&(source, target): &(u64, u64)| [source, target]);
+    std::fs::write(&input, ends.flat_map(u64::to_le_bytes).collect::<Vec<u8>>()).unwrap();
+    let output = scratch.path().join("random.tegula");
+    let order = Some(VertexOrder::Given);
+    let config = ImportConfig { order, memory: 256 << 20, ..Default::default() };
+    import(&[input], &output, &config, &Silent, &Cancel::default()).unwrap();
+    let reader = Reader::open(Backend::Auto, Pool::new(memory)).unwrap();
+    Graph::open(&output, &reader, Caching::Direct).unwrap()
+}
