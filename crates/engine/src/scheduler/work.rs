@@ -370,7 +370,10 @@ impl<'w> Work<'w> {
     ) -> tegula_machine::Result<()> {
         let graph = scheduler.graph;
         for index in tiles.range() {
-            self.slot.cancel().check()?;
+            // It may have failed elsewhere, too.
+            if self.slot.is_leaving() {
+                break;
+            }
             let entry = &graph.tiles()[index];
             if !self.job.needs(&entry.summary) {
                 continue;
