@@ -7,10 +7,10 @@ use tegula_machine::threads::{Cancel, Silent};
 use tegula_store::graph::{Graph, VertexOrder};
 use tegula_testkit::Scratch;
 
-/// A random graph of 50,000 vertices and ten times as many edges, read past the page cache within `memory`
+/// A random graph of 200,000 vertices and ten times as many edges, in some fifty tiles, read past the page cache within `memory`
 /// bytes.
 pub fn random_graph(scratch: &Scratch, memory: u64) -> Graph {
-    let edges = edges(&ErdosRenyi::new(50_000, 500_000, 7).unwrap());
+    let edges = edges(&ErdosRenyi::new(200_000, 2_000_000, 7).unwrap());
     let input = scratch.path().join("random.bin64");
     let ends = edges.iter().flat_map(|&(source, target): &(u64, u64)| [source, target]);
     std::fs::write(&input, ends.flat_map(u64::to_le_bytes).collect::<Vec<u8>>()).unwrap();

@@ -1,6 +1,7 @@
 //! A job that panics or is cancelled, wherever it is, ends soon and alone: what is beside it and what comes
 //! after it on the same graph gives its right bits, and all memory comes back.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -131,8 +132,7 @@ impl<'a, const PULLS: bool> Program for Search<'a, PULLS> {
     type Weight = ();
     type Aggregate = Reached<'a>;
 
-    const SETTLING: Settling =
-        if PULLS { Settling::ByFirstSource } else { Settling::ByState };
+    const SETTLING: Settling = if PULLS { Settling::ByFirstSource } else { Settling::ByState };
 
     fn init(&self, vertex: VertexId, _: u32, reached: &mut Reached<'a>) -> (u64, Activity) {
         (self.at)(Place::Init);
@@ -247,21 +247,24 @@ impl Interruption {
     }
 }
 
-/// Runs a job that is interrupted, and a search beside it on the same scheduler.
-fn beside(
+/// Runs jobs that are interrupted, one in each case, each with a search beside it on the same scheduler.
+fn beside<C: Sync>(
     graph: &Graph,
     options: &RunOptions<'_>,
     expected: &[u64],
-    interrupted: impl FnOnce(&RunOptions<'_>) + Send,
+    cases: &[C],
+    interrupted: impl Fn(&C, &RunOptions<'_>),
 ) {
     let available = graph.reader().pool().available();
     Scheduler::scope(graph, options, |scheduler| {
         let options = &RunOptions { scheduler: Some(scheduler), ..options.clone() };
-        std::thread::scope(|scope| {
-            scope.spawn(|| assert!(search(graph, options) == expected));
-            interrupted(options);
-        });
-        assert!(search(graph, options) == expected, "afterwards, on the same scheduler");
+        for case in cases {
+            std::thread::scope(|scope| {
+                scope.spawn(|| assert!(search(graph, options) == expected));
+                interrupted(case, options);
+            });
+        }
+        assert!(search(graph, options) == expected, "afterwards");
     });
     assert_eq!(graph.reader().pool().available(), available);
 }
@@ -283,7 +286,8 @@ fn calls_max(graph: &Graph, threads: usize) -> u64 {
 /// Interrupts a search at the first call of a place from an iteration on; false where it never gets there.
 fn interrupt<const PULLS: bool>(
     graph: &Graph,
-    (place, iteration, how): (Place, u64, How),
+    place: Place,
+    (iteration, how): (u64, How),
     options: &RunOptions<'_>,
 ) -> bool {
     let interruption = Interruption::new(how);
@@ -316,30 +320,28 @@ fn interrupt<const PULLS: bool>(
 fn interrupt_everywhere<const PULLS: bool>(executor: Executor, expected_kind: ProcessKind) {
     let scratch = Scratch::new();
     let graph = open(&scratch);
-    let undisturbed = run(&graph, Search::<PULLS> { level: 0, at: &|_| {} }, &options(1, executor)).unwrap();
+    let undisturbed =
+        run(&graph, Search::<PULLS> { level: 0, at: &|_| {} }, &options(1, executor)).unwrap();
     assert_eq!(undisturbed.statistics.processes[3], expected_kind);
     let expected = undisturbed.states;
-    let mut struck = HashSet::new();
+    let struck = RefCell::new(HashSet::new());
     for threads in [1, 3] {
         for place in PLACES {
-            for (iteration, how) in
-                [(0, How::Panics), (3, How::Panics), (0, How::IsCancelled), (3, How::IsCancelled)]
-            {
-                let (graph, options) = (&graph, options(threads, executor));
-                println!("{executor:?}, {threads} threads, {place:?} from {iteration}, {how:?}");
-                beside(graph, &options, &expected, |options| {
-                    if interrupt::<PULLS>(graph, (place, iteration, how), options) {
-                        struck.insert(place);
-                    }
-                });
-            }
+            let cases =
+                [(0, How::Panics), (3, How::Panics), (0, How::IsCancelled), (3, How::IsCancelled)];
+            beside(&graph, &options(threads, executor), &expected, &cases, |&case, options| {
+                println!("{executor:?}, {threads} threads, {place:?}, {case:?}");
+                if interrupt::<PULLS>(&graph, place, case, options) {
+                    struck.borrow_mut().insert(place);
+                }
+            });
         }
     }
     let never = match executor {
         Executor::Scan => vec![Place::IsNews, Place::Bucket],
         Executor::Seek | Executor::Auto => vec![],
     };
-    let missed = PLACES.into_iter().filter(|place| !struck.contains(place));
+    let missed = PLACES.into_iter().filter(|place| !struck.borrow().contains(place));
     assert_eq!(missed.collect::<Vec<_>>(), never);
 }
 
@@ -395,23 +397,20 @@ fn a_pass_over_all_edges() {
         [(0, never), (graph.edge_count() / 2, never), (never, 0), (never, tiles + tiles / 2)];
     for threads in [1, 3] {
         for how in [How::Panics, How::IsCancelled] {
-            for (at_edge, at_question) in moments {
-                let graph = &graph;
-                beside(graph, &options(threads), &expected, |options| {
-                    let interruption = Interruption::new(how);
-                    let options =
-                        RunOptions { cancel: interruption.cancel.clone(), ..options.clone() };
-                    let visitor = Visitor {
-                        interruption: &interruption,
-                        edges: AtomicU64::new(0),
-                        asked: AtomicU64::new(0),
-                        at_edge,
-                        at_question,
-                    };
-                    let result = visit_edges(graph, &visitor, 0, &options);
-                    interruption.check(result, threads as u64 * widest_tile(graph));
-                });
-            }
+            let options = options(threads);
+            beside(&graph, &options, &expected, &moments, |&(at_edge, at_question), options| {
+                let interruption = Interruption::new(how);
+                let options = RunOptions { cancel: interruption.cancel.clone(), ..options.clone() };
+                let visitor = Visitor {
+                    interruption: &interruption,
+                    edges: AtomicU64::new(0),
+                    asked: AtomicU64::new(0),
+                    at_edge,
+                    at_question,
+                };
+                let result = visit_edges(&graph, &visitor, 0, &options);
+                interruption.check(result, threads as u64 * widest_tile(&graph));
+            });
         }
     }
 }
@@ -456,17 +455,14 @@ fn what_follows_rows_itself() {
     let ways: [(Follow, u64); 2] = [(one_by_one, 16), (by_ranges, 2 * u64::from(RANGE_SIZE))];
     for threads in [1, 3] {
         for how in [How::Panics, How::IsCancelled] {
-            for (follow, calls_max) in ways {
-                let graph = &graph;
-                beside(graph, &options(threads), &expected, |options| {
-                    let interruption = Interruption::new(how);
-                    let options =
-                        RunOptions { cancel: interruption.cancel.clone(), ..options.clone() };
-                    let result =
-                        traverse::run(graph, false, 0, &options, |job| follow(job, &interruption));
-                    interruption.check(result, threads as u64 * calls_max);
-                });
-            }
+            let options = options(threads);
+            beside(&graph, &options, &expected, &ways, |&(follow, calls_max), options| {
+                let interruption = Interruption::new(how);
+                let options = RunOptions { cancel: interruption.cancel.clone(), ..options.clone() };
+                let result =
+                    traverse::run(&graph, false, 0, &options, |job| follow(job, &interruption));
+                interruption.check(result, threads as u64 * calls_max);
+            });
         }
     }
 }
