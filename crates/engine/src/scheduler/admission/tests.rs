@@ -21,7 +21,7 @@ fn with_scheduler(body: impl FnOnce(&Scheduler<'_>, &RunOptions<'_>)) {
         memory: MEMORY,
         threads: 2,
         executor: Executor::Scan,
-        part_edges: 1 << 14,
+        part_edges: 1 << 18,
         ..Default::default()
     };
     let available = graph.reader().pool().available();
