@@ -330,7 +330,6 @@ fn interrupt_everywhere<const PULLS: bool>(executor: Executor, expected_kind: Pr
             let cases =
                 [(0, How::Panics), (3, How::Panics), (0, How::IsCancelled), (3, How::IsCancelled)];
             beside(&graph, &options(threads, executor), &expected, &cases, |&case, options| {
-                println!("{executor:?}, {threads} threads, {place:?}, {case:?}");
                 if interrupt::<PULLS>(&graph, place, case, options) {
                     struck.borrow_mut().insert(place);
                 }
