@@ -18,7 +18,6 @@ mod program;
 mod scheduler;
 mod superstep;
 mod tile_source;
-mod workers;
 
 pub mod traverse;
 

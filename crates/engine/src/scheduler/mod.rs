@@ -39,13 +39,13 @@ use crate::job::Job;
 use crate::options::{BLOCK_FRAMES, RunOptions, overhead};
 use crate::parts::Parts;
 use crate::tile_source::TileSource;
-use crate::workers::Workers;
 use admission::Members;
 pub use admission::{Admitted, Needs};
 pub use context::JobContext;
 pub use order::Direction;
 pub use slot::PartStatistics;
 use slot::Slot;
+use tegula_machine::threads::Workers;
 use work::State;
 
 /// Runs jobs on one graph. See the [module](self).

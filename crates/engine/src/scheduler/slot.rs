@@ -9,7 +9,7 @@ use tegula_machine::{Error, Result};
 
 use crate::job::{Advanced, Job};
 use crate::scheduler::JobContext;
-use crate::workers::guarded;
+use tegula_machine::threads::guarded;
 
 /// A job that is lent to the scheduler by the call that waits for it.
 type Lent = &'static mut dyn Job;

@@ -14,7 +14,7 @@ use super::order::{PartOrder, prefers_part};
 use super::slot::{PartStatistics, SharedJob, Slot};
 use super::stream::{Arrived, Stream};
 use crate::job::{Advanced, Job, PartWork, Scan};
-use crate::workers::guarded;
+use tegula_machine::threads::guarded;
 
 /// Which jobs wait for what.
 pub struct State {
