@@ -251,20 +251,20 @@ pub struct BlockStream<'f> {
 
 /// Checked bytes of one block: those inside the range that was asked for.
 #[derive(Debug)]
-pub struct Block {
+pub struct CheckedBlock {
     frame: Frame,
     part: Range<usize>,
     offset: u64,
 }
 
-impl Block {
+impl CheckedBlock {
     /// Where in the payload its first byte stands.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 }
 
-impl Deref for Block {
+impl Deref for CheckedBlock {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -273,7 +273,7 @@ impl Deref for Block {
 }
 
 impl BlockStream<'_> {
-    fn receive(&self, index: u64, pending: Pending) -> Result<Block> {
+    fn receive(&self, index: u64, pending: Pending) -> Result<CheckedBlock> {
         let frame = pending.wait()?;
         self.file.check(index, &frame)?;
         let start = index * self.file.block_len;
@@ -281,14 +281,14 @@ impl BlockStream<'_> {
         let (from, to) = (self.range.start.max(start), self.range.end.min(end));
         // Both lie in the frame.
         let part = (from - start) as usize..(to - start) as usize;
-        Ok(Block { frame, part, offset: from })
+        Ok(CheckedBlock { frame, part, offset: from })
     }
 }
 
 impl Iterator for BlockStream<'_> {
-    type Item = Result<Block>;
+    type Item = Result<CheckedBlock>;
 
-    fn next(&mut self) -> Option<Result<Block>> {
+    fn next(&mut self) -> Option<Result<CheckedBlock>> {
         while self.in_flight.len() < self.depth
             && let Some(block) = self.blocks.next()
         {

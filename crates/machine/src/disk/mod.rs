@@ -50,7 +50,7 @@ mod threads;
 mod uring;
 
 pub use backend::Backend;
-pub use block_file::{Block, BlockFile, BlockStream, ends_as_block_file};
+pub use block_file::{BlockFile, BlockStream, CheckedBlock, ends_as_block_file};
 pub use block_format::BLOCK_LOG2;
 pub use block_writer::{BlockFileSummary, BlockFileWriter, OutputFile};
 pub use buffer::Frame;
