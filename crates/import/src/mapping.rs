@@ -8,9 +8,13 @@ use tegula_machine::threads::Stash;
 
 use super::buckets::{Buckets, Filled};
 use super::edge::{Edge, Key, Weight};
+use super::import_run::ImportRun;
 use super::names::{NameRank, bucket_of};
-use super::run::Run;
+use super::shares;
 use super::source::{EdgeSource, changed};
+
+/// The number of a key that has none: the dense id of an id without any edge.
+pub(super) const NONE: u32 = u32::MAX;
 
 /// A table from keys to numbers, in slices.
 pub(super) trait Mapping<K>: Sync {
@@ -31,7 +35,7 @@ pub(super) trait Mapping<K>: Sync {
 
 /// Replaces both ends of all edges and passes the edges on, in chunks, from several threads.
 pub(super) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
-    run: &Run<'_>,
+    run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
     mapping: &M,
     sink: &(dyn Fn(&[Edge<u32, u32, W>]) -> Result<()> + Sync),
@@ -40,7 +44,7 @@ pub(super) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
         return mapping
             .for_each_slice(&mut |_, slice| replace_both::<K, W, M>(run, edges, slice, sink));
     }
-    let space = run.space(run.memory / 32);
+    let space = run.space(run.share(shares::WAITING));
     let by_source = Buckets::new(mapping.slices(), space.clone());
     edges.for_each(run, &|edges: &[Edge<K, K, W>]| {
         by_source.write(|writer| {
@@ -66,7 +70,7 @@ pub(super) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
 
 /// Replaces both ends at once: two look-ups an edge, whose cache misses overlap.
 fn replace_both<K: Key, W: Weight, M: Mapping<K>>(
-    run: &Run<'_>,
+    run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
     slice: &M::Slice,
     sink: &(dyn Fn(&[Edge<u32, u32, W>]) -> Result<()> + Sync),
@@ -85,7 +89,7 @@ fn replace_both<K: Key, W: Weight, M: Mapping<K>>(
 }
 
 fn replace_targets<K: Key, W: Weight, M: Mapping<K>>(
-    run: &Run<'_>,
+    run: &ImportRun<'_>,
     mut by_target: Filled<Edge<u32, K, W>>,
     mapping: &M,
     sink: &(dyn Fn(&[Edge<u32, u32, W>]) -> Result<()> + Sync),

@@ -17,8 +17,9 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 use super::buckets::{Buckets, Filled};
 use super::distinct::check_vertex_count;
 use super::edge::hash_of;
+use super::import_run::ImportRun;
 use super::input::{EdgeChunk, Ends};
-use super::run::Run;
+use super::shares;
 
 /// Buckets by hash, for a dictionary whose size nobody knows beforehand.
 const BUCKETS: usize = 256;
@@ -34,8 +35,8 @@ pub(super) struct NameCollector {
 }
 
 impl NameCollector {
-    pub fn new(run: &Run<'_>) -> NameCollector {
-        let space = run.space(run.memory / 6);
+    pub fn new(run: &ImportRun<'_>) -> NameCollector {
+        let space = run.space(run.share(shares::NAMES));
         NameCollector {
             buckets: Buckets::new(BUCKETS.min(space.buckets_max()), space),
             remembered: Stash::default(),
@@ -69,10 +70,10 @@ impl NameCollector {
     }
 
     /// Sorts the names and writes them into `directory`.
-    pub fn sort(self, run: &Run<'_>, directory: &Path) -> Result<SortedNames> {
+    pub fn sort(self, run: &ImportRun<'_>, directory: &Path) -> Result<SortedNames> {
         let by_name = self.distinct(run)?;
         let mut files = NameFiles::create(directory)?;
-        let ranks = Buckets::new(BUCKETS, run.space(run.memory / 12));
+        let ranks = Buckets::new(BUCKETS, run.space(run.share(shares::NAME_RANKS)));
         let mut count = 0;
         let make = |bucket| {
             let mut names = Names::read(run, &by_name, bucket, &mut |_, _, _| Ok(true))?;
@@ -93,7 +94,7 @@ impl NameCollector {
     }
 
     /// Each name once, in buckets such that all names of a bucket are below those of the next.
-    fn distinct(self, run: &Run<'_>) -> Result<Filled<u8>> {
+    fn distinct(self, run: &ImportRun<'_>) -> Result<Filled<u8>> {
         let by_hash = self.buckets.close()?;
         let make = |bucket| {
             let mut places: HashMap<u128, usize> = HashMap::new();
@@ -108,7 +109,7 @@ impl NameCollector {
         // Hashes are random: one bucket is a fair sample of the distinct names.
         let mut sample = make(0)?;
         sample.sort_by_name();
-        let space = run.space(run.memory / 6);
+        let space = run.space(run.share(shares::DISTINCT_NAMES));
         let wanted =
             sample.bytes.len() as u64 * by_hash.count() as u64 / (names_share(run) / 3).max(1);
         let wanted = wanted.clamp(run.threads as u64, space.buckets_max() as u64) as usize;
@@ -169,8 +170,8 @@ fn split_record(bytes: &[u8]) -> Option<(&[u8], u128, &[u8])> {
 }
 
 /// Bytes of names that a worker may have in memory; to sort them takes as much again, twice.
-fn names_share(run: &Run<'_>) -> u64 {
-    (run.memory / 10 / run.threads as u64).max(1)
+fn names_share(run: &ImportRun<'_>) -> u64 {
+    (run.share(shares::NAMES_SORTED) / run.threads as u64).max(1)
 }
 
 /// Some names in memory.
@@ -191,7 +192,7 @@ struct Name {
 impl Names {
     /// Reads those names of a bucket that `keep` (of the names before, a hash and a text) chooses.
     fn read(
-        run: &Run<'_>,
+        run: &ImportRun<'_>,
         buckets: &Filled<u8>,
         bucket: usize,
         keep: &mut dyn FnMut(&Names, u128, &[u8]) -> Result<bool>,

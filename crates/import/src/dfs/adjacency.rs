@@ -18,7 +18,7 @@ use zerocopy::IntoBytes;
 use super::super::buckets::{Buckets, Filled};
 use super::super::census::{DegreeSummary, DegreeTable};
 use super::super::edge::{Edge, Weight};
-use super::super::run::Run;
+use super::super::import_run::ImportRun;
 use super::super::source::{EdgeSource, changed};
 
 /// The neighbours of vertices.
@@ -51,7 +51,7 @@ const RANGE_LINKS: u64 = 1 << 17;
 /// Lays out the neighbours of all vertices. `memory` bounds the links that wait and the lists in
 /// memory; beyond, both go to disk.
 pub(super) fn lay_out<W: Weight>(
-    run: &Run<'_>,
+    run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
     degrees: &DegreeTable,
     summary: &DegreeSummary,
@@ -211,7 +211,7 @@ struct ListWriter {
 
 impl ListWriter {
     /// Keeps the lists in memory where the most neighbours that there can be are given.
-    fn new(id_end: u64, held: Option<u64>, run: &Run<'_>) -> Result<ListWriter> {
+    fn new(id_end: u64, held: Option<u64>, run: &ImportRun<'_>) -> Result<ListWriter> {
         let store = match held {
             Some(count) => Store::Memory(Vec::with_capacity(count as usize)),
             None => {

@@ -11,8 +11,8 @@ use crossbeam_channel::{Sender, unbounded};
 use crate::error::Result;
 use crate::mix::mix;
 
-use super::backend::{Device, spawn};
 use super::block_writer::OutputFile;
+use super::device::{Device, spawn};
 use super::file::{Caching, Location, OpenFile};
 use super::task::{Interference, Task};
 

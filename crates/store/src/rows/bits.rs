@@ -128,3 +128,9 @@ fn load_at_end(bytes: &[u8], index: usize) -> u64 {
     word[..tail.len()].copy_from_slice(tail);
     u64::from_le_bytes(word)
 }
+
+/// Says that a row leads to `target`.
+#[cold]
+pub(super) fn no_vertex(target: u64, vertex_count: u32) -> String {
+    format!("a neighbour {target} of {vertex_count} vertices")
+}

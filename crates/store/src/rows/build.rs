@@ -9,7 +9,6 @@
 use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
-use std::path::Path;
 
 use tegula_machine::disk::{self, IfTaken, Temporary};
 use tegula_machine::threads::{Cancel, Progress, Unit, map_in_order};
@@ -116,32 +115,8 @@ fn add(
     Ok(manifest)
 }
 
-/// Rows of a graph whose directory is left as it is. Dropping them removes them.
-#[derive(Debug)]
-pub struct RowsAside {
-    pub(crate) folder: Temporary,
-    /// That of the graph with them.
-    pub(crate) manifest: Manifest,
-}
-
-/// Builds the layout in a hidden folder within `place`, for [`Graph::add_rows`].
-///
-/// # Errors
-/// Those of reading and writing; [`Error::OverBudget`] as of [`build()`].
-pub fn build_aside(
-    graph: &Graph,
-    place: &Path,
-    config: &RowsConfig,
-    progress: &dyn Progress,
-    cancel: &Cancel,
-) -> Result<RowsAside> {
-    let folder = Temporary::private_folder(&place.join("tegula-rows"), contents::remove)?;
-    let manifest = write(graph, &folder, config, progress, cancel)?;
-    Ok(RowsAside { folder, manifest })
-}
-
 /// Writes the files of the layout into a folder; returns the manifest of the graph with them.
-fn write(
+pub(super) fn write(
     graph: &Graph,
     folder: &Temporary,
     config: &RowsConfig,

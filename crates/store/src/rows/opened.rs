@@ -199,17 +199,17 @@ impl Rows {
     }
 
     /// What grows along the row of `source`.
-    pub(super) fn sort_key(&self, source: VertexId, target: VertexId) -> (u32, bool) {
+    pub(crate) fn sort_key(&self, source: VertexId, target: VertexId) -> (u32, bool) {
         self.encoding.sort_key(source.0, target.0)
     }
 
     /// The error for rows that do not fit the graph.
-    pub(super) fn damaged_file(&self, detail: String) -> Error {
+    pub(crate) fn damaged_file(&self, detail: String) -> Error {
         Error::Corrupt { path: self.path.clone(), part: "its rows".to_owned(), detail }
     }
 
     /// The error for a row that makes no sense.
-    pub(super) fn damaged(&self, source: VertexId, detail: String) -> Error {
+    pub(crate) fn damaged(&self, source: VertexId, detail: String) -> Error {
         let part = format!("the row of vertex {} (in the order of the graph)", source.0);
         Error::Corrupt { path: self.path.clone(), part, detail }
     }

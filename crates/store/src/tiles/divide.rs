@@ -2,8 +2,9 @@
 //! targets it is counted what a strip would take in each encoding, and the cheapest division is found
 //! bottom-up.
 
-use super::WINDOW_SIZE;
-use super::encode::{EdgeWeight, Region};
+use super::edge::EdgeWeight;
+use super::grid::WINDOW_SIZE;
+use super::region::Region;
 use super::strip::{Encoding, STRIP_HEADER_SIZE};
 
 /// The widths (log2 of the number of targets) that a strip can have.

@@ -1,6 +1,6 @@
 //! Codes the edges of a strip as entries: a plane of gaps, one of bytes, one of nibbles.
 
-use super::encode::EdgeWeight;
+use super::edge::EdgeWeight;
 use super::strip::{ENTRY_COUNT_MAX, Encoding};
 use super::strip_edges::EdgeSlice;
 

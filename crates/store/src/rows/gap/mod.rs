@@ -220,7 +220,7 @@ impl GapCode {
             () => {
                 let target = frame.target(number);
                 if target >= u64::from(vertex_count) {
-                    return Err(super::encoding::no_vertex(target, vertex_count));
+                    return Err(super::bits::no_vertex(target, vertex_count));
                 }
                 fold!(target as u32);
                 if codes.is_at_end() {
