@@ -56,7 +56,7 @@ impl<W: Weight> Sorter<W> {
         let limit = affordable.max(arcs.div_ceil(space.buckets_max() as u64 / 2));
         let slices = (plan.vertices >> SLICE_LOG2) + 1;
         let units = run.share(shares::UNIT_COUNTS)
-            / (size_of::<u32>() as u64 * slices * (run.threads as u64 + 1));
+            / (size_of::<u32>() as u64 * slices * (run.workers.count() as u64 + 1));
         let groups = plan.groups(limit, units.max(1) as usize);
         let mut group = 0;
         let table = plan.table(0..plan.batches.len(), |batch| {
@@ -206,7 +206,7 @@ fn count<W: Weight>(
 ) -> Result<Vec<u32>> {
     let kept = Stash::default();
     let new = || vec![0u32; unit_count * slices];
-    edges.for_each_parallel(bucket, run.threads, run.cancel, &|part| {
+    edges.for_each_parallel(bucket, run.workers, run.cancel, &|part| {
         kept.with(new, |counts| {
             for edge in part {
                 let unit = units.get(edge.target) as usize;
@@ -236,7 +236,7 @@ fn scatter<W: Weight>(
     place: &(dyn Fn(&DenseEdge<W>) -> usize + Sync),
 ) -> Result<Filled<DenseEdge<W>>> {
     let scattered = Buckets::new(count, run.space(run.share(held)));
-    edges.for_each_parallel(bucket, run.threads, run.cancel, &|part| {
+    edges.for_each_parallel(bucket, run.workers, run.cancel, &|part| {
         scattered.write(|writer| part.iter().try_for_each(|&edge| writer.push(place(&edge), edge)))
     })?;
     scattered.close()
@@ -355,7 +355,7 @@ impl<W: Weight> Encoding<'_, W> {
     ) -> Result<()> {
         let first = parts.start;
         let make = |index: usize| self.encode_part(edges, first + index);
-        make_in_order(self.run.threads, parts.len(), self.run.cancel, &make, &mut |index,
+        make_in_order(self.run.workers, parts.len(), self.run.cancel, &make, &mut |index,
                                                                                    (
             encoded,
             count,

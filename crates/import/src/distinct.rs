@@ -21,8 +21,9 @@ pub(super) fn distinct_ids<W: Weight>(
     let space = run.space(run.share(shares::ID_BUCKETS));
     // Samples mislead by a third at the most; two copies, for reading and sorting, may exist.
     let bytes = 2 * arcs * size_of::<u64>() as u64;
-    let wanted = 3 * bytes / (run.share(shares::IDS_SORTED) * 3 / 4 / run.threads as u64).max(1);
-    let wanted = wanted.clamp(run.threads as u64, space.buckets_max() as u64);
+    let wanted =
+        3 * bytes / (run.share(shares::IDS_SORTED) * 3 / 4 / run.workers.count() as u64).max(1);
+    let wanted = wanted.clamp(run.workers.count() as u64, space.buckets_max() as u64);
     let splitters = splitters(samples, wanted as usize);
     let buckets = Buckets::new(splitters.len() + 1, space);
     let kept = Stash::default();
@@ -65,7 +66,7 @@ fn scatter(mut ids: &[u64], splitters: &[u64], buckets: &Buckets<u64>) -> Result
 
 /// Sorts bucket after bucket into one ascending sequence.
 fn collect(run: &ImportRun<'_>, buckets: Filled<u64>) -> Result<Filled<u64>> {
-    let budget = run.share(shares::IDS_SORTED) / run.threads as u64;
+    let budget = run.share(shares::IDS_SORTED) / run.workers.count() as u64;
     let sorted = Buckets::new(1, run.space(run.share(shares::IDS)));
     let mut count = 0;
     let make = |bucket| {
@@ -79,11 +80,18 @@ fn collect(run: &ImportRun<'_>, buckets: Filled<u64>) -> Result<Filled<u64>> {
         ids.dedup();
         Ok(ids)
     };
-    map_in_order(run.threads, buckets.count(), run.cancel, &make, &mut |_, ids| {
-        count += ids.len() as u64;
-        check_vertex_count(count)?;
-        sorted.write(|writer| ids.iter().try_for_each(|&id| writer.push(0, id)))
-    })?;
+    map_in_order(
+        run.workers,
+        run.workers.count(),
+        buckets.count(),
+        run.cancel,
+        &make,
+        &mut |_, ids| {
+            count += ids.len() as u64;
+            check_vertex_count(count)?;
+            sorted.write(|writer| ids.iter().try_for_each(|&id| writer.push(0, id)))
+        },
+    )?;
     sorted.close()
 }
 

@@ -76,17 +76,31 @@ pub(super) fn choose<'a, W: Weight>(
     let mut trials = Vec::new();
     let plan = |index: usize| Trial::plan(run, numbered[index].clone());
     // Two at a time, for that is how much memory there is.
-    map_in_order(run.threads.min(2), orders.len(), run.cancel, &plan, &mut |_, trial| {
-        trials.push(trial);
-        Ok(())
-    })?;
+    map_in_order(
+        run.workers,
+        run.workers.count().min(2),
+        orders.len(),
+        run.cancel,
+        &plan,
+        &mut |_, trial| {
+            trials.push(trial);
+            Ok(())
+        },
+    )?;
     let sample = gather(run, edges, &trials)?;
     let mut bytes = Vec::new();
     let estimate = |index: usize| trials[index].bytes_per_edge(run, &sample);
-    map_in_order(run.threads, orders.len(), run.cancel, &estimate, &mut |_, estimated| {
-        bytes.push(estimated);
-        Ok(())
-    })?;
+    map_in_order(
+        run.workers,
+        run.workers.count(),
+        orders.len(),
+        run.cancel,
+        &estimate,
+        &mut |_, estimated| {
+            bytes.push(estimated);
+            Ok(())
+        },
+    )?;
     let chosen = pick(&bytes);
     let name = orders[chosen].name().to_owned();
     let reason = reason(&orders, &bytes, chosen, unweighed);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use tegula_machine::threads::{Cancel, Progress};
+use tegula_machine::threads::{Cancel, Progress, Workers};
 use tegula_machine::{Error, Result};
 
 use super::edge::ArcRule;
@@ -30,8 +30,8 @@ pub(super) struct Resources {
 pub(super) struct ImportRun<'a> {
     /// Bytes that may be shared out.
     pub memory: u64,
-    /// Workers.
-    pub threads: usize,
+    /// Who works.
+    pub workers: &'a Workers,
     /// Where temporary files go.
     pub folder: PathBuf,
     /// Which arcs are made of the input's edges.
@@ -75,7 +75,7 @@ impl ImportRun<'_> {
             folder: self.folder.clone(),
             held,
             writing: self.share(shares::WRITING),
-            writers: self.threads,
+            writers: self.workers.count(),
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tegula_machine::threads::{Stash, for_each_index, lock};
+use tegula_machine::threads::{Stash, lock};
 use tegula_machine::{Error, Result};
 
 use super::buckets::{Buckets, Filled};
@@ -265,7 +265,7 @@ impl<K: Key, W: Weight> Scattered<K, W> {
             dropped += self.0.len(bucket) - distinct.len() as u64;
             self.0.clear(bucket);
             let chunks: Vec<_> = distinct.chunks(1 << 14).collect();
-            for_each_index(run.threads, chunks.len(), run.cancel, &|index| take(chunks[index]))?;
+            run.workers.for_each(chunks.len(), run.cancel, &|index| take(chunks[index]))?;
         }
         Ok(dropped)
     }

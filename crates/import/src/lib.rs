@@ -52,7 +52,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use tegula_machine::disk::{Backend, Caching, Pool, Reader};
-use tegula_machine::threads::{Cancel, Progress, Unit};
+use tegula_machine::threads::{Cancel, Progress, Unit, Workers};
 use tegula_machine::{Result, memory};
 use tegula_store::VERTEX_COUNT_MAX;
 use tegula_store::graph::{
@@ -196,7 +196,7 @@ pub fn import(
         .map_err(|error| error.of_whole(config.memory))
 }
 
-/// Imports with so much memory to be shared out, and so many workers.
+/// Imports with what it may take.
 fn import_within(
     Resources { memory, threads }: Resources,
     input: &Input,
@@ -208,15 +208,18 @@ fn import_within(
     let unfinished = Unfinished::create(output, config.replace)?;
     let folder = config.spill_directory.clone().unwrap_or_else(|| unfinished.path().to_owned());
     let rule = ArcRule { undirected: config.undirected, drop_loops: config.drop_loops };
-    let run = ImportRun { memory, threads, folder, rule, progress, cancel };
     let directory = unfinished.path();
-    let mut report = match input.weighted() {
-        true => import_weighted::<f32>(&run, input, directory, config),
-        false => import_weighted::<()>(&run, input, directory, config),
-    }?;
-    if let Some(encoding) = config.rows {
-        build_rows(&run, directory, encoding, &mut report)?;
-    }
+    let report = Workers::scope(threads, |workers| {
+        let run = ImportRun { memory, workers, folder, rule, progress, cancel };
+        let mut report = match input.weighted() {
+            true => import_weighted::<f32>(&run, input, directory, config),
+            false => import_weighted::<()>(&run, input, directory, config),
+        }?;
+        if let Some(encoding) = config.rows {
+            build_rows(&run, directory, encoding, &mut report)?;
+        }
+        Ok::<_, tegula_machine::Error>(report)
+    })?;
     cancel.check()?;
     unfinished.commit()?;
     Ok(report)
@@ -233,9 +236,9 @@ fn build_rows(
     // What the tiles are read into comes out of the same budget.
     let reader = Reader::open(Backend::Auto, Pool::new(run.share(shares::TILES_READ)))?;
     let graph = Graph::open(directory, &reader, Caching::PageCache)?;
-    let workers = run.threads as u64 * ImportRun::worker_bytes(graph.is_weighted());
+    let workers = run.workers.count() as u64 * ImportRun::worker_bytes(graph.is_weighted());
     let memory = run.memory - run.share(shares::TILES_READ) + workers;
-    let config = RowsConfig { encoding, memory, threads: run.threads };
+    let config = RowsConfig { encoding, memory, threads: run.workers.count() };
     let manifest = rows::build(&graph, &config, run.progress, run.cancel)?;
     report.files = manifest.files;
     report.seconds.rows = clock.lap();

@@ -54,7 +54,7 @@ pub(super) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
     let mut by_source = by_source.close()?;
     let by_target: Buckets<Edge<u32, K, W>> = Buckets::new(mapping.slices(), space);
     mapping.for_each_slice(&mut |index, slice| {
-        by_source.for_each_parallel(index, run.threads, run.cancel, &|part| {
+        by_source.for_each_parallel(index, run.workers, run.cancel, &|part| {
             by_target.write(|writer| {
                 part.iter().try_for_each(|&Edge { source, target, weight }| {
                     let source = M::get(slice, source).ok_or_else(changed)?;
@@ -96,7 +96,7 @@ fn replace_targets<K: Key, W: Weight, M: Mapping<K>>(
 ) -> Result<()> {
     let kept = Stash::default();
     mapping.for_each_slice(&mut |index, slice| {
-        by_target.for_each_parallel(index, run.threads, run.cancel, &|part| {
+        by_target.for_each_parallel(index, run.workers, run.cancel, &|part| {
             kept.with(Vec::new, |replaced: &mut Vec<Edge<u32, u32, W>>| {
                 replaced.clear();
                 for &Edge { source, target, weight } in part {

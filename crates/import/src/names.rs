@@ -80,16 +80,23 @@ impl NameCollector {
             names.sort_by_name();
             Ok(names)
         };
-        map_in_order(run.threads, by_name.count(), run.cancel, &make, &mut |_, names| {
-            check_vertex_count(count + names.list.len() as u64)?;
-            for name in &names.list {
-                files.push(names.text(name))?;
-                let entry = NameRank { hash: name.hash, rank: count as u32 };
-                ranks.write(|writer| writer.push(bucket_of(name.hash, BUCKETS), entry))?;
-                count += 1;
-            }
-            Ok(())
-        })?;
+        map_in_order(
+            run.workers,
+            run.workers.count(),
+            by_name.count(),
+            run.cancel,
+            &make,
+            &mut |_, names| {
+                check_vertex_count(count + names.list.len() as u64)?;
+                for name in &names.list {
+                    files.push(names.text(name))?;
+                    let entry = NameRank { hash: name.hash, rank: count as u32 };
+                    ranks.write(|writer| writer.push(bucket_of(name.hash, BUCKETS), entry))?;
+                    count += 1;
+                }
+                Ok(())
+            },
+        )?;
         Ok(SortedNames { count, ranks: ranks.close()?, files: files.finish()? })
     }
 
@@ -112,18 +119,25 @@ impl NameCollector {
         let space = run.space(run.share(shares::DISTINCT_NAMES));
         let wanted =
             sample.bytes.len() as u64 * by_hash.count() as u64 / (names_share(run) / 3).max(1);
-        let wanted = wanted.clamp(run.threads as u64, space.buckets_max() as u64) as usize;
+        let wanted = wanted.clamp(run.workers.count() as u64, space.buckets_max() as u64) as usize;
         let splitters = sample.splitters(wanted);
         let by_name = Buckets::new(splitters.len() + 1, space);
-        map_in_order(run.threads, by_hash.count(), run.cancel, &make, &mut |_, names| {
-            by_name.write(|writer| {
-                names.list.iter().try_for_each(|name| {
-                    let text = names.text(name);
-                    let bucket = splitters.partition_point(|splitter| &splitter[..] <= text);
-                    writer.push_all(bucket, names.record(name))
+        map_in_order(
+            run.workers,
+            run.workers.count(),
+            by_hash.count(),
+            run.cancel,
+            &make,
+            &mut |_, names| {
+                by_name.write(|writer| {
+                    names.list.iter().try_for_each(|name| {
+                        let text = names.text(name);
+                        let bucket = splitters.partition_point(|splitter| &splitter[..] <= text);
+                        writer.push_all(bucket, names.record(name))
+                    })
                 })
-            })
-        })?;
+            },
+        )?;
         by_name.close()
     }
 }
@@ -171,7 +185,7 @@ fn split_record(bytes: &[u8]) -> Option<(&[u8], u128, &[u8])> {
 
 /// Bytes of names that a worker may have in memory; to sort them takes as much again, twice.
 fn names_share(run: &ImportRun<'_>) -> u64 {
-    (run.share(shares::NAMES_SORTED) / run.threads as u64).max(1)
+    (run.share(shares::NAMES_SORTED) / run.workers.count() as u64).max(1)
 }
 
 /// Some names in memory.

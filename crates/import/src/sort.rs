@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Mutex;
 
 use tegula_machine::Result;
-use tegula_machine::threads::{for_each_index, lock};
+use tegula_machine::threads::lock;
 
 use super::import_run::ImportRun;
 
@@ -19,8 +19,8 @@ pub(super) fn sort<T: Send>(
     compare: &(dyn Fn(&T, &T) -> Ordering + Sync),
 ) -> Result<()> {
     let mut pieces = Vec::new();
-    divide(items, run.threads, compare, &mut pieces);
-    for_each_index(run.threads, pieces.len(), run.cancel, &|index| {
+    divide(items, run.workers.count(), compare, &mut pieces);
+    run.workers.for_each(pieces.len(), run.cancel, &|index| {
         lock(&pieces[index]).sort_unstable_by(compare);
         Ok(())
     })

@@ -120,7 +120,7 @@ fn convert<F: Key, K: Key, W: Weight>(
     visit: &(dyn Fn(&[Edge<K, K, W>]) -> Result<()> + Sync),
 ) -> Result<()> {
     let kept = Stash::default();
-    log.for_each_parallel(0, run.threads, run.cancel, &|part| {
+    log.for_each_parallel(0, run.workers, run.cancel, &|part| {
         kept.with(Vec::new, |arcs: &mut Vec<Edge<K, K, W>>| {
             arcs.clear();
             for &Edge { source, target, weight } in part {

@@ -90,9 +90,14 @@ pub(super) fn lay_out<W: Weight>(
         let links = read(&links, range, range_links as usize)?;
         Ok(RangeLists::of(links, ranges.ids(range)))
     };
-    map_in_order(run.threads, links.count(), run.cancel, &make, &mut |_, lists| {
-        writer.add(&lists, &run.folder)
-    })?;
+    map_in_order(
+        run.workers,
+        run.workers.count(),
+        links.count(),
+        run.cancel,
+        &make,
+        &mut |_, lists| writer.add(&lists, &run.folder),
+    )?;
     Ok(writer.finish())
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tegula_machine::threads::{Cancel, Silent};
+use tegula_machine::threads::{Cancel, Silent, Workers};
 
 use super::super::census::{Counters, Degrees};
 use super::super::edge::ArcRule;
@@ -21,9 +21,10 @@ fn with_graph<T>(
 ) -> T {
     let folder = tempfile::tempdir().unwrap();
     let cancel = Cancel::default();
+    let workers = Workers::new(2);
     let run = ImportRun {
         memory,
-        threads: 2,
+        workers: &workers,
         folder: folder.path().to_owned(),
         rule: ArcRule { undirected, drop_loops: false },
         progress: &Silent,

@@ -8,6 +8,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use tegula_machine::threads::{Cancel, Workers};
 use tegula_machine::{Error, Result};
 
 use super::bad_rows::{BadRows, Ledger};
@@ -30,11 +31,14 @@ pub(super) fn read_all(files: &[InputFile], emit: &Emit<'_>) -> Result<PassedOve
     let ledger = Ledger::new(emit.bad_rows_max);
     let tally = Tally::default();
     let queue = Mutex::new(Queue { files: files.iter(), current: None, claimed: 0 });
-    std::thread::scope(|scope| {
-        for _ in 0..emit.sizes.workers {
-            scope.spawn(|| work(&queue, &failure, &ledger, &tally, emit));
-        }
-    });
+    let count = emit.sizes.workers;
+    Workers::scope(count, |workers| {
+        // Each works until all is read, or something has failed.
+        workers.for_each(count, &Cancel::default(), &|_| {
+            work(&queue, &failure, &ledger, &tally, emit);
+            Ok(())
+        })
+    })?;
     let failure = failure.into_first();
     let bad_rows = ledger.close(failure.as_ref().map(|(part, _)| *part))?;
     let passed_over = PassedOver { bad_rows, comments: tally.close() };

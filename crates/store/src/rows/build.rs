@@ -11,7 +11,7 @@ use std::io;
 use std::ops::Range;
 
 use tegula_machine::disk::{self, IfTaken, Temporary};
-use tegula_machine::threads::{Cancel, Progress, Unit, map_in_order};
+use tegula_machine::threads::{Cancel, Progress, Unit, Workers, map_in_order};
 use tegula_machine::{Error, Result};
 
 use super::bits::BitWriter;
@@ -152,11 +152,14 @@ fn write_weighted<W: EdgeWeight>(
         let group = Group::<W>::gather(graph, &degrees, chunks, cancel)?;
         Ok(group.encode(config, chunks, graph.vertex_count()))
     };
-    map_in_order(workers, groups.len(), cancel, &make, &mut |_, encoded| {
+    let mut take = |_, encoded: Vec<EncodedChunk>| {
         encoded.iter().try_for_each(|chunk| {
             progress.advance(chunk.rows.ends.last().map_or(0, |end| end.1));
             writer.append(chunk)
         })
+    };
+    Workers::scope(workers, |threads| {
+        map_in_order(threads, workers, groups.len(), cancel, &make, &mut take)
     })?;
     progress.end();
     debug_assert_eq!(writer.edge_count(), graph.edge_count());
