@@ -140,7 +140,7 @@ fn whatever_becomes_of_the_others() {
         // One needs all memory, and has to wait until the others have left.
         let large = AMPLE - least_memory(&graph, &options(threads));
         let (is_first_over, is_first_in) = (AtomicBool::new(false), Barrier::new(2));
-        Scheduler::scope(&graph, &options(threads), |scheduler| {
+        Scheduler::scope(&graph, &options(threads).resources(), |scheduler| {
             let options = RunOptions { scheduler: Some(scheduler), ..options(1) };
             let (options, graph, alone, labels_alone) = (&options, &graph, &alone, &labels_alone);
             let (is_first_over, is_first_in) = (&is_first_over, &is_first_in);
@@ -190,7 +190,7 @@ fn whatever_becomes_of_the_others() {
 fn what_can_never_fit_is_refused_and_harms_nobody() {
     let scratch = Scratch::new();
     let graph = open(&skewed(&scratch));
-    let done = Scheduler::scope(&graph, &options(2), |scheduler| {
+    let done = Scheduler::scope(&graph, &options(2).resources(), |scheduler| {
         let options = RunOptions { scheduler: Some(scheduler), ..options(1) };
         let refused = labels(&graph, |_| {}, (3, AMPLE), &options);
         assert!(matches!(refused, Err(Error::OverBudget { .. })), "{refused:?}");
@@ -216,7 +216,7 @@ fn tiles_are_read_once_for_all_that_need_them() {
     let memory = least + 2 * each;
     let graph = open_graph(&directory, memory, Backend::Auto).unwrap();
     let before = graph.reader().statistics().bytes_read;
-    Scheduler::scope(&graph, &with_memory(memory), |scheduler| {
+    Scheduler::scope(&graph, &with_memory(memory).resources(), |scheduler| {
         let options = RunOptions { scheduler: Some(scheduler), ..with_memory(memory) };
         std::thread::scope(|scope| {
             for _ in 0..3 {

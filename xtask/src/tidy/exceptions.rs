@@ -53,12 +53,6 @@ pub const KNOWN: &[Exception] = &[
         at_most: 8,
         reason: "the table is defined where its writers are chosen",
     },
-    Exception {
-        rule: Rule::ImportCircle,
-        file: "crates/engine/src/run.rs",
-        at_most: 8,
-        reason: "a run picks the executors, which take the run's parts",
-    },
 ];
 
 /// Takes off the findings that are known, and adds one for each exception that has no use.

@@ -45,7 +45,7 @@ enum End {
 }
 
 /// Aliases of aliases are followed so far: a circle of them is no Rust.
-const HOPS_MAX: usize = 16;
+const HOPS_MAX: usize = 6;
 
 impl Modules {
     /// The modules of one crate; `sources` are its files below `src`, without those for tests alone.

@@ -9,11 +9,11 @@ use tegula_machine::threads::lock;
 use tegula_store::graph::CheckedTiles;
 
 use super::Scheduler;
-use super::context::{JobContext, begin_stint};
 use super::order::{PartOrder, prefers_part};
-use super::slot::{PartStatistics, SharedJob, Slot};
+use super::slot::{SharedJob, Slot};
 use super::stream::{Arrived, Stream};
-use crate::job::{Advanced, Job, PartWork, Scan};
+use crate::job::context::{JobContext, begin_stint};
+use crate::job::{Advanced, Job, PartStatistics, PartWork, Scan};
 use tegula_machine::threads::guarded;
 
 /// Which jobs wait for what.
@@ -180,7 +180,7 @@ impl Scheduler<'_> {
     }
 
     /// Works on another job for a while, in the middle of one that cannot return.
-    pub(super) fn stand_in(&self) {
+    pub(super) fn work_on_another(&self) {
         let task = {
             let mut state = lock(&self.state);
             let resumable = state.ready.iter().position(|slot| slot.is_resumable);
@@ -220,7 +220,7 @@ impl Scheduler<'_> {
 
     /// Lets a job go on, as far as it can by itself.
     fn advance(&self, slot: &Arc<Slot>) {
-        let context = JobContext { scheduler: self, cancel: slot.cancel() };
+        let context = JobContext::new(&self.workers, slot.cancel(), self);
         let advanced = slot.advance(&context).and_then(|advanced| match advanced {
             Advanced::Done => Ok(None),
             Advanced::Further => Ok(Some(None)),
@@ -285,7 +285,7 @@ impl Scheduler<'_> {
         stream.done();
         lock(&self.state).release(&claim, &again);
         self.workers.ring();
-        self.has_room.notify_all();
+        self.ledger.note_room();
     }
 
     /// Returns the jobs that are to have the part again.

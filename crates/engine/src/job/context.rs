@@ -1,13 +1,13 @@
-//! What a job may ask of its scheduler while it advances.
+//! What a job may ask of whoever runs it while it advances.
 
 use std::cell::Cell;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tegula_machine::Result;
-use tegula_machine::threads::Cancel;
+use tegula_machine::threads::{Cancel, Workers};
 
-use super::Scheduler;
-use super::order::QUANTUM;
+/// For how long a worker may be at one job while others wait: about two parts.
+const QUANTUM: Duration = Duration::from_millis(10);
 
 thread_local! {
     /// Since when this worker has been at one thing.
@@ -17,24 +17,43 @@ thread_local! {
 }
 
 /// This worker turns to something else.
-pub(super) fn begin_stint() {
+pub fn begin_stint() {
     STINT.set(Some(Instant::now()));
 }
 
-/// What a job may ask of its scheduler.
-pub struct JobContext<'c> {
-    pub(super) scheduler: &'c Scheduler<'c>,
-    pub(super) cancel: &'c Cancel,
+/// The other jobs.
+pub trait Company: Sync {
+    /// Whether there are any.
+    fn is_there(&self) -> bool;
+
+    /// Works on one of them for a while.
+    fn stand_in(&self);
 }
 
-impl JobContext<'_> {
+/// What a job may ask of whoever runs it.
+pub struct JobContext<'c> {
+    workers: &'c Workers,
+    cancel: &'c Cancel,
+    company: &'c dyn Company,
+}
+
+impl<'c> JobContext<'c> {
+    /// For a job that these workers work on, until it is cancelled.
+    pub fn new(
+        workers: &'c Workers,
+        cancel: &'c Cancel,
+        company: &'c dyn Company,
+    ) -> JobContext<'c> {
+        JobContext { workers, cancel, company }
+    }
+
     /// How many workers there are.
     pub fn threads(&self) -> usize {
-        self.scheduler.threads()
+        self.workers.count()
     }
 
     /// Stops the job.
-    pub fn cancel(&self) -> &Cancel {
+    pub fn cancel(&self) -> &'c Cancel {
         self.cancel
     }
 
@@ -48,7 +67,7 @@ impl JobContext<'_> {
         count: usize,
         work: &(dyn Fn(usize) -> Result<()> + Sync),
     ) -> Result<()> {
-        self.scheduler.workers.for_each(count, self.cancel, &|index| {
+        self.workers.for_each(count, self.cancel, &|index| {
             work(index)?;
             self.give_way();
             Ok(())
@@ -58,7 +77,7 @@ impl JobContext<'_> {
     /// Whether the job has had its quantum while others wait: it is to [return](crate::job::Advanced::Further)
     /// soon, or to [give way](JobContext::give_way).
     pub fn is_others_turn(&self) -> bool {
-        self.scheduler.has_company()
+        self.company.is_there()
             && STINT.get().is_none_or(|since| since.elapsed() >= QUANTUM)
             && !IS_STANDING_IN.get()
     }
@@ -67,7 +86,7 @@ impl JobContext<'_> {
     pub fn give_way(&self) {
         if self.is_others_turn() {
             IS_STANDING_IN.set(true);
-            self.scheduler.stand_in();
+            self.company.stand_in();
             IS_STANDING_IN.set(false);
             begin_stint();
         }
