@@ -21,12 +21,12 @@ const fn share(numerator: u64, denominator: u64) -> Share {
 }
 
 impl Share {
-    /// The share of so many bytes of `memory`.
+    /// The bytes that the share is of `memory`.
     pub const fn of(self, memory: u64) -> u64 {
         (memory as u128 * self.parts as u128 / WHOLE as u128) as u64
     }
 
-    /// The bytes of which `needed` are the share.
+    /// The memory of which `needed` bytes are the share.
     pub fn whole_of(self, needed: u64) -> u64 {
         (u128::from(needed) * u128::from(WHOLE)).div_ceil(u128::from(self.parts)) as u64
     }
