@@ -105,6 +105,9 @@ pub(super) const PARTS: Share = share(1, 6);
 /// The edges of a part that is too large, in cuts.
 pub(super) const CUTS: Share = share(1, 16);
 
+// A minimum lies within what it is a minimum of.
+const _: () = assert!(SORTED_MIN.parts <= SORTED.parts && GROUP.parts <= PARTS.parts);
+
 /// What tiles are read into while rows are built; the building itself has the rest.
 pub(super) const TILES_READ: Share = share(1, 4);
 
@@ -234,11 +237,6 @@ mod tests {
             let parts: u64 = held.iter().map(|(count, share)| count * share.parts).sum();
             assert!(parts <= WHOLE, "{phase}: {parts} of {WHOLE}");
         }
-    }
-
-    #[test]
-    fn a_minimum_lies_within_what_it_is_a_minimum_of() {
-        assert!(SORTED_MIN.parts <= SORTED.parts && GROUP.parts <= PARTS.parts);
     }
 
     #[test]
