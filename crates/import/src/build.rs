@@ -27,7 +27,7 @@ use super::shares::{self, Share};
 
 /// Edges of a part at the most.
 const PART_EDGES_MAX: u64 = 1 << 19;
-/// A part that is too large is cut into as many as this many bits of an end tell apart.
+/// A part that is too large is cut into 2 to the power of this number.
 const CUT_BITS: u32 = 2;
 
 /// An edge between dense ids.
@@ -323,7 +323,7 @@ impl<W: Weight> Encoding<'_, W> {
         Ok(())
     }
 
-    /// Encodes edges that are all the same, so many at a time: which ones does not matter.
+    /// Encodes edges that are all the same, [`PART_EDGES_MAX`] at a time: which ones does not matter.
     fn encode_equal(
         &self,
         edges: &Filled<DenseEdge<W>>,

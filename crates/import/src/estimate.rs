@@ -34,7 +34,7 @@ const UNIT_EDGES: u64 = 1 << 15;
 /// Another order than the given one must save so much of the bytes that its effort pays.
 const GAIN_MIN: f64 = 0.03;
 /// Arcs of a graph, at most, for which the order depth first is tried: to find it may take as long as
-/// the rest of an import, half a second for so many.
+/// the rest of an import, half a second for this number of arcs.
 const DFS_EDGES_MAX: u64 = 1 << 23;
 /// What a tile takes in the table of tiles.
 const TABLE_BYTES: usize = 64;

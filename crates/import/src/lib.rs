@@ -196,7 +196,7 @@ pub fn import(
         .map_err(|error| error.of_whole(config.memory))
 }
 
-/// Imports with what it may take.
+/// Imports with the given resources.
 fn import_within(
     Resources { memory, threads }: Resources,
     input: &Input,
@@ -392,8 +392,8 @@ fn asked_for(order: VertexOrder) -> OrderChoice {
 /// Memory that the building of tiles needs whatever the budget, besides its shares.
 const TILE_BYTES: u64 = 16 << 20;
 
-/// Ids are sorted and replaced by ranks where there are more of them, with or without edges, than so
-/// many times the arcs.
+/// Ids are sorted and replaced by ranks where there are more of them, with or without edges, than this
+/// number of times the arcs.
 const SPARSITY_MAX: u64 = 2;
 
 /// A graph whose vertices are small integers: its own ids, or ranks.

@@ -21,12 +21,12 @@ const fn share(numerator: u64, denominator: u64) -> Share {
 }
 
 impl Share {
-    /// The share of so many bytes of `memory`.
+    /// The bytes that the share is of `memory`.
     pub const fn of(self, memory: u64) -> u64 {
         (memory as u128 * self.parts as u128 / WHOLE as u128) as u64
     }
 
-    /// The bytes of which `needed` are the share.
+    /// The memory of which `needed` bytes are the share.
     pub fn whole_of(self, needed: u64) -> u64 {
         (u128::from(needed) * u128::from(WHOLE)).div_ceil(u128::from(self.parts)) as u64
     }
@@ -104,6 +104,9 @@ pub(super) const UNIT_COUNTS: Share = share(1, 32);
 pub(super) const PARTS: Share = share(1, 6);
 /// The edges of a part that is too large, in cuts.
 pub(super) const CUTS: Share = share(1, 16);
+
+// A minimum lies within what it is a minimum of.
+const _: () = assert!(SORTED_MIN.parts <= SORTED.parts && GROUP.parts <= PARTS.parts);
 
 /// What tiles are read into while rows are built; the building itself has the rest.
 pub(super) const TILES_READ: Share = share(1, 4);
@@ -234,11 +237,6 @@ mod tests {
             let parts: u64 = held.iter().map(|(count, share)| count * share.parts).sum();
             assert!(parts <= WHOLE, "{phase}: {parts} of {WHOLE}");
         }
-    }
-
-    #[test]
-    fn a_minimum_lies_within_what_it_is_a_minimum_of() {
-        const { assert!(SORTED_MIN.parts <= SORTED.parts && GROUP.parts <= PARTS.parts) };
     }
 
     #[test]

@@ -42,6 +42,8 @@ enum End {
     Item(Steps),
     /// All that is in the module at this place.
     All(Steps),
+    /// Something of another crate, which a module passes on.
+    Outside,
 }
 
 /// Aliases of aliases are followed so far: a circle of them is no Rust.
@@ -72,7 +74,7 @@ impl Modules {
 
     fn definer(&self, module: &Module, path: &[String]) -> Option<usize> {
         match self.follow(module, path, HOPS_MAX)? {
-            End::Module(_) => None,
+            End::Module(_) | End::Outside => None,
             End::Item(place) => self.0.get(&place)?.file,
             End::All(place) => self.0.get(&place).filter(|all| !all.items.is_empty())?.file,
         }
@@ -115,7 +117,7 @@ impl Modules {
             return Some(End::Module(child));
         }
         if let Some(path) = at.aliases.get(name) {
-            return self.follow(at, path, hops);
+            return Some(self.follow(at, path, hops).unwrap_or(End::Outside));
         }
         if has_child {
             return Some(End::Module(child));
@@ -313,10 +315,10 @@ mod tests {
     #[test]
     fn tests_and_other_crates_count_for_nothing() {
         let files = [
-            ("lib", "mod a; fn f() {}"),
+            ("lib", "mod a; pub use tegula_store::Graph; fn f() {}"),
             (
                 "a",
-                "use std::fs; use tegula_store::f;\nfn g() { fs::read(); serde_json::to_value() }\n\
+                "use std::fs; use tegula_store::f; use crate::Graph;\nfn g() { fs::read(); serde_json::to_value() }\n\
                  #[cfg(test)] use super::f;\n#[cfg(test)]\nmod tests {\n use crate::f;\n}\n\
                  fn h() -> impl Sized + use<'_> {}",
             ),

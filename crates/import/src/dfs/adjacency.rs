@@ -45,7 +45,7 @@ enum Store {
     },
 }
 
-/// Links of a range of ids, so many that they are sorted in a cache.
+/// Links of a range of ids: few enough to be sorted in a cache.
 const RANGE_LINKS: u64 = 1 << 17;
 
 /// Lays out the neighbours of all vertices. `memory` bounds the links that wait and the lists in

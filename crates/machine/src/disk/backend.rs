@@ -20,7 +20,7 @@ pub enum Backend {
     Auto,
     /// One thread that keeps many reads in flight in an io_uring; fails where there is none.
     Uring,
-    /// So many threads that read one request each.
+    /// This number of threads, each of which reads one request at a time.
     Threads(NonZeroUsize),
     /// No disk: these files, by path.
     Memory(HashMap<PathBuf, Vec<u8>>),

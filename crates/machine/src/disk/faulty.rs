@@ -21,7 +21,7 @@ use super::task::{Interference, Task};
 pub enum Fault {
     /// The kernel answers with this error number, once.
     Errno(i32),
-    /// The kernel reads at most so many bytes at first; at least one.
+    /// The kernel reads at most this number of bytes at first; at least one.
     Short(usize),
     /// This bit of the frame is flipped, counted modulo its length.
     FlipBit(u64),

@@ -103,7 +103,7 @@ impl<'a> RowBits<'a> {
         self.load((position / 8) as usize) >> (position % 8)
     }
 
-    /// The bytes from `index` on, those behind the row too; none where there are not so many.
+    /// The bytes from `index` on, those behind the row too; none where there are fewer than `index`.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub fn bytes_from(&self, index: usize) -> &'a [u8] {

@@ -16,7 +16,7 @@ use tegula_machine::{Error, Result};
 
 use super::bits::BitWriter;
 use super::encoding::{RowCode, RowEncoding};
-use super::index::{CHUNK_EDGES_MAX, CHUNK_LOG2_MAX, ChunkRows};
+use super::index::{CHUNK_EDGES_MAX, CHUNK_LOG2_MAX, ChunkRows, RowMeasure};
 use super::opened::Rows;
 use super::writer::{EncodedChunk, RowsWriter};
 use crate::graph::{FORMAT_VERSION, Graph, Manifest, RowLayout, contents, file_names};
@@ -154,7 +154,7 @@ fn write_weighted<W: EdgeWeight>(
     };
     let mut take = |_, encoded: Vec<EncodedChunk>| {
         encoded.iter().try_for_each(|chunk| {
-            progress.advance(chunk.rows.ends.last().map_or(0, |end| end.1));
+            progress.advance(chunk.rows.ends.last().map_or(0, |end| end.edges));
             writer.append(chunk)
         })
     };
@@ -367,7 +367,7 @@ impl<W: EdgeWeight> Group<W> {
             let loops = row.iter().filter(|edge| !is_told(source, edge.0)).count();
             rows.loops.extend(std::iter::repeat_n(local as u16, loops));
             edge_count += row.len() as u64;
-            rows.ends.push((bits.len(), edge_count));
+            rows.ends.push(RowMeasure { bits: bits.len(), edges: edge_count });
         }
         let mut weights = Vec::new();
         if W::IS_WEIGHTED {

@@ -64,7 +64,7 @@ pub struct PageCache {
     kept: Option<Kept>,
 }
 
-/// Runs of so many pages get no more memory than they ask for.
+/// A run of up to this number of pages gets no more memory than it asks for.
 const SMALL_RUN_PAGES: u64 = 8;
 /// Bytes of a run at the most in a cache that lets go of none.
 const KEPT_RUN_SIZE: u64 = 2 << 20;

@@ -61,7 +61,7 @@ impl Pinned {
     /// The bytes of the `index`-th range.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If `index` is not below [`len`](Self::len).
     pub fn bytes(&self, index: usize) -> &[u8] {
         let Span { run, start, len } = self.spans[index];
         &self.source(run)[start..start + len]
@@ -71,7 +71,7 @@ impl Pinned {
     /// whatever content.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If `index` is not below [`len`](Self::len).
     pub fn padded(&self, index: usize) -> &[u8] {
         let Span { run, start, .. } = self.spans[index];
         &self.source(run)[start..]

@@ -245,7 +245,7 @@ impl State {
         }
     }
 
-    /// Notes that so many pages of a run are used; tells whether it has arrived.
+    /// Notes that this number of `pages` of a run is used; tells whether it has arrived.
     fn use_slot(&mut self, slot: usize, pages: u64) -> bool {
         let slot = &mut self.slots[slot];
         if slot.claims > 0 {

@@ -101,7 +101,7 @@ impl Measurement {
         Ok(rates)
     }
 
-    /// Keeps so many requests of `len` bytes in flight for a while, and gives how many are done per
+    /// Keeps `in_flight` requests of `len` bytes on their way for a while, and gives how many are done per
     /// second.
     fn point(
         &self,

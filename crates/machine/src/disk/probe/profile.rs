@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::disk::pages::Targets;
 
-/// The rate of random reads of 4 KiB with so many in flight.
+/// The rate of random reads of 4 KiB, with [`in_flight`](Self::in_flight) of them at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RandomRate {
     /// Reads in flight.
@@ -19,7 +19,8 @@ pub struct RandomRate {
     pub reads_per_second: u64,
 }
 
-/// The rate of sequential reads in requests of this size with so many in flight.
+/// The rate of sequential reads in requests of [`request_bytes`](Self::request_bytes), with
+/// [`in_flight`](Self::in_flight) of them at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SequentialRate {
     /// Bytes of a request.
