@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .original_ids()?
         .find(&OriginalId::String(source.clone()))?
         .ok_or("there is no such vertex")?;
-    Scheduler::scope(&graph, &options, |scheduler| {
+    Scheduler::scope(&graph, &options.resources(), |scheduler| {
         let options = RunOptions { scheduler: Some(scheduler), ..options.clone() };
         let search = || {
             let started = Instant::now();

@@ -105,7 +105,7 @@ fn whatever_the_parts(edges: &EdgeList, graph: &Graph, part_edges: u64, threads:
 
 /// Runs all beside a job that is in the middle of its iterations, and is itself joined by them.
 fn beside(graph: &Graph, source: VertexId, options: &RunOptions<'_>, alone: &Answers) {
-    Scheduler::scope(graph, options, |scheduler| {
+    Scheduler::scope(graph, &options.resources(), |scheduler| {
         let options = &RunOptions { scheduler: Some(scheduler), ..options.clone() };
         let (begun, has_begun) = std::sync::mpsc::channel();
         std::thread::scope(|scope| {

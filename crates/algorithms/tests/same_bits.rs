@@ -255,7 +255,7 @@ fn alone_or_in_company() {
     let scratch = Scratch::new();
     let graph = open(&skewed(&scratch));
     let options = threads(2);
-    let (pagerank, bfs) = Scheduler::scope(&graph, &options, |scheduler| {
+    let (pagerank, bfs) = Scheduler::scope(&graph, &options.resources(), |scheduler| {
         let options = RunOptions { scheduler: Some(scheduler), ..threads(2) };
         std::thread::scope(|scope| {
             let pagerank = scope.spawn(|| PageRank::run(&graph, CONFIG, &options).unwrap());

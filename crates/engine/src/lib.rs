@@ -12,6 +12,7 @@
 mod instructions;
 mod job;
 mod options;
+mod overhead;
 mod parts;
 mod process;
 mod program;
@@ -20,21 +21,21 @@ mod superstep;
 #[cfg(test)]
 mod testing;
 mod tile_source;
-mod workers;
 
 pub mod traverse;
 
 pub use instructions::Instructions;
 pub use job::pass::{EdgeVisitor, visit_edges};
 pub use job::program::{Outcome, estimate, rows_size, run};
-pub use options::{Estimate, RUN_OVERHEAD, RunOptions, RunStatistics, open_graph, open_graph_in};
+pub use options::{Estimate, RunOptions, RunStatistics, open_graph, open_graph_in};
+pub use overhead::RUN_OVERHEAD;
 pub use process::ProcessKind;
 pub use process::choice::Executor;
 pub use program::{
     Accumulator, Activity, Addend, Aggregate, ApplyTo, EdgeWeight, Max, Message, Min, Monotone,
     Next, Number, Or, Program, Reduction, Relaxation, Settling, Sum, Value,
 };
-pub use scheduler::Scheduler;
+pub use scheduler::{Resources, Scheduler};
 
 pub use tegula_machine::disk::Speed;
 pub use tegula_machine::memory::huge;

@@ -10,22 +10,11 @@ use tegula_store::graph::Graph;
 use tegula_store::rows::RowReader;
 
 use crate::instructions::Instructions;
+use crate::job::PartStatistics;
 use crate::parts::PART_EDGES_TARGET;
 use crate::process::ProcessKind;
 use crate::process::choice::Executor;
-use crate::scheduler::{PartStatistics, Scheduler};
-
-/// Memory of a run apart from vertex arrays and frames: code, tables, stacks.
-pub const RUN_OVERHEAD: u64 = 24 << 20;
-
-/// Bytes of the overhead of a run that frames may take besides those of tiles: blocks of ids and degrees,
-/// and rows that find no room in their cache.
-pub(crate) const BLOCK_FRAMES: u64 = 4 << 20;
-
-/// The overhead of a run on a graph, with the tables of its tiles.
-pub(crate) fn overhead(graph: &Graph) -> u64 {
-    RUN_OVERHEAD + 80 * graph.tiles().len() as u64
-}
+use crate::scheduler::{Resources, Scheduler};
 
 /// How a run may use the machine.
 #[derive(Clone)]
@@ -53,6 +42,35 @@ pub struct RunOptions<'a> {
     /// Edges at which a part of the graph is closed, which is what one worker processes at a time. Sums of
     /// floats depend on it, so it is for tests, whose graphs are small, and for nobody else.
     pub part_edges: u64,
+}
+
+impl RunOptions<'_> {
+    /// What a scheduler for runs with these options may take of the machine.
+    pub fn resources(&self) -> Resources {
+        let RunOptions { memory, threads, part_edges, .. } = *self;
+        Resources { memory, threads, speed: self.speed.clone(), part_edges }
+    }
+
+    /// Calls `body` with the scheduler of the options, or with one for this call alone.
+    ///
+    /// # Errors
+    /// Those of `body`.
+    ///
+    /// # Panics
+    /// When the scheduler is one for another graph.
+    pub(crate) fn with_scheduler<R>(
+        &self,
+        graph: &Graph,
+        body: impl FnOnce(&Scheduler<'_>) -> Result<R>,
+    ) -> Result<R> {
+        match self.scheduler {
+            Some(scheduler) => {
+                assert!(scheduler.is_of(graph), "a scheduler is for one graph");
+                body(scheduler)
+            }
+            None => Scheduler::scope(graph, &self.resources(), body),
+        }
+    }
 }
 
 impl Default for RunOptions<'_> {

@@ -85,6 +85,14 @@ impl<'g> TileSource<'g> {
         self.stream_size.store(stream / workers as u64, Ordering::Relaxed);
         self.resident_count.store(count, Ordering::Relaxed);
         self.ranked[count..].iter().for_each(|&group| *lock(&self.held[group]) = None);
+        // What stays was counted without weights: those that were read for a job that has left have to go.
+        let all: u64 = self.parts.groups.iter().map(|group| group.size(true)).sum();
+        if !has_weights && all > bytes {
+            for &group in &self.ranked[..count] {
+                let mut held = lock(&self.held[group]);
+                *held = held.take().filter(|held| !held.has_weights());
+            }
+        }
     }
 
     /// Bytes that each worker may have on their way and at work.

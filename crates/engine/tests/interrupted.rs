@@ -256,7 +256,7 @@ fn beside<C: Sync>(
     interrupted: impl Fn(&C, &RunOptions<'_>),
 ) {
     let available = graph.reader().pool().available();
-    Scheduler::scope(graph, options, |scheduler| {
+    Scheduler::scope(graph, &options.resources(), |scheduler| {
         let options = &RunOptions { scheduler: Some(scheduler), ..options.clone() };
         for case in cases {
             std::thread::scope(|scope| {

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-use tegula_machine::threads::{Cancel, Stash, for_each_index, lock};
+use tegula_machine::threads::{Cancel, Stash, Workers, lock};
 use tegula_machine::{Error, Result};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -276,13 +276,13 @@ impl<R: Record> Filled<R> {
     pub fn for_each_parallel(
         &self,
         bucket: usize,
-        threads: usize,
+        workers: &Workers,
         cancel: &Cancel,
         visit: &(dyn Fn(&[R]) -> Result<()> + Sync),
     ) -> Result<()> {
         let spaces = Stash::default();
         let parts = self.parts(bucket);
-        for_each_index(threads, parts.len(), cancel, &|part| {
+        workers.for_each(parts.len(), cancel, &|part| {
             spaces.with(Vec::new, |space| {
                 self.visit_part(&parts[part], self.spill(bucket), space, &mut |records| {
                     visit(records)
@@ -379,14 +379,14 @@ mod tests {
     fn fill(held: u64, buckets: usize, count: u64) -> Filled<u64> {
         let (_folder, space) = space(held);
         let written = Buckets::new(buckets, space);
-        for_each_index(2, 16, &Cancel::default(), &|worker| {
+        let write = |worker: usize| {
             written.write(|writer| {
                 let mine = (0..count).filter(|number| number % 16 == worker as u64);
                 mine.map(|number| (number as usize % buckets, number))
                     .try_for_each(|(b, n)| writer.push(b, n))
             })
-        })
-        .unwrap();
+        };
+        Workers::scope(2, |workers| workers.for_each(16, &Cancel::default(), &write)).unwrap();
         written.close().unwrap()
     }
 
@@ -407,7 +407,10 @@ mod tests {
                         lock(&seen).extend_from_slice(part);
                         Ok(())
                     };
-                    filled.for_each_parallel(bucket, 3, &Cancel::default(), &collect).unwrap();
+                    Workers::scope(3, |workers| {
+                        filled.for_each_parallel(bucket, workers, &Cancel::default(), &collect)
+                    })
+                    .unwrap();
                     let mut seen = seen.into_inner().unwrap();
                     seen.sort_unstable();
                     assert_eq!(seen, expected);

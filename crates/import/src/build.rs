@@ -19,14 +19,15 @@ use tegula_machine::threads::{Stash, Unit, make_in_order};
 use tegula_store::graph::GraphWriter;
 use tegula_store::tiles::{EncodedTile, Encoder, SLICE_LOG2, TileEdge, WINDOW_LOG2};
 
+use super::batch_plan::{BatchPlan, TargetTable};
 use super::buckets::{Buckets, Filled};
 use super::edge::{Edge, Weight};
-use super::plan::{Plan, TargetTable};
-use super::run::Run;
+use super::import_run::ImportRun;
+use super::shares::{self, Share};
 
 /// Edges of a part at the most.
 const PART_EDGES_MAX: u64 = 1 << 19;
-/// A part that is too large is cut into as many as this many bits of an end tell apart.
+/// A part that is too large is cut into 2 to the power of this number.
 const CUT_BITS: u32 = 2;
 
 /// An edge between dense ids.
@@ -47,14 +48,15 @@ pub(super) struct Sorter<W> {
 
 impl<W: Weight> Sorter<W> {
     /// A sorter of which `held` bytes stay in memory.
-    pub fn new(run: &Run<'_>, plan: &Plan, held: u64) -> Sorter<W> {
+    pub fn new(run: &ImportRun<'_>, plan: &BatchPlan, held: u64) -> Sorter<W> {
         let space = run.space(held);
         let arcs: u64 = plan.batches.iter().map(|planned| planned.edges).sum();
         // Fewer than stay in memory once they are scattered to parts.
-        let affordable = run.memory / 8 / size_of::<DenseEdge<W>>() as u64;
+        let affordable = run.share(shares::GROUP) / size_of::<DenseEdge<W>>() as u64;
         let limit = affordable.max(arcs.div_ceil(space.buckets_max() as u64 / 2));
         let slices = (plan.vertices >> SLICE_LOG2) + 1;
-        let units = run.memory / 32 / (size_of::<u32>() as u64 * slices * (run.threads as u64 + 1));
+        let units = run.share(shares::UNIT_COUNTS)
+            / (size_of::<u32>() as u64 * slices * (run.workers.count() as u64 + 1));
         let groups = plan.groups(limit, units.max(1) as usize);
         let mut group = 0;
         let table = plan.table(0..plan.batches.len(), |batch| {
@@ -82,8 +84,8 @@ impl<W: Weight> Sorter<W> {
 
 /// Encodes all edges and writes their tiles. Returns how many arcs repeat another one.
 pub(super) fn build<W: Weight>(
-    run: &Run<'_>,
-    plan: &Plan,
+    run: &ImportRun<'_>,
+    plan: &BatchPlan,
     mut sorted: Sorted<W>,
     writer: &mut GraphWriter,
 ) -> Result<u64> {
@@ -95,7 +97,7 @@ pub(super) fn build<W: Weight>(
     for (bucket, group) in sorted.groups.iter().enumerate() {
         let parts = Parts::cut(run, plan, group.clone(), &sorted.edges, bucket)?;
         let edges =
-            scatter(run, &sorted.edges, bucket, parts.list.len(), run.memory / 6, &|edge| {
+            scatter(run, &sorted.edges, bucket, parts.list.len(), shares::PARTS, &|edge| {
                 parts.part_of(edge)
             })?;
         sorted.edges.clear(bucket);
@@ -127,8 +129,8 @@ struct Part {
 impl Parts {
     /// Counts the edges of each unit and slice, and cuts the units into parts.
     fn cut<W: Weight>(
-        run: &Run<'_>,
-        plan: &Plan,
+        run: &ImportRun<'_>,
+        plan: &BatchPlan,
         group: Range<usize>,
         edges: &Filled<DenseEdge<W>>,
         bucket: usize,
@@ -195,7 +197,7 @@ impl Parts {
 
 /// Edges of each unit and slice of a bucket.
 fn count<W: Weight>(
-    run: &Run<'_>,
+    run: &ImportRun<'_>,
     units: &TargetTable,
     unit_count: usize,
     slices: usize,
@@ -204,7 +206,7 @@ fn count<W: Weight>(
 ) -> Result<Vec<u32>> {
     let kept = Stash::default();
     let new = || vec![0u32; unit_count * slices];
-    edges.for_each_parallel(bucket, run.threads, run.cancel, &|part| {
+    edges.for_each_parallel(bucket, run.workers, run.cancel, &|part| {
         kept.with(new, |counts| {
             for edge in part {
                 let unit = units.get(edge.target) as usize;
@@ -226,15 +228,15 @@ fn count<W: Weight>(
 }
 
 fn scatter<W: Weight>(
-    run: &Run<'_>,
+    run: &ImportRun<'_>,
     edges: &Filled<DenseEdge<W>>,
     bucket: usize,
     count: usize,
-    held: u64,
+    held: Share,
     place: &(dyn Fn(&DenseEdge<W>) -> usize + Sync),
 ) -> Result<Filled<DenseEdge<W>>> {
-    let scattered = Buckets::new(count, run.space(held));
-    edges.for_each_parallel(bucket, run.threads, run.cancel, &|part| {
+    let scattered = Buckets::new(count, run.space(run.share(held)));
+    edges.for_each_parallel(bucket, run.workers, run.cancel, &|part| {
         scattered.write(|writer| part.iter().try_for_each(|&edge| writer.push(place(&edge), edge)))
     })?;
     scattered.close()
@@ -249,7 +251,7 @@ struct EncoderSpace<W> {
 
 /// Encodes parts on all workers.
 struct Encoding<'a, W> {
-    run: &'a Run<'a>,
+    run: &'a ImportRun<'a>,
     kept: &'a Stash<EncoderSpace<W>>,
     duplicates: &'a AtomicU64,
 }
@@ -299,8 +301,7 @@ impl<W: Weight> Encoding<'_, W> {
         let shift = bits - CUT_BITS;
         let cut_of =
             |edge: &DenseEdge<W>| (place_in_slice(edge) >> shift) as usize & ((1 << CUT_BITS) - 1);
-        let mut cuts =
-            scatter(self.run, edges, part, 1 << CUT_BITS, self.run.memory / 16, &cut_of)?;
+        let mut cuts = scatter(self.run, edges, part, 1 << CUT_BITS, shares::CUTS, &cut_of)?;
         edges.clear(part);
         if shift < weight_bits::<W>() {
             // Edges between the same two ends come apart here; the encoder counts within each part.
@@ -322,7 +323,7 @@ impl<W: Weight> Encoding<'_, W> {
         Ok(())
     }
 
-    /// Encodes edges that are all the same, so many at a time: which ones does not matter.
+    /// Encodes edges that are all the same, [`PART_EDGES_MAX`] at a time: which ones does not matter.
     fn encode_equal(
         &self,
         edges: &Filled<DenseEdge<W>>,
@@ -354,7 +355,7 @@ impl<W: Weight> Encoding<'_, W> {
     ) -> Result<()> {
         let first = parts.start;
         let make = |index: usize| self.encode_part(edges, first + index);
-        make_in_order(self.run.threads, parts.len(), self.run.cancel, &make, &mut |index,
+        make_in_order(self.run.workers, parts.len(), self.run.cancel, &make, &mut |index,
                                                                                    (
             encoded,
             count,
@@ -417,8 +418,8 @@ fn place_in_slice<W: Weight>(edge: &DenseEdge<W>) -> u64 {
 
 /// Writes tiles, and begins a batch before its first one.
 struct TileSink<'a> {
-    run: &'a Run<'a>,
-    plan: &'a Plan,
+    run: &'a ImportRun<'a>,
+    plan: &'a BatchPlan,
     writer: &'a mut GraphWriter,
     next_batch: usize,
 }

@@ -238,7 +238,7 @@ pub(super) struct DegreeSummary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tegula_machine::threads::{Cancel, for_each_index};
+    use tegula_machine::threads::{Cancel, Workers};
 
     fn edges(count: u32, ids: u32) -> Vec<Edge<u32, u32, ()>> {
         let id = |number: u32| number.wrapping_mul(0x9e37_79b1).rotate_left(7) % ids;
@@ -270,7 +270,8 @@ mod tests {
             census.add(chunks[index], ids - 1);
             Ok(())
         };
-        for_each_index(3, chunks.len(), &Cancel::default(), &add).unwrap();
+        Workers::scope(3, |workers| workers.for_each(chunks.len(), &Cancel::default(), &add))
+            .unwrap();
         assert!(!census.is_exceeded());
         let mut expected = vec![[0; 2]; ids as usize];
         for edge in &edges {

@@ -6,22 +6,24 @@ use tegula_store::VERTEX_COUNT_MAX;
 
 use super::buckets::{Buckets, Filled};
 use super::edge::{Edge, Weight};
-use super::run::Run;
+use super::import_run::ImportRun;
+use super::shares;
 use super::source::EdgeSource;
 
 /// Finds the distinct ids at the ends of all edges. `samples` are some of these ids: they tell into
 /// which ranges the ids have to be divided for each to be sorted in memory.
 pub(super) fn distinct_ids<W: Weight>(
-    run: &Run<'_>,
+    run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
     arcs: u64,
     samples: Vec<u64>,
 ) -> Result<Filled<u64>> {
-    let space = run.space(run.memory / 6);
+    let space = run.space(run.share(shares::ID_BUCKETS));
     // Samples mislead by a third at the most; two copies, for reading and sorting, may exist.
     let bytes = 2 * arcs * size_of::<u64>() as u64;
-    let wanted = 3 * bytes / (run.memory / 4 / run.threads as u64).max(1);
-    let wanted = wanted.clamp(run.threads as u64, space.buckets_max() as u64);
+    let wanted =
+        3 * bytes / (run.share(shares::IDS_SORTED) * 3 / 4 / run.workers.count() as u64).max(1);
+    let wanted = wanted.clamp(run.workers.count() as u64, space.buckets_max() as u64);
     let splitters = splitters(samples, wanted as usize);
     let buckets = Buckets::new(splitters.len() + 1, space);
     let kept = Stash::default();
@@ -63,9 +65,9 @@ fn scatter(mut ids: &[u64], splitters: &[u64], buckets: &Buckets<u64>) -> Result
 }
 
 /// Sorts bucket after bucket into one ascending sequence.
-fn collect(run: &Run<'_>, buckets: Filled<u64>) -> Result<Filled<u64>> {
-    let budget = run.memory / 3 / run.threads as u64;
-    let sorted = Buckets::new(1, run.space(run.memory / 6));
+fn collect(run: &ImportRun<'_>, buckets: Filled<u64>) -> Result<Filled<u64>> {
+    let budget = run.share(shares::IDS_SORTED) / run.workers.count() as u64;
+    let sorted = Buckets::new(1, run.space(run.share(shares::IDS)));
     let mut count = 0;
     let make = |bucket| {
         let needed = buckets.len(bucket) * size_of::<u64>() as u64;
@@ -78,11 +80,18 @@ fn collect(run: &Run<'_>, buckets: Filled<u64>) -> Result<Filled<u64>> {
         ids.dedup();
         Ok(ids)
     };
-    map_in_order(run.threads, buckets.count(), run.cancel, &make, &mut |_, ids| {
-        count += ids.len() as u64;
-        check_vertex_count(count)?;
-        sorted.write(|writer| ids.iter().try_for_each(|&id| writer.push(0, id)))
-    })?;
+    map_in_order(
+        run.workers,
+        run.workers.count(),
+        buckets.count(),
+        run.cancel,
+        &make,
+        &mut |_, ids| {
+            count += ids.len() as u64;
+            check_vertex_count(count)?;
+            sorted.write(|writer| ids.iter().try_for_each(|&id| writer.push(0, id)))
+        },
+    )?;
     sorted.close()
 }
 

@@ -15,13 +15,14 @@ use tegula_machine::threads::{lock, map_in_order};
 use tegula_store::graph::{OrderChoice, VertexOrder};
 use tegula_store::tiles::{Encoder, TileEdge};
 
+use super::batch_plan::for_each_dense_slice;
 use super::census::{DegreeSummary, DegreeTable};
 use super::dfs;
 use super::edge::{Edge, Weight};
+use super::import_run::ImportRun;
 use super::mapping::Mapping;
 use super::order::{DenseIds, Numbered};
-use super::plan::for_each_dense_slice;
-use super::run::Run;
+use super::shares;
 use super::source::EdgeSource;
 
 /// Number of units, at most, of an order.
@@ -33,7 +34,7 @@ const UNIT_EDGES: u64 = 1 << 15;
 /// Another order than the given one must save so much of the bytes that its effort pays.
 const GAIN_MIN: f64 = 0.03;
 /// Arcs of a graph, at most, for which the order depth first is tried: to find it may take as long as
-/// the rest of an import, half a second for so many.
+/// the rest of an import, half a second for this number of arcs.
 const DFS_EDGES_MAX: u64 = 1 << 23;
 /// What a tile takes in the table of tiles.
 const TABLE_BYTES: usize = 64;
@@ -48,7 +49,7 @@ struct TrialUnit {
 }
 
 /// Why the order depth first is not tried, if it is not.
-pub(super) fn unweighed(run: &Run<'_>, summary: &DegreeSummary) -> Option<String> {
+pub(super) fn unweighed(run: &ImportRun<'_>, summary: &DegreeSummary) -> Option<String> {
     if summary.edges > DFS_EDGES_MAX {
         Some(format!("dfs not weighed beyond 2^{} edges", DFS_EDGES_MAX.ilog2()))
     } else if !dfs::is_affordable(run, summary.id_end) {
@@ -60,7 +61,7 @@ pub(super) fn unweighed(run: &Run<'_>, summary: &DegreeSummary) -> Option<String
 
 /// Estimates all orders and picks one.
 pub(super) fn choose<'a, W: Weight>(
-    run: &Run<'_>,
+    run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
     degrees: &'a DegreeTable,
     summary: DegreeSummary,
@@ -75,17 +76,31 @@ pub(super) fn choose<'a, W: Weight>(
     let mut trials = Vec::new();
     let plan = |index: usize| Trial::plan(run, numbered[index].clone());
     // Two at a time, for that is how much memory there is.
-    map_in_order(run.threads.min(2), orders.len(), run.cancel, &plan, &mut |_, trial| {
-        trials.push(trial);
-        Ok(())
-    })?;
+    map_in_order(
+        run.workers,
+        run.workers.count().min(2),
+        orders.len(),
+        run.cancel,
+        &plan,
+        &mut |_, trial| {
+            trials.push(trial);
+            Ok(())
+        },
+    )?;
     let sample = gather(run, edges, &trials)?;
     let mut bytes = Vec::new();
     let estimate = |index: usize| trials[index].bytes_per_edge(run, &sample);
-    map_in_order(run.threads, orders.len(), run.cancel, &estimate, &mut |_, estimated| {
-        bytes.push(estimated);
-        Ok(())
-    })?;
+    map_in_order(
+        run.workers,
+        run.workers.count(),
+        orders.len(),
+        run.cancel,
+        &estimate,
+        &mut |_, estimated| {
+            bytes.push(estimated);
+            Ok(())
+        },
+    )?;
     let chosen = pick(&bytes);
     let name = orders[chosen].name().to_owned();
     let reason = reason(&orders, &bytes, chosen, unweighed);
@@ -126,7 +141,7 @@ struct Trial<'a> {
 }
 
 impl<'a> Trial<'a> {
-    fn plan(run: &Run<'_>, numbered: Numbered<'a>) -> Result<Trial<'a>> {
+    fn plan(run: &ImportRun<'_>, numbered: Numbered<'a>) -> Result<Trial<'a>> {
         let mut units: Vec<TrialUnit> = Vec::new();
         let middle_of = |share: u64| (2 * share + 1) * numbered.summary.edges / (2 * UNITS);
         let (mut share, mut before) = (0, 0);
@@ -152,14 +167,14 @@ impl<'a> Trial<'a> {
     }
 
     /// Bytes per edge, the mean over the shares.
-    fn bytes_per_edge(&self, run: &Run<'_>, sample: &[[u32; 2]]) -> Result<f64> {
+    fn bytes_per_edge(&self, run: &ImportRun<'_>, sample: &[[u32; 2]]) -> Result<f64> {
         let mut dense: Vec<[u32; 2]> = sample
             .iter()
             .filter(|[_, target]| self.ids.binary_search(target).is_ok())
             .copied()
             .collect();
         let ids = dense.clone();
-        let mapping = DenseIds::new(&self.numbered, run.memory / 8);
+        let mapping = DenseIds::new(&self.numbered, run.share(shares::DENSE_IDS));
         mapping.for_each_slice(&mut |index, slice| {
             for (dense, id) in dense.as_flattened_mut().iter_mut().zip(ids.as_flattened()) {
                 if mapping.slice_of(*id) == index {
@@ -255,7 +270,7 @@ fn ids_of(numbered: &Numbered<'_>, units: &[TrialUnit]) -> Result<Vec<u32>> {
 
 /// The edges whose targets are in a unit of any trial.
 fn gather<W: Weight>(
-    run: &Run<'_>,
+    run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
     trials: &[Trial<'_>],
 ) -> Result<Vec<[u32; 2]>> {

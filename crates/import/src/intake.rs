@@ -4,32 +4,40 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rayon::slice::ParallelSliceMut;
-use tegula_machine::threads::{Stash, for_each_index, lock};
+use tegula_machine::threads::{Stash, lock};
 use tegula_machine::{Error, Result};
 
 use super::buckets::{Buckets, Filled};
 use super::census::{Census, Counters, DegreeTable};
 use super::edge::{Edge, Key, Weight};
+use super::import_run::ImportRun;
 use super::input::{EdgeChunk, Ends, IdKind, Input, PassedOver};
 use super::names::NameCollector;
-use super::run::Run;
+use super::shares;
+use super::sort::sort;
 use super::source::{EdgeSource, SpoolWriter, changed};
 
-/// What is known after the first pass.
-pub(super) struct Intake<'a, W> {
-    /// The arcs, to be visited again.
-    pub edges: EdgeSource<'a, W>,
-    /// Number of arcs.
+/// What was counted in the first pass.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct ArcCounts {
+    /// Arcs that are kept.
     pub arcs: u64,
-    /// The largest integer id, and one.
-    pub id_end: u64,
-    /// Arcs that are loops.
+    /// Of these, loops.
     pub loops: u64,
     /// Loops of the input that were left out.
     pub dropped_loops: u64,
     /// Arcs left out because they repeat another one.
     pub dropped_duplicates: u64,
+}
+
+/// What is known after the first pass.
+pub(super) struct Intake<'a, W> {
+    /// The arcs, to be visited again.
+    pub edges: EdgeSource<'a, W>,
+    /// How many they are.
+    pub counts: ArcCounts,
+    /// The largest integer id, and one.
+    pub id_end: u64,
     /// The degrees by id, where the ids are integers small enough to be counted at once.
     pub degrees: Option<DegreeTable>,
     /// Some of the keys, evenly spread over the edges, where the ids are other integers.
@@ -45,18 +53,18 @@ const EDGES_PER_SAMPLE: usize = 2048;
 
 /// Reads the input.
 pub(super) fn read<'a, W: Weight>(
-    run: &Run<'_>,
+    run: &ImportRun<'_>,
     input: &'a Input,
     drop_duplicates: bool,
 ) -> Result<Intake<'a, W>> {
     let strings = input.ids() == IdKind::String;
     let is_read_again = input.is_raw_pairs().is_some() && !drop_duplicates;
-    let mut counters = Counters::within(if strings { 0 } else { run.memory / 4 });
+    let mut counters = Counters::within(if strings { 0 } else { run.share(shares::COUNTERS) });
     let reading = Reading {
         run,
         census: Census::new(&mut counters),
         largest: AtomicU64::new(0),
-        spool: (!is_read_again).then(|| SpoolWriter::new(run, run.memory / 4)),
+        spool: (!is_read_again).then(|| SpoolWriter::new(run, shares::SPOOL)),
         names: if strings { Some(NameCollector::new(run)) } else { None },
         samples: Mutex::new(Vec::new()),
         arc_count: AtomicU64::new(0),
@@ -90,7 +98,7 @@ pub(super) fn read<'a, W: Weight>(
 
 /// Takes in chunks from several readers at once.
 struct Reading<'r, W> {
-    run: &'r Run<'r>,
+    run: &'r ImportRun<'r>,
     census: Census<'r>,
     largest: AtomicU64,
     spool: Option<SpoolWriter<W>>,
@@ -152,7 +160,7 @@ impl<W: Weight> Reading<'_, W> {
         let largest = arcs.iter().fold(0, |most, arc| arc.source.max(arc.target).max(most));
         self.largest.fetch_max(u64::from(largest), Ordering::Relaxed);
         self.census.add(arcs, largest);
-        self.spool.as_ref().map_or(Ok(()), |spool| spool.push_narrow(arcs))
+        self.spool.as_ref().map_or(Ok(()), |spool| spool.push(arcs))
     }
 
     /// Takes in arcs of which it is not known whether their keys fit 32 bits.
@@ -176,12 +184,12 @@ impl<W: Weight> Reading<'_, W> {
         let largest = arcs.iter().fold(0, |most, arc| { arc.source }.max(arc.target).max(most));
         self.largest.fetch_max(largest, Ordering::Relaxed);
         self.census.exceed();
-        self.spool.as_ref().map_or(Ok(()), |spool| spool.push_wide(arcs))
+        self.spool.as_ref().map_or(Ok(()), |spool| spool.push(arcs))
     }
 
     fn take_hashed(&self, arcs: &[Edge<u128, u128, W>]) -> Result<()> {
         self.count(arcs);
-        self.spool.as_ref().map_or(Ok(()), |spool| spool.push_hashed(arcs))
+        self.spool.as_ref().map_or(Ok(()), |spool| spool.push(arcs))
     }
 
     fn sample(&self, keys: impl Iterator<Item = u64>, count: usize) {
@@ -199,11 +207,13 @@ impl<W: Weight> Reading<'_, W> {
         let arcs = self.arc_count.into_inner();
         let intake = Intake {
             edges,
-            arcs,
+            counts: ArcCounts {
+                arcs,
+                loops: self.loops.into_inner(),
+                dropped_loops: self.dropped_loops.into_inner(),
+                dropped_duplicates: dropped,
+            },
             id_end: if arcs == 0 { 0 } else { self.largest.into_inner().saturating_add(1) },
-            loops: self.loops.into_inner(),
-            dropped_loops: self.dropped_loops.into_inner(),
-            dropped_duplicates: dropped,
             degrees: None,
             passed_over: PassedOver::default(),
             samples: self.samples.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()),
@@ -220,11 +230,11 @@ impl<K: Key, W: Weight> Scattered<K, W> {
     /// Reads the input and scatters its arcs.
     fn read(reading: &Reading<'_, W>, input: &Input) -> Result<(Scattered<K, W>, PassedOver)> {
         let run = reading.run;
-        let space = run.space(run.memory / 12);
+        let space = run.space(run.share(shares::ARCS));
         // A bucket is sorted in memory; the input's size tells how many that takes.
         let edges = input.total_bytes().map_or(1 << 32, |bytes| bytes.max(1 << 20));
         let bytes = edges * size_of::<Edge<K, K, W>>() as u64;
-        let wanted = bytes / (run.memory / 6).max(1);
+        let wanted = bytes / run.share(shares::ARCS_SORTED).max(1);
         let count = (wanted as usize).clamp(4, space.buckets_max());
         let buckets: Buckets<Edge<K, K, W>> = Buckets::new(count, space);
         let kept = Stash::default();
@@ -246,7 +256,7 @@ impl<K: Key, W: Weight> Scattered<K, W> {
     /// Passes on one of equal arcs each, that with the least weight; returns how many were left out.
     fn distinct(
         mut self,
-        run: &Run<'_>,
+        run: &ImportRun<'_>,
         take: &(dyn Fn(&[Edge<K, K, W>]) -> Result<()> + Sync),
     ) -> Result<u64> {
         let mut dropped = 0;
@@ -255,7 +265,7 @@ impl<K: Key, W: Weight> Scattered<K, W> {
             dropped += self.0.len(bucket) - distinct.len() as u64;
             self.0.clear(bucket);
             let chunks: Vec<_> = distinct.chunks(1 << 14).collect();
-            for_each_index(run.threads, chunks.len(), run.cancel, &|index| take(chunks[index]))?;
+            run.workers.for_each(chunks.len(), run.cancel, &|index| take(chunks[index]))?;
         }
         Ok(dropped)
     }
@@ -264,17 +274,18 @@ impl<K: Key, W: Weight> Scattered<K, W> {
 /// The distinct arcs of a bucket. Whenever the arcs read so far exceed the share, those that repeat
 /// others are thrown out, so that one arc given a million times needs no room.
 fn distinct_of<K: Key, W: Weight>(
-    run: &Run<'_>,
+    run: &ImportRun<'_>,
     buckets: &Filled<Edge<K, K, W>>,
     bucket: usize,
 ) -> Result<Vec<Edge<K, K, W>>> {
-    let share = (run.memory / 6) as usize / size_of::<Edge<K, K, W>>();
+    let share = run.share(shares::ARCS_SORTED) as usize / size_of::<Edge<K, K, W>>();
     let mut arcs: Vec<Edge<K, K, W>> = Vec::with_capacity(share.min(buckets.len(bucket) as usize));
     buckets.for_each(bucket, &mut |part| {
         if arcs.len() + part.len() > share {
-            keep_distinct(&mut arcs);
+            keep_distinct(run, &mut arcs)?;
             if arcs.len() + part.len() > share {
-                let needed = 6 * buckets.len(bucket) * size_of::<Edge<K, K, W>>() as u64;
+                let bytes = buckets.len(bucket) * size_of::<Edge<K, K, W>>() as u64;
+                let needed = shares::ARCS_SORTED.whole_of(bytes);
                 let what = "finding the duplicates of so many edges".to_owned();
                 return Err(Error::OverBudget { what, needed, budget: run.memory });
             }
@@ -282,16 +293,20 @@ fn distinct_of<K: Key, W: Weight>(
         arcs.extend_from_slice(part);
         Ok(())
     })?;
-    keep_distinct(&mut arcs);
+    keep_distinct(run, &mut arcs)?;
     Ok(arcs)
 }
 
-fn keep_distinct<K: Key, W: Weight>(arcs: &mut Vec<Edge<K, K, W>>) {
-    arcs.par_sort_unstable_by(|a, b| {
+fn keep_distinct<K: Key, W: Weight>(
+    run: &ImportRun<'_>,
+    arcs: &mut Vec<Edge<K, K, W>>,
+) -> Result<()> {
+    sort(run, arcs, &|a, b| {
         let ends = |arc: &Edge<K, K, W>| ({ arc.target }, { arc.source });
         ends(a).cmp(&ends(b)).then({ a.weight }.to_f32().total_cmp(&{ b.weight }.to_f32()))
-    });
+    })?;
     arcs.dedup_by_key(|arc| ({ arc.target }, { arc.source }));
+    Ok(())
 }
 
 /// A bucket for a pair of keys; any spread of both does.

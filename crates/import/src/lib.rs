@@ -15,7 +15,7 @@
 //! 2. `relabel`: ids that are no small integers are sorted (`distinct`, `names`) and replaced by
 //!    their ranks.
 //! 3. `order`, `estimate`: the vertex order is chosen; from the degrees follow the dense ids (but for
-//!    `dfs`, which takes the edges), the `plan` of the batches and the files with an entry per vertex.
+//!    `dfs`, which takes the edges), the plan of the batches (`batch_plan`) and the files with an entry per vertex.
 //! 4. `mapping`: the edges get their dense ids and are sorted by groups of batches.
 //! 5. [`mod@build`]: group after group is cut into parts, and these are encoded.
 //!
@@ -25,6 +25,7 @@
 
 pub mod input;
 
+mod batch_plan;
 mod buckets;
 mod build;
 mod census;
@@ -32,14 +33,15 @@ mod dfs;
 mod distinct;
 mod edge;
 mod estimate;
+mod import_run;
 mod intake;
 mod mapping;
 mod names;
 mod order;
 mod output;
-mod plan;
 mod relabel;
-mod run;
+mod shares;
+mod sort;
 mod source;
 mod space;
 #[cfg(test)]
@@ -50,7 +52,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use tegula_machine::disk::{Backend, Caching, Pool, Reader};
-use tegula_machine::threads::{Cancel, Progress, Unit};
+use tegula_machine::threads::{Cancel, Progress, Unit, Workers};
 use tegula_machine::{Result, memory};
 use tegula_store::VERTEX_COUNT_MAX;
 use tegula_store::graph::{
@@ -59,18 +61,18 @@ use tegula_store::graph::{
 use tegula_store::rows::{self, RowEncoding, RowsConfig};
 use tegula_store::tiles::BATCH_EDGES_MAX;
 
+use batch_plan::plan_and_write;
 use build::{Sorter, build};
 use census::{DegreeSummary, DegreeTable};
 use distinct::check_vertex_count;
 use edge::{ArcRule, Weight};
+use import_run::{ImportRun, Resources};
 use input::{ColumnsTaken, IdKind, Input, InputOptions, PassedOver};
-use intake::Intake;
-use mapping::replace_ends;
+use intake::{ArcCounts, Intake};
+use mapping::{Mapping, replace_ends};
 use order::{DenseIds, Numbered};
 use output::Unfinished;
-use plan::plan_and_write;
 use relabel::{Ranked, count_degrees};
-use run::Run;
 use source::{EdgeSource, changed};
 use vertex_files::{VertexFile, write_ids};
 
@@ -105,7 +107,7 @@ pub struct ImportConfig {
 
 impl ImportConfig {
     /// The least memory with which an import works.
-    pub const MEMORY_MIN: u64 = Run::MEMORY_MIN;
+    pub const MEMORY_MIN: u64 = ImportRun::MEMORY_MIN;
 }
 
 impl Default for ImportConfig {
@@ -188,18 +190,20 @@ pub fn import(
     progress: &dyn Progress,
     cancel: &Cancel,
 ) -> Result<ImportReport> {
-    let (memory, threads) = Run::divide(config.memory, config.threads, config.input.weighted)?;
+    let Resources { memory, threads } =
+        ImportRun::divide(config.memory, config.threads, config.input.weighted)?;
     let input = config.input.clone();
-    let options = InputOptions { memory: memory / 8, threads, cancel: cancel.clone(), ..input };
+    let options =
+        InputOptions { memory: shares::INPUT.of(memory), threads, cancel: cancel.clone(), ..input };
     let input = Input::resolve(inputs, &options)?;
-    let shared = Run::divide(config.memory, config.threads, input.weighted())?;
-    import_within(shared, &input, output, config, progress, cancel)
+    let resources = ImportRun::divide(config.memory, config.threads, input.weighted())?;
+    import_within(resources, &input, output, config, progress, cancel)
         .map_err(|error| error.of_whole(config.memory))
 }
 
-/// Imports with so much memory to be shared out, and so many workers.
+/// Imports with the given resources.
 fn import_within(
-    (memory, threads): (u64, usize),
+    Resources { memory, threads }: Resources,
     input: &Input,
     output: &Path,
     config: &ImportConfig,
@@ -209,15 +213,18 @@ fn import_within(
     let unfinished = Unfinished::create(output, config.replace)?;
     let folder = config.spill_directory.clone().unwrap_or_else(|| unfinished.path().to_owned());
     let rule = ArcRule { undirected: config.undirected, drop_loops: config.drop_loops };
-    let run = Run { memory, threads, folder, rule, progress, cancel };
     let directory = unfinished.path();
-    let mut report = match input.weighted() {
-        true => import_weighted::<f32>(&run, input, directory, config),
-        false => import_weighted::<()>(&run, input, directory, config),
-    }?;
-    if let Some(encoding) = config.rows {
-        build_rows(&run, directory, encoding, &mut report)?;
-    }
+    let report = Workers::scope(threads, |workers| {
+        let run = ImportRun { memory, workers, folder, rule, progress, cancel };
+        let mut report = match input.weighted() {
+            true => import_weighted::<f32>(&run, input, directory, config),
+            false => import_weighted::<()>(&run, input, directory, config),
+        }?;
+        if let Some(encoding) = config.rows {
+            build_rows(&run, directory, encoding, &mut report)?;
+        }
+        Ok::<_, tegula_machine::Error>(report)
+    })?;
     cancel.check()?;
     unfinished.commit()?;
     Ok(report)
@@ -225,18 +232,18 @@ fn import_within(
 
 /// Builds the rows of a graph whose tiles are complete.
 fn build_rows(
-    run: &Run<'_>,
+    run: &ImportRun<'_>,
     directory: &Path,
     encoding: RowEncoding,
     report: &mut ImportReport,
 ) -> Result<()> {
     let mut clock = Clock(Instant::now());
     // What the tiles are read into comes out of the same budget.
-    let reader = Reader::open(Backend::Auto, Pool::new(run.memory / 4))?;
+    let reader = Reader::open(Backend::Auto, Pool::new(run.share(shares::TILES_READ)))?;
     let graph = Graph::open(directory, &reader, Caching::PageCache)?;
-    let workers = run.threads as u64 * Run::worker_bytes(graph.is_weighted());
-    let memory = run.memory - run.memory / 4 + workers;
-    let config = RowsConfig { encoding, memory, threads: run.threads };
+    let workers = run.workers.count() as u64 * ImportRun::worker_bytes(graph.is_weighted());
+    let memory = run.memory - run.share(shares::TILES_READ) + workers;
+    let config = RowsConfig { encoding, memory, threads: run.workers.count() };
     let manifest = rows::build(&graph, &config, run.progress, run.cancel)?;
     report.files = manifest.files;
     report.seconds.rows = clock.lap();
@@ -255,7 +262,7 @@ impl Clock {
 }
 
 fn import_weighted<W: Weight>(
-    run: &Run<'_>,
+    run: &ImportRun<'_>,
     input: &Input,
     directory: &Path,
     config: &ImportConfig,
@@ -265,12 +272,12 @@ fn import_weighted<W: Weight>(
     let mut intake = intake::read::<W>(run, input, config.drop_duplicates)?;
     seconds.reading = clock.lap();
     let passed_over = std::mem::take(&mut intake.passed_over);
-    let counts = (intake.arcs, intake.loops, intake.dropped_loops, intake.dropped_duplicates);
+    let counts = intake.counts;
 
     let known = know_ids(run, input, intake, config.order, directory)?;
     seconds.relabeling = clock.lap();
 
-    let summary = checked_summary(&known.degrees, counts.0)?;
+    let summary = checked_summary(&known.degrees, counts.arcs)?;
     let (edges, degrees) = (&known.edges, &known.degrees);
     let passes = ordering_passes(run, &summary, config.order);
     run.progress.begin("ordering vertices", Some(passes * summary.edges), Unit::Edges);
@@ -285,10 +292,11 @@ fn import_weighted<W: Weight>(
 
     // What the edges are read from takes memory only where they were kept.
     let is_read_again = matches!(known.edges, EdgeSource::Input(_));
-    let held = if is_read_again { run.memory / 2 } else { run.memory / 6 };
-    let held = held.saturating_sub(TILE_BYTES).max(run.memory / 8);
+    let dense_ids = DenseIds::new(&numbered, run.share(shares::DENSE_IDS));
+    let is_alone = is_read_again && dense_ids.slices() == 1;
+    let held = if is_alone { shares::SORTED_ALONE } else { shares::SORTED };
+    let held = run.share(held).saturating_sub(TILE_BYTES).max(run.share(shares::SORTED_MIN));
     let sorter = Sorter::new(run, &plan, held);
-    let dense_ids = DenseIds::new(&numbered, run.memory / 8);
     replace_ends(run, &known.edges, &dense_ids, &|edges| {
         run.progress.advance(edges.len() as u64);
         sorter.add(edges)
@@ -311,7 +319,7 @@ fn import_weighted<W: Weight>(
         edges: summary.edges,
         undirected: config.undirected,
         weighted: W::IS_WEIGHTED,
-        loops: counts.1,
+        loops: counts.loops,
         duplicates,
         ids,
         order: choice,
@@ -321,11 +329,15 @@ fn import_weighted<W: Weight>(
         files: Vec::new(),
     })?;
     seconds.building = clock.lap();
-    Ok(report(manifest, input, (counts.2, counts.3), &passed_over, seconds))
+    Ok(report(manifest, input, &counts, &passed_over, seconds))
 }
 
 /// How often the edges are read until they have their dense ids.
-fn ordering_passes(run: &Run<'_>, summary: &DegreeSummary, order: Option<VertexOrder>) -> u64 {
+fn ordering_passes(
+    run: &ImportRun<'_>,
+    summary: &DegreeSummary,
+    order: Option<VertexOrder>,
+) -> u64 {
     match order {
         None => 2 + u64::from(estimate::unweighed(run, summary).is_none()),
         Some(order) => 1 + u64::from(order == VertexOrder::Dfs),
@@ -342,7 +354,7 @@ fn checked_summary(degrees: &DegreeTable, arcs: u64) -> Result<DegreeSummary> {
 fn report(
     manifest: Manifest,
     input: &Input,
-    dropped: (u64, u64),
+    counts: &ArcCounts,
     PassedOver { bad_rows, comments }: &PassedOver,
     seconds: StageSeconds,
 ) -> ImportReport {
@@ -362,8 +374,8 @@ fn report(
         edges: manifest.edges,
         loops: manifest.loops,
         duplicates: manifest.duplicates,
-        dropped_loops: dropped.0,
-        dropped_duplicates: dropped.1,
+        dropped_loops: counts.dropped_loops,
+        dropped_duplicates: counts.dropped_duplicates,
         ids: manifest.ids,
         columns: input.columns_taken().cloned().collect(),
         warnings,
@@ -385,8 +397,8 @@ fn asked_for(order: VertexOrder) -> OrderChoice {
 /// Memory that the building of tiles needs whatever the budget, besides its shares.
 const TILE_BYTES: u64 = 16 << 20;
 
-/// Ids are sorted and replaced by ranks where there are more of them, with or without edges, than so
-/// many times the arcs.
+/// Ids are sorted and replaced by ranks where there are more of them, with or without edges, than this
+/// number of times the arcs.
 const SPARSITY_MAX: u64 = 2;
 
 /// A graph whose vertices are small integers: its own ids, or ranks.
@@ -398,13 +410,13 @@ struct Known<'a, W> {
 }
 
 fn know_ids<'a, W: Weight>(
-    run: &Run<'_>,
+    run: &ImportRun<'_>,
     input: &Input,
     mut intake: Intake<'a, W>,
     order: Option<VertexOrder>,
     directory: &Path,
 ) -> Result<Known<'a, W>> {
-    let id_end_max = (SPARSITY_MAX * intake.arcs).min(VERTEX_COUNT_MAX);
+    let id_end_max = (SPARSITY_MAX * intake.counts.arcs).min(VERTEX_COUNT_MAX);
     // The tables of that order have an entry for each id, used or not: ranks may need fewer.
     let suits_order = order != Some(VertexOrder::Dfs) || dfs::is_affordable(run, intake.id_end);
     let (ids, Ranked { edges, degrees, files }) = match input.ids() {

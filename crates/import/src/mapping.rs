@@ -8,9 +8,13 @@ use tegula_machine::threads::Stash;
 
 use super::buckets::{Buckets, Filled};
 use super::edge::{Edge, Key, Weight};
+use super::import_run::ImportRun;
 use super::names::{NameRank, bucket_of};
-use super::run::Run;
+use super::shares;
 use super::source::{EdgeSource, changed};
+
+/// The number of a key that has none: the dense id of an id without any edge.
+pub(super) const NONE: u32 = u32::MAX;
 
 /// A table from keys to numbers, in slices.
 pub(super) trait Mapping<K>: Sync {
@@ -31,7 +35,7 @@ pub(super) trait Mapping<K>: Sync {
 
 /// Replaces both ends of all edges and passes the edges on, in chunks, from several threads.
 pub(super) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
-    run: &Run<'_>,
+    run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
     mapping: &M,
     sink: &(dyn Fn(&[Edge<u32, u32, W>]) -> Result<()> + Sync),
@@ -40,7 +44,7 @@ pub(super) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
         return mapping
             .for_each_slice(&mut |_, slice| replace_both::<K, W, M>(run, edges, slice, sink));
     }
-    let space = run.space(run.memory / 32);
+    let space = run.space(run.share(shares::WAITING));
     let by_source = Buckets::new(mapping.slices(), space.clone());
     edges.for_each(run, &|edges: &[Edge<K, K, W>]| {
         by_source.write(|writer| {
@@ -50,7 +54,7 @@ pub(super) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
     let mut by_source = by_source.close()?;
     let by_target: Buckets<Edge<u32, K, W>> = Buckets::new(mapping.slices(), space);
     mapping.for_each_slice(&mut |index, slice| {
-        by_source.for_each_parallel(index, run.threads, run.cancel, &|part| {
+        by_source.for_each_parallel(index, run.workers, run.cancel, &|part| {
             by_target.write(|writer| {
                 part.iter().try_for_each(|&Edge { source, target, weight }| {
                     let source = M::get(slice, source).ok_or_else(changed)?;
@@ -66,7 +70,7 @@ pub(super) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
 
 /// Replaces both ends at once: two look-ups an edge, whose cache misses overlap.
 fn replace_both<K: Key, W: Weight, M: Mapping<K>>(
-    run: &Run<'_>,
+    run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
     slice: &M::Slice,
     sink: &(dyn Fn(&[Edge<u32, u32, W>]) -> Result<()> + Sync),
@@ -85,14 +89,14 @@ fn replace_both<K: Key, W: Weight, M: Mapping<K>>(
 }
 
 fn replace_targets<K: Key, W: Weight, M: Mapping<K>>(
-    run: &Run<'_>,
+    run: &ImportRun<'_>,
     mut by_target: Filled<Edge<u32, K, W>>,
     mapping: &M,
     sink: &(dyn Fn(&[Edge<u32, u32, W>]) -> Result<()> + Sync),
 ) -> Result<()> {
     let kept = Stash::default();
     mapping.for_each_slice(&mut |index, slice| {
-        by_target.for_each_parallel(index, run.threads, run.cancel, &|part| {
+        by_target.for_each_parallel(index, run.workers, run.cancel, &|part| {
             kept.with(Vec::new, |replaced: &mut Vec<Edge<u32, u32, W>>| {
                 replaced.clear();
                 for &Edge { source, target, weight } in part {

@@ -17,8 +17,9 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 use super::buckets::{Buckets, Filled};
 use super::distinct::check_vertex_count;
 use super::edge::hash_of;
+use super::import_run::ImportRun;
 use super::input::{EdgeChunk, Ends};
-use super::run::Run;
+use super::shares;
 
 /// Buckets by hash, for a dictionary whose size nobody knows beforehand.
 const BUCKETS: usize = 256;
@@ -34,8 +35,8 @@ pub(super) struct NameCollector {
 }
 
 impl NameCollector {
-    pub fn new(run: &Run<'_>) -> NameCollector {
-        let space = run.space(run.memory / 6);
+    pub fn new(run: &ImportRun<'_>) -> NameCollector {
+        let space = run.space(run.share(shares::NAMES));
         NameCollector {
             buckets: Buckets::new(BUCKETS.min(space.buckets_max()), space),
             remembered: Stash::default(),
@@ -69,31 +70,38 @@ impl NameCollector {
     }
 
     /// Sorts the names and writes them into `directory`.
-    pub fn sort(self, run: &Run<'_>, directory: &Path) -> Result<SortedNames> {
+    pub fn sort(self, run: &ImportRun<'_>, directory: &Path) -> Result<SortedNames> {
         let by_name = self.distinct(run)?;
         let mut files = NameFiles::create(directory)?;
-        let ranks = Buckets::new(BUCKETS, run.space(run.memory / 12));
+        let ranks = Buckets::new(BUCKETS, run.space(run.share(shares::NAME_RANKS)));
         let mut count = 0;
         let make = |bucket| {
             let mut names = Names::read(run, &by_name, bucket, &mut |_, _, _| Ok(true))?;
             names.sort_by_name();
             Ok(names)
         };
-        map_in_order(run.threads, by_name.count(), run.cancel, &make, &mut |_, names| {
-            check_vertex_count(count + names.list.len() as u64)?;
-            for name in &names.list {
-                files.push(names.text(name))?;
-                let entry = NameRank { hash: name.hash, rank: count as u32 };
-                ranks.write(|writer| writer.push(bucket_of(name.hash, BUCKETS), entry))?;
-                count += 1;
-            }
-            Ok(())
-        })?;
+        map_in_order(
+            run.workers,
+            run.workers.count(),
+            by_name.count(),
+            run.cancel,
+            &make,
+            &mut |_, names| {
+                check_vertex_count(count + names.list.len() as u64)?;
+                for name in &names.list {
+                    files.push(names.text(name))?;
+                    let entry = NameRank { hash: name.hash, rank: count as u32 };
+                    ranks.write(|writer| writer.push(bucket_of(name.hash, BUCKETS), entry))?;
+                    count += 1;
+                }
+                Ok(())
+            },
+        )?;
         Ok(SortedNames { count, ranks: ranks.close()?, files: files.finish()? })
     }
 
     /// Each name once, in buckets such that all names of a bucket are below those of the next.
-    fn distinct(self, run: &Run<'_>) -> Result<Filled<u8>> {
+    fn distinct(self, run: &ImportRun<'_>) -> Result<Filled<u8>> {
         let by_hash = self.buckets.close()?;
         let make = |bucket| {
             let mut places: HashMap<u128, usize> = HashMap::new();
@@ -108,21 +116,28 @@ impl NameCollector {
         // Hashes are random: one bucket is a fair sample of the distinct names.
         let mut sample = make(0)?;
         sample.sort_by_name();
-        let space = run.space(run.memory / 6);
+        let space = run.space(run.share(shares::DISTINCT_NAMES));
         let wanted =
             sample.bytes.len() as u64 * by_hash.count() as u64 / (names_share(run) / 3).max(1);
-        let wanted = wanted.clamp(run.threads as u64, space.buckets_max() as u64) as usize;
+        let wanted = wanted.clamp(run.workers.count() as u64, space.buckets_max() as u64) as usize;
         let splitters = sample.splitters(wanted);
         let by_name = Buckets::new(splitters.len() + 1, space);
-        map_in_order(run.threads, by_hash.count(), run.cancel, &make, &mut |_, names| {
-            by_name.write(|writer| {
-                names.list.iter().try_for_each(|name| {
-                    let text = names.text(name);
-                    let bucket = splitters.partition_point(|splitter| &splitter[..] <= text);
-                    writer.push_all(bucket, names.record(name))
+        map_in_order(
+            run.workers,
+            run.workers.count(),
+            by_hash.count(),
+            run.cancel,
+            &make,
+            &mut |_, names| {
+                by_name.write(|writer| {
+                    names.list.iter().try_for_each(|name| {
+                        let text = names.text(name);
+                        let bucket = splitters.partition_point(|splitter| &splitter[..] <= text);
+                        writer.push_all(bucket, names.record(name))
+                    })
                 })
-            })
-        })?;
+            },
+        )?;
         by_name.close()
     }
 }
@@ -169,8 +184,8 @@ fn split_record(bytes: &[u8]) -> Option<(&[u8], u128, &[u8])> {
 }
 
 /// Bytes of names that a worker may have in memory; to sort them takes as much again, twice.
-fn names_share(run: &Run<'_>) -> u64 {
-    (run.memory / 10 / run.threads as u64).max(1)
+fn names_share(run: &ImportRun<'_>) -> u64 {
+    (run.share(shares::NAMES_SORTED) / run.workers.count() as u64).max(1)
 }
 
 /// Some names in memory.
@@ -191,7 +206,7 @@ struct Name {
 impl Names {
     /// Reads those names of a bucket that `keep` (of the names before, a hash and a text) chooses.
     fn read(
-        run: &Run<'_>,
+        run: &ImportRun<'_>,
         buckets: &Filled<u8>,
         bucket: usize,
         keep: &mut dyn FnMut(&Names, u128, &[u8]) -> Result<bool>,

@@ -13,12 +13,9 @@ use tegula_store::graph::VertexOrder;
 use super::census::{DegreeSummary, DegreeTable, Degrees};
 use super::dfs;
 use super::edge::Weight;
-use super::mapping::Mapping;
-use super::run::Run;
+use super::import_run::ImportRun;
+use super::mapping::{Mapping, NONE};
 use super::source::EdgeSource;
-
-/// The dense id of an id without any edge: none.
-pub(super) const NONE: u32 = u32::MAX;
 
 /// Hands out the dense ids of vertices that come by ascending rank.
 #[derive(Debug, Clone)]
@@ -92,7 +89,7 @@ pub(super) struct Numbered<'a> {
 impl<'a> Numbered<'a> {
     /// Numbers the vertices of a graph; only the order depth first looks at the edges.
     pub fn new<W: Weight>(
-        run: &Run<'_>,
+        run: &ImportRun<'_>,
         edges: &EdgeSource<'_, W>,
         degrees: &'a DegreeTable,
         summary: DegreeSummary,

@@ -9,9 +9,10 @@ use super::buckets::Buckets;
 use super::census::{Census, Counters, DegreeTable, Degrees};
 use super::distinct::{check_vertex_count, distinct_ids};
 use super::edge::{Edge, Key, Weight};
+use super::import_run::ImportRun;
 use super::intake::Intake;
 use super::mapping::{IdRanks, Mapping, NameRanks, replace_ends};
-use super::run::Run;
+use super::shares;
 use super::source::{EdgeSource, SpoolWriter};
 use super::vertex_files::{VertexFile, write_ids};
 
@@ -27,20 +28,20 @@ pub(super) struct Ranked<W> {
 
 /// Numbers integer ids by rank and writes them into `directory`.
 pub(super) fn by_id<W: Weight>(
-    run: &Run<'_>,
+    run: &ImportRun<'_>,
     intake: Intake<'_, W>,
     directory: &Path,
 ) -> Result<Ranked<W>> {
-    let ids = distinct_ids(run, &intake.edges, intake.arcs, intake.samples)?;
+    let ids = distinct_ids(run, &intake.edges, intake.counts.arcs, intake.samples)?;
     let file = write_ids(directory, &mut |write| ids.for_each(0, &mut |part| write(part)))?;
-    let ranks = IdRanks::new(&ids, run.memory / 6)?;
+    let ranks = IdRanks::new(&ids, run.share(shares::RANKS))?;
     let (edges, degrees) = replace(run, &intake.edges, &ranks, ids.len(0))?;
     Ok(Ranked { edges, degrees, files: vec![file] })
 }
 
 /// Numbers names by rank and writes them into `directory`.
 pub(super) fn by_name<W: Weight>(
-    run: &Run<'_>,
+    run: &ImportRun<'_>,
     mut intake: Intake<'_, W>,
     directory: &Path,
 ) -> Result<Ranked<W>> {
@@ -48,25 +49,25 @@ pub(super) fn by_name<W: Weight>(
         Some(names) => names.sort(run, directory)?,
         None => unreachable!("an input of strings has names"),
     };
-    let ranks = NameRanks::new(&names.ranks, names.count, run.memory / 6);
+    let ranks = NameRanks::new(&names.ranks, names.count, run.share(shares::RANKS));
     let (edges, degrees) = replace(run, &intake.edges, &ranks, names.count)?;
     Ok(Ranked { edges, degrees, files: names.files })
 }
 
 fn replace<K: Key, W: Weight>(
-    run: &Run<'_>,
+    run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
     ranks: &impl Mapping<K>,
     count: u64,
 ) -> Result<(EdgeSource<'static, W>, DegreeTable)> {
-    let spool = SpoolWriter::new(run, run.memory / 5);
+    let spool = SpoolWriter::new(run, shares::RANKED_SPOOL);
     let last = check_vertex_count(count)?.saturating_sub(1) as u32;
-    let mut counters = Counters::within(run.memory / 6);
+    let mut counters = Counters::within(run.share(shares::RANK_COUNTERS));
     if count <= counters.id_limit() {
         let census = Census::new(&mut counters);
         replace_ends(run, edges, ranks, &|edges| {
             census.add(edges, last);
-            spool.push_narrow(edges)
+            spool.push(edges)
         })?;
         return Ok((EdgeSource::Spool(Box::new(spool.close()?)), counters.into_table(count)));
     }
@@ -74,14 +75,14 @@ fn replace<K: Key, W: Weight>(
     let census = RankCensus::of(run, count)?;
     replace_ends(run, edges, ranks, &|edges| {
         census.add(edges)?;
-        spool.push_narrow(edges)
+        spool.push(edges)
     })?;
     Ok((EdgeSource::Spool(Box::new(spool.close()?)), census.finish(run)?))
 }
 
 /// Counts the degrees of ids below `id_end` that are too many to be counted while the input is read.
 pub(super) fn count_degrees<W: Weight>(
-    run: &Run<'_>,
+    run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
     id_end: u64,
 ) -> Result<DegreeTable> {
@@ -98,17 +99,18 @@ struct RankCensus {
 }
 
 impl RankCensus {
-    fn of(run: &Run<'_>, count: u64) -> Result<RankCensus> {
-        let space = run.space(run.memory / 6);
+    fn of(run: &ImportRun<'_>, count: u64) -> Result<RankCensus> {
+        let space = run.space(run.share(shares::ENDS));
         // An end in a bucket is its local rank and one bit that tells source from target.
         let mut range_log2 = 12;
         while (count >> range_log2) as usize >= space.buckets_max() {
             range_log2 += 1;
         }
         let needed = (size_of::<Degrees>() as u64) << range_log2;
-        if needed > run.memory / 6 || range_log2 > 31 {
+        if needed > run.share(shares::RANGE_DEGREES) || range_log2 > 31 {
             let what = "counting the degrees of so many vertices".to_owned();
-            return Err(Error::OverBudget { what, needed: 6 * needed, budget: run.memory });
+            let needed = shares::RANGE_DEGREES.whole_of(needed);
+            return Err(Error::OverBudget { what, needed, budget: run.memory });
         }
         let ends = Buckets::new((count >> range_log2) as usize + 1, space);
         Ok(RankCensus { ends, range_log2, count })
@@ -126,10 +128,10 @@ impl RankCensus {
         })
     }
 
-    fn finish(self, run: &Run<'_>) -> Result<DegreeTable> {
+    fn finish(self, run: &ImportRun<'_>) -> Result<DegreeTable> {
         let RankCensus { ends, range_log2, count } = self;
         let mut ends = ends.close()?;
-        let rows = Buckets::new(1, run.space(run.memory / 16));
+        let rows = Buckets::new(1, run.space(run.share(shares::DEGREE_ROWS)));
         for range in 0..ends.count() {
             run.cancel.check()?;
             let len = (count - ((range as u64) << range_log2)).min(1 << range_log2) as usize;

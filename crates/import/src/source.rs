@@ -5,8 +5,9 @@ use tegula_machine::{At, Error, Place, Result};
 
 use super::buckets::{Buckets, Filled};
 use super::edge::{Edge, Key, Weight};
+use super::import_run::ImportRun;
 use super::input::Input;
-use super::run::Run;
+use super::shares::Share;
 
 /// Edges that can be visited again and again, in no particular order.
 pub(super) enum EdgeSource<'a, W> {
@@ -31,8 +32,9 @@ pub(super) struct SpoolWriter<W> {
 }
 
 impl<W: Weight> SpoolWriter<W> {
-    /// A spool of which `held` bytes stay in memory.
-    pub fn new(run: &Run<'_>, held: u64) -> SpoolWriter<W> {
+    /// A spool of which the share `held` stays in memory.
+    pub fn new(run: &ImportRun<'_>, held: Share) -> SpoolWriter<W> {
+        let held = run.share(held);
         // Keys of several widths occur together only where a few ids are far larger than the rest.
         SpoolWriter {
             narrow: Buckets::new(1, run.space(held / 2)),
@@ -41,16 +43,10 @@ impl<W: Weight> SpoolWriter<W> {
         }
     }
 
-    pub fn push_narrow(&self, edges: &[Edge<u32, u32, W>]) -> Result<()> {
-        push(&self.narrow, edges)
-    }
-
-    pub fn push_wide(&self, edges: &[Edge<u64, u64, W>]) -> Result<()> {
-        push(&self.wide, edges)
-    }
-
-    pub fn push_hashed(&self, edges: &[Edge<u128, u128, W>]) -> Result<()> {
-        push(&self.hashed, edges)
+    /// Keeps edges whose keys have the width of `K`.
+    pub fn push<K: SpoolKey>(&self, edges: &[Edge<K, K, W>]) -> Result<()> {
+        let log = K::log(self);
+        log.write(|writer| edges.iter().try_for_each(|&edge| writer.push(0, edge)))
     }
 
     pub fn close(self) -> Result<Spool<W>> {
@@ -62,8 +58,28 @@ impl<W: Weight> SpoolWriter<W> {
     }
 }
 
-fn push<K: Key, W: Weight>(log: &Buckets<Edge<K, K, W>>, edges: &[Edge<K, K, W>]) -> Result<()> {
-    log.write(|writer| edges.iter().try_for_each(|&edge| writer.push(0, edge)))
+/// A width of keys that has a log in a spool.
+pub(super) trait SpoolKey: Key {
+    /// That log.
+    fn log<W>(spool: &SpoolWriter<W>) -> &Buckets<Edge<Self, Self, W>>;
+}
+
+impl SpoolKey for u32 {
+    fn log<W>(spool: &SpoolWriter<W>) -> &Buckets<Edge<u32, u32, W>> {
+        &spool.narrow
+    }
+}
+
+impl SpoolKey for u64 {
+    fn log<W>(spool: &SpoolWriter<W>) -> &Buckets<Edge<u64, u64, W>> {
+        &spool.wide
+    }
+}
+
+impl SpoolKey for u128 {
+    fn log<W>(spool: &SpoolWriter<W>) -> &Buckets<Edge<u128, u128, W>> {
+        &spool.hashed
+    }
 }
 
 impl<W: Weight> EdgeSource<'_, W> {
@@ -74,7 +90,7 @@ impl<W: Weight> EdgeSource<'_, W> {
     /// only if the input was changed since it was read before.
     pub fn for_each<K: Key>(
         &self,
-        run: &Run<'_>,
+        run: &ImportRun<'_>,
         visit: &(dyn Fn(&[Edge<K, K, W>]) -> Result<()> + Sync),
     ) -> Result<()> {
         let kept = Stash::default();
@@ -98,13 +114,13 @@ impl<W: Weight> EdgeSource<'_, W> {
 }
 
 fn convert<F: Key, K: Key, W: Weight>(
-    run: &Run<'_>,
+    run: &ImportRun<'_>,
     log: &Filled<Edge<F, F, W>>,
     key: &(dyn Fn(F) -> Option<K> + Sync),
     visit: &(dyn Fn(&[Edge<K, K, W>]) -> Result<()> + Sync),
 ) -> Result<()> {
     let kept = Stash::default();
-    log.for_each_parallel(0, run.threads, run.cancel, &|part| {
+    log.for_each_parallel(0, run.workers, run.cancel, &|part| {
         kept.with(Vec::new, |arcs: &mut Vec<Edge<K, K, W>>| {
             arcs.clear();
             for &Edge { source, target, weight } in part {

@@ -35,7 +35,14 @@ fn import_text(
     config: &ImportConfig,
 ) -> Result<ImportReport> {
     let input = text_input(text, config.input.weighted);
-    import_within((memory, threads), &input, output, config, &Silent, &Cancel::default())
+    import_within(
+        Resources { memory, threads },
+        &input,
+        output,
+        config,
+        &Silent,
+        &Cancel::default(),
+    )
 }
 
 fn open(directory: &Path) -> Graph {
@@ -331,7 +338,8 @@ fn an_import_cancelled_at_any_report_leaves_nothing() {
         let progress = CancelAt { cancel: &cancel, left: left.into() };
         let (input, output) = (text_input(&text, false), folder.path().join("g"));
         let replacing = ImportConfig { replace: true, ..config(false, false, None) };
-        let result = import_within((SCARCE, 2), &input, &output, &replacing, &progress, &cancel);
+        let resources = Resources { memory: SCARCE, threads: 2 };
+        let result = import_within(resources, &input, &output, &replacing, &progress, &cancel);
         let expected = match result {
             Err(Error::Cancelled) => {
                 cancelled += 1;

@@ -1,9 +1,11 @@
 //! What a tegula graph is on disk: ids, tiles, rows, manifest, and how they are read and checked.
 
 mod ids;
+mod verify;
 
 pub mod graph;
 pub mod rows;
 pub mod tiles;
 
 pub use ids::{OriginalId, VERTEX_COUNT_MAX, VertexId};
+pub use verify::Checked;

@@ -7,6 +7,8 @@ use std::fmt;
 pub enum Rule {
     /// An arrow between crates that does not point down.
     CrateArrow,
+    /// Files that import each other, too many or across folders.
+    ImportCircle,
     /// A file that is too long.
     FileLength,
     /// A function that is too long.
@@ -32,6 +34,7 @@ impl Rule {
     pub fn name(self) -> &'static str {
         match self {
             Rule::CrateArrow => "crate-arrow",
+            Rule::ImportCircle => "import-circle",
             Rule::FileLength => "file-length",
             Rule::FunctionLength => "function-length",
             Rule::BannedCall => "banned-call",
@@ -54,7 +57,7 @@ pub struct Finding {
     pub line: usize,
     /// The rule.
     pub rule: Rule,
-    /// How far it is broken: lines of a length, else 1.
+    /// How far it is broken: lines of a length, files of a circle, else 1.
     pub amount: usize,
     /// What is wrong and why that matters.
     pub message: String,

@@ -5,10 +5,12 @@
 
 mod arrows;
 mod calls;
+mod circles;
 mod comments;
 mod documents;
 mod exceptions;
 mod finding;
+mod imports;
 mod lengths;
 mod source;
 mod tests_that_fail;
@@ -26,6 +28,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Outcome {
     let mut findings = arrows::check(root)?;
     let sources = source::read_all(root)?;
     findings.extend(documents::check(root, &sources)?);
+    findings.extend(circles::check(&sources));
     let helpers = tests_that_fail::helpers(&sources);
     for source in &sources {
         findings.extend(lengths::check(source));

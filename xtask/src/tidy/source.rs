@@ -38,9 +38,14 @@ impl Source {
 
     /// Whether the whole file serves tests or measurements only.
     pub fn is_test_file(&self) -> bool {
+        self.crate_name() == "testkit" || self.is_only_for_tests()
+    }
+
+    /// Whether the file is compiled for tests or measurements only: no part of a crate, not even of one
+    /// that tests are made with.
+    pub fn is_only_for_tests(&self) -> bool {
         let file = self.path.rsplit('/').next().unwrap_or(&self.path);
-        self.crate_name() == "testkit"
-            || self.is_in_folder("tests")
+        self.is_in_folder("tests")
             || self.is_in_folder("benches")
             || file == "tests.rs"
             || file.ends_with("_tests.rs")

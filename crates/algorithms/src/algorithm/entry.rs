@@ -4,7 +4,8 @@ use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::Value;
 
-use super::{Algorithm, Request};
+use super::interface::Algorithm;
+use super::request::Request;
 use crate::error::{Error, Result};
 
 /// An algorithm that a face can offer without knowing its type.

@@ -4,7 +4,8 @@ use tegula_engine::traverse::long_rows_size;
 use tegula_engine::{Error, Estimate, Graph, RUN_OVERHEAD};
 use tegula_store::rows::RowsConfig;
 
-use super::{Edges, Prepared, Weights};
+use super::interface::{Edges, Weights};
+use super::request::Prepared;
 use crate::error::Result;
 
 /// Bytes an edge that rows are expected to take.

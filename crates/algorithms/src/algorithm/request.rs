@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use super::{Algorithm, Edges, Found, SideFiles, Weights};
+use super::interface::{Algorithm, Edges, Found, SideFiles, Weights};
 use crate::error::Result;
 
 /// An algorithm with its options. Each method is that of [`Algorithm`].

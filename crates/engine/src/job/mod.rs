@@ -7,16 +7,19 @@
 //! * [`pass`]: shows every edge to a visitor once,
 //! * [`traversal`]: follows rows, and needs no tiles.
 
+pub mod context;
 pub mod pass;
 pub mod program;
 pub mod traversal;
+
+use std::time::Duration;
 
 use tegula_machine::Result;
 use tegula_store::graph::TileEntry;
 use tegula_store::tiles::{Tile, TileSummary};
 
 use crate::parts::Part;
-use crate::scheduler::{Direction, JobContext, PartStatistics};
+use context::JobContext;
 
 /// Something that a scheduler works on.
 pub trait Job: Send + Sync {
@@ -76,4 +79,48 @@ pub trait PartWork {
 
     /// The part has ended.
     fn end(self: Box<Self>);
+}
+
+/// Which way a scan goes through the parts. Within a part, tiles come in the order of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// In the order of the file.
+    FirstToLast,
+    /// In the opposite order.
+    LastToFirst,
+}
+
+impl Direction {
+    /// The part of a batch that a job takes first. The others follow it, so that a job that joins in the
+    /// middle of a batch leaves that batch for the next round: what its parts are reduced to waits for the
+    /// part before, and is to wait for one batch at a time.
+    pub fn first_of_batch(self, index: usize, part: &Part) -> usize {
+        match self {
+            Direction::FirstToLast => index - part.number,
+            Direction::LastToFirst => index + (part.count - 1 - part.number),
+        }
+    }
+}
+
+/// What one worker did for one job in one part.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PartStatistics {
+    /// Edges of the tiles that were processed.
+    pub edges: u64,
+    /// Tiles that were processed.
+    pub tiles: u64,
+    /// Bytes that were read for it, alone or with others.
+    pub bytes_read: u64,
+    /// What it took, waiting for tiles included.
+    pub time: Duration,
+}
+
+impl PartStatistics {
+    /// Adds those of a further part.
+    pub fn add(&mut self, further: &PartStatistics) {
+        self.edges += further.edges;
+        self.tiles += further.tiles;
+        self.bytes_read += further.bytes_read;
+        self.time += further.time;
+    }
 }

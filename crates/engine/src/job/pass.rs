@@ -11,12 +11,13 @@ use tegula_store::tiles::{
     Block, BlockVisitor, Entries, InstructionSet, Tile, TileSummary, WINDOW_SIZE,
 };
 
-use super::{Advanced, Job, PartWork, Scan};
+use super::context::JobContext;
+use super::{Advanced, Direction, Job, PartStatistics, PartWork, Scan};
 use crate::instructions::{Instructions, WithInstructions};
 use crate::options::{RunOptions, RunStatistics};
 use crate::parts::Part;
 use crate::process::ProcessKind;
-use crate::scheduler::{Direction, JobContext, Needs, PartStatistics, Scheduler};
+use crate::scheduler::Needs;
 use crate::superstep::unlocked;
 
 /// Is shown every edge of the tiles that it needs, by several threads at once, in no particular order.
@@ -43,9 +44,9 @@ pub fn visit_edges<V: EdgeVisitor>(
     visitor_size: u64,
     options: &RunOptions<'_>,
 ) -> Result<RunStatistics> {
-    Scheduler::with(graph, options, |scheduler| {
+    options.with_scheduler(graph, |scheduler| {
         let needs = Needs::scan("the run", visitor_size, false);
-        let admitted = scheduler.admit(&[needs], &options.cancel)?;
+        let admitted = scheduler.ledger().admit(&[needs], &options.cancel)?;
         let mut job = Pass {
             graph,
             visitor,
@@ -54,7 +55,7 @@ pub fn visit_edges<V: EdgeVisitor>(
             took: Duration::ZERO,
             scanned: Mutex::default(),
         };
-        scheduler.work_off(&mut job, &admitted, options)?;
+        scheduler.work_off(&mut job, &admitted, &options.cancel)?;
         let mut statistics = RunStatistics {
             iterations: 1,
             iteration_times: vec![job.took],

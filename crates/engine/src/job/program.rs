@@ -10,8 +10,10 @@ use tegula_store::graph::Graph;
 use tegula_store::rows::{RowReader, Rows};
 use tegula_store::tiles::TileSummary;
 
-use super::{Advanced, Job, PartWork};
-use crate::options::{Estimate, RunOptions, RunStatistics, overhead};
+use super::context::JobContext;
+use super::{Advanced, Job, PartStatistics, PartWork};
+use crate::options::{Estimate, RunOptions, RunStatistics};
+use crate::overhead::overhead;
 use crate::parts::{PART_EDGES_TARGET, Part, Parts};
 use crate::process::choice::{Choice, Executor, choose};
 use crate::process::cost::Machine;
@@ -20,7 +22,7 @@ use crate::process::scan::{ProgramPart, Scan, finish};
 use crate::process::seek::Seek;
 use crate::process::{Process, ProcessKind, Progressed};
 use crate::program::{EdgeWeight, Program, may_seek};
-use crate::scheduler::{Admitted, JobContext, Needs, PartStatistics, Scheduler};
+use crate::scheduler::{Admitted, Needs, Scheduler};
 use crate::superstep::Superstep;
 use crate::tile_source::TileSource;
 use crate::traverse::{long_rows_of, missing_rows};
@@ -71,10 +73,10 @@ fn has_weights<P: Program>(graph: &Graph) -> bool {
 /// # Panics
 /// When the weights of edges are wanted and the rows of the options were opened without them.
 pub fn run<P: Program>(graph: &Graph, program: P, options: &RunOptions<'_>) -> Result<Outcome<P>> {
-    Scheduler::with(graph, options, |scheduler| {
+    options.with_scheduler(graph, |scheduler| {
         let (admitted, rows) = admit(scheduler, graph, &program, options)?;
         let mut job = ProgramJob::new(scheduler, graph, program, rows.as_deref(), options);
-        scheduler.work_off(&mut job, &admitted, options)?;
+        scheduler.work_off(&mut job, &admitted, &options.cancel)?;
         job.into_outcome()
     })
 }
@@ -116,15 +118,16 @@ fn admit<'s, 'g, 'r, P: Program>(
         assert!(rows.has_weights() || !has_weights, "the rows were opened without weights");
         let held = held + seek_size::<P>(graph, threads);
         let needs = Needs::scan("the run", held, has_weights);
-        let admitted = scheduler.admit(&[needs], &options.cancel)?;
+        let admitted = scheduler.ledger().admit(&[needs], &options.cancel)?;
         return Ok((admitted, Some(RowsOfRun::Shared(rows))));
     }
     if !can_seek || graph.manifest().rows.is_none() && !must_seek {
-        return Ok((scheduler.admit(&[without()], &options.cancel)?, None));
+        return Ok((scheduler.ledger().admit(&[without()], &options.cancel)?, None));
     }
     // Only what is asked for in any case is opened without knowing that it fits.
     let least = held + rows_size::<P>(graph, threads);
-    let could_hold = scheduler.could_hold(&Needs::scan("the run by rows", least, has_weights));
+    let could_hold =
+        scheduler.ledger().could_hold(&Needs::scan("the run by rows", least, has_weights));
     let rows = match could_hold {
         Ok(()) => Some(Rows::open(graph)?.ok_or_else(|| missing_rows(graph))?),
         Err(error) if must_seek && graph.manifest().rows.is_some() => return Err(error),
@@ -141,11 +144,11 @@ fn admit<'s, 'g, 'r, P: Program>(
         let free = free + RowReader::CACHE_SIZE_MIN;
         let share = match options.executor {
             Executor::Seek => free,
-            _ if all + graph.tile_bytes() <= free => free,
+            Executor::Auto | Executor::Scan if all + graph.tile_bytes() <= free => free,
             // Where rows and tiles do not both fit they share it. What is little goes to the rows: a scan
             // streams what it has no room for, but seeking reads the pages around a frontier again and again
             // if they do not stay.
-            _ => (free / 2).max(free.min(FRONTIER_SIZE)),
+            Executor::Auto | Executor::Scan => (free / 2).max(free.min(FRONTIER_SIZE)),
         };
         all.min(share.max(RowReader::CACHE_SIZE_MIN)) - RowReader::CACHE_SIZE_MIN
     };
@@ -155,7 +158,7 @@ fn admit<'s, 'g, 'r, P: Program>(
         Some(_) if must_seek => vec![with(long_rows)],
         Some(_) => vec![with(long_rows), without()],
     };
-    let admitted = scheduler.admit(&ways, &options.cancel)?;
+    let admitted = scheduler.ledger().admit(&ways, &options.cancel)?;
     let Some(rows) = rows.filter(|_| admitted.choice == 0) else { return Ok((admitted, None)) };
     let size = RowReader::CACHE_SIZE_MIN + admitted.taken;
     let reader = RowReader::new(rows, has_weights, size, &scheduler.speed().targets)?;

@@ -9,10 +9,11 @@ use tegula_store::graph::Graph;
 use tegula_store::rows::{RowReader, Rows};
 use tegula_store::tiles::TileSummary;
 
-use super::{Advanced, Job, PartWork};
+use super::context::JobContext;
+use super::{Advanced, Job, PartStatistics, PartWork};
 use crate::options::RunOptions;
 use crate::parts::Part;
-use crate::scheduler::{JobContext, Needs, PartStatistics, Scheduler};
+use crate::scheduler::Needs;
 use crate::traverse::{RANGE_SIZE, RunAhead, Traversal, long_rows_of, missing_rows};
 
 /// Runs `work` as a job with the rows of a graph at hand, with weights or without. It itself holds `held`
@@ -29,16 +30,16 @@ pub fn run<T: Send, E: From<Error> + Send>(
     work: impl FnOnce(&RowsJob<'_>) -> Result<T, E> + Send,
 ) -> Result<T, E> {
     let mut answer = None;
-    Scheduler::with(graph, options, |scheduler| {
+    options.with_scheduler(graph, |scheduler| {
         let least = held + RowReader::size_min(graph, has_weights);
         if graph.manifest().rows.is_some() {
-            scheduler.could_hold(&Needs::rows("the run by rows", least, |_| 0))?;
+            scheduler.ledger().could_hold(&Needs::rows("the run by rows", least, |_| 0))?;
         }
         let rows = Rows::open(graph)?.ok_or_else(|| missing_rows(graph))?;
         let least = least + long_rows_of(rows.batch_size(has_weights), scheduler.threads());
         let all = RowReader::cache_size_max(graph, has_weights) - RowReader::CACHE_SIZE_MIN;
         let needs = Needs::rows("the run by rows", least, |free| free.min(all));
-        let admitted = scheduler.admit(&[needs], &options.cancel)?;
+        let admitted = scheduler.ledger().admit(&[needs], &options.cancel)?;
         let cache_size = RowReader::CACHE_SIZE_MIN + admitted.taken;
         let rows = RowReader::new(rows, has_weights, cache_size, &scheduler.speed().targets)?;
         let mut job = Following {
@@ -46,7 +47,7 @@ pub fn run<T: Send, E: From<Error> + Send>(
             work: Mutex::new(Some(work)),
             answer: Mutex::new(&mut answer),
         };
-        scheduler.work_off(&mut job, &admitted, options)
+        scheduler.work_off(&mut job, &admitted, &options.cancel)
     })?;
     answer.unwrap_or_else(|| Err(Error::Cancelled.into()))
 }
@@ -93,7 +94,7 @@ impl<'j> RowsJob<'j> {
 /// A job that is a function.
 struct Following<'j, F, A> {
     rows: &'j RowReader,
-    // Locked by nobody: who advances the job has it alone.
+    // A lock only to be `Sync`: whoever advances the job has it alone.
     work: Mutex<Option<F>>,
     answer: Mutex<&'j mut Option<A>>,
 }

@@ -75,7 +75,7 @@ impl<P: Program, I: InstructionSet> Kernel<'_, P, I> {
                 let mut row = Row { messages, weigh, lanes };
                 strip.visit_blocks(self.instructions, skip, &mut row);
                 let [sum, lanes @ ..] = row.lanes;
-                let sum = lanes.into_iter().fold(sum, |a, b| P::Reduction::accumulate(a, b));
+                let sum = lanes.into_iter().fold(sum, P::Reduction::accumulate);
                 self.merge_targets(strip, [sum]);
             }
             Encoding::Gap8Low4 | Encoding::Gap16Low4 => {

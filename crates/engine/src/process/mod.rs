@@ -19,8 +19,8 @@ use std::time::Duration;
 use tegula_machine::Result;
 
 use crate::job::Scan as ScanNeeds;
+use crate::job::context::JobContext;
 use crate::program::Program;
-use crate::scheduler::JobContext;
 use crate::superstep::Superstep;
 
 /// Rows that are brought into memory together.

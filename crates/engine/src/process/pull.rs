@@ -18,8 +18,8 @@ use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 
 use super::cost::{Correction, Machine, PULL_EDGE, PULL_ROW, RowWork, SCAN_VERTEX};
 use super::{Prediction, Process, ProcessKind, Progressed, ROWS_PER_BATCH};
+use crate::job::context::JobContext;
 use crate::program::{Activity, EdgeWeight, Message, Program, Reduction, Settling};
-use crate::scheduler::JobContext;
 use crate::superstep::exchange::Exchange;
 use crate::superstep::frontier::Frontier;
 use crate::superstep::targets::Targets;

@@ -17,80 +17,73 @@
 //! ends the job in which it happens and no other.
 //!
 //! A single run is a scheduler with one job; there is no second code path. It is a blocking call: whoever
-//! wants several jobs at a time calls from several threads, with [`RunOptions::scheduler`]. The callers wait
+//! wants several jobs at a time calls from several threads, with
+//! [`RunOptions::scheduler`](crate::RunOptions::scheduler). The callers wait
 //! while the workers of the scheduler work.
 
-mod admission;
-mod context;
+mod ledger;
 mod order;
 mod slot;
 mod stream;
 mod work;
 
-use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Mutex};
 
 use tegula_machine::Result;
-use tegula_machine::disk::{Lease, Speed};
-use tegula_machine::threads::lock;
+use tegula_machine::disk::Speed;
+use tegula_machine::threads::{Cancel, Workers, lock};
 use tegula_store::graph::Graph;
 
 use crate::job::Job;
-use crate::options::{BLOCK_FRAMES, RunOptions, overhead};
+use crate::job::context::Company;
 use crate::parts::Parts;
 use crate::tile_source::TileSource;
-use crate::workers::Workers;
-use admission::Members;
-pub use admission::{Admitted, Needs};
-pub use context::JobContext;
-pub use order::Direction;
-pub use slot::PartStatistics;
+pub use ledger::{Admitted, Ledger, Needs};
 use slot::Slot;
 use work::State;
+
+/// What a scheduler may take of the machine.
+#[derive(Debug, Clone)]
+pub struct Resources {
+    /// Bytes that the whole process may use.
+    pub memory: u64,
+    /// Worker threads, at least 1.
+    pub threads: usize,
+    /// What the device with the graph does.
+    pub speed: Speed,
+    /// Edges at which a part is closed.
+    pub part_edges: u64,
+}
 
 /// Runs jobs on one graph. See the [module](self).
 pub struct Scheduler<'g> {
     graph: &'g Graph,
     parts: Arc<Parts>,
-    source: TileSource<'g>,
+    source: Arc<TileSource<'g>>,
     workers: Workers,
-    /// Bytes for all jobs and all that is beside them.
-    memory: u64,
     speed: Speed,
-    members: Mutex<Members>,
-    /// Rung when a job has left, or its frames have come back: another may find room.
-    has_room: Condvar,
-    /// How many jobs are in.
-    member_count: AtomicUsize,
+    ledger: Ledger<'g>,
     state: Mutex<State>,
-    /// Of code, tables and stacks. Where there is not even room for that, every job is refused.
-    _overhead: Option<Lease>,
 }
 
 impl<'g> Scheduler<'g> {
-    /// Calls `body` with a scheduler that has the memory and the threads of the options. When it returns,
-    /// all jobs have left.
-    ///
-    /// # Errors
-    /// [`tegula_machine::Error::OverBudget`] where not even the overhead fits.
+    /// Calls `body` with a scheduler. When it returns, all jobs have left.
     pub fn scope<R>(
         graph: &'g Graph,
-        options: &RunOptions<'_>,
+        resources: &Resources,
         body: impl FnOnce(&Scheduler<'g>) -> R,
     ) -> R {
-        let parts = Arc::new(Parts::cut(graph, options.part_edges));
-        let pool = graph.reader().pool();
+        let Resources { memory, threads, ref speed, part_edges } = *resources;
+        let parts = Arc::new(Parts::cut(graph, part_edges));
+        let source = Arc::new(TileSource::new(graph, Arc::clone(&parts)));
+        let (tiles, cut) = (Arc::clone(&source), Arc::clone(&parts));
         let scheduler = Scheduler {
             graph,
-            source: TileSource::new(graph, Arc::clone(&parts)),
-            workers: Workers::new(options.threads),
-            memory: options.memory.min(pool.frames_max()),
-            speed: options.speed.clone(),
-            members: Mutex::default(),
-            has_room: Condvar::new(),
-            member_count: AtomicUsize::new(0),
+            source,
+            workers: Workers::new(threads),
+            speed: speed.clone(),
+            ledger: Ledger::new(graph, cut, tiles, memory, threads.max(1)),
             state: Mutex::new(State::new(parts.parts.len())),
-            _overhead: pool.lease("the run", overhead(graph) - BLOCK_FRAMES).ok(),
             parts,
         };
         std::thread::scope(|scope| {
@@ -100,22 +93,9 @@ impl<'g> Scheduler<'g> {
         })
     }
 
-    /// Calls `body` with the scheduler of the options, or with one for this call alone.
-    ///
-    /// # Errors
-    /// Those of `body`.
-    pub(crate) fn with<R>(
-        graph: &Graph,
-        options: &RunOptions<'_>,
-        body: impl FnOnce(&Scheduler<'_>) -> Result<R>,
-    ) -> Result<R> {
-        match options.scheduler {
-            Some(scheduler) => {
-                assert!(std::ptr::eq(scheduler.graph, graph), "a scheduler is for one graph");
-                body(scheduler)
-            }
-            None => Scheduler::scope(graph, options, body),
-        }
+    /// Whether it is for this graph, open as it is.
+    pub(crate) fn is_of(&self, graph: &Graph) -> bool {
+        std::ptr::eq(self.graph, graph)
     }
 
     /// What is cut out for the workers.
@@ -128,6 +108,11 @@ impl<'g> Scheduler<'g> {
         &self.source
     }
 
+    /// The memory.
+    pub(crate) fn ledger(&self) -> &Ledger<'g> {
+        &self.ledger
+    }
+
     /// How many work.
     pub(crate) fn threads(&self) -> usize {
         self.workers.count()
@@ -138,7 +123,7 @@ impl<'g> Scheduler<'g> {
         &self.speed
     }
 
-    /// Works on a job until it is over.
+    /// Works on a job until it is over. `_admitted` proves that its memory is leased until then.
     ///
     /// # Errors
     /// Those of the job.
@@ -146,11 +131,11 @@ impl<'g> Scheduler<'g> {
         &self,
         job: &'j mut (dyn Job + 'j),
         _admitted: &Admitted<'_, '_>,
-        options: &RunOptions<'_>,
+        cancel: &Cancel,
     ) -> Result<()> {
-        let slot = Arc::new(Slot::new(options.cancel.clone(), job.is_resumable()));
-        // SAFETY: the job is taken out of its slot again before this call ends, by a panic too: `Leaving`
-        // sees to that. Workers reach it through the lock of the slot only, and let go of it there.
+        let slot = Arc::new(Slot::new(cancel.clone(), job.is_resumable()));
+        // SAFETY: `leaving` takes the job out of the slot before this call returns or unwinds, and `take`
+        // waits for every reader. Workers hold the job only through guards of the slot's lock.
         unsafe { slot.put(job) };
         let leaving = Leaving(&slot);
         lock(&self.state).make_ready(&slot);
@@ -158,6 +143,16 @@ impl<'g> Scheduler<'g> {
         slot.wait_until_over();
         drop(leaving);
         slot.result()
+    }
+}
+
+impl Company for Scheduler<'_> {
+    fn is_there(&self) -> bool {
+        self.ledger.count() > 1
+    }
+
+    fn stand_in(&self) {
+        self.work_on_another();
     }
 }
 

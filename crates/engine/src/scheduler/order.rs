@@ -2,33 +2,7 @@
 //!
 //! This is the plain order. Policies that weigh jobs take its place: no result depends on what is here.
 
-use std::time::Duration;
-
-use crate::parts::Part;
-
-/// For how long a worker may be at one job while others wait: about two parts.
-pub const QUANTUM: Duration = Duration::from_millis(10);
-
-/// Which way a scan goes through the parts. Within a part, tiles come in the order of the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
-    /// In the order of the file.
-    FirstToLast,
-    /// In the opposite order.
-    LastToFirst,
-}
-
-impl Direction {
-    /// The part of a batch that a job takes first. The others follow it, so that a job that joins in the
-    /// middle of a batch leaves that batch for the next round: what its parts are reduced to waits for the
-    /// part before, and is to wait for one batch at a time.
-    pub fn first_of_batch(self, index: usize, part: &Part) -> usize {
-        match self {
-            Direction::FirstToLast => index - part.number,
-            Direction::LastToFirst => index + (part.count - 1 - part.number),
-        }
-    }
-}
+use crate::job::Direction;
 
 /// Where the scan is: it goes round and round, and jobs join wherever that may be.
 #[derive(Debug)]

@@ -2,14 +2,13 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, RwLock, RwLockReadGuard};
-use std::time::Duration;
 
 use tegula_machine::threads::{Cancel, lock};
 use tegula_machine::{Error, Result};
 
+use crate::job::context::JobContext;
 use crate::job::{Advanced, Job};
-use crate::scheduler::JobContext;
-use crate::workers::guarded;
+use tegula_machine::threads::guarded;
 
 /// A job that is lent to the scheduler by the call that waits for it.
 type Lent = &'static mut dyn Job;
@@ -26,29 +25,6 @@ pub struct Slot {
     pub is_resumable: bool,
     result: Mutex<Option<Result<()>>>,
     is_over: Condvar,
-}
-
-/// What one worker did for one job in one part.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct PartStatistics {
-    /// Edges of the tiles that were processed.
-    pub edges: u64,
-    /// Tiles that were processed.
-    pub tiles: u64,
-    /// Bytes that were read for it, alone or with others.
-    pub bytes_read: u64,
-    /// What it took, waiting for tiles included.
-    pub time: Duration,
-}
-
-impl PartStatistics {
-    /// Adds those of a further part.
-    pub fn add(&mut self, further: &PartStatistics) {
-        self.edges += further.edges;
-        self.tiles += further.tiles;
-        self.bytes_read += further.bytes_read;
-        self.time += further.time;
-    }
 }
 
 impl Slot {

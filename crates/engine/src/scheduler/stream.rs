@@ -11,8 +11,10 @@ use super::work::Claim;
 
 /// What one worker has claimed and asked for.
 ///
-/// Its reads take no more than its share of the memory for tiles, and it waits for them in the order in
-/// which it asked, so no worker can wait for memory that another holds.
+/// A stream keeps to one worker's share of the memory for tiles. It waits for its reads in the order in which
+/// it asked, and memory is granted in the order of requests, so no worker waits for memory that another
+/// holds. A worker joins in loops, in which it may have to stand in for others with a second stream, only
+/// while its own is empty.
 pub struct Stream<'s> {
     scheduler: &'s Scheduler<'s>,
     /// The part at work comes first.

@@ -9,12 +9,12 @@ use tegula_machine::threads::lock;
 use tegula_store::graph::CheckedTiles;
 
 use super::Scheduler;
-use super::context::{JobContext, begin_stint};
 use super::order::{PartOrder, prefers_part};
-use super::slot::{PartStatistics, SharedJob, Slot};
+use super::slot::{SharedJob, Slot};
 use super::stream::{Arrived, Stream};
-use crate::job::{Advanced, Job, PartWork, Scan};
-use crate::workers::guarded;
+use crate::job::context::{JobContext, begin_stint};
+use crate::job::{Advanced, Job, PartStatistics, PartWork, Scan};
+use tegula_machine::threads::guarded;
 
 /// Which jobs wait for what.
 pub struct State {
@@ -24,6 +24,11 @@ pub struct State {
     scanning: Vec<Scanning>,
     /// Whether a worker has claimed a part, by its number.
     is_claimed: Vec<bool>,
+    /// Whether a read of a part that several jobs needed has failed: each reads it alone then, and fails if
+    /// its own read does.
+    is_read_alone: Vec<bool>,
+    /// Why no worker goes on, where the scheduler itself has failed.
+    broken: Option<String>,
     order: PartOrder,
     /// No further job comes.
     pub is_over: bool,
@@ -61,6 +66,8 @@ impl State {
             ready: VecDeque::new(),
             scanning: Vec::new(),
             is_claimed: vec![false; part_count],
+            is_read_alone: vec![false; part_count],
+            broken: None,
             order: PartOrder::new(part_count),
             is_over: false,
         }
@@ -68,13 +75,25 @@ impl State {
 
     /// The job can go on by itself.
     pub fn make_ready(&mut self, slot: &Arc<Slot>) {
-        self.ready.push_back(Arc::clone(slot));
+        match &self.broken {
+            Some(detail) => slot.end(Err(Error::WorkerFailed { detail: detail.clone() })),
+            None => self.ready.push_back(Arc::clone(slot)),
+        }
+    }
+
+    /// The scheduler itself has failed: no job goes on.
+    fn break_off(&mut self, detail: String) {
+        self.is_over = true;
+        let scanning = self.scanning.drain(..).map(|job| job.slot);
+        for slot in self.ready.drain(..).chain(scanning) {
+            slot.end(Err(Error::WorkerFailed { detail: detail.clone() }));
+        }
+        self.broken = Some(detail);
     }
 
     /// The next part, for all jobs that have it pending.
     fn claim(&mut self, scheduler: &Scheduler<'_>) -> Option<Claim> {
-        self.retire();
-        let State { scanning, is_claimed, order, .. } = self;
+        let State { scanning, is_claimed, is_read_alone, order, .. } = self;
         let parts = &scheduler.parts().parts;
         let direction = order.direction();
         let first_of = |part: usize| direction.first_of_batch(part, &parts[part]);
@@ -84,7 +103,8 @@ impl State {
         let first = first_of(part);
         is_claimed[part] = true;
         let mut claim = Claim { part, jobs: Vec::new(), has_weights: false };
-        for job in scanning.iter_mut().filter(|job| job.wants(part, first)) {
+        let at_once = if is_read_alone[part] { 1 } else { usize::MAX };
+        for job in scanning.iter_mut().filter(|job| job.wants(part, first)).take(at_once) {
             job.is_pending[part] = false;
             job.pending_count -= 1;
             job.claimed_count += 1;
@@ -97,6 +117,7 @@ impl State {
     /// A part was processed, or given up.
     fn release(&mut self, claim: &Claim, again: &[Arc<Slot>]) {
         self.is_claimed[claim.part] = false;
+        self.is_read_alone[claim.part] |= !again.is_empty();
         for job in &mut self.scanning {
             let is_of = |slots: &[Arc<Slot>]| slots.iter().any(|slot| Arc::ptr_eq(slot, &job.slot));
             if !is_of(&claim.jobs) {
@@ -128,9 +149,7 @@ impl State {
 impl Scanning {
     /// Whether the job takes this part, now that `first` is the one with which its batch begins.
     fn wants(&self, part: usize, first: usize) -> bool {
-        self.is_pending[part]
-            && (part == first || !self.is_pending[first])
-            && !self.slot.is_leaving()
+        self.is_pending[part] && (part == first || !self.is_pending[first])
     }
 }
 
@@ -152,19 +171,31 @@ impl Claim {
 }
 
 impl Scheduler<'_> {
-    /// The life of a worker.
+    /// The life of a worker. What jobs do wrong ends them alone; a panic beside them ends all.
     pub(super) fn work(&self) {
+        let worked = guarded(|| {
+            self.work_until_over();
+            Ok(())
+        });
+        if let Err(error) = worked {
+            lock(&self.state).break_off(error.to_string());
+            self.workers.ring();
+        }
+    }
+
+    fn work_until_over(&self) {
         let mut stream = Stream::new(self, true);
         let mut was_part = true;
         loop {
             let seen = self.workers.rings();
             begin_stint();
-            if self.workers.help() {
-                continue;
-            }
+            // First what is claimed: whoever holds memory for reads must not wait for more of it in a loop.
             if stream.first().is_some() {
                 self.process_part(&mut stream);
                 was_part = true;
+                continue;
+            }
+            if self.workers.help() {
                 continue;
             }
             match self.next_task(prefers_part(was_part)) {
@@ -180,7 +211,7 @@ impl Scheduler<'_> {
     }
 
     /// Works on another job for a while, in the middle of one that cannot return.
-    pub(super) fn stand_in(&self) {
+    pub(super) fn work_on_another(&self) {
         let task = {
             let mut state = lock(&self.state);
             let resumable = state.ready.iter().position(|slot| slot.is_resumable);
@@ -198,8 +229,11 @@ impl Scheduler<'_> {
         }
     }
 
-    /// A further part for a worker that is at one, unless a job waits that goes on by itself.
+    /// A further part for a worker that is at one, unless there is something to do that is short.
     pub(super) fn claim_ahead(&self) -> Option<Claim> {
+        if self.workers.has_open_loop() {
+            return None;
+        }
         let mut state = lock(&self.state);
         if state.ready.is_empty() { state.claim(self) } else { None }
     }
@@ -209,6 +243,7 @@ impl Scheduler<'_> {
         if state.is_over {
             return Err(Over);
         }
+        state.retire();
         if prefers_part && let Some(claim) = state.claim(self) {
             return Ok(Some(Task::Part(claim)));
         }
@@ -220,7 +255,7 @@ impl Scheduler<'_> {
 
     /// Lets a job go on, as far as it can by itself.
     fn advance(&self, slot: &Arc<Slot>) {
-        let context = JobContext { scheduler: self, cancel: slot.cancel() };
+        let context = JobContext::new(&self.workers, slot.cancel(), self);
         let advanced = slot.advance(&context).and_then(|advanced| match advanced {
             Advanced::Done => Ok(None),
             Advanced::Further => Ok(Some(None)),
@@ -234,7 +269,11 @@ impl Scheduler<'_> {
                 if state.scanning.is_empty() {
                     state.order.turn(scanning.scan.direction);
                 }
-                state.scanning.push(scanning);
+                if state.broken.is_some() {
+                    state.make_ready(slot);
+                } else {
+                    state.scanning.push(scanning);
+                }
             }
             Err(error) => slot.end(Err(error)),
         }
@@ -285,7 +324,7 @@ impl Scheduler<'_> {
         stream.done();
         lock(&self.state).release(&claim, &again);
         self.workers.ring();
-        self.has_room.notify_all();
+        self.ledger.note_room();
     }
 
     /// Returns the jobs that are to have the part again.
@@ -296,17 +335,20 @@ impl Scheduler<'_> {
         mut works: Vec<Work<'_>>,
     ) -> Vec<Arc<Slot>> {
         for _ in self.parts.parts[claim.part].groups.clone() {
+            if works.is_empty() {
+                break;
+            }
             let waiting_since = Instant::now();
             let arrived = match stream.take() {
                 Ok(Some(arrived)) => arrived,
                 Ok(None) => continue,
                 Err(error) => {
-                    // One job fails of it. The others try again, and find out for themselves.
-                    let mut works = works.into_iter().filter(|work| !work.slot.is_leaving());
-                    if let Some(first) = works.next() {
-                        first.slot.fail(error);
+                    // Of several jobs each reads the part again alone, and finds out for itself.
+                    if let [work] = &works[..] {
+                        work.slot.fail(error);
+                        return Vec::new();
                     }
-                    return works.map(|work| Arc::clone(work.slot)).collect();
+                    return works.iter().map(|work| Arc::clone(work.slot)).collect();
                 }
             };
             let waited = waiting_since.elapsed();
@@ -315,9 +357,6 @@ impl Scheduler<'_> {
                 work.process_group(self, &arrived);
             }
             works.retain(|work| !work.slot.is_leaving());
-            if works.is_empty() {
-                break;
-            }
         }
         works.into_iter().for_each(Work::end);
         Vec::new()

@@ -3,8 +3,8 @@
 use tegula_machine::Result;
 use tegula_machine::memory::huge;
 
+use crate::job::context::JobContext;
 use crate::program::{Aggregate, Value};
-use crate::scheduler::JobContext;
 
 /// Messages of all vertices, between generate and process: the seam at which machines part. On one machine
 /// nothing moves ([`Local`]).

@@ -7,13 +7,14 @@
 //!  apply        by the worker that owns the targets
 //! ```
 //!
-//! Generate, process and apply come in three kinds: see [`crate::process`].
+//! The edges are reached in one of three ways, see [`crate::process`]; [`targets`] applies, for all three.
 //!
 //! Memory per vertex: the state, a message, the degree where it is wanted, and three or four bits.
 
 pub mod accumulators;
 pub mod active_set;
 pub mod batch_array;
+pub mod buckets;
 pub mod exchange;
 pub mod frontier;
 pub mod targets;
@@ -28,13 +29,13 @@ use tegula_store::graph::Graph;
 use tegula_store::tiles::{BATCH_LOG2_MAX, TileSummary, WINDOW_LOG2, WINDOW_SIZE};
 
 use crate::instructions::Instructions;
+use crate::job::context::JobContext;
 use crate::parts::Parts;
-use crate::process::seek::Buckets;
 use crate::program::{Accumulator, Activity, Message, Next, Program, Reduction};
-use crate::scheduler::JobContext;
 use accumulators::Accumulators;
 use active_set::ActiveSet;
 use batch_array::{BatchArray, BatchRanges};
+use buckets::Buckets;
 use exchange::{Exchange, Local};
 use frontier::Frontier;
 

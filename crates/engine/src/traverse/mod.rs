@@ -29,9 +29,7 @@ pub use best_first::BestFirst;
 pub use combine::{Filter, Interleaved, Nested};
 pub use open::{HeldRows, RANGE_SIZE, estimate_rows, long_rows_size, open_rows, rows_statistics};
 pub(crate) use open::{long_rows_of, missing_rows};
+pub(crate) use order::ROWS_AHEAD;
 pub use order::{BreadthFirst, RunAhead, Sequential};
 pub use traversal::{Traversal, TraversalStatistics};
-
-/// Upcoming vertices that are asked for at a time.
-pub(crate) const ROWS_AHEAD: usize = 1024;
 pub use vertex_set::VertexSet;

@@ -8,7 +8,8 @@ use tegula_machine::{Error, Result};
 use tegula_store::graph::Graph;
 use tegula_store::rows::{RowReader, Rows};
 
-use crate::options::{BLOCK_FRAMES, Estimate, RunOptions, RunStatistics, overhead};
+use crate::options::{Estimate, RunOptions, RunStatistics};
+use crate::overhead::{BLOCK_FRAMES, overhead};
 use crate::process::ProcessKind;
 
 /// What a batch copies of rows of any length.

@@ -5,6 +5,9 @@ use std::ops::Range;
 
 use tegula_store::VertexId;
 
+/// Upcoming vertices that are asked for at a time.
+pub(crate) const ROWS_AHEAD: usize = 1024;
+
 /// An order in which vertices are visited, separate from the graph: it tells what comes next and what is
 /// upcoming, and whoever visits adds what was found.
 ///

@@ -5,8 +5,8 @@ use tegula_machine::threads::Cancel;
 use tegula_store::VertexId;
 use tegula_store::rows::{IndexWalk, Row, RowBatch, RowReader};
 
-use super::{ROWS_AHEAD, RunAhead};
-use crate::scheduler::JobContext;
+use super::order::{ROWS_AHEAD, RunAhead};
+use crate::job::context::JobContext;
 
 /// Rows that are brought into memory together: few enough that reads stay in flight meanwhile.
 const ROWS_PER_BATCH: usize = 16;

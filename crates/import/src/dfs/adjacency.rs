@@ -18,7 +18,7 @@ use zerocopy::IntoBytes;
 use super::super::buckets::{Buckets, Filled};
 use super::super::census::{DegreeSummary, DegreeTable};
 use super::super::edge::{Edge, Weight};
-use super::super::run::Run;
+use super::super::import_run::ImportRun;
 use super::super::source::{EdgeSource, changed};
 
 /// The neighbours of vertices.
@@ -45,13 +45,13 @@ enum Store {
     },
 }
 
-/// Links of a range of ids, so many that they are sorted in a cache.
+/// Links of a range of ids: few enough to be sorted in a cache.
 const RANGE_LINKS: u64 = 1 << 17;
 
 /// Lays out the neighbours of all vertices. `memory` bounds the links that wait and the lists in
 /// memory; beyond, both go to disk.
 pub(super) fn lay_out<W: Weight>(
-    run: &Run<'_>,
+    run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
     degrees: &DegreeTable,
     summary: &DegreeSummary,
@@ -90,9 +90,14 @@ pub(super) fn lay_out<W: Weight>(
         let links = read(&links, range, range_links as usize)?;
         Ok(RangeLists::of(links, ranges.ids(range)))
     };
-    map_in_order(run.threads, links.count(), run.cancel, &make, &mut |_, lists| {
-        writer.add(&lists, &run.folder)
-    })?;
+    map_in_order(
+        run.workers,
+        run.workers.count(),
+        links.count(),
+        run.cancel,
+        &make,
+        &mut |_, lists| writer.add(&lists, &run.folder),
+    )?;
     Ok(writer.finish())
 }
 
@@ -211,7 +216,7 @@ struct ListWriter {
 
 impl ListWriter {
     /// Keeps the lists in memory where the most neighbours that there can be are given.
-    fn new(id_end: u64, held: Option<u64>, run: &Run<'_>) -> Result<ListWriter> {
+    fn new(id_end: u64, held: Option<u64>, run: &ImportRun<'_>) -> Result<ListWriter> {
         let store = match held {
             Some(count) => Store::Memory(Vec::with_capacity(count as usize)),
             None => {

@@ -5,7 +5,7 @@
 //! between neighbours are small:
 //!
 //! 1. `adjacency`: the edges are laid out as lists of neighbours, without their directions.
-//! 2. `forest`: a traversal with a stack finds a spanning tree of each component.
+//! 2. `spanning_trees`: a traversal with a stack finds a spanning tree of each component.
 //! 3. `placement`: each subtree gets a range of dense ids, side by side with its siblings, the
 //!    heaviest first; its root lies between them, behind half of its vertices.
 //!
@@ -20,8 +20,8 @@
 //! | placement | | 4, then the dense id | 4 | 4 | | 4 |
 
 mod adjacency;
-mod forest;
 mod placement;
+mod spanning_trees;
 #[cfg(test)]
 mod tests;
 
@@ -29,7 +29,8 @@ use tegula_machine::{Error, Result};
 
 use super::census::{DegreeSummary, DegreeTable};
 use super::edge::Weight;
-use super::run::Run;
+use super::import_run::ImportRun;
+use super::shares;
 use super::source::EdgeSource;
 
 /// Bytes of tables for each id.
@@ -39,48 +40,48 @@ const DEGREE_BYTES: u64 = 4;
 
 /// The memory, by the shares of a run, that the tables take, and what is left for lists of neighbours
 /// in memory. The rest holds kept edges, and buckets while they are written.
-struct Shares {
+struct TreeMemory {
     tables: u64,
     tables_max: u64,
     lists: u64,
 }
 
-impl Shares {
-    fn of(run: &Run<'_>, id_end: u64) -> Shares {
+impl TreeMemory {
+    fn of(run: &ImportRun<'_>, id_end: u64) -> TreeMemory {
         let tables = ID_BYTES.saturating_mul(id_end);
         let held = (ID_BYTES + DEGREE_BYTES).saturating_mul(id_end);
-        Shares {
+        TreeMemory {
             tables,
-            tables_max: run.memory / 16 * 9,
-            lists: (run.memory / 4 * 3).saturating_sub(held),
+            tables_max: run.share(shares::TREES),
+            lists: run.share(shares::TREES_AND_LISTS).saturating_sub(held),
         }
     }
 }
 
 /// Whether the tables for ids below `id_end` fit the memory of a run.
-pub(super) fn is_affordable(run: &Run<'_>, id_end: u64) -> bool {
-    let shares = Shares::of(run, id_end);
-    shares.tables <= shares.tables_max
+pub(super) fn is_affordable(run: &ImportRun<'_>, id_end: u64) -> bool {
+    let memory = TreeMemory::of(run, id_end);
+    memory.tables <= memory.tables_max
 }
 
-/// The dense id of each id below `summary.id_end`, [`NONE`](super::order::NONE) where it has no edge.
+/// The dense id of each id below `summary.id_end`, [`NONE`](super::mapping::NONE) where it has no edge.
 ///
 /// # Errors
 /// [`Error::OverBudget`] where the tables do not fit; those of reading the edges and of temporary files.
 pub(super) fn enumerate<W: Weight>(
-    run: &Run<'_>,
+    run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
     degrees: &DegreeTable,
     summary: &DegreeSummary,
 ) -> Result<Vec<u32>> {
-    let shares = Shares::of(run, summary.id_end);
-    if shares.tables > shares.tables_max {
+    let memory = TreeMemory::of(run, summary.id_end);
+    if memory.tables > memory.tables_max {
         let what = "numbering so many vertices depth first".to_owned();
-        let needed = shares.tables.div_ceil(9) * 16;
+        let needed = shares::TREES.whole_of(memory.tables);
         return Err(Error::OverBudget { what, needed, budget: run.memory });
     }
-    let mut lists = adjacency::lay_out(run, edges, degrees, summary, shares.lists)?;
-    let forest = forest::grow(run, degrees, summary, &mut lists)?;
+    let mut lists = adjacency::lay_out(run, edges, degrees, summary, memory.lists)?;
+    let forest = spanning_trees::grow(run, degrees, summary, &mut lists)?;
     drop(lists);
     Ok(placement::place(forest))
 }

@@ -9,12 +9,12 @@
 //! weight, that of a parent is always there before those of its children, and these come heaviest
 //! first: one pass, no recursion.
 
-use super::super::order::NONE;
-use super::forest::Forest;
+use super::super::mapping::NONE;
+use super::spanning_trees::SpanningTrees;
 
 /// The dense id of each id, [`NONE`] where it has no edge. Whole trees, too, come heaviest first; of
 /// two subtrees of the same weight that with the lesser root comes first.
-pub(super) fn place(Forest { parent, visits }: Forest) -> Vec<u32> {
+pub(super) fn place(SpanningTrees { parent, visits }: SpanningTrees) -> Vec<u32> {
     let mut weight = vec![0u32; parent.len()];
     for &vertex in visits.iter().rev() {
         weight[vertex as usize] += 1;

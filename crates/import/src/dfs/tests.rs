@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tegula_machine::threads::{Cancel, Silent};
+use tegula_machine::threads::{Cancel, Silent, Workers};
 
 use super::super::census::{Counters, Degrees};
 use super::super::edge::ArcRule;
-use super::super::order::NONE;
+use super::super::mapping::NONE;
+use super::super::shares;
 use super::super::source::SpoolWriter;
 use super::adjacency::{Neighbours, lay_out};
 use super::*;
@@ -16,13 +17,14 @@ fn with_graph<T>(
     arcs: &[[u32; 2]],
     undirected: bool,
     memory: u64,
-    call: impl FnOnce(&Run<'_>, &EdgeSource<'_, ()>, &DegreeTable, &DegreeSummary) -> T,
+    call: impl FnOnce(&ImportRun<'_>, &EdgeSource<'_, ()>, &DegreeTable, &DegreeSummary) -> T,
 ) -> T {
     let folder = tempfile::tempdir().unwrap();
     let cancel = Cancel::default();
-    let run = Run {
+    let workers = Workers::new(2);
+    let run = ImportRun {
         memory,
-        threads: 2,
+        workers: &workers,
         folder: folder.path().to_owned(),
         rule: ArcRule { undirected, drop_loops: false },
         progress: &Silent,
@@ -40,10 +42,10 @@ fn with_graph<T>(
     counters.set(rows.as_flattened());
     let degrees = counters.into_table(ids as u64);
     let summary = degrees.summary().unwrap();
-    let spool = SpoolWriter::new(&run, memory / 4);
+    let spool = SpoolWriter::new(&run, shares::SPOOL);
     let edge =
         |&[source, target]: &[u32; 2]| super::super::edge::Edge { source, target, weight: () };
-    spool.push_narrow(&arcs.iter().map(edge).collect::<Vec<_>>()).unwrap();
+    spool.push(&arcs.iter().map(edge).collect::<Vec<_>>()).unwrap();
     let edges = EdgeSource::Spool(Box::new(spool.close().unwrap()));
     call(&run, &edges, &degrees, &summary)
 }

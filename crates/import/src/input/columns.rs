@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::InputOptions;
+use super::options::InputOptions;
 
 /// Positions of the wanted columns, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,14 +8,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use tegula_machine::threads::Cancel;
-use tegula_machine::{At, Error, Place, Result};
+use tegula_machine::{Error, Result};
 
 use super::columns::ColumnsTaken;
+use super::file_name::{Ending, Name};
+use super::options::{Format, IdKind, InputOptions, PairWidth};
 use super::parquet::Table;
+use super::reader::{Emit, Reader, bad_file};
 use super::stream::{Compression, Patient, Stream};
 use super::text::{self, Dialect, Sniffed};
-use super::work::{Emit, Reader};
-use super::{Format, IdKind, InputOptions, PairWidth};
 use super::{folder, pairs, parquet};
 
 /// One file of an input.
@@ -301,42 +302,6 @@ fn detect(path: &Path, head: &[u8]) -> Format {
         }
         Ending::Other(_) | Ending::Number | Ending::None => Format::Text,
     }
-}
-
-/// The name of a file in lower case, without what it is compressed with.
-pub(super) struct Name(String);
-
-/// What the ending of a name tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ending<'a> {
-    Format(Format),
-    /// Digits alone: the file is a part of several.
-    Number,
-    /// An ending of no format, without its dot.
-    Other(&'a str),
-    None,
-}
-
-impl Name {
-    pub fn of(path: &Path) -> Name {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-        let plain = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst"));
-        Name(plain.unwrap_or(&name).to_owned())
-    }
-
-    pub fn ending(&self) -> Ending<'_> {
-        let Some((_, ending)) = self.0.rsplit_once('.') else { return Ending::None };
-        match Format::of_ending(ending) {
-            Some(format) => Ending::Format(format),
-            None if ending.bytes().all(|byte| byte.is_ascii_digit()) => Ending::Number,
-            None => Ending::Other(ending),
-        }
-    }
-}
-
-/// A fault of a file as a whole.
-pub(super) fn bad_file(path: &Path, detail: impl Into<String>) -> Error {
-    Error::BadInput { place: Place { file: path.to_owned(), at: At::File }, detail: detail.into() }
 }
 
 /// Fills `space` as far as `reader` goes.

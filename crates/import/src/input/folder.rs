@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use tegula_machine::{Error, Result};
 
-use super::Format;
-use super::file::{Ending, Name, bad_file};
+use super::file_name::{Ending, Name};
+use super::options::Format;
+use super::reader::bad_file;
 
 /// The files in a folder and its subfolders, by name.
 ///

@@ -15,10 +15,9 @@ use std::sync::Arc;
 use tegula_machine::{At, Error, Place, Result};
 use zerocopy::{FromBytes, IntoBytes};
 
-use super::PairWidth;
 use super::chunk::Ends;
-use super::file::bad_file;
-use super::work::{Emit, Part, Reader, Space};
+use super::options::PairWidth;
+use super::reader::{Emit, Part, Reader, Space, bad_file};
 
 /// A file of raw pairs that is being read.
 pub(super) struct PairReader<'a> {

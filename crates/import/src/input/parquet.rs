@@ -20,9 +20,8 @@ use arrow_schema::DataType;
 
 use super::chunk::{Ends, Span, StringColumn};
 use super::columns::{Columns, ColumnsTaken};
-use super::file::bad_file;
-use super::work::{Emit, Part, Reader, Space, guarded};
-use super::{IdKind, InputOptions};
+use super::options::{IdKind, InputOptions};
+use super::reader::{Emit, Part, Reader, Space, bad_file, guarded};
 
 /// Bytes that a worker needs for the pages and batches of three columns.
 pub(super) const WORKER_BYTES_MIN: u64 = 8 << 20;

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use tegula_machine::threads::{Cancel, Progress, Silent, Unit};
 use tegula_machine::{At, Error, Place, Result};
 
-use super::work::Sizes;
+use super::reader::Sizes;
 use super::{EdgeChunk, Ends, Format, IdKind, Input, InputOptions};
 
 /// An edge in the widest types that a chunk can have.
@@ -303,7 +303,7 @@ fn progress_adds_up_to_the_size_of_the_files() {
 fn the_sizes_stay_within_the_memory_given() {
     for memory in [1 << 10, 1 << 20, 64 << 20] {
         let options = InputOptions { threads: 8, memory, ..InputOptions::default() };
-        let sizes = Sizes::within(&options, &[]);
+        let sizes = Sizes::within(&options, 0);
         assert!(sizes.workers >= 1);
         let worker = sizes.block_bytes as u64 + 20 * sizes.chunk_edges as u64;
         assert!(sizes.workers as u64 * worker <= memory.max(64 << 10), "{sizes:?} in {memory}");

@@ -16,12 +16,11 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::DataType;
 
-use super::file::bad_file;
 use super::parquet::{failure, is_string, panicked};
-use super::vertex_table::{
+use super::reader::{bad_file, guarded};
+use super::vertex_columns::{
     Places, Presence, VALUES_MAX, ValueColumn, VertexColumns, VertexRow, bad_row,
 };
-use super::work::guarded;
 
 /// Rows that are decoded at a time.
 const BATCH_ROWS: usize = 1 << 12;

@@ -1,17 +1,15 @@
-//! Who does the reading: the choice a caller makes, and the trait behind which it is made.
+//! Who does the reading: the choice a caller makes.
 
 use std::collections::HashMap;
-use std::io;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
 
+use super::device::Device;
 use super::faulty::{FaultPlan, Faulty};
-use super::file::{Caching, Location, OpenFile};
 use super::memory::Memory;
-use super::task::Task;
 use super::threads::{THREADS_DEFAULT, Threads};
 use super::uring::Uring;
 
@@ -22,7 +20,7 @@ pub enum Backend {
     Auto,
     /// One thread that keeps many reads in flight in an io_uring; fails where there is none.
     Uring,
-    /// So many threads that read one request each.
+    /// This number of threads, each of which reads one request at a time.
     Threads(NonZeroUsize),
     /// No disk: these files, by path.
     Memory(HashMap<PathBuf, Vec<u8>>),
@@ -56,24 +54,4 @@ impl Backend {
             }
         })
     }
-}
-
-/// What a backend does.
-///
-/// A task that is dropped tells its waiter so; a device therefore never needs to clean up, except
-/// that it must [leak](Task::leak) those whose memory the kernel may still write to.
-pub(super) trait Device: Send + Sync {
-    /// Opens a file.
-    fn open(&self, location: &Location<'_>, caching: Caching) -> Result<OpenFile> {
-        OpenFile::on_disk(location, caching)
-    }
-
-    /// Takes a task; soon returns, and sees to it that the task is done.
-    fn submit(&self, task: Task);
-}
-
-/// Spawns a thread that ends by itself once its device is gone. It is not joined: the last
-/// handle of a device may be dropped on that very thread.
-pub(super) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    std::thread::Builder::new().name(name.to_owned()).spawn(body).map(drop)
 }

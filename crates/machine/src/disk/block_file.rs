@@ -1,84 +1,26 @@
-//! Block files: bytes that are written once and checked whenever they are read. Vertex arrays and
-//! tables are kept in them.
-//!
-//! ```text
-//!  payload   blocks of 2^b bytes (1 MiB), the last one may be shorter
-//!  footer    CRC-32C of each block, 4 bytes each
-//!  trailer    0   8  magic "TEGULABF"
-//!             8   4  format version, 1
-//!            12   4  b
-//!            16   8  bytes of payload
-//!            24   4  zero
-//!            28   4  CRC-32C of the footer and of the 28 bytes before this
-//! ```
-//!
-//! All numbers are little-endian. The parts follow each other without gaps and the file ends with
-//! the trailer, so every bit of it is under a checksum. Later versions will keep the trailer's
-//! layout and its checksum, so that a newer file can be told from a damaged one.
+//! Reads block files. Each block that is read is checked against its checksum.
 
 use std::collections::VecDeque;
 use std::fmt;
 use std::fs::File;
 use std::io;
-use std::ops::{Deref, Range, RangeInclusive};
+use std::ops::{Deref, Range};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use zerocopy::little_endian::{U32, U64};
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+use zerocopy::{FromBytes, IntoBytes};
 
 use crate::error::{Error, Result};
 
+use super::block_format::{
+    BLOCK_LOG2, BLOCK_LOG2_RANGE, CHECKSUM_LEN, MAGIC, TRAILER_LEN, Trailer, VERSION,
+};
 use super::block_writer::BlockFileSummary;
 use super::buffer::Frame;
 use super::checksum::crc32c;
 use super::file::{Caching, FileHandle};
 use super::pending::Pending;
 use super::reader::Reader;
-
-const MAGIC: [u8; 8] = *b"TEGULABF";
-const VERSION: u32 = 1;
-/// Blocks are 1 MiB, unless a test wants smaller ones.
-pub const BLOCK_LOG2: u32 = 20;
-/// Whole pages at least, so that blocks start on the grid of direct I/O.
-pub(super) const BLOCK_LOG2_RANGE: RangeInclusive<u32> = 12..=30;
-const TRAILER_LEN: usize = 32;
-const CHECKSUM_LEN: u64 = 4;
-const _: () = assert!(size_of::<Trailer>() == TRAILER_LEN);
-const _: () = assert!(cfg!(target_endian = "little"), "typed arrays are read as they are stored");
-
-/// The last bytes of a block file.
-#[derive(FromBytes, IntoBytes, KnownLayout, Immutable)]
-#[repr(C)]
-pub(super) struct Trailer {
-    magic: [u8; 8],
-    version: U32,
-    block_log2: U32,
-    payload_len: U64,
-    reserved: U32,
-    checksum: U32,
-}
-
-impl Trailer {
-    pub(super) fn new(footer: &[u8], block_log2: u32, payload_len: u64) -> Trailer {
-        let mut trailer = Trailer {
-            magic: MAGIC,
-            version: U32::new(VERSION),
-            block_log2: U32::new(block_log2),
-            payload_len: U64::new(payload_len),
-            reserved: U32::ZERO,
-            checksum: U32::ZERO,
-        };
-        let mut covered = footer.to_vec();
-        covered.extend_from_slice(&trailer.as_bytes()[..TRAILER_LEN - 4]);
-        trailer.checksum = U32::new(crc32c(&covered));
-        trailer
-    }
-
-    pub(super) fn checksum(&self) -> u32 {
-        self.checksum.get()
-    }
-}
 
 /// An open block file. Each block that is read is checked against its checksum.
 #[derive(Clone)]
@@ -309,20 +251,20 @@ pub struct BlockStream<'f> {
 
 /// Checked bytes of one block: those inside the range that was asked for.
 #[derive(Debug)]
-pub struct Block {
+pub struct CheckedBlock {
     frame: Frame,
     part: Range<usize>,
     offset: u64,
 }
 
-impl Block {
+impl CheckedBlock {
     /// Where in the payload its first byte stands.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 }
 
-impl Deref for Block {
+impl Deref for CheckedBlock {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -331,7 +273,7 @@ impl Deref for Block {
 }
 
 impl BlockStream<'_> {
-    fn receive(&self, index: u64, pending: Pending) -> Result<Block> {
+    fn receive(&self, index: u64, pending: Pending) -> Result<CheckedBlock> {
         let frame = pending.wait()?;
         self.file.check(index, &frame)?;
         let start = index * self.file.block_len;
@@ -339,14 +281,14 @@ impl BlockStream<'_> {
         let (from, to) = (self.range.start.max(start), self.range.end.min(end));
         // Both lie in the frame.
         let part = (from - start) as usize..(to - start) as usize;
-        Ok(Block { frame, part, offset: from })
+        Ok(CheckedBlock { frame, part, offset: from })
     }
 }
 
 impl Iterator for BlockStream<'_> {
-    type Item = Result<Block>;
+    type Item = Result<CheckedBlock>;
 
-    fn next(&mut self) -> Option<Result<Block>> {
+    fn next(&mut self) -> Option<Result<CheckedBlock>> {
         while self.in_flight.len() < self.depth
             && let Some(block) = self.blocks.next()
         {

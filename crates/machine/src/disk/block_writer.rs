@@ -9,7 +9,7 @@ use zerocopy::IntoBytes;
 use crate::disk::{Directory, durable};
 use crate::error::{Error, Result};
 
-use super::block_file::{BLOCK_LOG2, BLOCK_LOG2_RANGE, Trailer};
+use super::block_format::{BLOCK_LOG2, BLOCK_LOG2_RANGE, Trailer};
 use super::checksum::crc32c;
 
 /// A file being written, as narrow as can be, so that tests can fail each of its steps.

@@ -11,8 +11,8 @@ use crossbeam_channel::{Sender, unbounded};
 use crate::error::Result;
 use crate::mix::mix;
 
-use super::backend::{Device, spawn};
 use super::block_writer::OutputFile;
+use super::device::{Device, spawn};
 use super::file::{Caching, Location, OpenFile};
 use super::task::{Interference, Task};
 
@@ -21,7 +21,7 @@ use super::task::{Interference, Task};
 pub enum Fault {
     /// The kernel answers with this error number, once.
     Errno(i32),
-    /// The kernel reads at most so many bytes at first; at least one.
+    /// The kernel reads at most this number of bytes at first; at least one.
     Short(usize),
     /// This bit of the frame is flipped, counted modulo its length.
     FlipBit(u64),

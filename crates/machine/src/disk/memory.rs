@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::error::{Error, Result};
 
-use super::backend::Device;
+use super::device::Device;
 use super::file::{Caching, Location, OpenFile};
 use super::task::Task;
 

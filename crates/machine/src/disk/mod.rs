@@ -28,9 +28,11 @@
 
 mod backend;
 mod block_file;
+mod block_format;
 mod block_writer;
 mod buffer;
 mod checksum;
+mod device;
 mod directory;
 pub mod durable;
 mod faulty;
@@ -49,7 +51,8 @@ mod threads;
 mod uring;
 
 pub use backend::Backend;
-pub use block_file::{BLOCK_LOG2, Block, BlockFile, BlockStream, ends_as_block_file};
+pub use block_file::{BlockFile, BlockStream, CheckedBlock, ends_as_block_file};
+pub use block_format::BLOCK_LOG2;
 pub use block_writer::{BlockFileSummary, BlockFileWriter, OutputFile};
 pub use buffer::Frame;
 pub use checksum::crc32c;

@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::disk::Directory;
 use crate::error::{Error, Result};
 
-use super::backend::{Backend, Device};
+use super::backend::Backend;
 use super::buffer::{Buffer, Frame};
+use super::device::Device;
 use super::file::{Caching, FileHandle, Location, OpenFile};
 use super::pending::{Pending, Promise, promise};
 use super::pool::{Pool, Waiter};
@@ -97,14 +98,14 @@ impl Reader {
 
     /// Asks for frames only if the budget has room for all of them now and nobody waits for it.
     pub fn try_read_batch(&self, requests: &[Request<'_>]) -> Option<Vec<Pending>> {
-        let plans: Vec<Plan> = requests.iter().map(|request| self.plan(request)).collect();
-        let sizes: Vec<usize> = plans.iter().filter_map(Plan::size).collect();
+        let plans: Vec<Route> = requests.iter().map(|request| self.plan(request)).collect();
+        let sizes: Vec<usize> = plans.iter().filter_map(Route::size).collect();
         let mut memory = self.pool.try_lend(&sizes)?.into_iter();
         let begin = |plan| {
             let (promise, pending) = promise(&self.pool);
             match plan {
-                Plan::Answer(answer) => promise.answer(answer),
-                Plan::Read(read) => {
+                Route::Answer(answer) => promise.answer(answer),
+                Route::Read(read) => {
                     // There is memory for each; a promise that is dropped would tell.
                     if let Some(memory) = memory.next() {
                         read.begin(memory, promise);
@@ -141,32 +142,32 @@ impl Reader {
     fn enqueue(&self, request: &Request<'_>) -> Pending {
         let (promise, pending) = promise(&self.pool);
         match self.plan(request) {
-            Plan::Answer(answer) => promise.answer(answer),
-            Plan::Read(read) => self.pool.enqueue(Box::new(Queued { read, promise })),
+            Route::Answer(answer) => promise.answer(answer),
+            Route::Read(read) => self.pool.enqueue(Box::new(Queued { read, promise })),
         }
         pending
     }
 
     /// What it takes to answer a request.
-    fn plan(&self, request: &Request<'_>) -> Plan {
+    fn plan(&self, request: &Request<'_>) -> Route {
         self.requests.fetch_add(1, Ordering::Relaxed);
         let file = &request.file.0;
         let extent = match extent_in(file, request.offset, request.len) {
             Ok(extent) => extent,
-            Err(error) => return Plan::Answer(Err(error)),
+            Err(error) => return Route::Answer(Err(error)),
         };
         if request.len == 0 {
-            return Plan::Answer(Ok(Frame::empty()));
+            return Route::Answer(Ok(Frame::empty()));
         }
         let size = self.pool.buffer_size(extent.wide_len);
         if size as u64 > self.pool.frames_max() {
-            return Plan::Answer(Err(Error::OverBudget {
+            return Route::Answer(Err(Error::OverBudget {
                 what: format!("reading from {} in one piece", file.path.display()),
                 needed: size as u64,
                 budget: self.pool.frames_max(),
             }));
         }
-        Plan::Read(Read {
+        Route::Read(Read {
             device: Arc::clone(&self.device),
             file: Arc::clone(file),
             extent,
@@ -183,18 +184,18 @@ impl fmt::Debug for Reader {
 }
 
 /// How a request is met.
-enum Plan {
+enum Route {
     /// There is nothing to read.
     Answer(Result<Frame>),
     /// A buffer has to be filled.
     Read(Read),
 }
 
-impl Plan {
+impl Route {
     fn size(&self) -> Option<usize> {
         match self {
-            Plan::Answer(_) => None,
-            Plan::Read(read) => Some(read.size),
+            Route::Answer(_) => None,
+            Route::Read(read) => Some(read.size),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 
 use crossbeam_channel::{Sender, unbounded};
 
-use super::backend::{Device, spawn};
+use super::device::{Device, spawn};
 use super::task::Task;
 
 /// Enough reads in flight to keep an SSD busy with large requests.

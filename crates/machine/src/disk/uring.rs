@@ -12,7 +12,7 @@ use crossbeam_channel::{Receiver, Sender, TryRecvError, unbounded};
 use io_uring::squeue::{Entry, Flags};
 use io_uring::{IoUring, Probe, opcode, types};
 
-use super::backend::{Device, spawn};
+use super::device::{Device, spawn};
 use super::file::Source;
 use super::task::Task;
 

@@ -1,6 +1,8 @@
 //! How much memory there is, and how it is taken.
 
-mod budget;
 pub mod huge;
+mod limit;
+mod size;
 
-pub use budget::{MemoryLimit, READING_THREADS_MAX, default_memory, memory_limit, parse_size};
+pub use limit::{MemoryLimit, READING_THREADS_MAX, default_memory, memory_limit};
+pub use size::parse_size;

@@ -1,7 +1,11 @@
 //! Work on many threads: how it is divided, watched and cancelled.
 
+mod in_order;
 mod progress;
+mod stash;
 mod workers;
 
+pub use in_order::{make_in_order, map_in_order};
 pub use progress::{Cancel, Progress, Silent, Unit};
-pub use workers::{Stash, for_each_index, lock, make_in_order, map_in_order, panic_message};
+pub use stash::Stash;
+pub use workers::{Workers, guarded, lock, panic_message};

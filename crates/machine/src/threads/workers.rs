@@ -1,112 +1,254 @@
-//! Several threads at one piece of work, and what they keep between calls.
+//! Threads that work on one thing after the other, and stay awake between short phases.
+//!
+//! A phase is a *loop*: [`Workers::for_each`] calls a function with each of `0..count`. Whoever opens a loop
+//! works on it, and every worker that has nothing else to do joins in. So a loop never waits for a worker to
+//! come, only for those that came: a phase of a few microseconds costs a few microseconds, also where all
+//! others are busy or asleep.
 
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
+use super::Cancel;
 use crate::error::{Error, Result};
-use crate::threads::Cancel;
 
-/// Calls `work` with each of `0..count`, on up to `threads` threads, each the next number. The first
-/// failure, or the cancellation, ends it.
-///
-/// # Errors
-/// The first failure; [`Error::Cancelled`]; [`Error::WorkerFailed`] for a panic.
-pub fn for_each_index(
-    threads: usize,
+/// For how long a worker without work looks for some before it sleeps: about what waking it takes.
+const AWAKE: Duration = Duration::from_micros(50);
+
+/// The workers of a run. See the [module](self).
+pub struct Workers {
     count: usize,
-    cancel: &Cancel,
-    work: &(dyn Fn(usize) -> Result<()> + Sync),
-) -> Result<()> {
-    let next = AtomicUsize::new(0);
-    let failure = Mutex::new(None);
-    let worker = || {
+    open: Mutex<VecDeque<Arc<Loop>>>,
+    bell: Bell,
+    is_over: AtomicBool,
+}
+
+impl Workers {
+    /// Workers whose threads are the caller's own: each is to call [`Workers::help`] where it has nothing
+    /// else to do. `count` is at least 1.
+    pub fn new(count: usize) -> Workers {
+        let count = count.max(1);
+        Workers {
+            count,
+            open: Mutex::default(),
+            bell: Bell::default(),
+            is_over: AtomicBool::new(false),
+        }
+    }
+
+    /// Calls `body` with `count` workers, the calling thread among them. The others end with the call.
+    pub fn scope<R>(count: usize, body: impl FnOnce(&Workers) -> R) -> R {
+        let workers = Workers::new(count);
+        std::thread::scope(|scope| {
+            (1..workers.count).for_each(|_| drop(scope.spawn(|| workers.help_until_over())));
+            let _over = Over(&workers);
+            body(&workers)
+        })
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Calls `work` with each of `0..count`, each worker with the next number. The first failure, a panic
+    /// too, ends it.
+    ///
+    /// # Errors
+    /// The first failure; [`Error::Cancelled`]; [`Error::WorkerFailed`] for a panic.
+    pub fn for_each(
+        &self,
+        count: usize,
+        cancel: &Cancel,
+        work: &(dyn Fn(usize) -> Result<()> + Sync),
+    ) -> Result<()> {
+        // SAFETY: only workers that have joined use it, and `Closing` waits for them before this call ends,
+        // by a panic too. Who has not joined by then finds the loop gone.
+        let work = unsafe {
+            std::mem::transmute::<
+                &(dyn Fn(usize) -> Result<()> + Sync),
+                &'static (dyn Fn(usize) -> Result<()> + Sync),
+            >(work)
+        };
+        let opened = Arc::new(Loop {
+            work,
+            count,
+            cancel: cancel.clone(),
+            next: AtomicUsize::new(0),
+            helpers: AtomicUsize::new(0),
+            failure: Mutex::new(None),
+        });
+        if self.count == 1 || count <= 1 {
+            opened.run();
+        } else {
+            lock(&self.open).push_back(Arc::clone(&opened));
+            let closing = Closing { workers: self, opened: &opened };
+            self.ring();
+            opened.run();
+            drop(closing);
+        }
+        lock(&opened.failure).take().map_or(Ok(()), Err)
+    }
+
+    /// Joins in the oldest loop that has work left. False where there is none.
+    pub fn help(&self) -> bool {
+        let joined = {
+            let open = lock(&self.open);
+            let Some(joined) = open.iter().find(|open| open.has_work()) else { return false };
+            // Under the lock: whoever closes the loop takes it out first and then looks at its helpers.
+            joined.helpers.fetch_add(1, Ordering::Relaxed);
+            Arc::clone(joined)
+        };
+        joined.run();
+        if joined.helpers.fetch_sub(1, Ordering::Release) == 1 {
+            self.ring();
+        }
+        true
+    }
+
+    /// Whether a loop has work left for whoever joins in.
+    pub fn has_open_loop(&self) -> bool {
+        lock(&self.open).iter().any(|open| open.has_work())
+    }
+
+    /// Wakes all that [wait](Workers::wait): there may be something to do.
+    pub fn ring(&self) {
+        self.bell.ring();
+    }
+
+    /// How often it was rung, for [`Workers::wait`]. To be asked before looking for work.
+    pub fn rings(&self) -> u64 {
+        self.bell.rings.load(Ordering::SeqCst)
+    }
+
+    /// Waits until it was rung more often than `seen`.
+    pub fn wait(&self, seen: u64) {
+        self.bell.wait(seen);
+    }
+
+    fn help_until_over(&self) {
         loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            if index >= count {
-                return;
-            }
-            if let Err(error) = cancel.check().and_then(|()| guarded(|| work(index))) {
-                next.store(count, Ordering::Relaxed);
-                lock(&failure).get_or_insert(error);
-                return;
+            let seen = self.rings();
+            if !self.help() {
+                if self.is_over.load(Ordering::Acquire) {
+                    return;
+                }
+                self.wait(seen);
             }
         }
-    };
-    match threads.min(count) {
-        0 => {}
-        1 => worker(),
-        workers => std::thread::scope(|scope| {
-            for _ in 1..workers {
-                scope.spawn(worker);
-            }
-            worker();
-        }),
     }
-    failure.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).map_or(Ok(()), Err)
 }
 
-/// Makes something of each of `0..count` on several threads, a group of as many as there are threads
-/// at a time, and takes the results in order.
-///
-/// # Errors
-/// The first of `make` and `take`; [`Error::Cancelled`]; [`Error::WorkerFailed`] after a panic.
-pub fn map_in_order<T: Send>(
-    threads: usize,
-    count: usize,
-    cancel: &Cancel,
-    make: &(dyn Fn(usize) -> Result<T> + Sync),
-    take: &mut dyn FnMut(usize, T) -> Result<()>,
-) -> Result<()> {
-    for first in (0..count).step_by(threads.max(1)) {
-        let group = threads.max(1).min(count - first);
-        let made: Vec<Mutex<Option<T>>> = (0..group).map(|_| Mutex::new(None)).collect();
-        for_each_index(threads, group, cancel, &|index| {
-            *lock(&made[index]) = Some(make(first + index)?);
-            Ok(())
-        })?;
-        for (index, slot) in made.into_iter().enumerate() {
-            let made = slot.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-            made.map_or(Ok(()), |made| take(first + index, made))?;
-        }
+/// Sends the threads of a scope home.
+struct Over<'w>(&'w Workers);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.is_over.store(true, Ordering::Release);
+        self.0.ring();
     }
-    Ok(())
 }
 
-/// As [`map_in_order`], without a wait between groups: what is made too early is kept until its turn.
-/// `take` runs on whichever thread comes by.
-///
-/// # Errors
-/// The first of `make` and `take`; [`Error::Cancelled`]; [`Error::WorkerFailed`] after a panic.
-pub fn make_in_order<T: Send>(
-    threads: usize,
+/// A loop that is open.
+struct Loop {
+    work: &'static (dyn Fn(usize) -> Result<()> + Sync),
     count: usize,
-    cancel: &Cancel,
-    make: &(dyn Fn(usize) -> Result<T> + Sync),
-    take: &mut (dyn FnMut(usize, T) -> Result<()> + Send),
-) -> Result<()> {
-    struct Turn<'a, T> {
-        next: usize,
-        early: BTreeMap<usize, T>,
-        take: &'a mut (dyn FnMut(usize, T) -> Result<()> + Send),
+    cancel: Cancel,
+    next: AtomicUsize,
+    /// Workers that joined and have not left.
+    helpers: AtomicUsize,
+    failure: Mutex<Option<Error>>,
+}
+
+impl Loop {
+    fn has_work(&self) -> bool {
+        self.next.load(Ordering::Relaxed) < self.count
     }
-    let turn = Mutex::new(Turn { next: 0, early: BTreeMap::new(), take });
-    for_each_index(threads, count, cancel, &|index| {
-        let made = make(index)?;
-        let turn = &mut *lock(&turn);
-        turn.early.insert(index, made);
-        while let Some(made) = turn.early.remove(&turn.next) {
-            (turn.take)(turn.next, made)?;
-            turn.next += 1;
+
+    /// Works until no number is left.
+    fn run(&self) {
+        loop {
+            let index = self.next.fetch_add(1, Ordering::Relaxed);
+            if index >= self.count {
+                return;
+            }
+            let done = self.cancel.check().and_then(|()| guarded(|| (self.work)(index)));
+            if let Err(error) = done {
+                self.next.store(self.count, Ordering::Relaxed);
+                lock(&self.failure).get_or_insert(error);
+                return;
+            }
         }
-        Ok(())
-    })
+    }
+}
+
+/// Takes a loop out of those that are open and waits until all helpers have left.
+struct Closing<'w> {
+    workers: &'w Workers,
+    opened: &'w Arc<Loop>,
+}
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        lock(&self.workers.open).retain(|open| !Arc::ptr_eq(open, self.opened));
+        loop {
+            let seen = self.workers.rings();
+            if self.opened.helpers.load(Ordering::Acquire) == 0 {
+                return;
+            }
+            self.workers.wait(seen);
+        }
+    }
+}
+
+/// What wakes workers.
+#[derive(Default)]
+struct Bell {
+    rings: AtomicU64,
+    sleeping: AtomicUsize,
+    lock: Mutex<()>,
+    rung: Condvar,
+}
+
+impl Bell {
+    /// Costs no more than an atomic addition where nobody sleeps.
+    fn ring(&self) {
+        self.rings.fetch_add(1, Ordering::SeqCst);
+        // Either this sees that somebody is about to sleep, or that one sees the ring.
+        if self.sleeping.load(Ordering::SeqCst) > 0 {
+            drop(lock(&self.lock));
+            self.rung.notify_all();
+        }
+    }
+
+    fn wait(&self, seen: u64) {
+        let began = Instant::now();
+        while began.elapsed() < AWAKE {
+            for _ in 0..32 {
+                if self.rings.load(Ordering::SeqCst) != seen {
+                    return;
+                }
+                std::hint::spin_loop();
+            }
+        }
+        self.sleeping.fetch_add(1, Ordering::SeqCst);
+        let mut guard = lock(&self.lock);
+        while self.rings.load(Ordering::SeqCst) == seen {
+            guard = self.rung.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner);
+        }
+        drop(guard);
+        self.sleeping.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 /// Turns a panic into an error.
-fn guarded(work: impl FnOnce() -> Result<()>) -> Result<()> {
+///
+/// # Errors
+/// Those of the work; [`Error::WorkerFailed`] where it panicked.
+pub fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work))
         .unwrap_or_else(|panic| Err(Error::WorkerFailed { detail: panic_message(&*panic) }))
 }
@@ -123,87 +265,5 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Buffers of workers that do not know which worker they are: whoever calls takes one and gives it
-/// back. There are never more than calls at one time.
-pub struct Stash<T>(Mutex<Vec<T>>);
-
-impl<T> Default for Stash<T> {
-    fn default() -> Stash<T> {
-        Stash(Mutex::new(Vec::new()))
-    }
-}
-
-impl<T> Stash<T> {
-    /// Lends a buffer, a new one where all are in use.
-    pub fn with<R>(&self, new: impl FnOnce() -> T, work: impl FnOnce(&mut T) -> R) -> R {
-        let kept = lock(&self.0).pop();
-        let mut item = kept.unwrap_or_else(new);
-        let result = work(&mut item);
-        lock(&self.0).push(item);
-        result
-    }
-
-    /// All buffers, once nobody uses them any more.
-    pub fn into_items(self) -> Vec<T> {
-        self.0.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::atomic::AtomicU64;
-
-    #[test]
-    fn every_index_is_worked_on_once() {
-        for threads in [0, 1, 2, 7] {
-            let sum = AtomicU64::new(0);
-            let add = |index| {
-                sum.fetch_add(1u64 << index, Ordering::Relaxed);
-                Ok(())
-            };
-            for_each_index(threads.max(1), 40, &Cancel::default(), &add).unwrap();
-            assert_eq!(sum.into_inner(), (1 << 40) - 1);
-        }
-    }
-
-    #[test]
-    fn results_are_taken_in_order() {
-        for threads in [1, 2, 5] {
-            let mut taken = Vec::new();
-            let mut take = |index, square| {
-                taken.push((index, square));
-                Ok(())
-            };
-            map_in_order(threads, 23, &Cancel::default(), &|index| Ok(index * index), &mut take)
-                .unwrap();
-            make_in_order(
-                threads,
-                23,
-                &Cancel::default(),
-                &|index| Ok(index * index),
-                &mut |index, square| {
-                    taken.push((index, square));
-                    Ok(())
-                },
-            )
-            .unwrap();
-            let expected = (0..23).chain(0..23).map(|index| (index, index * index));
-            assert_eq!(taken, expected.collect::<Vec<_>>());
-        }
-    }
-
-    #[test]
-    fn a_failure_a_panic_and_a_cancellation_end_the_work() {
-        let cancel = Cancel::default();
-        let fail = |index| if index == 3 { Err(Error::Cancelled) } else { Ok(()) };
-        assert!(matches!(for_each_index(2, 100, &cancel, &fail), Err(Error::Cancelled)));
-        let panic = |index: usize| if index == 3 { panic!("at three") } else { Ok(()) };
-        match for_each_index(2, 100, &cancel, &panic) {
-            Err(Error::WorkerFailed { detail }) => assert_eq!(detail, "at three"),
-            other => panic!("{other:?}"),
-        }
-        cancel.cancel();
-        assert!(for_each_index(2, 100, &cancel, &|_| Ok(())).is_err());
-    }
-}
+mod tests;

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use tegula_machine::disk::{Directory, Temporary, crc32c, durable};
 use tegula_machine::{Error, Result};
 
+use super::directory::open_directory;
 use super::file_names;
-use super::opened::Graph;
 use crate::rows::RowEncoding;
 
 /// The version of the format that this crate writes, and the newest that it reads.
@@ -108,6 +108,27 @@ impl Manifest {
         self.files.iter().find(|file| file.name == name)
     }
 
+    /// The files that a graph has to have, by what its manifest says of it. A further one is [`ORDER`](file_names::ORDER),
+    /// which depends on how its ids turn out.
+    pub(super) fn file_names(&self) -> Vec<&'static str> {
+        use file_names::{
+            IDS, IN_DEGREES, OUT_DEGREES, ROW_INDEX, ROW_WEIGHTS, ROWS, STRING_ENDS, STRINGS,
+            TILE_TABLE, TILES, WEIGHTS,
+        };
+        let mut names = vec![TILES, TILE_TABLE, OUT_DEGREES, IN_DEGREES];
+        names.extend(self.weighted.then_some(WEIGHTS));
+        match self.ids {
+            IdType::Range => {}
+            IdType::Integer => names.push(IDS),
+            IdType::String => names.extend([STRINGS, STRING_ENDS]),
+        }
+        if self.rows.is_some() {
+            names.extend([ROWS, ROW_INDEX]);
+            names.extend(self.weighted.then_some(ROW_WEIGHTS));
+        }
+        names
+    }
+
     /// The text that [`Manifest::read`] reads.
     fn to_text(&self) -> Result<String, serde_json::Error> {
         let json = serde_json::to_string_pretty(self)?;
@@ -133,7 +154,7 @@ impl Manifest {
     /// [`Error::NotAGraph`] where there is none, [`Error::UnsupportedVersion`] where it is newer,
     /// [`Error::Corrupt`] where it is damaged.
     pub fn read(directory: &Path) -> Result<Manifest> {
-        Manifest::read_in(&Graph::open_directory(directory)?)
+        Manifest::read_in(&open_directory(directory)?)
     }
 
     /// The same of a directory that is open. [`Error::Replaced`] where another one has taken its place and

@@ -9,14 +9,13 @@ use tegula_machine::disk::{BlockFile, Caching, Directory, FileHandle, Reader, Re
 use tegula_machine::{Error, Result};
 use zerocopy::FromBytes;
 
+use super::directory::open_directory;
 use super::file_names;
 use super::manifest::{FileEntry, Manifest};
 use super::records::{BATCH_RECORD_SIZE, BatchRecord, TILE_RECORD_SIZE, TileRecord};
-use super::table::Table;
-use super::vertices::OriginalIds;
+use super::table::{Table, TileEntry};
 use crate::ids::VERTEX_COUNT_MAX;
-use crate::rows::RowsAside;
-use crate::tiles::{Batch, TileSummary};
+use crate::tiles::Batch;
 
 /// A graph, opened for reading. All lengths and counts were checked against each other; the tiles
 /// themselves are checked when they are read.
@@ -33,25 +32,6 @@ pub struct Graph {
     batches: Vec<Batch>,
     batch_tiles: Vec<Range<u32>>,
     entries: Vec<TileEntry>,
-}
-
-/// A tile in the table: where it lies, and what is known without reading it.
-#[derive(Debug, Clone, Copy)]
-pub struct TileEntry {
-    /// First byte in the file of tiles.
-    pub offset: u64,
-    /// Bytes.
-    pub size: u32,
-    /// CRC-32C of the bytes.
-    pub checksum: u32,
-    /// First byte in the file of weights.
-    pub weights_offset: u64,
-    /// Number of weights; 0 in an unweighted graph.
-    pub weight_count: u32,
-    /// CRC-32C of the weights.
-    pub weights_checksum: u32,
-    /// Enough to tell that a run has no use for the tile.
-    pub summary: TileSummary,
 }
 
 impl Graph {
@@ -71,17 +51,7 @@ impl Graph {
     /// # Errors
     /// [`Error::NotAGraph`] where there is none; those of opening it.
     pub fn open_directory(path: &Path) -> Result<Directory> {
-        let not_a_graph =
-            |detail: &str| Error::NotAGraph { path: path.to_owned(), detail: detail.to_owned() };
-        Directory::open(path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => {
-                not_a_graph("it does not exist; make a graph with `tegula import`")
-            }
-            io::ErrorKind::NotADirectory => {
-                not_a_graph("it is a file, not a folder; make a graph of it with `tegula import`")
-            }
-            _ => Error::io("read", path)(error),
-        })
+        open_directory(path)
     }
 
     /// The same of a directory that is open.
@@ -123,7 +93,7 @@ impl Graph {
     /// That the manifest names the files of such a graph, each once, and no others.
     fn check_names(&self) -> Result<()> {
         let manifest = &self.manifest;
-        let needed = file_names::of(manifest);
+        let needed = manifest.file_names();
         if let Some(missing) = needed.iter().find(|name| manifest.file(name).is_none()) {
             return Err(unnamed(&self.directory, missing));
         }
@@ -137,20 +107,17 @@ impl Graph {
         Err(damaged_manifest(&self.directory, detail))
     }
 
-    /// Has rows from then on that do not lie in its directory. They are gone with the last handle of the
-    /// graph: their names are removed at once.
+    /// Has further files from then on, which lie in `folder` and are named by the `manifest` behind its own.
     ///
     /// # Errors
-    /// [`Error::Replaced`] where they are those of another graph; those of opening them.
-    pub fn add_rows(&mut self, rows: RowsAside) -> Result<()> {
-        let RowsAside { folder, manifest } = rows;
+    /// [`Error::Replaced`] where the manifest is that of another graph; those of opening them.
+    pub(crate) fn add_files(&mut self, folder: &Directory, manifest: Manifest) -> Result<()> {
         let (own, added) =
             manifest.files.split_at(self.manifest.files.len().min(manifest.files.len()));
         if *own != self.manifest.files {
             return Err(Error::replaced(self.directory.path()));
         }
-        let place = folder.open_folder()?;
-        let files = open_files(&self.directory, &place, added, &self.reader, self.caching)?;
+        let files = open_files(&self.directory, folder, added, &self.reader, self.caching)?;
         self.files.extend(files);
         self.manifest = manifest;
         self.check_names()
@@ -295,14 +262,6 @@ impl Graph {
     /// Those of reading.
     pub fn in_degrees(&self) -> Result<Vec<u32>> {
         self.read_array(file_names::IN_DEGREES, self.vertex_count() as usize)
-    }
-
-    /// The original ids.
-    ///
-    /// # Errors
-    /// Those of reading.
-    pub fn original_ids(&self) -> Result<OriginalIds> {
-        OriginalIds::open(self)
     }
 
     /// A block file of the graph, checked to be the one that the manifest means.

@@ -3,9 +3,27 @@
 use std::ops::Range;
 
 use super::manifest::Manifest;
-use super::opened::TileEntry;
 use super::records::{BatchRecord, TileRecord};
 use crate::tiles::{BATCH_LOG2_MAX, BATCH_LOG2_MIN, Batch, TileSummary, WINDOW_LOG2};
+
+/// A tile in the table: where it lies, and what is known without reading it.
+#[derive(Debug, Clone, Copy)]
+pub struct TileEntry {
+    /// First byte in the file of tiles.
+    pub offset: u64,
+    /// Bytes.
+    pub size: u32,
+    /// CRC-32C of the bytes.
+    pub checksum: u32,
+    /// First byte in the file of weights.
+    pub weights_offset: u64,
+    /// Number of weights; 0 in an unweighted graph.
+    pub weight_count: u32,
+    /// CRC-32C of the weights.
+    pub weights_checksum: u32,
+    /// Enough to tell that a run has no use for the tile.
+    pub summary: TileSummary,
+}
 
 /// A checked table.
 #[derive(Debug)]

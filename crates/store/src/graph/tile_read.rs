@@ -46,7 +46,7 @@ impl TileRead<'_> {
     /// Waits for the tiles and checks every one of them.
     ///
     /// # Errors
-    /// Those of reading; [`Error::Corrupt`](tegula_machine::Error::Corrupt) when a checksum differs, or the head of a
+    /// Those of reading; [`Error::Corrupt`] when a checksum differs, or the head of a
     /// tile makes no sense.
     pub fn wait(self) -> Result<CheckedTiles, Error> {
         let TileRead { graph, range, tiles, weights } = self;

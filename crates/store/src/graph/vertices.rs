@@ -156,6 +156,16 @@ impl<'a> From<&'a OriginalId> for Key<'a> {
     }
 }
 
+impl Graph {
+    /// The original ids.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn original_ids(&self) -> Result<OriginalIds> {
+        OriginalIds::open(self)
+    }
+}
+
 impl OriginalIds {
     pub(super) fn open(graph: &Graph) -> Result<OriginalIds> {
         let manifest = graph.manifest();

@@ -103,7 +103,7 @@ impl<'a> RowBits<'a> {
         self.load((position / 8) as usize) >> (position % 8)
     }
 
-    /// The bytes from `index` on, those behind the row too; none where there are not so many.
+    /// The bytes from `index` on, those behind the row too; none where there are fewer than `index`.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub fn bytes_from(&self, index: usize) -> &'a [u8] {
@@ -127,4 +127,10 @@ fn load_at_end(bytes: &[u8], index: usize) -> u64 {
     let mut word = [0; 8];
     word[..tail.len()].copy_from_slice(tail);
     u64::from_le_bytes(word)
+}
+
+/// Says that a row leads to `target`.
+#[cold]
+pub(super) fn no_vertex(target: u64, vertex_count: u32) -> String {
+    format!("a neighbour {target} of {vertex_count} vertices")
 }

@@ -9,15 +9,14 @@
 use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
-use std::path::Path;
 
 use tegula_machine::disk::{self, IfTaken, Temporary};
-use tegula_machine::threads::{Cancel, Progress, Unit, map_in_order};
+use tegula_machine::threads::{Cancel, Progress, Unit, Workers, map_in_order};
 use tegula_machine::{Error, Result};
 
 use super::bits::BitWriter;
 use super::encoding::{RowCode, RowEncoding};
-use super::index::{CHUNK_EDGES_MAX, CHUNK_LOG2_MAX, ChunkRows};
+use super::index::{CHUNK_EDGES_MAX, CHUNK_LOG2_MAX, ChunkRows, RowMeasure};
 use super::opened::Rows;
 use super::writer::{EncodedChunk, RowsWriter};
 use crate::graph::{FORMAT_VERSION, Graph, Manifest, RowLayout, contents, file_names};
@@ -116,32 +115,8 @@ fn add(
     Ok(manifest)
 }
 
-/// Rows of a graph whose directory is left as it is. Dropping them removes them.
-#[derive(Debug)]
-pub struct RowsAside {
-    pub(crate) folder: Temporary,
-    /// That of the graph with them.
-    pub(crate) manifest: Manifest,
-}
-
-/// Builds the layout in a hidden folder within `place`, for [`Graph::add_rows`].
-///
-/// # Errors
-/// Those of reading and writing; [`Error::OverBudget`] as of [`build()`].
-pub fn build_aside(
-    graph: &Graph,
-    place: &Path,
-    config: &RowsConfig,
-    progress: &dyn Progress,
-    cancel: &Cancel,
-) -> Result<RowsAside> {
-    let folder = Temporary::private_folder(&place.join("tegula-rows"), contents::remove)?;
-    let manifest = write(graph, &folder, config, progress, cancel)?;
-    Ok(RowsAside { folder, manifest })
-}
-
 /// Writes the files of the layout into a folder; returns the manifest of the graph with them.
-fn write(
+pub(super) fn write(
     graph: &Graph,
     folder: &Temporary,
     config: &RowsConfig,
@@ -177,11 +152,14 @@ fn write_weighted<W: EdgeWeight>(
         let group = Group::<W>::gather(graph, &degrees, chunks, cancel)?;
         Ok(group.encode(config, chunks, graph.vertex_count()))
     };
-    map_in_order(workers, groups.len(), cancel, &make, &mut |_, encoded| {
+    let mut take = |_, encoded: Vec<EncodedChunk>| {
         encoded.iter().try_for_each(|chunk| {
-            progress.advance(chunk.rows.ends.last().map_or(0, |end| end.1));
+            progress.advance(chunk.rows.ends.last().map_or(0, |end| end.edges));
             writer.append(chunk)
         })
+    };
+    Workers::scope(workers, |threads| {
+        map_in_order(threads, workers, groups.len(), cancel, &make, &mut take)
     })?;
     progress.end();
     debug_assert_eq!(writer.edge_count(), graph.edge_count());
@@ -389,7 +367,7 @@ impl<W: EdgeWeight> Group<W> {
             let loops = row.iter().filter(|edge| !is_told(source, edge.0)).count();
             rows.loops.extend(std::iter::repeat_n(local as u16, loops));
             edge_count += row.len() as u64;
-            rows.ends.push((bits.len(), edge_count));
+            rows.ends.push(RowMeasure { bits: bits.len(), edges: edge_count });
         }
         let mut weights = Vec::new();
         if W::IS_WEIGHTED {

@@ -79,7 +79,7 @@ impl CeesorCode {
             let target =
                 if is_before { source.wrapping_sub(magnitude) } else { source + magnitude };
             if target >= u64::from(vertex_count) {
-                return Err(super::encoding::no_vertex(target, vertex_count));
+                return Err(super::bits::no_vertex(target, vertex_count));
             }
             match step(folded, target as u32) {
                 ControlFlow::Continue(next) => folded = next,

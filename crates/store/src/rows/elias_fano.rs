@@ -7,7 +7,7 @@
 //! The bitmap is searched from the place of every 32nd set bit, which is found once when the words are
 //! read from disk.
 
-/// Every so many numbers the place of the set bit is known. They take two to three times as many bits, so
+/// Once in this number of numbers, the place of the set bit is known. They take two to three times as many bits, so
 /// that most are found in two words, without a branch that could be foretold wrongly.
 const SAMPLE_INTERVAL: usize = 32;
 
@@ -226,7 +226,7 @@ pub(super) fn step_max(shape: Shape, words: &[u64]) -> u64 {
     (u64::from(longest) + 1).saturating_mul(1 << shape.low_bits)
 }
 
-/// Whether so many zeros stand side by side in a word.
+/// Whether `count` zeros stand side by side in a word.
 fn has_zeros(word: u64, count: u32) -> bool {
     count <= 64 && (1..count).fold(!word, |ends, _| ends & ends >> 1) != 0
 }

@@ -151,9 +151,3 @@ impl RowCode {
         }
     }
 }
-
-/// Says that a row leads to `target`.
-#[cold]
-pub(super) fn no_vertex(target: u64, vertex_count: u32) -> String {
-    format!("a neighbour {target} of {vertex_count} vertices")
-}

@@ -62,11 +62,18 @@ pub(super) struct Expected {
     pub data_len: u64,
 }
 
+/// A number of bits and a number of edges, of one row or of several.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct RowMeasure {
+    pub bits: u64,
+    pub edges: u64,
+}
+
 /// The rows of one chunk while they are written.
 #[derive(Debug, Default)]
 pub(super) struct ChunkRows {
-    /// For each vertex: its last bit, counted from the chunk's first one, and its last edge likewise.
-    pub ends: Vec<(u64, u64)>,
+    /// For each vertex what the rows of the chunk take, up to its own and with it.
+    pub ends: Vec<RowMeasure>,
     /// Vertices with a loop that the index tells, counted from the chunk's first, ascending.
     pub loops: Vec<u16>,
 }
@@ -74,11 +81,11 @@ pub(super) struct ChunkRows {
 impl ChunkRows {
     /// Appends the words of the index; returns how many rows it has.
     pub fn write(&self, is_weighted: bool, words: &mut Vec<u64>) -> u32 {
-        let (bits, edges) = self.ends.last().copied().unwrap_or_default();
+        let RowMeasure { bits, edges } = self.ends.last().copied().unwrap_or_default();
         let last_source = self.ends.len().saturating_sub(1) as u64;
         let is_row = |&index: &usize| {
-            let before = index.checked_sub(1).map_or(0, |before| self.ends[before].1);
-            self.ends[index].1 > before
+            let before = index.checked_sub(1).map_or(0, |before| self.ends[before].edges);
+            self.ends[index].edges > before
         };
         let mut rows: Vec<usize> = (0..self.ends.len()).filter(is_row).collect();
         let size = |rows: usize| {
@@ -93,12 +100,12 @@ impl ChunkRows {
         } else {
             rows = (0..self.ends.len()).collect();
         }
-        let column = |pick: fn(&(u64, u64)) -> u64| {
+        let column = |pick: fn(&RowMeasure) -> u64| {
             rows.iter().map(|&row| pick(&self.ends[row])).collect::<Vec<u64>>()
         };
-        write(&column(|end| end.0), bits, words);
+        write(&column(|end| end.bits), bits, words);
         if is_weighted {
-            write(&column(|end| end.1), edges, words);
+            write(&column(|end| end.edges), edges, words);
         }
         words.extend(self.loops.chunks(4).map(|loops| {
             loops.iter().rev().fold(0, |word, &source| word << 16 | u64::from(source))
@@ -154,7 +161,7 @@ pub(super) struct RowIndex {
     words: Vec<u64>,
     samples: Vec<u32>,
     /// Bits and weights of any row at the most.
-    row_max: (u64, u64),
+    row_max: RowMeasure,
 }
 
 /// Where a walk through the index has come to.
@@ -210,8 +217,13 @@ impl RowIndex {
         let base = record_words as usize;
         let records = <[ChunkRecord]>::ref_from_bytes(words[..base].as_bytes())
             .map_err(|error| error.to_string())?;
-        let mut loading =
-            Loading { words: &words, base, taken: base, samples: Vec::new(), row_max: (0, 0) };
+        let mut loading = Loading {
+            words: &words,
+            base,
+            taken: base,
+            samples: Vec::new(),
+            row_max: RowMeasure::default(),
+        };
         let mut next = ChunkRecord::default();
         let mut chunks = Vec::with_capacity(records.len());
         let mut first_chunks = Vec::new();
@@ -239,9 +251,9 @@ impl RowIndex {
         Ok(RowIndex { chunks, first_chunks, words, samples, row_max })
     }
 
-    /// Bounds on the bits of a row and on its weights: those of the longest, and at the most twice those of
+    /// Bounds on the bits and the edges of a row, the latter 0 without weights: those of the longest, and at the most twice those of
     /// an average row of its chunk more.
-    pub fn row_max(&self) -> (u64, u64) {
+    pub fn row_max(&self) -> RowMeasure {
         self.row_max
     }
 
@@ -352,7 +364,7 @@ struct Loading<'a> {
     base: usize,
     taken: usize,
     samples: Vec<u32>,
-    row_max: (u64, u64),
+    row_max: RowMeasure,
 }
 
 impl<'a> Loading<'a> {
@@ -395,11 +407,11 @@ impl<'a> Loading<'a> {
             Some(self.sequence(rows, u64::from(source_count) - 1)?)
         };
         let (ends, bits_max) = self.ends(rows, data_bits)?;
-        self.row_max.0 = self.row_max.0.max(bits_max);
+        self.row_max.bits = self.row_max.bits.max(bits_max);
         let mut edge_ends = None;
         if expected.is_weighted {
             let (ends, edges_max) = self.ends(rows, edge_count)?;
-            self.row_max.1 = self.row_max.1.max(edges_max);
+            self.row_max.edges = self.row_max.edges.max(edges_max);
             edge_ends = Some(ends);
         }
         let loop_count = record.loop_count.get() as usize;

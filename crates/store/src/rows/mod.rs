@@ -10,10 +10,10 @@
 //!
 //! Neighbours are coded as the graph's [`RowEncoding`] says; nothing above this module knows how.
 
+mod aside;
 mod bits;
 mod build;
 mod ceesor;
-pub(crate) mod check;
 mod elias_fano;
 mod encoding;
 mod gap;
@@ -27,7 +27,8 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub use build::{RowsAside, RowsConfig, build, build_aside};
+pub use aside::{RowsAside, build_aside};
+pub use build::{RowsConfig, build};
 pub use encoding::RowEncoding;
 pub use index::{IndexWalk, RowExtent};
 pub use opened::Rows;

@@ -9,7 +9,7 @@ use tegula_machine::{Error, Result};
 
 use super::bits::RowBits;
 use super::encoding::RowEncoding;
-use super::index::{Expected, IndexWalk, RowExtent, RowIndex};
+use super::index::{Expected, IndexWalk, RowExtent, RowIndex, RowMeasure};
 use crate::graph::{Graph, file_names};
 use crate::ids::VertexId;
 
@@ -108,10 +108,10 @@ impl Rows {
     /// Bytes that a [`RowBatch`](super::RowBatch) may take beside the cache that it is read through: a MiB
     /// and the longest row, and as much of weights where they are read. Rather some KiB too many.
     pub fn batch_size(&self, has_weights: bool) -> u64 {
-        let (bits, weights) = self.index.row_max();
+        let RowMeasure { bits, edges } = self.index.row_max();
         let rows = Pinned::size_max(bits.div_ceil(8) + 1);
         let has_weights = has_weights && self.weights.is_some();
-        rows + if has_weights { Pinned::size_max(4 * weights) } else { 0 }
+        rows + if has_weights { Pinned::size_max(4 * edges) } else { 0 }
     }
 
     /// What [`batch_size`](Self::batch_size) is at the most in a graph that is yet to get its rows.
@@ -199,17 +199,17 @@ impl Rows {
     }
 
     /// What grows along the row of `source`.
-    pub(super) fn sort_key(&self, source: VertexId, target: VertexId) -> (u32, bool) {
+    pub(crate) fn sort_key(&self, source: VertexId, target: VertexId) -> (u32, bool) {
         self.encoding.sort_key(source.0, target.0)
     }
 
     /// The error for rows that do not fit the graph.
-    pub(super) fn damaged_file(&self, detail: String) -> Error {
+    pub(crate) fn damaged_file(&self, detail: String) -> Error {
         Error::Corrupt { path: self.path.clone(), part: "its rows".to_owned(), detail }
     }
 
     /// The error for a row that makes no sense.
-    pub(super) fn damaged(&self, source: VertexId, detail: String) -> Error {
+    pub(crate) fn damaged(&self, source: VertexId, detail: String) -> Error {
         let part = format!("the row of vertex {} (in the order of the graph)", source.0);
         Error::Corrupt { path: self.path.clone(), part, detail }
     }

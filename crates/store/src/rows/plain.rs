@@ -37,7 +37,7 @@ impl PlainCode {
         while position + width <= row.end() {
             let target = (row.bits(position) & mask) as u32;
             if target >= vertex_count {
-                return Err(super::encoding::no_vertex(u64::from(target), vertex_count));
+                return Err(super::bits::no_vertex(u64::from(target), vertex_count));
             }
             match step(folded, target) {
                 ControlFlow::Continue(next) => folded = next,

@@ -39,7 +39,7 @@ const NEIGHBOURHOOD: u64 = 64 << 10;
 /// Bytes that are read together where all of them are needed and stay.
 const SPAN: u64 = 2 << 20;
 
-/// Where one of so many bytes was read here and there, and all find room, the others are read in order:
+/// Where one byte in this number was read here and there, and all find room, the others are read in order:
 /// most of them will be needed, and where nothing has to be looked for, rows cost half as much.
 const FILL_SHARE: u64 = 8;
 
@@ -91,7 +91,7 @@ impl RowReader {
         RowReader::index_size(graph, has_weights) + RowReader::CACHE_SIZE_MIN
     }
 
-    /// Reads the rows of a graph through so many bytes of cache, weights too where they are wanted and
+    /// Reads the rows of a graph through a cache of `cache_size` bytes, weights too where they are wanted and
     /// stored. `None` where the graph has no rows.
     ///
     /// # Errors
@@ -270,7 +270,7 @@ impl RowReader {
     /// A row of a batch that [`RowReader::get`] has filled.
     ///
     /// # Panics
-    /// When the batch has not so many rows.
+    /// When `index` is not below the number of rows in the batch.
     #[inline]
     pub fn row<'b>(&'b self, batch: &'b RowBatch, index: usize) -> Row<'b> {
         assert!(index < batch.count, "row {index} of {}", batch.count);

@@ -7,7 +7,7 @@ use tegula_machine::{Error, Result};
 use zerocopy::IntoBytes;
 
 use super::encoding::RowCode;
-use super::index::{ChunkRecord, ChunkRows, PARAMETERS_SIZE};
+use super::index::{ChunkRecord, ChunkRows, PARAMETERS_SIZE, RowMeasure};
 use crate::graph::{FileEntry, file_names};
 
 /// log2 of the bytes that are read and checked together: a page, for rows are looked up one by one.
@@ -85,7 +85,8 @@ impl RowsWriter {
 
     /// Appends a chunk, which begins at the source where the one before ends.
     pub fn append(&mut self, chunk: &EncodedChunk) -> Result<()> {
-        let (data_bits, edge_count) = chunk.rows.ends.last().copied().unwrap_or_default();
+        let RowMeasure { bits: data_bits, edges: edge_count } =
+            chunk.rows.ends.last().copied().unwrap_or_default();
         let word_first = self.words.len() as u64;
         let row_count = chunk.rows.write(self.weights.is_some(), &mut self.words);
         let mut parameters = [0; PARAMETERS_SIZE];

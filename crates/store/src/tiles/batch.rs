@@ -1,6 +1,6 @@
 //! Batches: the ranges of targets that one worker owns while it processes them.
 
-use super::WINDOW_LOG2;
+use super::grid::WINDOW_LOG2;
 
 /// An aligned range of `2^log2` targets. Its tiles lie side by side in the file, in Hilbert order
 /// of (source window, target window).

@@ -4,11 +4,22 @@ use tegula_machine::Result;
 use zerocopy::IntoBytes;
 
 use super::divide::StripChoice;
-use super::encode::{EdgeWeight, EncodedTile};
+use super::edge::EdgeWeight;
 use super::entry_coder::EntryCoder;
 use super::strip::{STRIP_HEADER_SIZE, StripHeader, TILE_HEADER_SIZE, TileHeader};
 use super::strip_edges::{EdgeSlice, StripEdges};
 use super::summary::TileSummary;
+
+/// A tile ready to be written.
+#[derive(Debug, Clone)]
+pub struct EncodedTile {
+    /// The tile as it stands in the file.
+    pub bytes: Vec<u8>,
+    /// A weight for each entry, skips included; empty in an unweighted graph.
+    pub weights: Vec<f32>,
+    /// What is known of the tile without reading it.
+    pub summary: TileSummary,
+}
 
 /// Bytes at which a tile is closed.
 const TILE_SIZE_TARGET: usize = 256 << 10;

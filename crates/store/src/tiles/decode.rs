@@ -3,7 +3,7 @@
 
 use zerocopy::FromBytes;
 
-use super::WINDOW_SIZE;
+use super::grid::WINDOW_SIZE;
 use super::instructions::byte_sum;
 use super::strip::{Encoding, STRIP_HEADER_SIZE, StripHeader, TileHeader};
 use super::summary::TileSummary;

@@ -2,8 +2,9 @@
 //! targets it is counted what a strip would take in each encoding, and the cheapest division is found
 //! bottom-up.
 
-use super::WINDOW_SIZE;
-use super::encode::{EdgeWeight, Region};
+use super::edge::EdgeWeight;
+use super::grid::WINDOW_SIZE;
+use super::region::Region;
 use super::strip::{Encoding, STRIP_HEADER_SIZE};
 
 /// The widths (log2 of the number of targets) that a strip can have.
@@ -13,9 +14,9 @@ const WIDTHS: [u32; 6] = [0, 3, 4, 8, 12, 16];
 const GROUP_LEVEL: usize = 3;
 /// log2 of the targets of a group.
 const GROUP_LOG2: u32 = WIDTHS[GROUP_LEVEL];
-/// A group with so many edges may be cheaper divided, however they are spread.
+/// A group with at least this number of edges may be cheaper divided, however they are spread.
 const GROUP_EDGES_MANY: u32 = 192;
-/// And so may a group with fewer edges of which so many end in one target.
+/// And so may a group with fewer edges, of which at least this number end in one target.
 const TARGET_EDGES_MANY: u16 = 12;
 /// A group that is not divided.
 const NO_SLOT: u16 = u16::MAX;

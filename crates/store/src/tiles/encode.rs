@@ -6,74 +6,15 @@
 //! [divided](super::divide) into strips, its edges are brought to their strips, and the strips are
 //! [coded](super::builder). About 30 ns an edge on one core.
 
-use std::ops::Range;
-
 use tegula_machine::Result;
 
-use super::WINDOW_LOG2;
-use super::builder::write_tiles;
+use super::builder::{EncodedTile, write_tiles};
 use super::divide::Divider;
+use super::edge::{EdgeWeight, TileEdge};
+use super::grid::{SLICE_LOG2, WINDOW_LOG2};
+use super::region::{LocalEdge, Piece, Region};
 use super::strip_edges::StripEdges;
-use super::summary::TileSummary;
 
-/// What an edge carries: nothing or an `f32`.
-pub trait EdgeWeight: Copy + Default + PartialEq + Send + Sync + std::fmt::Debug + 'static {
-    /// Whether weights are stored.
-    const IS_WEIGHTED: bool;
-    /// The weight of an edge whose stored weight is this.
-    fn from_f32(weight: f32) -> Self;
-    /// The weight to be stored.
-    fn to_f32(self) -> f32;
-}
-
-impl EdgeWeight for () {
-    const IS_WEIGHTED: bool = false;
-    #[inline(always)]
-    fn from_f32(_weight: f32) {}
-    #[inline(always)]
-    fn to_f32(self) -> f32 {
-        1.0
-    }
-}
-
-impl EdgeWeight for f32 {
-    const IS_WEIGHTED: bool = true;
-    #[inline(always)]
-    fn from_f32(weight: f32) -> f32 {
-        weight
-    }
-    #[inline(always)]
-    fn to_f32(self) -> f32 {
-        self
-    }
-}
-
-/// An edge between dense ids.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-#[repr(C)]
-pub struct TileEdge<W> {
-    /// Dense id of the source.
-    pub source: u32,
-    /// Dense id of the target.
-    pub target: u32,
-    /// Weight, or nothing.
-    pub weight: W,
-}
-
-/// A tile ready to be written.
-#[derive(Debug, Clone)]
-pub struct EncodedTile {
-    /// The tile as it stands in the file.
-    pub bytes: Vec<u8>,
-    /// A weight for each entry, skips included; empty in an unweighted graph.
-    pub weights: Vec<f32>,
-    /// What is known of the tile without reading it.
-    pub summary: TileSummary,
-}
-
-/// log2 of the sources of a slice: their messages (64 KiB of four bytes each) stay close to the core
-/// while all targets are visited strip by strip.
-pub const SLICE_LOG2: u32 = 14;
 /// A piece with fewer edges is gathered with others of its target window.
 const THIN_PIECE_EDGES: usize = 1 << 13;
 /// Edges at which a gathered region is closed.
@@ -121,7 +62,7 @@ impl<W: EdgeWeight> Encoder<W> {
         debug_assert!(edges.iter().all(|edge| edge.target >> WINDOW_LOG2 == window >> WINDOW_LOG2));
         let pieces = self.sort(edges);
         for region in gather(pieces) {
-            let region = Region { pieces: &region, edges: &self.sorted };
+            let region = Region::new(&region, &self.sorted);
             let strips = self.divider.divide(&region);
             self.edges.fill(&region, strips);
             write_tiles(&self.edges, strips, window, emit)?;
@@ -164,73 +105,10 @@ impl<W: EdgeWeight> Encoder<W> {
             let sorted = &mut self.sorted[range.clone()];
             sort_piece(&mut self.unsorted[range.clone()], sorted);
             self.duplicates +=
-                sorted.windows(2).filter(|pair| pair[0].key == pair[1].key).count() as u64;
+                sorted.windows(2).filter(|pair| pair[0].key() == pair[1].key()).count() as u64;
             pieces.push(Piece { source_base: slice << SLICE_LOG2, range });
         }
         pieces
-    }
-}
-
-/// An edge of a piece.
-#[derive(Debug, Clone, Copy, Default)]
-#[repr(C)]
-pub(super) struct LocalEdge<W> {
-    /// The source within its slice above the target within its window.
-    key: u32,
-    pub(super) weight: W,
-}
-
-impl<W: EdgeWeight> LocalEdge<W> {
-    #[inline]
-    fn new(edge: &TileEdge<W>) -> LocalEdge<W> {
-        let source = edge.source & ((1 << SLICE_LOG2) - 1);
-        let target = edge.target & ((1 << WINDOW_LOG2) - 1);
-        LocalEdge { key: source << WINDOW_LOG2 | target, weight: edge.weight }
-    }
-
-    /// The source within its slice.
-    #[inline]
-    pub(super) fn source(&self) -> u32 {
-        self.key >> WINDOW_LOG2
-    }
-
-    /// The target within its window.
-    #[inline]
-    pub(super) fn target(&self) -> u16 {
-        self.key as u16
-    }
-}
-
-/// The edges of a window from one slice of sources, in order.
-#[derive(Debug, Clone)]
-struct Piece {
-    source_base: u32,
-    range: Range<usize>,
-}
-
-/// Pieces that become tiles together.
-pub(super) struct Region<'a, W> {
-    pieces: &'a [Piece],
-    edges: &'a [LocalEdge<W>],
-}
-
-impl<W: EdgeWeight> Region<'_, W> {
-    /// Number of edges.
-    pub(super) fn len(&self) -> usize {
-        self.pieces.iter().map(|piece| piece.range.len()).sum()
-    }
-
-    /// The least and the greatest source; there must be an edge.
-    pub(super) fn source_bounds(&self) -> (u32, u32) {
-        let source = |piece: &Piece, at: usize| piece.source_base + self.edges[at].source();
-        let first = self.pieces.first().map_or(0, |piece| source(piece, piece.range.start));
-        let last = self.pieces.last().map_or(0, |piece| source(piece, piece.range.end - 1));
-        (first, last)
-    }
-
-    /// The edges in order, piece by piece: the first source of a slice, and its edges.
-    pub(super) fn pieces(&self) -> impl Iterator<Item = (u32, &[LocalEdge<W>])> {
-        self.pieces.iter().map(|piece| (piece.source_base, &self.edges[piece.range.clone()]))
     }
 }
 
@@ -266,12 +144,12 @@ const _: () = assert!(DIGITS as u32 * DIGIT_BITS == SLICE_LOG2 + WINDOW_LOG2 && 
 fn sort_piece<W: EdgeWeight>(edges: &mut [LocalEdge<W>], sorted: &mut [LocalEdge<W>]) {
     if edges.len() < RADIX_SORT_MIN {
         sorted.copy_from_slice(edges);
-        sorted.sort_unstable_by_key(|edge| edge.key);
+        sorted.sort_unstable_by_key(|edge| edge.key());
     } else {
         radix_sort(edges, sorted);
     }
     if W::IS_WEIGHTED {
-        for same in sorted.chunk_by_mut(|a, b| a.key == b.key) {
+        for same in sorted.chunk_by_mut(|a, b| a.key() == b.key()) {
             same.sort_unstable_by(|a, b| a.weight.to_f32().total_cmp(&b.weight.to_f32()));
         }
     }
@@ -280,7 +158,7 @@ fn sort_piece<W: EdgeWeight>(edges: &mut [LocalEdge<W>], sorted: &mut [LocalEdge
 fn radix_sort<W: EdgeWeight>(edges: &mut [LocalEdge<W>], sorted: &mut [LocalEdge<W>]) {
     const RADIX: usize = 1 << DIGIT_BITS;
     let digit = |edge: &LocalEdge<W>, pass: usize| {
-        (edge.key >> (pass as u32 * DIGIT_BITS)) as usize & (RADIX - 1)
+        (edge.key() >> (pass as u32 * DIGIT_BITS)) as usize & (RADIX - 1)
     };
     let mut starts = [[0u32; RADIX]; DIGITS];
     for edge in edges.iter() {

@@ -1,6 +1,6 @@
 //! Codes the edges of a strip as entries: a plane of gaps, one of bytes, one of nibbles.
 
-use super::encode::EdgeWeight;
+use super::edge::EdgeWeight;
 use super::strip::{ENTRY_COUNT_MAX, Encoding};
 use super::strip_edges::EdgeSlice;
 
@@ -13,7 +13,7 @@ pub(super) struct EntryCoder {
     weights: Vec<f32>,
 }
 
-/// The greatest gap of a mask entry; an empty mask skips so many sources.
+/// The greatest gap of a mask entry; an empty mask skips that number of sources.
 const MASK_GAP_MAX: u32 = u8::MAX as u32;
 
 impl EntryCoder {

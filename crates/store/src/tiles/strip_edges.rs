@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use super::WINDOW_SIZE;
 use super::divide::StripChoice;
-use super::encode::{EdgeWeight, Region};
+use super::edge::EdgeWeight;
+use super::grid::WINDOW_SIZE;
+use super::region::Region;
 
 /// Sources, targets and weights of edges, each in an array of its own, so that they can be coded many
 /// at a time. Within a strip they are in the order of the region.

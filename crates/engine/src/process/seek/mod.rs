@@ -12,7 +12,6 @@
 //! which messages arrive depends on the threads, so this is only for programs whose reduction is exact.
 //! Nothing here takes time for vertices that are neither active nor reached.
 
-mod buckets;
 mod send;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,13 +26,12 @@ use tegula_store::tiles::WINDOW_LOG2;
 
 use super::cost::{Correction, Machine, RowWork, SEEK_EDGE_SHARED, SEEK_ROW};
 use super::{Prediction, Process, ProcessKind, Progressed};
+use crate::job::context::JobContext;
 use crate::program::{Activity, Message, Program, Reduction};
-use crate::scheduler::JobContext;
 use crate::superstep::exchange::Exchange;
 use crate::superstep::frontier::Frontier;
 use crate::superstep::targets::Targets;
 use crate::superstep::{Superstep, chunks_or_none, unlocked};
-pub use buckets::Buckets;
 use send::{BOX_KEPT, Inbox, MESSAGES_MAX, Outbox, Sending};
 
 /// log2 of the most partitions: a bit of a word each.

@@ -7,10 +7,9 @@ use memchr::{memchr_iter, memrchr};
 use tegula_machine::{At, Error, Place, Result};
 
 use super::super::columns::{Columns, ColumnsTaken};
-use super::super::file::bad_file;
+use super::super::options::{Format, IdKind, InputOptions};
+use super::super::reader::{Sizes, bad_file};
 use super::super::stream::Stream;
-use super::super::work::Sizes;
-use super::super::{Format, IdKind, InputOptions};
 use super::blocks::{Start, line_too_long};
 use super::fields::{Separator, is_passed_over, line_at};
 use super::foreign;

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use super::super::file::{Ending, Name};
-use super::super::{Format, InputOptions};
+use super::super::file_name::{Ending, Name};
+use super::super::options::{Format, InputOptions};
 use super::fields::{is_passed_over, line_at};
 
 /// What a file that begins with these bytes is instead of text, and how it becomes a list of edges;

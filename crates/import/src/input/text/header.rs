@@ -5,7 +5,7 @@
 //! what it is; any other text is read as edges, with a remark.
 
 use super::super::columns::Columns;
-use super::super::{Format, IdKind, InputOptions};
+use super::super::options::{Format, IdKind, InputOptions};
 use super::blocks::Start;
 use super::dialect::{Dialect, Line, lines};
 use super::fields::{Excerpt, Fields, Separator, integer, is_like_integer, is_number};

@@ -27,9 +27,9 @@ use self::blocks::Blocks;
 pub(super) use self::dialect::{Dialect, Sniffed, sniff};
 pub(super) use self::vertex_layout::VertexLayout;
 pub(super) use self::vertex_lines::VertexLines;
-use super::IdKind;
+use super::options::IdKind;
+use super::reader::{Emit, Part, Reader, Sizes, Space};
 use super::stream::Stream;
-use super::work::{Emit, Part, Reader, Sizes, Space};
 
 /// A text that is being read.
 pub(super) struct LineReader<'a> {

@@ -6,7 +6,7 @@ use memchr::{memchr, memchr3};
 
 use super::super::bad_rows::BadLines;
 use super::super::chunk::{Ends, Span};
-use super::super::work::{Emit, Space};
+use super::super::reader::{Emit, Space};
 use super::dialect::Dialect;
 use super::fields::{
     self, EdgeFields, Excerpt, Field, Separator, is_comment, is_passed_over, line_at,

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use tegula_machine::{At, Result};
 
+use super::super::options::{Format, IdKind};
 use super::super::stream::Stream;
-use super::super::vertex_table::{Places, Presence, VALUES_MAX, VertexColumns, bad_row};
-use super::super::{Format, IdKind};
+use super::super::vertex_columns::{Places, Presence, VALUES_MAX, VertexColumns, bad_row};
 use super::blocks::Start;
 use super::dialect::{FirstBytes, Line, lines};
 use super::fields::{Fields, Separator, integer};

@@ -8,7 +8,7 @@ use tegula_machine::threads::Cancel;
 use tegula_machine::{At, Result};
 
 use super::super::stream::Stream;
-use super::super::vertex_table::{VALUES_MAX, VertexRow, bad_row};
+use super::super::vertex_columns::{VALUES_MAX, VertexRow, bad_row};
 use super::blocks::Blocks;
 use super::fields::{Excerpt, Field, Fields, is_comment, is_passed_over, line_at};
 use super::vertex_layout::{Form, VertexLayout};

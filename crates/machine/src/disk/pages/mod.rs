@@ -5,7 +5,7 @@
 //! number of reads in flight at a target; [`get`](PageCache::get) gives what is needed now.
 //!
 //! ```text
-//!  prefetch(ranges) -> Plan: coalesced requests -> Reader -> Run (pages of one request)
+//!  prefetch(ranges) -> ReadPlan: coalesced requests -> Reader -> PageRun (of one request)
 //!                        ^ makes room: CLOCK                  | in the table of pages
 //!  get(ranges) -------> pinned under the lock <---------------+
 //!                        waited for, checked and copied outside of it
@@ -22,9 +22,9 @@
 //! memory and never for somebody's pins. What finds no room, since all is pinned or on its way, is
 //! read past the cache through the file's own reader, by a caller who holds no pins at that time.
 
+mod page_run;
 mod pinned;
-mod plan;
-mod run;
+mod read_plan;
 mod state;
 mod targets;
 
@@ -44,8 +44,8 @@ use super::block_file::BlockFile;
 use super::buffer::GRID;
 use super::pool::Pool;
 use super::reader::{Reader, Request};
-use plan::Plan;
-use run::Run;
+use page_run::PageRun;
+use read_plan::{Limits, ReadPlan, Wanted};
 use state::{Purpose, RUN_SIZE, State};
 
 /// Pages of a random read, with those of gaps, that fit the bytes in flight.
@@ -64,18 +64,18 @@ pub struct PageCache {
     kept: Option<Kept>,
 }
 
-/// Runs of so many pages get no more memory than they ask for.
+/// A run of up to this number of pages gets no more memory than it asks for.
 const SMALL_RUN_PAGES: u64 = 8;
 /// Bytes of a run at the most in a cache that lets go of none.
 const KEPT_RUN_SIZE: u64 = 2 << 20;
 
 /// Bytes a page of the table of what has arrived, in a cache that lets go of none.
-const KEPT_SIZE: u64 = size_of::<OnceLock<Arc<Run>>>() as u64;
+const KEPT_SIZE: u64 = size_of::<OnceLock<Arc<PageRun>>>() as u64;
 
 /// The runs that have arrived in a cache that lets go of none: found without a lock.
 struct Kept {
     /// Of each page.
-    runs: Vec<OnceLock<Arc<Run>>>,
+    runs: Vec<OnceLock<Arc<PageRun>>>,
     /// Pages that have one.
     count: AtomicUsize,
 }
@@ -86,7 +86,7 @@ impl Kept {
         Kept { runs, count: AtomicUsize::new(0) }
     }
 
-    fn keep(&self, run: &Arc<Run>) {
+    fn keep(&self, run: &Arc<PageRun>) {
         let pages = &self.runs[run.pages.start as usize..run.pages.end as usize];
         if pages.first().is_some_and(|first| first.get().is_some()) {
             return;
@@ -96,24 +96,9 @@ impl Kept {
     }
 }
 
-/// The targets in the units of a cache.
-#[derive(Debug, Clone, Copy)]
-struct Limits {
-    /// Reads in flight.
-    requests: usize,
-    /// Bytes in flight from which on no further request begins.
-    bytes: u64,
-    /// Reads that are waited for together.
-    awaited: usize,
-    /// Pages of one request.
-    run_pages: u64,
-    /// Pages that are read through to save a request.
-    gap_pages: u64,
-}
-
 impl PageCache {
     /// Bytes that can be read behind every range from [`Pinned::padded`].
-    pub const SLACK: usize = 8;
+    pub const SLACK: usize = pinned::SLACK;
 
     /// The capacity in which a file of `len` bytes [fits](PageCache::fits), whatever the targets.
     pub fn capacity_max(len: u64) -> u64 {
@@ -376,13 +361,13 @@ impl PageCache {
         })
     }
 
-    fn plan(&self, state: &mut State, purpose: Purpose) -> Plan<'_> {
+    fn plan(&self, state: &mut State, purpose: Purpose) -> ReadPlan<'_> {
         let pool = self.reader.pool();
-        Plan::new(self.limits, pool, self.page_log2, purpose, state)
+        ReadPlan::new(self.limits, pool, self.page_log2, purpose, state)
     }
 
     /// Makes the requests of a plan. False where there was no memory after all.
-    fn submit(&self, state: &mut State, plan: Plan<'_>) -> bool {
+    fn submit(&self, state: &mut State, plan: ReadPlan<'_>) -> bool {
         let (wanted, purpose) = plan.into_parts();
         if wanted.is_empty() {
             return true;
@@ -391,7 +376,7 @@ impl PageCache {
             let start = first << self.page_log2;
             start..(end << self.page_log2).min(self.file.len())
         };
-        let request = |run: &plan::Wanted| {
+        let request = |run: &Wanted| {
             let range = bytes(run.first, run.end);
             let len = (range.end - range.start) as usize;
             Request { file: self.file.handle(), offset: range.start, len }
@@ -400,7 +385,7 @@ impl PageCache {
         let Some(pending) = self.reader.try_read_batch(&requests) else { return false };
         for (wanted, pending) in wanted.iter().zip(pending) {
             let range = bytes(wanted.first, wanted.end);
-            let run = Run::new(wanted.first..wanted.end, range, pending);
+            let run = PageRun::new(wanted.first..wanted.end, range, pending);
             state.insert(Arc::new(run), wanted.claims, purpose);
         }
         true

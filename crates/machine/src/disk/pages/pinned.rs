@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use crate::error::Result;
 
-use super::PageCache;
-use super::run::Run;
+use super::page_run::PageRun;
 
-/// Bytes got from a [`PageCache`]; they stay in memory until this is used again or dropped. Using
+/// Bytes got from a [`PageCache`](super::PageCache); they stay in memory until this is used again or dropped. Using
 /// it again saves allocations.
 #[derive(Default)]
 pub struct Pinned {
-    runs: Vec<Arc<Run>>,
+    runs: Vec<Arc<PageRun>>,
     /// The slot of the last run in the cache.
     last_slot: Option<usize>,
     /// Runs that had not arrived when they were pinned.
@@ -35,6 +34,9 @@ struct Span {
     len: usize,
 }
 
+/// Bytes that can be read behind every range from [`Pinned::padded`].
+pub(super) const SLACK: usize = 8;
+
 const IN_SCRATCH: usize = usize::MAX;
 
 /// Bytes of split ranges behind which no further range is pinned, and that are kept for the next ones.
@@ -43,7 +45,7 @@ const SPLIT_BYTES_MAX: usize = 1 << 20;
 impl Pinned {
     /// Bytes of copies that it holds at the most, where no range has more than `len` bytes.
     pub fn size_max(len: u64) -> u64 {
-        (SPLIT_BYTES_MAX + PageCache::SLACK) as u64 + len
+        (SPLIT_BYTES_MAX + SLACK) as u64 + len
     }
 
     /// Ranges that are pinned.
@@ -59,17 +61,17 @@ impl Pinned {
     /// The bytes of the `index`-th range.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If `index` is not below [`len`](Self::len).
     pub fn bytes(&self, index: usize) -> &[u8] {
         let Span { run, start, len } = self.spans[index];
         &self.source(run)[start..start + len]
     }
 
-    /// The bytes of the `index`-th range and [`PageCache::SLACK`] bytes or more behind them, of
+    /// The bytes of the `index`-th range and [`PageCache::SLACK`](super::PageCache::SLACK) bytes or more behind them, of
     /// whatever content.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If `index` is not below [`len`](Self::len).
     pub fn padded(&self, index: usize) -> &[u8] {
         let Span { run, start, .. } = self.spans[index];
         &self.source(run)[start..]
@@ -96,7 +98,7 @@ impl Pinned {
         if run == IN_SCRATCH { &self.scratch } else { self.runs[run].bytes() }
     }
 
-    pub(super) fn runs(&self) -> &[Arc<Run>] {
+    pub(super) fn runs(&self) -> &[Arc<PageRun>] {
         &self.runs
     }
 
@@ -106,7 +108,7 @@ impl Pinned {
     }
 
     /// Keeps a run that has this slot.
-    pub(super) fn push_run(&mut self, run: &Arc<Run>, slot: usize) {
+    pub(super) fn push_run(&mut self, run: &Arc<PageRun>, slot: usize) {
         self.runs.push(Arc::clone(run));
         self.last_slot = Some(slot);
     }
@@ -137,9 +139,9 @@ impl Pinned {
         let len = (range.end - range.start) as usize;
         let run = self.runs.get(first).filter(|_| len > 0).map(|run| &run.range);
         let start = run.map_or(0, |run| (range.start - run.start) as usize);
-        if run.is_none_or(|run| range.end + PageCache::SLACK as u64 > run.end) {
+        if run.is_none_or(|run| range.end + SLACK as u64 > run.end) {
             self.split.push(self.spans.len());
-            self.split_bytes += len + PageCache::SLACK;
+            self.split_bytes += len + SLACK;
         }
         self.spans.push(Span { run: first, start, len });
     }
@@ -161,7 +163,7 @@ impl Pinned {
                 (missing, skip) = (missing - part, 0);
             }
             debug_assert_eq!(missing, 0, "a range has all of its runs");
-            self.scratch.resize(start + span.len + PageCache::SLACK, 0);
+            self.scratch.resize(start + span.len + SLACK, 0);
             self.spans[index] = Span { run: IN_SCRATCH, start, len: span.len };
         }
     }
@@ -173,8 +175,8 @@ impl Pinned {
         read: impl FnOnce(&mut [u8]) -> Result<()>,
     ) -> Result<()> {
         let start = self.scratch.len();
-        self.scratch.reserve_exact(len + PageCache::SLACK);
-        self.scratch.resize(start + len + PageCache::SLACK, 0);
+        self.scratch.reserve_exact(len + SLACK);
+        self.scratch.resize(start + len + SLACK, 0);
         read(&mut self.scratch[start..start + len])?;
         self.spans.push(Span { run: IN_SCRATCH, start, len });
         Ok(())

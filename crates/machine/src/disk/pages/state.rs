@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 
+use super::page_run::PageRun;
 use super::pinned::Pinned;
-use super::run::Run;
 
 /// Misses whose search for room a page that was read ahead survives. Then nobody seems to want it.
 const LIVES: u8 = 3;
@@ -76,7 +76,7 @@ pub(super) struct State {
 /// A run that is held or on its way, or nothing.
 #[derive(Default)]
 struct Slot {
-    run: Option<Arc<Run>>,
+    run: Option<Arc<PageRun>>,
     /// Ranges that were announced and did not use it yet.
     claims: u32,
     /// When the latest of them was made.
@@ -94,7 +94,7 @@ struct Slot {
 
 /// Bytes that a run takes beside its pages: itself, with the two counts of an `Arc`, and its slot.
 pub(super) const RUN_SIZE: u64 =
-    (size_of::<[usize; 2]>() + size_of::<Run>() + size_of::<Slot>()) as u64;
+    (size_of::<[usize; 2]>() + size_of::<PageRun>() + size_of::<Slot>()) as u64;
 
 impl State {
     pub(super) fn new(pages: u64) -> Result<State> {
@@ -165,7 +165,7 @@ impl State {
     }
 
     /// Adds a run that is on its way. None of its pages is held.
-    pub(super) fn insert(&mut self, run: Arc<Run>, claims: u32, purpose: Purpose) {
+    pub(super) fn insert(&mut self, run: Arc<PageRun>, claims: u32, purpose: Purpose) {
         let bytes = run.range.end - run.range.start;
         let pages = run.pages.start as usize..run.pages.end as usize;
         let number = self.free.pop().unwrap_or_else(|| {
@@ -245,7 +245,7 @@ impl State {
         }
     }
 
-    /// Notes that so many pages of a run are used; tells whether it has arrived.
+    /// Notes that this number of `pages` of a run is used; tells whether it has arrived.
     fn use_slot(&mut self, slot: usize, pages: u64) -> bool {
         let slot = &mut self.slots[slot];
         if slot.claims > 0 {
@@ -275,7 +275,7 @@ impl State {
     }
 
     /// Drops a run whose read failed.
-    pub(super) fn forget(&mut self, run: &Arc<Run>) {
+    pub(super) fn forget(&mut self, run: &Arc<PageRun>) {
         if let Some(slot) = self.slot_of(run.pages.start)
             && Arc::ptr_eq(self.run(slot), run)
         {
@@ -343,7 +343,7 @@ impl State {
         (entry as usize).checked_sub(1)
     }
 
-    fn run(&self, slot: usize) -> &Arc<Run> {
+    fn run(&self, slot: usize) -> &Arc<PageRun> {
         self.slots[slot].run.as_ref().expect("the table names slots that hold a run")
     }
 }

@@ -11,7 +11,7 @@ use crate::disk::Temporary;
 use crate::disk::speed::Speed;
 use crate::error::{Error, Result};
 
-use super::{DeviceProfile, device_of};
+use super::profile::{DeviceProfile, device_of};
 
 const SCHEMA: &str = "tegula.devices.v1";
 const NAME: &str = "devices.json";

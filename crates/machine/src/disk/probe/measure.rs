@@ -11,8 +11,12 @@ use crate::disk::reader::Reader;
 use crate::error::{Error, Result};
 use crate::threads::{Cancel, Progress, Unit};
 
-use super::{FILE_BYTES_MIN, Noise, PAGE, RandomRate, SequentialRate};
+use super::profile::{RandomRate, SequentialRate};
 
+/// A file of fewer bytes tells little about its device.
+pub(super) const FILE_BYTES_MIN: u64 = 16 << 20;
+/// Bytes of a random read.
+pub(super) const PAGE: u64 = 4096;
 /// Numbers of random reads in flight.
 const RANDOM_IN_FLIGHT: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 /// Sizes of sequential requests, each with these numbers in flight.
@@ -97,7 +101,7 @@ impl Measurement {
         Ok(rates)
     }
 
-    /// Keeps so many requests of `len` bytes in flight for a while, and gives how many are done per
+    /// Keeps `in_flight` requests of `len` bytes on their way for a while, and gives how many are done per
     /// second.
     fn point(
         &self,
@@ -123,5 +127,17 @@ impl Measurement {
         let elapsed = started.elapsed().as_secs_f64();
         pending.into_iter().try_for_each(|rest| rest.wait().map(drop))?;
         Ok(done as f64 / elapsed.max(1e-9))
+    }
+}
+
+/// Numbers without a pattern: xorshift (G. Marsaglia, 2003).
+pub(super) struct Noise(pub(super) u64);
+
+impl Noise {
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
     }
 }

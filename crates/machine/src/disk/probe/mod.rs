@@ -7,6 +7,7 @@
 
 mod known;
 mod measure;
+mod profile;
 
 use std::fs;
 use std::io::{self, Write};
@@ -15,23 +16,21 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::statvfs;
-use serde::{Deserialize, Serialize};
 
 use crate::disk::{Temporary, durable};
 use crate::error::{Error, Result};
 use crate::threads::{Cancel, Progress, Unit};
 
 pub use known::{KnownDevices, speed_of};
+pub use profile::{DeviceProfile, RandomRate, SequentialRate};
 
 use super::backend::Backend;
 use super::pages::Targets;
-use measure::Measurement;
+use measure::{FILE_BYTES_MIN, Measurement, Noise, PAGE};
+use profile::device_of;
 
-/// Less than this tells little about a device.
-const FILE_BYTES_MIN: u64 = 16 << 20;
 /// The share of the best rate that is good enough.
 const GOOD_ENOUGH: f64 = 0.95;
-const PAGE: u64 = 4096;
 /// Bytes that are written at once.
 const CHUNK: u64 = 1 << 20;
 
@@ -49,43 +48,6 @@ impl Default for ProbeConfig {
     fn default() -> ProbeConfig {
         ProbeConfig { file_bytes_max: 1 << 30, point_time: Duration::from_millis(200) }
     }
-}
-
-/// The rate of random reads of 4 KiB with so many in flight.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RandomRate {
-    /// Reads in flight.
-    pub in_flight: u32,
-    /// Reads per second.
-    pub reads_per_second: u64,
-}
-
-/// The rate of sequential reads in requests of this size with so many in flight.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SequentialRate {
-    /// Bytes of a request.
-    pub request_bytes: u64,
-    /// Requests in flight.
-    pub in_flight: u32,
-    /// Bytes per second.
-    pub bytes_per_second: u64,
-}
-
-/// What was measured of a device, and what follows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DeviceProfile {
-    /// What tells the file system on the device from others: its own id, the same after a restart, or
-    /// where it has none the number of its device, which may be another one then.
-    pub device: String,
-    /// Where that is mounted. Several places may be the same file system.
-    #[serde(default)]
-    pub mount_point: String,
-    /// Random reads, by ascending number in flight.
-    pub random: Vec<RandomRate>,
-    /// Sequential reads, by ascending size and number in flight.
-    pub sequential: Vec<SequentialRate>,
-    /// The least in flight that reaches 95 % of the best.
-    pub targets: Targets,
 }
 
 /// Measures the device of `path` past the page cache: a file, which is read, or a folder, where a
@@ -140,15 +102,6 @@ fn choose(random: &[RandomRate], sequential: &[SequentialRate]) -> Targets {
     targets.clamped()
 }
 
-/// What tells a file system from others: its own id, else the number of its device.
-fn device_of(path: &Path) -> io::Result<String> {
-    let id = statvfs(path)?.f_fsid;
-    if id != 0 {
-        return Ok(format!("file system {id:016x}"));
-    }
-    Ok(format!("device {:x}", fs::metadata(path)?.dev()))
-}
-
 /// The farthest folder above a path that lies on the same device.
 fn mount_point(path: &Path) -> io::Result<PathBuf> {
     let path = fs::canonicalize(path)?;
@@ -191,18 +144,6 @@ fn write_file(
     durable::sync(&file).map_err(failed())?;
     progress.end();
     Ok(temporary)
-}
-
-/// Numbers without a pattern: xorshift (G. Marsaglia, 2003).
-struct Noise(u64);
-
-impl Noise {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ use blocks::{BLOCK, Blocks, Bounds, OneByOne, ReadBlock};
 /// of 1 % to any graph measured; without the distinction, p2p-Gnutella31 takes 6 % more bits.
 const NEAR_MAX: u64 = 16;
 
-/// Near and far gaps have a code each where that saves one in so many of their bits. Telling them apart
+/// Near and far gaps have a code each where that saves one bit in this number of bits. Telling them apart
 /// takes a branch that is often foretold wrongly: on cnr-2000, where it would save 2 %, it costs a
 /// fifth of the speed.
 const NEAR_GAIN_MIN: u64 = 33;
@@ -220,7 +220,7 @@ impl GapCode {
             () => {
                 let target = frame.target(number);
                 if target >= u64::from(vertex_count) {
-                    return Err(super::encoding::no_vertex(target, vertex_count));
+                    return Err(super::bits::no_vertex(target, vertex_count));
                 }
                 fold!(target as u32);
                 if codes.is_at_end() {

@@ -1,10 +1,9 @@
 //! What the manifest says of the edges, found once more from the edges themselves.
 
-use tegula_machine::Result;
+use tegula_machine::{Error, Result};
 
-use super::manifest::Manifest;
-use super::opened::Graph;
-use crate::rows::check::EdgeSum;
+use super::edge_sum::EdgeSum;
+use crate::graph::{Graph, Manifest, file_names};
 use crate::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 
 /// Figures of edges that come in the order of the tiles. Holds half a MiB at most.
@@ -15,6 +14,14 @@ pub(super) struct EdgeFacts {
     sum: EdgeSum,
     /// The sum over the same edges in the other direction, where it is to be the same.
     reversed: Option<EdgeSum>,
+}
+
+impl Graph {
+    /// The error for a field of the manifest that is not so.
+    pub(super) fn untrue(&self, field: &str, detail: String) -> Error {
+        let path = self.directory().join(file_names::MANIFEST);
+        Error::Corrupt { path, part: format!("`{field}`"), detail }
+    }
 }
 
 impl EdgeFacts {

@@ -9,13 +9,13 @@
 use tegula_machine::Result;
 
 use super::super::census::{DegreeSummary, DegreeTable};
-use super::super::order::NONE;
-use super::super::run::Run;
+use super::super::import_run::ImportRun;
+use super::super::mapping::NONE;
 use super::super::source::changed;
 use super::adjacency::Neighbours;
 
 /// Spanning trees.
-pub(super) struct Forest {
+pub(super) struct SpanningTrees {
     /// The parent of each id: itself where it is a root, [`NONE`] where it has no edge.
     pub parent: Vec<u32>,
     /// All vertices in the order of their visits: parents before their children.
@@ -27,11 +27,11 @@ const ANNOUNCED: usize = 64;
 
 /// Grows a tree from each vertex, by ascending id, that is in none yet.
 pub(super) fn grow(
-    run: &Run<'_>,
+    run: &ImportRun<'_>,
     degrees: &DegreeTable,
     summary: &DegreeSummary,
     neighbours: &mut impl Neighbours,
-) -> Result<Forest> {
+) -> Result<SpanningTrees> {
     let mut traversal = Traversal {
         parent: vec![NONE; summary.id_end as usize],
         visits: vec![NONE; summary.vertices as usize],
@@ -47,7 +47,7 @@ pub(super) fn grow(
         Ok(())
     })?;
     let Traversal { parent, visits, visited, .. } = traversal;
-    if visited == visits.len() { Ok(Forest { parent, visits }) } else { Err(changed()) }
+    if visited == visits.len() { Ok(SpanningTrees { parent, visits }) } else { Err(changed()) }
 }
 
 /// A traversal under way. A vertex is on the stack once at most and visited once, so both share an
@@ -62,7 +62,7 @@ struct Traversal {
 impl Traversal {
     fn grow_tree(
         &mut self,
-        run: &Run<'_>,
+        run: &ImportRun<'_>,
         root: u32,
         neighbours: &mut impl Neighbours,
     ) -> Result<()> {

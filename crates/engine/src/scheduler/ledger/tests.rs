@@ -8,6 +8,7 @@ use tegula_testkit::Scratch;
 use super::*;
 use crate::options::RunOptions;
 use crate::program::{Activity, Min, Next, Program};
+use crate::scheduler::Scheduler;
 use crate::superstep::Superstep;
 use crate::testing::random_graph;
 use crate::{Executor, VertexId, run};
@@ -25,7 +26,7 @@ fn with_scheduler(body: impl FnOnce(&Scheduler<'_>, &RunOptions<'_>)) {
         ..Default::default()
     };
     let available = graph.reader().pool().available();
-    Scheduler::scope(&graph, &options, |scheduler| {
+    Scheduler::scope(&graph, &options.resources(), |scheduler| {
         body(scheduler, &RunOptions { scheduler: Some(scheduler), ..options.clone() });
     });
     assert_eq!(graph.reader().pool().available(), available, "all memory has come back");
@@ -33,12 +34,12 @@ fn with_scheduler(body: impl FnOnce(&Scheduler<'_>, &RunOptions<'_>)) {
 
 /// Bytes for jobs that scan.
 fn room(scheduler: &Scheduler<'_>) -> u64 {
-    MEMORY - overhead(scheduler.graph) - scheduler.stream_min(Some(false))
+    MEMORY - overhead(scheduler.graph) - scheduler.ledger.stream_min(Some(false))
 }
 
 /// Waits until this many jobs wait, one of them that of a thread that has not ended.
 fn wait_for(scheduler: &Scheduler<'_>, waiting: usize, thread: &ScopedJoinHandle<'_, ()>) {
-    while lock(&scheduler.members).waiting.len() < waiting {
+    while lock(&scheduler.ledger.members).waiting.len() < waiting {
         assert!(!thread.is_finished(), "it was not to get in");
         std::thread::yield_now();
     }
@@ -49,11 +50,11 @@ fn a_job_that_fits_alone_waits_until_there_is_room() {
     with_scheduler(|scheduler, _| {
         let (room, cancel) = (room(scheduler), Cancel::default());
         let happened = Mutex::new(Vec::new());
-        let first = scheduler.admit(&[Needs::scan("first", room / 2 + 1, false)], &cancel);
+        let first = scheduler.ledger().admit(&[Needs::scan("first", room / 2 + 1, false)], &cancel);
         std::thread::scope(|scope| {
             let second = scope.spawn(|| {
                 let needs = Needs::scan("second", room / 2, false);
-                let _second = scheduler.admit(&[needs], &cancel).unwrap();
+                let _second = scheduler.ledger().admit(&[needs], &cancel).unwrap();
                 lock(&happened).push("the second gets in");
             });
             wait_for(scheduler, 1, &second);
@@ -69,9 +70,11 @@ fn jobs_get_in_in_the_order_in_which_they_came() {
     with_scheduler(|scheduler, _| {
         let (room, cancel) = (room(scheduler), Cancel::default());
         let happened = Mutex::new(Vec::new());
-        let first = scheduler.admit(&[Needs::scan("first", room / 2, false)], &cancel).unwrap();
+        let first =
+            scheduler.ledger().admit(&[Needs::scan("first", room / 2, false)], &cancel).unwrap();
         let come = |name: &'static str, held: u64| {
-            let _admitted = scheduler.admit(&[Needs::scan(name, held, false)], &cancel).unwrap();
+            let _admitted =
+                scheduler.ledger().admit(&[Needs::scan(name, held, false)], &cancel).unwrap();
             lock(&happened).push(name);
         };
         std::thread::scope(|scope| {
@@ -90,15 +93,21 @@ fn jobs_get_in_in_the_order_in_which_they_came() {
 fn a_job_that_is_cancelled_while_it_waits_makes_way() {
     with_scheduler(|scheduler, _| {
         let (room, cancel, other) = (room(scheduler), Cancel::default(), Cancel::default());
-        let first = scheduler.admit(&[Needs::scan("first", room / 2, false)], &cancel).unwrap();
+        let first =
+            scheduler.ledger().admit(&[Needs::scan("first", room / 2, false)], &cancel).unwrap();
         std::thread::scope(|scope| {
             let large = scope.spawn(|| {
-                let large = scheduler.admit(&[Needs::scan("large", room, false)], &other);
+                let large = scheduler.ledger().admit(&[Needs::scan("large", room, false)], &other);
                 assert!(matches!(large.map(drop), Err(Error::Cancelled)));
             });
             wait_for(scheduler, 1, &large);
             let small = scope.spawn(|| {
-                drop(scheduler.admit(&[Needs::scan("small", room / 4, false)], &cancel).unwrap());
+                drop(
+                    scheduler
+                        .ledger()
+                        .admit(&[Needs::scan("small", room / 4, false)], &cancel)
+                        .unwrap(),
+                );
             });
             wait_for(scheduler, 2, &small);
             other.cancel();
@@ -113,8 +122,9 @@ fn a_job_that_is_cancelled_while_it_waits_makes_way() {
 fn what_can_never_fit_is_refused_at_once_whoever_is_in() {
     with_scheduler(|scheduler, _| {
         let (room, cancel) = (room(scheduler), Cancel::default());
-        let all = scheduler.admit(&[Needs::scan("all", room, false)], &cancel).unwrap();
-        let refused = scheduler.admit(&[Needs::scan("too much", room + 1, false)], &cancel);
+        let all = scheduler.ledger().admit(&[Needs::scan("all", room, false)], &cancel).unwrap();
+        let refused =
+            scheduler.ledger().admit(&[Needs::scan("too much", room + 1, false)], &cancel);
         match refused.map(drop) {
             Err(Error::OverBudget { what, needed, budget }) => {
                 assert_eq!((what.as_str(), needed, budget), ("too much", MEMORY + 1, MEMORY));
@@ -134,9 +144,9 @@ fn a_job_gets_in_by_the_first_way_that_fits_now() {
             let rich = Needs::both("rich", half, false, |free| free / 2);
             [Needs::scan("never", room + 1, false), rich, Needs::scan("poor", half / 2, false)]
         };
-        let rich = scheduler.admit(&ways(), &cancel).unwrap();
+        let rich = scheduler.ledger().admit(&ways(), &cancel).unwrap();
         assert_eq!((rich.choice, rich.taken), (1, (room - half) / 2));
-        let poor = scheduler.admit(&ways(), &cancel).unwrap();
+        let poor = scheduler.ledger().admit(&ways(), &cancel).unwrap();
         assert_eq!((poor.choice, poor.taken), (2, 0));
         drop(rich);
         drop(poor);
@@ -189,7 +199,7 @@ fn tiles_make_room_for_a_job_that_arrives_and_come_back_when_it_leaves() {
                 // It leaves no more than what a scan needs.
                 3 => {
                     let needs = Needs::rows("other", left, |_| 0);
-                    *lock(&other) = Some(scheduler.admit(&[needs], &cancel).unwrap());
+                    *lock(&other) = Some(scheduler.ledger().admit(&[needs], &cancel).unwrap());
                 }
                 6 => drop(lock(&other).take()),
                 _ => {}

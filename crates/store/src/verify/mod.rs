@@ -1,14 +1,16 @@
 //! Reads every byte of a graph, checks every checksum and every id.
 
+mod edge_facts;
+mod edge_sum;
+mod rows;
+
 use tegula_machine::threads::{Cancel, Progress, Unit};
 use tegula_machine::{Error, Result};
 
-use super::edge_facts::EdgeFacts;
-use super::file_names;
-use super::opened::Graph;
-use super::order::VertexOrder;
-use crate::rows::{Rows, check};
+use crate::graph::{Graph, VertexOrder, file_names};
+use crate::rows::Rows;
 use crate::tiles::Tile;
+use edge_facts::EdgeFacts;
 
 /// Tiles that are read at a time.
 const TILES_PER_READ: usize = 16;
@@ -29,8 +31,8 @@ pub struct Checked {
 impl Graph {
     /// Bytes that [`Graph::verify`] holds: 12 a vertex, what is read at a time, and the index of the rows.
     pub fn verify_size(&self) -> u64 {
-        let rows = if self.manifest().rows.is_some() { check::CACHE_SIZE } else { 0 };
-        12 * u64::from(self.vertex_count()) + Rows::size(self) + rows
+        let cache = if self.manifest().rows.is_some() { rows::CACHE_SIZE } else { 0 };
+        12 * u64::from(self.vertex_count()) + Rows::size(self) + cache
     }
 
     /// Reads every byte of the graph, checks every checksum, every id range, that degrees, tables and
@@ -50,7 +52,7 @@ impl Graph {
         let (edges, facts) = self.verify_tiles(progress, cancel)?;
         progress.end();
         facts.check(self)?;
-        if check::verify(self, progress, cancel)?.is_some_and(|rows| rows != facts.sum()) {
+        if rows::verify(self, progress, cancel)?.is_some_and(|sum| sum != facts.sum()) {
             return Err(Error::Corrupt {
                 path: self.directory().join(file_names::ROWS),
                 part: "its rows".into(),
@@ -169,12 +171,6 @@ impl Graph {
             return Err(format!("it holds {edges} edges, not {}", summary.edge_count));
         }
         Ok(())
-    }
-
-    /// The error for a field of the manifest that is not so.
-    pub(super) fn untrue(&self, field: &str, detail: String) -> Error {
-        let path = self.directory().join(file_names::MANIFEST);
-        Error::Corrupt { path, part: format!("`{field}`"), detail }
     }
 
     fn damaged_vertices(&self, detail: String) -> Error {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use tegula_store::VertexId;
 
+use super::frontier::Frontier;
 use crate::program::Program;
-use crate::superstep::frontier::Frontier;
 
 /// Active vertices that wait for the turn of their [bucket](Program::bucket).
 #[derive(Debug, Default)]

@@ -1,32 +1,19 @@
 //! Reads every row and checks that the layout holds what the graph holds.
 
+use tegula_machine::Result;
 use tegula_machine::disk::Targets;
 use tegula_machine::threads::{Cancel, Progress, Unit};
-use tegula_machine::{Result, mix};
 
-use super::index::RowExtent;
-use super::reader::{Row, RowBatch, RowReader};
+use super::edge_sum::EdgeSum;
 use crate::graph::Graph;
 use crate::ids::VertexId;
+use crate::rows::{Row, RowBatch, RowExtent, RowReader};
 
 /// Bytes of cache through which rows are read.
-pub(crate) const CACHE_SIZE: u64 = 4 << 20;
+pub(super) const CACHE_SIZE: u64 = 4 << 20;
 
 /// Rows that are read at a time.
 const ROWS_PER_READ: u32 = 1024;
-
-/// A sum over edges in any order. Lists of edges that differ have the same with a chance of 2^-64. About
-/// 2 ns an edge.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct EdgeSum(u64);
-
-impl EdgeSum {
-    /// Adds an edge; its weight is 1 in a graph without.
-    pub fn add(&mut self, source: u32, target: u32, weight: f32) {
-        let ends = mix(u64::from(source) << 32 | u64::from(target));
-        self.0 = self.0.wrapping_add(mix(ends ^ u64::from(weight.to_bits())));
-    }
-}
 
 /// Checks all rows of a graph and sums up their edges; `None` where it has none. Every row decodes, is
 /// sorted, and has as many edges and weights as its vertex has out-edges; the rows together lead to each
@@ -34,7 +21,7 @@ impl EdgeSum {
 ///
 /// # Errors
 /// [`tegula_machine::Error::Corrupt`] for the first row that is damaged; those of reading.
-pub(crate) fn verify(
+pub(super) fn verify(
     graph: &Graph,
     progress: &dyn Progress,
     cancel: &Cancel,
@@ -122,36 +109,5 @@ impl Check<'_> {
             return damaged(format!("it has {weights} weights for {edges} edges"));
         }
         Ok(edges)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn sum(edges: &[(u32, u32, f32)]) -> EdgeSum {
-        let mut sum = EdgeSum::default();
-        edges.iter().for_each(|&(source, target, weight)| sum.add(source, target, weight));
-        sum
-    }
-
-    #[test]
-    fn a_sum_does_not_depend_on_the_order_but_on_all_else() {
-        let edges = [(0, 0, 0.0), (1, 2, 0.5), (2, 1, 1.0), (2, 1, 1.0)];
-        let mut reversed = edges;
-        reversed.reverse();
-        assert_eq!(sum(&edges), sum(&reversed));
-        for (index, _) in edges.iter().enumerate() {
-            let mut others = vec![edges.to_vec(); 4];
-            others[0][index].0 ^= 1;
-            others[1][index].1 ^= 1 << 31;
-            others[2][index].2 = -others[2][index].2;
-            others[3].remove(index);
-            for other in others {
-                assert_ne!(sum(&edges), sum(&other), "{other:?}");
-            }
-        }
-        assert_ne!(sum(&[(1, 2, 3.0), (4, 5, 6.0)]), sum(&[(1, 5, 3.0), (4, 2, 6.0)]));
-        assert_ne!(sum(&[(1, 2, 3.0), (4, 5, 6.0)]), sum(&[(1, 2, 6.0), (4, 5, 3.0)]));
     }
 }

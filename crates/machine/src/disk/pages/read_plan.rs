@@ -5,11 +5,25 @@ use std::sync::Arc;
 
 use crate::disk::pool::Pool;
 
-use super::Limits;
 use super::state::{Purpose, State};
 
+/// The targets in the units of a cache.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// Reads in flight.
+    pub(super) requests: usize,
+    /// Bytes in flight from which on no further request begins.
+    pub(super) bytes: u64,
+    /// Reads that are waited for together.
+    pub(super) awaited: usize,
+    /// Pages of one request.
+    pub(super) run_pages: u64,
+    /// Pages that are read through to save a request.
+    pub(super) gap_pages: u64,
+}
+
 /// Requests that are about to be made. Their pages are missing, and in one request only.
-pub(super) struct Plan<'p> {
+pub(super) struct ReadPlan<'p> {
     limits: Limits,
     pool: &'p Arc<Pool>,
     page_log2: u32,
@@ -33,20 +47,20 @@ pub(super) struct Wanted {
     pub(super) claims: u32,
 }
 
-impl<'p> Plan<'p> {
+impl<'p> ReadPlan<'p> {
     pub(super) fn new(
         limits: Limits,
         pool: &'p Arc<Pool>,
         page_log2: u32,
         purpose: Purpose,
         state: &mut State,
-    ) -> Plan<'p> {
+    ) -> ReadPlan<'p> {
         let (requests, bytes) = state.in_flight();
         if requests >= limits.requests || bytes >= limits.bytes {
             state.reap();
         }
         let (requests, bytes) = state.in_flight();
-        Plan {
+        ReadPlan {
             limits,
             pool,
             page_log2,

@@ -9,7 +9,7 @@ use crate::disk::pending::Pending;
 use crate::error::Result;
 
 /// Some pages of a file, on their way at first.
-pub(super) struct Run {
+pub(super) struct PageRun {
     pub(super) pages: Range<u64>,
     /// The same in bytes; the last page of a file may be shorter.
     pub(super) range: Range<u64>,
@@ -19,12 +19,12 @@ pub(super) struct Run {
     pending: Mutex<Option<Pending>>,
 }
 
-impl Run {
-    pub(super) fn new(pages: Range<u64>, range: Range<u64>, pending: Pending) -> Run {
-        Run { pages, range, frame: OnceLock::new(), pending: Mutex::new(Some(pending)) }
+impl PageRun {
+    pub(super) fn new(pages: Range<u64>, range: Range<u64>, pending: Pending) -> PageRun {
+        PageRun { pages, range, frame: OnceLock::new(), pending: Mutex::new(Some(pending)) }
     }
 
-    /// The bytes, once somebody [waited](Run::arrive) for them; else none.
+    /// The bytes, once somebody [waited](PageRun::arrive) for them; else none.
     pub(super) fn bytes(&self) -> &[u8] {
         self.frame.get().map_or(&[], |frame| &**frame)
     }

@@ -11,8 +11,10 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::buckets::Buckets;
 use super::census::Degrees;
-use super::order::{NONE, Numbered};
-use super::run::Run;
+use super::import_run::ImportRun;
+use super::mapping::NONE;
+use super::order::Numbered;
+use super::shares;
 use super::vertex_files::{ArrayFile, VertexFile};
 
 /// The degrees of a vertex, on their way to its dense id.
@@ -26,15 +28,15 @@ struct DenseRow {
 /// Visits the degrees by ascending dense id, a slice at a time: its first dense id, a multiple of
 /// 2^18, and the degrees from there on.
 pub(super) fn for_each_dense_slice(
-    run: &Run<'_>,
+    run: &ImportRun<'_>,
     numbered: &Numbered<'_>,
     visit: &mut dyn FnMut(u32, &[Degrees]) -> Result<()>,
 ) -> Result<()> {
     let vertices = numbered.summary.vertices;
-    let affordable = (run.memory / 8 / size_of::<Degrees>() as u64).max(1).ilog2();
+    let affordable = (run.share(shares::DENSE_SLICE) / size_of::<Degrees>() as u64).max(1).ilog2();
     let slice_log2 = affordable.clamp(BATCH_LOG2_MAX, 31);
     let slices = ((vertices.max(1) - 1) >> slice_log2) as usize + 1;
-    let rows = Buckets::new(slices, run.space(run.memory / 8));
+    let rows = Buckets::new(slices, run.space(run.share(shares::DENSE_ROWS)));
     numbered.for_each(&mut |_, block, dense| {
         run.cancel.check()?;
         let rows_here = block.iter().zip(dense).filter(|&(_, &dense)| dense != NONE);
@@ -78,7 +80,7 @@ impl PlannedBatch {
 }
 
 /// The batches of a graph.
-pub(super) struct Plan {
+pub(super) struct BatchPlan {
     pub batches: Vec<PlannedBatch>,
     pub vertices: u64,
 }
@@ -86,11 +88,11 @@ pub(super) struct Plan {
 /// Writes the files that follow from the degrees and the order; plans the batches, of up to `batch_edges`
 /// edges, on the way.
 pub(super) fn plan_and_write(
-    run: &Run<'_>,
+    run: &ImportRun<'_>,
     numbered: &Numbered<'_>,
     directory: &Path,
     batch_edges: u64,
-) -> Result<(Plan, Vec<VertexFile>)> {
+) -> Result<(BatchPlan, Vec<VertexFile>)> {
     let mut files = Vec::new();
     files.extend(write_order(numbered, directory)?);
     let mut out_file = ArrayFile::create(directory, file_names::OUT_DEGREES)?;
@@ -116,7 +118,7 @@ pub(super) fn plan_and_write(
         Ok(())
     })?;
     files.extend([out_file.finish()?, in_file.finish()?]);
-    Ok((Plan { batches, vertices: numbered.summary.vertices }, files))
+    Ok((BatchPlan { batches, vertices: numbered.summary.vertices }, files))
 }
 
 /// Writes the dense id of each vertex by rank, unless the two are the same.
@@ -140,7 +142,7 @@ fn write_order(numbered: &Numbered<'_>, directory: &Path) -> Result<Option<Verte
     if is_identity { file.discard().map(|()| None) } else { file.finish().map(Some) }
 }
 
-impl Plan {
+impl BatchPlan {
     /// Cuts the batches into groups that follow one another: each with up to `edges` edges and up to
     /// `units` units, or of one batch.
     pub fn groups(&self, edges: u64, units: usize) -> Vec<Range<usize>> {
@@ -230,14 +232,14 @@ impl TargetTable {
 mod tests {
     use super::*;
 
-    fn plan(sizes: &[(u32, u64)]) -> Plan {
+    fn plan(sizes: &[(u32, u64)]) -> BatchPlan {
         let mut first = 0;
         let batches = sizes.iter().map(|&(log2, edges)| {
             let batch = Batch { target_first: first, log2 };
             first += 1 << log2;
             PlannedBatch { batch, edges }
         });
-        Plan { batches: batches.collect(), vertices: u64::from(first) }
+        BatchPlan { batches: batches.collect(), vertices: u64::from(first) }
     }
 
     #[test]

@@ -1,15 +1,18 @@
 //! Memory for jobs: who gets in, who waits, who is refused.
 
 use std::collections::VecDeque;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use tegula_machine::disk::Lease;
 use tegula_machine::threads::{Cancel, lock};
 use tegula_machine::{Error, Result};
 
-use super::Scheduler;
-use crate::options::{BLOCK_FRAMES, overhead};
+use tegula_store::graph::Graph;
+
+use crate::overhead::{BLOCK_FRAMES, overhead};
+use crate::parts::Parts;
 use crate::tile_source::{Room, TileSource};
 
 /// Between two looks of a job that waits at whether it was cancelled.
@@ -53,9 +56,26 @@ impl<'n> Needs<'n> {
     }
 }
 
+/// Leases memory to jobs: refuses, lets wait, and makes tiles give way.
+pub struct Ledger<'g> {
+    graph: &'g Graph,
+    parts: Arc<Parts>,
+    source: Arc<TileSource<'g>>,
+    /// Bytes for all jobs and all that is beside them.
+    memory: u64,
+    threads: usize,
+    members: Mutex<Members>,
+    /// How many jobs are in.
+    count: AtomicUsize,
+    /// Rung when a job has left, or its frames have come back: another may find room.
+    has_room: Condvar,
+    /// Of code, tables and stacks. Where there is not even room for that, every job is refused.
+    _overhead: Option<Lease>,
+}
+
 /// The jobs that are in, and those that wait.
 #[derive(Default)]
-pub struct Members {
+struct Members {
     admitted: Vec<Member>,
     /// In the order in which they came.
     waiting: VecDeque<u64>,
@@ -69,8 +89,8 @@ struct Member {
 }
 
 /// A job's place among the members: its memory is taken for as long as this lives.
-pub struct Admitted<'s, 'g> {
-    scheduler: &'s Scheduler<'g>,
+pub struct Admitted<'l, 'g> {
+    ledger: &'l Ledger<'g>,
     number: u64,
     lease: Option<Lease>,
     /// Which of its [`Needs`] could be met.
@@ -79,12 +99,44 @@ pub struct Admitted<'s, 'g> {
     pub taken: u64,
 }
 
-impl<'g> Scheduler<'g> {
+impl<'g> Ledger<'g> {
+    /// A ledger of `memory` bytes, or of what the pool of the graph has left, for jobs on `threads` workers.
+    pub fn new(
+        graph: &'g Graph,
+        parts: Arc<Parts>,
+        source: Arc<TileSource<'g>>,
+        memory: u64,
+        threads: usize,
+    ) -> Ledger<'g> {
+        let pool = graph.reader().pool();
+        Ledger {
+            graph,
+            parts,
+            source,
+            memory: memory.min(pool.frames_max()),
+            threads,
+            members: Mutex::default(),
+            count: AtomicUsize::new(0),
+            has_room: Condvar::new(),
+            _overhead: pool.lease("the run", overhead(graph) - BLOCK_FRAMES).ok(),
+        }
+    }
+
+    /// How many jobs are in.
+    pub fn count(&self) -> usize {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// Frames have come back: who waits looks again.
+    pub fn note_room(&self) {
+        self.has_room.notify_all();
+    }
+
     /// Waits until a job has its memory: as the first of some ways that fits.
     ///
     /// # Errors
     /// [`Error::OverBudget`] where none would fit if the job were alone, about the last; cancellation.
-    pub(crate) fn admit(&self, ways: &[Needs<'_>], cancel: &Cancel) -> Result<Admitted<'_, 'g>> {
+    pub fn admit(&self, ways: &[Needs<'_>], cancel: &Cancel) -> Result<Admitted<'_, 'g>> {
         if let Some(last) =
             ways.last().filter(|_| ways.iter().all(|way| self.could_hold(way).is_err()))
         {
@@ -118,13 +170,13 @@ impl<'g> Scheduler<'g> {
     }
 
     /// Whether a job would fit if there were no other.
-    pub(crate) fn could_hold(&self, needs: &Needs<'_>) -> Result<()> {
+    pub fn could_hold(&self, needs: &Needs<'_>) -> Result<()> {
         let (what, needed, budget) = (needs.what.to_owned(), self.needed_alone(needs), self.memory);
         if needed <= budget { Ok(()) } else { Err(Error::OverBudget { what, needed, budget }) }
     }
 
     fn stream_min(&self, scans: Option<HasWeights>) -> u64 {
-        let size = |has_weights| TileSource::size_min(&self.parts, self.threads(), has_weights);
+        let size = |has_weights| TileSource::size_min(&self.parts, self.threads, has_weights);
         scans.map_or(0, size)
     }
 
@@ -150,16 +202,14 @@ impl<'g> Scheduler<'g> {
             match self.graph.reader().pool().lease(needs.what, held) {
                 Ok(lease) => {
                     let lease = Some(lease);
-                    let (scheduler, taken) = (self, more);
-                    return Ok(Some(Admitted { scheduler, number, lease, choice, taken }));
+                    let (ledger, taken) = (self, more);
+                    return Ok(Some(Admitted { ledger, number, lease, choice, taken }));
                 }
                 Err(error) => {
                     members.admitted.pop();
                     self.share_out(members);
                     // Frames of others that are on their way come back; alone there are none.
-                    if members.admitted.is_empty() {
-                        return Err(error);
-                    }
+                    return if members.admitted.is_empty() { Err(error) } else { Ok(None) };
                 }
             }
         }
@@ -168,17 +218,13 @@ impl<'g> Scheduler<'g> {
 
     /// Gives the tiles what the members leave.
     fn share_out(&self, members: &Members) {
-        self.member_count.store(members.admitted.len(), Ordering::Relaxed);
-        let Some(has_weights) = members.scans() else { return };
+        self.count.store(members.admitted.len(), Ordering::Relaxed);
+        // Where nobody scans, what is left of scans before makes room all the same.
+        let has_weights = members.scans().unwrap_or(true);
         let held = overhead(self.graph) + members.held();
         let lent = self.graph.reader().pool().frames_max().saturating_sub(BLOCK_FRAMES);
         let bytes = self.memory.saturating_sub(held).min(lent);
-        self.source.resize(Room { bytes, workers: self.threads(), has_weights });
-    }
-
-    /// Whether several jobs are in.
-    pub(super) fn has_company(&self) -> bool {
-        self.member_count.load(Ordering::Relaxed) > 1
+        self.source.resize(Room { bytes, workers: self.threads, has_weights });
     }
 }
 
@@ -195,11 +241,11 @@ impl Members {
 
 impl Drop for Admitted<'_, '_> {
     fn drop(&mut self) {
-        let mut members = lock(&self.scheduler.members);
+        let mut members = lock(&self.ledger.members);
         members.admitted.retain(|member| member.number != self.number);
         self.lease = None;
-        self.scheduler.share_out(&members);
-        self.scheduler.has_room.notify_all();
+        self.ledger.share_out(&members);
+        self.ledger.has_room.notify_all();
     }
 }
 

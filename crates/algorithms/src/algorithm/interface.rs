@@ -1,0 +1,142 @@
+//! What an algorithm implements.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
+
+use crate::answer::Answer;
+use crate::error::{Result, Setting};
+
+/// An algorithm with its options. The struct has the options as its fields, and the documentation of a field is
+/// the help text of the option, in every face.
+pub trait Algorithm: Options {
+    /// Its name.
+    const NAME: &'static str;
+    /// What it finds, in a sentence.
+    const SUMMARY: &'static str;
+    /// What it makes of the weights of edges.
+    const WEIGHTS: Weights;
+    /// What it is told by files that its options name; `()` where they name none.
+    type Files: SideFiles;
+
+    /// Refuses options that make no sense together.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Where its edges can come from.
+    fn edges(&self) -> Edges;
+
+    /// Reads the files that its options name, once: one may be a pipe.
+    ///
+    /// # Errors
+    /// Those of reading, and of what the files say.
+    fn read_files(&self, _graph: &Graph, _options: &RunOptions<'_>) -> Result<Self::Files> {
+        Ok(Self::Files::default())
+    }
+
+    /// Refuses what it has no answer for: a graph, or a vertex that an option names. It is asked before
+    /// anything that takes long.
+    ///
+    /// # Errors
+    /// What it has no answer for; those of reading.
+    fn check_input(&self, _graph: &Graph) -> Result<()> {
+        Ok(())
+    }
+
+    /// How many iterations it runs, where that is known before.
+    fn iterations(&self) -> Option<u64> {
+        None
+    }
+
+    /// What it needs of memory with `threads` threads, its files included.
+    ///
+    /// # Errors
+    /// Those of reading.
+    fn estimate(&self, graph: &Graph, files: &Self::Files, threads: usize) -> Result<Estimate>;
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// Those of [`check_input`](Algorithm::check_input) and of the run.
+    fn run(&self, graph: &Graph, files: Self::Files, options: &RunOptions<'_>) -> Result<Found>;
+}
+
+/// What a struct of options can do: be read from JSON and, with the feature `clap`, from a command line.
+#[cfg(feature = "clap")]
+pub trait Options:
+    std::fmt::Debug + Send + Sync + Serialize + DeserializeOwned + clap::Args
+{
+}
+#[cfg(feature = "clap")]
+impl<O: std::fmt::Debug + Send + Sync + Serialize + DeserializeOwned + clap::Args> Options for O {}
+
+/// What a struct of options can do: be read from JSON.
+#[cfg(not(feature = "clap"))]
+pub trait Options: std::fmt::Debug + Send + Sync + Serialize + DeserializeOwned {}
+#[cfg(not(feature = "clap"))]
+impl<O: std::fmt::Debug + Send + Sync + Serialize + DeserializeOwned> Options for O {}
+
+/// What a run found, and what it did for that.
+pub struct Found {
+    /// What it found.
+    pub answer: Box<dyn Answer>,
+    /// What it did.
+    pub statistics: RunStatistics,
+}
+
+impl Found {
+    /// An answer and what was done for it.
+    pub fn new(answer: impl Answer + 'static, statistics: RunStatistics) -> Found {
+        Found { answer: Box::new(answer), statistics }
+    }
+}
+
+/// What was read of the files that options name.
+pub trait SideFiles: Default + Send {
+    /// Bytes that it holds.
+    fn size(&self) -> u64;
+}
+
+/// No option names a file.
+impl SideFiles for () {
+    fn size(&self) -> u64 {
+        0
+    }
+}
+
+/// What an algorithm makes of the weights of edges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weights {
+    /// It looks at them, and takes 1 for every one where the graph has none.
+    Used,
+    /// It passes them over, which not everybody expects.
+    Ignored {
+        /// What it does instead.
+        instead: &'static str,
+    },
+    /// It has no use for them, as everybody expects.
+    Irrelevant,
+}
+
+/// Where the edges of an algorithm can come from.
+#[derive(Debug, Clone, Copy)]
+pub enum Edges {
+    /// From tiles alone.
+    Tiles {
+        /// Why, as the beginning of a sentence that ends with "not along rows".
+        why: &'static str,
+        /// What goes along rows, where something does.
+        instead: Option<Setting>,
+    },
+    /// From rows alone.
+    Rows,
+    /// From both.
+    Either {
+        /// Bytes that it needs beside its estimate to follow rows, for a number of threads.
+        rows_size: fn(&Graph, usize) -> u64,
+    },
+}

@@ -1,0 +1,36 @@
+//! What the name of a file tells of its content.
+
+use std::path::Path;
+
+use super::options::Format;
+
+/// The name of a file in lower case, without what it is compressed with.
+pub(super) struct Name(String);
+
+/// What the ending of a name tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending<'a> {
+    Format(Format),
+    /// Digits alone: the file is a part of several.
+    Number,
+    /// An ending of no format, without its dot.
+    Other(&'a str),
+    None,
+}
+
+impl Name {
+    pub fn of(path: &Path) -> Name {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        let plain = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst"));
+        Name(plain.unwrap_or(&name).to_owned())
+    }
+
+    pub fn ending(&self) -> Ending<'_> {
+        let Some((_, ending)) = self.0.rsplit_once('.') else { return Ending::None };
+        match Format::of_ending(ending) {
+            Some(format) => Ending::Format(format),
+            None if ending.bytes().all(|byte| byte.is_ascii_digit()) => Ending::Number,
+            None => Ending::Other(ending),
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What the readers of all formats have in common: they hand out parts, and parts emit edges.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use tegula_machine::threads::{Cancel, Progress, panic_message};
+use tegula_machine::{At, Error, Place, Result};
+
+use super::bad_rows::BadLines;
+use super::chunk::{EdgeChunk, Ends, Span, StringColumn};
+use super::comments::PartComments;
+use super::options::{IdKind, InputOptions};
+
+/// A file that is being read.
+pub(super) trait Reader<'a>: Send {
+    /// Takes the next part, in the order of the file; `None` after the last. One worker at a time
+    /// calls this. Bytes that have to be read in order are left in `space`.
+    fn claim(&mut self, space: &mut Space, emit: &Emit<'_>) -> Result<Option<Part<'a>>>;
+}
+
+/// What is left to do with a claimed part: parse it, from `space` or from the file, and emit its
+/// edges. Runs beside other parts.
+pub(super) type Part<'a> = Box<dyn FnOnce(&mut Space, &Emit<'_>) -> Result<()> + 'a>;
+
+/// How many workers there are, and what each may hold.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sizes {
+    /// Workers.
+    pub workers: usize,
+    /// Bytes that are read at a time; a longer line makes a longer block.
+    pub block_bytes: usize,
+    /// Edges in a chunk, at most.
+    pub chunk_edges: usize,
+    /// The longest line that is read.
+    pub line_bytes_max: usize,
+}
+
+impl Sizes {
+    /// Bytes of a block when memory allows: it stays in a core's L2 cache.
+    const BLOCK_BYTES_MAX: u64 = 512 << 10;
+    const BLOCK_BYTES_MIN: u64 = 16 << 10;
+    const CHUNK_EDGES_MAX: u64 = 1 << 16;
+    const CHUNK_EDGES_MIN: u64 = 1 << 10;
+    /// Bytes of a worker's buffers for one edge of a chunk: two ids, a weight.
+    const EDGE_BYTES: u64 = 20;
+
+    /// The sizes that `options` allow for, where a worker needs at least `worker_bytes_min`.
+    pub fn within(options: &InputOptions, worker_bytes_min: u64) -> Sizes {
+        let worker_bytes_min = worker_bytes_min.max(Sizes::BLOCK_BYTES_MIN * 4);
+        let affordable = (options.memory / worker_bytes_min).max(1);
+        let workers = (options.threads.max(1) as u64).min(affordable);
+        let share = options.memory / workers;
+        let block_bytes = (share / 4).clamp(Sizes::BLOCK_BYTES_MIN, Sizes::BLOCK_BYTES_MAX);
+        let chunk_edges = share / 2 / Sizes::EDGE_BYTES;
+        Sizes {
+            workers: workers as usize,
+            block_bytes: block_bytes as usize,
+            chunk_edges: chunk_edges.clamp(Sizes::CHUNK_EDGES_MIN, Sizes::CHUNK_EDGES_MAX) as usize,
+            line_bytes_max: Sizes::line_bytes_max(options),
+        }
+    }
+
+    /// The longest line that is read: a share of the memory, so that the lines that the workers hold
+    /// fit in it. The number of workers has no say, or an input might be refused for it.
+    pub fn line_bytes_max(options: &InputOptions) -> usize {
+        const MEMORY_SHARE: u64 = 16;
+        const LINE_BYTES_MAX: u64 = 16 << 20;
+        (options.memory / MEMORY_SHARE).clamp(Sizes::BLOCK_BYTES_MIN, LINE_BYTES_MAX) as usize
+    }
+}
+
+/// A worker's buffers, used again for every part.
+#[derive(Debug, Default)]
+pub(super) struct Space {
+    /// Bytes of the file.
+    pub block: Vec<u8>,
+    /// Ends of the chunk, where they are narrow integers.
+    pub pairs32: Vec<[u32; 2]>,
+    /// Ends of the chunk, where they are wide integers.
+    pub pairs64: Vec<[u64; 2]>,
+    /// Sources of the chunk, where they are strings.
+    pub sources: Vec<Span>,
+    /// Targets of the chunk, where they are strings.
+    pub targets: Vec<Span>,
+    /// Weights of the chunk.
+    pub weights: Vec<f32>,
+    /// Lines of the part that were passed over.
+    pub bad_lines: BadLines,
+    /// Comments of the part, where ids are strings.
+    pub comments: PartComments,
+}
+
+/// Where a worker's edges and reports go, and what is asked of it.
+pub(super) struct Emit<'a> {
+    pub sizes: Sizes,
+    pub weighted: bool,
+    pub ids: IdKind,
+    /// How many rows that cannot be understood may be passed over.
+    pub bad_rows_max: u64,
+    pub progress: &'a dyn Progress,
+    pub cancel: &'a Cancel,
+    pub sink: &'a (dyn Fn(EdgeChunk<'_>) -> Result<()> + Sync),
+}
+
+impl Emit<'_> {
+    /// Hands out a chunk; `weights` count only if they are wanted.
+    pub fn chunk(&self, ends: Ends<'_>, weights: &[f32]) -> Result<()> {
+        let chunk = EdgeChunk { ends, weights: self.weighted.then_some(weights) };
+        debug_assert!(chunk.weights.is_none_or(|weights| weights.len() == chunk.len()));
+        if chunk.is_empty() { Ok(()) } else { (self.sink)(chunk) }
+    }
+
+    /// Hands out a chunk of strings in `bytes`.
+    pub fn strings(
+        &self,
+        bytes: &[u8],
+        sources: &[Span],
+        targets: &[Span],
+        weights: &[f32],
+    ) -> Result<()> {
+        let sources = StringColumn::new(bytes, sources);
+        let targets = StringColumn::new(bytes, targets);
+        self.chunk(Ends::Strings { sources, targets }, weights)
+    }
+}
+
+/// Turns a panic into an error, so that one dead worker stops the others.
+pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|panic| Err(Error::WorkerFailed { detail: panic_message(&*panic) }))
+}
+
+/// A fault of a file as a whole.
+pub(super) fn bad_file(path: &Path, detail: impl Into<String>) -> Error {
+    Error::BadInput { place: Place { file: path.to_owned(), at: At::File }, detail: detail.into() }
+}

@@ -1,0 +1,250 @@
+//! How the memory of an import is shared out: the one table from which every pass takes what it may hold.
+//!
+//! A pass that needs more than its share works slice by slice or through the disk. What is held at the same
+//! time is listed in the phases of the test below, which proves that no phase adds up to more than the
+//! whole. Beside the shares a process needs what [`import_run`](super::import_run) sets aside: its own, and what passes
+//! through the hands of its workers.
+
+/// A share of the memory of an import.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Share {
+    /// Of [`WHOLE`].
+    parts: u64,
+}
+
+/// Parts of the whole: a multiple of every denominator below.
+const WHOLE: u64 = 960;
+
+const fn share(numerator: u64, denominator: u64) -> Share {
+    assert!(WHOLE.is_multiple_of(denominator) && numerator <= denominator);
+    Share { parts: WHOLE / denominator * numerator }
+}
+
+impl Share {
+    /// The bytes that the share is of `memory`.
+    pub const fn of(self, memory: u64) -> u64 {
+        (memory as u128 * self.parts as u128 / WHOLE as u128) as u64
+    }
+
+    /// The memory of which `needed` bytes are the share.
+    pub fn whole_of(self, needed: u64) -> u64 {
+        (u128::from(needed) * u128::from(WHOLE)).div_ceil(u128::from(self.parts)) as u64
+    }
+}
+
+/// The blocks that the writers of one set of buckets fill; every set has them while it is written.
+pub(super) const WRITING: Share = share(1, 24);
+
+/// What the readers of the input hold.
+pub(super) const INPUT: Share = share(1, 8);
+/// Counters of the degrees by id.
+pub(super) const COUNTERS: Share = share(1, 4);
+/// Edges that are kept: half of it for each width of keys, of which an input has two at most. Once ids
+/// are small integers, only one of them is left.
+pub(super) const SPOOL: Share = share(1, 4);
+/// Names as they are collected.
+pub(super) const NAMES: Share = share(1, 6);
+/// Arcs by both ends, where duplicates are dropped.
+pub(super) const ARCS: Share = share(1, 12);
+/// Those of them that are sorted at a time.
+pub(super) const ARCS_SORTED: Share = share(1, 6);
+
+/// Ids at the ends of edges, in buckets.
+pub(super) const ID_BUCKETS: Share = share(1, 6);
+/// The buckets of them that are sorted at a time, on all threads together.
+pub(super) const IDS_SORTED: Share = share(1, 3);
+/// All ids once, in order.
+pub(super) const IDS: Share = share(1, 8);
+
+/// Names once, in buckets by their first bytes.
+pub(super) const DISTINCT_NAMES: Share = share(1, 6);
+/// The names that are sorted at a time, on all threads together; to sort them takes as much again, twice.
+pub(super) const NAMES_SORTED: Share = share(1, 10);
+/// The rank of each name.
+pub(super) const NAME_RANKS: Share = share(1, 12);
+
+/// A slice of the table from ids or names to ranks.
+pub(super) const RANKS: Share = share(1, 6);
+/// Edges between ranks, kept as in [`SPOOL`].
+pub(super) const RANKED_SPOOL: Share = share(1, 5);
+/// Counters of the degrees by rank.
+pub(super) const RANK_COUNTERS: Share = share(1, 6);
+/// Ends of edges by ranges of vertices, where the counters do not suffice.
+pub(super) const ENDS: Share = share(1, 8);
+/// The degrees of one of these ranges.
+pub(super) const RANGE_DEGREES: Share = share(1, 6);
+/// All degrees, counted so.
+pub(super) const DEGREE_ROWS: Share = share(1, 16);
+/// Edges that wait for a slice of a table, by their source; and again by their target.
+pub(super) const WAITING: Share = share(1, 32);
+
+/// Degrees on their way to their dense ids.
+pub(super) const DENSE_ROWS: Share = share(1, 12);
+/// A slice of them.
+pub(super) const DENSE_SLICE: Share = share(1, 12);
+/// A slice of the table from ids to dense ids.
+pub(super) const DENSE_IDS: Share = share(1, 8);
+/// The tables of the order depth first.
+pub(super) const TREES: Share = share(9, 16);
+/// These tables, the degrees, and lists of neighbours.
+pub(super) const TREES_AND_LISTS: Share = share(3, 4);
+
+/// Edges by groups of batches, where the input is read again and the table of dense ids is one slice.
+pub(super) const SORTED_ALONE: Share = share(11, 24);
+/// Edges by groups of batches, where other edges are held meanwhile.
+pub(super) const SORTED: Share = share(1, 6);
+/// What is left of either at the least, when the building of tiles has taken what it needs.
+pub(super) const SORTED_MIN: Share = share(1, 8);
+
+/// The edges of a group of batches, as long as it has more than one.
+pub(super) const GROUP: Share = share(1, 8);
+/// The counts of a group's units, on all threads together.
+pub(super) const UNIT_COUNTS: Share = share(1, 32);
+/// The edges of a group, scattered to parts.
+pub(super) const PARTS: Share = share(1, 6);
+/// The edges of a part that is too large, in cuts.
+pub(super) const CUTS: Share = share(1, 16);
+
+// A minimum lies within what it is a minimum of.
+const _: () = assert!(SORTED_MIN.parts <= SORTED.parts && GROUP.parts <= PARTS.parts);
+
+/// What tiles are read into while rows are built; the building itself has the rest.
+pub(super) const TILES_READ: Share = share(1, 4);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The list of dense ids in the order depth first: a quarter of the tables from which it was made.
+    const LISTED: Share = Share { parts: TREES.parts / 4 };
+    /// Edges that are kept, once only one width of keys is left.
+    const KEPT: Share = Share { parts: SPOOL.parts / 2 };
+    const RANKED: Share = Share { parts: RANKED_SPOOL.parts / 2 };
+
+    /// What is held at the same time, and how often.
+    const PHASES: &[(&str, &[(u64, Share)])] = &[
+        ("reading integers", &[(1, INPUT), (1, COUNTERS), (1, SPOOL), (2, WRITING)]),
+        ("reading names", &[(1, INPUT), (1, NAMES), (1, KEPT), (2, WRITING)]),
+        ("scattering arcs", &[(1, INPUT), (1, COUNTERS), (1, NAMES), (1, ARCS), (2, WRITING)]),
+        (
+            "dropping duplicates",
+            &[(1, COUNTERS), (1, SPOOL), (1, ARCS), (1, ARCS_SORTED), (2, WRITING)],
+        ),
+        (
+            "dropping duplicates between names",
+            &[(1, NAMES), (1, KEPT), (1, ARCS), (1, ARCS_SORTED), (2, WRITING)],
+        ),
+        ("scattering ids", &[(1, SPOOL), (1, ID_BUCKETS), (1, WRITING)]),
+        ("sorting ids", &[(1, SPOOL), (1, ID_BUCKETS), (1, IDS_SORTED), (1, IDS), (1, WRITING)]),
+        (
+            "finding distinct names",
+            &[(1, KEPT), (1, NAMES), (1, DISTINCT_NAMES), (3, NAMES_SORTED), (1, WRITING)],
+        ),
+        (
+            "sorting names",
+            &[(1, KEPT), (1, DISTINCT_NAMES), (3, NAMES_SORTED), (1, NAME_RANKS), (1, WRITING)],
+        ),
+        (
+            "replacing ids by ranks",
+            &[
+                (1, SPOOL),
+                (1, IDS),
+                (1, RANKS),
+                (1, RANKED),
+                (1, RANK_COUNTERS),
+                (2, WAITING),
+                (3, WRITING),
+            ],
+        ),
+        (
+            "replacing ids by ranks of many vertices",
+            &[(1, SPOOL), (1, IDS), (1, RANKS), (1, RANKED), (1, ENDS), (2, WAITING), (4, WRITING)],
+        ),
+        (
+            "replacing names by ranks of many vertices",
+            &[
+                (1, KEPT),
+                (1, NAME_RANKS),
+                (1, RANKS),
+                (1, RANKED),
+                (1, ENDS),
+                (2, WAITING),
+                (4, WRITING),
+            ],
+        ),
+        (
+            "counting degrees in ranges",
+            &[
+                (1, SPOOL),
+                (1, RANKED),
+                (1, ENDS),
+                (1, RANGE_DEGREES),
+                (1, DEGREE_ROWS),
+                (1, WRITING),
+            ],
+        ),
+        ("growing trees", &[(1, KEPT), (1, TREES_AND_LISTS), (1, WRITING)]),
+        (
+            "planning two orders",
+            &[
+                (1, COUNTERS),
+                (1, KEPT),
+                (1, LISTED),
+                (2, DENSE_ROWS),
+                (2, DENSE_SLICE),
+                (2, WRITING),
+            ],
+        ),
+        ("weighing three orders", &[(1, COUNTERS), (1, KEPT), (1, LISTED), (3, DENSE_IDS)]),
+        // One slice of dense ids holds all of them: counters and list are no larger.
+        (
+            "sorting what is read again",
+            &[(1, INPUT), (3, DENSE_IDS), (1, SORTED_ALONE), (1, WRITING)],
+        ),
+        (
+            "sorting what is read again, in slices",
+            &[
+                (1, INPUT),
+                (1, COUNTERS),
+                (1, LISTED),
+                (1, DENSE_IDS),
+                (2, WAITING),
+                (1, SORTED),
+                (3, WRITING),
+            ],
+        ),
+        (
+            "sorting what was kept",
+            &[
+                (1, KEPT),
+                (1, COUNTERS),
+                (1, LISTED),
+                (1, DENSE_IDS),
+                (2, WAITING),
+                (1, SORTED),
+                (3, WRITING),
+            ],
+        ),
+        (
+            "building tiles",
+            &[(1, SORTED_ALONE), (1, UNIT_COUNTS), (1, PARTS), (2, CUTS), (3, WRITING)],
+        ),
+    ];
+
+    #[test]
+    fn no_phase_holds_more_than_the_whole() {
+        for (phase, held) in PHASES {
+            let parts: u64 = held.iter().map(|(count, share)| count * share.parts).sum();
+            assert!(parts <= WHOLE, "{phase}: {parts} of {WHOLE}");
+        }
+    }
+
+    #[test]
+    fn a_share_is_rounded_down_and_the_whole_up() {
+        let memory = 64 << 20;
+        assert_eq!(DENSE_IDS.of(memory), 8 << 20);
+        assert_eq!(RANKS.of(5), 0);
+        assert_eq!(RANKS.whole_of(RANKS.of(memory) + 1), memory + 2);
+        assert_eq!(share(1, 1).of(u64::MAX), u64::MAX);
+    }
+}

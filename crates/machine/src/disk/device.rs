@@ -1,0 +1,28 @@
+//! What all backends are to those that use them.
+
+use std::io;
+
+use crate::error::Result;
+
+use super::file::{Caching, Location, OpenFile};
+use super::task::Task;
+
+/// What a backend does.
+///
+/// A task that is dropped tells its waiter so; a device therefore never needs to clean up, except
+/// that it must [leak](Task::leak) those whose memory the kernel may still write to.
+pub(super) trait Device: Send + Sync {
+    /// Opens a file.
+    fn open(&self, location: &Location<'_>, caching: Caching) -> Result<OpenFile> {
+        OpenFile::on_disk(location, caching)
+    }
+
+    /// Takes a task; soon returns, and sees to it that the task is done.
+    fn submit(&self, task: Task);
+}
+
+/// Spawns a thread that ends by itself once its device is gone. It is not joined: the last
+/// handle of a device may be dropped on that very thread.
+pub(super) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    std::thread::Builder::new().name(name.to_owned()).spawn(body).map(drop)
+}

@@ -1,0 +1,87 @@
+//! Making many things at once, and taking them in order.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use super::{Cancel, Workers, lock};
+use crate::error::Result;
+
+/// Makes something of each of `0..count`, `at_once` of them at a time, and takes the results in order.
+///
+/// # Errors
+/// The first of `make` and `take`; [`Error::Cancelled`](crate::Error::Cancelled); [`Error::WorkerFailed`](crate::Error::WorkerFailed) after a panic.
+pub fn map_in_order<T: Send>(
+    workers: &Workers,
+    at_once: usize,
+    count: usize,
+    cancel: &Cancel,
+    make: &(dyn Fn(usize) -> Result<T> + Sync),
+    take: &mut dyn FnMut(usize, T) -> Result<()>,
+) -> Result<()> {
+    for first in (0..count).step_by(at_once.max(1)) {
+        let group = at_once.max(1).min(count - first);
+        let made: Vec<Mutex<Option<T>>> = (0..group).map(|_| Mutex::new(None)).collect();
+        workers.for_each(group, cancel, &|index| {
+            *lock(&made[index]) = Some(make(first + index)?);
+            Ok(())
+        })?;
+        for (index, slot) in made.into_iter().enumerate() {
+            let made = slot.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+            made.map_or(Ok(()), |made| take(first + index, made))?;
+        }
+    }
+    Ok(())
+}
+
+/// As [`map_in_order`], without a wait between groups: what is made too early is kept until its turn.
+/// `take` runs on whichever thread comes by.
+///
+/// # Errors
+/// The first of `make` and `take`; [`Error::Cancelled`](crate::Error::Cancelled); [`Error::WorkerFailed`](crate::Error::WorkerFailed) after a panic.
+pub fn make_in_order<T: Send>(
+    workers: &Workers,
+    count: usize,
+    cancel: &Cancel,
+    make: &(dyn Fn(usize) -> Result<T> + Sync),
+    take: &mut (dyn FnMut(usize, T) -> Result<()> + Send),
+) -> Result<()> {
+    struct Turn<'a, T> {
+        next: usize,
+        early: BTreeMap<usize, T>,
+        take: &'a mut (dyn FnMut(usize, T) -> Result<()> + Send),
+    }
+    let turn = Mutex::new(Turn { next: 0, early: BTreeMap::new(), take });
+    workers.for_each(count, cancel, &|index| {
+        let made = make(index)?;
+        let turn = &mut *lock(&turn);
+        turn.early.insert(index, made);
+        while let Some(made) = turn.early.remove(&turn.next) {
+            (turn.take)(turn.next, made)?;
+            turn.next += 1;
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_taken_in_order() {
+        for threads in [1, 2, 5] {
+            let mut taken = Vec::new();
+            let (cancel, square) = (Cancel::default(), |index| Ok(index * index));
+            let mut take = |index, square| {
+                taken.push((index, square));
+                Ok(())
+            };
+            Workers::scope(threads, |workers| {
+                map_in_order(workers, threads, 23, &cancel, &square, &mut take).unwrap();
+                make_in_order(workers, 23, &cancel, &square, &mut take).unwrap();
+            });
+            let expected = (0..23).chain(0..23).map(|index| (index, index * index));
+            assert_eq!(taken, expected.collect::<Vec<_>>());
+        }
+    }
+}

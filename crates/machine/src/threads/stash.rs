@@ -1,0 +1,31 @@
+//! What workers keep between calls.
+
+use std::sync::Mutex;
+
+use super::lock;
+
+/// Buffers of workers that do not know which worker they are: whoever calls takes one and gives it
+/// back. There are never more than calls at one time.
+pub struct Stash<T>(Mutex<Vec<T>>);
+
+impl<T> Default for Stash<T> {
+    fn default() -> Stash<T> {
+        Stash(Mutex::new(Vec::new()))
+    }
+}
+
+impl<T> Stash<T> {
+    /// Lends a buffer, a new one where all are in use.
+    pub fn with<R>(&self, new: impl FnOnce() -> T, work: impl FnOnce(&mut T) -> R) -> R {
+        let kept = lock(&self.0).pop();
+        let mut item = kept.unwrap_or_else(new);
+        let result = work(&mut item);
+        lock(&self.0).push(item);
+        result
+    }
+
+    /// All buffers, once nobody uses them any more.
+    pub fn into_items(self) -> Vec<T> {
+        self.0.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}

@@ -1,0 +1,49 @@
+//! Names of the files of a graph directory.
+
+/// The manifest: JSON with its checksum in it.
+pub const MANIFEST: &str = "manifest.json";
+/// All tiles, one behind the other.
+pub const TILES: &str = "tiles.data";
+/// The weights of all tiles, one behind the other.
+pub const WEIGHTS: &str = "tiles.weights";
+/// A block file with a record per batch and per tile.
+pub const TILE_TABLE: &str = "tiles.table";
+/// A block file of pages with all rows, one behind the other.
+pub const ROWS: &str = "rows.data";
+/// A block file with where each row lies.
+pub const ROW_INDEX: &str = "rows.index";
+/// A block file of pages with the weights of all rows, 4 bytes each.
+pub const ROW_WEIGHTS: &str = "rows.weights";
+/// A block file with the original integer ids in ascending order, 8 bytes each.
+pub const IDS: &str = "vertices.ids";
+/// A block file with the original string ids in byte order, one behind the other.
+pub const STRINGS: &str = "vertices.strings";
+/// A block file with where each string ends, 8 bytes each.
+pub const STRING_ENDS: &str = "vertices.string-ends";
+/// A block file with the dense id of each vertex in the order of the original ids, 4 bytes each.
+pub const ORDER: &str = "vertices.order";
+/// A block file with the out-degree of each dense id, 4 bytes each.
+pub const OUT_DEGREES: &str = "degrees.out";
+/// A block file with the in-degree of each dense id, 4 bytes each.
+pub const IN_DEGREES: &str = "degrees.in";
+
+/// All block files that a graph may have.
+pub(crate) const BLOCK_FILES: [&str; 10] = [
+    TILE_TABLE,
+    OUT_DEGREES,
+    IN_DEGREES,
+    IDS,
+    STRINGS,
+    STRING_ENDS,
+    ORDER,
+    ROWS,
+    ROW_INDEX,
+    ROW_WEIGHTS,
+];
+/// All files that are not.
+const OTHER_FILES: [&str; 3] = [MANIFEST, TILES, WEIGHTS];
+
+/// All files that a graph may have.
+pub(crate) fn all() -> impl Iterator<Item = &'static str> {
+    BLOCK_FILES.into_iter().chain(OTHER_FILES)
+}

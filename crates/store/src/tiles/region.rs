@@ -1,0 +1,80 @@
+//! The edges of a window on their way to strips: pieces, and the regions that these form.
+
+use std::ops::Range;
+
+use super::edge::{EdgeWeight, TileEdge};
+use super::grid::{SLICE_LOG2, WINDOW_LOG2};
+
+/// An edge of a piece.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
+pub(super) struct LocalEdge<W> {
+    /// The source within its slice above the target within its window.
+    key: u32,
+    pub(super) weight: W,
+}
+
+impl<W: EdgeWeight> LocalEdge<W> {
+    #[inline]
+    pub(super) fn new(edge: &TileEdge<W>) -> LocalEdge<W> {
+        let source = edge.source & ((1 << SLICE_LOG2) - 1);
+        let target = edge.target & ((1 << WINDOW_LOG2) - 1);
+        LocalEdge { key: source << WINDOW_LOG2 | target, weight: edge.weight }
+    }
+
+    /// What edges of a piece are ordered by.
+    #[inline]
+    pub(super) fn key(&self) -> u32 {
+        self.key
+    }
+
+    /// The source within its slice.
+    #[inline]
+    pub(super) fn source(&self) -> u32 {
+        self.key >> WINDOW_LOG2
+    }
+
+    /// The target within its window.
+    #[inline]
+    pub(super) fn target(&self) -> u16 {
+        self.key as u16
+    }
+}
+
+/// The edges of a window from one slice of sources, in order.
+#[derive(Debug, Clone)]
+pub(super) struct Piece {
+    pub(super) source_base: u32,
+    pub(super) range: Range<usize>,
+}
+
+/// Pieces that become tiles together.
+pub(super) struct Region<'a, W> {
+    pieces: &'a [Piece],
+    edges: &'a [LocalEdge<W>],
+}
+
+impl<'a, W: EdgeWeight> Region<'a, W> {
+    /// The region of some pieces; `edges` are those of all pieces of the window.
+    pub(super) fn new(pieces: &'a [Piece], edges: &'a [LocalEdge<W>]) -> Region<'a, W> {
+        Region { pieces, edges }
+    }
+
+    /// Number of edges.
+    pub(super) fn len(&self) -> usize {
+        self.pieces.iter().map(|piece| piece.range.len()).sum()
+    }
+
+    /// The least and the greatest source; there must be an edge.
+    pub(super) fn source_bounds(&self) -> (u32, u32) {
+        let source = |piece: &Piece, at: usize| piece.source_base + self.edges[at].source();
+        let first = self.pieces.first().map_or(0, |piece| source(piece, piece.range.start));
+        let last = self.pieces.last().map_or(0, |piece| source(piece, piece.range.end - 1));
+        (first, last)
+    }
+
+    /// The edges in order, piece by piece: the first source of a slice, and its edges.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = (u32, &[LocalEdge<W>])> {
+        self.pieces.iter().map(|piece| (piece.source_base, &self.edges[piece.range.clone()]))
+    }
+}

