@@ -9,6 +9,8 @@
 //! | `job` | what a scheduler works on: programs, passes over all edges, traversals |
 //! | `scheduler` | any number of jobs on one graph: memory, parts, what is next |
 
+#[cfg(test)]
+mod graph_for_tests;
 mod instructions;
 mod job;
 mod options;
@@ -18,8 +20,6 @@ mod process;
 mod program;
 mod scheduler;
 mod superstep;
-#[cfg(test)]
-mod testing;
 mod tile_source;
 
 pub mod traverse;

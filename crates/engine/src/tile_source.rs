@@ -140,7 +140,7 @@ mod tests {
     use tegula_testkit::Scratch;
 
     use super::*;
-    use crate::testing::random_graph;
+    use crate::graph_for_tests::random_graph;
 
     #[test]
     fn whatever_stays_is_spread_evenly() {

@@ -6,11 +6,11 @@ use std::thread::ScopedJoinHandle;
 use tegula_testkit::Scratch;
 
 use super::*;
+use crate::graph_for_tests::random_graph;
 use crate::options::RunOptions;
 use crate::program::{Activity, Min, Next, Program};
 use crate::scheduler::Scheduler;
 use crate::superstep::Superstep;
-use crate::testing::random_graph;
 use crate::{Executor, VertexId, run};
 
 const MEMORY: u64 = 64 << 20;
