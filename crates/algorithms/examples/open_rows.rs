@@ -11,8 +11,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use tegula_algorithms::bfs::Bfs;
-use tegula_algorithms::engine::traverse::open_rows;
-use tegula_algorithms::engine::{Graph, RunOptions, RunStatistics, VertexId, open_graph};
+use tegula_algorithms::engine::{
+    Graph, RowReader, RunOptions, RunStatistics, VertexId, open_graph,
+};
 use tegula_algorithms::sssp::{self, SsspConfig};
 use tegula_machine::disk::Backend;
 use tegula_store::OriginalId;
@@ -34,7 +35,9 @@ fn main() -> Outcome<()> {
     let found = graph.original_ids()?.find(&OriginalId::String(source.clone()))?;
     let source = found.ok_or("there is no such source")?;
     let options = RunOptions { memory, ..RunOptions::default() };
-    let rows = open_rows(&graph, has_weights, 0, &options)?;
+    let all = RowReader::cache_size_max(&graph, has_weights);
+    let rows = RowReader::open(&graph, has_weights, all, &options.speed.targets)?;
+    let rows = rows.ok_or("the graph has no rows")?;
     rows.fill(&options.cancel)?;
     let options = RunOptions { rows: Some(&rows), ..options };
     println!("{}", run(&graph, source, has_weights, None, &options)?);

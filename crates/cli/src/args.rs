@@ -1,34 +1,15 @@
-//! What a user may type: the commands, and the options that several of them share.
+//! Options that several commands share.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 use tegula_engine::{Graph, RUN_OVERHEAD, open_graph, open_graph_in};
 use tegula_machine::Error;
 use tegula_machine::disk::{Backend, Directory, THREADS_DEFAULT, speed_of};
 use tegula_machine::memory::{MemoryLimit, READING_THREADS_MAX, memory_limit};
 
 use crate::errors::{Failure, Result};
-use crate::generate::GenerateArgs;
-use crate::import::ImportArgs;
-use crate::probe::ProbeArgs;
-use crate::run::Run;
-
-/// Graph algorithms over graphs larger than memory.
-///
-/// `tegula import` turns an edge list into a compact graph directory once; `tegula run` then runs
-/// algorithms over it within any memory budget.
-#[derive(Debug, Parser)]
-#[command(name = "tegula", version, arg_required_else_help = true, propagate_version = true)]
-pub struct Cli {
-    /// Options of every command.
-    #[command(flatten)]
-    pub common: Common,
-    /// What to do.
-    #[command(subcommand)]
-    pub command: Command,
-}
 
 /// Options of every command.
 #[derive(Debug, Clone, Copy, Args)]
@@ -43,24 +24,6 @@ pub struct Common {
     #[arg(long, short, global = true, action = clap::ArgAction::Count)]
     #[arg(help_heading = "General options")]
     pub verbose: u8,
-}
-
-/// What to do.
-#[derive(Debug, Subcommand)]
-pub enum Command {
-    /// Turn edge lists into a graph directory.
-    Import(ImportArgs),
-    /// Show what a graph directory holds.
-    Info(GraphArgs),
-    /// Read every byte of a graph; check every checksum and every id.
-    Verify(GraphArgs),
-    /// Run an algorithm over a graph.
-    #[command(subcommand)]
-    Run(Run),
-    /// Write a synthetic graph as an edge list.
-    Generate(GenerateArgs),
-    /// Measure how fast a device is read, and remember how it is read best.
-    Probe(ProbeArgs),
 }
 
 /// A graph, and how to read it.

@@ -62,10 +62,12 @@ pub struct Estimate {
     pub stream_bytes_min: u64,
     pub overhead_bytes: u64,
     pub needed_bytes: u64,
-    pub tile_bytes: u64,
+    /// What is read in iterations: tiles or rows.
+    pub layout: &'static str,
+    pub layout_bytes: u64,
     pub memory_bytes: u64,
     pub fits: bool,
-    pub tiles_fit: bool,
+    pub layout_fits: bool,
 }
 
 /// `tegula import`.

@@ -2,6 +2,7 @@
 
 mod allocator;
 mod args;
+mod command_line;
 mod errors;
 mod escape;
 mod generate;
@@ -25,7 +26,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Cli, Command};
+use command_line::{Cli, Command};
 use errors::{Failure, Result};
 use session::Session;
 

@@ -7,7 +7,7 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory};
 
-use crate::args::Cli;
+use crate::command_line::Cli;
 use crate::errors::{Failure, Result};
 use crate::{escape, session, stdout};
 

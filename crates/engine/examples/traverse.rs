@@ -6,7 +6,7 @@
 //!     GRAPH bfs|dijkstra|sequential SOURCE CACHE_PERCENT FROM COUNT [--without-run-ahead]
 //! ```
 //!
-//! The cache holds so many percent of the rows, and reads go past the page cache. What comes before row
+//! The cache holds `CACHE_PERCENT` of the rows, and reads go past the page cache. What comes before row
 //! `FROM` of the traversal is read with run-ahead and not timed; of what comes then, `COUNT` rows are, or
 //! all with a `COUNT` of 0. So the same rows can be read either way, in the midst of a traversal.
 

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use tegula_store::graph::Graph;
+use tegula_store::graph::{Graph, ReadSize};
 
 /// Bytes of tiles and weights at which a group is closed.
 const GROUP_SIZE_TARGET: u64 = 1 << 20;
@@ -15,16 +15,13 @@ pub const PART_EDGES_TARGET: u64 = 1 << 22;
 pub struct Group {
     /// As a range of [`Graph::tiles`].
     pub tiles: Range<usize>,
-    /// Bytes of the frame that holds its tiles.
-    tile_size: u64,
-    /// Bytes of the frame that holds its weights.
-    weight_size: u64,
+    size: ReadSize,
 }
 
 impl Group {
     /// Bytes of the frames that hold it.
     pub fn size(&self, has_weights: bool) -> u64 {
-        self.tile_size + if has_weights { self.weight_size } else { 0 }
+        self.size.total(has_weights)
     }
 }
 
@@ -89,8 +86,8 @@ impl Parts {
 
     fn close_group(&mut self, graph: &Graph, open: &mut Option<(Range<usize>, u64)>) {
         self.groups.extend(open.take().map(|(tiles, _)| {
-            let (tile_size, weight_size) = graph.read_size(tiles.clone());
-            Group { tiles, tile_size, weight_size }
+            let size = graph.read_size(tiles.clone());
+            Group { tiles, size }
         }));
     }
 

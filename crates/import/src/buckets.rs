@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-use tegula_machine::threads::{Cancel, Stash, Workers, lock};
+use tegula_machine::threads::{Cancel, Stash, Workers, lock, unlocked};
 use tegula_machine::{Error, Result};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -111,12 +111,9 @@ impl<R: Record> Buckets<R> {
                 }
             }
         }
-        let shelves = self.shelves.into_iter();
-        let shelves = shelves
-            .map(|shelf| shelf.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()));
         Ok(Filled {
             folder: self.space.folder,
-            shelves: shelves.collect(),
+            shelves: self.shelves.into_iter().map(unlocked).collect(),
             spills: self.spills.into_iter().map(|spill| spill.file.into_inner()).collect(),
         })
     }

@@ -17,11 +17,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tegula_machine::Result;
 use tegula_machine::threads::{Stash, Unit, make_in_order};
 use tegula_store::graph::GraphWriter;
-use tegula_store::tiles::{EncodedTile, Encoder, SLICE_LOG2, TileEdge, WINDOW_LOG2};
+use tegula_store::tiles::{DenseEdge, EncodedTile, Encoder, SLICE_LOG2, WINDOW_LOG2};
 
 use super::batch_plan::{BatchPlan, TargetTable};
 use super::buckets::{Buckets, Filled};
-use super::edge::{Edge, Weight};
+use super::edge::Weight;
 use super::import_run::ImportRun;
 use super::shares::{self, Share};
 
@@ -29,9 +29,6 @@ use super::shares::{self, Share};
 const PART_EDGES_MAX: u64 = 1 << 19;
 /// A part that is too large is cut into 2 to the power of this number.
 const CUT_BITS: u32 = 2;
-
-/// An edge between dense ids.
-type DenseEdge<W> = Edge<u32, u32, W>;
 
 /// Edges by groups of batches.
 pub(super) struct Sorted<W> {
@@ -246,7 +243,7 @@ fn scatter<W: Weight>(
 #[derive(Default)]
 struct EncoderSpace<W> {
     encoder: Encoder<W>,
-    edges: Vec<TileEdge<W>>,
+    edges: Vec<DenseEdge<W>>,
 }
 
 /// Encodes parts on all workers.
@@ -384,12 +381,7 @@ impl<W: Weight> Encoding<'_, W> {
             space.edges.clear();
             space.edges.reserve_exact(count as usize);
             fill(&mut |edges| {
-                let edges = edges.iter().map(|&Edge { source, target, weight }| TileEdge {
-                    source,
-                    target,
-                    weight,
-                });
-                space.edges.extend(edges);
+                space.edges.extend_from_slice(edges);
                 Ok(())
             })?;
             let mut tiles = Vec::new();

@@ -10,12 +10,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tegula_machine::memory::huge;
-use tegula_machine::threads::{Stash, lock};
+use tegula_machine::threads::{Stash, lock, unlocked};
 use tegula_machine::{Error, Result};
 use tegula_store::VERTEX_COUNT_MAX;
+use tegula_store::tiles::Edge;
 
 use super::buckets::Filled;
-use super::edge::{Edge, Weight};
+use super::edge::Weight;
 
 /// log2 of the ids in a range.
 pub(super) const RANGE_LOG2: u32 = 17;
@@ -75,7 +76,7 @@ impl Counters {
     /// The counts of the ids below `id_end`.
     pub fn into_table(mut self, id_end: u64) -> DegreeTable {
         self.low.truncate(2 * id_end as usize);
-        let carries = self.carries.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let carries = unlocked(self.carries);
         DegreeTable::Counted { low: self.low, carries }
     }
 }

@@ -3,9 +3,10 @@
 use tegula_machine::threads::{Stash, map_in_order};
 use tegula_machine::{Error, Result};
 use tegula_store::VERTEX_COUNT_MAX;
+use tegula_store::tiles::Edge;
 
 use super::buckets::{Buckets, Filled};
-use super::edge::{Edge, Weight};
+use super::edge::Weight;
 use super::import_run::ImportRun;
 use super::shares;
 use super::source::EdgeSource;

@@ -1,8 +1,8 @@
 //! Edges on their way through the import, and how the readers' chunks become arcs.
 
 use siphasher::sip128::SipHasher13;
-use tegula_store::tiles::EdgeWeight;
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+use tegula_store::tiles::{Edge, EdgeWeight};
+use zerocopy::{FromBytes, IntoBytes};
 
 use super::buckets::Record;
 use super::input::{EdgeChunk, Ends};
@@ -10,16 +10,6 @@ use super::input::{EdgeChunk, Ends};
 /// A weight that can be spilled.
 pub(super) trait Weight: EdgeWeight + Record {}
 impl<W: EdgeWeight + Record> Weight for W {}
-
-/// An edge whose ends are known by keys of two kinds, for keys are replaced one end at a time.
-/// Packed, so that it takes the bytes of its parts and no more.
-#[derive(Debug, Clone, Copy, PartialEq, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C, packed)]
-pub(super) struct Edge<S, T, W> {
-    pub source: S,
-    pub target: T,
-    pub weight: W,
-}
 
 /// By what a vertex is known while the graph is imported: a small integer, any integer, or the hash
 /// of its name.

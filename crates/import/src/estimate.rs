@@ -11,14 +11,14 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use tegula_machine::Result;
-use tegula_machine::threads::{lock, map_in_order};
+use tegula_machine::threads::{lock, map_in_order, unlocked};
 use tegula_store::graph::{OrderChoice, VertexOrder};
-use tegula_store::tiles::{Encoder, TileEdge};
+use tegula_store::tiles::{DenseEdge, Edge, Encoder};
 
 use super::batch_plan::for_each_dense_slice;
 use super::census::{DegreeSummary, DegreeTable};
 use super::dfs;
-use super::edge::{Edge, Weight};
+use super::edge::Weight;
 use super::import_run::ImportRun;
 use super::mapping::Mapping;
 use super::order::{DenseIds, Numbered};
@@ -215,8 +215,10 @@ impl TrialUnit {
             // A row: a byte for each edge, and one for each 255 sources that are passed over.
             return Ok((1.0 + vertices as f64 / 255.0 / self.edges as f64).min(2.0));
         }
-        let edges: Vec<TileEdge<()>> =
-            edges.iter().map(|&[source, target]| TileEdge { source, target, weight: () }).collect();
+        let edges: Vec<DenseEdge<()>> = edges
+            .iter()
+            .map(|&[source, target]| DenseEdge { source, target, weight: () })
+            .collect();
         let count = edges.len().max(1);
         let mut bytes = 0;
         encoder.encode_window(&edges, &mut |tile| {
@@ -291,7 +293,7 @@ fn gather<W: Weight>(
         run.progress.advance(edges.len() as u64);
         Ok(())
     })?;
-    Ok(sample.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()))
+    Ok(unlocked(sample))
 }
 
 /// Tells quickly, from 256 KiB, that an id is not among some.

@@ -4,12 +4,13 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tegula_machine::threads::{Stash, lock};
+use tegula_machine::threads::{Stash, lock, unlocked};
 use tegula_machine::{Error, Result};
+use tegula_store::tiles::Edge;
 
 use super::buckets::{Buckets, Filled};
 use super::census::{Census, Counters, DegreeTable};
-use super::edge::{Edge, Key, Weight};
+use super::edge::{Key, Weight};
 use super::import_run::ImportRun;
 use super::input::{EdgeChunk, Ends, IdKind, Input, PassedOver};
 use super::names::NameCollector;
@@ -216,7 +217,7 @@ impl<W: Weight> Reading<'_, W> {
             id_end: if arcs == 0 { 0 } else { self.largest.into_inner().saturating_add(1) },
             degrees: None,
             passed_over: PassedOver::default(),
-            samples: self.samples.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()),
+            samples: unlocked(self.samples),
             names: self.names,
         };
         Ok((intake, !self.census.is_exceeded()))
@@ -286,7 +287,8 @@ fn distinct_of<K: Key, W: Weight>(
             if arcs.len() + part.len() > share {
                 let bytes = buckets.len(bucket) * size_of::<Edge<K, K, W>>() as u64;
                 let needed = shares::ARCS_SORTED.whole_of(bytes);
-                let what = "finding the duplicates of so many edges".to_owned();
+                let what =
+                    format!("finding the duplicates of {} edges in memory", buckets.len(bucket));
                 return Err(Error::OverBudget { what, needed, budget: run.memory });
             }
         }

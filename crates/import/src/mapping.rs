@@ -5,9 +5,10 @@
 
 use tegula_machine::Result;
 use tegula_machine::threads::Stash;
+use tegula_store::tiles::Edge;
 
 use super::buckets::{Buckets, Filled};
-use super::edge::{Edge, Key, Weight};
+use super::edge::{Key, Weight};
 use super::import_run::ImportRun;
 use super::names::{NameRank, bucket_of};
 use super::shares;

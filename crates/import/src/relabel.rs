@@ -4,11 +4,12 @@
 use std::path::Path;
 
 use tegula_machine::{Error, Result};
+use tegula_store::tiles::Edge;
 
 use super::buckets::Buckets;
 use super::census::{Census, Counters, DegreeTable, Degrees};
 use super::distinct::{check_vertex_count, distinct_ids};
-use super::edge::{Edge, Key, Weight};
+use super::edge::{Key, Weight};
 use super::import_run::ImportRun;
 use super::intake::Intake;
 use super::mapping::{IdRanks, Mapping, NameRanks, replace_ends};
@@ -108,7 +109,7 @@ impl RankCensus {
         }
         let needed = (size_of::<Degrees>() as u64) << range_log2;
         if needed > run.share(shares::RANGE_DEGREES) || range_log2 > 31 {
-            let what = "counting the degrees of so many vertices".to_owned();
+            let what = format!("counting the degrees of {count} vertices");
             let needed = shares::RANGE_DEGREES.whole_of(needed);
             return Err(Error::OverBudget { what, needed, budget: run.memory });
         }

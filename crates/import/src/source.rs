@@ -2,9 +2,10 @@
 
 use tegula_machine::threads::{Silent, Stash};
 use tegula_machine::{At, Error, Place, Result};
+use tegula_store::tiles::Edge;
 
 use super::buckets::{Buckets, Filled};
-use super::edge::{Edge, Key, Weight};
+use super::edge::{Key, Weight};
 use super::import_run::ImportRun;
 use super::input::Input;
 use super::shares::Share;

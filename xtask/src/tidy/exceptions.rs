@@ -41,18 +41,6 @@ pub const KNOWN: &[Exception] = &[
         at_most: 1,
         reason: "all graphs of the data folder take a minute: `make test-data` runs it",
     },
-    Exception {
-        rule: Rule::ImportCircle,
-        file: "crates/cli/src/args.rs",
-        at_most: 20,
-        reason: "each algorithm's options are a variant of the arguments, and its run reads the others",
-    },
-    Exception {
-        rule: Rule::ImportCircle,
-        file: "crates/cli/src/output/arrow.rs",
-        at_most: 8,
-        reason: "the table is defined where its writers are chosen",
-    },
 ];
 
 /// Takes off the findings that are known, and adds one for each exception that has no use.

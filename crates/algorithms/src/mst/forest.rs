@@ -10,6 +10,7 @@ use tegula_engine::traverse::{
     self, Filter, RANGE_SIZE, RowsJob, Sequential, estimate_rows, rows_statistics,
 };
 use tegula_engine::{Cancel, Estimate, Graph, RunOptions, RunStatistics, Unit, VertexId, huge};
+use tegula_machine::threads::lock;
 
 use crate::error::{Result, check_both_directions};
 use crate::original_ids::{Rank, Ranks};
@@ -142,7 +143,7 @@ impl Forest {
             candidates.chunks_mut(RANGE_SIZE as usize).map(Mutex::new).collect();
         let result = job.for_each_range(|index, ids| {
             // A worker is the only one with its range.
-            let mut range = ranges[index].lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let mut range = lock(&ranges[index]);
             let seen = self.look_at(job, ids, &mut range)?;
             edges.fetch_add(seen, Ordering::Relaxed);
             Ok(())

@@ -9,7 +9,8 @@ use arrow_schema::{ArrowError, SchemaRef};
 use tegula_algorithms::answer::RowSink;
 use tegula_machine::Error;
 
-use super::{NewFile, RowWriter};
+use super::file::NewFile;
+use super::row_writer::RowWriter;
 use crate::errors::Result;
 
 /// Writes a stream of Arrow.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use flate2::write::GzEncoder;
 
-use super::NewFile;
+use super::file::NewFile;
 
 /// Takes a fraction of the memory of higher levels.
 const ZSTD_LEVEL: i32 = 1;

@@ -5,23 +5,12 @@ mod compress;
 mod file;
 mod npy;
 mod parquet;
+mod row_writer;
 mod target;
 mod text;
 
 pub use compress::{Compression, Compressor, lower_name};
 pub use file::NewFile;
+pub use row_writer::RowWriter;
 pub use target::{TableFormat, Target, check_is_new, check_parent};
 pub use text::{TAB, TextTerminal, quoted_cell};
-
-use tegula_algorithms::answer::RowSink;
-
-use crate::errors::Result;
-
-/// Writes the rows of a table in some format.
-pub trait RowWriter: RowSink {
-    /// Writes what is left and gives the file its name; returns its length.
-    ///
-    /// # Errors
-    /// Those of writing.
-    fn finish(self: Box<Self>) -> Result<u64>;
-}

@@ -13,7 +13,8 @@ use arrow_schema::{DataType, SchemaRef};
 use tegula_algorithms::answer::RowSink;
 use tegula_machine::Error;
 
-use super::{NewFile, RowWriter};
+use super::file::NewFile;
+use super::row_writer::RowWriter;
 use crate::errors::Result;
 
 /// What the header's length is a multiple of.

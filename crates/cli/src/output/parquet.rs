@@ -13,7 +13,8 @@ use parquet::schema::types::ColumnPath;
 use tegula_algorithms::answer::RowSink;
 use tegula_machine::Error;
 
-use super::{NewFile, RowWriter};
+use super::file::NewFile;
+use super::row_writer::RowWriter;
 use crate::errors::Result;
 
 /// Rows that are held until they are written.

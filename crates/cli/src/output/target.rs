@@ -11,10 +11,11 @@ use tegula_store::graph::file_names;
 
 use super::arrow::ArrowStream;
 use super::compress::{Compression, Compressor, lower_name};
+use super::file::NewFile;
 use super::npy::NpyWriter;
 use super::parquet::ParquetWriter;
+use super::row_writer::RowWriter;
 use super::text::{COMMA, TAB, TextFile, TextRows, TextTerminal};
-use super::{NewFile, RowWriter};
 use crate::errors::{Failure, Result};
 use crate::stdout;
 

@@ -12,7 +12,8 @@ use arrow_schema::{DataType, SchemaRef};
 use tegula_algorithms::answer::RowSink;
 use tegula_machine::Error;
 
-use super::{Compressor, RowWriter};
+use super::compress::Compressor;
+use super::row_writer::RowWriter;
 use crate::errors::{Failure, Result};
 use crate::{escape, report, stdout};
 

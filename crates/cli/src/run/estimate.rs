@@ -42,24 +42,29 @@ fn to_json(needs: &Needs, algorithm: &'static str, graph: &Graph, memory: u64) -
         stream_bytes_min: estimate.stream_bytes_min,
         overhead_bytes: estimate.overhead_bytes,
         needed_bytes: needs.needed(),
-        tile_bytes: estimate.layout_bytes,
+        layout: layout_name(needs.layout),
+        layout_bytes: estimate.layout_bytes,
         memory_bytes: memory,
         fits: needs.needed() <= memory,
-        tiles_fit: needs.holds_layout(memory),
+        layout_fits: needs.holds_layout(memory),
+    }
+}
+
+fn layout_name(layout: Layout) -> &'static str {
+    match layout {
+        Layout::Tiles => "tiles",
+        Layout::Rows => "rows",
     }
 }
 
 fn facts(needs: &Needs, memory: u64) -> Facts {
     let estimate = &needs.estimate;
-    let layout = match needs.layout {
-        Layout::Tiles => "tiles",
-        Layout::Rows => "rows",
-    };
+    let layout = layout_name(needs.layout);
     let mut facts = Facts::default();
     facts.add("vertex arrays and workers", report::bytes(estimate.vertex_bytes));
     let streaming = format!("streaming of {layout}, at least");
     facts.add(streaming, report::bytes(estimate.stream_bytes_min));
-    facts.add("process", report::bytes(estimate.overhead_bytes));
+    facts.add("code, tables and stacks", report::bytes(estimate.overhead_bytes));
     if let Some(bytes) = needs.build_bytes {
         facts.add("building the rows first", report::bytes(bytes));
     }
@@ -68,12 +73,15 @@ fn facts(needs: &Needs, memory: u64) -> Facts {
     let about = if is_expected { ", about" } else { "" };
     facts.add(format!("all {layout}{about}"), report::bytes(estimate.layout_bytes));
     facts.add("budget", report::bytes(memory));
-    let fits = (needs.needed() <= memory, needs.holds_layout(memory));
-    let verdict = match (fits, needs.layout) {
-        ((false, _), _) => "does not fit: raise --memory".to_owned(),
-        ((true, false), Layout::Rows) => "fits; rows are read as they come up".to_owned(),
-        ((true, false), Layout::Tiles) => "fits; tiles are read in every iteration".to_owned(),
-        ((true, true), _) => format!("fits; {layout} are read once and stay in memory"),
+    let verdict = if needs.needed() > memory {
+        "does not fit: raise --memory".to_owned()
+    } else if needs.holds_layout(memory) {
+        format!("fits; {layout} are read once and stay in memory")
+    } else {
+        match needs.layout {
+            Layout::Rows => "fits; rows are read as they come up".to_owned(),
+            Layout::Tiles => "fits; tiles are read in every iteration".to_owned(),
+        }
     };
     facts.add("verdict", verdict);
     facts

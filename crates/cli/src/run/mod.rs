@@ -272,34 +272,42 @@ impl Done<'_> {
 }
 
 /// How many iterations went which way.
-fn counts(statistics: &RunStatistics) -> [(u64, &'static str, &'static str); 3] {
-    let count =
-        |wanted| statistics.processes.iter().filter(|&&process| process == wanted).count() as u64;
-    [
-        (count(ProcessKind::Scan), "scan", "scans"),
-        (count(ProcessKind::Seek), "seek", "seeks"),
-        (count(ProcessKind::Pull), "pull", "pulls"),
-    ]
+struct KindCounts {
+    scans: u64,
+    seeks: u64,
+    pulls: u64,
+}
+
+impl KindCounts {
+    fn of(statistics: &RunStatistics) -> KindCounts {
+        let count =
+            |kind| statistics.processes.iter().filter(|&&other| other == kind).count() as u64;
+        KindCounts {
+            scans: count(ProcessKind::Scan),
+            seeks: count(ProcessKind::Seek),
+            pulls: count(ProcessKind::Pull),
+        }
+    }
 }
 
 /// The number of iterations, and of each kind if there are several.
 fn iterations(statistics: &RunStatistics) -> String {
-    let mut kinds = counts(statistics).to_vec();
-    kinds.retain(|kind| kind.0 > 0);
-    let all = report::count(statistics.iterations);
-    if kinds.len() < 2 {
-        return all;
-    }
+    let KindCounts { scans, seeks, pulls } = KindCounts::of(statistics);
     let kinds: Vec<String> =
-        kinds.into_iter().map(|(count, one, many)| report::counted(count, one, many)).collect();
-    format!("{all} ({})", kinds.join(", "))
+        [(scans, "scan", "scans"), (seeks, "seek", "seeks"), (pulls, "pull", "pulls")]
+            .into_iter()
+            .filter(|(count, ..)| *count > 0)
+            .map(|(count, one, many)| report::counted(count, one, many))
+            .collect();
+    let all = report::count(statistics.iterations);
+    if kinds.len() < 2 { all } else { format!("{all} ({})", kinds.join(", ")) }
 }
 
 /// What was done to edges.
 fn edges_name(statistics: &RunStatistics) -> &'static str {
-    match counts(statistics) {
-        [_, (0, ..), (0, ..)] => "edges scanned",
-        [(0, ..), _, (0, ..)] => "edges followed",
-        _ => "edges looked at",
+    match KindCounts::of(statistics) {
+        KindCounts { seeks: 0, pulls: 0, .. } => "edges scanned",
+        KindCounts { scans: 0, pulls: 0, .. } => "edges followed",
+        KindCounts { .. } => "edges looked at",
     }
 }

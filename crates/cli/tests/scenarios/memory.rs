@@ -200,7 +200,7 @@ fn assert_keeps_budgets(shop: &Shop, algorithm: &str) -> Vec<Value> {
         let estimate = shop.tegula(&format!("{words} --estimate --json")).done().json();
         let bytes = |name: &str| estimate[name].as_u64().unwrap();
         for sixteenths in SIXTEENTHS {
-            let memory = bytes("needed_bytes") + bytes("tile_bytes") * sixteenths / 16;
+            let memory = bytes("needed_bytes") + bytes("layout_bytes") * sixteenths / 16;
             let report = assert_within(shop, &words, memory);
             if sixteenths == 0 {
                 with_least.push(report);

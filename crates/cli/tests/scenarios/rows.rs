@@ -243,7 +243,7 @@ fn an_estimate_of_what_reads_rows_speaks_of_rows() {
     }
     assert!(!before.contains("tiles"), "{before}");
     let json = shop.tegula("run mis g.tegula --estimate --json").done().json();
-    assert_eq!(json["tile_bytes"].as_u64(), Some(2 * edges));
+    assert_eq!(json["layout_bytes"].as_u64(), Some(2 * edges));
     shop.tegula("run mis g.tegula").done();
     let after = said("mis g.tegula");
     assert!(!after.contains("about") && !after.contains("first"), "{after}");

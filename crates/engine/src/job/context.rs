@@ -83,10 +83,19 @@ impl<'c> JobContext<'c> {
     /// Works on another job for a while, where it is others' turn: for jobs that cannot return in between.
     pub fn give_way(&self) {
         if self.is_others_turn() && !IS_STANDING_IN.replace(true) {
+            let _standing_in = StandingIn;
             begin_stint();
             self.company.stand_in();
-            IS_STANDING_IN.set(false);
-            begin_stint();
         }
+    }
+}
+
+/// Ends the work on another job.
+struct StandingIn;
+
+impl Drop for StandingIn {
+    fn drop(&mut self) {
+        IS_STANDING_IN.set(false);
+        begin_stint();
     }
 }

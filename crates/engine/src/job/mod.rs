@@ -52,14 +52,14 @@ pub enum Advanced {
     /// To its end.
     Done,
     /// To where it needs tiles.
-    NeedsTiles(Scan),
+    NeedsTiles(TileDemand),
     /// Some way; it can go on at once.
     Further,
 }
 
-/// What a job needs of a scan.
+/// What a job needs of a scan of the tiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Scan {
+pub struct TileDemand {
     /// Whether it needs the weights of edges.
     pub has_weights: bool,
     /// Whether a batch is to be finished even where no tile of it is needed.

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use tegula_machine::Result;
-use tegula_machine::threads::lock;
+use tegula_machine::threads::{lock, unlocked};
 use tegula_store::VertexId;
 use tegula_store::graph::{Graph, TileEntry};
 use tegula_store::tiles::{
@@ -12,13 +12,12 @@ use tegula_store::tiles::{
 };
 
 use super::context::JobContext;
-use super::{Advanced, Direction, Job, PartStatistics, PartWork, Scan};
+use super::{Advanced, Direction, Job, PartStatistics, PartWork, TileDemand};
 use crate::instructions::{Instructions, WithInstructions};
 use crate::options::{RunOptions, RunStatistics};
 use crate::parts::Part;
 use crate::process::ProcessKind;
-use crate::scheduler::Needs;
-use crate::superstep::unlocked;
+use crate::scheduler::MemoryDemand;
 
 /// Is shown every edge of the tiles that it needs, by several threads at once, in no particular order.
 pub trait EdgeVisitor: Sync {
@@ -45,8 +44,8 @@ pub fn visit_edges<V: EdgeVisitor>(
     options: &RunOptions<'_>,
 ) -> Result<RunStatistics> {
     options.with_scheduler(graph, |scheduler| {
-        let needs = Needs::scan("the run", visitor_size, false);
-        let admitted = scheduler.ledger().admit(&[needs], &options.cancel)?;
+        let demand = MemoryDemand::scan("the run", visitor_size, false);
+        let admitted = scheduler.ledger().admit(&[demand], &options.cancel)?;
         let mut job = Pass {
             graph,
             visitor,
@@ -82,8 +81,8 @@ impl<V: EdgeVisitor> Job for Pass<'_, V> {
         let Some(since) = self.scanning_since else {
             self.scanning_since = Some(Instant::now());
             let direction = Direction::LastToFirst;
-            let scan = Scan { has_weights: false, has_every_batch: false, direction };
-            return Ok(Advanced::NeedsTiles(scan));
+            let demand = TileDemand { has_weights: false, has_every_batch: false, direction };
+            return Ok(Advanced::NeedsTiles(demand));
         };
         self.took = since.elapsed();
         Ok(Advanced::Done)

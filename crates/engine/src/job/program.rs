@@ -11,21 +11,22 @@ use tegula_store::rows::{RowReader, Rows};
 use tegula_store::tiles::TileSummary;
 
 use super::context::JobContext;
+use super::traversal::missing_rows;
 use super::{Advanced, Job, PartStatistics, PartWork};
 use crate::options::{Estimate, RunOptions, RunStatistics};
 use crate::overhead::overhead;
 use crate::parts::{PART_EDGES_TARGET, Part, Parts};
 use crate::process::choice::{Choice, Executor, choose};
-use crate::process::cost::Machine;
+use crate::process::cost::CostModel;
 use crate::process::pull::Pull;
 use crate::process::scan::{ProgramPart, Scan, finish};
 use crate::process::seek::Seek;
 use crate::process::{Process, ProcessKind, Progressed};
 use crate::program::{EdgeWeight, Program, may_seek};
-use crate::scheduler::{Admitted, Needs, Scheduler};
+use crate::scheduler::{Admitted, MemoryDemand, Scheduler};
 use crate::superstep::Superstep;
 use crate::tile_source::TileSource;
-use crate::traverse::{long_rows_of, missing_rows};
+use crate::traverse::long_rows_of;
 
 /// The result of a program.
 #[derive(Debug)]
@@ -113,12 +114,12 @@ fn admit<'s, 'g, 'r, P: Program>(
     let held = Superstep::<P>::size(graph, scheduler.parts(), threads) + program.size();
     let can_seek = may_seek::<P>() && options.executor != Executor::Scan;
     let must_seek = can_seek && options.executor == Executor::Seek;
-    let without = || Needs::scan("the run", held, has_weights);
+    let without = || MemoryDemand::scan("the run", held, has_weights);
     if let Some(rows) = options.rows.filter(|_| can_seek) {
         assert!(rows.has_weights() || !has_weights, "the rows were opened without weights");
         let held = held + seek_size::<P>(graph, threads);
-        let needs = Needs::scan("the run", held, has_weights);
-        let admitted = scheduler.ledger().admit(&[needs], &options.cancel)?;
+        let demand = MemoryDemand::scan("the run", held, has_weights);
+        let admitted = scheduler.ledger().admit(&[demand], &options.cancel)?;
         return Ok((admitted, Some(RowsOfRun::Shared(rows))));
     }
     if !can_seek || graph.manifest().rows.is_none() && !must_seek {
@@ -127,7 +128,7 @@ fn admit<'s, 'g, 'r, P: Program>(
     // Only what is asked for in any case is opened without knowing that it fits.
     let least = held + rows_size::<P>(graph, threads);
     let could_hold =
-        scheduler.ledger().could_hold(&Needs::scan("the run by rows", least, has_weights));
+        scheduler.ledger().could_hold(&MemoryDemand::scan("the run by rows", least, has_weights));
     let rows = match could_hold {
         Ok(()) => Some(Rows::open(graph)?.ok_or_else(|| missing_rows(graph))?),
         Err(error) if must_seek && graph.manifest().rows.is_some() => return Err(error),
@@ -152,11 +153,11 @@ fn admit<'s, 'g, 'r, P: Program>(
         };
         all.min(share.max(RowReader::CACHE_SIZE_MIN)) - RowReader::CACHE_SIZE_MIN
     };
-    let with = |long_rows| Needs::both("the run by rows", least + long_rows, has_weights, takes_of);
+    let with = || MemoryDemand::both("the run by rows", least + long_rows, has_weights, takes_of);
     let ways = match &rows {
         None => vec![without()],
-        Some(_) if must_seek => vec![with(long_rows)],
-        Some(_) => vec![with(long_rows), without()],
+        Some(_) if must_seek => vec![with()],
+        Some(_) => vec![with(), without()],
     };
     let admitted = scheduler.ledger().admit(&ways, &options.cancel)?;
     let Some(rows) = rows.filter(|_| admitted.choice == 0) else { return Ok((admitted, None)) };
@@ -206,16 +207,16 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
         rows: Option<&'r RowReader>,
         options: &'r RunOptions<'r>,
     ) -> ProgramJob<'r, P> {
-        let machine = Machine::of(graph, scheduler.threads(), scheduler.speed());
+        let costs = CostModel::of(graph, scheduler.threads(), scheduler.speed());
         let mut processes: Vec<Box<dyn Process<P> + 'r>> = Vec::new();
         if let Some(rows) = rows {
             let count = graph.vertex_count() as usize;
-            processes.push(Box::new(Seek::<P>::new(rows, count, machine.clone())));
-            let pull = Pull::new::<P>(rows, graph.manifest().undirected, machine.clone());
+            processes.push(Box::new(Seek::<P>::new(rows, count, costs.clone())));
+            let pull = Pull::new::<P>(rows, graph.manifest().undirected, costs.clone());
             processes.extend(pull.map(|pull| Box::new(pull) as Box<dyn Process<P> + 'r>));
         }
         if rows.is_none() || options.executor != Executor::Seek {
-            processes.push(Box::new(Scan::new(scheduler, graph, machine)));
+            processes.push(Box::new(Scan::new(scheduler, graph, costs)));
         }
         ProgramJob {
             graph,
@@ -274,15 +275,15 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
 
 impl<'r, P: Program + 'r> Job for ProgramJob<'r, P> {
     fn advance(&mut self, context: &JobContext<'_>) -> Result<Advanced> {
-        if let Stage::New(_) = self.stage {
-            self.options.progress.begin("iterating", None, Unit::Iterations);
-            let stage = std::mem::replace(&mut self.stage, Stage::Lost);
-            if let Stage::New(program) = stage {
+        self.stage = match std::mem::replace(&mut self.stage, Stage::Lost) {
+            Stage::New(program) => {
+                self.options.progress.begin("iterating", None, Unit::Iterations);
                 let instructions = self.options.instructions;
                 let step = Superstep::new(self.graph, program, instructions, context)?;
-                self.stage = Stage::Running(Box::new(step));
+                Stage::Running(Box::new(step))
             }
-        }
+            begun => begun,
+        };
         if let Some(iteration) = self.scanning.take() {
             self.end_scan(iteration, context.threads());
         }
@@ -308,9 +309,9 @@ impl<'r, P: Program + 'r> Job for ProgramJob<'r, P> {
                     self.statistics.edges_processed += edges;
                     self.end_iteration(iteration, alone);
                 }
-                Progressed::NeedsTiles(scan) => {
+                Progressed::NeedsTiles(demand) => {
                     self.scanning = Some(iteration);
-                    return Ok(Advanced::NeedsTiles(scan));
+                    return Ok(Advanced::NeedsTiles(demand));
                 }
             }
         }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use tegula_machine::threads::{Cancel, lock};
 use tegula_machine::{Error, Result};
@@ -11,10 +12,14 @@ use tegula_store::tiles::TileSummary;
 
 use super::context::JobContext;
 use super::{Advanced, Job, PartStatistics, PartWork};
-use crate::options::RunOptions;
+use crate::options::{RunOptions, RunStatistics};
 use crate::parts::Part;
-use crate::scheduler::Needs;
-use crate::traverse::{RANGE_SIZE, RunAhead, Traversal, long_rows_of, missing_rows};
+use crate::process::ProcessKind;
+use crate::scheduler::MemoryDemand;
+use crate::traverse::{RunAhead, Traversal, long_rows_of};
+
+/// Vertices that one worker passes over at a time.
+pub const RANGE_SIZE: u32 = 1 << 14;
 
 /// Runs `work` as a job with the rows of a graph at hand, with weights or without. It itself holds `held`
 /// bytes; the cache of rows gets what else the budget has.
@@ -33,13 +38,13 @@ pub fn run<T: Send, E: From<Error> + Send>(
     options.with_scheduler(graph, |scheduler| {
         let least = held + RowReader::size_min(graph, has_weights);
         if graph.manifest().rows.is_some() {
-            scheduler.ledger().could_hold(&Needs::rows("the run by rows", least, |_| 0))?;
+            scheduler.ledger().could_hold(&MemoryDemand::rows("the run by rows", least, |_| 0))?;
         }
         let rows = Rows::open(graph)?.ok_or_else(|| missing_rows(graph))?;
         let least = least + long_rows_of(rows.batch_size(has_weights), scheduler.threads());
         let all = RowReader::cache_size_max(graph, has_weights) - RowReader::CACHE_SIZE_MIN;
-        let needs = Needs::rows("the run by rows", least, |free| free.min(all));
-        let admitted = scheduler.ledger().admit(&[needs], &options.cancel)?;
+        let demand = MemoryDemand::rows("the run by rows", least, |free| free.min(all));
+        let admitted = scheduler.ledger().admit(&[demand], &options.cancel)?;
         let cache_size = RowReader::CACHE_SIZE_MIN + admitted.taken;
         let rows = RowReader::new(rows, has_weights, cache_size, &scheduler.speed().targets)?;
         let mut job = Following {
@@ -50,6 +55,11 @@ pub fn run<T: Send, E: From<Error> + Send>(
         scheduler.work_off(&mut job, &admitted, &options.cancel)
     })?;
     answer.unwrap_or_else(|| Err(Error::Cancelled.into()))
+}
+
+/// The error for a graph without rows.
+pub fn missing_rows(graph: &Graph) -> Error {
+    Error::MissingLayout { path: graph.directory().to_owned(), layout: "rows" }
 }
 
 /// What a job that follows rows has at hand.
@@ -125,4 +135,16 @@ where
     }
 
     fn note_part(&self, _done: &PartStatistics) {}
+}
+
+/// What passes over rows, or one traversal of them, did: the time of each, and the edges that they saw.
+pub fn rows_statistics(rows: &RowReader, times: Vec<Duration>, edges: u64) -> RunStatistics {
+    RunStatistics {
+        iterations: times.len() as u64,
+        processes: vec![ProcessKind::Seek; times.len()],
+        iteration_times: times,
+        edges_processed: edges,
+        tiles_skipped: 0,
+        bytes_read: rows.bytes_read(),
+    }
 }

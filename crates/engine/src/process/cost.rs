@@ -23,9 +23,9 @@ pub const SCAN_VERTEX: f64 = 1e-9;
 /// Active vertices whose rows are looked at to predict.
 const SAMPLE: usize = 256;
 
-/// What the machine brings along.
+/// What working and reading cost on the machine of a run.
 #[derive(Debug, Clone)]
-pub struct Machine {
+pub struct CostModel {
     /// Workers.
     pub threads: f64,
     /// What reading takes.
@@ -34,11 +34,11 @@ pub struct Machine {
     pub is_direct: bool,
 }
 
-impl Machine {
-    pub fn of(graph: &Graph, threads: usize, speed: &Speed) -> Machine {
+impl CostModel {
+    pub fn of(graph: &Graph, threads: usize, speed: &Speed) -> CostModel {
         let is_direct = graph.caching() == Caching::Direct;
         let speed = if is_direct { speed.clone() } else { Speed::of_page_cache() };
-        Machine { threads: threads as f64, speed, is_direct }
+        CostModel { threads: threads as f64, speed, is_direct }
     }
 
     /// Seconds of working and reading.
@@ -52,9 +52,9 @@ impl Machine {
         if missing <= 0.0 || work.rows == 0.0 {
             return 0.0;
         }
-        let (touched, all) = work.pages(rows);
-        let one_by_one = touched / self.speed.random_pages_per_second;
-        let in_order = all * page_size(rows) / self.speed.sequential_bytes_per_second;
+        let pages = work.pages(rows);
+        let one_by_one = pages.touched / self.speed.random_pages_per_second;
+        let in_order = pages.all * page_size(rows) / self.speed.sequential_bytes_per_second;
         missing.min(missing_max) * one_by_one.min(in_order) + self.speed.latency_seconds
     }
 }
@@ -89,12 +89,21 @@ impl RowWork {
         self.rows * SEEK_ROW + self.edges * SEEK_EDGE
     }
 
-    /// Pages that the rows lie on, if they lie anywhere, and the pages of all rows: some share one by chance.
-    pub fn pages(&self, rows: &RowReader) -> (f64, f64) {
+    /// Pages that the rows lie on, if they lie anywhere: some share one by chance.
+    pub fn pages(&self, rows: &RowReader) -> Pages {
         let all = (rows.rows().data().len() as f64 / page_size(rows)).max(1.0);
         let touched = self.rows + self.bits / 8.0 / page_size(rows);
-        (all * (1.0 - (-touched / all).exp()), all)
+        Pages { touched: all * (1.0 - (-touched / all).exp()), all }
     }
+}
+
+/// Pages of rows.
+#[derive(Debug, Clone, Copy)]
+pub struct Pages {
+    /// Those of some rows.
+    pub touched: f64,
+    /// Those of all rows.
+    pub all: f64,
 }
 
 /// How much longer than predicted a process took of late.

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use tegula_machine::Result;
 
-use crate::job::Scan as ScanNeeds;
+use crate::job::TileDemand;
 use crate::job::context::JobContext;
 use crate::program::Program;
 use crate::superstep::Superstep;
@@ -80,7 +80,7 @@ pub enum Progressed {
         edges: u64,
     },
     /// To where it needs tiles.
-    NeedsTiles(ScanNeeds),
+    NeedsTiles(TileDemand),
 }
 
 /// What a process is predicted to take.

@@ -11,19 +11,19 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use tegula_machine::Result;
-use tegula_machine::threads::lock;
+use tegula_machine::threads::{lock, unlocked};
 use tegula_store::VertexId;
 use tegula_store::rows::{Row, RowBatch, RowReader};
 use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 
-use super::cost::{Correction, Machine, PULL_EDGE, PULL_ROW, RowWork, SCAN_VERTEX};
+use super::cost::{Correction, CostModel, PULL_EDGE, PULL_ROW, RowWork, SCAN_VERTEX};
 use super::{Prediction, Process, ProcessKind, Progressed, ROWS_PER_BATCH};
 use crate::job::context::JobContext;
 use crate::program::{Activity, EdgeWeight, Message, Program, Reduction, Settling};
 use crate::superstep::exchange::Exchange;
 use crate::superstep::frontier::Frontier;
 use crate::superstep::targets::Targets;
-use crate::superstep::{Superstep, bit, unlocked};
+use crate::superstep::{Superstep, bit};
 use crate::traverse::ROWS_AHEAD;
 
 /// Where more than one vertex in `DENSE_SHARE` is not settled, all rows are read, not only theirs.
@@ -32,7 +32,7 @@ const DENSE_SHARE: usize = 4;
 /// Through the rows of the vertices that are not settled.
 pub struct Pull<'s> {
     rows: &'s RowReader,
-    machine: Machine,
+    costs: CostModel,
     correction: Correction,
 }
 
@@ -42,10 +42,10 @@ impl<'s> Pull<'s> {
     pub fn new<P: Program>(
         rows: &'s RowReader,
         is_undirected: bool,
-        machine: Machine,
+        costs: CostModel,
     ) -> Option<Pull<'s>> {
         let can_pull = P::SETTLING == Settling::ByFirstSource && is_undirected;
-        can_pull.then(|| Pull { rows, machine, correction: Correction::none() })
+        can_pull.then(|| Pull { rows, costs, correction: Correction::none() })
     }
 }
 
@@ -65,8 +65,8 @@ impl<P: Program> Process<P> for Pull<'_> {
         let looks = (all_bits / active.bits.max(1.0)).min(degree);
         let working = open * (PULL_ROW + looks * PULL_EDGE) + vertices * SCAN_VERTEX;
         let all_open = RowWork { rows: open, bits: all_bits * open / vertices, edges: 0.0 };
-        let reading = self.machine.predict_reading(rows, &all_open, 1.0);
-        let seconds = self.machine.together(working / self.machine.threads, reading);
+        let reading = self.costs.predict_reading(rows, &all_open, 1.0);
+        let seconds = self.costs.together(working / self.costs.threads, reading);
         Prediction { seconds: self.correction.apply(seconds), ..Prediction::default() }
     }
 

@@ -4,16 +4,15 @@ use std::ops::Range;
 use std::time::Duration;
 
 use tegula_machine::Result;
-use tegula_machine::threads::lock;
+use tegula_machine::threads::{get_mut, lock};
 use tegula_store::graph::{Graph, TileEntry};
 use tegula_store::tiles::{Batch, Tile, WINDOW_LOG2, WINDOW_SIZE};
 
-use super::cost::{Correction, Machine, SCAN_EDGE, SCAN_VERTEX};
+use super::cost::{Correction, CostModel, SCAN_EDGE, SCAN_VERTEX};
 use super::kernel::KernelInput;
 use super::{Prediction, Process, ProcessKind, Progressed};
-use crate::job::Direction;
 use crate::job::context::JobContext;
-use crate::job::{PartWork, Scan as ScanNeeds};
+use crate::job::{Direction, PartWork, TileDemand};
 use crate::parts::Part;
 use crate::program::{Accumulator, Activity, ApplyTo, EdgeWeight, Program, Reduction};
 use crate::scheduler::Scheduler;
@@ -23,19 +22,19 @@ use crate::superstep::batch_array::BatchRanges;
 use crate::superstep::exchange::Exchange;
 use crate::superstep::frontier::Frontier;
 use crate::superstep::targets::Targets;
-use crate::superstep::{BatchWork, Superstep};
+use crate::superstep::{BatchWork, EarlyPart, Superstep};
 
 /// Through all tiles that hold an active source and an open target.
 pub struct Scan<'s> {
     scheduler: &'s Scheduler<'s>,
     graph: &'s Graph,
-    machine: Machine,
+    costs: CostModel,
     correction: Correction,
 }
 
 impl<'s> Scan<'s> {
-    pub fn new(scheduler: &'s Scheduler<'s>, graph: &'s Graph, machine: Machine) -> Scan<'s> {
-        Scan { scheduler, graph, machine, correction: Correction::none() }
+    pub fn new(scheduler: &'s Scheduler<'s>, graph: &'s Graph, costs: CostModel) -> Scan<'s> {
+        Scan { scheduler, graph, costs, correction: Correction::none() }
     }
 }
 
@@ -71,10 +70,10 @@ impl<P: Program> Process<P> for Scan<'_> {
             }
         }
         let vertices = f64::from(self.graph.vertex_count());
-        let Machine { threads, ref speed, .. } = self.machine;
+        let CostModel { threads, ref speed, .. } = self.costs;
         let working = (edges as f64 * SCAN_EDGE + vertices * SCAN_VERTEX) / threads;
         let reading = bytes as f64 / speed.sequential_bytes_per_second;
-        let seconds = self.correction.apply(self.machine.together(working, reading));
+        let seconds = self.correction.apply(self.costs.together(working, reading));
         Prediction { seconds, ..Prediction::default() }
     }
 
@@ -85,7 +84,7 @@ impl<P: Program> Process<P> for Scan<'_> {
         context: &JobContext<'_>,
     ) -> Result<Progressed> {
         step.generate(context)?;
-        Ok(Progressed::NeedsTiles(ScanNeeds {
+        Ok(Progressed::NeedsTiles(TileDemand {
             has_weights: P::Weight::IS_WEIGHTED && self.graph.is_weighted(),
             has_every_batch: P::APPLY_TO == ApplyTo::All,
             direction: Direction::FirstToLast,
@@ -101,7 +100,7 @@ impl<P: Program> Process<P> for Scan<'_> {
 pub fn finish<P: Program>(step: &mut Superstep<'_, P>) {
     let mut sums = Vec::new();
     for batch in &mut step.arrays.batches {
-        let batch = batch.get_mut().unwrap_or_else(|lock| lock.into_inner());
+        let batch = get_mut(batch);
         sums.extend(batch.aggregate.take());
         batch.merged_count = 0;
         let first = batch.ranges.targets.start >> WINDOW_LOG2;
@@ -189,7 +188,7 @@ impl<P: Program> PartWork for ProgramPart<'_, '_, P> {
                 work.merged = sums;
                 work.merged_count = 1;
             } else {
-                work.early.push((part.number, sums));
+                work.early.push(EarlyPart { number: part.number, sums });
             }
         }
         lock(&step.arrays.idle_accumulators).push(accumulators);
@@ -202,8 +201,8 @@ impl<P: Program> PartWork for ProgramPart<'_, '_, P> {
 /// Merges the parts of a batch that were done before it was their turn, and applies the result after the
 /// last one.
 fn merge_early<P: Program>(step: &Superstep<'_, P>, work: &mut BatchWork<P>, part_count: usize) {
-    while let Some(next) = work.early.iter().position(|early| early.0 == work.merged_count) {
-        let (_, sums) = work.early.swap_remove(next);
+    while let Some(next) = work.early.iter().position(|early| early.number == work.merged_count) {
+        let EarlyPart { sums, .. } = work.early.swap_remove(next);
         for (into, &from) in work.merged.iter_mut().zip(&sums) {
             *into = P::Reduction::accumulate(*into, from);
         }

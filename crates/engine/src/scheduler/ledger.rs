@@ -19,30 +19,48 @@ use crate::tile_source::{Room, TileSource};
 const LOOK: Duration = Duration::from_millis(50);
 
 /// What a job needs of memory.
-pub struct Needs<'n> {
+pub struct MemoryDemand<'n> {
     /// What needs it, for the error.
     what: &'static str,
     /// Bytes that the job holds until it leaves, at the least.
     held: u64,
     /// How many further bytes it takes, of those that are free.
     takes_of: Box<dyn Fn(u64) -> u64 + 'n>,
-    /// Whether it scans, with weights or without.
-    scans: Option<HasWeights>,
+    tiles: TilesRead,
 }
 
-/// Whether weights are read with tiles.
-type HasWeights = bool;
+/// Which tiles a job reads. Where several jobs read, those of the greatest are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+enum TilesRead {
+    /// It follows rows alone.
+    #[default]
+    None,
+    /// It needs no weights.
+    Unweighted,
+    /// It needs weights.
+    Weighted,
+}
 
-impl<'n> Needs<'n> {
+impl TilesRead {
+    fn of(has_weights: bool) -> TilesRead {
+        if has_weights { TilesRead::Weighted } else { TilesRead::Unweighted }
+    }
+}
+
+impl<'n> MemoryDemand<'n> {
     /// A job that scans and itself holds `held` bytes.
-    pub fn scan(what: &'static str, held: u64, has_weights: bool) -> Needs<'n> {
-        Needs { what, held, takes_of: Box::new(|_| 0), scans: Some(has_weights) }
+    pub fn scan(what: &'static str, held: u64, has_weights: bool) -> MemoryDemand<'n> {
+        MemoryDemand { what, held, takes_of: Box::new(|_| 0), tiles: TilesRead::of(has_weights) }
     }
 
     /// A job that follows rows alone. Of the bytes that are free beside the `held` ones it takes as many as
     /// `takes_of` says.
-    pub fn rows(what: &'static str, held: u64, takes_of: impl Fn(u64) -> u64 + 'n) -> Needs<'n> {
-        Needs { what, held, takes_of: Box::new(takes_of), scans: None }
+    pub fn rows(
+        what: &'static str,
+        held: u64,
+        takes_of: impl Fn(u64) -> u64 + 'n,
+    ) -> MemoryDemand<'n> {
+        MemoryDemand { what, held, takes_of: Box::new(takes_of), tiles: TilesRead::None }
     }
 
     /// A job that scans and follows rows.
@@ -51,8 +69,9 @@ impl<'n> Needs<'n> {
         held: u64,
         has_weights: bool,
         takes_of: impl Fn(u64) -> u64 + 'n,
-    ) -> Needs<'n> {
-        Needs { what, held, takes_of: Box::new(takes_of), scans: Some(has_weights) }
+    ) -> MemoryDemand<'n> {
+        let tiles = TilesRead::of(has_weights);
+        MemoryDemand { what, held, takes_of: Box::new(takes_of), tiles }
     }
 }
 
@@ -85,7 +104,7 @@ struct Members {
 struct Member {
     number: u64,
     held: u64,
-    scans: Option<HasWeights>,
+    tiles: TilesRead,
 }
 
 /// A job's place among the members: its memory is taken for as long as this lives.
@@ -93,7 +112,7 @@ pub struct Admitted<'l, 'g> {
     ledger: &'l Ledger<'g>,
     number: u64,
     lease: Option<Lease>,
-    /// Which of its [`Needs`] could be met.
+    /// Which of its [`MemoryDemand`]s could be met.
     pub choice: usize,
     /// Bytes beyond the held ones.
     pub taken: u64,
@@ -136,7 +155,7 @@ impl<'g> Ledger<'g> {
     ///
     /// # Errors
     /// [`Error::OverBudget`] where none would fit if the job were alone, about the last; cancellation.
-    pub fn admit(&self, ways: &[Needs<'_>], cancel: &Cancel) -> Result<Admitted<'_, 'g>> {
+    pub fn admit(&self, ways: &[MemoryDemand<'_>], cancel: &Cancel) -> Result<Admitted<'_, 'g>> {
         if let Some(last) =
             ways.last().filter(|_| ways.iter().all(|way| self.could_hold(way).is_err()))
         {
@@ -165,41 +184,46 @@ impl<'g> Ledger<'g> {
     }
 
     /// Bytes that a job needs if there is no other.
-    fn needed_alone(&self, needs: &Needs<'_>) -> u64 {
-        needs.held + overhead(self.graph) + self.stream_min(needs.scans)
+    fn needed_alone(&self, demand: &MemoryDemand<'_>) -> u64 {
+        demand.held + overhead(self.graph) + self.stream_min(demand.tiles)
     }
 
     /// Whether a job would fit if there were no other.
-    pub fn could_hold(&self, needs: &Needs<'_>) -> Result<()> {
-        let (what, needed, budget) = (needs.what.to_owned(), self.needed_alone(needs), self.memory);
+    pub fn could_hold(&self, demand: &MemoryDemand<'_>) -> Result<()> {
+        let (what, needed) = (demand.what.to_owned(), self.needed_alone(demand));
+        let budget = self.memory;
         if needed <= budget { Ok(()) } else { Err(Error::OverBudget { what, needed, budget }) }
     }
 
-    fn stream_min(&self, scans: Option<HasWeights>) -> u64 {
+    fn stream_min(&self, tiles: TilesRead) -> u64 {
         let size = |has_weights| TileSource::size_min(&self.parts, self.threads, has_weights);
-        scans.map_or(0, size)
+        match tiles {
+            TilesRead::None => 0,
+            TilesRead::Unweighted => size(false),
+            TilesRead::Weighted => size(true),
+        }
     }
 
     /// Takes a job in if there is room now.
     fn try_admit(
         &self,
-        ways: &[Needs<'_>],
+        ways: &[MemoryDemand<'_>],
         number: u64,
         members: &mut Members,
     ) -> Result<Option<Admitted<'_, 'g>>> {
-        for (choice, needs) in ways.iter().enumerate() {
-            let scans = members.scans().max(needs.scans);
-            let taken = overhead(self.graph) + members.held() + self.stream_min(scans);
+        for (choice, demand) in ways.iter().enumerate() {
+            let tiles = members.tiles().max(demand.tiles);
+            let taken = overhead(self.graph) + members.held() + self.stream_min(tiles);
             let free = self.memory.saturating_sub(taken);
-            if needs.held > free {
+            if demand.held > free {
                 continue;
             }
-            let more = (needs.takes_of)(free - needs.held).min(free - needs.held);
-            let held = needs.held + more;
-            members.admitted.push(Member { number, held, scans: needs.scans });
+            let more = (demand.takes_of)(free - demand.held).min(free - demand.held);
+            let held = demand.held + more;
+            members.admitted.push(Member { number, held, tiles: demand.tiles });
             // Tiles that have no room any more go first.
             self.share_out(members);
-            match self.graph.reader().pool().lease(needs.what, held) {
+            match self.graph.reader().pool().lease(demand.what, held) {
                 Ok(lease) => {
                     let lease = Some(lease);
                     let (ledger, taken) = (self, more);
@@ -220,7 +244,7 @@ impl<'g> Ledger<'g> {
     fn share_out(&self, members: &Members) {
         self.count.store(members.admitted.len(), Ordering::Relaxed);
         // Where nobody scans, what is left of scans before makes room all the same.
-        let has_weights = members.scans().unwrap_or(true);
+        let has_weights = members.tiles() != TilesRead::Unweighted;
         let held = overhead(self.graph) + members.held();
         let lent = self.graph.reader().pool().frames_max().saturating_sub(BLOCK_FRAMES);
         let bytes = self.memory.saturating_sub(held).min(lent);
@@ -233,9 +257,9 @@ impl Members {
         self.admitted.iter().map(|member| member.held).sum()
     }
 
-    /// Whether any of them scans, and any with weights.
-    fn scans(&self) -> Option<HasWeights> {
-        self.admitted.iter().map(|member| member.scans).max().flatten()
+    /// What is read for all of them.
+    fn tiles(&self) -> TilesRead {
+        self.admitted.iter().map(|member| member.tiles).max().unwrap_or_default()
     }
 }
 

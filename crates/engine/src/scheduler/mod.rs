@@ -38,7 +38,7 @@ use crate::job::Job;
 use crate::job::context::Company;
 use crate::parts::Parts;
 use crate::tile_source::TileSource;
-pub use ledger::{Admitted, Ledger, Needs};
+pub use ledger::{Admitted, Ledger, MemoryDemand};
 use slot::Slot;
 use work::State;
 
@@ -88,7 +88,7 @@ impl<'g> Scheduler<'g> {
         };
         std::thread::scope(|scope| {
             (0..scheduler.workers.count()).for_each(|_| drop(scope.spawn(|| scheduler.work())));
-            let _closing = Closing(&scheduler);
+            let _home = SendHome(&scheduler);
             body(&scheduler)
         })
     }
@@ -166,9 +166,9 @@ impl Drop for Leaving<'_> {
 }
 
 /// Sends the workers home.
-struct Closing<'s, 'g>(&'s Scheduler<'g>);
+struct SendHome<'s, 'g>(&'s Scheduler<'g>);
 
-impl Drop for Closing<'_, '_> {
+impl Drop for SendHome<'_, '_> {
     fn drop(&mut self) {
         lock(&self.0.state).is_over = true;
         self.0.workers.ring();

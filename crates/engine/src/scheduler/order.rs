@@ -1,4 +1,4 @@
-//! What is next: which part, and whether a part or a job that goes on by itself.
+//! What is next: whether a part or a job that goes on by itself, and which part.
 //!
 //! This is the plain order. Policies that weigh jobs take its place: no result depends on what is here.
 
@@ -53,14 +53,51 @@ impl PartOrder {
     }
 }
 
-/// Whether a worker is to take a part now, where a job waits that could go on by itself: they take turns.
-pub fn prefers_part(was_part: bool) -> bool {
-    !was_part
+/// A worker that asks what is next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asking {
+    /// It is free, and its last task was of this kind.
+    After(TaskKind),
+    /// It is at a part, and would claim a further one for reads to stay on their way; it can take no job.
+    AtPart,
+    /// It is in the middle of a job that cannot return, and others have their turn.
+    InJob,
+}
+
+/// A kind of task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaskKind {
+    /// A part, for all jobs that need it.
+    Part,
+    /// A job that can go on by itself; who has waited longest comes first.
+    Job,
+}
+
+/// What a worker may be given, the one that is tried first coming first. Parts and jobs take turns.
+pub fn preference(asking: Asking, is_job_ready: bool) -> &'static [TaskKind] {
+    match asking {
+        Asking::After(TaskKind::Job) => &[TaskKind::Part, TaskKind::Job],
+        Asking::After(TaskKind::Part) | Asking::InJob => &[TaskKind::Job, TaskKind::Part],
+        // A job that waits gets the worker as soon as the part at hand is done.
+        Asking::AtPart if is_job_ready => &[],
+        Asking::AtPart => &[TaskKind::Part],
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_and_jobs_take_turns() {
+        use TaskKind::{Job, Part};
+        let first = |asking| preference(asking, true).first().copied();
+        assert_eq!(first(Asking::After(Job)), Some(Part));
+        assert_eq!(first(Asking::After(Part)), Some(Job));
+        assert_eq!(first(Asking::InJob), Some(Job));
+        assert_eq!(first(Asking::AtPart), None, "nothing is claimed early while a job waits");
+        assert_eq!(preference(Asking::AtPart, false), [Part]);
+    }
 
     #[test]
     fn the_scan_goes_round_and_finds_what_is_wanted() {

@@ -3,12 +3,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, RwLock, RwLockReadGuard};
 
-use tegula_machine::threads::{Cancel, lock};
+use tegula_machine::threads::{Cancel, guarded, lock};
 use tegula_machine::{Error, Result};
 
 use crate::job::context::JobContext;
 use crate::job::{Advanced, Job};
-use tegula_machine::threads::guarded;
 
 /// A job that is lent to the scheduler by the call that waits for it.
 type Lent = &'static mut dyn Job;

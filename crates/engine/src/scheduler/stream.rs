@@ -132,10 +132,11 @@ impl<'s> Stream<'s> {
                 continue;
             }
             let size = parts.groups[group].size(claim.has_weights);
-            let coming = if !claim.needs(self.scheduler, group) {
-                Coming::Unneeded
-            } else if let Some(held) = source.get(group, claim.has_weights) {
+            // To ask the jobs takes time, and saves none where there is nothing to read.
+            let coming = if let Some(held) = source.get(group, claim.has_weights) {
                 Coming::Held(held)
+            } else if !claim.needs(self.scheduler, group) {
+                Coming::Unneeded
             } else if self.outstanding > 0 && self.outstanding + size > source.stream_size() {
                 return;
             } else {

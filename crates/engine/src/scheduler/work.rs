@@ -5,16 +5,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use tegula_machine::Error;
-use tegula_machine::threads::lock;
+use tegula_machine::threads::{guarded, lock};
 use tegula_store::graph::CheckedTiles;
 
 use super::Scheduler;
-use super::order::{PartOrder, prefers_part};
+use super::order::{Asking, PartOrder, TaskKind, preference};
 use super::slot::{SharedJob, Slot};
 use super::stream::{Arrived, Stream};
 use crate::job::context::{JobContext, begin_stint};
-use crate::job::{Advanced, Job, PartStatistics, PartWork, Scan};
-use tegula_machine::threads::guarded;
+use crate::job::{Advanced, Job, PartStatistics, PartWork, TileDemand};
 
 /// Which jobs wait for what.
 pub struct State {
@@ -37,7 +36,7 @@ pub struct State {
 /// A job that waits for parts.
 struct Scanning {
     slot: Arc<Slot>,
-    scan: Scan,
+    demand: TileDemand,
     /// Whether a part is needed and nobody has claimed it for this job.
     is_pending: Vec<bool>,
     pending_count: usize,
@@ -109,9 +108,24 @@ impl State {
             job.pending_count -= 1;
             job.claimed_count += 1;
             claim.jobs.push(Arc::clone(&job.slot));
-            claim.has_weights |= job.scan.has_weights;
+            claim.has_weights |= job.demand.has_weights;
         }
         Some(claim)
+    }
+
+    /// What a worker does next.
+    fn next_task(&mut self, asking: Asking, scheduler: &Scheduler<'_>) -> Option<Task> {
+        let kinds = preference(asking, !self.ready.is_empty());
+        kinds.iter().find_map(|kind| match kind {
+            TaskKind::Part => self.claim(scheduler).map(Task::Part),
+            TaskKind::Job => self.take_ready(asking != Asking::InJob).map(Task::Advance),
+        })
+    }
+
+    /// The job that has waited longest to go on: any, or one that comes back soon.
+    fn take_ready(&mut self, is_any: bool) -> Option<Arc<Slot>> {
+        let index = self.ready.iter().position(|slot| is_any || slot.is_resumable)?;
+        self.ready.remove(index)
     }
 
     /// A part was processed, or given up.
@@ -185,40 +199,42 @@ impl Scheduler<'_> {
 
     fn work_until_over(&self) {
         let mut stream = Stream::new(self, true);
-        let mut was_part = true;
+        let mut last = TaskKind::Part;
         loop {
             let seen = self.workers.rings();
             begin_stint();
             // First what is claimed: whoever holds memory for reads must not wait for more of it in a loop.
             if stream.first().is_some() {
                 self.process_part(&mut stream);
-                was_part = true;
+                last = TaskKind::Part;
                 continue;
             }
             if self.workers.help() {
                 continue;
             }
-            match self.next_task(prefers_part(was_part)) {
-                Ok(Some(Task::Part(claim))) => stream.push(claim),
-                Ok(Some(Task::Advance(slot))) => {
-                    self.advance(&slot);
-                    was_part = false;
+            let next = {
+                let mut state = lock(&self.state);
+                if state.is_over {
+                    return;
                 }
-                Ok(None) => self.workers.wait(seen),
-                Err(Over) => return,
+                state.retire();
+                state.next_task(Asking::After(last), self)
+            };
+            match next {
+                Some(Task::Part(claim)) => stream.push(claim),
+                Some(Task::Advance(slot)) => {
+                    self.advance(&slot);
+                    last = TaskKind::Job;
+                }
+                None => self.workers.wait(seen),
             }
         }
     }
 
     /// Works on another job for a while, in the middle of one that cannot return.
     pub(super) fn work_on_another(&self) {
-        let task = {
-            let mut state = lock(&self.state);
-            let resumable = state.ready.iter().position(|slot| slot.is_resumable);
-            let slot = resumable.and_then(|index| state.ready.remove(index));
-            slot.map(Task::Advance).or_else(|| state.claim(self).map(Task::Part))
-        };
-        match task {
+        let next = lock(&self.state).next_task(Asking::InJob, self);
+        match next {
             Some(Task::Part(claim)) => {
                 let mut stream = Stream::new(self, false);
                 stream.push(claim);
@@ -234,23 +250,11 @@ impl Scheduler<'_> {
         if self.workers.has_open_loop() {
             return None;
         }
-        let mut state = lock(&self.state);
-        if state.ready.is_empty() { state.claim(self) } else { None }
-    }
-
-    fn next_task(&self, prefers_part: bool) -> Result<Option<Task>, Over> {
-        let mut state = lock(&self.state);
-        if state.is_over {
-            return Err(Over);
+        match lock(&self.state).next_task(Asking::AtPart, self) {
+            Some(Task::Part(claim)) => Some(claim),
+            Some(Task::Advance(_)) => unreachable!("whoever is at a part is given parts"),
+            None => None,
         }
-        state.retire();
-        if prefers_part && let Some(claim) = state.claim(self) {
-            return Ok(Some(Task::Part(claim)));
-        }
-        if let Some(slot) = state.ready.pop_front() {
-            return Ok(Some(Task::Advance(slot)));
-        }
-        Ok(state.claim(self).map(Task::Part))
     }
 
     /// Lets a job go on, as far as it can by itself.
@@ -259,7 +263,7 @@ impl Scheduler<'_> {
         let advanced = slot.advance(&context).and_then(|advanced| match advanced {
             Advanced::Done => Ok(None),
             Advanced::Further => Ok(Some(None)),
-            Advanced::NeedsTiles(scan) => self.plan(slot, scan).map(Some),
+            Advanced::NeedsTiles(demand) => self.plan(slot, demand).map(Some),
         });
         match advanced {
             Ok(None) => slot.end(Ok(())),
@@ -267,7 +271,7 @@ impl Scheduler<'_> {
             Ok(Some(Some(scanning))) => {
                 let mut state = lock(&self.state);
                 if state.scanning.is_empty() {
-                    state.order.turn(scanning.scan.direction);
+                    state.order.turn(scanning.demand.direction);
                 }
                 if state.broken.is_some() {
                     state.make_ready(slot);
@@ -281,7 +285,11 @@ impl Scheduler<'_> {
     }
 
     /// Which parts a job needs. `None` where it needs none, and can go on at once.
-    fn plan(&self, slot: &Arc<Slot>, scan: Scan) -> tegula_machine::Result<Option<Scanning>> {
+    fn plan(
+        &self,
+        slot: &Arc<Slot>,
+        demand: TileDemand,
+    ) -> tegula_machine::Result<Option<Scanning>> {
         let job = slot.job();
         let Some(job) = job.get() else { return Err(Error::Cancelled) };
         let tiles = self.graph.tiles();
@@ -293,7 +301,7 @@ impl Scheduler<'_> {
         let mut is_pending = Vec::with_capacity(self.parts.parts.len());
         guarded(|| {
             for part in &self.parts.parts {
-                let is_needed = scan.has_every_batch || part.groups.clone().any(needs_group);
+                let is_needed = demand.has_every_batch || part.groups.clone().any(needs_group);
                 is_pending.push(is_needed);
                 // A batch is finished when all its parts are, so all of them take part or none.
                 if part.number + 1 == part.count {
@@ -306,7 +314,7 @@ impl Scheduler<'_> {
         })?;
         let pending_count = is_pending.iter().filter(|&&is_pending| is_pending).count();
         let slot = Arc::clone(slot);
-        let scanning = Scanning { slot, scan, is_pending, pending_count, claimed_count: 0 };
+        let scanning = Scanning { slot, demand, is_pending, pending_count, claimed_count: 0 };
         Ok(Some(scanning).filter(|_| pending_count > 0))
     }
 
@@ -362,9 +370,6 @@ impl Scheduler<'_> {
         Vec::new()
     }
 }
-
-/// No job comes any more.
-struct Over;
 
 /// A worker at one part, for one job.
 struct Work<'w> {

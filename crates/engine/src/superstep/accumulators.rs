@@ -12,8 +12,8 @@ use tegula_store::tiles::WINDOW_SIZE;
 
 use crate::program::{Accumulator, Message, Program, Reduction};
 
-/// Edges into the short sums of a window after which these are spilled. What is dense has a strip of its own, so that a tile adds a dozen edges to one
-/// short sum at the most.
+/// Edges into the short sums of a window after which these are spilled. What is dense has a strip of its own,
+/// so that a tile adds a dozen edges to one short sum at the most.
 const SPILL_INTERVAL: usize = 1 << 20;
 
 /// Accumulators of a batch, for each of its windows; identities between parts.

@@ -19,6 +19,9 @@ pub struct Buckets {
 }
 
 impl Buckets {
+    /// Bytes for each vertex, at the most: an id in 1.25 entries.
+    pub const SIZE_PER_VERTEX: u64 = 5;
+
     /// Begins with the active vertices in `list`, ascending; returns those whose turn it is.
     pub fn begin<P: Program>(
         &mut self,

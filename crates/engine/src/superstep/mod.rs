@@ -23,7 +23,7 @@ use std::sync::Mutex;
 
 use tegula_machine::Result;
 use tegula_machine::memory::huge;
-use tegula_machine::threads::lock;
+use tegula_machine::threads::{lock, unlocked};
 use tegula_store::VertexId;
 use tegula_store::graph::Graph;
 use tegula_store::tiles::{BATCH_LOG2_MAX, TileSummary, WINDOW_LOG2, WINDOW_SIZE};
@@ -74,6 +74,24 @@ pub struct VertexArrays<P: Program> {
     pub idle_accumulators: Mutex<Vec<Accumulators<P>>>,
 }
 
+/// What is known of the vertices while messages go along rows.
+pub struct Vertices<'s, P: Program> {
+    pub program: &'s P,
+    pub states: &'s [P::State],
+    /// A bit for each vertex that is settled, in a program that settles any; else nothing.
+    pub settled: &'s [u64],
+    /// Nothing where they are not wanted.
+    pub degrees: &'s [u32],
+}
+
+impl<P: Program> Clone for Vertices<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P: Program> Copy for Vertices<'_, P> {}
+
 /// A batch during a scan, apart from its share of the arrays.
 pub struct BatchWork<P: Program> {
     pub ranges: BatchRanges,
@@ -81,12 +99,18 @@ pub struct BatchWork<P: Program> {
     pub merged: Vec<Accumulator<P>>,
     /// How many parts that is.
     pub merged_count: usize,
-    /// What further parts were reduced to that are done before their turn, by number.
-    pub early: Vec<(usize, Vec<Accumulator<P>>)>,
+    /// Parts that were done before their turn.
+    pub early: Vec<EarlyPart<P>>,
     /// What was summed up over the targets of the batch, once all were applied to.
     pub aggregate: Option<P::Aggregate>,
     /// How many targets of each window were settled in this iteration.
     pub newly_settled: [u32; BATCH_WINDOWS],
+}
+
+/// What a part of a batch was reduced to that waits for the parts before it.
+pub struct EarlyPart<P: Program> {
+    pub number: usize,
+    pub sums: Vec<Accumulator<P>>,
 }
 
 impl<'g, P: Program> Superstep<'g, P> {
@@ -152,11 +176,16 @@ impl<'g, P: Program> Superstep<'g, P> {
             .zip(self.arrays.next_active.all().chunks_mut(WINDOW_SIZE / 64))
             .zip(chunks_or_none(self.arrays.settled.all(), WINDOW_SIZE / 64, windows))
             .zip(&mut self.open_targets);
-        let owned: Vec<_> =
-            owned.map(|owned| Mutex::new((owned, P::Aggregate::default()))).collect();
+        let owned: Vec<_> = owned
+            .map(|(((states, active), settled), open)| {
+                let aggregate = P::Aggregate::default();
+                Mutex::new(NewWindow::<P> { states, active, settled, open, aggregate })
+            })
+            .collect();
         let (program, degrees) = (&self.program, &self.degrees);
         context.for_each(owned.len(), &|window| {
-            let ((((states, active), settled), open), aggregate) = &mut *lock(&owned[window]);
+            let mut owned = lock(&owned[window]);
+            let NewWindow { states, active, settled, open, aggregate } = &mut *owned;
             for (index, place) in states.iter_mut().enumerate() {
                 let vertex = (window << WINDOW_LOG2) + index;
                 let degree = degrees.get(vertex).copied().unwrap_or(0);
@@ -173,7 +202,7 @@ impl<'g, P: Program> Superstep<'g, P> {
             Ok(())
         })?;
         // In the order of the windows: what is summed up does not depend on the threads.
-        let sums = owned.into_iter().map(|owned| unlocked(owned).1);
+        let sums = owned.into_iter().map(|owned| unlocked(owned).aggregate);
         self.aggregate = self.exchange.agree(sums);
         self.take_next_active();
         Ok(())
@@ -228,6 +257,17 @@ impl<'g, P: Program> Superstep<'g, P> {
         })
     }
 
+    /// What is read of the vertices while messages go along rows, and what receives them.
+    pub fn vertices_and_exchange(&mut self) -> (Vertices<'_, P>, &mut Local<Message<P>>) {
+        let vertices = Vertices {
+            program: &self.program,
+            states: self.arrays.states.all(),
+            settled: self.arrays.settled.all(),
+            degrees: &self.degrees,
+        };
+        (vertices, &mut self.exchange)
+    }
+
     fn know_by_bits(&mut self) {
         if let Frontier::List(list) = &self.frontier {
             let count = self.graph.vertex_count() as usize;
@@ -274,9 +314,13 @@ impl<P: Program> BatchWork<P> {
     }
 }
 
-/// The value of a lock that nobody holds any more.
-pub fn unlocked<T>(mutex: Mutex<T>) -> T {
-    mutex.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+/// What is initialised of a window.
+struct NewWindow<'s, P: Program> {
+    states: &'s mut [P::State],
+    active: &'s mut [u64],
+    settled: &'s mut [u64],
+    open: &'s mut u32,
+    aggregate: P::Aggregate,
 }
 
 /// The chunks of an array that has one entry for each of the others', or none at all.

@@ -37,13 +37,13 @@ impl<P: Ord> Default for BestFirst<P> {
 }
 
 impl<P: Ord> BestFirst<P> {
-    /// An empty queue with room for so many vertices, each with one live entry at most, and for half as
-    /// many entries that are out of date: [`BestFirst::push_within`] does not exceed that.
+    /// An empty queue with room for `vertex_count` vertices, each with one live entry at most, and for half
+    /// as many entries that are out of date: [`BestFirst::push_within`] does not exceed that.
     pub fn for_vertices(vertex_count: u32) -> BestFirst<P> {
         BestFirst { heap: QuaternaryHeap::with_capacity(capacity(vertex_count)) }
     }
 
-    /// Bytes of a queue with room for so many vertices, once it is full.
+    /// Bytes of a queue with room for `vertex_count` vertices, once it is full.
     pub fn size(vertex_count: u32) -> u64 {
         (capacity(vertex_count) * size_of::<Entry<P>>()) as u64
     }

@@ -16,7 +16,7 @@
 
 mod best_first;
 mod combine;
-mod open;
+mod estimate;
 mod order;
 mod traversal;
 mod vertex_set;
@@ -24,11 +24,11 @@ mod vertex_set;
 #[cfg(test)]
 mod tests;
 
-pub use crate::job::traversal::{RowsJob, run};
+pub use crate::job::traversal::{RANGE_SIZE, RowsJob, rows_statistics, run};
 pub use best_first::BestFirst;
 pub use combine::{Filter, Interleaved, Nested};
-pub use open::{HeldRows, RANGE_SIZE, estimate_rows, long_rows_size, open_rows, rows_statistics};
-pub(crate) use open::{long_rows_of, missing_rows};
+pub(crate) use estimate::long_rows_of;
+pub use estimate::{estimate_rows, long_rows_size};
 pub(crate) use order::ROWS_AHEAD;
 pub use order::{BreadthFirst, RunAhead, Sequential};
 pub use traversal::{Traversal, TraversalStatistics};

@@ -74,12 +74,12 @@ impl RunAhead for Sequential {
 #[derive(Debug, Clone, Default)]
 pub struct BreadthFirst {
     queue: VecDeque<VertexId>,
-    /// So many at the front were announced.
+    /// How many at the front were announced.
     announced: usize,
 }
 
 impl BreadthFirst {
-    /// An empty queue that takes up to so many vertices at a time without growing: 4 bytes each.
+    /// An empty queue that holds up to `vertices` at a time without growing: 4 bytes each.
     pub fn with_capacity(vertices: usize) -> BreadthFirst {
         BreadthFirst { queue: VecDeque::with_capacity(vertices), announced: 0 }
     }

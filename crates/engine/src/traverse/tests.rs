@@ -47,7 +47,7 @@ fn read_by(directory: &Path, backend: Backend, is_weighted: bool, cache_size: u6
     RowReader::open(&graph, is_weighted, cache_size, &Targets::default()).unwrap().unwrap()
 }
 
-/// Edges between so many vertices, eight for each.
+/// Edges between `vertices`, eight for each.
 fn random_edges(vertices: u32) -> Vec<(u64, u64)> {
     edges(&ErdosRenyi::new(vertices.into(), 8 * u64::from(vertices), 3).unwrap())
 }
@@ -232,20 +232,20 @@ fn a_cancelled_traversal_ends() {
 }
 
 #[test]
-fn rows_are_opened_within_a_budget_or_refused() {
+fn rows_are_followed_within_a_budget_or_refused() {
     let scratch = Scratch::new();
     let directory = random(&scratch, SMALL, true);
     let graph = open_graph(&directory, 1 << 30, Backend::Auto).unwrap();
     let needed = estimate_rows(&graph, true, 1000).needed();
     assert!(needed < (64 << 20) + 2 * u64::from(SMALL) + 1000);
-    let open = |memory| {
+    let follow = |memory| {
         let options = RunOptions { memory, ..Default::default() };
-        open_rows(&graph, true, 1000, &options)
+        run(&graph, true, 1000, &options, |job| Ok((search(job.rows(), true)?, job.rows().fits())))
     };
-    let least = open(needed).unwrap();
-    assert!(search(&least, true).is_ok());
-    assert!(open(1 << 30).unwrap().fits());
-    match open(needed - 1) {
+    let (least, ample) = (follow(needed).unwrap(), follow(1 << 30).unwrap());
+    assert_eq!(least.0, ample.0);
+    assert!(ample.1, "where there is room all rows have it");
+    match follow(needed - 1) {
         Err(Error::OverBudget { needed: named, budget, .. }) => {
             assert_eq!((named, budget), (needed, needed - 1));
         }
@@ -255,8 +255,8 @@ fn rows_are_opened_within_a_budget_or_refused() {
     let config = ImportConfig { memory: 256 << 20, ..Default::default() };
     import(&[scratch.join("edges.wel")], &bare, &config, &Silent, &Cancel::default()).unwrap();
     let bare = open_graph(&bare, 1 << 30, Backend::Auto).unwrap();
-    let opened = open_rows(&bare, false, 0, &RunOptions::default());
-    assert!(matches!(opened, Err(Error::MissingLayout { layout: "rows", .. })));
+    let refused = run(&bare, false, 0, &RunOptions::default(), |_| Ok(()));
+    assert!(matches!(refused, Err(Error::MissingLayout { layout: "rows", .. })));
 }
 
 #[test]

@@ -9,10 +9,10 @@ use super::order::{ROWS_AHEAD, RunAhead};
 use crate::job::context::JobContext;
 
 /// Rows that are brought into memory together: few enough that reads stay in flight meanwhile.
-const ROWS_PER_BATCH: usize = 16;
+const ROWS_AT_ONCE: usize = 16;
 /// Rows between two looks at what is upcoming, where single ones are taken.
 const ROWS_PER_LOOK: usize = 8;
-/// Of so many pages of the cache, one may wait for an upcoming row: what is read too early takes the
+/// One page in `REACH_SHARE` of the cache may wait for an upcoming row: what is read too early takes the
 /// room of what is needed before.
 const REACH_SHARE: usize = 4;
 /// As many rows as reads in flight, however small the cache.
@@ -134,7 +134,7 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
         self.taken.drain(..self.held);
         (self.held, self.given) = (0, 0);
         if self.taken.is_empty() {
-            let count = if self.runs_ahead { ROWS_PER_BATCH } else { 1 };
+            let count = if self.runs_ahead { ROWS_AT_ONCE } else { 1 };
             self.order.take(count, &mut self.taken);
         }
         if self.taken.is_empty() {

@@ -11,13 +11,13 @@ pub struct VertexSet {
 }
 
 impl VertexSet {
-    /// The empty set among so many vertices.
+    /// The empty set among `vertex_count` vertices.
     pub fn new(vertex_count: u32) -> VertexSet {
         let words = (vertex_count as usize).div_ceil(64);
         VertexSet { words: std::iter::repeat_with(AtomicU64::default).take(words).collect() }
     }
 
-    /// Bytes of a set among so many vertices.
+    /// Bytes of a set among `vertex_count` vertices.
     pub fn size(vertex_count: u32) -> u64 {
         8 * u64::from(vertex_count).div_ceil(64)
     }

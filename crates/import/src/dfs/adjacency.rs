@@ -13,11 +13,12 @@ use std::path::Path;
 use rustix::fs::{Advice, fadvise};
 use tegula_machine::threads::map_in_order;
 use tegula_machine::{Error, Result};
+use tegula_store::tiles::Edge;
 use zerocopy::IntoBytes;
 
 use super::super::buckets::{Buckets, Filled};
 use super::super::census::{DegreeSummary, DegreeTable};
-use super::super::edge::{Edge, Weight};
+use super::super::edge::Weight;
 use super::super::import_run::ImportRun;
 use super::super::source::{EdgeSource, changed};
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tegula_machine::threads::{Cancel, Silent, Workers};
+use tegula_store::tiles::Edge;
 
 use super::super::census::{Counters, Degrees};
 use super::super::edge::ArcRule;
@@ -43,8 +44,7 @@ fn with_graph<T>(
     let degrees = counters.into_table(ids as u64);
     let summary = degrees.summary().unwrap();
     let spool = SpoolWriter::new(&run, shares::SPOOL);
-    let edge =
-        |&[source, target]: &[u32; 2]| super::super::edge::Edge { source, target, weight: () };
+    let edge = |&[source, target]: &[u32; 2]| Edge { source, target, weight: () };
     spool.push(&arcs.iter().map(edge).collect::<Vec<_>>()).unwrap();
     let edges = EdgeSource::Spool(Box::new(spool.close().unwrap()));
     call(&run, &edges, &degrees, &summary)

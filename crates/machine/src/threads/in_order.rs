@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use super::{Cancel, Workers, lock};
+use super::locks::{lock, unlocked};
+use super::{Cancel, Workers};
 use crate::error::Result;
 
 /// Makes something of each of `0..count`, `at_once` of them at a time, and takes the results in order.
@@ -26,7 +27,7 @@ pub fn map_in_order<T: Send>(
             Ok(())
         })?;
         for (index, slot) in made.into_iter().enumerate() {
-            let made = slot.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let made = unlocked(slot);
             made.map_or(Ok(()), |made| take(first + index, made))?;
         }
     }

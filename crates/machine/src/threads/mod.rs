@@ -1,11 +1,13 @@
 //! Work on many threads: how it is divided, watched and cancelled.
 
 mod in_order;
+mod locks;
 mod progress;
 mod stash;
 mod workers;
 
 pub use in_order::{make_in_order, map_in_order};
+pub use locks::{get_mut, lock, unlocked};
 pub use progress::{Cancel, Progress, Silent, Unit};
 pub use stash::Stash;
-pub use workers::{Workers, guarded, lock, panic_message};
+pub use workers::{Workers, guarded, panic_message};

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use super::lock;
+use super::locks::{lock, unlocked};
 
 /// Buffers of workers that do not know which worker they are: whoever calls takes one and gives it
 /// back. There are never more than calls at one time.
@@ -26,6 +26,6 @@ impl<T> Stash<T> {
 
     /// All buffers, once nobody uses them any more.
     pub fn into_items(self) -> Vec<T> {
-        self.0.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
+        unlocked(self.0)
     }
 }

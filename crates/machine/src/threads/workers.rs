@@ -9,13 +9,15 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::Cancel;
+use super::locks::lock;
 use crate::error::{Error, Result};
 
-/// For how long a worker without work looks for some before it sleeps: about what waking it takes.
+/// For how long a worker without work looks for some before it sleeps: longer than what lies between the
+/// short phases of an iteration.
 const AWAKE: Duration = Duration::from_micros(50);
 
 /// The workers of a run. See the [module](self).
@@ -44,7 +46,7 @@ impl Workers {
         let workers = Workers::new(count);
         std::thread::scope(|scope| {
             (1..workers.count).for_each(|_| drop(scope.spawn(|| workers.help_until_over())));
-            let _over = Over(&workers);
+            let _home = SendHome(&workers);
             body(&workers)
         })
     }
@@ -65,7 +67,7 @@ impl Workers {
         cancel: &Cancel,
         work: &(dyn Fn(usize) -> Result<()> + Sync),
     ) -> Result<()> {
-        // SAFETY: only workers that have joined use it, and `Closing` waits for them before this call ends,
+        // SAFETY: only workers that have joined use it, and `ClosingLoop` waits for them before this call ends,
         // by a panic too. Who has not joined by then finds the loop gone.
         let work = unsafe {
             std::mem::transmute::<
@@ -85,7 +87,7 @@ impl Workers {
             opened.run();
         } else {
             lock(&self.open).push_back(Arc::clone(&opened));
-            let closing = Closing { workers: self, opened: &opened };
+            let closing = ClosingLoop { workers: self, opened: &opened };
             self.ring();
             opened.run();
             drop(closing);
@@ -143,9 +145,9 @@ impl Workers {
 }
 
 /// Sends the threads of a scope home.
-struct Over<'w>(&'w Workers);
+struct SendHome<'w>(&'w Workers);
 
-impl Drop for Over<'_> {
+impl Drop for SendHome<'_> {
     fn drop(&mut self) {
         self.0.is_over.store(true, Ordering::Release);
         self.0.ring();
@@ -186,12 +188,12 @@ impl Loop {
 }
 
 /// Takes a loop out of those that are open and waits until all helpers have left.
-struct Closing<'w> {
+struct ClosingLoop<'w> {
     workers: &'w Workers,
     opened: &'w Arc<Loop>,
 }
 
-impl Drop for Closing<'_> {
+impl Drop for ClosingLoop<'_> {
     fn drop(&mut self) {
         lock(&self.workers.open).retain(|open| !Arc::ptr_eq(open, self.opened));
         loop {
@@ -237,7 +239,7 @@ impl Bell {
         self.sleeping.fetch_add(1, Ordering::SeqCst);
         let mut guard = lock(&self.lock);
         while self.rings.load(Ordering::SeqCst) == seen {
-            guard = self.rung.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner);
+            guard = self.rung.wait(guard).unwrap_or_else(PoisonError::into_inner);
         }
         drop(guard);
         self.sleeping.fetch_sub(1, Ordering::SeqCst);
@@ -258,11 +260,6 @@ pub fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
     text.unwrap_or_else(|| "it panicked".to_owned())
-}
-
-/// Locks; a panic that poisoned the lock is reported where it happened.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 #[cfg(test)]

@@ -16,6 +16,6 @@ pub use manifest::{FORMAT_VERSION, FileEntry, IdType, Manifest, OrderChoice, Row
 pub use opened::Graph;
 pub use order::VertexOrder;
 pub use table::TileEntry;
-pub use tile_read::{CheckedTiles, TileRead};
+pub use tile_read::{CheckedTiles, ReadSize, TileRead};
 pub use vertices::{IdChunk, OriginalIds, Strings};
 pub use writer::GraphWriter;

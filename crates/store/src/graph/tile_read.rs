@@ -25,6 +25,22 @@ pub struct CheckedTiles {
     weights: Option<Frame>,
 }
 
+/// Bytes of memory that tiles take while they are read and used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadSize {
+    /// Those of the tiles themselves.
+    pub tiles: u64,
+    /// Those of their weights.
+    pub weights: u64,
+}
+
+impl ReadSize {
+    /// With weights or without.
+    pub fn total(self, has_weights: bool) -> u64 {
+        self.tiles + if has_weights { self.weights } else { 0 }
+    }
+}
+
 impl Graph {
     /// Asks for a range of [`Graph::tiles`], which is not empty. It does not wait, not even for memory.
     pub fn read_tiles(&self, range: Range<usize>, has_weights: bool) -> TileRead<'_> {
@@ -35,10 +51,13 @@ impl Graph {
         TileRead { graph: self, range, tiles, weights }
     }
 
-    /// Bytes of memory that a range of tiles takes, and that its weights take besides.
-    pub fn read_size(&self, range: Range<usize>) -> (u64, u64) {
+    /// Bytes of memory that a range of tiles takes.
+    pub fn read_size(&self, range: Range<usize>) -> ReadSize {
         let size = |request: Request<'_>| self.reader().frame_size(&request);
-        (size(self.tiles_request(range.clone())), self.weights_request(range).map_or(0, size))
+        ReadSize {
+            tiles: size(self.tiles_request(range.clone())),
+            weights: self.weights_request(range).map_or(0, size),
+        }
     }
 }
 

@@ -1,4 +1,6 @@
-//! An edge as it is encoded.
+//! Edges on their way into tiles.
+
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// What an edge carries: nothing or an `f32`.
 pub trait EdgeWeight: Copy + Default + PartialEq + Send + Sync + std::fmt::Debug + 'static {
@@ -32,14 +34,18 @@ impl EdgeWeight for f32 {
     }
 }
 
-/// An edge between dense ids.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-#[repr(C)]
-pub struct TileEdge<W> {
-    /// Dense id of the source.
-    pub source: u32,
-    /// Dense id of the target.
-    pub target: u32,
+/// An edge whose ends are known by keys of two kinds: an import replaces the keys of its input by
+/// [dense ids](DenseEdge) one end at a time. Packed, so that it takes the bytes of its parts and no more.
+#[derive(Debug, Clone, Copy, Default, PartialEq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C, packed)]
+pub struct Edge<S, T, W> {
+    /// Key of the source.
+    pub source: S,
+    /// Key of the target.
+    pub target: T,
     /// Weight, or nothing.
     pub weight: W,
 }
+
+/// An edge between dense ids, as it is encoded.
+pub type DenseEdge<W> = Edge<u32, u32, W>;

@@ -10,7 +10,7 @@ use tegula_machine::Result;
 
 use super::builder::{EncodedTile, write_tiles};
 use super::divide::Divider;
-use super::edge::{EdgeWeight, TileEdge};
+use super::edge::{DenseEdge, EdgeWeight};
 use super::grid::{SLICE_LOG2, WINDOW_LOG2};
 use super::region::{LocalEdge, Piece, Region};
 use super::strip_edges::StripEdges;
@@ -53,7 +53,7 @@ impl<W: EdgeWeight> Encoder<W> {
     /// Those of `emit`.
     pub fn encode_window(
         &mut self,
-        edges: &[TileEdge<W>],
+        edges: &[DenseEdge<W>],
         emit: &mut dyn FnMut(EncodedTile) -> Result<()>,
     ) -> Result<()> {
         let Some(first) = edges.first() else { return Ok(()) };
@@ -72,8 +72,8 @@ impl<W: EdgeWeight> Encoder<W> {
 
     /// Brings the edges into the order of their sources, then targets, then weights; returns the
     /// pieces that they form.
-    fn sort(&mut self, edges: &[TileEdge<W>]) -> Vec<Piece> {
-        let slice = |edge: &TileEdge<W>| edge.source >> SLICE_LOG2;
+    fn sort(&mut self, edges: &[DenseEdge<W>]) -> Vec<Piece> {
+        let slice = |edge: &DenseEdge<W>| edge.source >> SLICE_LOG2;
         let (first, last) = edges
             .iter()
             .map(slice)

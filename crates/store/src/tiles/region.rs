@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::edge::{EdgeWeight, TileEdge};
+use super::edge::{DenseEdge, EdgeWeight};
 use super::grid::{SLICE_LOG2, WINDOW_LOG2};
 
 /// An edge of a piece.
@@ -16,7 +16,7 @@ pub(super) struct LocalEdge<W> {
 
 impl<W: EdgeWeight> LocalEdge<W> {
     #[inline]
-    pub(super) fn new(edge: &TileEdge<W>) -> LocalEdge<W> {
+    pub(super) fn new(edge: &DenseEdge<W>) -> LocalEdge<W> {
         let source = edge.source & ((1 << SLICE_LOG2) - 1);
         let target = edge.target & ((1 << WINDOW_LOG2) - 1);
         LocalEdge { key: source << WINDOW_LOG2 | target, weight: edge.weight }

@@ -19,7 +19,7 @@ pub(crate) fn decode(tile: &EncodedTile, vertex_count: u32) -> Vec<(u32, u32, u3
     edges
 }
 
-fn round_trip<W: EdgeWeight>(edges: &[TileEdge<W>], vertex_count: u32) -> Vec<Encoding> {
+fn round_trip<W: EdgeWeight>(edges: &[DenseEdge<W>], vertex_count: u32) -> Vec<Encoding> {
     let mut tiles = Vec::new();
     Encoder::new()
         .encode_window(edges, &mut |tile| {
@@ -53,10 +53,10 @@ fn round_trip<W: EdgeWeight>(edges: &[TileEdge<W>], vertex_count: u32) -> Vec<En
 }
 
 /// `count` edges spread evenly over `sources` x `targets` by a fixed walk.
-fn spread<W: EdgeWeight>(count: u64, sources: u64, targets: u64) -> Vec<TileEdge<W>> {
+fn spread<W: EdgeWeight>(count: u64, sources: u64, targets: u64) -> Vec<DenseEdge<W>> {
     let mut random = XorShift::new(1);
     (0..count)
-        .map(|i| TileEdge {
+        .map(|i| DenseEdge {
             source: random.below(sources) as u32,
             target: (WINDOW_SIZE as u64 + random.below(targets)) as u32,
             weight: W::from_f32(i as f32),
@@ -90,7 +90,7 @@ fn every_density_comes_back_and_meets_every_encoding() {
         round_trip(&spread::<f32>(count, sources, targets), u32::MAX);
     }
     // Every source to every one of 16 targets.
-    let complete = (0..16_000).map(|i| TileEdge { source: i / 16, target: i % 16, weight: () });
+    let complete = (0..16_000).map(|i| DenseEdge { source: i / 16, target: i % 16, weight: () });
     met.extend(round_trip(&complete.collect::<Vec<_>>(), u32::MAX));
     let missing: Vec<_> = ENCODINGS.iter().filter(|e| !met.contains(e)).collect();
     assert!(missing.is_empty(), "never chosen: {missing:?}");
@@ -105,7 +105,7 @@ fn a_strip_with_more_edges_than_it_can_count_goes_on_in_another() {
 
 #[test]
 fn the_order_of_the_edges_does_not_matter() {
-    let encode = |edges: Vec<TileEdge<f32>>| {
+    let encode = |edges: Vec<DenseEdge<f32>>| {
         let mut bytes = Vec::new();
         let mut emit = |tile: EncodedTile| {
             bytes.extend(tile.bytes);

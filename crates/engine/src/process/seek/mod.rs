@@ -14,25 +14,25 @@
 
 mod send;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use tegula_machine::Result;
-use tegula_machine::threads::lock;
+use tegula_machine::threads::{get_mut, lock, unlocked};
 use tegula_store::VertexId;
 use tegula_store::rows::{RowBatch, RowReader};
 use tegula_store::tiles::WINDOW_LOG2;
 
-use super::cost::{Correction, Machine, RowWork, SEEK_EDGE_SHARED, SEEK_ROW};
+use super::cost::{Correction, CostModel, RowWork, SEEK_EDGE_SHARED, SEEK_ROW};
 use super::{Prediction, Process, ProcessKind, Progressed};
 use crate::job::context::JobContext;
 use crate::program::{Activity, Message, Program, Reduction};
+use crate::superstep::buckets::Buckets;
 use crate::superstep::exchange::Exchange;
 use crate::superstep::frontier::Frontier;
 use crate::superstep::targets::Targets;
-use crate::superstep::{Superstep, chunks_or_none, unlocked};
-use send::{BOX_KEPT, Inbox, MESSAGES_MAX, Outbox, Sending};
+use crate::superstep::{Superstep, chunks_or_none};
+use send::{BOX_KEPT, Inbox, MESSAGES_MAX, Outbox, Queue, Sending};
 
 /// log2 of the most partitions: a bit of a word each.
 const PARTITIONS_LOG2_MAX: u32 = 6;
@@ -42,7 +42,7 @@ const SHARED_MIN: f64 = 400e-6;
 /// Along the rows of the active vertices.
 pub struct Seek<'s, P: Program> {
     rows: &'s RowReader,
-    machine: Machine,
+    costs: CostModel,
     correction: Correction,
     /// Which share of the pages that seeking touched had to be read of late.
     page_share: f64,
@@ -64,16 +64,18 @@ impl<'s, P: Program> Seek<'s, P> {
     pub fn size(vertices: u64, threads: usize) -> u64 {
         let message = size_of::<(VertexId, Message<P>)>() as u64;
         let boxes = (MESSAGES_MAX + (BOX_KEPT << PARTITIONS_LOG2_MAX)) as u64 * message;
-        (4 + 4 + 5) * vertices + threads as u64 * boxes
+        let id = size_of::<VertexId>() as u64;
+        let (active, reached) = (id, id);
+        (active + reached + Buckets::SIZE_PER_VERTEX) * vertices + threads as u64 * boxes
     }
 
-    pub fn new(rows: &'s RowReader, vertex_count: usize, machine: Machine) -> Seek<'s, P> {
+    pub fn new(rows: &'s RowReader, vertex_count: usize, costs: CostModel) -> Seek<'s, P> {
         let log2 = vertex_count.next_power_of_two().ilog2();
         let partition_log2 = log2.saturating_sub(PARTITIONS_LOG2_MAX).max(WINDOW_LOG2);
         let partitions = vertex_count.div_ceil(1 << partition_log2);
         Seek {
             rows,
-            machine,
+            costs,
             correction: Correction::none(),
             page_share: 1.0,
             pages_read: rows.statistics().pages_read,
@@ -96,10 +98,10 @@ impl<P: Program> Process<P> for Seek<'_, P> {
         let alone = work.alone();
         let is_small = alone < SHARED_MIN;
         let shared = work.rows * SEEK_ROW + work.edges * SEEK_EDGE_SHARED;
-        let working = if is_small { alone } else { shared / self.machine.threads };
-        let reading = self.machine.predict_reading(self.rows, &work, self.page_share);
-        let seconds = self.correction.apply(self.machine.together(working, reading));
-        Prediction { seconds, pages: work.pages(self.rows).0, is_small }
+        let working = if is_small { alone } else { shared / self.costs.threads };
+        let reading = self.costs.predict_reading(self.rows, &work, self.page_share);
+        let seconds = self.correction.apply(self.costs.together(working, reading));
+        Prediction { seconds, pages: work.pages(self.rows).touched, is_small }
     }
 
     fn run(
@@ -127,7 +129,7 @@ impl<P: Program> Process<P> for Seek<'_, P> {
     fn learn(&mut self, prediction: &Prediction, took: Duration) {
         let read = self.rows.statistics().pages_read - self.pages_read;
         // Where the frontier moves on to neighbours, most of their pages are there already.
-        if self.machine.is_direct {
+        if self.costs.is_direct {
             let share = read as f64 / prediction.pages.max(1.0);
             self.page_share += (share.min(1.0) - self.page_share) / 4.0;
         } else if read > 0 {
@@ -146,20 +148,12 @@ impl<P: Program> Seek<'_, P> {
         list: &[VertexId],
         context: &JobContext<'_>,
     ) -> Result<u64> {
-        let (next, ahead) = (AtomicUsize::new(0), Mutex::new(0));
-        let sending = Sending {
-            cancel: context.cancel(),
-            program: &step.program,
-            states: &*step.arrays.states.all(),
-            settled: &*step.arrays.settled.all(),
-            degrees: &step.degrees,
-            list,
-            next: &next,
-            ahead: &ahead,
-            rows: self.rows,
-        };
+        let queue = Queue::new(list);
+        let (vertices, exchange) = step.vertices_and_exchange();
+        let sending =
+            Sending { cancel: context.cancel(), vertices, queue: &queue, rows: self.rows };
         let mut inbox = Inbox::<P> {
-            messages: step.exchange.inbox(),
+            messages: exchange.inbox(),
             reached: &mut self.reached,
             partition_log2: self.partition_log2,
         };
@@ -175,25 +169,16 @@ impl<P: Program> Seek<'_, P> {
     ) -> Result<u64> {
         let threads = context.threads();
         self.prepare(threads);
-        let next = AtomicUsize::new(0);
-        let ahead = Mutex::new(0);
+        let queue = Queue::new(list);
         loop {
-            let sending = Sending {
-                cancel: context.cancel(),
-                program: &step.program,
-                states: &*step.arrays.states.all(),
-                settled: &*step.arrays.settled.all(),
-                degrees: &step.degrees,
-                list,
-                next: &next,
-                ahead: &ahead,
-                rows: self.rows,
-            };
+            let (vertices, _) = step.vertices_and_exchange();
+            let sending =
+                Sending { cancel: context.cancel(), vertices, queue: &queue, rows: self.rows };
             let outboxes = &self.outboxes;
             context.for_each(threads, &|worker| sending.fill(&mut lock(&outboxes[worker])))?;
             self.deliver(step, context)?;
             let is_done = self.outboxes.iter_mut().all(|outbox| get_mut(outbox).claimed.is_empty());
-            if is_done && next.load(Ordering::Relaxed) >= list.len() {
+            if is_done && queue.is_empty() {
                 break;
             }
         }
@@ -332,8 +317,4 @@ impl<P: Program> Reached<'_, P> {
             targets.apply(local, reduced.into()) == Activity::Active
         });
     }
-}
-
-fn get_mut<T>(mutex: &mut Mutex<T>) -> &mut T {
-    mutex.get_mut().unwrap_or_else(PoisonError::into_inner)
 }

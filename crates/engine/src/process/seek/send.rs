@@ -11,7 +11,7 @@ use tegula_store::rows::{Row, RowBatch, RowReader};
 
 use crate::process::ROWS_PER_BATCH;
 use crate::program::{EdgeWeight, Message, Program, Reduction};
-use crate::superstep::bit;
+use crate::superstep::{Vertices, bit};
 use crate::traverse::ROWS_AHEAD;
 
 /// Messages of one worker between deliveries.
@@ -19,18 +19,43 @@ pub(super) const MESSAGES_MAX: usize = 1 << 17;
 /// Messages that a box has room for between deliveries: twice its share.
 pub(super) const BOX_KEPT: usize = MESSAGES_MAX >> 5;
 
+/// Active vertices, as workers take them.
+pub(super) struct Queue<'s> {
+    list: &'s [VertexId],
+    /// The first one that no worker has taken.
+    next: AtomicUsize,
+    /// The first one whose row nobody has asked for.
+    ahead: Mutex<usize>,
+}
+
+impl<'s> Queue<'s> {
+    /// None of them is taken.
+    pub fn new(list: &'s [VertexId]) -> Queue<'s> {
+        Queue { list, next: AtomicUsize::new(0), ahead: Mutex::new(0) }
+    }
+
+    /// Whether all are taken.
+    pub fn is_empty(&self) -> bool {
+        self.next.load(Ordering::Relaxed) >= self.list.len()
+    }
+
+    /// Takes the next ones, as a range of the list.
+    fn take(&self) -> Range<usize> {
+        let first = self.next.fetch_add(ROWS_PER_BATCH, Ordering::Relaxed).min(self.list.len());
+        first..(first + ROWS_PER_BATCH).min(self.list.len())
+    }
+
+    /// Nobody takes any more.
+    fn close(&self) {
+        self.next.store(self.list.len(), Ordering::Relaxed);
+    }
+}
+
 /// What the workers share while they send.
 pub(super) struct Sending<'s, P: Program> {
     pub cancel: &'s Cancel,
-    pub program: &'s P,
-    pub states: &'s [P::State],
-    pub settled: &'s [u64],
-    pub degrees: &'s [u32],
-    pub list: &'s [VertexId],
-    /// The first vertex of the list that no worker has taken.
-    pub next: &'s AtomicUsize,
-    /// The first vertex of the list that nobody has asked for.
-    pub ahead: &'s Mutex<usize>,
+    pub vertices: Vertices<'s, P>,
+    pub queue: &'s Queue<'s>,
     pub rows: &'s RowReader,
 }
 
@@ -40,7 +65,7 @@ impl<P: Program> Sending<'_, P> {
     pub fn fill(&self, outbox: &mut Outbox<Message<P>>) -> Result<()> {
         let filled = self.fill_to_the_end(outbox);
         if filled.is_err() {
-            self.next.store(self.list.len(), Ordering::Relaxed);
+            self.queue.close();
         }
         filled
     }
@@ -49,12 +74,10 @@ impl<P: Program> Sending<'_, P> {
         loop {
             self.cancel.check()?;
             if outbox.claimed.is_empty() {
-                let first = self.next.fetch_add(ROWS_PER_BATCH, Ordering::Relaxed);
-                let end = (first + ROWS_PER_BATCH).min(self.list.len());
-                if first >= end {
+                outbox.claimed = self.queue.take();
+                if outbox.claimed.is_empty() {
                     return Ok(());
                 }
-                outbox.claimed = first..end;
             }
             self.read_ahead(outbox.claimed.start);
             let mut batch = std::mem::take(&mut outbox.batch);
@@ -68,12 +91,13 @@ impl<P: Program> Sending<'_, P> {
 
     /// Sends along all rows, by one worker; returns how many edges there were.
     pub fn send_all(&self, inbox: &mut Inbox<'_, P>, batch: &mut RowBatch) -> Result<u64> {
+        let list = self.queue.list;
         let (mut position, mut edges) = (0, 0);
-        while position < self.list.len() {
+        while position < list.len() {
             self.cancel.check()?;
             self.read_ahead(position);
-            let end = (position + ROWS_PER_BATCH).min(self.list.len());
-            position += self.rows.for_each_row(&self.list[position..end], batch, |row| {
+            let end = (position + ROWS_PER_BATCH).min(list.len());
+            position += self.rows.for_each_row(&list[position..end], batch, |row| {
                 edges += self.send_row(row, 0, inbox)?;
                 Ok(ControlFlow::Continue(()))
             })?;
@@ -83,9 +107,10 @@ impl<P: Program> Sending<'_, P> {
 
     /// Has the rows read that come next, unless another worker is at it.
     pub fn read_ahead(&self, position: usize) {
-        if let Ok(mut ahead) = self.ahead.try_lock() {
+        let list = self.queue.list;
+        if let Ok(mut ahead) = self.queue.ahead.try_lock() {
             *ahead = (*ahead).max(position);
-            let upcoming = &self.list[(*ahead).min(self.list.len())..];
+            let upcoming = &list[(*ahead).min(list.len())..];
             *ahead += self.rows.prefetch(upcoming.iter().copied().take(ROWS_AHEAD));
         }
     }
@@ -97,7 +122,7 @@ impl<P: Program> Sending<'_, P> {
         outbox: &mut Outbox<Message<P>>,
         batch: &mut RowBatch,
     ) -> Result<ControlFlow<()>> {
-        let sources = &self.list[outbox.claimed.clone()];
+        let sources = &self.queue.list[outbox.claimed.clone()];
         let done = self.rows.for_each_row(sources, batch, |row| {
             let skip = std::mem::take(&mut outbox.sent);
             let end = self.send_row(row, skip, outbox)?;
@@ -121,18 +146,19 @@ impl<P: Program> Sending<'_, P> {
         sink: &mut impl Sink<Message<P>>,
     ) -> Result<usize> {
         let source = row.source();
-        let degree = if P::NEEDS_DEGREE { self.degrees[source.index()] } else { 0 };
-        let state = &self.states[source.index()];
-        let Some(signal) = self.program.signal(source, state, degree) else { return Ok(skip) };
+        let Vertices { program, states, settled, degrees } = self.vertices;
+        let degree = if P::NEEDS_DEGREE { degrees[source.index()] } else { 0 };
+        let state = &states[source.index()];
+        let Some(signal) = program.signal(source, state, degree) else { return Ok(skip) };
         row.try_fold(0, |edge, target| {
             let next = edge + 1;
             if edge < skip {
                 return ControlFlow::Continue(next);
             }
             let weight = if P::Weight::IS_WEIGHTED { row.weight(edge) } else { 1.0 };
-            let message = self.program.along(signal, P::Weight::from_f32(weight));
-            let is_settled = P::SETTLING.is_possible() && bit(self.settled, target.index());
-            if !is_settled && self.program.is_news(&self.states[target.index()], message) {
+            let message = program.along(signal, P::Weight::from_f32(weight));
+            let is_settled = P::SETTLING.is_possible() && bit(settled, target.index());
+            if !is_settled && program.is_news(&states[target.index()], message) {
                 sink.put(target, message);
             }
             if sink.is_full() { ControlFlow::Break(next) } else { ControlFlow::Continue(next) }

@@ -34,7 +34,7 @@ fn with_scheduler(body: impl FnOnce(&Scheduler<'_>, &RunOptions<'_>)) {
 
 /// Bytes for jobs that scan.
 fn room(scheduler: &Scheduler<'_>) -> u64 {
-    MEMORY - overhead(scheduler.graph) - scheduler.ledger.stream_min(Some(false))
+    MEMORY - overhead(scheduler.graph) - scheduler.ledger.stream_min(TilesRead::Unweighted)
 }
 
 /// Waits until this many jobs wait, one of them that of a thread that has not ended.
@@ -50,11 +50,12 @@ fn a_job_that_fits_alone_waits_until_there_is_room() {
     with_scheduler(|scheduler, _| {
         let (room, cancel) = (room(scheduler), Cancel::default());
         let happened = Mutex::new(Vec::new());
-        let first = scheduler.ledger().admit(&[Needs::scan("first", room / 2 + 1, false)], &cancel);
+        let first =
+            scheduler.ledger().admit(&[MemoryDemand::scan("first", room / 2 + 1, false)], &cancel);
         std::thread::scope(|scope| {
             let second = scope.spawn(|| {
-                let needs = Needs::scan("second", room / 2, false);
-                let _second = scheduler.ledger().admit(&[needs], &cancel).unwrap();
+                let demand = MemoryDemand::scan("second", room / 2, false);
+                let _second = scheduler.ledger().admit(&[demand], &cancel).unwrap();
                 lock(&happened).push("the second gets in");
             });
             wait_for(scheduler, 1, &second);
@@ -70,11 +71,15 @@ fn jobs_get_in_in_the_order_in_which_they_came() {
     with_scheduler(|scheduler, _| {
         let (room, cancel) = (room(scheduler), Cancel::default());
         let happened = Mutex::new(Vec::new());
-        let first =
-            scheduler.ledger().admit(&[Needs::scan("first", room / 2, false)], &cancel).unwrap();
+        let first = scheduler
+            .ledger()
+            .admit(&[MemoryDemand::scan("first", room / 2, false)], &cancel)
+            .unwrap();
         let come = |name: &'static str, held: u64| {
-            let _admitted =
-                scheduler.ledger().admit(&[Needs::scan(name, held, false)], &cancel).unwrap();
+            let _admitted = scheduler
+                .ledger()
+                .admit(&[MemoryDemand::scan(name, held, false)], &cancel)
+                .unwrap();
             lock(&happened).push(name);
         };
         std::thread::scope(|scope| {
@@ -93,11 +98,14 @@ fn jobs_get_in_in_the_order_in_which_they_came() {
 fn a_job_that_is_cancelled_while_it_waits_makes_way() {
     with_scheduler(|scheduler, _| {
         let (room, cancel, other) = (room(scheduler), Cancel::default(), Cancel::default());
-        let first =
-            scheduler.ledger().admit(&[Needs::scan("first", room / 2, false)], &cancel).unwrap();
+        let first = scheduler
+            .ledger()
+            .admit(&[MemoryDemand::scan("first", room / 2, false)], &cancel)
+            .unwrap();
         std::thread::scope(|scope| {
             let large = scope.spawn(|| {
-                let large = scheduler.ledger().admit(&[Needs::scan("large", room, false)], &other);
+                let large =
+                    scheduler.ledger().admit(&[MemoryDemand::scan("large", room, false)], &other);
                 assert!(matches!(large.map(drop), Err(Error::Cancelled)));
             });
             wait_for(scheduler, 1, &large);
@@ -105,7 +113,7 @@ fn a_job_that_is_cancelled_while_it_waits_makes_way() {
                 drop(
                     scheduler
                         .ledger()
-                        .admit(&[Needs::scan("small", room / 4, false)], &cancel)
+                        .admit(&[MemoryDemand::scan("small", room / 4, false)], &cancel)
                         .unwrap(),
                 );
             });
@@ -122,9 +130,10 @@ fn a_job_that_is_cancelled_while_it_waits_makes_way() {
 fn what_can_never_fit_is_refused_at_once_whoever_is_in() {
     with_scheduler(|scheduler, _| {
         let (room, cancel) = (room(scheduler), Cancel::default());
-        let all = scheduler.ledger().admit(&[Needs::scan("all", room, false)], &cancel).unwrap();
+        let all =
+            scheduler.ledger().admit(&[MemoryDemand::scan("all", room, false)], &cancel).unwrap();
         let refused =
-            scheduler.ledger().admit(&[Needs::scan("too much", room + 1, false)], &cancel);
+            scheduler.ledger().admit(&[MemoryDemand::scan("too much", room + 1, false)], &cancel);
         match refused.map(drop) {
             Err(Error::OverBudget { what, needed, budget }) => {
                 assert_eq!((what.as_str(), needed, budget), ("too much", MEMORY + 1, MEMORY));
@@ -141,8 +150,12 @@ fn a_job_gets_in_by_the_first_way_that_fits_now() {
         let (room, cancel) = (room(scheduler), Cancel::default());
         let half = room / 2;
         let ways = || {
-            let rich = Needs::both("rich", half, false, |free| free / 2);
-            [Needs::scan("never", room + 1, false), rich, Needs::scan("poor", half / 2, false)]
+            let rich = MemoryDemand::both("rich", half, false, |free| free / 2);
+            [
+                MemoryDemand::scan("never", room + 1, false),
+                rich,
+                MemoryDemand::scan("poor", half / 2, false),
+            ]
         };
         let rich = scheduler.ledger().admit(&ways(), &cancel).unwrap();
         assert_eq!((rich.choice, rich.taken), (1, (room - half) / 2));
@@ -198,8 +211,8 @@ fn tiles_make_room_for_a_job_that_arrives_and_come_back_when_it_leaves() {
             match iteration {
                 // It leaves no more than what a scan needs.
                 3 => {
-                    let needs = Needs::rows("other", left, |_| 0);
-                    *lock(&other) = Some(scheduler.ledger().admit(&[needs], &cancel).unwrap());
+                    let demand = MemoryDemand::rows("other", left, |_| 0);
+                    *lock(&other) = Some(scheduler.ledger().admit(&[demand], &cancel).unwrap());
                 }
                 6 => drop(lock(&other).take()),
                 _ => {}
