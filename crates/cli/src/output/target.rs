@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use arrow_schema::{DataType, SchemaRef};
 use clap::ValueEnum;
+use rustix::fs::{Access, access};
 use tegula_machine::Error;
 use tegula_store::graph::file_names;
 
@@ -203,6 +204,11 @@ pub fn check_parent(path: &Path) -> Result<()> {
         _ => error,
     };
     fs::metadata(parent).map_err(named).map_err(Error::io("create", path))?;
+    // A device or a pipe is there already, and a link leads to another folder.
+    if !path.is_symlink() && fs::metadata(path).map_or(true, |metadata| metadata.is_file()) {
+        access(parent, Access::WRITE_OK)
+            .map_err(|error| Error::io("create", path)(error.into()))?;
+    }
     let is_graph = [file_names::MANIFEST, file_names::TILES];
     if is_graph.iter().all(|name| parent.join(name).is_file()) {
         let message = format!("{} is a graph directory", parent.display());

@@ -271,6 +271,12 @@ fn where_may_not_be_written_is_named() {
         as_somebody(&shop, words).failed(1, &["closed", "Permission denied"]);
         assert_eq!(fs::read_dir(shop.path("closed")).unwrap().count(), 0, "{words}");
     }
+    // That is found out before the graph is read.
+    permit(&shop, "g.tegula/tiles.data", 0);
+    let refused = as_somebody(&shop, "run wcc g.tegula -o closed/out.csv");
+    permit(&shop, "g.tegula/tiles.data", 0o644);
+    assert!(!refused.failed(1, &["closed/out.csv"]).err.contains("tiles.data"));
+    as_somebody(&shop, "run wcc g.tegula -o /dev/null --format csv").done();
     // Temporary files are made when they are needed: this one needs none.
     as_somebody(&shop, "import g.el -o open/g.tegula --spill-directory closed --quiet").done();
     shop.tegula("generate rmat --scale 18 -o large.bin32").done();
