@@ -3,6 +3,35 @@
 //! An algorithm is a folder: `mod.rs` is its short paper, its options and what it needs, `answer.rs` what it says
 //! of what it found, and the other files are how that is found. [`CATALOGUE`] lists all of them for whoever offers
 //! them without knowing any.
+//!
+//! Algorithms that run at the same time on one graph share what is read of it. Each is a call on a thread of its
+//! own, and finds what it finds alone:
+//!
+//! ```
+//! use tegula_algorithms::bfs::Bfs;
+//! use tegula_algorithms::engine::{RunOptions, Scheduler, VertexId, open_graph};
+//! use tegula_algorithms::pagerank::{PageRank, PageRankConfig};
+//! # use tegula_machine::{disk::Backend, threads::{Cancel, Silent}};
+//!
+//! # let folder = tegula_testkit::Scratch::new();
+//! # let (edges, directory) = (folder.join("edges.txt"), folder.join("edges.tegula"));
+//! # std::fs::write(&edges, "1 2\n2 3\n3 1\n")?;
+//! # let config = tegula_import::ImportConfig::default();
+//! # tegula_import::import(&[edges], &directory, &config, &Silent, &Cancel::default())?;
+//! let options = RunOptions { memory: 512 << 20, ..RunOptions::default() };
+//! let graph = open_graph(&directory, options.memory, Backend::Auto)?;
+//!
+//! let (ranks, levels) = Scheduler::scope(&graph, &options.resources(), |scheduler| {
+//!     let options = RunOptions { scheduler: Some(scheduler), ..options.clone() };
+//!     std::thread::scope(|scope| {
+//!         let ranks = scope.spawn(|| PageRank::run(&graph, PageRankConfig::default(), &options));
+//!         let levels = Bfs::run(&graph, VertexId(0), &options);
+//!         (ranks.join().expect("a panic of a job is an error"), levels)
+//!     })
+//! });
+//! assert_eq!((ranks?.states.len(), levels?.states.len()), (3, 3));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod error;
 

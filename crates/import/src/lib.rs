@@ -179,6 +179,20 @@ pub struct StageSeconds {
 /// Imports files, or the files of folders, as one graph into the new directory `output`, which appears
 /// when it is complete and not before.
 ///
+/// ```
+/// use tegula_import::{ImportConfig, import};
+/// use tegula_machine::threads::{Cancel, Silent};
+///
+/// # let folder = tegula_testkit::Scratch::new();
+/// # let (input, output) = (folder.join("roads.csv"), folder.join("roads.tegula"));
+/// std::fs::write(&input, "from,to\nRome,Pisa\nPisa,Lucca\n")?;
+///
+/// let config = ImportConfig { memory: 64 << 20, undirected: true, ..ImportConfig::default() };
+/// let report = import(&[input], &output, &config, &Silent, &Cancel::default())?;
+/// assert_eq!((report.vertices, report.edges), (3, 4));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// All that reading and writing can do; [`Error::AlreadyExists`](tegula_machine::Error::AlreadyExists);
 /// [`Error::OverBudget`](tegula_machine::Error::OverBudget) below 64 MiB, or where even passes over the disk do

@@ -2,6 +2,17 @@
 
 /// Reads a size as users write it: `512MiB`, `4GB`, `1.5g`, `65536`. One letter means the binary
 /// unit, as `MiB` does; `MB` is a million bytes.
+///
+/// ```
+/// use tegula_machine::memory::parse_size;
+///
+/// assert_eq!(parse_size("1.5 GiB"), Ok(3 << 29));
+/// assert_eq!(parse_size("4GB"), Ok(4_000_000_000));
+/// assert!(parse_size("plenty").is_err());
+/// ```
+///
+/// # Errors
+/// What to write instead, in words.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     let refuse = || format!("`{text}` is not a size; write for example 512MiB or 4GB");
     let text_trimmed = text.trim();
