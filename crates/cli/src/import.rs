@@ -190,7 +190,7 @@ impl ImportArgs {
             weight_column: self.weight_column.clone(),
             no_header: self.no_header,
             delimiter: self.delimiter,
-            bad_rows_max: self.skip_bad_rows,
+            skip_bad_rows: self.skip_bad_rows,
             ..InputOptions::default()
         };
         ImportConfig {
@@ -207,7 +207,7 @@ impl ImportArgs {
             rows: self.rows(),
             memory: self.budget.bytes(),
             threads: self.threads.count(),
-            replace: self.force,
+            force: self.force,
             spill_directory: self.spill_directory.clone(),
             ..ImportConfig::default()
         }

@@ -108,7 +108,7 @@ impl RankCensus {
         }
         let needed = (size_of::<Degrees>() as u64) << range_log2;
         if needed > run.share(shares::RANGE_DEGREES) || range_log2 > 31 {
-            let what = "counting the degrees of so many vertices".to_owned();
+            let what = format!("counting the degrees of {count} vertices");
             let needed = shares::RANGE_DEGREES.whole_of(needed);
             return Err(Error::OverBudget { what, needed, budget: run.memory });
         }

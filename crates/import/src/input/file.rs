@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use tegula_machine::threads::Cancel;
-use tegula_machine::{Error, Result};
+use tegula_machine::{Diagnostic, Error, Hint, Result};
 
 use super::columns::ColumnsTaken;
 use super::file_name::{Ending, Name};
@@ -18,6 +18,7 @@ use super::reader::{Emit, Reader, bad_file};
 use super::stream::{Compression, Patient, Stream};
 use super::text::{self, Dialect, Sniffed};
 use super::{folder, pairs, parquet};
+use crate::settings::IDS_STRING;
 
 /// One file of an input.
 #[derive(Debug)]
@@ -203,7 +204,7 @@ impl InputFile {
     }
 
     /// What a user should know of how the file is read.
-    pub fn remarks(&self) -> &[String] {
+    pub fn remarks(&self) -> &[Diagnostic] {
         match &self.kind {
             Kind::Text(dialect) => dialect.remarks(),
             Kind::Pairs(_) => &[],
@@ -285,7 +286,8 @@ pub(super) fn common_ids(files: &[InputFile], wanted: IdKind) -> Result<IdKind> 
                 return Err(bad_file(&file.path, "raw pairs hold integer ids, not strings"));
             }
             (Kind::Parquet(table), IdKind::Integer) if table.ids() == IdKind::String => {
-                return Err(bad_file(&file.path, "the ids are strings; pass --ids string"));
+                let problem = Diagnostic::from("the ids are strings, not integers");
+                return Err(bad_file(&file.path, problem.hint(Hint::set([IDS_STRING]))));
             }
             _ => {}
         }

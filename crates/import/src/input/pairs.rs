@@ -12,12 +12,13 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use tegula_machine::{At, Error, Place, Result};
+use tegula_machine::{At, Diagnostic, Error, Hint, Result};
 use zerocopy::{FromBytes, IntoBytes};
 
 use super::chunk::Ends;
 use super::options::PairWidth;
-use super::reader::{Emit, Part, Reader, Space, bad_file};
+use super::reader::{Emit, Part, Reader, Space, bad_at, bad_file};
+use crate::settings::WEIGHTED;
 
 /// A file of raw pairs that is being read.
 pub(super) struct PairReader<'a> {
@@ -60,13 +61,22 @@ pub(super) fn check_length(
     }
     let whole = bytes - bytes % record;
     let other = Layout { width, weighted: !weighted }.record_bytes() as u64;
-    let remedy = match weighted {
-        _ if !bytes.is_multiple_of(other) => "it is cut off or not of this format".to_owned(),
-        true => format!("it fits records of {other} bytes, without weights: leave out --weighted"),
-        false => format!("it fits records of {other} bytes, with weights: pass --weighted"),
+    let (what, hint) = match weighted {
+        _ if !bytes.is_multiple_of(other) => {
+            ("it is cut off or not of this format".to_owned(), None)
+        }
+        true => (
+            format!("it fits records of {other} bytes, without weights"),
+            Some(Hint::leave_out(WEIGHTED.option)),
+        ),
+        false => (
+            format!("it fits records of {other} bytes, with weights"),
+            Some(Hint::set([WEIGHTED])),
+        ),
     };
-    let detail = format!("the file ends within a record of {record} bytes; {remedy}");
-    Err(Error::BadInput { place: Place { file: path.to_owned(), at: At::Byte(whole) }, detail })
+    let message = format!("the file ends within a record of {record} bytes; {what}");
+    let problem = Diagnostic { message, hints: hint.into_iter().collect() };
+    Err(bad_at(path, At::Byte(whole), problem))
 }
 
 impl<'a> PairReader<'a> {
@@ -181,10 +191,7 @@ impl Records<'_> {
         }
         let at = self.offset() + (index * self.layout.record_bytes()) as u64;
         let detail = format!("the weight {weight} is not finite");
-        Err(Error::BadInput {
-            place: Place { file: self.path.to_owned(), at: At::Byte(at) },
-            detail,
-        })
+        Err(bad_at(self.path, At::Byte(at), detail))
     }
 }
 

@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tegula_machine::threads::Cancel;
-use tegula_machine::{At, Error, Place, Result};
+use tegula_machine::{Error, Result};
+
+use super::reader::bad_file;
 
 /// How a text is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -175,7 +177,7 @@ impl Stream {
             }
             _ => format!("not valid {compression} data {after}: {error}; {remedy}"),
         };
-        Error::BadInput { place: Place { file: self.path.clone(), at: At::File }, detail }
+        bad_file(&self.path, detail)
     }
 }
 

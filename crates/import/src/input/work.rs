@@ -8,13 +8,13 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tegula_machine::threads::{Cancel, Workers};
+use tegula_machine::threads::{Cancel, Workers, guarded};
 use tegula_machine::{Error, Result};
 
 use super::bad_rows::{BadRows, Ledger};
 use super::comments::{Comments, Tally};
 use super::file::InputFile;
-use super::reader::{Emit, Part, Reader, Space, guarded};
+use super::reader::{Emit, Part, Reader, Space};
 
 /// What was read and is no edge.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
