@@ -282,8 +282,7 @@ fn chosen(names: &[String], choice: &ColumnChoice) -> Result<usize, String> {
 }
 
 fn unknown(roles: &[Role], names: &[String]) -> Diagnostic {
-    let message =
-        format!("no column is known as the {}; there are {}", roles[0].name, list(names));
+    let message = format!("no column is known as the {}; there are {}", roles[0].name, list(names));
     let settings: Vec<Setting> = roles.iter().map(|role| role.setting).collect();
     let detail = if roles.len() == 1 { "with one of them" } else { "with two of them" };
     Diagnostic::from(message).hint(Hint::set(settings).detail(detail))

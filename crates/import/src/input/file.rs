@@ -113,7 +113,7 @@ impl Found {
         };
         let mut head = [0; Compression::MAGIC_BYTES];
         let filled = fill(&mut reader, &mut head).map_err(Error::io("read", path))?;
-        if head[..filled].starts_with(PARQUET_MAGIC) {
+        if head[..filled].starts_with(parquet::MAGIC) {
             return Err(bad_file(path, STREAM_REFUSAL));
         }
         let compression = Compression::of_content(&head[..filled]);
@@ -251,9 +251,6 @@ impl InputFile {
 /// Why a stream of a format other than text is not read.
 const STREAM_REFUSAL: &str = "a stream has to be text; give this format as a file";
 
-/// How a Parquet table begins.
-const PARQUET_MAGIC: &[u8] = b"PAR1";
-
 /// Bytes that tell a format from another.
 const HEAD_BYTES: usize = 512;
 
@@ -299,7 +296,7 @@ pub(super) fn common_ids(files: &[InputFile], wanted: IdKind) -> Result<IdKind> 
 fn detect(path: &Path, head: &[u8]) -> Format {
     match Name::of(path).ending() {
         Ending::Format(format) => format,
-        Ending::Other(_) | Ending::Number | Ending::None if head.starts_with(PARQUET_MAGIC) => {
+        Ending::Other(_) | Ending::Number | Ending::None if head.starts_with(parquet::MAGIC) => {
             Format::Parquet
         }
         Ending::Other(_) | Ending::Number | Ending::None => Format::Text,

@@ -95,11 +95,12 @@ impl Input {
     /// What a user should know of how the files are read; where it is the same for several files, once.
     pub fn warnings(&self) -> Vec<Diagnostic> {
         let mut found: Vec<(&Diagnostic, &Path, u64)> = Vec::new();
-        let of_file = |file: &InputFile| file.remarks().iter().map(move |remark| (file, remark));
-        for (file, remark) in self.files.iter().flat_map(of_file) {
-            match found.iter_mut().find(|(known, ..)| *known == remark) {
-                Some((_, _, others)) => *others += 1,
-                None => found.push((remark, file.path(), 0)),
+        for file in &self.files {
+            for remark in file.remarks() {
+                match found.iter_mut().find(|(known, ..)| *known == remark) {
+                    Some((_, _, others)) => *others += 1,
+                    None => found.push((remark, file.path(), 0)),
+                }
             }
         }
         let with_files = |&(remark, first, others): &(&Diagnostic, &Path, u64)| {

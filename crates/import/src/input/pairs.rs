@@ -69,10 +69,9 @@ pub(super) fn check_length(
             format!("it fits records of {other} bytes, without weights"),
             Some(Hint::leave_out(WEIGHTED.option)),
         ),
-        false => (
-            format!("it fits records of {other} bytes, with weights"),
-            Some(Hint::set([WEIGHTED])),
-        ),
+        false => {
+            (format!("it fits records of {other} bytes, with weights"), Some(Hint::set([WEIGHTED])))
+        }
     };
     let message = format!("the file ends within a record of {record} bytes; {what}");
     let problem = Diagnostic { message, hints: hint.into_iter().collect() };

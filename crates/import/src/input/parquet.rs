@@ -24,6 +24,9 @@ use super::columns::{Columns, ColumnsTaken};
 use super::options::{IdKind, InputOptions};
 use super::reader::{Emit, Part, Reader, Space, bad_at, bad_file};
 
+/// How a table begins.
+pub(super) const MAGIC: &[u8] = b"PAR1";
+
 /// Bytes that a worker needs for the pages and batches of three columns.
 pub(super) const WORKER_BYTES_MIN: u64 = 8 << 20;
 
@@ -50,7 +53,8 @@ impl Table {
         let metadata = metadata.map_err(|error| panicked(path, At::File, error))?;
         let names: Vec<String> =
             metadata.schema().fields().iter().map(|field| field.name().clone()).collect();
-        let columns = Columns::by_name(&names, options).map_err(|problem| bad_file(path, problem))?;
+        let columns =
+            Columns::by_name(&names, options).map_err(|problem| bad_file(path, problem))?;
         let taken = columns.named(&names);
         let remarks = columns.unread_weight(&names).into_iter().collect();
         let ids = IdKind::Integer;

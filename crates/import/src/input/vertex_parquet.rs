@@ -18,9 +18,7 @@ use arrow_schema::DataType;
 
 use super::parquet::{failure, is_string, panicked};
 use super::reader::{bad_at, bad_file};
-use super::vertex_columns::{
-    Places, Presence, VALUES_MAX, ValueColumn, VertexColumns, VertexRow,
-};
+use super::vertex_columns::{Places, Presence, VALUES_MAX, ValueColumn, VertexColumns, VertexRow};
 
 /// Rows that are decoded at a time.
 const BATCH_ROWS: usize = 1 << 12;

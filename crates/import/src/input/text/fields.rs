@@ -249,9 +249,7 @@ fn too_few(found: usize, separator: Separator, columns: Columns) -> Diagnostic {
         Some(weight) if found <= weight => {
             Some(Hint::leave_out(WEIGHTED.option).detail("if there are no weights"))
         }
-        _ if found == 1 => {
-            Some(Hint::set([DELIMITER]).detail("if something else separates them"))
-        }
+        _ if found == 1 => Some(Hint::set([DELIMITER]).detail("if something else separates them")),
         Some(_) | None => None,
     };
     let message = format!("expected {wanted} columns separated by {between}, {there}");

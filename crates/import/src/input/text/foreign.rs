@@ -7,6 +7,7 @@ use tegula_machine::{Diagnostic, Hint};
 
 use super::super::file_name::{Ending, Name};
 use super::super::options::{Format, InputOptions};
+use super::super::parquet;
 use super::fields::{is_passed_over, line_at};
 use crate::settings::{FORMAT, FORMAT_PARQUET, FORMAT_TEXT, UNDIRECTED};
 
@@ -29,8 +30,9 @@ pub(super) fn binary_refusal(
     // Letters alone may begin a text as well.
     let is_it = |magic: &[u8]| control.is_some() || !magic.iter().all(u8::is_ascii_graphic);
     let begins_so = |magic: &[u8]| head.starts_with(magic) && is_it(magic);
-    if begins_so(PARQUET_MAGIC) {
-        let problem = Diagnostic::from("this is a Parquet table; decompress it if it was compressed");
+    if begins_so(parquet::MAGIC) {
+        let problem =
+            Diagnostic::from("this is a Parquet table; decompress it if it was compressed");
         return Some(problem.hint(Hint::set([FORMAT_PARQUET])));
     }
     if let Some((_, what)) = MAGIC.iter().find(|(magic, _)| begins_so(magic)) {
@@ -98,11 +100,7 @@ fn utf16(head: &[u8]) -> Option<&'static str> {
 }
 
 /// What a text that begins so is instead of edges, and how it becomes some; `None` if it may be edges.
-pub(super) fn text_refusal(
-    path: &Path,
-    head: &[u8],
-    options: &InputOptions,
-) -> Option<Diagnostic> {
+pub(super) fn text_refusal(path: &Path, head: &[u8], options: &InputOptions) -> Option<Diagnostic> {
     // Whoever says that the first line is an edge is believed.
     if options.no_header {
         return None;

@@ -235,10 +235,8 @@ impl Head<'_> {
             FirstLine::Header => named(names),
             FirstLine::Either if names.len() < 2 => absent(false),
             FirstLine::Either if is_usual || (is_table && options.ids != IdKind::Integer) => {
-                let message = format!(
-                    "{} may be the names of columns or an edge",
-                    self.excerpt(&lines[0])
-                );
+                let message =
+                    format!("{} may be the names of columns or an edge", self.excerpt(&lines[0]));
                 let names = name_columns().detail("to name the columns");
                 let no_names = Hint::set([NO_HEADER]).detail("to say that there are no names");
                 Err(Diagnostic::from(message).hint(names).hint(no_names))
@@ -285,11 +283,7 @@ impl Head<'_> {
     }
 
     /// Refuses lists of neighbours: integers all over, and not the same number of them in each line.
-    fn check_lengths(
-        &self,
-        lines: &[Line],
-        separator: Separator,
-    ) -> Result<(), (u64, Diagnostic)> {
+    fn check_lengths(&self, lines: &[Line], separator: Separator) -> Result<(), (u64, Diagnostic)> {
         if self.options.no_header {
             return Ok(());
         }
