@@ -197,7 +197,7 @@ impl Failure {
             Failure::NoSuchVertex { .. } => {
                 Some("vertices are named by the ids of the imported edge list")
             }
-            Failure::RowsNotAdded { help, .. } => Some(help),
+            Failure::RowsNotAdded { help, .. } => Some(help.as_str()),
             Failure::OutputTaken { .. } => {
                 Some("rename one of them; with --force the output would have been replaced")
             }

@@ -13,9 +13,9 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// The same with one more hint.
-    pub fn hint(mut self, hint: Hint) -> Diagnostic {
-        self.hints.push(hint);
+    /// The same with one more hint, if there is one.
+    pub fn hint(mut self, hint: impl Into<Option<Hint>>) -> Diagnostic {
+        self.hints.extend(hint.into());
         self
     }
 }

@@ -61,20 +61,20 @@ pub(super) fn check_length(
     }
     let whole = bytes - bytes % record;
     let other = Layout { width, weighted: !weighted }.record_bytes() as u64;
-    let (what, hint) = match weighted {
+    let ends = format!("the file ends within a record of {record} bytes");
+    let problem = match weighted {
         _ if !bytes.is_multiple_of(other) => {
-            ("it is cut off or not of this format".to_owned(), None)
+            Diagnostic::from(format!("{ends}; it is cut off or not of this format"))
         }
-        true => (
-            format!("it fits records of {other} bytes, without weights"),
-            Some(Hint::leave_out(WEIGHTED.option)),
-        ),
+        true => {
+            Diagnostic::from(format!("{ends}; it fits records of {other} bytes, without weights"))
+                .hint(Hint::leave_out(WEIGHTED.option))
+        }
         false => {
-            (format!("it fits records of {other} bytes, with weights"), Some(Hint::set([WEIGHTED])))
+            Diagnostic::from(format!("{ends}; it fits records of {other} bytes, with weights"))
+                .hint(Hint::set([WEIGHTED]))
         }
     };
-    let message = format!("the file ends within a record of {record} bytes; {what}");
-    let problem = Diagnostic { message, hints: hint.into_iter().collect() };
     Err(bad_at(path, At::Byte(whole), problem))
 }
 

@@ -253,7 +253,7 @@ fn too_few(found: usize, separator: Separator, columns: Columns) -> Diagnostic {
         Some(_) | None => None,
     };
     let message = format!("expected {wanted} columns separated by {between}, {there}");
-    Diagnostic { message, hints: hint.into_iter().collect() }
+    Diagnostic::from(message).hint(hint)
 }
 
 /// The line that begins at `start`: its bytes without its end, and where the next one begins.
@@ -287,10 +287,11 @@ pub(super) fn integer(text: &[u8]) -> Result<u64, Diagnostic> {
             false => ("not an integer", Some(strings().detail("if the ids are names"))),
         };
         let message = format!("the id {} is {what}", Excerpt(text));
-        return Err(Diagnostic { message, hints: hint.into_iter().collect() });
+        return Err(Diagnostic::from(message).hint(hint));
     }
     if digits.len() < text.len() {
-        let message = format!("the id {} is negative; integers as ids are unsigned", Excerpt(text));
+        let message =
+            format!("the id {} is negative; ids that are integers are unsigned", Excerpt(text));
         return Err(Diagnostic::from(message).hint(strings()));
     }
     let value = digits

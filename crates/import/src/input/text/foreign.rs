@@ -62,7 +62,7 @@ pub(super) fn binary_refusal(
     };
     let byte = if control == 0 { "NUL bytes".to_owned() } else { format!("a byte {control:#04x}") };
     let message = format!("this is not text: it has {byte}{what}");
-    Some(Diagnostic { message, hints: hint.into_iter().collect() })
+    Some(Diagnostic::from(message).hint(hint))
 }
 
 /// How files begin that are no text, and what they are.
