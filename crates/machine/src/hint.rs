@@ -89,7 +89,7 @@ impl Hint {
         Action::Import(setting).into()
     }
 
-    /// The same with its [`detail`](Hint::detail).
+    /// The same, and when, why or how: the end of its sentence.
     pub fn detail(self, detail: &'static str) -> Hint {
         Hint { detail: Some(detail), ..self }
     }
