@@ -1,18 +1,14 @@
-//! Options of an import that hints name: these, and no others. The compiler checks that each is a field of the
-//! struct of options; whoever words hints can check that it has words for [`ALL`].
+//! Options of an import that hints name: these, and no others. Each is a field of
+//! [`ImportConfig`](crate::ImportConfig) or [`InputOptions`](crate::input::InputOptions); who words hints can
+//! check that there are words for [`ALL`].
 
 use tegula_machine::Setting;
 
-use crate::ImportConfig;
-use crate::input::InputOptions;
-
 macro_rules! settings {
-    ($($(#[$doc:meta])* $name:ident = $options:ident . $option:ident [$($value:literal)*];)*) => {
+    ($($(#[$doc:meta])* $name:ident = $option:ident [$($value:literal)*];)*) => {
         $($(#[$doc])*
-        pub const $name: Setting = {
-            let _ = std::mem::offset_of!($options, $option);
-            Setting { option: stringify!($option), values: &[$($value),*] }
-        };)*
+        pub const $name: Setting =
+            Setting { option: stringify!($option), values: &[$($value),*] };)*
 
         /// All of them.
         pub const ALL: &[Setting] = &[$($name),*];
@@ -21,29 +17,44 @@ macro_rules! settings {
 
 settings! {
     /// What is in the files.
-    FORMAT = InputOptions.format [];
+    FORMAT = format [];
     /// Text, whatever it looks like.
-    FORMAT_TEXT = InputOptions.format ["text"];
+    FORMAT_TEXT = format ["text"];
     /// A Parquet table, whatever the file is called.
-    FORMAT_PARQUET = InputOptions.format ["parquet"];
+    FORMAT_PARQUET = format ["parquet"];
     /// Ids are integers, also where several spellings are one.
-    IDS_INTEGER = InputOptions.ids ["integer"];
+    IDS_INTEGER = ids ["integer"];
     /// Ids are strings, also where they are spelled as integers.
-    IDS_STRING = InputOptions.ids ["string"];
+    IDS_STRING = ids ["string"];
     /// The weights are wanted.
-    WEIGHTED = InputOptions.weighted [];
+    WEIGHTED = weighted [];
     /// Where the sources are.
-    SOURCE_COLUMN = InputOptions.source_column [];
+    SOURCE_COLUMN = source_column [];
     /// Where the targets are.
-    TARGET_COLUMN = InputOptions.target_column [];
+    TARGET_COLUMN = target_column [];
     /// Where the weights are.
-    WEIGHT_COLUMN = InputOptions.weight_column [];
+    WEIGHT_COLUMN = weight_column [];
     /// The first line is an edge.
-    NO_HEADER = InputOptions.no_header [];
+    NO_HEADER = no_header [];
     /// What separates columns.
-    DELIMITER = InputOptions.delimiter [];
+    DELIMITER = delimiter [];
     /// How many rows may be passed over.
-    SKIP_BAD_ROWS = InputOptions.skip_bad_rows [];
+    SKIP_BAD_ROWS = skip_bad_rows [];
     /// Each edge leads both ways.
-    UNDIRECTED = ImportConfig.undirected [];
+    UNDIRECTED = undirected [];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ImportConfig;
+
+    #[test]
+    fn every_option_has_the_name_of_a_field() {
+        let fields = format!("{:?}", ImportConfig::default());
+        // The last two are named by errors of the crate below.
+        for option in ALL.iter().map(|setting| setting.option).chain(["force", "memory"]) {
+            assert!(fields.contains(&format!(" {option}: ")), "{option}");
+        }
+    }
 }

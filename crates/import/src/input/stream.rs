@@ -8,9 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tegula_machine::threads::Cancel;
-use tegula_machine::{Error, Result};
-
-use super::reader::bad_file;
+use tegula_machine::{At, Error, Place, Result};
 
 /// How a text is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,7 +175,7 @@ impl Stream {
             }
             _ => format!("not valid {compression} data {after}: {error}; {remedy}"),
         };
-        bad_file(&self.path, detail)
+        Error::bad_input(Place { file: self.path.clone(), at: At::File }, detail)
     }
 }
 
