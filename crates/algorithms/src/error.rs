@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 
 use tegula_engine::Graph;
+use tegula_import::settings;
+
+pub use tegula_machine::{Hint, Setting};
 
 /// Shorthand for results of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -73,46 +76,17 @@ pub enum Error {
     },
 }
 
-/// An option, and values that it may be given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Setting {
-    /// The option, as it is named in the struct of options.
-    pub option: &'static str,
-    /// The values; none where any will do.
-    pub values: &'static [&'static str],
-}
-
-impl std::fmt::Display for Setting {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "`{}`", self.option)?;
-        if self.values.is_empty() { Ok(()) } else { write!(f, " {}", self.values.join(" or ")) }
-    }
-}
-
-/// What may be done instead. Every face has words for every hint.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hint {
-    /// Import the graph as undirected.
-    ImportUndirected,
-    /// Give an option another value.
-    Set(Setting),
-    /// Give an option a greater value.
-    Raise {
-        /// The option, as it is named in the struct of options.
-        option: &'static str,
-    },
-}
-
 impl Error {
     /// What may be done instead: any of these.
     pub fn hints(&self) -> Vec<Hint> {
         match self {
             Error::OneDirection { instead, .. } => {
-                let set = instead.map(Hint::Set);
-                std::iter::once(Hint::ImportUndirected).chain(set).collect()
+                let undirected = Hint::import(settings::UNDIRECTED);
+                let set = instead.map(|setting| Hint::set([setting]));
+                std::iter::once(undirected).chain(set).collect()
             }
-            Error::Run(_)
-            | Error::NoSuchVertex { .. }
+            Error::Run(error) => error.hints(),
+            Error::NoSuchVertex { .. }
             | Error::NegativeWeight { .. }
             | Error::Overestimate { .. }
             | Error::BadSeed { .. }

@@ -101,7 +101,7 @@ pub fn with_reading(estimate: Estimate, reading: u64) -> Estimate {
 
 /// The error for a file that does not say what it should.
 pub fn bad(path: &Path, at: At, detail: String) -> Error {
-    Error::BadInput { place: Place { file: path.to_owned(), at }, detail }
+    Error::bad_input(Place { file: path.to_owned(), at }, detail)
 }
 
 /// The memory that there is while a table is read.

@@ -1,6 +1,7 @@
 //! How a command can fail, with which exit code, and how the user is told.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -189,13 +190,14 @@ impl Failure {
     }
 
     /// What to do instead, where that is known.
-    fn help(&self) -> Option<&str> {
-        match self {
+    fn help(&self) -> Option<Cow<'_, str>> {
+        let words = match self {
+            Failure::Store(error) => return hints::any_of(&error.hints()).map(Cow::Owned),
             Failure::Usage { help, .. } => help.as_deref(),
             Failure::NoSuchVertex { .. } => {
                 Some("vertices are named by the ids of the imported edge list")
             }
-            Failure::RowsNotAdded { help, .. } => Some(help),
+            Failure::RowsNotAdded { help, .. } => Some(help.as_str()),
             Failure::OutputTaken { .. } => {
                 Some("rename one of them; with --force the output would have been replaced")
             }
@@ -204,8 +206,9 @@ impl Failure {
                 "give less with --memory, or raise the limit of the process (ulimit -v, ulimit -d)",
             ),
             Failure::Panicked { .. } => Some("report it, with what is above and the command line"),
-            Failure::Store(_) | Failure::UnfitGraph { .. } | Failure::ClosedPipe => None,
-        }
+            Failure::UnfitGraph { .. } | Failure::ClosedPipe => None,
+        };
+        words.map(Cow::Borrowed)
     }
 
     /// What `--json` prints of it.
@@ -214,7 +217,7 @@ impl Failure {
             schema: "tegula.error.v1",
             kind: self.kind(),
             message: self.to_string(),
-            hint: self.help().map(str::to_owned),
+            hint: self.help().map(Cow::into_owned),
             exit_code: self.exit_code(),
         }
     }
@@ -247,14 +250,14 @@ pub fn render(failure: &Failure, coloured: bool) -> String {
     let message = failure.to_string();
     let mut text = format!("  {red}×{plain} {}", escape::line(&message));
     if let Some(help) = failure.help().filter(|help| !help.is_empty()) {
-        let help = escape::lines(help).replace('\n', BESIDE_HELP);
+        let help = escape::lines(&help).replace('\n', BESIDE_HELP);
         text += &format!("\n{cyan}  help: {plain}{help}");
     }
     text.trim_end().to_owned()
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use std::path::Path;
 
     use tegula_machine::{At, Place};
@@ -262,14 +265,14 @@ mod tests {
     use super::*;
 
     /// One failure of each kind, and its exit code.
-    fn failures() -> Vec<(Failure, u8)> {
+    pub fn failures() -> Vec<(Failure, u8)> {
         let place = Place { file: "a.txt".into(), at: At::Line(3) };
         let not_found = || io::Error::from(io::ErrorKind::NotFound);
         let newer = Error::UnsupportedVersion { path: "g".into(), found: 9, supported: 2 };
         let damage = Error::Corrupt { path: "g".into(), part: "tile".into(), detail: "no".into() };
         vec![
             (Error::io("open", Path::new("a"))(not_found()).into(), 3),
-            (Error::BadInput { place, detail: "no number".into() }.into(), 3),
+            (Error::bad_input(place, "no number").into(), 3),
             (damage.into(), 3),
             (Error::NotAGraph { path: "g".into(), detail: "empty".into() }.into(), 3),
             (newer.into(), 3),
@@ -334,6 +337,10 @@ mod tests {
             "exit_code": 2,
         });
         assert_eq!(told, expected);
+        let exists = Failure::from(Error::AlreadyExists { path: "g".into() });
+        let told = serde_json::to_value(exists.to_json()).unwrap();
+        assert_eq!(told["message"], "g exists already; choose another name");
+        assert_eq!(told["hint"], "use --force to replace it");
         let told = serde_json::to_value(Failure::from(Error::Cancelled).to_json()).unwrap();
         assert!(told["hint"].is_null() && told["kind"] == "cancelled", "{told}");
     }

@@ -12,6 +12,7 @@ use tegula_store::rows::RowEncoding;
 
 use crate::args::{Budget, Threads};
 use crate::errors::{Failure, Result};
+use crate::hints;
 use crate::json::{self, Seconds};
 use crate::report::{self, Facts};
 use crate::session::Session;
@@ -190,7 +191,7 @@ impl ImportArgs {
             weight_column: self.weight_column.clone(),
             no_header: self.no_header,
             delimiter: self.delimiter,
-            bad_rows_max: self.skip_bad_rows,
+            skip_bad_rows: self.skip_bad_rows,
             ..InputOptions::default()
         };
         ImportConfig {
@@ -207,7 +208,7 @@ impl ImportArgs {
             rows: self.rows(),
             memory: self.budget.bytes(),
             threads: self.threads.count(),
-            replace: self.force,
+            force: self.force,
             spill_directory: self.spill_directory.clone(),
             ..ImportConfig::default()
         }
@@ -232,9 +233,10 @@ pub fn import(args: &ImportArgs, session: &Session) -> Result<()> {
     let report =
         tegula_import::import(&args.inputs, &args.output, &config, progress, &session.cancel)?;
     let elapsed = started.elapsed();
-    report.warnings.iter().for_each(|warning| session.warn(warning));
+    let warnings: Vec<String> = report.warnings.iter().map(hints::told).collect();
+    warnings.iter().for_each(|warning| session.warn(warning));
     if session.json {
-        return session.print_json(&to_json(&report, elapsed));
+        return session.print_json(&to_json(&report, warnings, elapsed));
     }
     let facts = facts(&report, elapsed).to_text();
     session.note(&format!("{}\n{facts}", report::path(&args.output)));
@@ -245,7 +247,7 @@ fn total_bytes(report: &ImportReport) -> u64 {
     report.files.iter().map(|file| file.bytes).sum()
 }
 
-fn to_json(report: &ImportReport, elapsed: Duration) -> json::Import {
+fn to_json(report: &ImportReport, warnings: Vec<String>, elapsed: Duration) -> json::Import {
     let stages = &report.seconds;
     json::Import {
         schema: "tegula.import.v1",
@@ -271,7 +273,7 @@ fn to_json(report: &ImportReport, elapsed: Duration) -> json::Import {
         dropped_loops: report.dropped_loops,
         dropped_duplicates: report.dropped_duplicates,
         skipped_rows: report.bad_rows,
-        warnings: report.warnings.clone(),
+        warnings,
     }
 }
 

@@ -39,7 +39,7 @@ fn of_any_file(error: Error) -> Error {
     match error {
         Error::Corrupt { path: file, detail, .. } => {
             let detail = format!("{detail}; give a larger file, or a folder on the device");
-            Error::BadInput { place: Place { file, at: At::File }, detail }
+            Error::bad_input(Place { file, at: At::File }, detail)
         }
         other => other,
     }

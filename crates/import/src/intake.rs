@@ -287,8 +287,7 @@ fn distinct_of<K: Key, W: Weight>(
             if arcs.len() + part.len() > share {
                 let bytes = buckets.len(bucket) * size_of::<Edge<K, K, W>>() as u64;
                 let needed = shares::ARCS_SORTED.whole_of(bytes);
-                let what =
-                    format!("finding the duplicates of {} edges in memory", buckets.len(bucket));
+                let what = format!("finding the duplicates of {} edges", buckets.len(bucket));
                 return Err(Error::OverBudget { what, needed, budget: run.memory });
             }
         }

@@ -24,6 +24,7 @@
 //! for byte. (One thing depends on it: where the tables of `dfs` do not fit, that order is not weighed.)
 
 pub mod input;
+pub mod settings;
 
 mod batch_plan;
 mod buckets;
@@ -53,7 +54,7 @@ use std::time::Instant;
 
 use tegula_machine::disk::{Backend, Caching, Pool, Reader};
 use tegula_machine::threads::{Cancel, Progress, Unit, Workers};
-use tegula_machine::{Result, memory};
+use tegula_machine::{Diagnostic, Result, memory};
 use tegula_store::VERTEX_COUNT_MAX;
 use tegula_store::graph::{
     FORMAT_VERSION, FileEntry, Graph, GraphWriter, IdType, Manifest, OrderChoice, VertexOrder,
@@ -97,7 +98,7 @@ pub struct ImportConfig {
     /// Workers.
     pub threads: usize,
     /// Whether a graph that exists is replaced.
-    pub replace: bool,
+    pub force: bool,
     /// Where temporary files go; by default beside the graph.
     pub spill_directory: Option<PathBuf>,
     /// Edges above which a batch of targets is halved. The graph depends on it, and so do sums of floats, so
@@ -121,7 +122,7 @@ impl Default for ImportConfig {
             order: None,
             memory: memory::default_memory(),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
-            replace: false,
+            force: false,
             spill_directory: None,
             batch_edges: BATCH_EDGES_MAX,
         }
@@ -148,7 +149,7 @@ pub struct ImportReport {
     /// Which columns were read of each file that has any.
     pub columns: Vec<ColumnsTaken>,
     /// What a user should know of how the input was read.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Diagnostic>,
     /// Rows that could not be understood and were passed over.
     pub bad_rows: u64,
     /// The vertex order, and why it was chosen.
@@ -224,7 +225,7 @@ fn import_within(
     progress: &dyn Progress,
     cancel: &Cancel,
 ) -> Result<ImportReport> {
-    let unfinished = Unfinished::create(output, config.replace)?;
+    let unfinished = Unfinished::create(output, config.force)?;
     let folder = config.spill_directory.clone().unwrap_or_else(|| unfinished.path().to_owned());
     let rule = ArcRule { undirected: config.undirected, drop_loops: config.drop_loops };
     let directory = unfinished.path();
@@ -373,15 +374,18 @@ fn report(
     seconds: StageSeconds,
 ) -> ImportReport {
     let mut warnings = input.warnings();
-    warnings.extend(bad_rows.first.as_ref().map(|(place, detail)| {
-        format!("{place}: {detail}; this row was passed over, the first of {}", bad_rows.count)
+    warnings.extend(bad_rows.first.as_ref().map(|(place, problem)| {
+        let count = bad_rows.count;
+        let message = format!("{place}: {problem}; this row was passed over, the first of {count}");
+        Diagnostic { message, hints: problem.hints.clone() }
     }));
     warnings.extend(comments.first.as_ref().map(|place| {
-        format!(
+        let message = format!(
             "{place}: this line was passed over as a comment, the first of {} behind the first edge; \
              where an id begins with # or %, put it in quotes, with commas or tabs between the columns",
             comments.count
-        )
+        );
+        Diagnostic::from(message)
     }));
     ImportReport {
         vertices: manifest.vertices,

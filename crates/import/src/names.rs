@@ -271,7 +271,7 @@ impl Names {
         let [a, b] = [self.text(other), text].map(String::from_utf8_lossy);
         let place = Place { file: "the input".into(), at: At::File };
         let detail = format!("the names `{a}` and `{b}` have the same hash; rename one");
-        Err(Error::BadInput { place, detail })
+        Err(Error::bad_input(place, detail))
     }
 
     /// At most `count - 1` names, of sorted ones, that divide them evenly.

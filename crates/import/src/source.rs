@@ -136,8 +136,5 @@ fn convert<F: Key, K: Key, W: Weight>(
 /// The input is not what it was when it was read first.
 pub(super) fn changed() -> Error {
     let place = Place { file: "the input".into(), at: At::File };
-    Error::BadInput {
-        place,
-        detail: "it was changed while it was imported; import it again".into(),
-    }
+    Error::bad_input(place, "it was changed while it was imported; import it again")
 }

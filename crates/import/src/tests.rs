@@ -337,7 +337,7 @@ fn an_import_cancelled_at_any_report_leaves_nothing() {
         let cancel = Cancel::default();
         let progress = CancelAt { cancel: &cancel, left: left.into() };
         let (input, output) = (text_input(&text, false), folder.path().join("g"));
-        let replacing = ImportConfig { replace: true, ..config(false, false, None) };
+        let replacing = ImportConfig { force: true, ..config(false, false, None) };
         let resources = Resources { memory: SCARCE, threads: 2 };
         let result = import_within(resources, &input, &output, &replacing, &progress, &cancel);
         let expected = match result {

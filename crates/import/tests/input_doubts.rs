@@ -7,6 +7,8 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Int64Array};
 use input_support::{folder, import, named, put, put_table};
 use tegula_import::input::{IdKind, Input, InputOptions};
+use tegula_import::settings::WEIGHTED;
+use tegula_machine::{Diagnostic, Hint};
 
 fn refusal(name: &str, text: &[u8], options: &InputOptions) -> String {
     let folder = folder();
@@ -17,7 +19,7 @@ fn refusal(name: &str, text: &[u8], options: &InputOptions) -> String {
     }
 }
 
-fn warnings(name: &str, text: &[u8], options: &InputOptions) -> Vec<String> {
+fn warnings(name: &str, text: &[u8], options: &InputOptions) -> Vec<Diagnostic> {
     let folder = folder();
     let path = put(&folder, name, text);
     Input::resolve(&[path], options).unwrap().warnings()
@@ -33,7 +35,7 @@ fn a_header_of_unknown_names_is_not_read_by_position() {
         ("x.tsv", "a\tb\tc\n001\t002\t003\n"),
     ] {
         let said = refusal(name, text.as_bytes(), &InputOptions::default());
-        assert!(said.contains("--source-column and --target-column with two of `"), "{said}");
+        assert!(said.contains("no column is known as the source"), "{said}");
         assert!(said.contains("line 1"), "{said}");
     }
 }
@@ -42,7 +44,7 @@ fn a_header_of_unknown_names_is_not_read_by_position() {
 fn ids_whose_numbers_are_the_same_are_not_joined_unasked() {
     let auto = InputOptions::default();
     for (text, says) in [
-        ("7 1\n1 007\n", "line 2: `007` would be the same vertex as `7`; --ids string"),
+        ("7 1\n1 007\n", "line 2: `007` would be the same vertex as `7`"),
         ("00 1\n", "line 1: `00` would be the same vertex as `0`"),
         ("1 2\n3 00000000000000000004\n", "line 2: `00000000000000000004` would be"),
         ("1.0 2.0\n", "line 1: the id `1.0` is not written as an unsigned integer"),
@@ -95,7 +97,7 @@ fn rows_over_several_lines_and_hidden_line_ends_are_refused() {
 fn a_separator_that_is_not_known_is_asked_for() {
     let text = b"New York,San Jose\nLos Angeles,El Paso\n";
     let options = InputOptions { no_header: true, ..InputOptions::default() };
-    assert!(refusal("x", text, &options).contains("pass --delimiter"));
+    assert!(refusal("x", text, &options).contains("may be separated by blanks or by `,`"));
     for (delimiter, text, count) in
         [(",", &text[..], 2), ("|", b"1|2\n3|4|x\n", 2), ("tab", b"a b\tc d\n", 1)]
     {
@@ -129,8 +131,8 @@ fn lists_of_neighbours_are_refused() {
 fn what_is_not_read_is_told() {
     let plain = InputOptions::default();
     for (name, text, says) in [
-        ("x.csv", "u,v,weight\n1,2,3\n", "column `weight` was not read; --weighted keeps it"),
-        ("x.txt", "1 2 3\n", "the third column was not read; --weighted keeps it"),
+        ("x.csv", "u,v,weight\n1,2,3\n", "column `weight` was not read"),
+        ("x.txt", "1 2 3\n", "the third column was not read"),
         ("x.txt", "1 2 friend\n", "the columns behind the second were not read"),
         (
             "x.txt",
@@ -140,7 +142,7 @@ fn what_is_not_read_is_told() {
     ] {
         let said = warnings(name, text.as_bytes(), &plain);
         assert_eq!(said.len(), 1, "{said:?}");
-        assert!(said[0].contains(says), "{said:?}");
+        assert!(said[0].message.contains(says), "{said:?}");
     }
     let weighted = InputOptions { weighted: true, ..InputOptions::default() };
     let by_name = InputOptions {
@@ -156,17 +158,15 @@ fn what_is_not_read_is_told() {
         ("a,b,c\n1,2,3\n", &by_name),
         ("ann bob\nbob cy\n", &plain),
     ] {
-        assert_eq!(warnings("x", text.as_bytes(), options), Vec::<String>::new(), "{text}");
+        assert_eq!(warnings("x", text.as_bytes(), options), Vec::<Diagnostic>::new(), "{text}");
     }
     let folder = folder();
     let column: ArrayRef = Arc::new(Int64Array::from(vec![1]));
     let columns = vec![("src", column.clone()), ("dst", column.clone()), ("w", column)];
     let table = put_table(&folder, "x.parquet", columns, 1);
     let said = Input::resolve(&[table], &plain).unwrap().warnings();
-    assert!(
-        said[0].ends_with("x.parquet: column `w` was not read; --weighted keeps it"),
-        "{said:?}"
-    );
+    assert!(said[0].message.ends_with("x.parquet: column `w` was not read"), "{said:?}");
+    assert_eq!(said[0].hints, [Hint::set([WEIGHTED]).detail("to keep it")]);
 }
 
 #[test]
@@ -180,6 +180,7 @@ fn what_holds_of_several_files_is_told_once() {
     ];
     let said = Input::resolve(&paths, &InputOptions::default()).unwrap().warnings();
     assert_eq!(said.len(), 2, "{said:?}");
+    let said: Vec<String> = said.into_iter().map(|diagnostic| diagnostic.message).collect();
     assert!(said[0].contains("a.txt and 2 other files: the third column"), "{said:?}");
     assert!(said[1].contains("strings because of") && said[1].contains("d.txt"), "{said:?}");
 }
@@ -200,5 +201,5 @@ fn columns_by_position_need_no_header() {
     assert_eq!(edges, expected.map(|(s, t, w)| (s.to_owned(), t.to_owned(), Some(w))));
     let alone = InputOptions { target_column: None, ..options };
     let said = refusal("x.txt", b"9 1 2 5\n", &alone);
-    assert!(said.contains("say --target-column too"), "{said}");
+    assert!(said.contains("no position is given for the target"), "{said}");
 }

@@ -21,7 +21,7 @@ fn try_import(paths: &[PathBuf], options: &InputOptions) -> Result<()> {
 /// Asserts that the input is refused at `at` of `path`, in words that include `says`.
 fn assert_refused(path: &Path, options: &InputOptions, at: At, says: &str) {
     match try_import(&[path.to_owned()], options) {
-        Err(Error::BadInput { place, detail }) => {
+        Err(Error::BadInput { place, detail, .. }) => {
             assert_eq!(place, Place { file: path.to_owned(), at }, "{detail}");
             assert!(detail.contains(says), "`{detail}` does not say `{says}`");
         }
@@ -43,7 +43,7 @@ fn a_malformed_line_is_named_by_its_number() {
     let folder = folder();
     for (text, options, line, says) in [
         ("1 2\n3\n", plain(), 2, "expected 2 columns separated by blanks, there is 1"),
-        ("# c\n\n1 2\r\n3 x\r\n", plain(), 4, "`x` is not an integer; pass --ids string"),
+        ("# c\n\n1 2\r\n3 x\r\n", plain(), 4, "`x` is not an integer"),
         ("1 2\n3 4x\n", plain(), 2, "`4x` is not an integer"),
         (
             "1 2\n3.0 4\n",
@@ -74,12 +74,7 @@ fn a_malformed_line_is_named_by_its_number() {
         ("1,2\n\"3\"x,4\n", plain(), 2, "follow the closing quote"),
         ("1,2\n\"3\"\"x\",4\n", plain(), 2, "is not an integer"),
         ("1,2\n\"3\"\",4\n", plain(), 2, "not closed"),
-        (
-            "1 2 0.5\n3 4\n",
-            weighted(),
-            2,
-            "expected 3 columns separated by blanks, there are 2; without weights",
-        ),
+        ("1 2 0.5\n3 4\n", weighted(), 2, "expected 3 columns separated by blanks, there are 2"),
         ("1 2 0.5\n3 4 x\n", weighted(), 2, "the weight `x` is not a number"),
         ("1 2 0.5\n3 4 1.5x\n", weighted(), 2, "the weight `1.5x` is not a number"),
         ("1 2 0.5\n3 4 NaN\n", weighted(), 2, "the weight `NaN` is not a number"),
@@ -100,8 +95,7 @@ fn a_malformed_line_is_named_by_its_number() {
 #[test]
 fn a_table_of_names_has_to_say_whether_it_has_a_header() {
     let folder = folder();
-    let says =
-        "--source-column and --target-column, or say that there are no names with --no-header";
+    let says = "may be the names of columns or an edge";
     for (name, text) in [
         ("x.csv", "# people\nfollower,followee\nann,bob\n"),
         ("x.tsv", "# people\nann\tbob\n"),
@@ -124,7 +118,7 @@ fn a_fault_in_what_may_be_a_header_says_so() {
     let folder = folder();
     let integers = InputOptions { ids: IdKind::Integer, ..InputOptions::default() };
     let path = put(&folder, "x.txt", b"# c\nfollower followee\nann bob\n");
-    let says = "is this a header? name its columns with --source-column";
+    let says = "is not an integer; is this a header?";
     assert_refused(&path, &integers, At::Line(2), says);
     let path = put(&folder, "x.txt", b"a b 1\nc d x\n");
     let Err(error) = try_import(&[path], &weighted()) else { panic!("`x` is no weight") };
@@ -168,7 +162,7 @@ fn missing_columns_are_reported_with_those_there_are() {
         &path,
         &weighted(),
         At::Line(2),
-        "--weight-column with one of `src`, `dst`, `since`",
+        "no column is known as the weight; there are `src`, `dst`, `since`",
     );
 }
 
@@ -179,9 +173,14 @@ fn cut_off_raw_pairs_are_refused() {
     assert_refused(&path, &InputOptions::default(), At::Byte(40), "within a record of 8 bytes");
     let path = put(&folder, "x.bin64", &[0; 16 * 6]);
     assert_refused(&path, &weighted(), At::Byte(80), "within a record of 20 bytes");
-    assert_refused(&path, &weighted(), At::Byte(80), "leave out --weighted");
+    assert_refused(&path, &weighted(), At::Byte(80), "records of 16 bytes, without weights");
     let path = put(&folder, "x.bin32", &[0; 12 * 3]);
-    assert_refused(&path, &InputOptions::default(), At::Byte(32), "pass --weighted");
+    assert_refused(
+        &path,
+        &InputOptions::default(),
+        At::Byte(32),
+        "records of 12 bytes, with weights",
+    );
 }
 
 #[test]
@@ -246,7 +245,12 @@ fn cut_off_and_damaged_compressed_text_is_refused() {
 fn files_that_are_no_text_are_refused() {
     let folder = folder();
     let path = put(&folder, "unknown", b"\x07\0\0\0\0\0\0\0");
-    assert_refused(&path, &InputOptions::default(), At::File, "pass --format");
+    assert_refused(
+        &path,
+        &InputOptions::default(),
+        At::File,
+        "this is not text: it has a byte 0x07",
+    );
     let path = put(&folder, "x.csv.gz", &gzip(b"PK\x03\x04 and so on"));
     assert_refused(&path, &InputOptions::default(), At::File, "ZIP archive");
     let path = put(
@@ -308,7 +312,7 @@ fn malformed_tables_are_refused_by_row() {
         (vec![("src", empty), ("dst", good.clone())], plain(), At::Row(2), "`src` is empty"),
         (vec![("src", null), ("dst", good.clone())], plain(), At::Row(1), "`src` is null"),
         (vec![("src", names.clone()), ("dst", good.clone())], plain(), At::Row(3), "`src` is null"),
-        (vec![("src", names), ("dst", good.clone())], integers, At::File, "--ids string"),
+        (vec![("src", names), ("dst", good.clone())], integers, At::File, "are strings"),
         (
             vec![("src", good.clone()), ("dst", flags.clone())],
             plain(),
@@ -319,13 +323,13 @@ fn malformed_tables_are_refused_by_row() {
             vec![("a", good.clone()), ("b", good.clone()), ("dst", good.clone())],
             plain(),
             At::File,
-            "--source-column with one of `a`, `b`, `dst`",
+            "no column is known as the source; there are `a`, `b`, `dst`",
         ),
         (
             vec![("src", good.clone()), ("dst", good.clone())],
             weighted(),
             At::File,
-            "--weight-column",
+            "no column is known as the weight; there are `src`, `dst`",
         ),
         (
             vec![("src", good.clone()), ("dst", good.clone()), ("weight", flags)],

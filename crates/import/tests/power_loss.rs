@@ -42,7 +42,7 @@ impl Place {
     fn import(&self, name: &str, rows: Option<RowEncoding>) {
         let mut config = ImportConfig { memory: 64 << 20, threads: 1, ..ImportConfig::default() };
         config.input.weighted = true;
-        (config.replace, config.rows) = (true, rows);
+        (config.force, config.rows) = (true, rows);
         let inputs = [self.inputs.join(format!("{name}.wel"))];
         import(&inputs, &self.graph(), &config, &Silent, &Cancel::default()).unwrap();
     }

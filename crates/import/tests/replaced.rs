@@ -32,7 +32,7 @@ impl Place {
     fn import(&self, name: &str) {
         let mut config = ImportConfig { memory: 64 << 20, threads: 1, ..ImportConfig::default() };
         config.input.weighted = true;
-        config.replace = true;
+        config.force = true;
         let inputs = [self.0.join(format!("{name}.wel"))];
         import(&inputs, &self.graph(), &config, &Silent, &Cancel::default()).unwrap();
     }

@@ -14,7 +14,7 @@ use tegula_store::rows::RowEncoding;
 use tegula_testkit::{Scratch, XorShift, edit_manifest};
 
 fn config(order: Option<VertexOrder>) -> ImportConfig {
-    ImportConfig { memory: 64 << 20, threads: 2, order, replace: true, ..ImportConfig::default() }
+    ImportConfig { memory: 64 << 20, threads: 2, order, force: true, ..ImportConfig::default() }
 }
 
 fn imported(scratch: &Scratch, text: &str, config: &ImportConfig) -> PathBuf {

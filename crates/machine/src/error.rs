@@ -1,8 +1,11 @@
-//! The one error type of this crate, of the store and of the import. Each message says what happened, where, and what to do.
+//! The one error type of this crate, of the store and of the import. Each message says what happened and where,
+//! and what to do unless that takes an option: [`Error::hints`] says which.
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use crate::hint::{Action, Diagnostic, Hint, Setting};
 
 /// Shorthand for results with this error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -28,6 +31,8 @@ pub enum Error {
         place: Place,
         /// What is wrong there, and what was expected.
         detail: String,
+        /// What may be done about it: any of these.
+        hints: Vec<Hint>,
     },
     /// A file of a graph directory does not hold what was written to it.
     #[error("{} is damaged at {part}: {detail}; import the graph again", path.display())]
@@ -58,7 +63,7 @@ pub enum Error {
         supported: u32,
     },
     /// The work needs a layout that the graph was not given.
-    #[error("{} has no layout `{layout}`; import it with --layouts tiles,{layout}", path.display())]
+    #[error("{} has no layout `{layout}`", path.display())]
     MissingLayout {
         /// The graph directory.
         path: PathBuf,
@@ -80,13 +85,13 @@ pub enum Error {
         found: String,
     },
     /// The output exists and was not to be replaced.
-    #[error("{} exists already; choose another name or pass --force", path.display())]
+    #[error("{} exists already; choose another name", path.display())]
     AlreadyExists {
         /// The path given.
         path: PathBuf,
     },
     /// The work cannot be done within the memory budget.
-    #[error("{what} needs {} but the budget is {}; raise --memory", Bytes(*needed), Bytes(*budget))]
+    #[error("{what} needs {} but the budget is {}", Bytes(*needed), Bytes(*budget))]
     OverBudget {
         /// What was to be done.
         what: String,
@@ -125,6 +130,33 @@ impl Error {
                 Error::OverBudget { what, needed: needed + (whole - budget), budget: whole }
             }
             other => other,
+        }
+    }
+
+    /// [`Error::BadInput`] at a place.
+    pub fn bad_input(place: Place, problem: impl Into<Diagnostic>) -> Error {
+        let Diagnostic { message: detail, hints } = problem.into();
+        Error::BadInput { place, detail, hints }
+    }
+
+    /// What may be done about it beside what the message says: any of these.
+    pub fn hints(&self) -> Vec<Hint> {
+        match self {
+            Error::BadInput { hints, .. } => hints.clone(),
+            Error::MissingLayout { layout, .. } => vec![Action::ImportLayout(layout).into()],
+            Error::AlreadyExists { .. } => {
+                vec![Hint::set([Setting::of("force")]).detail("to replace it")]
+            }
+            Error::OverBudget { .. } => vec![Hint::raise("memory")],
+            Error::Io { .. }
+            | Error::Corrupt { .. }
+            | Error::NotAGraph { .. }
+            | Error::UnsupportedVersion { .. }
+            | Error::Replaced { .. }
+            | Error::NotReplaced { .. }
+            | Error::Limit { .. }
+            | Error::Cancelled
+            | Error::WorkerFailed { .. } => Vec::new(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a run takes of the machine: memory, threads, and the disk.
 
 mod error;
+mod hint;
 mod mix;
 
 pub mod disk;
@@ -8,4 +9,5 @@ pub mod memory;
 pub mod threads;
 
 pub use error::{At, Bytes, Error, Place, Result};
+pub use hint::{Action, Diagnostic, Hint, Setting};
 pub use mix::mix;

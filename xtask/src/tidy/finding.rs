@@ -15,6 +15,8 @@ pub enum Rule {
     FunctionLength,
     /// A call that has no place there.
     BannedCall,
+    /// A message that names an option of the command line.
+    CommandLineWord,
     /// A test that is not run.
     IgnoredTest,
     /// A test that cannot fail.
@@ -38,6 +40,7 @@ impl Rule {
             Rule::FileLength => "file-length",
             Rule::FunctionLength => "function-length",
             Rule::BannedCall => "banned-call",
+            Rule::CommandLineWord => "command-line-word",
             Rule::IgnoredTest => "ignored-test",
             Rule::TestWithoutAssertion => "test-without-assertion",
             Rule::UnsafeWithoutSafety => "unsafe-without-safety",

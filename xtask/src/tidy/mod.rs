@@ -15,6 +15,7 @@ mod lengths;
 mod source;
 mod tests_that_fail;
 mod tokens;
+mod words;
 
 use std::path::Path;
 
@@ -34,6 +35,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Outcome {
         findings.extend(lengths::check(source));
         findings.extend(calls::check(source));
         findings.extend(comments::check(source));
+        findings.extend(words::check(source));
         findings.extend(tests_that_fail::check(source, &helpers));
     }
     let mut findings = exceptions::apply(exceptions::KNOWN, findings);

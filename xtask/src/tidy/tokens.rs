@@ -1,5 +1,5 @@
 //! A file as a flat list of tokens. Rules look for short patterns in it, so that they see what is
-//! inside macros too; strings and comments are no part of what they look at.
+//! inside macros too; strings and comments are no part of these.
 
 use std::ops::Range;
 
@@ -8,8 +8,10 @@ use proc_macro2::{Delimiter, LexError, TokenStream, TokenTree};
 /// A token: a word, one character of punctuation, a literal, or one end of a group.
 #[derive(Debug, Clone)]
 pub struct Token {
-    /// As written; a literal is the empty text, for no rule looks into one.
+    /// As written; a literal is the empty text, for patterns do not look into one.
     pub text: String,
+    /// A literal as written, with its quotes; empty for all else.
+    pub literal: String,
     /// Line on which it begins, from 1.
     pub line: usize,
     /// For the opening end of a group the index of the closing one, else its own index.
@@ -49,7 +51,10 @@ impl Tokens {
             match tree {
                 TokenTree::Ident(word) => self.push(word.to_string(), line),
                 TokenTree::Punct(punct) => self.push(punct.as_char().to_string(), line),
-                TokenTree::Literal(_) => self.push(String::new(), line),
+                TokenTree::Literal(literal) => {
+                    let (close, literal) = (self.0.len(), literal.to_string());
+                    self.0.push(Token { text: String::new(), literal, line, close });
+                }
                 TokenTree::Group(group) => {
                     let (open, close) = match group.delimiter() {
                         Delimiter::Parenthesis => ("(", ")"),
@@ -69,7 +74,7 @@ impl Tokens {
 
     fn push(&mut self, text: String, line: usize) {
         let close = self.0.len();
-        self.0.push(Token { text, line, close });
+        self.0.push(Token { text, literal: String::new(), line, close });
     }
 
     /// The text of a token; empty behind the last one.

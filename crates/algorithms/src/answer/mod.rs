@@ -10,8 +10,9 @@ use std::fmt::Display;
 
 use erased_serde::serialize_trait_object;
 use tegula_engine::{Cancel, Graph};
+use tegula_machine::Diagnostic;
 
-use crate::error::{Hint, Result};
+use crate::error::Result;
 
 pub use ids::{GroupSize, find_ids, id_array, id_type};
 pub use table::{Columns, RowSink, Table, write_arrays};
@@ -30,7 +31,7 @@ pub trait Answer: Table + Send {
     fn summary(&self, graph: &Graph, top: usize, cancel: &Cancel) -> Result<Box<dyn Summary>>;
 
     /// What is less than was asked for, although the run was done.
-    fn warning(&self) -> Option<Warning> {
+    fn warning(&self) -> Option<Diagnostic> {
         None
     }
 }
@@ -87,13 +88,4 @@ impl List {
         assert_eq!(N, self.header.len(), "a cell for each column");
         self.rows.push(row.iter().map(|cell| cell.to_string()).collect());
     }
-}
-
-/// What is less than was asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Warning {
-    /// What.
-    pub message: String,
-    /// What may be done about it.
-    pub hint: Option<Hint>,
 }

@@ -6,9 +6,10 @@ use arrow_array::{ArrayRef, Float32Array};
 use arrow_schema::{DataType, Field};
 use serde::Serialize;
 use tegula_engine::{Cancel, Graph, VertexId};
+use tegula_machine::{Diagnostic, Hint};
 
-use crate::answer::{self, Answer, CHUNK, Columns, Facts, List, TotalOrder, Warning, greatest};
-use crate::error::{Hint, Result};
+use crate::answer::{self, Answer, CHUNK, Columns, Facts, List, TotalOrder, greatest};
+use crate::error::Result;
 use crate::original_ids::Name;
 
 /// What PageRank found.
@@ -80,14 +81,14 @@ impl Answer for PageRanks {
         }))
     }
 
-    fn warning(&self) -> Option<Warning> {
+    fn warning(&self) -> Option<Diagnostic> {
         let change = self.change;
-        (self.converged == Some(false)).then(|| Warning {
-            message: format!(
+        (self.converged == Some(false)).then(|| {
+            let message = format!(
                 "the ranks have not converged: the last iteration changed them by {change:.2e} (L1), \
                  more than the tolerance"
-            ),
-            hint: Some(Hint::Raise { option: "max_iterations" }),
+            );
+            Diagnostic::from(message).hint(Hint::raise("max_iterations"))
         })
     }
 }

@@ -204,13 +204,7 @@ impl Done<'_> {
             }
             Weights::Ignored { .. } | Weights::Used | Weights::Irrelevant => None,
         };
-        let own = answer.warning().map(|warning| {
-            let hint = hints::any_of(warning.hint.as_slice());
-            hint.map_or_else(
-                || warning.message.clone(),
-                |hint| format!("{}; {hint}", warning.message),
-            )
-        });
+        let own = answer.warning().map(|warning| hints::told(&warning));
         weights.into_iter().chain(own).collect()
     }
 

@@ -79,7 +79,7 @@ fn a_budget_that_cannot_do_is_refused_with_both_numbers() {
         for run in ["run pagerank g.tegula", "run bfs g.tegula --source 1 --estimate"] {
             let said = shop.tegula(&format!("{run} --memory {words}"));
             assert_eq!(said.code, Some(4), "{}", said.err);
-            let end = format!("but the budget is {memory}; raise --memory");
+            let end = format!("but the budget is {memory}\n  help: raise --memory\n");
             assert!(said.err.contains(&end) && !said.err.contains("in one piece"), "{}", said.err);
         }
     }
@@ -127,12 +127,12 @@ fn a_program_is_told_of_every_failure_as_an_object() {
         ("run bfs g.tegula --source 7", "no_such_vertex", 3, "imported edge list"),
         ("info missing.tegula", "not_a_graph", 3, ""),
         ("verify missing.tegula", "not_a_graph", 3, ""),
-        ("import bad.txt -o h.tegula", "bad_input", 3, ""),
-        ("import g.el -o g.tegula", "already_exists", 1, ""),
-        ("generate path --vertices 9 -o g.el", "already_exists", 1, ""),
+        ("import bad.txt -o h.tegula", "bad_input", 3, "use --ids string if the ids are names"),
+        ("import g.el -o g.tegula", "already_exists", 1, "use --force"),
+        ("generate path --vertices 9 -o g.el", "already_exists", 1, "use --force"),
         ("generate path --vertices 9 -o none/g.el", "io", 1, ""),
         ("probe missing", "io", 3, ""),
-        ("run wcc g.tegula --memory 1KiB", "over_budget", 4, ""),
+        ("run wcc g.tegula --memory 1KiB", "over_budget", 4, "raise --memory"),
         ("run wcc g.tegula -o - --format parquet", "usage", 2, "-o"),
     ] {
         let said = shop.tegula(&format!("{words} --json")).failed(code, &[]);

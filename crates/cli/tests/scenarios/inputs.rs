@@ -18,7 +18,7 @@ fn what_is_not_read_is_in_the_summary_and_in_json() {
     let shop = Shop::new();
     shop.write("g.csv", "u,v,weight\n1,2,3\n");
     let said = shop.tegula("import g.csv -o g.tegula").done();
-    let warning = "g.csv: column `weight` was not read; --weighted keeps it";
+    let warning = "g.csv: column `weight` was not read; use --weighted to keep it";
     assert!(said.err.contains(warning), "{}", said.err);
     let report = shop.tegula("import g.csv -o g.tegula --force --json").done().json();
     assert_eq!(report["warnings"], serde_json::json!([warning]));
@@ -80,9 +80,10 @@ fn rows_that_cannot_be_understood_are_passed_over_as_far_as_is_allowed() {
     let shop = Shop::new();
     shop.write("g.txt", "1 2\n2 x\n2 3\n4\n3 4\n");
     shop.tegula("import g.txt -o g.tegula").failed(3, &["g.txt, line 2", "`x`"]);
-    let words = "g.txt, line 4: more rows than --skip-bad-rows 1 allows";
+    let words = "g.txt, line 4: more rows cannot be understood than the 1 that may be passed over";
+    let help = "help: use --ids string if the ids are names, or raise --skip-bad-rows";
     shop.tegula("import g.txt -o g.tegula --skip-bad-rows 1")
-        .failed(3, &[words, "the first is g.txt, line 2"]);
+        .failed(3, &[words, "the first is g.txt, line 2", help]);
     assert_eq!(shop.names(), ["g.txt"]);
     for threads in [1, 3] {
         let words =
@@ -91,7 +92,8 @@ fn rows_that_cannot_be_understood_are_passed_over_as_far_as_is_allowed() {
         assert_eq!((&report["edges"], &report["skipped_rows"]), (&3.into(), &2.into()));
         let warning = report["warnings"][0].as_str().unwrap();
         assert!(warning.starts_with("g.txt, line 2: the id `x`"), "{warning}");
-        assert!(warning.ends_with("passed over, the first of 2"), "{warning}");
+        let end = "passed over, the first of 2; use --ids string if the ids are names";
+        assert!(warning.ends_with(end), "{warning}");
         let said = shop.tegula(&words).done();
         let line = said.err.lines().find(|line| line.trim_start().starts_with("skipped rows"));
         assert!(line.is_some_and(|line| line.ends_with('2')), "{}", said.err);

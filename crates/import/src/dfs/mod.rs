@@ -76,7 +76,7 @@ pub(super) fn enumerate<W: Weight>(
 ) -> Result<Vec<u32>> {
     let memory = TreeMemory::of(run, summary.id_end);
     if memory.tables > memory.tables_max {
-        let what = format!("numbering {} vertices depth first", summary.id_end);
+        let what = format!("numbering {} ids depth first", summary.id_end);
         let needed = shares::TREES.whole_of(memory.tables);
         return Err(Error::OverBudget { what, needed, budget: run.memory });
     }

@@ -9,8 +9,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use memchr::memchr_iter;
-use tegula_machine::threads::lock;
-use tegula_machine::{At, Error, Place};
+use tegula_machine::threads::{lock, unlocked};
+use tegula_machine::{At, Diagnostic, Error, Hint, Place};
+
+use crate::settings::SKIP_BAD_ROWS;
 
 /// Rows that were passed over.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -18,7 +20,7 @@ pub struct BadRows {
     /// How many there are.
     pub count: u64,
     /// Where the first one is, and what is wrong with it.
-    pub first: Option<(Place, String)>,
+    pub first: Option<(Place, Diagnostic)>,
 }
 
 /// Lines of one part that were passed over.
@@ -26,16 +28,14 @@ pub struct BadRows {
 pub(super) struct BadLines {
     /// Where in the block each begins, and once the part is parsed, their numbers.
     lines: Vec<u64>,
-    /// What is wrong with the first one.
-    first: String,
+    /// What is wrong with the first one, if there is any.
+    first: Option<Diagnostic>,
     path: PathBuf,
 }
 
 impl BadLines {
-    pub fn add(&mut self, line_start: usize, detail: String) {
-        if self.lines.is_empty() {
-            self.first = detail;
-        }
+    pub fn add(&mut self, line_start: usize, problem: Diagnostic) {
+        self.first.get_or_insert(problem);
         self.lines.push(line_start as u64);
     }
 
@@ -103,31 +103,30 @@ impl Ledger {
             let part = pages.next_part;
             let Some(lines) = pages.waiting.remove(&part) else { return };
             pages.next_part += 1;
-            if lines.len() == 0 {
-                continue;
-            }
+            let Some(first) = &lines.first else { continue };
             let room = self.rows_max.saturating_sub(pages.counted.count);
             if pages.excess.is_none() && lines.len() > room {
                 pages.excess = Some((part, lines.place(room as usize)));
             }
             pages.counted.count += lines.len();
-            pages.counted.first.get_or_insert_with(|| (lines.place(0), lines.first));
+            pages.counted.first.get_or_insert_with(|| (lines.place(0), first.clone()));
         }
     }
 
     /// What was passed over, or that it was too much unless the work failed in a part before.
     pub fn close(self, failed_part: Option<u64>) -> Result<BadRows, Error> {
-        let pages = self.pages.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let pages = unlocked(self.pages);
         let excess =
             pages.excess.filter(|(part, _)| failed_part.is_none_or(|failed| *part <= failed));
-        let (Some((_, place)), Some((first, detail))) = (excess, &pages.counted.first) else {
+        let (Some((_, place)), Some((first, problem))) = (excess, &pages.counted.first) else {
             return Ok(pages.counted);
         };
         let rows_max = self.rows_max;
-        let detail = format!(
-            "more rows than --skip-bad-rows {rows_max} allows cannot be understood, this one is too \
-             many; the first is {first}: {detail}"
+        let message = format!(
+            "more rows cannot be understood than the {rows_max} that may be passed over, this one is \
+             too many; the first is {first}: {problem}"
         );
-        Err(Error::BadInput { place, detail })
+        let problem = Diagnostic { message, hints: problem.hints.clone() };
+        Err(Error::bad_input(place, problem.hint(Hint::raise(SKIP_BAD_ROWS.option))))
     }
 }

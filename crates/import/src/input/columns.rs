@@ -2,7 +2,10 @@
 
 use std::str::FromStr;
 
+use tegula_machine::{Diagnostic, Hint, Setting};
+
 use super::options::InputOptions;
+use crate::settings::{SOURCE_COLUMN, TARGET_COLUMN, WEIGHT_COLUMN, WEIGHTED};
 
 /// Positions of the wanted columns, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +93,7 @@ impl Columns {
 
     /// The columns of a table without names: those at the positions that the user gave, else the
     /// first ones. The error says which position is missing.
-    pub fn by_position(options: &InputOptions) -> Result<Columns, String> {
+    pub fn by_position(options: &InputOptions) -> Result<Columns, Diagnostic> {
         let at = |choice: &Option<ColumnChoice>| match choice {
             Some(ColumnChoice::Position(position)) => Some(position - 1),
             Some(ColumnChoice::Name(_)) | None => None,
@@ -104,24 +107,20 @@ impl Columns {
                 Ok(Columns { source, target, weight: weight.or(options.weighted.then(next)) })
             }
             (Some(_), Some(_)) if options.weighted && weight.is_none() => {
-                Err("there is no header; say --weight-column too, by position".to_owned())
+                Err(WEIGHT.without_position())
             }
             (Some(source), Some(target)) => {
                 Columns { source, target, weight }.each_once(|column| (column + 1).to_string())
             }
-            (Some(_), None) => {
-                Err("there is no header; say --target-column too, by position".to_owned())
-            }
-            (None, Some(_)) => {
-                Err("there is no header; say --source-column too, by position".to_owned())
-            }
+            (Some(_), None) => Err(TARGET.without_position()),
+            (None, Some(_)) => Err(SOURCE.without_position()),
         }
     }
 
     /// Finds the columns that the user chose, else those with usual names; of ends that are not known
     /// so, as many columns as are left besides weights. The error says what is missing and which
     /// columns there are.
-    pub fn by_name(names: &[String], options: &InputOptions) -> Result<Columns, String> {
+    pub fn by_name(names: &[String], options: &InputOptions) -> Result<Columns, Diagnostic> {
         let source = SOURCE.find(names, options.source_column.as_ref())?;
         let target = TARGET.find(names, options.target_column.as_ref())?;
         let weight = match &options.weight_column {
@@ -148,7 +147,7 @@ impl Columns {
     }
 
     /// These columns, unless one is read twice; the error says which, as `shown` shows it.
-    fn each_once(self, shown: impl Fn(usize) -> String) -> Result<Columns, String> {
+    fn each_once(self, shown: impl Fn(usize) -> String) -> Result<Columns, Diagnostic> {
         let Columns { source, target, weight } = self;
         let (first, second, column) = match weight {
             _ if source == target => (SOURCE, TARGET, source),
@@ -156,11 +155,14 @@ impl Columns {
             Some(weight) if weight == target => (TARGET, WEIGHT, weight),
             Some(_) | None => return Ok(self),
         };
-        let ([first, second], shown) = ([first.name, second.name], shown(column));
-        Err(format!(
-            "column {shown} would be both the {first} and the {second}; choose another one with \
-             --{first}-column or --{second}-column"
-        ))
+        let message = format!(
+            "column {} would be both the {} and the {}; choose another one",
+            shown(column),
+            first.name,
+            second.name
+        );
+        let hints = [first, second].map(|role| Hint::set([role.setting])).into();
+        Err(Diagnostic { message, hints })
     }
 
     /// Whether the names include usual ones for both ends.
@@ -168,10 +170,13 @@ impl Columns {
         [SOURCE, TARGET].iter().all(|role| !matches!(role.find(names, None), Ok(None)))
     }
 
-    /// The name of a column that is known for weights and is not read.
-    pub fn unread_weight(self, names: &[String]) -> Option<&str> {
+    /// That a column that is known for weights is not read.
+    pub fn unread_weight(self, names: &[String]) -> Option<Diagnostic> {
         let found = WEIGHT.find(names, None).ok().flatten().filter(|_| self.weight.is_none())?;
-        (found != self.source && found != self.target).then(|| names[found].as_str())
+        (found != self.source && found != self.target).then(|| {
+            let message = format!("column `{}` was not read", names[found]);
+            Diagnostic::from(message).hint(Hint::set([WEIGHTED]).detail("to keep it"))
+        })
     }
 
     /// These columns by their names in `names`.
@@ -204,11 +209,13 @@ impl Columns {
 struct Role {
     name: &'static str,
     known: &'static [&'static str],
+    /// By which it is chosen.
+    setting: Setting,
 }
 
-const SOURCE: Role = Role { name: "source", known: &SOURCE_NAMES };
-const TARGET: Role = Role { name: "target", known: &TARGET_NAMES };
-const WEIGHT: Role = Role { name: "weight", known: &WEIGHT_NAMES };
+const SOURCE: Role = Role { name: "source", known: &SOURCE_NAMES, setting: SOURCE_COLUMN };
+const TARGET: Role = Role { name: "target", known: &TARGET_NAMES, setting: TARGET_COLUMN };
+const WEIGHT: Role = Role { name: "weight", known: &WEIGHT_NAMES, setting: WEIGHT_COLUMN };
 
 impl Role {
     /// The column that the user chose, else the one with a usual name, if any. A name with `id` or
@@ -217,9 +224,9 @@ impl Role {
         self,
         names: &[String],
         choice: Option<&ColumnChoice>,
-    ) -> Result<Option<usize>, String> {
+    ) -> Result<Option<usize>, Diagnostic> {
         if let Some(choice) = choice {
-            return chosen(names, choice).map(Some);
+            return Ok(Some(chosen(names, choice)?));
         }
         for spell in [usual, without_id] {
             for known in self.known {
@@ -228,18 +235,25 @@ impl Role {
                     [] => {}
                     [only] => return Ok(Some(only)),
                     [first, second, ..] => {
-                        return Err(format!(
-                            "`{}` and `{}` are both known as the {role}; pass --{role}-column with \
-                             one of them, or its position",
-                            names[first],
-                            names[second],
-                            role = self.name
-                        ));
+                        let message = format!(
+                            "`{}` and `{}` are both known as the {}",
+                            names[first], names[second], self.name
+                        );
+                        let choose = Hint::set([self.setting]);
+                        let choose = choose.detail("with one of them, or its position");
+                        return Err(Diagnostic::from(message).hint(choose));
                     }
                 }
             }
         }
         Ok(None)
+    }
+
+    /// That there are no names, and this column has no position while others have one.
+    fn without_position(self) -> Diagnostic {
+        let message = format!("there is no header, and no position is given for the {}", self.name);
+        let choose = Hint::set([self.setting]).detail("with the position of the column");
+        Diagnostic::from(message).hint(choose)
     }
 }
 
@@ -267,15 +281,11 @@ fn chosen(names: &[String], choice: &ColumnChoice) -> Result<usize, String> {
     }
 }
 
-fn unknown(roles: &[Role], names: &[String]) -> String {
-    let options: Vec<String> = roles.iter().map(|role| format!("--{}-column", role.name)).collect();
-    let number = if roles.len() == 1 { "one" } else { "two" };
-    format!(
-        "no column is known as the {}; pass {} with {number} of {}",
-        roles[0].name,
-        options.join(" and "),
-        list(names)
-    )
+fn unknown(roles: &[Role], names: &[String]) -> Diagnostic {
+    let message = format!("no column is known as the {}; there are {}", roles[0].name, list(names));
+    let settings: Vec<Setting> = roles.iter().map(|role| role.setting).collect();
+    let detail = if roles.len() == 1 { "with one of them" } else { "with two of them" };
+    Diagnostic::from(message).hint(Hint::set(settings).detail(detail))
 }
 
 fn list(names: &[String]) -> String {
@@ -309,13 +319,15 @@ fn without_id(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use tegula_machine::Action;
+
     use super::*;
 
     fn names(text: &str) -> Vec<String> {
         text.split(',').map(str::to_owned).collect()
     }
 
-    fn ends(text: &str, options: &InputOptions) -> Result<(usize, usize), String> {
+    fn ends(text: &str, options: &InputOptions) -> Result<(usize, usize), Diagnostic> {
         Columns::by_name(&names(text), options).map(|columns| (columns.source, columns.target))
     }
 
@@ -335,11 +347,18 @@ mod tests {
         ] {
             assert_eq!(ends(text, &InputOptions::default()), Ok(expected), "{text}");
         }
-        for text in
-            ["a,b,c", "id,a,b", "uid,vid,x", "src,a,b", "SRC,src,dst", "from_id,from_node,to"]
-        {
+        let both = [SOURCE_COLUMN, TARGET_COLUMN];
+        for (text, columns) in [
+            ("a,b,c", &both[..]),
+            ("id,a,b", &both),
+            ("uid,vid,x", &both),
+            ("src,a,b", &[TARGET_COLUMN]),
+            ("SRC,src,dst", &[SOURCE_COLUMN]),
+            ("from_id,from_node,to", &[SOURCE_COLUMN]),
+        ] {
             let refused = ends(text, &InputOptions::default()).unwrap_err();
-            assert!(refused.contains("-column"), "{text}: {refused}");
+            let actions: Vec<Action> = refused.hints.into_iter().map(|hint| hint.action).collect();
+            assert_eq!(actions, [Action::Set(columns.into())], "{text}");
         }
     }
 
@@ -352,8 +371,9 @@ mod tests {
         };
         assert_eq!(ends("X,Who,To", &with("who")), Ok((1, 2)));
         assert_eq!(ends("who,Who,To", &with("Who")), Ok((1, 2)));
-        assert!(ends("who,Who,To", &with("WHO")).unwrap_err().contains("column 1 or 2"));
-        assert!(ends("a,b,To", &with("who")).unwrap_err().contains("there are `a`, `b`, `To`"));
+        let refused = |text: &str, name: &str| ends(text, &with(name)).unwrap_err().message;
+        assert!(refused("who,Who,To", "WHO").contains("column 1 or 2"));
+        assert!(refused("a,b,To", "who").contains("there are `a`, `b`, `To`"));
     }
 
     #[test]
@@ -372,17 +392,20 @@ mod tests {
             (with("src", "2", Some("dst")), "column `dst` would be both the target and the weight"),
         ] {
             let refused = ends("src,dst,w", &options).unwrap_err();
-            assert!(refused.contains(says), "{refused}");
+            assert!(refused.message.contains(says), "{refused}");
         }
         for (options, says) in [
             (with("2", "2", None), "column 2 would be both the source and the target"),
             (with("1", "2", Some("1")), "column 1 would be both the source and the weight"),
         ] {
             let refused = Columns::by_position(&options).unwrap_err();
-            assert!(refused.contains(says), "{refused}");
+            assert!(refused.message.contains(says), "{refused}");
         }
         let known = InputOptions { source_column: "dst".parse().ok(), ..InputOptions::default() };
-        assert!(ends("src,dst", &known).unwrap_err().contains("`dst` would be both"));
+        let refused = ends("src,dst", &known).unwrap_err();
+        assert!(refused.message.contains("`dst` would be both"), "{refused}");
+        let choices = [SOURCE_COLUMN, TARGET_COLUMN].map(|column| Hint::set([column]));
+        assert_eq!(refused.hints, choices);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use memchr::memchr_iter;
-use tegula_machine::threads::lock;
+use tegula_machine::threads::{lock, unlocked};
 use tegula_machine::{At, Place};
 
 /// Comments behind the first edge, or behind a header, of texts whose ids are strings.
@@ -70,8 +70,7 @@ impl Tally {
     }
 
     pub fn close(self) -> Comments {
-        let Counted { count, first } =
-            self.0.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let Counted { count, first } = unlocked(self.0);
         Comments { count, first: first.map(|(_, place)| place) }
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use tegula_machine::threads::Cancel;
-use tegula_machine::{Error, Result};
+use tegula_machine::{Diagnostic, Error, Hint, Result};
 
 use super::columns::ColumnsTaken;
 use super::file_name::{Ending, Name};
@@ -18,6 +18,7 @@ use super::reader::{Emit, Reader, bad_file};
 use super::stream::{Compression, Patient, Stream};
 use super::text::{self, Dialect, Sniffed};
 use super::{folder, pairs, parquet};
+use crate::settings::IDS_STRING;
 
 /// One file of an input.
 #[derive(Debug)]
@@ -112,7 +113,7 @@ impl Found {
         };
         let mut head = [0; Compression::MAGIC_BYTES];
         let filled = fill(&mut reader, &mut head).map_err(Error::io("read", path))?;
-        if head[..filled].starts_with(PARQUET_MAGIC) {
+        if head[..filled].starts_with(parquet::MAGIC) {
             return Err(bad_file(path, STREAM_REFUSAL));
         }
         let compression = Compression::of_content(&head[..filled]);
@@ -203,7 +204,7 @@ impl InputFile {
     }
 
     /// What a user should know of how the file is read.
-    pub fn remarks(&self) -> &[String] {
+    pub fn remarks(&self) -> &[Diagnostic] {
         match &self.kind {
             Kind::Text(dialect) => dialect.remarks(),
             Kind::Pairs(_) => &[],
@@ -250,9 +251,6 @@ impl InputFile {
 /// Why a stream of a format other than text is not read.
 const STREAM_REFUSAL: &str = "a stream has to be text; give this format as a file";
 
-/// How a Parquet table begins.
-const PARQUET_MAGIC: &[u8] = b"PAR1";
-
 /// Bytes that tell a format from another.
 const HEAD_BYTES: usize = 512;
 
@@ -285,7 +283,8 @@ pub(super) fn common_ids(files: &[InputFile], wanted: IdKind) -> Result<IdKind> 
                 return Err(bad_file(&file.path, "raw pairs hold integer ids, not strings"));
             }
             (Kind::Parquet(table), IdKind::Integer) if table.ids() == IdKind::String => {
-                return Err(bad_file(&file.path, "the ids are strings; pass --ids string"));
+                let problem = Diagnostic::from("the ids are strings, not integers");
+                return Err(bad_file(&file.path, problem.hint(Hint::set([IDS_STRING]))));
             }
             _ => {}
         }
@@ -297,7 +296,7 @@ pub(super) fn common_ids(files: &[InputFile], wanted: IdKind) -> Result<IdKind> 
 fn detect(path: &Path, head: &[u8]) -> Format {
     match Name::of(path).ending() {
         Ending::Format(format) => format,
-        Ending::Other(_) | Ending::Number | Ending::None if head.starts_with(PARQUET_MAGIC) => {
+        Ending::Other(_) | Ending::Number | Ending::None if head.starts_with(parquet::MAGIC) => {
             Format::Parquet
         }
         Ending::Other(_) | Ending::Number | Ending::None => Format::Text,

@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tegula_machine::{Error, Result};
+use tegula_machine::{Diagnostic, Error, Hint, Result};
 
 use super::file_name::{Ending, Name};
 use super::options::Format;
 use super::reader::bad_file;
+use crate::settings::FORMAT;
 
 /// The files in a folder and its subfolders, by name.
 ///
@@ -62,13 +63,14 @@ fn add_files(
 
 fn check_ending(path: &Path, format: Format) -> Result<()> {
     match Name::of(path).ending() {
-        Ending::Other(ending) if format == Format::Auto => Err(bad_file(
-            path,
-            format!(
+        Ending::Other(ending) if format == Format::Auto => {
+            let message = format!(
                 "`.{ending}` is not known as an edge list, and not every file of a folder is one; \
-                 name the files to be read, or pass --format to have all read"
-            ),
-        )),
+                 name the files to be read"
+            );
+            let read_all = Hint::set([FORMAT]).detail("to have all read");
+            Err(bad_file(path, Diagnostic::from(message).hint(read_all)))
+        }
         Ending::Other(_) | Ending::Format(_) | Ending::Number | Ending::None => Ok(()),
     }
 }

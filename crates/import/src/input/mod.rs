@@ -34,8 +34,8 @@ mod work;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use tegula_machine::Result;
 use tegula_machine::threads::{Cancel, Progress};
+use tegula_machine::{Diagnostic, Result};
 
 pub use bad_rows::BadRows;
 pub use chunk::{EdgeChunk, Ends, Span, StringColumn};
@@ -93,37 +93,39 @@ impl Input {
     }
 
     /// What a user should know of how the files are read; where it is the same for several files, once.
-    pub fn warnings(&self) -> Vec<String> {
-        let mut found: Vec<(&str, &Path, u64)> = Vec::new();
-        for (file, remark) in
-            self.files.iter().flat_map(|file| file.remarks().iter().map(move |text| (file, text)))
-        {
-            match found.iter_mut().find(|(known, ..)| known == remark) {
-                Some((_, _, others)) => *others += 1,
-                None => found.push((remark, file.path(), 0)),
+    pub fn warnings(&self) -> Vec<Diagnostic> {
+        let mut found: Vec<(&Diagnostic, &Path, u64)> = Vec::new();
+        for file in &self.files {
+            for remark in file.remarks() {
+                match found.iter_mut().find(|(known, ..)| *known == remark) {
+                    Some((_, _, others)) => *others += 1,
+                    None => found.push((remark, file.path(), 0)),
+                }
             }
         }
-        let in_words = |&(remark, first, others): &(&str, &Path, u64)| {
+        let with_files = |&(remark, first, others): &(&Diagnostic, &Path, u64)| {
             let others = match others {
                 0 => String::new(),
                 1 => " and 1 other file".to_owned(),
                 more => format!(" and {more} other files"),
             };
-            format!("{}{others}: {remark}", first.display())
+            let message = format!("{}{others}: {remark}", first.display());
+            Diagnostic { message, hints: remark.hints.clone() }
         };
-        found.iter().map(in_words).chain(self.mixed_ids()).collect()
+        found.iter().map(with_files).chain(self.mixed_ids()).collect()
     }
 
     /// That the ids are strings, where they would not be without some of the files.
-    fn mixed_ids(&self) -> Option<String> {
+    fn mixed_ids(&self) -> Option<Diagnostic> {
         let first = |ids| self.files.iter().find(|file| file.ids() == Some(ids));
         let strings = first(IdKind::String).filter(|_| self.options.ids == IdKind::Auto)?;
         let integers = first(IdKind::Integer)?;
-        Some(format!(
+        let message = format!(
             "the ids are strings because of {}; those in {} are integers",
             strings.path().display(),
             integers.path().display()
-        ))
+        );
+        Some(message.into())
     }
 
     /// The size of all files as they are stored; `None` where one is a stream.
@@ -167,7 +169,7 @@ impl Input {
         sink: &(dyn Fn(EdgeChunk<'_>) -> Result<()> + Sync),
     ) -> Result<PassedOver> {
         let weighted = self.weighted();
-        let bad_rows_max = self.options.bad_rows_max;
+        let bad_rows_max = self.options.skip_bad_rows;
         let emit = Emit { sizes, weighted, ids: self.ids, bad_rows_max, progress, cancel, sink };
         progress.begin("reading edges", self.total_bytes(), tegula_machine::threads::Unit::Bytes);
         let result = work::read_all(&self.files, &emit);

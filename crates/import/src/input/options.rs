@@ -138,7 +138,7 @@ pub struct InputOptions {
     /// What separates the columns of a text; by default what its first lines tell.
     pub delimiter: Option<Delimiter>,
     /// How many lines of text that cannot be understood are passed over, at most.
-    pub bad_rows_max: u64,
+    pub skip_bad_rows: u64,
     /// Whether the first line of a text is an edge whatever it looks like.
     pub no_header: bool,
     /// How many workers read at once, at most.
@@ -170,7 +170,7 @@ impl Default for InputOptions {
             target_column: None,
             weight_column: None,
             delimiter: None,
-            bad_rows_max: 0,
+            skip_bad_rows: 0,
             no_header: false,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             memory: InputOptions::MEMORY_DEFAULT,

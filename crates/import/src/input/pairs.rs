@@ -12,12 +12,13 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use tegula_machine::{At, Error, Place, Result};
+use tegula_machine::{At, Diagnostic, Error, Hint, Result};
 use zerocopy::{FromBytes, IntoBytes};
 
 use super::chunk::Ends;
 use super::options::PairWidth;
-use super::reader::{Emit, Part, Reader, Space, bad_file};
+use super::reader::{Emit, Part, Reader, Space, bad_at, bad_file};
+use crate::settings::WEIGHTED;
 
 /// A file of raw pairs that is being read.
 pub(super) struct PairReader<'a> {
@@ -60,13 +61,21 @@ pub(super) fn check_length(
     }
     let whole = bytes - bytes % record;
     let other = Layout { width, weighted: !weighted }.record_bytes() as u64;
-    let remedy = match weighted {
-        _ if !bytes.is_multiple_of(other) => "it is cut off or not of this format".to_owned(),
-        true => format!("it fits records of {other} bytes, without weights: leave out --weighted"),
-        false => format!("it fits records of {other} bytes, with weights: pass --weighted"),
+    let ends = format!("the file ends within a record of {record} bytes");
+    let problem = match weighted {
+        _ if !bytes.is_multiple_of(other) => {
+            Diagnostic::from(format!("{ends}; it is cut off or not of this format"))
+        }
+        true => {
+            Diagnostic::from(format!("{ends}; it fits records of {other} bytes, without weights"))
+                .hint(Hint::leave_out(WEIGHTED.option))
+        }
+        false => {
+            Diagnostic::from(format!("{ends}; it fits records of {other} bytes, with weights"))
+                .hint(Hint::set([WEIGHTED]))
+        }
     };
-    let detail = format!("the file ends within a record of {record} bytes; {remedy}");
-    Err(Error::BadInput { place: Place { file: path.to_owned(), at: At::Byte(whole) }, detail })
+    Err(bad_at(path, At::Byte(whole), problem))
 }
 
 impl<'a> PairReader<'a> {
@@ -181,10 +190,7 @@ impl Records<'_> {
         }
         let at = self.offset() + (index * self.layout.record_bytes()) as u64;
         let detail = format!("the weight {weight} is not finite");
-        Err(Error::BadInput {
-            place: Place { file: self.path.to_owned(), at: At::Byte(at) },
-            detail,
-        })
+        Err(bad_at(self.path, At::Byte(at), detail))
     }
 }
 

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use tegula_machine::{At, Error, Place, Result};
+use tegula_machine::threads::guarded;
+use tegula_machine::{At, Diagnostic, Error, Result};
 
 use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::{
@@ -21,7 +22,10 @@ use arrow_schema::DataType;
 use super::chunk::{Ends, Span, StringColumn};
 use super::columns::{Columns, ColumnsTaken};
 use super::options::{IdKind, InputOptions};
-use super::reader::{Emit, Part, Reader, Space, bad_file, guarded};
+use super::reader::{Emit, Part, Reader, Space, bad_at, bad_file};
+
+/// How a table begins.
+pub(super) const MAGIC: &[u8] = b"PAR1";
 
 /// Bytes that a worker needs for the pages and batches of three columns.
 pub(super) const WORKER_BYTES_MIN: u64 = 8 << 20;
@@ -34,7 +38,7 @@ pub(super) struct Table {
     rows: u64,
     columns: Columns,
     taken: ColumnsTaken,
-    remarks: Vec<String>,
+    remarks: Vec<Diagnostic>,
     ids: IdKind,
 }
 
@@ -49,12 +53,10 @@ impl Table {
         let metadata = metadata.map_err(|error| panicked(path, At::File, error))?;
         let names: Vec<String> =
             metadata.schema().fields().iter().map(|field| field.name().clone()).collect();
-        let columns = Columns::by_name(&names, options).map_err(|detail| bad_file(path, detail))?;
+        let columns =
+            Columns::by_name(&names, options).map_err(|problem| bad_file(path, problem))?;
         let taken = columns.named(&names);
-        let unread = columns.unread_weight(&names);
-        let unread =
-            unread.map(|name| format!("column `{name}` was not read; --weighted keeps it"));
-        let remarks = unread.into_iter().collect();
+        let remarks = columns.unread_weight(&names).into_iter().collect();
         let ids = IdKind::Integer;
         let mut table = Table { metadata, bytes, rows: 0, columns, taken, remarks, ids };
         table.rows = table.group_rows().sum();
@@ -68,7 +70,7 @@ impl Table {
     }
 
     /// What a user should know of how the table is read.
-    pub fn remarks(&self) -> &[String] {
+    pub fn remarks(&self) -> &[Diagnostic] {
         &self.remarks
     }
 
@@ -209,7 +211,7 @@ impl RowGroup<'_> {
     }
 
     fn bad_row(&self, row: u64, detail: String) -> Error {
-        Error::BadInput { place: Place { file: self.path.to_owned(), at: At::Row(row) }, detail }
+        bad_at(self.path, At::Row(row), detail)
     }
 }
 
@@ -342,10 +344,9 @@ pub(super) fn failure(path: &Path, error: ParquetError) -> Error {
 /// The library panics at some damaged files; that is a fault of the file, not of the worker.
 pub(super) fn panicked(path: &Path, at: At, error: Error) -> Error {
     match error {
-        Error::WorkerFailed { detail } => Error::BadInput {
-            place: Place { file: path.to_owned(), at },
-            detail: format!("not a whole Parquet file: {detail}"),
-        },
+        Error::WorkerFailed { detail } => {
+            bad_at(path, at, format!("not a whole Parquet file: {detail}"))
+        }
         error => error,
     }
 }

@@ -1,10 +1,9 @@
 //! What the readers of all formats have in common: they hand out parts, and parts emit edges.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use tegula_machine::threads::{Cancel, Progress, panic_message};
-use tegula_machine::{At, Error, Place, Result};
+use tegula_machine::threads::{Cancel, Progress};
+use tegula_machine::{At, Diagnostic, Error, Place, Result};
 
 use super::bad_rows::BadLines;
 use super::chunk::{EdgeChunk, Ends, Span, StringColumn};
@@ -124,13 +123,12 @@ impl Emit<'_> {
     }
 }
 
-/// Turns a panic into an error, so that one dead worker stops the others.
-pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(work))
-        .unwrap_or_else(|panic| Err(Error::WorkerFailed { detail: panic_message(&*panic) }))
+/// A fault of a file as a whole.
+pub(super) fn bad_file(path: &Path, problem: impl Into<Diagnostic>) -> Error {
+    bad_at(path, At::File, problem)
 }
 
-/// A fault of a file as a whole.
-pub(super) fn bad_file(path: &Path, detail: impl Into<String>) -> Error {
-    Error::BadInput { place: Place { file: path.to_owned(), at: At::File }, detail: detail.into() }
+/// A fault at a line, row or byte of a file.
+pub(super) fn bad_at(path: &Path, at: At, problem: impl Into<Diagnostic>) -> Error {
+    Error::bad_input(Place { file: path.to_owned(), at }, problem)
 }

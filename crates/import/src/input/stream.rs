@@ -170,12 +170,12 @@ impl Stream {
             }
             // The library has no kind of error for it.
             _ if error.to_string().contains("too much memory") => {
-                "decompressing it takes too much memory; compress it again without --long or --ultra"
+                "decompressing it takes too much memory; compress it again without `--long` or `--ultra`"
                     .to_owned()
             }
             _ => format!("not valid {compression} data {after}: {error}; {remedy}"),
         };
-        Error::BadInput { place: Place { file: self.path.clone(), at: At::File }, detail }
+        Error::bad_input(Place { file: self.path.clone(), at: At::File }, detail)
     }
 }
 

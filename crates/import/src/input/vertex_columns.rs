@@ -1,8 +1,6 @@
 //! Which columns of a table with a row for each vertex are read.
 
-use std::path::Path;
-
-use tegula_machine::{At, Error, Place};
+use tegula_machine::At;
 
 use super::columns::usual;
 use super::options::IdKind;
@@ -171,11 +169,6 @@ impl Places {
         let required = values.filter(|(_, value)| value.is_required());
         required.filter_map(|(place, _)| *place).fold(self.id, usize::max)
     }
-}
-
-/// The error for a row.
-pub(super) fn bad_row(path: &Path, at: At, detail: String) -> Error {
-    Error::BadInput { place: Place { file: path.to_owned(), at }, detail }
 }
 
 #[cfg(test)]

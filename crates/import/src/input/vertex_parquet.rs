@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use tegula_machine::threads::Cancel;
+use tegula_machine::threads::{Cancel, guarded};
 use tegula_machine::{At, Error, Result};
 
 use ::parquet::arrow::ProjectionMask;
@@ -17,10 +17,8 @@ use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::DataType;
 
 use super::parquet::{failure, is_string, panicked};
-use super::reader::{bad_file, guarded};
-use super::vertex_columns::{
-    Places, Presence, VALUES_MAX, ValueColumn, VertexColumns, VertexRow, bad_row,
-};
+use super::reader::{bad_at, bad_file};
+use super::vertex_columns::{Places, Presence, VALUES_MAX, ValueColumn, VertexColumns, VertexRow};
 
 /// Rows that are decoded at a time.
 const BATCH_ROWS: usize = 1 << 12;
@@ -90,7 +88,7 @@ impl VertexParquet {
             cancel.check()?;
             let batch = guarded(|| {
                 let bad = |error: arrow_schema::ArrowError| {
-                    bad_row(path, At::Row(first), error.to_string())
+                    bad_at(path, At::Row(first), error.to_string())
                 };
                 batches.next().transpose().map_err(bad)
             });
@@ -123,7 +121,7 @@ impl VertexParquet {
             let index = self.roots().iter().filter(|&&root| root < place).count();
             let name = self.metadata.schema().field(place).name();
             as_text(batch.column(index), name, presence)
-                .map_err(|(row, detail)| bad_row(path, At::Row(first + row as u64), detail))
+                .map_err(|(row, detail)| bad_at(path, At::Row(first + row as u64), detail))
         };
         let ids = column(self.places.id, Presence::Required)?;
         let mut values = [const { None }; VALUES_MAX];

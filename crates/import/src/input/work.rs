@@ -8,13 +8,13 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tegula_machine::threads::{Cancel, Workers};
+use tegula_machine::threads::{Cancel, Workers, guarded, unlocked};
 use tegula_machine::{Error, Result};
 
 use super::bad_rows::{BadRows, Ledger};
 use super::comments::{Comments, Tally};
 use super::file::InputFile;
-use super::reader::{Emit, Part, Reader, Space, guarded};
+use super::reader::{Emit, Part, Reader, Space};
 
 /// What was read and is no edge.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -128,6 +128,6 @@ impl FirstFailure {
     }
 
     fn into_first(self) -> Option<(u64, Error)> {
-        self.first.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
+        unlocked(self.first)
     }
 }

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use memchr::{memchr_iter, memrchr};
-use tegula_machine::{At, Bytes, Error, Place, Result};
+use tegula_machine::{At, Bytes, Error, Result};
 
+use super::super::reader::bad_at;
 use super::super::stream::Stream;
 
 /// Where the lines of edges begin: after a byte order mark, comments and a header.
@@ -114,12 +115,11 @@ impl Blocks {
 
 /// The error of a line that is not read to its end.
 pub(super) fn line_too_long(path: &Path, line: u64, bytes_max: usize) -> Error {
-    let place = Place { file: path.to_owned(), at: At::Line(line) };
     let detail = format!(
         "the line is longer than {}, as long as lines may be within this memory; is this text?",
         Bytes(bytes_max as u64)
     );
-    Error::BadInput { place, detail }
+    bad_at(path, At::Line(line), detail)
 }
 
 /// Makes room for `bytes` bytes.

@@ -4,11 +4,11 @@ use std::ops::Range;
 use std::path::Path;
 
 use memchr::{memchr_iter, memrchr};
-use tegula_machine::{At, Error, Place, Result};
+use tegula_machine::{At, Diagnostic, Result};
 
 use super::super::columns::{Columns, ColumnsTaken};
 use super::super::options::{Format, IdKind, InputOptions};
-use super::super::reader::{Sizes, bad_file};
+use super::super::reader::{Sizes, bad_at, bad_file};
 use super::super::stream::Stream;
 use super::blocks::{Start, line_too_long};
 use super::fields::{Separator, is_passed_over, line_at};
@@ -26,7 +26,7 @@ pub(in super::super) struct Dialect {
     /// The line of the first edge, if it may as well be a header.
     pub(super) doubtful: Option<u64>,
     pub(super) joins_spellings: bool,
-    pub(super) remarks: Vec<String>,
+    pub(super) remarks: Vec<Diagnostic>,
 }
 
 impl Dialect {
@@ -53,7 +53,7 @@ impl Dialect {
     }
 
     /// What a user should know of how the text is read.
-    pub fn remarks(&self) -> &[String] {
+    pub fn remarks(&self) -> &[Diagnostic] {
         &self.remarks
     }
 
@@ -92,14 +92,11 @@ pub(in super::super) fn sniff(
     let refusal = |first: &[u8]| foreign::binary_refusal(path, first, options);
     let head = FirstBytes::read(path, stream, Sizes::line_bytes_max(options), &refusal)?;
     let whole = head.whole_lines();
-    if let Some(detail) = foreign::text_refusal(path, whole, options) {
-        return Err(bad_file(path, detail));
+    if let Some(problem) = foreign::text_refusal(path, whole, options) {
+        return Err(bad_file(path, problem));
     }
     let dialect = Head { bytes: whole, start: head.start, format, options }.dialect();
-    let dialect = dialect.map_err(|(line, detail)| Error::BadInput {
-        place: Place { file: path.to_owned(), at: At::Line(line) },
-        detail,
-    })?;
+    let dialect = dialect.map_err(|(line, problem)| bad_at(path, At::Line(line), problem))?;
     Ok(Sniffed { dialect, head: head.bytes, dropped_bytes: head.start.bytes })
 }
 
@@ -121,7 +118,7 @@ impl FirstBytes {
         path: &Path,
         stream: &mut Stream,
         line_bytes_max: usize,
-        refusal: &dyn Fn(&[u8]) -> Option<String>,
+        refusal: &dyn Fn(&[u8]) -> Option<Diagnostic>,
     ) -> Result<FirstBytes> {
         const STEP_BYTES: usize = 16 << 10;
         let mut head = FirstBytes { bytes: Vec::new(), whole: 0, start: Start::default() };
@@ -133,8 +130,8 @@ impl FirstBytes {
             let has_ended = filled + read < head.bytes.len();
             head.bytes.truncate(filled + read);
             if filled == 0 && head.start.bytes == 0 {
-                if let Some(detail) = refusal(&head.bytes) {
-                    return Err(bad_file(path, detail));
+                if let Some(problem) = refusal(&head.bytes) {
+                    return Err(bad_file(path, problem));
                 }
                 head.drop_first(if head.bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 });
             }

@@ -3,8 +3,10 @@
 use std::ops::Range;
 
 use memchr::memchr;
+use tegula_machine::{Diagnostic, Hint};
 
 use super::super::columns::Columns;
+use crate::settings::{DELIMITER, IDS_INTEGER, IDS_STRING, WEIGHTED};
 
 /// What stands between the columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -198,7 +200,7 @@ impl EdgeFields {
         line: Range<usize>,
         separator: Separator,
         columns: Columns,
-    ) -> Result<EdgeFields, String> {
+    ) -> Result<EdgeFields, Diagnostic> {
         let (mut source, mut target, mut weight) = (Field::default(), Field::default(), None);
         let mut fields = Fields::of(block, line, separator);
         for index in 0..=columns.last() {
@@ -219,14 +221,15 @@ impl EdgeFields {
         while separator != Separator::Blanks && fields.next()?.is_some() {}
         for (role, field) in [("source", &source), ("target", &target)] {
             if field.place.is_empty() {
-                return Err(format!("the {role} is empty"));
+                return Err(format!("the {role} is empty").into());
             }
             if separator == Separator::Blanks && opens_quote(field.bytes(block)) {
                 return Err(format!(
                     "the {role} {} opens a quote; quotes have no meaning where blanks separate, so \
                      separate the columns by commas or tabs",
                     Excerpt(field.bytes(block))
-                ));
+                )
+                .into());
             }
         }
         Ok(EdgeFields { source, target, weight })
@@ -238,16 +241,19 @@ fn opens_quote(word: &[u8]) -> bool {
     word.starts_with(b"\"") && (word.len() == 1 || !word.ends_with(b"\""))
 }
 
-fn too_few(found: usize, separator: Separator, columns: Columns) -> String {
+fn too_few(found: usize, separator: Separator, columns: Columns) -> Diagnostic {
     let wanted = columns.last() + 1;
     let between = separator.plural();
     let there = if found == 1 { "there is 1".to_owned() } else { format!("there are {found}") };
     let hint = match columns.weight {
-        Some(weight) if found <= weight => "; without weights, leave out --weighted",
-        _ if found == 1 => "; if something else separates them, say so with --delimiter",
-        Some(_) | None => "",
+        Some(weight) if found <= weight => {
+            Some(Hint::leave_out(WEIGHTED.option).detail("if there are no weights"))
+        }
+        _ if found == 1 => Some(Hint::set([DELIMITER]).detail("if something else separates them")),
+        Some(_) | None => None,
     };
-    format!("expected {wanted} columns separated by {between}, {there}{hint}")
+    let message = format!("expected {wanted} columns separated by {between}, {there}");
+    Diagnostic::from(message).hint(hint)
 }
 
 /// The line that begins at `start`: its bytes without its end, and where the next one begins.
@@ -268,42 +274,50 @@ pub(super) fn is_comment(line: &[u8]) -> bool {
 }
 
 /// Reads an unsigned 64-bit integer.
-pub(super) fn integer(text: &[u8]) -> Result<u64, String> {
+pub(super) fn integer(text: &[u8]) -> Result<u64, Diagnostic> {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        let what = match is_number(text) {
-            true if text.contains(&b'.') => {
+        let (what, hint) = match is_number(text) {
+            true if text.contains(&b'.') => (
                 "not written as an unsigned integer but with a fraction point; write the column \
-                 with a type of integers"
-            }
-            true => "not written as an unsigned integer; write it with digits alone",
-            false => "not an integer; pass --ids string if the ids are names",
+                 with a type of integers",
+                None,
+            ),
+            true => ("not written as an unsigned integer; write it with digits alone", None),
+            false => ("not an integer", Some(strings().detail("if the ids are names"))),
         };
-        return Err(format!("the id {} is {what}", Excerpt(text)));
+        let message = format!("the id {} is {what}", Excerpt(text));
+        return Err(Diagnostic::from(message).hint(hint));
     }
     if digits.len() < text.len() {
-        return Err(format!(
-            "the id {} is negative; ids are unsigned, or pass --ids string",
-            Excerpt(text)
-        ));
+        let message =
+            format!("the id {} is negative; ids that are integers are unsigned", Excerpt(text));
+        return Err(Diagnostic::from(message).hint(strings()));
     }
     let value = digits
         .iter()
         .try_fold(0u64, |value, digit| value.checked_mul(10)?.checked_add(u64::from(digit - b'0')));
-    value.ok_or_else(|| format!("the id {} does not fit 64 bits; pass --ids string", Excerpt(text)))
+    value.ok_or_else(|| {
+        let message = format!("the id {} does not fit 64 bits", Excerpt(text));
+        Diagnostic::from(message).hint(strings())
+    })
+}
+
+/// Have ids read as strings.
+fn strings() -> Hint {
+    Hint::set([IDS_STRING])
 }
 
 /// Refuses an id whose number is that of another spelling: `007`, which would be the vertex `7`.
-pub(super) fn check_spelling(text: &[u8]) -> Result<(), String> {
+pub(super) fn check_spelling(text: &[u8]) -> Result<(), Diagnostic> {
     if text.len() == 1 || text.first() != Some(&b'0') {
         return Ok(());
     }
     let zeros = text.iter().take_while(|&&byte| byte == b'0').count().min(text.len() - 1);
     let (id, same) = (Excerpt(text), Excerpt(&text[zeros..]));
-    Err(format!(
-        "{id} would be the same vertex as {same}; --ids string keeps them apart, --ids integer makes \
-         them one"
-    ))
+    let problem = Diagnostic::from(format!("{id} would be the same vertex as {same}"));
+    let apart = strings().detail("to keep them apart");
+    Err(problem.hint(apart).hint(Hint::set([IDS_INTEGER]).detail("to make them one")))
 }
 
 /// Whether a text is a number that somebody wrote for an unsigned integer, if in another way: `7`,

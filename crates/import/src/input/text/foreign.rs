@@ -3,13 +3,21 @@
 
 use std::path::Path;
 
+use tegula_machine::{Diagnostic, Hint};
+
 use super::super::file_name::{Ending, Name};
 use super::super::options::{Format, InputOptions};
+use super::super::parquet;
 use super::fields::{is_passed_over, line_at};
+use crate::settings::{FORMAT, FORMAT_PARQUET, FORMAT_TEXT, UNDIRECTED};
 
 /// What a file that begins with these bytes is instead of text, and how it becomes a list of edges;
 /// `None` if it may be text.
-pub(super) fn binary_refusal(path: &Path, head: &[u8], options: &InputOptions) -> Option<String> {
+pub(super) fn binary_refusal(
+    path: &Path,
+    head: &[u8],
+    options: &InputOptions,
+) -> Option<Diagnostic> {
     let is_asked_for = matches!(options.format, Format::Text | Format::Csv | Format::Tsv);
     let delimiter = options.delimiter.map(|delimiter| delimiter.byte());
     // Whoever says that it is text may have controls in it.
@@ -21,42 +29,50 @@ pub(super) fn binary_refusal(path: &Path, head: &[u8], options: &InputOptions) -
     let control = head.iter().copied().find(is_control);
     // Letters alone may begin a text as well.
     let is_it = |magic: &[u8]| control.is_some() || !magic.iter().all(u8::is_ascii_graphic);
-    if let Some((_, what)) = MAGIC.iter().find(|(magic, _)| head.starts_with(magic) && is_it(magic))
-    {
-        return Some(format!("this is {what}"));
+    let begins_so = |magic: &[u8]| head.starts_with(magic) && is_it(magic);
+    if begins_so(parquet::MAGIC) {
+        let problem =
+            Diagnostic::from("this is a Parquet table; decompress it if it was compressed");
+        return Some(problem.hint(Hint::set([FORMAT_PARQUET])));
+    }
+    if let Some((_, what)) = MAGIC.iter().find(|(magic, _)| begins_so(magic)) {
+        return Some(format!("this is {what}").into());
     }
     if let Some(encoding) = utf16(head) {
-        return Some(format!(
+        let message = format!(
             "this is text in {encoding}; make UTF-8 of it with \
              `iconv -f {encoding} -t UTF-8 FILE > edges.txt`"
-        ));
+        );
+        return Some(message.into());
     }
     let control = control?;
-    let what = match Name::of(path).ending() {
-        Ending::Other("graph") => {
-            "; a BVGraph of WebGraph is not read: write its arcs as text with `webgraph to arcs`"
-        }
-        Ending::Other("sg" | "wsg") => {
+    let (what, hint) = match Name::of(path).ending() {
+        Ending::Other("graph") => (
+            "; a BVGraph of WebGraph is not read: write its arcs as text with `webgraph to arcs`",
+            None,
+        ),
+        Ending::Other("sg" | "wsg") => (
             "; a serialized graph of GAPBS is not read: make edges of it with \
-             `converter -f FILE -e edges.el`"
-        }
+             `converter -f FILE -e edges.el`",
+            None,
+        ),
         Ending::Other(_) | Ending::Format(_) | Ending::Number | Ending::None => {
-            "; pass --format if the file holds raw pairs"
+            ("", Some(Hint::set([FORMAT]).detail("if the file holds raw pairs")))
         }
     };
     let byte = if control == 0 { "NUL bytes".to_owned() } else { format!("a byte {control:#04x}") };
-    Some(format!("this is not text: it has {byte}{what}"))
+    let message = format!("this is not text: it has {byte}{what}");
+    Some(Diagnostic::from(message).hint(hint))
 }
 
 /// How files begin that are no text, and what they are.
-const MAGIC: [(&[u8], &str); 14] = [
+const MAGIC: [(&[u8], &str); 13] = [
     (b"PK\x03\x04", "a ZIP archive (.zip, .npz, .xlsx); unpack it, and write the edges as text"),
     (b"\x89HDF\r\n", "an HDF5 file; write the edges as Parquet or as text"),
     (
         b"\x93NUMPY",
         "an array of NumPy; write it with its `tofile` and import it as .bin32 or .bin64",
     ),
-    (b"PAR1", "a Parquet table; pass --format parquet, or decompress it first"),
     (b"ARROW1", "an Arrow or Feather file; write it as Parquet"),
     (b"ORC", "an ORC file; write it as Parquet"),
     (b"Obj\x01", "an Avro file; write it as Parquet"),
@@ -84,26 +100,26 @@ fn utf16(head: &[u8]) -> Option<&'static str> {
 }
 
 /// What a text that begins so is instead of edges, and how it becomes some; `None` if it may be edges.
-pub(super) fn text_refusal(path: &Path, head: &[u8], options: &InputOptions) -> Option<String> {
+pub(super) fn text_refusal(path: &Path, head: &[u8], options: &InputOptions) -> Option<Diagnostic> {
     // Whoever says that the first line is an edge is believed.
     if options.no_header {
         return None;
     }
     let is_named_graph = matches!(Name::of(path).ending(), Ending::Other("graph" | "metis"));
     if options.format == Format::Auto && is_named_graph && is_metis(head) {
-        return Some(METIS.to_owned());
+        let is_text = Hint::set([FORMAT_TEXT]).detail("if it is a list of edges");
+        return Some(Diagnostic::from(METIS).hint(is_text));
     }
-    KINDS.iter().find(|(is_meant, _)| is_meant(head)).map(|(_, detail)| (*detail).to_owned())
+    if is_matrix_market(head) {
+        let symmetric = Hint::import(UNDIRECTED).detail("where the matrix is symmetric");
+        return Some(Diagnostic::from(MATRIX_MARKET).hint(symmetric));
+    }
+    let kind = KINDS.iter().find(|(is_meant, _)| is_meant(head));
+    kind.map(|(_, detail)| Diagnostic::from(*detail))
 }
 
 /// Texts that are known by their first lines, and how they become edges.
-const KINDS: [(fn(&[u8]) -> bool, &str); 9] = [
-    (
-        is_matrix_market,
-        "this is a Matrix Market file: its line of sizes would be read as an edge; drop it with \
-         `grep -v '^%' FILE | tail -n +2 > edges.txt`, and where the matrix is symmetric import \
-         that with --undirected",
-    ),
+const KINDS: [(fn(&[u8]) -> bool, &str); 8] = [
     (
         is_dimacs,
         "this is a DIMACS file: its lines begin with a letter, not with a source; take the edges \
@@ -148,8 +164,10 @@ const KINDS: [(fn(&[u8]) -> bool, &str); 9] = [
 
 const METIS: &str = "this is a METIS file, by its name: its first line has sizes, and each further \
     one the neighbours of a vertex; make edges of them with \
-    `awk '!/^%/ {if (n++) for (i = 1; i <= NF; i++) print n - 1, $i}' FILE > edges.txt`, or pass \
-    --format text if it is a list of edges";
+    `awk '!/^%/ {if (n++) for (i = 1; i <= NF; i++) print n - 1, $i}' FILE > edges.txt`";
+
+const MATRIX_MARKET: &str = "this is a Matrix Market file: its line of sizes would be read as an edge; \
+    drop it with `grep -v '^%' FILE | tail -n +2 > edges.txt`, and import what is left";
 
 /// A line of two to four sizes.
 fn is_metis(head: &[u8]) -> bool {
@@ -262,7 +280,7 @@ fn starts_with_word(text: &[u8], word: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn refusal(name: &str, head: &[u8]) -> Option<String> {
+    fn refusal(name: &str, head: &[u8]) -> Option<Diagnostic> {
         let (path, options) = (Path::new(name), InputOptions::default());
         binary_refusal(path, head, &options).or_else(|| text_refusal(path, head, &options))
     }
@@ -304,7 +322,7 @@ mod tests {
             ("x.metis.gz", "3 2 011\n2\n", "METIS"),
         ] {
             assert!(
-                refusal(name, head.as_bytes()).is_some_and(|text| text.contains(kind)),
+                refusal(name, head.as_bytes()).is_some_and(|told| told.message.contains(kind)),
                 "{head}"
             );
         }
@@ -319,11 +337,12 @@ mod tests {
             ("x", b"1\0 \x002\0\n\0", "`iconv -f UTF-16LE"),
             ("x", b"\x001\0 \x002\0\n", "`iconv -f UTF-16BE"),
             ("x", b"1 2\n3 \x01\n", "0x01"),
-            ("x.txt", b"1 2\n\0\0\0", "NUL bytes; pass --format"),
+            ("x.txt", b"1 2\n\0\0\0", "NUL bytes"),
             ("x.graph", b"\x17\x02\0", "BVGraph"),
             ("x.sg", b"\x01\0\0\0", "GAPBS"),
         ] {
-            assert!(refusal(name, head).is_some_and(|text| text.contains(kind)), "{head:?}");
+            let told = refusal(name, head);
+            assert!(told.is_some_and(|told| told.message.contains(kind)), "{head:?}");
         }
     }
 

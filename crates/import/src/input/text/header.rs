@@ -4,11 +4,14 @@
 //! where numbers stand below its words. Where nothing tells, a table is refused until the user says
 //! what it is; any other text is read as edges, with a remark.
 
+use tegula_machine::{Diagnostic, Hint};
+
 use super::super::columns::Columns;
 use super::super::options::{Format, IdKind, InputOptions};
 use super::blocks::Start;
 use super::dialect::{Dialect, Line, lines};
 use super::fields::{Excerpt, Fields, Separator, integer, is_like_integer, is_number};
+use crate::settings::{DELIMITER, NO_HEADER, SOURCE_COLUMN, TARGET_COLUMN, WEIGHTED};
 
 /// The first lines of a text, and what is known beside them.
 pub(super) struct Head<'a> {
@@ -29,7 +32,7 @@ enum FirstLine {
 
 impl Head<'_> {
     /// How the lines are built; an error has the number of its line.
-    pub fn dialect(&self) -> Result<Dialect, (u64, String)> {
+    pub fn dialect(&self) -> Result<Dialect, (u64, Diagnostic)> {
         let lines: Vec<Line> = lines(self.bytes).collect();
         let mut dialect = Dialect {
             separator: Separator::Blanks,
@@ -43,10 +46,10 @@ impl Head<'_> {
         };
         let Some(first) = lines.first() else { return Ok(dialect) };
         let first_number = self.start.lines + first.number;
-        let in_first = |detail: String| (first_number, detail);
+        let in_first = |problem: Diagnostic| (first_number, problem);
         if self.bytes[first.place.clone()].contains(&b'\r') {
             let detail = "lines end with a carriage return alone; convert them to line feeds";
-            return Err(in_first(detail.to_owned()));
+            return Err(in_first(detail.into()));
         }
         dialect.separator = self.separator(&lines).map_err(in_first)?;
         let edge = match self.header(&lines, dialect.separator).map_err(in_first)? {
@@ -66,10 +69,7 @@ impl Head<'_> {
                 dialect.taken = Some(columns.named(&names));
                 dialect.start.bytes += first.next as u64;
                 dialect.start.lines = first_number;
-                let unread = columns.unread_weight(&names);
-                dialect.remarks.extend(
-                    unread.map(|name| format!("column `{name}` was not read; --weighted keeps it")),
-                );
+                dialect.remarks.extend(columns.unread_weight(&names));
                 lines.get(1)
             }
         };
@@ -78,22 +78,21 @@ impl Head<'_> {
     }
 
     /// What a user should know of a text without a header.
-    fn remarks(&self, first: &Line, dialect: &Dialect) -> Vec<String> {
+    fn remarks(&self, first: &Line, dialect: &Dialect) -> Vec<Diagnostic> {
         let mut remarks = Vec::new();
         let fields = self.fields(first, dialect.separator).unwrap_or_default();
         if let Some(line) = dialect.doubtful {
             let excerpt = Excerpt(&self.bytes[first.place.clone()]);
-            remarks.push(format!(
-                "line {line}, {excerpt}, was read as an edge; if it names the columns, pass \
-                 --source-column and --target-column"
-            ));
+            let remark = Diagnostic::from(format!("line {line}, {excerpt}, was read as an edge"));
+            remarks.push(remark.hint(name_columns().detail("if it names the columns")));
         }
         let is_default = dialect.columns == Columns::FIRST;
         match fields.get(2).filter(|field| is_default && !field.is_empty()) {
-            Some(third) if is_number(third) => remarks.push(
-                "the third column was not read; --weighted keeps it as the weight".to_owned(),
-            ),
-            Some(_) => remarks.push("the columns behind the second were not read".to_owned()),
+            Some(third) if is_number(third) => {
+                let keep = Hint::set([WEIGHTED]).detail("to keep it as the weight");
+                remarks.push(Diagnostic::from("the third column was not read").hint(keep));
+            }
+            Some(_) => remarks.push("the columns behind the second were not read".into()),
             None => {}
         }
         remarks
@@ -134,7 +133,7 @@ impl Head<'_> {
     /// The separator that the user named; that under which the first line begins with two integers,
     /// or else the second one; that under which the first has usual names; that which divides all
     /// lines alike. Where blanks do that as well, it is not known.
-    fn separator(&self, lines: &[Line]) -> Result<Separator, String> {
+    fn separator(&self, lines: &[Line]) -> Result<Separator, Diagnostic> {
         use Separator::{Blanks, Comma, Semicolon, Tab};
         if let Some(delimiter) = self.options.delimiter {
             return Ok(Separator::of_byte(delimiter.byte()));
@@ -179,11 +178,15 @@ impl Head<'_> {
             Some(found) if !divides(&Blanks) || self.is_followed_by_blanks(first, found) => {
                 Ok(found)
             }
-            Some(found) => Err(format!(
-                "{} may be separated by blanks or by `{}`; pass --delimiter with the one or the other",
-                self.excerpt(first),
-                char::from(found.byte())
-            )),
+            Some(found) => {
+                let message = format!(
+                    "{} may be separated by blanks or by `{}`",
+                    self.excerpt(first),
+                    char::from(found.byte())
+                );
+                let say = Hint::set([DELIMITER]).detail("with the one or the other");
+                Err(Diagnostic::from(message).hint(say))
+            }
             None => Ok([Tab, Blanks, Comma, Semicolon].into_iter().find(occurs).unwrap_or(Blanks)),
         }
     }
@@ -202,7 +205,7 @@ impl Head<'_> {
 
     /// The columns, by the first line if it names them: as the user says, by usual names, or by any
     /// names above numbers.
-    fn header(&self, lines: &[Line], separator: Separator) -> Result<Header, String> {
+    fn header(&self, lines: &[Line], separator: Separator) -> Result<Header, Diagnostic> {
         let options = self.options;
         let absent = |is_doubtful| {
             Columns::by_position(options).map(|columns| Header::Absent { columns, is_doubtful })
@@ -232,12 +235,11 @@ impl Head<'_> {
             FirstLine::Header => named(names),
             FirstLine::Either if names.len() < 2 => absent(false),
             FirstLine::Either if is_usual || (is_table && options.ids != IdKind::Integer) => {
-                Err(format!(
-                    "{} may be the names of columns or an edge; name the columns with \
-                     --source-column and --target-column, or say that there are no names with \
-                     --no-header",
-                    self.excerpt(&lines[0])
-                ))
+                let message =
+                    format!("{} may be the names of columns or an edge", self.excerpt(&lines[0]));
+                let names = name_columns().detail("to name the columns");
+                let no_names = Hint::set([NO_HEADER]).detail("to say that there are no names");
+                Err(Diagnostic::from(message).hint(names).hint(no_names))
             }
             FirstLine::Either => absent(!self.recurs(lines, separator)),
         }
@@ -281,7 +283,7 @@ impl Head<'_> {
     }
 
     /// Refuses lists of neighbours: integers all over, and not the same number of them in each line.
-    fn check_lengths(&self, lines: &[Line], separator: Separator) -> Result<(), (u64, String)> {
+    fn check_lengths(&self, lines: &[Line], separator: Separator) -> Result<(), (u64, Diagnostic)> {
         if self.options.no_header {
             return Ok(());
         }
@@ -299,15 +301,20 @@ impl Head<'_> {
         let Some(&(other, found)) = widths.iter().find(|(_, found)| *found != width) else {
             return Ok(());
         };
-        let detail = format!(
+        let message = format!(
             "there are {found} integers, and {width} in line {first}: this looks like lists of \
              neighbours. Where each begins with its vertex, make edges of them with \
              `awk '{{for (i = 2; i <= NF; i++) print $1, $i}}' FILE > edges.txt`; of METIS with \
-             `awk '!/^%/ {{if (n++) for (i = 1; i <= NF; i++) print n - 1, $i}}' FILE > edges.txt`; \
-             or pass --no-header where further columns are not wanted"
+             `awk '!/^%/ {{if (n++) for (i = 1; i <= NF; i++) print n - 1, $i}}' FILE > edges.txt`"
         );
-        Err((other, detail))
+        let two_columns = Hint::set([NO_HEADER]).detail("where further columns are not wanted");
+        Err((other, Diagnostic::from(message).hint(two_columns)))
     }
+}
+
+/// Say which columns are the ends of edges.
+fn name_columns() -> Hint {
+    Hint::set([SOURCE_COLUMN, TARGET_COLUMN])
 }
 
 /// What the first line says of the columns.

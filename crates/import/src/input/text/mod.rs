@@ -21,15 +21,16 @@ mod vertex_lines;
 use std::path::Path;
 
 use memchr::memchr_iter;
-use tegula_machine::{At, Error, Place, Result};
+use tegula_machine::{At, Diagnostic, Error, Hint, Result, Setting};
 
 use self::blocks::Blocks;
 pub(super) use self::dialect::{Dialect, Sniffed, sniff};
 pub(super) use self::vertex_layout::VertexLayout;
 pub(super) use self::vertex_lines::VertexLines;
 use super::options::IdKind;
-use super::reader::{Emit, Part, Reader, Sizes, Space};
+use super::reader::{Emit, Part, Reader, Sizes, Space, bad_at};
 use super::stream::Stream;
+use crate::settings::{SOURCE_COLUMN, TARGET_COLUMN, WEIGHT_COLUMN};
 
 /// A text that is being read.
 pub(super) struct LineReader<'a> {
@@ -45,7 +46,7 @@ struct Fault {
     line_start: usize,
     /// Whether an id or a weight is what is wrong, not how the line is built.
     in_value: bool,
-    detail: String,
+    problem: Diagnostic,
 }
 
 impl<'a> LineReader<'a> {
@@ -114,17 +115,28 @@ impl From<Error> for Stop {
 }
 
 impl Fault {
+    /// The line is not built as it should be.
+    fn of_line(line_start: usize, problem: impl Into<Diagnostic>) -> Fault {
+        Fault { line_start, in_value: false, problem: problem.into() }
+    }
+
+    /// An id or a weight is not what it should be.
+    fn of_value(line_start: usize, problem: impl Into<Diagnostic>) -> Fault {
+        Fault { line_start, in_value: true, problem: problem.into() }
+    }
+
     /// The error for the user, with the number of the line in its file.
     fn locate(self, path: &Path, dialect: &Dialect, block: &[u8], first_line: u64) -> Error {
         let before = memchr_iter(b'\n', &block[..self.line_start]).count() as u64;
         let line = first_line + before;
-        let mut detail = self.detail;
+        let mut problem = self.problem;
         if self.in_value && dialect.may_be_header(line) {
-            detail.push_str(
-                "; is this a header? name its columns with --source-column, --target-column, \
-                 --weight-column",
-            );
+            problem.message.push_str("; is this a header?");
+            let weight = dialect.columns().weight.map(|_| WEIGHT_COLUMN);
+            let columns: Vec<Setting> =
+                [SOURCE_COLUMN, TARGET_COLUMN].into_iter().chain(weight).collect();
+            problem = problem.hint(Hint::set(columns).detail("to name its columns"));
         }
-        Error::BadInput { place: Place { file: path.to_owned(), at: At::Line(line) }, detail }
+        bad_at(path, At::Line(line), problem)
     }
 }

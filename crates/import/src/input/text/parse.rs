@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use memchr::{memchr, memchr3};
+use tegula_machine::Diagnostic;
 
 use super::super::bad_rows::BadLines;
 use super::super::chunk::{Ends, Span};
@@ -64,7 +65,6 @@ fn integer_edge(
 ) -> Result<(Option<IntegerEdge>, usize), Fault> {
     let (edge, next) = edge(block, at, dialect)?;
     let Some(edge) = edge else { return Ok((None, next)) };
-    let fault = |detail| Fault { line_start: at, in_value: true, detail };
     let id = |field: &Field| {
         let text = field.bytes(block);
         let id = fields::integer(text)?;
@@ -73,9 +73,11 @@ fn integer_edge(
         }
         Ok(id)
     };
+    let fault = |problem: Diagnostic| Fault::of_value(at, problem);
     let pair = [id(&edge.source).map_err(fault)?, id(&edge.target).map_err(fault)?];
     let weight = edge.weight.map(|weight| fields::weight(weight.bytes(block)));
-    Ok((Some((pair, weight.transpose().map_err(fault)?)), next))
+    let weight = weight.transpose().map_err(|detail| Fault::of_value(at, detail))?;
+    Ok((Some((pair, weight)), next))
 }
 
 /// Parses a block whose ids are strings; they stay where they are. Of doubled quotes one is taken
@@ -124,7 +126,7 @@ fn string_edge(
 ) -> Result<(Option<(EdgeFields, Option<f32>)>, usize), Fault> {
     let (edge, next) = edge(block, at, dialect)?;
     let Some(edge) = edge else { return Ok((None, next)) };
-    let fault = |detail| Fault { line_start: at, in_value: true, detail };
+    let fault = |detail: String| Fault::of_value(at, detail);
     if !is_clean {
         for id in [&edge.source, &edge.target] {
             check_text(id.bytes(block)).map_err(fault)?;
@@ -156,7 +158,7 @@ fn pass_over(
         return Err(Stop::Fault(fault));
     }
     let (_, next) = line_at(block, fault.line_start);
-    bad_lines.add(fault.line_start, fault.detail);
+    bad_lines.add(fault.line_start, fault.problem);
     if bad_lines.len() > emit.bad_rows_max { Err(Stop::TooManyBadLines) } else { Ok(next) }
 }
 
@@ -175,13 +177,12 @@ fn edge(block: &[u8], at: usize, dialect: &Dialect) -> Result<(Option<EdgeFields
         return Ok((None, next));
     }
     if memchr(b'\r', &block[line.clone()]).is_some() {
-        let detail =
-            "a carriage return stands within the line; end lines with line feeds".to_owned();
-        return Err(Fault { line_start: at, in_value: false, detail });
+        let detail = "a carriage return stands within the line; end lines with line feeds";
+        return Err(Fault::of_line(at, detail));
     }
     match EdgeFields::of(block, line, dialect.separator(), dialect.columns()) {
         Ok(edge) => Ok((Some(edge), next)),
-        Err(detail) => Err(Fault { line_start: at, in_value: false, detail }),
+        Err(problem) => Err(Fault::of_line(at, problem)),
     }
 }
 

@@ -5,8 +5,9 @@ use std::path::Path;
 use tegula_machine::{At, Result};
 
 use super::super::options::{Format, IdKind};
+use super::super::reader::bad_at;
 use super::super::stream::Stream;
-use super::super::vertex_columns::{Places, Presence, VALUES_MAX, VertexColumns, bad_row};
+use super::super::vertex_columns::{Places, Presence, VALUES_MAX, VertexColumns};
 use super::blocks::Start;
 use super::dialect::{FirstBytes, Line, lines};
 use super::fields::{Fields, Separator, integer};
@@ -48,7 +49,7 @@ impl VertexLayout {
         is_vertex: &dyn Fn(&str) -> Result<bool>,
     ) -> Result<VertexLayout> {
         let refusal = |first: &[u8]| {
-            first.contains(&0).then(|| "neither text nor Parquet: it has NUL bytes".to_owned())
+            first.contains(&0).then(|| "neither text nor Parquet: it has NUL bytes".into())
         };
         let first = FirstBytes::read(path, stream, VertexLines::LINE_BYTES_MAX, &refusal)?;
         let lines_before = first.start.lines;
@@ -96,7 +97,7 @@ impl Head<'_> {
             has_header: false,
         };
         let Some(first) = first else { return Ok(layout) };
-        let bad = |detail| bad_row(self.path, At::Line(self.lines_before + first.number), detail);
+        let bad = |detail| bad_at(self.path, At::Line(self.lines_before + first.number), detail);
         if self.bytes[first.place.clone()].contains(&b'\r') {
             let detail = "lines end with a carriage return alone; convert them to line feeds";
             return Err(bad(detail.to_owned()));

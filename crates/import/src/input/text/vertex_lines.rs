@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use tegula_machine::threads::Cancel;
 use tegula_machine::{At, Result};
 
+use super::super::reader::bad_at;
 use super::super::stream::Stream;
-use super::super::vertex_columns::{VALUES_MAX, VertexRow, bad_row};
+use super::super::vertex_columns::{VALUES_MAX, VertexRow};
 use super::blocks::Blocks;
 use super::fields::{Excerpt, Field, Fields, is_comment, is_passed_over, line_at};
 use super::vertex_layout::{Form, VertexLayout};
@@ -49,7 +50,7 @@ impl VertexLines {
             while at < lines.len() {
                 let (line, next) = line_at(lines, at);
                 let row = self.row(lines, line);
-                let row = row.map_err(|detail| bad_row(&self.path, At::Line(number), detail))?;
+                let row = row.map_err(|detail| bad_at(&self.path, At::Line(number), detail))?;
                 if let Some(Cells { id, is_like_comment, values }) = &row {
                     let (at, values) = (At::Line(number), values.each_ref().map(Option::as_deref));
                     visit(VertexRow { at, id, is_like_comment: *is_like_comment, values })?;

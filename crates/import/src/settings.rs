@@ -1,0 +1,60 @@
+//! Options of an import that hints name: these, and no others. Each is a field of
+//! [`ImportConfig`](crate::ImportConfig) or [`InputOptions`](crate::input::InputOptions); who words hints can
+//! check that there are words for [`ALL`].
+
+use tegula_machine::Setting;
+
+macro_rules! settings {
+    ($($(#[$doc:meta])* $name:ident = $option:ident [$($value:literal)*];)*) => {
+        $($(#[$doc])*
+        pub const $name: Setting =
+            Setting { option: stringify!($option), values: &[$($value),*] };)*
+
+        /// All of them.
+        pub const ALL: &[Setting] = &[$($name),*];
+    };
+}
+
+settings! {
+    /// What is in the files.
+    FORMAT = format [];
+    /// Text, whatever it looks like.
+    FORMAT_TEXT = format ["text"];
+    /// A Parquet table, whatever the file is called.
+    FORMAT_PARQUET = format ["parquet"];
+    /// Ids are integers, also where several spellings are one.
+    IDS_INTEGER = ids ["integer"];
+    /// Ids are strings, also where they are spelled as integers.
+    IDS_STRING = ids ["string"];
+    /// The weights are wanted.
+    WEIGHTED = weighted [];
+    /// Where the sources are.
+    SOURCE_COLUMN = source_column [];
+    /// Where the targets are.
+    TARGET_COLUMN = target_column [];
+    /// Where the weights are.
+    WEIGHT_COLUMN = weight_column [];
+    /// The first line is an edge.
+    NO_HEADER = no_header [];
+    /// What separates columns.
+    DELIMITER = delimiter [];
+    /// How many rows may be passed over.
+    SKIP_BAD_ROWS = skip_bad_rows [];
+    /// Each edge leads both ways.
+    UNDIRECTED = undirected [];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ImportConfig;
+
+    #[test]
+    fn every_option_has_the_name_of_a_field() {
+        let fields = format!("{:?}", ImportConfig::default());
+        // The last two are named by errors of the crate below.
+        for option in ALL.iter().map(|setting| setting.option).chain(["force", "memory"]) {
+            assert!(fields.contains(&format!(" {option}: ")), "{option}");
+        }
+    }
+}
