@@ -72,7 +72,7 @@ pub struct ImportArgs {
     #[arg(long, value_name = "NAME|N", help_heading = "Input")]
     #[arg(help = column_help("targets", InputOptions::TARGET_NAMES))]
     target_column: Option<ColumnChoice>,
-    /// The column with the weights.
+    /// The column with the weights; they are stored then.
     #[arg(long, value_name = "NAME|N", help_heading = "Input")]
     #[arg(help = column_help("weights", InputOptions::WEIGHT_NAMES))]
     weight_column: Option<ColumnChoice>,
@@ -180,7 +180,8 @@ impl ImportArgs {
     fn config(&self) -> ImportConfig {
         let input = InputOptions {
             format: self.format,
-            weighted: self.weighted,
+            // Whoever names their column wants them.
+            weighted: self.weighted || self.weight_column.is_some(),
             ids: match self.ids {
                 Ids::Auto => IdKind::Auto,
                 Ids::Integer => IdKind::Integer,
@@ -309,7 +310,6 @@ fn facts(report: &ImportReport, elapsed: Duration) -> Facts {
 
 fn edges(report: &ImportReport) -> String {
     match (report.edges, report.dropped_loops + report.dropped_duplicates) {
-        (0, 0) => "0, the input has no edge".to_owned(),
         (0, _) => "0, all were left out".to_owned(),
         (edges, _) => report::count(edges),
     }

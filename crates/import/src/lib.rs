@@ -387,6 +387,9 @@ fn report(
         );
         Diagnostic::from(message)
     }));
+    if manifest.edges == 0 && counts.dropped_loops == 0 {
+        warnings.push("the input has no edge".into());
+    }
     ImportReport {
         vertices: manifest.vertices,
         edges: manifest.edges,

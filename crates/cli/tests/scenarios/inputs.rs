@@ -32,6 +32,11 @@ fn columns_are_chosen_by_name_in_any_case_or_by_position() {
     shop.write("g.csv", "u,v,Length_M\n1,2,3.5\n2,3,0.5\n");
     assert_eq!(counts(&shop, "g.csv --weighted --weight-column length_m"), (3, 2));
     assert_eq!(counts(&shop, "g.csv --weighted --weight-column 3"), (3, 2));
+    // Who names the column of weights wants them.
+    let weighed = "import g.csv -o w.tegula --weight-column length_m";
+    shop.tegula(weighed).done();
+    assert_eq!(shop.tegula("info w.tegula --json").done().json()["weighted"], true);
+    shop.tegula(&weighed.replace("_m", "_n")).failed(3, &["`length_n`", "`Length_M`"]);
     shop.write("h.csv", "1,9,2\n2,9,3\n");
     assert_eq!(counts(&shop, "h.csv --no-header --source-column 1 --target-column 3"), (3, 2));
     let said = shop.tegula("import h.csv -o h.tegula --source-column 1 --target-column 3").done();
@@ -41,6 +46,18 @@ fn columns_are_chosen_by_name_in_any_case_or_by_position() {
     shop.tegula("import h.csv -o i.tegula --delimiter 7").failed(2, &["cannot separate"]);
     shop.write("p.txt", "1|2\n2|3\n");
     assert_eq!(counts(&shop, "p.txt --delimiter |"), (3, 2));
+}
+
+#[test]
+fn what_would_be_read_as_something_else_is_refused() {
+    let shop = Shop::new();
+    shop.write("quoted.txt", "\"ann\" \"bob\"\n");
+    shop.tegula("import quoted.txt -o g.tegula").failed(3, &["begins with a quote", "commas"]);
+    shop.write("bare.csv", "src,dst\n1,2\n");
+    shop.tegula("import bare.csv -o g.tegula --weighted")
+        .failed(3, &["no column beside `src`, `dst`", "leave out --weighted"]);
+    shop.tegula("import bare.csv -o g.tegula").done();
+    shop.tegula("import g.tegula -o h.tegula").failed(3, &["a graph directory already"]);
 }
 
 #[test]
@@ -111,6 +128,7 @@ fn the_commands_for_files_of_other_kinds_make_edges_of_them() {
         ("g.gml", gml),
         ("g.net", "*Vertices 3\n1 \"a\"\n2 \"b\"\n*Arcs\n1 2 1\n3 1 2\n"),
         ("g.graph", "% METIS\n3 1\n2\n\n1\n"),
+        ("sizes.graph", "3 1 100\n7 2\n8\n9 1\n"),
         ("lists.txt", "1 2\n3 1 2 3\n"),
         ("slashes.txt", "// from to\n1 2\n3 1\n"),
         ("wide.txt", "\u{feff}1 2\n3 1\n"),

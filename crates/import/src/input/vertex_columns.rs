@@ -100,7 +100,9 @@ fn ends_in_id(names: &[String], left: &[usize]) -> Option<usize> {
 
 /// That no column is known for something.
 fn unknown(role: &str, known: &[&str], names: &[String]) -> String {
-    let (there, known) = (names.join("`, `"), known.join("`, `"));
+    let there: Vec<&str> =
+        names.iter().map(String::as_str).filter(|name| !name.trim().is_empty()).collect();
+    let (there, known) = (there.join("`, `"), known.join("`, `"));
     format!("no column is known as the {role}; there are `{there}`: name one of them `{known}`")
 }
 
@@ -237,7 +239,8 @@ mod tests {
         ] {
             let detail = by_name(names, columns).expect_err(names);
             assert!(
-                detail.contains(role) && detail.contains(&names.replace(',', "`, `")),
+                detail.contains(role)
+                    && detail.contains(&names.trim_start_matches(',').replace(',', "`, `")),
                 "{detail}"
             );
         }

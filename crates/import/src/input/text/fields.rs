@@ -223,10 +223,10 @@ impl EdgeFields {
             if field.place.is_empty() {
                 return Err(format!("the {role} is empty").into());
             }
-            if separator == Separator::Blanks && opens_quote(field.bytes(block)) {
+            if separator == Separator::Blanks && field.bytes(block).starts_with(b"\"") {
                 return Err(format!(
-                    "the {role} {} opens a quote; quotes have no meaning where blanks separate, so \
-                     separate the columns by commas or tabs",
+                    "the {role} {} begins with a quote; quotes have no meaning where blanks separate, so \
+                     leave them out, or separate the columns by commas or tabs",
                     Excerpt(field.bytes(block))
                 )
                 .into());
@@ -234,11 +234,6 @@ impl EdgeFields {
         }
         Ok(EdgeFields { source, target, weight })
     }
-}
-
-/// Whether a word is the beginning of words in quotes.
-fn opens_quote(word: &[u8]) -> bool {
-    word.starts_with(b"\"") && (word.len() == 1 || !word.ends_with(b"\""))
 }
 
 fn too_few(found: usize, separator: Separator, columns: Columns) -> Diagnostic {

@@ -108,7 +108,7 @@ pub(super) fn text_refusal(path: &Path, head: &[u8], options: &InputOptions) -> 
     let is_named_graph = matches!(Name::of(path).ending(), Ending::Other("graph" | "metis"));
     if options.format == Format::Auto && is_named_graph && is_metis(head) {
         let is_text = Hint::set([FORMAT_TEXT]).detail("if it is a list of edges");
-        return Some(Diagnostic::from(METIS).hint(is_text));
+        return Some(Diagnostic::from(metis(head)).hint(is_text));
     }
     if is_matrix_market(head) {
         let symmetric = Hint::import(UNDIRECTED).detail("where the matrix is symmetric");
@@ -162,9 +162,26 @@ const KINDS: [(fn(&[u8]) -> bool, &str); 8] = [
     ),
 ];
 
-const METIS: &str = "this is a METIS file, by its name: its first line has sizes, and each further \
-    one the neighbours of a vertex; make edges of them with \
-    `awk '!/^%/ {if (n++) for (i = 1; i <= NF; i++) print n - 1, $i}' FILE > edges.txt`";
+/// How a METIS file becomes edges: what stands in a line before and between the neighbours is told by the third
+/// and fourth number of the first one (the manual of METIS 5, section 4.1.1).
+fn metis(head: &[u8]) -> String {
+    let words = first_words(head);
+    let format = words.get(2).copied().unwrap_or(b"0");
+    let is_set = |place: usize| format.iter().rev().nth(place) == Some(&b'1');
+    let [has_edge_weights, has_vertex_weights, has_vertex_sizes] = [0, 1, 2].map(is_set);
+    let weights = words.get(3).and_then(|word| str::from_utf8(word).ok()?.parse().ok());
+    let weights: usize = if has_vertex_weights { weights.unwrap_or(1) } else { 0 };
+    let first = 1 + usize::from(has_vertex_sizes) + weights;
+    let (step, edge, file) = match has_edge_weights {
+        true => ("i += 2", "$i, $(i + 1)", "edges.wel"),
+        false => ("i++", "$i", "edges.txt"),
+    };
+    format!(
+        "this is a METIS file, by its name: its first line has sizes, and each further one the neighbours \
+         of a vertex, so that each edge is there both ways; make edges of them with \
+         `awk '!/^%/ {{if (n++) for (i = {first}; i <= NF; {step}) print n - 1, {edge}}}' FILE > {file}`"
+    )
+}
 
 const MATRIX_MARKET: &str = "this is a Matrix Market file: its line of sizes would be read as an edge; \
     drop it with `grep -v '^%' FILE | tail -n +2 > edges.txt`, and import what is left";
@@ -319,7 +336,9 @@ mod tests {
             ("x", "// from to\n1 2\n", "//"),
             ("x.properties", "#BVGraph properties\nnodes=3\n", "BVGraph"),
             ("x.graph", "% c\n3 2\n2\n1 3\n", "METIS"),
-            ("x.metis.gz", "3 2 011\n2\n", "METIS"),
+            ("x.graph", "3 2\n2\n", "(i = 1; i <= NF; i++) print n - 1, $i}"),
+            ("x.metis.gz", "3 2 011\n2\n", "(i = 2; i <= NF; i += 2) print n - 1, $i, $(i + 1)}"),
+            ("x.metis", "3 2 110 2\n2\n", "(i = 4; i <= NF; i++) print n - 1, $i}"),
         ] {
             assert!(
                 refusal(name, head.as_bytes()).is_some_and(|told| told.message.contains(kind)),
