@@ -329,7 +329,7 @@ fn malformed_tables_are_refused_by_row() {
             vec![("src", good.clone()), ("dst", good.clone())],
             weighted(),
             At::File,
-            "no column is known as the weight; there are `src`, `dst`",
+            "there is no column beside `src`, `dst`",
         ),
         (
             vec![("src", good.clone()), ("dst", good.clone()), ("weight", flags)],

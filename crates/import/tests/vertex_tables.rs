@@ -143,7 +143,7 @@ fn a_header_of_unknown_names_is_refused_in_every_format() {
     let integers = |columns: &VertexColumns| VertexColumns { ids: IdKind::Integer, ..*columns };
     let column = || -> ArrayRef { Arc::new(Int64Array::from(vec![18, 737])) };
     for (names, columns, says) in [
-        (",customer,boost", SEEDS, "the vertex; there are ``, `customer`, `boost`: name one"),
+        (",customer,boost", SEEDS, "the vertex; there are `customer`, `boost`: name one"),
         (",customer_id,boost", SEEDS, "no column is known as the weight"),
         ("customer,kg,boost", SEEDS, "name one of them `vertex`, `id`, `node`"),
         ("customer,group,size", SETS, "no column is known as the vertex"),

@@ -141,17 +141,12 @@ impl Columns {
             (Some(_), None, _) => return Err(unknown(&[TARGET], names)),
         };
         if options.weighted && weight.is_none() {
-            let others: Vec<String> =
-                indices(names, |name| *name != names[source] && *name != names[target])
-                    .into_iter()
-                    .map(|other| names[other].clone())
-                    .collect();
-            if others.is_empty() {
+            if names.len() == 2 {
                 let message = format!("there is no column beside {}", list(names));
                 let hint = Hint::leave_out(WEIGHTED.option).detail("if there are no weights");
                 return Err(Diagnostic::from(message).hint(hint));
             }
-            return Err(unknown(&[WEIGHT], &others));
+            return Err(unknown(&[WEIGHT], names));
         }
         Columns { source, target, weight }.each_once(|column| format!("`{}`", names[column]))
     }
