@@ -257,7 +257,7 @@ pub fn render(failure: &Failure, coloured: bool) -> String {
 }
 
 #[cfg(test)]
-pub mod tests {
+mod tests {
     use std::path::Path;
 
     use tegula_machine::{At, Place};
@@ -265,7 +265,7 @@ pub mod tests {
     use super::*;
 
     /// One failure of each kind, and its exit code.
-    pub fn failures() -> Vec<(Failure, u8)> {
+    fn failures() -> Vec<(Failure, u8)> {
         let place = Place { file: "a.txt".into(), at: At::Line(3) };
         let not_found = || io::Error::from(io::ErrorKind::NotFound);
         let newer = Error::UnsupportedVersion { path: "g".into(), found: 9, supported: 2 };

@@ -1,6 +1,6 @@
 //! Hints of the libraries in the words of the command line.
 
-use tegula_machine::{Action, Diagnostic, Hint, Setting};
+use tegula_machine::{Action, Diagnostic, Hint, Setting, Value};
 
 /// A message, and what may be done about it.
 pub fn told(diagnostic: &Diagnostic) -> String {
@@ -30,6 +30,7 @@ fn action(action: &Action) -> String {
         }
         Action::Raise { option } => format!("raise {}", flag(option)),
         Action::LeaveOut { option } => format!("leave out {}", flag(option)),
+        Action::MakeGraph => "make a graph of an edge list with `tegula import`".to_owned(),
         Action::Import(wanted) => format!("import it with {}", setting(wanted)),
         Action::ImportLayout(layout) => format!("import it with --layouts tiles,{layout}"),
     }
@@ -37,8 +38,11 @@ fn action(action: &Action) -> String {
 
 /// An option with the values that it may be given: `--method propagation or traversal`.
 pub fn setting(setting: &Setting) -> String {
-    let Setting { option, values } = setting;
-    format!("{} {}", flag(option), values.join(" or ")).trim_end().to_owned()
+    let flag = flag(setting.option);
+    match setting.value {
+        Value::On | Value::Any => flag,
+        Value::OneOf(values) => format!("{flag} {}", values.join(" or ")),
+    }
 }
 
 /// An option as it is typed: `--max-iterations`.
@@ -51,28 +55,29 @@ mod tests {
     use std::collections::HashSet;
     use std::path::PathBuf;
 
-    use clap::{Command, CommandFactory, Parser};
+    use clap::{CommandFactory, Parser};
     use serde_json::json;
     use tegula_algorithms::CATALOGUE;
     use tegula_algorithms::algorithm::Edges;
     use tegula_import::settings;
+    use tegula_machine::Error;
 
     use super::*;
     use crate::command_line::Cli;
-    use crate::errors::Failure;
-    use crate::errors::tests::failures;
 
     #[test]
     fn hints_name_options_as_they_are_typed() {
-        let propagation = Setting { option: "method", values: &["propagation", "traversal"] };
-        let hints = [Hint::import(Setting::of("undirected")), Hint::set([propagation])];
+        let propagation =
+            Setting { option: "method", value: Value::OneOf(&["propagation", "traversal"]) };
+        let hints = [Hint::import(Setting::on("undirected")), Hint::set([propagation])];
         let words = "import it with --undirected, or use --method propagation or traversal";
         assert_eq!(any_of(&hints).as_deref(), Some(words));
         assert_eq!(any_of(&[]), None);
         let more = any_of(&[Hint::raise("max_iterations")]);
         assert_eq!(more.as_deref(), Some("raise --max-iterations"));
-        assert_eq!(setting(&Setting::of("coordinates")), "--coordinates");
-        let ends = ["source_column", "target_column"].map(Setting::of);
+        let coordinates = Setting { option: "coordinates", value: Value::Any };
+        assert_eq!(setting(&coordinates), "--coordinates");
+        let ends = [settings::SOURCE_COLUMN, settings::TARGET_COLUMN];
         let both = Hint::set(ends).detail("with two of them");
         let words = "use --source-column and --target-column with two of them";
         assert_eq!(any_of(&[both]).as_deref(), Some(words));
@@ -83,46 +88,59 @@ mod tests {
         assert_eq!(told(&"all is well".into()), "all is well");
     }
 
-    /// All options of a command and of those under it.
-    fn flags(command: &Command) -> HashSet<String> {
-        let own = command.get_arguments().filter_map(|argument| argument.get_long());
-        let own = own.map(|name| format!("--{name}"));
-        own.chain(command.get_subcommands().flat_map(flags)).collect()
+    /// The options of a command: `run pagerank`.
+    fn flags(words: &str) -> HashSet<String> {
+        let mut command = &Cli::command();
+        for word in words.split(' ') {
+            command = command.find_subcommand(word).unwrap();
+        }
+        let names = command.get_arguments().filter_map(|argument| argument.get_long());
+        names.map(|name| format!("--{name}")).collect()
     }
 
     #[test]
-    fn every_option_that_hints_name_is_one_of_a_command() {
-        let flags = flags(&Cli::command());
-        let one_direction = tegula_algorithms::Error::OneDirection {
-            what: "it",
-            instead: None,
-            graph: PathBuf::new(),
-        };
-        let of_errors = failures().into_iter().filter_map(|(failure, _)| match failure {
-            Failure::Store(error) => Some(error.hints()),
-            _ => None,
-        });
-        let hints: Vec<Hint> = of_errors.chain([one_direction.hints()]).flatten().collect();
-        assert!(hints.len() >= 4, "{hints:?}");
-        for hint in &hints {
-            let words = any_of(std::slice::from_ref(hint)).unwrap();
+    fn hints_of_errors_name_options_of_the_commands_that_meet_them() {
+        let path = PathBuf::new;
+        let budget = Error::OverBudget { what: "it".to_owned(), needed: 2, budget: 1 };
+        let directed =
+            tegula_algorithms::Error::OneDirection { what: "it", instead: None, graph: path() };
+        for (hints, commands) in [
+            (
+                Error::AlreadyExists { path: path() }.hints(),
+                &["import", "run wcc", "generate path"][..],
+            ),
+            (budget.hints(), &["import", "run wcc", "info", "verify"]),
+            (Error::MissingLayout { path: path(), layout: "rows" }.hints(), &["import"]),
+            (directed.hints(), &["import"]),
+            (vec![Hint::raise("max_iterations")], &["run pagerank"]),
+        ] {
+            let words = any_of(&hints).unwrap();
             let named: Vec<&str> =
                 words.split_whitespace().filter(|word| word.starts_with("--")).collect();
-            assert!(named.iter().all(|&flag| flags.contains(flag)), "{words}");
             assert_eq!(named.len(), 1, "{words}");
+            for command in commands {
+                assert!(flags(command).contains(named[0]), "{command}: {words}");
+            }
         }
     }
 
     #[test]
     fn every_option_of_an_import_that_hints_name_can_be_typed_with_its_values() {
-        let cli = Cli::command();
-        let import = flags(cli.find_subcommand("import").unwrap());
-        for Setting { option, values } in settings::ALL {
-            assert!(import.contains(&flag(option)), "{option}");
-            for value in *values {
-                let option = flag(option);
-                let words = ["tegula", "import", "x", "-o", "g", &option, value];
-                assert!(Cli::try_parse_from(words).is_ok(), "{words:?}");
+        let import = flags("import");
+        for Setting { option, value } in settings::ALL {
+            let option = flag(option);
+            assert!(import.contains(&option), "{option}");
+            let mut words = vec!["tegula", "import", "x", "-o", "g", &option];
+            match value {
+                Value::Any => continue,
+                Value::On => assert!(Cli::try_parse_from(&words).is_ok(), "{words:?}"),
+                Value::OneOf(values) => {
+                    for value in *values {
+                        words.push(value);
+                        assert!(Cli::try_parse_from(&words).is_ok(), "{words:?}");
+                        words.pop();
+                    }
+                }
             }
         }
         let words = ["tegula", "import", "x", "-o", "g", "--layouts", "tiles,rows"];
@@ -135,7 +153,8 @@ mod tests {
         for entry in CATALOGUE {
             let Ok(request) = entry.request(json!({})) else { continue };
             let Edges::Tiles { instead: Some(setting), .. } = request.edges() else { continue };
-            for value in setting.values {
+            let Value::OneOf(values) = setting.value else { continue };
+            for value in values {
                 let words = ["tegula", "run", entry.name, "g", &flag(setting.option), value];
                 assert!(Cli::try_parse_from(words).is_ok(), "{words:?}");
                 values_seen += 1;

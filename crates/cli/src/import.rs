@@ -72,8 +72,8 @@ pub struct ImportArgs {
     #[arg(long, value_name = "NAME|N", help_heading = "Input")]
     #[arg(help = column_help("targets", InputOptions::TARGET_NAMES))]
     target_column: Option<ColumnChoice>,
-    /// The column with the weights; they are stored then.
-    #[arg(long, value_name = "NAME|N", help_heading = "Input")]
+    /// The column with the weights.
+    #[arg(long, value_name = "NAME|N", requires = "weighted", help_heading = "Input")]
     #[arg(help = column_help("weights", InputOptions::WEIGHT_NAMES))]
     weight_column: Option<ColumnChoice>,
     /// The first line of a text is an edge, whatever it looks like.
@@ -180,8 +180,7 @@ impl ImportArgs {
     fn config(&self) -> ImportConfig {
         let input = InputOptions {
             format: self.format,
-            // Whoever names their column wants them.
-            weighted: self.weighted || self.weight_column.is_some(),
+            weighted: self.weighted,
             ids: match self.ids {
                 Ids::Auto => IdKind::Auto,
                 Ids::Integer => IdKind::Integer,
@@ -310,6 +309,7 @@ fn facts(report: &ImportReport, elapsed: Duration) -> Facts {
 
 fn edges(report: &ImportReport) -> String {
     match (report.edges, report.dropped_loops + report.dropped_duplicates) {
+        (0, 0) => "0".to_owned(),
         (0, _) => "0, all were left out".to_owned(),
         (edges, _) => report::count(edges),
     }

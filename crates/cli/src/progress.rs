@@ -3,11 +3,11 @@
 use std::fmt::Write;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use tegula_machine::threads::{Progress, Unit};
+use tegula_machine::threads::{Progress, Unit, lock};
 
 use crate::report;
 
@@ -30,7 +30,7 @@ pub struct Bars(Mutex<Option<ProgressBar>>);
 
 impl Bars {
     fn bar(&self) -> MutexGuard<'_, Option<ProgressBar>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// Does what prints on standard error, with the bar out of the way.

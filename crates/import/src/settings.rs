@@ -3,12 +3,13 @@
 //! check that there are words for [`ALL`].
 
 use tegula_machine::Setting;
+use tegula_machine::Value::{Any, On, OneOf};
 
 macro_rules! settings {
-    ($($(#[$doc:meta])* $name:ident = $option:ident [$($value:literal)*];)*) => {
+    ($($(#[$doc:meta])* $name:ident = $option:ident: $value:expr;)*) => {
         $($(#[$doc])*
         pub const $name: Setting =
-            Setting { option: stringify!($option), values: &[$($value),*] };)*
+            Setting { option: stringify!($option), value: $value };)*
 
         /// All of them.
         pub const ALL: &[Setting] = &[$($name),*];
@@ -17,31 +18,31 @@ macro_rules! settings {
 
 settings! {
     /// What is in the files.
-    FORMAT = format [];
+    FORMAT = format: Any;
     /// Text, whatever it looks like.
-    FORMAT_TEXT = format ["text"];
+    FORMAT_TEXT = format: OneOf(&["text"]);
     /// A Parquet table, whatever the file is called.
-    FORMAT_PARQUET = format ["parquet"];
+    FORMAT_PARQUET = format: OneOf(&["parquet"]);
     /// Ids are integers, also where several spellings are one.
-    IDS_INTEGER = ids ["integer"];
+    IDS_INTEGER = ids: OneOf(&["integer"]);
     /// Ids are strings, also where they are spelled as integers.
-    IDS_STRING = ids ["string"];
+    IDS_STRING = ids: OneOf(&["string"]);
     /// The weights are wanted.
-    WEIGHTED = weighted [];
+    WEIGHTED = weighted: On;
     /// Where the sources are.
-    SOURCE_COLUMN = source_column [];
+    SOURCE_COLUMN = source_column: Any;
     /// Where the targets are.
-    TARGET_COLUMN = target_column [];
+    TARGET_COLUMN = target_column: Any;
     /// Where the weights are.
-    WEIGHT_COLUMN = weight_column [];
+    WEIGHT_COLUMN = weight_column: Any;
     /// The first line is an edge.
-    NO_HEADER = no_header [];
+    NO_HEADER = no_header: On;
     /// What separates columns.
-    DELIMITER = delimiter [];
+    DELIMITER = delimiter: Any;
     /// How many rows may be passed over.
-    SKIP_BAD_ROWS = skip_bad_rows [];
+    SKIP_BAD_ROWS = skip_bad_rows: Any;
     /// Each edge leads both ways.
-    UNDIRECTED = undirected [];
+    UNDIRECTED = undirected: On;
 }
 
 #[cfg(test)]

@@ -21,9 +21,9 @@ fn try_import(paths: &[PathBuf], options: &InputOptions) -> Result<()> {
 /// Asserts that the input is refused at `at` of `path`, in words that include `says`.
 fn assert_refused(path: &Path, options: &InputOptions, at: At, says: &str) {
     match try_import(&[path.to_owned()], options) {
-        Err(Error::BadInput { place, detail, .. }) => {
-            assert_eq!(place, Place { file: path.to_owned(), at }, "{detail}");
-            assert!(detail.contains(says), "`{detail}` does not say `{says}`");
+        Err(Error::BadInput { place, problem }) => {
+            assert_eq!(place, Place { file: path.to_owned(), at }, "{problem}");
+            assert!(problem.message.contains(says), "`{problem}` does not say `{says}`");
         }
         other => panic!("{} should be refused, but: {other:?}", path.display()),
     }

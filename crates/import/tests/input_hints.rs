@@ -4,8 +4,10 @@ mod input_support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use input_support::{folder, import, put};
+use arrow_array::{ArrayRef, StringArray};
+use input_support::{folder, import, put, put_table};
 use tegula_import::input::{IdKind, Input, InputOptions};
 use tegula_import::settings::{
     DELIMITER, FORMAT, FORMAT_PARQUET, FORMAT_TEXT, IDS_INTEGER, IDS_STRING, NO_HEADER,
@@ -54,6 +56,15 @@ fn ids_that_are_no_integers_may_be_strings() {
             ("x.txt", b"1 2\n3.0 4\n", vec![]),
         ],
     );
+}
+
+#[test]
+fn ids_of_a_table_may_be_strings() {
+    let folder = folder();
+    let names: ArrayRef = Arc::new(StringArray::from(vec!["a", "b"]));
+    let path = put_table(&folder, "x.parquet", vec![("src", names.clone()), ("dst", names)], 10);
+    let integers = InputOptions { ids: IdKind::Integer, ..InputOptions::default() };
+    assert_eq!(hints(&path, &integers), [Hint::set([IDS_STRING])]);
 }
 
 #[test]

@@ -25,14 +25,12 @@ pub enum Error {
         source: io::Error,
     },
     /// An input is malformed; the place says which line, row or byte.
-    #[error("{place}: {detail}")]
+    #[error("{place}: {problem}")]
     BadInput {
         /// File and line, row or byte.
         place: Place,
-        /// What is wrong there, and what was expected.
-        detail: String,
-        /// What may be done about it: any of these.
-        hints: Vec<Hint>,
+        /// What is wrong there, what was expected, and what may be done about it.
+        problem: Diagnostic,
     },
     /// A file of a graph directory does not hold what was written to it.
     #[error("{} is damaged at {part}: {detail}; import the graph again", path.display())]
@@ -135,22 +133,21 @@ impl Error {
 
     /// [`Error::BadInput`] at a place.
     pub fn bad_input(place: Place, problem: impl Into<Diagnostic>) -> Error {
-        let Diagnostic { message: detail, hints } = problem.into();
-        Error::BadInput { place, detail, hints }
+        Error::BadInput { place, problem: problem.into() }
     }
 
     /// What may be done about it beside what the message says: any of these.
     pub fn hints(&self) -> Vec<Hint> {
         match self {
-            Error::BadInput { hints, .. } => hints.clone(),
+            Error::BadInput { problem, .. } => problem.hints.clone(),
             Error::MissingLayout { layout, .. } => vec![Action::ImportLayout(layout).into()],
             Error::AlreadyExists { .. } => {
-                vec![Hint::set([Setting::of("force")]).detail("to replace it")]
+                vec![Hint::set([Setting::on("force")]).detail("to replace it")]
             }
             Error::OverBudget { .. } => vec![Hint::raise("memory")],
+            Error::NotAGraph { .. } => vec![Action::MakeGraph.into()],
             Error::Io { .. }
             | Error::Corrupt { .. }
-            | Error::NotAGraph { .. }
             | Error::UnsupportedVersion { .. }
             | Error::Replaced { .. }
             | Error::NotReplaced { .. }

@@ -62,6 +62,8 @@ pub enum Action {
         /// The option, as it is named in the struct of options.
         option: &'static str,
     },
+    /// Make a graph of an edge list first.
+    MakeGraph,
     /// Import the graph with an option.
     Import(Setting),
     /// Import the graph with a layout beside the tiles.
@@ -106,20 +108,34 @@ impl From<Action> for Hint {
 pub struct Setting {
     /// The option, as it is named in the struct of options.
     pub option: &'static str,
-    /// The values; none where any will do, or where the option is a switch.
-    pub values: &'static [&'static str],
+    /// What it may be given.
+    pub value: Value,
+}
+
+/// What an option may be given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Value {
+    /// Nothing: it is a switch, which is turned on.
+    On,
+    /// Whatever it takes.
+    Any,
+    /// One of these.
+    OneOf(&'static [&'static str]),
 }
 
 impl Setting {
-    /// An option with any value, or a switch.
-    pub const fn of(option: &'static str) -> Setting {
-        Setting { option, values: &[] }
+    /// A switch that is turned on.
+    pub const fn on(option: &'static str) -> Setting {
+        Setting { option, value: Value::On }
     }
 }
 
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}`", self.option)?;
-        if self.values.is_empty() { Ok(()) } else { write!(f, " {}", self.values.join(" or ")) }
+        match self.value {
+            Value::On | Value::Any => Ok(()),
+            Value::OneOf(values) => write!(f, " {}", values.join(" or ")),
+        }
     }
 }

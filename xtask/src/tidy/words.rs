@@ -6,7 +6,8 @@ use super::source::Source;
 /// Crates of the command line, and of developers.
 const COMMAND_LINE_CRATES: [&str; 3] = ["cli", "xtask", "testkit"];
 
-/// Options as they are typed in a message. A command in backticks is shown by every face as it is.
+/// Options as they are typed in a message. A command of another program, in backticks, is shown by every face as
+/// it is.
 pub fn check(source: &Source) -> Vec<Finding> {
     if COMMAND_LINE_CRATES.contains(&source.crate_name()) || source.is_example() {
         return Vec::new();
@@ -25,9 +26,12 @@ pub fn check(source: &Source) -> Vec<Finding> {
     found.collect()
 }
 
-/// The first word that is an option outside of backticks.
+/// The first word that is an option outside of a command.
 fn typed_option(literal: &str) -> Option<&str> {
-    let plain = literal.split('`').step_by(2);
+    let pieces = literal.split('`').enumerate();
+    let plain = pieces
+        .filter(|(number, piece)| number % 2 == 0 || piece.trim_start().starts_with("--"))
+        .map(|(_, piece)| piece);
     let mut words = plain.flat_map(|text| text.split(|c: char| !c.is_alphanumeric() && c != '-'));
     words.find(|word| {
         let name = word.strip_prefix("--").unwrap_or_default();
@@ -42,6 +46,12 @@ mod tests {
     fn lines(path: &str, text: &str) -> Vec<usize> {
         let source = Source::new(path, text).unwrap();
         check(&source).into_iter().map(|found| found.line).collect()
+    }
+
+    #[test]
+    fn an_option_in_backticks_is_no_command() {
+        let text = "const A: &str = \"pass `--ids string`\";";
+        assert_eq!(lines("crates/import/src/lib.rs", text), [1]);
     }
 
     const MESSAGE: &str = "fn f() {\n format!(\"it is {x}; pass --ids string\")\n}";

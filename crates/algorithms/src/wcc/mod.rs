@@ -38,7 +38,7 @@ use tegula_engine::{
 };
 
 use crate::algorithm::{Algorithm, Edges, Found, Weights};
-use crate::error::{Result, Setting, check_both_directions};
+use crate::error::{Result, Setting, Value, check_both_directions};
 use crate::original_ids::with_order_streamed;
 
 use answer::NamedComponents;
@@ -103,7 +103,11 @@ pub fn check(graph: &Graph, wanted: WccOptions) -> Result<()> {
         Method::Propagation => "propagation",
         Method::Traversal => "traversal",
     };
-    check_both_directions(graph, what, Some(Setting { option: "method", values: &["union-find"] }))
+    check_both_directions(
+        graph,
+        what,
+        Some(Setting { option: "method", value: Value::OneOf(&["union-find"]) }),
+    )
 }
 
 /// Finds the components.
@@ -149,7 +153,10 @@ impl Algorithm for WccOptions {
         match self.method {
             Method::UnionFind => Edges::Tiles {
                 why: "union-find looks at each edge once",
-                instead: Some(Setting { option: "method", values: &["propagation", "traversal"] }),
+                instead: Some(Setting {
+                    option: "method",
+                    value: Value::OneOf(&["propagation", "traversal"]),
+                }),
             },
             Method::Propagation => {
                 Edges::Either { rows_size: tegula_engine::rows_size::<SmallestId> }

@@ -8,7 +8,7 @@ use arrow_schema::{DataType, SchemaRef};
 use clap::ValueEnum;
 use rustix::fs::{Access, access};
 use tegula_machine::Error;
-use tegula_store::graph::file_names;
+use tegula_store::graph;
 
 use super::arrow::ArrowStream;
 use super::compress::{Compression, Compressor, lower_name};
@@ -204,15 +204,14 @@ pub fn check_parent(path: &Path) -> Result<()> {
         _ => error,
     };
     fs::metadata(parent).map_err(named).map_err(Error::io("create", path))?;
+    if graph::is_directory(parent) {
+        let message = format!("{} is a graph directory", parent.display());
+        return Err(Failure::usage_with(message, "write the file to another folder"));
+    }
     // A device or a pipe is there already, and a link leads to another folder.
     if !path.is_symlink() && fs::metadata(path).map_or(true, |metadata| metadata.is_file()) {
         access(parent, Access::WRITE_OK)
             .map_err(|error| Error::io("create", path)(error.into()))?;
-    }
-    let is_graph = [file_names::MANIFEST, file_names::TILES];
-    if is_graph.iter().all(|name| parent.join(name).is_file()) {
-        let message = format!("{} is a graph directory", parent.display());
-        return Err(Failure::usage_with(message, "write the file to another folder"));
     }
     Ok(())
 }

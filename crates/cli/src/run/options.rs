@@ -25,8 +25,8 @@ pub struct RunArgs {
     /// Replace the output if it exists.
     #[arg(long)]
     force: bool,
-    /// Print only K lines: the vertices with the greatest value, levels, largest components, first sets.
-    /// A file (-o) has all rows nevertheless.
+    /// Print only K lines: what is greatest, farthest or largest, or else the first ones. A file (-o) has all
+    /// rows nevertheless.
     #[arg(long, value_name = "K")]
     pub top: Option<usize>,
     /// Say what the run needs of memory, and do not run; exit with 4 if that does not fit.

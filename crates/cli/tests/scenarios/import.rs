@@ -241,6 +241,7 @@ fn an_input_without_an_edge_has_no_figures_per_edge() {
     let said = shop.tegula("import none.txt -o g.tegula").done();
     assert!(said.err.contains("warning: the input has no edge"), "{}", said.err);
     assert!(!said.err.contains("per edge") && !said.err.contains("edges/s"), "{}", said.err);
+    assert!(!said.err.contains("left out"), "{}", said.err);
     let said = shop.tegula("import loop.txt -o h.tegula --drop-loops").done();
     assert!(said.err.contains("all were left out"), "{}", said.err);
     for graph in ["g.tegula", "h.tegula"] {

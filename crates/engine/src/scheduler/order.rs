@@ -69,8 +69,15 @@ pub enum Asking {
 pub enum TaskKind {
     /// A part, for all jobs that need it.
     Part,
-    /// A job that can go on by itself; who has waited longest comes first.
+    /// A [job](next_job) that can go on by itself.
     Job,
+}
+
+/// Which of the jobs that can go on does, of those in the order in which they came: the first one, or the first
+/// one that is resumable where the worker has to return to another soon.
+pub fn next_job(asking: Asking, are_resumable: impl IntoIterator<Item = bool>) -> Option<usize> {
+    let may_go_on = |is_resumable| is_resumable || asking != Asking::InJob;
+    are_resumable.into_iter().position(may_go_on)
 }
 
 /// What a worker may be given, the one that is tried first coming first. Parts and jobs take turns.
@@ -91,12 +98,16 @@ mod tests {
     #[test]
     fn parts_and_jobs_take_turns() {
         use TaskKind::{Job, Part};
-        let first = |asking| preference(asking, true).first().copied();
-        assert_eq!(first(Asking::After(Job)), Some(Part));
-        assert_eq!(first(Asking::After(Part)), Some(Job));
-        assert_eq!(first(Asking::InJob), Some(Job));
-        assert_eq!(first(Asking::AtPart), None, "nothing is claimed early while a job waits");
+        for is_job_ready in [false, true] {
+            assert_eq!(preference(Asking::After(Job), is_job_ready), [Part, Job]);
+            assert_eq!(preference(Asking::After(Part), is_job_ready), [Job, Part]);
+            assert_eq!(preference(Asking::InJob, is_job_ready), [Job, Part]);
+        }
         assert_eq!(preference(Asking::AtPart, false), [Part]);
+        assert_eq!(preference(Asking::AtPart, true), [], "nothing is claimed early then");
+        assert_eq!(next_job(Asking::After(Part), [false, true]), Some(0));
+        assert_eq!(next_job(Asking::InJob, [false, true]), Some(1));
+        assert_eq!(next_job(Asking::InJob, [false]), None);
     }
 
     #[test]

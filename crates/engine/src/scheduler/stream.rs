@@ -35,7 +35,7 @@ pub struct Stream<'s> {
 
 /// A group of tiles.
 enum Coming<'s> {
-    /// No job had a use for it.
+    /// It was not in memory, and no job had a use for it.
     Unneeded,
     /// It was in memory.
     Held(Arc<CheckedTiles>),
@@ -80,7 +80,8 @@ impl<'s> Stream<'s> {
         self.claims.push_back(Arc::new(claim));
     }
 
-    /// The next group of the part at work; `None` if nobody needed it when it was its turn.
+    /// The next group of the part at work; `None` if it was not in memory, and nobody needed it when it was its
+    /// turn.
     ///
     /// # Errors
     /// Those of reading.

@@ -9,7 +9,7 @@ use tegula_machine::threads::{guarded, lock};
 use tegula_store::graph::CheckedTiles;
 
 use super::Scheduler;
-use super::order::{Asking, PartOrder, TaskKind, preference};
+use super::order::{Asking, PartOrder, TaskKind, next_job, preference};
 use super::slot::{SharedJob, Slot};
 use super::stream::{Arrived, Stream};
 use crate::job::context::{JobContext, begin_stint};
@@ -17,7 +17,7 @@ use crate::job::{Advanced, Job, PartStatistics, PartWork, TileDemand};
 
 /// Which jobs wait for what.
 pub struct State {
-    /// Jobs that can go on by themselves; who has waited longest comes first.
+    /// Jobs that can go on by themselves, in the order in which they came.
     ready: VecDeque<Arc<Slot>>,
     /// Jobs that wait for parts.
     scanning: Vec<Scanning>,
@@ -118,14 +118,11 @@ impl State {
         let kinds = preference(asking, !self.ready.is_empty());
         kinds.iter().find_map(|kind| match kind {
             TaskKind::Part => self.claim(scheduler).map(Task::Part),
-            TaskKind::Job => self.take_ready(asking != Asking::InJob).map(Task::Advance),
+            TaskKind::Job => {
+                let index = next_job(asking, self.ready.iter().map(|slot| slot.is_resumable))?;
+                self.ready.remove(index).map(Task::Advance)
+            }
         })
-    }
-
-    /// The job that has waited longest to go on: any, or one that comes back soon.
-    fn take_ready(&mut self, is_any: bool) -> Option<Arc<Slot>> {
-        let index = self.ready.iter().position(|slot| is_any || slot.is_resumable)?;
-        self.ready.remove(index)
     }
 
     /// A part was processed, or given up.

@@ -141,7 +141,9 @@ impl Columns {
             (Some(_), None, _) => return Err(unknown(&[TARGET], names)),
         };
         if options.weighted && weight.is_none() {
-            if names.len() == 2 {
+            let ends = Columns { source, target, weight };
+            let ends = ends.each_once(|column| format!("`{}`", names[column]))?;
+            if (0..names.len()).all(|column| [ends.source, ends.target].contains(&column)) {
                 let message = format!("there is no column beside {}", list(names));
                 let hint = Hint::leave_out(WEIGHTED.option).detail("if there are no weights");
                 return Err(Diagnostic::from(message).hint(hint));

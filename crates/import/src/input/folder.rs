@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tegula_machine::{Diagnostic, Error, Hint, Result};
-use tegula_store::graph::file_names;
+use tegula_store::graph;
 
 use super::file_name::{Ending, Name};
 use super::options::Format;
@@ -17,7 +17,7 @@ use crate::settings::FORMAT;
 /// checksums, what is not yet complete. A file with the ending of no format is refused rather than
 /// read, unless the user says which format all of them have.
 pub(super) fn files_in(folder: &Path, format: Format) -> Result<Vec<PathBuf>> {
-    if [file_names::MANIFEST, file_names::TILES].iter().all(|name| folder.join(name).is_file()) {
+    if graph::is_directory(folder) {
         return Err(bad_file(folder, "this is a graph directory already, and no edge list"));
     }
     let mut files = Vec::new();

@@ -133,7 +133,7 @@ pub struct InputOptions {
     pub source_column: Option<ColumnChoice>,
     /// The column of targets; by default that of a usual name, or the second one.
     pub target_column: Option<ColumnChoice>,
-    /// The column of weights; by default that of a usual name, or the third one.
+    /// The column of weights, where they are wanted; by default that of a usual name, or the third one.
     pub weight_column: Option<ColumnChoice>,
     /// What separates the columns of a text; by default what its first lines tell.
     pub delimiter: Option<Delimiter>,

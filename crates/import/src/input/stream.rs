@@ -170,7 +170,7 @@ impl Stream {
             }
             // The library has no kind of error for it.
             _ if error.to_string().contains("too much memory") => {
-                "decompressing it takes too much memory; compress it again without `--long` or `--ultra`"
+                "decompressing it takes too much memory; compress it again, and not with `zstd --long` or `zstd --ultra`"
                     .to_owned()
             }
             _ => format!("not valid {compression} data {after}: {error}; {remedy}"),

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use proptest::prelude::*;
 use tegula_machine::threads::{Cancel, Progress, Silent, Unit};
-use tegula_machine::{At, Error, Hint, Place, Result};
+use tegula_machine::{At, Diagnostic, Error, Hint, Place, Result};
 
 use super::reader::Sizes;
 use super::{EdgeChunk, Ends, Format, IdKind, Input, InputOptions};
@@ -86,9 +86,9 @@ fn a_fault_keeps_its_line_at_every_block_size_and_number_of_workers() {
         for workers in [1, 2, 3, 8] {
             let input = text_input(text, &InputOptions::default());
             match read(&input, sizes(workers, block_bytes, 4)) {
-                Err(Error::BadInput { place, detail, .. }) => {
+                Err(Error::BadInput { place, problem }) => {
                     assert_eq!(place, Place { file: PathBuf::from("-"), at: At::Line(5) });
-                    assert_eq!(detail, "the id `oops` is not an integer");
+                    assert_eq!(problem.message, "the id `oops` is not an integer");
                 }
                 other => panic!("expected a fault in line 5, got {other:?}"),
             }
@@ -154,9 +154,9 @@ fn a_line_that_never_ends_is_refused_where_it_begins() {
         let input = Input::from_reader(Box::new(endless), &InputOptions::default());
         let error = input.and_then(|input| read(&input, sizes(2, 1 << 16, 64)));
         match error.expect_err("there is no line") {
-            Error::BadInput { place, detail, .. } => {
+            Error::BadInput { place, problem: Diagnostic { message, .. } } => {
                 assert_eq!(place.at, At::Line(line));
-                assert!(detail.contains("the line is longer than"), "{detail}");
+                assert!(message.contains("the line is longer than"), "{message}");
             }
             other => panic!("{other:?}"),
         }
@@ -207,11 +207,11 @@ fn rows_that_are_passed_over_are_the_same_for_every_block_size_and_number_of_wor
                             let edges = if ids == IdKind::Integer { 4 } else { 6 };
                             assert_eq!(count.into_inner().expect("no sink panics"), edges);
                         }
-                        Err(Error::BadInput { place, detail, hints }) => {
+                        Err(Error::BadInput { place, problem: Diagnostic { message, hints } }) => {
                             assert!(bad > skip_bad_rows);
                             let too_many = [5, 8][skip_bad_rows as usize - 1];
-                            assert_eq!(place.at, At::Line(too_many), "{detail}");
-                            assert!(detail.contains("the first is -, line 3: expected 2 columns"));
+                            assert_eq!(place.at, At::Line(too_many), "{message}");
+                            assert!(message.contains("the first is -, line 3: expected 2 columns"));
                             assert_eq!(hints.last(), Some(&Hint::raise("skip_bad_rows")));
                         }
                         Err(other) => panic!("{other:?}"),

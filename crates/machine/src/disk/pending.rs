@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, Result};
+use crate::threads::lock;
 
 use super::buffer::Frame;
 use super::pool::Pool;
@@ -107,7 +108,7 @@ impl Slot {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         // The state is replaced in one step, so a poisoned lock still guards a sound one.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::buffer::{Buffer, GRID, Mapping};
 use crate::error::{Error, Result};
+use crate::threads::lock;
 
 /// Lends buffers and never has more memory than its budget: lent, idle and [leased](Pool::lease)
 /// together.
@@ -197,7 +198,7 @@ impl Pool {
     fn lock(&self) -> MutexGuard<'_, State> {
         // No code that can panic runs between two changes of the state that belong together, so
         // a lock poisoned by a panic elsewhere still guards a sound state.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

@@ -6,6 +6,8 @@ use std::path::Path;
 use tegula_machine::disk::Directory;
 use tegula_machine::{Error, Result};
 
+use super::file_names;
+
 /// Opens a directory that is said to hold a graph.
 ///
 /// # Errors
@@ -14,12 +16,13 @@ pub(super) fn open_directory(path: &Path) -> Result<Directory> {
     let not_a_graph =
         |detail: &str| Error::NotAGraph { path: path.to_owned(), detail: detail.to_owned() };
     Directory::open(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => {
-            not_a_graph("it does not exist; make a graph with `tegula import`")
-        }
-        io::ErrorKind::NotADirectory => {
-            not_a_graph("it is a file, not a folder; make a graph of it with `tegula import`")
-        }
+        io::ErrorKind::NotFound => not_a_graph("it does not exist"),
+        io::ErrorKind::NotADirectory => not_a_graph("it is a file, not a folder"),
         _ => Error::io("read", path)(error),
     })
+}
+
+/// Whether a folder holds a graph, by the names of its files.
+pub fn is_directory(path: &Path) -> bool {
+    [file_names::MANIFEST, file_names::TILES].iter().all(|name| path.join(name).is_file())
 }

@@ -166,7 +166,7 @@ impl Manifest {
                 Error::replaced(directory.path())
             }
             io::ErrorKind::NotFound => {
-                let detail = "it has no manifest.json; make a graph with `tegula import`";
+                let detail = "it has no manifest.json";
                 Error::NotAGraph { path: directory.path().to_owned(), detail: detail.to_owned() }
             }
             _ => Error::io("read", &path)(error),

@@ -12,6 +12,7 @@ mod tile_read;
 mod vertices;
 mod writer;
 
+pub use directory::is_directory;
 pub use manifest::{FORMAT_VERSION, FileEntry, IdType, Manifest, OrderChoice, RowLayout};
 pub use opened::Graph;
 pub use order::VertexOrder;

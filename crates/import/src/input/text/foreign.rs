@@ -111,7 +111,7 @@ pub(super) fn text_refusal(path: &Path, head: &[u8], options: &InputOptions) -> 
         return Some(Diagnostic::from(metis(head)).hint(is_text));
     }
     if is_matrix_market(head) {
-        let symmetric = Hint::import(UNDIRECTED).detail("where the matrix is symmetric");
+        let symmetric = Hint::set([UNDIRECTED]).detail("where the matrix is symmetric");
         return Some(Diagnostic::from(MATRIX_MARKET).hint(symmetric));
     }
     let kind = KINDS.iter().find(|(is_meant, _)| is_meant(head));
@@ -169,9 +169,9 @@ fn metis(head: &[u8]) -> String {
     let format = words.get(2).copied().unwrap_or(b"0");
     let is_set = |place: usize| format.iter().rev().nth(place) == Some(&b'1');
     let [has_edge_weights, has_vertex_weights, has_vertex_sizes] = [0, 1, 2].map(is_set);
-    let weights = words.get(3).and_then(|word| str::from_utf8(word).ok()?.parse().ok());
-    let weights: usize = if has_vertex_weights { weights.unwrap_or(1) } else { 0 };
-    let first = 1 + usize::from(has_vertex_sizes) + weights;
+    let weights = words.get(3).and_then(|word| str::from_utf8(word).ok()?.parse::<u16>().ok());
+    let weights = if has_vertex_weights { u32::from(weights.unwrap_or(1)) } else { 0 };
+    let first = 1 + u32::from(has_vertex_sizes) + weights;
     let (step, edge, file) = match has_edge_weights {
         true => ("i += 2", "$i, $(i + 1)", "edges.wel"),
         false => ("i++", "$i", "edges.txt"),
@@ -339,6 +339,7 @@ mod tests {
             ("x.graph", "3 2\n2\n", "(i = 1; i <= NF; i++) print n - 1, $i}"),
             ("x.metis.gz", "3 2 011\n2\n", "(i = 2; i <= NF; i += 2) print n - 1, $i, $(i + 1)}"),
             ("x.metis", "3 2 110 2\n2\n", "(i = 4; i <= NF; i++) print n - 1, $i}"),
+            ("x.metis", "3 2 10 18446744073709551615\n2\n", "(i = 2; i <= NF; i++)"),
         ] {
             assert!(
                 refusal(name, head.as_bytes()).is_some_and(|told| told.message.contains(kind)),

@@ -304,8 +304,8 @@ impl Head<'_> {
         let message = format!(
             "there are {found} integers, and {width} in line {first}: this looks like lists of \
              neighbours. Where each begins with its vertex, make edges of them with \
-             `awk '{{for (i = 2; i <= NF; i++) print $1, $i}}' FILE > edges.txt`; of METIS with \
-             `awk '!/^%/ {{if (n++) for (i = 1; i <= NF; i++) print n - 1, $i}}' FILE > edges.txt`"
+             `awk '{{for (i = 2; i <= NF; i++) print $1, $i}}' FILE > edges.txt`; what makes edges of a file \
+             of METIS is told where its name ends in .graph or .metis"
         );
         let two_columns = Hint::set([NO_HEADER]).detail("where further columns are not wanted");
         Err((other, Diagnostic::from(message).hint(two_columns)))

@@ -31,10 +31,10 @@ mod targets;
 use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use crate::error::Result;
-use crate::threads::Cancel;
+use crate::threads::{Cancel, lock};
 
 pub use pinned::Pinned;
 pub use state::PageStatistics;
@@ -405,7 +405,7 @@ impl PageCache {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         // Each method of the state leaves it sound, even where a caller's iterator panics between.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

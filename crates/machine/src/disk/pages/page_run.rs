@@ -1,12 +1,13 @@
 //! Neighbouring pages that come by one read and stay or go together.
 
 use std::ops::Range;
-use std::sync::{Mutex, OnceLock, PoisonError, TryLockError};
+use std::sync::{Mutex, OnceLock, TryLockError};
 
 use crate::disk::block_file::BlockFile;
 use crate::disk::buffer::Frame;
 use crate::disk::pending::Pending;
 use crate::error::Result;
+use crate::threads::lock;
 
 /// Some pages of a file, on their way at first.
 pub(super) struct PageRun {
@@ -48,7 +49,7 @@ impl PageRun {
         if self.frame.get().is_some() {
             return Ok(true);
         }
-        let mut slot = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = lock(&self.pending);
         // The slot stays locked while the one that took it waits and checks.
         let Some(pending) = slot.take() else { return Ok(self.frame.get().is_some()) };
         let frame = pending.wait()?;
