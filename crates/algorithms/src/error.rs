@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use tegula_engine::Graph;
 use tegula_import::settings;
 
-pub use tegula_machine::{Hint, Setting, Value};
+pub use tegula_machine::{Hint, Setting, SettingValue};
 
 /// Shorthand for results of this crate.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -49,7 +49,7 @@ pub mod pagerank;
 pub mod sssp;
 pub mod wcc;
 
-pub use error::{Error, Hint, Result, Setting, Value};
+pub use error::{Error, Hint, Result, Setting, SettingValue};
 pub use tegula_engine as engine;
 
 use algorithm::Entry;

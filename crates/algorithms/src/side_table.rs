@@ -79,7 +79,7 @@ pub fn read<V: RowVisitor>(
     let reading_size = table.size();
     let room = Room { what: V::WHAT, memory: options.memory, reading: reading_size };
     let has_header = table.has_header();
-    let block = Block::default();
+    let block = RowBlock::default();
     let mut reader = TableReader { path, graph, ids, has_header, room, block, visitor };
     reader.check_room()?;
     let result = table.read(&options.cancel, &mut |row| reader.push(&row));
@@ -135,13 +135,13 @@ struct TableReader<'a, V: RowVisitor> {
     ids: OriginalIds,
     has_header: bool,
     room: Room,
-    block: Block,
+    block: RowBlock,
     visitor: &'a mut V,
 }
 
 /// Rows whose vertices are to be looked up together.
 #[derive(Default)]
-struct Block {
+struct RowBlock {
     /// Bytes that it may have.
     size_max: u64,
     /// Whether there was a block before.
@@ -159,7 +159,7 @@ struct BlockRow {
     values: [Option<Range<usize>>; VALUES_MAX],
 }
 
-impl Block {
+impl RowBlock {
     fn size(&self) -> u64 {
         self.text.len() as u64 + ROW_SIZE * self.rows.len() as u64
     }
@@ -213,7 +213,7 @@ impl<V: RowVisitor> TableReader<'_, V> {
 
     fn take(
         &mut self,
-        block: &Block,
+        block: &RowBlock,
         row: &BlockRow,
         vertex: Option<VertexId>,
         is_first: bool,

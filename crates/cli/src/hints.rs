@@ -1,6 +1,6 @@
 //! Hints of the libraries in the words of the command line.
 
-use tegula_machine::{Action, Diagnostic, Hint, Setting, Value};
+use tegula_machine::{Action, Diagnostic, Hint, Setting, SettingValue};
 
 /// A message, and what may be done about it.
 pub fn told(diagnostic: &Diagnostic) -> String {
@@ -40,8 +40,8 @@ fn action(action: &Action) -> String {
 pub fn setting(setting: &Setting) -> String {
     let flag = flag(setting.option);
     match setting.value {
-        Value::On | Value::Any => flag,
-        Value::OneOf(values) => format!("{flag} {}", values.join(" or ")),
+        SettingValue::On | SettingValue::Any => flag,
+        SettingValue::OneOf(values) => format!("{flag} {}", values.join(" or ")),
     }
 }
 
@@ -68,14 +68,14 @@ mod tests {
     #[test]
     fn hints_name_options_as_they_are_typed() {
         let propagation =
-            Setting { option: "method", value: Value::OneOf(&["propagation", "traversal"]) };
+            Setting { option: "method", value: SettingValue::OneOf(&["propagation", "traversal"]) };
         let hints = [Hint::import(Setting::on("undirected")), Hint::set([propagation])];
         let words = "import it with --undirected, or use --method propagation or traversal";
         assert_eq!(any_of(&hints).as_deref(), Some(words));
         assert_eq!(any_of(&[]), None);
         let more = any_of(&[Hint::raise("max_iterations")]);
         assert_eq!(more.as_deref(), Some("raise --max-iterations"));
-        let coordinates = Setting { option: "coordinates", value: Value::Any };
+        let coordinates = Setting { option: "coordinates", value: SettingValue::Any };
         assert_eq!(setting(&coordinates), "--coordinates");
         let ends = [settings::SOURCE_COLUMN, settings::TARGET_COLUMN];
         let both = Hint::set(ends).detail("with two of them");
@@ -132,9 +132,9 @@ mod tests {
             assert!(import.contains(&option), "{option}");
             let mut words = vec!["tegula", "import", "x", "-o", "g", &option];
             match value {
-                Value::Any => continue,
-                Value::On => assert!(Cli::try_parse_from(&words).is_ok(), "{words:?}"),
-                Value::OneOf(values) => {
+                SettingValue::Any => continue,
+                SettingValue::On => assert!(Cli::try_parse_from(&words).is_ok(), "{words:?}"),
+                SettingValue::OneOf(values) => {
                     for value in *values {
                         words.push(value);
                         assert!(Cli::try_parse_from(&words).is_ok(), "{words:?}");
@@ -153,7 +153,7 @@ mod tests {
         for entry in CATALOGUE {
             let Ok(request) = entry.request(json!({})) else { continue };
             let Edges::Tiles { instead: Some(setting), .. } = request.edges() else { continue };
-            let Value::OneOf(values) = setting.value else { continue };
+            let SettingValue::OneOf(values) = setting.value else { continue };
             for value in values {
                 let words = ["tegula", "run", entry.name, "g", &flag(setting.option), value];
                 assert!(Cli::try_parse_from(words).is_ok(), "{words:?}");

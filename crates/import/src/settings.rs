@@ -3,7 +3,7 @@
 //! check that there are words for [`ALL`].
 
 use tegula_machine::Setting;
-use tegula_machine::Value::{Any, On, OneOf};
+use tegula_machine::SettingValue::{Any, On, OneOf};
 
 macro_rules! settings {
     ($($(#[$doc:meta])* $name:ident = $option:ident: $value:expr;)*) => {

@@ -109,12 +109,12 @@ pub struct Setting {
     /// The option, as it is named in the struct of options.
     pub option: &'static str,
     /// What it may be given.
-    pub value: Value,
+    pub value: SettingValue,
 }
 
 /// What an option may be given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Value {
+pub enum SettingValue {
     /// Nothing: it is a switch, which is turned on.
     On,
     /// Whatever it takes.
@@ -126,7 +126,7 @@ pub enum Value {
 impl Setting {
     /// A switch that is turned on.
     pub const fn on(option: &'static str) -> Setting {
-        Setting { option, value: Value::On }
+        Setting { option, value: SettingValue::On }
     }
 }
 
@@ -134,8 +134,8 @@ impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}`", self.option)?;
         match self.value {
-            Value::On | Value::Any => Ok(()),
-            Value::OneOf(values) => write!(f, " {}", values.join(" or ")),
+            SettingValue::On | SettingValue::Any => Ok(()),
+            SettingValue::OneOf(values) => write!(f, " {}", values.join(" or ")),
         }
     }
 }

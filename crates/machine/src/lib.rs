@@ -9,5 +9,5 @@ pub mod memory;
 pub mod threads;
 
 pub use error::{At, Bytes, Error, Place, Result};
-pub use hint::{Action, Diagnostic, Hint, Setting, Value};
+pub use hint::{Action, Diagnostic, Hint, Setting, SettingValue};
 pub use mix::mix;

@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
 use crate::algorithm::{Algorithm, Edges, Factor, Found, Weights};
-use crate::error::{Error, Result, Setting, Value};
+use crate::error::{Error, Result, Setting, SettingValue};
 use crate::original_ids::{find_vertex, with_order_streamed};
 use crate::side_table;
 
@@ -73,7 +73,7 @@ impl Algorithm for AstarOptions {
 
     fn check(&self) -> Result<()> {
         if self.heuristic_scale.is_some() && self.coordinates.is_none() {
-            let of = Setting { option: "coordinates", value: Value::Any };
+            let of = Setting { option: "coordinates", value: SettingValue::Any };
             return Err(Error::IdleOption { option: "heuristic_scale", of });
         }
         Ok(())

@@ -14,7 +14,7 @@
 //! vertices have an order, and the index of the rows.
 
 mod answer;
-mod forest;
+mod rounds;
 
 use serde::{Deserialize, Serialize};
 use tegula_engine::{Estimate, Graph, RunOptions};
@@ -24,7 +24,7 @@ use crate::error::Result;
 use crate::original_ids::with_order_streamed;
 
 use answer::Forest;
-pub use forest::{ForestEdge, SpanningForest, check, estimate, run};
+pub use rounds::{ForestEdge, SpanningForest, check, estimate, run};
 
 /// There is nothing to choose.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -27,7 +27,7 @@ use tegula_engine::traverse::estimate_rows;
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics, VertexId};
 
 use crate::algorithm::{Algorithm, Edges, Found, Positive, Weights};
-use crate::error::{Error, Result, Setting, Value};
+use crate::error::{Error, Result, Setting, SettingValue};
 use crate::original_ids::find_vertex;
 
 use answer::FoundDistances;
@@ -117,7 +117,7 @@ impl Algorithm for SsspOptions {
 
     fn check(&self) -> Result<()> {
         if self.method == Method::Dijkstra && self.delta.is_some() {
-            let of = Setting { option: "method", value: Value::OneOf(&["delta-stepping"]) };
+            let of = Setting { option: "method", value: SettingValue::OneOf(&["delta-stepping"]) };
             return Err(Error::IdleOption { option: "delta", of });
         }
         Ok(())

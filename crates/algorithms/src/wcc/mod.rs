@@ -25,7 +25,7 @@
 //! The definition is that of LDBC Graphalytics; which id names a component is left to the caller.
 
 mod answer;
-mod forest;
+mod disjoint_sets;
 mod names;
 mod propagation;
 mod settled;
@@ -38,11 +38,11 @@ use tegula_engine::{
 };
 
 use crate::algorithm::{Algorithm, Edges, Found, Weights};
-use crate::error::{Result, Setting, Value, check_both_directions};
+use crate::error::{Result, Setting, SettingValue, check_both_directions};
 use crate::original_ids::with_order_streamed;
 
 use answer::NamedComponents;
-use forest::Forest;
+use disjoint_sets::DisjointSets;
 pub use propagation::SmallestId;
 use settled::UnsettledEdges;
 
@@ -106,7 +106,7 @@ pub fn check(graph: &Graph, wanted: WccOptions) -> Result<()> {
     check_both_directions(
         graph,
         what,
-        Some(Setting { option: "method", value: Value::OneOf(&["union-find"]) }),
+        Some(Setting { option: "method", value: SettingValue::OneOf(&["union-find"]) }),
     )
 }
 
@@ -118,9 +118,9 @@ pub fn run(graph: &Graph, wanted: WccOptions, options: &RunOptions<'_>) -> Resul
     check(graph, wanted)?;
     match wanted.method {
         Method::UnionFind => {
-            let edges = UnsettledEdges::new(Forest::new(graph.vertex_count()));
+            let edges = UnsettledEdges::new(DisjointSets::new(graph.vertex_count()));
             let statistics = visit_edges(graph, &edges, size(graph), options)?;
-            Ok(Components { roots: edges.into_forest().into_roots(), statistics })
+            Ok(Components { roots: edges.into_sets().into_roots(), statistics })
         }
         Method::Propagation => {
             let outcome = tegula_engine::run(graph, SmallestId, options)?;
@@ -155,7 +155,7 @@ impl Algorithm for WccOptions {
                 why: "union-find looks at each edge once",
                 instead: Some(Setting {
                     option: "method",
-                    value: Value::OneOf(&["propagation", "traversal"]),
+                    value: SettingValue::OneOf(&["propagation", "traversal"]),
                 }),
             },
             Method::Propagation => {

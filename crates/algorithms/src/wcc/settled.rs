@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use tegula_engine::{EdgeVisitor, TileSummary, VertexId};
 
-use super::forest::Forest;
+use super::disjoint_sets::DisjointSets;
 
 /// log2 of the vertices of a chunk: the finest that the summary of a tile tells apart.
 const CHUNK_LOG2: u32 = TileSummary::CHUNK_LOG2_MIN;
@@ -16,33 +16,33 @@ const EDGES_PER_CHUNK: u64 = 4;
 
 /// Joins the ends of edges. Does without the tiles whose vertices are known to be in one component.
 pub(super) struct UnsettledEdges {
-    forest: Forest,
+    sets: DisjointSets,
     /// For each chunk the first vertex not yet known to be in one component with the chunk's first
     /// one. It only ever grows, so that all looks at a chunk together take a step for each vertex.
     settled_to: Vec<AtomicU32>,
 }
 
 impl UnsettledEdges {
-    pub(super) fn new(forest: Forest) -> UnsettledEdges {
-        let firsts = (0..forest.vertex_count()).step_by(1 << CHUNK_LOG2);
+    pub(super) fn new(sets: DisjointSets) -> UnsettledEdges {
+        let firsts = (0..sets.vertex_count()).step_by(1 << CHUNK_LOG2);
         let settled_to = firsts.map(AtomicU32::new).collect();
-        UnsettledEdges { forest, settled_to }
+        UnsettledEdges { sets, settled_to }
     }
 
-    pub(super) fn into_forest(self) -> Forest {
-        self.forest
+    pub(super) fn into_sets(self) -> DisjointSets {
+        self.sets
     }
 
     /// The root of all vertices of a chunk, if they are known to have one.
     fn common_root(&self, chunk: usize) -> Option<u32> {
         let first = (chunk as u32) << CHUNK_LOG2;
-        let end = self.forest.vertex_count().min(first.saturating_add(1 << CHUNK_LOG2));
+        let end = self.sets.vertex_count().min(first.saturating_add(1 << CHUNK_LOG2));
         let settled_to = &self.settled_to[chunk];
-        let root = self.forest.root(first);
+        let root = self.sets.root(first);
         // Relaxed: what another thread found out holds for good, and is found out again where it is
         // not seen.
         let from = settled_to.load(Ordering::Relaxed);
-        let unsettled = (from..end).find(|&vertex| self.forest.root(vertex) != root);
+        let unsettled = (from..end).find(|&vertex| self.sets.root(vertex) != root);
         settled_to.fetch_max(unsettled.unwrap_or(end), Ordering::Relaxed);
         unsettled.is_none().then_some(root)
     }
@@ -50,7 +50,7 @@ impl UnsettledEdges {
     /// Whether all vertices of the chunks of a range are known to be in one component with `root`, or, where that
     /// is `None`, with the first of them.
     fn are_settled(&self, vertices: Range<u64>, root: &mut Option<u32>) -> bool {
-        let last = vertices.end.min(u64::from(self.forest.vertex_count())).saturating_sub(1);
+        let last = vertices.end.min(u64::from(self.sets.vertex_count())).saturating_sub(1);
         let chunks = (vertices.start >> CHUNK_LOG2) as usize..=(last >> CHUNK_LOG2) as usize;
         chunks.into_iter().all(|chunk| {
             self.common_root(chunk).is_some_and(|found| *root.get_or_insert(found) == found)
@@ -61,7 +61,7 @@ impl UnsettledEdges {
 impl EdgeVisitor for UnsettledEdges {
     #[inline(always)]
     fn visit(&self, source: VertexId, target: VertexId) {
-        self.forest.join(source.0, target.0);
+        self.sets.join(source.0, target.0);
     }
 
     /// Looks at each chunk of the tile once, unless that were more work than the edges.

@@ -31,7 +31,7 @@ pub(super) struct Blocks {
 
 /// A block in a worker's buffer. Its last line ends with a line feed.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Block {
+pub(super) struct TextBlock {
     pub bytes: usize,
     pub first_line: u64,
 }
@@ -60,7 +60,7 @@ impl Blocks {
     ///
     /// When the stream breaks off with an error, the lines before are still handed out first, so
     /// that a fault in them is the one reported.
-    pub fn next(&mut self, space: &mut Vec<u8>) -> Result<Option<Block>> {
+    pub fn next(&mut self, space: &mut Vec<u8>) -> Result<Option<TextBlock>> {
         let mut filled = self.carry.len();
         grow(space, filled + self.block_bytes);
         space[..filled].copy_from_slice(&self.carry);
@@ -91,7 +91,7 @@ impl Blocks {
     }
 
     /// Closes the block's last line and counts its lines.
-    fn finish(&mut self, space: &mut Vec<u8>, mut bytes: usize) -> Result<Option<Block>> {
+    fn finish(&mut self, space: &mut Vec<u8>, mut bytes: usize) -> Result<Option<TextBlock>> {
         if bytes == 0 {
             self.carry.clear();
             let end = self.end.replace(Ok(()));
@@ -104,7 +104,7 @@ impl Blocks {
         }
         let first_line = self.next_line;
         self.next_line += memchr_iter(b'\n', &space[..bytes]).count() as u64;
-        Ok(Some(Block { bytes, first_line }))
+        Ok(Some(TextBlock { bytes, first_line }))
     }
 
     /// Bytes that were read from the stored file since this was last asked.

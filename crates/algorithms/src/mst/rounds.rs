@@ -73,7 +73,7 @@ pub fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<SpanningForest> {
 
 /// Finds the forest, in rounds.
 fn grow(graph: &Graph, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Result<SpanningForest> {
-    let mut forest = Forest::new(graph, &options.cancel)?;
+    let mut forest = Growing::new(graph, &options.cancel)?;
     let edges_seen = AtomicU64::new(0);
     let mut times = Vec::new();
     options.progress.begin("iterating", None, Unit::Iterations);
@@ -107,7 +107,7 @@ fn size(graph: &Graph) -> Result<u64> {
 }
 
 /// A forest that grows.
-struct Forest {
+struct Growing {
     ranks: Ranks,
     /// The smallest vertex of the component of each.
     components: Vec<u32>,
@@ -117,13 +117,13 @@ struct Forest {
     edges: Vec<ForestEdge>,
 }
 
-impl Forest {
+impl Growing {
     /// Every vertex alone.
-    fn new(graph: &Graph, cancel: &Cancel) -> tegula_engine::Result<Forest> {
+    fn new(graph: &Graph, cancel: &Cancel) -> tegula_engine::Result<Growing> {
         let count = graph.vertex_count();
         let mut components = huge::with_capacity(count as usize);
         components.extend(0..count);
-        Ok(Forest {
+        Ok(Growing {
             ranks: Ranks::read(graph, cancel)?,
             components,
             candidates: (0..count).map(|target| Candidate { target, weight: 0.0 }).collect(),

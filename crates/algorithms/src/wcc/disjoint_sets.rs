@@ -6,16 +6,16 @@ use tegula_engine::{VertexId, huge};
 
 /// Trees of vertices, each pointing at one of its component with a smaller id; a root points at
 /// itself.
-pub(super) struct Forest {
+pub(super) struct DisjointSets {
     parents: Vec<AtomicU32>,
 }
 
-impl Forest {
+impl DisjointSets {
     /// Every vertex alone.
-    pub(super) fn new(vertex_count: u32) -> Forest {
+    pub(super) fn new(vertex_count: u32) -> DisjointSets {
         let mut parents = huge::with_capacity(vertex_count as usize);
         parents.extend((0..vertex_count).map(AtomicU32::new));
-        Forest { parents }
+        DisjointSets { parents }
     }
 
     /// Number of vertices.
