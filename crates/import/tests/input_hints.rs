@@ -137,7 +137,7 @@ fn weights_are_left_out_where_there_are_none_and_wanted_where_there_are_some() {
 #[test]
 fn files_of_another_kind_may_be_what_the_user_says() {
     let matrix = b"%%MatrixMarket matrix coordinate pattern symmetric\n3 3 1\n1 2\n";
-    let symmetric = Hint::import(UNDIRECTED).detail("where the matrix is symmetric");
+    let symmetric = Hint::set([UNDIRECTED]).detail("where the matrix is symmetric");
     assert_hints(
         &InputOptions::default(),
         [
