@@ -151,7 +151,7 @@ impl<W: Weight> Reading<'_, W> {
     }
 
     fn names(&self, chunk: &EdgeChunk<'_>) -> Result<()> {
-        self.names.as_ref().map_or(Ok(()), |names| names.add(chunk))
+        self.names.as_ref().map_or(Ok(()), |names| names.add(chunk, self.run.rule))
     }
 
     fn take_narrow(&self, arcs: &[Edge<u32, u32, W>]) -> Result<()> {

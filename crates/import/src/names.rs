@@ -16,7 +16,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::buckets::{Buckets, Filled};
 use super::distinct::check_vertex_count;
-use super::edge::hash_of;
+use super::edge::{ArcRule, hash_of};
 use super::import_run::ImportRun;
 use super::input::{EdgeChunk, Ends};
 use super::shares;
@@ -43,15 +43,17 @@ impl NameCollector {
         }
     }
 
-    /// Collects the names of a chunk.
-    pub fn add(&self, chunk: &EdgeChunk<'_>) -> Result<()> {
+    /// Collects the names of a chunk, but for those of edges that are left out.
+    pub fn add(&self, chunk: &EdgeChunk<'_>, rule: ArcRule) -> Result<()> {
         let Ends::Strings { sources, targets } = chunk.ends else { return Ok(()) };
         let count = self.buckets.count();
+        let edges = sources.iter().zip(targets.iter());
+        let edges = edges.filter(|(source, target)| !rule.drop_loops || source != target);
         self.remembered.with(
             || vec![0; REMEMBERED],
             |remembered| {
                 self.buckets.write(|writer| {
-                    for name in sources.iter().chain(targets.iter()) {
+                    for name in edges.flat_map(<[&[u8]; 2]>::from) {
                         let hash = hash_of(name);
                         let place = &mut remembered[hash as usize % REMEMBERED];
                         if *place != hash || hash == 0 {

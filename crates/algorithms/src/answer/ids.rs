@@ -32,6 +32,10 @@ pub fn id_array(ids: IdChunk) -> ArrayRef {
     }
 }
 
+/// Rows of a batch, where those whose columns are made at a time depend on the budget: no file is to depend on
+/// it.
+pub const BATCH_ROWS: usize = 1 << 15;
+
 /// How many rows are asked for at a time: a group is closed when it has either.
 #[derive(Debug, Clone, Copy)]
 pub struct GroupSize {
@@ -45,9 +49,11 @@ impl GroupSize {
     /// As they come.
     pub const LEAST: GroupSize = GroupSize { rows: 1, text: 0 };
 
-    /// For rows whose cells are ids to be found: they take a small share of a budget.
+    /// For rows whose cells are ids to be found: they take a small share of a budget. An even number of
+    /// [`BATCH_ROWS`].
     pub fn within(memory: u64) -> GroupSize {
         let rows = (memory / 1024).clamp(1 << 16, 1 << 23) as usize;
+        let rows = rows / (2 * BATCH_ROWS) * (2 * BATCH_ROWS);
         GroupSize { rows, text: (memory / 32).max(1 << 20) as usize }
     }
 }

@@ -14,8 +14,8 @@ use tegula_machine::Diagnostic;
 
 use crate::error::Result;
 
-pub use ids::{GroupSize, find_ids, id_array, id_type};
-pub use table::{Columns, RowSink, Table, write_arrays};
+pub use ids::{BATCH_ROWS, GroupSize, find_ids, id_array, id_type};
+pub use table::{Columns, RowSink, Table, write_arrays, write_in_batches};
 pub use top::{TotalOrder, greatest};
 pub use words::{count, counted, number, rounded};
 

@@ -9,7 +9,7 @@ use tegula_machine::threads::Cancel;
 use tegula_store::VertexId;
 use tegula_store::graph::{Graph, IdChunk};
 
-use super::{GroupSize, id_array, id_type};
+use super::{BATCH_ROWS, GroupSize, id_array, id_type};
 use crate::error::Result;
 
 /// Takes the rows of a table.
@@ -87,6 +87,23 @@ pub fn write_arrays(
     out: &mut dyn RowSink,
 ) -> Result<()> {
     Ok(out.write(&RecordBatch::try_new(SchemaRef::clone(schema), arrays).map_err(mismatch)?)?)
+}
+
+/// Writes some rows whose columns are there, in batches of [`BATCH_ROWS`].
+///
+/// # Errors
+/// Those of writing.
+pub fn write_in_batches(
+    schema: &SchemaRef,
+    arrays: &[ArrayRef],
+    out: &mut dyn RowSink,
+) -> Result<()> {
+    let count = arrays.first().map_or(0, |array| array.len());
+    (0..count).step_by(BATCH_ROWS).try_for_each(|start| {
+        let rows = BATCH_ROWS.min(count - start);
+        let arrays = arrays.iter().map(|array| array.slice(start, rows)).collect();
+        write_arrays(schema, arrays, out)
+    })
 }
 
 /// The values of the vertices.

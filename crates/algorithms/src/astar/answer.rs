@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Float64Array, UInt64Array};
+use arrow_array::{ArrayRef, Float64Array, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use serde::Serialize;
 use tegula_engine::{Cancel, Graph};
 
 use super::ShortestPath;
 use crate::answer::{
-    self, Answer, Facts, GroupSize, List, RowSink, Table, find_ids, id_type, write_arrays,
+    self, Answer, Facts, GroupSize, List, RowSink, Table, find_ids, id_type, write_in_batches,
 };
 use crate::error::Result;
 use crate::original_ids::{Name, Rank};
@@ -69,7 +69,8 @@ impl Table for Path {
             let vertices = find_ids(graph, &ranks, cancel)?;
             let positions: UInt64Array = positions.by_ref().take(steps.len()).map(Some).collect();
             let distances: Float64Array = steps.iter().map(|step| Some(step.distance)).collect();
-            write_arrays(&schema, vec![Arc::new(positions), vertices, Arc::new(distances)], out)?;
+            let arrays: [ArrayRef; 3] = [Arc::new(positions), vertices, Arc::new(distances)];
+            write_in_batches(&schema, &arrays, out)?;
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use tegula_engine::{Cancel, Graph};
 use super::ForestEdge;
 use crate::answer::{
     self, Answer, CHUNK, Facts, GroupSize, List, RowSink, Table, TotalOrder, find_ids, id_type,
-    write_arrays,
+    write_in_batches,
 };
 use crate::error::Result;
 use crate::original_ids::{Name, Rank};
@@ -74,7 +74,7 @@ impl Table for Forest {
             let weights: Float32Array = edges.iter().map(|edge| Some(edge.weight)).collect();
             let sources = find_ids(graph, &sources, cancel)?;
             let targets = find_ids(graph, &targets, cancel)?;
-            write_arrays(&schema, vec![sources, targets, Arc::new(weights)], out)?;
+            write_in_batches(&schema, &[sources, targets, Arc::new(weights)], out)?;
         }
         Ok(())
     }

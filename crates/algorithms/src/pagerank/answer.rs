@@ -84,10 +84,14 @@ impl Answer for PageRanks {
     fn warning(&self) -> Option<Diagnostic> {
         let change = self.change;
         (self.converged == Some(false)).then(|| {
-            let message = format!(
-                "the ranks have not converged: the last iteration changed them by {change:.2e} (L1), \
-                 more than the tolerance"
-            );
+            let message = if change.is_finite() {
+                format!(
+                    "the ranks have not converged: the last iteration changed them by {change:.2e} (L1), \
+                     more than the tolerance"
+                )
+            } else {
+                "the ranks have not converged: there was no iteration".to_owned()
+            };
             Diagnostic::from(message).hint(Hint::raise("max_iterations"))
         })
     }

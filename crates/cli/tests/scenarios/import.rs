@@ -234,6 +234,23 @@ fn names_with_quotes_come_back_as_they_were_written() {
 }
 
 #[test]
+fn a_vertex_whose_loops_are_all_left_out_is_none_whatever_the_ids_are() {
+    let shop = Shop::new();
+    shop.write("names.csv", "a,a\nb,c\nb,b\nd,d\n");
+    shop.write("numbers.csv", "1,1\n2,3\n2,2\n4,4\n");
+    for (input, first) in [("names.csv", "b"), ("numbers.csv", "2")] {
+        for further in ["", "--drop-duplicates", "--undirected", "--layouts tiles,rows"] {
+            let words = format!("import {input} -o g.tegula --force --no-header --drop-loops");
+            let report = shop.tegula(&format!("{words} {further} --json")).done().json();
+            assert_eq!(report["vertices"], 2, "{input} {further}");
+            shop.tegula("verify g.tegula").done();
+            let found = shop.tegula("run wcc g.tegula -o - --format csv").done().out;
+            assert_eq!(found.lines().nth(1).map(|line| line.split(',').next()), Some(Some(first)));
+        }
+    }
+}
+
+#[test]
 fn an_input_without_an_edge_has_no_figures_per_edge() {
     let shop = Shop::new();
     shop.write("none.txt", "# nothing\n");

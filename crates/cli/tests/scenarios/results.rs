@@ -185,3 +185,18 @@ fn tables_longer_than_a_chunk_keep_every_row() {
         assert_eq!(parent, expected, "{vertex}");
     }
 }
+
+#[test]
+fn a_stream_of_batches_has_the_same_bytes_for_every_budget() {
+    let shop = Shop::new();
+    shop.tegula("generate grid --width 400 --height 400 --weighted -o g.wel").done();
+    shop.tegula("import g.wel -o g.tegula --undirected --weighted --layouts tiles,rows").done();
+    for algorithm in ["mst", "wcc"] {
+        for memory in ["64MiB", "256MiB"] {
+            let words = format!("run {algorithm} g.tegula --memory {memory} -o {memory}.arrows");
+            shop.tegula(&format!("{words} --force")).done();
+        }
+        let same = shop.read("64MiB.arrows") == shop.read("256MiB.arrows");
+        assert!(same, "{algorithm}");
+    }
+}

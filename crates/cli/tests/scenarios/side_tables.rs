@@ -193,6 +193,19 @@ fn a_small_file_of_many_rows_is_refused_by_the_budget() {
 }
 
 #[test]
+fn quotes_between_blanks_are_refused_as_in_inputs() {
+    let shop = Shop::new();
+    shop.write("g.txt", "1 2\n2 3\n");
+    shop.tegula("import g.txt -o g.tegula --undirected").done();
+    shop.write("sets.txt", "1 \"a b\"\n2 \"a c\"\n");
+    shop.tegula("run conductance g.tegula --sets sets.txt")
+        .failed(3, &["sets.txt, line 1", "begins with a quote"]);
+    shop.write("sets.csv", "1,\"a b\"\n2,\"a c\"\n");
+    let found = shop.tegula("run conductance g.tegula --sets sets.csv -o - --format csv").done();
+    assert!(found.out.contains("a b,1,") && found.out.contains("a c,1,"), "{}", found.out);
+}
+
+#[test]
 fn as_many_sets_as_vertices_are_within_what_is_estimated() {
     let shop = Shop::new();
     let edges = (0..1u64 << 17).map(|edge| format!("{} {}\n", 2 * edge, 2 * edge + 1));

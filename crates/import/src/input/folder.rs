@@ -17,9 +17,6 @@ use crate::settings::FORMAT;
 /// checksums, what is not yet complete. A file with the ending of no format is refused rather than
 /// read, unless the user says which format all of them have.
 pub(super) fn files_in(folder: &Path, format: Format) -> Result<Vec<PathBuf>> {
-    if graph::is_directory(folder) {
-        return Err(bad_file(folder, "this is a graph directory already, and no edge list"));
-    }
     let mut files = Vec::new();
     add_files(folder, format, &mut Vec::new(), &mut files)?;
     if files.is_empty() {
@@ -34,6 +31,9 @@ fn add_files(
     above: &mut Vec<PathBuf>,
     files: &mut Vec<PathBuf>,
 ) -> Result<()> {
+    if graph::is_directory(folder) {
+        return Err(bad_file(folder, "this is a graph directory already, and no edge list"));
+    }
     let real = fs::canonicalize(folder).map_err(Error::io("read", folder))?;
     if above.contains(&real) {
         return Err(bad_file(folder, "the folder is linked into itself; name the files"));

@@ -73,6 +73,11 @@ impl Field {
         &block[self.place.clone()]
     }
 
+    /// Whether it begins with a quote that is part of it.
+    pub fn opens_quote(&self, block: &[u8]) -> bool {
+        self.bytes(block).starts_with(b"\"")
+    }
+
     /// Its bytes as what they stand for.
     pub fn text(&self, block: &[u8]) -> String {
         let written = String::from_utf8_lossy(self.bytes(block));
@@ -223,17 +228,21 @@ impl EdgeFields {
             if field.place.is_empty() {
                 return Err(format!("the {role} is empty").into());
             }
-            if separator == Separator::Blanks && field.bytes(block).starts_with(b"\"") {
-                return Err(format!(
-                    "the {role} {} begins with a quote; quotes have no meaning where blanks separate, so \
-                     leave them out, or separate the columns by commas or tabs",
-                    Excerpt(field.bytes(block))
-                )
-                .into());
+            if separator == Separator::Blanks && field.opens_quote(block) {
+                return Err(quote_between_blanks(role, field.bytes(block)).into());
             }
         }
         Ok(EdgeFields { source, target, weight })
     }
+}
+
+/// That a cell is in quotes where they would be part of it.
+pub(super) fn quote_between_blanks(role: &str, cell: &[u8]) -> String {
+    format!(
+        "the {role} {} begins with a quote; quotes have no meaning where blanks separate, so leave them out, \
+         or separate the columns by commas or tabs",
+        Excerpt(cell)
+    )
 }
 
 fn too_few(found: usize, separator: Separator, columns: Columns) -> Diagnostic {

@@ -11,7 +11,9 @@ use super::super::reader::bad_at;
 use super::super::stream::Stream;
 use super::super::vertex_columns::{VALUES_MAX, VertexRow};
 use super::blocks::Blocks;
-use super::fields::{Excerpt, Field, Fields, is_comment, is_passed_over, line_at};
+use super::fields::{
+    Excerpt, Field, Fields, Separator, is_comment, is_passed_over, line_at, quote_between_blanks,
+};
 use super::vertex_layout::{Form, VertexLayout};
 
 /// A text that is being read.
@@ -93,6 +95,10 @@ impl VertexLines {
                     b"c" | b"p" => return Ok(None),
                     other => return Err(format!("{} begins no line of DIMACS", Excerpt(other))),
                 }
+            }
+            let is_read = index == places.id || places.values.contains(&Some(index));
+            if is_read && self.layout.separator == Separator::Blanks && field.opens_quote(block) {
+                return Err(quote_between_blanks("cell", field.bytes(block)));
             }
             if index == places.id {
                 cells.id = text(&field, block)?.ok_or("the id is empty")?;
