@@ -125,12 +125,13 @@ fn check_output(output: &Path, replace: bool) -> Result<()> {
     match fs::symlink_metadata(output) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(Error::io("read", output)(error)),
-        Ok(_) if !replace => return Err(Error::AlreadyExists { path: output.to_owned() }),
         Ok(_) => {}
     }
+    // What would not be replaced in any case is said first: to ask for that would be in vain.
     let (parent, name) = parted(output)?;
     match reason_to_keep(&parent, name).map_err(Error::io("read", output))? {
         Some(found) => Err(Error::NotReplaced { path: output.to_owned(), found }),
+        None if !replace => Err(Error::AlreadyExists { path: output.to_owned() }),
         None => Ok(()),
     }
 }

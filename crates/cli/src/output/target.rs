@@ -88,7 +88,11 @@ impl Target {
         let ending = bare.rsplit_once('.').map_or("", |(_, ending)| ending);
         let format = format.or_else(|| TableFormat::of_ending(ending));
         let is_text = |format: TableFormat| format.separator().is_some();
-        let format = format.filter(|&format| compression == Compression::None || is_text(format));
+        if compression != Compression::None && format.is_some_and(|format| !is_text(format)) {
+            let message = format!("`{}` would be compressed text", path.display());
+            let help = "choose csv or tsv with --format, or another ending";
+            return Err(Failure::usage_with(message, help));
+        }
         let Some(format) = format else {
             let message = format!("`{}` names no format of results", path.display());
             let help = "end it with .parquet, .csv, .tsv, .npy, .arrows, or .csv.gz, .tsv.zst, ..; or \
@@ -243,6 +247,9 @@ mod tests {
             assert!(matches!(of(name, None), Err(Failure::Usage { .. })), "{name}");
         }
         let parquet = Some(TableFormat::Parquet);
-        assert!(matches!(of("a.gz", parquet), Err(Failure::Usage { .. })));
+        for name in ["a.gz", "a.csv.gz", "a.parquet.zst"] {
+            let Err(Failure::Usage { message, .. }) = of(name, parquet) else { panic!("{name}") };
+            assert!(message.contains("compressed text"), "{name}: {message}");
+        }
     }
 }

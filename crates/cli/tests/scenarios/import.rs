@@ -234,6 +234,20 @@ fn names_with_quotes_come_back_as_they_were_written() {
 }
 
 #[test]
+fn nobody_is_told_to_replace_what_is_not_replaced() {
+    let shop = Shop::new();
+    shop.write("g.txt", "1 2\n");
+    for force in ["", "--force"] {
+        let said = shop.tegula(&format!("import g.txt -o g.txt {force}"));
+        let said = said.failed(1, &["g.txt", "so it is not replaced"]);
+        assert!(!said.err.contains("--force"), "{}", said.err);
+    }
+    assert_eq!(shop.read("g.txt"), b"1 2\n");
+    shop.tegula("import g.txt -o g.tegula").done();
+    shop.tegula("import g.txt -o g.tegula").failed(1, &["exists already", "use --force"]);
+}
+
+#[test]
 fn a_vertex_whose_loops_are_all_left_out_is_none_whatever_the_ids_are() {
     let shop = Shop::new();
     shop.write("names.csv", "a,a\nb,c\nb,b\nd,d\n");
