@@ -16,6 +16,7 @@ use tegula_algorithms::engine::{
 };
 use tegula_algorithms::sssp::{self, SsspConfig};
 use tegula_machine::disk::Backend;
+use tegula_machine::threads::Workers;
 use tegula_store::OriginalId;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -38,7 +39,7 @@ fn main() -> Outcome<()> {
     let all = RowReader::cache_size_max(&graph, has_weights);
     let rows = RowReader::open(&graph, has_weights, all, &options.speed.targets)?;
     let rows = rows.ok_or("the graph has no rows")?;
-    rows.fill(&options.cancel)?;
+    Workers::scope(options.threads, |workers| rows.unpack(workers, &options.cancel))?;
     let options = RunOptions { rows: Some(&rows), ..options };
     println!("{}", run(&graph, source, has_weights, None, &options)?);
     for line in std::io::stdin().lock().lines() {

@@ -4,13 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use tegula_import::{ImportConfig, import};
 use tegula_machine::Error;
 use tegula_machine::disk::{Backend, BlockFileWriter, Caching, Pool, Reader, Targets};
-use tegula_machine::threads::{Cancel, Silent};
+use tegula_machine::threads::{Cancel, Silent, Workers};
 use tegula_store::VertexId;
 use tegula_store::graph::Graph;
 use tegula_store::rows::{IndexWalk, RowBatch, RowEncoding, RowReader, Rows, RowsConfig, build};
@@ -85,6 +86,29 @@ fn adjacency(graph: &Graph, cache: u64) -> Adjacency {
     adjacency
 }
 
+/// What all rows hold once they are unpacked, after some were read here and there.
+fn unpacked(graph: &Graph, threads: usize) -> Adjacency {
+    let cache = RowReader::cache_size_max(graph, true);
+    let rows = RowReader::open(graph, true, cache, &Targets::default()).unwrap().unwrap();
+    let sources: Vec<VertexId> = (0..graph.vertex_count()).map(VertexId).collect();
+    let mut batch = RowBatch::default();
+    rows.get(&sources[sources.len() / 2..], &mut batch).unwrap();
+    assert!(!rows.is_unpacked());
+    Workers::scope(threads, |workers| rows.unpack(workers, &Cancel::default())).unwrap();
+    assert!(rows.is_unpacked());
+    let mut adjacency = Adjacency::new();
+    let shown = rows.for_each_row(&sources, &mut batch, |row| {
+        let mut edges = Vec::new();
+        row.for_each(|target| edges.push((target.0, row.weight(edges.len()) as u32)))?;
+        assert_eq!(rows.degree(row.source()), edges.len() as f64);
+        edges.sort_unstable();
+        adjacency.insert(row.source().0, edges);
+        Ok(ControlFlow::Continue(()))
+    });
+    assert_eq!(shown.unwrap(), sources.len());
+    adjacency
+}
+
 /// What an edge list holds, by dense ids, which here are the ids.
 fn expected(edges: &[(u32, u32, f32)], vertices: u32, is_weighted: bool) -> Adjacency {
     let mut adjacency: Adjacency = (0..vertices).map(|vertex| (vertex, Vec::new())).collect();
@@ -131,6 +155,10 @@ fn rows_hold_the_edges_in_every_encoding_and_are_read_through_any_cache() {
                         adjacency(&graph, cache) == expected(&edges, *vertices, is_weighted),
                         "{encoding:?}, {count} edges, weighted: {is_weighted}, cache {cache}"
                     );
+                }
+                for threads in [1, 3] {
+                    let unpacked = unpacked(&graph, threads);
+                    assert!(unpacked == expected(&edges, *vertices, is_weighted), "{encoding:?}");
                 }
             }
         }
@@ -308,6 +336,8 @@ fn visit_all(graph: &Graph) -> Result<(), Error> {
         });
     }
     reader.prefetch_range(VertexId(0)..VertexId(graph.vertex_count()));
+    // Rows that are none, or not as many edges as there are to be, are an error.
+    let _ = Workers::scope(2, |workers| reader.unpack(workers, &Cancel::default()));
     Ok(())
 }
 

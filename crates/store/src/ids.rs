@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use zerocopy::FromBytes;
+
 /// A dense vertex id, `0..vertex_count`, after the vertex order was applied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, FromBytes)]
 #[repr(transparent)]
 pub struct VertexId(pub u32);
 

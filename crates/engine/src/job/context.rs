@@ -47,6 +47,11 @@ impl<'c> JobContext<'c> {
         JobContext { workers, cancel, company }
     }
 
+    /// The workers.
+    pub fn workers(&self) -> &'c Workers {
+        self.workers
+    }
+
     /// How many workers there are.
     pub fn threads(&self) -> usize {
         self.workers.count()

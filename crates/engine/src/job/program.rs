@@ -141,8 +141,13 @@ fn admit<'s, 'g, 'r, P: Program>(
     let long_rows =
         rows.as_ref().map_or(0, |rows| long_rows_of(rows.batch_size(has_weights), threads));
     let all = RowReader::cache_size_max(graph, has_weights);
+    let unpacked = RowReader::unpacked_size(graph);
     let takes_of = |free: u64| {
         let free = free + RowReader::CACHE_SIZE_MIN;
+        let tiles = if must_seek { 0 } else { graph.tile_bytes() };
+        if all + unpacked + tiles <= free {
+            return all + unpacked - RowReader::CACHE_SIZE_MIN;
+        }
         let share = match options.executor {
             Executor::Seek => free,
             Executor::Auto | Executor::Scan if all + graph.tile_bytes() <= free => free,
@@ -162,7 +167,10 @@ fn admit<'s, 'g, 'r, P: Program>(
     let admitted = scheduler.ledger().admit(&ways, &options.cancel)?;
     let Some(rows) = rows.filter(|_| admitted.choice == 0) else { return Ok((admitted, None)) };
     let size = RowReader::CACHE_SIZE_MIN + admitted.taken;
-    let reader = RowReader::new(rows, has_weights, size, &scheduler.speed().targets)?;
+    let may_unpack = size >= all + unpacked;
+    let cache_size = if may_unpack { all } else { size };
+    let reader = RowReader::new(rows, has_weights, cache_size, &scheduler.speed().targets)?;
+    let reader = if may_unpack { reader.with_room_to_unpack() } else { reader };
     Ok((admitted, Some(RowsOfRun::Own(Box::new(reader)))))
 }
 

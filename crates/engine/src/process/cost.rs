@@ -12,6 +12,12 @@ use crate::superstep::frontier::Frontier;
 // Seconds on one core, all in memory; about, as iterations correct what they predict.
 pub const SEEK_ROW: f64 = 50e-9;
 pub const SEEK_EDGE: f64 = 4e-9;
+/// Where rows are unpacked.
+pub const SEEK_ROW_UNPACKED: f64 = 15e-9;
+pub const SEEK_EDGE_UNPACKED: f64 = 2e-9;
+/// Of taking all rows apart.
+pub const UNPACK_ROW: f64 = 20e-9;
+pub const UNPACK_EDGE: f64 = 3e-9;
 /// Where messages go through boxes.
 pub const SEEK_EDGE_SHARED: f64 = 9e-9;
 pub const PULL_ROW: f64 = 50e-9;
@@ -44,6 +50,12 @@ impl CostModel {
     /// Seconds of working and reading.
     pub fn together(&self, working: f64, reading: f64) -> f64 {
         if self.is_direct { working.max(reading) } else { working + reading / self.threads }
+    }
+
+    /// Seconds to take all rows apart that are in memory.
+    pub fn predict_unpacking(&self, rows: &RowReader) -> f64 {
+        let (vertices, edges) = (rows.rows().vertex_count(), rows.rows().edge_count());
+        (f64::from(vertices) * UNPACK_ROW + edges as f64 * UNPACK_EDGE) / self.threads
     }
 
     /// Seconds to bring the pages of rows into memory that are not there, at the most `missing_max` of them.
@@ -79,14 +91,17 @@ impl RowWork {
     pub fn of(frontier: &Frontier, rows: &RowReader) -> RowWork {
         let sample: Vec<VertexId> = frontier.sample(SAMPLE);
         let count = frontier.count() as f64;
-        let bits: u64 = sample.iter().map(|&vertex| rows.rows().extent(vertex).bit_count()).sum();
-        let bits = bits as f64 / sample.len().max(1) as f64 * count;
-        RowWork { rows: count, bits, edges: bits / rows.rows().bits_per_edge().max(1.0) }
+        let edges: f64 = sample.iter().map(|&vertex| rows.degree(vertex)).sum();
+        let edges = edges / sample.len().max(1) as f64 * count;
+        RowWork { rows: count, bits: edges * rows.rows().bits_per_edge(), edges }
     }
 
     /// Seconds that one worker needs for it, all in memory.
-    pub fn alone(&self) -> f64 {
-        self.rows * SEEK_ROW + self.edges * SEEK_EDGE
+    pub fn alone(&self, rows: &RowReader) -> f64 {
+        match rows.is_unpacked() {
+            true => self.rows * SEEK_ROW_UNPACKED + self.edges * SEEK_EDGE_UNPACKED,
+            false => self.rows * SEEK_ROW + self.edges * SEEK_EDGE,
+        }
     }
 
     /// Pages that the rows lie on, if they lie anywhere: some share one by chance.

@@ -156,6 +156,7 @@ impl RowExtent {
 #[derive(Debug)]
 pub(super) struct RowIndex {
     chunks: Vec<Chunk>,
+    vertex_count: u32,
     /// The first chunk of each range of 2^16 vertices.
     first_chunks: Vec<u32>,
     words: Vec<u64>,
@@ -248,13 +249,23 @@ impl RowIndex {
         }
         let (samples, row_max) = (loading.samples, loading.row_max);
         first_chunks.push(chunks.len() as u32);
-        Ok(RowIndex { chunks, first_chunks, words, samples, row_max })
+        let vertex_count = expected.vertices as u32;
+        Ok(RowIndex { chunks, vertex_count, first_chunks, words, samples, row_max })
     }
 
     /// Bounds on the bits and the edges of a row, the latter 0 without weights: those of the longest, and at the most twice those of
     /// an average row of its chunk more.
     pub fn row_max(&self) -> RowMeasure {
         self.row_max
+    }
+
+    /// The vertices of each chunk, and the places of its edges among those of all rows.
+    pub fn chunks(&self) -> impl Iterator<Item = (Range<u32>, Range<u64>)> + '_ {
+        let ends = self.chunks.iter().skip(1).map(|chunk| chunk.source_first);
+        let ends = ends.chain(std::iter::once(self.vertex_count));
+        self.chunks.iter().zip(ends).map(|(chunk, end)| {
+            (chunk.source_first..end, chunk.edge_first..chunk.edge_first + chunk.edge_count)
+        })
     }
 
     /// A chunk.

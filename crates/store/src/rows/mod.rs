@@ -21,6 +21,7 @@ mod index;
 mod opened;
 mod plain;
 mod reader;
+mod unpacked;
 mod widths;
 mod writer;
 

@@ -1,6 +1,6 @@
 //! The layout, opened for reading: its index in memory, and how bytes become neighbours.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
 
 use tegula_machine::disk::{BlockFile, Pinned};
@@ -93,6 +93,16 @@ impl Rows {
     /// Number of vertices.
     pub fn vertex_count(&self) -> u32 {
         self.vertex_count
+    }
+
+    /// Number of edges.
+    pub fn edge_count(&self) -> u64 {
+        self.edge_count
+    }
+
+    /// The vertices of each chunk, and the places of its edges among those of all rows.
+    pub(super) fn chunks(&self) -> impl Iterator<Item = (Range<u32>, Range<u64>)> + '_ {
+        self.index.chunks()
     }
 
     /// Bits of all rows.

@@ -1,14 +1,16 @@
 //! Rows as they are needed: through a cache of pages that is told what comes next.
 
 use std::ops::{ControlFlow, Range};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tegula_machine::Result;
 use tegula_machine::disk::{PageCache, PageStatistics, Pinned, Targets};
-use tegula_machine::threads::Cancel;
+use tegula_machine::threads::{Cancel, Workers};
 
 use super::index::{IndexWalk, RowExtent};
 use super::opened::Rows;
+use super::unpacked::UnpackedRows;
 use crate::graph::{Graph, file_names};
 use crate::ids::VertexId;
 
@@ -21,6 +23,10 @@ pub struct RowReader {
     weights: Option<PageCache>,
     /// Whether all were read in order, or that was tried.
     was_filled: AtomicBool,
+    /// Whether there is memory for that.
+    may_unpack: bool,
+    /// All rows, once they are unpacked.
+    unpacked: OnceLock<UnpackedRows>,
 }
 
 /// Rows that are in memory until this is used again or dropped.
@@ -55,10 +61,16 @@ fn widened(pages: &PageCache, range: Range<u64>) -> Range<u64> {
 /// The row of one vertex.
 #[derive(Debug, Clone)]
 pub struct Row<'b> {
-    rows: &'b Rows,
-    extent: RowExtent,
-    bytes: &'b [u8],
+    source: VertexId,
+    neighbours: Neighbours<'b>,
     weights: &'b [[u8; 4]],
+}
+
+/// The neighbours of one vertex.
+#[derive(Debug, Clone)]
+enum Neighbours<'b> {
+    Packed { rows: &'b Rows, extent: RowExtent, bytes: &'b [u8] },
+    Unpacked(&'b [VertexId]),
 }
 
 impl RowReader {
@@ -123,7 +135,14 @@ impl RowReader {
         let weights =
             weight_file.map(|file| PageCache::new(file, share(file.len()), targets)).transpose()?;
         let pages = PageCache::new(rows.data(), share(data_len), targets)?;
-        Ok(RowReader { pages, weights, rows, was_filled: AtomicBool::new(false) })
+        Ok(RowReader {
+            pages,
+            weights,
+            rows,
+            was_filled: AtomicBool::new(false),
+            may_unpack: false,
+            unpacked: OnceLock::new(),
+        })
     }
 
     /// The rows.
@@ -239,6 +258,54 @@ impl RowReader {
         }
     }
 
+    /// Bytes that unpacked rows take beside the cache.
+    pub fn unpacked_size(graph: &Graph) -> u64 {
+        UnpackedRows::size(graph)
+    }
+
+    /// Takes all rows apart, which takes [`RowReader::unpacked_size`] bytes: afterwards they are plain lists.
+    /// To be called where all rows find room.
+    ///
+    /// # Errors
+    /// Those of reading; [`Error::Corrupt`](tegula_machine::Error::Corrupt); cancellation.
+    pub fn unpack(&self, workers: &Workers, cancel: &Cancel) -> Result<()> {
+        if self.unpacked.get().is_none() {
+            self.fill(cancel)?;
+            // Who comes second has done it in vain.
+            let _ = self.unpacked.set(UnpackedRows::of(self, workers, cancel)?);
+        }
+        Ok(())
+    }
+
+    /// Says that there is [memory](RowReader::unpacked_size) for unpacked rows.
+    #[must_use]
+    pub fn with_room_to_unpack(self) -> RowReader {
+        RowReader { may_unpack: true, ..self }
+    }
+
+    /// Whether there is memory for unpacked rows.
+    pub fn may_unpack(&self) -> bool {
+        self.may_unpack
+    }
+
+    /// Whether rows are plain lists.
+    pub fn is_unpacked(&self) -> bool {
+        self.unpacked.get().is_some()
+    }
+
+    /// How many edges the row of a vertex has, about.
+    pub fn degree(&self, source: VertexId) -> f64 {
+        match self.unpacked.get() {
+            Some(unpacked) => {
+                let edges = unpacked.edges(source);
+                (edges.end - edges.start) as f64
+            }
+            None => {
+                self.rows.extent(source).bit_count() as f64 / self.rows.bits_per_edge().max(1.0)
+            }
+        }
+    }
+
     /// Whether everything is in memory for good.
     pub fn is_complete(&self) -> bool {
         self.pages.is_complete() && self.weights.as_ref().is_none_or(PageCache::is_complete)
@@ -279,7 +346,12 @@ impl RowReader {
             None => &[],
             Some(_) => batch.weights.bytes(index).as_chunks().0,
         };
-        Row { rows: &self.rows, extent, bytes: batch.pages.padded(index), weights }
+        let (rows, bytes) = (&self.rows, batch.pages.padded(index));
+        Row {
+            source: extent.source,
+            neighbours: Neighbours::Packed { rows, extent, bytes },
+            weights,
+        }
     }
 
     /// Shows the rows of as many of these vertices as find room in memory together, until `visit` breaks;
@@ -296,11 +368,23 @@ impl RowReader {
         mut visit: impl FnMut(&Row<'_>) -> Result<ControlFlow<()>>,
     ) -> Result<usize> {
         let mut done = 0;
+        if let Some(unpacked) = self.unpacked.get() {
+            for &source in sources {
+                let Some(row) = self.unpacked_row(unpacked, source) else { break };
+                if visit(&row)?.is_break() {
+                    return Ok(done);
+                }
+                done += 1;
+            }
+            if done == sources.len() {
+                return Ok(done);
+            }
+        }
         // All are looked up before any is visited: so the processor waits for several at a time where the
         // index is not in its cache.
         batch.extents.clear();
         if self.fits() {
-            batch.extents.extend(self.rows.extents(sources.iter().copied()));
+            batch.extents.extend(self.rows.extents(sources[done..].iter().copied()));
         }
         for extent in &batch.extents {
             let Some(row) = self.held_row_at(extent) else { break };
@@ -325,7 +409,21 @@ impl RowReader {
     /// The row of a vertex, if it is in memory for good. `walk` is where the index was last looked at.
     #[inline]
     pub fn held_row(&self, source: VertexId, walk: &mut IndexWalk) -> Option<Row<'_>> {
+        if let Some(unpacked) = self.unpacked.get() {
+            return self.unpacked_row(unpacked, source);
+        }
         self.held_row_at(&self.rows.extent_from(source, walk))
+    }
+
+    #[inline(always)]
+    fn unpacked_row<'b>(&'b self, unpacked: &'b UnpackedRows, source: VertexId) -> Option<Row<'b>> {
+        let edges = unpacked.edges(source);
+        let weights = match &self.weights {
+            None => &[],
+            Some(weights) => weights.held(&(4 * edges.start..4 * edges.end))?.as_chunks().0,
+        };
+        let neighbours = Neighbours::Unpacked(unpacked.targets(&edges));
+        Some(Row { source, neighbours, weights })
     }
 
     // A row that is put together in memory is waited for when it is taken apart again.
@@ -336,7 +434,9 @@ impl RowReader {
             None => &[],
             Some(weights) => weights.held(&extent.weight_bytes())?.as_chunks().0,
         };
-        Some(Row { rows: &self.rows, extent: extent.clone(), bytes, weights })
+        let (rows, source) = (&self.rows, extent.source);
+        let neighbours = Neighbours::Packed { rows, extent: extent.clone(), bytes };
+        Some(Row { source, neighbours, weights })
     }
 }
 
@@ -344,13 +444,7 @@ impl Row<'_> {
     /// The vertex.
     #[inline]
     pub fn source(&self) -> VertexId {
-        self.extent.source
-    }
-
-    /// Bits that the row takes.
-    #[inline]
-    pub fn bit_count(&self) -> u64 {
-        self.extent.bit_count()
+        self.source
     }
 
     /// The weight of an edge, counted from 0 in the order of the visit; 1 where weights are not read.
@@ -382,6 +476,18 @@ impl Row<'_> {
         init: A,
         step: impl FnMut(A, VertexId) -> ControlFlow<A, A>,
     ) -> Result<A> {
-        self.rows.try_fold(&self.extent, self.bytes, init, step)
+        match &self.neighbours {
+            Neighbours::Packed { rows, extent, bytes } => rows.try_fold(extent, bytes, init, step),
+            Neighbours::Unpacked(targets) => {
+                let (mut folded, mut step) = (init, step);
+                for &target in *targets {
+                    match step(folded, target) {
+                        ControlFlow::Continue(next) => folded = next,
+                        ControlFlow::Break(last) => return Ok(last),
+                    }
+                }
+                Ok(folded)
+            }
+        }
     }
 }

@@ -15,7 +15,7 @@
 mod send;
 
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tegula_machine::Result;
 use tegula_machine::threads::{get_mut, lock, unlocked};
@@ -44,6 +44,10 @@ pub struct Seek<'s, P: Program> {
     rows: &'s RowReader,
     costs: CostModel,
     correction: Correction,
+    /// What seeking has taken so far.
+    sought: Duration,
+    /// What taking the rows apart took in this iteration.
+    unpacking: Duration,
     /// Which share of the pages that seeking touched had to be read of late.
     page_share: f64,
     /// Pages of rows that had been read when an iteration was chosen last.
@@ -77,6 +81,8 @@ impl<'s, P: Program> Seek<'s, P> {
             rows,
             costs,
             correction: Correction::none(),
+            sought: Duration::ZERO,
+            unpacking: Duration::ZERO,
             page_share: 1.0,
             pages_read: rows.statistics().pages_read,
             partition_log2,
@@ -95,7 +101,7 @@ impl<P: Program> Process<P> for Seek<'_, P> {
 
     fn predict(&self, step: &Superstep<'_, P>) -> Prediction {
         let work = RowWork::of(&step.frontier, self.rows);
-        let alone = work.alone();
+        let alone = work.alone(self.rows);
         let is_small = alone < SHARED_MIN;
         let shared = work.rows * SEEK_ROW + work.edges * SEEK_EDGE_SHARED;
         let working = if is_small { alone } else { shared / self.costs.threads };
@@ -113,6 +119,7 @@ impl<P: Program> Process<P> for Seek<'_, P> {
         self.pages_read = self.rows.statistics().pages_read;
         step.know_by_list();
         self.rows.fill_when_due(context.cancel());
+        self.unpack_when_due(context)?;
         let list = match &mut step.frontier {
             Frontier::List(list) => std::mem::take(list),
             Frontier::Bits(_) => Vec::new(),
@@ -127,6 +134,8 @@ impl<P: Program> Process<P> for Seek<'_, P> {
     }
 
     fn learn(&mut self, prediction: &Prediction, took: Duration) {
+        let took = took.saturating_sub(std::mem::take(&mut self.unpacking));
+        self.sought += took;
         let read = self.rows.statistics().pages_read - self.pages_read;
         // Where the frontier moves on to neighbours, most of their pages are there already.
         if self.costs.is_direct {
@@ -141,6 +150,21 @@ impl<P: Program> Process<P> for Seek<'_, P> {
 }
 
 impl<P: Program> Seek<'_, P> {
+    /// Takes all rows apart once seeking has taken as long as that does: whether much or little is still to be
+    /// sought, the run takes at the most twice as long as it would have if that had been known.
+    fn unpack_when_due(&mut self, context: &JobContext<'_>) -> Result<()> {
+        let is_due = || self.sought.as_secs_f64() > self.costs.predict_unpacking(self.rows);
+        if self.rows.may_unpack() && !self.rows.is_unpacked() && self.rows.is_complete() && is_due()
+        {
+            let began = Instant::now();
+            self.rows.unpack(context.workers(), context.cancel())?;
+            self.unpacking = began.elapsed();
+            tracing::debug!("rows were unpacked in {:.3?}", self.unpacking);
+            self.correction = Correction::none();
+        }
+        Ok(())
+    }
+
     /// Sends along all rows and reduces at once; returns how many edges there were.
     fn send_alone(
         &mut self,
