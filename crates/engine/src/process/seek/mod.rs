@@ -150,8 +150,8 @@ impl<P: Program> Process<P> for Seek<'_, P> {
 }
 
 impl<P: Program> Seek<'_, P> {
-    /// Takes all rows apart once seeking has taken as long as that does: whether much or little is still to be
-    /// sought, the run takes at the most twice as long as it would have if that had been known.
+    /// Takes all rows apart once seeking has taken as long as that is predicted to take: nobody knows beforehand
+    /// whether much or little is still to be sought.
     fn unpack_when_due(&mut self, context: &JobContext<'_>) -> Result<()> {
         let is_due = || self.sought.as_secs_f64() > self.costs.predict_unpacking(self.rows);
         if self.rows.may_unpack() && !self.rows.is_unpacked() && self.rows.is_complete() && is_due()
