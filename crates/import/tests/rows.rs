@@ -93,9 +93,9 @@ fn unpacked(graph: &Graph, threads: usize) -> Adjacency {
     let sources: Vec<VertexId> = (0..graph.vertex_count()).map(VertexId).collect();
     let mut batch = RowBatch::default();
     rows.get(&sources[sources.len() / 2..], &mut batch).unwrap();
-    assert!(!rows.is_unpacked());
+    assert!(rows.unpacked().is_none());
     Workers::scope(threads, |workers| rows.unpack(workers, &Cancel::default())).unwrap();
-    assert!(rows.is_unpacked());
+    assert!(rows.unpacked().is_some());
     let mut adjacency = Adjacency::new();
     let shown = rows.for_each_row(&sources, &mut batch, |row| {
         let mut edges = Vec::new();

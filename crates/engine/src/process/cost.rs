@@ -21,6 +21,7 @@ pub const UNPACK_ROW: f64 = 20e-9;
 pub const UNPACK_EDGE: f64 = 3e-9;
 /// Where messages go through boxes.
 pub const SEEK_EDGE_SHARED: f64 = 9e-9;
+pub const SEEK_EDGE_UNPACKED_SHARED: f64 = 4e-9;
 pub const PULL_ROW: f64 = 50e-9;
 pub const PULL_EDGE: f64 = 4e-9;
 pub const SCAN_EDGE: f64 = 1.5e-9;
@@ -99,9 +100,17 @@ impl RowWork {
 
     /// Seconds that one worker needs for it, all in memory.
     pub fn alone(&self, rows: &RowReader) -> f64 {
-        match rows.is_unpacked() {
+        match rows.unpacked().is_some() {
             true => self.rows * SEEK_ROW_UNPACKED + self.edges * SEEK_EDGE_UNPACKED,
             false => self.rows * SEEK_ROW + self.edges * SEEK_EDGE,
+        }
+    }
+
+    /// Seconds that all workers together need for it, where they share it by way of boxes.
+    pub fn shared(&self, rows: &RowReader) -> f64 {
+        match rows.unpacked().is_some() {
+            true => self.rows * SEEK_ROW_UNPACKED + self.edges * SEEK_EDGE_UNPACKED_SHARED,
+            false => self.rows * SEEK_ROW + self.edges * SEEK_EDGE_SHARED,
         }
     }
 

@@ -9,7 +9,7 @@ use super::active_set::ActiveSet;
 pub enum Frontier {
     /// A bit for each vertex.
     Bits(ActiveSet),
-    /// The active vertices, ascending.
+    /// The active vertices; ascending where their rows are packed.
     List(Vec<VertexId>),
 }
 

@@ -259,8 +259,8 @@ impl RowReader {
     }
 
     /// Bytes that unpacked rows take beside the cache.
-    pub fn unpacked_size(graph: &Graph) -> u64 {
-        UnpackedRows::size(graph)
+    pub fn unpacked_size(graph: &Graph, has_weights: bool) -> u64 {
+        UnpackedRows::size(graph, has_weights)
     }
 
     /// Takes all rows apart, which takes [`RowReader::unpacked_size`] bytes: afterwards they are plain lists.
@@ -288,18 +288,16 @@ impl RowReader {
         self.may_unpack
     }
 
-    /// Whether rows are plain lists.
-    pub fn is_unpacked(&self) -> bool {
-        self.unpacked.get().is_some()
+    /// All rows as plain lists, once they are [unpacked](RowReader::unpack).
+    #[inline]
+    pub fn unpacked(&self) -> Option<&UnpackedRows> {
+        self.unpacked.get()
     }
 
     /// How many edges the row of a vertex has, about.
     pub fn degree(&self, source: VertexId) -> f64 {
         match self.unpacked.get() {
-            Some(unpacked) => {
-                let edges = unpacked.edges(source);
-                (edges.end - edges.start) as f64
-            }
+            Some(unpacked) => unpacked.degree(source) as f64,
             None => {
                 self.rows.extent(source).bit_count() as f64 / self.rows.bits_per_edge().max(1.0)
             }
@@ -370,15 +368,12 @@ impl RowReader {
         let mut done = 0;
         if let Some(unpacked) = self.unpacked.get() {
             for &source in sources {
-                let Some(row) = self.unpacked_row(unpacked, source) else { break };
-                if visit(&row)?.is_break() {
+                if visit(&unpacked_row(unpacked, source))?.is_break() {
                     return Ok(done);
                 }
                 done += 1;
             }
-            if done == sources.len() {
-                return Ok(done);
-            }
+            return Ok(done);
         }
         // All are looked up before any is visited: so the processor waits for several at a time where the
         // index is not in its cache.
@@ -410,20 +405,9 @@ impl RowReader {
     #[inline]
     pub fn held_row(&self, source: VertexId, walk: &mut IndexWalk) -> Option<Row<'_>> {
         if let Some(unpacked) = self.unpacked.get() {
-            return self.unpacked_row(unpacked, source);
+            return Some(unpacked_row(unpacked, source));
         }
         self.held_row_at(&self.rows.extent_from(source, walk))
-    }
-
-    #[inline(always)]
-    fn unpacked_row<'b>(&'b self, unpacked: &'b UnpackedRows, source: VertexId) -> Option<Row<'b>> {
-        let edges = unpacked.edges(source);
-        let weights = match &self.weights {
-            None => &[],
-            Some(weights) => weights.held(&(4 * edges.start..4 * edges.end))?.as_chunks().0,
-        };
-        let neighbours = Neighbours::Unpacked(unpacked.targets(&edges));
-        Some(Row { source, neighbours, weights })
     }
 
     // A row that is put together in memory is waited for when it is taken apart again.
@@ -440,6 +424,12 @@ impl RowReader {
     }
 }
 
+#[inline(always)]
+fn unpacked_row(unpacked: &UnpackedRows, source: VertexId) -> Row<'_> {
+    let (targets, weights) = unpacked.row(source);
+    Row { source, neighbours: Neighbours::Unpacked(targets), weights }
+}
+
 impl Row<'_> {
     /// The vertex.
     #[inline]
@@ -451,6 +441,11 @@ impl Row<'_> {
     #[inline(always)]
     pub fn weight(&self, edge: usize) -> f32 {
         self.weights.get(edge).map_or(1.0, |&weight| f32::from_le_bytes(weight))
+    }
+
+    /// The weights of all edges, where they are read, and bytes behind those.
+    pub(super) fn weights(&self) -> &[[u8; 4]] {
+        self.weights
     }
 
     /// Shows all neighbours.

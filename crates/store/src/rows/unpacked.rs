@@ -7,7 +7,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;
 
 use tegula_machine::Result;
-use tegula_machine::memory::huge;
+use tegula_machine::memory::{huge, prefetch};
 use tegula_machine::threads::{Cancel, Workers, lock};
 
 use super::reader::{RowBatch, RowReader};
@@ -16,10 +16,12 @@ use crate::ids::VertexId;
 
 /// The neighbours of all vertices.
 #[derive(Debug)]
-pub(super) struct UnpackedRows {
+pub struct UnpackedRows {
     /// Where the row of each vertex begins, and at last the number of edges.
     starts: Vec<u64>,
     targets: Vec<VertexId>,
+    /// Of each edge; nothing where they are not read.
+    weights: Vec<[u8; 4]>,
 }
 
 /// Rows whose places are looked up together: few enough to stay in the nearest cache.
@@ -31,13 +33,15 @@ struct Chunk<'u> {
     edge_first: u64,
     starts: &'u mut [u64],
     targets: &'u mut [VertexId],
+    weights: &'u mut [[u8; 4]],
 }
 
 impl UnpackedRows {
     /// Bytes that the rows of a graph take.
-    pub fn size(graph: &Graph) -> u64 {
-        let ids = size_of::<VertexId>() as u64 * graph.edge_count();
-        size_of::<u64>() as u64 * (u64::from(graph.vertex_count()) + 1) + ids
+    pub(super) fn size(graph: &Graph, has_weights: bool) -> u64 {
+        let weight = if has_weights && graph.is_weighted() { size_of::<[u8; 4]>() } else { 0 };
+        let edges = (size_of::<VertexId>() + weight) as u64 * graph.edge_count();
+        size_of::<u64>() as u64 * (u64::from(graph.vertex_count()) + 1) + edges
     }
 
     /// Takes all rows apart.
@@ -45,35 +49,58 @@ impl UnpackedRows {
     /// # Errors
     /// Those of reading; [`Error::Corrupt`](tegula_machine::Error::Corrupt) where the bytes are no rows, or
     /// those of a chunk have not as many edges as it says; cancellation.
-    pub fn of(rows: &RowReader, workers: &Workers, cancel: &Cancel) -> Result<UnpackedRows> {
+    pub(super) fn of(rows: &RowReader, workers: &Workers, cancel: &Cancel) -> Result<UnpackedRows> {
         let edge_count = rows.rows().edge_count();
         let vertex_count = rows.rows().vertex_count() as usize;
         let mut starts: Vec<u64> = huge::zeroes(vertex_count + 1);
         let mut targets: Vec<VertexId> = huge::zeroes(edge_count as usize);
+        let weight_count = if rows.has_weights() { edge_count as usize } else { 0 };
+        let mut weights: Vec<[u8; 4]> = huge::zeroes(weight_count);
         let (mut starts_left, mut targets_left) = (&mut starts[..], &mut targets[..]);
+        let mut weights_left = &mut weights[..];
         let mut chunks = Vec::new();
         for (sources, edges) in rows.rows().chunks() {
             let starts = starts_left.split_off_mut(..sources.len()).unwrap_or_default();
             let count = (edges.end - edges.start) as usize;
             let targets = targets_left.split_off_mut(..count).unwrap_or_default();
-            chunks.push(Mutex::new(Chunk { sources, edge_first: edges.start, starts, targets }));
+            let weights = weights_left.split_off_mut(..count.min(weight_count)).unwrap_or_default();
+            let edge_first = edges.start;
+            chunks.push(Mutex::new(Chunk { sources, edge_first, starts, targets, weights }));
         }
         workers.for_each(chunks.len(), cancel, &|index| lock(&chunks[index]).unpack(rows))?;
         drop(chunks);
         starts[vertex_count] = edge_count;
-        Ok(UnpackedRows { starts, targets })
+        Ok(UnpackedRows { starts, targets, weights })
     }
 
-    /// Places of the edges of a vertex among those of all rows.
+    /// The neighbours of a vertex, and the weights of the edges to them where those are read.
     #[inline(always)]
-    pub fn edges(&self, source: VertexId) -> Range<u64> {
-        self.starts[source.index()]..self.starts[source.index() + 1]
+    pub fn row(&self, source: VertexId) -> (&[VertexId], &[[u8; 4]]) {
+        let edges = self.starts[source.index()] as usize..self.starts[source.index() + 1] as usize;
+        let weights = if self.weights.is_empty() { &[][..] } else { &self.weights[edges.clone()] };
+        (&self.targets[edges], weights)
     }
 
-    /// The neighbours at these places.
+    /// How many edges a vertex has.
     #[inline(always)]
-    pub fn targets(&self, edges: &Range<u64>) -> &[VertexId] {
-        &self.targets[edges.start as usize..edges.end as usize]
+    pub fn degree(&self, source: VertexId) -> u64 {
+        self.starts[source.index() + 1] - self.starts[source.index()]
+    }
+
+    /// Has the place of a row looked up ahead of its use.
+    #[inline(always)]
+    pub fn prefetch_place(&self, source: VertexId) {
+        prefetch(&self.starts, source.index());
+    }
+
+    /// Has a row, whose place is there, read ahead of its use.
+    #[inline(always)]
+    pub fn prefetch_row(&self, source: VertexId) {
+        let start = self.starts[source.index()] as usize;
+        prefetch(&self.targets, start);
+        if !self.weights.is_empty() {
+            prefetch(&self.weights, start);
+        }
     }
 }
 
@@ -99,6 +126,11 @@ impl Chunk<'_> {
                     })?;
                 if end == usize::MAX {
                     return Err(self.damaged(rows));
+                }
+                if !self.weights.is_empty() {
+                    let weights = row.weights().get(..end - place);
+                    let weights = weights.ok_or_else(|| self.damaged(rows))?;
+                    self.weights[place..end].copy_from_slice(weights);
                 }
                 place = end;
                 Ok(ControlFlow::Continue(()))

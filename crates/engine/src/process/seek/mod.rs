@@ -23,7 +23,7 @@ use tegula_store::VertexId;
 use tegula_store::rows::{RowBatch, RowReader};
 use tegula_store::tiles::WINDOW_LOG2;
 
-use super::cost::{Correction, CostModel, RowWork, SEEK_EDGE_SHARED, SEEK_ROW};
+use super::cost::{Correction, CostModel, RowWork};
 use super::{Prediction, Process, ProcessKind, Progressed};
 use crate::job::context::JobContext;
 use crate::program::{Activity, Message, Program, Reduction};
@@ -103,8 +103,7 @@ impl<P: Program> Process<P> for Seek<'_, P> {
         let work = RowWork::of(&step.frontier, self.rows);
         let alone = work.alone(self.rows);
         let is_small = alone < SHARED_MIN;
-        let shared = work.rows * SEEK_ROW + work.edges * SEEK_EDGE_SHARED;
-        let working = if is_small { alone } else { shared / self.costs.threads };
+        let working = if is_small { alone } else { work.shared(self.rows) / self.costs.threads };
         let reading = self.costs.predict_reading(self.rows, &work, self.page_share);
         let seconds = self.correction.apply(self.costs.together(working, reading));
         Prediction { seconds, pages: work.pages(self.rows).touched, is_small }
@@ -154,7 +153,10 @@ impl<P: Program> Seek<'_, P> {
     /// whether much or little is still to be sought.
     fn unpack_when_due(&mut self, context: &JobContext<'_>) -> Result<()> {
         let is_due = || self.sought.as_secs_f64() > self.costs.predict_unpacking(self.rows);
-        if self.rows.may_unpack() && !self.rows.is_unpacked() && self.rows.is_complete() && is_due()
+        if self.rows.may_unpack()
+            && self.rows.unpacked().is_none()
+            && self.rows.is_complete()
+            && is_due()
         {
             let began = Instant::now();
             self.rows.unpack(context.workers(), context.cancel())?;
@@ -259,6 +261,9 @@ impl<P: Program> Seek<'_, P> {
         prediction: &Prediction,
         context: &JobContext<'_>,
     ) -> Result<()> {
+        // A sum may depend on the order; and what is read from here and there is better read in order, where a
+        // plain list is asked of memory in good time.
+        let is_sorted = size_of::<P::Aggregate>() > 0 || self.rows.unpacked().is_none();
         let size = 1usize << self.partition_log2;
         let windows = size >> WINDOW_LOG2;
         let partitions = self.reached.len();
@@ -284,6 +289,7 @@ impl<P: Program> Seek<'_, P> {
                     settled,
                     reached,
                     aggregate,
+                    is_sorted,
                 })
             })
             .collect();
@@ -325,13 +331,25 @@ struct Reached<'s, P: Program> {
     /// Targets that were reached; afterwards those that are active.
     reached: &'s mut Vec<VertexId>,
     aggregate: P::Aggregate,
+    /// Whether they are to ascend.
+    is_sorted: bool,
 }
 
 impl<P: Program> Reached<'_, P> {
     fn apply(&mut self, program: &P, degrees: &[u32]) {
-        let Reached { first, messages, states, newly_settled, settled, reached, aggregate } = self;
-        reached.sort_unstable();
-        reached.dedup();
+        let Reached {
+            first,
+            messages,
+            states,
+            newly_settled,
+            settled,
+            reached,
+            aggregate,
+            is_sorted,
+        } = self;
+        if *is_sorted {
+            reached.sort_unstable();
+        }
         let first = *first;
         let mut targets =
             Targets { program, degrees, first, states, settled, newly_settled, aggregate };

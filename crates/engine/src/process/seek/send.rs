@@ -5,9 +5,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tegula_machine::Result;
+use tegula_machine::memory::prefetch;
 use tegula_machine::threads::Cancel;
 use tegula_store::VertexId;
-use tegula_store::rows::{Row, RowBatch, RowReader};
+use tegula_store::rows::{Row, RowBatch, RowReader, UnpackedRows};
 
 use crate::process::ROWS_PER_BATCH;
 use crate::program::{EdgeWeight, Message, Program, Reduction};
@@ -18,6 +19,9 @@ use crate::traverse::ROWS_AHEAD;
 pub(super) const MESSAGES_MAX: usize = 1 << 17;
 /// Messages that a box has room for between deliveries: twice its share.
 pub(super) const BOX_KEPT: usize = MESSAGES_MAX >> 5;
+
+/// How many active vertices ahead a plain list is asked of memory; its place twice as far.
+const LISTS_AHEAD: usize = 8;
 
 /// Active vertices, as workers take them.
 pub(super) struct Queue<'s> {
@@ -91,6 +95,9 @@ impl<P: Program> Sending<'_, P> {
 
     /// Sends along all rows, by one worker; returns how many edges there were.
     pub fn send_all(&self, inbox: &mut Inbox<'_, P>, batch: &mut RowBatch) -> Result<u64> {
+        if let Some(unpacked) = self.rows.unpacked() {
+            return self.send_unpacked(unpacked, inbox);
+        }
         let list = self.queue.list;
         let (mut position, mut edges) = (0, 0);
         while position < list.len() {
@@ -103,6 +110,58 @@ impl<P: Program> Sending<'_, P> {
             })?;
         }
         Ok(edges as u64)
+    }
+
+    /// As [`Sending::send_all`], along plain lists: what is needed soon is asked of memory ahead of its use.
+    fn send_unpacked(&self, rows: &UnpackedRows, inbox: &mut Inbox<'_, P>) -> Result<u64> {
+        let states = self.vertices.states;
+        let list = self.queue.list;
+        let mut edges = 0;
+        for (position, &source) in list.iter().enumerate() {
+            if position % ROWS_PER_BATCH == 0 {
+                self.cancel.check()?;
+            }
+            if let Some(&later) = list.get(position + 2 * LISTS_AHEAD) {
+                rows.prefetch_place(later);
+            }
+            if let Some(&soon) = list.get(position + LISTS_AHEAD) {
+                rows.prefetch_row(soon);
+                prefetch(states, soon.index());
+            }
+            let Some(signal) = self.signal(source) else { continue };
+            let (targets, weights) = rows.row(source);
+            edges += targets.len() as u64;
+            for (edge, &target) in targets.iter().enumerate() {
+                let weight = weights.get(edge).map_or(1.0, |&weight| f32::from_le_bytes(weight));
+                self.send_edge(signal, target, weight, inbox);
+            }
+        }
+        Ok(edges)
+    }
+
+    /// The message of an active vertex, if it has one.
+    #[inline(always)]
+    fn signal(&self, source: VertexId) -> Option<Message<P>> {
+        let Vertices { program, states, degrees, .. } = self.vertices;
+        let degree = if P::NEEDS_DEGREE { degrees[source.index()] } else { 0 };
+        program.signal(source, &states[source.index()], degree)
+    }
+
+    /// Sends along one edge, unless it is no news at its target.
+    #[inline(always)]
+    fn send_edge(
+        &self,
+        signal: Message<P>,
+        target: VertexId,
+        weight: f32,
+        sink: &mut impl Sink<Message<P>>,
+    ) {
+        let Vertices { program, states, settled, .. } = self.vertices;
+        let message = program.along(signal, P::Weight::from_f32(weight));
+        let is_settled = P::SETTLING.is_possible() && bit(settled, target.index());
+        if !is_settled && program.is_news(&states[target.index()], message) {
+            sink.put(target, message);
+        }
     }
 
     /// Has the rows read that come next, unless another worker is at it.
@@ -145,22 +204,14 @@ impl<P: Program> Sending<'_, P> {
         skip: usize,
         sink: &mut impl Sink<Message<P>>,
     ) -> Result<usize> {
-        let source = row.source();
-        let Vertices { program, states, settled, degrees } = self.vertices;
-        let degree = if P::NEEDS_DEGREE { degrees[source.index()] } else { 0 };
-        let state = &states[source.index()];
-        let Some(signal) = program.signal(source, state, degree) else { return Ok(skip) };
+        let Some(signal) = self.signal(row.source()) else { return Ok(skip) };
         row.try_fold(0, |edge, target| {
             let next = edge + 1;
             if edge < skip {
                 return ControlFlow::Continue(next);
             }
             let weight = if P::Weight::IS_WEIGHTED { row.weight(edge) } else { 1.0 };
-            let message = program.along(signal, P::Weight::from_f32(weight));
-            let is_settled = P::SETTLING.is_possible() && bit(settled, target.index());
-            if !is_settled && program.is_news(&states[target.index()], message) {
-                sink.put(target, message);
-            }
+            self.send_edge(signal, target, weight, sink);
             if sink.is_full() { ControlFlow::Break(next) } else { ControlFlow::Continue(next) }
         })
     }
