@@ -8,7 +8,7 @@
 //! * [`pagerank`](mod@pagerank), [`bfs`](mod@bfs), [`sssp`](mod@sssp), [`wcc`](mod@wcc), [`mis`](mod@mis),
 //!   [`conductance`](mod@conductance), [`mst`](mod@mst), [`path`]: an oracle and a verifier each;
 //! * [`matching`]: when two tables agree;
-//! * [`csc_pull`], [`delta_stepping`]: yardsticks for speed;
+//! * [`csc_pull`], [`delta_stepping`], [`plain_bfs`]: yardsticks for speed;
 //! * [`data`], [`facts`], [`graphalytics`]: real graphs with known answers;
 //! * [`scratch`]: folders that vanish;
 //! * [`power_loss`]: what a crash may leave of a folder;
@@ -31,6 +31,8 @@ pub mod mis;
 pub mod mst;
 pub mod pagerank;
 pub mod path;
+pub mod plain_bfs;
+mod plain_rows;
 pub mod power_loss;
 pub mod random;
 pub mod scratch;
@@ -51,6 +53,7 @@ pub use pagerank::{
     verify_pagerank,
 };
 pub use path::{shortest_path, verify_path};
+pub use plain_bfs::PlainBfs;
 pub use random::XorShift;
 pub use scratch::Scratch;
 pub use small_graphs::small_graphs;

@@ -2,16 +2,23 @@
 
 use serde_json::Value;
 
+use super::rows::edge_list;
 use crate::bench::disk::read_sequentially;
 use crate::bench::examples::Example;
 use crate::bench::figure::{Figure, Of, Ratio, Unit, median};
-use crate::bench::graphs::{Model, Recipe};
+use crate::bench::graphs::{Made, Model, Recipe};
 use crate::bench::lab::{DISK_MEMORY, Lab, text};
-use crate::tegula::command::{number, numbers, whole};
+use crate::tegula::command::{Worker, number, numbers, whole};
 use crate::tegula::{Result, units};
 
 /// Iterations of the PageRank runs that a component search is compared with.
 const PAGERANK_ITERATIONS: u64 = 5;
+
+/// How many times as long as the plain search one may take: of a skewed graph, of one with many levels.
+const SKEWED_MAX: f64 = 1.0;
+const LONG_MAX: f64 = 1.2;
+/// A road network of 1.07 million vertices.
+const ROADS: &str = "USA-road-FLA";
 
 /// Connected components from disk, in turn with an iteration of PageRank from disk.
 pub fn wcc(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
@@ -68,7 +75,7 @@ pub fn bfs(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
         peak.at_most(Of::Value, memory as f64, None),
     ];
     figures.push(bfs_by_rows(lab)?);
-    figures.push(bfs_open(lab)?);
+    figures.extend(bfs_open(lab)?);
     Ok(figures)
 }
 
@@ -92,23 +99,81 @@ fn bfs_by_rows(lab: &mut Lab<'_>) -> Result<Figure> {
     Ok(lab.with_targets(figure, |figure| figure.at_most(Of::Ratio, 1.5, None)))
 }
 
-/// A search of a graph whose rows are open and in memory.
-fn bfs_open(lab: &mut Lab<'_>) -> Result<Figure> {
-    let program = Example::build(lab.root, "open_rows")?;
-    let graph = lab.make(Recipe::new(Model::Rmat(lab.settings.scale)).undirected())?;
-    let mut worker = program.start(&["bfs", text(&graph.graph)?, &graph.source])?;
-    worker.answer()?;
-    let (mut times, mut processes) = (Vec::new(), String::new());
-    for _ in 0..lab.settings.rounds {
-        let found = worker.ask("")?;
-        times.push(number(&found, "/seconds")?);
-        processes = names(&found);
+/// Searches of graphs whose rows are open and unpacked, in turn with the plain search of the yardstick.
+fn bfs_open(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+    let ours = Example::build(lab.root, "open_rows")?;
+    let plain = Example::build(lab.root, "plain_bfs")?;
+    let scale = lab.settings.scale;
+    let side = 1u64 << (scale / 2);
+    let mut figures = Vec::new();
+    let models = [
+        (Recipe::new(Model::Rmat(scale)).undirected(), "rmat", scale.to_string(), SKEWED_MAX),
+        (Recipe::new(Model::Rmat(scale)), "rmat", scale.to_string(), SKEWED_MAX),
+        (Recipe::new(Model::Grid(side)).undirected(), "grid", side.to_string(), LONG_MAX),
+    ];
+    for (recipe, model, size, most) in models {
+        let graph = lab.make(recipe)?;
+        let directions = if recipe.is_undirected { "undirected" } else { "directed" };
+        let mut ours = ours.start(&["bfs", text(&graph.graph)?, &graph.source])?;
+        let mut plain = plain.start(&[model, &size, directions, &graph.source])?;
+        figures.push(open_beside_plain(lab, &graph, &mut ours, &mut plain, most)?);
+        drop((ours, plain));
+        lab.discard(|made| made.title == graph.title)?;
     }
-    drop(worker);
-    lab.discard(|made| made.title == graph.title)?;
+    match edge_list(lab, ROADS) {
+        Some(edges) => {
+            let graph = lab.with_rows(ROADS, &edges, &["--undirected"])?;
+            let graph = Made { source: "1".to_owned(), ..graph };
+            let mut ours = ours.start(&["bfs", text(&graph.graph)?, &graph.source])?;
+            let mut plain = plain.start(&["list", text(&edges)?, "undirected", &graph.source])?;
+            figures.push(open_beside_plain(lab, &graph, &mut ours, &mut plain, LONG_MAX)?);
+        }
+        None => lab.remarks.push(format!("{ROADS} is not there; TEGULA_DATA names its folder.")),
+    }
+    Ok(figures)
+}
+
+/// The rounds of two that hold a graph and search it whenever they are asked.
+fn open_beside_plain(
+    lab: &Lab<'_>,
+    graph: &Made,
+    ours: &mut Worker,
+    plain: &mut Worker,
+    most: f64,
+) -> Result<Figure> {
+    ours.answer()?;
+    let edges = whole(&plain.answer()?, "/edges")?;
+    if edges != graph.edges {
+        return Err(format!("the yardstick has {edges} edges, not {}", graph.edges).into());
+    }
+    let (mut times, mut plain_times, mut processes) = (Vec::new(), Vec::new(), String::new());
+    for _ in 0..lab.settings.rounds {
+        let found = ours.ask("")?;
+        let expected = plain.ask("")?;
+        for fact in ["/reached", "/distance_sum"] {
+            if number(&found, fact)? != number(&expected, fact)? {
+                return Err(format!("the searches differ: {found}, {expected}").into());
+            }
+        }
+        times.push(number(&found, "/seconds")?);
+        plain_times.push(number(&expected, "/seconds")?);
+        processes = runs_of(&names(&found));
+    }
     let title = format!("rows open, {}, in memory", graph.title);
-    let figure = Figure::new(title, Unit::Seconds, times).note(processes);
-    Ok(lab.with_targets(figure, |figure| figure.at_most(Of::Value, 0.3, None)))
+    let figure = Figure::new(title, Unit::Seconds, times)
+        .beside("plain direction-optimising search", plain_times, Ratio::TimesAsLong)
+        .note(processes);
+    Ok(lab.with_targets(figure, |figure| figure.at_most(Of::Ratio, most, None)))
+}
+
+/// The same names with those that follow each other once, and how often they do.
+fn runs_of(names: &str) -> String {
+    let names: Vec<&str> = names.split(", ").collect();
+    let runs = names.chunk_by(|one, other| one == other).map(|run| match run {
+        [name] => (*name).to_owned(),
+        run => format!("{} {}", run.len(), run[0]),
+    });
+    runs.collect::<Vec<_>>().join(", ")
 }
 
 /// How the edges of each iteration were reached.

@@ -7,15 +7,13 @@
 //! present bucket is small goes on with it by itself instead of waiting for the others (bucket fusion:
 //! Zhang et al., CGO 2020). 8 bytes an edge, 8 a vertex of index and 4 of distance.
 
-mod build;
-
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Barrier, Mutex, PoisonError, RwLock};
 
 use rayon::ThreadPoolBuilder;
-use tegula_generators::Generator;
+use tegula_generators::{Generator, weight};
 
-use build::{WeightedRows, rows};
+use crate::plain_rows::{Ends, PlainRows};
 
 /// Vertices that a thread takes at a time.
 const SHARE: usize = 64;
@@ -26,7 +24,7 @@ const NONE: usize = usize::MAX;
 
 /// A graph in weighted compressed sparse rows, for as many threads.
 pub struct DeltaStepping {
-    rows: WeightedRows,
+    rows: PlainRows,
     threads: usize,
 }
 
@@ -37,14 +35,16 @@ impl DeltaStepping {
     /// # Panics
     /// If there are more vertices, or threads cannot be started.
     pub fn new(generator: &dyn Generator, seed: u64, threads: usize) -> Self {
-        assert!(generator.vertex_count() < 1 << 32, "{} vertices", generator.vertex_count());
         let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("threads start");
-        DeltaStepping { rows: pool.install(|| rows(generator, seed)), threads }
+        // An edge is its target and above it the bits of its weight.
+        let bits = |number| weight(seed, number).to_bits();
+        let rows = pool.install(|| PlainRows::new(generator, Ends::Both, bits));
+        DeltaStepping { rows, threads }
     }
 
     /// The number of vertices, those without an edge included.
     pub fn vertex_count(&self) -> usize {
-        self.rows.offsets.len() - 1
+        self.rows.vertex_count()
     }
 
     /// The number of edges, each direction counted.
@@ -98,7 +98,7 @@ struct Shared {
 
 /// A thread.
 struct Worker<'g> {
-    rows: &'g WeightedRows,
+    rows: &'g PlainRows,
     /// The bits of floats of at least 0 are in the order of the floats.
     distances: &'g [AtomicU32],
     inverse_delta: f32,

@@ -1,0 +1,169 @@
+//! The yardstick for breadth-first search: direction-optimising (Beamer, Asanovic, Patterson, *Direction-optimizing
+//! breadth-first search*, SC 2012) along plain compressed sparse rows, in memory.
+//!
+//! It does what the implementation of the GAP benchmark suite does (arXiv:1508.03619): from the top, the vertices of
+//! a level look for neighbours that nobody has found; once their edges are many, from the bottom, all that are not
+//! found look for a neighbour of the level, through a bit for each vertex. A level with few vertices is one thread's:
+//! to share it takes longer. 4 bytes an edge in each direction, 8 a vertex of index and 4 of parents.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use tegula_generators::Generator;
+
+use crate::plain_rows::{Ends, PlainRows};
+
+/// From the top to the bottom when the edges of a level are more than one in this number of those that are left.
+const TO_BOTTOM: usize = 15;
+/// And back when the vertices of a level are fewer than one in this number of all.
+const TO_TOP: usize = 18;
+/// Vertices of a level that one thread takes.
+const SHARE: usize = 1024;
+/// Nobody has found it.
+const NONE: u32 = u32::MAX;
+
+/// A graph in compressed sparse rows, in both directions.
+pub struct PlainBfs {
+    out: Rows,
+    /// The same where the graph is read without directions.
+    incoming: Option<Rows>,
+    pool: ThreadPool,
+}
+
+struct Rows {
+    offsets: Vec<usize>,
+    targets: Vec<u32>,
+}
+
+impl Rows {
+    fn new(generator: &dyn Generator, ends: Ends) -> Rows {
+        let PlainRows { offsets, edges } = PlainRows::new(generator, ends, |_| 0);
+        Rows { offsets, targets: edges.into_par_iter().map(|edge| edge as u32).collect() }
+    }
+
+    fn of(&self, vertex: u32) -> &[u32] {
+        &self.targets[self.offsets[vertex as usize]..self.offsets[vertex as usize + 1]]
+    }
+}
+
+impl PlainBfs {
+    /// The rows of a graph with fewer than 2^32 - 1 vertices, read with directions or without.
+    ///
+    /// # Panics
+    /// If there are more vertices, or threads cannot be started.
+    pub fn new(generator: &dyn Generator, is_undirected: bool, threads: usize) -> PlainBfs {
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("threads start");
+        let (out, incoming) = pool.install(|| match is_undirected {
+            true => (Rows::new(generator, Ends::Both), None),
+            false => {
+                let incoming = Rows::new(generator, Ends::Targets);
+                (Rows::new(generator, Ends::Sources), Some(incoming))
+            }
+        });
+        PlainBfs { out, incoming, pool }
+    }
+
+    /// The number of vertices, those without an edge included.
+    pub fn vertex_count(&self) -> usize {
+        self.out.offsets.len() - 1
+    }
+
+    /// The number of edges, each direction counted.
+    pub fn edge_count(&self) -> usize {
+        self.out.targets.len()
+    }
+
+    /// How many vertices each level has, from that of the source on.
+    ///
+    /// # Panics
+    /// If there is no such source.
+    pub fn levels(&self, source: u32) -> Vec<usize> {
+        self.pool.install(|| self.search(source))
+    }
+
+    fn search(&self, source: u32) -> Vec<usize> {
+        let parents: Vec<AtomicU32> =
+            (0..self.vertex_count()).into_par_iter().map(|_| AtomicU32::new(NONE)).collect();
+        parents[source as usize].store(source, Relaxed);
+        let (mut frontier, mut levels) = (vec![source], Vec::new());
+        let mut edges_left = self.edge_count();
+        while !frontier.is_empty() {
+            let edges: usize = frontier.iter().map(|&vertex| self.out.of(vertex).len()).sum();
+            edges_left = edges_left.saturating_sub(edges);
+            if edges * TO_BOTTOM > edges_left + edges && frontier.len() > SHARE {
+                frontier = self.from_the_bottom(frontier, &parents, &mut levels);
+            } else {
+                levels.push(frontier.len());
+                frontier = self.from_the_top(&frontier, &parents);
+            }
+        }
+        levels
+    }
+
+    /// One random read of 4 bytes an edge, and a write for each vertex that is found.
+    fn from_the_top(&self, frontier: &[u32], parents: &[AtomicU32]) -> Vec<u32> {
+        let look = |frontier: &[u32]| {
+            let mut found = Vec::new();
+            for &vertex in frontier {
+                for &target in self.out.of(vertex) {
+                    let parent = &parents[target as usize];
+                    if parent.load(Relaxed) == NONE
+                        && parent.compare_exchange(NONE, vertex, Relaxed, Relaxed).is_ok()
+                    {
+                        found.push(target);
+                    }
+                }
+            }
+            found
+        };
+        if frontier.len() <= SHARE {
+            return look(frontier);
+        }
+        frontier.par_chunks(SHARE / 8).map(look).collect::<Vec<_>>().concat()
+    }
+
+    /// Goes on from the bottom until a level has few vertices; returns those.
+    fn from_the_bottom(
+        &self,
+        frontier: Vec<u32>,
+        parents: &[AtomicU32],
+        levels: &mut Vec<usize>,
+    ) -> Vec<u32> {
+        let incoming = self.incoming.as_ref().unwrap_or(&self.out);
+        let mut active = vec![0u64; parents.len().div_ceil(64)];
+        let mut count = frontier.len();
+        for vertex in frontier {
+            active[vertex as usize / 64] |= 1 << (vertex % 64);
+        }
+        let is_active =
+            |active: &[u64], vertex: u32| active[vertex as usize / 64] >> (vertex % 64) & 1 == 1;
+        loop {
+            levels.push(count);
+            let look = |word: usize| {
+                let vertices = 64 * word..parents.len().min(64 * word + 64);
+                let mut found = 0;
+                for vertex in vertices {
+                    if parents[vertex].load(Relaxed) != NONE {
+                        continue;
+                    }
+                    let row = incoming.of(vertex as u32);
+                    if let Some(&parent) = row.iter().find(|&&source| is_active(&active, source)) {
+                        parents[vertex].store(parent, Relaxed);
+                        found |= 1 << (vertex % 64);
+                    }
+                }
+                found
+            };
+            let words = (0..active.len()).into_par_iter().with_min_len(16);
+            let next: Vec<u64> = words.map(look).collect();
+            count = next.iter().map(|word| word.count_ones() as usize).sum();
+            active = next;
+            if count <= parents.len() / TO_TOP {
+                break;
+            }
+        }
+        let vertices = (0..parents.len() as u32).into_par_iter().with_min_len(1 << 12);
+        vertices.filter(|&vertex| is_active(&active, vertex)).collect()
+    }
+}
