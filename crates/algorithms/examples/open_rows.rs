@@ -81,12 +81,12 @@ fn summary(seconds: f64, distances: &[f64], delta: f64, statistics: &RunStatisti
     let reached = distances.iter().filter(|distance| distance.is_finite());
     let (count, sum) = (reached.clone().count(), reached.clone().sum::<f64>());
     let max = reached.fold(0.0, |max: f64, &distance| max.max(distance));
-    let iterations = statistics.iterations;
+    let (iterations, edges) = (statistics.iterations, statistics.edges_processed);
     let names: Vec<&str> = statistics.processes.iter().map(|process| process.name()).collect();
     let times: Vec<f64> =
         statistics.iteration_times.iter().take(100).map(|time| time.as_secs_f64()).collect();
     format!(
-        r#"{{"seconds":{seconds},"reached":{count},"distance_sum":{sum},"distance_max":{max},"delta":{delta},"iterations":{iterations},"iteration_seconds":{times:?},"processes":{:?}}}"#,
+        r#"{{"seconds":{seconds},"reached":{count},"distance_sum":{sum},"distance_max":{max},"delta":{delta},"iterations":{iterations},"edges":{edges},"iteration_seconds":{times:?},"processes":{:?}}}"#,
         &names[..names.len().min(100)]
     )
 }

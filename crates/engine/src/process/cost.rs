@@ -60,6 +60,12 @@ impl CostModel {
         (f64::from(vertices) * UNPACK_ROW + edges as f64 * UNPACK_EDGE) / self.threads
     }
 
+    /// Seconds to read in order all rows that are not in memory.
+    pub fn predict_filling(&self, rows: &RowReader) -> f64 {
+        let bytes = rows.rows().data().len() as f64;
+        (1.0 - rows.held_fraction()) * bytes / self.speed.sequential_bytes_per_second
+    }
+
     /// Seconds to bring the pages of rows into memory that are not there, at the most `missing_max` of them.
     pub fn predict_reading(&self, rows: &RowReader, work: &RowWork, missing_max: f64) -> f64 {
         let missing = 1.0 - rows.held_fraction();

@@ -90,6 +90,8 @@ pub struct Prediction {
     pub seconds: f64,
     /// Pages of rows that it touches.
     pub pages: f64,
+    /// Seconds of it that reading those takes which are not in memory.
+    pub reading: f64,
     /// Whether there is too little to do for more than one worker.
     pub is_small: bool,
 }

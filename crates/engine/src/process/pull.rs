@@ -205,7 +205,7 @@ impl<P: Program> Pulling<'_, P> {
 
     /// What the active neighbour sends that settles the vertex of a row, and how many edges were looked at.
     fn first_message(&self, row: &Row<'_>) -> Result<(Option<Message<P>>, u64)> {
-        let is_ascending = self.rows.rows().is_ascending();
+        let is_ascending = self.rows.is_ascending();
         // The smallest active neighbour, what it sends, and the weight of its edge.
         let mut first: Option<(VertexId, Message<P>, f32)> = None;
         let edges = row.try_fold(0, |edge, neighbour| {

@@ -101,6 +101,10 @@ pub trait Program: Send + Sync {
     /// vertices are not sent.
     const SETTLING: Settling = Settling::Never;
 
+    /// Whether what comes along an edge is never nearer where the weight is greater, so that the buckets of messages
+    /// along edges of ascending weights ascend. Then heavy edges to vertices of nearer buckets need not be followed.
+    const IS_FARTHER_BY_WEIGHT: bool = false;
+
     /// Bytes that the program itself holds, where they are worth to be counted in the budget.
     fn size(&self) -> u64 {
         0
@@ -149,6 +153,12 @@ pub trait Program: Send + Sync {
     #[inline(always)]
     fn is_news(&self, _state: &Self::State, _message: Message<Self>) -> bool {
         true
+    }
+
+    /// Whether what comes along an edge belongs to a later [bucket](Program::bucket) than this one.
+    #[inline(always)]
+    fn is_beyond(&self, _message: Message<Self>, _bucket: u64) -> bool {
+        false
     }
 
     /// When an active vertex is to signal: those with the smallest number come first, the others are put

@@ -34,6 +34,9 @@ pub trait Relaxation: Send + Sync {
     /// `()` or `f32`; in an unweighted graph every `f32` weight is 1.
     type Weight: EdgeWeight;
 
+    /// See [`Program::IS_FARTHER_BY_WEIGHT`].
+    const IS_FARTHER_BY_WEIGHT: bool = false;
+
     /// What a vertex has, and sends, at first. Without it, it has the identity and is not active.
     fn start(&self, vertex: VertexId) -> Option<<Self::Reduction as Reduction>::Message>;
 
@@ -65,6 +68,8 @@ impl<R: Relaxation> Program for R {
     type Reduction = R::Reduction;
     type Weight = R::Weight;
     type Aggregate = ();
+
+    const IS_FARTHER_BY_WEIGHT: bool = R::IS_FARTHER_BY_WEIGHT;
 
     fn init(&self, vertex: VertexId, _degree: u32, (): &mut ()) -> (Message<R>, Activity) {
         let start = self.start(vertex);
@@ -105,5 +110,10 @@ impl<R: Relaxation> Program for R {
     #[inline(always)]
     fn bucket(&self, state: &Message<R>) -> u64 {
         Relaxation::bucket(self, state)
+    }
+
+    #[inline(always)]
+    fn is_beyond(&self, message: Message<R>, bucket: u64) -> bool {
+        Relaxation::bucket(self, &message) > bucket
     }
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use tegula_store::VertexId;
 
-use super::frontier::Frontier;
 use crate::program::Program;
 
 /// Active vertices that wait for the turn of their [bucket](Program::bucket).
@@ -16,13 +15,15 @@ pub struct Buckets {
     waiting_count: usize,
     /// The bucket whose turn it is.
     current: u64,
+    /// The last bucket of which all messages were sent, if those of further ones are held back.
+    pub horizon: Option<u64>,
 }
 
 impl Buckets {
     /// Bytes for each vertex, at the most: an id in 1.25 entries.
     pub const SIZE_PER_VERTEX: u64 = 5;
 
-    /// Begins with the active vertices in `list`, ascending; returns those whose turn it is.
+    /// Begins with the active vertices in `list`; returns those whose turn it is.
     pub fn begin<P: Program>(
         &mut self,
         list: Vec<VertexId>,
@@ -34,25 +35,38 @@ impl Buckets {
         self.put_off(list, program, states)
     }
 
-    /// It becomes the turn of the vertices of the next bucket that has any. Where there is none, the frontier
-    /// stays as it is.
+    /// It becomes the turn of the next bucket that has any vertices, if there is one up to `last`; returns them.
     pub fn take_next<P: Program>(
         &mut self,
-        frontier: &mut Frontier,
+        last: u64,
         program: &P,
         states: &[P::State],
-    ) {
-        while frontier.count() == 0
-            && let Some((bucket, mut list)) = self.waiting.pop_first()
+    ) -> Option<Vec<VertexId>> {
+        while let Some(entry) = self.waiting.first_entry()
+            && *entry.key() <= last
         {
+            let (bucket, mut list) = entry.remove_entry();
             self.waiting_count -= list.len();
             // Those that have come nearer since had their turn in an earlier bucket.
             list.retain(|vertex| program.bucket(&states[vertex.index()]) == bucket);
-            list.sort_unstable();
-            list.dedup();
-            self.current = bucket;
-            *frontier = Frontier::List(list);
+            if !list.is_empty() {
+                list.sort_unstable();
+                list.dedup();
+                self.current = bucket;
+                return Some(list);
+            }
         }
+        None
+    }
+
+    /// The bucket whose turn it is.
+    pub fn current(&self) -> u64 {
+        self.current
+    }
+
+    /// The next bucket in which vertices wait, some of which may have had their turn.
+    pub fn next(&self) -> Option<u64> {
+        self.waiting.first_key_value().map(|(&bucket, _)| bucket)
     }
 
     /// Puts off the vertices of later buckets; returns the others.

@@ -218,9 +218,10 @@ impl<'g, P: Program> Superstep<'g, P> {
         if self.is_over {
             return false;
         }
-        let states = self.arrays.states.all();
-        if self.frontier.count() == 0 {
-            self.buckets.take_next(&mut self.frontier, &self.program, states);
+        if self.frontier.count() == 0
+            && let Some(list) = self.take_next_bucket(u64::MAX)
+        {
+            self.frontier = Frontier::List(list);
         }
         let next = self.program.begin_iteration(self.iteration, &self.aggregate);
         self.is_over = self.frontier.count() == 0 || next == Next::Stop;
@@ -271,7 +272,15 @@ impl<'g, P: Program> Superstep<'g, P> {
     fn know_by_bits(&mut self) {
         if let Frontier::List(list) = &self.frontier {
             let count = self.graph.vertex_count() as usize;
-            self.frontier = Frontier::Bits(ActiveSet::of(list, count));
+            let mut active = ActiveSet::of(list, count);
+            if let Some(horizon) = self.buckets.horizon.take() {
+                // Whoever had its turn has messages that were held back.
+                let states = (0..).zip(&*self.arrays.states.all());
+                let inside = states.filter(|(_, state)| self.program.bucket(state) <= horizon);
+                let inside: Vec<_> = inside.map(|(vertex, _)| VertexId(vertex)).collect();
+                active = ActiveSet::of(&inside, count);
+            }
+            self.frontier = Frontier::Bits(active);
         }
     }
 
@@ -284,6 +293,11 @@ impl<'g, P: Program> Superstep<'g, P> {
             let states = self.arrays.states.all();
             self.frontier = Frontier::List(self.buckets.begin(list, &self.program, states));
         }
+    }
+
+    /// Takes up the vertices of the next bucket, if there is one up to `last`.
+    pub fn take_next_bucket(&mut self, last: u64) -> Option<Vec<VertexId>> {
+        self.buckets.take_next(last, &self.program, self.arrays.states.all())
     }
 
     /// Takes over the bits that were gathered for the next iteration.

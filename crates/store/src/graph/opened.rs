@@ -246,14 +246,22 @@ impl Graph {
     /// # Errors
     /// Those of reading.
     pub fn out_degree_max(&self) -> Result<u32> {
+        self.fold_out_degrees(0, u32::max)
+    }
+
+    /// Folds the out-degrees, by dense id, without holding them.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn fold_out_degrees<A>(&self, init: A, mut step: impl FnMut(A, u32) -> A) -> Result<A> {
         let file = self.block_file(file_names::OUT_DEGREES)?;
-        let mut max = 0;
+        let mut folded = init;
         for block in file.stream(0..file.len())? {
             let block = block?;
             let degrees = block.as_chunks().0.iter().map(|&bytes| u32::from_le_bytes(bytes));
-            max = degrees.fold(max, u32::max);
+            folded = degrees.fold(folded, &mut step);
         }
-        Ok(max)
+        Ok(folded)
     }
 
     /// The in-degrees by dense id: 4 bytes a vertex.

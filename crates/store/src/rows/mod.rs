@@ -34,4 +34,4 @@ pub use encoding::RowEncoding;
 pub use index::{IndexWalk, RowExtent};
 pub use opened::Rows;
 pub use reader::{Row, RowBatch, RowReader};
-pub use unpacked::UnpackedRows;
+pub use unpacked::{BY_WEIGHT_MIN, UnpackedRows};

@@ -242,15 +242,19 @@ impl RowReader {
         self.weights.as_ref().map_or(Ok(()), |weights| weights.fill(cancel))
     }
 
-    /// As [`RowReader::fill`], once a good part has been read here and there. It is tried once, and what
-    /// cannot be read is no error: whoever needs it will meet it.
+    /// As [`RowReader::fill`], once a good part has been read here and there.
     pub fn fill_when_due(&self, cancel: &Cancel) {
-        if self.was_filled.load(Ordering::Relaxed) || !self.fits() || self.is_complete() {
-            return;
-        }
         let len = |cache: &PageCache| cache.file().len();
         let all = len(&self.pages) + self.weights.as_ref().map_or(0, len);
-        if self.bytes_read() >= all / FILL_SHARE
+        if self.bytes_read() >= all / FILL_SHARE {
+            self.fill_once(cancel);
+        }
+    }
+
+    /// As [`RowReader::fill`], the first time. What cannot be read is no error: whoever needs it will meet it.
+    pub fn fill_once(&self, cancel: &Cancel) {
+        let is_over = self.was_filled.load(Ordering::Relaxed) || !self.fits() || self.is_complete();
+        if !is_over
             && !self.was_filled.swap(true, Ordering::Relaxed)
             && let Err(error) = self.fill(cancel)
         {
@@ -292,6 +296,12 @@ impl RowReader {
     #[inline]
     pub fn unpacked(&self) -> Option<&UnpackedRows> {
         self.unpacked.get()
+    }
+
+    /// Whether the neighbours of a vertex come by ascending id.
+    pub fn is_ascending(&self) -> bool {
+        let is_by_weight = self.unpacked().is_some_and(|rows| rows.share_by_weight() > 0.0);
+        self.rows.is_ascending() && !is_by_weight
     }
 
     /// How many edges the row of a vertex has, about.

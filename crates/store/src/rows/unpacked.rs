@@ -5,6 +5,7 @@
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tegula_machine::Result;
 use tegula_machine::memory::{huge, prefetch};
@@ -22,6 +23,20 @@ pub struct UnpackedRows {
     targets: Vec<VertexId>,
     /// Of each edge; nothing where they are not read.
     weights: Vec<[u8; 4]>,
+    edges_by_weight: u64,
+}
+
+/// Edges from which on a row stands by ascending weight, where weights are read.
+pub const BY_WEIGHT_MIN: usize = 32;
+
+/// The bits of a float as a number that is ordered as [`f32::total_cmp`] orders floats.
+fn ordered(bits: u32) -> u32 {
+    if bits >> 31 == 0 { bits | 1 << 31 } else { !bits }
+}
+
+/// The bits of the float that [`ordered`] gave a number.
+fn unordered(number: u32) -> u32 {
+    if number >> 31 == 1 { number & !(1 << 31) } else { !number }
 }
 
 /// Rows whose places are looked up together: few enough to stay in the nearest cache.
@@ -67,10 +82,17 @@ impl UnpackedRows {
             let edge_first = edges.start;
             chunks.push(Mutex::new(Chunk { sources, edge_first, starts, targets, weights }));
         }
-        workers.for_each(chunks.len(), cancel, &|index| lock(&chunks[index]).unpack(rows))?;
+        let edges_by_weight = AtomicU64::new(0);
+        workers.for_each(chunks.len(), cancel, &|index| {
+            let mut chunk = lock(&chunks[index]);
+            chunk.unpack(rows)?;
+            edges_by_weight.fetch_add(chunk.sort_by_weight(), Ordering::Relaxed);
+            Ok(())
+        })?;
         drop(chunks);
         starts[vertex_count] = edge_count;
-        Ok(UnpackedRows { starts, targets, weights })
+        let edges_by_weight = edges_by_weight.into_inner();
+        Ok(UnpackedRows { starts, targets, weights, edges_by_weight })
     }
 
     /// The neighbours of a vertex, and the weights of the edges to them where those are read.
@@ -79,6 +101,16 @@ impl UnpackedRows {
         let edges = self.starts[source.index()] as usize..self.starts[source.index() + 1] as usize;
         let weights = if self.weights.is_empty() { &[][..] } else { &self.weights[edges.clone()] };
         (&self.targets[edges], weights)
+    }
+
+    /// The share of edges that stand in rows of ascending weights.
+    pub fn share_by_weight(&self) -> f64 {
+        self.edges_by_weight as f64 / self.targets.len().max(1) as f64
+    }
+
+    /// Number of edges.
+    pub fn edge_count(&self) -> u64 {
+        self.targets.len() as u64
     }
 
     /// How many edges a vertex has.
@@ -138,6 +170,34 @@ impl Chunk<'_> {
             next += done as u32;
         }
         if place == self.targets.len() { Ok(()) } else { Err(self.damaged(rows)) }
+    }
+
+    /// Orders the edges of long rows by their weights; tells how many edges those have.
+    fn sort_by_weight(&mut self) -> u64 {
+        if self.weights.is_empty() {
+            return 0;
+        }
+        let mut sorted = 0;
+        let mut edges: Vec<u64> = Vec::new();
+        let starts = self.starts.iter().map(|&start| (start - self.edge_first) as usize);
+        let ends = starts.clone().skip(1).chain([self.targets.len()]);
+        for (start, end) in starts.zip(ends) {
+            if end - start < BY_WEIGHT_MIN {
+                continue;
+            }
+            let (targets, weights) = (&mut self.targets[start..end], &mut self.weights[start..end]);
+            edges.clear();
+            edges.extend(targets.iter().zip(&*weights).map(|(target, &weight)| {
+                u64::from(ordered(u32::from_le_bytes(weight))) << 32 | u64::from(target.0)
+            }));
+            edges.sort_unstable();
+            for ((target, weight), &edge) in targets.iter_mut().zip(weights).zip(&edges) {
+                *target = VertexId(edge as u32);
+                *weight = unordered((edge >> 32) as u32).to_le_bytes();
+            }
+            sorted += edges.len() as u64;
+        }
+        sorted
     }
 
     fn damaged(&self, rows: &RowReader) -> tegula_machine::Error {

@@ -12,7 +12,10 @@
 //! which messages arrive depends on the threads, so this is only for programs whose reduction is exact.
 //! Nothing here takes time for vertices that are neither active nor reached.
 
+mod horizon;
 mod send;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -32,10 +35,12 @@ use crate::superstep::exchange::Exchange;
 use crate::superstep::frontier::Frontier;
 use crate::superstep::targets::Targets;
 use crate::superstep::{Superstep, chunks_or_none};
-use send::{BOX_KEPT, Inbox, MESSAGES_MAX, Outbox, Queue, Sending};
+use send::{BOX_KEPT, Inbox, MESSAGES_MAX, Outbox, Queue, Reach, Sending};
 
 /// log2 of the most partitions: a bit of a word each.
 const PARTITIONS_LOG2_MAX: u32 = 6;
+/// Edges that the vertices of a bucket have together at the least: with fewer, the next one's turn comes as well.
+const BUCKET_EDGES: u64 = 256;
 /// Seconds of seeking below which one worker does it: to share it takes about as long.
 const SHARED_MIN: f64 = 400e-6;
 
@@ -44,10 +49,12 @@ pub struct Seek<'s, P: Program> {
     rows: &'s RowReader,
     costs: CostModel,
     correction: Correction,
+    /// Seconds that reading rows here and there is predicted to have taken so far.
+    read: f64,
     /// What seeking has taken so far.
     sought: Duration,
-    /// What taking the rows apart took in this iteration.
-    unpacking: Duration,
+    /// What was done in this iteration beside what was predicted took so long.
+    aside: Duration,
     /// Which share of the pages that seeking touched had to be read of late.
     page_share: f64,
     /// Pages of rows that had been read when an iteration was chosen last.
@@ -60,6 +67,8 @@ pub struct Seek<'s, P: Program> {
     /// How many targets of each window were settled in this iteration; zeroes between iterations.
     newly_settled: Vec<u32>,
     batch: RowBatch,
+    /// Whether there is a [horizon], or was one.
+    had_horizon: bool,
 }
 
 impl<'s, P: Program> Seek<'s, P> {
@@ -81,8 +90,9 @@ impl<'s, P: Program> Seek<'s, P> {
             rows,
             costs,
             correction: Correction::none(),
+            read: 0.0,
             sought: Duration::ZERO,
-            unpacking: Duration::ZERO,
+            aside: Duration::ZERO,
             page_share: 1.0,
             pages_read: rows.statistics().pages_read,
             partition_log2,
@@ -90,6 +100,7 @@ impl<'s, P: Program> Seek<'s, P> {
             reached: vec![Vec::new(); partitions],
             newly_settled: vec![0; vertex_count.div_ceil(1 << WINDOW_LOG2)],
             batch: RowBatch::default(),
+            had_horizon: false,
         }
     }
 }
@@ -106,7 +117,7 @@ impl<P: Program> Process<P> for Seek<'_, P> {
         let working = if is_small { alone } else { work.shared(self.rows) / self.costs.threads };
         let reading = self.costs.predict_reading(self.rows, &work, self.page_share);
         let seconds = self.correction.apply(self.costs.together(working, reading));
-        Prediction { seconds, pages: work.pages(self.rows).touched, is_small }
+        Prediction { seconds, pages: work.pages(self.rows).touched, reading, is_small }
     }
 
     fn run(
@@ -117,23 +128,25 @@ impl<P: Program> Process<P> for Seek<'_, P> {
     ) -> Result<Progressed> {
         self.pages_read = self.rows.statistics().pages_read;
         step.know_by_list();
-        self.rows.fill_when_due(context.cancel());
+        self.fill_when_due(prediction, context);
         self.unpack_when_due(context)?;
-        let list = match &mut step.frontier {
+        self.set_horizon(step);
+        let mut list = match &mut step.frontier {
             Frontier::List(list) => std::mem::take(list),
             Frontier::Bits(_) => Vec::new(),
         };
-        let edges = if prediction.is_small || context.threads() == 1 {
-            self.send_alone(step, &list, context)?
-        } else {
-            self.send_together(step, &list, context)?
-        };
-        self.apply_to_reached(step, prediction, context)?;
-        Ok(Progressed::Done { edges })
+        self.add_small_buckets(step, &mut list);
+        let reach = Reach { after: None, until: step.buckets.horizon };
+        let sent = self.send(step, &list, reach, prediction.is_small, context)?;
+        self.apply_to_reached(step, prediction.is_small, context)?;
+        let began = Instant::now();
+        let passed = self.pass_horizon(step, context)?;
+        self.aside += began.elapsed();
+        Ok(Progressed::Done { edges: sent + passed })
     }
 
     fn learn(&mut self, prediction: &Prediction, took: Duration) {
-        let took = took.saturating_sub(std::mem::take(&mut self.unpacking));
+        let took = took.saturating_sub(std::mem::take(&mut self.aside));
         self.sought += took;
         let read = self.rows.statistics().pages_read - self.pages_read;
         // Where the frontier moves on to neighbours, most of their pages are there already.
@@ -149,6 +162,16 @@ impl<P: Program> Process<P> for Seek<'_, P> {
 }
 
 impl<P: Program> Seek<'_, P> {
+    /// Reads all rows in order once reading them here and there has taken as long as that is predicted to take.
+    fn fill_when_due(&mut self, prediction: &Prediction, context: &JobContext<'_>) {
+        self.read += prediction.reading;
+        if self.read > self.costs.predict_filling(self.rows) {
+            let began = Instant::now();
+            self.rows.fill_once(context.cancel());
+            self.aside += began.elapsed();
+        }
+    }
+
     /// Takes all rows apart once seeking has taken as long as that is predicted to take: nobody knows beforehand
     /// whether much or little is still to be sought.
     fn unpack_when_due(&mut self, context: &JobContext<'_>) -> Result<()> {
@@ -160,11 +183,41 @@ impl<P: Program> Seek<'_, P> {
         {
             let began = Instant::now();
             self.rows.unpack(context.workers(), context.cancel())?;
-            self.unpacking = began.elapsed();
-            tracing::debug!("rows were unpacked in {:.3?}", self.unpacking);
+            self.aside += began.elapsed();
+            tracing::debug!("rows were unpacked in {:.3?}", began.elapsed());
             self.correction = Correction::none();
         }
         Ok(())
+    }
+
+    /// Adds the vertices of the next buckets while those of a list have few edges.
+    fn add_small_buckets(&self, step: &mut Superstep<'_, P>, list: &mut Vec<VertexId>) {
+        let Some(rows) = self.rows.unpacked() else { return };
+        let last = step.buckets.horizon.unwrap_or(u64::MAX);
+        let edges = |list: &[VertexId]| list.iter().map(|&vertex| rows.degree(vertex)).sum::<u64>();
+        // Few lists are so short that their edges have to be counted.
+        while (list.len() as u64) < BUCKET_EDGES
+            && edges(list) < BUCKET_EDGES
+            && let Some(mut more) = step.take_next_bucket(last)
+        {
+            list.append(&mut more);
+        }
+    }
+
+    /// Sends along the rows of these vertices; returns how many edges there were.
+    fn send(
+        &mut self,
+        step: &mut Superstep<'_, P>,
+        list: &[VertexId],
+        reach: Reach,
+        is_small: bool,
+        context: &JobContext<'_>,
+    ) -> Result<u64> {
+        if is_small || context.threads() == 1 {
+            self.send_alone(step, list, reach, context)
+        } else {
+            self.send_together(step, list, reach, context)
+        }
     }
 
     /// Sends along all rows and reduces at once; returns how many edges there were.
@@ -172,12 +225,13 @@ impl<P: Program> Seek<'_, P> {
         &mut self,
         step: &mut Superstep<'_, P>,
         list: &[VertexId],
+        reach: Reach,
         context: &JobContext<'_>,
     ) -> Result<u64> {
         let queue = Queue::new(list);
         let (vertices, exchange) = step.vertices_and_exchange();
         let sending =
-            Sending { cancel: context.cancel(), vertices, queue: &queue, rows: self.rows };
+            Sending { cancel: context.cancel(), vertices, queue: &queue, rows: self.rows, reach };
         let mut inbox = Inbox::<P> {
             messages: exchange.inbox(),
             reached: &mut self.reached,
@@ -191,6 +245,7 @@ impl<P: Program> Seek<'_, P> {
         &mut self,
         step: &mut Superstep<'_, P>,
         list: &[VertexId],
+        reach: Reach,
         context: &JobContext<'_>,
     ) -> Result<u64> {
         let threads = context.threads();
@@ -198,8 +253,13 @@ impl<P: Program> Seek<'_, P> {
         let queue = Queue::new(list);
         loop {
             let (vertices, _) = step.vertices_and_exchange();
-            let sending =
-                Sending { cancel: context.cancel(), vertices, queue: &queue, rows: self.rows };
+            let sending = Sending {
+                cancel: context.cancel(),
+                vertices,
+                queue: &queue,
+                rows: self.rows,
+                reach,
+            };
             let outboxes = &self.outboxes;
             context.for_each(threads, &|worker| sending.fill(&mut lock(&outboxes[worker])))?;
             self.deliver(step, context)?;
@@ -258,7 +318,7 @@ impl<P: Program> Seek<'_, P> {
     fn apply_to_reached(
         &mut self,
         step: &mut Superstep<'_, P>,
-        prediction: &Prediction,
+        is_small: bool,
         context: &JobContext<'_>,
     ) -> Result<()> {
         // A sum may depend on the order; and what is read from here and there is better read in order, where a
@@ -298,7 +358,7 @@ impl<P: Program> Seek<'_, P> {
             lock::<Reached<'_, P>>(&owned[index]).apply(program, degrees);
             Ok(())
         };
-        if prediction.is_small {
+        if is_small {
             (0..owned.len()).try_for_each(apply)?;
         } else {
             context.for_each(owned.len(), &apply)?;

@@ -8,7 +8,7 @@ use tegula_machine::Result;
 use tegula_machine::memory::prefetch;
 use tegula_machine::threads::Cancel;
 use tegula_store::VertexId;
-use tegula_store::rows::{Row, RowBatch, RowReader, UnpackedRows};
+use tegula_store::rows::{BY_WEIGHT_MIN, Row, RowBatch, RowReader, UnpackedRows};
 
 use crate::process::ROWS_PER_BATCH;
 use crate::program::{EdgeWeight, Message, Program, Reduction};
@@ -61,6 +61,42 @@ pub(super) struct Sending<'s, P: Program> {
     pub vertices: Vertices<'s, P>,
     pub queue: &'s Queue<'s>,
     pub rows: &'s RowReader,
+    /// How far is looked along lists that stand by weight.
+    pub reach: Reach,
+}
+
+/// How far is looked along lists that stand by weight: to messages of these buckets.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Reach {
+    /// Those up to this one were sent before.
+    pub after: Option<u64>,
+    /// Those behind this one are not sent yet.
+    pub until: Option<u64>,
+}
+
+impl Reach {
+    /// Which edges of a list are due: where it is long, and so stands by weight, those with messages of these
+    /// buckets. A short one is sent whole, the first time.
+    #[inline(always)]
+    pub fn due<P: Program>(
+        self,
+        program: &P,
+        signal: Message<P>,
+        count: usize,
+        weights: &[[u8; 4]],
+    ) -> Range<usize> {
+        let Reach { after, until } = self;
+        if !P::IS_FARTHER_BY_WEIGHT || (after.is_none() && until.is_none()) {
+            return 0..count;
+        }
+        if count < BY_WEIGHT_MIN {
+            return if after.is_none() { 0..count } else { 0..0 };
+        }
+        let is_within = |bucket, weight: &_| !is_beyond(program, signal, weight, bucket);
+        let place = |bucket| weights.partition_point(|weight| is_within(bucket, weight));
+        let (start, end) = (after.map_or(0, place), until.map_or(count, place));
+        start.min(end)..end
+    }
 }
 
 impl<P: Program> Sending<'_, P> {
@@ -96,7 +132,7 @@ impl<P: Program> Sending<'_, P> {
     /// Sends along all rows, by one worker; returns how many edges there were.
     pub fn send_all(&self, inbox: &mut Inbox<'_, P>, batch: &mut RowBatch) -> Result<u64> {
         if let Some(unpacked) = self.rows.unpacked() {
-            return self.send_unpacked(unpacked, inbox);
+            return self.send_lists(unpacked, &mut (0..self.queue.list.len()), &mut 0, inbox);
         }
         let list = self.queue.list;
         let (mut position, mut edges) = (0, 0);
@@ -112,29 +148,48 @@ impl<P: Program> Sending<'_, P> {
         Ok(edges as u64)
     }
 
-    /// As [`Sending::send_all`], along plain lists: what is needed soon is asked of memory ahead of its use.
-    fn send_unpacked(&self, rows: &UnpackedRows, inbox: &mut Inbox<'_, P>) -> Result<u64> {
+    /// Sends along plain lists, those of a range of the queue and of the first of them behind the edges that are
+    /// `sent`, until the sink is full; returns how many edges there were. What is needed soon is asked of memory
+    /// ahead of its use.
+    fn send_lists(
+        &self,
+        rows: &UnpackedRows,
+        claimed: &mut Range<usize>,
+        sent: &mut usize,
+        sink: &mut impl Sink<Message<P>>,
+    ) -> Result<u64> {
         let states = self.vertices.states;
-        let list = self.queue.list;
+        let list = &self.queue.list[..claimed.end];
         let mut edges = 0;
-        for (position, &source) in list.iter().enumerate() {
-            if position % ROWS_PER_BATCH == 0 {
+        while let Some(&source) = list.get(claimed.start) {
+            if claimed.start % ROWS_PER_BATCH == 0 {
                 self.cancel.check()?;
             }
-            if let Some(&later) = list.get(position + 2 * LISTS_AHEAD) {
+            if let Some(&later) = list.get(claimed.start + 2 * LISTS_AHEAD) {
                 rows.prefetch_place(later);
             }
-            if let Some(&soon) = list.get(position + LISTS_AHEAD) {
+            if let Some(&soon) = list.get(claimed.start + LISTS_AHEAD) {
                 rows.prefetch_row(soon);
                 prefetch(states, soon.index());
             }
-            let Some(signal) = self.signal(source) else { continue };
-            let (targets, weights) = rows.row(source);
-            edges += targets.len() as u64;
-            for (edge, &target) in targets.iter().enumerate() {
-                let weight = weights.get(edge).map_or(1.0, |&weight| f32::from_le_bytes(weight));
-                self.send_edge(signal, target, weight, inbox);
+            if let Some(signal) = self.signal(source) {
+                let (targets, weights) = rows.row(source);
+                let due = self.reach.due(self.vertices.program, signal, targets.len(), weights);
+                let start = due.start + *sent;
+                let end = due.end.min(start.saturating_add(sink.room()));
+                for edge in start..end {
+                    let weight =
+                        weights.get(edge).map_or(1.0, |&weight| f32::from_le_bytes(weight));
+                    self.send_edge(signal, targets[edge], weight, sink);
+                }
+                edges += (end - start) as u64;
+                *sent += end - start;
+                if end < due.end {
+                    return Ok(edges);
+                }
             }
+            *sent = 0;
+            claimed.start += 1;
         }
         Ok(edges)
     }
@@ -181,6 +236,14 @@ impl<P: Program> Sending<'_, P> {
         outbox: &mut Outbox<Message<P>>,
         batch: &mut RowBatch,
     ) -> Result<ControlFlow<()>> {
+        if let Some(unpacked) = self.rows.unpacked() {
+            let (mut claimed, mut sent) = (outbox.claimed.clone(), outbox.sent);
+            let edges = self.send_lists(unpacked, &mut claimed, &mut sent, outbox)?;
+            (outbox.claimed, outbox.sent) = (claimed, sent);
+            outbox.edges += edges;
+            let is_full = !outbox.claimed.is_empty();
+            return Ok(if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) });
+        }
         let sources = &self.queue.list[outbox.claimed.clone()];
         let done = self.rows.for_each_row(sources, batch, |row| {
             let skip = std::mem::take(&mut outbox.sent);
@@ -217,13 +280,37 @@ impl<P: Program> Sending<'_, P> {
     }
 }
 
+/// Whether any message along a list belongs to a later bucket than this one, so that it is held back beyond that.
+pub(super) fn holds_back<P: Program>(
+    program: &P,
+    signal: Message<P>,
+    weights: &[[u8; 4]],
+    bucket: u64,
+) -> bool {
+    let greatest = weights.last().filter(|_| weights.len() >= BY_WEIGHT_MIN);
+    greatest.is_some_and(|weight| is_beyond(program, signal, weight, bucket))
+}
+
+/// Whether the message along an edge belongs to a later bucket than this one.
+#[inline(always)]
+fn is_beyond<P: Program>(program: &P, signal: Message<P>, weight: &[u8; 4], bucket: u64) -> bool {
+    let weight = P::Weight::from_f32(f32::from_le_bytes(*weight));
+    program.is_beyond(program.along(signal, weight), bucket)
+}
+
 /// Where messages go.
 pub(super) trait Sink<M> {
     /// Takes a message.
     fn put(&mut self, target: VertexId, message: M);
 
+    /// How many more messages it takes.
+    fn room(&self) -> usize;
+
     /// Whether no more is to be put into it.
-    fn is_full(&self) -> bool;
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        self.room() == 0
+    }
 }
 
 /// What has been reduced for each target so far, and which of them that is.
@@ -244,8 +331,8 @@ impl<P: Program> Sink<Message<P>> for Inbox<'_, P> {
     }
 
     #[inline(always)]
-    fn is_full(&self) -> bool {
-        false
+    fn room(&self) -> usize {
+        usize::MAX
     }
 }
 
@@ -259,8 +346,8 @@ impl<M> Sink<M> for Outbox<M> {
     }
 
     #[inline(always)]
-    fn is_full(&self) -> bool {
-        self.count >= MESSAGES_MAX
+    fn room(&self) -> usize {
+        MESSAGES_MAX.saturating_sub(self.count)
     }
 }
 

@@ -1,0 +1,177 @@
+//! A horizon: in a search by weights on a skewed graph, messages to far buckets are held back.
+//!
+//! Few vertices have most of the edges there. They are reached early, and most of their edges are heavy and lead to
+//! vertices that others reach on shorter ways. So along lists that stand by weight, messages to buckets beyond the
+//! horizon are not sent. When all buckets up to it have had their turn, the vertices beyond it look along their own
+//! edges for what was held back from them, if these edges are few; afterwards there is no horizon any more. If they
+//! are many, the horizon moves on, and what lies between is sent.
+//!
+//! That is the pruning of Chakaravarthy et al. (*Scalable single source shortest path algorithms for massively
+//! parallel systems*, IPDPS 2014), by which vertices pull along their heavy edges, once for all buckets. It needs
+//! both directions of every edge. No result depends on it: what is never sent could not have changed the state of the
+//! vertex that it was for.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tegula_machine::Result;
+use tegula_machine::threads::{lock, unlocked};
+use tegula_store::VertexId;
+use tegula_store::rows::UnpackedRows;
+
+use super::Seek;
+use super::send::{Reach, holds_back};
+use crate::job::context::JobContext;
+use crate::program::{EdgeWeight, Program, Reduction};
+use crate::superstep::Superstep;
+
+/// The share of edges that stand by weight from which on a horizon pays.
+const SHARE_BY_WEIGHT_MIN: f64 = 0.5;
+/// Vertices beyond the horizon look for themselves when no more than one edge in this number is theirs. From 3 to 20
+/// it makes no great difference.
+const GATHER_SHARE: u64 = 4;
+
+impl<P: Program> Seek<'_, P> {
+    /// Sets a horizon where one pays.
+    pub(super) fn set_horizon(&mut self, step: &mut Superstep<'_, P>) {
+        let is_possible = P::IS_FARTHER_BY_WEIGHT && step.graph.manifest().undirected;
+        if !is_possible || self.had_horizon {
+            return;
+        }
+        let share = self.rows.unpacked().map_or(0.0, UnpackedRows::share_by_weight);
+        if share >= SHARE_BY_WEIGHT_MIN {
+            self.had_horizon = true;
+            step.buckets.horizon = Some(step.buckets.current());
+        }
+    }
+
+    /// Once all buckets up to the horizon have had their turn, moves it until another one has vertices, or does away
+    /// with it; returns how many edges were looked at.
+    pub(super) fn pass_horizon(
+        &mut self,
+        step: &mut Superstep<'_, P>,
+        context: &JobContext<'_>,
+    ) -> Result<u64> {
+        let mut looked_at = 0;
+        while let Some(horizon) = step.buckets.horizon
+            && let Some(rows) = self.rows.unpacked()
+            && step.frontier.count() == 0
+            && step.buckets.next().is_none_or(|next| next > horizon)
+        {
+            let sides = self.divide(step, rows, horizon, context)?;
+            // In a graph of several components those beyond may never become few.
+            let is_last = step.buckets.next().is_none() && sides.held_back.is_empty();
+            if is_last
+                || horizon == u64::MAX
+                || sides.edges_beyond <= rows.edge_count() / GATHER_SHARE
+            {
+                step.buckets.horizon = None;
+                looked_at += self.gather(step, rows, horizon, context)?;
+            } else {
+                let further = horizon.saturating_add(horizon / 2).saturating_add(1);
+                let next = step.buckets.next().map_or(further, |next| next.max(further));
+                step.buckets.horizon = Some(next);
+                let reach = Reach { after: Some(horizon), until: Some(next) };
+                looked_at += self.send(step, &sides.held_back, reach, false, context)?;
+            }
+            self.apply_to_reached(step, false, context)?;
+        }
+        Ok(looked_at)
+    }
+
+    /// Tells the vertices up to the horizon from those beyond.
+    fn divide(
+        &self,
+        step: &mut Superstep<'_, P>,
+        rows: &UnpackedRows,
+        horizon: u64,
+        context: &JobContext<'_>,
+    ) -> Result<Sides> {
+        let (program, degrees) = (&step.program, &step.degrees[..]);
+        let states = &*step.arrays.states.all();
+        let parts = states.chunks(1 << self.partition_log2).enumerate();
+        let parts: Vec<_> = parts.map(|part| (part, Mutex::new(Sides::default()))).collect();
+        context.for_each(parts.len(), &|index| {
+            let ((part, states), sides) = &parts[index];
+            let mut sides = lock(sides);
+            for (vertex, state) in (part << self.partition_log2..).zip(*states) {
+                let vertex = VertexId(vertex as u32);
+                if program.bucket(state) > horizon {
+                    sides.edges_beyond += rows.degree(vertex);
+                    continue;
+                }
+                let (_, weights) = rows.row(vertex);
+                let degree = degrees.get(vertex.index()).copied().unwrap_or(0);
+                if let Some(signal) = program.signal(vertex, state, degree)
+                    && holds_back(program, signal, weights, horizon)
+                {
+                    sides.held_back.push(vertex);
+                }
+            }
+            Ok(())
+        })?;
+        let mut all = Sides::default();
+        for mut sides in parts.into_iter().map(|(_, sides)| unlocked(sides)) {
+            all.held_back.append(&mut sides.held_back);
+            all.edges_beyond += sides.edges_beyond;
+        }
+        Ok(all)
+    }
+
+    /// Vertices beyond the horizon reduce what all their neighbours have to send; returns how many edges there were.
+    fn gather(
+        &mut self,
+        step: &mut Superstep<'_, P>,
+        rows: &UnpackedRows,
+        horizon: u64,
+        context: &JobContext<'_>,
+    ) -> Result<u64> {
+        let size = 1 << self.partition_log2;
+        let states = &*step.arrays.states.all();
+        let (program, degrees) = (&step.program, &step.degrees[..]);
+        let signal = |vertex: VertexId| {
+            let degree = if P::NEEDS_DEGREE { degrees[vertex.index()] } else { 0 };
+            program.signal(vertex, &states[vertex.index()], degree)
+        };
+        let owned = step.exchange.inbox().chunks_mut(size).zip(&mut self.reached);
+        let owned: Vec<_> = owned.map(Mutex::new).collect();
+        let edges = AtomicU64::new(0);
+        context.for_each(owned.len(), &|partition| {
+            let (messages, reached) = &mut *lock(&owned[partition]);
+            let first = partition * size;
+            let mut looked_at = 0;
+            for (vertex, message) in (first..).zip(messages.iter_mut()) {
+                let state = &states[vertex];
+                if program.bucket(state) <= horizon {
+                    continue;
+                }
+                let vertex = VertexId(vertex as u32);
+                let (neighbours, weights) = rows.row(vertex);
+                looked_at += neighbours.len() as u64;
+                let mut reduced = P::Reduction::IDENTITY;
+                for (&neighbour, &weight) in neighbours.iter().zip(weights) {
+                    if let Some(signal) = signal(neighbour) {
+                        let weight = P::Weight::from_f32(f32::from_le_bytes(weight));
+                        reduced = P::Reduction::reduce(reduced, program.along(signal, weight));
+                    }
+                }
+                if reduced != P::Reduction::IDENTITY && program.is_news(state, reduced) {
+                    *message = reduced;
+                    reached.push(vertex);
+                }
+            }
+            edges.fetch_add(looked_at, Ordering::Relaxed);
+            Ok(())
+        })?;
+        Ok(edges.into_inner())
+    }
+}
+
+/// The two sides of the horizon.
+#[derive(Default)]
+struct Sides {
+    /// Vertices up to it that have not sent all messages.
+    held_back: Vec<VertexId>,
+    /// Edges of the vertices beyond.
+    edges_beyond: u64,
+}

@@ -1,0 +1,127 @@
+//! A search that goes over to a scan while messages are held back beyond a horizon.
+
+use tegula_import::{ImportConfig, import};
+use tegula_machine::disk::{Backend, Caching, Pool, Reader, Targets};
+use tegula_machine::threads::{Cancel, Silent, Workers};
+use tegula_store::VertexId;
+use tegula_store::graph::{Graph, VertexOrder};
+use tegula_store::rows::{RowEncoding, RowReader};
+use tegula_testkit::{EdgeList, Scratch, XorShift, sssp};
+
+use super::Seek;
+use crate::instructions::Instructions;
+use crate::job::context::{Company, JobContext};
+use crate::process::cost::CostModel;
+use crate::process::{Prediction, Process};
+use crate::program::{Min, Relaxation};
+use crate::superstep::Superstep;
+use crate::superstep::frontier::Frontier;
+
+const VERTICES: u32 = 80;
+
+/// Distances from vertex 0, by buckets of an eighth.
+struct Shortest;
+
+impl Relaxation for Shortest {
+    type Reduction = Min<f64>;
+    type Weight = f32;
+
+    const IS_FARTHER_BY_WEIGHT: bool = true;
+
+    fn start(&self, vertex: VertexId) -> Option<f64> {
+        (vertex.0 == 0).then_some(0.0)
+    }
+
+    fn along(&self, distance: f64, weight: f32) -> f64 {
+        distance + f64::from(weight)
+    }
+
+    fn bucket(&self, distance: &f64) -> u64 {
+        (8.0 * distance) as u64
+    }
+}
+
+struct Alone;
+
+impl Company for Alone {
+    fn is_there(&self) -> bool {
+        false
+    }
+
+    fn stand_in(&self) {}
+}
+
+/// A graph in which every vertex has long rows, and a path of its own to the end of all.
+fn edges() -> EdgeList {
+    let mut random = XorShift::new(11);
+    let (mut pairs, mut weights) = (Vec::new(), Vec::new());
+    for number in 0..4_000u64 {
+        pairs.push((random.below(VERTICES.into()), random.below(VERTICES.into())));
+        weights.push(0.5 + (number % 251) as f32);
+    }
+    for vertex in 1..u64::from(VERTICES) {
+        pairs.push((vertex - 1, vertex));
+        weights.push(0.75);
+    }
+    EdgeList { weights: Some(weights), ..EdgeList::new(pairs) }
+}
+
+fn graph_of(edges: &EdgeList, scratch: &Scratch) -> Graph {
+    let (input, output) = (scratch.path().join("edges.wel"), scratch.path().join("graph.tegula"));
+    let weights = edges.weights.iter().flatten();
+    let lines = edges.edges.iter().zip(weights);
+    let text: String =
+        lines.map(|((source, target), weight)| format!("{source} {target} {weight}\n")).collect();
+    std::fs::write(&input, text).unwrap();
+    let (order, rows) = (Some(VertexOrder::Given), Some(RowEncoding::default()));
+    let mut config =
+        ImportConfig { order, rows, undirected: true, memory: 256 << 20, ..Default::default() };
+    config.input.weighted = true;
+    import(&[input], &output, &config, &Silent, &Cancel::default()).unwrap();
+    let reader = Reader::open(Backend::Auto, Pool::new(256 << 20)).unwrap();
+    Graph::open(&output, &reader, Caching::Direct).unwrap()
+}
+
+/// Seeks to the end; in iteration `interrupted` all active vertices signal as for a scan. Returns the distances, and
+/// whether there was a horizon at that moment.
+fn search(graph: &Graph, workers: &Workers, interrupted: u64) -> (Vec<f64>, bool) {
+    let cancel = Cancel::default();
+    let context = JobContext::new(workers, &cancel, &Alone);
+    let cache = RowReader::cache_size_max(graph, true);
+    let rows = RowReader::open(graph, true, cache, &Targets::default()).unwrap().unwrap();
+    rows.unpack(workers, &cancel).unwrap();
+    let costs = CostModel::of(graph, workers.count(), &Default::default());
+    let mut seek = Seek::<Shortest>::new(&rows, VERTICES as usize, costs);
+    let mut step = Superstep::new(graph, Shortest, Instructions::detect(), &context).unwrap();
+    let mut had_horizon = false;
+    while step.begin_iteration() {
+        if step.iteration == interrupted {
+            had_horizon = step.buckets.horizon.is_some();
+            step.generate(&context).unwrap();
+            assert!(matches!(step.frontier, Frontier::Bits(_)) && step.buckets.horizon.is_none());
+        }
+        let prediction = Prediction { is_small: step.iteration % 2 == 0, ..Default::default() };
+        seek.run(&mut step, &prediction, &context).unwrap();
+    }
+    (step.into_result().0, had_horizon)
+}
+
+#[test]
+fn what_was_held_back_is_sent_when_a_search_goes_over_to_a_scan() {
+    let scratch = Scratch::new();
+    let edges = edges();
+    let graph = graph_of(&edges, &scratch);
+    let expected: Vec<f64> =
+        sssp(&edges.undirected(), 0).into_iter().map(|(_, distance)| distance).collect();
+    let mut with_horizon = 0;
+    for threads in [1, 3] {
+        Workers::scope(threads, |workers| {
+            for interrupted in 0..40 {
+                let (found, had_horizon) = search(&graph, workers, interrupted);
+                assert_eq!(found, expected, "interrupted in iteration {interrupted}");
+                with_horizon += u64::from(had_horizon);
+            }
+        });
+    }
+    assert!(with_horizon > 4, "{with_horizon} searches had a horizon");
+}
