@@ -6,9 +6,11 @@ use std::path::Path;
 
 use tegula_machine::Result;
 use tegula_store::graph::{VertexOrder, file_names};
+use tegula_store::packed::{Permutation, Unordered};
 use tegula_store::tiles::{BATCH_LOG2_MAX, Batch, WINDOW_LOG2};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
+use super::ImportConfig;
 use super::buckets::Buckets;
 use super::census::Degrees;
 use super::import_run::ImportRun;
@@ -85,18 +87,20 @@ pub(super) struct BatchPlan {
     pub vertices: u64,
 }
 
-/// Writes the files that follow from the degrees and the order; plans the batches, of up to `batch_edges`
-/// edges, on the way.
+/// Writes the files that follow from the degrees and the order; plans the batches on the way.
 pub(super) fn plan_and_write(
     run: &ImportRun<'_>,
     numbered: &Numbered<'_>,
     directory: &Path,
-    batch_edges: u64,
+    config: &ImportConfig,
 ) -> Result<(BatchPlan, Vec<VertexFile>)> {
     let mut files = Vec::new();
     files.extend(write_order(numbered, directory)?);
-    let mut out_file = ArrayFile::create(directory, file_names::OUT_DEGREES)?;
-    let mut in_file = ArrayFile::create(directory, file_names::IN_DEGREES)?;
+    let mut out_file = ArrayFile::create(directory, file_names::OUT_DEGREES, Unordered)?;
+    let mut in_file = match config.undirected {
+        true => None,
+        false => Some(ArrayFile::create(directory, file_names::IN_DEGREES, Unordered)?),
+    };
     let mut batches = Vec::new();
     let mut column = Vec::new();
     for_each_dense_slice(run, numbered, &mut |first, slice| {
@@ -105,8 +109,10 @@ pub(super) fn plan_and_write(
         out_file.push(&column)?;
         column.clear();
         column.extend(slice.iter().map(|&[_, into]| into));
-        in_file.push(&column)?;
-        batches.extend(Batch::plan(&column, batch_edges).into_iter().map(|batch| {
+        if let Some(file) = &mut in_file {
+            file.push(&column)?;
+        }
+        batches.extend(Batch::plan(&column, config.batch_edges).into_iter().map(|batch| {
             let targets = batch.targets(column.len() as u32);
             let into = &column[targets.start as usize..targets.end as usize];
             let edges = into.iter().map(|&degree| u64::from(degree)).sum();
@@ -117,7 +123,8 @@ pub(super) fn plan_and_write(
         }));
         Ok(())
     })?;
-    files.extend([out_file.finish()?, in_file.finish()?]);
+    files.push(out_file.finish()?);
+    files.extend(in_file.map(ArrayFile::finish).transpose()?);
     Ok((BatchPlan { batches, vertices: numbered.summary.vertices }, files))
 }
 
@@ -126,7 +133,8 @@ fn write_order(numbered: &Numbered<'_>, directory: &Path) -> Result<Option<Verte
     if numbered.order == VertexOrder::Given {
         return Ok(None);
     }
-    let mut file = ArrayFile::create(directory, file_names::ORDER)?;
+    let coding = Permutation::new(numbered.runs());
+    let mut file = ArrayFile::create(directory, file_names::ORDER, coding)?;
     let mut is_identity = true;
     let mut rank = 0;
     let mut dense_ids = Vec::new();

@@ -57,7 +57,8 @@ use tegula_machine::threads::{Cancel, Progress, Unit, Workers};
 use tegula_machine::{Diagnostic, Result, memory};
 use tegula_store::VERTEX_COUNT_MAX;
 use tegula_store::graph::{
-    FORMAT_VERSION, FileEntry, Graph, GraphWriter, IdType, Manifest, OrderChoice, VertexOrder,
+    ArrayLayout, FORMAT_VERSION, FileEntry, Graph, GraphWriter, IdType, Manifest, OrderChoice,
+    VertexOrder,
 };
 use tegula_store::rows::{self, RowEncoding, RowsConfig};
 use tegula_store::tiles::BATCH_EDGES_MAX;
@@ -301,7 +302,7 @@ fn import_weighted<W: Weight>(
         None => estimate::choose(run, edges, degrees, summary)?,
     };
     let (ids, mut files) = known.id_files(&summary, directory)?;
-    let (plan, vertex_files) = plan_and_write(run, &numbered, directory, config.batch_edges)?;
+    let (plan, vertex_files) = plan_and_write(run, &numbered, directory, config)?;
     files.extend(vertex_files);
     seconds.ordering = clock.lap();
 
@@ -338,6 +339,7 @@ fn import_weighted<W: Weight>(
         duplicates,
         ids,
         order: choice,
+        arrays: ArrayLayout::Packed,
         batches: 0,
         tiles: 0,
         rows: None,
