@@ -223,7 +223,13 @@ impl OriginalIds {
             }
             return Ok(());
         };
-        order.for_each_chunk(|rank, dense| visit(rank as u32, &self.checked(order, dense)?))
+        let mut vertices = Vec::new();
+        order.for_each_chunk(|rank, dense| {
+            self.check_dense(order, dense)?;
+            vertices.clear();
+            vertices.extend(dense.iter().copied().map(VertexId));
+            visit(rank as u32, &vertices)
+        })
     }
 
     /// The rank of each dense id, 4 bytes a vertex; `None` where it is the dense id itself.
@@ -348,14 +354,19 @@ impl OriginalIds {
         let Some(order) = &self.order else {
             return Ok((rank..rank + count).map(|dense| VertexId(dense as u32)).collect());
         };
-        self.checked(order, &order.read(rank..rank + count)?)
+        let dense = order.read(rank..rank + count)?;
+        self.check_dense(order, &dense)?;
+        // In the same memory.
+        Ok(dense.into_iter().map(VertexId).collect())
     }
 
-    /// Dense ids that were read from a file, if they are below the number of vertices.
-    fn checked(&self, order: &Array<Permutation>, dense: &[u32]) -> Result<Vec<VertexId>> {
-        match dense.iter().find(|&&dense| dense as usize >= self.vertex_count) {
-            None => Ok(dense.iter().copied().map(VertexId).collect()),
-            Some(dense) => Err(order.damaged(format!("vertex {dense} of {}", self.vertex_count))),
+    /// Whether dense ids read from a file are below the number of vertices.
+    fn check_dense(&self, order: &Array<Permutation>, dense: &[u32]) -> Result<()> {
+        match dense.iter().max() {
+            Some(&most) if most as usize >= self.vertex_count => {
+                Err(order.damaged(format!("vertex {most} of {}", self.vertex_count)))
+            }
+            _ => Ok(()),
         }
     }
 }

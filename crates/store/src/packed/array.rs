@@ -92,17 +92,15 @@ impl<C: Coding> Array<C> {
     /// # Errors
     /// Those of reading.
     pub fn read(&self, range: Range<usize>) -> Result<Vec<C::Number>> {
-        let mut numbers = Vec::with_capacity(range.len());
-        let mut decoded = Vec::new();
+        let mut numbers = Vec::new();
         for chunk in range.start / CHUNK..range.end.div_ceil(CHUNK) {
-            let here = self.numbers_of(chunk);
-            let bytes = self.bytes_of(chunk);
+            let (here, bytes) = (self.numbers_of(chunk), self.bytes_of(chunk));
             let bytes = self.file.read_range(bytes.start, (bytes.end - bytes.start) as usize)?;
-            decoded.resize(here.len(), C::Number::default());
-            self.decode(chunk, &bytes, &mut decoded)?;
-            let wanted =
-                range.start.max(here.start) - here.start..range.end.min(here.end) - here.start;
-            numbers.extend_from_slice(&decoded[wanted]);
+            let first = numbers.len();
+            numbers.resize(first + here.len(), C::Number::default());
+            self.decode(chunk, &bytes, &mut numbers[first..])?;
+            numbers.truncate(first + range.end.min(here.end) - here.start);
+            numbers.drain(first..first + range.start.max(here.start) - here.start);
         }
         Ok(numbers)
     }

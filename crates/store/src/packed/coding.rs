@@ -88,8 +88,8 @@ struct Run {
     code: u32,
 }
 
-/// Runs that are told apart at the most: codes have up to 8 bits.
-const RUNS_MAX: usize = 255;
+/// Runs that are told apart at the most: their number is a byte, and so is a code.
+const RUNS_MAX: usize = u8::MAX as usize;
 /// The code of a number that is written out. Run `i` has the code `i + 1`.
 const WRITTEN_OUT: u32 = 0;
 
@@ -127,7 +127,7 @@ impl Coding for Permutation {
     type Number = u32;
 
     fn encode(&mut self, numbers: &[u32], bytes: &mut Vec<u8>) {
-        bytes.extend((self.next.len() as u16).to_le_bytes());
+        bytes.push(self.next.len() as u8);
         blocks::encode(&self.next, bytes);
         let codes: Vec<u32> = numbers.iter().map(|&number| self.code(number)).collect();
         blocks::encode(&codes, bytes);
@@ -138,21 +138,24 @@ impl Coding for Permutation {
     }
 
     fn decode(mut bytes: &[u8], numbers: &mut [u32]) -> Result<(), Fault> {
-        let runs = bytes.split_off(..size_of::<u16>()).and_then(<[u8]>::as_array);
-        let runs = u16::from_le_bytes(*runs.ok_or("it ends within its number of runs")?);
-        let mut next = vec![0; usize::from(runs)];
-        blocks::decode(&mut bytes, &mut next)?;
+        let &runs = bytes.split_off_first().ok_or("it ends within its number of runs")?;
+        // The codes are the numbers until they are replaced.
+        let mut next = [0u32; RUNS_MAX + 1];
+        blocks::decode(&mut bytes, &mut next[1..=usize::from(runs)])?;
         blocks::decode(&mut bytes, numbers)?;
+        if numbers.iter().fold(0, |most, &code| most.max(code)) > u32::from(runs) {
+            return Err("a number is of no run");
+        }
         let mut written_out = vec![0; numbers.iter().filter(|&&code| code == WRITTEN_OUT).count()];
         blocks::decode(&mut bytes, &mut written_out)?;
         let mut written_out = written_out.into_iter();
         for number in numbers {
-            *number = match number.checked_sub(1) {
-                None => written_out.next().unwrap_or_default(),
-                Some(run) => {
-                    let next = next.get_mut(run as usize).ok_or("a number is of no run")?;
-                    std::mem::replace(next, next.wrapping_add(1))
-                }
+            // It has no more bits, and so there is a place for it.
+            let next = &mut next[usize::from(*number as u8)];
+            let expected = std::mem::replace(next, next.wrapping_add(1));
+            *number = match *number {
+                WRITTEN_OUT => written_out.next().unwrap_or_default(),
+                _ => expected,
             };
         }
         check_end(bytes)
