@@ -24,9 +24,12 @@ pub const STRING_ENDS: &str = "vertices.string-ends";
 pub const ORDER: &str = "vertices.order";
 /// An array of the out-degree of each dense id.
 pub const OUT_DEGREES: &str = "degrees.out";
-/// An array of the in-degree of each dense id.
+/// An array of the in-degree of each dense id, where it may be another than the out-degree.
 pub const IN_DEGREES: &str = "degrees.in";
 
+/// Files that depend on more than what the manifest says: the order on how ids turn out, and in-degrees may
+/// be left out where they are the out-degrees.
+pub(super) const OPTIONAL: [&str; 2] = [ORDER, IN_DEGREES];
 /// All block files that a graph may have.
 pub(crate) const BLOCK_FILES: [&str; 10] = [
     TILE_TABLE,

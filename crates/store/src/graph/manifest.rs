@@ -129,20 +129,16 @@ impl Manifest {
         self.files.iter().find(|file| file.name == name)
     }
 
-    /// Whether in-degrees are stored: where every arc is there in both directions, they are the out-degrees.
-    pub(super) fn has_in_degrees(&self) -> bool {
-        !self.undirected || self.arrays == ArrayLayout::Plain
-    }
-
-    /// The files that a graph has to have, by what its manifest says of it. A further one is [`ORDER`](file_names::ORDER),
-    /// which depends on how its ids turn out.
+    /// The files that a graph has to have, by what its manifest says of it. Further ones are those in
+    /// [`OPTIONAL`](file_names::OPTIONAL).
     pub(super) fn file_names(&self) -> Vec<&'static str> {
         use file_names::{
             IDS, IN_DEGREES, OUT_DEGREES, ROW_INDEX, ROW_WEIGHTS, ROWS, STRING_ENDS, STRINGS,
             TILE_TABLE, TILES, WEIGHTS,
         };
         let mut names = vec![TILES, TILE_TABLE, OUT_DEGREES];
-        names.extend(self.has_in_degrees().then_some(IN_DEGREES));
+        let are_out_degrees = self.undirected && self.arrays == ArrayLayout::Packed;
+        names.extend((!are_out_degrees).then_some(IN_DEGREES));
         names.extend(self.weighted.then_some(WEIGHTS));
         match self.ids {
             IdType::Range => {}

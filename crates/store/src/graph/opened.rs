@@ -98,7 +98,8 @@ impl Graph {
         if let Some(missing) = needed.iter().find(|name| manifest.file(name).is_none()) {
             return Err(unnamed(&self.directory, missing));
         }
-        let is_expected = |name: &str| needed.contains(&name) || name == file_names::ORDER;
+        let is_expected =
+            |name: &str| needed.contains(&name) || file_names::OPTIONAL.contains(&name);
         let other = manifest.files.iter().find(|file| !is_expected(&file.name));
         let detail = match other {
             Some(file) => format!("it names {}, of which such a graph has none", file.name),
@@ -260,10 +261,9 @@ impl Graph {
     /// # Errors
     /// Those of reading.
     pub fn in_degrees(&self) -> Result<Vec<u32>> {
-        if self.manifest.has_in_degrees() {
-            self.array::<Unordered>(file_names::IN_DEGREES)?.read_all()
-        } else {
-            self.out_degrees()
+        match self.manifest.file(file_names::IN_DEGREES) {
+            Some(_) => self.array::<Unordered>(file_names::IN_DEGREES)?.read_all(),
+            None => self.out_degrees(),
         }
     }
 

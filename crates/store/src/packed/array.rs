@@ -151,7 +151,7 @@ fn packed_ends(file: &BlockFile, len: usize) -> Result<Vec<u64>> {
         let size = end.checked_sub(std::mem::replace(&mut start, end));
         size.is_some_and(|size| size <= CHUNK_SIZE_MAX)
     };
-    if !ends.iter().all(is_chunk) || ends.last().is_some_and(|&end| end != chunks_len) {
+    if !ends.iter().all(is_chunk) || ends.last().copied().unwrap_or(0) != chunks_len {
         return Err(damaged(file, "payload", "its chunks do not follow each other".to_owned()));
     }
     Ok(ends)
