@@ -362,12 +362,12 @@ impl OriginalIds {
 
     /// Whether dense ids read from a file are below the number of vertices.
     fn check_dense(&self, order: &Array<Permutation>, dense: &[u32]) -> Result<()> {
-        match dense.iter().max() {
-            Some(&most) if most as usize >= self.vertex_count => {
-                Err(order.damaged(format!("vertex {most} of {}", self.vertex_count)))
-            }
-            _ => Ok(()),
+        // Not by `Iterator::max`, which takes three times as long.
+        let most = dense.iter().fold(0, |most, &dense| most.max(dense));
+        if dense.is_empty() || (most as usize) < self.vertex_count {
+            return Ok(());
         }
+        Err(order.damaged(format!("vertex {most} of {}", self.vertex_count)))
     }
 }
 

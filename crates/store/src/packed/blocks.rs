@@ -159,11 +159,13 @@ pub(super) fn decode<N: Number>(bytes: &mut &[u8], numbers: &mut [N]) -> Result<
 fn decode_block<N: Number>(bytes: &mut &[u8], numbers: &mut [N]) -> Result<(), Fault> {
     let head = bytes.split_off(..3).and_then(<[u8]>::as_array).ok_or(CUT_OFF)?;
     let &[width, exceptions, lengths] = head;
-    let (width, base_len, excess_len) = (u32::from(width), lengths & 15, usize::from(lengths >> 4));
-    if width > N::BITS || excess_len > 8 || (excess_len == 0) != (exceptions == 0) {
+    let (width, exceptions) = (u32::from(width), usize::from(exceptions));
+    let (base_len, excess_len) = (usize::from(lengths & 15), usize::from(lengths >> 4));
+    let has_excess = excess_len > 0;
+    if width > N::BITS || base_len.max(excess_len) > 8 || has_excess != (exceptions > 0) {
         return Err("the head of a block of packed numbers makes no sense");
     }
-    let base = little_endian(bytes.split_off(..usize::from(base_len)).ok_or(CUT_OFF)?)
+    let base = Some(little_endian(bytes.split_off(..base_len).ok_or(CUT_OFF)?))
         .filter(|&base| base <= mask(N::BITS) - mask(width))
         .and_then(N::checked)
         .ok_or(TOO_LARGE)?;
@@ -181,10 +183,10 @@ fn decode_block<N: Number>(bytes: &mut &[u8], numbers: &mut [N]) -> Result<(), F
             parts.for_each(|(number, &high)| *number = number.plus_high(high));
         }
     }
-    let positions = bytes.split_off(..usize::from(exceptions)).ok_or(CUT_OFF)?;
-    for &position in positions {
-        let excess =
-            little_endian(bytes.split_off(..excess_len).ok_or(CUT_OFF)?).ok_or(TOO_LARGE)?;
+    let positions = bytes.split_off(..exceptions).ok_or(CUT_OFF)?;
+    let excesses = bytes.split_off(..exceptions * excess_len).ok_or(CUT_OFF)?;
+    for (&position, excess) in positions.iter().zip(excesses.chunks_exact(excess_len.max(1))) {
+        let excess = little_endian(excess);
         let number = numbers.get_mut(usize::from(position)).ok_or("an exception has no number")?;
         // No bit of it is shifted out.
         let raised = excess.checked_shl(width).filter(|&raised| raised >> width == excess);
@@ -197,9 +199,8 @@ fn decode_block<N: Number>(bytes: &mut &[u8], numbers: &mut [N]) -> Result<(), F
 const CUT_OFF: Fault = "it ends within a block of packed numbers";
 const TOO_LARGE: Fault = "a packed number is too large for its type";
 
-/// A number from its bytes; `None` where they are more than 8.
-fn little_endian(bytes: &[u8]) -> Option<u64> {
-    let mut number = [0; size_of::<u64>()];
-    number.get_mut(..bytes.len())?.copy_from_slice(bytes);
-    Some(u64::from_le_bytes(number))
+/// A number from up to 8 bytes.
+#[inline]
+fn little_endian(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
