@@ -10,7 +10,6 @@ use tegula_store::packed::{Permutation, Unordered};
 use tegula_store::tiles::{BATCH_LOG2_MAX, Batch, WINDOW_LOG2};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-use super::ImportConfig;
 use super::buckets::Buckets;
 use super::census::Degrees;
 use super::import_run::ImportRun;
@@ -87,20 +86,20 @@ pub(super) struct BatchPlan {
     pub vertices: u64,
 }
 
-/// Writes the files that follow from the degrees and the order; plans the batches on the way.
+/// Writes the files that follow from the degrees and the order; plans the batches, of up to `batch_edges`
+/// edges, on the way.
 pub(super) fn plan_and_write(
     run: &ImportRun<'_>,
     numbered: &Numbered<'_>,
     directory: &Path,
-    config: &ImportConfig,
+    batch_edges: u64,
 ) -> Result<(BatchPlan, Vec<VertexFile>)> {
     let mut files = Vec::new();
     files.extend(write_order(numbered, directory)?);
     let mut out_file = ArrayFile::create(directory, file_names::OUT_DEGREES, Unordered)?;
-    let mut in_file = match config.undirected {
-        true => None,
-        false => Some(ArrayFile::create(directory, file_names::IN_DEGREES, Unordered)?),
-    };
+    // In-degrees of an undirected graph are its out-degrees.
+    let in_file = || ArrayFile::create(directory, file_names::IN_DEGREES, Unordered);
+    let mut in_file = (!run.rule.undirected).then(in_file).transpose()?;
     let mut batches = Vec::new();
     let mut column = Vec::new();
     for_each_dense_slice(run, numbered, &mut |first, slice| {
@@ -112,7 +111,7 @@ pub(super) fn plan_and_write(
         if let Some(file) = &mut in_file {
             file.push(&column)?;
         }
-        batches.extend(Batch::plan(&column, config.batch_edges).into_iter().map(|batch| {
+        batches.extend(Batch::plan(&column, batch_edges).into_iter().map(|batch| {
             let targets = batch.targets(column.len() as u32);
             let into = &column[targets.start as usize..targets.end as usize];
             let edges = into.iter().map(|&degree| u64::from(degree)).sum();

@@ -302,7 +302,7 @@ fn import_weighted<W: Weight>(
         None => estimate::choose(run, edges, degrees, summary)?,
     };
     let (ids, mut files) = known.id_files(&summary, directory)?;
-    let (plan, vertex_files) = plan_and_write(run, &numbered, directory, config)?;
+    let (plan, vertex_files) = plan_and_write(run, &numbered, directory, config.batch_edges)?;
     files.extend(vertex_files);
     seconds.ordering = clock.lap();
 
@@ -318,8 +318,7 @@ fn import_weighted<W: Weight>(
         sorter.add(edges)
     })?;
     run.progress.end();
-    drop(known.edges);
-    drop(known.degrees);
+    drop((known.edges, known.degrees));
     let sorted = sorter.finish()?;
     seconds.sorting = clock.lap();
 
