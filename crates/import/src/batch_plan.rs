@@ -6,6 +6,7 @@ use std::path::Path;
 
 use tegula_machine::Result;
 use tegula_store::graph::{VertexOrder, file_names};
+use tegula_store::packed::{Permutation, Unordered};
 use tegula_store::tiles::{BATCH_LOG2_MAX, Batch, WINDOW_LOG2};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -95,8 +96,10 @@ pub(super) fn plan_and_write(
 ) -> Result<(BatchPlan, Vec<VertexFile>)> {
     let mut files = Vec::new();
     files.extend(write_order(numbered, directory)?);
-    let mut out_file = ArrayFile::create(directory, file_names::OUT_DEGREES)?;
-    let mut in_file = ArrayFile::create(directory, file_names::IN_DEGREES)?;
+    let mut out_file = ArrayFile::create(directory, file_names::OUT_DEGREES, Unordered)?;
+    // In-degrees of an undirected graph are its out-degrees.
+    let in_file = || ArrayFile::create(directory, file_names::IN_DEGREES, Unordered);
+    let mut in_file = (!run.rule.undirected).then(in_file).transpose()?;
     let mut batches = Vec::new();
     let mut column = Vec::new();
     for_each_dense_slice(run, numbered, &mut |first, slice| {
@@ -105,7 +108,9 @@ pub(super) fn plan_and_write(
         out_file.push(&column)?;
         column.clear();
         column.extend(slice.iter().map(|&[_, into]| into));
-        in_file.push(&column)?;
+        if let Some(file) = &mut in_file {
+            file.push(&column)?;
+        }
         batches.extend(Batch::plan(&column, batch_edges).into_iter().map(|batch| {
             let targets = batch.targets(column.len() as u32);
             let into = &column[targets.start as usize..targets.end as usize];
@@ -117,7 +122,8 @@ pub(super) fn plan_and_write(
         }));
         Ok(())
     })?;
-    files.extend([out_file.finish()?, in_file.finish()?]);
+    files.push(out_file.finish()?);
+    files.extend(in_file.map(ArrayFile::finish).transpose()?);
     Ok((BatchPlan { batches, vertices: numbered.summary.vertices }, files))
 }
 
@@ -126,7 +132,8 @@ fn write_order(numbered: &Numbered<'_>, directory: &Path) -> Result<Option<Verte
     if numbered.order == VertexOrder::Given {
         return Ok(None);
     }
-    let mut file = ArrayFile::create(directory, file_names::ORDER)?;
+    let coding = Permutation::new(numbered.runs());
+    let mut file = ArrayFile::create(directory, file_names::ORDER, coding)?;
     let mut is_identity = true;
     let mut rank = 0;
     let mut dense_ids = Vec::new();

@@ -57,7 +57,8 @@ use tegula_machine::threads::{Cancel, Progress, Unit, Workers};
 use tegula_machine::{Diagnostic, Result, memory};
 use tegula_store::VERTEX_COUNT_MAX;
 use tegula_store::graph::{
-    FORMAT_VERSION, FileEntry, Graph, GraphWriter, IdType, Manifest, OrderChoice, VertexOrder,
+    ArrayLayout, FORMAT_VERSION, FileEntry, Graph, GraphWriter, IdType, Manifest, OrderChoice,
+    VertexOrder,
 };
 use tegula_store::rows::{self, RowEncoding, RowsConfig};
 use tegula_store::tiles::BATCH_EDGES_MAX;
@@ -317,8 +318,7 @@ fn import_weighted<W: Weight>(
         sorter.add(edges)
     })?;
     run.progress.end();
-    drop(known.edges);
-    drop(known.degrees);
+    drop((known.edges, known.degrees));
     let sorted = sorter.finish()?;
     seconds.sorting = clock.lap();
 
@@ -338,6 +338,7 @@ fn import_weighted<W: Weight>(
         duplicates,
         ids,
         order: choice,
+        arrays: ArrayLayout::Packed,
         batches: 0,
         tiles: 0,
         rows: None,

@@ -6,12 +6,13 @@
 
 use std::collections::HashMap;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use tegula_machine::disk::{BlockFileSummary, BlockFileWriter};
+use tegula_machine::disk::BlockFileWriter;
 use tegula_machine::threads::{Stash, map_in_order};
 use tegula_machine::{At, Error, Place, Result};
 use tegula_store::graph::file_names;
+use tegula_store::packed::Ascending;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::buckets::{Buckets, Filled};
@@ -20,6 +21,7 @@ use super::edge::{ArcRule, hash_of};
 use super::import_run::ImportRun;
 use super::input::{EdgeChunk, Ends};
 use super::shares;
+use super::vertex_files::{ArrayFile, VertexFile};
 
 /// Buckets by hash, for a dictionary whose size nobody knows beforehand.
 const BUCKETS: usize = 256;
@@ -151,7 +153,7 @@ pub(super) struct SortedNames {
     /// Hash and rank of every name, in buckets by [`bucket_of`] the hash.
     pub ranks: Filled<NameRank>,
     /// The files that hold the names.
-    pub files: Vec<(&'static str, BlockFileSummary)>,
+    pub files: Vec<VertexFile>,
 }
 
 /// The position of a name in the byte order of all names.
@@ -289,32 +291,25 @@ impl Names {
 /// The files of a graph directory that hold the names.
 struct NameFiles {
     bytes: BlockFileWriter,
-    ends: BlockFileWriter,
-    bytes_path: PathBuf,
-    ends_path: PathBuf,
+    ends: ArrayFile<Ascending>,
     end: u64,
 }
 
 impl NameFiles {
     fn create(directory: &Path) -> Result<NameFiles> {
-        let bytes_path = directory.join(file_names::STRINGS);
-        let ends_path = directory.join(file_names::STRING_ENDS);
-        let (bytes, ends) =
-            (BlockFileWriter::create(&bytes_path)?, BlockFileWriter::create(&ends_path)?);
-        Ok(NameFiles { bytes, ends, bytes_path, ends_path, end: 0 })
+        let bytes = BlockFileWriter::create(directory.join(file_names::STRINGS))?;
+        let ends = ArrayFile::create(directory, file_names::STRING_ENDS, Ascending)?;
+        Ok(NameFiles { bytes, ends, end: 0 })
     }
 
     fn push(&mut self, name: &[u8]) -> Result<()> {
         self.end += name.len() as u64;
-        self.bytes.write_all(name).map_err(Error::io("write", &self.bytes_path))?;
-        self.ends.write_all(&self.end.to_le_bytes()).map_err(Error::io("write", &self.ends_path))
+        self.bytes.write_all(name).map_err(|error| Error::io("write", self.bytes.path())(error))?;
+        self.ends.push(&[self.end])
     }
 
-    fn finish(self) -> Result<Vec<(&'static str, BlockFileSummary)>> {
-        Ok(vec![
-            (file_names::STRINGS, self.bytes.finish()?),
-            (file_names::STRING_ENDS, self.ends.finish()?),
-        ])
+    fn finish(self) -> Result<Vec<VertexFile>> {
+        Ok(vec![(file_names::STRINGS, self.bytes.finish()?), self.ends.finish()?])
     }
 }
 

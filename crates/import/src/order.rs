@@ -4,6 +4,7 @@
 //! never stored whole unless it is looked up at random. Depth first, it is a list.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use tegula_machine::Result;
@@ -52,6 +53,15 @@ impl Numbering {
             next += std::mem::replace(count, next);
         }
         Ok(Numbering::Degree { next: counts, next_of_heavy: heavy })
+    }
+
+    /// Ranges of dense ids that ascend with the ranks, before any was handed out: in the order by degree
+    /// the vertices of each degree, elsewhere none.
+    fn runs(&self, vertices: u64) -> Vec<Range<u32>> {
+        let Numbering::Degree { next, next_of_heavy } = self else { return Vec::new() };
+        let starts = next_of_heavy.values().rev().chain(next.iter().rev()).copied();
+        let ends = starts.clone().skip(1).chain([vertices as u32]);
+        starts.zip(ends).map(|(start, end)| start..end).filter(|run| !run.is_empty()).collect()
     }
 
     /// The dense id of the next id, by ascending rank; [`NONE`] when it has no edge.
@@ -103,6 +113,11 @@ impl<'a> Numbered<'a> {
             }
         };
         Ok(Numbered { degrees, summary, order, numbering })
+    }
+
+    /// Ranges of dense ids that ascend with the ranks, as far as the order makes sure of any.
+    pub fn runs(&self) -> Vec<Range<u32>> {
+        self.numbering.runs(self.summary.vertices)
     }
 
     /// Visits all ids, ascending: the first id of a block, the degrees and the dense ids from there on.

@@ -1,32 +1,30 @@
 //! The files of a graph directory that hold an entry for each vertex.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use tegula_machine::disk::{BlockFileSummary, BlockFileWriter, durable};
+use tegula_machine::disk::{BlockFileSummary, durable};
 use tegula_machine::{Error, Result};
 use tegula_store::graph::file_names;
-use zerocopy::{Immutable, IntoBytes};
+use tegula_store::packed::{Ascending, Coding, PackedWriter};
 
 /// A complete file: its name and what was written.
 pub(super) type VertexFile = (&'static str, BlockFileSummary);
 
-/// An array that is written entry by entry.
-pub(super) struct ArrayFile {
+/// An array that is written number by number.
+pub(super) struct ArrayFile<C: Coding> {
     name: &'static str,
     path: PathBuf,
-    writer: BlockFileWriter,
+    writer: PackedWriter<C>,
 }
 
-impl ArrayFile {
-    pub fn create(directory: &Path, name: &'static str) -> Result<ArrayFile> {
+impl<C: Coding> ArrayFile<C> {
+    pub fn create(directory: &Path, name: &'static str, coding: C) -> Result<ArrayFile<C>> {
         let path = directory.join(name);
-        Ok(ArrayFile { name, writer: BlockFileWriter::create(&path)?, path })
+        Ok(ArrayFile { name, writer: PackedWriter::create(&path, coding)?, path })
     }
 
-    /// Appends entries, little-endian as all machines that tegula runs on.
-    pub fn push<T: IntoBytes + Immutable>(&mut self, entries: &[T]) -> Result<()> {
-        self.writer.write_all(entries.as_bytes()).map_err(Error::io("write", &self.path))
+    pub fn push(&mut self, numbers: &[C::Number]) -> Result<()> {
+        self.writer.push(numbers)
     }
 
     pub fn finish(self) -> Result<VertexFile> {
@@ -45,7 +43,7 @@ pub(super) fn write_ids(
     directory: &Path,
     fill: &mut dyn FnMut(&mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()>,
 ) -> Result<VertexFile> {
-    let mut file = ArrayFile::create(directory, file_names::IDS)?;
+    let mut file = ArrayFile::create(directory, file_names::IDS, Ascending)?;
     fill(&mut |ids| file.push(ids))?;
     file.finish()
 }

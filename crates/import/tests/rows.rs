@@ -3,19 +3,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use tegula_import::{ImportConfig, import};
 use tegula_machine::Error;
-use tegula_machine::disk::{Backend, BlockFileWriter, Caching, Pool, Reader, Targets};
+use tegula_machine::disk::{Backend, Caching, Pool, Reader, Targets};
 use tegula_machine::threads::{Cancel, Silent, Workers};
 use tegula_store::VertexId;
 use tegula_store::graph::Graph;
 use tegula_store::rows::{IndexWalk, RowBatch, RowEncoding, RowReader, Rows, RowsConfig, build};
-use tegula_testkit::{XorShift, edit_manifest};
+use tegula_testkit::XorShift;
+
+use resealed::{payload, reseal, rewrite_manifest};
+
+mod resealed;
 
 const ENCODINGS: [RowEncoding; 3] = RowEncoding::ALL;
 
@@ -278,41 +281,6 @@ fn every_flipped_bit_is_found_and_named() {
         }
         verify(&directory).unwrap();
     }
-}
-
-/// Writes the payload of a block file anew, with checksums that fit, and so the manifest.
-fn reseal(directory: &Path, name: &str, payload: &[u8], block_log2: u32) {
-    let path = directory.join(name);
-    let file = fs::File::create(&path).unwrap();
-    let mut writer = BlockFileWriter::new(file, &path, block_log2);
-    writer.write_all(payload).unwrap();
-    let summary = writer.finish().unwrap();
-    rewrite_manifest(directory, |manifest| {
-        for file in manifest["files"].as_array_mut().unwrap() {
-            if file["name"] == name {
-                file["bytes"] = summary.file_len.into();
-                file["checksum"] = summary.footer_crc.into();
-            }
-        }
-    });
-}
-
-/// Changes a manifest and its checksum.
-fn rewrite_manifest(directory: &Path, change: impl FnOnce(&mut serde_json::Value)) {
-    edit_manifest(directory, |body| {
-        let mut manifest = serde_json::from_str(&format!("{body}}}")).unwrap();
-        change(&mut manifest);
-        let json = serde_json::to_string_pretty(&manifest).unwrap();
-        json.strip_suffix("\n}").unwrap().to_owned()
-    });
-}
-
-/// What a block file holds.
-fn payload(directory: &Path, name: &str) -> Vec<u8> {
-    let bytes = fs::read(directory.join(name)).unwrap();
-    let trailer = &bytes[bytes.len() - 32..];
-    let len = u64::from_le_bytes(trailer[16..24].try_into().unwrap());
-    bytes[..len as usize].to_vec()
 }
 
 /// log2 of the bytes of its blocks.

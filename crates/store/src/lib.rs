@@ -4,6 +4,7 @@ mod ids;
 mod verify;
 
 pub mod graph;
+pub mod packed;
 pub mod rows;
 pub mod tiles;
 

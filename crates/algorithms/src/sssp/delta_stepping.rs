@@ -61,9 +61,10 @@ fn default_delta(graph: &Graph) -> Result<f64> {
     }
     let sum: f64 = weights.iter().sum();
     let mean = if weights.is_empty() { 1.0 } else { sum / weights.len() as f64 };
-    let [sum, squares] = graph.fold_out_degrees([0.0, 0.0], |[sum, squares], degree| {
-        let degree = f64::from(degree);
-        [sum + degree, squares + degree * degree]
+    let (mut sum, mut squares) = (0.0, 0.0);
+    graph.for_each_out_degree(|degree| {
+        sum += f64::from(degree);
+        squares += f64::from(degree) * f64::from(degree);
     })?;
     let end_degree = squares / f64::max(sum, 1.0);
     Ok(mean * BUCKET_DEGREE / end_degree.max(1.0))

@@ -19,7 +19,8 @@
 //! tegula import dense.txt -o dense --order given --row-encoding plain
 //! ```
 //!
-//! Of version 3, whose manifest is JSON to its last byte, the same once more.
+//! Of version 3, whose manifest is JSON to its last byte, and of version 4, which packs the numbers of
+//! vertices, the same once more.
 
 use std::fs;
 use std::path::Path;
@@ -29,7 +30,7 @@ use tegula_testkit::{EdgeList, bfs, match_pagerank, sssp, wcc};
 use crate::shop::{Shop, column, numbers, numbers_with_gaps};
 
 /// The versions of which there are graphs.
-const FORMATS: [u32; 3] = [1, 2, 3];
+const FORMATS: [u32; 4] = [1, 2, 3, 4];
 
 /// A shop with one of the graphs of a format, as `g.tegula`, and one of the edge lists, as `g.txt`.
 fn shop_with(format: u32, graph: &str, edges: &str) -> Shop {
@@ -151,7 +152,7 @@ fn what_they_were_made_from_becomes_the_same_rows() {
         assert!(before.len() >= 2);
         shop.tegula(&format!("import g.txt -o g.tegula --force {options}")).done();
         assert!(rows(&shop) == before, "{graph}: a change of the bytes is a new version");
-        let newest = shop_with(3, graph, edges).files("g.tegula");
+        let newest = shop_with(4, graph, edges).files("g.tegula");
         assert!(
             shop.files("g.tegula") == newest,
             "{graph}: a change of the bytes is a new version"
@@ -173,7 +174,7 @@ fn rows_are_added_to_a_graph_of_the_first_format_which_becomes_one_of_the_newest
         assert_eq!(run("scan"), run("seek"));
         assert_eq!(run("scan"), run("auto"));
         let facts = shop.tegula("info g.tegula --json").done().json();
-        assert_eq!(facts["format_version"], 3);
+        assert_eq!(facts["format_version"], 4);
         assert!(facts["bytes_per_edge"]["rows"].is_number());
         shop.tegula("verify g.tegula").done();
         let after = shop.files("g.tegula");

@@ -14,19 +14,22 @@ pub const ROWS: &str = "rows.data";
 pub const ROW_INDEX: &str = "rows.index";
 /// A block file of pages with the weights of all rows, 4 bytes each.
 pub const ROW_WEIGHTS: &str = "rows.weights";
-/// A block file with the original integer ids in ascending order, 8 bytes each.
+/// An array of the original integer ids in ascending order.
 pub const IDS: &str = "vertices.ids";
 /// A block file with the original string ids in byte order, one behind the other.
 pub const STRINGS: &str = "vertices.strings";
-/// A block file with where each string ends, 8 bytes each.
+/// An array of where each string ends.
 pub const STRING_ENDS: &str = "vertices.string-ends";
-/// A block file with the dense id of each vertex in the order of the original ids, 4 bytes each.
+/// An array of the dense id of each vertex in the order of the original ids.
 pub const ORDER: &str = "vertices.order";
-/// A block file with the out-degree of each dense id, 4 bytes each.
+/// An array of the out-degree of each dense id.
 pub const OUT_DEGREES: &str = "degrees.out";
-/// A block file with the in-degree of each dense id, 4 bytes each.
+/// An array of the in-degree of each dense id, where it may be another than the out-degree.
 pub const IN_DEGREES: &str = "degrees.in";
 
+/// Files that depend on more than what the manifest says: the order on how ids turn out, and in-degrees may
+/// be left out where they are the out-degrees.
+pub(super) const OPTIONAL: [&str; 2] = [ORDER, IN_DEGREES];
 /// All block files that a graph may have.
 pub(crate) const BLOCK_FILES: [&str; 10] = [
     TILE_TABLE,

@@ -15,7 +15,7 @@ use super::file_names;
 use crate::rows::RowEncoding;
 
 /// The version of the format that this crate writes, and the newest that it reads.
-pub const FORMAT_VERSION: u32 = 3;
+pub const FORMAT_VERSION: u32 = 4;
 
 /// Digits of the checksum of a manifest.
 const CHECKSUM_DIGITS: usize = 8;
@@ -44,6 +44,24 @@ pub struct OrderChoice {
     pub reason: String,
     /// Estimated bytes per edge of each order that was weighed.
     pub estimates: Vec<(String, f64)>,
+}
+
+/// How the arrays with a number for each vertex lie in their files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ArrayLayout {
+    /// One number behind the other, 4 or 8 bytes each: before version 4.
+    #[default]
+    Plain,
+    /// Packed.
+    Packed,
+}
+
+impl ArrayLayout {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_plain(&self) -> bool {
+        *self == ArrayLayout::Plain
+    }
 }
 
 /// The layout `rows`, where a graph has it.
@@ -91,6 +109,9 @@ pub struct Manifest {
     pub ids: IdType,
     /// The vertex order.
     pub order: OrderChoice,
+    /// How numbers of vertices are stored; since version 4.
+    #[serde(default, skip_serializing_if = "ArrayLayout::is_plain")]
+    pub arrays: ArrayLayout,
     /// Number of batches in the tile table.
     pub batches: u64,
     /// Number of tiles in the tile table.
@@ -108,14 +129,16 @@ impl Manifest {
         self.files.iter().find(|file| file.name == name)
     }
 
-    /// The files that a graph has to have, by what its manifest says of it. A further one is [`ORDER`](file_names::ORDER),
-    /// which depends on how its ids turn out.
+    /// The files that a graph has to have, by what its manifest says of it. Further ones are those in
+    /// [`OPTIONAL`](file_names::OPTIONAL).
     pub(super) fn file_names(&self) -> Vec<&'static str> {
         use file_names::{
             IDS, IN_DEGREES, OUT_DEGREES, ROW_INDEX, ROW_WEIGHTS, ROWS, STRING_ENDS, STRINGS,
             TILE_TABLE, TILES, WEIGHTS,
         };
-        let mut names = vec![TILES, TILE_TABLE, OUT_DEGREES, IN_DEGREES];
+        let mut names = vec![TILES, TILE_TABLE, OUT_DEGREES];
+        let are_out_degrees = self.undirected && self.arrays == ArrayLayout::Packed;
+        names.extend((!are_out_degrees).then_some(IN_DEGREES));
         names.extend(self.weighted.then_some(WEIGHTS));
         match self.ids {
             IdType::Range => {}
@@ -289,8 +312,12 @@ fn parse(bytes: &[u8]) -> Result<Manifest, Fault> {
     }
     let manifest: Manifest =
         serde_json::from_str(&json).map_err(|error| Fault::Damaged(error.to_string()))?;
-    let is_of_its_time =
-        seal == Seal::of_version(version) && version >= if manifest.rows.is_some() { 2 } else { 1 };
+    let version_min = match (manifest.arrays, &manifest.rows) {
+        (ArrayLayout::Packed, _) => 4,
+        (ArrayLayout::Plain, Some(_)) => 2,
+        (ArrayLayout::Plain, None) => 1,
+    };
+    let is_of_its_time = seal == Seal::of_version(version) && version >= version_min;
     if !is_of_its_time {
         return Err(Fault::Damaged(format!("it is none of version {version}")));
     }
@@ -316,6 +343,7 @@ mod tests {
                 reason: "it was asked for: \"}\n".into(),
                 estimates: vec![("given".into(), 1.25)],
             },
+            arrays: ArrayLayout::Plain,
             batches: 1,
             tiles: 1,
             rows: None,
@@ -351,15 +379,19 @@ mod tests {
 
     #[test]
     fn each_version_has_its_own_seal_and_fields() {
+        use ArrayLayout::{Packed, Plain};
         let rows = Some(RowLayout { encoding: RowEncoding::default(), chunks: 1 });
-        for (version, rows, right) in [
-            (1, None, Some(Seal::Line)),
-            (2, rows.clone(), Some(Seal::Line)),
-            (3, rows.clone(), Some(Seal::Field)),
-            (0, None, None),
-            (1, rows, None),
+        for (version, rows, arrays, right) in [
+            (1, None, Plain, Some(Seal::Line)),
+            (2, rows.clone(), Plain, Some(Seal::Line)),
+            (3, rows.clone(), Plain, Some(Seal::Field)),
+            (4, rows.clone(), Plain, Some(Seal::Field)),
+            (4, rows.clone(), Packed, Some(Seal::Field)),
+            (0, None, Plain, None),
+            (1, rows, Plain, None),
+            (3, None, Packed, None),
         ] {
-            let manifest = Manifest { format_version: version, rows, ..manifest() };
+            let manifest = Manifest { format_version: version, rows, arrays, ..manifest() };
             let json = serde_json::to_string_pretty(&manifest).unwrap();
             let line = Seal::Line.close(&json);
             let field = manifest.to_text().unwrap();

@@ -11,10 +11,11 @@ use zerocopy::FromBytes;
 
 use super::directory::open_directory;
 use super::file_names;
-use super::manifest::{FileEntry, Manifest};
+use super::manifest::{ArrayLayout, FileEntry, Manifest};
 use super::records::{BATCH_RECORD_SIZE, BatchRecord, TILE_RECORD_SIZE, TileRecord};
 use super::table::{Table, TileEntry};
 use crate::ids::VERTEX_COUNT_MAX;
+use crate::packed::{Array, Coding, Unordered};
 use crate::tiles::Batch;
 
 /// A graph, opened for reading. All lengths and counts were checked against each other; the tiles
@@ -97,7 +98,8 @@ impl Graph {
         if let Some(missing) = needed.iter().find(|name| manifest.file(name).is_none()) {
             return Err(unnamed(&self.directory, missing));
         }
-        let is_expected = |name: &str| needed.contains(&name) || name == file_names::ORDER;
+        let is_expected =
+            |name: &str| needed.contains(&name) || file_names::OPTIONAL.contains(&name);
         let other = manifest.files.iter().find(|file| !is_expected(&file.name));
         let detail = match other {
             Some(file) => format!("it names {}, of which such a graph has none", file.name),
@@ -238,7 +240,7 @@ impl Graph {
     /// # Errors
     /// Those of reading.
     pub fn out_degrees(&self) -> Result<Vec<u32>> {
-        self.read_array(file_names::OUT_DEGREES, self.vertex_count() as usize)
+        self.array::<Unordered>(file_names::OUT_DEGREES)?.read_all()
     }
 
     /// The greatest out-degree. Streams the degrees: 1 ms for 4 million vertices.
@@ -246,22 +248,20 @@ impl Graph {
     /// # Errors
     /// Those of reading.
     pub fn out_degree_max(&self) -> Result<u32> {
-        self.fold_out_degrees(0, u32::max)
+        let mut max = 0;
+        self.for_each_out_degree(|degree| max = max.max(degree))?;
+        Ok(max)
     }
 
-    /// Folds the out-degrees, by dense id, without holding them.
+    /// Shows the out-degrees by dense id, without holding them.
     ///
     /// # Errors
     /// Those of reading.
-    pub fn fold_out_degrees<A>(&self, init: A, mut step: impl FnMut(A, u32) -> A) -> Result<A> {
-        let file = self.block_file(file_names::OUT_DEGREES)?;
-        let mut folded = init;
-        for block in file.stream(0..file.len())? {
-            let block = block?;
-            let degrees = block.as_chunks().0.iter().map(|&bytes| u32::from_le_bytes(bytes));
-            folded = degrees.fold(folded, &mut step);
-        }
-        Ok(folded)
+    pub fn for_each_out_degree(&self, mut visit: impl FnMut(u32)) -> Result<()> {
+        self.array::<Unordered>(file_names::OUT_DEGREES)?.for_each_chunk(|_, degrees| {
+            degrees.iter().copied().for_each(&mut visit);
+            Ok(())
+        })
     }
 
     /// The in-degrees by dense id: 4 bytes a vertex.
@@ -269,7 +269,16 @@ impl Graph {
     /// # Errors
     /// Those of reading.
     pub fn in_degrees(&self) -> Result<Vec<u32>> {
-        self.read_array(file_names::IN_DEGREES, self.vertex_count() as usize)
+        match self.manifest.file(file_names::IN_DEGREES) {
+            Some(_) => self.array::<Unordered>(file_names::IN_DEGREES)?.read_all(),
+            None => self.out_degrees(),
+        }
+    }
+
+    /// An array with a number for each vertex.
+    pub(super) fn array<C: Coding>(&self, name: &str) -> Result<Array<C>> {
+        let is_packed = self.manifest.arrays == ArrayLayout::Packed;
+        Array::open(self.block_file(name)?, self.vertex_count() as usize, is_packed)
     }
 
     /// A block file of the graph, checked to be the one that the manifest means.
@@ -282,19 +291,6 @@ impl Graph {
             return Err(Error::Corrupt { path, part: "footer".into(), detail });
         }
         Ok(file)
-    }
-
-    /// Reads an array of `count` numbers.
-    pub(super) fn read_array(&self, name: &str, count: usize) -> Result<Vec<u32>> {
-        let file = self.block_file(name)?;
-        if file.len() != 4 * count as u64 {
-            let detail = format!("it holds {} bytes, not {}", file.len(), 4 * count as u64);
-            let path = self.directory.join(name);
-            return Err(Error::Corrupt { path, part: "payload".into(), detail });
-        }
-        let mut values = vec![0u32; count];
-        file.read_all_into(&mut values)?;
-        Ok(values)
     }
 
     fn read_table(&mut self) -> Result<()> {

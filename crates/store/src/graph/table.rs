@@ -163,7 +163,7 @@ fn check_tiles(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::{FORMAT_VERSION, IdType, OrderChoice};
+    use crate::graph::{ArrayLayout, FORMAT_VERSION, IdType, OrderChoice};
 
     const VERTICES: u32 = 128;
 
@@ -213,6 +213,7 @@ mod tests {
                 duplicates: 0,
                 ids: IdType::Range,
                 order,
+                arrays: ArrayLayout::Plain,
                 batches: 2,
                 tiles: 3,
                 rows: None,

@@ -9,15 +9,13 @@ use std::ops::Range;
 use tegula_machine::disk::BlockFile;
 use tegula_machine::threads::Cancel;
 use tegula_machine::{Error, Result};
-use zerocopy::IntoBytes;
 
 use super::file_names;
 use super::manifest::IdType;
 use super::opened::Graph;
 use crate::ids::{OriginalId, VertexId};
+use crate::packed::{Array, Ascending, CHUNK, Permutation};
 
-/// Vertices that are read at a time.
-const CHUNK: usize = 1 << 16;
 /// Bytes of strings above which fewer vertices are read at a time.
 const CHUNK_TEXT: u64 = 1 << 20;
 /// Strings among which one is looked up at once.
@@ -27,13 +25,13 @@ const STRINGS_SEARCHED: usize = 1 << 8;
 pub struct OriginalIds {
     vertex_count: usize,
     ids: Ids,
-    order: Option<BlockFile>,
+    order: Option<Array<Permutation>>,
 }
 
 enum Ids {
     Range,
-    Integers(BlockFile),
-    Strings { ends: BlockFile, bytes: BlockFile },
+    Integers(Array<Ascending>),
+    Strings { ends: Array<Ascending>, bytes: BlockFile },
 }
 
 /// The original ids of consecutive ranks.
@@ -170,24 +168,16 @@ impl OriginalIds {
     pub(super) fn open(graph: &Graph) -> Result<OriginalIds> {
         let manifest = graph.manifest();
         let vertex_count = graph.vertex_count() as usize;
-        let sized = |name: &str, size: usize| -> Result<BlockFile> {
-            let file = graph.block_file(name)?;
-            if file.len() == (vertex_count * size) as u64 {
-                return Ok(file);
-            }
-            let detail = format!("it holds {} bytes for {vertex_count} vertices", file.len());
-            Err(Error::Corrupt { path: file.path().to_owned(), part: "payload".into(), detail })
-        };
         let ids = match manifest.ids {
             IdType::Range => Ids::Range,
-            IdType::Integer => Ids::Integers(sized(file_names::IDS, 8)?),
+            IdType::Integer => Ids::Integers(graph.array(file_names::IDS)?),
             IdType::String => Ids::Strings {
-                ends: sized(file_names::STRING_ENDS, 8)?,
+                ends: graph.array(file_names::STRING_ENDS)?,
                 bytes: graph.block_file(file_names::STRINGS)?,
             },
         };
         let order = match manifest.file(file_names::ORDER) {
-            Some(_) => Some(sized(file_names::ORDER, 4)?),
+            Some(_) => Some(graph.array(file_names::ORDER)?),
             None => None,
         };
         Ok(OriginalIds { vertex_count, ids, order })
@@ -218,8 +208,7 @@ impl OriginalIds {
     }
 
     /// As [`for_each_chunk`](Self::for_each_chunk), without the original ids, which are not read: the
-    /// first rank and the dense ids from there on, a block of the file at a time (262,144 in files that
-    /// tegula writes).
+    /// first rank and the dense ids from there on.
     ///
     /// # Errors
     /// Those of reading and of `visit`.
@@ -227,7 +216,7 @@ impl OriginalIds {
         &self,
         mut visit: impl FnMut(u32, &[VertexId]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Some(file) = &self.order else {
+        let Some(order) = &self.order else {
             for rank in (0..self.vertex_count).step_by(CHUNK) {
                 let count = CHUNK.min(self.vertex_count - rank);
                 visit(rank as u32, &self.dense_of(rank, count)?)?;
@@ -235,15 +224,12 @@ impl OriginalIds {
             return Ok(());
         };
         let mut vertices = Vec::new();
-        for block in file.stream(0..file.len())? {
-            let block = block?;
-            let (dense, _) = block.as_chunks::<{ size_of::<u32>() }>();
+        order.for_each_chunk(|rank, dense| {
+            self.check_dense(order, dense)?;
             vertices.clear();
-            vertices.extend(dense.iter().map(|&dense| VertexId(u32::from_le_bytes(dense))));
-            self.check_dense(file, &vertices)?;
-            visit((block.offset() / size_of::<u32>() as u64) as u32, &vertices)?;
-        }
-        Ok(())
+            vertices.extend(dense.iter().copied().map(VertexId));
+            visit(rank as u32, &vertices)
+        })
     }
 
     /// The rank of each dense id, 4 bytes a vertex; `None` where it is the dense id itself.
@@ -270,7 +256,8 @@ impl OriginalIds {
 
     /// Bytes that [`for_each_rank`](Self::for_each_rank) holds of the file with the dense ids.
     pub fn for_each_rank_size(&self) -> u64 {
-        self.order.as_ref().map_or(0, |file| file.len().min(BlockFile::STREAM_SIZE_MAX))
+        let vertices = (CHUNK.min(self.vertex_count) * size_of::<VertexId>()) as u64;
+        self.order.as_ref().map_or(0, |order| order.stream_size() + vertices)
     }
 
     /// The original id at a rank.
@@ -358,55 +345,43 @@ impl OriginalIds {
     fn ids_of(&self, rank: usize, count: usize, text_max: u64) -> Result<IdChunk> {
         match &self.ids {
             Ids::Range => Ok(IdChunk::Integers((rank as u64..(rank + count) as u64).collect())),
-            Ids::Integers(file) => {
-                let mut ids = vec![0u64; count];
-                file.read_into(8 * rank as u64, ids.as_mut_bytes())?;
-                Ok(IdChunk::Integers(ids))
-            }
+            Ids::Integers(ids) => Ok(IdChunk::Integers(ids.read(rank..rank + count)?)),
             Ids::Strings { ends, bytes } => strings_of(ends, bytes, rank, count, text_max),
         }
     }
 
     fn dense_of(&self, rank: usize, count: usize) -> Result<Vec<VertexId>> {
-        let Some(file) = &self.order else {
+        let Some(order) = &self.order else {
             return Ok((rank..rank + count).map(|dense| VertexId(dense as u32)).collect());
         };
-        let mut dense = vec![0u32; count];
-        file.read_into(4 * rank as u64, dense.as_mut_bytes())?;
-        let dense: Vec<VertexId> = dense.into_iter().map(VertexId).collect();
-        self.check_dense(file, &dense)?;
-        Ok(dense)
+        let dense = order.read(rank..rank + count)?;
+        self.check_dense(order, &dense)?;
+        // In the same memory.
+        Ok(dense.into_iter().map(VertexId).collect())
     }
 
     /// Whether dense ids read from a file are below the number of vertices.
-    fn check_dense(&self, file: &BlockFile, dense: &[VertexId]) -> Result<()> {
-        let Some(vertex) = dense.iter().find(|vertex| vertex.index() >= self.vertex_count) else {
+    fn check_dense(&self, order: &Array<Permutation>, dense: &[u32]) -> Result<()> {
+        // Not by `Iterator::max`, which takes three times as long.
+        let most = dense.iter().fold(0, |most, &dense| most.max(dense));
+        if dense.is_empty() || (most as usize) < self.vertex_count {
             return Ok(());
-        };
-        let detail = format!("vertex {} of {}", vertex.0, self.vertex_count);
-        Err(Error::Corrupt { path: file.path().to_owned(), part: "payload".into(), detail })
+        }
+        Err(order.damaged(format!("vertex {most} of {}", self.vertex_count)))
     }
 }
 
 fn strings_of(
-    ends: &BlockFile,
+    ends: &Array<Ascending>,
     bytes: &BlockFile,
     rank: usize,
     count: usize,
     text_max: u64,
 ) -> Result<IdChunk> {
-    let mut first = [0u64];
-    if rank > 0 {
-        ends.read_into(8 * (rank - 1) as u64, first.as_mut_bytes())?;
-    }
-    let [first] = first;
-    let mut limits = vec![0u64; count];
-    ends.read_into(8 * rank as u64, limits.as_mut_bytes())?;
-    let damaged = |detail: &str| Error::Corrupt {
-        path: ends.path().to_owned(),
-        part: "payload".into(),
-        detail: detail.to_owned(),
-    };
+    let damaged = |detail: &str| ends.damaged(detail.to_owned());
+    // The end of the one before is where the first begins.
+    let mut limits = ends.read(rank.saturating_sub(1)..rank + count)?;
+    let first = if rank > 0 { limits.remove(0) } else { 0 };
     let last = limits.last().copied().unwrap_or(first);
     if !limits.is_sorted() || limits.first().is_some_and(|&end| end < first) || last > bytes.len() {
         return Err(damaged("its ends do not ascend"));

@@ -1,0 +1,43 @@
+//! Block files of a graph, changed by somebody who makes all checksums right.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use tegula_machine::disk::BlockFileWriter;
+use tegula_testkit::edit_manifest;
+
+/// Writes the payload of a block file anew, with checksums that fit, and so the manifest.
+pub fn reseal(directory: &Path, name: &str, payload: &[u8], block_log2: u32) {
+    let path = directory.join(name);
+    let file = fs::File::create(&path).unwrap();
+    let mut writer = BlockFileWriter::new(file, &path, block_log2);
+    writer.write_all(payload).unwrap();
+    let summary = writer.finish().unwrap();
+    rewrite_manifest(directory, |manifest| {
+        for file in manifest["files"].as_array_mut().unwrap() {
+            if file["name"] == name {
+                file["bytes"] = summary.file_len.into();
+                file["checksum"] = summary.footer_crc.into();
+            }
+        }
+    });
+}
+
+/// Changes a manifest and its checksum.
+pub fn rewrite_manifest(directory: &Path, change: impl FnOnce(&mut serde_json::Value)) {
+    edit_manifest(directory, |body| {
+        let mut manifest = serde_json::from_str(&format!("{body}}}")).unwrap();
+        change(&mut manifest);
+        let json = serde_json::to_string_pretty(&manifest).unwrap();
+        json.strip_suffix("\n}").unwrap().to_owned()
+    });
+}
+
+/// What a block file holds.
+pub fn payload(directory: &Path, name: &str) -> Vec<u8> {
+    let bytes = fs::read(directory.join(name)).unwrap();
+    let trailer = &bytes[bytes.len() - 32..];
+    let len = u64::from_le_bytes(trailer[16..24].try_into().unwrap());
+    bytes[..len as usize].to_vec()
+}

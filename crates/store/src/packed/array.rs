@@ -1,0 +1,203 @@
+//! Reads the arrays of a graph, packed or plain.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use tegula_machine::disk::{BlockFile, BlockStream, CheckedBlock};
+use tegula_machine::{Error, Result};
+use zerocopy::IntoBytes;
+
+use super::{CHUNK, Coding};
+
+/// An array on disk. Holds 8 bytes for each chunk of it; every use streams the file.
+pub(crate) struct Array<C: Coding> {
+    file: BlockFile,
+    len: usize,
+    /// Where each chunk ends.
+    ends: Vec<u64>,
+    is_packed: bool,
+    coding: PhantomData<C>,
+}
+
+/// Bytes of a chunk at the most: no coding takes as many, and a damaged file may claim no more.
+const CHUNK_SIZE_MAX: u64 = 1 << 20;
+
+impl<C: Coding> Array<C> {
+    /// An array of `len` numbers, which lie one behind the other in their own size where the file is not
+    /// packed.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] where the file holds another number of chunks; those of reading.
+    pub fn open(file: BlockFile, len: usize, is_packed: bool) -> Result<Array<C>> {
+        let ends = if is_packed { packed_ends(&file, len)? } else { plain_ends::<C>(&file, len)? };
+        Ok(Array { file, len, ends, is_packed, coding: PhantomData })
+    }
+
+    /// The error for numbers that make no sense.
+    pub fn damaged(&self, detail: String) -> Error {
+        damaged(&self.file, "payload", detail)
+    }
+
+    /// Bytes that [`for_each_chunk`](Self::for_each_chunk) holds at the most.
+    pub fn stream_size(&self) -> u64 {
+        let numbers = (CHUNK.min(self.len) * size_of::<C::Number>()) as u64;
+        let in_one_piece = CHUNK_SIZE_MAX.min(self.file.len());
+        self.file.len().min(BlockFile::STREAM_SIZE_MAX) + in_one_piece + numbers
+    }
+
+    /// Visits all numbers, 65,536 at a time: the position of the first, and the numbers from there on.
+    ///
+    /// # Errors
+    /// Those of reading and of `visit`.
+    pub fn for_each_chunk<E: From<Error>>(
+        &self,
+        mut visit: impl FnMut(usize, &[C::Number]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut numbers = vec![C::Number::default(); CHUNK.min(self.len)];
+        self.for_each_coded(|chunk, bytes| {
+            let here = self.numbers_of(chunk);
+            let numbers = &mut numbers[..here.len()];
+            self.decode(chunk, bytes, numbers)?;
+            visit(here.start, numbers)
+        })
+    }
+
+    /// All numbers.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn read_all(&self) -> Result<Vec<C::Number>> {
+        let mut all = vec![C::Number::default(); self.len];
+        self.for_each_coded(|chunk, bytes| {
+            self.decode(chunk, bytes, &mut all[self.numbers_of(chunk)])
+        })?;
+        Ok(all)
+    }
+
+    /// Visits all chunks as they are in the file.
+    fn for_each_coded<E: From<Error>>(
+        &self,
+        mut visit: impl FnMut(usize, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut pieces = Pieces::of(self.file.stream(0..self.ends.last().copied().unwrap_or(0))?);
+        (0..self.ends.len()).try_for_each(|chunk| {
+            let bytes = self.bytes_of(chunk);
+            visit(chunk, pieces.next((bytes.end - bytes.start) as usize)?)
+        })
+    }
+
+    /// The numbers of a range of positions, which must lie within the array. Decodes every chunk of which
+    /// it takes some.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn read(&self, range: Range<usize>) -> Result<Vec<C::Number>> {
+        let mut numbers = Vec::new();
+        for chunk in range.start / CHUNK..range.end.div_ceil(CHUNK) {
+            let (here, bytes) = (self.numbers_of(chunk), self.bytes_of(chunk));
+            let bytes = self.file.read_range(bytes.start, (bytes.end - bytes.start) as usize)?;
+            let first = numbers.len();
+            numbers.resize(first + here.len(), C::Number::default());
+            self.decode(chunk, &bytes, &mut numbers[first..])?;
+            numbers.truncate(first + range.end.min(here.end) - here.start);
+            numbers.drain(first..first + range.start.max(here.start) - here.start);
+        }
+        Ok(numbers)
+    }
+
+    /// The positions of a chunk's numbers.
+    fn numbers_of(&self, chunk: usize) -> Range<usize> {
+        chunk * CHUNK..self.len.min((chunk + 1) * CHUNK)
+    }
+
+    fn bytes_of(&self, chunk: usize) -> Range<u64> {
+        let start = chunk.checked_sub(1).map_or(0, |before| self.ends[before]);
+        start..self.ends[chunk]
+    }
+
+    fn decode(&self, chunk: usize, bytes: &[u8], numbers: &mut [C::Number]) -> Result<()> {
+        if !self.is_packed {
+            numbers.as_mut_bytes().copy_from_slice(bytes);
+            return Ok(());
+        }
+        C::decode(bytes, numbers)
+            .map_err(|fault| damaged(&self.file, &format!("chunk {chunk}"), fault.to_owned()))
+    }
+}
+
+fn damaged(file: &BlockFile, part: &str, detail: String) -> Error {
+    Error::Corrupt { path: file.path().to_owned(), part: part.to_owned(), detail }
+}
+
+fn plain_ends<C: Coding>(file: &BlockFile, len: usize) -> Result<Vec<u64>> {
+    let size = size_of::<C::Number>();
+    if file.len() != (len * size) as u64 {
+        let detail = format!("it holds {} bytes for {len} numbers", file.len());
+        return Err(damaged(file, "payload", detail));
+    }
+    let chunks = 1..=len.div_ceil(CHUNK);
+    Ok(chunks.map(|chunk| (len.min(chunk * CHUNK) * size) as u64).collect())
+}
+
+fn packed_ends(file: &BlockFile, len: usize) -> Result<Vec<u64>> {
+    let mut ends = vec![0u64; len.div_ceil(CHUNK)];
+    let Some(chunks_len) = file.len().checked_sub(size_of_val(&*ends) as u64) else {
+        let detail = format!("it has {} bytes, too few for {} chunks", file.len(), ends.len());
+        return Err(damaged(file, "payload", detail));
+    };
+    file.read_into(chunks_len, ends.as_mut_bytes())?;
+    let mut start = 0;
+    let is_chunk = |&end: &u64| {
+        let size = end.checked_sub(std::mem::replace(&mut start, end));
+        size.is_some_and(|size| size <= CHUNK_SIZE_MAX)
+    };
+    if !ends.iter().all(is_chunk) || ends.last().copied().unwrap_or(0) != chunks_len {
+        return Err(damaged(file, "payload", "its chunks do not follow each other".to_owned()));
+    }
+    Ok(ends)
+}
+
+/// The bytes of a stream, in pieces of any length.
+struct Pieces<'f> {
+    blocks: BlockStream<'f>,
+    block: Option<CheckedBlock>,
+    /// Bytes of the block that were taken.
+    taken: usize,
+    /// A piece that lies in several blocks.
+    joined: Vec<u8>,
+}
+
+impl<'f> Pieces<'f> {
+    fn of(blocks: BlockStream<'f>) -> Pieces<'f> {
+        Pieces { blocks, block: None, taken: 0, joined: Vec::new() }
+    }
+
+    /// The next bytes, of which there must be as many.
+    fn next(&mut self, len: usize) -> Result<&[u8]> {
+        let left = self.block.as_ref().map_or(0, |block| block.len() - self.taken);
+        if len <= left {
+            self.taken += len;
+            return Ok(self
+                .block
+                .as_ref()
+                .map_or(&[], |block| &block[self.taken - len..self.taken]));
+        }
+        self.joined.clear();
+        while self.joined.len() < len {
+            let Some(block) = &self.block else {
+                // A frame is given back before the next one is waited for.
+                self.block = self.blocks.next().transpose()?;
+                self.taken = 0;
+                assert!(self.block.is_some(), "more bytes were asked for than there are");
+                continue;
+            };
+            let part = &block[self.taken..block.len().min(self.taken + len - self.joined.len())];
+            self.joined.extend_from_slice(part);
+            self.taken += part.len();
+            if self.taken == block.len() {
+                self.block = None;
+            }
+        }
+        Ok(&self.joined)
+    }
+}

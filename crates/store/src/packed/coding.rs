@@ -1,0 +1,167 @@
+//! What is known of the numbers of an array, and how a chunk of them is coded by that.
+
+use std::ops::Range;
+
+use super::blocks::{self, Fault, Number};
+
+/// How the numbers of an array are coded. A writer keeps what it needs from one chunk to the next; each
+/// chunk decodes by itself.
+pub trait Coding {
+    /// The numbers.
+    type Number: Number;
+
+    /// Appends the next chunk.
+    fn encode(&mut self, numbers: &[Self::Number], bytes: &mut Vec<u8>);
+
+    /// Fills `numbers` from a chunk of as many.
+    ///
+    /// # Errors
+    /// What is wrong with bytes that no writer would have written.
+    fn decode(bytes: &[u8], numbers: &mut [Self::Number]) -> Result<(), Fault>;
+}
+
+/// Numbers in any order, the closer to their neighbours the better.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Unordered;
+
+impl Coding for Unordered {
+    type Number = u32;
+
+    fn encode(&mut self, numbers: &[u32], bytes: &mut Vec<u8>) {
+        blocks::encode(numbers, bytes);
+    }
+
+    fn decode(mut bytes: &[u8], numbers: &mut [u32]) -> Result<(), Fault> {
+        blocks::decode(&mut bytes, numbers)?;
+        check_end(bytes)
+    }
+}
+
+/// Numbers of which none is less than the one before: the first of each chunk, and how far it is from
+/// each to the next.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Ascending;
+
+impl Coding for Ascending {
+    type Number = u64;
+
+    fn encode(&mut self, numbers: &[u64], bytes: &mut Vec<u8>) {
+        debug_assert!(numbers.is_sorted());
+        bytes.extend(numbers.first().unwrap_or(&0).to_le_bytes());
+        let gaps: Vec<u64> = numbers.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        blocks::encode(&gaps, bytes);
+    }
+
+    fn decode(mut bytes: &[u8], numbers: &mut [u64]) -> Result<(), Fault> {
+        let first = bytes.split_off(..size_of::<u64>()).and_then(<[u8]>::as_array);
+        let Some((number, gaps)) = numbers.split_first_mut() else { return check_end(bytes) };
+        *number = u64::from_le_bytes(*first.ok_or("it ends within its first number")?);
+        blocks::decode(&mut bytes, gaps)?;
+        let (mut sum, mut is_too_large) = (*number, false);
+        for gap in gaps {
+            let carry;
+            (sum, carry) = sum.overflowing_add(*gap);
+            is_too_large |= carry;
+            *gap = sum;
+        }
+        if is_too_large {
+            return Err("its numbers are too large");
+        }
+        check_end(bytes)
+    }
+}
+
+/// A permutation in which some ranges of numbers, the *runs*, come in ascending order. A number of a run
+/// is told by which run it is of; all others are written out. (J. Barbay, G. Navarro, *Compressed
+/// representations of permutations*, STACS 2009, code runs with fewer bits, from a tree.)
+#[derive(Debug, Default, Clone)]
+pub struct Permutation {
+    /// Ascending.
+    runs: Vec<Run>,
+    /// The next number of each run, in the order of their codes.
+    next: Vec<u32>,
+}
+
+#[derive(Debug, Clone)]
+struct Run {
+    numbers: Range<u32>,
+    code: u32,
+}
+
+/// Runs that are told apart at the most: their number is a byte, and so is a code.
+const RUNS_MAX: usize = u8::MAX as usize;
+/// The code of a number that is written out. Run `i` has the code `i + 1`.
+const WRITTEN_OUT: u32 = 0;
+
+impl Permutation {
+    /// The coding of a permutation, given its runs: ranges that ascend and do not overlap. Where a range
+    /// turns out to be none, its numbers take more bytes.
+    pub fn new(mut runs: Vec<Range<u32>>) -> Permutation {
+        // The longest have the smallest codes, so that most codes are small.
+        runs.sort_by_key(|run| std::cmp::Reverse(run.len()));
+        runs.truncate(RUNS_MAX);
+        let next = runs.iter().map(|run| run.start).collect();
+        let mut runs: Vec<Run> =
+            runs.into_iter().zip(1..).map(|(numbers, code)| Run { numbers, code }).collect();
+        runs.sort_by_key(|run| run.numbers.start);
+        Permutation { runs, next }
+    }
+
+    /// The code of the next number.
+    fn code(&mut self, number: u32) -> u32 {
+        let behind = self.runs.partition_point(|run| run.numbers.start <= number);
+        let run = behind.checked_sub(1).map(|index| &self.runs[index]);
+        let Some(run) = run.filter(|run| run.numbers.contains(&number)) else {
+            return WRITTEN_OUT;
+        };
+        let next = &mut self.next[run.code as usize - 1];
+        if *next != number {
+            return WRITTEN_OUT;
+        }
+        *next += 1;
+        run.code
+    }
+}
+
+impl Coding for Permutation {
+    type Number = u32;
+
+    fn encode(&mut self, numbers: &[u32], bytes: &mut Vec<u8>) {
+        bytes.push(self.next.len() as u8);
+        blocks::encode(&self.next, bytes);
+        let codes: Vec<u32> = numbers.iter().map(|&number| self.code(number)).collect();
+        blocks::encode(&codes, bytes);
+        let pairs = numbers.iter().zip(codes);
+        let written_out: Vec<u32> =
+            pairs.filter(|&(_, code)| code == WRITTEN_OUT).map(|(&number, _)| number).collect();
+        blocks::encode(&written_out, bytes);
+    }
+
+    fn decode(mut bytes: &[u8], numbers: &mut [u32]) -> Result<(), Fault> {
+        let &runs = bytes.split_off_first().ok_or("it ends within its number of runs")?;
+        // The codes are the numbers until they are replaced.
+        let mut next = [0u32; RUNS_MAX + 1];
+        blocks::decode(&mut bytes, &mut next[1..=usize::from(runs)])?;
+        blocks::decode(&mut bytes, numbers)?;
+        if numbers.iter().fold(0, |most, &code| most.max(code)) > u32::from(runs) {
+            return Err("a number is of no run");
+        }
+        let mut written_out = vec![0; numbers.iter().filter(|&&code| code == WRITTEN_OUT).count()];
+        blocks::decode(&mut bytes, &mut written_out)?;
+        let mut written_out = written_out.into_iter();
+        for number in numbers {
+            // It has no more bits, and so there is a place for it.
+            let next = &mut next[usize::from(*number as u8)];
+            let expected = std::mem::replace(next, next.wrapping_add(1));
+            *number = match *number {
+                WRITTEN_OUT => written_out.next().unwrap_or_default(),
+                _ => expected,
+            };
+        }
+        check_end(bytes)
+    }
+}
+
+fn check_end(rest: &[u8]) -> Result<(), Fault> {
+    if rest.is_empty() { Ok(()) } else { Err("there are bytes behind its last number") }
+}

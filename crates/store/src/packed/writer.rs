@@ -1,0 +1,75 @@
+//! Writes packed arrays.
+
+use std::io::Write;
+use std::path::Path;
+
+use tegula_machine::disk::{BlockFileSummary, BlockFileWriter, durable};
+use tegula_machine::{Error, Result};
+use zerocopy::IntoBytes;
+
+use super::{CHUNK, Coding};
+
+/// log2 of the bytes that are checked together: about a chunk, for single ones are looked up.
+const BLOCK_LOG2: u32 = 16;
+
+/// Writes an array from front to back. Holds a chunk, and 8 bytes for each chunk before it.
+#[derive(Debug)]
+pub struct PackedWriter<C: Coding> {
+    file: BlockFileWriter,
+    coding: C,
+    /// Less than a chunk between calls.
+    waiting: Vec<C::Number>,
+    bytes: Vec<u8>,
+    /// Where each chunk ends.
+    ends: Vec<u64>,
+}
+
+impl<C: Coding> PackedWriter<C> {
+    /// Creates a file, which must not exist.
+    ///
+    /// # Errors
+    /// Those of creating it.
+    pub fn create(path: &Path, coding: C) -> Result<PackedWriter<C>> {
+        let file = durable::create_file(path).map_err(Error::io("create", path))?;
+        let file = BlockFileWriter::new(file, path, BLOCK_LOG2);
+        Ok(PackedWriter { file, coding, waiting: Vec::new(), bytes: Vec::new(), ends: Vec::new() })
+    }
+
+    /// Appends numbers.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn push(&mut self, mut numbers: &[C::Number]) -> Result<()> {
+        while let Some(part) = numbers.split_off(..numbers.len().min(CHUNK - self.waiting.len()))
+            && !part.is_empty()
+        {
+            self.waiting.extend_from_slice(part);
+            if self.waiting.len() == CHUNK {
+                self.write_chunk()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_chunk(&mut self) -> Result<()> {
+        self.bytes.clear();
+        self.coding.encode(&self.waiting, &mut self.bytes);
+        self.waiting.clear();
+        let end = self.ends.last().unwrap_or(&0) + self.bytes.len() as u64;
+        self.ends.push(end);
+        self.file.write_all(&self.bytes).map_err(Error::io("write", self.file.path()))
+    }
+
+    /// Writes the rest; all is safely on disk when it returns.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn finish(mut self) -> Result<BlockFileSummary> {
+        if !self.waiting.is_empty() {
+            self.write_chunk()?;
+        }
+        let written = self.file.write_all(self.ends.as_bytes());
+        written.map_err(|error| Error::io("write", self.file.path())(error))?;
+        self.file.finish()
+    }
+}
