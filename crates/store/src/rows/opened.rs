@@ -7,9 +7,10 @@ use tegula_machine::disk::{BlockFile, Pinned};
 use tegula_machine::memory::huge;
 use tegula_machine::{Error, Result};
 
-use super::bits::RowBits;
+use super::copy::{REACH_BITS, REFERENCE_EDGES_MAX};
 use super::encoding::RowEncoding;
 use super::index::{Expected, IndexWalk, RowExtent, RowIndex, RowMeasure};
+use super::references::References;
 use crate::graph::{Graph, file_names};
 use crate::ids::VertexId;
 
@@ -119,7 +120,7 @@ impl Rows {
     /// and the longest row, and as much of weights where they are read. Rather some KiB too many.
     pub fn batch_size(&self, has_weights: bool) -> u64 {
         let RowMeasure { bits, edges } = self.index.row_max();
-        let rows = Pinned::size_max(bits.div_ceil(8) + 1);
+        let rows = Pinned::size_max(bits.div_ceil(8) + 1) + References::SIZE_MAX;
         let has_weights = has_weights && self.weights.is_some();
         rows + if has_weights { Pinned::size_max(4 * edges) } else { 0 }
     }
@@ -131,7 +132,8 @@ impl Rows {
     pub fn batch_size_expected(graph: &Graph, has_weights: bool) -> Result<u64> {
         // A code that took more than an id would not have been fitted.
         let row = Pinned::size_max(4 * u64::from(graph.out_degree_max()?) + 1);
-        Ok(if has_weights && graph.is_weighted() { 2 * row } else { row })
+        let weights = if has_weights && graph.is_weighted() { row } else { 0 };
+        Ok(row + REACH_BITS / 8 + References::SIZE_MAX + weights)
     }
 
     /// Whether the neighbours of a vertex come by ascending id.
@@ -175,16 +177,67 @@ impl Rows {
         sources.map(move |source| self.index.extent_from(source, &mut walk))
     }
 
+    /// The reference of a row: what it may copy from. `bytes` are those of [`RowExtent::bytes`].
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] where there cannot be such a one.
+    #[inline]
+    pub(super) fn reference(&self, extent: &RowExtent, bytes: &[u8]) -> Result<Option<RowExtent>> {
+        let code = &self.index.chunk(extent.chunk).code;
+        if code.reach() == 0 || extent.bits.is_empty() {
+            return Ok(None);
+        }
+        let row = extent.row(&extent.bits, bytes).ok_or_else(|| self.cut_off(extent))?;
+        let distance = code.reference(row).map_err(|detail| self.damaged(extent.source, detail))?;
+        if distance == 0 {
+            return Ok(None);
+        }
+        let before = self.index.before(extent, distance);
+        let before = before.filter(|before| extent.row(&before.bits, bytes).is_some());
+        let before = before.ok_or_else(|| {
+            self.damaged(extent.source, format!("what it copies is not {distance} vertices before"))
+        })?;
+        Ok(Some(before))
+    }
+
+    /// Appends the neighbours of a reference. `bytes` are those of `extent`, the row that copies from it.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] where the bytes are no row, or one that copies itself.
+    pub(super) fn unpack_reference(
+        &self,
+        reference: &RowExtent,
+        extent: &RowExtent,
+        bytes: &[u8],
+        targets: &mut Vec<u32>,
+    ) -> Result<()> {
+        let code = &self.index.chunk(extent.chunk).code;
+        let row = extent.row(&reference.bits, bytes).ok_or_else(|| self.cut_off(reference))?;
+        let damaged = |detail| self.damaged(extent.source, detail);
+        if code.reference(row).map_err(damaged)? != 0 {
+            return Err(damaged("it copies from a row that copies itself".to_owned()));
+        }
+        targets.reserve((row.len() as usize).min(REFERENCE_EDGES_MAX));
+        let push = |(), target| {
+            targets.push(target);
+            ControlFlow::Continue(())
+        };
+        let source = reference.source.0;
+        code.try_fold(source, row, &[], self.vertex_count, (), push).map_err(damaged)
+    }
+
     /// Folds the neighbours of a vertex, in their stored order, until `step` breaks. `bytes` are those of
-    /// [`RowExtent::bytes`]; with 8 bytes or more behind them it is quicker.
+    /// [`RowExtent::bytes`]; with 8 bytes or more behind them it is quicker. `reference` has the neighbours
+    /// of its reference, where they are at hand.
     ///
     /// # Errors
     /// [`Error::Corrupt`] where the bytes are no row.
     #[inline(always)]
-    pub fn try_fold<A>(
+    pub(super) fn try_fold<A>(
         &self,
         extent: &RowExtent,
         bytes: &[u8],
+        reference: Option<&[u32]>,
         init: A,
         mut step: impl FnMut(A, VertexId) -> ControlFlow<A, A>,
     ) -> Result<A> {
@@ -199,13 +252,26 @@ impl Rows {
         if extent.bits.is_empty() {
             return Ok(folded);
         }
-        let start = extent.bits.start % 8;
-        let Some(row) = RowBits::new(bytes, start..start + extent.bit_count()) else {
-            return Err(self.damaged(extent.source, "it is cut off".to_owned()));
+        let mut unpacked = Vec::new();
+        let reference = match reference {
+            Some(reference) => reference,
+            None => {
+                if let Some(reference) = self.reference(extent, bytes)? {
+                    self.unpack_reference(&reference, extent, bytes, &mut unpacked)?;
+                }
+                &unpacked
+            }
         };
+        let row = extent.row(&extent.bits, bytes).ok_or_else(|| self.cut_off(extent))?;
         let step = |folded, target| step(folded, VertexId(target));
-        let folded = chunk.code.try_fold(extent.source.0, row, self.vertex_count, folded, step);
+        let source = extent.source.0;
+        let folded = chunk.code.try_fold(source, row, reference, self.vertex_count, folded, step);
         folded.map_err(|detail| self.damaged(extent.source, detail))
+    }
+
+    #[cold]
+    fn cut_off(&self, extent: &RowExtent) -> Error {
+        self.damaged(extent.source, "it is cut off".to_owned())
     }
 
     /// What grows along the row of `source`.

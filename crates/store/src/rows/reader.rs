@@ -10,6 +10,7 @@ use tegula_machine::threads::{Cancel, Workers};
 
 use super::index::{IndexWalk, RowExtent};
 use super::opened::Rows;
+use super::references::References;
 use super::unpacked::UnpackedRows;
 use crate::graph::{Graph, file_names};
 use crate::ids::VertexId;
@@ -37,6 +38,7 @@ pub struct RowBatch {
     pages: Pinned,
     weights: Pinned,
     count: usize,
+    references: References,
 }
 
 /// Bytes that are read around a row where all rows find room: soon most of them are needed.
@@ -69,7 +71,13 @@ pub struct Row<'b> {
 /// The neighbours of one vertex.
 #[derive(Debug, Clone)]
 enum Neighbours<'b> {
-    Packed { rows: &'b Rows, extent: RowExtent, bytes: &'b [u8] },
+    Packed {
+        rows: &'b Rows,
+        extent: RowExtent,
+        bytes: &'b [u8],
+        /// The neighbours of its reference, where they are at hand.
+        reference: Option<&'b [u32]>,
+    },
     Unpacked(&'b [VertexId]),
 }
 
@@ -341,17 +349,35 @@ impl RowReader {
     #[inline]
     pub fn row<'b>(&'b self, batch: &'b RowBatch, index: usize) -> Row<'b> {
         assert!(index < batch.count, "row {index} of {}", batch.count);
-        let extent = batch.extents[index].clone();
+        self.pinned_row(&batch.extents[index], &batch.pages, &batch.weights, index)
+    }
+
+    /// The row that is at `index` of what is pinned.
+    #[inline(always)]
+    fn pinned_row<'b>(
+        &'b self,
+        extent: &RowExtent,
+        pages: &'b Pinned,
+        weights: &'b Pinned,
+        index: usize,
+    ) -> Row<'b> {
         let weights = match self.weights {
             None => &[],
-            Some(_) => batch.weights.bytes(index).as_chunks().0,
+            Some(_) => weights.bytes(index).as_chunks().0,
         };
-        let (rows, bytes) = (&self.rows, batch.pages.padded(index));
-        Row {
-            source: extent.source,
-            neighbours: Neighbours::Packed { rows, extent, bytes },
-            weights,
-        }
+        self.packed_row(extent, pages.padded(index), weights)
+    }
+
+    #[inline(always)]
+    fn packed_row<'b>(
+        &'b self,
+        extent: &RowExtent,
+        bytes: &'b [u8],
+        weights: &'b [[u8; 4]],
+    ) -> Row<'b> {
+        let (rows, extent) = (&self.rows, extent.clone());
+        let source = extent.source;
+        Row { source, neighbours: Neighbours::Packed { rows, extent, bytes, reference: None }, weights }
     }
 
     /// Shows the rows of as many of these vertices as find room in memory together, until `visit` breaks;
@@ -386,9 +412,10 @@ impl RowReader {
         if self.fits() {
             batch.extents.extend(self.rows.extents(sources[done..].iter().copied()));
         }
+        batch.references.forget();
         for extent in &batch.extents {
             let Some(row) = self.held_row_at(extent) else { break };
-            if visit(&row)?.is_break() {
+            if visit(&row.with_reference(&mut batch.references)?)?.is_break() {
                 return Ok(done);
             }
             done += 1;
@@ -397,8 +424,10 @@ impl RowReader {
             return Ok(done);
         }
         let count = self.get(&sources[done..], batch)?;
-        for index in 0..count {
-            if visit(&self.row(batch, index))?.is_break() {
+        let RowBatch { extents, pages, weights, references, .. } = batch;
+        for (index, extent) in extents[..count].iter().enumerate() {
+            let row = self.pinned_row(extent, pages, weights, index);
+            if visit(&row.with_reference(references)?)?.is_break() {
                 return Ok(done);
             }
             done += 1;
@@ -434,13 +463,20 @@ impl RowReader {
             None => &[],
             Some(weights) => weights.held(&extent.weight_bytes())?.as_chunks().0,
         };
-        let (rows, source) = (&self.rows, extent.source);
-        let neighbours = Neighbours::Packed { rows, extent: extent.clone(), bytes };
-        Some(Row { source, neighbours, weights })
+        Some(self.packed_row(extent, bytes, weights))
     }
 }
 
-impl Row<'_> {
+impl<'b> Row<'b> {
+    /// With the neighbours of its reference at hand.
+    #[inline(always)]
+    fn with_reference(mut self, references: &'b mut References) -> Result<Row<'b>> {
+        if let Neighbours::Packed { rows, extent, bytes, reference } = &mut self.neighbours {
+            *reference = Some(references.of(rows, extent, bytes)?);
+        }
+        Ok(self)
+    }
+
     /// The vertex.
     #[inline]
     pub fn source(&self) -> VertexId {
@@ -477,7 +513,9 @@ impl Row<'_> {
         step: impl FnMut(A, VertexId) -> ControlFlow<A, A>,
     ) -> Result<A> {
         match &self.neighbours {
-            Neighbours::Packed { rows, extent, bytes } => rows.try_fold(extent, bytes, init, step),
+            Neighbours::Packed { rows, extent, bytes, reference } => {
+                rows.try_fold(extent, bytes, *reference, init, step)
+            }
             Neighbours::Unpacked(targets) => {
                 let (mut folded, mut step) = (init, step);
                 for &target in *targets {
