@@ -118,26 +118,20 @@ impl RowCode {
 
     /// How many bits before a row its reference may begin.
     pub fn reach(&self) -> u64 {
-        match self {
-            Self::Copy(code) if code.copies() => REACH_BITS,
-            Self::Copy(_) | Self::Plain(_) | Self::Ceesor(_) | Self::Gap(_) => 0,
-        }
+        self.copying().map_or(0, |_| REACH_BITS)
     }
 
-    /// How many vertices before its source the reference of a row is; 0 where it has none.
-    ///
-    /// # Errors
-    /// What is wrong with the bits.
+    /// The code of rows that may copy.
     #[inline]
-    pub fn reference(&self, row: RowBits<'_>) -> Result<u32, String> {
+    pub fn copying(&self) -> Option<&CopyCode> {
         match self {
-            Self::Copy(code) => code.reference(row),
-            Self::Plain(_) | Self::Ceesor(_) | Self::Gap(_) => Ok(0),
+            Self::Copy(code) if code.copies() => Some(code),
+            Self::Copy(_) | Self::Plain(_) | Self::Ceesor(_) | Self::Gap(_) => None,
         }
     }
 
-    /// Folds the neighbours of `source` in stored order, until `step` breaks. `reference` has those of its
-    /// reference, if it has one.
+    /// Folds the neighbours of `source` in stored order, until `step` breaks. For rows that
+    /// copy from none.
     ///
     /// # Errors
     ///
@@ -149,7 +143,6 @@ impl RowCode {
         &self,
         source: u32,
         row: RowBits<'_>,
-        reference: &[u32],
         vertex_count: u32,
         init: A,
         step: impl FnMut(A, u32) -> ControlFlow<A, A>,
@@ -158,7 +151,7 @@ impl RowCode {
             Self::Plain(code) => code.try_fold(row, vertex_count, init, step),
             Self::Ceesor(code) => code.try_fold(source, row, vertex_count, init, step),
             Self::Gap(code) => code.try_fold(source, row, vertex_count, init, step),
-            Self::Copy(code) => code.try_fold(source, row, reference, vertex_count, init, step),
+            Self::Copy(code) => code.try_fold(source, row, vertex_count, init, step),
         }
     }
 }

@@ -7,7 +7,8 @@ use tegula_machine::disk::{BlockFile, Pinned};
 use tegula_machine::memory::huge;
 use tegula_machine::{Error, Result};
 
-use super::copy::{REACH_BITS, REFERENCE_EDGES_MAX};
+use super::bits::RowBits;
+use super::copy::{CopyCode, REACH_BITS};
 use super::encoding::RowEncoding;
 use super::index::{Expected, IndexWalk, RowExtent, RowIndex, RowMeasure};
 use super::references::References;
@@ -177,58 +178,9 @@ impl Rows {
         sources.map(move |source| self.index.extent_from(source, &mut walk))
     }
 
-    /// The reference of a row: what it may copy from. `bytes` are those of [`RowExtent::bytes`].
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] where there cannot be such a one.
-    #[inline]
-    pub(super) fn reference(&self, extent: &RowExtent, bytes: &[u8]) -> Result<Option<RowExtent>> {
-        let code = &self.index.chunk(extent.chunk).code;
-        if code.reach() == 0 || extent.bits.is_empty() {
-            return Ok(None);
-        }
-        let row = extent.row(&extent.bits, bytes).ok_or_else(|| self.cut_off(extent))?;
-        let distance = code.reference(row).map_err(|detail| self.damaged(extent.source, detail))?;
-        if distance == 0 {
-            return Ok(None);
-        }
-        let before = self.index.before(extent, distance);
-        let before = before.filter(|before| extent.row(&before.bits, bytes).is_some());
-        let before = before.ok_or_else(|| {
-            self.damaged(extent.source, format!("what it copies is not {distance} vertices before"))
-        })?;
-        Ok(Some(before))
-    }
-
-    /// Appends the neighbours of a reference. `bytes` are those of `extent`, the row that copies from it.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] where the bytes are no row, or one that copies itself.
-    pub(super) fn unpack_reference(
-        &self,
-        reference: &RowExtent,
-        extent: &RowExtent,
-        bytes: &[u8],
-        targets: &mut Vec<u32>,
-    ) -> Result<()> {
-        let code = &self.index.chunk(extent.chunk).code;
-        let row = extent.row(&reference.bits, bytes).ok_or_else(|| self.cut_off(reference))?;
-        let damaged = |detail| self.damaged(extent.source, detail);
-        if code.reference(row).map_err(damaged)? != 0 {
-            return Err(damaged("it copies from a row that copies itself".to_owned()));
-        }
-        targets.reserve((row.len() as usize).min(REFERENCE_EDGES_MAX));
-        let push = |(), target| {
-            targets.push(target);
-            ControlFlow::Continue(())
-        };
-        let source = reference.source.0;
-        code.try_fold(source, row, &[], self.vertex_count, (), push).map_err(damaged)
-    }
-
     /// Folds the neighbours of a vertex, in their stored order, until `step` breaks. `bytes` are those of
-    /// [`RowExtent::bytes`]; with 8 bytes or more behind them it is quicker. `reference` has the neighbours
-    /// of its reference, where they are at hand.
+    /// [`RowExtent::bytes`]; with 8 bytes or more behind them it is quicker. `references` has what
+    /// was visited before, and keeps this row.
     ///
     /// # Errors
     /// [`Error::Corrupt`] where the bytes are no row.
@@ -237,7 +189,7 @@ impl Rows {
         &self,
         extent: &RowExtent,
         bytes: &[u8],
-        reference: Option<&[u32]>,
+        references: Option<&References>,
         init: A,
         mut step: impl FnMut(A, VertexId) -> ControlFlow<A, A>,
     ) -> Result<A> {
@@ -252,21 +204,83 @@ impl Rows {
         if extent.bits.is_empty() {
             return Ok(folded);
         }
-        let mut unpacked = Vec::new();
-        let reference = match reference {
-            Some(reference) => reference,
-            None => {
-                if let Some(reference) = self.reference(extent, bytes)? {
-                    self.unpack_reference(&reference, extent, bytes, &mut unpacked)?;
-                }
-                &unpacked
-            }
-        };
         let row = extent.row(&extent.bits, bytes).ok_or_else(|| self.cut_off(extent))?;
         let step = |folded, target| step(folded, VertexId(target));
-        let source = extent.source.0;
-        let folded = chunk.code.try_fold(source, row, reference, self.vertex_count, folded, step);
+        let folded = match chunk.code.copying() {
+            None => chunk.code.try_fold(extent.source.0, row, self.vertex_count, folded, step),
+            Some(code) => self.try_fold_copying(code, extent, (bytes, row), references, folded, step),
+        };
         folded.map_err(|detail| self.damaged(extent.source, detail))
+    }
+
+    /// As [`Rows::try_fold`], of a row in a chunk in which rows copy.
+    #[inline(always)]
+    fn try_fold_copying<A>(
+        &self,
+        code: &CopyCode,
+        extent: &RowExtent,
+        (bytes, row): (&[u8], RowBits<'_>),
+        references: Option<&References>,
+        init: A,
+        mut step: impl FnMut(A, u32) -> ControlFlow<A, A>,
+    ) -> std::result::Result<A, String> {
+        let (source, vertex_count) = (extent.source.0, self.vertex_count);
+        let distance = code.reference(row)?;
+        if distance > 0 {
+            // What is no number of a vertex is in no slot.
+            let reference = source.wrapping_sub(distance);
+            let taken = references.map(|references| references.take(reference));
+            let (mut targets, is_here) = taken.unwrap_or_default();
+            if !is_here {
+                self.unpack_reference(code, extent, bytes, distance, &mut targets)?;
+            }
+            let folded = code.try_fold_copying(source, row, &targets, vertex_count, init, step);
+            if let Some(references) = references {
+                references.keep(reference, targets, true);
+            }
+            return folded;
+        }
+        let Some(references) = references.filter(|_| References::holds(row.len())) else {
+            return code.try_fold(source, row, vertex_count, init, step);
+        };
+        // The rows behind may copy from this one. Once all of it was visited, it is at hand.
+        let (mut seen, mut is_whole) = (references.take(source).0, true);
+        seen.clear();
+        let folded = code.try_fold(source, row, vertex_count, init, |folded, target| {
+            seen.push(target);
+            let next = step(folded, target);
+            if next.is_break() {
+                is_whole = false;
+            }
+            next
+        });
+        references.keep(source, seen, is_whole && folded.is_ok());
+        folded
+    }
+
+    /// Appends the neighbours of the vertex so many before that of a row, which copies from there.
+    fn unpack_reference(
+        &self,
+        code: &CopyCode,
+        extent: &RowExtent,
+        bytes: &[u8],
+        distance: u32,
+        targets: &mut Vec<u32>,
+    ) -> std::result::Result<(), String> {
+        let found = self.index.before(extent, distance).and_then(|reference| {
+            let row = extent.row(&reference.bits, bytes)?;
+            Some((reference.source.0, row))
+        });
+        let (source, row) =
+            found.ok_or_else(|| format!("no row to copy from is {distance} vertices before"))?;
+        if code.reference(row)? != 0 {
+            return Err(format!("it copies from vertex {source}, whose row copies itself"));
+        }
+        targets.reserve(row.len() as usize);
+        code.try_fold(source, row, self.vertex_count, (), |(), target| {
+            targets.push(target);
+            ControlFlow::Continue(())
+        })
     }
 
     #[cold]

@@ -75,8 +75,8 @@ enum Neighbours<'b> {
         rows: &'b Rows,
         extent: RowExtent,
         bytes: &'b [u8],
-        /// The neighbours of its reference, where they are at hand.
-        reference: Option<&'b [u32]>,
+        /// What was visited before, in a visit of several.
+        references: Option<&'b References>,
     },
     Unpacked(&'b [VertexId]),
 }
@@ -377,7 +377,7 @@ impl RowReader {
     ) -> Row<'b> {
         let (rows, extent) = (&self.rows, extent.clone());
         let source = extent.source;
-        Row { source, neighbours: Neighbours::Packed { rows, extent, bytes, reference: None }, weights }
+        Row { source, neighbours: Neighbours::Packed { rows, extent, bytes, references: None }, weights }
     }
 
     /// Shows the rows of as many of these vertices as find room in memory together, until `visit` breaks;
@@ -415,7 +415,7 @@ impl RowReader {
         batch.references.forget();
         for extent in &batch.extents {
             let Some(row) = self.held_row_at(extent) else { break };
-            if visit(&row.with_reference(&mut batch.references)?)?.is_break() {
+            if visit(&row.with_references(&batch.references))?.is_break() {
                 return Ok(done);
             }
             done += 1;
@@ -427,7 +427,7 @@ impl RowReader {
         let RowBatch { extents, pages, weights, references, .. } = batch;
         for (index, extent) in extents[..count].iter().enumerate() {
             let row = self.pinned_row(extent, pages, weights, index);
-            if visit(&row.with_reference(references)?)?.is_break() {
+            if visit(&row.with_references(references))?.is_break() {
                 return Ok(done);
             }
             done += 1;
@@ -468,13 +468,13 @@ impl RowReader {
 }
 
 impl<'b> Row<'b> {
-    /// With the neighbours of its reference at hand.
+    /// With what was visited before.
     #[inline(always)]
-    fn with_reference(mut self, references: &'b mut References) -> Result<Row<'b>> {
-        if let Neighbours::Packed { rows, extent, bytes, reference } = &mut self.neighbours {
-            *reference = Some(references.of(rows, extent, bytes)?);
+    fn with_references(mut self, visited: &'b References) -> Row<'b> {
+        if let Neighbours::Packed { references, .. } = &mut self.neighbours {
+            *references = Some(visited);
         }
-        Ok(self)
+        self
     }
 
     /// The vertex.
@@ -513,8 +513,8 @@ impl<'b> Row<'b> {
         step: impl FnMut(A, VertexId) -> ControlFlow<A, A>,
     ) -> Result<A> {
         match &self.neighbours {
-            Neighbours::Packed { rows, extent, bytes, reference } => {
-                rows.try_fold(extent, bytes, *reference, init, step)
+            Neighbours::Packed { rows, extent, bytes, references } => {
+                rows.try_fold(extent, bytes, *references, init, step)
             }
             Neighbours::Unpacked(targets) => {
                 let (mut folded, mut step) = (init, step);

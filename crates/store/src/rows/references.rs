@@ -1,26 +1,33 @@
-//! References that were unpacked for the rows before: most are copied from several times.
+//! Rows that were visited or unpacked shortly before, for those behind them that copy.
 
-use tegula_machine::Result;
+use std::cell::Cell;
+use std::fmt;
 
-use super::copy::REFERENCE_EDGES_MAX;
-use super::index::RowExtent;
-use super::opened::Rows;
-use crate::ids::VertexId;
+use super::copy::{REACH_BITS, REFERENCE_EDGES_MAX};
 
-/// References that are kept. A row copies from one of those that lie shortly before it.
+/// Rows that are kept: what copies does it from one of those shortly before it.
 const SLOTS: usize = 8;
 
-/// The references that were met last. They are of the rows of one reader, and have to be
-/// [forgotten](References::forget) before those of another.
+/// The neighbours of rows that may be copied from. They are of the rows of one reader, and have to be
+/// [forgotten](References::forget) before those of another are visited.
+///
+/// Whoever works with a list takes it out: a visit within a visit finds none, and unpacks its own.
 #[derive(Debug, Default)]
 pub(super) struct References {
     slots: [Slot; SLOTS],
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Slot {
-    source: Option<VertexId>,
-    targets: Vec<u32>,
+    /// The vertex whose neighbours are here, if any.
+    source: Cell<Option<u32>>,
+    targets: Cell<Vec<u32>>,
+}
+
+impl fmt::Debug for Slot {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Slot").field(&self.source.get()).finish()
+    }
 }
 
 impl References {
@@ -28,27 +35,39 @@ impl References {
     pub const SIZE_MAX: u64 = (SLOTS * REFERENCE_EDGES_MAX * size_of::<u32>()) as u64;
 
     /// Keeps none of them, but their memory.
-    pub fn forget(&mut self) {
-        for slot in &mut self.slots {
-            slot.source = None;
+    pub fn forget(&self) {
+        for slot in &self.slots {
+            slot.source.set(None);
         }
     }
 
-    /// The neighbours of the reference of a row, of which `bytes` are those of [`RowExtent::bytes`]; none
-    /// where it has none.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`](tegula_machine::Error::Corrupt) where the bytes are no row.
+    /// Takes out the neighbours of a vertex, if they are here; else an empty list.
     #[inline]
-    pub fn of(&mut self, rows: &Rows, extent: &RowExtent, bytes: &[u8]) -> Result<&[u32]> {
-        let Some(reference) = rows.reference(extent, bytes)? else { return Ok(&[]) };
-        let slot = &mut self.slots[reference.source.index() % SLOTS];
-        if slot.source != Some(reference.source) {
-            slot.source = None;
-            slot.targets.clear();
-            rows.unpack_reference(&reference, extent, bytes, &mut slot.targets)?;
-            slot.source = Some(reference.source);
+    pub fn take(&self, source: u32) -> (Vec<u32>, bool) {
+        let slot = self.slot(source);
+        let is_here = slot.source.take() == Some(source);
+        let mut targets = slot.targets.take();
+        if !is_here {
+            targets.clear();
         }
-        Ok(&slot.targets)
+        (targets, is_here)
+    }
+
+    /// Keeps a list: all neighbours of a vertex, or any of which `is_whole` says that they are not all.
+    #[inline]
+    pub fn keep(&self, source: u32, targets: Vec<u32>, is_whole: bool) {
+        let slot = self.slot(source);
+        slot.source.set(is_whole.then_some(source));
+        slot.targets.set(targets);
+    }
+
+    /// Whether a row of so many bits may be copied from.
+    #[inline]
+    pub fn holds(bits: u64) -> bool {
+        bits <= REACH_BITS
+    }
+
+    fn slot(&self, source: u32) -> &Slot {
+        &self.slots[source as usize % SLOTS]
     }
 }

@@ -162,10 +162,33 @@ impl CopyCode {
         self.gap.for_each_code(source, &row.residuals, visit);
     }
 
-    /// Folds the neighbours, ascending, until `step` breaks. `reference` has those of the reference, if
-    /// there is one.
+    /// Folds the neighbours of a row without a reference, ascending, until `step` breaks.
     #[inline(always)]
     pub fn try_fold<A>(
+        &self,
+        source: u32,
+        row: RowBits<'_>,
+        vertex_count: u32,
+        init: A,
+        step: impl FnMut(A, u32) -> ControlFlow<A, A>,
+    ) -> Result<A, String> {
+        let mut residuals = row;
+        if let Some(head) = &self.head
+            && !row.is_empty()
+        {
+            let mut codes = Codes::new(row);
+            let distance = codes.next(&head.reference).ok_or_else(cut_off)?;
+            residuals = codes.rest();
+            if distance != 0 || residuals.is_empty() {
+                return Err("a row that copies, or has bits but no neighbours".to_owned());
+            }
+        }
+        self.gap.try_fold(source, residuals, vertex_count, init, step)
+    }
+
+    /// Folds the neighbours of a row with a reference, which has these, ascending, until `step` breaks.
+    #[inline(always)]
+    pub fn try_fold_copying<A>(
         &self,
         source: u32,
         row: RowBits<'_>,
@@ -174,40 +197,28 @@ impl CopyCode {
         init: A,
         mut step: impl FnMut(A, u32) -> ControlFlow<A, A>,
     ) -> Result<A, String> {
-        let (mut residuals, mut runs) = (row, None);
-        if let Some(head) = &self.head
-            && !row.is_empty()
-        {
-            (residuals, runs) = head.read(row, reference)?;
-        }
-        let Some(mut runs) = runs else {
-            return self.gap.try_fold(source, residuals, vertex_count, init, step);
-        };
-        // What is copied comes before the first residual that is not less.
-        let mut run: &[u32] = runs.next().unwrap_or_default();
-        let merged = self.gap.try_fold(
-            source,
-            residuals,
-            vertex_count,
-            (init, false),
-            |(mut folded, _), residual| {
-                while let Some((&target, rest)) = run.split_first() {
-                    if target > residual {
-                        break;
-                    }
-                    run = if rest.is_empty() { runs.next().unwrap_or_default() } else { rest };
-                    match step(folded, target) {
-                        ControlFlow::Continue(next) => folded = next,
-                        ControlFlow::Break(last) => return ControlFlow::Break((last, true)),
-                    }
+        let head = self.head.as_ref().ok_or("a reference where no row copies")?;
+        let (mut runs, residuals) = head.read(row, reference)?;
+        let mut run = runs.next();
+        let init = (init, false);
+        let merged = self.gap.try_fold_few(source, residuals, vertex_count, init, |state, residual| {
+            let (mut folded, _) = state;
+            // What is copied comes before the first residual that is not less.
+            while let Some((&target, rest)) = run.split_first()
+                && target <= residual
+            {
+                run = if rest.is_empty() { runs.next() } else { rest };
+                match step(folded, target) {
+                    ControlFlow::Continue(next) => folded = next,
+                    ControlFlow::Break(last) => return ControlFlow::Break((last, true)),
                 }
-                match step(folded, residual) {
-                    ControlFlow::Continue(next) => ControlFlow::Continue((next, false)),
-                    ControlFlow::Break(last) => ControlFlow::Break((last, true)),
-                }
-            },
-        )?;
-        let (mut folded, is_broken) = merged;
+            }
+            match step(folded, residual) {
+                ControlFlow::Continue(next) => ControlFlow::Continue((next, false)),
+                ControlFlow::Break(last) => ControlFlow::Break((last, true)),
+            }
+        });
+        let (mut folded, is_broken) = merged?;
         if is_broken {
             return Ok(folded);
         }
@@ -218,28 +229,22 @@ impl CopyCode {
                     ControlFlow::Break(last) => return Ok(last),
                 }
             }
-            run = runs.next().unwrap_or_default();
+            run = runs.next();
         }
         Ok(folded)
     }
 }
 
 impl HeadCodes {
-    /// Takes a row apart that is not empty: the gap row of its residuals, and what it copies, if it does.
+    /// Takes a row with a reference apart: what it copies, and the gap row of its residuals.
     #[inline(always)]
     fn read<'r>(
         &'r self,
         row: RowBits<'r>,
         reference: &'r [u32],
-    ) -> Result<(RowBits<'r>, Option<Runs<'r>>), String> {
+    ) -> Result<(Runs<'r>, RowBits<'r>), String> {
         let mut codes = Codes::new(row);
-        let distance = codes.next(&self.reference).ok_or_else(cut_off)?;
-        if distance == 0 {
-            if codes.is_at_end() {
-                return Err("a row of nothing that is not empty".to_owned());
-            }
-            return Ok((codes.rest(), None));
-        }
+        codes.next(&self.reference).ok_or_else(cut_off)?;
         let count = codes.next(&self.runs).ok_or_else(cut_off)?;
         let runs =
             Runs { code: &self.runs, codes: codes.clone(), left: count, is_first: true, reference };
@@ -250,7 +255,7 @@ impl HeadCodes {
                 return Err(format!("{len} neighbours copied or left out of {}", reference.len()));
             }
         }
-        Ok((codes.rest(), Some(runs)))
+        Ok((runs, codes.rest()))
     }
 }
 
@@ -266,14 +271,14 @@ struct Runs<'r> {
 }
 
 impl<'r> Runs<'r> {
-    /// The next run that is copied; none of them is empty.
+    /// The next run that is copied; empty if there is none.
     #[inline]
-    fn next(&mut self) -> Option<&'r [u32]> {
+    fn next(&mut self) -> &'r [u32] {
         loop {
             let copied = self.take();
             self.take();
             if !copied.is_empty() || self.reference.is_empty() {
-                return Some(copied).filter(|copied| !copied.is_empty());
+                return copied;
             }
         }
     }

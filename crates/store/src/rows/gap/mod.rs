@@ -224,6 +224,19 @@ impl GapCode {
         }
     }
 
+    /// As [`try_fold`](Self::try_fold); quicker where there are few neighbours.
+    #[inline(always)]
+    pub fn try_fold_few<A>(
+        &self,
+        source: u32,
+        row: RowBits<'_>,
+        vertex_count: u32,
+        init: A,
+        step: impl FnMut(A, u32) -> ControlFlow<A, A>,
+    ) -> Result<A, String> {
+        self.try_fold_with(OneByOne, source, row, vertex_count, init, step)
+    }
+
     /// As [`try_fold`](Self::try_fold), with what reads several far gaps at a time.
     ///
     /// Near and far gaps have a loop each: the branch between them is foretold, while a choice of
