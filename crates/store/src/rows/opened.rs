@@ -229,15 +229,17 @@ impl Rows {
         if distance > 0 {
             // What is no number of a vertex is in no slot.
             let reference = source.wrapping_sub(distance);
-            let taken = references.map(|references| references.take(reference));
-            let (mut targets, is_here) = taken.unwrap_or_default();
+            let alone = References::default();
+            let references = references.unwrap_or(&alone);
+            let (mut targets, is_here) = references.take(reference);
             if !is_here {
                 self.unpack_reference(code, extent, bytes, distance, &mut targets)?;
             }
-            let folded = code.try_fold_copying(source, row, &targets, vertex_count, init, step);
-            if let Some(references) = references {
-                references.keep(reference, targets, true);
-            }
+            let mut copied = references.take_room();
+            let (room, limit) = (&mut copied, vertex_count);
+            let folded = code.try_fold_copying(source, row, &targets, room, limit, init, step);
+            references.give_room_back(copied);
+            references.keep(reference, targets, true);
             return folded;
         }
         let Some(references) = references.filter(|_| References::holds(row.len())) else {

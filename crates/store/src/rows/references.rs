@@ -15,6 +15,8 @@ const SLOTS: usize = 8;
 #[derive(Debug, Default)]
 pub(super) struct References {
     slots: [Slot; SLOTS],
+    /// Room for what a row copies.
+    copied: Slot,
 }
 
 #[derive(Default)]
@@ -59,6 +61,18 @@ impl References {
         let slot = self.slot(source);
         slot.source.set(is_whole.then_some(source));
         slot.targets.set(targets);
+    }
+
+    /// Room for what a row copies, to be given back.
+    #[inline]
+    pub fn take_room(&self) -> Vec<u32> {
+        self.copied.targets.take()
+    }
+
+    /// Takes back what [`take_room`](References::take_room) gave.
+    #[inline]
+    pub fn give_room_back(&self, room: Vec<u32>) {
+        self.copied.targets.set(room);
     }
 
     /// Whether a row of so many bits may be copied from.

@@ -187,27 +187,27 @@ impl CopyCode {
     }
 
     /// Folds the neighbours of a row with a reference, which has these, ascending, until `step` breaks.
+    /// What is copied is put by in `copied`.
     #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "a row, what it copies from and where to, and a fold")]
     pub fn try_fold_copying<A>(
         &self,
         source: u32,
         row: RowBits<'_>,
         reference: &[u32],
+        copied: &mut Vec<u32>,
         vertex_count: u32,
         init: A,
         mut step: impl FnMut(A, u32) -> ControlFlow<A, A>,
     ) -> Result<A, String> {
         let head = self.head.as_ref().ok_or("a reference where no row copies")?;
-        let (mut runs, residuals) = head.read(row, reference)?;
-        let mut run = runs.next();
-        let init = (init, false);
-        let merged = self.gap.try_fold_few(source, residuals, vertex_count, init, |state, residual| {
-            let (mut folded, _) = state;
+        let residuals = head.copy(row, reference, copied)?;
+        let mut copied = copied.iter().copied();
+        let mut next = copied.next();
+        let merge = |(mut folded, _), residual| {
             // What is copied comes before the first residual that is not less.
-            while let Some((&target, rest)) = run.split_first()
-                && target <= residual
-            {
-                run = if rest.is_empty() { runs.next() } else { rest };
+            while let Some(target) = next.filter(|&target| target <= residual) {
+                next = copied.next();
                 match step(folded, target) {
                     ControlFlow::Continue(next) => folded = next,
                     ControlFlow::Break(last) => return ControlFlow::Break((last, true)),
@@ -217,85 +217,48 @@ impl CopyCode {
                 ControlFlow::Continue(next) => ControlFlow::Continue((next, false)),
                 ControlFlow::Break(last) => ControlFlow::Break((last, true)),
             }
-        });
-        let (mut folded, is_broken) = merged?;
+        };
+        let init = (init, false);
+        let merged = self.gap.try_fold_few(source, residuals, vertex_count, init, merge)?;
+        let (mut folded, is_broken) = merged;
         if is_broken {
             return Ok(folded);
         }
-        while !run.is_empty() {
-            for &target in run {
-                match step(folded, target) {
-                    ControlFlow::Continue(next) => folded = next,
-                    ControlFlow::Break(last) => return Ok(last),
-                }
+        for target in next.into_iter().chain(copied) {
+            match step(folded, target) {
+                ControlFlow::Continue(next) => folded = next,
+                ControlFlow::Break(last) => return Ok(last),
             }
-            run = runs.next();
         }
         Ok(folded)
     }
 }
 
 impl HeadCodes {
-    /// Takes a row with a reference apart: what it copies, and the gap row of its residuals.
-    #[inline(always)]
-    fn read<'r>(
-        &'r self,
+    /// Copies what a row has of its reference; returns the gap row of its residuals.
+    #[inline]
+    fn copy<'r>(
+        &self,
         row: RowBits<'r>,
-        reference: &'r [u32],
-    ) -> Result<(Runs<'r>, RowBits<'r>), String> {
+        reference: &[u32],
+        copied: &mut Vec<u32>,
+    ) -> Result<RowBits<'r>, String> {
         let mut codes = Codes::new(row);
         codes.next(&self.reference).ok_or_else(cut_off)?;
         let count = codes.next(&self.runs).ok_or_else(cut_off)?;
-        let runs =
-            Runs { code: &self.runs, codes: codes.clone(), left: count, is_first: true, reference };
-        let mut len = 0_u64;
+        copied.clear();
+        let mut rest = reference;
         for index in 0..count {
-            len += codes.next(&self.runs).ok_or_else(cut_off)? + u64::from(index > 0);
-            if len > reference.len() as u64 {
-                return Err(format!("{len} neighbours copied or left out of {}", reference.len()));
+            let len = codes.next(&self.runs).ok_or_else(cut_off)? + u64::from(index > 0);
+            let run = usize::try_from(len).ok().and_then(|len| rest.split_off(..len));
+            let run = run.ok_or_else(|| format!("runs beyond the end of {}", reference.len()))?;
+            if index % 2 == 0 {
+                copied.extend_from_slice(run);
             }
         }
-        Ok((runs, codes.rest()))
-    }
-}
-
-/// The runs of a row that it copies, which were looked through before.
-struct Runs<'r> {
-    code: &'r Widths,
-    codes: Codes<'r>,
-    /// Runs that are told and not read yet. One more follows them, up to the end of the reference.
-    left: u64,
-    is_first: bool,
-    /// What follows of the reference; the next run is copied.
-    reference: &'r [u32],
-}
-
-impl<'r> Runs<'r> {
-    /// The next run that is copied; empty if there is none.
-    #[inline]
-    fn next(&mut self) -> &'r [u32] {
-        loop {
-            let copied = self.take();
-            self.take();
-            if !copied.is_empty() || self.reference.is_empty() {
-                return copied;
-            }
+        if count % 2 == 0 {
+            copied.extend_from_slice(rest);
         }
-    }
-
-    /// The next run, copied or not; after those that are told, all that is left.
-    #[inline]
-    fn take(&mut self) -> &'r [u32] {
-        let len = match self.left.checked_sub(1) {
-            None => self.reference.len(),
-            Some(left) => {
-                let told = self.codes.next(self.code).unwrap_or_default();
-                self.left = left;
-                told as usize + usize::from(!std::mem::take(&mut self.is_first))
-            }
-        };
-        let (run, rest) = self.reference.split_at(len.min(self.reference.len()));
-        self.reference = rest;
-        run
+        Ok(codes.rest())
     }
 }
