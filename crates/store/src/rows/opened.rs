@@ -225,19 +225,25 @@ impl Rows {
         mut step: impl FnMut(A, u32) -> ControlFlow<A, A>,
     ) -> std::result::Result<A, String> {
         let (source, vertex_count) = (extent.source.0, self.vertex_count);
-        let distance = code.reference(row)?;
+        let (distance, codes) = code.reference(row)?;
         if distance > 0 {
             // What is no number of a vertex is in no slot.
             let reference = source.wrapping_sub(distance);
-            let alone = References::default();
-            let references = references.unwrap_or(&alone);
+            let alone;
+            let references = match references {
+                Some(references) => references,
+                None => {
+                    alone = References::default();
+                    &alone
+                }
+            };
             let (mut targets, is_here) = references.take(reference);
             if !is_here {
                 self.unpack_reference(code, extent, bytes, distance, &mut targets)?;
             }
             let mut copied = references.take_room();
             let (room, limit) = (&mut copied, vertex_count);
-            let folded = code.try_fold_copying(source, row, &targets, room, limit, init, step);
+            let folded = code.try_fold_copying(source, codes, &targets, room, limit, init, step);
             references.give_room_back(copied);
             references.keep(reference, targets, true);
             return folded;
@@ -275,14 +281,13 @@ impl Rows {
         });
         let (source, row) =
             found.ok_or_else(|| format!("no row to copy from is {distance} vertices before"))?;
-        if code.reference(row)? != 0 {
-            return Err(format!("it copies from vertex {source}, whose row copies itself"));
-        }
         targets.reserve(row.len() as usize);
-        code.try_fold(source, row, self.vertex_count, (), |(), target| {
+        let push = |(), target| {
             targets.push(target);
             ControlFlow::Continue(())
-        })
+        };
+        let unpacked = code.try_fold(source, row, self.vertex_count, (), push);
+        unpacked.map_err(|detail| format!("it copies from vertex {source}: {detail}"))
     }
 
     #[cold]

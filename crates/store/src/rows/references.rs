@@ -6,7 +6,7 @@ use std::fmt;
 use super::copy::{REACH_BITS, REFERENCE_EDGES_MAX};
 
 /// Rows that are kept: what copies does it from one of those shortly before it.
-const SLOTS: usize = 8;
+const SLOTS: usize = 16;
 
 /// The neighbours of rows that may be copied from. They are of the rows of one reader, and have to be
 /// [forgotten](References::forget) before those of another are visited.

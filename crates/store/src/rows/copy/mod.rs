@@ -15,6 +15,8 @@
 //! In a chunk where this saves little, rows do not copy: they are those of `gap`, bit by bit.
 
 mod plan;
+#[cfg(test)]
+mod tests;
 
 use std::ops::ControlFlow;
 
@@ -128,19 +130,22 @@ impl CopyCode {
         Self { gap: self.gap.one_by_one(), head: self.head.clone() }
     }
 
-    /// How many vertices before its source the reference of a row is; 0 where it has none.
+    /// How many vertices before its source the reference of a row is, 0 where it has none, and what follows
+    /// in the row.
     ///
     /// # Errors
     /// What is wrong with the bits.
-    #[inline]
-    pub fn reference(&self, row: RowBits<'_>) -> Result<u32, String> {
-        match &self.head {
-            Some(head) if !row.is_empty() => {
-                let distance = Codes::new(row).next(&head.reference).ok_or_else(cut_off)?;
-                Ok(distance as u32)
-            }
-            _ => Ok(0),
+    #[inline(always)]
+    pub fn reference<'r>(&self, row: RowBits<'r>) -> Result<(u32, Codes<'r>), String> {
+        let mut codes = Codes::new(row);
+        let distance = match &self.head {
+            Some(head) if !row.is_empty() => codes.next(&head.reference).ok_or_else(cut_off)?,
+            _ => return Ok((0, codes)),
+        };
+        if codes.is_at_end() {
+            return Err("a row that has bits, but no neighbours".to_owned());
         }
+        Ok((distance as u32, codes))
     }
 
     /// Shows what a row consists of: a code and the number in it, for the head and each residual. The
@@ -173,27 +178,24 @@ impl CopyCode {
         step: impl FnMut(A, u32) -> ControlFlow<A, A>,
     ) -> Result<A, String> {
         let mut residuals = row;
-        if let Some(head) = &self.head
-            && !row.is_empty()
-        {
-            let mut codes = Codes::new(row);
-            let distance = codes.next(&head.reference).ok_or_else(cut_off)?;
-            residuals = codes.rest();
-            if distance != 0 || residuals.is_empty() {
-                return Err("a row that copies, or has bits but no neighbours".to_owned());
+        if self.copies() {
+            let (distance, codes) = self.reference(row)?;
+            if distance != 0 {
+                return Err("a row that copies is copied from".to_owned());
             }
+            residuals = codes.rest();
         }
         self.gap.try_fold(source, residuals, vertex_count, init, step)
     }
 
     /// Folds the neighbours of a row with a reference, which has these, ascending, until `step` breaks.
-    /// What is copied is put by in `copied`.
+    /// `codes` are those behind [`reference`](Self::reference); what is copied is put by in `copied`.
     #[inline(always)]
-    #[expect(clippy::too_many_arguments, reason = "a row, what it copies from and where to, and a fold")]
+    #[expect(clippy::too_many_arguments, reason = "a row, what it copies from and where it is put by, and a fold")]
     pub fn try_fold_copying<A>(
         &self,
         source: u32,
-        row: RowBits<'_>,
+        codes: Codes<'_>,
         reference: &[u32],
         copied: &mut Vec<u32>,
         vertex_count: u32,
@@ -201,7 +203,7 @@ impl CopyCode {
         mut step: impl FnMut(A, u32) -> ControlFlow<A, A>,
     ) -> Result<A, String> {
         let head = self.head.as_ref().ok_or("a reference where no row copies")?;
-        let residuals = head.copy(row, reference, copied)?;
+        let residuals = head.copy(codes, reference, copied)?;
         let mut copied = copied.iter().copied();
         let mut next = copied.next();
         let merge = |(mut folded, _), residual| {
@@ -239,12 +241,10 @@ impl HeadCodes {
     #[inline]
     fn copy<'r>(
         &self,
-        row: RowBits<'r>,
+        mut codes: Codes<'r>,
         reference: &[u32],
         copied: &mut Vec<u32>,
     ) -> Result<RowBits<'r>, String> {
-        let mut codes = Codes::new(row);
-        codes.next(&self.reference).ok_or_else(cut_off)?;
         let count = codes.next(&self.runs).ok_or_else(cut_off)?;
         copied.clear();
         let mut rest = reference;
