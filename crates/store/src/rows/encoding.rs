@@ -106,7 +106,9 @@ impl RowCode {
     ) -> Result<Self, String> {
         let code = match encoding {
             RowEncoding::Gap => return Ok(Self::Gap(Box::new(GapCode::from_bytes(parameters)?))),
-            RowEncoding::Copy => return Ok(Self::Copy(Box::new(CopyCode::from_bytes(parameters)?))),
+            RowEncoding::Copy => {
+                return Ok(Self::Copy(Box::new(CopyCode::from_bytes(parameters)?)));
+            }
             RowEncoding::Plain => Self::Plain(PlainCode::new(vertex_count)),
             RowEncoding::Ceesor => Self::Ceesor(CeesorCode),
         };

@@ -208,7 +208,9 @@ impl Rows {
         let step = |folded, target| step(folded, VertexId(target));
         let folded = match chunk.code.copying() {
             None => chunk.code.try_fold(extent.source.0, row, self.vertex_count, folded, step),
-            Some(code) => self.try_fold_copying(code, extent, (bytes, row), references, folded, step),
+            Some(code) => {
+                self.try_fold_copying(code, extent, (bytes, row), references, folded, step)
+            }
         };
         folded.map_err(|detail| self.damaged(extent.source, detail))
     }

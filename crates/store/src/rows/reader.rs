@@ -377,7 +377,11 @@ impl RowReader {
     ) -> Row<'b> {
         let (rows, extent) = (&self.rows, extent.clone());
         let source = extent.source;
-        Row { source, neighbours: Neighbours::Packed { rows, extent, bytes, references: None }, weights }
+        Row {
+            source,
+            neighbours: Neighbours::Packed { rows, extent, bytes, references: None },
+            weights,
+        }
     }
 
     /// Shows the rows of as many of these vertices as find room in memory together, until `visit` breaks;

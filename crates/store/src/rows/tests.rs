@@ -237,15 +237,22 @@ fn a_visit_ends_where_the_visitor_breaks() {
         let encoded = encode(encoding, count, &rows);
         let all = encoded.decode(count, 9, 2).unwrap();
         for wanted in 1..20 {
-            let found =
-                try_fold(&encoded.code, count, 9, encoded.row(2), None, vec![], |mut found, target| {
+            let found = try_fold(
+                &encoded.code,
+                count,
+                9,
+                encoded.row(2),
+                None,
+                vec![],
+                |mut found, target| {
                     found.push(target);
                     if found.len() == wanted {
                         ControlFlow::Break(found)
                     } else {
                         ControlFlow::Continue(found)
                     }
-                });
+                },
+            );
             assert_eq!(found.unwrap(), all[..wanted], "{encoding:?}");
         }
     }

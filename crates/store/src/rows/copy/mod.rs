@@ -191,7 +191,10 @@ impl CopyCode {
     /// Folds the neighbours of a row with a reference, which has these, ascending, until `step` breaks.
     /// `codes` are those behind [`reference`](Self::reference); what is copied is put by in `copied`.
     #[inline(always)]
-    #[expect(clippy::too_many_arguments, reason = "a row, what it copies from and where it is put by, and a fold")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "a row, what it copies from and where it is put by, and a fold"
+    )]
     pub fn try_fold_copying<A>(
         &self,
         source: u32,

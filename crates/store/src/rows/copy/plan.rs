@@ -133,7 +133,8 @@ impl CopyPlan {
             let back_max =
                 self.rows[..index].iter().rev().take(DISTANCE_MAX).take_while(|row| is_near(row));
             let first = index - back_max.count();
-            let mut common: [(u32, usize); DISTANCE_MAX + 1] = std::array::from_fn(|back| (0, back));
+            let mut common: [(u32, usize); DISTANCE_MAX + 1] =
+                std::array::from_fn(|back| (0, back));
             for place in start..end {
                 links.add(&self.targets, place, index, first, |row| common[index - row].0 += 1);
             }
@@ -274,10 +275,7 @@ impl CopyPlan {
         let back = self.rows[index].chosen().map(|candidate| candidate.back);
         let back = back.filter(|&back| is_within_reach(back)).unwrap_or(0);
         let mut split = Split::default();
-        split.divide(
-            self.targets(index),
-            if back == 0 { &[] } else { self.targets(index - back) },
-        );
+        split.divide(self.targets(index), if back == 0 { &[] } else { self.targets(index - back) });
         let mut codes = CodeWriter::new(split.runs.len() + split.residuals.len() + 2);
         let distance = self.distance(index, back);
         code.for_each_code(source, distance, &split, |widths, number| {
