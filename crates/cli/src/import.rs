@@ -148,7 +148,7 @@ enum RowCoding {
     Ceesor,
     /// Gaps between sorted neighbours, in codes fitted to the graph.
     Gap,
-    /// What rows before have, copied from there where that saves a tenth; gaps for the rest.
+    /// What rows before have, copied from there where that saves a quarter; gaps for the rest.
     Copy,
 }
 
