@@ -76,15 +76,21 @@ impl PlannedRow {
 }
 
 impl CopyPlan {
-    /// Bytes that the plan for a chunk of so many edges and sources takes.
+    /// Bytes that it takes to plan a chunk of so many edges and sources, and to hold the plan.
     pub fn size(edges: u64, sources: u64) -> u64 {
-        let edge_size = size_of::<u32>() + size_of::<Link>();
-        edges * edge_size as u64 + sources * size_of::<PlannedRow>() as u64 + Links::TABLE_SIZE
+        // Targets, and either what is looked for in them or the residuals that codes are fitted to.
+        let edge_size = size_of::<u32>() + size_of::<Link>().max(size_of::<(u32, u32)>());
+        // Rows are gathered in a list that grows by doubling.
+        let row_size = 2 * size_of::<PlannedRow>();
+        edges * edge_size as u64 + sources * row_size as u64 + Links::TABLE_SIZE
     }
 
     /// The plan for a chunk of these arcs, which `gap` was fitted to, and its code. None if copying saves
     /// too little.
-    pub fn new(arcs: impl Iterator<Item = (u32, u32)>, gap: &GapCode) -> Option<(Self, CopyCode)> {
+    pub fn new(
+        arcs: impl Iterator<Item = (u32, u32)> + Clone,
+        gap: &GapCode,
+    ) -> Option<(Self, CopyCode)> {
         let mut plan = Self::gather(arcs);
         if plan.find_candidates() * COMMON_MIN < plan.targets.len() {
             return None;
@@ -103,8 +109,9 @@ impl CopyPlan {
         (bits + alone / GAIN_MIN < alone).then_some((plan, code))
     }
 
-    fn gather(arcs: impl Iterator<Item = (u32, u32)>) -> Self {
-        let (mut rows, mut targets) = (Vec::<PlannedRow>::new(), Vec::new());
+    fn gather(arcs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
+        let mut targets = Vec::with_capacity(arcs.clone().count());
+        let mut rows = Vec::<PlannedRow>::new();
         for (source, target) in arcs {
             targets.push(target);
             let end = targets.len();
