@@ -148,8 +148,8 @@ fn alike_edges(seed: u64, vertices: u32, degree: u32) -> Vec<(u32, u32, f32)> {
             shared = (0..degree).map(|_| random.below(u64::from(vertices)) as u32).collect();
         }
         let own = [random.below(u64::from(vertices)) as u32, source];
-        let kept =
-            shared.iter().enumerate().filter(|(index, _)| (index + source as usize) % 9 != 0);
+        let is_kept = |index: usize| source % 3 != 0 || index as u32 != source % degree;
+        let kept = shared.iter().enumerate().filter(|&(index, _)| is_kept(index));
         let targets = kept.map(|(_, &target)| target).chain(own);
         edges.extend(targets.map(|target| (source, target, (target % 50 + 1) as f32)));
     }
@@ -163,7 +163,7 @@ fn copies(directory: &Path) -> bool {
 
 #[test]
 fn rows_that_copy_are_read_through_any_cache() {
-    for (vertices, degree) in [(64, 12), (3000, 40), (70_000, 5)] {
+    for (vertices, degree) in [(300, 12), (3000, 40), (70_000, 8)] {
         for is_weighted in [false, true] {
             let folder = tempfile::tempdir().unwrap();
             let edges = alike_edges(7, vertices, degree);
@@ -181,7 +181,8 @@ fn rows_that_copy_are_read_through_any_cache() {
             let rows = rows.unwrap().unwrap();
             let mut random = XorShift::new(3);
             let mut batch = RowBatch::default();
-            for wanted in (0..200).map(|_| random.below(5) as usize + 1) {
+            for _ in 0..200 {
+                let wanted = random.below(5) as usize + 1;
                 let source = VertexId(random.below(u64::from(vertices)) as u32);
                 let targets = expected[&source.0].iter().map(|edge| edge.0);
                 let shown = rows.for_each_row(&[source, source], &mut batch, |row| {
@@ -287,7 +288,7 @@ fn a_build_whose_files_cannot_all_be_moved_takes_back_those_that_were() {
 fn with_rows(encoding: RowEncoding, is_weighted: bool) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let edges = match encoding {
-        RowEncoding::Copy => alike_edges(5, 40, 10),
+        RowEncoding::Copy => alike_edges(5, 60, 10),
         RowEncoding::Plain | RowEncoding::Ceesor | RowEncoding::Gap => dense_edges(5, 90, 16),
     };
     let directory = imported(folder.path(), &edges, is_weighted);
@@ -327,7 +328,7 @@ fn every_flipped_bit_is_found_and_named() {
         (RowEncoding::Gap, true),
         (RowEncoding::Ceesor, false),
         (RowEncoding::Plain, false),
-        (RowEncoding::Copy, true),
+        (RowEncoding::Copy, false),
     ] {
         let (_folder, directory) = with_rows(encoding, is_weighted);
         let weights = is_weighted.then_some("rows.weights");
@@ -421,7 +422,7 @@ fn every_flipped_bit_under_checksums_that_fit_is_found_by_verify_and_leads_nowhe
         (RowEncoding::Gap, true),
         (RowEncoding::Ceesor, false),
         (RowEncoding::Plain, false),
-        (RowEncoding::Copy, true),
+        (RowEncoding::Copy, false),
     ] {
         let (_folder, directory) = with_rows(encoding, is_weighted);
         let weights = is_weighted.then_some("rows.weights");

@@ -274,6 +274,11 @@ impl RowIndex {
         self.row_max
     }
 
+    /// Whether rows copy in any chunk.
+    pub fn copies(&self) -> bool {
+        self.chunks.iter().any(|chunk| chunk.reach > 0)
+    }
+
     /// The vertices of each chunk, and the places of its edges among those of all rows.
     pub fn chunks(&self) -> impl Iterator<Item = (Range<u32>, Range<u64>)> + '_ {
         let ends = self.chunks.iter().skip(1).map(|chunk| chunk.source_first);

@@ -121,7 +121,8 @@ impl Rows {
     /// and the longest row, and as much of weights where they are read. Rather some KiB too many.
     pub fn batch_size(&self, has_weights: bool) -> u64 {
         let RowMeasure { bits, edges } = self.index.row_max();
-        let rows = Pinned::size_max(bits.div_ceil(8) + 1) + References::SIZE_MAX;
+        let references = if self.index.copies() { References::SIZE_MAX } else { 0 };
+        let rows = Pinned::size_max(bits.div_ceil(8) + 1) + references;
         let has_weights = has_weights && self.weights.is_some();
         rows + if has_weights { Pinned::size_max(4 * edges) } else { 0 }
     }
