@@ -11,7 +11,7 @@ use super::bits::RowBits;
 use super::copy::{CopyCode, REACH_BITS};
 use super::encoding::RowEncoding;
 use super::index::{Expected, IndexWalk, RowExtent, RowIndex, RowMeasure};
-use super::references::References;
+use super::references::{References, Visited};
 use crate::graph::{Graph, file_names};
 use crate::ids::VertexId;
 
@@ -180,8 +180,8 @@ impl Rows {
     }
 
     /// Folds the neighbours of a vertex, in their stored order, until `step` breaks. `bytes` are those of
-    /// [`RowExtent::bytes`]; with 8 bytes or more behind them it is quicker. `references` has what
-    /// was visited before, and keeps this row.
+    /// [`RowExtent::bytes`]; with 8 bytes or more behind them it is quicker. `visited` has the rows
+    /// before, and keeps this one.
     ///
     /// # Errors
     /// [`Error::Corrupt`] where the bytes are no row.
@@ -190,7 +190,7 @@ impl Rows {
         &self,
         extent: &RowExtent,
         bytes: &[u8],
-        references: Option<&References>,
+        visited: Option<Visited<'_>>,
         init: A,
         mut step: impl FnMut(A, VertexId) -> ControlFlow<A, A>,
     ) -> Result<A> {
@@ -209,9 +209,7 @@ impl Rows {
         let step = |folded, target| step(folded, VertexId(target));
         let folded = match chunk.code.copying() {
             None => chunk.code.try_fold(extent.source.0, row, self.vertex_count, folded, step),
-            Some(code) => {
-                self.try_fold_copying(code, extent, (bytes, row), references, folded, step)
-            }
+            Some(code) => self.try_fold_copying(code, extent, (bytes, row), visited, folded, step),
         };
         folded.map_err(|detail| self.damaged(extent.source, detail))
     }
@@ -223,7 +221,7 @@ impl Rows {
         code: &CopyCode,
         extent: &RowExtent,
         (bytes, row): (&[u8], RowBits<'_>),
-        references: Option<&References>,
+        visited: Option<Visited<'_>>,
         init: A,
         mut step: impl FnMut(A, u32) -> ControlFlow<A, A>,
     ) -> std::result::Result<A, String> {
@@ -232,30 +230,30 @@ impl Rows {
         if distance > 0 {
             // What is no number of a vertex is in no slot.
             let reference = source.wrapping_sub(distance);
-            let alone;
-            let references = match references {
-                Some(references) => references,
+            let mut alone;
+            let visited = match visited {
+                Some(visited) => visited,
                 None => {
                     alone = References::default();
-                    &alone
+                    alone.visited()
                 }
             };
-            let (mut targets, is_here) = references.take(reference);
+            let (mut targets, is_here) = visited.take(reference);
             if !is_here {
                 self.unpack_reference(code, extent, bytes, distance, &mut targets)?;
             }
-            let mut copied = references.take_room();
+            let mut copied = visited.take_room();
             let (room, limit) = (&mut copied, vertex_count);
             let folded = code.try_fold_copying(source, codes, &targets, room, limit, init, step);
-            references.give_room_back(copied);
-            references.keep(reference, targets, true);
+            visited.give_room_back(copied);
+            visited.keep(reference, targets, true);
             return folded;
         }
-        let Some(references) = references.filter(|_| References::holds(row.len())) else {
+        let Some(visited) = visited.filter(|_| References::hold(row.len())) else {
             return code.try_fold(source, row, vertex_count, init, step);
         };
         // The rows behind may copy from this one. Once all of it was visited, it is at hand.
-        let (mut seen, mut is_whole) = (references.take(source).0, true);
+        let (mut seen, mut is_whole) = (visited.take(source).0, true);
         seen.clear();
         let folded = code.try_fold(source, row, vertex_count, init, |folded, target| {
             seen.push(target);
@@ -265,7 +263,7 @@ impl Rows {
             }
             next
         });
-        references.keep(source, seen, is_whole && folded.is_ok());
+        visited.keep(source, seen, is_whole && folded.is_ok());
         folded
     }
 

@@ -10,7 +10,7 @@ use tegula_machine::threads::{Cancel, Workers};
 
 use super::index::{IndexWalk, RowExtent};
 use super::opened::Rows;
-use super::references::References;
+use super::references::{References, Visited};
 use super::unpacked::UnpackedRows;
 use crate::graph::{Graph, file_names};
 use crate::ids::VertexId;
@@ -76,7 +76,7 @@ enum Neighbours<'b> {
         extent: RowExtent,
         bytes: &'b [u8],
         /// What was visited before, in a visit of several.
-        references: Option<&'b References>,
+        visited: Option<Visited<'b>>,
     },
     Unpacked(&'b [VertexId]),
 }
@@ -379,7 +379,7 @@ impl RowReader {
         let source = extent.source;
         Row {
             source,
-            neighbours: Neighbours::Packed { rows, extent, bytes, references: None },
+            neighbours: Neighbours::Packed { rows, extent, bytes, visited: None },
             weights,
         }
     }
@@ -416,10 +416,10 @@ impl RowReader {
         if self.fits() {
             batch.extents.extend(self.rows.extents(sources[done..].iter().copied()));
         }
-        batch.references.forget();
+        let visited = batch.references.visited();
         for extent in &batch.extents {
             let Some(row) = self.held_row_at(extent) else { break };
-            if visit(&row.with_references(&batch.references))?.is_break() {
+            if visit(&row.after(visited))?.is_break() {
                 return Ok(done);
             }
             done += 1;
@@ -429,9 +429,10 @@ impl RowReader {
         }
         let count = self.get(&sources[done..], batch)?;
         let RowBatch { extents, pages, weights, references, .. } = batch;
+        let visited = references.visited();
         for (index, extent) in extents[..count].iter().enumerate() {
             let row = self.pinned_row(extent, pages, weights, index);
-            if visit(&row.with_references(references))?.is_break() {
+            if visit(&row.after(visited))?.is_break() {
                 return Ok(done);
             }
             done += 1;
@@ -474,9 +475,9 @@ impl RowReader {
 impl<'b> Row<'b> {
     /// With what was visited before.
     #[inline(always)]
-    fn with_references(mut self, visited: &'b References) -> Row<'b> {
-        if let Neighbours::Packed { references, .. } = &mut self.neighbours {
-            *references = Some(visited);
+    fn after(mut self, before: Visited<'b>) -> Row<'b> {
+        if let Neighbours::Packed { visited, .. } = &mut self.neighbours {
+            *visited = Some(before);
         }
         self
     }
@@ -517,8 +518,8 @@ impl<'b> Row<'b> {
         step: impl FnMut(A, VertexId) -> ControlFlow<A, A>,
     ) -> Result<A> {
         match &self.neighbours {
-            Neighbours::Packed { rows, extent, bytes, references } => {
-                rows.try_fold(extent, bytes, *references, init, step)
+            Neighbours::Packed { rows, extent, bytes, visited } => {
+                rows.try_fold(extent, bytes, *visited, init, step)
             }
             Neighbours::Unpacked(targets) => {
                 let (mut folded, mut step) = (init, step);
