@@ -247,7 +247,7 @@ proptest! {
     fn every_way_to_run_gives_the_same(
         edges in graphs(1..=200, 0..=4),
         seed: u64,
-        encoding in 0..3usize,
+        encoding in 0..RowEncoding::ALL.len(),
     ) {
         let edges = weighted(&edges, seed);
         for order in ORDERS {

@@ -20,7 +20,7 @@ use resealed::{payload, reseal, rewrite_manifest};
 
 mod resealed;
 
-const ENCODINGS: [RowEncoding; 3] = RowEncoding::ALL;
+const ENCODINGS: [RowEncoding; 4] = RowEncoding::ALL;
 
 /// The neighbours of each vertex and the weights of the edges, sorted.
 type Adjacency = BTreeMap<u32, Vec<(u32, u32)>>;
@@ -141,6 +141,72 @@ fn dense_edges(seed: u64, count: usize, vertices: u32) -> Vec<(u32, u32, f32)> {
     edges
 }
 
+/// Edges of a graph in which rows are alike, with loops and repeated edges.
+fn alike_edges(seed: u64, vertices: u32, degree: u32) -> Vec<(u32, u32, f32)> {
+    let mut random = XorShift::new(seed);
+    let mut shared = Vec::new();
+    let mut edges = Vec::new();
+    for source in 0..vertices {
+        if source % 20 == 0 {
+            shared = (0..degree).map(|_| random.below(u64::from(vertices)) as u32).collect();
+        }
+        let own = [random.below(u64::from(vertices)) as u32, source];
+        let is_kept = |index: usize| source % 3 != 0 || index as u32 != source % degree;
+        let kept = shared.iter().enumerate().filter(|&(index, _)| is_kept(index));
+        let targets = kept.map(|(_, &target)| target).chain(own);
+        edges.extend(targets.map(|target| (source, target, (target % 50 + 1) as f32)));
+    }
+    edges
+}
+
+/// Whether the rows of the first chunk copy, as the flags of its record tell.
+fn copies(directory: &Path) -> bool {
+    payload(directory, "rows.index")[56] & 4 != 0
+}
+
+#[test]
+fn rows_that_copy_are_read_through_any_cache() {
+    for (vertices, degree) in [(300, 12), (3000, 40), (70_000, 8)] {
+        for is_weighted in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let edges = alike_edges(7, vertices, degree);
+            let directory = imported(folder.path(), &edges, is_weighted);
+            build_rows(&open(&directory), &config(RowEncoding::Copy, 64 << 20, 2)).unwrap();
+            assert!(copies(&directory), "{vertices} vertices");
+            verify(&directory).unwrap();
+            let graph = open(&directory);
+            let expected = expected(&edges, vertices, is_weighted);
+            for cache in [0, 40 << 10, 64 << 20] {
+                assert!(adjacency(&graph, cache) == expected, "{vertices}, cache {cache}");
+            }
+            assert!(unpacked(&graph, 2) == expected, "{vertices} vertices");
+            let rows = RowReader::open(&graph, is_weighted, 40 << 10, &Targets::default());
+            let rows = rows.unwrap().unwrap();
+            let mut random = XorShift::new(3);
+            let mut batch = RowBatch::default();
+            for _ in 0..200 {
+                let wanted = random.below(5) as usize + 1;
+                let source = VertexId(random.below(u64::from(vertices)) as u32);
+                let targets = expected[&source.0].iter().map(|edge| edge.0);
+                let shown = rows.for_each_row(&[source, source], &mut batch, |row| {
+                    let mut found = Vec::new();
+                    row.try_fold((), |(), target| {
+                        found.push(target.0);
+                        if found.len() == wanted {
+                            ControlFlow::Break(())
+                        } else {
+                            ControlFlow::Continue(())
+                        }
+                    })?;
+                    assert!(found.iter().copied().eq(targets.clone().take(wanted)));
+                    Ok(ControlFlow::Continue(()))
+                });
+                assert!(shown.unwrap() > 0);
+            }
+        }
+    }
+}
+
 #[test]
 fn rows_hold_the_edges_in_every_encoding_and_are_read_through_any_cache() {
     for (seed, (count, vertices)) in
@@ -221,10 +287,16 @@ fn a_build_whose_files_cannot_all_be_moved_takes_back_those_that_were() {
 }
 
 /// A graph with rows, its directory, and what is in its files.
+/// A small graph with rows; they copy if they can.
 fn with_rows(encoding: RowEncoding, is_weighted: bool) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
-    let directory = imported(folder.path(), &dense_edges(5, 90, 16), is_weighted);
+    let edges = match encoding {
+        RowEncoding::Copy => alike_edges(5, 60, 10),
+        RowEncoding::Plain | RowEncoding::Ceesor | RowEncoding::Gap => dense_edges(5, 90, 16),
+    };
+    let directory = imported(folder.path(), &edges, is_weighted);
     build_rows(&open(&directory), &config(encoding, 64 << 20, 1)).unwrap();
+    assert_eq!(copies(&directory), encoding == RowEncoding::Copy);
     (folder, directory)
 }
 
@@ -255,9 +327,12 @@ fn verify_reads_the_rows_whatever_their_encoding() {
 
 #[test]
 fn every_flipped_bit_is_found_and_named() {
-    for (encoding, is_weighted) in
-        [(RowEncoding::Gap, true), (RowEncoding::Ceesor, false), (RowEncoding::Plain, false)]
-    {
+    for (encoding, is_weighted) in [
+        (RowEncoding::Gap, true),
+        (RowEncoding::Ceesor, false),
+        (RowEncoding::Plain, false),
+        (RowEncoding::Copy, false),
+    ] {
         let (_folder, directory) = with_rows(encoding, is_weighted);
         let weights = is_weighted.then_some("rows.weights");
         for name in ["rows.data", "rows.index", "manifest.json"].into_iter().chain(weights) {
@@ -311,9 +386,12 @@ fn visit_all(graph: &Graph) -> Result<(), Error> {
 
 #[test]
 fn every_flipped_bit_under_checksums_that_fit_is_found_by_verify_and_leads_nowhere_else() {
-    for (encoding, is_weighted) in
-        [(RowEncoding::Gap, true), (RowEncoding::Ceesor, false), (RowEncoding::Plain, false)]
-    {
+    for (encoding, is_weighted) in [
+        (RowEncoding::Gap, true),
+        (RowEncoding::Ceesor, false),
+        (RowEncoding::Plain, false),
+        (RowEncoding::Copy, false),
+    ] {
         let (_folder, directory) = with_rows(encoding, is_weighted);
         let weights = is_weighted.then_some("rows.weights");
         for name in ["rows.data", "rows.index"].into_iter().chain(weights) {

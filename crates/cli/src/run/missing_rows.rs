@@ -29,7 +29,8 @@ pub fn build(
     let directory = graph.opened_directory().clone();
     let budget = args.reading.budget.bytes();
     let config = RowsConfig {
-        encoding: RowEncoding::default(),
+        // A run waits for them: to find what copies takes several times as long.
+        encoding: RowEncoding::Gap,
         memory: budget.saturating_sub(RUN_OVERHEAD + files_size),
         threads: args.threads.count(),
     };

@@ -13,7 +13,7 @@ use tegula_testkit::{EdgeList, XorShift, small_graphs, verify_bfs, verify_sssp, 
 
 use crate::shop::{Said, Shop, assert_shape, column, numbers, numbers_with_gaps, wait_until};
 
-const ENCODINGS: [&str; 3] = ["plain", "ceesor", "gap"];
+const ENCODINGS: [&str; 4] = ["plain", "ceesor", "gap", "copy"];
 const SEEK: &str = "run bfs g.tegula --source 1 --executor seek";
 
 /// Kills at moments that are spread over the time of a whole build.

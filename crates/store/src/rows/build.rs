@@ -15,7 +15,7 @@ use tegula_machine::threads::{Cancel, Progress, Unit, Workers, map_in_order};
 use tegula_machine::{Error, Result};
 
 use super::bits::BitWriter;
-use super::encoding::{RowCode, RowEncoding};
+use super::encoding::{RowEncoder, RowEncoding};
 use super::index::{CHUNK_EDGES_MAX, CHUNK_LOG2_MAX, ChunkRows, RowMeasure};
 use super::opened::Rows;
 use super::writer::{EncodedChunk, RowsWriter};
@@ -60,8 +60,12 @@ const FRAMES_SIZE: u64 = READS_AHEAD as u64 * 2 * READ_SIZE;
 fn group_size<W>(edges: u64, sources: u64, row_max: u64) -> u64 {
     // Edges in their places; their weights and their bits once more as they are encoded.
     let edge_size = (size_of::<(u32, W)>() + size_of::<W>() + 2) as u64;
-    // What sorts a row, or puts its codes by, has 8 bytes for each edge at the most.
-    edges * edge_size + row_max * 8 + sources * 28 + FRAMES_SIZE
+    // What sorts a row, or puts it and its codes by, has 12 bytes for each edge at the most.
+    let row_size = row_max * 12;
+    // Chunks are encoded one by one.
+    let chunk_edges = edges.min(CHUNK_EDGES_MAX.max(row_max));
+    let encoder_size = RowEncoder::size_max(chunk_edges, sources.min(1 << CHUNK_LOG2_MAX));
+    edges * edge_size + row_size + encoder_size + sources * 28 + FRAMES_SIZE
 }
 
 /// Bytes of tiles that are read at a time.
@@ -356,14 +360,17 @@ impl<W: EdgeWeight> Group<W> {
             let targets = self.row(source).iter().map(move |edge| (source, edge.0));
             targets.filter(move |&(source, target)| is_told(source, target))
         });
-        let code = RowCode::fit(encoding, limit, arcs);
+        let mut encoder = RowEncoder::new(encoding, limit, arcs);
         let mut rows = ChunkRows::default();
         let mut bits = BitWriter::default();
+        let mut targets = Vec::new();
         let mut edge_count = 0;
         for (local, source) in chunk.clone().enumerate() {
             let row = self.row(source);
-            let targets = row.iter().map(|edge| edge.0).filter(|&target| is_told(source, target));
-            code.encode(source, targets, &mut bits);
+            let told = row.iter().map(|edge| edge.0).filter(|&target| is_told(source, target));
+            targets.clear();
+            targets.extend(told);
+            encoder.encode(source, &targets, &mut bits);
             let loops = row.iter().filter(|edge| !is_told(source, edge.0)).count();
             rows.loops.extend(std::iter::repeat_n(local as u16, loops));
             edge_count += row.len() as u64;
@@ -374,7 +381,8 @@ impl<W: EdgeWeight> Group<W> {
             let edges = chunk.clone().flat_map(|source| self.row(source));
             weights.extend(edges.map(|edge| edge.1.to_f32()));
         }
-        EncodedChunk { source_first: chunk.start, rows, code, bytes: bits.into_bytes(), weights }
+        let (code, bytes) = (encoder.into_code(), bits.into_bytes());
+        EncodedChunk { source_first: chunk.start, rows, code, bytes, weights }
     }
 
     fn row(&self, source: u32) -> &[(u32, W)] {

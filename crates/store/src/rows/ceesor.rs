@@ -29,9 +29,9 @@ pub(super) fn sort_key(source: u32, target: u32) -> (u32, bool) {
 
 impl CeesorCode {
     /// Appends the row of these targets, which come in the order of [`sort_key`], without the source.
-    pub fn encode(&self, source: u32, targets: impl Iterator<Item = u32>, out: &mut BitWriter) {
+    pub fn encode(&self, source: u32, targets: &[u32], out: &mut BitWriter) {
         let mut width = 1;
-        for target in targets {
+        for &target in targets {
             debug_assert_ne!(target, source, "a self-loop is a flag of the index");
             let magnitude = target.abs_diff(source);
             let needed = 32 - magnitude.leading_zeros();

@@ -2,6 +2,7 @@
 
 use super::bits::{BitWriter, RowBits};
 use super::ceesor::{self, CeesorCode};
+use super::copy::{CopyCode, CopyPlan, REACH_BITS};
 use super::gap::GapCode;
 use super::plain::PlainCode;
 use serde::{Deserialize, Serialize};
@@ -16,13 +17,16 @@ pub enum RowEncoding {
     /// Offsets to the source by magnitude, as in CEESOR.
     Ceesor,
     /// Gaps of ascending ids, in codes fitted to each chunk.
-    #[default]
     Gap,
+    /// What rows before have, copied from there, and gaps for the rest; gaps alone in a chunk where copying
+    /// saves little.
+    #[default]
+    Copy,
 }
 
 impl RowEncoding {
     /// All encodings.
-    pub const ALL: [Self; 3] = [Self::Plain, Self::Ceesor, Self::Gap];
+    pub const ALL: [Self; 4] = [Self::Plain, Self::Ceesor, Self::Gap, Self::Copy];
 
     /// The name, as users give it.
     pub fn name(self) -> &'static str {
@@ -30,12 +34,17 @@ impl RowEncoding {
             Self::Plain => "plain",
             Self::Ceesor => "ceesor",
             Self::Gap => "gap",
+            Self::Copy => "copy",
         }
     }
 
     /// Bytes of the parameters of a chunk.
     pub(super) fn parameters_size(self) -> usize {
-        if self == Self::Gap { GapCode::SIZE } else { 0 }
+        match self {
+            Self::Plain | Self::Ceesor => 0,
+            Self::Gap => GapCode::SIZE,
+            Self::Copy => CopyCode::SIZE,
+        }
     }
 
     /// Whether neighbours come ascending.
@@ -51,7 +60,7 @@ impl RowEncoding {
     /// What grows along a row.
     pub(super) fn sort_key(self, source: u32, target: u32) -> (u32, bool) {
         match self {
-            Self::Plain | Self::Gap => (target, false),
+            Self::Plain | Self::Gap | Self::Copy => (target, false),
             Self::Ceesor => ceesor::sort_key(source, target),
         }
     }
@@ -60,7 +69,7 @@ impl RowEncoding {
     /// that are equal but for their weights stay as they come.
     pub(super) fn sort<W>(self, source: u32, edges: &mut [(u32, W)]) {
         match self {
-            Self::Plain | Self::Gap => edges.sort_by_key(|edge| edge.0),
+            Self::Plain | Self::Gap | Self::Copy => edges.sort_by_key(|edge| edge.0),
             Self::Ceesor => edges.sort_by_key(|edge| ceesor::sort_key(source, edge.0)),
         }
     }
@@ -75,28 +84,17 @@ pub(super) enum RowCode {
     Ceesor(CeesorCode),
     /// See [`RowEncoding::Gap`].
     Gap(Box<GapCode>),
+    /// See [`RowEncoding::Copy`].
+    Copy(Box<CopyCode>),
 }
 
 impl RowCode {
-    /// The code for a chunk of these arcs (source, target), which come by source and then in the
-    /// order of [`RowEncoding::sort`]. Only `gap` looks at them, three times.
-    pub fn fit(
-        encoding: RowEncoding,
-        vertex_count: u32,
-        arcs: impl Iterator<Item = (u32, u32)> + Clone,
-    ) -> Self {
-        match encoding {
-            RowEncoding::Plain => Self::Plain(PlainCode::new(vertex_count)),
-            RowEncoding::Ceesor => Self::Ceesor(CeesorCode),
-            RowEncoding::Gap => Self::Gap(Box::new(GapCode::fit(arcs))),
-        }
-    }
-
-    /// The parameters to store with a chunk: 25 bytes for `gap`, none for the others.
+    /// The parameters to store with a chunk: 25 bytes for `gap`, 32 for `copy`, none for the others.
     pub fn parameters(&self) -> Vec<u8> {
         match self {
             Self::Plain(_) | Self::Ceesor(_) => Vec::new(),
             Self::Gap(code) => code.to_bytes().to_vec(),
+            Self::Copy(code) => code.to_bytes().to_vec(),
         }
     }
 
@@ -108,6 +106,9 @@ impl RowCode {
     ) -> Result<Self, String> {
         let code = match encoding {
             RowEncoding::Gap => return Ok(Self::Gap(Box::new(GapCode::from_bytes(parameters)?))),
+            RowEncoding::Copy => {
+                return Ok(Self::Copy(Box::new(CopyCode::from_bytes(parameters)?)));
+            }
             RowEncoding::Plain => Self::Plain(PlainCode::new(vertex_count)),
             RowEncoding::Ceesor => Self::Ceesor(CeesorCode),
         };
@@ -117,18 +118,22 @@ impl RowCode {
         }
     }
 
-    /// Appends the row of `source`. The targets come in the order of [`RowEncoding::sort`], without
-    /// self-loops where the encoding does not hold them, and are among those that the code was fitted
-    /// to; it panics if `gap` meets another that it cannot code.
-    pub fn encode(&self, source: u32, targets: impl Iterator<Item = u32>, out: &mut BitWriter) {
+    /// How many bits before a row its reference may begin.
+    pub fn reach(&self) -> u64 {
+        self.copying().map_or(0, |_| REACH_BITS)
+    }
+
+    /// The code of rows that may copy.
+    #[inline]
+    pub fn copying(&self) -> Option<&CopyCode> {
         match self {
-            Self::Plain(code) => code.encode(targets, out),
-            Self::Ceesor(code) => code.encode(source, targets, out),
-            Self::Gap(code) => code.encode(source, targets, out),
+            Self::Copy(code) if code.copies() => Some(code),
+            Self::Copy(_) | Self::Plain(_) | Self::Ceesor(_) | Self::Gap(_) => None,
         }
     }
 
-    /// Folds the neighbours of `source` in stored order, until `step` breaks.
+    /// Folds the neighbours of `source` in stored order, until `step` breaks. For rows that
+    /// copy from none.
     ///
     /// # Errors
     ///
@@ -148,6 +153,61 @@ impl RowCode {
             Self::Plain(code) => code.try_fold(row, vertex_count, init, step),
             Self::Ceesor(code) => code.try_fold(source, row, vertex_count, init, step),
             Self::Gap(code) => code.try_fold(source, row, vertex_count, init, step),
+            Self::Copy(code) => code.try_fold(source, row, vertex_count, init, step),
         }
+    }
+}
+
+/// What writes the rows of a chunk.
+#[derive(Debug)]
+pub(super) struct RowEncoder {
+    code: RowCode,
+    /// What copies from what, where rows copy.
+    plan: Option<CopyPlan>,
+}
+
+impl RowEncoder {
+    /// For a chunk of these arcs (source, target), which come by source and then in the order of
+    /// [`RowEncoding::sort`]. `gap` looks at them three times, `copy` four.
+    pub fn new(
+        encoding: RowEncoding,
+        vertex_count: u32,
+        arcs: impl Iterator<Item = (u32, u32)> + Clone,
+    ) -> Self {
+        let code = match encoding {
+            RowEncoding::Plain => RowCode::Plain(PlainCode::new(vertex_count)),
+            RowEncoding::Ceesor => RowCode::Ceesor(CeesorCode),
+            RowEncoding::Gap => RowCode::Gap(Box::new(GapCode::fit(arcs))),
+            RowEncoding::Copy => {
+                let gap = GapCode::fit(arcs.clone());
+                if let Some((plan, code)) = CopyPlan::new(arcs, &gap) {
+                    return Self { code: RowCode::Copy(Box::new(code)), plan: Some(plan) };
+                }
+                RowCode::Copy(Box::new(CopyCode::without_copies(gap)))
+            }
+        };
+        Self { code, plan: None }
+    }
+
+    /// Bytes that it takes at the most, for a chunk of so many edges and sources.
+    pub fn size_max(edges: u64, sources: u64) -> u64 {
+        CopyPlan::size(edges, sources)
+    }
+
+    /// Appends the row of `source`. Rows are those of the arcs, in the same order, and the empty ones
+    /// between them; it panics if `gap` meets another that it cannot code.
+    pub fn encode(&mut self, source: u32, targets: &[u32], out: &mut BitWriter) {
+        match (&self.code, &mut self.plan) {
+            (RowCode::Plain(code), _) => code.encode(targets, out),
+            (RowCode::Ceesor(code), _) => code.encode(source, targets, out),
+            (RowCode::Gap(code), _) => code.encode(source, targets, out),
+            (RowCode::Copy(code), None) => code.encode_alone(source, targets, out),
+            (RowCode::Copy(code), Some(plan)) => plan.encode(code, source, out),
+        }
+    }
+
+    /// What it takes to read them.
+    pub fn into_code(self) -> RowCode {
+        self.code
     }
 }

@@ -11,6 +11,7 @@ use std::ops::Range;
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
+use super::bits::RowBits;
 use super::elias_fano::{EliasFano, Shape, Walk, sample, step_max, write};
 use super::encoding::{RowCode, RowEncoding};
 use crate::ids::VertexId;
@@ -121,6 +122,8 @@ pub struct RowExtent {
     pub(super) chunk: u32,
     /// Bits in `rows.data`.
     pub(super) bits: Range<u64>,
+    /// The bit in `rows.data` from which on it has to be read: what it copies from lies before it.
+    pub(super) read_first: u64,
     /// Places of its edges among those of all rows, in a weighted graph; else empty.
     pub(super) edges: Range<u64>,
 }
@@ -131,11 +134,11 @@ impl RowExtent {
         self.source
     }
 
-    /// Bytes of `rows.data` that hold the row; the first and the last may be shared with others. None
-    /// where the row has no bits.
+    /// Bytes of `rows.data` that hold the row and what it may copy from; the first and the last may be
+    /// shared with others. None where the row has no bits.
     #[inline]
     pub fn bytes(&self) -> Range<u64> {
-        let first = self.bits.start / 8;
+        let first = self.read_first / 8;
         if self.bits.is_empty() { first..first } else { first..self.bits.end.div_ceil(8) }
     }
 
@@ -143,6 +146,16 @@ impl RowExtent {
     #[inline]
     pub fn weight_bytes(&self) -> Range<u64> {
         4 * self.edges.start..4 * self.edges.end
+    }
+
+    /// The bits of this row, or of one before it that can be read with it, among [`RowExtent::bytes`].
+    /// None if it cannot.
+    #[inline(always)]
+    pub(super) fn row<'b>(&self, bits: &Range<u64>, bytes: &'b [u8]) -> Option<RowBits<'b>> {
+        let origin = self.read_first / 8 * 8;
+        let is_within = bits.start >= self.read_first && bits.end <= self.bits.end;
+        let row = || RowBits::new(bytes, bits.start - origin..bits.end.wrapping_sub(origin));
+        if is_within { row() } else { None }
     }
 
     /// Bits of the row, which tell about how many edges it has.
@@ -182,6 +195,8 @@ pub(super) struct Chunk {
     edge_first: u64,
     edge_count: u64,
     pub code: RowCode,
+    /// How many bits before a row its reference may begin.
+    reach: u64,
     /// The sources that have a row, where not all are indexed.
     sources: Option<Sequence>,
     ends: Sequence,
@@ -253,10 +268,15 @@ impl RowIndex {
         Ok(RowIndex { chunks, vertex_count, first_chunks, words, samples, row_max })
     }
 
-    /// Bounds on the bits and the edges of a row, the latter 0 without weights: those of the longest, and at the most twice those of
-    /// an average row of its chunk more.
+    /// Bounds on the bits that are read of a row, and on its edges, the latter 0 without weights: those of the
+    /// longest, and at the most twice those of an average row of its chunk more.
     pub fn row_max(&self) -> RowMeasure {
         self.row_max
+    }
+
+    /// Whether rows copy in any chunk.
+    pub fn copies(&self) -> bool {
+        self.chunks.iter().any(|chunk| chunk.reach > 0)
     }
 
     /// The vertices of each chunk, and the places of its edges among those of all rows.
@@ -266,6 +286,14 @@ impl RowIndex {
         self.chunks.iter().zip(ends).map(|(chunk, end)| {
             (chunk.source_first..end, chunk.edge_first..chunk.edge_first + chunk.edge_count)
         })
+    }
+
+    /// The row so many vertices before another, if that is in the same chunk.
+    #[inline]
+    pub fn before(&self, extent: &RowExtent, distance: u32) -> Option<RowExtent> {
+        let source = extent.source.0.checked_sub(distance)?;
+        let is_in_chunk = source >= self.chunks[extent.chunk as usize].source_first;
+        is_in_chunk.then(|| self.extent(VertexId(source)))
     }
 
     /// A chunk.
@@ -305,7 +333,8 @@ impl RowIndex {
                 range_at(&self.view(ends), row, first, count, &mut walk.edge_ends)
             }
         };
-        RowExtent { source, chunk: number, bits, edges }
+        let read_first = bits.start.saturating_sub(chunk.reach).max(chunk.data_first);
+        RowExtent { source, chunk: number, bits, read_first, edges }
     }
 
     /// How many loops the index tells of a vertex.
@@ -418,7 +447,7 @@ impl<'a> Loading<'a> {
             Some(self.sequence(rows, u64::from(source_count) - 1)?)
         };
         let (ends, bits_max) = self.ends(rows, data_bits)?;
-        self.row_max.bits = self.row_max.bits.max(bits_max);
+        self.row_max.bits = self.row_max.bits.max(bits_max + code.reach());
         let mut edge_ends = None;
         if expected.is_weighted {
             let (ends, edges_max) = self.ends(rows, edge_count)?;
@@ -434,6 +463,7 @@ impl<'a> Loading<'a> {
             data_bits,
             edge_first: record.edge_first.get(),
             edge_count,
+            reach: code.reach(),
             code,
             sources,
             ends,

@@ -8,8 +8,10 @@ use tegula_machine::memory::huge;
 use tegula_machine::{Error, Result};
 
 use super::bits::RowBits;
+use super::copy::{CopyCode, REACH_BITS};
 use super::encoding::RowEncoding;
 use super::index::{Expected, IndexWalk, RowExtent, RowIndex, RowMeasure};
+use super::references::{References, Visited};
 use crate::graph::{Graph, file_names};
 use crate::ids::VertexId;
 
@@ -119,7 +121,8 @@ impl Rows {
     /// and the longest row, and as much of weights where they are read. Rather some KiB too many.
     pub fn batch_size(&self, has_weights: bool) -> u64 {
         let RowMeasure { bits, edges } = self.index.row_max();
-        let rows = Pinned::size_max(bits.div_ceil(8) + 1);
+        let references = if self.index.copies() { References::SIZE_MAX } else { 0 };
+        let rows = Pinned::size_max(bits.div_ceil(8) + 1) + references;
         let has_weights = has_weights && self.weights.is_some();
         rows + if has_weights { Pinned::size_max(4 * edges) } else { 0 }
     }
@@ -131,7 +134,8 @@ impl Rows {
     pub fn batch_size_expected(graph: &Graph, has_weights: bool) -> Result<u64> {
         // A code that took more than an id would not have been fitted.
         let row = Pinned::size_max(4 * u64::from(graph.out_degree_max()?) + 1);
-        Ok(if has_weights && graph.is_weighted() { 2 * row } else { row })
+        let weights = if has_weights && graph.is_weighted() { row } else { 0 };
+        Ok(row + REACH_BITS / 8 + References::SIZE_MAX + weights)
     }
 
     /// Whether the neighbours of a vertex come by ascending id.
@@ -176,15 +180,17 @@ impl Rows {
     }
 
     /// Folds the neighbours of a vertex, in their stored order, until `step` breaks. `bytes` are those of
-    /// [`RowExtent::bytes`]; with 8 bytes or more behind them it is quicker.
+    /// [`RowExtent::bytes`]; with 8 bytes or more behind them it is quicker. `visited` has the rows
+    /// before, and keeps this one.
     ///
     /// # Errors
     /// [`Error::Corrupt`] where the bytes are no row.
     #[inline(always)]
-    pub fn try_fold<A>(
+    pub(super) fn try_fold<A>(
         &self,
         extent: &RowExtent,
         bytes: &[u8],
+        visited: Option<Visited<'_>>,
         init: A,
         mut step: impl FnMut(A, VertexId) -> ControlFlow<A, A>,
     ) -> Result<A> {
@@ -199,13 +205,95 @@ impl Rows {
         if extent.bits.is_empty() {
             return Ok(folded);
         }
-        let start = extent.bits.start % 8;
-        let Some(row) = RowBits::new(bytes, start..start + extent.bit_count()) else {
-            return Err(self.damaged(extent.source, "it is cut off".to_owned()));
-        };
+        let row = extent.row(&extent.bits, bytes).ok_or_else(|| self.cut_off(extent))?;
         let step = |folded, target| step(folded, VertexId(target));
-        let folded = chunk.code.try_fold(extent.source.0, row, self.vertex_count, folded, step);
+        let folded = match chunk.code.copying() {
+            None => chunk.code.try_fold(extent.source.0, row, self.vertex_count, folded, step),
+            Some(code) => self.try_fold_copying(code, extent, (bytes, row), visited, folded, step),
+        };
         folded.map_err(|detail| self.damaged(extent.source, detail))
+    }
+
+    /// As [`Rows::try_fold`], of a row in a chunk in which rows copy.
+    #[inline(always)]
+    fn try_fold_copying<A>(
+        &self,
+        code: &CopyCode,
+        extent: &RowExtent,
+        (bytes, row): (&[u8], RowBits<'_>),
+        visited: Option<Visited<'_>>,
+        init: A,
+        mut step: impl FnMut(A, u32) -> ControlFlow<A, A>,
+    ) -> std::result::Result<A, String> {
+        let (source, vertex_count) = (extent.source.0, self.vertex_count);
+        let (distance, codes) = code.reference(row)?;
+        if distance > 0 {
+            // What is no number of a vertex is in no slot.
+            let reference = source.wrapping_sub(distance);
+            let mut alone;
+            let visited = match visited {
+                Some(visited) => visited,
+                None => {
+                    alone = References::default();
+                    alone.visited()
+                }
+            };
+            let (mut targets, is_here) = visited.take(reference);
+            if !is_here {
+                self.unpack_reference(code, extent, bytes, distance, &mut targets)?;
+            }
+            let mut copied = visited.take_room();
+            let (room, limit) = (&mut copied, vertex_count);
+            let folded = code.try_fold_copying(source, codes, &targets, room, limit, init, step);
+            visited.give_room_back(copied);
+            visited.keep(reference, targets, true);
+            return folded;
+        }
+        let Some(visited) = visited.filter(|_| References::hold(row.len())) else {
+            return code.try_fold(source, row, vertex_count, init, step);
+        };
+        // The rows behind may copy from this one. Once all of it was visited, it is at hand.
+        let (mut seen, mut is_whole) = (visited.take(source).0, true);
+        seen.clear();
+        let folded = code.try_fold(source, row, vertex_count, init, |folded, target| {
+            seen.push(target);
+            let next = step(folded, target);
+            if next.is_break() {
+                is_whole = false;
+            }
+            next
+        });
+        visited.keep(source, seen, is_whole && folded.is_ok());
+        folded
+    }
+
+    /// Appends the neighbours of the vertex so many before that of a row, which copies from there.
+    fn unpack_reference(
+        &self,
+        code: &CopyCode,
+        extent: &RowExtent,
+        bytes: &[u8],
+        distance: u32,
+        targets: &mut Vec<u32>,
+    ) -> std::result::Result<(), String> {
+        let found = self.index.before(extent, distance).and_then(|reference| {
+            let row = extent.row(&reference.bits, bytes)?;
+            Some((reference.source.0, row))
+        });
+        let (source, row) =
+            found.ok_or_else(|| format!("no row to copy from is {distance} vertices before"))?;
+        targets.reserve(row.len() as usize);
+        let push = |(), target| {
+            targets.push(target);
+            ControlFlow::Continue(())
+        };
+        let unpacked = code.try_fold(source, row, self.vertex_count, (), push);
+        unpacked.map_err(|detail| format!("it copies from vertex {source}: {detail}"))
+    }
+
+    #[cold]
+    fn cut_off(&self, extent: &RowExtent) -> Error {
+        self.damaged(extent.source, "it is cut off".to_owned())
     }
 
     /// What grows along the row of `source`.

@@ -16,8 +16,8 @@ impl PlainCode {
     }
 
     /// Appends the row of these targets, which come ascending.
-    pub fn encode(&self, targets: impl Iterator<Item = u32>, out: &mut BitWriter) {
-        for target in targets {
+    pub fn encode(&self, targets: &[u32], out: &mut BitWriter) {
+        for &target in targets {
             out.write(u64::from(target), self.width);
         }
     }

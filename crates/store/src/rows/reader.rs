@@ -10,6 +10,7 @@ use tegula_machine::threads::{Cancel, Workers};
 
 use super::index::{IndexWalk, RowExtent};
 use super::opened::Rows;
+use super::references::{References, Visited};
 use super::unpacked::UnpackedRows;
 use crate::graph::{Graph, file_names};
 use crate::ids::VertexId;
@@ -37,6 +38,7 @@ pub struct RowBatch {
     pages: Pinned,
     weights: Pinned,
     count: usize,
+    references: References,
 }
 
 /// Bytes that are read around a row where all rows find room: soon most of them are needed.
@@ -69,7 +71,13 @@ pub struct Row<'b> {
 /// The neighbours of one vertex.
 #[derive(Debug, Clone)]
 enum Neighbours<'b> {
-    Packed { rows: &'b Rows, extent: RowExtent, bytes: &'b [u8] },
+    Packed {
+        rows: &'b Rows,
+        extent: RowExtent,
+        bytes: &'b [u8],
+        /// What was visited before, in a visit of several.
+        visited: Option<Visited<'b>>,
+    },
     Unpacked(&'b [VertexId]),
 }
 
@@ -349,15 +357,37 @@ impl RowReader {
     #[inline]
     pub fn row<'b>(&'b self, batch: &'b RowBatch, index: usize) -> Row<'b> {
         assert!(index < batch.count, "row {index} of {}", batch.count);
-        let extent = batch.extents[index].clone();
+        self.pinned_row(&batch.extents[index], &batch.pages, &batch.weights, index)
+    }
+
+    /// The row that is at `index` of what is pinned.
+    #[inline(always)]
+    fn pinned_row<'b>(
+        &'b self,
+        extent: &RowExtent,
+        pages: &'b Pinned,
+        weights: &'b Pinned,
+        index: usize,
+    ) -> Row<'b> {
         let weights = match self.weights {
             None => &[],
-            Some(_) => batch.weights.bytes(index).as_chunks().0,
+            Some(_) => weights.bytes(index).as_chunks().0,
         };
-        let (rows, bytes) = (&self.rows, batch.pages.padded(index));
+        self.packed_row(extent, pages.padded(index), weights)
+    }
+
+    #[inline(always)]
+    fn packed_row<'b>(
+        &'b self,
+        extent: &RowExtent,
+        bytes: &'b [u8],
+        weights: &'b [[u8; 4]],
+    ) -> Row<'b> {
+        let (rows, extent) = (&self.rows, extent.clone());
+        let source = extent.source;
         Row {
-            source: extent.source,
-            neighbours: Neighbours::Packed { rows, extent, bytes },
+            source,
+            neighbours: Neighbours::Packed { rows, extent, bytes, visited: None },
             weights,
         }
     }
@@ -391,9 +421,10 @@ impl RowReader {
         if self.fits() {
             batch.extents.extend(self.rows.extents(sources[done..].iter().copied()));
         }
+        let visited = batch.references.visited();
         for extent in &batch.extents {
             let Some(row) = self.held_row_at(extent) else { break };
-            if visit(&row)?.is_break() {
+            if visit(&row.after(visited))?.is_break() {
                 return Ok(done);
             }
             done += 1;
@@ -402,8 +433,11 @@ impl RowReader {
             return Ok(done);
         }
         let count = self.get(&sources[done..], batch)?;
-        for index in 0..count {
-            if visit(&self.row(batch, index))?.is_break() {
+        let RowBatch { extents, pages, weights, references, .. } = batch;
+        let visited = references.visited();
+        for (index, extent) in extents[..count].iter().enumerate() {
+            let row = self.pinned_row(extent, pages, weights, index);
+            if visit(&row.after(visited))?.is_break() {
                 return Ok(done);
             }
             done += 1;
@@ -428,9 +462,7 @@ impl RowReader {
             None => &[],
             Some(weights) => weights.held(&extent.weight_bytes())?.as_chunks().0,
         };
-        let (rows, source) = (&self.rows, extent.source);
-        let neighbours = Neighbours::Packed { rows, extent: extent.clone(), bytes };
-        Some(Row { source, neighbours, weights })
+        Some(self.packed_row(extent, bytes, weights))
     }
 }
 
@@ -440,7 +472,16 @@ fn unpacked_row(unpacked: &UnpackedRows, source: VertexId) -> Row<'_> {
     Row { source, neighbours: Neighbours::Unpacked(targets), weights }
 }
 
-impl Row<'_> {
+impl<'b> Row<'b> {
+    /// With what was visited before.
+    #[inline(always)]
+    fn after(mut self, before: Visited<'b>) -> Row<'b> {
+        if let Neighbours::Packed { visited, .. } = &mut self.neighbours {
+            *visited = Some(before);
+        }
+        self
+    }
+
     /// The vertex.
     #[inline]
     pub fn source(&self) -> VertexId {
@@ -482,7 +523,9 @@ impl Row<'_> {
         step: impl FnMut(A, VertexId) -> ControlFlow<A, A>,
     ) -> Result<A> {
         match &self.neighbours {
-            Neighbours::Packed { rows, extent, bytes } => rows.try_fold(extent, bytes, init, step),
+            Neighbours::Packed { rows, extent, bytes, visited } => {
+                rows.try_fold(extent, bytes, *visited, init, step)
+            }
             Neighbours::Unpacked(targets) => {
                 let (mut folded, mut step) = (init, step);
                 for &target in *targets {

@@ -1,7 +1,7 @@
 //! Rows come back in every encoding, take what is documented, and stay within bounds when damaged.
 
 use super::bits::{BitWriter, RowBits};
-use super::encoding::{RowCode, RowEncoding};
+use super::encoding::{RowCode, RowEncoder, RowEncoding};
 use super::gap::GapCode;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,13 +10,14 @@ use std::sync::Once;
 use tegula_testkit::data::skip;
 
 /// Sources with their targets, sorted by id.
-type Rows = Vec<(u32, Vec<u32>)>;
+pub(super) type Rows = Vec<(u32, Vec<u32>)>;
 
 /// Encoded rows and the bit where each begins, and the last ends.
-struct Encoded {
-    code: RowCode,
-    bytes: Vec<u8>,
-    offsets: Vec<u64>,
+pub(super) struct Encoded {
+    pub code: RowCode,
+    pub bytes: Vec<u8>,
+    pub offsets: Vec<u64>,
+    sources: Vec<u32>,
 }
 
 fn without_loops(source: u32, targets: &[u32]) -> Vec<u32> {
@@ -33,32 +34,64 @@ fn stored(encoding: RowEncoding, source: u32, targets: &[u32]) -> Vec<u32> {
     edges.into_iter().map(|edge| edge.0).collect()
 }
 
-fn encode(encoding: RowEncoding, vertex_count: u32, rows: &Rows) -> Encoded {
+pub(super) fn encode(encoding: RowEncoding, vertex_count: u32, rows: &Rows) -> Encoded {
     let stored: Rows = rows
         .iter()
         .map(|(source, targets)| (*source, stored(encoding, *source, targets)))
         .collect();
     let arcs = stored.iter().flat_map(|(source, row)| row.iter().map(|target| (*source, *target)));
-    let code = RowCode::fit(encoding, vertex_count, arcs);
+    let mut encoder = RowEncoder::new(encoding, vertex_count, arcs);
     let mut out = BitWriter::default();
     let mut offsets = vec![0];
     for (source, row) in &stored {
-        code.encode(*source, row.iter().copied(), &mut out);
+        encoder.encode(*source, row, &mut out);
         offsets.push(out.len());
     }
-    let parameters = code.parameters();
+    let parameters = encoder.into_code().parameters();
     let code = RowCode::from_parameters(encoding, vertex_count, &parameters).unwrap();
-    Encoded { code, bytes: out.into_bytes(), offsets }
+    let sources = rows.iter().map(|row| row.0).collect();
+    Encoded { code, bytes: out.into_bytes(), offsets, sources }
 }
 
 impl Encoded {
-    fn row(&self, index: usize) -> RowBits<'_> {
+    pub fn row(&self, index: usize) -> RowBits<'_> {
         RowBits::new(&self.bytes, self.offsets[index]..self.offsets[index + 1]).unwrap()
     }
 
-    fn decode(&self, vertex_count: u32, source: u32, index: usize) -> Result<Vec<u32>, String> {
-        decode(&self.code, vertex_count, source, self.row(index))
+    pub fn decode(&self, vertex_count: u32, source: u32, index: usize) -> Result<Vec<u32>, String> {
+        let reference = self.reference(vertex_count, index)?;
+        decode(&self.code, vertex_count, source, self.row(index), reference.as_deref())
     }
+
+    /// The neighbours of the row that another one copies from, if it does.
+    pub fn reference(&self, vertex_count: u32, index: usize) -> Result<Option<Vec<u32>>, String> {
+        let Some(code) = self.code.copying() else { return Ok(None) };
+        let (distance, _) = code.reference(self.row(index))?;
+        if distance == 0 {
+            return Ok(None);
+        }
+        let wanted = self.sources[index].checked_sub(distance);
+        let place = self.sources[..index].iter().position(|source| Some(*source) == wanted);
+        let place = place.ok_or("a reference that is not there")?;
+        decode(&self.code, vertex_count, self.sources[place], self.row(place), None).map(Some)
+    }
+}
+
+/// Folds a row and what it copies, until `step` breaks.
+pub(super) fn try_fold<A>(
+    code: &RowCode,
+    vertex_count: u32,
+    source: u32,
+    row: RowBits<'_>,
+    reference: Option<&[u32]>,
+    init: A,
+    step: impl FnMut(A, u32) -> ControlFlow<A, A>,
+) -> Result<A, String> {
+    let (Some(reference), Some(copying)) = (reference, code.copying()) else {
+        return code.try_fold(source, row, vertex_count, init, step);
+    };
+    let (_, codes) = copying.reference(row)?;
+    copying.try_fold_copying(source, codes, reference, &mut vec![7], vertex_count, init, step)
 }
 
 fn decode(
@@ -66,10 +99,11 @@ fn decode(
     vertex_count: u32,
     source: u32,
     row: RowBits<'_>,
+    reference: Option<&[u32]>,
 ) -> Result<Vec<u32>, String> {
     let visit = |code: &RowCode| {
         let mut found = Vec::new();
-        let ended = code.try_fold(source, row, vertex_count, (), |(), target| {
+        let ended = try_fold(code, vertex_count, source, row, reference, (), |(), target| {
             found.push(target);
             ControlFlow::Continue(())
         });
@@ -77,12 +111,16 @@ fn decode(
     };
     let (found, ended) = visit(code);
     // What a processor reads several at a time, it reads as it does one by one, damaged or not.
-    if let RowCode::Gap(code) = code {
+    let one_by_one = match code {
+        RowCode::Gap(code) => Some(RowCode::Gap(Box::new(code.one_by_one()))),
+        RowCode::Copy(code) => Some(RowCode::Copy(Box::new(code.one_by_one()))),
+        RowCode::Plain(_) | RowCode::Ceesor(_) => None,
+    };
+    if let Some(one_by_one) = one_by_one {
         static SKIPPED: Once = Once::new();
         if !GapCode::has_blocks() {
             SKIPPED.call_once(|| skip("this processor reads gaps one by one"));
         }
-        let one_by_one = RowCode::Gap(Box::new(code.one_by_one()));
         let (expected, end_expected) = visit(&one_by_one);
         assert_eq!((&found, &ended), (&expected, &end_expected));
     }
@@ -153,21 +191,28 @@ proptest! {
     #[test]
     fn garbage_leads_to_no_target_out_of_bounds(
         bytes in prop::collection::vec(any::<u8>(), 0..80),
-        widths in prop::collection::vec(0..=33_u8, 24),
+        widths in prop::collection::vec(0..=33_u8, 31),
         flags in 0..4_u8,
         range in (0..640_u64, 0..640_u64),
         ids in (any::<u32>(), any::<u32>()),
     ) {
         let (source, count) = (ids.0.min(ids.1), ids.0.max(ids.1).max(1));
-        let mut parameters = vec![flags];
-        parameters.extend(widths);
+        let gap = [&[flags], &widths[..24]].concat();
+        let copy = [&[flags | 4], &widths[..]].concat();
+        let reference: Vec<u32> = (0..count).step_by(7).take(30).collect();
         for encoding in RowEncoding::ALL {
-            let parameters = if encoding == RowEncoding::Gap { &parameters[..] } else { &[] };
+            let (parameters, reference) = match encoding {
+                RowEncoding::Plain | RowEncoding::Ceesor => (&[][..], None),
+                RowEncoding::Gap => (&gap[..], None),
+                RowEncoding::Copy => (&copy[..], Some(&reference[..])),
+            };
             let code = RowCode::from_parameters(encoding, count, parameters).unwrap();
             let Some(row) = RowBits::new(&bytes, range.0..range.1) else { continue };
-            if let Ok(found) = decode(&code, count, source, row) {
-                prop_assert!(found.iter().all(|&target| target < count));
-                prop_assert!(found.len() as u64 <= row.len());
+            for reference in [None, reference] {
+                if let Ok(found) = decode(&code, count, source, row, reference) {
+                    prop_assert!(found.iter().all(|&target| target < count));
+                    prop_assert!(found.len() as u64 <= row.len() + 30);
+                }
             }
         }
     }
@@ -192,15 +237,22 @@ fn a_visit_ends_where_the_visitor_breaks() {
         let encoded = encode(encoding, count, &rows);
         let all = encoded.decode(count, 9, 2).unwrap();
         for wanted in 1..20 {
-            let found =
-                encoded.code.try_fold(9, encoded.row(2), count, vec![], |mut found, target| {
+            let found = try_fold(
+                &encoded.code,
+                count,
+                9,
+                encoded.row(2),
+                None,
+                vec![],
+                |mut found, target| {
                     found.push(target);
                     if found.len() == wanted {
                         ControlFlow::Break(found)
                     } else {
                         ControlFlow::Continue(found)
                     }
-                });
+                },
+            );
             assert_eq!(found.unwrap(), all[..wanted], "{encoding:?}");
         }
     }
@@ -312,6 +364,14 @@ fn parameters_that_cannot_be_are_refused() {
     assert!(code(RowEncoding::Gap, &widths).is_err());
     assert!(code(RowEncoding::Plain, &[0]).is_err());
     assert!(code(RowEncoding::Ceesor, &[0]).is_err());
+    let copy = |flags: u8, width: u8| [&[flags], &[0; 30][..], &[width]].concat();
+    assert!(code(RowEncoding::Copy, &copy(0, 0)).is_ok());
+    assert!(code(RowEncoding::Copy, &copy(4, 33)).is_ok());
+    assert!(code(RowEncoding::Copy, &copy(4, 34)).is_err());
+    assert!(code(RowEncoding::Copy, &copy(8, 0)).is_err());
+    assert!(code(RowEncoding::Copy, &[0; 31]).is_err());
+    // Widths of what does not occur.
+    assert!(code(RowEncoding::Copy, &copy(0, 1)).is_err());
 }
 
 #[test]
@@ -333,11 +393,16 @@ fn names_are_those_that_serde_writes() {
 /// The row that docs/FORMAT.md shows: of source 9 to these targets, among 16 vertices.
 fn assert_is_the_example(code: &RowCode, targets: &[u32], bytes: &[u8], bits: u64) {
     let mut out = BitWriter::default();
-    code.encode(9, targets.iter().copied(), &mut out);
+    match code {
+        RowCode::Plain(code) => code.encode(targets, &mut out),
+        RowCode::Ceesor(code) => code.encode(9, targets, &mut out),
+        RowCode::Gap(code) => code.encode(9, targets, &mut out),
+        RowCode::Copy(_) => unreachable!("its example is of two rows"),
+    }
     assert_eq!(out.len(), bits);
     assert_eq!(out.into_bytes(), bytes);
     let row = RowBits::new(bytes, 0..bits).unwrap();
-    assert_eq!(decode(code, 16, 9, row).unwrap(), targets);
+    assert_eq!(decode(code, 16, 9, row, None).unwrap(), targets);
 }
 
 #[test]

@@ -75,6 +75,17 @@ impl Widths {
         (number - class.base <= class.mask).then_some((index, class))
     }
 
+    /// Bits of a number, and leading zeros of its rank. Many, and none, if no class reaches it.
+    pub(super) fn bits_of(&self, number: u64) -> (u32, u32) {
+        match self.class_of(number) {
+            Some((index, class)) => {
+                let rank_bits = 64 - (number - class.base).leading_zeros();
+                (index as u32 + 1 + class.width as u32, class.width as u32 - rank_bits)
+            }
+            None => (64, 0),
+        }
+    }
+
     /// The class with this index, which counts modulo 8.
     #[inline(always)]
     pub(super) fn class(&self, index: u64) -> &Class {
@@ -108,6 +119,11 @@ impl Histogram {
         for (count, other) in self.counts.iter_mut().zip(&other.counts) {
             *count += other;
         }
+        self.cover(other);
+    }
+
+    /// Has a code hold what `other` has counted, without counting it.
+    pub(super) fn cover(&mut self, other: &Self) {
         self.max = self.max.max(other.max);
     }
 }

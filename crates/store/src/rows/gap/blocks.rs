@@ -10,8 +10,9 @@ use std::ops::ControlFlow;
 #[cfg(target_arch = "x86_64")]
 use std::ops::Range;
 
-use super::{Codes, Frame, GapCode};
+use super::{Frame, GapCode};
 use crate::rows::bits::RowBits;
+use crate::rows::codes::Codes;
 use crate::rows::widths::{CLASSES, Widths};
 
 /// Codes in a block.

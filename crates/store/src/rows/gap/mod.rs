@@ -24,6 +24,7 @@ mod blocks;
 use std::ops::ControlFlow;
 
 use super::bits::{BitWriter, RowBits};
+use super::codes::{CodeWriter, Codes, cut_off};
 use super::widths::{CLASSES, Histogram, Widths};
 use blocks::{BLOCK, Blocks, Bounds, OneByOne, ReadBlock};
 
@@ -50,6 +51,41 @@ pub(super) struct GapCode {
     blocks: Option<Blocks>,
 }
 
+/// How often each number is to be coded.
+struct Counts {
+    first: Histogram,
+    near: Histogram,
+    far: Histogram,
+}
+
+impl Counts {
+    fn of(arcs: impl Iterator<Item = (u32, u32)>, frame: impl Fn(u32) -> Frame) -> Self {
+        let [mut first, mut near, mut far] = [(); 3].map(|()| Histogram::new());
+        let mut before: Option<(u32, u64)> = None;
+        for (source, target) in arcs {
+            let frame = frame(source);
+            let number = frame.number(target);
+            match before {
+                Some((last, previous)) if last == source => {
+                    let counts = if frame.is_near(previous) { &mut near } else { &mut far };
+                    counts.add(number - previous - frame.gap_min);
+                }
+                _ => first.add(frame.fold(number)),
+            }
+            before = Some((source, number));
+        }
+        Self { first, near, far }
+    }
+
+    /// Has the codes hold what `other` counts, without counting it.
+    fn cover(&mut self, other: &Self) {
+        let Self { first, near, far } = other;
+        self.first.cover(first);
+        self.near.cover(near);
+        self.far.cover(far);
+    }
+}
+
 impl GapCode {
     /// Bytes of the stored parameters.
     pub const SIZE: usize = 1 + 3 * CLASSES;
@@ -59,26 +95,26 @@ impl GapCode {
     pub fn fit(arcs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
         let has_loops = arcs.clone().any(|(source, target)| source == target);
         let has_duplicates = arcs.clone().zip(arcs.clone().skip(1)).any(|(arc, next)| arc == next);
-        let frame = |source| Frame::new(source, has_loops, has_duplicates);
-        let [mut first, mut near_gaps, mut far_gaps] = [(); 3].map(|()| Histogram::new());
-        let mut before: Option<(u32, u64)> = None;
-        for (source, target) in arcs {
-            let frame = frame(source);
-            let number = frame.number(target);
-            match before {
-                Some((last, previous)) if last == source => {
-                    let histogram =
-                        if frame.is_near(previous) { &mut near_gaps } else { &mut far_gaps };
-                    histogram.add(number - previous - frame.gap_min);
-                }
-                _ => first.add(frame.fold(number)),
-            }
-            before = Some((source, number));
-        }
-        let [(_, first), (near_bits, near), (far_bits, far)] =
-            [&first, &near_gaps, &far_gaps].map(Widths::fit);
-        let mut both = near_gaps;
-        both.merge(&far_gaps);
+        let counts = Counts::of(arcs, |source| Frame::new(source, has_loops, has_duplicates));
+        Self::suiting(&counts, has_loops, has_duplicates)
+    }
+
+    /// The code that suits some of the arcs that this one was fitted to, and holds all of them.
+    pub fn fit_again(
+        &self,
+        some: impl Iterator<Item = (u32, u32)>,
+        all: impl Iterator<Item = (u32, u32)>,
+    ) -> Self {
+        let mut counts = Counts::of(some, |source| self.frame(source));
+        counts.cover(&Counts::of(all, |source| self.frame(source)));
+        Self::suiting(&counts, self.has_loops, self.has_duplicates)
+    }
+
+    fn suiting(counts: &Counts, has_loops: bool, has_duplicates: bool) -> Self {
+        let Counts { first, near, far } = counts;
+        let mut both = near.clone();
+        both.merge(far);
+        let [(_, first), (near_bits, near), (far_bits, far)] = [first, near, far].map(Widths::fit);
         let (bits, common) = Widths::fit(&both);
         let pays = bits - bits / NEAR_GAIN_MIN > near_bits + far_bits;
         let (near, far) = if pays { (near, far) } else { (common.clone(), common) };
@@ -141,35 +177,35 @@ impl GapCode {
         Frame::new(source, self.has_loops, self.has_duplicates)
     }
 
-    /// Appends the row of these targets, which come ascending and are among those fitted to.
-    pub fn encode(&self, source: u32, targets: impl Iterator<Item = u32>, out: &mut BitWriter) {
+    /// Shows what the row of these targets consists of, which come ascending: a code and the number in it
+    /// for each target.
+    #[inline]
+    pub fn for_each_code<'t>(
+        &self,
+        source: u32,
+        targets: impl IntoIterator<Item = &'t u32>,
+        mut visit: impl FnMut(&Widths, u64),
+    ) {
         let frame = self.frame(source);
         let mut previous = None;
-        // Classes run forwards, and the ranks within them backwards: 8 bytes of each neighbour are put by.
-        let mut ranks: Vec<u64> = Vec::with_capacity(targets.size_hint().1.unwrap_or(0));
-        let pack = |rank: u64, width: u32| rank << 6 | u64::from(width);
-        for target in targets {
+        for &target in targets {
             let number = frame.number(target);
-            let (widths, coded) = match previous {
-                None => (&self.first, frame.fold(number)),
-                Some(before) if frame.is_near(before) => (&self.near, number - before),
-                Some(before) => (&self.far, number - before),
-            };
-            let coded = if previous.is_some() { coded - frame.gap_min } else { coded };
-            let (index, class) = widths
-                .class_of(coded)
-                .unwrap_or_else(|| unreachable!("the code was fitted to this row"));
-            out.write(1 << index, index as u32 + 1);
-            ranks.push(pack(coded - class.base, class.width as u32));
+            match previous {
+                None => visit(&self.first, frame.fold(number)),
+                Some(before) if frame.is_near(before) => {
+                    visit(&self.near, number - before - frame.gap_min);
+                }
+                Some(before) => visit(&self.far, number - before - frame.gap_min),
+            }
             previous = Some(number);
         }
-        if let Some(last) = ranks.last_mut() {
-            let rank = *last >> 6;
-            *last = pack(rank, 64 - rank.leading_zeros());
-        }
-        for packed in ranks.into_iter().rev() {
-            out.write(packed >> 6, (packed & 63) as u32);
-        }
+    }
+
+    /// Appends the row of these targets, which come ascending and are among those fitted to.
+    pub fn encode(&self, source: u32, targets: &[u32], out: &mut BitWriter) {
+        let mut codes = CodeWriter::new(targets.len());
+        self.for_each_code(source, targets, |widths, number| codes.write(widths, number, out));
+        codes.finish(out);
     }
 
     /// Folds the neighbours, ascending, until `step` breaks.
@@ -186,6 +222,19 @@ impl GapCode {
             Some(blocks) => blocks.try_fold(self, source, row, vertex_count, init, step),
             None => self.try_fold_with(OneByOne, source, row, vertex_count, init, step),
         }
+    }
+
+    /// As [`try_fold`](Self::try_fold); quicker where there are few neighbours.
+    #[inline(always)]
+    pub fn try_fold_few<A>(
+        &self,
+        source: u32,
+        row: RowBits<'_>,
+        vertex_count: u32,
+        init: A,
+        step: impl FnMut(A, u32) -> ControlFlow<A, A>,
+    ) -> Result<A, String> {
+        self.try_fold_with(OneByOne, source, row, vertex_count, init, step)
     }
 
     /// As [`try_fold`](Self::try_fold), with what reads several far gaps at a time.
@@ -252,66 +301,6 @@ impl GapCode {
                 deliver!();
             }
         }
-    }
-}
-
-#[cold]
-fn cut_off() -> String {
-    "a code that runs over the end of its row".to_owned()
-}
-
-/// The codes of a row, read from both its ends.
-struct Codes<'a> {
-    row: RowBits<'a>,
-    /// The bits from `window_start` on, less the classes that are read. Ranks and the next row may follow
-    /// the classes; no valid row is read so far.
-    stops: u64,
-    window_start: u64,
-    /// Where the next class begins.
-    front: u64,
-    /// Where the last rank begins.
-    back: u64,
-}
-
-impl<'a> Codes<'a> {
-    #[inline(always)]
-    fn new(row: RowBits<'a>) -> Self {
-        let (front, back) = (row.start(), row.end());
-        Self { row, stops: row.bits(front), window_start: front, front, back }
-    }
-
-    /// Goes on with the class at `front` and the rank before `back`.
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    fn go_to(&mut self, front: u64, back: u64) {
-        (self.stops, self.front, self.back) = (0, front, back);
-    }
-
-    #[inline(always)]
-    fn is_at_end(&self) -> bool {
-        self.front == self.back
-    }
-
-    /// The next number; None if the row ends within its code. Not at the end of the row.
-    #[inline(always)]
-    fn next(&mut self, widths: &Widths) -> Option<u64> {
-        if self.stops == 0 {
-            self.window_start = self.front;
-            self.stops = self.row.bits(self.front);
-        }
-        // Without a further 1, no row is valid: the place found is behind the window, the class modulo 8
-        // any, and both as good as others.
-        let stop = self.window_start + u64::from(self.stops.trailing_zeros());
-        let class = widths.class(stop - self.front);
-        self.stops &= self.stops.wrapping_sub(1);
-        self.front = stop + 1;
-        if self.front + class.width < self.back {
-            self.back -= class.width;
-            return Some(class.base + (self.row.bits(self.back) & class.mask));
-        }
-        let len = self.back.checked_sub(self.front)?;
-        self.back = self.front;
-        Some(class.base + (self.row.bits(self.front) & !(u64::MAX << len)))
     }
 }
 

@@ -1,0 +1,110 @@
+//! The codes of a row: classes from its front, ranks from its end.
+
+use super::bits::{BitWriter, RowBits};
+use super::widths::Widths;
+
+/// Writes the codes of one row: classes at once, ranks when all classes are there.
+#[derive(Debug)]
+pub(super) struct CodeWriter {
+    /// The ranks so far with their widths: 8 bytes of each code are put by.
+    ranks: Vec<u64>,
+}
+
+impl CodeWriter {
+    /// A row of about this many codes.
+    pub fn new(codes: usize) -> Self {
+        Self { ranks: Vec::with_capacity(codes) }
+    }
+
+    /// Appends a number, which the code holds.
+    pub fn write(&mut self, widths: &Widths, number: u64, out: &mut BitWriter) {
+        let (index, class) = widths
+            .class_of(number)
+            .unwrap_or_else(|| unreachable!("the code was fitted to this row"));
+        out.write(1 << index, index as u32 + 1);
+        self.ranks.push(packed(number - class.base, class.width as u32));
+    }
+
+    /// Appends the ranks, the last one without leading zeros.
+    pub fn finish(mut self, out: &mut BitWriter) {
+        if let Some(last) = self.ranks.last_mut() {
+            let rank = *last >> 6;
+            *last = packed(rank, 64 - rank.leading_zeros());
+        }
+        for packed in self.ranks.into_iter().rev() {
+            out.write(packed >> 6, (packed & 63) as u32);
+        }
+    }
+}
+
+/// A rank, of up to 33 bits, with its width.
+fn packed(rank: u64, width: u32) -> u64 {
+    rank << 6 | u64::from(width)
+}
+
+#[cold]
+pub(super) fn cut_off() -> String {
+    "a code that runs over the end of its row".to_owned()
+}
+
+/// The codes of a row, read from both its ends.
+#[derive(Clone)]
+pub(super) struct Codes<'a> {
+    pub row: RowBits<'a>,
+    /// The bits from `window_start` on, less the classes that are read. Ranks and the next row may follow
+    /// the classes; no valid row is read so far.
+    stops: u64,
+    window_start: u64,
+    /// Where the next class begins.
+    pub front: u64,
+    /// Where the last rank begins.
+    pub back: u64,
+}
+
+impl<'a> Codes<'a> {
+    #[inline(always)]
+    pub fn new(row: RowBits<'a>) -> Self {
+        let (front, back) = (row.start(), row.end());
+        Self { row, stops: row.bits(front), window_start: front, front, back }
+    }
+
+    /// What is between the codes that were read and their ranks: none of it, or a row that others enclose.
+    #[inline(always)]
+    pub fn rest(&self) -> RowBits<'a> {
+        RowBits { bytes: self.row.bytes, start: self.front, end: self.back }
+    }
+
+    /// Goes on with the class at `front` and the rank before `back`.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub fn go_to(&mut self, front: u64, back: u64) {
+        (self.stops, self.front, self.back) = (0, front, back);
+    }
+
+    #[inline(always)]
+    pub fn is_at_end(&self) -> bool {
+        self.front == self.back
+    }
+
+    /// The next number; None if the row ends within its code. Not at the end of the row.
+    #[inline(always)]
+    pub fn next(&mut self, widths: &Widths) -> Option<u64> {
+        if self.stops == 0 {
+            self.window_start = self.front;
+            self.stops = self.row.bits(self.front);
+        }
+        // Without a further 1, no row is valid: the place found is behind the window, the class modulo 8
+        // any, and both as good as others.
+        let stop = self.window_start + u64::from(self.stops.trailing_zeros());
+        let class = widths.class(stop - self.front);
+        self.stops &= self.stops.wrapping_sub(1);
+        self.front = stop + 1;
+        if self.front + class.width < self.back {
+            self.back -= class.width;
+            return Some(class.base + (self.row.bits(self.back) & class.mask));
+        }
+        let len = self.back.checked_sub(self.front)?;
+        self.back = self.front;
+        Some(class.base + (self.row.bits(self.front) & !(u64::MAX << len)))
+    }
+}

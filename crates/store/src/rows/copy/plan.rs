@@ -1,0 +1,397 @@
+//! Which rows of a chunk copy from which, and the codes for that.
+//!
+//! A reference copies from no row, so the rows of a chunk are to be divided into those that others may
+//! copy from and those that copy, such that all together take the fewest bits. First each takes the
+//! cheapest reference among the rows before it that do not copy. Then rows change sides, one at a time, as
+//! long as that saves bits.
+
+use super::super::bits::BitWriter;
+use super::super::codes::CodeWriter;
+use super::super::gap::GapCode;
+use super::super::widths::{CLASSES, Histogram, Widths};
+use super::{CopyCode, HeadCodes, REACH_BITS};
+
+/// How far before a row references are looked for, in vertices: as far as the classes of a reference reach
+/// that have a width.
+const DISTANCE_MAX: usize = 28;
+
+/// References that are weighed for a row: those with the most neighbours in common.
+const CANDIDATES: usize = 4;
+
+/// Rounds in which rows change sides: afterwards few would.
+const ROUNDS: usize = 3;
+
+/// Rows copy where that saves one bit in this number of bits: they take 1.2 to 1.8 times as long to decode.
+const GAIN_MIN: u64 = 4;
+
+/// It is not tried where rows before have less than one in this number of all neighbours, but for one of
+/// each row: a single one that is copied saves nothing.
+const COMMON_MIN: usize = 4;
+
+/// Widths of the code of runs before there are any to fit it to.
+const RUN_WIDTHS: [u8; CLASSES - 1] = [0, 1, 2, 3, 4, 5, 8];
+
+/// The rows of a chunk, and what each copies from.
+#[derive(Debug)]
+pub(in crate::rows) struct CopyPlan {
+    rows: Vec<PlannedRow>,
+    targets: Vec<u32>,
+    /// Rows that are encoded.
+    done: usize,
+}
+
+/// A row that is not empty.
+#[derive(Debug, Default)]
+struct PlannedRow {
+    source: u32,
+    /// Where its targets end.
+    end: usize,
+    /// What may be its reference.
+    candidates: [Candidate; CANDIDATES],
+    /// Bits without a reference.
+    bits: u32,
+    /// The candidate that it copies from.
+    chosen: Option<u8>,
+    /// The bit where it begins, once it is encoded.
+    start: u64,
+}
+
+/// A row before another.
+#[derive(Clone, Copy, Debug, Default)]
+struct Candidate {
+    /// How many rows before, empty ones not counted; 0 where there is none.
+    back: usize,
+    /// Bits of the row with this reference.
+    bits: u32,
+}
+
+impl PlannedRow {
+    fn chosen(&self) -> Option<&Candidate> {
+        self.chosen.map(|number| &self.candidates[usize::from(number)])
+    }
+
+    fn bits_chosen(&self) -> u32 {
+        self.chosen().map_or(self.bits, |candidate| candidate.bits)
+    }
+}
+
+impl CopyPlan {
+    /// Bytes that it takes to plan a chunk of so many edges and sources, and to hold the plan.
+    pub fn size(edges: u64, sources: u64) -> u64 {
+        // Targets, and either what is looked for in them or the residuals that codes are fitted to.
+        let edge_size = size_of::<u32>() + size_of::<Link>().max(size_of::<(u32, u32)>());
+        // Rows are gathered in a list that grows by doubling.
+        let row_size = 2 * size_of::<PlannedRow>();
+        edges * edge_size as u64 + sources * row_size as u64 + Links::TABLE_SIZE
+    }
+
+    /// The plan for a chunk of these arcs, which `gap` was fitted to, and its code. None if copying saves
+    /// too little.
+    pub fn new(
+        arcs: impl Iterator<Item = (u32, u32)> + Clone,
+        gap: &GapCode,
+    ) -> Option<(Self, CopyCode)> {
+        let mut plan = Self::gather(arcs);
+        if plan.find_candidates() * COMMON_MIN < plan.targets.len() {
+            return None;
+        }
+        let alone = plan.rows.iter().enumerate().map(|(index, row)| {
+            bits_of(|visit| gap.for_each_code(row.source, plan.targets(index), visit))
+        });
+        let alone: u64 = alone.map(u64::from).sum();
+        let mut code = CopyCode { gap: gap.clone(), head: HeadCodes::new(RUN_WIDTHS) };
+        let mut bits = 0;
+        // What is chosen decides on the codes, and these on what is chosen: twice is enough.
+        for _ in 0..2 {
+            bits = plan.choose(&code);
+            code = plan.fit(gap);
+        }
+        (bits + alone / GAIN_MIN < alone).then_some((plan, code))
+    }
+
+    fn gather(arcs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
+        let mut targets = Vec::with_capacity(arcs.clone().count());
+        let mut rows = Vec::<PlannedRow>::new();
+        for (source, target) in arcs {
+            targets.push(target);
+            let end = targets.len();
+            match rows.last_mut() {
+                Some(row) if row.source == source => row.end = end,
+                _ => rows.push(PlannedRow { source, end, ..PlannedRow::default() }),
+            }
+        }
+        Self { rows, targets, done: 0 }
+    }
+
+    /// The targets of the row with this number.
+    fn targets(&self, index: usize) -> &[u32] {
+        let start = index.checked_sub(1).map_or(0, |before| self.rows[before].end);
+        &self.targets[start..self.rows[index].end]
+    }
+
+    /// Finds the rows before each that have the most neighbours in common with it. Returns how many of all
+    /// neighbours one row before has, but for one of each row.
+    fn find_candidates(&mut self) -> usize {
+        let mut links = Links::new(self.targets.len());
+        let (mut start, mut common_all) = (0, 0);
+        for index in 0..self.rows.len() {
+            let PlannedRow { source, end, .. } = self.rows[index];
+            let is_near = |row: &PlannedRow| (source - row.source) as usize <= DISTANCE_MAX;
+            let back_max =
+                self.rows[..index].iter().rev().take(DISTANCE_MAX).take_while(|row| is_near(row));
+            let first = index - back_max.count();
+            let mut common: [(u32, usize); DISTANCE_MAX + 1] =
+                std::array::from_fn(|back| (0, back));
+            for place in start..end {
+                links.add(&self.targets, place, index, first, |row| common[index - row].0 += 1);
+            }
+            common[0].0 = 0;
+            common.sort_unstable_by_key(|&(count, back)| (std::cmp::Reverse(count), back));
+            common_all += common[0].0.saturating_sub(1) as usize;
+            for (candidate, (count, back)) in self.rows[index].candidates.iter_mut().zip(common) {
+                candidate.back = if count > 0 { back } else { 0 };
+            }
+            start = end;
+        }
+        common_all
+    }
+
+    /// Chooses what takes the fewest bits in a code, about; returns how many.
+    fn choose(&mut self, code: &CopyCode) -> u64 {
+        self.measure(code);
+        for index in 0..self.rows.len() {
+            self.rows[index].chosen = self.cheapest(index).1;
+        }
+        for _ in 0..ROUNDS {
+            let changed = (0..self.rows.len()).filter(|&index| self.change_side(index)).count();
+            if changed == 0 {
+                break;
+            }
+        }
+        self.rows.iter().map(|row| u64::from(row.bits_chosen())).sum()
+    }
+
+    /// Measures each row with each of its candidates.
+    fn measure(&mut self, code: &CopyCode) {
+        let mut split = Split::default();
+        for index in 0..self.rows.len() {
+            let mut bits = |plan: &Self, back: usize| {
+                let reference = if back == 0 { &[] } else { plan.targets(index - back) };
+                split.divide(plan.targets(index), reference);
+                let (source, distance) = (plan.rows[index].source, plan.distance(index, back));
+                bits_of(|visit| code.for_each_code(source, distance, &split, visit))
+            };
+            self.rows[index].bits = bits(self, 0);
+            for number in 0..CANDIDATES {
+                let back = self.rows[index].candidates[number].back;
+                if back > 0 {
+                    self.rows[index].candidates[number].bits = bits(self, back);
+                }
+            }
+        }
+    }
+
+    /// How many vertices before that of a row another one is, so many rows before.
+    fn distance(&self, index: usize, back: usize) -> u32 {
+        self.rows[index].source - self.rows[index - back].source
+    }
+
+    /// The fewest bits of a row, and with which candidate.
+    fn cheapest(&self, index: usize) -> (u32, Option<u8>) {
+        let row = &self.rows[index];
+        let is_free = |candidate: &Candidate| {
+            candidate.back > 0 && self.rows[index - candidate.back].chosen.is_none()
+        };
+        let candidates = (0..).zip(&row.candidates).filter(|(_, candidate)| is_free(candidate));
+        let bits = candidates.map(|(number, candidate)| (candidate.bits, Some(number)));
+        bits.chain([(row.bits, None)]).min().unwrap_or_default()
+    }
+
+    /// The rows that may copy from one: their numbers, and how many bits they take then.
+    fn users(&self, index: usize) -> impl Iterator<Item = (usize, u32)> + use<'_> {
+        let behind = self.rows.iter().enumerate().skip(index + 1).take(DISTANCE_MAX);
+        behind.filter_map(move |(user, row)| {
+            let candidate = row.candidates.iter().find(|candidate| candidate.back == user - index);
+            candidate.map(|candidate| (user, candidate.bits))
+        })
+    }
+
+    /// Lets a row copy that does not, or the other way round, if that saves bits together with what it
+    /// means for others. Tells whether it does.
+    fn change_side(&mut self, index: usize) -> bool {
+        let row = &self.rows[index];
+        let (before, chosen) = (i64::from(row.bits_chosen()), row.chosen);
+        let copied_bits = |plan: &Self| -> i64 {
+            let users = plan.users(index).filter(|&(user, _)| plan.rows[user].chosen.is_some());
+            users.map(|(user, _)| i64::from(plan.cheapest(user).0)).sum()
+        };
+        if chosen.is_none() && self.cheapest(index).1.is_none() {
+            return false;
+        }
+        let others = copied_bits(self);
+        let (bits, next) =
+            if chosen.is_some() { (self.rows[index].bits, None) } else { self.cheapest(index) };
+        self.rows[index].chosen = next;
+        if i64::from(bits) + copied_bits(self) >= before + others {
+            self.rows[index].chosen = chosen;
+            return false;
+        }
+        let users: [Option<usize>; DISTANCE_MAX] = {
+            let mut users = self.users(index).map(|(user, _)| user);
+            std::array::from_fn(|_| users.next())
+        };
+        for user in users.into_iter().flatten() {
+            if self.rows[user].chosen.is_some() {
+                self.rows[user].chosen = self.cheapest(user).1;
+            }
+        }
+        true
+    }
+
+    /// The code for what is chosen; it holds what is not chosen too.
+    fn fit(&self, gap: &GapCode) -> CopyCode {
+        let mut runs = Histogram::new();
+        let mut split = Split::default();
+        let mut residuals = Vec::with_capacity(self.targets.len());
+        for (index, row) in self.rows.iter().enumerate() {
+            let reference = row.chosen().map(|candidate| self.targets(index - candidate.back));
+            split.divide(self.targets(index), reference.unwrap_or_default());
+            if reference.is_some() {
+                split.for_each_run_code(|number| runs.add(number));
+            }
+            residuals.extend(split.residuals.iter().map(|&target| (row.source, target)));
+        }
+        let (_, runs) = Widths::fit(&runs);
+        let [widths @ .., _] = runs.to_bytes();
+        let all = (0..self.rows.len()).flat_map(|index| {
+            self.targets(index).iter().map(move |&target| (self.rows[index].source, target))
+        });
+        CopyCode { gap: gap.fit_again(residuals.into_iter(), all), head: HeadCodes::new(widths) }
+    }
+
+    /// Appends the row of `source`. Rows come in order; those without targets need not.
+    pub fn encode(&mut self, code: &CopyCode, source: u32, out: &mut BitWriter) {
+        let index = self.done;
+        if self.rows.get(index).is_none_or(|row| row.source != source) {
+            return;
+        }
+        let start = out.len();
+        self.rows[index].start = start;
+        // Rows between the two may have become longer than was planned.
+        let is_within_reach = |back: usize| start - self.rows[index - back].start <= REACH_BITS;
+        let back = self.rows[index].chosen().map(|candidate| candidate.back);
+        let back = back.filter(|&back| is_within_reach(back)).unwrap_or(0);
+        let mut split = Split::default();
+        split.divide(self.targets(index), if back == 0 { &[] } else { self.targets(index - back) });
+        let mut codes = CodeWriter::new(split.runs.len() + split.residuals.len() + 2);
+        let distance = self.distance(index, back);
+        code.for_each_code(source, distance, &split, |widths, number| {
+            codes.write(widths, number, out);
+        });
+        codes.finish(out);
+        self.done += 1;
+    }
+}
+
+/// A row divided into what it copies and what it does not.
+#[derive(Debug, Default)]
+pub(super) struct Split {
+    /// Lengths of the runs of the reference, in turn copied and left out; the last one is not told.
+    pub runs: Vec<u64>,
+    pub residuals: Vec<u32>,
+}
+
+impl Split {
+    /// Divides the targets of a row by those of its reference; both ascend.
+    fn divide(&mut self, targets: &[u32], reference: &[u32]) {
+        self.runs.clear();
+        self.residuals.clear();
+        let (mut is_copied, mut len) = (true, 0);
+        let mut next = 0;
+        for &other in reference {
+            while next < targets.len() && targets[next] < other {
+                self.residuals.push(targets[next]);
+                next += 1;
+            }
+            let is_common = targets.get(next) == Some(&other);
+            if is_common != is_copied {
+                self.runs.push(len);
+                (is_copied, len) = (is_common, 0);
+            }
+            len += 1;
+            next += usize::from(is_common);
+        }
+        self.residuals.extend_from_slice(&targets[next..]);
+    }
+
+    /// Shows the runs as numbers: how many there are, the first one, and the others less 1.
+    pub fn for_each_run_code(&self, mut visit: impl FnMut(u64)) {
+        visit(self.runs.len() as u64);
+        for (index, run) in self.runs.iter().enumerate() {
+            visit(run - u64::from(index > 0));
+        }
+    }
+}
+
+/// Bits of the row of which these are the codes.
+fn bits_of(codes: impl FnOnce(&mut dyn FnMut(&Widths, u64))) -> u32 {
+    let (mut bits, mut spared) = (0, 0);
+    codes(&mut |widths, number| {
+        let (len, zeros) = widths.bits_of(number);
+        bits += len;
+        spared = zeros;
+    });
+    bits - spared
+}
+
+/// For each neighbour, the rows before that may have it too.
+struct Links {
+    /// The last neighbour of each hash, plus 1.
+    last: Vec<u32>,
+    links: Vec<Link>,
+}
+
+/// A neighbour of a row.
+#[derive(Clone, Copy)]
+struct Link {
+    /// The one before of the same hash, plus 1.
+    before: u32,
+    row: u32,
+}
+
+impl Links {
+    const TABLE_LOG2: u32 = 15;
+    const TABLE_SIZE: u64 = 4 << Self::TABLE_LOG2;
+
+    fn new(count: usize) -> Self {
+        Self { last: vec![0; 1 << Self::TABLE_LOG2], links: Vec::with_capacity(count) }
+    }
+
+    /// Adds the neighbour at the next place, which is of row `row`, and shows the rows from `first` on
+    /// that have it.
+    fn add(
+        &mut self,
+        targets: &[u32],
+        place: usize,
+        row: usize,
+        first: usize,
+        mut visit: impl FnMut(usize),
+    ) {
+        let target = targets[place];
+        let hash = target.wrapping_mul(0x9e37_79b1) >> (32 - Self::TABLE_LOG2);
+        let last = &mut self.last[hash as usize];
+        let mut before = *last;
+        *last = place as u32 + 1;
+        self.links.push(Link { before, row: row as u32 });
+        while let Some(other) = before.checked_sub(1) {
+            let link = self.links[other as usize];
+            if (link.row as usize) < first {
+                break;
+            }
+            if targets[other as usize] == target {
+                visit(link.row as usize);
+            }
+            before = link.before;
+        }
+    }
+}
