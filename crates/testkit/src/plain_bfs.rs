@@ -1,8 +1,8 @@
 //! The yardstick for breadth-first search: direction-optimising (Beamer, Asanovic, Patterson, *Direction-optimizing
 //! breadth-first search*, SC 2012) along plain compressed sparse rows, in memory.
 //!
-//! It does what the implementation of the GAP benchmark suite does (arXiv:1508.03619): from the top, the vertices of
-//! a level look for neighbours that nobody has found; once their edges are many, from the bottom, all that are not
+//! It does what the implementation of the GAP benchmark suite does (arXiv:1508.03619): top down, the vertices of
+//! a level look for neighbours that nobody has found; once their edges are many, bottom up, all that are not
 //! found look for a neighbour of the level, through a bit for each vertex. A level with few vertices is one thread's:
 //! to share it takes longer. 4 bytes an edge in each direction, 8 a vertex of index and 4 of parents.
 
@@ -14,10 +14,10 @@ use tegula_generators::Generator;
 
 use crate::plain_rows::{Ends, PlainRows};
 
-/// From the top to the bottom when the edges of a level are more than one in this number of those that are left.
-const TO_BOTTOM: usize = 15;
+/// From top down to bottom up when the edges of a level are more than one in this number of those that are left.
+const TO_BOTTOM_UP: usize = 15;
 /// And back when the vertices of a level are fewer than one in this number of all.
-const TO_TOP: usize = 18;
+const TO_TOP_DOWN: usize = 18;
 /// Vertices of a level that one thread takes.
 const SHARE: usize = 1024;
 /// Nobody has found it.
@@ -91,18 +91,18 @@ impl PlainBfs {
         while !frontier.is_empty() {
             let edges: usize = frontier.iter().map(|&vertex| self.out.of(vertex).len()).sum();
             edges_left = edges_left.saturating_sub(edges);
-            if edges * TO_BOTTOM > edges_left + edges && frontier.len() > SHARE {
-                frontier = self.from_the_bottom(frontier, &parents, &mut levels);
+            if edges * TO_BOTTOM_UP > edges_left + edges && frontier.len() > SHARE {
+                frontier = self.bottom_up(frontier, &parents, &mut levels);
             } else {
                 levels.push(frontier.len());
-                frontier = self.from_the_top(&frontier, &parents);
+                frontier = self.top_down(&frontier, &parents);
             }
         }
         levels
     }
 
     /// One random read of 4 bytes an edge, and a write for each vertex that is found.
-    fn from_the_top(&self, frontier: &[u32], parents: &[AtomicU32]) -> Vec<u32> {
+    fn top_down(&self, frontier: &[u32], parents: &[AtomicU32]) -> Vec<u32> {
         let look = |frontier: &[u32]| {
             let mut found = Vec::new();
             for &vertex in frontier {
@@ -123,8 +123,8 @@ impl PlainBfs {
         frontier.par_chunks(SHARE / 8).map(look).collect::<Vec<_>>().concat()
     }
 
-    /// Goes on from the bottom until a level has few vertices; returns those.
-    fn from_the_bottom(
+    /// Goes on bottom up until a level has few vertices; returns those.
+    fn bottom_up(
         &self,
         frontier: Vec<u32>,
         parents: &[AtomicU32],
@@ -159,7 +159,7 @@ impl PlainBfs {
             let next: Vec<u64> = words.map(look).collect();
             count = next.iter().map(|word| word.count_ones() as usize).sum();
             active = next;
-            if count <= parents.len() / TO_TOP {
+            if count <= parents.len() / TO_TOP_DOWN {
                 break;
             }
         }

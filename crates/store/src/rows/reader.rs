@@ -8,9 +8,11 @@ use tegula_machine::Result;
 use tegula_machine::disk::{PageCache, PageStatistics, Pinned, Targets};
 use tegula_machine::threads::{Cancel, Workers};
 
-use super::index::{IndexWalk, RowExtent};
+use super::extent::RowExtent;
+use super::index::IndexWalk;
 use super::opened::Rows;
-use super::references::{References, Visited};
+use super::references::References;
+use super::row::Row;
 use super::unpacked::UnpackedRows;
 use crate::graph::{Graph, file_names};
 use crate::ids::VertexId;
@@ -58,27 +60,6 @@ fn widened(pages: &PageCache, range: Range<u64>) -> Range<u64> {
     }
     let end = range.end.next_multiple_of(NEIGHBOURHOOD).min(pages.file().len());
     range.start / NEIGHBOURHOOD * NEIGHBOURHOOD..end.max(range.end)
-}
-
-/// The row of one vertex.
-#[derive(Debug, Clone)]
-pub struct Row<'b> {
-    source: VertexId,
-    neighbours: Neighbours<'b>,
-    weights: &'b [[u8; 4]],
-}
-
-/// The neighbours of one vertex.
-#[derive(Debug, Clone)]
-enum Neighbours<'b> {
-    Packed {
-        rows: &'b Rows,
-        extent: RowExtent,
-        bytes: &'b [u8],
-        /// What was visited before, in a visit of several.
-        visited: Option<Visited<'b>>,
-    },
-    Unpacked(&'b [VertexId]),
 }
 
 impl RowReader {
@@ -373,23 +354,7 @@ impl RowReader {
             None => &[],
             Some(_) => weights.bytes(index).as_chunks().0,
         };
-        self.packed_row(extent, pages.padded(index), weights)
-    }
-
-    #[inline(always)]
-    fn packed_row<'b>(
-        &'b self,
-        extent: &RowExtent,
-        bytes: &'b [u8],
-        weights: &'b [[u8; 4]],
-    ) -> Row<'b> {
-        let (rows, extent) = (&self.rows, extent.clone());
-        let source = extent.source;
-        Row {
-            source,
-            neighbours: Neighbours::Packed { rows, extent, bytes, visited: None },
-            weights,
-        }
+        Row::packed(&self.rows, extent, pages.padded(index), weights)
     }
 
     /// Shows the rows of as many of these vertices as find room in memory together, until `visit` breaks;
@@ -408,7 +373,7 @@ impl RowReader {
         let mut done = 0;
         if let Some(unpacked) = self.unpacked.get() {
             for &source in sources {
-                if visit(&unpacked_row(unpacked, source))?.is_break() {
+                if visit(&Row::unpacked(unpacked, source))?.is_break() {
                     return Ok(done);
                 }
                 done += 1;
@@ -449,7 +414,7 @@ impl RowReader {
     #[inline]
     pub fn held_row(&self, source: VertexId, walk: &mut IndexWalk) -> Option<Row<'_>> {
         if let Some(unpacked) = self.unpacked.get() {
-            return Some(unpacked_row(unpacked, source));
+            return Some(Row::unpacked(unpacked, source));
         }
         self.held_row_at(&self.rows.extent_from(source, walk))
     }
@@ -462,80 +427,6 @@ impl RowReader {
             None => &[],
             Some(weights) => weights.held(&extent.weight_bytes())?.as_chunks().0,
         };
-        Some(self.packed_row(extent, bytes, weights))
-    }
-}
-
-#[inline(always)]
-fn unpacked_row(unpacked: &UnpackedRows, source: VertexId) -> Row<'_> {
-    let (targets, weights) = unpacked.row(source);
-    Row { source, neighbours: Neighbours::Unpacked(targets), weights }
-}
-
-impl<'b> Row<'b> {
-    /// With what was visited before.
-    #[inline(always)]
-    fn after(mut self, before: Visited<'b>) -> Row<'b> {
-        if let Neighbours::Packed { visited, .. } = &mut self.neighbours {
-            *visited = Some(before);
-        }
-        self
-    }
-
-    /// The vertex.
-    #[inline]
-    pub fn source(&self) -> VertexId {
-        self.source
-    }
-
-    /// The weight of an edge, counted from 0 in the order of the visit; 1 where weights are not read.
-    #[inline(always)]
-    pub fn weight(&self, edge: usize) -> f32 {
-        self.weights.get(edge).map_or(1.0, |&weight| f32::from_le_bytes(weight))
-    }
-
-    /// The weights of all edges, where they are read, and bytes behind those.
-    pub(super) fn weights(&self) -> &[[u8; 4]] {
-        self.weights
-    }
-
-    /// Shows all neighbours.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`](tegula_machine::Error::Corrupt) where the bytes are no row.
-    #[inline]
-    pub fn for_each(&self, mut visit: impl FnMut(VertexId)) -> Result<()> {
-        self.try_fold((), |(), target| {
-            visit(target);
-            ControlFlow::Continue(())
-        })
-    }
-
-    /// Folds the neighbours until `step` breaks. What is folded stays in registers, where what a closure
-    /// changes outside of itself goes through memory for each edge.
-    ///
-    /// # Errors
-    /// As of [`Row::for_each`].
-    #[inline(always)]
-    pub fn try_fold<A>(
-        &self,
-        init: A,
-        step: impl FnMut(A, VertexId) -> ControlFlow<A, A>,
-    ) -> Result<A> {
-        match &self.neighbours {
-            Neighbours::Packed { rows, extent, bytes, visited } => {
-                rows.try_fold(extent, bytes, *visited, init, step)
-            }
-            Neighbours::Unpacked(targets) => {
-                let (mut folded, mut step) = (init, step);
-                for &target in *targets {
-                    match step(folded, target) {
-                        ControlFlow::Continue(next) => folded = next,
-                        ControlFlow::Break(last) => return Ok(last),
-                    }
-                }
-                Ok(folded)
-            }
-        }
+        Some(Row::packed(&self.rows, extent, bytes, weights))
     }
 }

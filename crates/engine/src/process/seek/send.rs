@@ -162,7 +162,7 @@ impl<P: Program> Sending<'_, P> {
         let list = &self.queue.list[..claimed.end];
         let mut edges = 0;
         while let Some(&source) = list.get(claimed.start) {
-            if claimed.start % ROWS_PER_BATCH == 0 {
+            if claimed.start.is_multiple_of(ROWS_PER_BATCH) {
                 self.cancel.check()?;
             }
             if let Some(&later) = list.get(claimed.start + 2 * LISTS_AHEAD) {
@@ -177,10 +177,10 @@ impl<P: Program> Sending<'_, P> {
                 let due = self.reach.due(self.vertices.program, signal, targets.len(), weights);
                 let start = due.start + *sent;
                 let end = due.end.min(start.saturating_add(sink.room()));
-                for edge in start..end {
+                for (edge, &target) in (start..).zip(&targets[start..end]) {
                     let weight =
                         weights.get(edge).map_or(1.0, |&weight| f32::from_le_bytes(weight));
-                    self.send_edge(signal, targets[edge], weight, sink);
+                    self.send_edge(signal, target, weight, sink);
                 }
                 edges += (end - start) as u64;
                 *sent += end - start;

@@ -100,7 +100,8 @@ fn search(graph: &Graph, workers: &Workers, interrupted: u64) -> (Vec<f64>, bool
             step.generate(&context).unwrap();
             assert!(matches!(step.frontier, Frontier::Bits(_)) && step.buckets.horizon.is_none());
         }
-        let prediction = Prediction { is_small: step.iteration % 2 == 0, ..Default::default() };
+        let prediction =
+            Prediction { is_small: step.iteration.is_multiple_of(2), ..Default::default() };
         seek.run(&mut step, &prediction, &context).unwrap();
     }
     (step.into_result().0, had_horizon)

@@ -5,6 +5,8 @@
 //! cheapest reference among the rows before it that do not copy. Then rows change sides, one at a time, as
 //! long as that saves bits.
 
+use std::ops::Range;
+
 use super::super::bits::BitWriter;
 use super::super::codes::CodeWriter;
 use super::super::gap::GapCode;
@@ -27,6 +29,11 @@ const GAIN_MIN: u64 = 4;
 /// It is not tried where rows before have less than one in this number of all neighbours, but for one of
 /// each row: a single one that is copied saves nothing.
 const COMMON_MIN: usize = 4;
+
+/// One row in this number, and how many at the least, tell whether it is worth trying: to find out for all takes
+/// longer than to code them.
+const SAMPLE_SHARE: usize = 16;
+const SAMPLE_MIN: usize = 256;
 
 /// Widths of the code of runs before there are any to fit it to.
 const RUN_WIDTHS: [u8; CLASSES - 1] = [0, 1, 2, 3, 4, 5, 8];
@@ -92,7 +99,8 @@ impl CopyPlan {
         gap: &GapCode,
     ) -> Option<(Self, CopyCode)> {
         let mut plan = Self::gather(arcs);
-        if plan.find_candidates() * COMMON_MIN < plan.targets.len() {
+        let all = 0..plan.rows.len();
+        if !plan.is_worth_trying(plan.sample()) || !plan.is_worth_trying(all) {
             return None;
         }
         let alone = plan.rows.iter().enumerate().map(|(index, row)| {
@@ -129,16 +137,30 @@ impl CopyPlan {
         &self.targets[start..self.rows[index].end]
     }
 
-    /// Finds the rows before each that have the most neighbours in common with it. Returns how many of all
-    /// neighbours one row before has, but for one of each row.
-    fn find_candidates(&mut self) -> usize {
-        let mut links = Links::new(self.targets.len());
-        let (mut start, mut common_all) = (0, 0);
-        for index in 0..self.rows.len() {
+    /// Rows in the middle, one in [`SAMPLE_SHARE`].
+    fn sample(&self) -> Range<usize> {
+        let count = (self.rows.len() / SAMPLE_SHARE).max(SAMPLE_MIN).min(self.rows.len());
+        let first = (self.rows.len() - count) / 2;
+        first..first + count
+    }
+
+    /// Finds candidates for these rows, and tells whether they have enough in common with them.
+    fn is_worth_trying(&mut self, rows: Range<usize>) -> bool {
+        let start = rows.start.checked_sub(1).map_or(0, |before| self.rows[before].end);
+        let end = rows.end.checked_sub(1).map_or(0, |last| self.rows[last].end);
+        self.find_candidates(rows, start) * COMMON_MIN >= end - start
+    }
+
+    /// Finds the rows before each of these that have the most neighbours in common with it; their targets begin at
+    /// `start`. Returns how many of all neighbours one row before has, but for one of each row.
+    fn find_candidates(&mut self, rows: Range<usize>, start: usize) -> usize {
+        let mut links = Links::new(start, self.targets.len());
+        let (mut start, mut common_all) = (start, 0);
+        for index in rows.clone() {
             let PlannedRow { source, end, .. } = self.rows[index];
             let is_near = |row: &PlannedRow| (source - row.source) as usize <= DISTANCE_MAX;
-            let back_max =
-                self.rows[..index].iter().rev().take(DISTANCE_MAX).take_while(|row| is_near(row));
+            let back_max = self.rows[rows.start..index].iter().rev();
+            let back_max = back_max.take(DISTANCE_MAX).take_while(|row| is_near(row));
             let first = index - back_max.count();
             let mut common: [(u32, usize); DISTANCE_MAX + 1] =
                 std::array::from_fn(|back| (0, back));
@@ -348,6 +370,8 @@ fn bits_of(codes: impl FnOnce(&mut dyn FnMut(&Widths, u64))) -> u32 {
 struct Links {
     /// The last neighbour of each hash, plus 1.
     last: Vec<u32>,
+    /// From this place on.
+    start: usize,
     links: Vec<Link>,
 }
 
@@ -363,8 +387,9 @@ impl Links {
     const TABLE_LOG2: u32 = 15;
     const TABLE_SIZE: u64 = 4 << Self::TABLE_LOG2;
 
-    fn new(count: usize) -> Self {
-        Self { last: vec![0; 1 << Self::TABLE_LOG2], links: Vec::with_capacity(count) }
+    fn new(start: usize, end: usize) -> Self {
+        let links = Vec::with_capacity(end - start);
+        Self { last: vec![0; 1 << Self::TABLE_LOG2], start, links }
     }
 
     /// Adds the neighbour at the next place, which is of row `row`, and shows the rows from `first` on
@@ -384,7 +409,7 @@ impl Links {
         *last = place as u32 + 1;
         self.links.push(Link { before, row: row as u32 });
         while let Some(other) = before.checked_sub(1) {
-            let link = self.links[other as usize];
+            let link = self.links[other as usize - self.start];
             if (link.row as usize) < first {
                 break;
             }
