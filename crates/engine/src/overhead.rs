@@ -2,8 +2,8 @@
 
 use tegula_store::graph::Graph;
 
-/// Memory of a run apart from vertex arrays and frames: code, tables, stacks.
-pub const RUN_OVERHEAD: u64 = 24 << 20;
+/// Memory of a run apart from vertex arrays and frames: code, tables, stacks, a chunk of ids.
+pub const RUN_OVERHEAD: u64 = 26 << 20;
 
 /// Bytes of the overhead of a run that frames may take besides those of tiles: blocks of ids and degrees,
 /// and rows that find no room in their cache.

@@ -13,7 +13,10 @@ use tegula_machine::disk::{Backend, Caching, Pool, Reader, Targets};
 use tegula_machine::threads::{Cancel, Silent, Workers};
 use tegula_store::VertexId;
 use tegula_store::graph::Graph;
-use tegula_store::rows::{IndexWalk, RowBatch, RowEncoding, RowReader, Rows, RowsConfig, build};
+use tegula_store::rows::{
+    BY_WEIGHT_MIN, IndexWalk, RowBatch, RowEncoding, RowReader, Rows, RowsConfig, build,
+    coarse_weight,
+};
 use tegula_testkit::XorShift;
 
 use resealed::{payload, reseal, rewrite_manifest};
@@ -104,6 +107,10 @@ fn unpacked(graph: &Graph, threads: usize) -> Adjacency {
         let mut edges = Vec::new();
         row.for_each(|target| edges.push((target.0, row.weight(edges.len()) as u32)))?;
         assert_eq!(rows.degree(row.source()), edges.len() as f64);
+        if edges.len() >= BY_WEIGHT_MIN && graph.is_weighted() {
+            let coarse = |edge| coarse_weight(row.weight(edge).to_le_bytes());
+            assert!((0..edges.len()).is_sorted_by_key(coarse), "a long row stands by weight");
+        }
         edges.sort_unstable();
         adjacency.insert(row.source().0, edges);
         Ok(ControlFlow::Continue(()))

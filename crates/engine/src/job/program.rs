@@ -141,7 +141,8 @@ fn admit<'s, 'g, 'r, P: Program>(
     let long_rows =
         rows.as_ref().map_or(0, |rows| long_rows_of(rows.batch_size(has_weights), threads));
     let all = RowReader::cache_size_max(graph, has_weights);
-    let unpacked = RowReader::unpacked_size(graph, has_weights);
+    let unpacked =
+        rows.as_ref().map_or(0, |rows| RowReader::unpacked_size(rows, has_weights, threads));
     let takes_of = |free: u64| {
         let free = free + RowReader::CACHE_SIZE_MIN;
         let tiles = if must_seek { 0 } else { graph.tile_bytes() };

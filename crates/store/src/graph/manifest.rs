@@ -312,8 +312,9 @@ fn parse(bytes: &[u8]) -> Result<Manifest, Fault> {
     }
     let manifest: Manifest =
         serde_json::from_str(&json).map_err(|error| Fault::Damaged(error.to_string()))?;
-    let version_min = match (manifest.arrays, &manifest.rows) {
-        (ArrayLayout::Packed, _) => 4,
+    let rows = manifest.rows.as_ref().map(|rows| rows.encoding);
+    let version_min = match (manifest.arrays, rows) {
+        (ArrayLayout::Packed, _) | (_, Some(RowEncoding::Copy)) => 4,
         (ArrayLayout::Plain, Some(_)) => 2,
         (ArrayLayout::Plain, None) => 1,
     };

@@ -41,4 +41,4 @@ pub use index::IndexWalk;
 pub use opened::Rows;
 pub use reader::{RowBatch, RowReader};
 pub use row::Row;
-pub use unpacked::{BY_WEIGHT_MIN, UnpackedRows};
+pub use unpacked::{BY_WEIGHT_MIN, UnpackedRows, coarse_weight};

@@ -128,6 +128,11 @@ impl Rows {
         rows + if has_weights { Pinned::size_max(4 * edges) } else { 0 }
     }
 
+    /// Edges of the longest row, in a weighted graph.
+    pub(super) fn longest(&self) -> u64 {
+        self.index.row_max().edges
+    }
+
     /// What [`batch_size`](Self::batch_size) is at the most in a graph that is yet to get its rows.
     ///
     /// # Errors

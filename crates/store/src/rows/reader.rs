@@ -251,9 +251,9 @@ impl RowReader {
         }
     }
 
-    /// Bytes that unpacked rows take beside the cache.
-    pub fn unpacked_size(graph: &Graph, has_weights: bool) -> u64 {
-        UnpackedRows::size(graph, has_weights)
+    /// Bytes that it takes to unpack these rows in so many threads, beside the cache.
+    pub fn unpacked_size(rows: &Rows, has_weights: bool, threads: usize) -> u64 {
+        UnpackedRows::size(rows, has_weights, threads)
     }
 
     /// Takes all rows apart, which takes [`RowReader::unpacked_size`] bytes: afterwards they are plain lists.

@@ -11,8 +11,8 @@ use tegula_machine::Result;
 use tegula_machine::memory::{huge, prefetch};
 use tegula_machine::threads::{Cancel, Workers, lock};
 
+use super::opened::Rows;
 use super::reader::{RowBatch, RowReader};
-use crate::graph::Graph;
 use crate::ids::VertexId;
 
 /// The neighbours of all vertices.
@@ -26,8 +26,44 @@ pub struct UnpackedRows {
     edges_by_weight: u64,
 }
 
-/// Edges from which on a row stands by ascending weight, where weights are read.
+/// Edges from which on a row stands by ascending [coarse weight](coarse_weight), where weights are read.
 pub const BY_WEIGHT_MIN: usize = 32;
+
+/// A weight without the lower half of its bits, by which edges are sorted: two bytes are quickly sorted, and most
+/// of the weights of a row differ in them.
+#[inline(always)]
+pub fn coarse_weight(weight: [u8; 4]) -> f32 {
+    f32::from_bits(u32::from_le_bytes(weight) & 0xffff_0000)
+}
+
+/// Edges from which on counting takes less time than comparing.
+const COUNTED_MIN: usize = 128;
+
+/// Sorts numbers by their upper two bytes.
+fn sort_by_upper(numbers: &mut Vec<u64>, scratch: &mut Vec<u64>) {
+    if numbers.len() < COUNTED_MIN {
+        numbers.sort_unstable();
+        return;
+    }
+    scratch.resize(numbers.len(), 0);
+    for shift in [48, 56] {
+        let digit = |number: u64| usize::from((number >> shift) as u8);
+        let mut places = [0; 256];
+        for &number in &*numbers {
+            places[digit(number)] += 1;
+        }
+        let mut end = 0;
+        for place in &mut places {
+            end += std::mem::replace(place, end);
+        }
+        for &number in &*numbers {
+            let place = &mut places[digit(number)];
+            scratch[*place] = number;
+            *place += 1;
+        }
+        std::mem::swap(numbers, scratch);
+    }
+}
 
 /// The bits of a float as a number that is ordered as [`f32::total_cmp`] orders floats.
 fn ordered(bits: u32) -> u32 {
@@ -52,11 +88,17 @@ struct Chunk<'u> {
 }
 
 impl UnpackedRows {
-    /// Bytes that the rows of a graph take.
-    pub(super) fn size(graph: &Graph, has_weights: bool) -> u64 {
-        let weight = if has_weights && graph.is_weighted() { size_of::<[u8; 4]>() } else { 0 };
-        let edges = (size_of::<VertexId>() + weight) as u64 * graph.edge_count();
-        size_of::<u64>() as u64 * (u64::from(graph.vertex_count()) + 1) + edges
+    /// Bytes that these rows take, and what sorts them in so many threads.
+    pub(super) fn size(rows: &Rows, has_weights: bool, threads: usize) -> u64 {
+        let edges = size_of::<VertexId>() as u64 * rows.edge_count();
+        let starts = size_of::<u64>() as u64 * (u64::from(rows.vertex_count()) + 1);
+        let by_weight = if has_weights && rows.weights().is_some() {
+            let scratch = 2 * size_of::<u64>() as u64 * rows.longest();
+            size_of::<[u8; 4]>() as u64 * rows.edge_count() + threads as u64 * scratch
+        } else {
+            0
+        };
+        starts + edges + by_weight
     }
 
     /// Takes all rows apart.
@@ -178,7 +220,7 @@ impl Chunk<'_> {
             return 0;
         }
         let mut sorted = 0;
-        let mut edges: Vec<u64> = Vec::new();
+        let (mut edges, mut scratch) = (Vec::new(), Vec::new());
         let starts = self.starts.iter().map(|&start| (start - self.edge_first) as usize);
         let ends = starts.clone().skip(1).chain([self.targets.len()]);
         for (start, end) in starts.zip(ends) {
@@ -190,7 +232,7 @@ impl Chunk<'_> {
             edges.extend(targets.iter().zip(&*weights).map(|(target, &weight)| {
                 u64::from(ordered(u32::from_le_bytes(weight))) << 32 | u64::from(target.0)
             }));
-            edges.sort_unstable();
+            sort_by_upper(&mut edges, &mut scratch);
             for ((target, weight), &edge) in targets.iter_mut().zip(weights).zip(&edges) {
                 *target = VertexId(edge as u32);
                 *weight = unordered((edge >> 32) as u32).to_le_bytes();
@@ -204,5 +246,37 @@ impl Chunk<'_> {
         let Range { start, end } = self.sources;
         let count = self.targets.len();
         rows.rows().damaged_file(format!("the rows of {start}..{end} have not {count} edges"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn numbers_ascend_by_their_upper_bytes(
+            seeds in prop::collection::vec(any::<u64>(), 0..1000),
+            mask in any::<u64>(),
+        ) {
+            let mut sorted: Vec<u64> = seeds.iter().map(|seed| seed & mask).collect();
+            let mut expected = sorted.clone();
+            sort_by_upper(&mut sorted, &mut Vec::new());
+            prop_assert!(sorted.is_sorted_by_key(|number| number >> 48));
+            sorted.sort_unstable();
+            expected.sort_unstable();
+            prop_assert_eq!(sorted, expected, "none is lost");
+        }
+
+        #[test]
+        fn numbers_are_in_the_order_of_their_floats(one in any::<f32>(), other in any::<f32>()) {
+            let [first, second] = [one, other].map(|float| ordered(float.to_bits()));
+            prop_assert_eq!(first.cmp(&second), one.total_cmp(&other));
+            prop_assert_eq!(unordered(first), one.to_bits());
+            let coarse = |float: f32| coarse_weight(float.to_le_bytes());
+            prop_assert!(one > other || coarse(one) <= coarse(other), "coarse ones too");
+        }
     }
 }

@@ -8,7 +8,7 @@ use tegula_machine::Result;
 use tegula_machine::memory::prefetch;
 use tegula_machine::threads::Cancel;
 use tegula_store::VertexId;
-use tegula_store::rows::{BY_WEIGHT_MIN, Row, RowBatch, RowReader, UnpackedRows};
+use tegula_store::rows::{BY_WEIGHT_MIN, Row, RowBatch, RowReader, UnpackedRows, coarse_weight};
 
 use crate::process::ROWS_PER_BATCH;
 use crate::program::{EdgeWeight, Message, Program, Reduction};
@@ -291,10 +291,10 @@ pub(super) fn holds_back<P: Program>(
     greatest.is_some_and(|weight| is_beyond(program, signal, weight, bucket))
 }
 
-/// Whether the message along an edge belongs to a later bucket than this one.
+/// Whether the message along an edge belongs to a later bucket than this one, by what the edge weighs at the least.
 #[inline(always)]
 fn is_beyond<P: Program>(program: &P, signal: Message<P>, weight: &[u8; 4], bucket: u64) -> bool {
-    let weight = P::Weight::from_f32(f32::from_le_bytes(*weight));
+    let weight = P::Weight::from_f32(coarse_weight(*weight));
     program.is_beyond(program.along(signal, weight), bucket)
 }
 
