@@ -102,7 +102,9 @@ pub trait Program: Send + Sync {
     const SETTLING: Settling = Settling::Never;
 
     /// Whether what comes along an edge is never nearer where the weight is greater, so that the buckets of messages
-    /// along edges of ascending weights ascend. Then heavy edges to vertices of nearer buckets need not be followed.
+    /// along edges of ascending weights ascend, and none is nearer than its source. Then heavy edges to vertices of
+    /// nearer buckets need not be followed. It calls for [`Program::is_beyond`]; states only ever come to nearer buckets, any
+    /// vertex may be asked for its signal, and nothing may be summed up.
     const IS_FARTHER_BY_WEIGHT: bool = false;
 
     /// Bytes that the program itself holds, where they are worth to be counted in the budget.
@@ -155,7 +157,8 @@ pub trait Program: Send + Sync {
         true
     }
 
-    /// Whether what comes along an edge belongs to a later [bucket](Program::bucket) than this one.
+    /// Whether what comes along an edge belongs to a later [bucket](Program::bucket) than this one; see
+    /// [`Program::IS_FARTHER_BY_WEIGHT`].
     #[inline(always)]
     fn is_beyond(&self, _message: Message<Self>, _bucket: u64) -> bool {
         false

@@ -66,9 +66,14 @@ impl ActiveSet {
     /// The set of `vertices`, of `vertex_count` in all.
     pub fn of(vertices: &[VertexId], vertex_count: usize) -> ActiveSet {
         let mut set = ActiveSet::new(vertex_count);
-        vertices.iter().for_each(|vertex| set.words[vertex.index() / 64] |= 1 << (vertex.0 % 64));
-        set.summarise();
+        set.extend(vertices.iter().copied());
         set
+    }
+
+    /// Adds vertices.
+    pub fn extend(&mut self, vertices: impl Iterator<Item = VertexId>) {
+        vertices.for_each(|vertex| self.words[vertex.index() / 64] |= 1 << (vertex.0 % 64));
+        self.summarise();
     }
 
     fn summarise(&mut self) {

@@ -64,9 +64,17 @@ impl Buckets {
         self.current
     }
 
-    /// The next bucket in which vertices wait, some of which may have had their turn.
-    pub fn next(&self) -> Option<u64> {
-        self.waiting.first_key_value().map(|(&bucket, _)| bucket)
+    /// The next bucket that has any vertices. Forgets those before it whose vertices all had their turn elsewhere.
+    pub fn next<P: Program>(&mut self, program: &P, states: &[P::State]) -> Option<u64> {
+        while let Some(entry) = self.waiting.first_entry() {
+            let bucket = *entry.key();
+            let is_current = |vertex: &VertexId| program.bucket(&states[vertex.index()]) == bucket;
+            if entry.get().iter().any(is_current) {
+                return Some(bucket);
+            }
+            self.waiting_count -= entry.remove().len();
+        }
+        None
     }
 
     /// Puts off the vertices of later buckets; returns the others.
@@ -101,5 +109,42 @@ impl Buckets {
             !list.is_empty()
         });
         self.waiting_count = self.waiting.values().map(Vec::len).sum();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::{Min, Relaxation};
+
+    /// A vertex is in the bucket of its number.
+    struct Numbered;
+
+    impl Relaxation for Numbered {
+        type Reduction = Min<u32>;
+        type Weight = ();
+
+        fn start(&self, _: VertexId) -> Option<u32> {
+            None
+        }
+
+        fn bucket(&self, number: &u32) -> u64 {
+            u64::from(*number)
+        }
+    }
+
+    #[test]
+    fn a_bucket_that_all_have_left_is_not_the_next_one() {
+        let [nearest, middle, farthest] = [0, 1, 2].map(VertexId);
+        let mut buckets = Buckets::default();
+        let mut states = [0, 5, 7];
+        let list = vec![nearest, middle, farthest];
+        assert_eq!(buckets.begin(list, &Numbered, &states), [nearest]);
+        assert_eq!(buckets.next(&Numbered, &states), Some(5));
+        states[1] = 0;
+        assert_eq!(buckets.next(&Numbered, &states), Some(7));
+        assert_eq!(buckets.take_next(6, &Numbered, &states), None);
+        assert_eq!(buckets.take_next(7, &Numbered, &states), Some(vec![farthest]));
+        assert_eq!((buckets.next(&Numbered, &states), buckets.waiting_count), (None, 0));
     }
 }

@@ -92,6 +92,15 @@ impl<P: Program> Clone for Vertices<'_, P> {
 
 impl<P: Program> Copy for Vertices<'_, P> {}
 
+impl<P: Program> Vertices<'_, P> {
+    /// The message of a vertex, if it has one.
+    #[inline(always)]
+    pub fn signal(&self, vertex: VertexId) -> Option<Message<P>> {
+        let degree = if P::NEEDS_DEGREE { self.degrees[vertex.index()] } else { 0 };
+        self.program.signal(vertex, &self.states[vertex.index()], degree)
+    }
+}
+
 /// A batch during a scan, apart from its share of the arrays.
 pub struct BatchWork<P: Program> {
     pub ranges: BatchRanges,
@@ -277,8 +286,7 @@ impl<'g, P: Program> Superstep<'g, P> {
                 // Whoever had its turn has messages that were held back.
                 let states = (0..).zip(&*self.arrays.states.all());
                 let inside = states.filter(|(_, state)| self.program.bucket(state) <= horizon);
-                let inside: Vec<_> = inside.map(|(vertex, _)| VertexId(vertex)).collect();
-                active = ActiveSet::of(&inside, count);
+                active.extend(inside.map(|(vertex, _)| VertexId(vertex)));
             }
             self.frontier = Frontier::Bits(active);
         }
@@ -298,6 +306,11 @@ impl<'g, P: Program> Superstep<'g, P> {
     /// Takes up the vertices of the next bucket, if there is one up to `last`.
     pub fn take_next_bucket(&mut self, last: u64) -> Option<Vec<VertexId>> {
         self.buckets.take_next(last, &self.program, self.arrays.states.all())
+    }
+
+    /// The next bucket that has any vertices.
+    pub fn next_bucket(&mut self) -> Option<u64> {
+        self.buckets.next(&self.program, self.arrays.states.all())
     }
 
     /// Takes over the bits that were gathered for the next iteration.

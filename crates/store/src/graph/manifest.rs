@@ -381,16 +381,19 @@ mod tests {
     #[test]
     fn each_version_has_its_own_seal_and_fields() {
         use ArrayLayout::{Packed, Plain};
-        let rows = Some(RowLayout { encoding: RowEncoding::default(), chunks: 1 });
+        let rows_of = |encoding| Some(RowLayout { encoding, chunks: 1 });
+        let (rows, copying) = (rows_of(RowEncoding::Gap), rows_of(RowEncoding::Copy));
         for (version, rows, arrays, right) in [
             (1, None, Plain, Some(Seal::Line)),
             (2, rows.clone(), Plain, Some(Seal::Line)),
             (3, rows.clone(), Plain, Some(Seal::Field)),
             (4, rows.clone(), Plain, Some(Seal::Field)),
             (4, rows.clone(), Packed, Some(Seal::Field)),
+            (4, copying.clone(), Plain, Some(Seal::Field)),
             (0, None, Plain, None),
             (1, rows, Plain, None),
             (3, None, Packed, None),
+            (3, copying, Plain, None),
         ] {
             let manifest = Manifest { format_version: version, rows, arrays, ..manifest() };
             let json = serde_json::to_string_pretty(&manifest).unwrap();

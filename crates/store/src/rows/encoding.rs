@@ -168,7 +168,7 @@ pub(super) struct RowEncoder {
 
 impl RowEncoder {
     /// For a chunk of these arcs (source, target), which come by source and then in the order of
-    /// [`RowEncoding::sort`]. `gap` looks at them three times, `copy` four.
+    /// [`RowEncoding::sort`]. `gap` and `copy` look at them several times.
     pub fn new(
         encoding: RowEncoding,
         vertex_count: u32,

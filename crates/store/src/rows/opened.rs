@@ -282,7 +282,9 @@ impl Rows {
         distance: u32,
         targets: &mut Vec<u32>,
     ) -> std::result::Result<(), String> {
-        let found = self.index.before(extent, distance).and_then(|reference| {
+        let before = self.index.before(extent, distance);
+        let before = before.filter(|reference| reference.bits.end <= extent.bits.start);
+        let found = before.and_then(|reference| {
             let row = extent.row(&reference.bits, bytes)?;
             Some((reference.source.0, row))
         });

@@ -23,8 +23,8 @@ struct Slot {
 }
 
 impl References {
-    /// Bytes that they take at the most.
-    pub const SIZE_MAX: u64 = ((SLOTS + 1) * REFERENCE_EDGES_MAX * size_of::<u32>()) as u64;
+    /// Bytes that they take at the most: lists grow by doubling.
+    pub const SIZE_MAX: u64 = (2 * (SLOTS + 1) * REFERENCE_EDGES_MAX * size_of::<u32>()) as u64;
 
     /// For the rows of one visit. None is there at first: those of before may be of another reader.
     pub fn visited(&mut self) -> Visited<'_> {

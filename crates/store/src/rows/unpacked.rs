@@ -39,12 +39,13 @@ pub fn coarse_weight(weight: [u8; 4]) -> f32 {
 /// Edges from which on counting takes less time than comparing.
 const COUNTED_MIN: usize = 128;
 
-/// Sorts numbers by their upper two bytes.
+/// Sorts numbers by their upper two bytes at the least.
 fn sort_by_upper(numbers: &mut Vec<u64>, scratch: &mut Vec<u64>) {
     if numbers.len() < COUNTED_MIN {
         numbers.sort_unstable();
         return;
     }
+    scratch.reserve_exact(numbers.len().saturating_sub(scratch.len()));
     scratch.resize(numbers.len(), 0);
     for shift in [48, 56] {
         let digit = |number: u64| usize::from((number >> shift) as u8);
@@ -229,6 +230,7 @@ impl Chunk<'_> {
             }
             let (targets, weights) = (&mut self.targets[start..end], &mut self.weights[start..end]);
             edges.clear();
+            edges.reserve_exact(end - start);
             edges.extend(targets.iter().zip(&*weights).map(|(target, &weight)| {
                 u64::from(ordered(u32::from_le_bytes(weight))) << 32 | u64::from(target.0)
             }));

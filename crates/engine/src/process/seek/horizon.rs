@@ -34,7 +34,9 @@ const GATHER_SHARE: u64 = 4;
 impl<P: Program> Seek<'_, P> {
     /// Sets a horizon where one pays.
     pub(super) fn set_horizon(&mut self, step: &mut Superstep<'_, P>) {
-        let is_possible = P::IS_FARTHER_BY_WEIGHT && step.graph.manifest().undirected;
+        // What is summed up would be summed up for each move.
+        let is_possible = P::IS_FARTHER_BY_WEIGHT && size_of::<P::Aggregate>() == 0;
+        let is_possible = is_possible && step.graph.manifest().undirected;
         if !is_possible || self.had_horizon {
             return;
         }
@@ -56,20 +58,19 @@ impl<P: Program> Seek<'_, P> {
         while let Some(horizon) = step.buckets.horizon
             && let Some(rows) = self.rows.unpacked()
             && step.frontier.count() == 0
-            && step.buckets.next().is_none_or(|next| next > horizon)
+            && step.next_bucket().is_none_or(|next| next > horizon)
         {
             let sides = self.divide(step, rows, horizon, context)?;
-            // In a graph of several components those beyond may never become few.
-            let is_last = step.buckets.next().is_none() && sides.held_back.is_empty();
-            if is_last
-                || horizon == u64::MAX
-                || sides.edges_beyond <= rows.edge_count() / GATHER_SHARE
-            {
+            if sides.held_back.is_empty() {
+                step.buckets.horizon = None;
+                break;
+            }
+            if sides.edges_beyond <= rows.edge_count() / GATHER_SHARE {
                 step.buckets.horizon = None;
                 looked_at += self.gather(step, rows, horizon, context)?;
             } else {
                 let further = horizon.saturating_add(horizon / 2).saturating_add(1);
-                let next = step.buckets.next().map_or(further, |next| next.max(further));
+                let next = step.next_bucket().map_or(further, |next| next.max(further));
                 step.buckets.horizon = Some(next);
                 let reach = Reach { after: Some(horizon), until: Some(next) };
                 looked_at += self.send(step, &sides.held_back, reach, false, context)?;
@@ -87,9 +88,9 @@ impl<P: Program> Seek<'_, P> {
         horizon: u64,
         context: &JobContext<'_>,
     ) -> Result<Sides> {
-        let (program, degrees) = (&step.program, &step.degrees[..]);
-        let states = &*step.arrays.states.all();
-        let parts = states.chunks(1 << self.partition_log2).enumerate();
+        let (vertices, _) = step.vertices_and_exchange();
+        let program = vertices.program;
+        let parts = vertices.states.chunks(1 << self.partition_log2).enumerate();
         let parts: Vec<_> = parts.map(|part| (part, Mutex::new(Sides::default()))).collect();
         context.for_each(parts.len(), &|index| {
             let ((part, states), sides) = &parts[index];
@@ -101,8 +102,7 @@ impl<P: Program> Seek<'_, P> {
                     continue;
                 }
                 let (_, weights) = rows.row(vertex);
-                let degree = degrees.get(vertex.index()).copied().unwrap_or(0);
-                if let Some(signal) = program.signal(vertex, state, degree)
+                if let Some(signal) = vertices.signal(vertex)
                     && holds_back(program, signal, weights, horizon)
                 {
                     sides.held_back.push(vertex);
@@ -127,13 +127,9 @@ impl<P: Program> Seek<'_, P> {
         context: &JobContext<'_>,
     ) -> Result<u64> {
         let size = 1 << self.partition_log2;
-        let states = &*step.arrays.states.all();
-        let (program, degrees) = (&step.program, &step.degrees[..]);
-        let signal = |vertex: VertexId| {
-            let degree = if P::NEEDS_DEGREE { degrees[vertex.index()] } else { 0 };
-            program.signal(vertex, &states[vertex.index()], degree)
-        };
-        let owned = step.exchange.inbox().chunks_mut(size).zip(&mut self.reached);
+        let (vertices, exchange) = step.vertices_and_exchange();
+        let program = vertices.program;
+        let owned = exchange.inbox().chunks_mut(size).zip(&mut self.reached);
         let owned: Vec<_> = owned.map(Mutex::new).collect();
         let edges = AtomicU64::new(0);
         context.for_each(owned.len(), &|partition| {
@@ -141,7 +137,7 @@ impl<P: Program> Seek<'_, P> {
             let first = partition * size;
             let mut looked_at = 0;
             for (vertex, message) in (first..).zip(messages.iter_mut()) {
-                let state = &states[vertex];
+                let state = &vertices.states[vertex];
                 if program.bucket(state) <= horizon {
                     continue;
                 }
@@ -150,7 +146,7 @@ impl<P: Program> Seek<'_, P> {
                 looked_at += neighbours.len() as u64;
                 let mut reduced = P::Reduction::IDENTITY;
                 for (&neighbour, &weight) in neighbours.iter().zip(weights) {
-                    if let Some(signal) = signal(neighbour) {
+                    if let Some(signal) = vertices.signal(neighbour) {
                         let weight = P::Weight::from_f32(f32::from_le_bytes(weight));
                         reduced = P::Reduction::reduce(reduced, program.along(signal, weight));
                     }

@@ -172,7 +172,7 @@ impl<P: Program> Sending<'_, P> {
                 rows.prefetch_row(soon);
                 prefetch(states, soon.index());
             }
-            if let Some(signal) = self.signal(source) {
+            if let Some(signal) = self.vertices.signal(source) {
                 let (targets, weights) = rows.row(source);
                 let due = self.reach.due(self.vertices.program, signal, targets.len(), weights);
                 let start = due.start + *sent;
@@ -192,14 +192,6 @@ impl<P: Program> Sending<'_, P> {
             claimed.start += 1;
         }
         Ok(edges)
-    }
-
-    /// The message of an active vertex, if it has one.
-    #[inline(always)]
-    fn signal(&self, source: VertexId) -> Option<Message<P>> {
-        let Vertices { program, states, degrees, .. } = self.vertices;
-        let degree = if P::NEEDS_DEGREE { degrees[source.index()] } else { 0 };
-        program.signal(source, &states[source.index()], degree)
     }
 
     /// Sends along one edge, unless it is no news at its target.
@@ -267,7 +259,7 @@ impl<P: Program> Sending<'_, P> {
         skip: usize,
         sink: &mut impl Sink<Message<P>>,
     ) -> Result<usize> {
-        let Some(signal) = self.signal(row.source()) else { return Ok(skip) };
+        let Some(signal) = self.vertices.signal(row.source()) else { return Ok(skip) };
         row.try_fold(0, |edge, target| {
             let next = edge + 1;
             if edge < skip {

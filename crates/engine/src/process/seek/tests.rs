@@ -19,8 +19,10 @@ use crate::superstep::frontier::Frontier;
 
 const VERTICES: u32 = 80;
 
-/// Distances from vertex 0, by buckets of an eighth.
-struct Shortest;
+/// Distances from vertex 0.
+struct Shortest {
+    buckets_per_unit: f64,
+}
 
 impl Relaxation for Shortest {
     type Reduction = Min<f64>;
@@ -37,7 +39,7 @@ impl Relaxation for Shortest {
     }
 
     fn bucket(&self, distance: &f64) -> u64 {
-        (8.0 * distance) as u64
+        (self.buckets_per_unit * distance) as u64
     }
 }
 
@@ -52,8 +54,8 @@ impl Company for Alone {
 }
 
 /// A graph in which every vertex has long rows, and a path of its own to the end of all.
-fn edges() -> EdgeList {
-    let mut random = XorShift::new(11);
+fn edges(seed: u64) -> EdgeList {
+    let mut random = XorShift::new(seed);
     let (mut pairs, mut weights) = (Vec::new(), Vec::new());
     for number in 0..4_000u64 {
         pairs.push((random.below(VERTICES.into()), random.below(VERTICES.into())));
@@ -84,7 +86,12 @@ fn graph_of(edges: &EdgeList, scratch: &Scratch) -> Graph {
 
 /// Seeks to the end; in iteration `interrupted` all active vertices signal as for a scan. Returns the distances, and
 /// whether there was a horizon at that moment.
-fn search(graph: &Graph, workers: &Workers, interrupted: u64) -> (Vec<f64>, bool) {
+fn search(
+    graph: &Graph,
+    workers: &Workers,
+    buckets_per_unit: f64,
+    interrupted: u64,
+) -> (Vec<f64>, bool) {
     let cancel = Cancel::default();
     let context = JobContext::new(workers, &cancel, &Alone);
     let cache = RowReader::cache_size_max(graph, true);
@@ -92,7 +99,8 @@ fn search(graph: &Graph, workers: &Workers, interrupted: u64) -> (Vec<f64>, bool
     rows.unpack(workers, &cancel).unwrap();
     let costs = CostModel::of(graph, workers.count(), &Default::default());
     let mut seek = Seek::<Shortest>::new(&rows, VERTICES as usize, costs);
-    let mut step = Superstep::new(graph, Shortest, Instructions::detect(), &context).unwrap();
+    let program = Shortest { buckets_per_unit };
+    let mut step = Superstep::new(graph, program, Instructions::detect(), &context).unwrap();
     let mut had_horizon = false;
     while step.begin_iteration() {
         if step.iteration == interrupted {
@@ -110,7 +118,7 @@ fn search(graph: &Graph, workers: &Workers, interrupted: u64) -> (Vec<f64>, bool
 #[test]
 fn what_was_held_back_is_sent_when_a_search_goes_over_to_a_scan() {
     let scratch = Scratch::new();
-    let edges = edges();
+    let edges = edges(11);
     let graph = graph_of(&edges, &scratch);
     let expected: Vec<f64> =
         sssp(&edges.undirected(), 0).into_iter().map(|(_, distance)| distance).collect();
@@ -118,11 +126,32 @@ fn what_was_held_back_is_sent_when_a_search_goes_over_to_a_scan() {
     for threads in [1, 3] {
         Workers::scope(threads, |workers| {
             for interrupted in 0..40 {
-                let (found, had_horizon) = search(&graph, workers, interrupted);
+                let (found, had_horizon) = search(&graph, workers, 8.0, interrupted);
                 assert_eq!(found, expected, "interrupted in iteration {interrupted}");
                 with_horizon += u64::from(had_horizon);
             }
         });
     }
     assert!(with_horizon > 4, "{with_horizon} searches had a horizon");
+}
+
+/// The narrower a bucket is, the more often a horizon moves.
+#[test]
+fn distances_are_the_same_whatever_the_width_of_a_bucket() {
+    for seed in 0..20 {
+        let scratch = Scratch::new();
+        let edges = edges(seed);
+        let graph = graph_of(&edges, &scratch);
+        let expected: Vec<f64> =
+            sssp(&edges.undirected(), 0).into_iter().map(|(_, distance)| distance).collect();
+        Workers::scope(2, |workers| {
+            for buckets_per_unit in [0.01, 0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 100.0] {
+                let (found, _) = search(&graph, workers, buckets_per_unit, u64::MAX);
+                assert_eq!(
+                    found, expected,
+                    "seed {seed}, {buckets_per_unit} buckets for a weight of 1"
+                );
+            }
+        });
+    }
 }

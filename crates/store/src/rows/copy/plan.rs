@@ -11,7 +11,7 @@ use super::super::bits::BitWriter;
 use super::super::codes::CodeWriter;
 use super::super::gap::GapCode;
 use super::super::widths::{CLASSES, Histogram, Widths};
-use super::{CopyCode, HeadCodes, REACH_BITS};
+use super::{CopyCode, HeadCodes, REACH_BITS, REFERENCE_EDGES_MAX};
 
 /// How far before a row references are looked for, in vertices: as far as the classes of a reference reach
 /// that have a width.
@@ -111,7 +111,8 @@ impl CopyPlan {
         let mut bits = 0;
         // What is chosen decides on the codes, and these on what is chosen: twice is enough.
         for _ in 0..2 {
-            bits = plan.choose(&code);
+            plan.choose(&code);
+            bits = plan.drop_what_is_too_far();
             code = plan.fit(gap);
         }
         (bits + alone / GAIN_MIN < alone).then_some((plan, code))
@@ -164,8 +165,12 @@ impl CopyPlan {
             let first = index - back_max.count();
             let mut common: [(u32, usize); DISTANCE_MAX + 1] =
                 std::array::from_fn(|back| (0, back));
+            // A longer one is copied by none.
+            let is_reference = end - start <= REFERENCE_EDGES_MAX;
             for place in start..end {
-                links.add(&self.targets, place, index, first, |row| common[index - row].0 += 1);
+                let visit = |row: usize| common[index - row].0 += 1;
+                links.look_up(&self.targets, place, first, visit);
+                links.add(&self.targets, place, index, is_reference);
             }
             common[0].0 = 0;
             common.sort_unstable_by_key(|&(count, back)| (std::cmp::Reverse(count), back));
@@ -178,8 +183,8 @@ impl CopyPlan {
         common_all
     }
 
-    /// Chooses what takes the fewest bits in a code, about; returns how many.
-    fn choose(&mut self, code: &CopyCode) -> u64 {
+    /// Chooses what takes the fewest bits in a code, about.
+    fn choose(&mut self, code: &CopyCode) {
         self.measure(code);
         for index in 0..self.rows.len() {
             self.rows[index].chosen = self.cheapest(index).1;
@@ -190,7 +195,20 @@ impl CopyPlan {
                 break;
             }
         }
-        self.rows.iter().map(|row| u64::from(row.bits_chosen())).sum()
+    }
+
+    /// Lets rows not copy whose reference would begin too many bits before them; returns how many bits all take.
+    fn drop_what_is_too_far(&mut self) -> u64 {
+        let mut start = 0;
+        for index in 0..self.rows.len() {
+            self.rows[index].start = start;
+            let back = self.rows[index].chosen().map_or(0, |candidate| candidate.back);
+            if start - self.rows[index - back].start > REACH_BITS {
+                self.rows[index].chosen = None;
+            }
+            start += u64::from(self.rows[index].bits_chosen());
+        }
+        start
     }
 
     /// Measures each row with each of its candidates.
@@ -392,31 +410,31 @@ impl Links {
         Self { last: vec![0; 1 << Self::TABLE_LOG2], start, links }
     }
 
-    /// Adds the neighbour at the next place, which is of row `row`, and shows the rows from `first` on
-    /// that have it.
-    fn add(
-        &mut self,
-        targets: &[u32],
-        place: usize,
-        row: usize,
-        first: usize,
-        mut visit: impl FnMut(usize),
-    ) {
-        let target = targets[place];
-        let hash = target.wrapping_mul(0x9e37_79b1) >> (32 - Self::TABLE_LOG2);
-        let last = &mut self.last[hash as usize];
-        let mut before = *last;
-        *last = place as u32 + 1;
-        self.links.push(Link { before, row: row as u32 });
+    fn hash(target: u32) -> usize {
+        (target.wrapping_mul(0x9e37_79b1) >> (32 - Self::TABLE_LOG2)) as usize
+    }
+
+    /// Shows the rows from `first` on that have the neighbour at a place.
+    fn look_up(&self, targets: &[u32], place: usize, first: usize, mut visit: impl FnMut(usize)) {
+        let mut before = self.last[Self::hash(targets[place])];
         while let Some(other) = before.checked_sub(1) {
             let link = self.links[other as usize - self.start];
             if (link.row as usize) < first {
                 break;
             }
-            if targets[other as usize] == target {
+            if targets[other as usize] == targets[place] {
                 visit(link.row as usize);
             }
             before = link.before;
+        }
+    }
+
+    /// Adds the neighbour at the next place, which is of row `row`; it is found from now on if that may be copied.
+    fn add(&mut self, targets: &[u32], place: usize, row: usize, is_reference: bool) {
+        let last = &mut self.last[Self::hash(targets[place])];
+        self.links.push(Link { before: *last, row: row as u32 });
+        if is_reference {
+            *last = place as u32 + 1;
         }
     }
 }
