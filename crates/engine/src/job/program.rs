@@ -168,10 +168,8 @@ fn admit<'s, 'g, 'r, P: Program>(
     let admitted = scheduler.ledger().admit(&ways, &options.cancel)?;
     let Some(rows) = rows.filter(|_| admitted.choice == 0) else { return Ok((admitted, None)) };
     let size = RowReader::CACHE_SIZE_MIN + admitted.taken;
-    let may_unpack = size >= all + unpacked;
-    let cache_size = if may_unpack { all } else { size };
-    let reader = RowReader::new(rows, has_weights, cache_size, &scheduler.speed().targets)?;
-    let reader = if may_unpack { reader.with_room_to_unpack() } else { reader };
+    let reader = RowReader::new(rows, has_weights, size.min(all), &scheduler.speed().targets)?;
+    let reader = if size >= all + unpacked { reader.with_room_to_unpack() } else { reader };
     Ok((admitted, Some(RowsOfRun::Own(Box::new(reader)))))
 }
 
