@@ -216,7 +216,8 @@ impl Interruption {
     fn strike(&self) {
         if !self.has_struck.swap(true, Ordering::SeqCst) {
             match self.how {
-                How::Panics => panic!("on purpose"),
+                // As a panic, but without a backtrace: others would do much while that is written.
+                How::Panics => std::panic::resume_unwind(Box::new("on purpose")),
                 How::IsCancelled => self.cancel.cancel(),
             }
         }
