@@ -5,8 +5,6 @@
 //! cheapest reference among the rows before it that do not copy. Then rows change sides, one at a time, as
 //! long as that saves bits.
 
-use std::ops::Range;
-
 use super::super::bits::BitWriter;
 use super::super::codes::CodeWriter;
 use super::super::gap::GapCode;
@@ -30,8 +28,8 @@ const GAIN_MIN: u64 = 4;
 /// each row: a single one that is copied saves nothing.
 const COMMON_MIN: usize = 4;
 
-/// One row in this number, and how many at the least, tell whether it is worth trying: to find out for all takes
-/// longer than to code them.
+/// One row in this number, and how many at the least, are planned first, and the others only where copying pays for
+/// these: a plan takes longer than to code in gaps.
 const SAMPLE_SHARE: usize = 16;
 const SAMPLE_MIN: usize = 256;
 
@@ -98,24 +96,29 @@ impl CopyPlan {
         arcs: impl Iterator<Item = (u32, u32)> + Clone,
         gap: &GapCode,
     ) -> Option<(Self, CopyCode)> {
-        let mut plan = Self::gather(arcs);
-        let all = 0..plan.rows.len();
-        if !plan.is_worth_trying(plan.sample()) || !plan.is_worth_trying(all) {
+        let all = Self::gather(arcs);
+        all.sample().planned(gap)?;
+        all.planned(gap)
+    }
+
+    /// The plan with what each row copies, and its code. None if copying saves too little.
+    fn planned(mut self, gap: &GapCode) -> Option<(Self, CopyCode)> {
+        if self.find_candidates() * COMMON_MIN < self.targets.len() {
             return None;
         }
-        let alone = plan.rows.iter().enumerate().map(|(index, row)| {
-            bits_of(|visit| gap.for_each_code(row.source, plan.targets(index), visit))
+        let alone = (0..self.rows.len()).map(|index| {
+            bits_of(|visit| gap.for_each_code(self.rows[index].source, self.targets(index), visit))
         });
         let alone: u64 = alone.map(u64::from).sum();
         let mut code = CopyCode { gap: gap.clone(), head: HeadCodes::new(RUN_WIDTHS) };
         let mut bits = 0;
         // What is chosen decides on the codes, and these on what is chosen: twice is enough.
         for _ in 0..2 {
-            plan.choose(&code);
-            bits = plan.drop_what_is_too_far();
-            code = plan.fit(gap);
+            self.choose(&code);
+            bits = self.drop_what_is_too_far();
+            code = self.fit(gap);
         }
-        (bits + alone / GAIN_MIN < alone).then_some((plan, code))
+        (bits + alone / GAIN_MIN < alone).then_some((self, code))
     }
 
     fn gather(arcs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
@@ -138,29 +141,30 @@ impl CopyPlan {
         &self.targets[start..self.rows[index].end]
     }
 
-    /// Rows in the middle, one in [`SAMPLE_SHARE`].
-    fn sample(&self) -> Range<usize> {
+    /// The plan of the rows in the middle, one in [`SAMPLE_SHARE`].
+    fn sample(&self) -> Self {
         let count = (self.rows.len() / SAMPLE_SHARE).max(SAMPLE_MIN).min(self.rows.len());
         let first = (self.rows.len() - count) / 2;
-        first..first + count
+        let start = first.checked_sub(1).map_or(0, |before| self.rows[before].end);
+        let row = |row: &PlannedRow| PlannedRow {
+            source: row.source,
+            end: row.end - start,
+            ..PlannedRow::default()
+        };
+        let rows: Vec<_> = self.rows[first..first + count].iter().map(row).collect();
+        let count = rows.last().map_or(0, |last| last.end);
+        Self { rows, targets: self.targets[start..start + count].to_vec(), done: 0 }
     }
 
-    /// Finds candidates for these rows, and tells whether they have enough in common with them.
-    fn is_worth_trying(&mut self, rows: Range<usize>) -> bool {
-        let start = rows.start.checked_sub(1).map_or(0, |before| self.rows[before].end);
-        let end = rows.end.checked_sub(1).map_or(0, |last| self.rows[last].end);
-        self.find_candidates(rows, start) * COMMON_MIN >= end - start
-    }
-
-    /// Finds the rows before each of these that have the most neighbours in common with it; their targets begin at
-    /// `start`. Returns how many of all neighbours one row before has, but for one of each row.
-    fn find_candidates(&mut self, rows: Range<usize>, start: usize) -> usize {
-        let mut links = Links::new(start, self.targets.len());
-        let (mut start, mut common_all) = (start, 0);
-        for index in rows.clone() {
+    /// Finds the rows before each that have the most neighbours in common with it. Returns how many of all
+    /// neighbours one row before has, but for one of each row.
+    fn find_candidates(&mut self) -> usize {
+        let mut links = Links::new(self.targets.len());
+        let (mut start, mut common_all) = (0, 0);
+        for index in 0..self.rows.len() {
             let PlannedRow { source, end, .. } = self.rows[index];
             let is_near = |row: &PlannedRow| (source - row.source) as usize <= DISTANCE_MAX;
-            let back_max = self.rows[rows.start..index].iter().rev();
+            let back_max = self.rows[..index].iter().rev();
             let back_max = back_max.take(DISTANCE_MAX).take_while(|row| is_near(row));
             let first = index - back_max.count();
             let mut common: [(u32, usize); DISTANCE_MAX + 1] =
@@ -388,8 +392,6 @@ fn bits_of(codes: impl FnOnce(&mut dyn FnMut(&Widths, u64))) -> u32 {
 struct Links {
     /// The last neighbour of each hash, plus 1.
     last: Vec<u32>,
-    /// From this place on.
-    start: usize,
     links: Vec<Link>,
 }
 
@@ -405,9 +407,8 @@ impl Links {
     const TABLE_LOG2: u32 = 15;
     const TABLE_SIZE: u64 = 4 << Self::TABLE_LOG2;
 
-    fn new(start: usize, end: usize) -> Self {
-        let links = Vec::with_capacity(end - start);
-        Self { last: vec![0; 1 << Self::TABLE_LOG2], start, links }
+    fn new(count: usize) -> Self {
+        Self { last: vec![0; 1 << Self::TABLE_LOG2], links: Vec::with_capacity(count) }
     }
 
     fn hash(target: u32) -> usize {
@@ -418,7 +419,7 @@ impl Links {
     fn look_up(&self, targets: &[u32], place: usize, first: usize, mut visit: impl FnMut(usize)) {
         let mut before = self.last[Self::hash(targets[place])];
         while let Some(other) = before.checked_sub(1) {
-            let link = self.links[other as usize - self.start];
+            let link = self.links[other as usize];
             if (link.row as usize) < first {
                 break;
             }
