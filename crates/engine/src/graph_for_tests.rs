@@ -1,11 +1,14 @@
 //! What the tests of several modules share.
 
+use std::path::PathBuf;
+
 use tegula_generators::{ErdosRenyi, edges};
 use tegula_import::{ImportConfig, import};
 use tegula_machine::disk::{Backend, Caching, Pool, Reader};
 use tegula_machine::threads::{Cancel, Silent};
 use tegula_store::graph::{Graph, VertexOrder};
-use tegula_testkit::Scratch;
+use tegula_store::rows::RowEncoding;
+use tegula_testkit::{EdgeList, Scratch};
 
 /// A random graph of 200,000 vertices and ten times as many edges, in some fifty tiles, read past the page
 /// cache within `memory` bytes.
@@ -20,4 +23,20 @@ pub fn random_graph(scratch: &Scratch, memory: u64) -> Graph {
     import(&[input], &output, &config, &Silent, &Cancel::default()).unwrap();
     let reader = Reader::open(Backend::Auto, Pool::new(memory)).unwrap();
     Graph::open(&output, &reader, Caching::Direct).unwrap()
+}
+
+/// The directory of an undirected graph with rows, its ids dense; weighted where the edges are.
+pub fn graph_with_rows(scratch: &Scratch, edges: &EdgeList, encoding: RowEncoding) -> PathBuf {
+    let (input, output) = (scratch.join("edges.el"), scratch.join("graph.tegula"));
+    let line = |(number, (source, target)): (usize, &(u64, u64))| match &edges.weights {
+        Some(weights) => format!("{source} {target} {}\n", weights[number]),
+        None => format!("{source} {target}\n"),
+    };
+    std::fs::write(&input, edges.edges.iter().enumerate().map(line).collect::<String>()).unwrap();
+    let (order, rows) = (Some(VertexOrder::Given), Some(encoding));
+    let mut config =
+        ImportConfig { order, rows, undirected: true, memory: 256 << 20, ..Default::default() };
+    config.input.weighted = edges.weights.is_some();
+    import(&[input], &output, &config, &Silent, &Cancel::default()).unwrap();
+    output
 }

@@ -45,7 +45,7 @@ impl Sssp {
 const TILES_SAMPLED: usize = 16;
 /// The degree of the end of an edge, on average, for which a bucket is as wide as an edge weighs. With fewer edges, as
 /// in a road network, a wider bucket has more to do at once. With more, one that is found to be nearer makes up for
-/// fewer that were told too early: the best width is the inverse of the degree (Meyer, Sanders, section 3).
+/// fewer that were told too early: the best width is the inverse of the degree (Meyer and Sanders).
 const BUCKET_DEGREE: f64 = 32.0;
 
 /// The mean weight of an edge, and wider or narrower where the vertices that edges lead to have few edges or many.

@@ -6,16 +6,16 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use tegula_generators::{ErdosRenyi, Path as PathGraph, Rmat, edges};
-use tegula_import::{ImportConfig, import};
 use tegula_machine::disk::{Backend, Caching, Fault, FaultPlan, Pool, Reader, Targets};
-use tegula_machine::threads::{Cancel, Silent};
+use tegula_machine::threads::Cancel;
 use tegula_machine::{Error, Result};
 use tegula_store::VertexId;
-use tegula_store::graph::{Graph, VertexOrder};
+use tegula_store::graph::Graph;
 use tegula_store::rows::{RowEncoding, RowReader};
-use tegula_testkit::Scratch;
+use tegula_testkit::{EdgeList, Scratch};
 
 use super::*;
+use crate::graph_for_tests::graph_with_rows;
 use crate::{RunOptions, open_graph};
 
 /// Vertices of a graph whose rows take some MiB.
@@ -23,22 +23,12 @@ const LARGE: u32 = 100_000;
 /// Vertices of a graph whose rows take some pages.
 const SMALL: u32 = 8000;
 
-/// A graph with rows, its ids dense.
-fn imported(folder: &Path, edges: &[(u64, u64)], is_weighted: bool) -> PathBuf {
-    let input = folder.join("edges.wel");
-    let line = |&(source, target): &(u64, u64)| format!("{source} {target} {}\n", source + target);
-    std::fs::write(&input, edges.iter().map(line).collect::<String>()).unwrap();
-    let output = folder.join("g.tegula");
-    let mut config = ImportConfig {
-        order: Some(VertexOrder::Given),
-        rows: Some(RowEncoding::Plain),
-        undirected: true,
-        memory: 256 << 20,
-        ..Default::default()
-    };
-    config.input.weighted = is_weighted;
-    import(&[input], &output, &config, &Silent, &Cancel::default()).unwrap();
-    output
+/// A graph with rows; the weight of an edge is the sum of its ends.
+fn imported(scratch: &Scratch, edges: &[(u64, u64)], is_weighted: bool) -> PathBuf {
+    let weights = edges.iter().map(|&(source, target)| (source + target) as f32).collect();
+    let weights = is_weighted.then_some(weights);
+    let edges = EdgeList { weights, ..EdgeList::new(edges.to_vec()) };
+    graph_with_rows(scratch, &edges, RowEncoding::Plain)
 }
 
 fn read_by(directory: &Path, backend: Backend, is_weighted: bool, cache_size: u64) -> RowReader {
@@ -54,7 +44,7 @@ fn random_edges(vertices: u32) -> Vec<(u64, u64)> {
 
 /// A graph in whose traversal almost every vertex needs another page than the one before.
 fn random(scratch: &Scratch, vertices: u32, is_weighted: bool) -> PathBuf {
-    imported(scratch.path(), &random_edges(vertices), is_weighted)
+    imported(scratch, &random_edges(vertices), is_weighted)
 }
 
 fn threads(count: usize) -> Backend {
@@ -221,7 +211,7 @@ fn a_traversal_goes_on_behind_an_error() {
 #[test]
 fn a_cancelled_traversal_ends() {
     let scratch = Scratch::new();
-    let directory = imported(scratch.path(), &edges(&PathGraph { vertex_count: 50 }), false);
+    let directory = imported(&scratch, &edges(&PathGraph { vertex_count: 50 }), false);
     let rows = read_by(&directory, Backend::Auto, false, 1 << 20);
     let cancel = Cancel::default();
     let mut traversal = Traversal::new(&rows, Sequential::new(0..50), &cancel);
@@ -262,7 +252,7 @@ fn rows_are_followed_within_a_budget_or_refused() {
 #[test]
 fn a_pass_shows_every_row_once() {
     let scratch = Scratch::new();
-    let directory = imported(scratch.path(), &edges(&Rmat::new(16, 1, 3).unwrap()), false);
+    let directory = imported(&scratch, &edges(&Rmat::new(16, 1, 3).unwrap()), false);
     let graph = open_graph(&directory, 1 << 30, Backend::Auto).unwrap();
     for threads in [1, 3] {
         let options = RunOptions { threads, ..Default::default() };

@@ -26,7 +26,7 @@ pub struct RowReader {
     weights: Option<PageCache>,
     /// Whether all were read in order, or that was tried.
     was_filled: AtomicBool,
-    /// Whether there is memory for that.
+    /// Whether there is memory for unpacked rows.
     may_unpack: bool,
     /// All rows, once they are unpacked.
     unpacked: OnceLock<UnpackedRows>,
@@ -384,7 +384,7 @@ impl RowReader {
         // index is not in its cache.
         batch.extents.clear();
         if self.fits() {
-            batch.extents.extend(self.rows.extents(sources[done..].iter().copied()));
+            batch.extents.extend(self.rows.extents(sources.iter().copied()));
         }
         let visited = batch.references.visited();
         for extent in &batch.extents {

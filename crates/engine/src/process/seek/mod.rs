@@ -349,13 +349,12 @@ impl<P: Program> Seek<'_, P> {
                     settled,
                     reached,
                     aggregate,
-                    is_sorted,
                 })
             })
             .collect();
         let (program, degrees) = (&step.program, &step.degrees[..]);
         let apply = |index: usize| {
-            lock::<Reached<'_, P>>(&owned[index]).apply(program, degrees);
+            lock::<Reached<'_, P>>(&owned[index]).apply(program, degrees, is_sorted);
             Ok(())
         };
         if is_small {
@@ -391,23 +390,13 @@ struct Reached<'s, P: Program> {
     /// Targets that were reached; afterwards those that are active.
     reached: &'s mut Vec<VertexId>,
     aggregate: P::Aggregate,
-    /// Whether they are to ascend.
-    is_sorted: bool,
 }
 
 impl<P: Program> Reached<'_, P> {
-    fn apply(&mut self, program: &P, degrees: &[u32]) {
-        let Reached {
-            first,
-            messages,
-            states,
-            newly_settled,
-            settled,
-            reached,
-            aggregate,
-            is_sorted,
-        } = self;
-        if *is_sorted {
+    /// Applies what was reduced, to ascending targets where `is_sorted`.
+    fn apply(&mut self, program: &P, degrees: &[u32], is_sorted: bool) {
+        let Reached { first, messages, states, newly_settled, settled, reached, aggregate } = self;
+        if is_sorted {
             reached.sort_unstable();
         }
         let first = *first;

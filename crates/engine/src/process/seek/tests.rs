@@ -1,14 +1,14 @@
 //! A search that goes over to a scan while messages are held back beyond a horizon.
 
-use tegula_import::{ImportConfig, import};
 use tegula_machine::disk::{Backend, Caching, Pool, Reader, Targets};
-use tegula_machine::threads::{Cancel, Silent, Workers};
+use tegula_machine::threads::{Cancel, Workers};
 use tegula_store::VertexId;
-use tegula_store::graph::{Graph, VertexOrder};
+use tegula_store::graph::Graph;
 use tegula_store::rows::{RowEncoding, RowReader};
 use tegula_testkit::{EdgeList, Scratch, XorShift, sssp};
 
 use super::Seek;
+use crate::graph_for_tests::graph_with_rows;
 use crate::instructions::Instructions;
 use crate::job::context::{Company, JobContext};
 use crate::process::cost::CostModel;
@@ -69,19 +69,9 @@ fn edges(seed: u64) -> EdgeList {
 }
 
 fn graph_of(edges: &EdgeList, scratch: &Scratch) -> Graph {
-    let (input, output) = (scratch.path().join("edges.wel"), scratch.path().join("graph.tegula"));
-    let weights = edges.weights.iter().flatten();
-    let lines = edges.edges.iter().zip(weights);
-    let text: String =
-        lines.map(|((source, target), weight)| format!("{source} {target} {weight}\n")).collect();
-    std::fs::write(&input, text).unwrap();
-    let (order, rows) = (Some(VertexOrder::Given), Some(RowEncoding::default()));
-    let mut config =
-        ImportConfig { order, rows, undirected: true, memory: 256 << 20, ..Default::default() };
-    config.input.weighted = true;
-    import(&[input], &output, &config, &Silent, &Cancel::default()).unwrap();
+    let directory = graph_with_rows(scratch, edges, RowEncoding::default());
     let reader = Reader::open(Backend::Auto, Pool::new(256 << 20)).unwrap();
-    Graph::open(&output, &reader, Caching::Direct).unwrap()
+    Graph::open(&directory, &reader, Caching::Direct).unwrap()
 }
 
 /// Seeks to the end; in iteration `interrupted` all active vertices signal as for a scan. Returns the distances, and

@@ -85,7 +85,7 @@ impl CopyPlan {
     pub fn size(edges: u64, sources: u64) -> u64 {
         // Targets, and either what is looked for in them or the residuals that codes are fitted to.
         let edge_size = size_of::<u32>() + size_of::<Link>().max(size_of::<(u32, u32)>());
-        // Rows are gathered in a list that grows by doubling.
+        // Rows are gathered in a list that grows by doubling; the sample is held after that, and is smaller.
         let row_size = 2 * size_of::<PlannedRow>();
         edges * edge_size as u64 + sources * row_size as u64 + Links::TABLE_SIZE
     }
@@ -97,7 +97,9 @@ impl CopyPlan {
         gap: &GapCode,
     ) -> Option<(Self, CopyCode)> {
         let all = Self::gather(arcs);
-        all.sample().planned(gap)?;
+        if let Some(sample) = all.sample() {
+            sample.planned(gap)?;
+        }
         all.planned(gap)
     }
 
@@ -132,6 +134,7 @@ impl CopyPlan {
                 _ => rows.push(PlannedRow { source, end, ..PlannedRow::default() }),
             }
         }
+        rows.shrink_to_fit();
         Self { rows, targets, done: 0 }
     }
 
@@ -141,9 +144,12 @@ impl CopyPlan {
         &self.targets[start..self.rows[index].end]
     }
 
-    /// The plan of the rows in the middle, one in [`SAMPLE_SHARE`].
-    fn sample(&self) -> Self {
-        let count = (self.rows.len() / SAMPLE_SHARE).max(SAMPLE_MIN).min(self.rows.len());
+    /// The plan of the rows in the middle, one in [`SAMPLE_SHARE`]; none where that is most of them.
+    fn sample(&self) -> Option<Self> {
+        let count = (self.rows.len() / SAMPLE_SHARE).max(SAMPLE_MIN);
+        if count > self.rows.len() / 2 {
+            return None;
+        }
         let first = (self.rows.len() - count) / 2;
         let start = first.checked_sub(1).map_or(0, |before| self.rows[before].end);
         let row = |row: &PlannedRow| PlannedRow {
@@ -153,7 +159,8 @@ impl CopyPlan {
         };
         let rows: Vec<_> = self.rows[first..first + count].iter().map(row).collect();
         let count = rows.last().map_or(0, |last| last.end);
-        Self { rows, targets: self.targets[start..start + count].to_vec(), done: 0 }
+        let targets = self.targets[start..start + count].to_vec();
+        Some(Self { rows, targets, done: 0 })
     }
 
     /// Finds the rows before each that have the most neighbours in common with it. Returns how many of all
