@@ -6,9 +6,12 @@
 //! When all of them fit in memory, nothing is written, and the code that uses them is the same.
 //!
 //! ```text
-//!  writer (one per worker)          shelf (one per bucket)             spill file
-//!  [block][block][block] --full--> blocks of the bucket in memory --over budget--> an extent
+//!  writer (one per worker)           shelf (one per bucket)                  spill file
+//!  [block][block][block] --full--> [segment][segment][  ] in memory --over budget--> an extent
 //! ```
+//!
+//! A writer has a small block for each bucket, so that all of them together stay in the nearest cache; the
+//! segments are large, so that the system is seldom asked for memory, and for huge pages of it.
 //!
 //! The spill files have no names: whatever ends the process, the disk space is free again.
 
@@ -19,6 +22,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
+use tegula_machine::memory::huge;
 use tegula_machine::threads::{Cancel, Stash, Workers, lock, unlocked};
 use tegula_machine::{Error, Result};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
@@ -39,7 +43,7 @@ impl<R: FromBytes + IntoBytes + Immutable + KnownLayout + Copy + Send + Sync + '
 /// Bytes that are written to disk at a time, so that buckets lie in few pieces.
 const SPILL_BYTES: u64 = 4 << 20;
 
-/// Bytes that are read from disk at a time.
+/// Bytes that are read from disk, or shown, at a time.
 const PART_BYTES: usize = 256 << 10;
 
 /// Files that share what is spilled: the system lets one thread at a time write to a file.
@@ -56,6 +60,7 @@ struct Spill {
 pub(super) struct Buckets<R> {
     space: Space,
     block_len: usize,
+    segment_len: usize,
     shelves: Vec<Mutex<Shelf<R>>>,
     held: AtomicU64,
     spills: Vec<Spill>,
@@ -66,8 +71,12 @@ pub(super) struct Buckets<R> {
 /// What one bucket holds: first what lies in the file, then what lies in memory.
 struct Shelf<R> {
     extents: Vec<Extent>,
-    blocks: Vec<Vec<R>>,
+    segments: Vec<Vec<R>>,
     len: u64,
+}
+
+impl<R> Shelf<R> {
+    const EMPTY: Shelf<R> = Shelf { extents: Vec::new(), segments: Vec::new(), len: 0 };
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -78,12 +87,12 @@ struct Extent {
 
 impl<R: Record> Buckets<R> {
     pub fn new(count: usize, space: Space) -> Buckets<R> {
-        let block_len = space.block_bytes(count) as usize / size_of::<R>().max(1);
-        let shelf = || Mutex::new(Shelf { extents: Vec::new(), blocks: Vec::new(), len: 0 });
+        let len_of = |bytes: u64| (bytes as usize / size_of::<R>().max(1)).max(1);
         Buckets {
+            block_len: len_of(space.block_bytes(count)),
+            segment_len: len_of(space.segment_bytes(count)),
             space,
-            block_len: block_len.max(1),
-            shelves: std::iter::repeat_with(shelf).take(count).collect(),
+            shelves: std::iter::repeat_with(|| Mutex::new(Shelf::EMPTY)).take(count).collect(),
             held: AtomicU64::new(0),
             spills: std::iter::repeat_with(Spill::default).take(SPILL_FILES).collect(),
             idle: Mutex::new(Vec::new()),
@@ -98,7 +107,8 @@ impl<R: Record> Buckets<R> {
 
     /// Lends a writer. Records of one writer that go to one bucket stay in order.
     pub fn write(&self, fill: impl FnOnce(&mut Writer<'_, R>) -> Result<()>) -> Result<()> {
-        let new = || std::iter::repeat_with(Vec::new).take(self.shelves.len()).collect();
+        let block = || Vec::with_capacity(self.block_len);
+        let new = || std::iter::repeat_with(block).take(self.shelves.len()).collect();
         self.writers.with(new, |blocks| fill(&mut Writer { buckets: self, blocks }))
     }
 
@@ -106,9 +116,7 @@ impl<R: Record> Buckets<R> {
     pub fn close(mut self) -> Result<Filled<R>> {
         for blocks in std::mem::take(&mut self.writers).into_items() {
             for (bucket, block) in blocks.into_iter().enumerate() {
-                if !block.is_empty() {
-                    self.put_away(bucket, block)?;
-                }
+                self.put_away(bucket, &block)?;
             }
         }
         Ok(Filled {
@@ -118,41 +126,63 @@ impl<R: Record> Buckets<R> {
         })
     }
 
-    fn put_away(&self, bucket: usize, block: Vec<R>) -> Result<()> {
-        let mut shelf = lock(&self.shelves[bucket]);
-        shelf.len += block.len() as u64;
-        let bytes = (block.capacity() * size_of::<R>()) as u64;
-        shelf.blocks.push(block);
-        let held = self.held.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        if held <= self.space.held {
+    /// Puts records on the shelf of a bucket, side by side.
+    fn put_away(&self, bucket: usize, records: &[R]) -> Result<()> {
+        if records.is_empty() {
             return Ok(());
         }
-        // The oldest blocks go, so that the order of the records stays. Others may use the shelf
-        // while they are written: their place in the file is taken.
-        let count = (SPILL_BYTES / bytes.max(1)).clamp(1, shelf.blocks.len() as u64);
-        let blocks: Vec<Vec<R>> = shelf.blocks.drain(..count as usize).collect();
-        let len: usize = blocks.iter().map(Vec::len).sum();
+        let mut shelf = lock(&self.shelves[bucket]);
+        shelf.len += records.len() as u64;
+        let has_room = |segment: &Vec<R>| segment.capacity() - segment.len() >= records.len();
+        if !shelf.segments.last().is_some_and(has_room) {
+            shelf.segments.push(self.new_segment(records.len()));
+        }
+        if let Some(segment) = shelf.segments.last_mut() {
+            segment.extend_from_slice(records);
+        }
+        if self.held.load(Ordering::Relaxed) <= self.space.held {
+            return Ok(());
+        }
+        // The oldest segments go, so that the order of the records stays, and the last one only where it is
+        // alone. Others may use the shelf while they are written: their place in the file is taken.
+        let mut bytes = 0;
+        let fits = |segment: &&Vec<R>| {
+            bytes += size_of_val(&segment[..]) as u64;
+            bytes <= SPILL_BYTES
+        };
+        let full = &shelf.segments[..shelf.segments.len() - 1];
+        let count = full.iter().take_while(fits).count().max(1);
+        let segments: Vec<Vec<R>> = shelf.segments.drain(..count).collect();
+        let len: usize = segments.iter().map(Vec::len).sum();
         let spill = &self.spills[bucket % SPILL_FILES];
         let offset = spill.len.fetch_add((len * size_of::<R>()) as u64, Ordering::Relaxed);
         shelf.extents.push(Extent { offset, len });
         drop(shelf);
-        self.write_out(blocks, spill, offset)
+        self.write_out(segments, spill, offset)
     }
 
-    /// Writes blocks side by side.
-    fn write_out(&self, blocks: Vec<Vec<R>>, spill: &Spill, offset: u64) -> Result<()> {
+    /// A segment with room for so many records at the least; it is counted as held.
+    fn new_segment(&self, len: usize) -> Vec<R> {
+        let is_large_enough = |segment: &Vec<R>| segment.capacity() >= len;
+        let idle = lock(&self.idle).pop().filter(is_large_enough);
+        let segment = idle.unwrap_or_else(|| huge::with_capacity(self.segment_len.max(len)));
+        self.held.fetch_add(bytes_of(&segment), Ordering::Relaxed);
+        segment
+    }
+
+    /// Writes segments side by side.
+    fn write_out(&self, segments: Vec<Vec<R>>, spill: &Spill, offset: u64) -> Result<()> {
         let mut slices: Vec<IoSlice<'_>> =
-            blocks.iter().map(|block| IoSlice::new(block.as_bytes())).collect();
+            segments.iter().map(|segment| IoSlice::new(segment.as_bytes())).collect();
         write_all_at(self.file_of(spill)?, &mut slices, offset)
             .map_err(Error::io("write a temporary file in", &self.space.folder))?;
         drop(slices);
-        let bytes: usize = blocks.iter().map(|block| block.capacity() * size_of::<R>()).sum();
-        self.held.fetch_sub(bytes as u64, Ordering::Relaxed);
+        self.held.fetch_sub(segments.iter().map(bytes_of).sum(), Ordering::Relaxed);
         let mut idle = lock(&self.idle);
         let room = self.shelves.len().saturating_sub(idle.len());
-        idle.extend(blocks.into_iter().take(room).map(|mut block| {
-            block.clear();
-            block
+        idle.extend(segments.into_iter().take(room).map(|mut segment| {
+            segment.clear();
+            segment
         }));
         Ok(())
     }
@@ -166,11 +196,11 @@ impl<R: Record> Buckets<R> {
             .map_err(Error::io("create a temporary file in", folder))?;
         Ok(spill.file.get_or_init(|| file))
     }
+}
 
-    fn new_block(&self) -> Vec<R> {
-        let idle = lock(&self.idle).pop();
-        idle.unwrap_or_else(|| Vec::with_capacity(self.block_len))
-    }
+/// Bytes that records and what is free behind them take.
+fn bytes_of<R>(segment: &Vec<R>) -> u64 {
+    (segment.capacity() * size_of::<R>()) as u64
 }
 
 /// Writes slices side by side, as many at a time as the system takes.
@@ -203,7 +233,7 @@ impl<R: Record> Writer<'_, R> {
     pub fn push(&mut self, bucket: usize, record: R) -> Result<()> {
         let block = &mut self.blocks[bucket];
         if block.len() == block.capacity() {
-            self.turn_over(bucket)?;
+            self.put_away(bucket)?;
         }
         self.blocks[bucket].push(record);
         Ok(())
@@ -211,28 +241,25 @@ impl<R: Record> Writer<'_, R> {
 
     /// Appends records that stay side by side.
     pub fn push_all(&mut self, bucket: usize, records: &[R]) -> Result<()> {
-        let block = &mut self.blocks[bucket];
-        if block.capacity() - block.len() < records.len() {
-            self.turn_over(bucket)?;
-        }
-        self.blocks[bucket].extend_from_slice(records);
-        Ok(())
+        self.push_joined(bucket, records, &[])
     }
 
     /// Appends two runs of records that stay side by side.
     pub fn push_joined(&mut self, bucket: usize, first: &[R], second: &[R]) -> Result<()> {
         let block = &mut self.blocks[bucket];
         if block.capacity() - block.len() < first.len() + second.len() {
-            self.turn_over(bucket)?;
+            self.put_away(bucket)?;
         }
         self.blocks[bucket].extend_from_slice(first);
         self.blocks[bucket].extend_from_slice(second);
         Ok(())
     }
 
-    fn turn_over(&mut self, bucket: usize) -> Result<()> {
-        let full = std::mem::replace(&mut self.blocks[bucket], self.buckets.new_block());
-        if full.is_empty() { Ok(()) } else { self.buckets.put_away(bucket, full) }
+    #[cold]
+    fn put_away(&mut self, bucket: usize) -> Result<()> {
+        self.buckets.put_away(bucket, &self.blocks[bucket])?;
+        self.blocks[bucket].clear();
+        Ok(())
     }
 }
 
@@ -269,6 +296,15 @@ impl<R: Record> Filled<R> {
         parts.try_for_each(|part| self.visit_part(&part, spill, &mut space, visit))
     }
 
+    /// A bucket's records, where they lie side by side in memory.
+    pub fn side_by_side(&self, bucket: usize) -> Option<&[R]> {
+        let Shelf { extents, segments, .. } = &self.shelves[bucket];
+        match &segments[..] {
+            [segment] if extents.is_empty() => Some(segment),
+            _ => None,
+        }
+    }
+
     /// Visits a bucket's records on several threads, in no particular order.
     pub fn for_each_parallel(
         &self,
@@ -302,7 +338,7 @@ impl<R: Record> Filled<R> {
 
     /// Lets go of a bucket's memory.
     pub fn clear(&mut self, bucket: usize) {
-        self.shelves[bucket] = Shelf { extents: Vec::new(), blocks: Vec::new(), len: 0 };
+        self.shelves[bucket] = Shelf::EMPTY;
     }
 
     /// All records of a bucket.
@@ -331,7 +367,8 @@ impl<R: Record> Filled<R> {
                 parts.push(Part::Spilled(Extent { offset, len: part_len.min(extent.len - first) }));
             }
         }
-        parts.extend(shelf.blocks.iter().map(|block| Part::Held(block)));
+        let held = shelf.segments.iter().flat_map(|segment| segment.chunks(part_len));
+        parts.extend(held.map(Part::Held));
         parts
     }
 
@@ -343,7 +380,7 @@ impl<R: Record> Filled<R> {
         visit: &mut dyn FnMut(&[R]) -> Result<()>,
     ) -> Result<()> {
         match (part, spill) {
-            (Part::Held(block), _) => visit(block),
+            (Part::Held(records), _) => visit(records),
             (Part::Spilled(extent), Some(file)) => {
                 space.resize(extent.len.max(space.len()), R::new_zeroed());
                 let records = &mut space[..extent.len];

@@ -17,7 +17,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tegula_machine::Result;
 use tegula_machine::threads::{Stash, Unit, make_in_order};
 use tegula_store::graph::GraphWriter;
-use tegula_store::tiles::{DenseEdge, EncodedTile, Encoder, SLICE_LOG2, WINDOW_LOG2};
+use tegula_store::tiles::{
+    BATCH_EDGES_MAX, DenseEdge, EncodedTile, Encoder, SLICE_LOG2, WINDOW_LOG2,
+};
 
 use super::batch_plan::{BatchPlan, TargetTable};
 use super::buckets::{Buckets, Filled};
@@ -27,6 +29,9 @@ use super::shares::{self, Share};
 
 /// Edges of a part at the most.
 const PART_EDGES_MAX: u64 = 1 << 19;
+/// Edges of a group at the most, but for a single batch: with more, their parts would take more memory and
+/// nothing else would change.
+const GROUP_EDGES_MAX: u64 = 2 * BATCH_EDGES_MAX;
 /// A part that is too large is cut into 2 to the power of this number.
 const CUT_BITS: u32 = 2;
 
@@ -50,7 +55,8 @@ impl<W: Weight> Sorter<W> {
         let arcs: u64 = plan.batches.iter().map(|planned| planned.edges).sum();
         // Fewer than stay in memory once they are scattered to parts.
         let affordable = run.share(shares::GROUP) / size_of::<DenseEdge<W>>() as u64;
-        let limit = affordable.max(arcs.div_ceil(space.buckets_max() as u64 / 2));
+        let limit =
+            affordable.min(GROUP_EDGES_MAX).max(arcs.div_ceil(space.buckets_max() as u64 / 2));
         let slices = (plan.vertices >> SLICE_LOG2) + 1;
         let units = run.share(shares::UNIT_COUNTS)
             / (size_of::<u32>() as u64 * slices * (run.workers.count() as u64 + 1));
@@ -333,8 +339,9 @@ impl<W: Weight> Encoding<'_, W> {
         self.duplicates.fetch_add(left.div_ceil(PART_EDGES_MAX) - 1, Ordering::Relaxed);
         while left > 0 {
             let count = left.min(PART_EDGES_MAX);
-            let encoded =
-                self.encode_edges(count, &mut |take| take(&vec![edge; count as usize]))?;
+            let encoded = self.kept.with(EncoderSpace::default, |space| {
+                self.encode_edges(&mut space.encoder, &vec![edge; count as usize])
+            })?;
             tiles.append(batch, encoded)?;
             self.run.progress.advance(count);
             left -= count;
@@ -367,31 +374,34 @@ impl<W: Weight> Encoding<'_, W> {
         edges: &Filled<DenseEdge<W>>,
         part: usize,
     ) -> Result<(Vec<EncodedTile>, u64)> {
-        let count = edges.len(part);
-        Ok((self.encode_edges(count, &mut |take| edges.for_each(part, take))?, count))
+        let encoded = self.kept.with(EncoderSpace::default, |space| {
+            let EncoderSpace { encoder, edges: gathered } = space;
+            if let Some(edges) = edges.side_by_side(part) {
+                return self.encode_edges(encoder, edges);
+            }
+            gathered.clear();
+            gathered.reserve_exact(edges.len(part) as usize);
+            edges.for_each(part, &mut |edges| {
+                gathered.extend_from_slice(edges);
+                Ok(())
+            })?;
+            self.encode_edges(encoder, gathered)
+        })?;
+        Ok((encoded, edges.len(part)))
     }
 
-    /// Encodes `count` edges that `fill` passes on.
     fn encode_edges(
         &self,
-        count: u64,
-        fill: &mut dyn FnMut(&mut dyn FnMut(&[DenseEdge<W>]) -> Result<()>) -> Result<()>,
+        encoder: &mut Encoder<W>,
+        edges: &[DenseEdge<W>],
     ) -> Result<Vec<EncodedTile>> {
-        self.kept.with(EncoderSpace::default, |space| {
-            space.edges.clear();
-            space.edges.reserve_exact(count as usize);
-            fill(&mut |edges| {
-                space.edges.extend_from_slice(edges);
-                Ok(())
-            })?;
-            let mut tiles = Vec::new();
-            space.encoder.encode_window(&space.edges, &mut |tile| {
-                tiles.push(tile);
-                Ok(())
-            })?;
-            self.duplicates.fetch_add(space.encoder.take_duplicates(), Ordering::Relaxed);
-            Ok(tiles)
-        })
+        let mut tiles = Vec::new();
+        encoder.encode_window(edges, &mut |tile| {
+            tiles.push(tile);
+            Ok(())
+        })?;
+        self.duplicates.fetch_add(encoder.take_duplicates(), Ordering::Relaxed);
+        Ok(tiles)
     }
 }
 

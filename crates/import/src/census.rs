@@ -1,9 +1,9 @@
 //! The census of small integer ids: how often each is a source and a target.
 //!
-//! Counting straight into two large arrays would miss the cache twice an edge. So the ends of a
-//! chunk's edges are first sorted by ranges of ids; then each range is counted under its lock, with
-//! plain additions in 512 KiB of counters. A counter has 16 bits: few vertices need more, and theirs
-//! are carried over to a map.
+//! Counting straight into a large array would miss the cache twice an edge. So each worker has a short
+//! list for each range of ids, and what is to be counted waits there; a list that is full is counted
+//! under the lock of its range, with plain additions in 128 KiB of counters. A counter has 16 bits: few
+//! vertices need more, and theirs are carried over to a map.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -18,9 +18,11 @@ use tegula_store::tiles::Edge;
 use super::buckets::Filled;
 use super::edge::Weight;
 
-/// log2 of the ids in a range.
-pub(super) const RANGE_LOG2: u32 = 17;
+/// log2 of the ids in a range: the place of a counter in it has 16 bits.
+const RANGE_LOG2: u32 = u16::BITS - 1;
 const RANGE_SIZE: usize = 1 << RANGE_LOG2;
+/// What waits for a range, of one worker, at the most: with less, counting would miss the cache more often.
+const WAITING_MAX: usize = RANGE_SIZE / 4;
 
 /// Out-degree and in-degree of an id.
 pub(super) type Degrees = [u32; 2];
@@ -30,14 +32,13 @@ pub(super) struct Census<'a> {
     ranges: Vec<Mutex<&'a mut [u16]>>,
     carries: &'a Mutex<Carries>,
     exceeded: AtomicBool,
-    scratch: Stash<Scratch>,
+    waiting: Stash<Waiting>,
 }
 
-/// Sorts the ends of a chunk by range.
-#[derive(Default)]
-struct Scratch {
-    starts: Vec<u32>,
-    counters: Vec<u32>,
+/// What a worker has not counted yet: places of counters, by range.
+struct Waiting {
+    lists: Vec<[u16; WAITING_MAX]>,
+    lens: Vec<u16>,
 }
 
 /// The counters of a census: out- and in-degree of each id in turn. Only what is counted takes memory.
@@ -50,10 +51,12 @@ pub(super) struct Counters {
 pub(super) type Carries = BTreeMap<u64, u32>;
 
 impl Counters {
-    /// Counters that take up to `memory` bytes.
-    pub fn within(memory: u64) -> Counters {
-        let ids = (memory / (2 * size_of::<u16>()) as u64).min(VERTEX_COUNT_MAX);
-        let ranges = (ids >> RANGE_LOG2).max(1) as usize;
+    /// Counters that take up to `memory` bytes, with what waits for them in the hands of so many workers.
+    pub fn within(memory: u64, workers: usize) -> Counters {
+        let waiting = workers * size_of::<[u16; WAITING_MAX]>();
+        let range_bytes = 2 * RANGE_SIZE * size_of::<u16>() + waiting;
+        let ranges = memory / range_bytes as u64;
+        let ranges = ranges.clamp(1, VERTEX_COUNT_MAX >> RANGE_LOG2) as usize;
         Counters { low: huge::zeroes(ranges * 2 * RANGE_SIZE), carries: Mutex::default() }
     }
 
@@ -88,13 +91,19 @@ impl<'a> Census<'a> {
             ranges: counters.low.chunks_mut(2 * RANGE_SIZE).map(Mutex::new).collect(),
             carries: &counters.carries,
             exceeded: AtomicBool::new(false),
-            scratch: Stash::default(),
+            waiting: Stash::default(),
         }
     }
 
-    /// Whether an id was too large; the counts are of no use then.
-    pub fn is_exceeded(&self) -> bool {
-        self.exceeded.load(Ordering::Relaxed)
+    /// Counts what still waits. Tells whether all was counted: otherwise an id was too large, and the counts
+    /// are of no use.
+    pub fn finish(mut self) -> bool {
+        for waiting in std::mem::take(&mut self.waiting).into_items() {
+            for (range, list) in waiting.lists.iter().enumerate() {
+                self.count(range, &list[..usize::from(waiting.lens[range])]);
+            }
+        }
+        !self.exceeded.into_inner()
     }
 
     /// Gives up: an id is too large.
@@ -104,30 +113,43 @@ impl<'a> Census<'a> {
 
     /// Counts the ends of edges, of which `largest` is the largest.
     pub fn add<W: Weight>(&self, edges: &[Edge<u32, u32, W>], largest: u32) {
-        if self.is_exceeded() || edges.is_empty() {
+        if self.exceeded.load(Ordering::Relaxed) {
             return;
         }
         if largest as usize >> RANGE_LOG2 >= self.ranges.len() {
             return self.exceed();
         }
-        self.scratch.with(Scratch::default, |scratch| {
-            scratch.sort(edges, (largest >> RANGE_LOG2) as usize + 1);
-            let mut begin = 0;
-            for (range, &end) in scratch.starts[..scratch.starts.len() - 1].iter().enumerate() {
-                let counters = &scratch.counters[begin..end as usize];
-                begin = end as usize;
-                if !counters.is_empty() {
-                    let counts = &mut lock(&self.ranges[range])[..];
-                    for &counter in counters {
-                        let count = &mut counts[counter as usize];
-                        *count = count.wrapping_add(1);
-                        if *count == 0 {
-                            self.carry(((range * 2) << RANGE_LOG2) as u64 + u64::from(counter));
-                        }
+        let new =
+            || Waiting { lists: huge::zeroes(self.ranges.len()), lens: vec![0; self.ranges.len()] };
+        self.waiting.with(new, |waiting| {
+            for edge in edges {
+                for (id, side) in [(edge.source, 0), (edge.target, 1)] {
+                    let range = (id >> RANGE_LOG2) as usize;
+                    let (list, len) = (&mut waiting.lists[range], &mut waiting.lens[range]);
+                    list[usize::from(*len) % WAITING_MAX] = (id << 1) as u16 | side;
+                    *len += 1;
+                    if usize::from(*len) == WAITING_MAX {
+                        self.count(range, list);
+                        *len = 0;
                     }
                 }
             }
         });
+    }
+
+    /// Counts in one range.
+    fn count(&self, range: usize, places: &[u16]) {
+        if places.is_empty() {
+            return;
+        }
+        let counts = &mut lock(&self.ranges[range])[..];
+        for &place in places {
+            let count = &mut counts[usize::from(place)];
+            *count = count.wrapping_add(1);
+            if *count == 0 {
+                self.carry(((range * 2) << RANGE_LOG2) as u64 + u64::from(place));
+            }
+        }
     }
 
     #[cold]
@@ -135,31 +157,6 @@ impl<'a> Census<'a> {
         let carries = &mut *lock(self.carries);
         let carry = carries.entry(place).or_insert(0);
         *carry = carry.saturating_add(1);
-    }
-}
-
-impl Scratch {
-    /// Afterwards `starts[r]` is where the counters of range `r` end. A counter is the local id and,
-    /// in its lowest bit, 1 for a target.
-    fn sort<W: Weight>(&mut self, edges: &[Edge<u32, u32, W>], ranges: usize) {
-        self.starts.clear();
-        self.starts.resize(ranges + 1, 0);
-        self.counters.resize((2 * edges.len()).max(self.counters.len()), 0);
-        for edge in edges {
-            self.starts[(edge.source >> RANGE_LOG2) as usize + 1] += 1;
-            self.starts[(edge.target >> RANGE_LOG2) as usize + 1] += 1;
-        }
-        for range in 1..=ranges {
-            self.starts[range] += self.starts[range - 1];
-        }
-        let local = RANGE_SIZE as u32 - 1;
-        for edge in edges {
-            for (id, side) in [(edge.source, 0), (edge.target, 1)] {
-                let place = &mut self.starts[(id >> RANGE_LOG2) as usize];
-                self.counters[*place as usize] = (id & local) << 1 | side;
-                *place += 1;
-            }
-        }
     }
 }
 
@@ -264,7 +261,7 @@ mod tests {
     fn degrees_are_those_of_a_plain_count() {
         let ids = 3 * RANGE_SIZE as u32 - 5;
         let edges = edges(200_000, ids);
-        let mut counters = Counters::within(4 * u64::from(ids) + (4 << RANGE_LOG2));
+        let mut counters = Counters::within(1 << 30, 1);
         let census = Census::new(&mut counters);
         let chunks: Vec<_> = edges.chunks(1000).collect();
         let add = |index: usize| {
@@ -273,7 +270,7 @@ mod tests {
         };
         Workers::scope(3, |workers| workers.for_each(chunks.len(), &Cancel::default(), &add))
             .unwrap();
-        assert!(!census.is_exceeded());
+        assert!(census.finish());
         let mut expected = vec![[0; 2]; ids as usize];
         for edge in &edges {
             expected[edge.source as usize][0] += 1;
@@ -295,40 +292,43 @@ mod tests {
 
     #[test]
     fn an_id_beyond_the_counters_exceeds_them() {
-        let mut counters = Counters::within(1);
+        let mut counters = Counters::within(1, 1);
         assert_eq!(counters.id_limit(), RANGE_SIZE as u64);
         let census = Census::new(&mut counters);
-        census.add(
-            &[Edge { source: 1, target: RANGE_SIZE as u32 - 1, weight: () }],
-            RANGE_SIZE as u32 - 1,
-        );
-        assert!(!census.is_exceeded());
-        census.add(&[Edge { source: 1, target: RANGE_SIZE as u32, weight: () }], RANGE_SIZE as u32);
-        assert!(census.is_exceeded());
+        let first = RANGE_SIZE as u32;
+        census.add(&[Edge { source: 1, target: first - 1, weight: () }], first - 1);
+        assert!(census.finish());
+        let census = Census::new(&mut counters);
+        census.add(&[Edge { source: 1, target: first, weight: () }], first);
+        assert!(!census.finish());
     }
 
     #[test]
     fn a_degree_beyond_32_bits_is_refused() {
-        let mut counters = Counters::within(1);
+        let mut counters = Counters::within(1, 1);
         counters.set(&[0, 0, u32::MAX - 2]);
         let census = Census::new(&mut counters);
         let edge = Edge { source: 1, target: 0, weight: () };
         census.add(&[edge], 1);
+        assert!(census.finish());
         assert_eq!(rows(&counters.into_table(2)), [[0, 1], [u32::MAX - 1, 0]]);
-        let mut counters = Counters::within(1);
+        let mut counters = Counters::within(1, 1);
         counters.set(&[0, 0, u32::MAX - 2]);
-        Census::new(&mut counters).add(&[edge, edge, edge], 1);
+        let census = Census::new(&mut counters);
+        census.add(&[edge, edge, edge], 1);
+        assert!(census.finish());
         assert!(matches!(counters.into_table(2).summary(), Err(Error::Limit { .. })));
     }
 
     #[test]
     fn large_degrees_are_carried_over() {
-        let mut counters = Counters::within(2 << RANGE_LOG2);
+        let mut counters = Counters::within(1 << 30, 1);
         let census = Census::new(&mut counters);
-        let hub = RANGE_SIZE as u32 - 1;
+        let hub = 3 * RANGE_SIZE as u32 - 1;
         let edges: Vec<_> =
             (0..70_000).map(|source| Edge { source, target: hub, weight: () }).collect();
         (0..3).for_each(|_| census.add(&edges, hub));
+        assert!(census.finish());
         let rows = rows(&counters.into_table(u64::from(hub) + 1));
         assert_eq!(
             (rows[0], rows[69_999], rows[70_000], rows[hub as usize]),

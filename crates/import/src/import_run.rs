@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use tegula_machine::threads::{Cancel, Progress, Workers};
 use tegula_machine::{Error, Result};
 
+use super::census::Counters;
 use super::edge::ArcRule;
 use super::shares::{self, Share};
 use super::space::Space;
@@ -67,6 +68,11 @@ impl ImportRun<'_> {
     /// The bytes of a share.
     pub fn share(&self, share: Share) -> u64 {
         share.of(self.memory)
+    }
+
+    /// Counters of degrees that take up to `memory` bytes.
+    pub fn counters(&self, memory: u64) -> Counters {
+        Counters::within(memory, self.workers.count())
     }
 
     /// Space for buckets of which `held` bytes stay in memory.

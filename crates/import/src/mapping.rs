@@ -25,6 +25,8 @@ pub(super) trait Mapping<K>: Sync {
     fn slices(&self) -> usize;
     /// The slice that a key is in.
     fn slice_of(&self, key: K) -> usize;
+    /// Asks for what [`get`](Mapping::get) of a key will need, where that is known at once.
+    fn prefetch(_slice: &Self::Slice, _key: K) {}
     /// The number of a key in a slice; `None` if the key has none.
     fn get(slice: &Self::Slice, key: K) -> Option<u32>;
     /// Loads slice after slice.
@@ -69,6 +71,9 @@ pub(super) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
     replace_targets::<K, W, M>(run, by_target.close()?, mapping, sink)
 }
 
+/// How many edges before its look-ups the table is asked for what they need: the wait for memory, in edges.
+const AHEAD: usize = 16;
+
 /// Replaces both ends at once: two look-ups an edge, whose cache misses overlap.
 fn replace_both<K: Key, W: Weight, M: Mapping<K>>(
     run: &ImportRun<'_>,
@@ -80,7 +85,11 @@ fn replace_both<K: Key, W: Weight, M: Mapping<K>>(
     edges.for_each(run, &|edges: &[Edge<K, K, W>]| {
         kept.with(Vec::new, |replaced: &mut Vec<Edge<u32, u32, W>>| {
             replaced.clear();
-            for &Edge { source, target, weight } in edges {
+            for (index, &Edge { source, target, weight }) in edges.iter().enumerate() {
+                if let Some(&Edge { source, target, .. }) = edges.get(index + AHEAD) {
+                    M::prefetch(slice, source);
+                    M::prefetch(slice, target);
+                }
                 let ends = M::get(slice, source).zip(M::get(slice, target)).ok_or_else(changed)?;
                 replaced.push(Edge { source: ends.0, target: ends.1, weight });
             }

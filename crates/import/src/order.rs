@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use tegula_machine::Result;
-use tegula_machine::memory::huge;
+use tegula_machine::memory::{huge, prefetch};
 use tegula_store::graph::VertexOrder;
 
 use super::census::{DegreeSummary, DegreeTable, Degrees};
@@ -171,6 +171,11 @@ impl Mapping<u32> for DenseIds<'_> {
     }
 
     #[inline]
+    fn prefetch(slice: &DenseSlice, key: u32) {
+        prefetch(&slice.dense, key.wrapping_sub(slice.first) as usize);
+    }
+
+    #[inline]
     fn get(slice: &DenseSlice, key: u32) -> Option<u32> {
         let dense = *slice.dense.get(key.wrapping_sub(slice.first) as usize)?;
         (dense != NONE).then_some(dense)
@@ -226,7 +231,7 @@ mod tests {
             kind => [id % 7, kind],
         };
         let rows: Vec<Degrees> = (0..ids).map(row).collect();
-        let mut counters = Counters::within(u64::from(ids) * 4);
+        let mut counters = Counters::within(1 << 30, 1);
         counters.set(rows.as_flattened());
         (counters.into_table(u64::from(ids)), rows)
     }

@@ -7,7 +7,7 @@ use tegula_machine::{Error, Result};
 use tegula_store::tiles::Edge;
 
 use super::buckets::Buckets;
-use super::census::{Census, Counters, DegreeTable, Degrees};
+use super::census::{Census, DegreeTable, Degrees};
 use super::distinct::{check_vertex_count, distinct_ids};
 use super::edge::{Key, Weight};
 use super::import_run::ImportRun;
@@ -63,13 +63,15 @@ fn replace<K: Key, W: Weight>(
 ) -> Result<(EdgeSource<'static, W>, DegreeTable)> {
     let spool = SpoolWriter::new(run, shares::RANKED_SPOOL);
     let last = check_vertex_count(count)?.saturating_sub(1) as u32;
-    let mut counters = Counters::within(run.share(shares::RANK_COUNTERS));
+    let mut counters = run.counters(run.share(shares::RANK_COUNTERS));
     if count <= counters.id_limit() {
         let census = Census::new(&mut counters);
         replace_ends(run, edges, ranks, &|edges| {
             census.add(edges, last);
             spool.push(edges)
         })?;
+        let is_counted = census.finish();
+        debug_assert!(is_counted, "ranks are below {count}");
         return Ok((EdgeSource::Spool(Box::new(spool.close()?)), counters.into_table(count)));
     }
     drop(counters);

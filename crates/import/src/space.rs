@@ -19,6 +19,9 @@ impl Space {
     const BLOCK_BYTES_MAX: u64 = 64 << 10;
     const BLOCK_BYTES_MIN: u64 = 4 << 10;
     const WRITER_BYTES: u64 = 512 << 10;
+    const SEGMENT_BYTES_MAX: u64 = 16 << 20;
+    /// Segments of each bucket, about, that memory holds where buckets are equally full.
+    const SEGMENTS: u64 = 8;
 
     /// The most buckets for which the writers' blocks have a useful size.
     pub fn buckets_max(&self) -> usize {
@@ -30,5 +33,11 @@ impl Space {
     pub fn block_bytes(&self, buckets: usize) -> u64 {
         let writer = (self.writing / self.writers.max(1) as u64).min(Space::WRITER_BYTES);
         (writer / buckets.max(1) as u64).clamp(Space::BLOCK_BYTES_MIN, Space::BLOCK_BYTES_MAX)
+    }
+
+    /// The memory that a bucket takes at a time: a few blocks, so that little of it stays unused.
+    pub fn segment_bytes(&self, buckets: usize) -> u64 {
+        let share = self.held / (Space::SEGMENTS * buckets.max(1) as u64);
+        share.clamp(self.block_bytes(buckets), Space::SEGMENT_BYTES_MAX)
     }
 }

@@ -6,8 +6,9 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use tegula_generators::{ErdosRenyi, Path as PathGraph, Rmat, edges};
+use tegula_import::{ImportConfig, import};
 use tegula_machine::disk::{Backend, Caching, Fault, FaultPlan, Pool, Reader, Targets};
-use tegula_machine::threads::Cancel;
+use tegula_machine::threads::{Cancel, Silent};
 use tegula_machine::{Error, Result};
 use tegula_store::VertexId;
 use tegula_store::graph::Graph;
@@ -243,7 +244,7 @@ fn rows_are_followed_within_a_budget_or_refused() {
     }
     let bare = scratch.join("bare.tegula");
     let config = ImportConfig { memory: 256 << 20, ..Default::default() };
-    import(&[scratch.join("edges.wel")], &bare, &config, &Silent, &Cancel::default()).unwrap();
+    import(&[scratch.join("edges.el")], &bare, &config, &Silent, &Cancel::default()).unwrap();
     let bare = open_graph(&bare, 1 << 30, Backend::Auto).unwrap();
     let refused = run(&bare, false, 0, &RunOptions::default(), |_| Ok(()));
     assert!(matches!(refused, Err(Error::MissingLayout { layout: "rows", .. })));

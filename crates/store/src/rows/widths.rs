@@ -70,7 +70,8 @@ impl Widths {
 
     /// The class of `number` and its index. None if no class reaches it.
     pub(super) fn class_of(&self, number: u64) -> Option<(usize, Class)> {
-        let index = self.0.partition_point(|class| class.base <= number).checked_sub(1)?;
+        // All are looked at, for a branch on the number would be foretold wrongly.
+        let index = self.0.iter().filter(|class| class.base <= number).count().checked_sub(1)?;
         let class = self.0[index];
         (number - class.base <= class.mask).then_some((index, class))
     }

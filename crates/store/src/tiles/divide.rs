@@ -70,8 +70,8 @@ impl Divider {
             for edge in edges {
                 let (source, target) = (base + edge.source(), edge.target());
                 groups[usize::from(target >> GROUP_LOG2)].add(source);
-                middle[usize::from(target >> WIDTHS[GROUP_LEVEL + 1])].add(source);
-                window.add(source);
+                middle[usize::from(target >> WIDTHS[GROUP_LEVEL + 1])].pass(source);
+                window.pass(source);
                 // It may wrap round: by then its group has many edges.
                 let degree = &mut self.degrees[usize::from(target)];
                 *degree = degree.wrapping_add(1);
@@ -79,6 +79,8 @@ impl Divider {
         }
         whole.clear();
         whole.push(window);
+        count_edges(groups, middle);
+        count_edges(middle, whole);
     }
 
     /// Counts what is narrower than a group, in groups that may be cheaper divided.
@@ -109,11 +111,13 @@ impl Divider {
                 if slot != NO_SLOT {
                     let place = usize::from(slot) << GROUP_LOG2 | usize::from(target & 0xff);
                     single[place].add(source);
-                    eight[place >> 3].add_cell(source, is_repeated);
-                    sixteen[place >> 4].add_cell(source, is_repeated);
+                    eight[place >> 3].skip_cell(source, is_repeated);
+                    sixteen[place >> 4].skip_cell(source, is_repeated);
                 }
             }
         }
+        count_edges(single, eight);
+        count_edges(eight, sixteen);
     }
 
     /// For each level, what each strip costs at best, whole or in parts.
@@ -165,12 +169,21 @@ impl Divider {
     }
 }
 
+/// Counts the edges of strips from those of the strips that they consist of.
+fn count_edges(parts: &[Tally], strips: &mut [Tally]) {
+    let fan = parts.len() / strips.len().max(1);
+    for (strip, parts) in strips.iter_mut().zip(parts.chunks_exact(fan.max(1))) {
+        strip.edges = parts.iter().map(|part| part.edges).sum();
+    }
+}
+
 /// Counts what a strip takes in each encoding, edge by edge in the order of its sources. Exact for
 /// gaps of one byte in a strip that starts at its first source; of skips by wide gaps and by masks it
 /// counts more than there are where many gaps are long.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Tally {
     edges: u32,
+    /// [`Tally::NO_SOURCE`] before the first edge.
     last_source: u32,
     /// Skips that gaps of one byte need.
     skips: u32,
@@ -180,28 +193,60 @@ struct Tally {
     cells: u32,
 }
 
+impl Default for Tally {
+    fn default() -> Tally {
+        let last_source = Tally::NO_SOURCE;
+        Tally { edges: 0, last_source, skips: 0, wide_skips: 0, cells: 0 }
+    }
+}
+
 impl Tally {
+    /// More than any source.
+    const NO_SOURCE: u32 = u32::MAX;
+
+    /// Goes on to the next source; returns how far that is.
     #[inline(always)]
-    fn gap(&self, source: u32) -> u32 {
-        if self.edges == 0 { 0 } else { source - self.last_source }
+    fn step(&mut self, source: u32) -> u32 {
+        let last = std::mem::replace(&mut self.last_source, source);
+        if last == Tally::NO_SOURCE { 0 } else { source - last }
     }
 
+    /// Counts an edge of a narrow strip, whose gaps may well be long.
     #[inline(always)]
     fn add(&mut self, source: u32) {
-        let gap = self.gap(source);
-        self.skips += gap / GAP8_SKIP;
-        self.wide_skips += gap / GAP16_SKIP;
         self.edges += 1;
-        self.last_source = source;
+        self.skip(source);
     }
 
-    /// As [`add`](Self::add), and counts masks. A mask holds each target once: an edge that is repeated
+    /// As [`add`](Self::add), of a strip whose edges are [counted](count_edges) afterwards.
+    #[inline(always)]
+    fn skip(&mut self, source: u32) -> u32 {
+        let gap = self.step(source);
+        self.skips += gap / GAP8_SKIP;
+        // Only where thin pieces were gathered is any gap as long as that.
+        if gap >= GAP16_SKIP {
+            self.wide_skips += gap / GAP16_SKIP;
+        }
+        gap
+    }
+
+    /// As [`skip`](Self::skip), of a wide strip, in which hardly any gap is long.
+    #[inline(always)]
+    fn pass(&mut self, source: u32) {
+        let gap = self.step(source);
+        if gap >= GAP8_SKIP {
+            self.skips += gap / GAP8_SKIP;
+            self.wide_skips += gap / GAP16_SKIP;
+        }
+    }
+
+    /// As [`skip`](Self::skip), and counts masks. A mask holds each target once: an edge that is repeated
     /// takes a mask of its own.
     #[inline(always)]
-    fn add_cell(&mut self, source: u32, is_repeated: bool) {
-        let is_first = self.edges == 0;
-        self.cells += u32::from(is_first | (self.gap(source) > 0) | is_repeated);
-        self.add(source);
+    fn skip_cell(&mut self, source: u32, is_repeated: bool) {
+        let is_first = self.last_source == Tally::NO_SOURCE;
+        let gap = self.skip(source);
+        self.cells += u32::from(is_first | (gap > 0) | is_repeated);
     }
 
     /// Bits of the payload with single edges and gaps of one byte or two, and with masks.

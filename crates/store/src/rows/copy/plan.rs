@@ -126,14 +126,14 @@ impl CopyPlan {
     fn gather(arcs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
         let mut targets = Vec::with_capacity(arcs.clone().count());
         let mut rows = Vec::<PlannedRow>::new();
-        for (source, target) in arcs {
+        arcs.for_each(|(source, target)| {
             targets.push(target);
             let end = targets.len();
             match rows.last_mut() {
                 Some(row) if row.source == source => row.end = end,
                 _ => rows.push(PlannedRow { source, end, ..PlannedRow::default() }),
             }
-        }
+        });
         rows.shrink_to_fit();
         Self { rows, targets, done: 0 }
     }
