@@ -2,6 +2,7 @@
 
 mod arrow;
 mod compress;
+mod decimal;
 mod file;
 mod npy;
 mod parquet;

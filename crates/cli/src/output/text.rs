@@ -13,6 +13,7 @@ use tegula_algorithms::answer::RowSink;
 use tegula_machine::Error;
 
 use super::compress::Compressor;
+use super::decimal::{append_float, append_integer};
 use super::row_writer::RowWriter;
 use crate::errors::{Failure, Result};
 use crate::{escape, report, stdout};
@@ -57,21 +58,26 @@ impl TextRows {
 
     fn append_cell(&mut self, column: &Cells<'_>, row: usize) {
         let out = &mut self.buffer;
-        // A vector takes whatever is written to it.
-        let _ = match column {
-            Cells::Integers32(cells) if cells.is_valid(row) => write!(out, "{}", cells.value(row)),
-            Cells::Integers64(cells) if cells.is_valid(row) => write!(out, "{}", cells.value(row)),
-            Cells::Floats(cells) if cells.is_valid(row) => write!(out, "{}", cells.value(row)),
-            Cells::Doubles(cells) if cells.is_valid(row) => {
-                write!(out, "{}", (self.round)(cells.value(row)))
+        match column {
+            Cells::Integers32(cells) if cells.is_valid(row) => {
+                append_integer(cells.value(row), out)
             }
-            Cells::Booleans(cells) if cells.is_valid(row) => write!(out, "{}", cells.value(row)),
+            Cells::Integers64(cells) if cells.is_valid(row) => {
+                append_integer(cells.value(row), out)
+            }
+            Cells::Floats(cells) if cells.is_valid(row) => append_float(cells.value(row), out),
+            Cells::Doubles(cells) if cells.is_valid(row) => {
+                append_float((self.round)(cells.value(row)), out);
+            }
+            Cells::Booleans(cells) if cells.is_valid(row) => {
+                out.extend_from_slice(if cells.value(row) { b"true" } else { b"false" });
+            }
             Cells::Strings(cells) if cells.is_valid(row) => {
                 let string = (self.string)(cells.value(row));
-                out.write_all(quoted_cell(&string, self.separator).as_bytes())
+                out.extend_from_slice(quoted_cell(&string, self.separator).as_bytes());
             }
-            _ => Ok(()),
-        };
+            _ => (),
+        }
     }
 
     fn flush_to(&mut self, out: &mut dyn Write) -> io::Result<()> {

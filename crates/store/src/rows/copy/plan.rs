@@ -28,10 +28,12 @@ const GAIN_MIN: u64 = 4;
 /// each row: a single one that is copied saves nothing.
 const COMMON_MIN: usize = 4;
 
-/// One row in this number, and how many at the least, are planned first, and the others only where copying pays for
-/// these: a plan takes longer than to code in gaps.
+/// One neighbour in this number, and this many rows at the least, are planned first, and the others only where copying
+/// pays for these: a plan takes longer than to code in gaps.
 const SAMPLE_SHARE: usize = 16;
-const SAMPLE_MIN: usize = 256;
+const SAMPLE_ROWS_MIN: usize = 64;
+/// Of these it is enough to save one bit in this number: the others may save more.
+const SAMPLE_GAIN_MIN: u64 = 2 * GAIN_MIN;
 
 /// Widths of the code of runs before there are any to fit it to.
 const RUN_WIDTHS: [u8; CLASSES - 1] = [0, 1, 2, 3, 4, 5, 8];
@@ -98,13 +100,13 @@ impl CopyPlan {
     ) -> Option<(Self, CopyCode)> {
         let all = Self::gather(arcs);
         if let Some(sample) = all.sample() {
-            sample.planned(gap)?;
+            sample.planned(gap, SAMPLE_GAIN_MIN)?;
         }
-        all.planned(gap)
+        all.planned(gap, GAIN_MIN)
     }
 
-    /// The plan with what each row copies, and its code. None if copying saves too little.
-    fn planned(mut self, gap: &GapCode) -> Option<(Self, CopyCode)> {
+    /// The plan with what each row copies, and its code. None if copying does not save one bit in `gain_min`.
+    fn planned(mut self, gap: &GapCode, gain_min: u64) -> Option<(Self, CopyCode)> {
         if self.find_candidates() * COMMON_MIN < self.targets.len() {
             return None;
         }
@@ -120,7 +122,7 @@ impl CopyPlan {
             bits = self.drop_what_is_too_far();
             code = self.fit(gap);
         }
-        (bits + alone / GAIN_MIN < alone).then_some((self, code))
+        (bits + alone / gain_min < alone).then_some((self, code))
     }
 
     fn gather(arcs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
@@ -144,23 +146,26 @@ impl CopyPlan {
         &self.targets[start..self.rows[index].end]
     }
 
-    /// The plan of the rows in the middle, one in [`SAMPLE_SHARE`]; none where that is most of them.
+    /// The plan of rows in the middle with one in [`SAMPLE_SHARE`] of all neighbours; none where that is most of them.
     fn sample(&self) -> Option<Self> {
-        let count = (self.rows.len() / SAMPLE_SHARE).max(SAMPLE_MIN);
-        if count > self.rows.len() / 2 {
+        let len = self.targets.len();
+        let row_of = |place: usize| self.rows.partition_point(|row| row.end <= place);
+        let [first, end] =
+            [len - len / SAMPLE_SHARE, len + len / SAMPLE_SHARE].map(|place| row_of(place / 2));
+        let first = first.min(self.rows.len().saturating_sub(SAMPLE_ROWS_MIN));
+        let rows = self.rows.get(first..end.max(first + SAMPLE_ROWS_MIN))?;
+        let start = first.checked_sub(1).map_or(0, |before| self.rows[before].end);
+        let end = rows.last()?.end;
+        if end - start > len / 2 {
             return None;
         }
-        let first = (self.rows.len() - count) / 2;
-        let start = first.checked_sub(1).map_or(0, |before| self.rows[before].end);
-        let row = |row: &PlannedRow| PlannedRow {
+        let copy = |row: &PlannedRow| PlannedRow {
             source: row.source,
             end: row.end - start,
             ..PlannedRow::default()
         };
-        let rows: Vec<_> = self.rows[first..first + count].iter().map(row).collect();
-        let count = rows.last().map_or(0, |last| last.end);
-        let targets = self.targets[start..start + count].to_vec();
-        Some(Self { rows, targets, done: 0 })
+        let rows = rows.iter().map(copy).collect();
+        Some(Self { rows, targets: self.targets[start..end].to_vec(), done: 0 })
     }
 
     /// Finds the rows before each that have the most neighbours in common with it. Returns how many of all
