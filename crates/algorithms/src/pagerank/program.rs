@@ -165,18 +165,28 @@ impl PageRank {
 /// Steps of more than this part of a rank are rounded to the nearest: 8 to 16 roundings.
 const SMALL_STEP: f64 = 1e-6;
 
-/// The next rank as an `f32`; after a small step, one that is not beyond it. Has no branch: which way it would
-/// go cannot be foretold.
+/// The next rank as an `f32`; after a small step, one that is not beyond it. Which way a branch would go cannot be
+/// foretold; so floats are compared by the signs of differences of their bits, of which compilers make none. Bits are
+/// in the order of their floats where these are not negative.
 #[inline(always)]
 fn rounded(rank: f32, next: f64) -> f32 {
     let nearest = next as f32;
     let step = next - f64::from(rank);
-    let is_beyond = (f64::from(nearest) - next) * step > 0.0;
-    let is_taken_back = is_beyond & (step.abs() <= SMALL_STEP * next);
-    // Ranks are not negative, so their bits are in their order; and nothing below zero lies beyond it.
-    let towards_rank = if step > 0.0 { -1 } else { 1 };
-    let back = if is_taken_back { towards_rank } else { 0 };
-    f32::from_bits(nearest.to_bits().wrapping_add_signed(back))
+    let beyond = (f64::from(nearest) - next) * step;
+    let beyond = beyond.to_bits().cast_signed();
+    let room = (SMALL_STEP * next).to_bits().wrapping_sub(step.abs().to_bits()).cast_signed();
+    // The signs tell whether it is above zero, and whether the step is small.
+    let is_taken_back = (!beyond & beyond.wrapping_neg() & !room) >> 63;
+    // Ranks are not negative, and nothing below zero lies beyond one.
+    let towards_rank = 2 * (step.to_bits() >> 63) as i32 - 1;
+    f32::from_bits(nearest.to_bits().wrapping_add_signed(is_taken_back as i32 & towards_rank))
+}
+
+/// A rank that goes to all vertices, if a vertex has nobody to send it to; without a branch, as above.
+#[inline(always)]
+fn dangling(degree: u32, rank: f64) -> f64 {
+    let is_none = (u64::from(degree).wrapping_sub(1).cast_signed() >> 63).cast_unsigned();
+    f64::from_bits(rank.to_bits() & is_none)
 }
 
 impl Program for PageRank {
@@ -194,7 +204,7 @@ impl Program for PageRank {
 
     fn init(&self, _vertex: VertexId, degree: u32, sums: &mut Sums) -> (f32, Activity) {
         let rank = self.even_share as f32;
-        sums.dangling += if degree == 0 { f64::from(rank) } else { 0.0 };
+        sums.dangling += dangling(degree, f64::from(rank));
         (rank, Activity::Active)
     }
 
@@ -231,7 +241,7 @@ impl Program for PageRank {
         let next = self.jumping * self.share(vertex) + self.config.damping * reduced;
         let next = rounded(*rank, next);
         sums.change += (f64::from(next) - f64::from(*rank)).abs();
-        sums.dangling += if degree == 0 { f64::from(next) } else { 0.0 };
+        sums.dangling += dangling(degree, f64::from(next));
         *rank = next;
         Activity::Active
     }

@@ -13,8 +13,11 @@ pub fn append_integer(number: impl itoa::Integer, out: &mut Vec<u8>) {
 pub fn append_float(number: impl zmij::Float + Display, out: &mut Vec<u8>) {
     let mut buffer = zmij::Buffer::new();
     let text = buffer.format(number);
-    match text.split_once("e-") {
-        Some((digits, zeros)) => append_fraction(digits, zeros, out),
+    match text
+        .split_once('e')
+        .and_then(|(digits, exponent)| Some((digits, exponent.strip_prefix('-')?)))
+    {
+        Some((digits, places)) => append_fraction(digits, places, out),
         None if text.contains(|letter: char| letter.is_ascii_alphabetic()) => {
             // A very large number, or none: a vector takes whatever is written to it.
             let _ = write!(out, "{number}");

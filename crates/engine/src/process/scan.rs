@@ -169,11 +169,13 @@ impl<P: Program> PartWork for ProgramPart<'_, '_, P> {
             let merged = std::mem::take(&mut work.merged);
             let mut aggregate = P::Aggregate::default();
             let mut batch = Applying::new(step, &mut work, &mut aggregate);
+            let last = targets.len() - 1;
             accumulators.drain(targets, |index, sum| {
                 let before = merged.get(index);
                 let reduced = before.map_or(sum, |&merged| P::Reduction::accumulate(merged, sum));
                 batch.apply(index, reduced);
             });
+            batch.store(last);
             work.aggregate = Some(aggregate);
         } else if part.number == work.merged_count && part.number > 0 {
             let merged = &mut work.merged;
@@ -213,6 +215,7 @@ fn merge_early<P: Program>(step: &Superstep<'_, P>, work: &mut BatchWork<P>, par
         let mut aggregate = P::Aggregate::default();
         let mut batch = Applying::new(step, work, &mut aggregate);
         merged.iter().enumerate().for_each(|(index, &reduced)| batch.apply(index, reduced));
+        batch.store(merged.len() - 1);
         work.aggregate = Some(aggregate);
     }
 }
@@ -221,6 +224,8 @@ fn merge_early<P: Program>(step: &Superstep<'_, P>, work: &mut BatchWork<P>, par
 struct Applying<'a, P: Program> {
     targets: Targets<'a, P>,
     next_active: &'a mut [u64],
+    /// The word of those that it was applied to last.
+    active: u64,
 }
 
 impl<'a, P: Program> Applying<'a, P> {
@@ -251,12 +256,22 @@ impl<'a, P: Program> Applying<'a, P> {
             newly_settled: &mut work.newly_settled,
             aggregate,
         };
-        Applying { targets, next_active }
+        Applying { targets, next_active, active: 0 }
     }
 
     #[inline(always)]
     fn apply(&mut self, index: usize, reduced: Accumulator<P>) {
         let activity = self.targets.apply(index, reduced);
-        self.next_active[index / 64] |= u64::from(activity == Activity::Active) << (index % 64);
+        // A word in a register: one that is changed in memory is waited for, vertex by vertex.
+        self.active |= u64::from(activity == Activity::Active) << (index % 64);
+        if index % 64 == 63 {
+            self.store(index);
+        }
+    }
+
+    /// Stores which vertices are active of those whose bits are in one word with this one.
+    #[inline(always)]
+    fn store(&mut self, index: usize) {
+        self.next_active[index / 64] |= std::mem::take(&mut self.active);
     }
 }

@@ -148,17 +148,15 @@ impl Strip<'_> {
         let mut source = self.source_start;
         for first in (0..self.count).step_by(BLOCK_SIZE) {
             let end = first + BLOCK_SIZE;
+            let has_nibbles = LOW % 8 == 4;
             let (gaps, bytes, nibbles) = if end <= self.count {
-                let nibbles = if LOW % 8 == 4 { &nibbles[first / 2..end / 2] } else { &[] };
+                let nibbles = if has_nibbles { &nibbles[first / 2..end / 2] } else { &[] };
                 (&self.gaps[first * GAP..end * GAP], &bytes[first * size..end * size], nibbles)
             } else {
-                let nibbles = if LOW % 8 == 4 { &nibbles[first / 2..] } else { &[] };
+                let nibbles = if has_nibbles { &nibbles[first / 2..] } else { &[] };
                 filled.fill(&self.gaps[first * GAP..], &bytes[first * size..], nibbles);
-                (
-                    &filled.gaps[..BLOCK_SIZE * GAP],
-                    &filled.bytes[..BLOCK_SIZE * size],
-                    &filled.nibbles[..],
-                )
+                let nibbles = if has_nibbles { &filled.nibbles[..] } else { &[] };
+                (&filled.gaps[..BLOCK_SIZE * GAP], &filled.bytes[..BLOCK_SIZE * size], nibbles)
             };
             source = unpack_gaps::<I, GAP>(instructions, gaps, source, skip_source, &mut block);
             unpack_targets::<LOW>(self.target_start, bytes, nibbles, &mut block.targets);
@@ -210,8 +208,9 @@ impl<F: FnMut(usize, u32, u32)> MaskVisitor for F {
 /// Entries of a block.
 pub const BLOCK_SIZE: usize = 64;
 
-/// Entries of a strip, unpacked; behind the last one there are skips.
+/// Entries of a strip, unpacked; behind the last one there are skips. Vectors of them lie within a cache line.
 #[derive(Debug)]
+#[repr(align(64))]
 pub struct Block {
     /// The source of each entry.
     pub sources: [u32; BLOCK_SIZE],
@@ -258,7 +257,7 @@ fn unpack_gaps<I: InstructionSet, const GAP: usize>(
 }
 
 /// Writes the targets of a block: `start`, a multiple of `2^LOW`, with their low parts. The compiler
-/// makes vector code of it.
+/// makes vector code of it, and knows how long it is.
 #[inline(always)]
 fn unpack_targets<const LOW: u32>(
     start: u16,
@@ -274,15 +273,17 @@ fn unpack_targets<const LOW: u32>(
             targets.iter_mut().zip(pairs).for_each(|(to, pair)| *to = u16::from_le_bytes(*pair));
         }
         _ => {
-            let mut high = [0u16; BLOCK_SIZE];
-            for (high, &pair) in high.as_chunks_mut::<2>().0.iter_mut().zip(nibbles) {
-                *high = [u16::from(pair & 15), u16::from(pair >> 4)];
+            let nibbles: &[u8; BLOCK_SIZE / 2] = nibbles.as_array().unwrap_or(&[0; _]);
+            let (pairs, _) = targets.as_chunks_mut::<2>();
+            for (pair, &nibbles) in pairs.iter_mut().zip(nibbles) {
+                *pair = [u16::from(nibbles & 15), u16::from(nibbles >> 4)];
             }
             if LOW == 4 {
-                targets.iter_mut().zip(high).for_each(|(to, low)| *to = start | low);
+                targets.iter_mut().for_each(|target| *target |= start);
             } else {
-                for ((to, &byte), high) in targets.iter_mut().zip(bytes).zip(high) {
-                    *to = start | high << 8 | u16::from(byte);
+                let bytes: &[u8; BLOCK_SIZE] = bytes.as_array().unwrap_or(&[0; _]);
+                for (target, &byte) in targets.iter_mut().zip(bytes) {
+                    *target = start | *target << 8 | u16::from(byte);
                 }
             }
         }
