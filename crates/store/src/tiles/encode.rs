@@ -17,8 +17,9 @@ use super::strip_edges::StripEdges;
 
 /// A piece with fewer edges is gathered with others of its target window.
 const THIN_PIECE_EDGES: usize = 1 << 13;
-/// Edges at which a gathered region is closed.
-const GATHERED_REGION_EDGES: usize = 1 << 20;
+/// Edges at which a gathered region is closed: what it takes to divide one stays in the cache, and messages of its
+/// sources are still there for the next window.
+const GATHERED_REGION_EDGES: usize = 1 << 14;
 
 /// The most edges that are encoded at once: what a strip costs fits 32 bits.
 const EDGES_MAX: usize = 1 << 24;
