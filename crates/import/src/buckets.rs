@@ -10,10 +10,13 @@
 //!  [block][block][block] --full--> [segment][segment][  ] in memory --over budget--> an extent
 //! ```
 //!
-//! A writer has a small block for each bucket, so that all of them together stay in the nearest cache; the
-//! segments are large, so that the system is seldom asked for memory, and for huge pages of it.
+//! A writer has a small block for each bucket, so that all of them together stay in the L2 cache; segments
+//! are large, so that the system is seldom asked for memory, and for huge pages of it.
 //!
 //! The spill files have no names: whatever ends the process, the disk space is free again.
+
+#[cfg(test)]
+mod tests;
 
 use std::fs::File;
 use std::io::{self, IoSlice};
@@ -88,9 +91,12 @@ struct Extent {
 impl<R: Record> Buckets<R> {
     pub fn new(count: usize, space: Space) -> Buckets<R> {
         let len_of = |bytes: u64| (bytes as usize / size_of::<R>().max(1)).max(1);
+        let block_len = len_of(space.block_bytes(count));
+        // Whole blocks, so that they fill it.
+        let blocks = (len_of(space.segment_bytes(count)) / block_len).max(1);
         Buckets {
-            block_len: len_of(space.block_bytes(count)),
-            segment_len: len_of(space.segment_bytes(count)),
+            block_len,
+            segment_len: blocks * block_len,
             space,
             shelves: std::iter::repeat_with(|| Mutex::new(Shelf::EMPTY)).take(count).collect(),
             held: AtomicU64::new(0),
@@ -133,18 +139,20 @@ impl<R: Record> Buckets<R> {
         }
         let mut shelf = lock(&self.shelves[bucket]);
         shelf.len += records.len() as u64;
-        let has_room = |segment: &Vec<R>| segment.capacity() - segment.len() >= records.len();
-        if !shelf.segments.last().is_some_and(has_room) {
-            shelf.segments.push(self.new_segment(records.len()));
-        }
-        if let Some(segment) = shelf.segments.last_mut() {
+        let has_room = |segment: &&mut Vec<R>| segment.capacity() - segment.len() >= records.len();
+        if let Some(segment) = shelf.segments.last_mut().filter(has_room) {
             segment.extend_from_slice(records);
+            return Ok(());
         }
+        let mut segment = self.new_segment(records.len());
+        segment.extend_from_slice(records);
+        shelf.segments.push(segment);
         if self.held.load(Ordering::Relaxed) <= self.space.held {
             return Ok(());
         }
-        // The oldest segments go, so that the order of the records stays, and the last one only where it is
-        // alone. Others may use the shelf while they are written: their place in the file is taken.
+        // Whoever took the segment that is too many makes room for it. The oldest ones go, so that the order of
+        // the records stays, and that one only where it is alone. Others may use the shelf while they are
+        // written: their place in the file is taken.
         let mut bytes = 0;
         let fits = |segment: &&Vec<R>| {
             bytes += size_of_val(&segment[..]) as u64;
@@ -161,7 +169,7 @@ impl<R: Record> Buckets<R> {
         self.write_out(segments, spill, offset)
     }
 
-    /// A segment with room for so many records at the least; it is counted as held.
+    /// A segment with room for `len` records at the least; it is counted as held.
     fn new_segment(&self, len: usize) -> Vec<R> {
         let is_large_enough = |segment: &Vec<R>| segment.capacity() >= len;
         let idle = lock(&self.idle).pop().filter(is_large_enough);
@@ -257,8 +265,11 @@ impl<R: Record> Writer<'_, R> {
 
     #[cold]
     fn put_away(&mut self, bucket: usize) -> Result<()> {
-        self.buckets.put_away(bucket, &self.blocks[bucket])?;
-        self.blocks[bucket].clear();
+        let block = &mut self.blocks[bucket];
+        self.buckets.put_away(bucket, block)?;
+        block.clear();
+        // A long record may have made it larger.
+        block.shrink_to(self.buckets.block_len);
         Ok(())
     }
 }
@@ -397,83 +408,4 @@ impl<R: Record> Filled<R> {
 enum Part<'a, R> {
     Held(&'a [R]),
     Spilled(Extent),
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn space(held: u64) -> (tempfile::TempDir, Space) {
-        let folder = tempfile::tempdir().unwrap();
-        let space = Space { folder: folder.path().to_owned(), held, writing: 1 << 16, writers: 2 };
-        (folder, space)
-    }
-
-    /// Writes `0..count`, each to the bucket of its residue; returns the buckets.
-    fn fill(held: u64, buckets: usize, count: u64) -> Filled<u64> {
-        let (_folder, space) = space(held);
-        let written = Buckets::new(buckets, space);
-        let write = |worker: usize| {
-            written.write(|writer| {
-                let mine = (0..count).filter(|number| number % 16 == worker as u64);
-                mine.map(|number| (number as usize % buckets, number))
-                    .try_for_each(|(b, n)| writer.push(b, n))
-            })
-        };
-        Workers::scope(2, |workers| workers.for_each(16, &Cancel::default(), &write)).unwrap();
-        written.close().unwrap()
-    }
-
-    #[test]
-    fn every_record_comes_back_from_memory_and_from_disk() {
-        for held in [0, 100_000, u64::MAX] {
-            for buckets in [1, 7, 40] {
-                let filled = fill(held, buckets, 50_000);
-                assert_eq!(filled.spilled() > 0, held < 400_000, "{held} {buckets}");
-                for bucket in 0..buckets {
-                    let mut records = filled.read(bucket).unwrap();
-                    records.sort_unstable();
-                    let expected: Vec<u64> = (bucket as u64..50_000).step_by(buckets).collect();
-                    assert_eq!(records, expected);
-                    assert_eq!(filled.len(bucket), expected.len() as u64);
-                    let seen = Mutex::new(Vec::new());
-                    let collect = |part: &[u64]| {
-                        lock(&seen).extend_from_slice(part);
-                        Ok(())
-                    };
-                    Workers::scope(3, |workers| {
-                        filled.for_each_parallel(bucket, workers, &Cancel::default(), &collect)
-                    })
-                    .unwrap();
-                    let mut seen = seen.into_inner().unwrap();
-                    seen.sort_unstable();
-                    assert_eq!(seen, expected);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn one_writer_keeps_the_order() {
-        for held in [0, 100_000, u64::MAX] {
-            let (_folder, space) = space(held);
-            let log = Buckets::new(1, space);
-            for run in 0..500u32 {
-                let records: Vec<u32> = (0..run).map(|number| number + run * 1000).collect();
-                log.write(|writer| writer.push_all(0, &records)).unwrap();
-            }
-            let expected: Vec<u32> =
-                (0..500).flat_map(|run| (0..run).map(move |number| number + run * 1000)).collect();
-            assert_eq!(log.close().unwrap().read(0).unwrap(), expected);
-        }
-    }
-
-    #[test]
-    fn a_folder_that_is_gone_is_an_error() {
-        let (folder, space) = space(0);
-        drop(folder);
-        let log = Buckets::new(1, space);
-        log.write(|writer| writer.push(0, 1u8)).unwrap();
-        assert!(matches!(log.close(), Err(Error::Io { .. })));
-    }
 }

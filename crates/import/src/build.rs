@@ -29,9 +29,9 @@ use super::shares::{self, Share};
 
 /// Edges of a part at the most.
 const PART_EDGES_MAX: u64 = 1 << 19;
-/// Edges of a group at the most, but for a single batch: with more, their parts would take more memory and
-/// nothing else would change.
-const GROUP_EDGES_MAX: u64 = 2 * BATCH_EDGES_MAX;
+/// Edges of a group for each worker that suffice: with more, parts would take more memory and workers would hardly
+/// wait less for each other.
+const GROUP_EDGES: u64 = BATCH_EDGES_MAX;
 /// A part that is too large is cut into 2 to the power of this number.
 const CUT_BITS: u32 = 2;
 
@@ -55,8 +55,9 @@ impl<W: Weight> Sorter<W> {
         let arcs: u64 = plan.batches.iter().map(|planned| planned.edges).sum();
         // Fewer than stay in memory once they are scattered to parts.
         let affordable = run.share(shares::GROUP) / size_of::<DenseEdge<W>>() as u64;
-        let limit =
-            affordable.min(GROUP_EDGES_MAX).max(arcs.div_ceil(space.buckets_max() as u64 / 2));
+        let limit = affordable
+            .min(GROUP_EDGES * run.workers.count() as u64)
+            .max(arcs.div_ceil(space.buckets_max() as u64 / 2));
         let slices = (plan.vertices >> SLICE_LOG2) + 1;
         let units = run.share(shares::UNIT_COUNTS)
             / (size_of::<u32>() as u64 * slices * (run.workers.count() as u64 + 1));
@@ -249,7 +250,8 @@ fn scatter<W: Weight>(
 #[derive(Default)]
 struct EncoderSpace<W> {
     encoder: Encoder<W>,
-    edges: Vec<DenseEdge<W>>,
+    /// The edges of a part that do not lie side by side.
+    gathered: Vec<DenseEdge<W>>,
 }
 
 /// Encodes parts on all workers.
@@ -337,10 +339,11 @@ impl<W: Weight> Encoding<'_, W> {
         let Some(edge) = edges.first(part)? else { return Ok(()) };
         let mut left = edges.len(part);
         self.duplicates.fetch_add(left.div_ceil(PART_EDGES_MAX) - 1, Ordering::Relaxed);
+        let equal = vec![edge; left.min(PART_EDGES_MAX) as usize];
         while left > 0 {
             let count = left.min(PART_EDGES_MAX);
             let encoded = self.kept.with(EncoderSpace::default, |space| {
-                self.encode_edges(&mut space.encoder, &vec![edge; count as usize])
+                self.encode_edges(&mut space.encoder, &equal[..count as usize])
             })?;
             tiles.append(batch, encoded)?;
             self.run.progress.advance(count);
@@ -375,14 +378,14 @@ impl<W: Weight> Encoding<'_, W> {
         part: usize,
     ) -> Result<(Vec<EncodedTile>, u64)> {
         let encoded = self.kept.with(EncoderSpace::default, |space| {
-            let EncoderSpace { encoder, edges: gathered } = space;
-            if let Some(edges) = edges.side_by_side(part) {
-                return self.encode_edges(encoder, edges);
+            let EncoderSpace { encoder, gathered } = space;
+            if let Some(all) = edges.side_by_side(part) {
+                return self.encode_edges(encoder, all);
             }
             gathered.clear();
             gathered.reserve_exact(edges.len(part) as usize);
-            edges.for_each(part, &mut |edges| {
-                gathered.extend_from_slice(edges);
+            edges.for_each(part, &mut |some| {
+                gathered.extend_from_slice(some);
                 Ok(())
             })?;
             self.encode_edges(encoder, gathered)
@@ -390,6 +393,7 @@ impl<W: Weight> Encoding<'_, W> {
         Ok((encoded, edges.len(part)))
     }
 
+    /// Encodes edges of one target window.
     fn encode_edges(
         &self,
         encoder: &mut Encoder<W>,

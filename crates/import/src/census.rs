@@ -21,8 +21,9 @@ use super::edge::Weight;
 /// log2 of the ids in a range: the place of a counter in it has 16 bits.
 const RANGE_LOG2: u32 = u16::BITS - 1;
 const RANGE_SIZE: usize = 1 << RANGE_LOG2;
-/// What waits for a range, of one worker, at the most: with less, counting would miss the cache more often.
-const WAITING_MAX: usize = RANGE_SIZE / 4;
+/// log2 of what waits for a range, of one worker, at the most: a quarter of its counters. With less, counting misses
+/// the cache more often.
+const WAITING_LOG2_MAX: u32 = RANGE_LOG2 - 2;
 
 /// Out-degree and in-degree of an id.
 pub(super) type Degrees = [u32; 2];
@@ -33,11 +34,12 @@ pub(super) struct Census<'a> {
     carries: &'a Mutex<Carries>,
     exceeded: AtomicBool,
     waiting: Stash<Waiting>,
+    waiting_log2: u32,
 }
 
-/// What a worker has not counted yet: places of counters, by range.
+/// What a worker has not counted yet: places of counters in a list for each range.
 struct Waiting {
-    lists: Vec<[u16; WAITING_MAX]>,
+    lists: Vec<u16>,
     lens: Vec<u16>,
 }
 
@@ -45,19 +47,27 @@ struct Waiting {
 pub(super) struct Counters {
     low: Vec<u16>,
     carries: Mutex<Carries>,
+    /// log2 of what waits for a range at the most.
+    waiting_log2: u32,
 }
 
 /// How often a counter, by its place, has passed 2^16. Each entry stands for 65,536 edges at least.
 pub(super) type Carries = BTreeMap<u64, u32>;
 
 impl Counters {
-    /// Counters that take up to `memory` bytes, with what waits for them in the hands of so many workers.
-    pub fn within(memory: u64, workers: usize) -> Counters {
-        let waiting = workers * size_of::<[u16; WAITING_MAX]>();
-        let range_bytes = 2 * RANGE_SIZE * size_of::<u16>() + waiting;
-        let ranges = memory / range_bytes as u64;
+    /// Counters that take up to `memory` bytes; what waits to be counted takes up to `waiting` bytes in the hands
+    /// of `workers`.
+    pub fn within(memory: u64, waiting: u64, workers: usize) -> Counters {
+        let ranges = memory / (2 * RANGE_SIZE * size_of::<u16>()) as u64;
         let ranges = ranges.clamp(1, VERTEX_COUNT_MAX >> RANGE_LOG2) as usize;
-        Counters { low: huge::zeroes(ranges * 2 * RANGE_SIZE), carries: Mutex::default() }
+        let list_bytes = waiting / (workers.max(1) * ranges) as u64;
+        let list_len = (list_bytes / size_of::<u16>() as u64).max(1);
+        let waiting_log2 = list_len.ilog2().min(WAITING_LOG2_MAX);
+        Counters {
+            low: huge::zeroes(ranges * 2 * RANGE_SIZE),
+            carries: Mutex::default(),
+            waiting_log2,
+        }
     }
 
     /// The ids that can be counted are below this one.
@@ -92,18 +102,23 @@ impl<'a> Census<'a> {
             carries: &counters.carries,
             exceeded: AtomicBool::new(false),
             waiting: Stash::default(),
+            waiting_log2: counters.waiting_log2,
         }
     }
 
     /// Counts what still waits. Tells whether all was counted: otherwise an id was too large, and the counts
     /// are of no use.
     pub fn finish(mut self) -> bool {
+        if self.exceeded.load(Ordering::Relaxed) {
+            return false;
+        }
         for waiting in std::mem::take(&mut self.waiting).into_items() {
-            for (range, list) in waiting.lists.iter().enumerate() {
-                self.count(range, &list[..usize::from(waiting.lens[range])]);
+            let lists = waiting.lists.chunks(1 << self.waiting_log2);
+            for (range, (list, len)) in lists.zip(waiting.lens).enumerate() {
+                self.count(range, &list[..usize::from(len)]);
             }
         }
-        !self.exceeded.into_inner()
+        true
     }
 
     /// Gives up: an id is too large.
@@ -119,17 +134,17 @@ impl<'a> Census<'a> {
         if largest as usize >> RANGE_LOG2 >= self.ranges.len() {
             return self.exceed();
         }
-        let new =
-            || Waiting { lists: huge::zeroes(self.ranges.len()), lens: vec![0; self.ranges.len()] };
+        let (ranges, log2) = (self.ranges.len(), self.waiting_log2);
+        let new = || Waiting { lists: huge::zeroes(ranges << log2), lens: vec![0; ranges] };
         self.waiting.with(new, |waiting| {
             for edge in edges {
                 for (id, side) in [(edge.source, 0), (edge.target, 1)] {
                     let range = (id >> RANGE_LOG2) as usize;
-                    let (list, len) = (&mut waiting.lists[range], &mut waiting.lens[range]);
-                    list[usize::from(*len) % WAITING_MAX] = (id << 1) as u16 | side;
+                    let (first, len) = (range << log2, &mut waiting.lens[range]);
+                    waiting.lists[first + usize::from(*len)] = (id << 1) as u16 | side;
                     *len += 1;
-                    if usize::from(*len) == WAITING_MAX {
-                        self.count(range, list);
+                    if *len >> log2 > 0 {
+                        self.count(range, &waiting.lists[first..][..usize::from(*len)]);
                         *len = 0;
                     }
                 }
@@ -261,7 +276,7 @@ mod tests {
     fn degrees_are_those_of_a_plain_count() {
         let ids = 3 * RANGE_SIZE as u32 - 5;
         let edges = edges(200_000, ids);
-        let mut counters = Counters::within(1 << 30, 1);
+        let mut counters = Counters::within(1 << 30, 1 << 20, 1);
         let census = Census::new(&mut counters);
         let chunks: Vec<_> = edges.chunks(1000).collect();
         let add = |index: usize| {
@@ -292,7 +307,7 @@ mod tests {
 
     #[test]
     fn an_id_beyond_the_counters_exceeds_them() {
-        let mut counters = Counters::within(1, 1);
+        let mut counters = Counters::within(1, 1, 1);
         assert_eq!(counters.id_limit(), RANGE_SIZE as u64);
         let census = Census::new(&mut counters);
         let first = RANGE_SIZE as u32;
@@ -305,14 +320,14 @@ mod tests {
 
     #[test]
     fn a_degree_beyond_32_bits_is_refused() {
-        let mut counters = Counters::within(1, 1);
+        let mut counters = Counters::within(1, 1, 1);
         counters.set(&[0, 0, u32::MAX - 2]);
         let census = Census::new(&mut counters);
         let edge = Edge { source: 1, target: 0, weight: () };
         census.add(&[edge], 1);
         assert!(census.finish());
         assert_eq!(rows(&counters.into_table(2)), [[0, 1], [u32::MAX - 1, 0]]);
-        let mut counters = Counters::within(1, 1);
+        let mut counters = Counters::within(1, 1, 1);
         counters.set(&[0, 0, u32::MAX - 2]);
         let census = Census::new(&mut counters);
         census.add(&[edge, edge, edge], 1);
@@ -322,7 +337,7 @@ mod tests {
 
     #[test]
     fn large_degrees_are_carried_over() {
-        let mut counters = Counters::within(1 << 30, 1);
+        let mut counters = Counters::within(1 << 30, 1 << 20, 1);
         let census = Census::new(&mut counters);
         let hub = 3 * RANGE_SIZE as u32 - 1;
         let edges: Vec<_> =

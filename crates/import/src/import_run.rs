@@ -70,9 +70,9 @@ impl ImportRun<'_> {
         share.of(self.memory)
     }
 
-    /// Counters of degrees that take up to `memory` bytes.
-    pub fn counters(&self, memory: u64) -> Counters {
-        Counters::within(memory, self.workers.count())
+    /// Counters of degrees that take one share, and another one for what waits to be counted.
+    pub fn counters(&self, counters: Share, waiting: Share) -> Counters {
+        Counters::within(self.share(counters), self.share(waiting), self.workers.count())
     }
 
     /// Space for buckets of which `held` bytes stay in memory.

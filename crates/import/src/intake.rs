@@ -9,7 +9,7 @@ use tegula_machine::{Error, Result};
 use tegula_store::tiles::Edge;
 
 use super::buckets::{Buckets, Filled};
-use super::census::{Census, DegreeTable};
+use super::census::{Census, Counters, DegreeTable};
 use super::edge::{Key, Weight};
 use super::import_run::ImportRun;
 use super::input::{EdgeChunk, Ends, IdKind, Input, PassedOver};
@@ -60,7 +60,10 @@ pub(super) fn read<'a, W: Weight>(
 ) -> Result<Intake<'a, W>> {
     let strings = input.ids() == IdKind::String;
     let is_read_again = input.is_raw_pairs().is_some() && !drop_duplicates;
-    let mut counters = run.counters(if strings { 0 } else { run.share(shares::COUNTERS) });
+    let mut counters = match strings {
+        true => Counters::within(0, 0, 1),
+        false => run.counters(shares::COUNTERS, shares::COUNTS_WAITING),
+    };
     let reading = Reading {
         run,
         census: Census::new(&mut counters),

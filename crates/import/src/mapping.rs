@@ -17,6 +17,9 @@ use super::source::{EdgeSource, changed};
 /// The number of a key that has none: the dense id of an id without any edge.
 pub(super) const NONE: u32 = u32::MAX;
 
+/// The table is asked this many edges ahead for what the look-ups of an edge need.
+const AHEAD: usize = 16;
+
 /// A table from keys to numbers, in slices.
 pub(super) trait Mapping<K>: Sync {
     /// A slice in memory.
@@ -70,9 +73,6 @@ pub(super) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
     })?;
     replace_targets::<K, W, M>(run, by_target.close()?, mapping, sink)
 }
-
-/// How many edges before its look-ups the table is asked for what they need: the wait for memory, in edges.
-const AHEAD: usize = 16;
 
 /// Replaces both ends at once: two look-ups an edge, whose cache misses overlap.
 fn replace_both<K: Key, W: Weight, M: Mapping<K>>(

@@ -14,7 +14,7 @@ use super::import_run::ImportRun;
 use super::intake::Intake;
 use super::mapping::{IdRanks, Mapping, NameRanks, replace_ends};
 use super::shares;
-use super::source::{EdgeSource, SpoolWriter};
+use super::source::{EdgeSource, SpoolWriter, changed};
 use super::vertex_files::{VertexFile, write_ids};
 
 /// A graph whose vertices are numbered by rank.
@@ -63,15 +63,16 @@ fn replace<K: Key, W: Weight>(
 ) -> Result<(EdgeSource<'static, W>, DegreeTable)> {
     let spool = SpoolWriter::new(run, shares::RANKED_SPOOL);
     let last = check_vertex_count(count)?.saturating_sub(1) as u32;
-    let mut counters = run.counters(run.share(shares::RANK_COUNTERS));
+    let mut counters = run.counters(shares::RANK_COUNTERS, shares::RANK_WAITING);
     if count <= counters.id_limit() {
         let census = Census::new(&mut counters);
         replace_ends(run, edges, ranks, &|edges| {
             census.add(edges, last);
             spool.push(edges)
         })?;
-        let is_counted = census.finish();
-        debug_assert!(is_counted, "ranks are below {count}");
+        if !census.finish() {
+            return Err(changed());
+        }
         return Ok((EdgeSource::Spool(Box::new(spool.close()?)), counters.into_table(count)));
     }
     drop(counters);

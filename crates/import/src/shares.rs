@@ -39,6 +39,8 @@ pub(super) const WRITING: Share = share(1, 24);
 pub(super) const INPUT: Share = share(1, 8);
 /// Counters of the degrees by id.
 pub(super) const COUNTERS: Share = share(1, 4);
+/// What waits to be counted there.
+pub(super) const COUNTS_WAITING: Share = share(1, 16);
 /// Edges that are kept: half of it for each width of keys, of which an input has two at most. Once ids
 /// are small integers, only one of them is left.
 pub(super) const SPOOL: Share = share(1, 4);
@@ -68,7 +70,9 @@ pub(super) const RANKS: Share = share(1, 6);
 /// Edges between ranks, kept as in [`SPOOL`].
 pub(super) const RANKED_SPOOL: Share = share(1, 5);
 /// Counters of the degrees by rank.
-pub(super) const RANK_COUNTERS: Share = share(1, 6);
+pub(super) const RANK_COUNTERS: Share = share(2, 15);
+/// What waits to be counted there.
+pub(super) const RANK_WAITING: Share = share(1, 30);
 /// Ends of edges by ranges of vertices, where the counters do not suffice.
 pub(super) const ENDS: Share = share(1, 8);
 /// The degrees of one of these ranges.
@@ -123,12 +127,25 @@ mod tests {
 
     /// What is held at the same time, and how often.
     const PHASES: &[(&str, &[(u64, Share)])] = &[
-        ("reading integers", &[(1, INPUT), (1, COUNTERS), (1, SPOOL), (2, WRITING)]),
+        (
+            "reading integers",
+            &[(1, INPUT), (1, COUNTERS), (1, COUNTS_WAITING), (1, SPOOL), (2, WRITING)],
+        ),
         ("reading names", &[(1, INPUT), (1, NAMES), (1, KEPT), (2, WRITING)]),
-        ("scattering arcs", &[(1, INPUT), (1, COUNTERS), (1, NAMES), (1, ARCS), (2, WRITING)]),
+        (
+            "scattering arcs",
+            &[(1, INPUT), (1, COUNTERS), (1, COUNTS_WAITING), (1, NAMES), (1, ARCS), (2, WRITING)],
+        ),
         (
             "dropping duplicates",
-            &[(1, COUNTERS), (1, SPOOL), (1, ARCS), (1, ARCS_SORTED), (2, WRITING)],
+            &[
+                (1, COUNTERS),
+                (1, COUNTS_WAITING),
+                (1, SPOOL),
+                (1, ARCS),
+                (1, ARCS_SORTED),
+                (2, WRITING),
+            ],
         ),
         (
             "dropping duplicates between names",
@@ -152,6 +169,7 @@ mod tests {
                 (1, RANKS),
                 (1, RANKED),
                 (1, RANK_COUNTERS),
+                (1, RANK_WAITING),
                 (2, WAITING),
                 (3, WRITING),
             ],

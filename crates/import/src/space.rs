@@ -19,9 +19,10 @@ impl Space {
     const BLOCK_BYTES_MAX: u64 = 64 << 10;
     const BLOCK_BYTES_MIN: u64 = 4 << 10;
     const WRITER_BYTES: u64 = 512 << 10;
+    /// While one is spilled a worker holds another: no more than is set aside for what passes through its hands.
     const SEGMENT_BYTES_MAX: u64 = 16 << 20;
-    /// Segments of each bucket, about, that memory holds where buckets are equally full.
-    const SEGMENTS: u64 = 8;
+    /// The part of its share of memory that a bucket takes at a time.
+    const SEGMENT_SHARE: u64 = 8;
 
     /// The most buckets for which the writers' blocks have a useful size.
     pub fn buckets_max(&self) -> usize {
@@ -35,9 +36,10 @@ impl Space {
         (writer / buckets.max(1) as u64).clamp(Space::BLOCK_BYTES_MIN, Space::BLOCK_BYTES_MAX)
     }
 
-    /// The memory that a bucket takes at a time: a few blocks, so that little of it stays unused.
+    /// The memory that a bucket takes at a time: a part of its share, one block at the least.
     pub fn segment_bytes(&self, buckets: usize) -> u64 {
-        let share = self.held / (Space::SEGMENTS * buckets.max(1) as u64);
+        let takers = buckets.max(self.writers).max(1) as u64;
+        let share = self.held / (Space::SEGMENT_SHARE * takers);
         share.clamp(self.block_bytes(buckets), Space::SEGMENT_BYTES_MAX)
     }
 }

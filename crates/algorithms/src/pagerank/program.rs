@@ -165,24 +165,24 @@ impl PageRank {
 /// Steps of more than this part of a rank are rounded to the nearest: 8 to 16 roundings.
 const SMALL_STEP: f64 = 1e-6;
 
-/// The next rank as an `f32`; after a small step, one that is not beyond it. Which way a branch would go cannot be
-/// foretold; so floats are compared by the signs of differences of their bits, of which compilers make none. Bits are
-/// in the order of their floats where these are not negative.
+/// The next rank as an `f32`; after a small step, one that is not beyond it. Without comparisons: compilers make
+/// branches of them, and which way these go cannot be foretold. What is compared is not negative, so its bits are in
+/// its order, and the sign of their difference tells.
 #[inline(always)]
 fn rounded(rank: f32, next: f64) -> f32 {
     let nearest = next as f32;
     let step = next - f64::from(rank);
     let beyond = (f64::from(nearest) - next) * step;
-    let beyond = beyond.to_bits().cast_signed();
+    let beyond_bits = beyond.to_bits().cast_signed();
     let room = (SMALL_STEP * next).to_bits().wrapping_sub(step.abs().to_bits()).cast_signed();
-    // The signs tell whether it is above zero, and whether the step is small.
-    let is_taken_back = (!beyond & beyond.wrapping_neg() & !room) >> 63;
+    // Of the first two the sign tells whether `beyond` is above zero, of the last whether the step is small.
+    let is_taken_back = (!beyond_bits & beyond_bits.wrapping_neg() & !room) >> 63;
     // Ranks are not negative, and nothing below zero lies beyond one.
     let towards_rank = 2 * (step.to_bits() >> 63) as i32 - 1;
     f32::from_bits(nearest.to_bits().wrapping_add_signed(is_taken_back as i32 & towards_rank))
 }
 
-/// A rank that goes to all vertices, if a vertex has nobody to send it to; without a branch, as above.
+/// A rank that goes to all vertices, if a vertex has nobody to send it to; without a comparison, as above.
 #[inline(always)]
 fn dangling(degree: u32, rank: f64) -> f64 {
     let is_none = (u64::from(degree).wrapping_sub(1).cast_signed() >> 63).cast_unsigned();

@@ -1,4 +1,4 @@
-//! Numbers in decimal digits, as `Display` writes them, in a fifth of the time.
+//! Numbers in decimal digits as `Display` writes them, but for a last digit now and then, in a fifth of the time.
 
 use std::fmt::Display;
 use std::io::Write;
@@ -26,9 +26,9 @@ pub fn append_float(number: impl zmij::Float + Display, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends `digits`, one of which is before the point, shifted by so many places to the right.
+/// Appends `digits`, one of which is before the point, shifted by `places` to the right.
 fn append_fraction(digits: &str, places: &str, out: &mut Vec<u8>) {
-    let places = places.parse::<usize>().unwrap_or(0);
+    let places: usize = places.parse().unwrap_or_else(|_| unreachable!("an exponent is a number"));
     let magnitude = digits.trim_start_matches('-');
     out.extend_from_slice(&digits.as_bytes()[..digits.len() - magnitude.len()]);
     out.extend_from_slice(b"0.");

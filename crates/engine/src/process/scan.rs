@@ -169,13 +169,12 @@ impl<P: Program> PartWork for ProgramPart<'_, '_, P> {
             let merged = std::mem::take(&mut work.merged);
             let mut aggregate = P::Aggregate::default();
             let mut batch = Applying::new(step, &mut work, &mut aggregate);
-            let last = targets.len() - 1;
             accumulators.drain(targets, |index, sum| {
                 let before = merged.get(index);
                 let reduced = before.map_or(sum, |&merged| P::Reduction::accumulate(merged, sum));
                 batch.apply(index, reduced);
             });
-            batch.store(last);
+            batch.finish();
             work.aggregate = Some(aggregate);
         } else if part.number == work.merged_count && part.number > 0 {
             let merged = &mut work.merged;
@@ -215,7 +214,7 @@ fn merge_early<P: Program>(step: &Superstep<'_, P>, work: &mut BatchWork<P>, par
         let mut aggregate = P::Aggregate::default();
         let mut batch = Applying::new(step, work, &mut aggregate);
         merged.iter().enumerate().for_each(|(index, &reduced)| batch.apply(index, reduced));
-        batch.store(merged.len() - 1);
+        batch.finish();
         work.aggregate = Some(aggregate);
     }
 }
@@ -273,5 +272,12 @@ impl<'a, P: Program> Applying<'a, P> {
     #[inline(always)]
     fn store(&mut self, index: usize) {
         self.next_active[index / 64] |= std::mem::take(&mut self.active);
+    }
+
+    /// Stores which are active of the last ones, once it was applied to all.
+    fn finish(mut self) {
+        if let Some(last) = self.targets.states.len().checked_sub(1) {
+            self.store(last);
+        }
     }
 }

@@ -70,8 +70,8 @@ impl Divider {
             for edge in edges {
                 let (source, target) = (base + edge.source(), edge.target());
                 groups[usize::from(target >> GROUP_LOG2)].add(source);
-                middle[usize::from(target >> WIDTHS[GROUP_LEVEL + 1])].pass(source);
-                window.pass(source);
+                middle[usize::from(target >> WIDTHS[GROUP_LEVEL + 1])].add_uncounted_wide(source);
+                window.add_uncounted_wide(source);
                 // It may wrap round: by then its group has many edges.
                 let degree = &mut self.degrees[usize::from(target)];
                 *degree = degree.wrapping_add(1);
@@ -111,8 +111,8 @@ impl Divider {
                 if slot != NO_SLOT {
                     let place = usize::from(slot) << GROUP_LOG2 | usize::from(target & 0xff);
                     single[place].add(source);
-                    eight[place >> 3].skip_cell(source, is_repeated);
-                    sixteen[place >> 4].skip_cell(source, is_repeated);
+                    eight[place >> 3].add_uncounted_cell(source, is_repeated);
+                    sixteen[place >> 4].add_uncounted_cell(source, is_repeated);
                 }
             }
         }
@@ -169,7 +169,7 @@ impl Divider {
     }
 }
 
-/// Counts the edges of strips from those of the strips that they consist of.
+/// Counts the edges of strips from those of their parts.
 fn count_edges(parts: &[Tally], strips: &mut [Tally]) {
     let fan = parts.len() / strips.len().max(1);
     for (strip, parts) in strips.iter_mut().zip(parts.chunks_exact(fan.max(1))) {
@@ -211,16 +211,16 @@ impl Tally {
         if last == Tally::NO_SOURCE { 0 } else { source - last }
     }
 
-    /// Counts an edge of a narrow strip, whose gaps may well be long.
+    /// Adds an edge of a strip in which gaps may well be long.
     #[inline(always)]
     fn add(&mut self, source: u32) {
         self.edges += 1;
-        self.skip(source);
+        self.add_uncounted(source);
     }
 
-    /// As [`add`](Self::add), of a strip whose edges are [counted](count_edges) afterwards.
+    /// As [`add`](Self::add), where edges are [counted](count_edges) afterwards; returns the gap.
     #[inline(always)]
-    fn skip(&mut self, source: u32) -> u32 {
+    fn add_uncounted(&mut self, source: u32) -> u32 {
         let gap = self.step(source);
         self.skips += gap / GAP8_SKIP;
         // Only where thin pieces were gathered is any gap as long as that.
@@ -230,9 +230,9 @@ impl Tally {
         gap
     }
 
-    /// As [`skip`](Self::skip), of a wide strip, in which hardly any gap is long.
+    /// As [`add_uncounted`](Self::add_uncounted), in a wide strip, in which hardly any gap is long.
     #[inline(always)]
-    fn pass(&mut self, source: u32) {
+    fn add_uncounted_wide(&mut self, source: u32) {
         let gap = self.step(source);
         if gap >= GAP8_SKIP {
             self.skips += gap / GAP8_SKIP;
@@ -240,12 +240,12 @@ impl Tally {
         }
     }
 
-    /// As [`skip`](Self::skip), and counts masks. A mask holds each target once: an edge that is repeated
+    /// As [`add_uncounted`](Self::add_uncounted), and counts masks. A mask holds each target once: an edge that is repeated
     /// takes a mask of its own.
     #[inline(always)]
-    fn skip_cell(&mut self, source: u32, is_repeated: bool) {
+    fn add_uncounted_cell(&mut self, source: u32, is_repeated: bool) {
         let is_first = self.last_source == Tally::NO_SOURCE;
-        let gap = self.skip(source);
+        let gap = self.add_uncounted(source);
         self.cells += u32::from(is_first | (gap > 0) | is_repeated);
     }
 

@@ -4,7 +4,7 @@
 //! three passes of a radix sort bring a piece into order. A piece that is thick enough is a *region* of
 //! its own; those too thin to be worth a tile are gathered to regions along the sources. Each region is
 //! [divided](super::divide) into strips, its edges are brought to their strips, and the strips are
-//! [coded](super::builder). About 30 ns an edge on one core.
+//! [coded](super::builder). About 30 to 45 ns an edge on one core.
 
 use tegula_machine::Result;
 

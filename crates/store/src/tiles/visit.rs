@@ -257,7 +257,7 @@ fn unpack_gaps<I: InstructionSet, const GAP: usize>(
 }
 
 /// Writes the targets of a block: `start`, a multiple of `2^LOW`, with their low parts. The compiler
-/// makes vector code of it, and knows how long it is.
+/// makes vector code of it: planes are arrays here, whose length it knows. They never have another one.
 #[inline(always)]
 fn unpack_targets<const LOW: u32>(
     start: u16,
@@ -273,6 +273,7 @@ fn unpack_targets<const LOW: u32>(
             targets.iter_mut().zip(pairs).for_each(|(to, pair)| *to = u16::from_le_bytes(*pair));
         }
         _ => {
+            debug_assert_eq!(nibbles.len(), BLOCK_SIZE / 2);
             let nibbles: &[u8; BLOCK_SIZE / 2] = nibbles.as_array().unwrap_or(&[0; _]);
             let (pairs, _) = targets.as_chunks_mut::<2>();
             for (pair, &nibbles) in pairs.iter_mut().zip(nibbles) {
@@ -281,6 +282,7 @@ fn unpack_targets<const LOW: u32>(
             if LOW == 4 {
                 targets.iter_mut().for_each(|target| *target |= start);
             } else {
+                debug_assert_eq!(bytes.len(), BLOCK_SIZE);
                 let bytes: &[u8; BLOCK_SIZE] = bytes.as_array().unwrap_or(&[0; _]);
                 for (target, &byte) in targets.iter_mut().zip(bytes) {
                     *target = start | *target << 8 | u16::from(byte);

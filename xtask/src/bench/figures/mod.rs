@@ -16,6 +16,11 @@ use super::lab::Lab;
 use super::peers;
 use crate::tegula::Result;
 
+/// How many times as long as its yardstick a search of an open graph may take, and what would be better yet: of a skewed
+/// graph, and of one with many levels.
+const SKEWED: (f64, f64) = (1.0, 0.7);
+const LONG: (f64, f64) = (1.2, 0.9);
+
 /// Figures that are measured together.
 pub struct Group {
     /// What `--only` calls it.

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::rows::edge_list;
+use super::{LONG, SKEWED};
 use crate::bench::disk::read_sequentially;
 use crate::bench::examples::Example;
 use crate::bench::figure::{Figure, Of, Ratio, Unit, median};
@@ -14,10 +15,6 @@ use crate::tegula::{Result, units};
 /// Iterations of the PageRank runs that a component search is compared with.
 const PAGERANK_ITERATIONS: u64 = 5;
 
-/// How many times as long as the plain search one may take, and what would be better yet: of a skewed graph, of one
-/// with many levels.
-const SKEWED: (f64, f64) = (1.0, 0.7);
-const LONG: (f64, f64) = (1.2, 0.9);
 /// A road network of 1.07 million vertices.
 const ROADS: &str = "USA-road-FLA";
 

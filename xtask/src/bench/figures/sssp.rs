@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::{LONG, SKEWED};
 use crate::bench::examples::Example;
 use crate::bench::figure::{Figure, Of, Ratio, Unit};
 use crate::bench::graphs::{Model, Recipe};
@@ -20,10 +21,9 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let plain = Example::build(lab.root, "delta_stepping")?;
     let scale = lab.settings.scale;
     let side = 1u64 << (scale / 2);
-    // How many times as long as the yardstick it may take, and what would be better yet.
     let graphs = [
-        (Model::Rmat(scale), ["rmat".to_owned(), scale.to_string()], (1.0, 0.7)),
-        (Model::Grid(side), ["grid".to_owned(), side.to_string()], (1.2, 0.9)),
+        (Model::Rmat(scale), ["rmat".to_owned(), scale.to_string()], SKEWED),
+        (Model::Grid(side), ["grid".to_owned(), side.to_string()], LONG),
     ];
     let mut figures = Vec::new();
     for (model, [name, size], (most, better)) in graphs {

@@ -87,7 +87,7 @@ impl CopyPlan {
     pub fn size(edges: u64, sources: u64) -> u64 {
         // Targets, and either what is looked for in them or the residuals that codes are fitted to.
         let edge_size = size_of::<u32>() + size_of::<Link>().max(size_of::<(u32, u32)>());
-        // Rows are gathered in a list that grows by doubling; the sample is held after that, and is smaller.
+        // Rows are gathered in a list that grows by doubling; the sample is taken once they are shrunk, and is no more than half.
         let row_size = 2 * size_of::<PlannedRow>();
         edges * edge_size as u64 + sources * row_size as u64 + Links::TABLE_SIZE
     }
@@ -136,6 +136,7 @@ impl CopyPlan {
                 _ => rows.push(PlannedRow { source, end, ..PlannedRow::default() }),
             }
         });
+        // What is counted on, see `size`.
         rows.shrink_to_fit();
         Self { rows, targets, done: 0 }
     }
