@@ -113,8 +113,7 @@ impl<R: Record> Buckets<R> {
 
     /// Lends a writer. Records of one writer that go to one bucket stay in order.
     pub fn write(&self, fill: impl FnOnce(&mut Writer<'_, R>) -> Result<()>) -> Result<()> {
-        let block = || Vec::with_capacity(self.block_len);
-        let new = || std::iter::repeat_with(block).take(self.shelves.len()).collect();
+        let new = || std::iter::repeat_with(Vec::new).take(self.shelves.len()).collect();
         self.writers.with(new, |blocks| fill(&mut Writer { buckets: self, blocks }))
     }
 
@@ -268,8 +267,9 @@ impl<R: Record> Writer<'_, R> {
         let block = &mut self.blocks[bucket];
         self.buckets.put_away(bucket, block)?;
         block.clear();
-        // A long record may have made it larger.
+        // At first it has none, and a long record may have made it larger.
         block.shrink_to(self.buckets.block_len);
+        block.reserve_exact(self.buckets.block_len);
         Ok(())
     }
 }

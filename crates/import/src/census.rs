@@ -75,9 +75,17 @@ impl Counters {
         self.low.len() as u64 / 2
     }
 
-    /// Counts as given, for tests of what comes after.
+    /// Counters that hold these counts, for tests of what comes after.
     #[cfg(test)]
-    pub fn set(&mut self, counts: &[u32]) {
+    pub fn of(counts: &[u32]) -> Counters {
+        let bytes = counts.len().next_multiple_of(2 * RANGE_SIZE) * size_of::<u16>();
+        let mut counters = Counters::within(bytes as u64, 0, 1);
+        counters.set(counts);
+        counters
+    }
+
+    #[cfg(test)]
+    fn set(&mut self, counts: &[u32]) {
         for (place, &count) in counts.iter().enumerate() {
             self.low[place] = count as u16;
             if count >> 16 > 0 {
@@ -276,7 +284,7 @@ mod tests {
     fn degrees_are_those_of_a_plain_count() {
         let ids = 3 * RANGE_SIZE as u32 - 5;
         let edges = edges(200_000, ids);
-        let mut counters = Counters::within(1 << 30, 1 << 20, 1);
+        let mut counters = Counters::within(1 << 20, 1 << 12, 1);
         let census = Census::new(&mut counters);
         let chunks: Vec<_> = edges.chunks(1000).collect();
         let add = |index: usize| {
@@ -337,7 +345,7 @@ mod tests {
 
     #[test]
     fn large_degrees_are_carried_over() {
-        let mut counters = Counters::within(1 << 30, 1 << 20, 1);
+        let mut counters = Counters::within(1 << 20, 1 << 12, 1);
         let census = Census::new(&mut counters);
         let hub = 3 * RANGE_SIZE as u32 - 1;
         let edges: Vec<_> =

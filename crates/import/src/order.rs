@@ -231,8 +231,7 @@ mod tests {
             kind => [id % 7, kind],
         };
         let rows: Vec<Degrees> = (0..ids).map(row).collect();
-        let mut counters = Counters::within(1 << 30, 1 << 20, 1);
-        counters.set(rows.as_flattened());
+        let counters = Counters::of(rows.as_flattened());
         (counters.into_table(u64::from(ids)), rows)
     }
 

@@ -63,7 +63,7 @@ fn replace<K: Key, W: Weight>(
 ) -> Result<(EdgeSource<'static, W>, DegreeTable)> {
     let spool = SpoolWriter::new(run, shares::RANKED_SPOOL);
     let last = check_vertex_count(count)?.saturating_sub(1) as u32;
-    let mut counters = run.counters(shares::RANK_COUNTERS, shares::RANK_WAITING);
+    let mut counters = run.counters(shares::RANK_COUNTERS, shares::RANK_COUNTS_WAITING);
     if count <= counters.id_limit() {
         let census = Census::new(&mut counters);
         replace_ends(run, edges, ranks, &|edges| {

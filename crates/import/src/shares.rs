@@ -72,7 +72,7 @@ pub(super) const RANKED_SPOOL: Share = share(1, 5);
 /// Counters of the degrees by rank.
 pub(super) const RANK_COUNTERS: Share = share(2, 15);
 /// What waits to be counted there.
-pub(super) const RANK_WAITING: Share = share(1, 30);
+pub(super) const RANK_COUNTS_WAITING: Share = share(1, 30);
 /// Ends of edges by ranges of vertices, where the counters do not suffice.
 pub(super) const ENDS: Share = share(1, 8);
 /// The degrees of one of these ranges.
@@ -169,7 +169,7 @@ mod tests {
                 (1, RANKS),
                 (1, RANKED),
                 (1, RANK_COUNTERS),
-                (1, RANK_WAITING),
+                (1, RANK_COUNTS_WAITING),
                 (2, WAITING),
                 (3, WRITING),
             ],

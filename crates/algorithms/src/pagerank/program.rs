@@ -246,3 +246,39 @@ impl Program for PageRank {
         Activity::Active
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// As [`rounded`], by comparisons.
+    fn rounded_plainly(rank: f32, next: f64) -> f32 {
+        let nearest = next as f32;
+        let step = next - f64::from(rank);
+        let is_beyond = (f64::from(nearest) - next) * step > 0.0;
+        match is_beyond && step.abs() <= SMALL_STEP * next {
+            true if step > 0.0 => nearest.next_down(),
+            true => nearest.next_up(),
+            false => nearest,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn ranks_are_rounded_without_comparisons_as_with_them(
+            rank in prop_oneof![Just(0.0f32), 1e-12f32..1.0, Just(f32::MIN_POSITIVE)],
+            share in prop_oneof![Just(0.0), -3e-6..3e-6, -1.0..1.0f64],
+        ) {
+            let next = f64::from(rank) * (1.0 + share);
+            prop_assert_eq!(rounded(rank, next).to_bits(), rounded_plainly(rank, next).to_bits());
+        }
+
+        #[test]
+        fn only_a_vertex_without_edges_gives_its_rank_to_all(degree: u32, rank in 0.0..1.0f64) {
+            prop_assert_eq!(dangling(0, rank), rank);
+            prop_assert_eq!(dangling(degree.max(1), rank), 0.0);
+        }
+    }
+}

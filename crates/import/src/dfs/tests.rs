@@ -39,8 +39,7 @@ fn with_graph<T>(
         rows[source as usize][0] += 1;
         rows[target as usize][1] += 1;
     }
-    let mut counters = Counters::within(1 << 30, 1 << 20, 1);
-    counters.set(rows.as_flattened());
+    let counters = Counters::of(rows.as_flattened());
     let degrees = counters.into_table(ids as u64);
     let summary = degrees.summary().unwrap();
     let spool = SpoolWriter::new(&run, shares::SPOOL);

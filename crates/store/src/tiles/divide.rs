@@ -240,8 +240,8 @@ impl Tally {
         }
     }
 
-    /// As [`add_uncounted`](Self::add_uncounted), and counts masks. A mask holds each target once: an edge that is repeated
-    /// takes a mask of its own.
+    /// As [`add_uncounted`](Self::add_uncounted), and counts masks. A mask holds each target once: an edge that
+    /// is repeated takes a mask of its own.
     #[inline(always)]
     fn add_uncounted_cell(&mut self, source: u32, is_repeated: bool) {
         let is_first = self.last_source == Tally::NO_SOURCE;

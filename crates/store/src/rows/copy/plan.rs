@@ -87,7 +87,8 @@ impl CopyPlan {
     pub fn size(edges: u64, sources: u64) -> u64 {
         // Targets, and either what is looked for in them or the residuals that codes are fitted to.
         let edge_size = size_of::<u32>() + size_of::<Link>().max(size_of::<(u32, u32)>());
-        // Rows are gathered in a list that grows by doubling; the sample is taken once they are shrunk, and is no more than half.
+        // Rows are gathered in a list that grows by doubling; the sample is taken once it has shrunk, and has no
+        // more than half of the neighbours.
         let row_size = 2 * size_of::<PlannedRow>();
         edges * edge_size as u64 + sources * row_size as u64 + Links::TABLE_SIZE
     }
