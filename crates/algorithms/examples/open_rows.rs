@@ -18,6 +18,7 @@ use tegula_algorithms::sssp::{self, SsspConfig};
 use tegula_machine::disk::Backend;
 use tegula_machine::threads::Workers;
 use tegula_store::OriginalId;
+use tegula_store::rows::Direction;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -36,11 +37,13 @@ fn main() -> Outcome<()> {
     let found = graph.original_ids()?.find(&OriginalId::String(source.clone()))?;
     let source = found.ok_or("there is no such source")?;
     let options = RunOptions { memory, ..RunOptions::default() };
-    let all = RowReader::cache_size_max(&graph, has_weights);
-    let rows = RowReader::open(&graph, has_weights, all, &options.speed.targets)?;
+    let rows = open_rows(&graph, Direction::Forward, has_weights, &options)?;
     let rows = rows.ok_or("the graph has no rows")?;
-    Workers::scope(options.threads, |workers| rows.unpack(workers, &options.cancel))?;
-    let options = RunOptions { rows: Some(&rows), ..options };
+    let reverse = match kind.as_str() {
+        "bfs" => open_rows(&graph, Direction::Reverse, has_weights, &options)?,
+        _ => None,
+    };
+    let options = RunOptions { rows: Some(&rows), reverse: reverse.as_ref(), ..options };
     println!("{}", run(&graph, source, has_weights, None, &options)?);
     for line in std::io::stdin().lock().lines() {
         let line = line?;
@@ -49,6 +52,21 @@ fn main() -> Outcome<()> {
         println!("{}", run(&graph, source, has_weights, delta, &options)?);
     }
     Ok(())
+}
+
+/// The rows of a direction, unpacked, if the graph has them.
+fn open_rows(
+    graph: &Graph,
+    direction: Direction,
+    has_weights: bool,
+    options: &RunOptions<'_>,
+) -> Outcome<Option<RowReader>> {
+    let all = RowReader::cache_size_max(graph, direction, has_weights);
+    let rows = RowReader::open(graph, direction, has_weights, all, &options.speed.targets)?;
+    if let Some(rows) = &rows {
+        Workers::scope(options.threads, |workers| rows.unpack(workers, &options.cancel))?;
+    }
+    Ok(rows)
 }
 
 fn run(

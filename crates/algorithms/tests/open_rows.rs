@@ -13,6 +13,7 @@ use tegula_engine::{Executor, Graph, RowReader, RunOptions};
 use tegula_machine::disk::Targets;
 use tegula_machine::threads::{Cancel, Workers};
 use tegula_store::graph::VertexOrder;
+use tegula_store::rows::Direction;
 use tegula_testkit::{EdgeList, Scratch, Table, XorShift, small_graphs, sssp as oracle};
 
 /// Widths of a bucket: from one for each distance to one for all.
@@ -20,8 +21,13 @@ const DELTAS: [Option<f64>; 5] = [None, Some(1e-300), Some(0.01), Some(1.0), Som
 
 /// All rows as plain lists.
 fn unpacked(graph: &Graph, has_weights: bool) -> RowReader {
-    let cache = RowReader::cache_size_max(graph, has_weights);
-    let rows = RowReader::open(graph, has_weights, cache, &Targets::default()).unwrap().unwrap();
+    unpacked_of(graph, Direction::Forward, has_weights)
+}
+
+fn unpacked_of(graph: &Graph, direction: Direction, has_weights: bool) -> RowReader {
+    let cache = RowReader::cache_size_max(graph, direction, has_weights);
+    let rows = RowReader::open(graph, direction, has_weights, cache, &Targets::default());
+    let rows = rows.unwrap().unwrap();
     Workers::scope(2, |workers| rows.unpack(workers, &Cancel::default())).unwrap();
     rows
 }
@@ -137,20 +143,25 @@ fn a_negative_weight_is_found_wherever_it_stands() {
 /// Rows that were opened with their weights do not ascend; a parent is the smallest all the same.
 #[test]
 fn parents_are_those_of_a_scan() {
-    let scratch = Scratch::new();
-    for (number, edges) in
-        [dense(300, 9_000, |n| n as f32), dense(40, 2_000, |n| n as f32)].into_iter().enumerate()
+    let graphs = [(300, 9_000), (40, 2_000)];
+    for (graph, undirected) in graphs.into_iter().flat_map(|graph| [(graph, false), (graph, true)])
     {
-        let config = with_rows(VertexOrder::Degree, true);
-        let graph = open(&import_with(config, scratch.path(), &format!("{number}"), &edges));
+        let scratch = Scratch::new();
+        let edges = dense(graph.0, graph.1, |n| n as f32);
+        let config = with_rows(VertexOrder::Degree, undirected);
+        let graph = open(&import_with(config, scratch.path(), "searched", &edges));
         let source = find(&graph, edges.vertices()[0]);
         let scanned = Bfs::run(&graph, source, &with_executor(Executor::Scan, 2)).unwrap();
         for has_weights in [false, true] {
             let rows = unpacked(&graph, has_weights);
+            let reverse = unpacked_of(&graph, Direction::Reverse, has_weights);
             for executor in [Executor::Seek, Executor::Auto] {
-                let options = RunOptions { rows: Some(&rows), ..with_executor(executor, 2) };
-                let found = Bfs::run(&graph, source, &options).unwrap();
-                assert!(found.states == scanned.states, "{number}, {has_weights}, {executor:?}");
+                for reverse in [None, Some(&reverse)] {
+                    let rows = Some(&rows);
+                    let options = RunOptions { rows, reverse, ..with_executor(executor, 2) };
+                    let found = Bfs::run(&graph, source, &options).unwrap();
+                    assert!(found.states == scanned.states, "{undirected}, {executor:?}");
+                }
             }
         }
     }

@@ -31,8 +31,13 @@ fn on_small_graphs_with_rows(undirected: bool, check: impl Fn(&EdgeList, &Graph)
         for (name, mut edges) in small_graphs(seed) {
             for order in ORDERS {
                 let rows = encodings.next();
-                let config =
-                    ImportConfig { order: Some(order), rows, undirected, ..Default::default() };
+                let config = ImportConfig {
+                    order: Some(order),
+                    rows,
+                    reverse: rows,
+                    undirected,
+                    ..Default::default()
+                };
                 let name = format!("{name}-{}", order.name());
                 let directory = import_with(config, scratch.path(), &name, &edges);
                 let graph = if undirected { edges.undirected() } else { edges.clone() };
@@ -215,7 +220,7 @@ fn sssp_refuses_a_weight_that_shortens_a_path() {
         let mut edges = EdgeList::new(vec![(0, 1), (1, 2), (2, 1), (7, 8)]);
         edges.weights = Some(vec![1.0, 1.0, wrong, 1.0]);
         let rows = Some(RowEncoding::Gap);
-        let config = ImportConfig { rows, ..Default::default() };
+        let config = ImportConfig { rows, reverse: rows, ..Default::default() };
         let graph = open(&import_with(config, scratch.path(), "g", &edges));
         for executor in EXECUTORS {
             let run = |source| {

@@ -197,7 +197,7 @@ proptest! {
             let scratch = Scratch::new();
             let undirected = case.is_undirected;
             let (order, rows) = (Some(order), Some(case.rows));
-            let config = ImportConfig { order, rows, undirected, ..Default::default() };
+            let config = ImportConfig { order, rows, reverse: rows, undirected, ..Default::default() };
             let directory = import_with(config, scratch.path(), "g", &case.input);
             let mut ways = Way::all(&directory).into_iter();
             let expected = ways.next().unwrap().run(&directory, &case);

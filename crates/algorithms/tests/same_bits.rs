@@ -110,12 +110,12 @@ fn whatever_the_budget_and_the_backend() {
     assert!(read > 3 * once, "{read} bytes: with the least memory tiles stream in every iteration");
 }
 
-/// A graph on which a search scans, seeks and pulls, if it is undirected; with rows in an encoding.
+/// A graph on which a search scans, seeks and pulls; with rows of both directions in an encoding.
 fn with_rows(scratch: &Scratch, undirected: bool, weighted: bool, rows: RowEncoding) -> PathBuf {
     let graph = EdgeList::new(edges(&Rmat::new(15, 12, 9).unwrap()));
     let graph = if weighted { graph.weighted(3) } else { graph };
     let (order, rows) = (Some(VertexOrder::Degree), Some(rows));
-    let config = ImportConfig { order, rows, undirected, ..Default::default() };
+    let config = ImportConfig { order, rows, reverse: rows, undirected, ..Default::default() };
     import_with(config, scratch.path(), &format!("{rows:?}-{undirected}-{weighted}"), &graph)
 }
 
@@ -189,8 +189,8 @@ fn whatever_the_executor_and_the_encoding_of_rows() {
                 }
             }
         }
-        assert!(used.contains(&ProcessKind::Scan) && used.contains(&ProcessKind::Seek));
-        assert_eq!(used.contains(&ProcessKind::Pull), undirected, "which is what it is for");
+        let all = [ProcessKind::Scan, ProcessKind::Seek, ProcessKind::Pull];
+        assert!(all.iter().all(|process| used.contains(process)), "{used:?}");
     }
 }
 
@@ -216,6 +216,29 @@ fn a_run_by_rows_that_cannot_fit_says_so_with_both_numbers() {
     let scanned = run(needed - 1, Executor::Auto).unwrap();
     assert!(scanned.statistics.processes.iter().all(|process| *process == ProcessKind::Scan));
     assert_eq!(scanned.distances, found.distances);
+}
+
+#[test]
+fn a_search_of_a_directed_graph_pulls_where_there_are_rows_by_target() {
+    let scratch = Scratch::new();
+    // Many edges a vertex: to look at most of them takes several times as long as to look for one.
+    let edges = EdgeList::new(edges(&Rmat::new(13, 200, 9).unwrap()));
+    let encoding = Some(RowEncoding::default());
+    let mut expected: Option<Vec<Reached>> = None;
+    for (rows, reverse) in [(None, None), (encoding, None), (None, encoding), (encoding, encoding)]
+    {
+        let name = format!("{}-{}", rows.is_some(), reverse.is_some());
+        let config = ImportConfig { rows, reverse, ..Default::default() };
+        let directory = import_with(config, scratch.path(), &name, &edges);
+        for threads in [1, 3] {
+            let options = with_executor(Executor::Auto, threads);
+            let found = Bfs::run(&open(&directory), VertexId(5), &options).unwrap();
+            let has = |process| found.statistics.processes.contains(&process);
+            assert_eq!(has(ProcessKind::Pull), reverse.is_some(), "{name}");
+            assert_eq!(has(ProcessKind::Seek), rows.is_some(), "{name}");
+            assert!(*expected.get_or_insert_with(|| found.states.clone()) == found.states);
+        }
+    }
 }
 
 #[test]

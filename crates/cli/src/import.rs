@@ -89,10 +89,11 @@ pub struct ImportArgs {
     /// How vertices are numbered.
     #[arg(long, value_enum, default_value_t = Order::Auto)]
     order: Order,
-    /// Which layouts are stored: tiles always; rows for runs that follow few edges at a time.
+    /// Which layouts are stored: tiles always; rows for runs that follow few edges at a time; reverse, rows
+    /// by target, for searches in directed graphs.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "tiles")]
     layouts: Vec<Layout>,
-    /// How neighbours are coded in rows [default: copy].
+    /// How neighbours are coded in rows and reverse [default: copy].
     #[arg(long, value_enum, value_name = "ENCODING")]
     row_encoding: Option<RowCoding>,
     /// Memory budget.
@@ -137,6 +138,8 @@ enum Layout {
     Tiles,
     /// Sorted by source, to be sought one by one.
     Rows,
+    /// The same by target; for an undirected graph, which has its rows once, no more than rows.
+    Reverse,
 }
 
 /// How neighbours are coded in rows.
@@ -174,9 +177,11 @@ fn column_help(role: &str, usual: &[&str]) -> String {
 }
 
 impl ImportArgs {
-    /// The encoding of the rows, if there are to be any: whoever asks for an encoding asks for rows.
-    fn rows(&self) -> Option<RowEncoding> {
-        let is_wanted = self.layouts.contains(&Layout::Rows) || self.row_encoding.is_some();
+    /// The encoding of a layout of rows, if it is to be: whoever asks for an encoding alone asks for rows.
+    fn rows(&self, layout: Layout) -> Option<RowEncoding> {
+        let implied = self.row_encoding.filter(|_| !self.layouts.contains(&Layout::Reverse));
+        let is_wanted =
+            self.layouts.contains(&layout) || layout == Layout::Rows && implied.is_some();
         is_wanted.then(|| self.row_encoding.map_or(RowEncoding::default(), RowCoding::encoding))
     }
 
@@ -208,7 +213,8 @@ impl ImportArgs {
                 Order::Degree => Some(VertexOrder::Degree),
                 Order::Dfs => Some(VertexOrder::Dfs),
             },
-            rows: self.rows(),
+            rows: self.rows(Layout::Rows),
+            reverse: self.rows(Layout::Reverse),
             memory: self.budget.bytes(),
             threads: self.threads.count(),
             force: self.force,

@@ -125,12 +125,13 @@ fn facts(graph: &Graph, degrees: &DegreeSummary) -> Facts {
         let batches = report::counted(manifest.batches, "batch", "batches");
         let share = format!("{bytes:.2} bytes per edge, ");
         let share = if manifest.edges == 0 { "" } else { share.as_str() };
-        match &manifest.rows {
-            Some(rows) if layout == "rows" => {
+        let rows = manifest.row_layouts().find(|(direction, _)| direction.layout() == layout);
+        match rows {
+            Some((_, rows)) => {
                 let chunks = report::counted(rows.chunks, "chunk", "chunks");
                 facts.add(layout, format!("{share}{} in {chunks}", rows.encoding.name()));
             }
-            _ => facts.add(layout, format!("{share}{tiles} in {batches}")),
+            None => facts.add(layout, format!("{share}{tiles} in {batches}")),
         }
     }
     if manifest.edges == 0 {

@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 use tegula_algorithms::answer::Summary;
 use tegula_machine::disk::DeviceProfile;
 use tegula_store::graph::{FileEntry, IdType, OrderChoice, file_names};
+use tegula_store::rows::{Direction, RowFiles};
 
 /// A time span as seconds.
 #[derive(Debug, Clone, Copy, Default)]
@@ -175,10 +176,12 @@ pub struct Failed {
 
 /// Bytes per edge of each layout.
 pub fn bytes_per_edge(files: &[FileEntry], edges: u64) -> BTreeMap<&'static str, f64> {
-    let layouts = [
-        ("tiles", [file_names::TILES, file_names::TILE_TABLE]),
-        ("rows", [file_names::ROWS, file_names::ROW_INDEX]),
-    ];
+    let of_rows = |direction: Direction| {
+        let RowFiles { data, index, .. } = direction.files();
+        (direction.layout(), [data, index])
+    };
+    let [rows, reverse] = Direction::ALL.map(of_rows);
+    let layouts = [("tiles", [file_names::TILES, file_names::TILE_TABLE]), rows, reverse];
     let of_layout = |names: [&str; 2]| {
         let own = files.iter().filter(|file| names.contains(&file.name.as_str()));
         let bytes: u64 = own.map(|file| file.bytes).sum();

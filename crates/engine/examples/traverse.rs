@@ -20,6 +20,7 @@ use tegula_engine::traverse::{
 use tegula_engine::{Cancel, Graph, Row, RowReader, VertexId};
 use tegula_machine::disk::{Backend, Caching, PageStatistics, Pool, Reader, speed_of};
 use tegula_store::OriginalId;
+use tegula_store::rows::Direction;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -52,9 +53,17 @@ fn main() -> Outcome<()> {
     let source = OriginalId::String(source.clone());
     let source = graph.original_ids()?.find(&source)?.ok_or("there is no such source")?;
     let has_weights = kind == "dijkstra";
-    let size = RowReader::cache_size_max(&graph, has_weights) * percent.parse::<u64>()? / 100;
+    let size = RowReader::cache_size_max(&graph, Direction::Forward, has_weights)
+        * percent.parse::<u64>()?
+        / 100;
     let targets = speed_of(graph.directory()).targets;
-    let rows = RowReader::open(&graph, has_weights, size.max(RowReader::CACHE_SIZE_MIN), &targets)?;
+    let rows = RowReader::open(
+        &graph,
+        Direction::Forward,
+        has_weights,
+        size.max(RowReader::CACHE_SIZE_MIN),
+        &targets,
+    )?;
     let rows = rows.ok_or("the graph has no rows")?;
     let window = Window { from: from.parse()?, count: count.parse()?, runs_ahead };
     let line = match kind.as_str() {

@@ -28,6 +28,8 @@ pub struct RunOptions<'a> {
     /// Rows that are open already, and may be shared by several runs; a run takes them as they are and
     /// does not count their memory.
     pub rows: Option<&'a RowReader>,
+    /// The same by target, for a directed graph; only beside [`rows`](Self::rows).
+    pub reverse: Option<&'a RowReader>,
     /// What the device with the graph does.
     pub speed: Speed,
     /// Instructions for the inner loops. Results do not depend on it.
@@ -81,6 +83,7 @@ impl Default for RunOptions<'_> {
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             executor: Executor::Auto,
             rows: None,
+            reverse: None,
             speed: Speed::default(),
             instructions: Instructions::detect(),
             cancel: Cancel::default(),

@@ -60,7 +60,7 @@ use tegula_store::graph::{
     ArrayLayout, FORMAT_VERSION, FileEntry, Graph, GraphWriter, IdType, Manifest, OrderChoice,
     VertexOrder,
 };
-use tegula_store::rows::{self, RowEncoding, RowsConfig};
+use tegula_store::rows::{self, Direction, RowEncoding, RowsConfig};
 use tegula_store::tiles::BATCH_EDGES_MAX;
 
 use batch_plan::plan_and_write;
@@ -92,6 +92,8 @@ pub struct ImportConfig {
     pub drop_loops: bool,
     /// How neighbours are coded in the layout `rows`; none where that is not built.
     pub rows: Option<RowEncoding>,
+    /// The same of the layout `reverse`, rows by target. Those of an undirected graph are its rows.
+    pub reverse: Option<RowEncoding>,
     /// The vertex order; by default the one that is estimated to take the fewest bytes.
     pub order: Option<VertexOrder>,
     /// Bytes that the process may use, 64 MiB at the least.
@@ -120,6 +122,7 @@ impl Default for ImportConfig {
             drop_duplicates: false,
             drop_loops: false,
             rows: None,
+            reverse: None,
             order: None,
             memory: memory::default_memory(),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
@@ -174,7 +177,7 @@ pub struct StageSeconds {
     pub sorting: f64,
     /// Encoding and writing tiles.
     pub building: f64,
-    /// Building the layout `rows` from them.
+    /// Building the layouts `rows` and `reverse` from them.
     pub rows: f64,
 }
 
@@ -236,8 +239,11 @@ fn import_within(
             true => import_weighted::<f32>(&run, input, directory, config),
             false => import_weighted::<()>(&run, input, directory, config),
         }?;
-        if let Some(encoding) = config.rows {
-            build_rows(&run, directory, encoding, &mut report)?;
+        let wanted = [(Direction::Forward, config.rows), (Direction::Reverse, config.reverse)];
+        for (direction, encoding) in wanted {
+            if let Some(encoding) = encoding {
+                build_rows(&run, directory, direction, encoding, &mut report)?;
+            }
         }
         Ok::<_, tegula_machine::Error>(report)
     })?;
@@ -250,6 +256,7 @@ fn import_within(
 fn build_rows(
     run: &ImportRun<'_>,
     directory: &Path,
+    direction: Direction,
     encoding: RowEncoding,
     report: &mut ImportReport,
 ) -> Result<()> {
@@ -259,10 +266,10 @@ fn build_rows(
     let graph = Graph::open(directory, &reader, Caching::PageCache)?;
     let workers = run.workers.count() as u64 * ImportRun::worker_bytes(graph.is_weighted());
     let memory = run.memory - run.share(shares::TILES_READ) + workers;
-    let config = RowsConfig { encoding, memory, threads: run.workers.count() };
+    let config = RowsConfig { direction, encoding, memory, threads: run.workers.count() };
     let manifest = rows::build(&graph, &config, run.progress, run.cancel)?;
     report.files = manifest.files;
-    report.seconds.rows = clock.lap();
+    report.seconds.rows += clock.lap();
     Ok(())
 }
 
@@ -342,6 +349,7 @@ fn import_weighted<W: Weight>(
         batches: 0,
         tiles: 0,
         rows: None,
+        reverse: None,
         files: Vec::new(),
     })?;
     seconds.building = clock.lap();

@@ -9,13 +9,12 @@ use tegula_import::{ImportConfig, import};
 use tegula_machine::disk::{Backend, Caching, Pool, Reader, Temporary, durable};
 use tegula_machine::threads::{Cancel, Silent};
 use tegula_store::graph::Graph;
-use tegula_store::rows::{self, RowEncoding, RowsConfig};
+use tegula_store::rows::{self, Direction, RowEncoding, RowsConfig};
 use tegula_testkit::Scratch;
 use tegula_testkit::power_loss::{self, Crash, Trace};
 
 /// Where the graph is to be, in a folder that is not there at first.
 const GRAPH: &str = "deep/er/g.tegula";
-const ROWS: RowsConfig = RowsConfig { encoding: RowEncoding::Gap, memory: 64 << 20, threads: 1 };
 
 /// A folder for a graph, and edges outside of it.
 struct Place {
@@ -42,7 +41,7 @@ impl Place {
     fn import(&self, name: &str, rows: Option<RowEncoding>) {
         let mut config = ImportConfig { memory: 64 << 20, threads: 1, ..ImportConfig::default() };
         config.input.weighted = true;
-        (config.force, config.rows) = (true, rows);
+        (config.force, config.rows, config.reverse) = (true, rows, rows);
         let inputs = [self.inputs.join(format!("{name}.wel"))];
         import(&inputs, &self.graph(), &config, &Silent, &Cancel::default()).unwrap();
     }
@@ -90,9 +89,11 @@ fn one_of(old: Found, new: Found) -> impl Fn(&Path, Crash) -> Result<(), String>
 }
 
 /// Adds rows to a graph, and checks that it is whole with them and that nothing else is in its folder.
-fn add_rows(graph: &Path, reader: &Reader) -> Result<(), String> {
+fn add_rows(graph: &Path, direction: Direction, reader: &Reader) -> Result<(), String> {
+    let encoding = RowEncoding::Gap;
+    let config = RowsConfig { direction, encoding, memory: 64 << 20, threads: 1 };
     let opened = Graph::open(graph, reader, Caching::PageCache);
-    let built = opened.and_then(|it| rows::build(&it, &ROWS, &Silent, &Cancel::default()));
+    let built = opened.and_then(|it| rows::build(&it, &config, &Silent, &Cancel::default()));
     let manifest = built.map_err(|error| error.to_string())?;
     verify(graph, reader)?;
     let names = fs::read_dir(graph).unwrap().map(|entry| entry.unwrap().file_name());
@@ -131,17 +132,19 @@ fn a_graph_that_is_replaced_is_there_until_the_new_one_is() {
 fn a_graph_that_gets_rows_is_whole_with_them_or_without() {
     let place = Place::new();
     place.import("old", None);
-    let old = place.found();
-    let trace = place.record(|| add_rows(&place.graph(), &reader()).unwrap());
-    let check = one_of(old.clone(), place.found());
-    let reader = reader();
-    trace.assert_survived_by_each_sync(&|root, crash| {
-        check(root, crash)?;
-        let graph = root.join(GRAPH);
-        // What is left of the rows is in nobody's way.
-        let has_none = fs::read(graph.join("manifest.json")).ok() == old;
-        if has_none { add_rows(&graph, &reader) } else { Ok(()) }
-    });
+    for direction in Direction::ALL {
+        let old = place.found();
+        let trace = place.record(|| add_rows(&place.graph(), direction, &reader()).unwrap());
+        let check = one_of(old.clone(), place.found());
+        let reader = reader();
+        trace.assert_survived_by_each_sync(&|root, crash| {
+            check(root, crash)?;
+            let graph = root.join(GRAPH);
+            // What is left of the rows is in nobody's way.
+            let has_none = fs::read(graph.join("manifest.json")).ok() == old;
+            if has_none { add_rows(&graph, direction, &reader) } else { Ok(()) }
+        });
+    }
 }
 
 #[test]

@@ -10,10 +10,15 @@ use tegula_machine::Error;
 use tegula_machine::disk::{Backend, Caching, Pool, Reader, Targets};
 use tegula_machine::threads::{Cancel, Progress, Silent, Unit};
 use tegula_store::graph::Graph;
-use tegula_store::rows::{RowEncoding, RowReader, RowsConfig, build, build_aside};
+use tegula_store::rows::{Direction, RowEncoding, RowReader, RowsConfig, build, build_aside};
 use tegula_testkit::Scratch;
 
-const CONFIG: RowsConfig = RowsConfig { encoding: RowEncoding::Gap, memory: 64 << 20, threads: 1 };
+const CONFIG: RowsConfig = RowsConfig {
+    direction: Direction::Forward,
+    encoding: RowEncoding::Gap,
+    memory: 64 << 20,
+    threads: 1,
+};
 
 /// A folder with a place for graphs.
 struct Place(Scratch);
@@ -190,7 +195,11 @@ fn rows_aside_leave_the_graph_and_the_folder_as_they_were() {
     graph.add_rows(rows).unwrap();
     assert_eq!(fs::read_dir(&aside).unwrap().count(), 0);
     graph.verify(&Silent, &Cancel::default()).unwrap();
-    assert!(RowReader::open(&graph, true, 1 << 20, &Targets::default()).unwrap().is_some());
+    assert!(
+        RowReader::open(&graph, Direction::Forward, true, 1 << 20, &Targets::default())
+            .unwrap()
+            .is_some()
+    );
     assert_eq!(files(&place.graph()), before);
     // They are those of one graph.
     let rows = build_aside(&place.open().unwrap(), &aside, &CONFIG, &Silent, &Cancel::default());

@@ -14,7 +14,7 @@ use tegula_machine::threads::{Cancel, Silent, Workers};
 use tegula_store::VertexId;
 use tegula_store::graph::Graph;
 use tegula_store::rows::{
-    BY_WEIGHT_MIN, IndexWalk, RowBatch, RowEncoding, RowReader, Rows, RowsConfig, build,
+    BY_WEIGHT_MIN, Direction, IndexWalk, RowBatch, RowEncoding, RowReader, Rows, RowsConfig, build,
     coarse_weight,
 };
 use tegula_testkit::XorShift;
@@ -57,7 +57,7 @@ fn open(directory: &Path) -> Graph {
 }
 
 fn config(encoding: RowEncoding, memory: u64, threads: usize) -> RowsConfig {
-    RowsConfig { encoding, memory, threads }
+    RowsConfig { direction: Direction::Forward, encoding, memory, threads }
 }
 
 fn build_rows(graph: &Graph, config: &RowsConfig) -> Result<(), Error> {
@@ -66,7 +66,9 @@ fn build_rows(graph: &Graph, config: &RowsConfig) -> Result<(), Error> {
 
 /// What all rows hold, read through so much cache.
 fn adjacency(graph: &Graph, cache: u64) -> Adjacency {
-    let rows = RowReader::open(graph, true, cache, &Targets::default()).unwrap().unwrap();
+    let rows = RowReader::open(graph, Direction::Forward, true, cache, &Targets::default())
+        .unwrap()
+        .unwrap();
     let sources: Vec<VertexId> = (0..graph.vertex_count()).map(VertexId).collect();
     let mut batch = RowBatch::default();
     let mut adjacency = Adjacency::new();
@@ -94,8 +96,10 @@ fn adjacency(graph: &Graph, cache: u64) -> Adjacency {
 
 /// What all rows hold once they are unpacked, after some were read here and there.
 fn unpacked(graph: &Graph, threads: usize) -> Adjacency {
-    let cache = RowReader::cache_size_max(graph, true);
-    let rows = RowReader::open(graph, true, cache, &Targets::default()).unwrap().unwrap();
+    let cache = RowReader::cache_size_max(graph, Direction::Forward, true);
+    let rows = RowReader::open(graph, Direction::Forward, true, cache, &Targets::default())
+        .unwrap()
+        .unwrap();
     let sources: Vec<VertexId> = (0..graph.vertex_count()).map(VertexId).collect();
     let mut batch = RowBatch::default();
     rows.get(&sources[sources.len() / 2..], &mut batch).unwrap();
@@ -187,7 +191,13 @@ fn rows_that_copy_are_read_through_any_cache() {
                 assert!(adjacency(&graph, cache) == expected, "{vertices}, cache {cache}");
             }
             assert!(unpacked(&graph, 2) == expected, "{vertices} vertices");
-            let rows = RowReader::open(&graph, is_weighted, 40 << 10, &Targets::default());
+            let rows = RowReader::open(
+                &graph,
+                Direction::Forward,
+                is_weighted,
+                40 << 10,
+                &Targets::default(),
+            );
             let rows = rows.unwrap().unwrap();
             let mut random = XorShift::new(3);
             let mut batch = RowBatch::default();
@@ -269,7 +279,9 @@ fn a_build_that_does_not_fit_the_budget_says_so_and_leaves_the_graph_alone() {
     assert!(matches!(result, Err(Error::OverBudget { needed, budget, .. }) if needed > budget));
     assert_eq!(fs::read(directory.join("manifest.json")).unwrap(), before);
     assert!(
-        RowReader::open(&open(&directory), false, 1 << 20, &Targets::default()).unwrap().is_none()
+        RowReader::open(&open(&directory), Direction::Forward, false, 1 << 20, &Targets::default())
+            .unwrap()
+            .is_none()
     );
 }
 
@@ -372,7 +384,7 @@ fn block_log2(name: &str) -> u32 {
 
 /// Visits every row, as damaged as it may be.
 fn visit_all(graph: &Graph) -> Result<(), Error> {
-    let reader = RowReader::open(graph, true, 1 << 20, &Targets::default())?;
+    let reader = RowReader::open(graph, Direction::Forward, true, 1 << 20, &Targets::default())?;
     let reader = reader.expect("its manifest names rows");
     let mut batch = RowBatch::default();
     for vertex in (0..graph.vertex_count()).map(VertexId) {
@@ -492,8 +504,12 @@ fn once_an_eighth_was_read_here_and_there_the_rest_is_read_in_order_where_it_fin
     let graph = open(graph.directory());
     let cancel = Cancel::default();
     let mut batch = RowBatch::default();
-    for (cache, finds_room) in [(RowReader::cache_size_max(&graph, true), true), (1 << 20, false)] {
-        let rows = RowReader::open(&graph, true, cache, &Targets::default()).unwrap().unwrap();
+    for (cache, finds_room) in
+        [(RowReader::cache_size_max(&graph, Direction::Forward, true), true), (1 << 20, false)]
+    {
+        let rows = RowReader::open(&graph, Direction::Forward, true, cache, &Targets::default())
+            .unwrap()
+            .unwrap();
         rows.fill_when_due(&cancel);
         assert_eq!(rows.bytes_read(), 0, "nothing was read yet");
         let vertices = (0..graph.vertex_count()).map(|index| VertexId(index * 7919 % 9000));
@@ -519,7 +535,7 @@ fn vertices_without_edges_have_a_place_between_their_neighbours_and_no_bytes() {
         let edges: Vec<(u32, u32, f32)> = edges.collect();
         let directory = imported(folder.path(), &edges, true);
         build_rows(&open(&directory), &config(RowEncoding::Gap, 64 << 20, 1)).unwrap();
-        let rows = Rows::open(&open(&directory)).unwrap().unwrap();
+        let rows = Rows::open(&open(&directory), Direction::Forward).unwrap().unwrap();
         let (mut bytes, mut weights) = (0, 0);
         for vertex in 0..70_000 {
             let extent = rows.extent(VertexId(vertex));
@@ -541,7 +557,7 @@ fn the_longest_row_is_known_before_it_is_read() {
     let edges: Vec<_> = hub.chain((0..90_000).map(|source| (source, 7, 1.0))).collect();
     let directory = imported(folder.path(), &edges, true);
     build_rows(&open(&directory), &config(RowEncoding::Plain, 64 << 20, 1)).unwrap();
-    let rows = Rows::open(&open(&directory)).unwrap().unwrap();
+    let rows = Rows::open(&open(&directory), Direction::Forward).unwrap().unwrap();
     let row = rows.extent(VertexId(70_000));
     for (has_weights, bytes) in [(true, row.weight_bytes()), (false, 0..0)] {
         let longest = row.bytes().end - row.bytes().start + bytes.end - bytes.start;

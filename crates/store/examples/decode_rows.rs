@@ -14,7 +14,7 @@ use tegula_machine::Result;
 use tegula_machine::disk::{Backend, Caching, Pool, Reader, Targets};
 use tegula_store::VertexId;
 use tegula_store::graph::Graph;
-use tegula_store::rows::{RowBatch, RowReader};
+use tegula_store::rows::{Direction, RowBatch, RowReader};
 
 /// Rows that are brought into memory together.
 const BATCH: usize = 1024;
@@ -26,8 +26,8 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     };
     let reader = Reader::open(Backend::Auto, Pool::new(64 << 20))?;
     let graph = Graph::open(Path::new(graph), &reader, Caching::PageCache)?;
-    let size = RowReader::cache_size_max(&graph, false);
-    let rows = RowReader::open(&graph, false, size, &Targets::default())?;
+    let size = RowReader::cache_size_max(&graph, Direction::Forward, false);
+    let rows = RowReader::open(&graph, Direction::Forward, false, size, &Targets::default())?;
     let rows = rows.ok_or("the graph has no rows")?;
     let vertices: Vec<VertexId> = (0..graph.vertex_count()).map(VertexId).collect();
     // The first one reads them.

@@ -17,7 +17,7 @@ use tegula_machine::Result;
 use tegula_machine::disk::{Backend, Caching, Pool, Reader, Targets};
 use tegula_store::VertexId;
 use tegula_store::graph::Graph;
-use tegula_store::rows::{RowBatch, RowReader};
+use tegula_store::rows::{Direction, RowBatch, RowReader};
 
 fn main() -> std::result::Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -26,7 +26,13 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     };
     let reader = Reader::open(Backend::Auto, Pool::new(64 << 20))?;
     let graph = Graph::open(Path::new(graph), &reader, Caching::Direct)?;
-    let rows = RowReader::open(&graph, false, RowReader::CACHE_SIZE_MIN, &Targets::default())?;
+    let rows = RowReader::open(
+        &graph,
+        Direction::Forward,
+        false,
+        RowReader::CACHE_SIZE_MIN,
+        &Targets::default(),
+    )?;
     let rows = rows.ok_or("the graph has no rows")?;
     let asked = random_vertices(&rows, count.parse()?);
     let next = AtomicUsize::new(0);

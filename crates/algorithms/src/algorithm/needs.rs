@@ -2,7 +2,7 @@
 
 use tegula_engine::traverse::long_rows_size;
 use tegula_engine::{Error, Estimate, Graph, RUN_OVERHEAD};
-use tegula_store::rows::RowsConfig;
+use tegula_store::rows::{Direction, RowsConfig};
 
 use super::interface::{Edges, Weights};
 use super::request::Prepared;
@@ -76,7 +76,11 @@ impl Needs {
             estimate.vertex_bytes += long_rows_size(graph, has_weights, threads)?;
         }
         let build_bytes = match builds_rows {
-            true => Some(RUN_OVERHEAD + prepared.files_size() + RowsConfig::memory_min(graph)?),
+            true => Some(
+                RUN_OVERHEAD
+                    + prepared.files_size()
+                    + RowsConfig::memory_min(graph, Direction::Forward)?,
+            ),
             false => None,
         };
         Ok(Needs { estimate, layout, build_bytes })

@@ -17,7 +17,7 @@ use super::AMPLE;
 /// An import in a vertex order, with rows.
 pub fn with_rows(order: VertexOrder, undirected: bool) -> ImportConfig {
     let rows = Some(RowEncoding::default());
-    ImportConfig { order: Some(order), undirected, rows, ..Default::default() }
+    ImportConfig { order: Some(order), undirected, rows, reverse: rows, ..Default::default() }
 }
 
 /// One way to run.

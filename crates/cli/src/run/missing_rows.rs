@@ -6,7 +6,7 @@ use std::path::Path;
 use tegula_algorithms::algorithm::rows_size_expected;
 use tegula_engine::{Error, Graph, RUN_OVERHEAD};
 use tegula_machine::Bytes;
-use tegula_store::rows::{self, RowEncoding, RowsAside, RowsConfig};
+use tegula_store::rows::{self, Direction, RowEncoding, RowsAside, RowsConfig};
 
 use super::options::RunArgs;
 use crate::errors::{Failure, Result};
@@ -29,6 +29,7 @@ pub fn build(
     let directory = graph.opened_directory().clone();
     let budget = args.reading.budget.bytes();
     let config = RowsConfig {
+        direction: Direction::Forward,
         // A run waits for them: to find what copies takes several times as long.
         encoding: RowEncoding::Gap,
         memory: budget.saturating_sub(RUN_OVERHEAD + files_size),

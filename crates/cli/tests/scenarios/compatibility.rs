@@ -20,7 +20,8 @@
 //! ```
 //!
 //! Of version 3, whose manifest is JSON to its last byte, and of version 4, which packs the numbers of
-//! vertices, the same once more.
+//! vertices, the same once more. Of version 5, which has added rows by target, with
+//! `--layouts tiles,rows,reverse`.
 
 use std::fs;
 use std::path::Path;
@@ -30,7 +31,7 @@ use tegula_testkit::{EdgeList, bfs, match_pagerank, sssp, wcc};
 use crate::shop::{Shop, column, numbers, numbers_with_gaps};
 
 /// The versions of which there are graphs.
-const FORMATS: [u32; 4] = [1, 2, 3, 4];
+const FORMATS: [u32; 5] = [1, 2, 3, 4, 5];
 
 /// A shop with one of the graphs of a format, as `g.tegula`, and one of the edge lists, as `g.txt`.
 fn shop_with(format: u32, graph: &str, edges: &str) -> Shop {
@@ -115,6 +116,7 @@ fn graphs_of_every_format_say_what_they_hold() {
             assert_eq!((&facts["vertices"], &facts["edges"]), (&vertices.into(), &count.into()));
             assert_eq!((&facts["ids"], &facts["weighted"]), (&ids.into(), &is_weighted.into()));
             assert_eq!(facts["bytes_per_edge"]["rows"].is_number(), format > 1);
+            assert_eq!(facts["bytes_per_edge"]["reverse"].is_number(), format > 4);
         }
     }
 }
@@ -150,9 +152,10 @@ fn what_they_were_made_from_becomes_the_same_rows() {
         };
         let before = rows(&shop);
         assert!(before.len() >= 2);
-        shop.tegula(&format!("import g.txt -o g.tegula --force {options}")).done();
+        let layouts = "--layouts tiles,rows,reverse";
+        shop.tegula(&format!("import g.txt -o g.tegula --force {layouts} {options}")).done();
         assert!(rows(&shop) == before, "{graph}: a change of the bytes is a new version");
-        let newest = shop_with(4, graph, edges).files("g.tegula");
+        let newest = shop_with(5, graph, edges).files("g.tegula");
         assert!(
             shop.files("g.tegula") == newest,
             "{graph}: a change of the bytes is a new version"
@@ -174,7 +177,7 @@ fn rows_are_added_to_a_graph_of_the_first_format_which_becomes_one_of_the_newest
         assert_eq!(run("scan"), run("seek"));
         assert_eq!(run("scan"), run("auto"));
         let facts = shop.tegula("info g.tegula --json").done().json();
-        assert_eq!(facts["format_version"], 4);
+        assert_eq!(facts["format_version"], 5);
         assert!(facts["bytes_per_edge"]["rows"].is_number());
         shop.tegula("verify g.tegula").done();
         let after = shop.files("g.tegula");

@@ -31,7 +31,7 @@ fn rows_are_imported_in_every_encoding_and_info_tells_their_size() {
             assert_shape(&report["stage_seconds"], &[("rows", "number")]);
             let facts = shop.tegula("info g.tegula --json").done().json();
             assert_eq!(facts["bytes_per_edge"], report["bytes_per_edge"]);
-            assert_eq!(facts["format_version"], 4);
+            assert_eq!(facts["format_version"], 5);
             let files = shop.files("g.tegula");
             assert_eq!(files.contains_key("rows.weights"), !weighted.is_empty());
             let bytes = files["rows.data"].len() + files["rows.index"].len();
@@ -51,6 +51,41 @@ fn rows_are_imported_in_every_encoding_and_info_tells_their_size() {
     assert_eq!(facts["bytes_per_edge"]["rows"], serde_json::Value::Null);
     shop.tegula("import g.wel -o g.tegula --force --layouts columns").failed(2, &["columns"]);
     shop.tegula("import g.wel -o g.tegula --force --row-encoding zip").failed(2, &["zip"]);
+}
+
+#[test]
+fn a_directed_graph_is_imported_with_rows_by_target_and_a_search_pulls_along_them() {
+    let shop = Shop::new();
+    shop.tegula("generate rmat --scale 13 --edge-factor 150 -o g.bin32").done();
+    shop.tegula("import g.bin32 -o g.tegula --layouts tiles,rows").done();
+    const SEARCH: &str = "run bfs g.tegula --source 1 --json --force -o hops.tsv";
+    let without = shop.tegula(SEARCH).done().json();
+    assert!(!without["processes"].to_string().contains("pull"), "{without}");
+    let hops = shop.read("hops.tsv");
+    let words = "import g.bin32 -o g.tegula --force --json --layouts tiles,rows,reverse";
+    let report = shop.tegula(words).done().json();
+    assert_shape(&report["bytes_per_edge"], &[("reverse", "number"), ("rows", "number")]);
+    let facts = shop.tegula("info g.tegula --json").done().json();
+    assert_eq!(facts["bytes_per_edge"], report["bytes_per_edge"]);
+    let text = shop.tegula("info g.tegula").done().out;
+    let line = text.lines().find(|line| line.trim_start().starts_with("reverse ")).unwrap();
+    assert!(line.contains("bytes per edge, copy in"), "{text}");
+    shop.tegula("verify g.tegula").done();
+    let with = shop.tegula(SEARCH).done().json();
+    assert!(with["processes"].to_string().contains("pull"), "{with}");
+    assert_eq!(shop.read("hops.tsv"), hops);
+    // Whoever names an encoding and these rows wants no others.
+    let options = "--layouts tiles,reverse --row-encoding gap";
+    shop.tegula(&format!("import g.bin32 -o g.tegula --force {options}")).done();
+    let files = shop.files("g.tegula");
+    assert!(files.contains_key("reverse.data") && !files.contains_key("rows.data"));
+    shop.tegula(SEARCH).done();
+    assert_eq!(shop.read("hops.tsv"), hops);
+    // An undirected graph has its rows once.
+    let options = "--undirected --layouts tiles,reverse";
+    shop.tegula(&format!("import g.bin32 -o g.tegula --force {options}")).done();
+    let files = shop.files("g.tegula");
+    assert!(files.contains_key("rows.data") && !files.contains_key("reverse.data"));
 }
 
 #[test]

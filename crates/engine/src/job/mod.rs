@@ -3,13 +3,14 @@
 //! A job goes on by itself ([`Job::advance`]) until it needs tiles; then the scheduler deals out parts of
 //! the graph to all jobs that need them ([`Job::begin_part`]), and the job goes on. Kinds:
 //!
-//! * [`program`]: a vertex program, iteration by iteration,
+//! * [`program`]: a vertex program, iteration by iteration, with its [rows](program_rows),
 //! * [`pass`]: shows every edge to a visitor once,
 //! * [`traversal`]: follows rows, and needs no tiles.
 
 pub mod context;
 pub mod pass;
 pub mod program;
+pub mod program_rows;
 pub mod traversal;
 
 use std::time::Duration;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tegula_machine::threads::{Cancel, lock};
 use tegula_machine::{Error, Result};
 use tegula_store::graph::Graph;
-use tegula_store::rows::{RowReader, Rows};
+use tegula_store::rows::{Direction, RowReader, Rows};
 use tegula_store::tiles::TileSummary;
 
 use super::context::JobContext;
@@ -36,13 +36,15 @@ pub fn run<T: Send, E: From<Error> + Send>(
 ) -> Result<T, E> {
     let mut answer = None;
     options.with_scheduler(graph, |scheduler| {
-        let least = held + RowReader::size_min(graph, has_weights);
+        let forward = Direction::Forward;
+        let least = held + RowReader::size_min(graph, forward, has_weights);
         if graph.manifest().rows.is_some() {
             scheduler.ledger().could_hold(&MemoryDemand::rows("the run by rows", least, |_| 0))?;
         }
-        let rows = Rows::open(graph)?.ok_or_else(|| missing_rows(graph))?;
+        let rows = Rows::open(graph, forward)?.ok_or_else(|| missing_rows(graph))?;
         let least = least + long_rows_of(rows.batch_size(has_weights), scheduler.threads());
-        let all = RowReader::cache_size_max(graph, has_weights) - RowReader::CACHE_SIZE_MIN;
+        let all =
+            RowReader::cache_size_max(graph, forward, has_weights) - RowReader::CACHE_SIZE_MIN;
         let demand = MemoryDemand::rows("the run by rows", least, |free| free.min(all));
         let admitted = scheduler.ledger().admit(&[demand], &options.cancel)?;
         let cache_size = RowReader::CACHE_SIZE_MIN + admitted.taken;

@@ -24,6 +24,9 @@ pub const SEEK_EDGE_SHARED: f64 = 9e-9;
 pub const SEEK_EDGE_UNPACKED_SHARED: f64 = 4e-9;
 pub const PULL_ROW: f64 = 50e-9;
 pub const PULL_EDGE: f64 = 4e-9;
+/// Where rows are unpacked.
+pub const PULL_ROW_UNPACKED: f64 = 8e-9;
+pub const PULL_EDGE_UNPACKED: f64 = 2e-9;
 pub const SCAN_EDGE: f64 = 1.5e-9;
 /// Of a vertex whose message is generated or applied.
 pub const SCAN_VERTEX: f64 = 1e-9;

@@ -1,5 +1,5 @@
 //! Process and apply from the side of the targets: each vertex that is not settled looks through its row
-//! for an active neighbour, in a graph that stores both directions of every edge.
+//! for an active neighbour: the row of an undirected graph, or that by target.
 //!
 //! Where the message from the smallest source wins, the first active neighbour settles the vertex, and
 //! the rest of the row is not looked at: the bottom-up step of Beamer, Asanovic and Patterson
@@ -16,7 +16,10 @@ use tegula_store::VertexId;
 use tegula_store::rows::{Row, RowBatch, RowReader};
 use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 
-use super::cost::{Correction, CostModel, PULL_EDGE, PULL_ROW, RowWork, SCAN_VERTEX};
+use super::cost::{
+    Correction, CostModel, PULL_EDGE, PULL_EDGE_UNPACKED, PULL_ROW, PULL_ROW_UNPACKED, RowWork,
+    SCAN_VERTEX,
+};
 use super::{Prediction, Process, ProcessKind, Progressed, ROWS_PER_BATCH};
 use crate::job::context::JobContext;
 use crate::program::{Activity, EdgeWeight, Message, Program, Reduction, Settling};
@@ -31,21 +34,38 @@ const DENSE_SHARE: usize = 4;
 
 /// Through the rows of the vertices that are not settled.
 pub struct Pull<'s> {
-    rows: &'s RowReader,
+    incoming: &'s RowReader,
+    outgoing: Option<&'s RowReader>,
     costs: CostModel,
     correction: Correction,
 }
 
 impl<'s> Pull<'s> {
-    /// For a program and a graph where one active neighbour settles a vertex and rows hold the edges to it;
-    /// else `None`.
-    pub fn new<P: Program>(
-        rows: &'s RowReader,
-        is_undirected: bool,
+    /// Whether it is of use to a program: where one active neighbour settles a vertex.
+    pub fn is_for<P: Program>() -> bool {
+        P::SETTLING == Settling::ByFirstSource
+    }
+
+    /// With the rows that hold the edges to each vertex; those that hold the edges from it tell how many
+    /// edges are active.
+    pub fn new(
+        incoming: &'s RowReader,
+        outgoing: Option<&'s RowReader>,
         costs: CostModel,
-    ) -> Option<Pull<'s>> {
-        let can_pull = P::SETTLING == Settling::ByFirstSource && is_undirected;
-        can_pull.then(|| Pull { rows, costs, correction: Correction::none() })
+    ) -> Pull<'s> {
+        Pull { incoming, outgoing, costs, correction: Correction::none() }
+    }
+
+    /// The share of all edges that active vertices have.
+    fn active_share<P: Program>(&self, step: &Superstep<'_, P>) -> f64 {
+        let vertices = f64::from(self.incoming.rows().vertex_count()).max(1.0);
+        match self.outgoing {
+            Some(rows) => {
+                let edges = rows.rows().edge_count().max(1) as f64;
+                RowWork::of(&step.frontier, rows).edges / edges
+            }
+            None => step.frontier.count() as f64 / vertices,
+        }
     }
 }
 
@@ -55,15 +75,18 @@ impl<P: Program> Process<P> for Pull<'_> {
     }
 
     fn predict(&self, step: &Superstep<'_, P>) -> Prediction {
-        let rows = self.rows;
-        let active = RowWork::of(&step.frontier, rows);
+        let rows = self.incoming;
         let open: f64 = step.open_targets.iter().map(|&open| f64::from(open)).sum();
         let vertices = f64::from(rows.rows().vertex_count()).max(1.0);
         let all_bits = rows.rows().bit_count() as f64;
-        let degree = all_bits / rows.rows().bits_per_edge().max(1.0) / vertices;
+        let degree = rows.rows().edge_count() as f64 / vertices;
         // Neighbours up to the first active one, as if they were drawn at random.
-        let looks = (all_bits / active.bits.max(1.0)).min(degree);
-        let working = open * (PULL_ROW + looks * PULL_EDGE) + vertices * SCAN_VERTEX;
+        let looks = self.active_share(step).recip().min(degree);
+        let (row, edge) = match rows.unpacked() {
+            Some(_) => (PULL_ROW_UNPACKED, PULL_EDGE_UNPACKED),
+            None => (PULL_ROW, PULL_EDGE),
+        };
+        let working = open * (row + looks * edge) + vertices * SCAN_VERTEX;
         let all_open = RowWork { rows: open, bits: all_bits * open / vertices, edges: 0.0 };
         let reading = self.costs.predict_reading(rows, &all_open, 1.0);
         let seconds = self.costs.together(working / self.costs.threads, reading);
@@ -77,7 +100,7 @@ impl<P: Program> Process<P> for Pull<'_> {
         context: &JobContext<'_>,
     ) -> Result<Progressed> {
         step.generate(context)?;
-        let edges = pull(step, self.rows, context)?;
+        let edges = pull(step, self.incoming, context)?;
         step.take_next_active();
         Ok(Progressed::Done { edges })
     }
@@ -120,7 +143,8 @@ fn pull<P: Program>(
         })
         .collect();
     let messages = step.exchange.messages();
-    let pulling = Pulling { program, degrees, messages, active: active.words(), rows };
+    let (active, is_ascending) = (active.words(), rows.is_ascending());
+    let pulling = Pulling { program, degrees, messages, active, rows, is_ascending };
     context.for_each(owned.len(), &|index| {
         // A worker has its window to itself: counters side by side would share a cache line.
         let Some(mut window) = lock(&owned[index]).take() else { return Ok(()) };
@@ -160,6 +184,8 @@ struct Pulling<'s, P: Program> {
     messages: &'s [Message<P>],
     active: &'s [u64],
     rows: &'s RowReader,
+    /// Whether neighbours come by ascending id.
+    is_ascending: bool,
 }
 
 impl<P: Program> Pulling<'_, P> {
@@ -205,7 +231,6 @@ impl<P: Program> Pulling<'_, P> {
 
     /// What the active neighbour sends that settles the vertex of a row, and how many edges were looked at.
     fn first_message(&self, row: &Row<'_>) -> Result<(Option<Message<P>>, u64)> {
-        let is_ascending = self.rows.is_ascending();
         // The smallest active neighbour, what it sends, and the weight of its edge.
         let mut first: Option<(VertexId, Message<P>, f32)> = None;
         let edges = row.try_fold(0, |edge, neighbour| {
@@ -220,7 +245,7 @@ impl<P: Program> Pulling<'_, P> {
             }
             let weight = if P::Weight::IS_WEIGHTED { row.weight(edge) } else { 1.0 };
             first = Some((neighbour, message, weight));
-            if is_ascending { ControlFlow::Break(edge + 1) } else { next }
+            if self.is_ascending { ControlFlow::Break(edge + 1) } else { next }
         })?;
         let along = |message, weight| self.program.along(message, P::Weight::from_f32(weight));
         Ok((first.map(|(_, message, weight)| along(message, weight)), edges as u64))

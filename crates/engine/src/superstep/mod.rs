@@ -195,18 +195,22 @@ impl<'g, P: Program> Superstep<'g, P> {
         context.for_each(owned.len(), &|window| {
             let mut owned = lock(&owned[window]);
             let NewWindow { states, active, settled, open, aggregate } = &mut *owned;
-            for (index, place) in states.iter_mut().enumerate() {
-                let vertex = (window << WINDOW_LOG2) + index;
-                let degree = degrees.get(vertex).copied().unwrap_or(0);
-                let (state, activity) = program.init(VertexId(vertex as u32), degree, aggregate);
-                let is_settled = program.is_settled(&state);
-                **open += u32::from(!is_settled);
-                if P::SETTLING.is_possible() {
-                    settled[index / 64] |= u64::from(is_settled) << (index % 64);
+            for (word, states) in states.chunks_mut(64).enumerate() {
+                let first = (window << WINDOW_LOG2) + 64 * word;
+                let (mut active_here, mut settled_here) = (0, 0);
+                for (bit, place) in states.iter_mut().enumerate() {
+                    let vertex = VertexId((first + bit) as u32);
+                    let degree = if P::NEEDS_DEGREE { degrees[vertex.index()] } else { 0 };
+                    let (state, activity) = program.init(vertex, degree, aggregate);
+                    settled_here |= u64::from(program.is_settled(&state)) << bit;
+                    active_here |= u64::from(activity == Activity::Active) << bit;
+                    *place = state;
                 }
-                let is_active = activity == Activity::Active;
-                active[index / 64] |= u64::from(is_active) << (index % 64);
-                *place = state;
+                active[word] = active_here;
+                **open += states.len() as u32 - settled_here.count_ones();
+                if P::SETTLING.is_possible() {
+                    settled[word] = settled_here;
+                }
             }
             Ok(())
         })?;

@@ -2,7 +2,7 @@
 
 use tegula_machine::Result;
 use tegula_store::graph::Graph;
-use tegula_store::rows::{RowReader, Rows};
+use tegula_store::rows::{Direction, RowReader, Rows};
 
 use crate::options::Estimate;
 use crate::overhead::overhead;
@@ -15,9 +15,9 @@ const LONG_ROWS_COVERED: u64 = 12 << 20;
 
 /// What a run on rows needs that itself holds `held` bytes.
 pub fn estimate_rows(graph: &Graph, has_weights: bool, held: u64) -> Estimate {
-    let cache_size_max = RowReader::cache_size_max(graph, has_weights);
+    let cache_size_max = RowReader::cache_size_max(graph, Direction::Forward, has_weights);
     Estimate {
-        vertex_bytes: held + RowReader::index_size(graph, has_weights),
+        vertex_bytes: held + RowReader::index_size(graph, Direction::Forward, has_weights),
         stream_bytes_min: RowReader::CACHE_SIZE_MIN,
         layout_bytes: cache_size_max.saturating_sub(RowReader::CACHE_SIZE_MIN),
         overhead_bytes: overhead(graph),
@@ -30,9 +30,9 @@ pub fn estimate_rows(graph: &Graph, has_weights: bool, held: u64) -> Estimate {
 /// # Errors
 /// Those of reading.
 pub fn long_rows_size(graph: &Graph, has_weights: bool, threads: usize) -> Result<u64> {
-    let batch_size = match Rows::open(graph)? {
+    let batch_size = match Rows::open(graph, Direction::Forward)? {
         Some(rows) => rows.batch_size(has_weights),
-        None => Rows::batch_size_expected(graph, has_weights)?,
+        None => Rows::batch_size_expected(graph, Direction::Forward, has_weights)?,
     };
     Ok(long_rows_of(batch_size, threads))
 }

@@ -12,7 +12,7 @@ use tegula_machine::threads::{Cancel, Silent};
 use tegula_machine::{Error, Result};
 use tegula_store::VertexId;
 use tegula_store::graph::Graph;
-use tegula_store::rows::{RowEncoding, RowReader};
+use tegula_store::rows::{Direction, RowEncoding, RowReader};
 use tegula_testkit::{EdgeList, Scratch};
 
 use super::*;
@@ -35,7 +35,9 @@ fn imported(scratch: &Scratch, edges: &[(u64, u64)], is_weighted: bool) -> PathB
 fn read_by(directory: &Path, backend: Backend, is_weighted: bool, cache_size: u64) -> RowReader {
     let reader = Reader::open(backend, Pool::new(4 << 20)).unwrap();
     let graph = Graph::open(directory, &reader, Caching::Direct).unwrap();
-    RowReader::open(&graph, is_weighted, cache_size, &Targets::default()).unwrap().unwrap()
+    RowReader::open(&graph, Direction::Forward, is_weighted, cache_size, &Targets::default())
+        .unwrap()
+        .unwrap()
 }
 
 /// Edges between `vertices`, eight for each.

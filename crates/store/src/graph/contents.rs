@@ -9,6 +9,7 @@ use tegula_machine::disk::{Directory, ends_as_block_file};
 
 use super::file_names;
 use super::manifest::Manifest;
+use crate::rows::Direction;
 
 /// Why a folder is not to be replaced, in words that follow its name; `None` where it is empty, or holds a
 /// graph, of whatever version and however damaged, and nothing else.
@@ -95,8 +96,7 @@ impl OwnFiles {
                     || self.listed.iter().any(|listed| name == listed.as_str())
                     || is_hidden_name(name, file_names::MANIFEST.as_ref())
             }
-            // Rows that are being built, or were when their process was killed.
-            Some(FileType::Directory) if is_hidden_name(name, file_names::ROWS.as_ref()) => {
+            Some(FileType::Directory) if is_of_rows(name) => {
                 let rows = OwnFiles { listed: Vec::new(), has_mark: false };
                 let folder = folder.open_folder(name)?;
                 let mut holds_all = true;
@@ -110,6 +110,12 @@ impl OwnFiles {
             None => true,
         })
     }
+}
+
+/// Whether a name is that of a folder in which rows are being built, or were when their process was killed.
+fn is_of_rows(name: &OsStr) -> bool {
+    let mut directions = Direction::ALL.into_iter();
+    directions.any(|direction| is_hidden_name(name, direction.files().data.as_ref()))
 }
 
 #[cfg(test)]

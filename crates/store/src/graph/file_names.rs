@@ -14,6 +14,12 @@ pub const ROWS: &str = "rows.data";
 pub const ROW_INDEX: &str = "rows.index";
 /// A block file of pages with the weights of all rows, 4 bytes each.
 pub const ROW_WEIGHTS: &str = "rows.weights";
+/// As [`ROWS`], by target.
+pub const REVERSE: &str = "reverse.data";
+/// As [`ROW_INDEX`], by target.
+pub const REVERSE_INDEX: &str = "reverse.index";
+/// As [`ROW_WEIGHTS`], by target.
+pub const REVERSE_WEIGHTS: &str = "reverse.weights";
 /// An array of the original integer ids in ascending order.
 pub const IDS: &str = "vertices.ids";
 /// A block file with the original string ids in byte order, one behind the other.
@@ -31,7 +37,7 @@ pub const IN_DEGREES: &str = "degrees.in";
 /// be left out where they are the out-degrees.
 pub(super) const OPTIONAL: [&str; 2] = [ORDER, IN_DEGREES];
 /// All block files that a graph may have.
-pub(crate) const BLOCK_FILES: [&str; 10] = [
+pub(crate) const BLOCK_FILES: [&str; 13] = [
     TILE_TABLE,
     OUT_DEGREES,
     IN_DEGREES,
@@ -42,6 +48,9 @@ pub(crate) const BLOCK_FILES: [&str; 10] = [
     ROWS,
     ROW_INDEX,
     ROW_WEIGHTS,
+    REVERSE,
+    REVERSE_INDEX,
+    REVERSE_WEIGHTS,
 ];
 /// All files that are not.
 const OTHER_FILES: [&str; 3] = [MANIFEST, TILES, WEIGHTS];

@@ -12,10 +12,10 @@ use tegula_machine::{Error, Result};
 
 use super::directory::open_directory;
 use super::file_names;
-use crate::rows::RowEncoding;
+use crate::rows::{Direction, RowEncoding, RowFiles};
 
 /// The version of the format that this crate writes, and the newest that it reads.
-pub const FORMAT_VERSION: u32 = 4;
+pub const FORMAT_VERSION: u32 = 5;
 
 /// Digits of the checksum of a manifest.
 const CHECKSUM_DIGITS: usize = 8;
@@ -64,7 +64,7 @@ impl ArrayLayout {
     }
 }
 
-/// The layout `rows`, where a graph has it.
+/// The layout `rows` or `reverse`, where a graph has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RowLayout {
@@ -119,6 +119,9 @@ pub struct Manifest {
     /// The rows, if there are any; since version 2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<RowLayout>,
+    /// The rows by target, if there are any; since version 5. An undirected graph has none of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverse: Option<RowLayout>,
     /// Every file but the manifest.
     pub files: Vec<FileEntry>,
 }
@@ -133,8 +136,7 @@ impl Manifest {
     /// [`OPTIONAL`](file_names::OPTIONAL).
     pub(super) fn file_names(&self) -> Vec<&'static str> {
         use file_names::{
-            IDS, IN_DEGREES, OUT_DEGREES, ROW_INDEX, ROW_WEIGHTS, ROWS, STRING_ENDS, STRINGS,
-            TILE_TABLE, TILES, WEIGHTS,
+            IDS, IN_DEGREES, OUT_DEGREES, STRING_ENDS, STRINGS, TILE_TABLE, TILES, WEIGHTS,
         };
         let mut names = vec![TILES, TILE_TABLE, OUT_DEGREES];
         let are_out_degrees = self.undirected && self.arrays == ArrayLayout::Packed;
@@ -145,11 +147,47 @@ impl Manifest {
             IdType::Integer => names.push(IDS),
             IdType::String => names.extend([STRINGS, STRING_ENDS]),
         }
-        if self.rows.is_some() {
-            names.extend([ROWS, ROW_INDEX]);
-            names.extend(self.weighted.then_some(ROW_WEIGHTS));
+        for (direction, _) in self.row_layouts() {
+            let RowFiles { data, index, weights } = direction.files();
+            names.extend([data, index]);
+            names.extend(self.weighted.then_some(weights));
         }
         names
+    }
+
+    /// The layouts of rows that the graph has.
+    pub fn row_layouts(&self) -> impl Iterator<Item = (Direction, &RowLayout)> {
+        let layouts = [(Direction::Forward, &self.rows), (Direction::Reverse, &self.reverse)];
+        layouts.into_iter().filter_map(|(direction, layout)| Some((direction, layout.as_ref()?)))
+    }
+
+    /// The rows of a direction, where the graph has them.
+    pub fn rows_of(&self, direction: Direction) -> Option<&RowLayout> {
+        match self.stored(direction) {
+            Direction::Forward => self.rows.as_ref(),
+            Direction::Reverse => self.reverse.as_ref(),
+        }
+    }
+
+    /// The direction in which the rows of a direction are stored: in an undirected graph they are the same.
+    pub fn stored(&self, direction: Direction) -> Direction {
+        if self.undirected { Direction::Forward } else { direction }
+    }
+
+    /// The same graph with rows of a direction, which lie in these files.
+    pub(crate) fn with_rows(
+        mut self,
+        direction: Direction,
+        layout: RowLayout,
+        files: Vec<FileEntry>,
+    ) -> Manifest {
+        self.format_version = FORMAT_VERSION;
+        match self.stored(direction) {
+            Direction::Forward => self.rows = Some(layout),
+            Direction::Reverse => self.reverse = Some(layout),
+        }
+        self.files.extend(files);
+        self
     }
 
     /// The text that [`Manifest::read`] reads.
@@ -314,11 +352,15 @@ fn parse(bytes: &[u8]) -> Result<Manifest, Fault> {
         serde_json::from_str(&json).map_err(|error| Fault::Damaged(error.to_string()))?;
     let rows = manifest.rows.as_ref().map(|rows| rows.encoding);
     let version_min = match (manifest.arrays, rows) {
+        _ if manifest.reverse.is_some() => 5,
         (ArrayLayout::Packed, _) | (_, Some(RowEncoding::Copy)) => 4,
         (ArrayLayout::Plain, Some(_)) => 2,
         (ArrayLayout::Plain, None) => 1,
     };
     let is_of_its_time = seal == Seal::of_version(version) && version >= version_min;
+    if manifest.undirected && manifest.reverse.is_some() {
+        return Err(damaged("an undirected graph has its rows twice"));
+    }
     if !is_of_its_time {
         return Err(Fault::Damaged(format!("it is none of version {version}")));
     }
@@ -348,6 +390,7 @@ mod tests {
             batches: 1,
             tiles: 1,
             rows: None,
+            reverse: None,
             files: vec![FileEntry { name: file_names::TILES.into(), bytes: 9, checksum: Some(7) }],
         }
     }
@@ -379,11 +422,23 @@ mod tests {
     }
 
     #[test]
+    fn an_undirected_graph_has_its_rows_once() {
+        let rows = Some(RowLayout { encoding: RowEncoding::Gap, chunks: 1 });
+        let twice = Manifest { rows: rows.clone(), reverse: rows.clone(), ..manifest() };
+        assert!(parse(twice.to_text().unwrap().as_bytes()).is_ok());
+        let undirected = Manifest { undirected: true, ..twice };
+        assert!(parse(undirected.to_text().unwrap().as_bytes()).is_err());
+        let once = Manifest { reverse: None, ..undirected };
+        assert!(parse(once.to_text().unwrap().as_bytes()).is_ok_and(|found| found == once));
+        assert_eq!(once.rows_of(Direction::Reverse), rows.as_ref());
+    }
+
+    #[test]
     fn each_version_has_its_own_seal_and_fields() {
         use ArrayLayout::{Packed, Plain};
         let rows_of = |encoding| Some(RowLayout { encoding, chunks: 1 });
         let (rows, copying) = (rows_of(RowEncoding::Gap), rows_of(RowEncoding::Copy));
-        for (version, rows, arrays, right) in [
+        let given = [
             (1, None, Plain, Some(Seal::Line)),
             (2, rows.clone(), Plain, Some(Seal::Line)),
             (3, rows.clone(), Plain, Some(Seal::Field)),
@@ -394,8 +449,17 @@ mod tests {
             (1, rows, Plain, None),
             (3, None, Packed, None),
             (3, copying, Plain, None),
-        ] {
-            let manifest = Manifest { format_version: version, rows, arrays, ..manifest() };
+        ];
+        let given =
+            given.map(|(version, rows, arrays, right)| (version, rows, None, arrays, right));
+        let reversed = [
+            (5, None, rows_of(RowEncoding::Gap), Packed, Some(Seal::Field)),
+            (5, rows_of(RowEncoding::Gap), rows_of(RowEncoding::Copy), Packed, Some(Seal::Field)),
+            (4, None, rows_of(RowEncoding::Gap), Packed, None),
+        ];
+        for (version, rows, reverse, arrays, right) in given.into_iter().chain(reversed) {
+            let manifest =
+                Manifest { format_version: version, rows, reverse, arrays, ..manifest() };
             let json = serde_json::to_string_pretty(&manifest).unwrap();
             let line = Seal::Line.close(&json);
             let field = manifest.to_text().unwrap();

@@ -248,9 +248,30 @@ impl Graph {
     /// # Errors
     /// Those of reading.
     pub fn out_degree_max(&self) -> Result<u32> {
+        self.max_of(file_names::OUT_DEGREES)
+    }
+
+    /// The greatest in-degree. Streams the degrees.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn in_degree_max(&self) -> Result<u32> {
+        self.max_of(self.in_degrees_name())
+    }
+
+    fn max_of(&self, degrees: &str) -> Result<u32> {
         let mut max = 0;
-        self.for_each_out_degree(|degree| max = max.max(degree))?;
+        self.array::<Unordered>(degrees)?.for_each_chunk(|_, degrees| {
+            max = degrees.iter().copied().fold(max, u32::max);
+            Ok(())
+        })?;
         Ok(max)
+    }
+
+    /// The file of the in-degrees: where they are the out-degrees there may be none of their own.
+    fn in_degrees_name(&self) -> &'static str {
+        let own = self.manifest.file(file_names::IN_DEGREES);
+        own.map_or(file_names::OUT_DEGREES, |_| file_names::IN_DEGREES)
     }
 
     /// Shows the out-degrees by dense id, without holding them.
@@ -269,10 +290,7 @@ impl Graph {
     /// # Errors
     /// Those of reading.
     pub fn in_degrees(&self) -> Result<Vec<u32>> {
-        match self.manifest.file(file_names::IN_DEGREES) {
-            Some(_) => self.array::<Unordered>(file_names::IN_DEGREES)?.read_all(),
-            None => self.out_degrees(),
-        }
+        self.array::<Unordered>(self.in_degrees_name())?.read_all()
     }
 
     /// An array with a number for each vertex.

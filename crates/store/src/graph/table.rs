@@ -217,6 +217,7 @@ mod tests {
                 batches: 2,
                 tiles: 3,
                 rows: None,
+                reverse: None,
                 files: Vec::new(),
             },
             sizes: (300, if weighted { 120 } else { 0 }),

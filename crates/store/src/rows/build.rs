@@ -1,4 +1,4 @@
-//! From tiles to rows: every edge once more, now by source.
+//! From tiles to rows: every edge once more, now by source; or by target again, one by one.
 //!
 //! The sources are cut into chunks and these into groups, as large as the memory of a worker allows.
 //! For each group a worker reads the tiles that hold a source of it, puts their edges into place by a
@@ -15,16 +15,19 @@ use tegula_machine::threads::{Cancel, Progress, Unit, Workers, map_in_order};
 use tegula_machine::{Error, Result};
 
 use super::bits::BitWriter;
+use super::direction::{Direction, RowFiles};
 use super::encoding::{RowEncoder, RowEncoding};
 use super::index::{CHUNK_EDGES_MAX, CHUNK_LOG2_MAX, ChunkRows, RowMeasure};
 use super::opened::Rows;
 use super::writer::{EncodedChunk, RowsWriter};
-use crate::graph::{FORMAT_VERSION, Graph, Manifest, RowLayout, contents, file_names};
+use crate::graph::{Graph, Manifest, RowLayout, contents, file_names};
 use crate::tiles::{EdgeWeight, Tile};
 
 /// How the layout is built.
 #[derive(Debug, Clone, Copy)]
 pub struct RowsConfig {
+    /// Which end of an edge its row belongs to.
+    pub direction: Direction,
     /// How neighbours are coded.
     pub encoding: RowEncoding,
     /// Bytes that the work may take, the table of tiles and what tiles are read into included.
@@ -34,12 +37,12 @@ pub struct RowsConfig {
 }
 
 impl RowsConfig {
-    /// Bytes of [`memory`](Self::memory) that always suffice for a graph. Streams the out-degrees.
+    /// Bytes of [`memory`](Self::memory) that always suffice for a graph. Streams the degrees.
     ///
     /// # Errors
     /// Those of reading.
-    pub fn memory_min(graph: &Graph) -> Result<u64> {
-        let degree_max = u64::from(graph.out_degree_max()?);
+    pub fn memory_min(graph: &Graph, direction: Direction) -> Result<u64> {
+        let degree_max = u64::from(direction.degree_max(graph)?);
         let edges = degree_max.max(CHUNK_EDGES_MAX.min(graph.edge_count()));
         let sources = u64::from(graph.vertex_count()).min(1 << CHUNK_LOG2_MAX);
         let size = if graph.is_weighted() { group_size::<f32> } else { group_size::<()> };
@@ -47,7 +50,7 @@ impl RowsConfig {
     }
 }
 
-/// Bytes that a build holds whatever it works at: out-degrees, the table of tiles, the index.
+/// Bytes that a build holds whatever it works at: degrees, the table of tiles, the index.
 fn held_size(graph: &Graph) -> u64 {
     let degrees = 4 * u64::from(graph.vertex_count());
     degrees + size_of_val(graph.tiles()) as u64 + Rows::size_expected(graph)
@@ -110,12 +113,13 @@ fn add(
     // The manifest is what a build replaces: two at once would mix their files.
     let _locked = disk::wait_for_lock(directory, file_names::MANIFEST, cancel)?;
     let found = Manifest::read_in(directory)?;
-    if found.rows.is_some() {
+    if found.rows_of(config.direction).is_some() {
         return Ok(found);
     }
-    let folder = Temporary::folder_in(directory, file_names::ROWS.as_ref(), contents::remove)?;
+    let files = found.stored(config.direction).files();
+    let folder = Temporary::folder_in(directory, files.data.as_ref(), contents::remove)?;
     let manifest = write(graph, &folder, config, progress, cancel)?;
-    commit(graph, folder, &manifest)?;
+    commit(graph, folder, files, &manifest)?;
     Ok(manifest)
 }
 
@@ -141,7 +145,8 @@ fn write_weighted<W: EdgeWeight>(
     progress: &dyn Progress,
     cancel: &Cancel,
 ) -> Result<Manifest> {
-    let degrees = graph.out_degrees()?;
+    let direction = graph.manifest().stored(config.direction);
+    let degrees = direction.degrees(graph)?;
     let chunks = plan_chunks(&degrees);
     let index_size = Rows::size_expected(graph);
     let Groups { workers, groups } = plan_groups::<W>(&chunks, &degrees, config, held_size(graph))?;
@@ -149,11 +154,16 @@ fn write_weighted<W: EdgeWeight>(
     let pool = graph.reader().pool();
     let edges_size = pool.frames_max().saturating_sub(workers as u64 * FRAMES_SIZE);
     let _lease = pool.lease("building rows", edges_size)?;
-    let mut writer = RowsWriter::create(folder.open_folder()?, W::IS_WEIGHTED, index_size)?;
-    progress.begin("building rows", Some(graph.edge_count()), Unit::Edges);
+    let folder = folder.open_folder()?;
+    let mut writer = RowsWriter::create(folder, direction.files(), W::IS_WEIGHTED, index_size)?;
+    let task = match direction {
+        Direction::Forward => "building rows",
+        Direction::Reverse => "building reverse rows",
+    };
+    progress.begin(task, Some(graph.edge_count()), Unit::Edges);
     let make = |group: usize| {
         let chunks = &chunks[groups[group].clone()];
-        let group = Group::<W>::gather(graph, &degrees, chunks, cancel)?;
+        let group = Group::<W>::gather(graph, direction, &degrees, chunks, cancel)?;
         Ok(group.encode(config, chunks, graph.vertex_count()))
     };
     let mut take = |_, encoded: Vec<EncodedChunk>| {
@@ -168,23 +178,20 @@ fn write_weighted<W: EdgeWeight>(
     progress.end();
     debug_assert_eq!(writer.edge_count(), graph.edge_count());
     let (chunks, files) = writer.finish()?;
-    let mut manifest = graph.manifest().clone();
-    manifest.format_version = FORMAT_VERSION;
-    manifest.rows = Some(RowLayout { encoding: config.encoding, chunks });
-    manifest.files.extend(files);
-    Ok(manifest)
+    let layout = RowLayout { encoding: config.encoding, chunks };
+    Ok(graph.manifest().clone().with_rows(direction, layout, files))
 }
 
 /// Moves the files to their places, then the manifest that names them.
-fn commit(graph: &Graph, folder: Temporary, manifest: &Manifest) -> Result<()> {
+fn commit(graph: &Graph, folder: Temporary, files: RowFiles, manifest: &Manifest) -> Result<()> {
     let directory = graph.opened_directory();
     if Manifest::read_in(directory)? != *graph.manifest() {
         return Err(Error::replaced(directory.path()));
     }
-    let names = [file_names::ROWS, file_names::ROW_WEIGHTS, file_names::ROW_INDEX];
+    let names = [files.data, files.weights, files.index];
     let names = names.into_iter().filter(|name| manifest.file(name).is_some());
     let built = folder.open_folder()?;
-    // What has such a name already is no part of the graph: its manifest names no rows.
+    // What has such a name already is no part of the graph: its manifest names no such rows.
     let moved = names.clone().try_for_each(|name| {
         let renamed = built.rename(name.as_ref(), (directory, name.as_ref()), IfTaken::Replace);
         renamed.map_err(|error| Error::io("write", directory.join(name))(error.into()))
@@ -274,6 +281,7 @@ fn plan_groups<W: EdgeWeight>(
 
 /// The edges of a group, by source.
 struct Group<W> {
+    direction: Direction,
     sources: Range<u32>,
     /// Where the row of each source begins; one more for the end.
     starts: Vec<usize>,
@@ -283,6 +291,7 @@ struct Group<W> {
 impl<W: EdgeWeight> Group<W> {
     fn gather(
         graph: &Graph,
+        direction: Direction,
         degrees: &[u32],
         chunks: &[Range<u32>],
         cancel: &Cancel,
@@ -297,9 +306,9 @@ impl<W: EdgeWeight> Group<W> {
             next
         }));
         let edges = vec![(0, W::default()); next];
-        let mut group = Group { sources: first..end, starts, edges };
+        let mut group = Group { direction, sources: first..end, starts, edges };
         let mut places = group.starts.clone();
-        for_each_tile(graph, &(first..end), cancel, &mut |index, tile, weights| {
+        for_each_tile(graph, direction, &(first..end), cancel, &mut |index, tile, weights| {
             group.place(graph, index, tile, weights, &mut places)
         })?;
         if places[..places.len() - 1] != group.starts[1..] {
@@ -325,6 +334,7 @@ impl<W: EdgeWeight> Group<W> {
         let summary = &graph.tiles()[index].summary;
         let mut is_sound = true;
         tile.for_each_edge(summary, graph.vertex_count(), |entry, source, target| {
+            let (source, target) = self.direction.ends(source, target);
             if !self.sources.contains(&source) {
                 return;
             }
@@ -394,11 +404,12 @@ impl<W: EdgeWeight> Group<W> {
 /// Shows the tiles that may hold one of some sources, with their weights.
 fn for_each_tile(
     graph: &Graph,
+    direction: Direction,
     sources: &Range<u32>,
     cancel: &Cancel,
     visit: &mut dyn FnMut(usize, Tile<'_>, &[f32]) -> Result<(), String>,
 ) -> Result<()> {
-    let mut runs = runs_of_tiles(graph, sources).into_iter();
+    let mut runs = runs_of_tiles(graph, direction, sources).into_iter();
     let mut on_their_way = VecDeque::new();
     loop {
         cancel.check()?;
@@ -417,11 +428,11 @@ fn for_each_tile(
 }
 
 /// Ranges of tiles to be read together.
-fn runs_of_tiles(graph: &Graph, sources: &Range<u32>) -> Vec<Range<usize>> {
+fn runs_of_tiles(graph: &Graph, direction: Direction, sources: &Range<u32>) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     let mut size = 0;
     for (index, tile) in graph.tiles().iter().enumerate() {
-        if !tile.summary.may_hold_any(sources) {
+        if !direction.may_hold_any(&tile.summary, sources) {
             continue;
         }
         let tile_size = u64::from(tile.size) + 4 * u64::from(tile.weight_count);

@@ -8,6 +8,9 @@
 //!  rows.weights   the weight of each edge, in the order of the rows
 //! ```
 //!
+//! A directed graph may have them by target, too, in the files `reverse.*`: all of this is then said of the
+//! graph with its edges turned around, and what is called a source here is a target there.
+//!
 //! Neighbours are coded as the graph's [`RowEncoding`] says; nothing above this module knows how.
 
 mod aside;
@@ -16,6 +19,7 @@ mod build;
 mod ceesor;
 mod codes;
 mod copy;
+mod direction;
 mod elias_fano;
 mod encoding;
 mod extent;
@@ -35,6 +39,7 @@ mod tests;
 
 pub use aside::{RowsAside, build_aside};
 pub use build::{RowsConfig, build};
+pub use direction::{Direction, RowFiles};
 pub use encoding::RowEncoding;
 pub use extent::RowExtent;
 pub use index::IndexWalk;

@@ -9,11 +9,12 @@ use tegula_machine::{Error, Result};
 
 use super::bits::RowBits;
 use super::copy::{CopyCode, REACH_BITS};
+use super::direction::Direction;
 use super::encoding::RowEncoding;
 use super::extent::RowExtent;
 use super::index::{Expected, IndexWalk, RowIndex, RowMeasure};
 use super::references::{References, Visited};
-use crate::graph::{Graph, file_names};
+use crate::graph::Graph;
 use crate::ids::VertexId;
 
 /// The rows of a graph. Holds the index: about 1.2 bytes a vertex for rows of 60 bits, less than half
@@ -31,8 +32,9 @@ pub struct Rows {
 
 impl Rows {
     /// Bytes of memory that opening the rows of a graph takes; 0 where it has none.
-    pub fn size(graph: &Graph) -> u64 {
-        graph.manifest().file(file_names::ROW_INDEX).map_or(0, |file| RowIndex::size(file.bytes))
+    pub fn size(graph: &Graph, direction: Direction) -> u64 {
+        let index = graph.manifest().stored(direction).files().index;
+        graph.manifest().file(index).map_or(0, |file| RowIndex::size(file.bytes))
     }
 
     /// Bytes of memory that they will take where a graph is yet to get its rows, about and rather too many.
@@ -49,13 +51,13 @@ impl Rows {
     ///
     /// # Errors
     /// Those of reading; [`Error::Corrupt`] where the index does not fit the graph.
-    pub fn open(graph: &Graph) -> Result<Option<Rows>> {
+    pub fn open(graph: &Graph, direction: Direction) -> Result<Option<Rows>> {
         let manifest = graph.manifest();
-        let Some(layout) = &manifest.rows else { return Ok(None) };
-        let data = graph.block_file(file_names::ROWS)?;
-        let weights =
-            if manifest.weighted { Some(graph.block_file(file_names::ROW_WEIGHTS)?) } else { None };
-        let file = graph.block_file(file_names::ROW_INDEX)?;
+        let Some(layout) = manifest.rows_of(direction) else { return Ok(None) };
+        let names = manifest.stored(direction).files();
+        let data = graph.block_file(names.data)?;
+        let weights = if manifest.weighted { Some(graph.block_file(names.weights)?) } else { None };
+        let file = graph.block_file(names.index)?;
         let damaged = |name: &str, detail: String| Error::Corrupt {
             path: graph.directory().join(name),
             part: "its content".to_owned(),
@@ -63,10 +65,10 @@ impl Rows {
         };
         if weights.as_ref().is_some_and(|weights| weights.len() != 4 * manifest.edges) {
             let detail = format!("it has not the weights of {} edges", manifest.edges);
-            return Err(damaged(file_names::ROW_WEIGHTS, detail));
+            return Err(damaged(names.weights, detail));
         }
         if !file.len().is_multiple_of(size_of::<u64>() as u64) {
-            return Err(damaged(file_names::ROW_INDEX, format!("it holds {} bytes", file.len())));
+            return Err(damaged(names.index, format!("it holds {} bytes", file.len())));
         }
         let count = file.len() as usize / size_of::<u64>();
         let mut words: Vec<u64> = huge::with_capacity(count);
@@ -80,8 +82,8 @@ impl Rows {
             is_weighted: manifest.weighted,
             data_len: data.len(),
         };
-        let index = RowIndex::open(words, &expected)
-            .map_err(|detail| damaged(file_names::ROW_INDEX, detail))?;
+        let index =
+            RowIndex::open(words, &expected).map_err(|detail| damaged(names.index, detail))?;
         Ok(Some(Rows {
             encoding: layout.encoding,
             vertex_count: graph.vertex_count(),
@@ -136,10 +138,14 @@ impl Rows {
     /// What [`batch_size`](Self::batch_size) is at the most in a graph that is yet to get its rows.
     ///
     /// # Errors
-    /// Those of reading the out-degrees.
-    pub fn batch_size_expected(graph: &Graph, has_weights: bool) -> Result<u64> {
+    /// Those of reading the degrees.
+    pub fn batch_size_expected(
+        graph: &Graph,
+        direction: Direction,
+        has_weights: bool,
+    ) -> Result<u64> {
         // A code that took more than an id would not have been fitted.
-        let row = Pinned::size_max(4 * u64::from(graph.out_degree_max()?) + 1);
+        let row = Pinned::size_max(4 * u64::from(direction.degree_max(graph)?) + 1);
         let weights = if has_weights && graph.is_weighted() { row } else { 0 };
         Ok(row + REACH_BITS / 8 + References::SIZE_MAX + weights)
     }

@@ -8,13 +8,14 @@ use tegula_machine::Result;
 use tegula_machine::disk::{PageCache, PageStatistics, Pinned, Targets};
 use tegula_machine::threads::{Cancel, Workers};
 
+use super::direction::Direction;
 use super::extent::RowExtent;
 use super::index::IndexWalk;
 use super::opened::Rows;
 use super::references::References;
 use super::row::Row;
 use super::unpacked::UnpackedRows;
-use crate::graph::{Graph, file_names};
+use crate::graph::Graph;
 use crate::ids::VertexId;
 
 /// Reads rows, and their weights beside them. Any number of threads may share it, each with a
@@ -67,29 +68,31 @@ impl RowReader {
     pub const CACHE_SIZE_MIN: u64 = 1 << 20;
 
     /// Bytes of a cache that holds all rows, and their weights where they are wanted.
-    pub fn cache_size_max(graph: &Graph, has_weights: bool) -> u64 {
+    pub fn cache_size_max(graph: &Graph, direction: Direction, has_weights: bool) -> u64 {
         let size = |name| graph.manifest().file(name).map_or(0, |file| file.bytes);
         let all = |bytes: u64| PageCache::capacity_max(bytes) + RowReader::CACHE_SIZE_MIN;
-        let weights = if has_weights { all(size(file_names::ROW_WEIGHTS)) } else { 0 };
-        all(size(file_names::ROWS)) + weights
+        let files = graph.manifest().stored(direction).files();
+        let weights = if has_weights { all(size(files.weights)) } else { 0 };
+        all(size(files.data)) + weights
     }
 
     /// Bytes that a reader takes beside its cache: the index, and the tables of pages. About, in a graph
     /// that is yet to get its rows.
-    pub fn index_size(graph: &Graph, has_weights: bool) -> u64 {
+    pub fn index_size(graph: &Graph, direction: Direction, has_weights: bool) -> u64 {
         let size = |name| graph.manifest().file(name).map_or(0, |file| file.bytes);
-        let weights = if has_weights { size(file_names::ROW_WEIGHTS) } else { 0 };
+        let files = graph.manifest().stored(direction).files();
+        let weights = if has_weights { size(files.weights) } else { 0 };
         let table = |bytes: u64| bytes / 4096 * 4;
-        let index = match graph.manifest().rows {
-            Some(_) => Rows::size(graph),
+        let index = match graph.manifest().rows_of(direction) {
+            Some(_) => Rows::size(graph, direction),
             None => Rows::size_expected(graph),
         };
-        index + table(size(file_names::ROWS)) + table(weights)
+        index + table(size(files.data)) + table(weights)
     }
 
     /// Bytes that a reader takes at the least.
-    pub fn size_min(graph: &Graph, has_weights: bool) -> u64 {
-        RowReader::index_size(graph, has_weights) + RowReader::CACHE_SIZE_MIN
+    pub fn size_min(graph: &Graph, direction: Direction, has_weights: bool) -> u64 {
+        RowReader::index_size(graph, direction, has_weights) + RowReader::CACHE_SIZE_MIN
     }
 
     /// Reads the rows of a graph through a cache of `cache_size` bytes, weights too where they are wanted and
@@ -99,11 +102,12 @@ impl RowReader {
     /// Those of [`Rows::open`] and of [`PageCache::new`].
     pub fn open(
         graph: &Graph,
+        direction: Direction,
         has_weights: bool,
         cache_size: u64,
         targets: &Targets,
     ) -> Result<Option<RowReader>> {
-        let rows = Rows::open(graph)?;
+        let rows = Rows::open(graph, direction)?;
         rows.map(|rows| RowReader::new(rows, has_weights, cache_size, targets)).transpose()
     }
 

@@ -6,9 +6,10 @@ use tegula_machine::disk::{BLOCK_LOG2, BlockFileSummary, BlockFileWriter, Direct
 use tegula_machine::{Error, Result};
 use zerocopy::IntoBytes;
 
+use super::direction::RowFiles;
 use super::encoding::RowCode;
 use super::index::{ChunkRecord, ChunkRows, PARAMETERS_SIZE, RowMeasure};
-use crate::graph::{FileEntry, file_names};
+use crate::graph::FileEntry;
 
 /// log2 of the bytes that are read and checked together: a page, for rows are looked up one by one.
 pub(super) const PAGE_LOG2: u32 = 12;
@@ -30,6 +31,7 @@ pub(super) struct RowsWriter {
     data: PagedFile,
     weights: Option<PagedFile>,
     folder: Directory,
+    names: RowFiles,
     records: Vec<ChunkRecord>,
     words: Vec<u64>,
     edges: u64,
@@ -67,16 +69,19 @@ fn entry(name: &str, summary: BlockFileSummary) -> FileEntry {
 impl RowsWriter {
     /// Begins the files in a folder that has none of them. The index is held until the end: in `index_size`
     /// bytes, if they are enough.
-    pub fn create(folder: Directory, is_weighted: bool, index_size: u64) -> Result<RowsWriter> {
-        let weights = if is_weighted {
-            Some(PagedFile::create(&folder, file_names::ROW_WEIGHTS)?)
-        } else {
-            None
-        };
+    pub fn create(
+        folder: Directory,
+        names: RowFiles,
+        is_weighted: bool,
+        index_size: u64,
+    ) -> Result<RowsWriter> {
+        let weights =
+            if is_weighted { Some(PagedFile::create(&folder, names.weights)?) } else { None };
         Ok(RowsWriter {
-            data: PagedFile::create(&folder, file_names::ROWS)?,
+            data: PagedFile::create(&folder, names.data)?,
             weights,
             folder,
+            names,
             records: Vec::new(),
             words: Vec::with_capacity(index_size as usize / size_of::<u64>()),
             edges: 0,
@@ -119,15 +124,15 @@ impl RowsWriter {
 
     /// Completes the files; returns how many chunks there are, and the files.
     pub fn finish(self) -> Result<(u64, Vec<FileEntry>)> {
-        let mut files = vec![self.data.finish(file_names::ROWS)?];
+        let mut files = vec![self.data.finish(self.names.data)?];
         if let Some(weights) = self.weights {
-            files.push(weights.finish(file_names::ROW_WEIGHTS)?);
+            files.push(weights.finish(self.names.weights)?);
         }
-        let name = file_names::ROW_INDEX;
+        let name = self.names.index;
         let mut index = BlockFileWriter::create_in(&self.folder, name, BLOCK_LOG2)?;
         write(&mut index, self.records.as_bytes())?;
         write(&mut index, self.words.as_bytes())?;
-        files.push(entry(file_names::ROW_INDEX, index.finish()?));
+        files.push(entry(name, index.finish()?));
         Ok((self.records.len() as u64, files))
     }
 }

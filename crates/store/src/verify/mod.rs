@@ -31,8 +31,9 @@ pub struct Checked {
 impl Graph {
     /// Bytes that [`Graph::verify`] holds: 12 a vertex, what is read at a time, and the index of the rows.
     pub fn verify_size(&self) -> u64 {
-        let cache = if self.manifest().rows.is_some() { rows::CACHE_SIZE } else { 0 };
-        12 * u64::from(self.vertex_count()) + Rows::size(self) + cache
+        let directions = self.manifest().row_layouts().map(|(direction, _)| direction);
+        let rows = directions.map(|direction| Rows::size(self, direction) + rows::CACHE_SIZE).max();
+        12 * u64::from(self.vertex_count()) + rows.unwrap_or(0)
     }
 
     /// Reads every byte of the graph, checks every checksum, every id range, that degrees, tables and
@@ -52,12 +53,15 @@ impl Graph {
         let (edges, facts) = self.verify_tiles(progress, cancel)?;
         progress.end();
         facts.check(self)?;
-        if rows::verify(self, progress, cancel)?.is_some_and(|sum| sum != facts.sum()) {
-            return Err(Error::Corrupt {
-                path: self.directory().join(file_names::ROWS),
-                part: "its rows".into(),
-                detail: "they hold other edges than the tiles".into(),
-            });
+        for (direction, _) in self.manifest().row_layouts() {
+            let sum = rows::verify(self, direction, progress, cancel)?;
+            if sum.is_some_and(|sum| sum != facts.sum()) {
+                return Err(Error::Corrupt {
+                    path: self.directory().join(direction.files().data),
+                    part: "its rows".into(),
+                    detail: "they hold other edges than the tiles".into(),
+                });
+            }
         }
         Ok(Checked {
             files: self.manifest().files.len() as u64 + 1,

@@ -7,7 +7,7 @@ use tegula_machine::threads::{Cancel, Progress, Unit};
 use super::edge_sum::EdgeSum;
 use crate::graph::Graph;
 use crate::ids::VertexId;
-use crate::rows::{Row, RowBatch, RowExtent, RowReader};
+use crate::rows::{Direction, Row, RowBatch, RowExtent, RowReader};
 
 /// Bytes of cache through which rows are read.
 pub(super) const CACHE_SIZE: u64 = 4 << 20;
@@ -15,23 +15,34 @@ pub(super) const CACHE_SIZE: u64 = 4 << 20;
 /// Rows that are read at a time.
 const ROWS_PER_READ: u32 = 1024;
 
-/// Checks all rows of a graph and sums up their edges; `None` where it has none. Every row decodes, is
-/// sorted, and has as many edges and weights as its vertex has out-edges; the rows together lead to each
-/// vertex as often as it has in-edges. Holds 8 bytes a vertex, the index and 4 MiB.
+/// Checks all rows of a direction and sums up the edges of the graph that they hold. Every row decodes, is
+/// sorted, and has as many edges and weights as its vertex has; the rows together lead to each vertex as
+/// often as it has edges at their other end. Holds 8 bytes a vertex, the index and 4 MiB.
 ///
 /// # Errors
 /// [`tegula_machine::Error::Corrupt`] for the first row that is damaged; those of reading.
 pub(super) fn verify(
     graph: &Graph,
+    direction: Direction,
     progress: &dyn Progress,
     cancel: &Cancel,
 ) -> Result<Option<EdgeSum>> {
-    let Some(reader) = RowReader::open(graph, true, CACHE_SIZE, &Targets::default())? else {
+    let targets = Targets::default();
+    let Some(reader) = RowReader::open(graph, direction, true, CACHE_SIZE, &targets)? else {
         return Ok(None);
     };
     progress.begin("verifying rows", Some(graph.edge_count()), Unit::Edges);
-    let (out_degrees, in_degrees) = (graph.out_degrees()?, graph.in_degrees()?);
-    let mut check = Check { reader: &reader, out_degrees, in_degrees, sum: EdgeSum::default() };
+    let opposite = match direction {
+        Direction::Forward => Direction::Reverse,
+        Direction::Reverse => Direction::Forward,
+    };
+    let mut check = Check {
+        reader: &reader,
+        direction,
+        degrees: direction.degrees(graph)?,
+        left: opposite.degrees(graph)?,
+        sum: EdgeSum::default(),
+    };
     let mut batch = RowBatch::default();
     let vertices = graph.vertex_count();
     let vertices_from = |first: u32, count: u32| {
@@ -53,7 +64,7 @@ pub(super) fn verify(
         }
     }
     progress.end();
-    match check.in_degrees.iter().position(|&left| left != 0) {
+    match check.left.iter().position(|&left| left != 0) {
         None => Ok(Some(check.sum)),
         Some(target) => {
             let detail = format!("the rows do not lead to vertex {target} as often as it says");
@@ -64,9 +75,10 @@ pub(super) fn verify(
 
 struct Check<'r> {
     reader: &'r RowReader,
-    out_degrees: Vec<u32>,
-    /// Edges that are still to come.
-    in_degrees: Vec<u32>,
+    direction: Direction,
+    degrees: Vec<u32>,
+    /// Edges of each vertex that are still to come in the rows of others.
+    left: Vec<u32>,
     sum: EdgeSum,
 }
 
@@ -78,14 +90,14 @@ impl Check<'_> {
         let damaged = |detail: String| Err(rows.damaged(source, detail));
         let (mut edges, mut before) = (0u64, None);
         let mut fault = None;
-        let (in_degrees, sum) = (&mut self.in_degrees, &mut self.sum);
+        let (left, sum) = (&mut self.left, &mut self.sum);
         row.for_each(|target| {
             let key = rows.sort_key(source, target);
             if before.is_some_and(|before| before > key) {
                 fault.get_or_insert_with(|| format!("its neighbour {} is out of order", target.0));
             }
             before = Some(key);
-            match &mut in_degrees[target.index()] {
+            match &mut left[target.index()] {
                 0 => {
                     fault.get_or_insert_with(|| {
                         format!("its neighbour {} has no such edge", target.0)
@@ -93,13 +105,14 @@ impl Check<'_> {
                 }
                 left => *left -= 1,
             }
-            sum.add(source.0, target.0, row.weight(edges as usize));
+            let (from, to) = self.direction.ends(source.0, target.0);
+            sum.add(from, to, row.weight(edges as usize));
             edges += 1;
         })?;
         if let Some(fault) = fault {
             return damaged(fault);
         }
-        let expected = u64::from(self.out_degrees[source.index()]);
+        let expected = u64::from(self.degrees[source.index()]);
         if edges != expected {
             return damaged(format!("it has {edges} edges, not {expected}"));
         }

@@ -4,7 +4,7 @@ use tegula_machine::disk::{Backend, Caching, Pool, Reader, Targets};
 use tegula_machine::threads::{Cancel, Workers};
 use tegula_store::VertexId;
 use tegula_store::graph::Graph;
-use tegula_store::rows::{RowEncoding, RowReader};
+use tegula_store::rows::{Direction, RowEncoding, RowReader};
 use tegula_testkit::{EdgeList, Scratch, XorShift, sssp};
 
 use super::Seek;
@@ -84,8 +84,10 @@ fn search(
 ) -> (Vec<f64>, bool) {
     let cancel = Cancel::default();
     let context = JobContext::new(workers, &cancel, &Alone);
-    let cache = RowReader::cache_size_max(graph, true);
-    let rows = RowReader::open(graph, true, cache, &Targets::default()).unwrap().unwrap();
+    let cache = RowReader::cache_size_max(graph, Direction::Forward, true);
+    let rows = RowReader::open(graph, Direction::Forward, true, cache, &Targets::default())
+        .unwrap()
+        .unwrap();
     rows.unpack(workers, &cancel).unwrap();
     let costs = CostModel::of(graph, workers.count(), &Default::default());
     let mut seek = Seek::<Shortest>::new(&rows, VERTICES as usize, costs);

@@ -1,0 +1,100 @@
+//! Which end of an edge its row belongs to.
+
+use std::ops::Range;
+
+use tegula_machine::Result;
+
+use crate::graph::{Graph, file_names};
+use crate::tiles::TileSummary;
+
+/// Which end of an edge its row belongs to. An undirected graph has its rows once: each edge is there from
+/// both of its ends, so that they are their own reverse.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// Its source: the layout `rows`.
+    #[default]
+    Forward,
+    /// Its target: the layout `reverse`, which is the layout `rows` of the graph with all edges turned around.
+    Reverse,
+}
+
+/// The files of one of these layouts.
+#[derive(Debug, Clone, Copy)]
+pub struct RowFiles {
+    /// All rows.
+    pub data: &'static str,
+    /// Where each of them lies.
+    pub index: &'static str,
+    /// Their weights, in a weighted graph.
+    pub weights: &'static str,
+}
+
+impl Direction {
+    /// Both.
+    pub const ALL: [Direction; 2] = [Direction::Forward, Direction::Reverse];
+
+    /// The name of the layout.
+    pub fn layout(self) -> &'static str {
+        match self {
+            Direction::Forward => "rows",
+            Direction::Reverse => "reverse",
+        }
+    }
+
+    /// The files of the layout.
+    pub fn files(self) -> RowFiles {
+        match self {
+            Direction::Forward => RowFiles {
+                data: file_names::ROWS,
+                index: file_names::ROW_INDEX,
+                weights: file_names::ROW_WEIGHTS,
+            },
+            Direction::Reverse => RowFiles {
+                data: file_names::REVERSE,
+                index: file_names::REVERSE_INDEX,
+                weights: file_names::REVERSE_WEIGHTS,
+            },
+        }
+    }
+
+    /// The end of an edge that has it in its row, and the other one: its own inverse.
+    #[inline(always)]
+    pub(crate) fn ends(self, source: u32, target: u32) -> (u32, u32) {
+        match self {
+            Direction::Forward => (source, target),
+            Direction::Reverse => (target, source),
+        }
+    }
+
+    /// Whether a tile may hold edges of the rows of these vertices.
+    pub(super) fn may_hold_any(self, tile: &TileSummary, vertices: &Range<u32>) -> bool {
+        match self {
+            Direction::Forward => tile.may_hold_any(vertices),
+            Direction::Reverse => {
+                tile.target_first < vertices.end && vertices.start <= tile.target_last
+            }
+        }
+    }
+
+    /// How many edges the row of each vertex has: 4 bytes a vertex.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub(crate) fn degrees(self, graph: &Graph) -> Result<Vec<u32>> {
+        match self {
+            Direction::Forward => graph.out_degrees(),
+            Direction::Reverse => graph.in_degrees(),
+        }
+    }
+
+    /// How many edges the longest row has. Streams the degrees: 1 ms for 4 million vertices.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub(super) fn degree_max(self, graph: &Graph) -> Result<u32> {
+        match self {
+            Direction::Forward => graph.out_degree_max(),
+            Direction::Reverse => graph.in_degree_max(),
+        }
+    }
+}
