@@ -314,9 +314,8 @@ fn import_weighted<W: Weight>(
     seconds.ordering = clock.lap();
 
     // What the edges are read from takes memory only where they were kept.
-    let is_read_again = matches!(known.edges, EdgeSource::Input(_));
     let dense_ids = DenseIds::new(&numbered, run.share(shares::DENSE_IDS));
-    let is_alone = is_read_again && dense_ids.slices() == 1;
+    let is_alone = matches!(known.edges, EdgeSource::Input(_)) && dense_ids.slices() == 1;
     let held = if is_alone { shares::SORTED_ALONE } else { shares::SORTED };
     let held = run.share(held).saturating_sub(TILE_BYTES).max(run.share(shares::SORTED_MIN));
     let sorter = Sorter::new(run, &plan, held);

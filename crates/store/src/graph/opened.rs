@@ -16,6 +16,7 @@ use super::records::{BATCH_RECORD_SIZE, BatchRecord, TILE_RECORD_SIZE, TileRecor
 use super::table::{Table, TileEntry};
 use crate::ids::VERTEX_COUNT_MAX;
 use crate::packed::{Array, Coding, Unordered};
+use crate::rows::Direction;
 use crate::tiles::Batch;
 
 /// A graph, opened for reading. All lengths and counts were checked against each other; the tiles
@@ -240,38 +241,37 @@ impl Graph {
     /// # Errors
     /// Those of reading.
     pub fn out_degrees(&self) -> Result<Vec<u32>> {
-        self.array::<Unordered>(file_names::OUT_DEGREES)?.read_all()
+        self.degrees(Direction::Forward)
     }
 
-    /// The greatest out-degree. Streams the degrees: 1 ms for 4 million vertices.
+    /// How many edges the rows of a direction have, by dense id: 4 bytes a vertex.
     ///
     /// # Errors
     /// Those of reading.
-    pub fn out_degree_max(&self) -> Result<u32> {
-        self.max_of(file_names::OUT_DEGREES)
+    pub fn degrees(&self, direction: Direction) -> Result<Vec<u32>> {
+        self.array::<Unordered>(self.degrees_name(direction))?.read_all()
     }
 
-    /// The greatest in-degree. Streams the degrees.
+    /// The greatest of them. Streams them: 1 ms for 4 million vertices.
     ///
     /// # Errors
     /// Those of reading.
-    pub fn in_degree_max(&self) -> Result<u32> {
-        self.max_of(self.in_degrees_name())
-    }
-
-    fn max_of(&self, degrees: &str) -> Result<u32> {
+    pub fn degree_max(&self, direction: Direction) -> Result<u32> {
         let mut max = 0;
-        self.array::<Unordered>(degrees)?.for_each_chunk(|_, degrees| {
+        self.array::<Unordered>(self.degrees_name(direction))?.for_each_chunk(|_, degrees| {
             max = degrees.iter().copied().fold(max, u32::max);
             Ok(())
         })?;
         Ok(max)
     }
 
-    /// The file of the in-degrees: where they are the out-degrees there may be none of their own.
-    fn in_degrees_name(&self) -> &'static str {
-        let own = self.manifest.file(file_names::IN_DEGREES);
-        own.map_or(file_names::OUT_DEGREES, |_| file_names::IN_DEGREES)
+    /// The file of the degrees of a direction: where in-degrees are the out-degrees they may have none.
+    fn degrees_name(&self, direction: Direction) -> &'static str {
+        let has_own = self.manifest.file(file_names::IN_DEGREES).is_some();
+        match direction {
+            Direction::Reverse if has_own => file_names::IN_DEGREES,
+            Direction::Forward | Direction::Reverse => file_names::OUT_DEGREES,
+        }
     }
 
     /// Shows the out-degrees by dense id, without holding them.
@@ -290,7 +290,7 @@ impl Graph {
     /// # Errors
     /// Those of reading.
     pub fn in_degrees(&self) -> Result<Vec<u32>> {
-        self.array::<Unordered>(self.in_degrees_name())?.read_all()
+        self.degrees(Direction::Reverse)
     }
 
     /// An array with a number for each vertex.

@@ -42,7 +42,7 @@ impl RowsConfig {
     /// # Errors
     /// Those of reading.
     pub fn memory_min(graph: &Graph, direction: Direction) -> Result<u64> {
-        let degree_max = u64::from(direction.degree_max(graph)?);
+        let degree_max = u64::from(graph.degree_max(direction)?);
         let edges = degree_max.max(CHUNK_EDGES_MAX.min(graph.edge_count()));
         let sources = u64::from(graph.vertex_count()).min(1 << CHUNK_LOG2_MAX);
         let size = if graph.is_weighted() { group_size::<f32> } else { group_size::<()> };
@@ -146,7 +146,7 @@ fn write_weighted<W: EdgeWeight>(
     cancel: &Cancel,
 ) -> Result<Manifest> {
     let direction = graph.manifest().stored(config.direction);
-    let degrees = direction.degrees(graph)?;
+    let degrees = graph.degrees(direction)?;
     let chunks = plan_chunks(&degrees);
     let index_size = Rows::size_expected(graph);
     let Groups { workers, groups } = plan_groups::<W>(&chunks, &degrees, config, held_size(graph))?;

@@ -2,9 +2,7 @@
 
 use std::ops::Range;
 
-use tegula_machine::Result;
-
-use crate::graph::{Graph, file_names};
+use crate::graph::file_names;
 use crate::tiles::TileSummary;
 
 /// Which end of an edge its row belongs to. An undirected graph has its rows once: each edge is there from
@@ -73,28 +71,6 @@ impl Direction {
             Direction::Reverse => {
                 tile.target_first < vertices.end && vertices.start <= tile.target_last
             }
-        }
-    }
-
-    /// How many edges the row of each vertex has: 4 bytes a vertex.
-    ///
-    /// # Errors
-    /// Those of reading.
-    pub(crate) fn degrees(self, graph: &Graph) -> Result<Vec<u32>> {
-        match self {
-            Direction::Forward => graph.out_degrees(),
-            Direction::Reverse => graph.in_degrees(),
-        }
-    }
-
-    /// How many edges the longest row has. Streams the degrees: 1 ms for 4 million vertices.
-    ///
-    /// # Errors
-    /// Those of reading.
-    pub(super) fn degree_max(self, graph: &Graph) -> Result<u32> {
-        match self {
-            Direction::Forward => graph.out_degree_max(),
-            Direction::Reverse => graph.in_degree_max(),
         }
     }
 }

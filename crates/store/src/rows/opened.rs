@@ -145,7 +145,7 @@ impl Rows {
         has_weights: bool,
     ) -> Result<u64> {
         // A code that took more than an id would not have been fitted.
-        let row = Pinned::size_max(4 * u64::from(direction.degree_max(graph)?) + 1);
+        let row = Pinned::size_max(4 * u64::from(graph.degree_max(direction)?) + 1);
         let weights = if has_weights && graph.is_weighted() { row } else { 0 };
         Ok(row + REACH_BITS / 8 + References::SIZE_MAX + weights)
     }

@@ -39,8 +39,8 @@ pub(super) fn verify(
     let mut check = Check {
         reader: &reader,
         direction,
-        degrees: direction.degrees(graph)?,
-        left: opposite.degrees(graph)?,
+        degrees: graph.degrees(direction)?,
+        left: graph.degrees(opposite)?,
         sum: EdgeSum::default(),
     };
     let mut batch = RowBatch::default();
