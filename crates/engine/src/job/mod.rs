@@ -66,7 +66,7 @@ pub struct TileDemand {
     /// Whether a batch is to be finished even where no tile of it is needed.
     pub has_every_batch: bool,
     /// Which way it would rather go.
-    pub direction: Direction,
+    pub direction: ScanDirection,
 }
 
 /// A worker at one part, for one job.
@@ -84,21 +84,21 @@ pub trait PartWork {
 
 /// Which way a scan goes through the parts. Within a part, tiles come in the order of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
+pub enum ScanDirection {
     /// In the order of the file.
     FirstToLast,
     /// In the opposite order.
     LastToFirst,
 }
 
-impl Direction {
+impl ScanDirection {
     /// The part of a batch that a job takes first. The others follow it, so that a job that joins in the
     /// middle of a batch leaves that batch for the next round: what its parts are reduced to waits for the
     /// part before, and is to wait for one batch at a time.
     pub fn first_of_batch(self, index: usize, part: &Part) -> usize {
         match self {
-            Direction::FirstToLast => index - part.number,
-            Direction::LastToFirst => index + (part.count - 1 - part.number),
+            ScanDirection::FirstToLast => index - part.number,
+            ScanDirection::LastToFirst => index + (part.count - 1 - part.number),
         }
     }
 }

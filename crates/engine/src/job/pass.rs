@@ -12,7 +12,7 @@ use tegula_store::tiles::{
 };
 
 use super::context::JobContext;
-use super::{Advanced, Direction, Job, PartStatistics, PartWork, TileDemand};
+use super::{Advanced, Job, PartStatistics, PartWork, ScanDirection, TileDemand};
 use crate::instructions::{Instructions, WithInstructions};
 use crate::options::{RunOptions, RunStatistics};
 use crate::parts::Part;
@@ -80,7 +80,7 @@ impl<V: EdgeVisitor> Job for Pass<'_, V> {
     fn advance(&mut self, _context: &JobContext<'_>) -> Result<Advanced> {
         let Some(since) = self.scanning_since else {
             self.scanning_since = Some(Instant::now());
-            let direction = Direction::LastToFirst;
+            let direction = ScanDirection::LastToFirst;
             let demand = TileDemand { has_weights: false, has_every_batch: false, direction };
             return Ok(Advanced::NeedsTiles(demand));
         };

@@ -12,7 +12,7 @@ use super::cost::{Correction, CostModel, SCAN_EDGE, SCAN_VERTEX};
 use super::kernel::KernelInput;
 use super::{Prediction, Process, ProcessKind, Progressed};
 use crate::job::context::JobContext;
-use crate::job::{Direction, PartWork, TileDemand};
+use crate::job::{PartWork, ScanDirection, TileDemand};
 use crate::parts::Part;
 use crate::program::{Accumulator, Activity, ApplyTo, EdgeWeight, Program, Reduction};
 use crate::scheduler::Scheduler;
@@ -87,7 +87,7 @@ impl<P: Program> Process<P> for Scan<'_> {
         Ok(Progressed::NeedsTiles(TileDemand {
             has_weights: P::Weight::IS_WEIGHTED && self.graph.is_weighted(),
             has_every_batch: P::APPLY_TO == ApplyTo::All,
-            direction: Direction::FirstToLast,
+            direction: ScanDirection::FirstToLast,
         }))
     }
 

@@ -2,12 +2,12 @@
 //!
 //! This is the plain order. Policies that weigh jobs take its place: no result depends on what is here.
 
-use crate::job::Direction;
+use crate::job::ScanDirection;
 
 /// Where the scan is: it goes round and round, and jobs join wherever that may be.
 #[derive(Debug)]
 pub struct PartOrder {
-    direction: Direction,
+    direction: ScanDirection,
     /// Where the search for the next part begins.
     cursor: usize,
     count: usize,
@@ -16,16 +16,16 @@ pub struct PartOrder {
 impl PartOrder {
     /// A scan of `count` parts, from the first to the last.
     pub fn new(count: usize) -> PartOrder {
-        PartOrder { direction: Direction::FirstToLast, cursor: 0, count }
+        PartOrder { direction: ScanDirection::FirstToLast, cursor: 0, count }
     }
 
     /// Takes the direction that a job would have. To be asked while no other is scanning.
-    pub fn turn(&mut self, direction: Direction) {
+    pub fn turn(&mut self, direction: ScanDirection) {
         if self.direction != direction {
             self.direction = direction;
             self.cursor = match direction {
-                Direction::FirstToLast => 0,
-                Direction::LastToFirst => self.count.saturating_sub(1),
+                ScanDirection::FirstToLast => 0,
+                ScanDirection::LastToFirst => self.count.saturating_sub(1),
             };
         }
     }
@@ -35,10 +35,10 @@ impl PartOrder {
         for _ in 0..self.count {
             let part = self.cursor;
             self.cursor = match self.direction {
-                Direction::FirstToLast if part + 1 == self.count => 0,
-                Direction::FirstToLast => part + 1,
-                Direction::LastToFirst if part == 0 => self.count - 1,
-                Direction::LastToFirst => part - 1,
+                ScanDirection::FirstToLast if part + 1 == self.count => 0,
+                ScanDirection::FirstToLast => part + 1,
+                ScanDirection::LastToFirst if part == 0 => self.count - 1,
+                ScanDirection::LastToFirst => part - 1,
             };
             if is_wanted(part) {
                 return Some(part);
@@ -48,7 +48,7 @@ impl PartOrder {
     }
 
     /// Which way it goes.
-    pub fn direction(&self) -> Direction {
+    pub fn direction(&self) -> ScanDirection {
         self.direction
     }
 }
@@ -116,7 +116,7 @@ mod tests {
         let found: Vec<_> = (0..7).map(|_| order.next(|part| part != 3)).collect();
         assert_eq!(found, [0, 1, 2, 4, 0, 1, 2].map(Some));
         assert_eq!(order.next(|_| false), None);
-        order.turn(Direction::LastToFirst);
+        order.turn(ScanDirection::LastToFirst);
         let found: Vec<_> = (0..3).map(|_| order.next(|_| true)).collect();
         assert_eq!(found, [4, 3, 2].map(Some));
     }
