@@ -122,7 +122,7 @@ impl Lab<'_> {
         Ok(made)
     }
 
-    /// Imports an edge list into tiles and rows; searches begin at vertex 0.
+    /// Imports an edge list into tiles and rows of both directions; searches begin at vertex 0.
     ///
     /// # Errors
     /// When that fails.
@@ -130,7 +130,7 @@ impl Lab<'_> {
         let name = title.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
         let graph = self.scratch.join(&format!("{name}.tegula"));
         let mut arguments = vec!["import", text(edges)?, "-o", text(&graph)?];
-        arguments.extend(["--layouts", "tiles,rows", "--force"]);
+        arguments.extend(["--layouts", "tiles,rows,reverse", "--force"]);
         arguments.extend(options);
         let report = self.tegula.json(&arguments)?;
         Ok(Made {

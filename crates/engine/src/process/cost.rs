@@ -22,6 +22,8 @@ pub const UNPACK_EDGE: f64 = 3e-9;
 /// Where messages go through boxes.
 pub const SEEK_EDGE_SHARED: f64 = 9e-9;
 pub const SEEK_EDGE_UNPACKED_SHARED: f64 = 4e-9;
+/// To find a row in the cache, where not all stay.
+const CACHED_ROW: f64 = 50e-9;
 pub const PULL_ROW: f64 = 50e-9;
 pub const PULL_EDGE: f64 = 4e-9;
 /// Where rows are unpacked.
@@ -65,8 +67,8 @@ impl CostModel {
 
     /// Seconds to read in order all rows that are not in memory.
     pub fn predict_filling(&self, rows: &RowReader) -> f64 {
-        let bytes = rows.rows().data().len() as f64;
-        (1.0 - rows.held_fraction()) * bytes / self.speed.sequential_bytes_per_second
+        (1.0 - rows.held_fraction()) * rows.byte_count() as f64
+            / self.speed.sequential_bytes_per_second
     }
 
     /// Seconds to bring the pages of rows into memory that are not there, at the most `missing_max` of them.
@@ -91,8 +93,6 @@ fn page_size(rows: &RowReader) -> f64 {
 pub struct RowWork {
     /// Rows.
     pub rows: f64,
-    /// Bits of them.
-    pub bits: f64,
     /// Edges in them.
     pub edges: f64,
 }
@@ -104,14 +104,14 @@ impl RowWork {
         let count = frontier.count() as f64;
         let edges: f64 = sample.iter().map(|&vertex| rows.degree(vertex)).sum();
         let edges = edges / sample.len().max(1) as f64 * count;
-        RowWork { rows: count, bits: edges * rows.rows().bits_per_edge().max(1.0), edges }
+        RowWork { rows: count, edges }
     }
 
     /// Seconds that one worker needs for it, all in memory.
     pub fn alone(&self, rows: &RowReader) -> f64 {
         match rows.unpacked().is_some() {
             true => self.rows * SEEK_ROW_UNPACKED + self.edges * SEEK_EDGE_UNPACKED,
-            false => self.rows * SEEK_ROW + self.edges * SEEK_EDGE,
+            false => self.rows * (SEEK_ROW + finding(rows)) + self.edges * SEEK_EDGE,
         }
     }
 
@@ -119,19 +119,36 @@ impl RowWork {
     pub fn shared(&self, rows: &RowReader) -> f64 {
         match rows.unpacked().is_some() {
             true => self.rows * SEEK_ROW_UNPACKED + self.edges * SEEK_EDGE_UNPACKED_SHARED,
-            false => self.rows * SEEK_ROW + self.edges * SEEK_EDGE_SHARED,
+            false => self.rows * (SEEK_ROW + finding(rows)) + self.edges * SEEK_EDGE_SHARED,
         }
     }
 
     /// Pages that the rows lie on, if they lie anywhere: some share one by chance.
     pub fn pages(&self, rows: &RowReader) -> Pages {
-        let all = (rows.rows().data().len() as f64 / page_size(rows)).max(1.0);
-        let touched = self.rows + self.bits / 8.0 / page_size(rows);
-        Pages { touched: all * (1.0 - (-touched / all).exp()), all }
+        let page = page_size(rows);
+        let of_file = |bytes: f64, len: u64| {
+            let all = (len as f64 / page).max(1.0);
+            let touched = self.rows + bytes / page;
+            Pages { touched: all * (1.0 - (-touched / all).exp()), all }
+        };
+        let data = rows.rows().data().len();
+        let bytes = self.edges * rows.rows().bits_per_edge().max(1.0) / 8.0;
+        let mut pages = of_file(bytes, data);
+        if rows.has_weights() {
+            let weights = of_file(self.edges * size_of::<f32>() as f64, rows.byte_count() - data);
+            pages.touched += weights.touched;
+            pages.all += weights.all;
+        }
+        pages
     }
 }
 
-/// Pages of rows.
+/// Seconds that it takes to find a row in the cache, where not all rows stay.
+pub fn finding(rows: &RowReader) -> f64 {
+    if rows.fits() { 0.0 } else { CACHED_ROW }
+}
+
+/// Pages of rows and weights.
 #[derive(Debug, Clone, Copy)]
 pub struct Pages {
     /// Those of some rows.

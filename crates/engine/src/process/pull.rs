@@ -18,7 +18,7 @@ use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 
 use super::cost::{
     Correction, CostModel, PULL_EDGE, PULL_EDGE_UNPACKED, PULL_ROW, PULL_ROW_UNPACKED, RowWork,
-    SCAN_VERTEX,
+    SCAN_VERTEX, finding,
 };
 use super::{Prediction, Process, ProcessKind, Progressed, ROWS_PER_BATCH};
 use crate::job::context::JobContext;
@@ -78,16 +78,15 @@ impl<P: Program> Process<P> for Pull<'_> {
         let rows = self.incoming;
         let open: f64 = step.open_targets.iter().map(|&open| f64::from(open)).sum();
         let vertices = f64::from(rows.rows().vertex_count()).max(1.0);
-        let all_bits = rows.rows().bit_count() as f64;
         let degree = rows.rows().edge_count() as f64 / vertices;
         // Neighbours up to the first active one, as if they were drawn at random.
         let looks = self.active_share(step).recip().min(degree);
         let (row, edge) = match rows.unpacked() {
             Some(_) => (PULL_ROW_UNPACKED, PULL_EDGE_UNPACKED),
-            None => (PULL_ROW, PULL_EDGE),
+            None => (PULL_ROW + finding(rows), PULL_EDGE),
         };
         let working = open * (row + looks * edge) + vertices * SCAN_VERTEX;
-        let all_open = RowWork { rows: open, bits: all_bits * open / vertices, edges: 0.0 };
+        let all_open = RowWork { rows: open, edges: open * degree };
         let reading = self.costs.predict_reading(rows, &all_open, 1.0);
         let seconds = self.costs.together(working / self.costs.threads, reading);
         Prediction { seconds: self.correction.apply(seconds), ..Prediction::default() }

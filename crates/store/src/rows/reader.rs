@@ -153,22 +153,38 @@ impl RowReader {
         self.pages.statistics()
     }
 
-    /// Bytes read so far, weights included.
-    pub fn bytes_read(&self) -> u64 {
-        let caches = std::iter::once(&self.pages).chain(&self.weights);
-        caches.map(|cache| cache.statistics()).map(|done| done.bytes_read + done.bytes_past).sum()
+    /// The cache of rows, and that of weights where they are read.
+    fn caches(&self) -> impl Iterator<Item = &PageCache> {
+        std::iter::once(&self.pages).chain(&self.weights)
     }
 
-    /// Which share of the rows is in memory, about.
+    /// Bytes read so far, weights included.
+    pub fn bytes_read(&self) -> u64 {
+        let done = self.caches().map(PageCache::statistics);
+        done.map(|done| done.bytes_read + done.bytes_past).sum()
+    }
+
+    /// Pages read so far, weights included.
+    pub fn pages_read(&self) -> u64 {
+        self.caches().map(|cache| cache.statistics().pages_read).sum()
+    }
+
+    /// Bytes of the rows and, where they are read, of their weights.
+    pub fn byte_count(&self) -> u64 {
+        self.caches().map(|cache| cache.file().len()).sum()
+    }
+
+    /// Which share of them is in memory, about.
     pub fn held_fraction(&self) -> f64 {
-        let held = self.pages.statistics().bytes_read.min(self.pages.capacity());
-        (held as f64 / self.rows.data().len().max(1) as f64).min(1.0)
+        let held = |cache: &PageCache| cache.statistics().bytes_read.min(cache.capacity());
+        let held: u64 = self.caches().map(held).sum();
+        (held as f64 / self.byte_count().max(1) as f64).min(1.0)
     }
 
     /// Pages that find room: of rows, or of weights where those are fewer.
     pub fn page_capacity(&self) -> usize {
         let pages = |cache: &PageCache| (cache.capacity() / cache.file().block_len()) as usize;
-        std::iter::once(&self.pages).chain(&self.weights).map(pages).min().unwrap_or(0)
+        self.caches().map(pages).min().unwrap_or(0)
     }
 
     /// Whether all rows find room, so that none is read twice.
@@ -237,9 +253,7 @@ impl RowReader {
 
     /// As [`RowReader::fill`], once a good part has been read here and there.
     pub fn fill_when_due(&self, cancel: &Cancel) {
-        let len = |cache: &PageCache| cache.file().len();
-        let all = len(&self.pages) + self.weights.as_ref().map_or(0, len);
-        if self.bytes_read() >= all / FILL_SHARE {
+        if self.bytes_read() >= self.byte_count() / FILL_SHARE {
             self.fill_once(cancel);
         }
     }

@@ -94,7 +94,7 @@ impl<'s, P: Program> Seek<'s, P> {
             sought: Duration::ZERO,
             aside: Duration::ZERO,
             page_share: 1.0,
-            pages_read: rows.statistics().pages_read,
+            pages_read: rows.pages_read(),
             partition_log2,
             outboxes: Vec::new(),
             reached: vec![Vec::new(); partitions],
@@ -126,7 +126,7 @@ impl<P: Program> Process<P> for Seek<'_, P> {
         prediction: &Prediction,
         context: &JobContext<'_>,
     ) -> Result<Progressed> {
-        self.pages_read = self.rows.statistics().pages_read;
+        self.pages_read = self.rows.pages_read();
         step.know_by_list();
         self.fill_when_due(prediction, context);
         self.unpack_when_due(context)?;
@@ -148,7 +148,7 @@ impl<P: Program> Process<P> for Seek<'_, P> {
     fn learn(&mut self, prediction: &Prediction, took: Duration) {
         let took = took.saturating_sub(std::mem::take(&mut self.aside));
         self.sought += took;
-        let read = self.rows.statistics().pages_read - self.pages_read;
+        let read = self.rows.pages_read() - self.pages_read;
         // Where the frontier moves on to neighbours, most of their pages are there already.
         if self.costs.is_direct {
             let share = read as f64 / prediction.pages.max(1.0);
