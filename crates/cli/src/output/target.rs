@@ -8,6 +8,7 @@ use arrow_schema::{DataType, SchemaRef};
 use clap::ValueEnum;
 use rustix::fs::{Access, access};
 use tegula_machine::Error;
+use tegula_machine::threads::Workers;
 use tegula_store::graph;
 
 use super::arrow::ArrowStream;
@@ -142,11 +143,16 @@ impl Target {
         Ok(())
     }
 
-    /// Begins the file, for `row_count` rows.
+    /// Begins the file, for `row_count` rows, which workers make text of.
     ///
     /// # Errors
     /// Those of creating it; [`Failure::Usage`] where the format cannot hold a column.
-    pub fn create(&self, schema: &SchemaRef, row_count: u64) -> Result<Box<dyn RowWriter>> {
+    pub fn create<'w>(
+        &self,
+        schema: &SchemaRef,
+        row_count: u64,
+        workers: &'w Workers,
+    ) -> Result<Box<dyn RowWriter + 'w>> {
         schema.fields().iter().try_for_each(|field| self.check_ids(field.data_type()))?;
         let separator = self.format.separator();
         let file = match (&self.place, separator) {
@@ -161,7 +167,7 @@ impl Target {
             TableFormat::Arrow => Box::new(ArrowStream::new(file, schema)?),
             TableFormat::Npy => Box::new(NpyWriter::new(file, schema, row_count)?),
             TableFormat::Csv | TableFormat::Tsv => {
-                let rows = TextRows::new(separator.unwrap_or(TAB), schema);
+                let rows = TextRows::new(separator.unwrap_or(TAB), schema, Some(workers));
                 let out = Compressor::new(file, self.compression);
                 let out = out.map_err(Error::io("create", self.path()))?;
                 Box::new(TextFile::new(out, self.path(), rows))

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, UInt32Type, UInt64Type};
@@ -11,6 +12,7 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
 use tegula_algorithms::answer::RowSink;
 use tegula_machine::Error;
+use tegula_machine::threads::{Cancel, Workers, get_mut, lock};
 
 use super::compress::Compressor;
 use super::decimal::{append_float, append_integer};
@@ -23,41 +25,86 @@ pub const COMMA: u8 = b',';
 /// Separator of `.tsv`.
 pub const TAB: u8 = b'\t';
 
+/// Rows that a worker turns into lines at a time.
+const ROWS_PER_PART: usize = 1 << 12;
+
 /// Turns rows into lines.
-pub struct TextRows {
+pub struct TextRows<'w> {
+    lines: Lines,
+    workers: Option<&'w Workers>,
+    /// What was not written yet; each is filled by one worker.
+    texts: Vec<Mutex<Vec<u8>>>,
+}
+
+/// What a line looks like.
+#[derive(Clone, Copy)]
+struct Lines {
     separator: u8,
     /// What is shown of a number of double precision.
     round: fn(f64) -> f64,
     /// What is shown of a string.
     string: fn(&str) -> Cow<'_, str>,
-    buffer: Vec<u8>,
 }
 
-impl TextRows {
+impl<'w> TextRows<'w> {
     /// Begins with the header.
-    pub fn new(separator: u8, schema: &SchemaRef) -> TextRows {
+    pub fn new(separator: u8, schema: &SchemaRef, workers: Option<&'w Workers>) -> TextRows<'w> {
         let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-        let mut buffer = names.join(&*char::from(separator).to_string()).into_bytes();
-        buffer.push(b'\n');
-        TextRows { separator, round: |exact| exact, string: |string| Cow::Borrowed(string), buffer }
+        let mut header = names.join(&*char::from(separator).to_string()).into_bytes();
+        header.push(b'\n');
+        let lines = Lines { separator, round: |exact| exact, string: |text| Cow::Borrowed(text) };
+        TextRows { lines, workers, texts: vec![Mutex::new(header)] }
     }
 
-    /// Appends the lines of some rows.
-    fn append(&mut self, rows: &RecordBatch) {
+    /// Appends the lines of some rows. What was appended before is to be written first.
+    fn append(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
+        let count = rows.num_rows();
+        let workers = self.workers.filter(|_| count > ROWS_PER_PART);
+        let part_rows = if workers.is_some() { ROWS_PER_PART } else { count.max(1) };
+        let parts = count.div_ceil(part_rows);
+        if self.texts.len() < parts {
+            self.texts.resize_with(parts, Mutex::default);
+        }
+        let fill = |part: usize| {
+            let first = part * part_rows;
+            let rows = rows.slice(first, part_rows.min(count - first));
+            // Texts side by side would share a cache line, in which each tells its length.
+            let mut text = std::mem::take(&mut *lock(&self.texts[part]));
+            self.lines.append(&rows, &mut text);
+            *lock(&self.texts[part]) = text;
+            Ok(())
+        };
+        match workers {
+            Some(workers) => workers.for_each(parts, &Cancel::default(), &fill),
+            None => (0..parts).try_for_each(fill),
+        }
+    }
+
+    fn flush_to(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        self.texts.iter_mut().map(get_mut).try_for_each(|text| {
+            out.write_all(text)?;
+            text.clear();
+            Ok(())
+        })
+    }
+}
+
+impl Lines {
+    /// Appends the lines of some rows to a text.
+    fn append(self, rows: &RecordBatch, text: &mut Vec<u8>) {
         let cells: Vec<Cells<'_>> = rows.columns().iter().map(|column| Cells::of(column)).collect();
         for row in 0..rows.num_rows() {
             for (index, column) in cells.iter().enumerate() {
                 if index > 0 {
-                    self.buffer.push(self.separator);
+                    text.push(self.separator);
                 }
-                self.append_cell(column, row);
+                self.append_cell(column, row, text);
             }
-            self.buffer.push(b'\n');
+            text.push(b'\n');
         }
     }
 
-    fn append_cell(&mut self, column: &Cells<'_>, row: usize) {
-        let out = &mut self.buffer;
+    fn append_cell(self, column: &Cells<'_>, row: usize, out: &mut Vec<u8>) {
         match column {
             Cells::Integers32(cells) if cells.is_valid(row) => {
                 append_integer(cells.value(row), out)
@@ -78,12 +125,6 @@ impl TextRows {
             }
             _ => (),
         }
-    }
-
-    fn flush_to(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        out.write_all(&self.buffer)?;
-        self.buffer.clear();
-        Ok(())
     }
 }
 
@@ -122,27 +163,27 @@ pub fn quoted_cell(string: &str, separator: u8) -> Cow<'_, str> {
 }
 
 /// Lines in a file.
-pub struct TextFile {
-    rows: TextRows,
+pub struct TextFile<'w> {
+    rows: TextRows<'w>,
     out: Compressor,
     path: PathBuf,
 }
 
-impl TextFile {
+impl<'w> TextFile<'w> {
     /// Lines in a file that is written through a compressor.
-    pub fn new(out: Compressor, path: &Path, rows: TextRows) -> TextFile {
+    pub fn new(out: Compressor, path: &Path, rows: TextRows<'w>) -> TextFile<'w> {
         TextFile { rows, out, path: path.to_owned() }
     }
 }
 
-impl RowSink for TextFile {
+impl RowSink for TextFile<'_> {
     fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
-        self.rows.append(rows);
+        self.rows.append(rows)?;
         self.rows.flush_to(&mut self.out).map_err(Error::io("write", &self.path))
     }
 }
 
-impl RowWriter for TextFile {
+impl RowWriter for TextFile<'_> {
     fn finish(mut self: Box<Self>) -> Result<u64> {
         let rest = self.rows.flush_to(&mut self.out);
         rest.map_err(Error::io("write", &self.path))?;
@@ -152,7 +193,7 @@ impl RowWriter for TextFile {
 
 /// Lines on a terminal.
 pub struct TextTerminal {
-    rows: TextRows,
+    rows: TextRows<'static>,
     out: File,
     /// How many more rows are shown.
     left: usize,
@@ -164,7 +205,8 @@ impl TextTerminal {
     /// # Errors
     /// Those of opening standard output.
     pub fn whole(separator: u8, schema: &SchemaRef) -> Result<TextTerminal> {
-        let rows = TextRows { string: escape::line, ..TextRows::new(separator, schema) };
+        let mut rows = TextRows::new(separator, schema, None);
+        rows.lines.string = escape::line;
         let out = stdout::open().map_err(Failure::stdout)?;
         Ok(TextTerminal { rows, out, left: usize::MAX })
     }
@@ -175,7 +217,7 @@ impl TextTerminal {
     /// Those of opening standard output.
     pub fn preview(schema: &SchemaRef, rows_max: usize) -> Result<TextTerminal> {
         let mut terminal = TextTerminal::whole(TAB, schema)?;
-        terminal.rows.round = report::rounded;
+        terminal.rows.lines.round = report::rounded;
         Ok(TextTerminal { left: rows_max, ..terminal })
     }
 }
@@ -184,7 +226,7 @@ impl RowSink for TextTerminal {
     fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
         let shown = rows.num_rows().min(self.left);
         self.left -= shown;
-        self.rows.append(&rows.slice(0, shown));
+        self.rows.append(&rows.slice(0, shown))?;
         self.rows.flush_to(&mut self.out).map_err(Error::io("write to", stdout::NAME))
     }
 
@@ -229,14 +271,37 @@ mod tests {
             ],
         );
         let rows = rows.unwrap();
-        let mut text = TextRows::new(COMMA, &schema);
-        text.append(&rows);
+        let text = text_of(TextRows::new(COMMA, &schema, None), &rows);
         let expected = "vertex,distance,rank,length,is_in\na,0,0.1,,true\n\
                         \"b,\"\"c\"\"\",,0.000000001,0.30000000000000004,false\n\"\",7,0.25,2,true\n";
-        assert_eq!(String::from_utf8(text.buffer).unwrap(), expected);
-        let mut shown = TextTerminal::preview(&schema, 2).unwrap().rows;
-        shown.append(&rows);
-        let shown = String::from_utf8(shown.buffer).unwrap();
+        assert_eq!(text, expected);
+        let shown = text_of(TextTerminal::preview(&schema, 2).unwrap().rows, &rows);
         assert!(shown.contains("\t0.3\tfalse\n"), "{shown}");
+    }
+
+    #[test]
+    fn lines_are_the_same_however_many_threads_write_them() {
+        let schema = Arc::new(Schema::new(vec![Field::new("vertex", DataType::UInt32, false)]));
+        let part = ROWS_PER_PART as u32;
+        for count in [0, 1, part, part + 1, 5 * part + 3] {
+            let numbers = Arc::new(UInt32Array::from_iter_values(0..count));
+            let rows = RecordBatch::try_new(Arc::clone(&schema), vec![numbers]).unwrap();
+            let lines: String = (0..count).map(|number| format!("{number}\n")).collect();
+            let expected = format!("vertex\n{lines}");
+            assert!(text_of(TextRows::new(TAB, &schema, None), &rows) == expected);
+            for threads in [1, 3] {
+                let text = Workers::scope(threads, |workers| {
+                    text_of(TextRows::new(TAB, &schema, Some(workers)), &rows)
+                });
+                assert!(text == expected, "{count} rows, {threads} threads");
+            }
+        }
+    }
+
+    fn text_of(mut text: TextRows<'_>, rows: &RecordBatch) -> String {
+        let mut out = Vec::new();
+        text.append(rows).unwrap();
+        text.flush_to(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
     }
 }

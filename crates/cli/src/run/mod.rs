@@ -12,6 +12,7 @@ use tegula_algorithms::algorithm::{Edges, Needs, Request, Weights};
 use tegula_algorithms::answer::{self, Answer, Summary};
 use tegula_engine::{Executor, Graph, Instructions, ProcessKind, RunOptions, RunStatistics};
 use tegula_machine::disk::speed_of;
+use tegula_machine::threads::Workers;
 
 use crate::errors::{Failure, Result};
 use crate::hints;
@@ -100,7 +101,9 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     // The table needs memory of its own, and no tiles.
     graph.reader().pool().trim();
     let started = Instant::now();
-    let bytes_written = write(&*found.answer, &graph, target.as_ref(), args, session)?;
+    let bytes_written = Workers::scope(threads, |workers| {
+        write(&*found.answer, &graph, target.as_ref(), args, session, workers)
+    })?;
     let write = started.elapsed();
     let seconds = RunSeconds { open: Seconds(open), run: Seconds(run), write: Seconds(write) };
     let statistics = found.statistics;
@@ -142,15 +145,16 @@ fn write(
     target: Option<&Target>,
     args: &RunArgs,
     session: &Session,
+    workers: &Workers,
 ) -> Result<u64> {
     let (schema, row_count) = (answer.schema(graph), answer.row_count(graph));
     // A person reads the first rows, a program all of them.
     let is_read = io::stdout().is_terminal();
-    let mut writer: Box<dyn RowWriter> = match target {
-        Some(target) => target.create(&schema, row_count)?,
+    let mut writer: Box<dyn RowWriter + '_> = match target {
+        Some(target) => target.create(&schema, row_count, workers)?,
         None if session.json || args.top.is_some() => return Ok(0),
         None if is_read => Box::new(TextTerminal::preview(&schema, TERMINAL_ROWS)?),
-        None => Target::standard_output(TableFormat::Tsv)?.create(&schema, row_count)?,
+        None => Target::standard_output(TableFormat::Tsv)?.create(&schema, row_count, workers)?,
     };
     answer.write_rows(graph, &mut *writer, &session.cancel)?;
     let bytes = writer.finish()?;
