@@ -41,6 +41,11 @@ use send::{BOX_KEPT, Inbox, MESSAGES_MAX, Outbox, Queue, Reach, Sending};
 const PARTITIONS_LOG2_MAX: u32 = 6;
 /// Edges that the vertices of a bucket have together at the least: with fewer, the next one's turn comes as well.
 const BUCKET_EDGES: u64 = 256;
+/// The share of what it takes to unpack rows that seeking has taken when they are unpacked. Small, for who has sought
+/// much mostly goes on.
+const UNPACK_AFTER: f64 = 0.4;
+/// What takes longer than so many times the prediction is no seeking: pages come in, threads wake up.
+const SURPRISE_MAX: f64 = 4.0;
 /// Seconds of seeking below which one worker does it: to share it takes about as long.
 const SHARED_MIN: f64 = 400e-6;
 
@@ -129,7 +134,7 @@ impl<P: Program> Process<P> for Seek<'_, P> {
         self.pages_read = self.rows.pages_read();
         step.know_by_list();
         self.fill_when_due(prediction, context);
-        self.unpack_when_due(context)?;
+        self.unpack_when_due(step, context)?;
         self.set_horizon(step);
         let mut list = match &mut step.frontier {
             Frontier::List(list) => std::mem::take(list),
@@ -147,7 +152,7 @@ impl<P: Program> Process<P> for Seek<'_, P> {
 
     fn learn(&mut self, prediction: &Prediction, took: Duration) {
         let took = took.saturating_sub(std::mem::take(&mut self.aside));
-        self.sought += took;
+        self.sought += took.min(Duration::from_secs_f64(SURPRISE_MAX * prediction.seconds));
         let read = self.rows.pages_read() - self.pages_read;
         // Where the frontier moves on to neighbours, most of their pages are there already.
         if self.costs.is_direct {
@@ -172,14 +177,13 @@ impl<P: Program> Seek<'_, P> {
         }
     }
 
-    /// Takes all rows apart once seeking has taken as long as that is predicted to take: nobody knows beforehand
-    /// whether much or little is still to be sought.
-    fn unpack_when_due(&mut self, context: &JobContext<'_>) -> Result<()> {
-        let is_due = || self.sought.as_secs_f64() > self.costs.predict_unpacking(self.rows);
+    /// Takes all rows apart once seeking has taken a good part of what that is predicted to take: nobody knows
+    /// beforehand whether much or little is still to be sought.
+    fn unpack_when_due(&mut self, step: &Superstep<'_, P>, context: &JobContext<'_>) -> Result<()> {
         if self.rows.may_unpack()
             && self.rows.unpacked().is_none()
             && self.rows.is_complete()
-            && is_due()
+            && self.is_unpacking_due(step)
         {
             let began = Instant::now();
             self.rows.unpack(context.workers(), context.cancel())?;
@@ -188,6 +192,20 @@ impl<P: Program> Seek<'_, P> {
             self.correction = Correction::none();
         }
         Ok(())
+    }
+
+    fn is_unpacking_due(&self, step: &Superstep<'_, P>) -> bool {
+        let unpacking = self.costs.predict_unpacking(self.rows);
+        if self.sought.as_secs_f64() < UNPACK_AFTER * unpacking {
+            return false;
+        }
+        if !P::SETTLING.is_possible() {
+            return true;
+        }
+        // Only vertices that are not settled, and the active ones, are still to be sought, each once.
+        let open: f64 = step.open_targets.iter().map(|&open| f64::from(open)).sum();
+        let share = open / f64::from(self.rows.rows().vertex_count()).max(1.0);
+        share * self.costs.predict_saving(self.rows) > unpacking
     }
 
     /// Adds the vertices of the next buckets while those of a list have few edges.
