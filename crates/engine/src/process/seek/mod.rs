@@ -252,6 +252,7 @@ impl<P: Program> Seek<'_, P> {
             Sending { cancel: context.cancel(), vertices, queue: &queue, rows: self.rows, reach };
         let mut inbox = Inbox::<P> {
             messages: exchange.inbox(),
+            states: vertices.states,
             reached: &mut self.reached,
             partition_log2: self.partition_log2,
         };

@@ -308,6 +308,8 @@ pub(super) trait Sink<M> {
 /// What has been reduced for each target so far, and which of them that is.
 pub(super) struct Inbox<'s, P: Program> {
     pub messages: &'s mut [Message<P>],
+    /// Those that are applied to next.
+    pub states: &'s [P::State],
     pub reached: &'s mut [Vec<VertexId>],
     pub partition_log2: u32,
 }
@@ -318,6 +320,7 @@ impl<P: Program> Sink<Message<P>> for Inbox<'_, P> {
         let accumulator = &mut self.messages[target.index()];
         if *accumulator == P::Reduction::IDENTITY {
             self.reached[target.index() >> self.partition_log2].push(target);
+            prefetch(self.states, target.index());
         }
         *accumulator = P::Reduction::reduce(*accumulator, message);
     }
