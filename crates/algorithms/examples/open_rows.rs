@@ -40,7 +40,9 @@ fn main() -> Outcome<()> {
     let rows = open_rows(&graph, Direction::Forward, has_weights, &options)?;
     let rows = rows.ok_or("the graph has no rows")?;
     let reverse = match kind.as_str() {
-        "bfs" => open_rows(&graph, Direction::Reverse, has_weights, &options)?,
+        "bfs" if !graph.manifest().undirected => {
+            open_rows(&graph, Direction::Reverse, has_weights, &options)?
+        }
         _ => None,
     };
     let options = RunOptions { rows: Some(&rows), reverse: reverse.as_ref(), ..options };

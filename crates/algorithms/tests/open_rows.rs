@@ -140,6 +140,25 @@ fn a_negative_weight_is_found_wherever_it_stands() {
     }
 }
 
+#[test]
+fn buckets_are_wider_where_rows_do_not_stay_in_memory() {
+    let scratch = Scratch::new();
+    let edges = dense(300, 9_000, |n| n as f32);
+    let config = with_rows(VertexOrder::Degree, true);
+    let graph = open(&import_with(config, scratch.path(), "searched", &edges));
+    let source = find(&graph, edges.vertices()[0]);
+    let delta_and_distances = |rows: &RowReader| {
+        let options = RunOptions { rows: Some(rows), ..with_executor(Executor::Seek, 2) };
+        let found = sssp::run(&graph, source, SsspConfig::default(), &options).unwrap();
+        (found.delta.unwrap(), found.distances)
+    };
+    let (narrow, distances) = delta_and_distances(&unpacked(&graph, true));
+    let streamed = RowReader::open(&graph, Direction::Forward, true, 0, &Targets::default());
+    let (wide, same) = delta_and_distances(&streamed.unwrap().unwrap());
+    assert!(wide > narrow, "{wide} and {narrow}");
+    assert!(same == distances);
+}
+
 /// Rows that were opened with their weights do not ascend; a parent is the smallest all the same.
 #[test]
 fn parents_are_those_of_a_scan() {

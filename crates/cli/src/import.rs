@@ -90,7 +90,7 @@ pub struct ImportArgs {
     #[arg(long, value_enum, default_value_t = Order::Auto)]
     order: Order,
     /// Which layouts are stored: tiles always; rows for runs that follow few edges at a time; reverse, rows
-    /// by target, for searches in directed graphs.
+    /// by target, for bfs in directed graphs.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "tiles")]
     layouts: Vec<Layout>,
     /// How neighbours are coded in rows and reverse [default: copy].

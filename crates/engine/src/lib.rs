@@ -27,7 +27,7 @@ pub mod traverse;
 pub use instructions::Instructions;
 pub use job::pass::{EdgeVisitor, visit_edges};
 pub use job::program::{Outcome, estimate, run};
-pub use job::program_rows::rows_size;
+pub use job::program_rows::{rows_may_stay, rows_size};
 pub use options::{Estimate, RunOptions, RunStatistics, open_graph, open_graph_in};
 pub use overhead::RUN_OVERHEAD;
 pub use process::ProcessKind;

@@ -4,8 +4,8 @@
 //! reached before takes the smallest id that it is sent as its parent and the number of the level as
 //! its distance. It reads the tiles that hold a source in the frontier and a target that was not
 //! reached; or, where the graph has rows and that is quicker, the rows of the frontier; or, in an
-//! undirected graph, the beginnings of the rows of what was not reached, which is the choice of
-//! directions of Beamer, Asanovic, Patterson (SC 2012). It stops when the frontier is empty. Memory:
+//! undirected graph or one with rows by target, the beginnings of those of what was not reached, which is the
+//! choice of directions of Beamer, Asanovic, Patterson (SC 2012). It stops when the frontier is empty. Memory:
 //! 12 bytes a vertex, up to 12 more with rows.
 //!
 //! Distances are those of LDBC Graphalytics; parents are the smallest possible ones in the vertex

@@ -2,13 +2,13 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tegula_engine::{Graph, Min, Next, Relaxation, RowReader, RunOptions, VertexId};
-use tegula_store::rows::Direction;
+use tegula_engine::{Graph, Min, Next, Relaxation, RunOptions, VertexId, rows_may_stay};
 
 use super::Distances;
 use crate::error::{Error, Result};
 
-/// Finds the distances, by buckets of a width that follows from the graph unless it is given.
+/// Finds the distances, by buckets of a width that follows from the graph, and from whether its rows stay in memory,
+/// unless it is given.
 pub(super) fn run(
     graph: &Graph,
     source: VertexId,
@@ -17,7 +17,7 @@ pub(super) fn run(
 ) -> Result<Distances> {
     let delta = match delta {
         Some(delta) => delta,
-        None if may_be_held(graph, options) => default_delta(graph)?,
+        None if rows_may_stay(graph, true, options) => default_delta(graph)?,
         None => WIDER_FROM_DISK * default_delta(graph)?,
     };
     let outcome = tegula_engine::run(graph, Sssp::new(source, delta), options)?;
@@ -46,11 +46,6 @@ impl Sssp {
 /// How many times as wide buckets are where rows do not stay in memory: each takes pages from the disk, of which it
 /// needs few rows, and again for every bucket. R-MAT 24 within 1 GiB takes half the time.
 const WIDER_FROM_DISK: f64 = 8.0;
-
-/// Whether the memory of a run could hold all rows.
-fn may_be_held(graph: &Graph, options: &RunOptions<'_>) -> bool {
-    RowReader::cache_size_max(graph, Direction::Forward, true) <= options.memory
-}
 
 /// Tiles whose weights are looked at.
 const TILES_SAMPLED: usize = 16;

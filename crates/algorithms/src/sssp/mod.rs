@@ -46,7 +46,7 @@ pub struct SsspOptions {
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
     pub method: Method,
     /// Width of the buckets of delta-stepping, of which the nearest is worked on first [default: from the
-    /// weights]. Distances do not depend on it.
+    /// weights, degrees and memory]. Distances do not depend on it.
     #[cfg_attr(feature = "clap", arg(long, value_name = "WIDTH"))]
     pub delta: Option<Positive>,
 }
@@ -69,7 +69,7 @@ pub struct SsspConfig {
     /// How distances are found.
     pub method: Method,
     /// Width of a bucket of delta-stepping, above 0; by default it follows from the weights and degrees of
-    /// the graph. No distance depends on it.
+    /// the graph, and from whether its rows stay in memory. No distance depends on it.
     pub delta: Option<f64>,
 }
 

@@ -135,7 +135,7 @@ fn needs_rows(request: &dyn Request, executor: Executor) -> Result<bool> {
 fn can_only_scan(request: &dyn Request, graph: &Graph, args: &RunArgs) -> bool {
     matches!(request.edges(), Edges::Either { .. })
         && args.executor() == Executor::Auto
-        && graph.manifest().rows.is_none()
+        && graph.manifest().row_layouts().next().is_none()
 }
 
 /// Writes the table where it is wanted, if it is; returns the bytes of the file.

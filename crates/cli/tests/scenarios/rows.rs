@@ -58,8 +58,9 @@ fn a_directed_graph_is_imported_with_rows_by_target_and_a_search_pulls_along_the
     let shop = Shop::new();
     shop.tegula("generate rmat --scale 13 --edge-factor 150 -o g.bin32").done();
     shop.tegula("import g.bin32 -o g.tegula --layouts tiles,rows").done();
-    const SEARCH: &str = "run bfs g.tegula --source 1 --json --force -o hops.tsv";
-    let without = shop.tegula(SEARCH).done().json();
+    const SEARCH: &str = "run bfs g.tegula --source 1 --threads 2 --json --force -o hops.tsv";
+    let seek = format!("{SEARCH} --executor seek");
+    let without = shop.tegula(&seek).done().json();
     assert!(!without["processes"].to_string().contains("pull"), "{without}");
     let hops = shop.read("hops.tsv");
     let words = "import g.bin32 -o g.tegula --force --json --layouts tiles,rows,reverse";
@@ -71,7 +72,7 @@ fn a_directed_graph_is_imported_with_rows_by_target_and_a_search_pulls_along_the
     let line = text.lines().find(|line| line.trim_start().starts_with("reverse ")).unwrap();
     assert!(line.contains("bytes per edge, copy in"), "{text}");
     shop.tegula("verify g.tegula").done();
-    let with = shop.tegula(SEARCH).done().json();
+    let with = shop.tegula(&seek).done().json();
     assert!(with["processes"].to_string().contains("pull"), "{with}");
     assert_eq!(shop.read("hops.tsv"), hops);
     // Whoever names an encoding and these rows wants no others.

@@ -32,25 +32,25 @@ fn seek_size<P: Program>(graph: &Graph, threads: usize) -> u64 {
 #[derive(Default)]
 pub struct ProgramRows<'r> {
     /// By source.
-    forward: Option<Lent<'r>>,
+    forward: Option<Source<'r>>,
     /// By target, where the graph is directed.
-    reverse: Option<Lent<'r>>,
+    reverse: Option<Source<'r>>,
     is_undirected: bool,
 }
 
 /// A reader of its own, or one that is shared.
-enum Lent<'r> {
+enum Source<'r> {
     Own(Box<RowReader>),
     Shared(&'r RowReader),
 }
 
-impl Deref for Lent<'_> {
+impl Deref for Source<'_> {
     type Target = RowReader;
 
     fn deref(&self) -> &RowReader {
         match self {
-            Lent::Own(rows) => rows,
-            Lent::Shared(rows) => rows,
+            Source::Own(rows) => rows,
+            Source::Shared(rows) => rows,
         }
     }
 }
@@ -103,7 +103,7 @@ pub fn admit<'s, 'g, 'r, P: Program>(
         let held = held + seek_size::<P>(graph, threads);
         let demand = MemoryDemand::scan("the run", held, has_weights);
         let admitted = scheduler.ledger().admit(&[demand], &options.cancel)?;
-        let [forward, reverse] = shared.map(|rows| rows.map(Lent::Shared));
+        let [forward, reverse] = shared.map(|rows| rows.map(Source::Shared));
         return Ok((admitted, ProgramRows { forward, reverse, is_undirected }));
     }
     let must_seek = can_seek && options.executor == Executor::Seek;
@@ -119,73 +119,85 @@ pub fn admit<'s, 'g, 'r, P: Program>(
         .iter()
         .map(|&count| match count {
             0 => without(),
-            count => candidates.demand(count, options.executor, graph.tile_bytes(), has_weights),
+            count => candidates.demand(count, options.executor, graph.tile_bytes()),
         })
         .collect();
     let admitted = scheduler.ledger().admit(&ways, &options.cancel)?;
     drop(ways);
-    let (count, taken) = (counts[admitted.choice], admitted.taken);
-    let readers = candidates.into_readers(count, taken, &scheduler.speed().targets)?;
-    let [forward, reverse] = readers.map(|reader| reader.map(|reader| Lent::Own(Box::new(reader))));
-    Ok((admitted, ProgramRows { forward, reverse, is_undirected }))
+    let (count, targets) = (counts[admitted.choice], &scheduler.speed().targets);
+    let rows = candidates.into_rows(count, admitted.taken, is_undirected, targets)?;
+    Ok((admitted, rows))
 }
 
-/// Rows that a program has a use for, those that it needs most first.
+/// Whether the rows of a run are going to stay in memory, about.
+pub fn rows_may_stay(graph: &Graph, has_weights: bool, options: &RunOptions<'_>) -> bool {
+    if let Some(rows) = options.rows {
+        return rows.fits();
+    }
+    let memory = options.scheduler.map_or(options.memory, |scheduler| scheduler.ledger().memory());
+    let rows = RowReader::cache_size_max(graph, Direction::Forward, has_weights);
+    rows + graph.tile_bytes() <= memory || 2 * rows <= memory
+}
+
+/// Rows that a program has a use for, those that it needs most first: they get their memory in this order.
 #[derive(Default)]
 struct Candidates {
     rows: Vec<Candidate>,
     has_weights: bool,
+    threads: usize,
+    /// Bytes that are held beside any rows.
+    held: u64,
 }
 
 /// Rows of a direction, and what they take of memory.
 struct Candidate {
     direction: Direction,
     rows: Rows,
-    /// Bytes that are held from the first to this one, at the least.
+    /// Bytes of a reader, at the least.
     least: u64,
     /// Bytes of a cache that holds all.
     all: u64,
-    /// Bytes that it takes to unpack them.
+    /// Bytes that it takes to unpack them; 0 where they stay packed.
     unpacked: u64,
 }
 
 impl Candidates {
-    /// Opens those that the graph has and the memory could hold beside `least` bytes.
+    /// Opens those that the graph has and the memory could hold beside `held` bytes.
     fn open<P: Program>(
         scheduler: &Scheduler<'_>,
         graph: &Graph,
-        mut least: u64,
+        held: u64,
         must_seek: bool,
     ) -> Result<Candidates> {
         let (manifest, has_weights) = (graph.manifest(), has_weights::<P>(graph));
         if must_seek && manifest.rows.is_none() {
             return Err(missing_rows(graph));
         }
-        let mut candidates = Candidates { rows: Vec::new(), has_weights };
+        let threads = scheduler.threads();
+        let mut candidates = Candidates { rows: Vec::new(), has_weights, threads, held };
         let by_target = (Pull::is_for::<P>() && !manifest.undirected).then_some(Direction::Reverse);
+        let mut needed = held;
         for direction in std::iter::once(Direction::Forward).chain(by_target) {
             if manifest.rows_of(direction).is_none() {
                 continue;
             }
-            least += RowReader::size_min(graph, direction, has_weights);
+            let least = RowReader::size_min(graph, direction, has_weights);
+            needed += least;
             // Only what is asked for in any case is opened without knowing that it fits.
-            let demand = MemoryDemand::scan("the run by rows", least, has_weights);
+            let demand = MemoryDemand::scan("the run by rows", needed, has_weights);
             match scheduler.ledger().could_hold(&demand) {
                 Ok(()) => {}
                 Err(error) if must_seek && direction == Direction::Forward => return Err(error),
                 Err(error) => {
-                    tracing::info!("{} are not used: {error}", direction.layout());
+                    tracing::info!("the layout {} is not used: {error}", direction.layout());
                     break;
                 }
             }
             let Some(rows) = Rows::open(graph, direction)? else { continue };
-            least += long_rows_of(rows.batch_size(has_weights), scheduler.threads());
             let all = RowReader::cache_size_max(graph, direction, has_weights);
             // A run looks through most rows by target once or never: they stay packed.
             let unpacked = match direction {
-                Direction::Forward => {
-                    RowReader::unpacked_size(&rows, has_weights, scheduler.threads())
-                }
+                Direction::Forward => RowReader::unpacked_size(&rows, has_weights, threads),
                 Direction::Reverse => 0,
             };
             candidates.rows.push(Candidate { direction, rows, least, all, unpacked });
@@ -193,63 +205,69 @@ impl Candidates {
         Ok(candidates)
     }
 
-    /// What a run with the first `count` of them needs.
-    fn demand(
-        &self,
-        count: usize,
-        executor: Executor,
-        tile_bytes: u64,
-        has_weights: bool,
-    ) -> MemoryDemand<'_> {
+    /// What a run with the first `count` of them needs, of which there is one at least.
+    fn demand(&self, count: usize, executor: Executor, tile_bytes: u64) -> MemoryDemand<'_> {
         let rows = &self.rows[..count];
-        let min = caches_min(count);
-        let all: u64 = rows.iter().map(|rows| rows.all).sum();
-        let unpacked: u64 = rows.iter().map(|rows| rows.unpacked).sum();
+        let least: u64 = rows.iter().map(|rows| rows.least).sum();
+        // What one process has copied of long rows stays while another runs.
+        let batches = rows.iter().map(|rows| rows.rows.batch_size(self.has_weights)).sum();
+        let least = self.held + least + long_rows_of(batches, self.threads);
         let takes_of = move |free: u64| {
-            let free = free + min;
-            let tiles = if executor == Executor::Seek { 0 } else { tile_bytes };
-            if all + unpacked + tiles <= free {
-                return all + unpacked - min;
-            }
-            let share = match executor {
-                Executor::Seek => free,
-                Executor::Auto | Executor::Scan if all + tile_bytes <= free => free,
-                // Where rows and tiles do not both fit they share it. What is little goes to the rows: a scan
-                // streams what it has no room for, but seeking reads the pages around a frontier again and
-                // again if they do not stay.
-                Executor::Auto | Executor::Scan => (free / 2).max(free.min(FRONTIER_SIZE)),
+            let free = free + caches_min(count);
+            let (first, tiles) =
+                (&rows[0], if executor == Executor::Seek { 0 } else { tile_bytes });
+            // Where rows and tiles do not both fit they share it. What is little goes to the rows: a scan
+            // streams what it has no room for, but seeking reads the pages around a frontier again and again
+            // if they do not stay.
+            let share = match free.checked_sub(tiles) {
+                Some(beside) if first.all <= beside => beside,
+                _ if executor == Executor::Seek => free,
+                _ => (free / 2).max(free.min(FRONTIER_SIZE)),
             };
-            all.min(share.max(min)) - min
+            let of_caches: u64 = rows.iter().map(|rows| rows.all).sum();
+            let unpacked = if first.may_unpack(share, count) { first.unpacked } else { 0 };
+            (of_caches + unpacked).min(share.max(caches_min(count))) - caches_min(count)
         };
-        let least = rows.last().map_or(0, |rows| rows.least);
-        MemoryDemand::both("the run by rows", least, has_weights, takes_of)
+        MemoryDemand::both("the run by rows", least, self.has_weights, takes_of)
     }
 
-    /// Readers of the first `count` of them, by direction, which `taken` bytes are shared by beyond the least.
-    fn into_readers(
-        self,
+    /// The first `count` of them, opened for reading, with `taken` bytes beyond the least.
+    fn into_rows<'r>(
+        mut self,
         count: usize,
         taken: u64,
+        is_undirected: bool,
         targets: &Targets,
-    ) -> Result<[Option<RowReader>; 2]> {
-        let mut readers = [None, None];
-        let all: u64 = self.rows[..count].iter().map(|rows| rows.all).sum();
-        let unpacked: u64 = self.rows[..count].iter().map(|rows| rows.unpacked).sum();
-        let beyond = u128::from(all - caches_min(count)).max(1);
-        for candidate in self.rows.into_iter().take(count) {
-            let own = candidate.all - RowReader::CACHE_SIZE_MIN;
-            let shared = u128::from(taken.min(all - caches_min(count)));
-            let size = RowReader::CACHE_SIZE_MIN + (shared * u128::from(own) / beyond) as u64;
+    ) -> Result<ProgramRows<'r>> {
+        self.rows.truncate(count);
+        let mut opened = ProgramRows { is_undirected, ..ProgramRows::default() };
+        let mut left = taken + caches_min(count);
+        for (index, candidate) in self.rows.into_iter().enumerate() {
+            let behind = count - 1 - index;
+            let size = candidate.all.min(left - caches_min(behind));
+            let may_unpack = candidate.may_unpack(left, behind + 1);
+            left -= size + if may_unpack { candidate.unpacked } else { 0 };
             let reader = RowReader::new(candidate.rows, self.has_weights, size, targets)?;
-            let has_room = candidate.unpacked > 0 && taken + caches_min(count) >= all + unpacked;
-            let reader = if has_room { reader.with_room_to_unpack() } else { reader };
-            readers[candidate.direction as usize] = Some(reader);
+            let reader = if may_unpack { reader.with_room_to_unpack() } else { reader };
+            let place = match candidate.direction {
+                Direction::Forward => &mut opened.forward,
+                Direction::Reverse => &mut opened.reverse,
+            };
+            *place = Some(Source::Own(Box::new(reader)));
         }
-        Ok(readers)
+        Ok(opened)
     }
 }
 
-/// Bytes of the smallest caches of so many readers.
-fn caches_min(readers: usize) -> u64 {
-    readers as u64 * RowReader::CACHE_SIZE_MIN
+impl Candidate {
+    /// Whether `memory` bytes hold these rows, unpacked too, and the smallest caches of the readers behind it, so
+    /// that there are `count`.
+    fn may_unpack(&self, memory: u64, count: usize) -> bool {
+        self.unpacked > 0 && self.all + self.unpacked + caches_min(count - 1) <= memory
+    }
+}
+
+/// Bytes of the smallest caches of `count` readers.
+fn caches_min(count: usize) -> u64 {
+    count as u64 * RowReader::CACHE_SIZE_MIN
 }

@@ -151,6 +151,11 @@ impl<'g> Ledger<'g> {
         self.has_room.notify_all();
     }
 
+    /// Bytes that all jobs share.
+    pub fn memory(&self) -> u64 {
+        self.memory
+    }
+
     /// Waits until a job has its memory: as the first of some ways that fits.
     ///
     /// # Errors

@@ -1,9 +1,10 @@
-//! From tiles to rows: every edge once more, now by source; or by target again, one by one.
+//! From tiles to rows: every edge once more, by source, or in the layout `reverse` by target.
 //!
 //! The sources are cut into chunks and these into groups, as large as the memory of a worker allows.
 //! For each group a worker reads the tiles that hold a source of it, puts their edges into place by a
 //! counting sort, sorts the short rows and encodes them. A tile has few sources, so most tiles are read
-//! for one group or two, and nothing goes through the disk a second time. How a graph is cut into
+//! for one group or two, and nothing goes through the disk a second time. It has many targets, so for rows by target
+//! a tile is read for each group that is cut from its batch. How a graph is cut into
 //! chunks depends on the graph alone: the files are the same for every budget and number of workers.
 
 use std::collections::VecDeque;
@@ -153,13 +154,10 @@ fn write_weighted<W: EdgeWeight>(
     // What the plan gives to edges, frames must not take.
     let pool = graph.reader().pool();
     let edges_size = pool.frames_max().saturating_sub(workers as u64 * FRAMES_SIZE);
-    let _lease = pool.lease("building rows", edges_size)?;
+    let task = task(direction);
+    let _lease = pool.lease(task, edges_size)?;
     let folder = folder.open_folder()?;
     let mut writer = RowsWriter::create(folder, direction.files(), W::IS_WEIGHTED, index_size)?;
-    let task = match direction {
-        Direction::Forward => "building rows",
-        Direction::Reverse => "building reverse rows",
-    };
     progress.begin(task, Some(graph.edge_count()), Unit::Edges);
     let make = |group: usize| {
         let chunks = &chunks[groups[group].clone()];
@@ -180,6 +178,14 @@ fn write_weighted<W: EdgeWeight>(
     let (chunks, files) = writer.finish()?;
     let layout = RowLayout { encoding: config.encoding, chunks };
     Ok(graph.manifest().clone().with_rows(direction, layout, files))
+}
+
+/// What is done, in words.
+fn task(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Forward => "building rows",
+        Direction::Reverse => "building reverse rows",
+    }
 }
 
 /// Moves the files to their places, then the manifest that names them.
@@ -206,7 +212,7 @@ fn commit(graph: &Graph, folder: Temporary, files: RowFiles, manifest: &Manifest
     sync()
 }
 
-/// Cuts all sources into aligned chunks by their out-degrees alone.
+/// Cuts all sources into aligned chunks by their degrees alone.
 fn plan_chunks(degrees: &[u32]) -> Vec<Range<u32>> {
     let mut chunks = Vec::new();
     for first in (0..degrees.len()).step_by(1 << CHUNK_LOG2_MAX) {
@@ -255,7 +261,8 @@ fn plan_groups<W: EdgeWeight>(
     let largest = sizes.iter().copied().map(size).max().unwrap_or(FRAMES_SIZE);
     let memory = config.memory.saturating_sub(held);
     if largest > memory {
-        let what = format!("building rows, the longest of which has {row_max} edges,");
+        let task = task(config.direction);
+        let what = format!("{task}, the longest of which has {row_max} edges,");
         return Err(Error::OverBudget { what, needed: held + largest, budget: config.memory });
     }
     let workers = (config.threads.max(1) as u64).min(memory / largest);

@@ -31,7 +31,11 @@ pub(super) fn verify(
     let Some(reader) = RowReader::open(graph, direction, true, CACHE_SIZE, &targets)? else {
         return Ok(None);
     };
-    progress.begin("verifying rows", Some(graph.edge_count()), Unit::Edges);
+    let task = match direction {
+        Direction::Forward => "verifying rows",
+        Direction::Reverse => "verifying reverse rows",
+    };
+    progress.begin(task, Some(graph.edge_count()), Unit::Edges);
     let opposite = match direction {
         Direction::Forward => Direction::Reverse,
         Direction::Reverse => Direction::Forward,

@@ -44,7 +44,7 @@ const BUCKET_EDGES: u64 = 256;
 /// The share of what it takes to unpack rows that seeking has taken when they are unpacked. Small, for who has sought
 /// much mostly goes on.
 const UNPACK_AFTER: f64 = 0.4;
-/// What takes longer than so many times the prediction is no seeking: pages come in, threads wake up.
+/// The most, in multiples of what was predicted, that counts as seeking: beyond it pages come in and threads wake up.
 const SURPRISE_MAX: f64 = 4.0;
 /// Seconds of seeking below which one worker does it: to share it takes about as long.
 const SHARED_MIN: f64 = 400e-6;
@@ -202,7 +202,7 @@ impl<P: Program> Seek<'_, P> {
         if !P::SETTLING.is_possible() {
             return true;
         }
-        // Only vertices that are not settled, and the active ones, are still to be sought, each once.
+        // Only what is not settled is still to be sought, beside the active vertices, and each once.
         let open: f64 = step.open_targets.iter().map(|&open| f64::from(open)).sum();
         let share = open / f64::from(self.rows.rows().vertex_count()).max(1.0);
         share * self.costs.predict_saving(self.rows) > unpacking
