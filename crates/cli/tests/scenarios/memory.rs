@@ -169,7 +169,7 @@ fn sparse_ids_are_imported_within_the_budget() {
 fn rows_are_imported_within_the_budget() {
     let shop = Shop::new();
     shop.tegula("generate rmat --scale 19 --weighted -o g.wel").done();
-    assert_imports(&shop, "g.wel --layouts tiles,rows", 8 << 20);
+    assert_imports(&shop, "g.wel --layouts tiles,rows,reverse", 8 << 20);
     assert_imports(&shop, "g.wel --layouts tiles,rows --weighted", 8 << 20);
 }
 
@@ -274,6 +274,10 @@ fn runs_along_rows_keep_every_budget_that_they_accept() {
             assert!(processes.iter().all(|process| process != "scan"), "{algorithm}");
         }
     }
+    // Rows of both directions share what there is.
+    shop.tegula("import g.wel -o g.tegula --force --layouts tiles,rows,reverse").done();
+    assert_keeps_budgets(&shop, "bfs --source 1");
+    assert_keeps_budgets(&shop, "bfs --source 1 --executor seek");
 }
 
 #[test]
