@@ -46,13 +46,13 @@ fn a_newer_format_is_refused_with_both_versions() {
     let shop = graph("");
     // A newer version may have fields that this one does not know, and none of those it knows.
     for newer in [
-        |body: &str| body.replace("\"format_version\": 4,", "\"format_version\": 5,"),
-        |_: &str| "{\"format_version\": 5, \"shards\": [\"here\", \"there\"]".to_owned(),
+        |body: &str| body.replace("\"format_version\": 5,", "\"format_version\": 6,"),
+        |_: &str| "{\"format_version\": 6, \"shards\": [\"here\", \"there\"]".to_owned(),
     ] {
         edit_manifest(&shop.path("g.tegula"), newer);
         for command in ["info g.tegula", "verify g.tegula"].into_iter().chain(RUNS) {
             let said = shop.tegula(command);
-            said.failed(3, &["g.tegula", "version 5", "up to 4", "newer tegula"]);
+            said.failed(3, &["g.tegula", "version 6", "up to 5", "newer tegula"]);
         }
     }
 }
@@ -62,7 +62,7 @@ fn a_manifest_is_json_as_others_read_it() {
     let shop = graph("--ids string");
     let manifest: serde_json::Value =
         serde_json::from_slice(&shop.read("g.tegula/manifest.json")).unwrap();
-    assert_eq!((&manifest["format_version"], &manifest["ids"]), (&4.into(), &"string".into()));
+    assert_eq!((&manifest["format_version"], &manifest["ids"]), (&5.into(), &"string".into()));
     assert_eq!(manifest["crc32c"].as_str().unwrap().len(), 8);
 }
 
