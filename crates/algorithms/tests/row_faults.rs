@@ -20,6 +20,11 @@ use tegula_testkit::{EdgeList, Scratch};
 
 const EIO: i32 = 5;
 
+/// Builds rows by source with ample memory.
+fn config(encoding: RowEncoding, threads: usize) -> RowsConfig {
+    RowsConfig { direction: Direction::Forward, encoding, memory: 256 << 20, threads }
+}
+
 /// Whether it is the fault that struck, with its place.
 fn is_eio(error: &Error) -> bool {
     matches!(error, Error::Io { .. }) && error.to_string().contains("os error 5")
@@ -158,12 +163,7 @@ fn a_read_that_fails_while_rows_are_built_leaves_the_graph_as_it_was() {
     let before = files(&directory);
     let build = |backend| {
         let graph = open_graph(&directory, AMPLE, backend)?;
-        let config = RowsConfig {
-            direction: Direction::Forward,
-            encoding: RowEncoding::Gap,
-            memory: 256 << 20,
-            threads: 2,
-        };
+        let config = config(RowEncoding::Gap, 2);
         rows::build(&graph, &config, &Silent, &Cancel::default())
     };
     let mut errors = 0;
@@ -199,12 +199,7 @@ fn a_build_that_is_cancelled_leaves_the_graph_as_it_was() {
     let before = files(&directory);
     let cancel = Cancel::default();
     cancel.cancel();
-    let config = RowsConfig {
-        direction: Direction::Forward,
-        encoding: RowEncoding::Gap,
-        memory: 256 << 20,
-        threads: 2,
-    };
+    let config = config(RowEncoding::Gap, 2);
     let result = rows::build(&open(&directory), &config, &Silent, &cancel);
     assert!(matches!(result, Err(Error::Cancelled)));
     assert!(files(&directory) == before);
@@ -221,12 +216,7 @@ fn builds_at_once_and_one_after_the_other_build_once() {
             .iter()
             .zip(RowEncoding::ALL)
             .map(|(graph, encoding)| {
-                let config = RowsConfig {
-                    direction: Direction::Forward,
-                    encoding,
-                    memory: 256 << 20,
-                    threads: 1,
-                };
+                let config = config(encoding, 1);
                 scope.spawn(move || {
                     rows::build(graph, &config, &Silent, &Cancel::default()).unwrap()
                 })
@@ -237,12 +227,7 @@ fn builds_at_once_and_one_after_the_other_build_once() {
     assert!(built.iter().all(|manifest| *manifest == built[0]));
     let after = files(&directory);
     open(&directory).verify(&Silent, &Cancel::default()).unwrap();
-    let config = RowsConfig {
-        direction: Direction::Forward,
-        encoding: RowEncoding::Plain,
-        memory: 256 << 20,
-        threads: 1,
-    };
+    let config = config(RowEncoding::Plain, 1);
     rows::build(&open(&directory), &config, &Silent, &Cancel::default()).unwrap();
     assert!(files(&directory) == after);
 }
@@ -256,12 +241,7 @@ fn a_build_does_not_touch_the_graph_that_has_taken_the_place_of_its_own() {
     std::fs::remove_dir_all(&directory).unwrap();
     import_with(ImportConfig::default(), scratch.path(), "g", &path);
     let before = files(&directory);
-    let config = RowsConfig {
-        direction: Direction::Forward,
-        encoding: RowEncoding::Gap,
-        memory: 256 << 20,
-        threads: 1,
-    };
+    let config = config(RowEncoding::Gap, 1);
     let error = rows::build(&graph, &config, &Silent, &Cancel::default()).map(drop).unwrap_err();
     assert!(error.to_string().contains("g.tegula"), "{error}");
     assert!(files(&directory) == before);

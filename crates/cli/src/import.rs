@@ -179,9 +179,9 @@ fn column_help(role: &str, usual: &[&str]) -> String {
 impl ImportArgs {
     /// The encoding of a layout of rows, if it is to be: whoever asks for an encoding alone asks for rows.
     fn rows(&self, layout: Layout) -> Option<RowEncoding> {
-        let implied = self.row_encoding.filter(|_| !self.layouts.contains(&Layout::Reverse));
-        let is_wanted =
-            self.layouts.contains(&layout) || layout == Layout::Rows && implied.is_some();
+        let asks_for = |layout| self.layouts.contains(&layout);
+        let is_alone = self.row_encoding.is_some() && !asks_for(Layout::Reverse);
+        let is_wanted = asks_for(layout) || layout == Layout::Rows && is_alone;
         is_wanted.then(|| self.row_encoding.map_or(RowEncoding::default(), RowCoding::encoding))
     }
 

@@ -116,7 +116,7 @@ fn a_graph_has_rows_of_both_directions_or_of_either() {
         let manifest = open(&one).manifest().clone();
         assert_eq!(manifest.row_layouts().map(|layout| layout.0).collect::<Vec<_>>(), [direction]);
         // The other one is added.
-        let other = Direction::ALL.into_iter().find(|&other| other != direction).unwrap();
+        let other = direction.opposite();
         let encoding = RowEncoding::default();
         let config = RowsConfig { direction: other, encoding, memory: 64 << 20, threads: 2 };
         build(&open(&one), &config, &Silent, &Cancel::default()).unwrap();

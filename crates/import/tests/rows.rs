@@ -64,11 +64,14 @@ fn build_rows(graph: &Graph, config: &RowsConfig) -> Result<(), Error> {
     build(graph, config, &Silent, &Cancel::default()).map(drop)
 }
 
+/// The rows of a graph, read through so much cache.
+fn opened_rows(graph: &Graph, has_weights: bool, cache: u64) -> Result<Option<RowReader>, Error> {
+    RowReader::open(graph, Direction::Forward, has_weights, cache, &Targets::default())
+}
+
 /// What all rows hold, read through so much cache.
 fn adjacency(graph: &Graph, cache: u64) -> Adjacency {
-    let rows = RowReader::open(graph, Direction::Forward, true, cache, &Targets::default())
-        .unwrap()
-        .unwrap();
+    let rows = opened_rows(graph, true, cache).unwrap().unwrap();
     let sources: Vec<VertexId> = (0..graph.vertex_count()).map(VertexId).collect();
     let mut batch = RowBatch::default();
     let mut adjacency = Adjacency::new();
@@ -97,9 +100,7 @@ fn adjacency(graph: &Graph, cache: u64) -> Adjacency {
 /// What all rows hold once they are unpacked, after some were read here and there.
 fn unpacked(graph: &Graph, threads: usize) -> Adjacency {
     let cache = RowReader::cache_size_max(graph, Direction::Forward, true);
-    let rows = RowReader::open(graph, Direction::Forward, true, cache, &Targets::default())
-        .unwrap()
-        .unwrap();
+    let rows = opened_rows(graph, true, cache).unwrap().unwrap();
     let sources: Vec<VertexId> = (0..graph.vertex_count()).map(VertexId).collect();
     let mut batch = RowBatch::default();
     rows.get(&sources[sources.len() / 2..], &mut batch).unwrap();
@@ -191,14 +192,7 @@ fn rows_that_copy_are_read_through_any_cache() {
                 assert!(adjacency(&graph, cache) == expected, "{vertices}, cache {cache}");
             }
             assert!(unpacked(&graph, 2) == expected, "{vertices} vertices");
-            let rows = RowReader::open(
-                &graph,
-                Direction::Forward,
-                is_weighted,
-                40 << 10,
-                &Targets::default(),
-            );
-            let rows = rows.unwrap().unwrap();
+            let rows = opened_rows(&graph, is_weighted, 40 << 10).unwrap().unwrap();
             let mut random = XorShift::new(3);
             let mut batch = RowBatch::default();
             for _ in 0..200 {
@@ -278,11 +272,7 @@ fn a_build_that_does_not_fit_the_budget_says_so_and_leaves_the_graph_alone() {
     let result = build_rows(&open(&directory), &config(RowEncoding::Gap, 1 << 20, 2));
     assert!(matches!(result, Err(Error::OverBudget { needed, budget, .. }) if needed > budget));
     assert_eq!(fs::read(directory.join("manifest.json")).unwrap(), before);
-    assert!(
-        RowReader::open(&open(&directory), Direction::Forward, false, 1 << 20, &Targets::default())
-            .unwrap()
-            .is_none()
-    );
+    assert!(opened_rows(&open(&directory), false, 1 << 20).unwrap().is_none());
 }
 
 #[test]
@@ -305,7 +295,6 @@ fn a_build_whose_files_cannot_all_be_moved_takes_back_those_that_were() {
     verify(&directory).unwrap();
 }
 
-/// A graph with rows, its directory, and what is in its files.
 /// A small graph with rows; they copy if they can.
 fn with_rows(encoding: RowEncoding, is_weighted: bool) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -384,7 +373,7 @@ fn block_log2(name: &str) -> u32 {
 
 /// Visits every row, as damaged as it may be.
 fn visit_all(graph: &Graph) -> Result<(), Error> {
-    let reader = RowReader::open(graph, Direction::Forward, true, 1 << 20, &Targets::default())?;
+    let reader = opened_rows(graph, true, 1 << 20)?;
     let reader = reader.expect("its manifest names rows");
     let mut batch = RowBatch::default();
     for vertex in (0..graph.vertex_count()).map(VertexId) {
@@ -507,9 +496,7 @@ fn once_an_eighth_was_read_here_and_there_the_rest_is_read_in_order_where_it_fin
     for (cache, finds_room) in
         [(RowReader::cache_size_max(&graph, Direction::Forward, true), true), (1 << 20, false)]
     {
-        let rows = RowReader::open(&graph, Direction::Forward, true, cache, &Targets::default())
-            .unwrap()
-            .unwrap();
+        let rows = opened_rows(&graph, true, cache).unwrap().unwrap();
         rows.fill_when_due(&cancel);
         assert_eq!(rows.bytes_read(), 0, "nothing was read yet");
         let vertices = (0..graph.vertex_count()).map(|index| VertexId(index * 7919 % 9000));

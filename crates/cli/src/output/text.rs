@@ -26,7 +26,7 @@ pub const COMMA: u8 = b',';
 pub const TAB: u8 = b'\t';
 
 /// Rows that a worker turns into lines at a time.
-const ROWS_PER_PART: usize = 1 << 12;
+pub const ROWS_PER_PART: usize = 1 << 12;
 
 /// Turns rows into lines.
 pub struct TextRows<'w> {
@@ -59,22 +59,20 @@ impl<'w> TextRows<'w> {
     /// Appends the lines of some rows. What was appended before is to be written first.
     fn append(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
         let count = rows.num_rows();
-        let workers = self.workers.filter(|_| count > ROWS_PER_PART);
-        let part_rows = if workers.is_some() { ROWS_PER_PART } else { count.max(1) };
-        let parts = count.div_ceil(part_rows);
+        let parts = count.div_ceil(ROWS_PER_PART);
         if self.texts.len() < parts {
             self.texts.resize_with(parts, Mutex::default);
         }
         let fill = |part: usize| {
-            let first = part * part_rows;
-            let rows = rows.slice(first, part_rows.min(count - first));
+            let first = part * ROWS_PER_PART;
+            let rows = rows.slice(first, ROWS_PER_PART.min(count - first));
             // Texts side by side would share a cache line, in which each tells its length.
             let mut text = std::mem::take(&mut *lock(&self.texts[part]));
             self.lines.append(&rows, &mut text);
             *lock(&self.texts[part]) = text;
             Ok(())
         };
-        match workers {
+        match self.workers {
             Some(workers) => workers.for_each(parts, &Cancel::default(), &fill),
             None => (0..parts).try_for_each(fill),
         }

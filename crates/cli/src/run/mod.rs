@@ -17,7 +17,7 @@ use tegula_machine::threads::Workers;
 use crate::errors::{Failure, Result};
 use crate::hints;
 use crate::json::{self, RunSeconds, Seconds};
-use crate::output::{RowWriter, TableFormat, Target, TextTerminal};
+use crate::output::{ROWS_PER_PART, RowWriter, TableFormat, Target, TextTerminal};
 use crate::progress::{Alarm, RunProgress};
 use crate::report::{self, Facts};
 use crate::session::Session;
@@ -101,9 +101,7 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     // The table needs memory of its own, and no tiles.
     graph.reader().pool().trim();
     let started = Instant::now();
-    let bytes_written = Workers::scope(threads, |workers| {
-        write(&*found.answer, &graph, target.as_ref(), args, session, workers)
-    })?;
+    let bytes_written = write(&*found.answer, &graph, target.as_ref(), args, session)?;
     let write = started.elapsed();
     let seconds = RunSeconds { open: Seconds(open), run: Seconds(run), write: Seconds(write) };
     let statistics = found.statistics;
@@ -135,7 +133,7 @@ fn needs_rows(request: &dyn Request, executor: Executor) -> Result<bool> {
 fn can_only_scan(request: &dyn Request, graph: &Graph, args: &RunArgs) -> bool {
     matches!(request.edges(), Edges::Either { .. })
         && args.executor() == Executor::Auto
-        && graph.manifest().row_layouts().next().is_none()
+        && graph.manifest().rows.is_none()
 }
 
 /// Writes the table where it is wanted, if it is; returns the bytes of the file.
@@ -145,19 +143,25 @@ fn write(
     target: Option<&Target>,
     args: &RunArgs,
     session: &Session,
-    workers: &Workers,
 ) -> Result<u64> {
+    if target.is_none() && (session.json || args.top.is_some()) {
+        return Ok(0);
+    }
     let (schema, row_count) = (answer.schema(graph), answer.row_count(graph));
     // A person reads the first rows, a program all of them.
     let is_read = io::stdout().is_terminal();
-    let mut writer: Box<dyn RowWriter + '_> = match target {
-        Some(target) => target.create(&schema, row_count, workers)?,
-        None if session.json || args.top.is_some() => return Ok(0),
-        None if is_read => Box::new(TextTerminal::preview(&schema, TERMINAL_ROWS)?),
-        None => Target::standard_output(TableFormat::Tsv)?.create(&schema, row_count, workers)?,
-    };
-    answer.write_rows(graph, &mut *writer, &session.cancel)?;
-    let bytes = writer.finish()?;
+    // No more than have something to do.
+    let threads = row_count.div_ceil(ROWS_PER_PART as u64).clamp(1, args.threads.count() as u64);
+    let bytes = Workers::scope(threads as usize, |workers| {
+        let create = |target: &Target| target.create(&schema, row_count, workers);
+        let mut writer: Box<dyn RowWriter + '_> = match target {
+            Some(target) => create(target)?,
+            None if is_read => Box::new(TextTerminal::preview(&schema, TERMINAL_ROWS)?),
+            None => create(&Target::standard_output(TableFormat::Tsv)?)?,
+        };
+        answer.write_rows(graph, &mut *writer, &session.cancel)?;
+        writer.finish()
+    })?;
     let more = row_count.saturating_sub(TERMINAL_ROWS as u64);
     if target.is_none() && is_read && more > 0 {
         let more = report::counted(more, "more row", "more rows");

@@ -32,25 +32,25 @@ fn seek_size<P: Program>(graph: &Graph, threads: usize) -> u64 {
 #[derive(Default)]
 pub struct ProgramRows<'r> {
     /// By source.
-    forward: Option<Source<'r>>,
+    forward: Option<OwnOrShared<'r>>,
     /// By target, where the graph is directed.
-    reverse: Option<Source<'r>>,
+    reverse: Option<OwnOrShared<'r>>,
     is_undirected: bool,
 }
 
 /// A reader of its own, or one that is shared.
-enum Source<'r> {
+enum OwnOrShared<'r> {
     Own(Box<RowReader>),
     Shared(&'r RowReader),
 }
 
-impl Deref for Source<'_> {
+impl Deref for OwnOrShared<'_> {
     type Target = RowReader;
 
     fn deref(&self) -> &RowReader {
         match self {
-            Source::Own(rows) => rows,
-            Source::Shared(rows) => rows,
+            OwnOrShared::Own(rows) => rows,
+            OwnOrShared::Shared(rows) => rows,
         }
     }
 }
@@ -103,7 +103,7 @@ pub fn admit<'s, 'g, 'r, P: Program>(
         let held = held + seek_size::<P>(graph, threads);
         let demand = MemoryDemand::scan("the run", held, has_weights);
         let admitted = scheduler.ledger().admit(&[demand], &options.cancel)?;
-        let [forward, reverse] = shared.map(|rows| rows.map(Source::Shared));
+        let [forward, reverse] = shared.map(|rows| rows.map(OwnOrShared::Shared));
         return Ok((admitted, ProgramRows { forward, reverse, is_undirected }));
     }
     let must_seek = can_seek && options.executor == Executor::Seek;
@@ -253,7 +253,7 @@ impl Candidates {
                 Direction::Forward => &mut opened.forward,
                 Direction::Reverse => &mut opened.reverse,
             };
-            *place = Some(Source::Own(Box::new(reader)));
+            *place = Some(OwnOrShared::Own(Box::new(reader)));
         }
         Ok(opened)
     }

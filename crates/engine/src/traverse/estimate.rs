@@ -32,7 +32,7 @@ pub fn estimate_rows(graph: &Graph, has_weights: bool, held: u64) -> Estimate {
 pub fn long_rows_size(graph: &Graph, has_weights: bool, threads: usize) -> Result<u64> {
     let batch_size = match Rows::open(graph, Direction::Forward)? {
         Some(rows) => rows.batch_size(has_weights),
-        None => Rows::batch_size_expected(graph, Direction::Forward, has_weights)?,
+        None => Rows::batch_size_expected(graph, has_weights)?,
     };
     Ok(long_rows_of(batch_size, threads))
 }

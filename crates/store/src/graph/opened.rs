@@ -248,7 +248,7 @@ impl Graph {
     ///
     /// # Errors
     /// Those of reading.
-    pub fn degrees(&self, direction: Direction) -> Result<Vec<u32>> {
+    pub(crate) fn degrees(&self, direction: Direction) -> Result<Vec<u32>> {
         self.array::<Unordered>(self.degrees_name(direction))?.read_all()
     }
 
@@ -256,7 +256,7 @@ impl Graph {
     ///
     /// # Errors
     /// Those of reading.
-    pub fn degree_max(&self, direction: Direction) -> Result<u32> {
+    pub(crate) fn degree_max(&self, direction: Direction) -> Result<u32> {
         let mut max = 0;
         self.array::<Unordered>(self.degrees_name(direction))?.for_each_chunk(|_, degrees| {
             max = degrees.iter().copied().fold(max, u32::max);

@@ -7,10 +7,9 @@ use crate::tiles::TileSummary;
 
 /// Which end of an edge its row belongs to. An undirected graph has its rows once: each edge is there from
 /// both of its ends, so that they are their own reverse.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// Its source: the layout `rows`.
-    #[default]
     Forward,
     /// Its target: the layout `reverse`, which is the layout `rows` of the graph with all edges turned around.
     Reverse,
@@ -30,6 +29,14 @@ pub struct RowFiles {
 impl Direction {
     /// Both.
     pub const ALL: [Direction; 2] = [Direction::Forward, Direction::Reverse];
+
+    /// The other one.
+    pub fn opposite(self) -> Direction {
+        match self {
+            Direction::Forward => Direction::Reverse,
+            Direction::Reverse => Direction::Forward,
+        }
+    }
 
     /// The name of the layout.
     pub fn layout(self) -> &'static str {

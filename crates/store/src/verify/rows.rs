@@ -36,15 +36,11 @@ pub(super) fn verify(
         Direction::Reverse => "verifying reverse rows",
     };
     progress.begin(task, Some(graph.edge_count()), Unit::Edges);
-    let opposite = match direction {
-        Direction::Forward => Direction::Reverse,
-        Direction::Reverse => Direction::Forward,
-    };
     let mut check = Check {
         reader: &reader,
         direction,
         degrees: graph.degrees(direction)?,
-        left: graph.degrees(opposite)?,
+        left: graph.degrees(direction.opposite())?,
         sum: EdgeSum::default(),
     };
     let mut batch = RowBatch::default();

@@ -308,7 +308,7 @@ pub(super) trait Sink<M> {
 /// What has been reduced for each target so far, and which of them that is.
 pub(super) struct Inbox<'s, P: Program> {
     pub messages: &'s mut [Message<P>],
-    /// Those that are applied to next.
+    /// Of all vertices; those that are reached are applied to next.
     pub states: &'s [P::State],
     pub reached: &'s mut [Vec<VertexId>],
     pub partition_log2: u32,
