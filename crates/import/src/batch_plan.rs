@@ -1,13 +1,12 @@
 //! Which batches there are, and the files with an entry for each vertex: all that follows from the
 //! degrees and the order alone.
 
-use std::ops::Range;
 use std::path::Path;
 
 use tegula_machine::Result;
 use tegula_store::graph::{VertexOrder, file_names};
 use tegula_store::packed::{Permutation, Unordered};
-use tegula_store::tiles::{BATCH_LOG2_MAX, Batch, WINDOW_LOG2};
+use tegula_store::tiles::{BATCH_LOG2_MAX, Batch, SLICE_LOG2, WINDOW_LOG2};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::buckets::Buckets;
@@ -66,46 +65,55 @@ pub(super) fn for_each_dense_slice(
     Ok(())
 }
 
-/// A batch and how many edges end in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A batch, and how many edges end in each of its *units*: its target windows, or the part of one that it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PlannedBatch {
     pub batch: Batch,
-    pub edges: u64,
+    pub unit_edges: Vec<u64>,
 }
 
 impl PlannedBatch {
-    /// Number of target windows, or parts of one, that the batch consists of.
-    pub fn units(&self) -> usize {
-        1 << self.batch.log2.saturating_sub(WINDOW_LOG2)
+    /// A batch with these in-degrees of its targets.
+    fn new(batch: Batch, in_degrees: &[u32]) -> PlannedBatch {
+        let sum = |degrees: &[u32]| degrees.iter().map(|&degree| u64::from(degree)).sum();
+        let mut unit_edges: Vec<u64> = in_degrees.chunks(1 << WINDOW_LOG2).map(sum).collect();
+        // The last batch of a graph may reach beyond its vertices.
+        unit_edges.resize(1 << batch.log2.saturating_sub(WINDOW_LOG2), 0);
+        PlannedBatch { batch, unit_edges }
+    }
+
+    /// How many edges end in the batch.
+    pub fn edges(&self) -> u64 {
+        self.unit_edges.iter().sum()
     }
 }
 
 /// The batches of a graph.
 pub(super) struct BatchPlan {
     pub batches: Vec<PlannedBatch>,
-    pub vertices: u64,
+    /// How many edges begin in each slice of sources.
+    pub slice_edges: Vec<u64>,
 }
 
-/// Writes the files that follow from the degrees and the order; plans the batches, of up to `batch_edges`
-/// edges, on the way.
-pub(super) fn plan_and_write(
+/// Writes the degrees in their order; plans the batches, of up to `batch_edges` edges, on the way.
+pub(super) fn plan_and_write_degrees(
     run: &ImportRun<'_>,
     numbered: &Numbered<'_>,
     directory: &Path,
     batch_edges: u64,
 ) -> Result<(BatchPlan, Vec<VertexFile>)> {
-    let mut files = Vec::new();
-    files.extend(write_order(numbered, directory)?);
     let mut out_file = ArrayFile::create(directory, file_names::OUT_DEGREES, Unordered)?;
     // In-degrees of an undirected graph are its out-degrees.
     let in_file = || ArrayFile::create(directory, file_names::IN_DEGREES, Unordered);
     let mut in_file = (!run.rule.undirected).then(in_file).transpose()?;
-    let mut batches = Vec::new();
+    let (mut batches, mut slice_edges) = (Vec::new(), Vec::new());
     let mut column = Vec::new();
     for_each_dense_slice(run, numbered, &mut |first, slice| {
         column.clear();
         column.extend(slice.iter().map(|&[out, _]| out));
         out_file.push(&column)?;
+        let sum = |degrees: &[u32]| degrees.iter().map(|&degree| u64::from(degree)).sum::<u64>();
+        slice_edges.extend(column.chunks(1 << SLICE_LOG2).map(sum));
         column.clear();
         column.extend(slice.iter().map(|&[_, into]| into));
         if let Some(file) = &mut in_file {
@@ -114,21 +122,17 @@ pub(super) fn plan_and_write(
         batches.extend(Batch::plan(&column, batch_edges).into_iter().map(|batch| {
             let targets = batch.targets(column.len() as u32);
             let into = &column[targets.start as usize..targets.end as usize];
-            let edges = into.iter().map(|&degree| u64::from(degree)).sum();
-            PlannedBatch {
-                batch: Batch { target_first: first + batch.target_first, ..batch },
-                edges,
-            }
+            PlannedBatch::new(Batch { target_first: first + batch.target_first, ..batch }, into)
         }));
         Ok(())
     })?;
-    files.push(out_file.finish()?);
+    let mut files = vec![out_file.finish()?];
     files.extend(in_file.map(ArrayFile::finish).transpose()?);
-    Ok((BatchPlan { batches, vertices: numbered.summary.vertices }, files))
+    Ok((BatchPlan { batches, slice_edges }, files))
 }
 
 /// Writes the dense id of each vertex by rank, unless the two are the same.
-fn write_order(numbered: &Numbered<'_>, directory: &Path) -> Result<Option<VertexFile>> {
+pub(super) fn write_order(numbered: &Numbered<'_>, directory: &Path) -> Result<Option<VertexFile>> {
     if numbered.order == VertexOrder::Given {
         return Ok(None);
     }
@@ -150,73 +154,34 @@ fn write_order(numbered: &Numbered<'_>, directory: &Path) -> Result<Option<Verte
 }
 
 impl BatchPlan {
-    /// Cuts the batches into groups that follow one another: each with up to `edges` edges and up to
-    /// `units` units, or of one batch.
-    pub fn groups(&self, edges: u64, units: usize) -> Vec<Range<usize>> {
-        let mut groups: Vec<Range<usize>> = Vec::new();
-        let (mut edges_here, mut units_here) = (0, 0);
-        for (index, planned) in self.batches.iter().enumerate() {
-            edges_here += planned.edges;
-            units_here += planned.units();
-            match groups.last_mut() {
-                Some(group) if edges_here <= edges && units_here <= units => group.end += 1,
-                _ => {
-                    groups.push(index..index + 1);
-                    (edges_here, units_here) = (planned.edges, planned.units());
-                }
-            }
-        }
-        groups
-    }
-
-    /// A table from targets to a number for each unit of the batches in a range. `number` is called
-    /// for unit after unit with the index of its batch.
-    pub fn table(
-        &self,
-        batches: Range<usize>,
-        mut number: impl FnMut(usize) -> u32,
-    ) -> TargetTable {
-        let mut rows: Vec<Row> = Vec::new();
-        let mut cells: Vec<u32> = Vec::new();
-        let first_range = self
-            .batches
-            .get(batches.start)
-            .map_or(0, |planned| planned.batch.target_first >> BATCH_LOG2_MAX);
-        let mut index = batches.start;
-        while index < batches.end {
-            // All batches of one aligned range of 2^18 targets.
-            let range = self.batches[index].batch.target_first >> BATCH_LOG2_MAX;
-            let in_range =
-                |planned: &&PlannedBatch| planned.batch.target_first >> BATCH_LOG2_MAX == range;
-            let here = self.batches[index..batches.end].iter().take_while(in_range);
-            let shift = here
-                .clone()
-                .map(|planned| planned.batch.log2.min(WINDOW_LOG2))
-                .min()
-                .unwrap_or(WINDOW_LOG2);
-            let offset = cells.len() as u32;
-            cells.resize(cells.len() + (1 << (BATCH_LOG2_MAX - shift)), u32::MAX);
+    /// From targets to the numbers of their units, counted through all batches.
+    pub fn units(&self) -> UnitTable {
+        let mut table = UnitTable { rows: Vec::new(), units: Vec::new() };
+        let mut unit = 0;
+        // All batches of one aligned range of 2^18 targets.
+        let range = |planned: &PlannedBatch| planned.batch.target_first >> BATCH_LOG2_MAX;
+        for here in self.batches.chunk_by(|a, b| range(a) == range(b)) {
+            let unit_log2 = |planned: &PlannedBatch| planned.batch.log2.min(WINDOW_LOG2);
+            let shift = here.iter().map(unit_log2).min().unwrap_or(WINDOW_LOG2);
+            table.rows.push(Row { offset: table.units.len() as u32, shift });
             for planned in here {
-                let unit_cells = 1 << (planned.batch.log2.min(WINDOW_LOG2) - shift);
-                let local = planned.batch.target_first & ((1 << BATCH_LOG2_MAX) - 1);
-                let mut cell = offset as usize + (local >> shift) as usize;
-                for _ in 0..planned.units() {
-                    cells[cell..cell + unit_cells].fill(number(index));
-                    cell += unit_cells;
+                for _ in &planned.unit_edges {
+                    table
+                        .units
+                        .extend(std::iter::repeat_n(unit, 1 << (unit_log2(planned) - shift)));
+                    unit += 1;
                 }
-                index += 1;
             }
-            rows.push(Row { offset, shift });
         }
-        TargetTable { first_range, rows, cells }
+        table
     }
 }
 
-/// From a target to a number: two loads, of which the first is always in the cache.
-pub(super) struct TargetTable {
-    first_range: u32,
+/// From a target to its unit: two loads, of which the first is always in the cache.
+pub(super) struct UnitTable {
+    /// One for each aligned range of 2^18 targets.
     rows: Vec<Row>,
-    cells: Vec<u32>,
+    units: Vec<u32>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -225,13 +190,13 @@ struct Row {
     shift: u32,
 }
 
-impl TargetTable {
-    /// The number of a target, which must lie in one of the batches.
+impl UnitTable {
+    /// The unit of a target, which must lie in one of the batches.
     #[inline]
     pub fn get(&self, target: u32) -> u32 {
-        let row = self.rows[((target >> BATCH_LOG2_MAX) - self.first_range) as usize];
+        let row = self.rows[(target >> BATCH_LOG2_MAX) as usize];
         let local = target & ((1 << BATCH_LOG2_MAX) - 1);
-        self.cells[(row.offset + (local >> row.shift)) as usize]
+        self.units[(row.offset + (local >> row.shift)) as usize]
     }
 }
 
@@ -239,61 +204,35 @@ impl TargetTable {
 mod tests {
     use super::*;
 
-    fn plan(sizes: &[(u32, u64)]) -> BatchPlan {
-        let mut first = 0;
-        let batches = sizes.iter().map(|&(log2, edges)| {
-            let batch = Batch { target_first: first, log2 };
-            first += 1 << log2;
-            PlannedBatch { batch, edges }
-        });
-        BatchPlan { batches: batches.collect(), vertices: u64::from(first) }
-    }
-
-    #[test]
-    fn groups_hold_as_many_batches_as_they_may() {
-        let plan = plan(&[(18, 10), (18, 90), (17, 5), (17, 5), (18, 500), (18, 1)]);
-        assert_eq!(plan.groups(100, 100), [0..2, 2..4, 4..5, 5..6]);
-        assert_eq!(plan.groups(1000, 6), [0..1, 1..3, 3..5, 5..6]);
-        assert_eq!(plan.groups(0, 0), [0..1, 1..2, 2..3, 3..4, 4..5, 5..6]);
-        assert_eq!(plan.groups(u64::MAX, usize::MAX), std::slice::from_ref(&(0..6)));
-    }
-
     #[test]
     fn a_table_knows_the_unit_of_each_target() {
-        let plan = plan(&[
-            (18, 0),
-            (17, 0),
-            (16, 0),
-            (4, 0),
-            (4, 0),
-            (5, 0),
-            (6, 0),
-            (7, 0),
-            (8, 0),
-            (9, 0),
-            (15, 0),
-        ]);
-        for batches in [0..plan.batches.len(), 0..1, 1..7, 3..plan.batches.len()] {
-            let mut owners = Vec::new();
-            let table = plan.table(batches.clone(), |batch| {
-                owners.push(batch);
-                owners.len() as u32 - 1
-            });
-            let mut unit = 0;
-            for index in batches {
-                let planned = &plan.batches[index];
-                for part in 0..planned.units() as u32 {
-                    let targets = 1 << planned.batch.log2.min(WINDOW_LOG2);
-                    let first = planned.batch.target_first + part * targets;
-                    assert_eq!(
-                        [first, first + targets - 1].map(|target| table.get(target)),
-                        [unit; 2]
-                    );
-                    assert_eq!(owners[unit as usize], index);
-                    unit += 1;
-                }
+        let logs = [18, 17, 16, 4, 4, 5, 6, 7, 8, 9, 15, 10, 10, 11];
+        let mut first = 0;
+        let batches = logs.iter().map(|&log2| {
+            let batch = Batch { target_first: first, log2 };
+            first += 1 << log2;
+            PlannedBatch::new(batch, &[])
+        });
+        let batches: Vec<PlannedBatch> = batches.collect();
+        let plan = BatchPlan { batches, slice_edges: Vec::new() };
+        let table = plan.units();
+        let mut unit = 0;
+        for planned in &plan.batches {
+            for part in 0..planned.unit_edges.len() as u32 {
+                let targets = 1 << planned.batch.log2.min(WINDOW_LOG2);
+                let first = planned.batch.target_first + part * targets;
+                assert_eq!([first, first + targets - 1].map(|target| table.get(target)), [unit; 2]);
+                unit += 1;
             }
-            assert_eq!(owners.len(), unit as usize);
         }
+        assert_eq!(unit, 4 + 2 + 12);
+    }
+
+    #[test]
+    fn units_know_their_edges() {
+        let batch = Batch { target_first: 0, log2: BATCH_LOG2_MAX };
+        let planned = PlannedBatch::new(batch, &vec![3; (1 << WINDOW_LOG2) + 5]);
+        assert_eq!(planned.unit_edges, [3 << WINDOW_LOG2, 15, 0, 0]);
+        assert_eq!(planned.edges(), (3 << WINDOW_LOG2) + 15);
     }
 }

@@ -307,13 +307,10 @@ impl<R: Record> Filled<R> {
         parts.try_for_each(|part| self.visit_part(&part, spill, &mut space, visit))
     }
 
-    /// A bucket's records, where they lie side by side in memory.
-    pub fn side_by_side(&self, bucket: usize) -> Option<&[R]> {
+    /// A bucket's records, piece by piece, where all of them lie in memory.
+    pub fn held(&self, bucket: usize) -> Option<Vec<&[R]>> {
         let Shelf { extents, segments, .. } = &self.shelves[bucket];
-        match &segments[..] {
-            [segment] if extents.is_empty() => Some(segment),
-            _ => None,
-        }
+        extents.is_empty().then(|| segments.iter().map(Vec::as_slice).collect())
     }
 
     /// Visits a bucket's records on several threads, in no particular order.

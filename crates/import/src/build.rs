@@ -1,15 +1,15 @@
 //! From edges between dense ids to tiles: the last pass.
 //!
 //! ```text
-//!  bucket = batches that follow one another         fits in memory, or is one batch
-//!    unit = the edges of a batch that end in one target window
-//!      part = the edges of a unit from slices of sources that follow one another: what the
-//!             encoder gets, many at a time
+//!  group = batches that follow one another; where there is memory enough, all of them
+//!    bin = edges of one window of targets from some slices of sources: see `bins`
+//!      part = bins that follow one another, or a piece of a large one: what the encoder gets,
+//!             many at a time
 //! ```
 //!
-//! A slice with too many edges for one part is cut, along its targets, then its sources, then its
-//! weights. How a graph is cut depends on the graph alone: the tiles are the same for every budget and
-//! every number of workers.
+//! A bin with too many edges for one part is divided by its slices; a slice with too many of them along its
+//! targets, then its sources, then its weights. How a graph is cut depends on the graph alone: the tiles are
+//! the same for every budget and every number of workers.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +21,8 @@ use tegula_store::tiles::{
     BATCH_EDGES_MAX, DenseEdge, EncodedTile, Encoder, SLICE_LOG2, WINDOW_LOG2,
 };
 
-use super::batch_plan::{BatchPlan, TargetTable};
+use super::batch_plan::{BatchPlan, PlannedBatch};
+use super::bins::Bins;
 use super::buckets::{Buckets, Filled};
 use super::edge::Weight;
 use super::import_run::ImportRun;
@@ -32,19 +33,23 @@ const PART_EDGES_MAX: u64 = 1 << 19;
 /// Edges of a group for each worker that suffice: with more, parts would take more memory and workers would hardly
 /// wait less for each other.
 const GROUP_EDGES: u64 = BATCH_EDGES_MAX;
-/// A part that is too large is cut into 2 to the power of this number.
+/// A slice that is too large is cut into up to 2 to the power of this number.
 const CUT_BITS: u32 = 2;
 
-/// Edges by groups of batches.
+/// Edges by bins; by groups of bins, each the bins of whole batches, where there are more bins than buckets have
+/// memory for.
 pub(super) struct Sorted<W> {
-    groups: Vec<Range<usize>>,
+    bins: Bins,
     edges: Filled<DenseEdge<W>>,
+    groups: Option<Vec<Range<usize>>>,
 }
 
-/// Collects edges by groups of batches.
+/// Collects edges by bins or groups of them.
 pub(super) struct Sorter<W> {
-    groups: Vec<Range<usize>>,
-    table: TargetTable,
+    bins: Bins,
+    groups: Option<Vec<Range<usize>>>,
+    /// The bucket of each bin.
+    bucket_of: Vec<u32>,
     edges: Buckets<DenseEdge<W>>,
 }
 
@@ -52,183 +57,127 @@ impl<W: Weight> Sorter<W> {
     /// A sorter of which `held` bytes stay in memory.
     pub fn new(run: &ImportRun<'_>, plan: &BatchPlan, held: u64) -> Sorter<W> {
         let space = run.space(held);
-        let arcs: u64 = plan.batches.iter().map(|planned| planned.edges).sum();
-        // Fewer than stay in memory once they are scattered to parts.
+        let bins = Bins::new(plan);
+        if bins.list.len() <= space.buckets_max() {
+            let bucket_of = (0..bins.list.len() as u32).collect();
+            let edges = Buckets::new(bins.list.len(), space);
+            return Sorter { bins, groups: None, bucket_of, edges };
+        }
+        // Fewer than stay in memory once they are scattered to bins.
         let affordable = run.share(shares::GROUP) / size_of::<DenseEdge<W>>() as u64;
+        let arcs: u64 = plan.batches.iter().map(PlannedBatch::edges).sum();
         let limit = affordable
             .min(GROUP_EDGES * run.workers.count() as u64)
             .max(arcs.div_ceil(space.buckets_max() as u64 / 2));
-        let slices = (plan.vertices >> SLICE_LOG2) + 1;
-        let units = run.share(shares::UNIT_COUNTS)
-            / (size_of::<u32>() as u64 * slices * (run.workers.count() as u64 + 1));
-        let groups = plan.groups(limit, units.max(1) as usize);
-        let mut group = 0;
-        let table = plan.table(0..plan.batches.len(), |batch| {
-            while batch >= groups[group].end {
-                group += 1;
-            }
-            group as u32
-        });
-        Sorter { edges: Buckets::new(groups.len(), space), groups, table }
+        let groups = groups(plan, &bins, limit);
+        let mut bucket_of = Vec::with_capacity(bins.list.len());
+        for (bucket, group) in (0..).zip(&groups) {
+            bucket_of.extend(std::iter::repeat_n(bucket, group.len()));
+        }
+        let edges = Buckets::new(groups.len(), space);
+        Sorter { bins, groups: Some(groups), bucket_of, edges }
     }
 
     /// Takes in edges, from several threads.
     pub fn add(&self, edges: &[DenseEdge<W>]) -> Result<()> {
         self.edges.write(|writer| {
-            edges
-                .iter()
-                .try_for_each(|&edge| writer.push(self.table.get(edge.target) as usize, edge))
+            edges.iter().try_for_each(|&edge| {
+                writer.push(self.bucket_of[self.bins.bin_of(&edge)] as usize, edge)
+            })
         })
     }
 
     pub fn finish(self) -> Result<Sorted<W>> {
-        Ok(Sorted { groups: self.groups, edges: self.edges.close()? })
+        Ok(Sorted { bins: self.bins, edges: self.edges.close()?, groups: self.groups })
     }
+}
+
+/// Cuts the bins into groups, those of batches that follow one another: each of up to `limit` edges, or of one
+/// batch.
+fn groups(plan: &BatchPlan, bins: &Bins, limit: u64) -> Vec<Range<usize>> {
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    let mut edges = 0;
+    let mut start = 0;
+    for (index, planned) in plan.batches.iter().enumerate() {
+        let end = start + bins.list[start..].partition_point(|bin| bin.batch <= index);
+        edges += planned.edges();
+        match groups.last_mut() {
+            Some(group) if edges <= limit => group.end = end,
+            _ => {
+                groups.push(start..end);
+                edges = planned.edges();
+            }
+        }
+        start = end;
+    }
+    groups
 }
 
 /// Encodes all edges and writes their tiles. Returns how many arcs repeat another one.
 pub(super) fn build<W: Weight>(
     run: &ImportRun<'_>,
     plan: &BatchPlan,
-    mut sorted: Sorted<W>,
+    sorted: Sorted<W>,
     writer: &mut GraphWriter,
 ) -> Result<u64> {
-    let edges = plan.batches.iter().map(|planned| planned.edges).sum();
-    run.progress.begin("building tiles", Some(edges), Unit::Edges);
+    let Sorted { bins, mut edges, groups } = sorted;
+    let total = plan.batches.iter().map(PlannedBatch::edges).sum();
+    run.progress.begin("building tiles", Some(total), Unit::Edges);
     let mut tiles = TileSink { run, plan, writer, next_batch: 0 };
     let kept = Stash::default();
     let duplicates = AtomicU64::new(0);
-    for (bucket, group) in sorted.groups.iter().enumerate() {
-        let parts = Parts::cut(run, plan, group.clone(), &sorted.edges, bucket)?;
-        let edges =
-            scatter(run, &sorted.edges, bucket, parts.list.len(), shares::PARTS, &|edge| {
-                parts.part_of(edge)
-            })?;
-        sorted.edges.clear(bucket);
-        let encoding = Encoding { run, kept: &kept, duplicates: &duplicates };
-        encoding.encode(edges, &parts, &mut tiles)?;
-        tiles.begin_batches(group.end);
+    let encoding = Encoding { run, kept: &kept, duplicates: &duplicates };
+    match groups {
+        None => encoding.encode_bins(edges, &bins, 0..bins.list.len(), &mut tiles)?,
+        Some(groups) => {
+            for (bucket, group) in groups.into_iter().enumerate() {
+                let bin_of = |edge: &DenseEdge<W>| bins.bin_of(edge) - group.start;
+                let binned = scatter(run, &edges, bucket, group.len(), shares::PARTS, &bin_of)?;
+                edges.clear(bucket);
+                encoding.encode_bins(binned, &bins, group, &mut tiles)?;
+            }
+        }
     }
+    tiles.begin_batches(plan.batches.len());
     run.progress.end();
     Ok(duplicates.into_inner())
 }
 
-/// The parts of one group of batches, in the order of their tiles.
-struct Parts {
-    units: TargetTable,
-    slices: usize,
-    /// The part of each unit and slice.
-    part_of: Vec<u32>,
-    list: Vec<Part>,
-}
-
-/// A part: whose it is, where its tiles belong, and how many edges it has.
-#[derive(Debug, Clone, Copy)]
+/// Edges of one target window that are encoded at once, or cut once more.
+#[derive(Debug, Clone)]
 struct Part {
-    batch: usize,
-    hilbert: u64,
+    /// The buckets that they lie in: one, where they are too many.
+    buckets: Range<usize>,
     edges: u64,
+    /// Whose they are.
+    batch: usize,
 }
 
-impl Parts {
-    /// Counts the edges of each unit and slice, and cuts the units into parts.
-    fn cut<W: Weight>(
-        run: &ImportRun<'_>,
-        plan: &BatchPlan,
-        group: Range<usize>,
-        edges: &Filled<DenseEdge<W>>,
-        bucket: usize,
-    ) -> Result<Parts> {
-        let mut batch_of_unit = Vec::new();
-        let units = plan.table(group, |batch| {
-            batch_of_unit.push(batch);
-            batch_of_unit.len() as u32 - 1
-        });
-        let slices = ((plan.vertices.max(1) - 1) >> SLICE_LOG2) as usize + 1;
-        let counts = count(run, &units, batch_of_unit.len(), slices, edges, bucket)?;
-        let mut parts = Parts { units, slices, part_of: vec![0; counts.len()], list: Vec::new() };
-        let mut first_unit = 0;
-        for (unit, &index) in batch_of_unit.iter().enumerate() {
-            if batch_of_unit[first_unit] != index {
-                first_unit = unit;
-            }
-            let batch = &plan.batches[index].batch;
-            let target_first = batch.target_first + ((unit - first_unit) << WINDOW_LOG2) as u32;
-            parts.cut_unit(unit, &counts[unit * slices..][..slices], &|slice| {
-                let hilbert = batch.hilbert_index((slice << SLICE_LOG2) as u32, target_first);
-                Part { batch: index, hilbert, edges: 0 }
-            });
-        }
-        Ok(parts.in_order())
-    }
-
-    /// Puts as many slices as it can hold into each part; `new` begins one at a slice.
-    fn cut_unit(&mut self, unit: usize, counts: &[u32], new: &dyn Fn(usize) -> Part) {
-        let first = self.list.len();
-        for (slice, &count) in counts.iter().enumerate().filter(|&(_, &count)| count > 0) {
-            let edges = u64::from(count);
-            match self.list[first..].last_mut() {
-                Some(part) if part.edges + edges <= PART_EDGES_MAX => part.edges += edges,
-                _ => self.list.push(Part { edges, ..new(slice) }),
-            }
-            self.part_of[unit * self.slices + slice] = self.list.len() as u32 - 1;
-        }
-    }
-
-    /// Brings the parts of each batch into Hilbert order.
-    fn in_order(mut self) -> Parts {
-        let mut order: Vec<u32> = (0..self.list.len() as u32).collect();
-        order.sort_by_key(|&part| {
-            (self.list[part as usize].batch, self.list[part as usize].hilbert)
-        });
-        let mut place = vec![0; order.len()];
-        for (new, &old) in order.iter().enumerate() {
-            place[old as usize] = new as u32;
-        }
-        self.list = order.iter().map(|&old| self.list[old as usize]).collect();
-        if !place.is_empty() {
-            self.part_of.iter_mut().for_each(|part| *part = place[*part as usize]);
-        }
-        self
-    }
-
-    #[inline]
-    fn part_of<W: Weight>(&self, edge: &DenseEdge<W>) -> usize {
-        let unit = self.units.get(edge.target) as usize;
-        self.part_of[unit * self.slices + (edge.source >> SLICE_LOG2) as usize] as usize
-    }
-}
-
-/// Edges of each unit and slice of a bucket.
-fn count<W: Weight>(
-    run: &ImportRun<'_>,
-    units: &TargetTable,
-    unit_count: usize,
-    slices: usize,
+/// Joins buckets that follow one another to parts, as many as one can hold; `new` makes a part, and tells which may
+/// be joined.
+fn join<W: Weight>(
     edges: &Filled<DenseEdge<W>>,
-    bucket: usize,
-) -> Result<Vec<u32>> {
-    let kept = Stash::default();
-    let new = || vec![0u32; unit_count * slices];
-    edges.for_each_parallel(bucket, run.workers, run.cancel, &|part| {
-        kept.with(new, |counts| {
-            for edge in part {
-                let unit = units.get(edge.target) as usize;
-                let count = &mut counts[unit * slices + (edge.source >> SLICE_LOG2) as usize];
-                *count = count.saturating_add(1);
+    batch_of: &dyn Fn(usize) -> usize,
+    may_join: &dyn Fn(usize, usize) -> bool,
+) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    for bucket in (0..edges.count()).filter(|&bucket| edges.len(bucket) > 0) {
+        let len = edges.len(bucket);
+        match parts.last_mut() {
+            Some(part)
+                if part.edges + len <= PART_EDGES_MAX && may_join(part.buckets.start, bucket) =>
+            {
+                part.buckets.end = bucket + 1;
+                part.edges += len;
             }
-            Ok(())
-        })
-    })?;
-    let mut workers = kept.into_items().into_iter();
-    let mut total = workers.next().unwrap_or_else(new);
-    for counts in workers {
-        total
-            .iter_mut()
-            .zip(counts)
-            .for_each(|(total, count)| *total = total.saturating_add(count));
+            _ => parts.push(Part {
+                buckets: bucket..bucket + 1,
+                edges: len,
+                batch: batch_of(bucket),
+            }),
+        }
     }
-    Ok(total)
+    parts
 }
 
 fn scatter<W: Weight>(
@@ -250,8 +199,8 @@ fn scatter<W: Weight>(
 #[derive(Default)]
 struct EncoderSpace<W> {
     encoder: Encoder<W>,
-    /// The edges of a part that do not lie side by side.
-    gathered: Vec<DenseEdge<W>>,
+    /// The edges of a part that do not lie in memory.
+    read: Vec<DenseEdge<W>>,
 }
 
 /// Encodes parts on all workers.
@@ -261,30 +210,105 @@ struct Encoding<'a, W> {
     duplicates: &'a AtomicU64,
 }
 
+/// Cuts the edges of a part that is too large and encodes them.
+type Cut<'c, W> = dyn FnMut(&mut Filled<DenseEdge<W>>, &Part, &mut TileSink<'_>) -> Result<()> + 'c;
+
 impl<W: Weight> Encoding<'_, W> {
-    /// Encodes all parts in order; those that are too large once they are cut.
-    fn encode(
+    /// Encodes the edges of some bins, a bucket for each.
+    fn encode_bins(
         &self,
-        mut edges: Filled<DenseEdge<W>>,
-        parts: &Parts,
+        edges: Filled<DenseEdge<W>>,
+        bins: &Bins,
+        range: Range<usize>,
         tiles: &mut TileSink<'_>,
     ) -> Result<()> {
-        let mut next = 0;
-        while next < parts.list.len() {
-            let is_small = |part: &Part| part.edges <= PART_EDGES_MAX;
-            let small = parts.list[next..].iter().take_while(|part| is_small(part)).count();
-            if small > 0 {
-                self.encode_side_by_side(
-                    &edges,
-                    next..next + small,
-                    &|part| parts.list[part].batch,
-                    tiles,
-                )?;
-                next += small;
-            } else {
-                let bits = WINDOW_LOG2 + SLICE_LOG2 + weight_bits::<W>();
-                self.cut_and_encode(&mut edges, next, bits, parts.list[next].batch, tiles)?;
-                next += 1;
+        let bins = &bins.list[range];
+        let may_join = |a: usize, b: usize| bins[a].unit == bins[b].unit;
+        let mut parts = join(&edges, &|bucket| bins[bucket].batch, &may_join);
+        parts.sort_by_key(|part| (part.batch, bins[part.buckets.start].hilbert));
+        self.encode_parts(edges, &parts, tiles, &mut |edges, part, tiles| {
+            let bin = &bins[part.buckets.start];
+            let bits = bin.target_bits + SLICE_LOG2 + weight_bits::<W>();
+            if bin.slices.len() == 1 {
+                return self.cut_and_encode(edges, part, bits, tiles);
+            }
+            self.divide_and_encode(edges, part, &bin.slices, bits, tiles)
+        })
+    }
+
+    /// Divides a bin by its slices.
+    fn divide_and_encode(
+        &self,
+        edges: &mut Filled<DenseEdge<W>>,
+        part: &Part,
+        slices: &Range<u32>,
+        bits: u32,
+        tiles: &mut TileSink<'_>,
+    ) -> Result<()> {
+        let bucket = part.buckets.start;
+        let place_of = self.divide(edges, bucket, slices)?;
+        let last = place_of.last().copied().unwrap_or(0);
+        if last == 0 {
+            return self.cut_and_encode(edges, part, bits, tiles);
+        }
+        let place = |edge: &DenseEdge<W>| {
+            place_of[((edge.source >> SLICE_LOG2) - slices.start) as usize] as usize
+        };
+        let divided = scatter(self.run, edges, bucket, last as usize + 1, shares::CUTS, &place)?;
+        edges.clear(bucket);
+        let parts = join(&divided, &|_| part.batch, &|_, _| false);
+        self.encode_parts(divided, &parts, tiles, &mut |edges, part, tiles| {
+            self.cut_and_encode(edges, part, bits, tiles)
+        })
+    }
+
+    /// For each slice the part that it goes to: as many slices to each as it can hold.
+    fn divide(
+        &self,
+        edges: &Filled<DenseEdge<W>>,
+        bucket: usize,
+        slices: &Range<u32>,
+    ) -> Result<Vec<u32>> {
+        let counts: Vec<AtomicU64> = slices.clone().map(|_| AtomicU64::new(0)).collect();
+        let kept = Stash::default();
+        edges.for_each_parallel(bucket, self.run.workers, self.run.cancel, &|some| {
+            kept.with(
+                || vec![0u32; slices.len()],
+                |here| {
+                    for edge in some {
+                        here[((edge.source >> SLICE_LOG2) - slices.start) as usize] += 1;
+                    }
+                    for (count, here) in counts.iter().zip(here) {
+                        count.fetch_add(u64::from(std::mem::take(here)), Ordering::Relaxed);
+                    }
+                    Ok(())
+                },
+            )
+        })?;
+        let (mut part, mut edges_here) = (0, 0);
+        let place = |count: AtomicU64| {
+            let count = count.into_inner();
+            if edges_here > 0 && edges_here + count > PART_EDGES_MAX {
+                (part, edges_here) = (part + 1, 0);
+            }
+            edges_here += count;
+            part
+        };
+        Ok(counts.into_iter().map(place).collect())
+    }
+
+    /// Encodes all parts in order; those that are too large once `cut` has cut them.
+    fn encode_parts(
+        &self,
+        mut edges: Filled<DenseEdge<W>>,
+        parts: &[Part],
+        tiles: &mut TileSink<'_>,
+        cut: &mut Cut<'_, W>,
+    ) -> Result<()> {
+        for some in parts.chunk_by(|a, b| a.edges.max(b.edges) <= PART_EDGES_MAX) {
+            match some {
+                [part] if part.edges > PART_EDGES_MAX => cut(&mut edges, part, tiles)?,
+                _ => self.encode_side_by_side(&edges, some, tiles)?,
             }
         }
         Ok(())
@@ -295,57 +319,47 @@ impl<W: Weight> Encoding<'_, W> {
     fn cut_and_encode(
         &self,
         edges: &mut Filled<DenseEdge<W>>,
-        part: usize,
+        part: &Part,
         bits: u32,
-        batch: usize,
         tiles: &mut TileSink<'_>,
     ) -> Result<()> {
+        let bucket = part.buckets.start;
         if bits == 0 {
-            return self.encode_equal(edges, part, batch, tiles);
+            return self.encode_equal(edges, part, tiles);
         }
-        let shift = bits - CUT_BITS;
+        let cut_bits = CUT_BITS.min(bits);
+        let shift = bits - cut_bits;
         let cut_of =
-            |edge: &DenseEdge<W>| (place_in_slice(edge) >> shift) as usize & ((1 << CUT_BITS) - 1);
-        let mut cuts = scatter(self.run, edges, part, 1 << CUT_BITS, shares::CUTS, &cut_of)?;
-        edges.clear(part);
+            |edge: &DenseEdge<W>| (place_in_slice(edge) >> shift) as usize & ((1 << cut_bits) - 1);
+        let cuts = scatter(self.run, edges, bucket, 1 << cut_bits, shares::CUTS, &cut_of)?;
+        edges.clear(bucket);
+        let parts = join(&cuts, &|_| part.batch, &|_, _| false);
         if shift < weight_bits::<W>() {
             // Edges between the same two ends come apart here; the encoder counts within each part.
-            let parts = (0..cuts.count()).filter(|&cut| cuts.len(cut) > 0).count();
-            self.duplicates.fetch_add(parts as u64 - 1, Ordering::Relaxed);
+            self.duplicates.fetch_add(parts.len() as u64 - 1, Ordering::Relaxed);
         }
-        let mut next = 0;
-        while next < cuts.count() {
-            let small =
-                (next..cuts.count()).take_while(|&cut| cuts.len(cut) <= PART_EDGES_MAX).count();
-            if small > 0 {
-                self.encode_side_by_side(&cuts, next..next + small, &|_| batch, tiles)?;
-                next += small;
-            } else {
-                self.cut_and_encode(&mut cuts, next, shift, batch, tiles)?;
-                next += 1;
-            }
-        }
-        Ok(())
+        self.encode_parts(cuts, &parts, tiles, &mut |cuts, part, tiles| {
+            self.cut_and_encode(cuts, part, shift, tiles)
+        })
     }
 
     /// Encodes edges that are all the same, [`PART_EDGES_MAX`] at a time: which ones does not matter.
     fn encode_equal(
         &self,
         edges: &Filled<DenseEdge<W>>,
-        part: usize,
-        batch: usize,
+        part: &Part,
         tiles: &mut TileSink<'_>,
     ) -> Result<()> {
-        let Some(edge) = edges.first(part)? else { return Ok(()) };
-        let mut left = edges.len(part);
+        let Some(edge) = edges.first(part.buckets.start)? else { return Ok(()) };
+        let mut left = part.edges;
         self.duplicates.fetch_add(left.div_ceil(PART_EDGES_MAX) - 1, Ordering::Relaxed);
         let equal = vec![edge; left.min(PART_EDGES_MAX) as usize];
         while left > 0 {
             let count = left.min(PART_EDGES_MAX);
             let encoded = self.kept.with(EncoderSpace::default, |space| {
-                self.encode_edges(&mut space.encoder, &equal[..count as usize])
+                self.encode_edges(&mut space.encoder, &[&equal[..count as usize]])
             })?;
-            tiles.append(batch, encoded)?;
+            tiles.append(part.batch, encoded)?;
             self.run.progress.advance(count);
             left -= count;
         }
@@ -356,48 +370,47 @@ impl<W: Weight> Encoding<'_, W> {
     fn encode_side_by_side(
         &self,
         edges: &Filled<DenseEdge<W>>,
-        parts: Range<usize>,
-        batch_of: &(dyn Fn(usize) -> usize + Sync),
+        parts: &[Part],
         tiles: &mut TileSink<'_>,
     ) -> Result<()> {
-        let first = parts.start;
-        let make = |index: usize| self.encode_part(edges, first + index);
-        make_in_order(self.run.workers, parts.len(), self.run.cancel, &make, &mut |index,
-                                                                                   (
-            encoded,
-            count,
-        )| {
-            self.run.progress.advance(count);
-            tiles.append(batch_of(first + index), encoded)
-        })
+        let make = |index: usize| self.encode_part(edges, &parts[index]);
+        make_in_order(
+            self.run.workers,
+            parts.len(),
+            self.run.cancel,
+            &make,
+            &mut |index, encoded| {
+                self.run.progress.advance(parts[index].edges);
+                tiles.append(parts[index].batch, encoded)
+            },
+        )
     }
 
-    fn encode_part(
-        &self,
-        edges: &Filled<DenseEdge<W>>,
-        part: usize,
-    ) -> Result<(Vec<EncodedTile>, u64)> {
-        let encoded = self.kept.with(EncoderSpace::default, |space| {
-            let EncoderSpace { encoder, gathered } = space;
-            if let Some(all) = edges.side_by_side(part) {
-                return self.encode_edges(encoder, all);
+    fn encode_part(&self, edges: &Filled<DenseEdge<W>>, part: &Part) -> Result<Vec<EncodedTile>> {
+        self.kept.with(EncoderSpace::default, |space| {
+            let EncoderSpace { encoder, read } = space;
+            let held: Option<Vec<_>> =
+                part.buckets.clone().map(|bucket| edges.held(bucket)).collect();
+            if let Some(held) = held {
+                return self.encode_edges(encoder, &held.concat());
             }
-            gathered.clear();
-            gathered.reserve_exact(edges.len(part) as usize);
-            edges.for_each(part, &mut |some| {
-                gathered.extend_from_slice(some);
-                Ok(())
-            })?;
-            self.encode_edges(encoder, gathered)
-        })?;
-        Ok((encoded, edges.len(part)))
+            read.clear();
+            read.reserve_exact(part.edges as usize);
+            for bucket in part.buckets.clone() {
+                edges.for_each(bucket, &mut |some| {
+                    read.extend_from_slice(some);
+                    Ok(())
+                })?;
+            }
+            self.encode_edges(encoder, &[read])
+        })
     }
 
     /// Encodes edges of one target window.
     fn encode_edges(
         &self,
         encoder: &mut Encoder<W>,
-        edges: &[DenseEdge<W>],
+        edges: &[&[DenseEdge<W>]],
     ) -> Result<Vec<EncodedTile>> {
         let mut tiles = Vec::new();
         encoder.encode_window(edges, &mut |tile| {

@@ -16,7 +16,7 @@ use tegula_store::VERTEX_COUNT_MAX;
 use tegula_store::tiles::Edge;
 
 use super::buckets::Filled;
-use super::edge::Weight;
+use super::edge::{ArcRule, Weight};
 
 /// log2 of the ids in a range: the place of a counter in it has 16 bits.
 const RANGE_LOG2: u32 = u16::BITS - 1;
@@ -35,6 +35,7 @@ pub(super) struct Census<'a> {
     exceeded: AtomicBool,
     waiting: Stash<Waiting>,
     waiting_log2: u32,
+    undirected: bool,
 }
 
 /// What a worker has not counted yet: places of counters in a list for each range.
@@ -94,23 +95,25 @@ impl Counters {
         }
     }
 
-    /// The counts of the ids below `id_end`.
-    pub fn into_table(mut self, id_end: u64) -> DegreeTable {
+    /// The counts of the ids below `id_end`, for the rule of the census that made them.
+    pub fn into_table(mut self, id_end: u64, rule: ArcRule) -> DegreeTable {
         self.low.truncate(2 * id_end as usize);
         let carries = unlocked(self.carries);
-        DegreeTable::Counted { low: self.low, carries }
+        DegreeTable::Counted { low: self.low, carries, undirected: rule.undirected }
     }
 }
 
 impl<'a> Census<'a> {
-    /// A census that counts in `counters`.
-    pub fn new(counters: &'a mut Counters) -> Census<'a> {
+    /// A census that counts in `counters`. Each arc of an undirected graph has its opposite: the sources are
+    /// enough to count there.
+    pub fn new(counters: &'a mut Counters, rule: ArcRule) -> Census<'a> {
         Census {
             ranges: counters.low.chunks_mut(2 * RANGE_SIZE).map(Mutex::new).collect(),
             carries: &counters.carries,
             exceeded: AtomicBool::new(false),
             waiting: Stash::default(),
             waiting_log2: counters.waiting_log2,
+            undirected: rule.undirected,
         }
     }
 
@@ -145,16 +148,20 @@ impl<'a> Census<'a> {
         let (ranges, log2) = (self.ranges.len(), self.waiting_log2);
         let new = || Waiting { lists: huge::zeroes(ranges << log2), lens: vec![0; ranges] };
         self.waiting.with(new, |waiting| {
+            let mut wait = |id: u32, side| {
+                let range = (id >> RANGE_LOG2) as usize;
+                let (first, len) = (range << log2, &mut waiting.lens[range]);
+                waiting.lists[first + usize::from(*len)] = (id << 1) as u16 | side;
+                *len += 1;
+                if *len >> log2 > 0 {
+                    self.count(range, &waiting.lists[first..][..usize::from(*len)]);
+                    *len = 0;
+                }
+            };
             for edge in edges {
-                for (id, side) in [(edge.source, 0), (edge.target, 1)] {
-                    let range = (id >> RANGE_LOG2) as usize;
-                    let (first, len) = (range << log2, &mut waiting.lens[range]);
-                    waiting.lists[first + usize::from(*len)] = (id << 1) as u16 | side;
-                    *len += 1;
-                    if *len >> log2 > 0 {
-                        self.count(range, &waiting.lists[first..][..usize::from(*len)]);
-                        *len = 0;
-                    }
+                wait(edge.source, 0);
+                if !self.undirected {
+                    wait(edge.target, 1);
                 }
             }
         });
@@ -185,8 +192,8 @@ impl<'a> Census<'a> {
 
 /// The degrees of ids `0..`, of which those without any edge stand for no vertex.
 pub(super) enum DegreeTable {
-    /// As they were counted in memory.
-    Counted { low: Vec<u16>, carries: Carries },
+    /// As they were counted in memory; in-degrees of an undirected graph were not.
+    Counted { low: Vec<u16>, carries: Carries, undirected: bool },
     /// Out- and in-degree of each id in turn, perhaps on disk.
     Rows(Filled<Degrees>),
 }
@@ -195,7 +202,7 @@ impl DegreeTable {
     /// Visits the degrees by ascending id: the first id of a block and the degrees from there on.
     pub fn for_each(&self, visit: &mut dyn FnMut(u32, &[Degrees]) -> Result<()>) -> Result<()> {
         match self {
-            DegreeTable::Counted { low, carries } => {
+            DegreeTable::Counted { low, carries, undirected } => {
                 let mut rows = Vec::new();
                 for (low, first) in low.chunks(2 * RANGE_SIZE).zip((0u64..).step_by(RANGE_SIZE)) {
                     rows.clear();
@@ -204,6 +211,9 @@ impl DegreeTable {
                         let local = (place - 2 * first) as usize;
                         let count = &mut rows[local / 2][local % 2];
                         *count = if carry >> 16 == 0 { carry << 16 | *count } else { u32::MAX };
+                    }
+                    if *undirected {
+                        rows.iter_mut().for_each(|[out, into]| *into = *out);
                     }
                     visit(first as u32, &rows)?;
                 }
@@ -285,7 +295,7 @@ mod tests {
         let ids = 3 * RANGE_SIZE as u32 - 5;
         let edges = edges(200_000, ids);
         let mut counters = Counters::within(1 << 20, 1 << 12, 1);
-        let census = Census::new(&mut counters);
+        let census = Census::new(&mut counters, ArcRule::default());
         let chunks: Vec<_> = edges.chunks(1000).collect();
         let add = |index: usize| {
             census.add(chunks[index], ids - 1);
@@ -299,7 +309,7 @@ mod tests {
             expected[edge.source as usize][0] += 1;
             expected[edge.target as usize][1] += 1;
         }
-        let table = counters.into_table(u64::from(ids));
+        let table = counters.into_table(u64::from(ids), ArcRule::default());
         let mut found = vec![[7; 2]; ids as usize];
         table
             .for_each(&mut |first, block| {
@@ -317,11 +327,11 @@ mod tests {
     fn an_id_beyond_the_counters_exceeds_them() {
         let mut counters = Counters::within(1, 1, 1);
         assert_eq!(counters.id_limit(), RANGE_SIZE as u64);
-        let census = Census::new(&mut counters);
+        let census = Census::new(&mut counters, ArcRule::default());
         let first = RANGE_SIZE as u32;
         census.add(&[Edge { source: 1, target: first - 1, weight: () }], first - 1);
         assert!(census.finish());
-        let census = Census::new(&mut counters);
+        let census = Census::new(&mut counters, ArcRule::default());
         census.add(&[Edge { source: 1, target: first, weight: () }], first);
         assert!(!census.finish());
     }
@@ -330,29 +340,47 @@ mod tests {
     fn a_degree_beyond_32_bits_is_refused() {
         let mut counters = Counters::within(1, 1, 1);
         counters.set(&[0, 0, u32::MAX - 2]);
-        let census = Census::new(&mut counters);
+        let census = Census::new(&mut counters, ArcRule::default());
         let edge = Edge { source: 1, target: 0, weight: () };
         census.add(&[edge], 1);
         assert!(census.finish());
-        assert_eq!(rows(&counters.into_table(2)), [[0, 1], [u32::MAX - 1, 0]]);
+        assert_eq!(rows(&counters.into_table(2, ArcRule::default())), [[0, 1], [u32::MAX - 1, 0]]);
         let mut counters = Counters::within(1, 1, 1);
         counters.set(&[0, 0, u32::MAX - 2]);
-        let census = Census::new(&mut counters);
+        let census = Census::new(&mut counters, ArcRule::default());
         census.add(&[edge, edge, edge], 1);
         assert!(census.finish());
-        assert!(matches!(counters.into_table(2).summary(), Err(Error::Limit { .. })));
+        assert!(matches!(
+            counters.into_table(2, ArcRule::default()).summary(),
+            Err(Error::Limit { .. })
+        ));
+    }
+
+    #[test]
+    fn in_degrees_of_an_undirected_graph_are_its_out_degrees() {
+        let rule = ArcRule { undirected: true, ..ArcRule::default() };
+        let mut counters = Counters::within(1 << 20, 1 << 12, 1);
+        let census = Census::new(&mut counters, rule);
+        let arc = |source, target| Edge { source, target, weight: () };
+        // An edge, a loop and a hub of more than 16 bits.
+        census.add(&[arc(0, 1), arc(1, 0), arc(2, 2)], 2);
+        let hub: Vec<_> = (0..70_000).flat_map(|_| [arc(3, 4), arc(4, 3)]).collect();
+        census.add(&hub, 4);
+        assert!(census.finish());
+        let rows = rows(&counters.into_table(5, rule));
+        assert_eq!(rows, [[1; 2], [1; 2], [1; 2], [70_000; 2], [70_000; 2]]);
     }
 
     #[test]
     fn large_degrees_are_carried_over() {
         let mut counters = Counters::within(1 << 20, 1 << 12, 1);
-        let census = Census::new(&mut counters);
+        let census = Census::new(&mut counters, ArcRule::default());
         let hub = 3 * RANGE_SIZE as u32 - 1;
         let edges: Vec<_> =
             (0..70_000).map(|source| Edge { source, target: hub, weight: () }).collect();
         (0..3).for_each(|_| census.add(&edges, hub));
         assert!(census.finish());
-        let rows = rows(&counters.into_table(u64::from(hub) + 1));
+        let rows = rows(&counters.into_table(u64::from(hub) + 1, ArcRule::default()));
         assert_eq!(
             (rows[0], rows[69_999], rows[70_000], rows[hub as usize]),
             ([3, 0], [3, 0], [0, 0], [0, 210_000])

@@ -65,7 +65,7 @@ pub(super) fn hash_of(name: &[u8]) -> u128 {
 }
 
 /// Which edges of the input become which arcs of the graph.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ArcRule {
     /// Each edge is stored in both directions, a loop once.
     pub undirected: bool,

@@ -221,7 +221,7 @@ impl TrialUnit {
             .collect();
         let count = edges.len().max(1);
         let mut bytes = 0;
-        encoder.encode_window(&edges, &mut |tile| {
+        encoder.encode_window(&[&edges], &mut |tile| {
             bytes += tile.bytes.len() + TABLE_BYTES;
             Ok(())
         })?;

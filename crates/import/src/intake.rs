@@ -66,7 +66,7 @@ pub(super) fn read<'a, W: Weight>(
     };
     let reading = Reading {
         run,
-        census: Census::new(&mut counters),
+        census: Census::new(&mut counters, run.rule),
         largest: AtomicU64::new(0),
         spool: (!is_read_again).then(|| SpoolWriter::new(run, shares::SPOOL)),
         names: if strings { Some(NameCollector::new(run)) } else { None },
@@ -95,7 +95,7 @@ pub(super) fn read<'a, W: Weight>(
     let (mut intake, is_counted) = reading.finish(input, dropped)?;
     intake.passed_over = passed_over;
     if is_counted && !strings {
-        intake.degrees = Some(counters.into_table(intake.id_end));
+        intake.degrees = Some(counters.into_table(intake.id_end, run.rule));
     }
     Ok(intake)
 }

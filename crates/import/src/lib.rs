@@ -27,6 +27,7 @@ pub mod input;
 pub mod settings;
 
 mod batch_plan;
+mod bins;
 mod buckets;
 mod build;
 mod census;
@@ -53,7 +54,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use tegula_machine::disk::{Backend, Caching, Pool, Reader};
-use tegula_machine::threads::{Cancel, Progress, Unit, Workers};
+use tegula_machine::threads::{Cancel, Progress, Unit, Workers, join};
 use tegula_machine::{Diagnostic, Result, memory};
 use tegula_store::VERTEX_COUNT_MAX;
 use tegula_store::graph::{
@@ -63,7 +64,7 @@ use tegula_store::graph::{
 use tegula_store::rows::{self, Direction, RowEncoding, RowsConfig};
 use tegula_store::tiles::BATCH_EDGES_MAX;
 
-use batch_plan::plan_and_write;
+use batch_plan::{plan_and_write_degrees, write_order};
 use build::{Sorter, build};
 use census::{DegreeSummary, DegreeTable};
 use distinct::check_vertex_count;
@@ -308,9 +309,15 @@ fn import_weighted<W: Weight>(
         Some(order) => (Numbered::new(run, edges, degrees, summary, order)?, asked_for(order)),
         None => estimate::choose(run, edges, degrees, summary)?,
     };
-    let (ids, mut files) = known.id_files(&summary, directory)?;
-    let (plan, vertex_files) = plan_and_write(run, &numbered, directory, config.batch_edges)?;
-    files.extend(vertex_files);
+    let write_ids = || {
+        let (ids, mut files) = known.id_files(&summary, directory)?;
+        files.extend(write_order(&numbered, directory)?);
+        Ok((ids, files))
+    };
+    let plan = || plan_and_write_degrees(run, &numbered, directory, config.batch_edges);
+    let ((ids, mut files), (plan, degree_files)) =
+        join(run.workers, run.cancel, &write_ids, &plan)?;
+    files.extend(degree_files);
     seconds.ordering = clock.lap();
 
     // What the edges are read from takes memory only where they were kept.

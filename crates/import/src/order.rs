@@ -221,6 +221,7 @@ impl Mapping<u32> for DenseIds<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::census::Counters;
+    use super::super::edge::ArcRule;
     use super::*;
 
     /// A table of degrees, many of them 0, some of them large.
@@ -232,7 +233,7 @@ mod tests {
         };
         let rows: Vec<Degrees> = (0..ids).map(row).collect();
         let counters = Counters::of(rows.as_flattened());
-        (counters.into_table(u64::from(ids)), rows)
+        (counters.into_table(u64::from(ids), ArcRule::default()), rows)
     }
 
     /// The dense ids by sorting.

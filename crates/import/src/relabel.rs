@@ -65,7 +65,7 @@ fn replace<K: Key, W: Weight>(
     let last = check_vertex_count(count)?.saturating_sub(1) as u32;
     let mut counters = run.counters(shares::RANK_COUNTERS, shares::RANK_COUNTS_WAITING);
     if count <= counters.id_limit() {
-        let census = Census::new(&mut counters);
+        let census = Census::new(&mut counters, run.rule);
         replace_ends(run, edges, ranks, &|edges| {
             census.add(edges, last);
             spool.push(edges)
@@ -73,7 +73,10 @@ fn replace<K: Key, W: Weight>(
         if !census.finish() {
             return Err(changed());
         }
-        return Ok((EdgeSource::Spool(Box::new(spool.close()?)), counters.into_table(count)));
+        return Ok((
+            EdgeSource::Spool(Box::new(spool.close()?)),
+            counters.into_table(count, run.rule),
+        ));
     }
     drop(counters);
     let census = RankCensus::of(run, count)?;
@@ -95,11 +98,13 @@ pub(super) fn count_degrees<W: Weight>(
     census.finish(run)
 }
 
-/// Counts degrees range by range, on disk: 8 bytes an edge.
+/// Counts degrees range by range, on disk: 4 bytes for each end that is counted, in an undirected graph the sources
+/// alone.
 struct RankCensus {
     ends: Buckets<u32>,
     range_log2: u32,
     count: u64,
+    undirected: bool,
 }
 
 impl RankCensus {
@@ -117,7 +122,7 @@ impl RankCensus {
             return Err(Error::OverBudget { what, needed, budget: run.memory });
         }
         let ends = Buckets::new((count >> range_log2) as usize + 1, space);
-        Ok(RankCensus { ends, range_log2, count })
+        Ok(RankCensus { ends, range_log2, count, undirected: run.rule.undirected })
     }
 
     fn add<W: Weight>(&self, edges: &[Edge<u32, u32, W>]) -> Result<()> {
@@ -126,6 +131,9 @@ impl RankCensus {
             edges.iter().try_for_each(|edge| {
                 writer
                     .push((edge.source >> self.range_log2) as usize, (edge.source & local) << 1)?;
+                if self.undirected {
+                    return Ok(());
+                }
                 writer
                     .push((edge.target >> self.range_log2) as usize, (edge.target & local) << 1 | 1)
             })
@@ -133,7 +141,7 @@ impl RankCensus {
     }
 
     fn finish(self, run: &ImportRun<'_>) -> Result<DegreeTable> {
-        let RankCensus { ends, range_log2, count } = self;
+        let RankCensus { ends, range_log2, count, undirected } = self;
         let mut ends = ends.close()?;
         let rows = Buckets::new(1, run.space(run.share(shares::DEGREE_ROWS)));
         for range in 0..ends.count() {
@@ -148,6 +156,9 @@ impl RankCensus {
                 Ok(())
             })?;
             ends.clear(range);
+            if undirected {
+                degrees.iter_mut().for_each(|[out, into]| *into = *out);
+            }
             rows.write(|writer| degrees.iter().try_for_each(|&row| writer.push(0, row)))?;
         }
         Ok(DegreeTable::Rows(rows.close()?))

@@ -102,11 +102,9 @@ pub(super) const SORTED_MIN: Share = share(1, 8);
 
 /// The edges of a group of batches, as long as it has more than one.
 pub(super) const GROUP: Share = share(1, 8);
-/// The counts of a group's units, on all threads together.
-pub(super) const UNIT_COUNTS: Share = share(1, 32);
-/// The edges of a group, scattered to parts.
+/// The edges of a group, scattered to bins.
 pub(super) const PARTS: Share = share(1, 6);
-/// The edges of a part that is too large, in cuts.
+/// The edges of a bin that is too large, divided; and those of a slice, in cuts.
 pub(super) const CUTS: Share = share(1, 16);
 
 // A minimum lies within what it is a minimum of.
@@ -243,10 +241,7 @@ mod tests {
                 (3, WRITING),
             ],
         ),
-        (
-            "building tiles",
-            &[(1, SORTED_ALONE), (1, UNIT_COUNTS), (1, PARTS), (2, CUTS), (3, WRITING)],
-        ),
+        ("building tiles", &[(1, SORTED_ALONE), (1, PARTS), (3, CUTS), (4, WRITING)]),
     ];
 
     #[test]

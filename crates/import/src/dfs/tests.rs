@@ -40,7 +40,7 @@ fn with_graph<T>(
         rows[target as usize][1] += 1;
     }
     let counters = Counters::of(rows.as_flattened());
-    let degrees = counters.into_table(ids as u64);
+    let degrees = counters.into_table(ids as u64, run.rule);
     let summary = degrees.summary().unwrap();
     let spool = SpoolWriter::new(&run, shares::SPOOL);
     let edge = |&[source, target]: &[u32; 2]| Edge { source, target, weight: () };

@@ -1,12 +1,14 @@
 //! Work on many threads: how it is divided, watched and cancelled.
 
 mod in_order;
+mod join;
 mod locks;
 mod progress;
 mod stash;
 mod workers;
 
 pub use in_order::{make_in_order, map_in_order};
+pub use join::join;
 pub use locks::{get_mut, lock, unlocked};
 pub use progress::{Cancel, Progress, Silent, Unit};
 pub use stash::Stash;

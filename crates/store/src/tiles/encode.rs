@@ -48,19 +48,18 @@ impl<W: EdgeWeight> Encoder<W> {
     }
 
     /// Encodes edges, up to 2^24, whose targets lie in one window; `emit` receives the tiles by
-    /// ascending first source. The tiles depend on the multiset of edges only.
+    /// ascending first source. The tiles depend on the multiset of edges only, not on their order nor on the
+    /// slices that they come in.
     ///
     /// # Errors
     /// Those of `emit`.
     pub fn encode_window(
         &mut self,
-        edges: &[DenseEdge<W>],
+        edges: &[&[DenseEdge<W>]],
         emit: &mut dyn FnMut(EncodedTile) -> Result<()>,
     ) -> Result<()> {
-        let Some(first) = edges.first() else { return Ok(()) };
-        assert!(edges.len() <= EDGES_MAX, "{} edges", edges.len());
+        let Some(first) = edges.iter().find_map(|some| some.first()) else { return Ok(()) };
         let window = first.target & !((1 << WINDOW_LOG2) - 1);
-        debug_assert!(edges.iter().all(|edge| edge.target >> WINDOW_LOG2 == window >> WINDOW_LOG2));
         let pieces = self.sort(edges);
         for region in gather(pieces) {
             let region = Region::new(&region, &self.sorted);
@@ -73,23 +72,25 @@ impl<W: EdgeWeight> Encoder<W> {
 
     /// Brings the edges into the order of their sources, then targets, then weights; returns the
     /// pieces that they form.
-    fn sort(&mut self, edges: &[DenseEdge<W>]) -> Vec<Piece> {
+    fn sort(&mut self, edges: &[&[DenseEdge<W>]]) -> Vec<Piece> {
+        let len = edges.iter().map(|some| some.len()).sum();
+        assert!(len <= EDGES_MAX, "{len} edges");
         let slice = |edge: &DenseEdge<W>| edge.source >> SLICE_LOG2;
-        let (first, last) = edges
-            .iter()
-            .map(slice)
-            .fold((u32::MAX, 0), |(first, last), slice| (first.min(slice), last.max(slice)));
-        self.unsorted.resize(edges.len(), LocalEdge::default());
-        self.sorted.resize(edges.len(), LocalEdge::default());
+        let (mut first, mut last) = (u32::MAX, 0);
+        for edge in edges.iter().copied().flatten() {
+            (first, last) = (first.min(slice(edge)), last.max(slice(edge)));
+        }
+        self.unsorted.resize(len, LocalEdge::default());
+        self.sorted.resize(len, LocalEdge::default());
         self.starts.clear();
         self.starts.resize((last - first) as usize + 2, 0);
-        for edge in edges {
+        for edge in edges.iter().copied().flatten() {
             self.starts[(slice(edge) - first) as usize + 1] += 1;
         }
         for index in 1..self.starts.len() {
             self.starts[index] += self.starts[index - 1];
         }
-        for edge in edges {
+        for edge in edges.iter().copied().flatten() {
             let place = &mut self.starts[(slice(edge) - first) as usize];
             self.unsorted[*place as usize] = LocalEdge::new(edge);
             *place += 1;

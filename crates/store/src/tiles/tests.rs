@@ -22,7 +22,7 @@ pub(crate) fn decode(tile: &EncodedTile, vertex_count: u32) -> Vec<(u32, u32, u3
 fn round_trip<W: EdgeWeight>(edges: &[DenseEdge<W>], vertex_count: u32) -> Vec<Encoding> {
     let mut tiles = Vec::new();
     Encoder::new()
-        .encode_window(edges, &mut |tile| {
+        .encode_window(&[edges], &mut |tile| {
             tiles.push(tile);
             Ok(())
         })
@@ -112,7 +112,7 @@ fn the_order_of_the_edges_does_not_matter() {
             bytes.extend(tile.weights.iter().flat_map(|w| w.to_le_bytes()));
             Ok(())
         };
-        Encoder::new().encode_window(&edges, &mut emit).unwrap();
+        Encoder::new().encode_window(&[&edges], &mut emit).unwrap();
         bytes
     };
     let edges = spread::<f32>(100_000, 300, 200);
@@ -129,7 +129,7 @@ fn a_flipped_bit_never_leads_out_of_bounds() {
         tiles.push(tile);
         Ok(())
     };
-    Encoder::new().encode_window(&edges, &mut emit).unwrap();
+    Encoder::new().encode_window(&[&edges], &mut emit).unwrap();
     let mut refused = 0;
     for tile in &tiles {
         for bit in 0..tile.bytes.len() * 8 {
