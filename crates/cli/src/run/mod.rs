@@ -227,6 +227,7 @@ impl Done<'_> {
             seconds: self.seconds,
             iteration_seconds: statistics.iteration_times.iter().copied().map(Seconds).collect(),
             processes: statistics.processes.iter().map(|process| process.name()).collect(),
+            predicted_seconds: statistics.predicted_seconds.clone(),
             edges_processed: statistics.edges_processed,
             tiles_skipped: statistics.tiles_skipped,
             bytes_read: statistics.bytes_read,

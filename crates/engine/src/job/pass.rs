@@ -59,6 +59,7 @@ pub fn visit_edges<V: EdgeVisitor>(
             iterations: 1,
             iteration_times: vec![job.took],
             processes: vec![ProcessKind::Scan],
+            predicted_seconds: vec![None],
             ..RunStatistics::default()
         };
         statistics.add_scan(&unlocked(job.scanned), graph);

@@ -150,6 +150,7 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
             kind.name()
         );
         self.statistics.processes.push(kind);
+        self.statistics.predicted_seconds.push(choice.by_costs());
         self.statistics.iterations += 1;
         self.statistics.iteration_times.push(took);
         self.options.progress.advance(1);

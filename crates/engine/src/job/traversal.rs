@@ -144,6 +144,7 @@ pub fn rows_statistics(rows: &RowReader, times: Vec<Duration>, edges: u64) -> Ru
     RunStatistics {
         iterations: times.len() as u64,
         processes: vec![ProcessKind::Seek; times.len()],
+        predicted_seconds: vec![None; times.len()],
         iteration_times: times,
         edges_processed: edges,
         tiles_skipped: 0,

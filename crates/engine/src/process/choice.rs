@@ -61,6 +61,13 @@ pub fn choose(kinds: &[ProcessKind], predict: impl Fn(usize) -> Prediction) -> C
     Choice { index, prediction, predicted }
 }
 
+impl Choice {
+    /// Seconds that it is predicted to take by the costs alone; none where there was no choice.
+    pub fn by_costs(&self) -> Option<f64> {
+        self.predicted[self.index].map(|_| self.prediction.by_costs)
+    }
+}
+
 impl fmt::Display for Choice {
     /// The reasons: `predicted in ms: seek 0.021, scan 12.1`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -9,30 +9,32 @@ use tegula_store::rows::RowReader;
 
 use crate::superstep::frontier::Frontier;
 
-// Seconds on one core, all in memory; about, as iterations correct what they predict.
-pub const SEEK_ROW: f64 = 50e-9;
-pub const SEEK_EDGE: f64 = 4e-9;
+// Seconds on one core, all in memory, as fitted to searches of roads, grids, a web graph and R-MAT; about, as machines
+// differ and iterations correct what they predict. `cargo xtask bench --only costs` shows how far they are off.
+pub const SEEK_ROW: f64 = 180e-9;
+pub const SEEK_EDGE: f64 = 5e-9;
 /// Where rows are unpacked.
-pub const SEEK_ROW_UNPACKED: f64 = 15e-9;
-pub const SEEK_EDGE_UNPACKED: f64 = 2e-9;
-/// Of taking all rows apart without weights; those of R-MAT 22 with weights, which are sorted, take twice to four times
-/// as long.
-const UNPACK_ROW: f64 = 50e-9;
-const UNPACK_EDGE: f64 = 8e-9;
+pub const SEEK_ROW_UNPACKED: f64 = 30e-9;
+pub const SEEK_EDGE_UNPACKED: f64 = 2.5e-9;
+/// Of taking all rows apart.
+const UNPACK_ROW: f64 = 70e-9;
+const UNPACK_EDGE: f64 = 11e-9;
+/// Edges with weights, which are sorted, take so many times as long.
+const UNPACK_WEIGHTED: f64 = 2.0;
 /// What a row saves once they are, where few are sought at a time, as in a road network.
-const UNPACKED_SAVES_ROW: f64 = 100e-9;
+const UNPACKED_SAVES_ROW: f64 = 150e-9;
 const UNPACKED_SAVES_EDGE: f64 = 2e-9;
 /// Where messages go through boxes.
 pub const SEEK_EDGE_SHARED: f64 = 9e-9;
 pub const SEEK_EDGE_UNPACKED_SHARED: f64 = 4e-9;
 /// To find a row in the cache, where not all stay.
 const CACHED_ROW: f64 = 50e-9;
-pub const PULL_ROW: f64 = 50e-9;
-pub const PULL_EDGE: f64 = 4e-9;
+pub const PULL_ROW: f64 = 80e-9;
+pub const PULL_EDGE: f64 = 5e-9;
 /// Where rows are unpacked.
 pub const PULL_ROW_UNPACKED: f64 = 8e-9;
 pub const PULL_EDGE_UNPACKED: f64 = 2e-9;
-pub const SCAN_EDGE: f64 = 1.5e-9;
+pub const SCAN_EDGE: f64 = 2e-9;
 /// Of a vertex whose message is generated or applied.
 pub const SCAN_VERTEX: f64 = 1e-9;
 
@@ -65,7 +67,8 @@ impl CostModel {
     /// Seconds to take all rows apart that are in memory.
     pub fn predict_unpacking(&self, rows: &RowReader) -> f64 {
         let (vertices, edges) = (rows.rows().vertex_count(), rows.rows().edge_count());
-        (f64::from(vertices) * UNPACK_ROW + edges as f64 * UNPACK_EDGE) / self.threads
+        let edge = UNPACK_EDGE * if rows.has_weights() { UNPACK_WEIGHTED } else { 1.0 };
+        (f64::from(vertices) * UNPACK_ROW + edges as f64 * edge) / self.threads
     }
 
     /// Seconds that seeking each row once is quicker where they are taken apart, by one worker.

@@ -88,6 +88,8 @@ pub enum Progressed {
 pub struct Prediction {
     /// Seconds.
     pub seconds: f64,
+    /// Seconds by the costs alone, without what the run has taught so far.
+    pub by_costs: f64,
     /// Pages of rows that it touches.
     pub pages: f64,
     /// Seconds of it that reading those takes which are not in memory.

@@ -88,8 +88,8 @@ impl<P: Program> Process<P> for Pull<'_> {
         let working = open * (row + looks * edge) + vertices * SCAN_VERTEX;
         let all_open = RowWork { rows: open, edges: open * degree };
         let reading = self.costs.predict_reading(rows, &all_open, 1.0);
-        let seconds = self.costs.together(working / self.costs.threads, reading);
-        Prediction { seconds: self.correction.apply(seconds), ..Prediction::default() }
+        let by_costs = self.costs.together(working / self.costs.threads, reading);
+        Prediction { seconds: self.correction.apply(by_costs), by_costs, ..Prediction::default() }
     }
 
     fn run(

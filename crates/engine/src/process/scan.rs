@@ -73,8 +73,8 @@ impl<P: Program> Process<P> for Scan<'_> {
         let CostModel { threads, ref speed, .. } = self.costs;
         let working = (edges as f64 * SCAN_EDGE + vertices * SCAN_VERTEX) / threads;
         let reading = bytes as f64 / speed.sequential_bytes_per_second;
-        let seconds = self.correction.apply(self.costs.together(working, reading));
-        Prediction { seconds, ..Prediction::default() }
+        let by_costs = self.costs.together(working, reading);
+        Prediction { seconds: self.correction.apply(by_costs), by_costs, ..Prediction::default() }
     }
 
     fn run(

@@ -21,8 +21,8 @@ impl Speed {
     /// a core busy.
     pub fn of_page_cache() -> Speed {
         Speed {
-            random_pages_per_second: 300e3,
-            sequential_bytes_per_second: 1.5e9,
+            random_pages_per_second: 250e3,
+            sequential_bytes_per_second: 1e9,
             latency_seconds: 5e-6,
             ..Speed::default()
         }

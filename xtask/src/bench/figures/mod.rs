@@ -1,6 +1,7 @@
 //! The groups of figures.
 
 mod beside;
+mod costs;
 mod executors;
 mod import;
 mod lookups;
@@ -38,6 +39,11 @@ pub const GROUPS: &[Group] = &[
     Group { name: "wcc", title: "Connected components from disk", measure: search::wcc },
     Group { name: "bfs", title: "Breadth-first search", measure: search::bfs },
     Group { name: "executors", title: "Tiles or rows", measure: executors::all },
+    Group {
+        name: "costs",
+        title: "What iterations take, and what was predicted",
+        measure: costs::all,
+    },
     Group { name: "beside", title: "A search beside other work", measure: beside::search },
     Group { name: "lookups", title: "Look-ups from disk", measure: lookups::all },
     Group { name: "rows", title: "Bits per edge of rows", measure: rows::all },

@@ -43,7 +43,7 @@ const PARTITIONS_LOG2_MAX: u32 = 6;
 const BUCKET_EDGES: u64 = 256;
 /// The share of what it takes to unpack rows that seeking has taken when they are unpacked. Small, for who has sought
 /// much mostly goes on.
-const UNPACK_AFTER: f64 = 0.4;
+const UNPACK_AFTER: f64 = 0.25;
 /// The most, in multiples of what was predicted, that counts as seeking: beyond it pages come in and threads wake up.
 const SURPRISE_MAX: f64 = 4.0;
 /// Seconds of seeking below which one worker does it: to share it takes about as long.
@@ -121,8 +121,9 @@ impl<P: Program> Process<P> for Seek<'_, P> {
         let is_small = alone < SHARED_MIN;
         let working = if is_small { alone } else { work.shared(self.rows) / self.costs.threads };
         let reading = self.costs.predict_reading(self.rows, &work, self.page_share);
-        let seconds = self.correction.apply(self.costs.together(working, reading));
-        Prediction { seconds, pages: work.pages(self.rows).touched, reading, is_small }
+        let by_costs = self.costs.together(working, reading);
+        let seconds = self.correction.apply(by_costs);
+        Prediction { seconds, by_costs, pages: work.pages(self.rows).touched, reading, is_small }
     }
 
     fn run(

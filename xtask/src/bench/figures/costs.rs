@@ -1,0 +1,120 @@
+//! What iterations take beside what was predicted of them, for each process and kind of graph: what the numbers in
+//! `engine::process::cost` are fitted to.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::rows::edge_list;
+use crate::bench::figure::{Figure, Ratio, Unit};
+use crate::bench::graphs::{Made, Model, Recipe};
+use crate::bench::lab::Lab;
+use crate::tegula::Result;
+
+/// An R-MAT graph with weights is made from text; it is smaller than others by this.
+const WEIGHTED_SMALLER_LOG2: u32 = 2;
+/// Real graphs: their names, where searches begin, how they are imported.
+const REAL: [(&str, &str, &[&str]); 2] =
+    [("cnr-2000", "217849", &[]), ("USA-road-FLA", "1", &["--undirected"])];
+
+/// Seconds that the iterations of one process took in each round, and those predicted.
+#[derive(Default)]
+struct Seconds {
+    taken: Vec<f64>,
+    predicted: Vec<f64>,
+    iterations: u64,
+}
+
+/// Searches by every executor; each process of each graph is a figure.
+pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+    let scale = lab.settings.scale;
+    let weighted = scale - WEIGHTED_SMALLER_LOG2;
+    let recipes = [
+        (Recipe::new(Model::Rmat(scale)), "bfs"),
+        (Recipe::new(Model::Rmat(weighted)).undirected().weighted(), "sssp"),
+        (Recipe::new(Model::Grid(1 << (scale / 2))).undirected(), "bfs"),
+    ];
+    let mut figures = Vec::new();
+    for (recipe, algorithm) in recipes {
+        let graph = lab.make(recipe)?;
+        figures.extend(measured(lab, &graph, algorithm)?);
+        // Other groups use the directed one.
+        if recipe.is_undirected {
+            lab.discard(|made| made.title == graph.title)?;
+        }
+    }
+    for (name, source, options) in REAL {
+        match edge_list(lab, name) {
+            Some(edges) => figures.extend(real(lab, name, edges, source, options)?),
+            None => lab.remarks.push(format!("{name} is not there; TEGULA_DATA names its folder.")),
+        }
+    }
+    lab.remarks.push(
+        "Sums over the iterations of a run with its files in the page cache. What a prediction learns \
+         while a run goes on is left out: these are the costs alone."
+            .to_owned(),
+    );
+    Ok(figures)
+}
+
+fn real(
+    lab: &Lab<'_>,
+    name: &str,
+    edges: PathBuf,
+    source: &str,
+    options: &[&str],
+) -> Result<Vec<Figure>> {
+    let graph = lab.with_rows(name, &edges, options)?;
+    let graph = Made { source: source.to_owned(), ..graph };
+    measured(lab, &graph, "bfs")
+}
+
+/// Each process that searches by each executor came to use.
+fn measured(lab: &Lab<'_>, graph: &Made, algorithm: &str) -> Result<Vec<Figure>> {
+    let mut by_process: BTreeMap<String, Seconds> = BTreeMap::new();
+    for round in 0..=lab.settings.rounds {
+        for executor in ["auto", "seek"] {
+            let options = ["--source", graph.source.as_str(), "--executor", executor];
+            let run = lab.run(algorithm, &graph.graph, None, &options)?;
+            // The first one only brings the files into the page cache.
+            if round > 0 {
+                add(&run, executor, &mut by_process)?;
+            }
+        }
+    }
+    let figure = |(process, seconds): (String, Seconds)| {
+        let Seconds { taken, predicted, iterations } = seconds;
+        let count = iterations / taken.len().max(1) as u64;
+        let title = format!("{algorithm}, {}, {process}", graph.title);
+        Figure::new(title, Unit::Seconds, taken)
+            .beside("predicted", predicted, Ratio::TimesAsLong)
+            .note(format!("{count} iterations"))
+    };
+    Ok(by_process.into_iter().map(figure).collect())
+}
+
+/// Adds the iterations of a run, process by process.
+fn add(run: &Value, executor: &str, by_process: &mut BTreeMap<String, Seconds>) -> Result<()> {
+    let list = |name: &str| {
+        let list = run.pointer(name).and_then(Value::as_array);
+        list.ok_or_else(|| format!("{run} has no {name}"))
+    };
+    let mut sums: BTreeMap<String, (f64, f64, u64)> = BTreeMap::new();
+    let iterations = list("/processes")?.iter().zip(list("/iteration_seconds")?);
+    for ((process, taken), predicted) in iterations.zip(list("/predicted_seconds")?) {
+        if let (Some(process), Some(taken), Some(predicted)) =
+            (process.as_str(), taken.as_f64(), predicted.as_f64())
+        {
+            let sum = sums.entry(format!("{process} ({executor})")).or_default();
+            *sum = (sum.0 + taken, sum.1 + predicted, sum.2 + 1);
+        }
+    }
+    for (process, (taken, predicted, iterations)) in sums {
+        let seconds = by_process.entry(process).or_default();
+        seconds.taken.push(taken);
+        seconds.predicted.push(predicted);
+        seconds.iterations += iterations;
+    }
+    Ok(())
+}
