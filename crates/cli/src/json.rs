@@ -31,7 +31,7 @@ pub struct Run<'a> {
     pub iteration_seconds: Vec<Seconds>,
     /// How the edges of each iteration were reached: scan, seek or pull.
     pub processes: Vec<&'static str>,
-    /// Seconds that this was predicted to take, where there was a choice.
+    /// Seconds that this was predicted to take, uncorrected; null where a scan was the only way.
     pub predicted_seconds: Vec<Option<f64>>,
     pub edges_processed: u64,
     pub tiles_skipped: u64,

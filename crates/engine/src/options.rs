@@ -144,7 +144,7 @@ pub struct RunStatistics {
     pub iteration_times: Vec<Duration>,
     /// How the edges of each iteration were reached.
     pub processes: Vec<ProcessKind>,
-    /// Seconds that this was predicted to take by the costs alone; none where there was no other way.
+    /// Seconds that this was predicted to take, uncorrected; none where a scan was the only way.
     pub predicted_seconds: Vec<Option<f64>>,
     /// Edges in the tiles that were processed and in the rows that were looked through, over all
     /// iterations.

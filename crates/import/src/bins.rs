@@ -42,11 +42,11 @@ pub(super) struct Bins {
     units: UnitTable,
     spans_of_unit: Vec<UnitSpans>,
     spans: Vec<Span>,
-    /// For each slice, the part of all edges whose sources lie before it, times 2^32.
-    rank_of_slice: Vec<u32>,
+    /// For each slice, the part of all edges whose sources lie before its middle, times 2^32.
+    middle_of_slice: Vec<u32>,
 }
 
-/// The spans of a unit: so many, from the first on, of about equally many edges each.
+/// The spans of a unit: `count` of them from `first` on, of about equally many edges each.
 #[derive(Debug, Clone, Copy)]
 struct UnitSpans {
     first: u32,
@@ -65,26 +65,35 @@ struct Span {
 impl Bins {
     /// The bins of a graph with these batches.
     pub fn new(plan: &BatchPlan) -> Bins {
-        let rank_of_slice = ranks(&plan.slice_edges);
+        // How many edges come from sources before each slice; one more for the end.
+        let mut starts = vec![0];
+        for &edges in &plan.slice_edges {
+            starts.push(starts[starts.len() - 1] + edges);
+        }
         let mut bins = Bins {
             list: Vec::new(),
             units: plan.units(),
             spans_of_unit: Vec::new(),
             spans: Vec::new(),
-            rank_of_slice,
+            middle_of_slice: middles(&starts),
         };
         for (index, planned) in plan.batches.iter().enumerate() {
             let batch = planned.batch;
             for (window, &edges) in (0u32..).zip(&planned.unit_edges) {
                 let target_first = batch.target_first + (window << WINDOW_LOG2);
                 let unit = bins.spans_of_unit.len() as u32;
-                bins.add_unit(edges, batch.log2.min(WINDOW_LOG2), &|slices, target_bits| Bin {
-                    unit,
-                    batch: index,
-                    hilbert: batch.hilbert_index(slices.start << SLICE_LOG2, target_first),
-                    slices,
-                    target_bits,
-                });
+                bins.add_unit(
+                    &starts,
+                    edges,
+                    batch.log2.min(WINDOW_LOG2),
+                    &|slices, target_bits| Bin {
+                        unit,
+                        batch: index,
+                        hilbert: batch.hilbert_index(slices.start << SLICE_LOG2, target_first),
+                        slices,
+                        target_bits,
+                    },
+                );
             }
         }
         bins
@@ -92,18 +101,22 @@ impl Bins {
 
     /// Adds the spans and bins of the next unit, into which `edges` lead and whose targets differ in
     /// `target_bits`; `new` makes a bin.
-    fn add_unit(&mut self, edges: u64, target_bits: u32, new: &dyn Fn(Range<u32>, u32) -> Bin) {
+    fn add_unit(
+        &mut self,
+        starts: &[u64],
+        edges: u64,
+        target_bits: u32,
+        new: &dyn Fn(Range<u32>, u32) -> Bin,
+    ) {
         let count = edges.div_ceil(BIN_EDGES).clamp(1, u64::from(u32::MAX)) as u32;
         self.spans_of_unit.push(UnitSpans { first: self.spans.len() as u32, count });
+        let total = u128::from(starts[starts.len() - 1].max(1));
         let mut start = 0;
         for span in 0..count {
-            let is_before = |&rank: &u32| span_of(rank, count) <= span;
-            let end = self.rank_of_slice.partition_point(is_before);
-            let rank = |slice: usize| {
-                self.rank_of_slice.get(slice).map_or(1 << 32, |&rank| u64::from(rank))
-            };
-            let part_of_all = rank(end) - rank(start);
-            let expected = ((u128::from(edges) * u128::from(part_of_all)) >> u32::BITS) as u64;
+            let is_before = |&middle: &u32| span_of(middle, count) <= span;
+            let end = self.middle_of_slice.partition_point(is_before);
+            let of_all = u128::from(starts[end] - starts[start]);
+            let expected = (u128::from(edges) * of_all / total) as u64;
             let cut_bits = match end - start {
                 1 => expected.div_ceil(BIN_EDGES).max(1).next_power_of_two().ilog2(),
                 _ => 0,
@@ -125,29 +138,26 @@ impl Bins {
     #[inline]
     pub fn bin_of<W: Weight>(&self, edge: &DenseEdge<W>) -> usize {
         let UnitSpans { first, count } = self.spans_of_unit[self.units.get(edge.target) as usize];
-        let rank = self.rank_of_slice[(edge.source >> SLICE_LOG2) as usize];
-        let span = self.spans[(first + span_of(rank, count)) as usize];
+        let middle = self.middle_of_slice[(edge.source >> SLICE_LOG2) as usize];
+        let span = self.spans[(first + span_of(middle, count)) as usize];
         span.first_bin as usize + ((edge.target & span.target_mask) >> span.shift) as usize
     }
 }
 
-/// The span, of `count`, in which a slice of this rank lies.
+/// The span, of `count`, in which a slice with this middle lies.
 #[inline]
-fn span_of(rank: u32, count: u32) -> u32 {
-    ((u64::from(rank) * u64::from(count)) >> u32::BITS) as u32
+fn span_of(middle: u32, count: u32) -> u32 {
+    ((u64::from(middle) * u64::from(count)) >> u32::BITS) as u32
 }
 
-/// For each slice the part of all edges that lie before it, times 2^32.
-fn ranks(slice_edges: &[u64]) -> Vec<u32> {
-    let total: u64 = slice_edges.iter().sum();
-    let mut before = 0;
-    let rank = |edges: u64| ((u128::from(edges) << u32::BITS) / u128::from(total.max(1))) as u64;
-    let next = |&edges: &u64| {
-        let rank = rank(before).min(u64::from(u32::MAX)) as u32;
-        before += edges;
-        rank
+/// For each slice the part of all edges that lie before its middle, times 2^32.
+fn middles(starts: &[u64]) -> Vec<u32> {
+    let total = starts.last().copied().unwrap_or(0).max(1);
+    let middle = |bounds: &[u64]| {
+        let twice = u128::from(bounds[0]) + u128::from(bounds[1]);
+        ((twice << (u32::BITS - 1)) / u128::from(total)).min(u128::from(u32::MAX)) as u32
     };
-    slice_edges.iter().map(next).collect()
+    starts.windows(2).map(middle).collect()
 }
 
 #[cfg(test)]
@@ -217,11 +227,13 @@ mod tests {
 
     #[test]
     fn a_heavy_slice_is_cut_along_its_targets_and_light_ones_are_joined() {
-        let plan = plan(&[(16, &[16 * BIN_EDGES])], &[24, 1, 1, 1, 1, 1, 1, 1, 1]);
+        let plan = plan(&[(16, &[16 * BIN_EDGES])], &[1, 1, 1, 1, 24, 1, 1, 1, 1]);
         let bins = Bins::new(&plan);
         let shapes: Vec<_> =
             bins.list.iter().map(|bin| (bin.slices.clone(), bin.target_bits)).collect();
-        assert_eq!(shapes[..16], vec![(0..1, 12); 16]);
-        assert_eq!(shapes[16..], [(1..3, 16), (3..5, 16), (5..7, 16), (7..9, 16)]);
+        let (light, heavy) = (|slices| (slices, 16), (4..5, 12));
+        assert_eq!(shapes[..2], [light(0..2), light(2..4)]);
+        assert_eq!(shapes[2..18], vec![heavy; 16]);
+        assert_eq!(shapes[18..], [light(5..7), light(7..9)]);
     }
 }

@@ -22,34 +22,42 @@ use tegula_store::tiles::{
 };
 
 use super::batch_plan::{BatchPlan, PlannedBatch};
-use super::bins::Bins;
+use super::bins::{BIN_EDGES, Bins};
 use super::buckets::{Buckets, Filled};
 use super::edge::Weight;
 use super::import_run::ImportRun;
 use super::shares::{self, Share};
 
 /// Edges of a part at the most.
-const PART_EDGES_MAX: u64 = 1 << 19;
+const PART_EDGES_MAX: u64 = 2 * BIN_EDGES;
+/// The memory for each bin that is collected by itself: about what is written to disk at a time.
+const BIN_BYTES_MIN: u64 = 64 << 10;
 /// Edges of a group for each worker that suffice: with more, parts would take more memory and workers would hardly
 /// wait less for each other.
 const GROUP_EDGES: u64 = BATCH_EDGES_MAX;
 /// A slice that is too large is cut into up to 2 to the power of this number.
 const CUT_BITS: u32 = 2;
 
-/// Edges by bins; by groups of bins, each the bins of whole batches, where there are more bins than buckets have
-/// memory for.
+/// Where the edges of a bin are collected.
+enum Placing {
+    /// In a bucket of its own.
+    Bins,
+    /// Where there are more bins than buckets, with those of the batches beside it: for each bucket its bins, and
+    /// for each bin its bucket.
+    Groups { groups: Vec<Range<usize>>, bucket_of: Vec<u32> },
+}
+
+/// Edges by bins or groups of them.
 pub(super) struct Sorted<W> {
     bins: Bins,
+    placing: Placing,
     edges: Filled<DenseEdge<W>>,
-    groups: Option<Vec<Range<usize>>>,
 }
 
 /// Collects edges by bins or groups of them.
 pub(super) struct Sorter<W> {
     bins: Bins,
-    groups: Option<Vec<Range<usize>>>,
-    /// The bucket of each bin.
-    bucket_of: Vec<u32>,
+    placing: Placing,
     edges: Buckets<DenseEdge<W>>,
 }
 
@@ -58,10 +66,10 @@ impl<W: Weight> Sorter<W> {
     pub fn new(run: &ImportRun<'_>, plan: &BatchPlan, held: u64) -> Sorter<W> {
         let space = run.space(held);
         let bins = Bins::new(plan);
-        if bins.list.len() <= space.buckets_max() {
-            let bucket_of = (0..bins.list.len() as u32).collect();
+        let most = space.buckets_max().min((held / BIN_BYTES_MIN) as usize);
+        if bins.list.len() <= most {
             let edges = Buckets::new(bins.list.len(), space);
-            return Sorter { bins, groups: None, bucket_of, edges };
+            return Sorter { bins, placing: Placing::Bins, edges };
         }
         // Fewer than stay in memory once they are scattered to bins.
         let affordable = run.share(shares::GROUP) / size_of::<DenseEdge<W>>() as u64;
@@ -69,32 +77,37 @@ impl<W: Weight> Sorter<W> {
         let limit = affordable
             .min(GROUP_EDGES * run.workers.count() as u64)
             .max(arcs.div_ceil(space.buckets_max() as u64 / 2));
-        let groups = groups(plan, &bins, limit);
+        let bins_max = run.space(run.share(shares::PARTS)).buckets_max();
+        let groups = groups(plan, &bins, limit, bins_max);
         let mut bucket_of = Vec::with_capacity(bins.list.len());
         for (bucket, group) in (0..).zip(&groups) {
             bucket_of.extend(std::iter::repeat_n(bucket, group.len()));
         }
         let edges = Buckets::new(groups.len(), space);
-        Sorter { bins, groups: Some(groups), bucket_of, edges }
+        Sorter { bins, placing: Placing::Groups { groups, bucket_of }, edges }
     }
 
     /// Takes in edges, from several threads.
     pub fn add(&self, edges: &[DenseEdge<W>]) -> Result<()> {
-        self.edges.write(|writer| {
-            edges.iter().try_for_each(|&edge| {
-                writer.push(self.bucket_of[self.bins.bin_of(&edge)] as usize, edge)
-            })
+        let bins = &self.bins;
+        self.edges.write(|writer| match &self.placing {
+            Placing::Bins => {
+                edges.iter().try_for_each(|&edge| writer.push(bins.bin_of(&edge), edge))
+            }
+            Placing::Groups { bucket_of, .. } => edges
+                .iter()
+                .try_for_each(|&edge| writer.push(bucket_of[bins.bin_of(&edge)] as usize, edge)),
         })
     }
 
     pub fn finish(self) -> Result<Sorted<W>> {
-        Ok(Sorted { bins: self.bins, edges: self.edges.close()?, groups: self.groups })
+        Ok(Sorted { bins: self.bins, placing: self.placing, edges: self.edges.close()? })
     }
 }
 
-/// Cuts the bins into groups, those of batches that follow one another: each of up to `limit` edges, or of one
-/// batch.
-fn groups(plan: &BatchPlan, bins: &Bins, limit: u64) -> Vec<Range<usize>> {
+/// Cuts the bins into groups, those of batches that follow one another: each of up to `edges_max` edges and
+/// `bins_max` bins, or of one batch.
+fn groups(plan: &BatchPlan, bins: &Bins, edges_max: u64, bins_max: usize) -> Vec<Range<usize>> {
     let mut groups: Vec<Range<usize>> = Vec::new();
     let mut edges = 0;
     let mut start = 0;
@@ -102,7 +115,7 @@ fn groups(plan: &BatchPlan, bins: &Bins, limit: u64) -> Vec<Range<usize>> {
         let end = start + bins.list[start..].partition_point(|bin| bin.batch <= index);
         edges += planned.edges();
         match groups.last_mut() {
-            Some(group) if edges <= limit => group.end = end,
+            Some(group) if edges <= edges_max && end - group.start <= bins_max => group.end = end,
             _ => {
                 groups.push(start..end);
                 edges = planned.edges();
@@ -120,16 +133,16 @@ pub(super) fn build<W: Weight>(
     sorted: Sorted<W>,
     writer: &mut GraphWriter,
 ) -> Result<u64> {
-    let Sorted { bins, mut edges, groups } = sorted;
+    let Sorted { bins, placing, mut edges } = sorted;
     let total = plan.batches.iter().map(PlannedBatch::edges).sum();
     run.progress.begin("building tiles", Some(total), Unit::Edges);
     let mut tiles = TileSink { run, plan, writer, next_batch: 0 };
     let kept = Stash::default();
     let duplicates = AtomicU64::new(0);
     let encoding = Encoding { run, kept: &kept, duplicates: &duplicates };
-    match groups {
-        None => encoding.encode_bins(edges, &bins, 0..bins.list.len(), &mut tiles)?,
-        Some(groups) => {
+    match placing {
+        Placing::Bins => encoding.encode_bins(edges, &bins, 0..bins.list.len(), &mut tiles)?,
+        Placing::Groups { groups, .. } => {
             for (bucket, group) in groups.into_iter().enumerate() {
                 let bin_of = |edge: &DenseEdge<W>| bins.bin_of(edge) - group.start;
                 let binned = scatter(run, &edges, bucket, group.len(), shares::PARTS, &bin_of)?;
@@ -153,9 +166,8 @@ struct Part {
     batch: usize,
 }
 
-/// Joins buckets that follow one another to parts, as many as one can hold; `new` makes a part, and tells which may
-/// be joined.
-fn join<W: Weight>(
+/// Joins buckets that follow one another to parts, as many as one can hold.
+fn join_buckets<W: Weight>(
     edges: &Filled<DenseEdge<W>>,
     batch_of: &dyn Fn(usize) -> usize,
     may_join: &dyn Fn(usize, usize) -> bool,
@@ -224,7 +236,7 @@ impl<W: Weight> Encoding<'_, W> {
     ) -> Result<()> {
         let bins = &bins.list[range];
         let may_join = |a: usize, b: usize| bins[a].unit == bins[b].unit;
-        let mut parts = join(&edges, &|bucket| bins[bucket].batch, &may_join);
+        let mut parts = join_buckets(&edges, &|bucket| bins[bucket].batch, &may_join);
         parts.sort_by_key(|part| (part.batch, bins[part.buckets.start].hilbert));
         self.encode_parts(edges, &parts, tiles, &mut |edges, part, tiles| {
             let bin = &bins[part.buckets.start];
@@ -256,7 +268,7 @@ impl<W: Weight> Encoding<'_, W> {
         };
         let divided = scatter(self.run, edges, bucket, last as usize + 1, shares::CUTS, &place)?;
         edges.clear(bucket);
-        let parts = join(&divided, &|_| part.batch, &|_, _| false);
+        let parts = join_buckets(&divided, &|_| part.batch, &|_, _| false);
         self.encode_parts(divided, &parts, tiles, &mut |edges, part, tiles| {
             self.cut_and_encode(edges, part, bits, tiles)
         })
@@ -269,25 +281,22 @@ impl<W: Weight> Encoding<'_, W> {
         bucket: usize,
         slices: &Range<u32>,
     ) -> Result<Vec<u32>> {
-        let counts: Vec<AtomicU64> = slices.clone().map(|_| AtomicU64::new(0)).collect();
         let kept = Stash::default();
+        let new = || vec![0u64; slices.len()];
         edges.for_each_parallel(bucket, self.run.workers, self.run.cancel, &|some| {
-            kept.with(
-                || vec![0u32; slices.len()],
-                |here| {
-                    for edge in some {
-                        here[((edge.source >> SLICE_LOG2) - slices.start) as usize] += 1;
-                    }
-                    for (count, here) in counts.iter().zip(here) {
-                        count.fetch_add(u64::from(std::mem::take(here)), Ordering::Relaxed);
-                    }
-                    Ok(())
-                },
-            )
+            kept.with(new, |counts| {
+                for edge in some {
+                    counts[((edge.source >> SLICE_LOG2) - slices.start) as usize] += 1;
+                }
+                Ok(())
+            })
         })?;
+        let mut counts = new();
+        for of_worker in kept.into_items() {
+            counts.iter_mut().zip(of_worker).for_each(|(count, here)| *count += here);
+        }
         let (mut part, mut edges_here) = (0, 0);
-        let place = |count: AtomicU64| {
-            let count = count.into_inner();
+        let place = |count: u64| {
             if edges_here > 0 && edges_here + count > PART_EDGES_MAX {
                 (part, edges_here) = (part + 1, 0);
             }
@@ -327,13 +336,15 @@ impl<W: Weight> Encoding<'_, W> {
         if bits == 0 {
             return self.encode_equal(edges, part, tiles);
         }
-        let cut_bits = CUT_BITS.min(bits);
+        // Weights come apart only once the ends do not differ any more.
+        let bits_of_ends = bits.saturating_sub(weight_bits::<W>());
+        let cut_bits = CUT_BITS.min(if bits_of_ends > 0 { bits_of_ends } else { bits });
         let shift = bits - cut_bits;
         let cut_of =
             |edge: &DenseEdge<W>| (place_in_slice(edge) >> shift) as usize & ((1 << cut_bits) - 1);
         let cuts = scatter(self.run, edges, bucket, 1 << cut_bits, shares::CUTS, &cut_of)?;
         edges.clear(bucket);
-        let parts = join(&cuts, &|_| part.batch, &|_, _| false);
+        let parts = join_buckets(&cuts, &|_| part.batch, &|_, _| false);
         if shift < weight_bits::<W>() {
             // Edges between the same two ends come apart here; the encoder counts within each part.
             self.duplicates.fetch_add(parts.len() as u64 - 1, Ordering::Relaxed);

@@ -5,7 +5,7 @@
 //!                                             |                            |
 //!                                             +-------- dense ids <--------+
 //!                                                           |
-//!                              sorted by batch <------------+
+//!                              sorted by bins <-------------+
 //!                                     |
 //!                               parts --encode--> tiles --> graph directory
 //! ```
@@ -16,8 +16,8 @@
 //!    their ranks.
 //! 3. `order`, `estimate`: the vertex order is chosen; from the degrees follow the dense ids (but for
 //!    `dfs`, which takes the edges), the plan of the batches (`batch_plan`) and the files with an entry per vertex.
-//! 4. `mapping`: the edges get their dense ids and are sorted by groups of batches.
-//! 5. [`mod@build`]: group after group is cut into parts, and these are encoded.
+//! 4. `mapping`: the edges get their dense ids and are brought to `bins`, which follow from the degrees.
+//! 5. [`mod@build`]: bins are joined to parts or cut into them, and these are encoded.
 //!
 //! Memory is a promise. Each pass has shares of the budget, tables beyond theirs are worked on slice
 //! by slice, and edges beyond theirs go through `buckets` on disk: more passes, the same graph, byte
@@ -42,6 +42,7 @@ mod names;
 mod order;
 mod output;
 mod relabel;
+mod report;
 mod shares;
 mod sort;
 mod source;
@@ -55,27 +56,28 @@ use std::time::Instant;
 
 use tegula_machine::disk::{Backend, Caching, Pool, Reader};
 use tegula_machine::threads::{Cancel, Progress, Unit, Workers, join};
-use tegula_machine::{Diagnostic, Result, memory};
+use tegula_machine::{Result, memory};
 use tegula_store::VERTEX_COUNT_MAX;
 use tegula_store::graph::{
-    ArrayLayout, FORMAT_VERSION, FileEntry, Graph, GraphWriter, IdType, Manifest, OrderChoice,
-    VertexOrder,
+    ArrayLayout, FORMAT_VERSION, Graph, GraphWriter, IdType, Manifest, OrderChoice, VertexOrder,
 };
 use tegula_store::rows::{self, Direction, RowEncoding, RowsConfig};
 use tegula_store::tiles::BATCH_EDGES_MAX;
 
-use batch_plan::{plan_and_write_degrees, write_order};
-use build::{Sorter, build};
+use batch_plan::{BatchPlan, plan_and_write_degrees, write_order};
+use build::{Sorted, Sorter, build};
 use census::{DegreeSummary, DegreeTable};
 use distinct::check_vertex_count;
 use edge::{ArcRule, Weight};
 use import_run::{ImportRun, Resources};
-use input::{ColumnsTaken, IdKind, Input, InputOptions, PassedOver};
-use intake::{ArcCounts, Intake};
+use input::{IdKind, Input, InputOptions};
+use intake::Intake;
 use mapping::{Mapping, replace_ends};
 use order::{DenseIds, Numbered};
 use output::Unfinished;
 use relabel::{Ranked, count_degrees};
+use report::report;
+pub use report::{ImportReport, StageSeconds};
 use source::{EdgeSource, changed};
 use vertex_files::{VertexFile, write_ids};
 
@@ -132,54 +134,6 @@ impl Default for ImportConfig {
             batch_edges: BATCH_EDGES_MAX,
         }
     }
-}
-
-/// What an import did.
-#[derive(Debug, Clone)]
-pub struct ImportReport {
-    /// Vertices: the ids that occur in an edge.
-    pub vertices: u64,
-    /// Stored arcs: an edge of an undirected input is two, its loop one.
-    pub edges: u64,
-    /// Stored arcs that are loops.
-    pub loops: u64,
-    /// Stored arcs that repeat another one's ends.
-    pub duplicates: u64,
-    /// Loops of the input that were left out.
-    pub dropped_loops: u64,
-    /// Arcs that were left out because they repeat another one's ends.
-    pub dropped_duplicates: u64,
-    /// What the ids are.
-    pub ids: IdType,
-    /// Which columns were read of each file that has any.
-    pub columns: Vec<ColumnsTaken>,
-    /// What a user should know of how the input was read.
-    pub warnings: Vec<Diagnostic>,
-    /// Rows that could not be understood and were passed over.
-    pub bad_rows: u64,
-    /// The vertex order, and why it was chosen.
-    pub order: OrderChoice,
-    /// The files of the graph.
-    pub files: Vec<FileEntry>,
-    /// Seconds that each stage took.
-    pub seconds: StageSeconds,
-}
-
-/// Where the time went.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct StageSeconds {
-    /// Reading the input, counting degrees.
-    pub reading: f64,
-    /// Sorting ids and replacing them by ranks, where they are no small integers.
-    pub relabeling: f64,
-    /// Choosing the vertex order, writing what has an entry per vertex.
-    pub ordering: f64,
-    /// Giving edges their dense ids and sorting them roughly.
-    pub sorting: f64,
-    /// Encoding and writing tiles.
-    pub building: f64,
-    /// Building the layouts `rows` and `reverse` from them.
-    pub rows: f64,
 }
 
 /// Imports files, or the files of folders, as one graph into the new directory `output`, which appears
@@ -309,30 +263,17 @@ fn import_weighted<W: Weight>(
         Some(order) => (Numbered::new(run, edges, degrees, summary, order)?, asked_for(order)),
         None => estimate::choose(run, edges, degrees, summary)?,
     };
-    let write_ids = || {
-        let (ids, mut files) = known.id_files(&summary, directory)?;
-        files.extend(write_order(&numbered, directory)?);
-        Ok((ids, files))
-    };
-    let plan = || plan_and_write_degrees(run, &numbered, directory, config.batch_edges);
-    let ((ids, mut files), (plan, degree_files)) =
-        join(run.workers, run.cancel, &write_ids, &plan)?;
+    let ((ids, mut files), (plan, degree_files)) = join(
+        run.workers,
+        run.cancel,
+        &|| known.write_ids_and_order(&numbered, directory),
+        &|| plan_and_write_degrees(run, &numbered, directory, config.batch_edges),
+    )?;
     files.extend(degree_files);
     seconds.ordering = clock.lap();
 
-    // What the edges are read from takes memory only where they were kept.
-    let dense_ids = DenseIds::new(&numbered, run.share(shares::DENSE_IDS));
-    let is_alone = matches!(known.edges, EdgeSource::Input(_)) && dense_ids.slices() == 1;
-    let held = if is_alone { shares::SORTED_ALONE } else { shares::SORTED };
-    let held = run.share(held).saturating_sub(TILE_BYTES).max(run.share(shares::SORTED_MIN));
-    let sorter = Sorter::new(run, &plan, held);
-    replace_ends(run, &known.edges, &dense_ids, &|edges| {
-        run.progress.advance(edges.len() as u64);
-        sorter.add(edges)
-    })?;
-    run.progress.end();
+    let sorted = bring_to_bins(run, &known.edges, &numbered, &plan)?;
     drop((known.edges, known.degrees));
-    let sorted = sorter.finish()?;
     seconds.sorting = clock.lap();
 
     let mut writer = GraphWriter::create(directory, W::IS_WEIGHTED)?;
@@ -381,45 +322,25 @@ fn checked_summary(degrees: &DegreeTable, arcs: u64) -> Result<DegreeSummary> {
     if summary.edges == arcs { Ok(summary) } else { Err(changed()) }
 }
 
-fn report(
-    manifest: Manifest,
-    input: &Input,
-    counts: &ArcCounts,
-    PassedOver { bad_rows, comments }: &PassedOver,
-    seconds: StageSeconds,
-) -> ImportReport {
-    let mut warnings = input.warnings();
-    warnings.extend(bad_rows.first.as_ref().map(|(place, problem)| {
-        let count = bad_rows.count;
-        let message = format!("{place}: {problem}; this row was passed over, the first of {count}");
-        Diagnostic { message, hints: problem.hints.clone() }
-    }));
-    warnings.extend(comments.first.as_ref().map(|place| {
-        let message = format!(
-            "{place}: this line was passed over as a comment, the first of {} behind the first edge; \
-             where an id begins with # or %, put it in quotes, with commas or tabs between the columns",
-            comments.count
-        );
-        Diagnostic::from(message)
-    }));
-    if manifest.edges == 0 && counts.dropped_loops == 0 {
-        warnings.push("the input has no edge".into());
-    }
-    ImportReport {
-        vertices: manifest.vertices,
-        edges: manifest.edges,
-        loops: manifest.loops,
-        duplicates: manifest.duplicates,
-        dropped_loops: counts.dropped_loops,
-        dropped_duplicates: counts.dropped_duplicates,
-        ids: manifest.ids,
-        columns: input.columns_taken().cloned().collect(),
-        warnings,
-        bad_rows: bad_rows.count,
-        order: manifest.order,
-        files: manifest.files,
-        seconds,
-    }
+/// Gives the edges their dense ids and brings them to their bins.
+fn bring_to_bins<W: Weight>(
+    run: &ImportRun<'_>,
+    edges: &EdgeSource<'_, W>,
+    numbered: &Numbered<'_>,
+    plan: &BatchPlan,
+) -> Result<Sorted<W>> {
+    // What the edges are read from takes memory only where they were kept.
+    let dense_ids = DenseIds::new(numbered, run.share(shares::DENSE_IDS));
+    let is_alone = matches!(edges, EdgeSource::Input(_)) && dense_ids.slices() == 1;
+    let held = if is_alone { shares::SORTED_ALONE } else { shares::SORTED };
+    let held = run.share(held).saturating_sub(TILE_BYTES).max(run.share(shares::SORTED_MIN));
+    let sorter = Sorter::new(run, plan, held);
+    replace_ends(run, edges, &dense_ids, &|edges| {
+        run.progress.advance(edges.len() as u64);
+        sorter.add(edges)
+    })?;
+    run.progress.end();
+    sorter.finish()
 }
 
 fn asked_for(order: VertexOrder) -> OrderChoice {
@@ -473,6 +394,17 @@ fn know_ids<'a, W: Weight>(
 }
 
 impl<W> Known<'_, W> {
+    /// Writes what ids and order need; returns what the ids are, and the files.
+    fn write_ids_and_order(
+        &self,
+        numbered: &Numbered<'_>,
+        directory: &Path,
+    ) -> Result<(IdType, Vec<VertexFile>)> {
+        let (ids, mut files) = self.id_files(&numbered.summary, directory)?;
+        files.extend(write_order(numbered, directory)?);
+        Ok((ids, files))
+    }
+
     /// What the ids are, and the files that hold them.
     fn id_files(
         &self,

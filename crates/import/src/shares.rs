@@ -93,9 +93,9 @@ pub(super) const TREES: Share = share(9, 16);
 /// These tables, the degrees, and lists of neighbours.
 pub(super) const TREES_AND_LISTS: Share = share(3, 4);
 
-/// Edges by groups of batches, where the input is read again and the table of dense ids is one slice.
+/// Edges by bins, where the input is read again and the table of dense ids is one slice.
 pub(super) const SORTED_ALONE: Share = share(11, 24);
-/// Edges by groups of batches, where other edges are held meanwhile.
+/// Edges by bins, where other edges are held meanwhile.
 pub(super) const SORTED: Share = share(1, 6);
 /// What is left of either at the least, when the building of tiles has taken what it needs.
 pub(super) const SORTED_MIN: Share = share(1, 8);

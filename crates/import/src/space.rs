@@ -19,20 +19,19 @@ impl Space {
     const BLOCK_BYTES_MAX: u64 = 64 << 10;
     const BLOCK_BYTES_MIN: u64 = 512;
     const WRITER_BYTES: u64 = 512 << 10;
-    /// The share of memory of a bucket at the least: about what is written to disk at a time.
-    const BUCKET_BYTES_MIN: u64 = 64 << 10;
     /// While one is spilled a worker holds another: no more than is set aside for what passes through its hands.
     const SEGMENT_BYTES_MAX: u64 = 16 << 20;
     /// The part of its share of memory that a bucket takes at a time.
     const SEGMENT_SHARE: u64 = 8;
 
-    /// The most buckets for which the writers' blocks, and what is written to disk at a time, have a useful size.
+    /// The most buckets for which the writers' blocks have a useful size.
     pub fn buckets_max(&self) -> usize {
         let blocks = self.writing / self.writers.max(1) as u64 / Space::BLOCK_BYTES_MIN;
-        blocks.min(self.held / Space::BUCKET_BYTES_MIN).clamp(2, 1 << 14) as usize
+        blocks.clamp(2, 1 << 14) as usize
     }
 
-    /// The blocks of one writer together fit the L2 cache, where the budget allows them that much.
+    /// The blocks of one writer together fit the L2 cache, up to a thousand of them, where the budget allows them that
+    /// much.
     pub fn block_bytes(&self, buckets: usize) -> u64 {
         let writer = (self.writing / self.writers.max(1) as u64).min(Space::WRITER_BYTES);
         (writer / buckets.max(1) as u64).clamp(Space::BLOCK_BYTES_MIN, Space::BLOCK_BYTES_MAX)

@@ -186,8 +186,10 @@ fn small_integers_in_every_order() {
 fn more_small_integers_than_scarce_memory_counts() {
     // So many that scarce memory does not find the order depth first.
     let text = text_of(400_000, 700_000, |number| number.to_string());
-    let report = check(&text, &config(false, true, Some(VertexOrder::Degree)));
-    assert_eq!(report.ids, IdType::Integer);
+    for undirected in [false, true] {
+        let report = check(&text, &config(undirected, true, Some(VertexOrder::Degree)));
+        assert_eq!(report.ids, IdType::Integer);
+    }
 }
 
 #[test]
@@ -236,6 +238,15 @@ fn an_edge_given_a_million_times() {
     assert_eq!((report.vertices, report.duplicates), (1, 699_999));
     let text = text_of(600_000, 1, |_| "many".to_owned());
     check(&(text + &"one one 3\nmany one 4\n".repeat(20)), &config(false, true, None));
+}
+
+#[test]
+fn two_edges_given_half_a_million_times_with_weights() {
+    // Of the ends one bit tells them apart, and what is cut there is no duplicate.
+    let text: String = (0..1_100_000)
+        .map(|number| format!("{} 0 {}\n", number % 2, (number / 2) % 5 - 2))
+        .collect();
+    check(&text, &config(false, true, Some(VertexOrder::Given)));
 }
 
 #[test]

@@ -146,7 +146,7 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
         self.processes[choice.index].learn(&choice.prediction, alone);
         let number = self.statistics.iterations;
         tracing::debug!(
-            "iteration {number}: {}, {active} active, {choice}; took {took:.3?}",
+            "iteration {number}: {}, {active} active{choice}; took {took:.3?}",
             kind.name()
         );
         self.statistics.processes.push(kind);

@@ -62,16 +62,16 @@ pub fn choose(kinds: &[ProcessKind], predict: impl Fn(usize) -> Prediction) -> C
 }
 
 impl Choice {
-    /// Seconds that it is predicted to take by the costs alone; none where there was no choice.
+    /// Seconds that it is predicted to take, uncorrected; none where a scan was the only way.
     pub fn by_costs(&self) -> Option<f64> {
         self.predicted[self.index].map(|_| self.prediction.by_costs)
     }
 }
 
 impl fmt::Display for Choice {
-    /// The reasons: `predicted in ms: seek 0.021, scan 12.1`.
+    /// The reasons, where there were any to look at: `, predicted in ms: seek 0.021, scan 12.1`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut separator = "predicted in ms: ";
+        let mut separator = ", predicted in ms: ";
         for (kind, seconds) in self.predicted.iter().flatten() {
             write!(f, "{separator}{} {:.3}", kind.name(), 1e3 * seconds)?;
             separator = ", ";
@@ -93,8 +93,9 @@ mod tests {
         let asked = RefCell::new(Vec::new());
         let choice = choose(&kinds, |index| {
             asked.borrow_mut().push(kinds[index]);
-            Prediction { seconds: costs[index].1, ..Prediction::default() }
+            Prediction { seconds: costs[index].1, by_costs: 1.0, ..Prediction::default() }
         });
+        assert_eq!(choice.by_costs(), (!asked.borrow().is_empty()).then_some(1.0));
         assert_eq!(choice.predicted.iter().flatten().count(), asked.borrow().len());
         (kinds[choice.index], asked.into_inner())
     }

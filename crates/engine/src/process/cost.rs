@@ -19,11 +19,11 @@ pub const SEEK_EDGE_UNPACKED: f64 = 2.5e-9;
 /// Of taking all rows apart.
 const UNPACK_ROW: f64 = 70e-9;
 const UNPACK_EDGE: f64 = 11e-9;
-/// Edges with weights, which are sorted, take so many times as long.
+/// How many times as long edges with weights take, which are sorted.
 const UNPACK_WEIGHTED: f64 = 2.0;
-/// What a row saves once they are, where few are sought at a time, as in a road network.
-const UNPACKED_SAVES_ROW: f64 = 150e-9;
-const UNPACKED_SAVES_EDGE: f64 = 2e-9;
+/// What is saved once they are.
+const UNPACKED_SAVES_ROW: f64 = SEEK_ROW - SEEK_ROW_UNPACKED;
+const UNPACKED_SAVES_EDGE: f64 = SEEK_EDGE - SEEK_EDGE_UNPACKED;
 /// Where messages go through boxes.
 pub const SEEK_EDGE_SHARED: f64 = 9e-9;
 pub const SEEK_EDGE_UNPACKED_SHARED: f64 = 4e-9;

@@ -88,7 +88,7 @@ pub enum Progressed {
 pub struct Prediction {
     /// Seconds.
     pub seconds: f64,
-    /// Seconds by the costs alone, without what the run has taught so far.
+    /// Seconds before they are corrected by what iterations took.
     pub by_costs: f64,
     /// Pages of rows that it touches.
     pub pages: f64,

@@ -4,12 +4,12 @@ use std::sync::Mutex;
 
 use super::locks::{lock, unlocked};
 use super::{Cancel, Workers};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// Does two pieces of work, side by side where there are two workers.
 ///
 /// # Errors
-/// Those of the work; [`Error::Cancelled`]; [`Error::WorkerFailed`] after a panic.
+/// Those of the work; [`Error::Cancelled`](crate::Error::Cancelled); [`Error::WorkerFailed`](crate::Error::WorkerFailed) after a panic.
 pub fn join<A: Send, B: Send>(
     workers: &Workers,
     cancel: &Cancel,
@@ -24,12 +24,18 @@ pub fn join<A: Send, B: Send>(
         }
         Ok(())
     })?;
-    unlocked(a).zip(unlocked(b)).ok_or(Error::Cancelled)
+    match (unlocked(a), unlocked(b)) {
+        (Some(a), Some(b)) => Ok((a, b)),
+        _ => unreachable!("both are done when no worker has failed"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Barrier;
+
     use super::*;
+    use crate::Error;
 
     #[test]
     fn both_are_done_or_the_failure_is_told() {
@@ -38,11 +44,23 @@ mod tests {
                 let cancel = Cancel::default();
                 let both = join(workers, &cancel, &|| Ok(1), &|| Ok("two")).unwrap();
                 assert_eq!(both, (1, "two"));
-                let failed = join(workers, &cancel, &|| Ok(1), &|| Err::<(), _>(Error::Cancelled));
-                assert!(failed.is_err());
+                let limit = || Error::Limit { what: "the test", found: 2, limit: 1 };
+                let failed = join(workers, &cancel, &|| Ok(1), &|| Err::<(), _>(limit()));
+                assert!(matches!(failed, Err(Error::Limit { .. })));
                 cancel.cancel();
-                assert!(join(workers, &cancel, &|| Ok(1), &|| Ok(2)).is_err());
+                let cancelled = join(workers, &cancel, &|| Ok(1), &|| Ok(2));
+                assert!(matches!(cancelled, Err(Error::Cancelled)));
             });
         }
+    }
+
+    #[test]
+    fn two_workers_do_them_side_by_side() {
+        let both = Barrier::new(2);
+        let meet = || {
+            both.wait();
+            Ok(())
+        };
+        Workers::scope(2, |workers| join(workers, &Cancel::default(), &meet, &meet)).unwrap();
     }
 }

@@ -159,9 +159,10 @@ fn write_weighted<W: EdgeWeight>(
     let folder = folder.open_folder()?;
     let mut writer = RowsWriter::create(folder, direction.files(), W::IS_WEIGHTED, index_size)?;
     progress.begin(task, Some(graph.edge_count()), Unit::Edges);
+    let end = gathered_end(graph, direction, &chunks, &groups);
     let make = |group: usize| {
         let chunks = &chunks[groups[group].clone()];
-        let group = Group::<W>::gather(graph, direction, &degrees, chunks, cancel)?;
+        let group = Group::<W>::gather(graph, end, &degrees, chunks, cancel)?;
         Ok(group.encode(config, chunks, graph.vertex_count()))
     };
     let mut take = |_, encoded: Vec<EncodedChunk>| {
@@ -286,9 +287,34 @@ fn plan_groups<W: EdgeWeight>(
     Ok(Groups { workers: workers as usize, groups })
 }
 
-/// The edges of a group, by source.
-struct Group<W> {
+/// Which end of an edge decides on the row that it is gathered for. In an undirected graph both lead to the same rows:
+/// targets to fewer places at a time, as tiles are ordered by them, sources mostly to fewer tiles where groups
+/// are small.
+fn gathered_end(
+    graph: &Graph,
     direction: Direction,
+    chunks: &[Range<u32>],
+    groups: &[Range<usize>],
+) -> Direction {
+    if !graph.manifest().undirected {
+        return direction;
+    }
+    let visits = |end: Direction| -> u64 {
+        let visited = |group: &Range<usize>| -> u64 {
+            let sources = chunks[group.start].start..chunks[group.end - 1].end;
+            let tiles =
+                graph.tiles().iter().filter(|tile| end.may_hold_any(&tile.summary, &sources));
+            tiles.map(|tile| u64::from(tile.summary.edge_count)).sum()
+        };
+        groups.iter().map(visited).sum()
+    };
+    let [by_source, by_target] = Direction::ALL.map(visits);
+    if by_target <= by_source { Direction::Reverse } else { Direction::Forward }
+}
+
+/// The edges of a group, by the end that has the row.
+struct Group<W> {
+    end: Direction,
     sources: Range<u32>,
     /// Where the row of each source begins; one more for the end.
     starts: Vec<usize>,
@@ -298,24 +324,24 @@ struct Group<W> {
 impl<W: EdgeWeight> Group<W> {
     fn gather(
         graph: &Graph,
-        direction: Direction,
+        end: Direction,
         degrees: &[u32],
         chunks: &[Range<u32>],
         cancel: &Cancel,
     ) -> Result<Group<W>> {
         let first = chunks.first().map_or(0, |chunk| chunk.start);
-        let end = chunks.last().map_or(0, |chunk| chunk.end);
-        let mut starts = Vec::with_capacity((end - first) as usize + 1);
+        let last = chunks.last().map_or(0, |chunk| chunk.end);
+        let mut starts = Vec::with_capacity((last - first) as usize + 1);
         let mut next = 0;
         starts.push(0);
-        starts.extend(degrees[first as usize..end as usize].iter().map(|&degree| {
+        starts.extend(degrees[first as usize..last as usize].iter().map(|&degree| {
             next += degree as usize;
             next
         }));
         let edges = vec![(0, W::default()); next];
-        let mut group = Group { direction, sources: first..end, starts, edges };
+        let mut group = Group { end, sources: first..last, starts, edges };
         let mut places = group.starts.clone();
-        for_each_tile(graph, direction, &(first..end), cancel, &mut |index, tile, weights| {
+        for_each_tile(graph, end, &(first..last), cancel, &mut |index, tile, weights| {
             group.place(graph, index, tile, weights, &mut places)
         })?;
         if places[..places.len() - 1] != group.starts[1..] {
@@ -341,7 +367,7 @@ impl<W: EdgeWeight> Group<W> {
         let summary = &graph.tiles()[index].summary;
         let mut is_sound = true;
         tile.for_each_edge(summary, graph.vertex_count(), |entry, source, target| {
-            let (source, target) = self.direction.ends(source, target);
+            let (source, target) = self.end.ends(source, target);
             if !self.sources.contains(&source) {
                 return;
             }

@@ -60,6 +60,13 @@ impl<W: EdgeWeight> Encoder<W> {
     ) -> Result<()> {
         let Some(first) = edges.iter().find_map(|some| some.first()) else { return Ok(()) };
         let window = first.target & !((1 << WINDOW_LOG2) - 1);
+        debug_assert!(
+            edges
+                .iter()
+                .copied()
+                .flatten()
+                .all(|edge| edge.target >> WINDOW_LOG2 == window >> WINDOW_LOG2)
+        );
         let pieces = self.sort(edges);
         for region in gather(pieces) {
             let region = Region::new(&region, &self.sorted);

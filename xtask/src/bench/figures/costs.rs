@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
+use super::executors::CNR_SOURCE;
 use super::rows::edge_list;
 use crate::bench::figure::{Figure, Ratio, Unit};
 use crate::bench::graphs::{Made, Model, Recipe};
@@ -16,13 +17,21 @@ use crate::tegula::Result;
 const WEIGHTED_SMALLER_LOG2: u32 = 2;
 /// Real graphs: their names, where searches begin, how they are imported.
 const REAL: [(&str, &str, &[&str]); 2] =
-    [("cnr-2000", "217849", &[]), ("USA-road-FLA", "1", &["--undirected"])];
+    [("cnr-2000", CNR_SOURCE, &[]), ("USA-road-FLA", "1", &["--undirected"])];
 
 /// Seconds that the iterations of one process took in each round, and those predicted.
 #[derive(Default)]
 struct Seconds {
     taken: Vec<f64>,
     predicted: Vec<f64>,
+    iterations: u64,
+}
+
+/// The iterations of one process in one run.
+#[derive(Default)]
+struct Sum {
+    taken: f64,
+    predicted: f64,
     iterations: u64,
 }
 
@@ -51,8 +60,8 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
         }
     }
     lab.remarks.push(
-        "Sums over the iterations of a run with its files in the page cache. What a prediction learns \
-         while a run goes on is left out: these are the costs alone."
+        "Sums over the iterations of a run with its files in the page cache; taking rows apart is part of \
+         what was taken, and not of what was predicted. Predictions are those before iterations correct them."
             .to_owned(),
     );
     Ok(figures)
@@ -70,7 +79,7 @@ fn real(
     measured(lab, &graph, "bfs")
 }
 
-/// Each process that searches by each executor came to use.
+/// A figure for each process that the searches used, by executor.
 fn measured(lab: &Lab<'_>, graph: &Made, algorithm: &str) -> Result<Vec<Figure>> {
     let mut by_process: BTreeMap<String, Seconds> = BTreeMap::new();
     for round in 0..=lab.settings.rounds {
@@ -100,17 +109,19 @@ fn add(run: &Value, executor: &str, by_process: &mut BTreeMap<String, Seconds>) 
         let list = run.pointer(name).and_then(Value::as_array);
         list.ok_or_else(|| format!("{run} has no {name}"))
     };
-    let mut sums: BTreeMap<String, (f64, f64, u64)> = BTreeMap::new();
+    let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
     let iterations = list("/processes")?.iter().zip(list("/iteration_seconds")?);
     for ((process, taken), predicted) in iterations.zip(list("/predicted_seconds")?) {
         if let (Some(process), Some(taken), Some(predicted)) =
             (process.as_str(), taken.as_f64(), predicted.as_f64())
         {
             let sum = sums.entry(format!("{process} ({executor})")).or_default();
-            *sum = (sum.0 + taken, sum.1 + predicted, sum.2 + 1);
+            sum.taken += taken;
+            sum.predicted += predicted;
+            sum.iterations += 1;
         }
     }
-    for (process, (taken, predicted, iterations)) in sums {
+    for (process, Sum { taken, predicted, iterations }) in sums {
         let seconds = by_process.entry(process).or_default();
         seconds.taken.push(taken);
         seconds.predicted.push(predicted);

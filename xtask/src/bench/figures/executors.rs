@@ -10,7 +10,7 @@ use crate::tegula::{Result, units};
 /// How much longer than the better executor the choice may take.
 const WORSE_MAX: f64 = 1.10;
 /// The vertex of cnr-2000 with the most edges, from which all others are reached.
-const CNR_SOURCE: &str = "217849";
+pub const CNR_SOURCE: &str = "217849";
 /// A scan for each level of a long path or a large grid takes hours; it is measured where a grid has so
 /// many times fewer levels, and a path the square of that.
 const FEWER_LEVELS: u64 = 8;

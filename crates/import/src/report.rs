@@ -1,0 +1,106 @@
+//! What an import tells when it is done.
+
+use tegula_machine::{Diagnostic, Hint};
+use tegula_store::graph::{FileEntry, IdType, Manifest, OrderChoice};
+
+use super::input::{ColumnsTaken, Input, PassedOver};
+use super::intake::ArcCounts;
+use super::settings;
+
+/// What an import did.
+#[derive(Debug, Clone)]
+pub struct ImportReport {
+    /// Vertices: the ids that occur in an edge.
+    pub vertices: u64,
+    /// Stored arcs: an edge of an undirected input is two, its loop one.
+    pub edges: u64,
+    /// Stored arcs that are loops.
+    pub loops: u64,
+    /// Stored arcs that repeat another one's ends.
+    pub duplicates: u64,
+    /// Loops of the input that were left out.
+    pub dropped_loops: u64,
+    /// Arcs that were left out because they repeat another one's ends.
+    pub dropped_duplicates: u64,
+    /// What the ids are.
+    pub ids: IdType,
+    /// Which columns were read of each file that has any.
+    pub columns: Vec<ColumnsTaken>,
+    /// What a user should know of how the input was read.
+    pub warnings: Vec<Diagnostic>,
+    /// Rows that could not be understood and were passed over.
+    pub bad_rows: u64,
+    /// The vertex order, and why it was chosen.
+    pub order: OrderChoice,
+    /// The files of the graph.
+    pub files: Vec<FileEntry>,
+    /// Seconds that each stage took.
+    pub seconds: StageSeconds,
+}
+
+/// Where the time went.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct StageSeconds {
+    /// Reading the input, counting degrees.
+    pub reading: f64,
+    /// Sorting ids and replacing them by ranks, where they are no small integers.
+    pub relabeling: f64,
+    /// Choosing the vertex order, writing what has an entry per vertex.
+    pub ordering: f64,
+    /// Giving edges their dense ids and sorting them roughly.
+    pub sorting: f64,
+    /// Encoding and writing tiles.
+    pub building: f64,
+    /// Building the layouts `rows` and `reverse` from them.
+    pub rows: f64,
+}
+
+/// The report of an import that has written this manifest.
+pub(super) fn report(
+    manifest: Manifest,
+    input: &Input,
+    counts: &ArcCounts,
+    PassedOver { bad_rows, comments }: &PassedOver,
+    seconds: StageSeconds,
+) -> ImportReport {
+    let mut warnings = input.warnings();
+    warnings.extend(bad_rows.first.as_ref().map(|(place, problem)| {
+        let count = bad_rows.count;
+        let message = format!("{place}: {problem}; this row was passed over, the first of {count}");
+        Diagnostic { message, hints: problem.hints.clone() }
+    }));
+    warnings.extend(comments.first.as_ref().map(|place| {
+        let message = format!(
+            "{place}: this line was passed over as a comment, the first of {} behind the first edge; \
+             where an id begins with # or %, put it in quotes, with commas or tabs between the columns",
+            comments.count
+        );
+        Diagnostic::from(message)
+    }));
+    if manifest.edges == 0 && counts.dropped_loops == 0 {
+        warnings.push("the input has no edge".into());
+    }
+    if manifest.undirected
+        && manifest.duplicates > 0
+        && 2 * manifest.duplicates >= manifest.edges - manifest.loops
+    {
+        let message = "every other edge repeats one with the same ends: is each there in both directions already?";
+        let hint = Hint::set([settings::DROP_DUPLICATES]);
+        warnings.push(Diagnostic::from(message).hint(hint));
+    }
+    ImportReport {
+        vertices: manifest.vertices,
+        edges: manifest.edges,
+        loops: manifest.loops,
+        duplicates: manifest.duplicates,
+        dropped_loops: counts.dropped_loops,
+        dropped_duplicates: counts.dropped_duplicates,
+        ids: manifest.ids,
+        columns: input.columns_taken().cloned().collect(),
+        warnings,
+        bad_rows: bad_rows.count,
+        order: manifest.order,
+        files: manifest.files,
+        seconds,
+    }
+}

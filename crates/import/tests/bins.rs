@@ -1,0 +1,80 @@
+//! Edges that lie elsewhere than chance would have them: bins that follow from degrees are then far too large or
+//! nearly empty, and the graph is the right one all the same, for every budget and number of workers.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use tegula_import::{ImportConfig, import};
+use tegula_machine::disk::{Backend, Caching, Pool, Reader};
+use tegula_machine::threads::{Cancel, Silent};
+use tegula_store::graph::{Graph, VertexOrder};
+use tegula_store::tiles::{BATCH_EDGES_MAX, WINDOW_LOG2};
+use tegula_testkit::{Scratch, XorShift};
+
+/// A budget for which there are more bins than buckets where batches are small, and one that holds everything.
+const BUDGETS: [u64; 2] = [64 << 20, 1 << 30];
+
+/// Two communities, of one window of targets each and nothing between them: of the slices that a bin is
+/// expected to take a little from, half give nothing, and the others twice as much.
+fn communities(edges: u64) -> Vec<[u32; 2]> {
+    let mut random = XorShift::new(edges);
+    let mut end =
+        |community: u64| (community << WINDOW_LOG2 | random.below(1 << WINDOW_LOG2)) as u32;
+    let mut pairs: Vec<[u32; 2]> =
+        (0..edges).map(|number| [end(number % 2), end(number % 2)]).collect();
+    // Every id is a vertex.
+    pairs.extend((0..2 << WINDOW_LOG2).map(|id| [id, id]));
+    pairs
+}
+
+fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
+    entries.map(|e| (e.file_name().into_string().unwrap(), fs::read(e.path()).unwrap())).collect()
+}
+
+fn edges_of(directory: &Path) -> Vec<[u32; 2]> {
+    let reader = Reader::open(Backend::Auto, Pool::new(64 << 20)).unwrap();
+    let graph = Graph::open(directory, &reader, Caching::PageCache).unwrap();
+    let mut edges = Vec::new();
+    for index in 0..graph.tiles().len() {
+        let read = graph.read_tiles(index..index + 1, false).wait().unwrap();
+        let summary = &graph.tiles()[index].summary;
+        let (tile, _) = read.get(&graph, index);
+        let visit = |_, source, target| edges.push([source, target]);
+        tile.for_each_edge(summary, graph.vertex_count(), visit).unwrap();
+    }
+    edges.sort_unstable();
+    edges
+}
+
+#[test]
+fn communities_are_imported_whole_for_every_budget_and_number_of_workers() {
+    let scratch = Scratch::new();
+    let mut pairs = communities(2_400_000);
+    let input = scratch.join("communities.bin32");
+    let bytes = pairs.as_flattened().iter().flat_map(|id| id.to_le_bytes());
+    fs::write(&input, bytes.collect::<Vec<u8>>()).unwrap();
+    pairs.sort_unstable();
+    // Batches of some thousand edges have more bins than the lesser budget has buckets.
+    for batch_edges in [BATCH_EDGES_MAX, 1 << 12] {
+        let mut first = None;
+        for (memory, threads) in [(BUDGETS[0], 1), (BUDGETS[1], 1), (BUDGETS[1], 3)] {
+            let order = Some(VertexOrder::Given);
+            let config =
+                ImportConfig { order, memory, threads, batch_edges, ..ImportConfig::default() };
+            let output = scratch.join(&format!("{batch_edges}-{memory}-{threads}.tegula"));
+            import(&[input.clone()], &output, &config, &Silent, &Cancel::default()).unwrap();
+            let found = files(&output);
+            match &first {
+                None => {
+                    assert!(edges_of(&output) == pairs, "{batch_edges}: other edges");
+                    first = Some(found);
+                }
+                Some(first) => {
+                    assert!(*first == found, "{batch_edges}: other files in {memory} by {threads}");
+                }
+            }
+        }
+    }
+}
