@@ -63,8 +63,9 @@ fn communities_are_imported_whole_for_every_budget_and_number_of_workers() {
             let order = Some(VertexOrder::Given);
             let config =
                 ImportConfig { order, memory, threads, batch_edges, ..ImportConfig::default() };
-            let output = scratch.join(&format!("{batch_edges}-{memory}-{threads}.tegula"));
-            import(&[input.clone()], &output, &config, &Silent, &Cancel::default()).unwrap();
+            let output = scratch.join(format!("{batch_edges}-{memory}-{threads}.tegula"));
+            import(std::slice::from_ref(&input), &output, &config, &Silent, &Cancel::default())
+                .unwrap();
             let found = files(&output);
             match &first {
                 None => {

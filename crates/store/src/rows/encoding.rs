@@ -5,6 +5,7 @@ use super::ceesor::{self, CeesorCode};
 use super::copy::{CopyCode, CopyPlan, REACH_BITS};
 use super::gap::GapCode;
 use super::plain::PlainCode;
+use crate::tiles::EdgeWeight;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
@@ -65,12 +66,17 @@ impl RowEncoding {
         }
     }
 
-    /// Brings the edges (target, weight) of `source` into the order of a stored row, in place. Edges
-    /// that are equal but for their weights stay as they come.
-    pub(super) fn sort<W>(self, source: u32, edges: &mut [(u32, W)]) {
+    /// Brings the edges (target, weight) of `source` into the order of a stored row, in place; those that are equal
+    /// but for their weights by ascending weight. Stable sorts, for edges come in runs that are in order.
+    pub(super) fn sort<W: EdgeWeight>(self, source: u32, edges: &mut [(u32, W)]) {
         match self {
             Self::Plain | Self::Gap | Self::Copy => edges.sort_by_key(|edge| edge.0),
             Self::Ceesor => edges.sort_by_key(|edge| ceesor::sort_key(source, edge.0)),
+        }
+        if W::IS_WEIGHTED {
+            for equal in edges.chunk_by_mut(|a, b| a.0 == b.0) {
+                equal.sort_by(|a, b| a.1.to_f32().total_cmp(&b.1.to_f32()));
+            }
         }
     }
 }

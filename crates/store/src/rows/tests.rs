@@ -28,8 +28,7 @@ fn without_loops(source: u32, targets: &[u32]) -> Vec<u32> {
 fn stored(encoding: RowEncoding, source: u32, targets: &[u32]) -> Vec<u32> {
     let kept =
         if encoding.holds_loops() { targets.to_vec() } else { without_loops(source, targets) };
-    let mut edges: Vec<(u32, usize)> =
-        kept.into_iter().enumerate().map(|(index, target)| (target, index)).collect();
+    let mut edges: Vec<(u32, ())> = kept.into_iter().map(|target| (target, ())).collect();
     encoding.sort(source, &mut edges);
     edges.into_iter().map(|edge| edge.0).collect()
 }
