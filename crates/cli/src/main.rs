@@ -32,6 +32,7 @@ use session::Session;
 
 fn main() -> ExitCode {
     allocator::keep_little();
+    session::prepare();
     let outcome = match Cli::try_parse() {
         Ok(cli) => call(cli),
         Err(error) => refusal::answer(refusal::with_choices(error)),

@@ -30,7 +30,7 @@ pub fn with_choices(mut error: clap::Error) -> clap::Error {
 /// # Errors
 /// [`Failure::Usage`], which has been told; those of standard output.
 pub fn answer(error: clap::Error) -> Result<()> {
-    let json = std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json");
+    let json = session::is_json_asked_for();
     let text = error.render();
     if !error.use_stderr() {
         let text =

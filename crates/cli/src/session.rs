@@ -126,6 +126,16 @@ impl Session {
     }
 }
 
+/// Whether the words of the command ask for `--json`.
+pub fn is_json_asked_for() -> bool {
+    std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json")
+}
+
+/// Knows how failures are told before the words are parsed, for which there may be no memory.
+pub fn prepare() {
+    IS_JSON.store(is_json_asked_for(), Ordering::Relaxed);
+}
+
 /// Says why the command failed: in words on standard error, with `json` also as an object on standard
 /// output. Where the reader has left there is nobody to tell.
 pub fn report(failure: &Failure, json: bool) {
