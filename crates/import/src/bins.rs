@@ -9,7 +9,7 @@
 //! Bins follow from the degrees alone, as if each edge met its target by chance: of the edges into a unit a slice
 //! of sources is expected to have its part of all edges. So nothing is counted before edges are brought to
 //! their bins. Where edges do not meet by chance, bins differ from what was expected, and the
-//! [building](super::build) joins small ones and divides large ones.
+//! [building](mod@super::build) joins small ones and divides large ones.
 
 use std::ops::Range;
 
