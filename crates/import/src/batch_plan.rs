@@ -75,8 +75,7 @@ pub(super) struct PlannedBatch {
 impl PlannedBatch {
     /// A batch with these in-degrees of its targets.
     fn new(batch: Batch, in_degrees: &[u32]) -> PlannedBatch {
-        let sum = |degrees: &[u32]| degrees.iter().map(|&degree| u64::from(degree)).sum();
-        let mut unit_edges: Vec<u64> = in_degrees.chunks(1 << WINDOW_LOG2).map(sum).collect();
+        let mut unit_edges: Vec<u64> = in_degrees.chunks(1 << WINDOW_LOG2).map(sum_of).collect();
         // The last batch of a graph may reach beyond its vertices.
         unit_edges.resize(1 << batch.log2.saturating_sub(WINDOW_LOG2), 0);
         PlannedBatch { batch, unit_edges }
@@ -86,6 +85,11 @@ impl PlannedBatch {
     pub fn edges(&self) -> u64 {
         self.unit_edges.iter().sum()
     }
+}
+
+/// The edges of vertices with these degrees.
+fn sum_of(degrees: &[u32]) -> u64 {
+    degrees.iter().map(|&degree| u64::from(degree)).sum()
 }
 
 /// The batches of a graph.
@@ -112,8 +116,7 @@ pub(super) fn plan_and_write_degrees(
         column.clear();
         column.extend(slice.iter().map(|&[out, _]| out));
         out_file.push(&column)?;
-        let sum = |degrees: &[u32]| degrees.iter().map(|&degree| u64::from(degree)).sum::<u64>();
-        slice_edges.extend(column.chunks(1 << SLICE_LOG2).map(sum));
+        slice_edges.extend(column.chunks(1 << SLICE_LOG2).map(sum_of));
         column.clear();
         column.extend(slice.iter().map(|&[_, into]| into));
         if let Some(file) = &mut in_file {

@@ -469,3 +469,32 @@ impl TileSink<'_> {
         self.next_batch = self.next_batch.max(end);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tegula_store::tiles::Batch;
+
+    use super::*;
+
+    #[test]
+    fn groups_hold_as_many_batches_as_they_may() {
+        let mut target_first = 0;
+        let batch = |(log2, edges): (u32, u64)| {
+            let batch = Batch { target_first, log2 };
+            target_first += 1 << log2;
+            let mut unit_edges = vec![0; 1 << (log2 - WINDOW_LOG2)];
+            unit_edges[0] = edges;
+            PlannedBatch { batch, unit_edges }
+        };
+        // Four bins, or two where batches have half the targets.
+        let sizes = [(18, 10), (18, 90), (17, 5), (17, 5), (18, 500), (18, 1)];
+        let batches = sizes.into_iter().map(batch).collect();
+        let plan = BatchPlan { batches, slice_edges: vec![611] };
+        let bins = Bins::new(&plan);
+        let groups = |edges_max, bins_max| groups(&plan, &bins, edges_max, bins_max);
+        assert_eq!(groups(100, 100), [0..8, 8..12, 12..16, 16..20]);
+        assert_eq!(groups(1000, 6), [0..4, 4..10, 10..16, 16..20]);
+        assert_eq!(groups(0, 0), [0..4, 4..8, 8..10, 10..12, 12..16, 16..20]);
+        assert_eq!(groups(u64::MAX, usize::MAX), std::slice::from_ref(&(0..20)));
+    }
+}

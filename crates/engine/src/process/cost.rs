@@ -10,7 +10,8 @@ use tegula_store::rows::RowReader;
 use crate::superstep::frontier::Frontier;
 
 // Seconds on one core, all in memory, as fitted to searches of roads, grids, a web graph and R-MAT; about, as machines
-// differ and iterations correct what they predict. `cargo xtask bench --only costs` shows how far they are off.
+// differ and iterations correct what they predict. `cargo xtask bench --only costs` shows how far they are off. Those
+// of messages through boxes and of pulling along unpacked rows come from single runs.
 pub const SEEK_ROW: f64 = 180e-9;
 pub const SEEK_EDGE: f64 = 5e-9;
 /// Where rows are unpacked.

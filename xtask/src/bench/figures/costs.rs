@@ -2,7 +2,6 @@
 //! `engine::process::cost` are fitted to.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use serde_json::Value;
 
@@ -54,9 +53,10 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
         }
     }
     for (name, source, options) in REAL {
-        match edge_list(lab, name) {
-            Some(edges) => figures.extend(real(lab, name, edges, source, options)?),
-            None => lab.remarks.push(format!("{name} is not there; TEGULA_DATA names its folder.")),
+        if let Some(edges) = edge_list(lab, name) {
+            let graph = lab.with_rows(name, &edges, options)?;
+            let graph = Made { source: source.to_owned(), ..graph };
+            figures.extend(measured(lab, &graph, "bfs")?);
         }
     }
     lab.remarks.push(
@@ -65,18 +65,6 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
             .to_owned(),
     );
     Ok(figures)
-}
-
-fn real(
-    lab: &Lab<'_>,
-    name: &str,
-    edges: PathBuf,
-    source: &str,
-    options: &[&str],
-) -> Result<Vec<Figure>> {
-    let graph = lab.with_rows(name, &edges, options)?;
-    let graph = Made { source: source.to_owned(), ..graph };
-    measured(lab, &graph, "bfs")
 }
 
 /// A figure for each process that the searches used, by executor.

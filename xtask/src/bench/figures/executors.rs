@@ -21,13 +21,10 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     let rmat = lab.make(Recipe::new(Model::Rmat(scale)))?;
     figures.extend(compared(lab, &rmat, &["scan", "seek"])?);
-    match edge_list(lab, "cnr-2000") {
-        Some(edges) => {
-            let cnr = lab.with_rows("cnr-2000", &edges, &[])?;
-            let cnr = Made { source: CNR_SOURCE.to_owned(), ..cnr };
-            figures.extend(compared(lab, &cnr, &["scan", "seek"])?);
-        }
-        None => lab.remarks.push("cnr-2000 is not there; TEGULA_DATA names its folder.".into()),
+    if let Some(edges) = edge_list(lab, "cnr-2000") {
+        let cnr = lab.with_rows("cnr-2000", &edges, &[])?;
+        let cnr = Made { source: CNR_SOURCE.to_owned(), ..cnr };
+        figures.extend(compared(lab, &cnr, &["scan", "seek"])?);
     }
     let (side, length) = (1 << (scale / 2), 1 << (scale - 4));
     let long = [

@@ -185,7 +185,11 @@ fn decoding(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// The path of an edge list of the data folder, if it is there.
-pub fn edge_list(lab: &Lab<'_>, name: &str) -> Option<PathBuf> {
-    edge_lists(lab).into_iter().find(|(other, _)| other == name).map(|(_, path)| path)
+/// The path of an edge list of the data folder; a remark says so if it is not there.
+pub fn edge_list(lab: &mut Lab<'_>, name: &str) -> Option<PathBuf> {
+    let found = edge_lists(lab).into_iter().find(|(other, _)| other == name);
+    if found.is_none() {
+        lab.remarks.push(format!("{name} is not there; TEGULA_DATA names its folder."));
+    }
+    found.map(|(_, path)| path)
 }
