@@ -1,14 +1,14 @@
 //! Times the yardstick: PageRank iterations along plain compressed sparse columns, in memory.
 //!
-//! `csc_pull SCALE` builds an R-MAT graph and prints two lines of JSON: what was built, and the times of
-//! ten iterations. With `--on-request` it runs one round for every line on standard input, a number of
+//! `csc_pull rmat|uniform SCALE` builds a graph of 16 edges a vertex and prints two lines of JSON: what was
+//! built, and the times of ten iterations. With `--on-request` it runs one round for every line on standard input, a number of
 //! iterations, so that rounds can alternate with those of something else.
 
 use std::error::Error;
 use std::io::{self, BufRead, Write};
 use std::time::Instant;
 
-use tegula_generators::Rmat;
+use tegula_generators::{ErdosRenyi, Generator, Rmat};
 use tegula_testkit::csc_pull::{CscPull, Isolated};
 
 const DAMPING: f32 = 0.85;
@@ -18,15 +18,22 @@ const SEED: u64 = 1;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (scale, is_on_request) = match arguments.as_slice() {
-        [scale] => (scale.parse()?, false),
-        [scale, flag] if flag == "--on-request" => (scale.parse()?, true),
-        _ => return Err("usage: csc_pull SCALE [--on-request]".into()),
+    let (model, scale, is_on_request) = match arguments.as_slice() {
+        [model, scale] => (model, scale.parse()?, false),
+        [model, scale, flag] if flag == "--on-request" => (model, scale.parse()?, true),
+        _ => return Err("usage: csc_pull rmat|uniform SCALE [--on-request]".into()),
+    };
+    let graph: Box<dyn Generator> = match model.as_str() {
+        "rmat" => Box::new(Rmat::new(scale, Rmat::EDGE_FACTOR, SEED)?),
+        "uniform" => {
+            let vertices = 1 << scale;
+            Box::new(ErdosRenyi::new(vertices, vertices * Rmat::EDGE_FACTOR, SEED)?)
+        }
+        _ => return Err(format!("there is no model `{model}`").into()),
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let started = Instant::now();
-    let graph = Rmat::new(scale, Rmat::EDGE_FACTOR, SEED)?;
-    let mut columns = CscPull::new(&graph, Isolated::Drop, threads);
+    let mut columns = CscPull::new(&*graph, Isolated::Drop, threads);
     let seconds = started.elapsed().as_secs_f64();
     let (vertices, edges) = (columns.vertex_count(), columns.edge_count());
     say(&format!(

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::statvfs;
 use serde_json::Value;
 
 use super::disk::read_sequentially;
 use super::figure::{Figure, median};
 use super::graphs::Made;
-use crate::tegula::Result;
 use crate::tegula::command::{Tegula, number, vertex, whole};
 use crate::tegula::page_cache::PageCache;
 use crate::tegula::scratch::{Scratch, remove};
+use crate::tegula::{Result, units};
 
 /// The scale that the targets are for.
 pub const SCALE: u32 = 24;
@@ -123,6 +124,20 @@ impl<'a> Lab<'a> {
             remove(&prepared.graph)?;
         }
         Ok(())
+    }
+
+    /// Whether the disk has room for an R-MAT graph; a remark says so if it has not.
+    ///
+    /// # Errors
+    /// When the system does not say.
+    pub fn has_room(&mut self, needed: u64, scale: u32) -> Result<bool> {
+        let disk = statvfs(self.scratch.path())?;
+        let free = disk.f_bavail * disk.f_frsize;
+        if free < needed {
+            let (needed, free) = (units::bytes(needed as f64), units::bytes(free as f64));
+            self.remarks.push(format!("R-MAT {scale} needs {needed} of disk; {free} are free."));
+        }
+        Ok(free >= needed)
     }
 
     /// Writes the edges of an R-MAT graph, in the format that the ending says.

@@ -3,51 +3,99 @@
 use std::path::Path;
 
 use crate::bench::figure::{Figure, Of, Unit};
-use crate::bench::lab::{self, Lab};
-use crate::tegula::Result;
+use crate::bench::lab::{Lab, text};
 use crate::tegula::command::number;
 use crate::tegula::scratch::remove;
+use crate::tegula::{Result, units};
 
-/// The memory budget of an import.
+/// The memory budget of an import that spills.
 const MEMORY: u64 = 1 << 30;
-/// How much smaller than the main graph the one in text is.
-const TEXT_STEPS: u32 = 2;
+/// How much smaller than the main graph those in text and with rows are.
+const SMALLER_STEPS: u32 = 2;
+/// How much larger the large one is, its memory, and its bytes of disk for each edge: pairs, what is spilled of
+/// them, and tiles.
+const BIG_STEPS: u32 = 3;
+const BIG_MEMORY: u64 = 4 << 30;
+const BIG_ROOM_PER_EDGE: u64 = 18;
 
-/// Raw pairs of 32-bit ids.
+/// Raw pairs of 32-bit ids: with memory at hand, within a budget, and in both directions with rows.
 pub fn raw(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let graph = lab.rmat(lab.settings.scale)?;
-    let title = format!("raw pairs, R-MAT {}, within 1 GiB", graph.scale);
-    let [rate, peak] = imports(lab, &graph.pairs, title)?;
-    let rate = lab.with_targets(rate, |figure| figure.at_least(Of::Value, 20e6, Some(40e6)));
+    let title = format!("raw pairs, R-MAT {}", graph.scale);
+    let [at_hand, _] = imports(lab, &graph.pairs, format!("{title}, memory at hand"), None, &[])?;
+    let within = format!("{title}, within {}", units::bytes(MEMORY as f64));
+    let [rate, peak] = imports(lab, &graph.pairs, within, Some(MEMORY), &[])?;
+    let scale = lab.settings.scale - SMALLER_STEPS;
+    let pairs = lab.scratch.join("smaller.bin32");
+    lab.generate(scale, &pairs)?;
+    let title = format!("raw pairs, R-MAT {scale}, undirected with rows, memory at hand (arcs)");
+    let options = ["--undirected", "--layouts", "tiles,rows"];
+    let [rows, _] = imports(lab, &pairs, title, None, &options)?;
+    remove(&pairs)?;
+    Ok(vec![
+        lab.with_targets(at_hand, |figure| figure.at_least(Of::Value, 40e6, Some(60e6))),
+        lab.with_targets(rate, |figure| figure.at_least(Of::Value, 30e6, Some(40e6))),
+        peak,
+        lab.with_targets(rows, |figure| figure.at_least(Of::Value, 25e6, Some(40e6))),
+    ])
+}
+
+/// A graph eight times as large, once: it takes minutes.
+pub fn big(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+    let scale = lab.settings.scale + BIG_STEPS;
+    if lab.settings.is_quick || !lab.has_room(BIG_ROOM_PER_EDGE * (16 << scale), scale)? {
+        return Ok(Vec::new());
+    }
+    let pairs = lab.scratch.join("big.bin32");
+    lab.generate(scale, &pairs)?;
+    let title = format!("raw pairs, R-MAT {scale}, within {}", units::bytes(BIG_MEMORY as f64));
+    let rounds = std::mem::replace(&mut lab.settings.rounds, 1);
+    let measured = imports(lab, &pairs, title, Some(BIG_MEMORY), &[]);
+    lab.settings.rounds = rounds;
+    remove(&pairs)?;
+    let [rate, peak] = measured?;
+    let rate = lab.with_targets(rate, |figure| figure.at_least(Of::Value, 20e6, Some(30e6)));
     Ok(vec![rate, peak])
 }
 
 /// Text as SNAP has it: a source and a target in decimal on each line.
-pub fn text(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
-    let scale = lab.settings.scale - TEXT_STEPS;
+pub fn from_text(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+    let scale = lab.settings.scale - SMALLER_STEPS;
     let file = lab.scratch.join("edges.txt");
     lab.generate(scale, &file)?;
-    let title = format!("text, R-MAT {scale}, within 1 GiB");
-    let [rate, peak] = imports(lab, &file, title)?;
+    let title = format!("text, R-MAT {scale}, within {}", units::bytes(MEMORY as f64));
+    let [rate, peak] = imports(lab, &file, title, Some(MEMORY), &[])?;
     remove(&file)?;
-    let rate = lab.with_targets(rate, |figure| figure.at_least(Of::Value, 8e6, Some(20e6)));
+    let rate = lab.with_targets(rate, |figure| figure.at_least(Of::Value, 25e6, Some(40e6)));
     Ok(vec![rate, peak])
 }
 
 /// Imports again and again: edges a second, and the most memory that was in use.
-fn imports(lab: &Lab<'_>, input: &Path, title: String) -> Result<[Figure; 2]> {
+fn imports(
+    lab: &Lab<'_>,
+    input: &Path,
+    title: String,
+    memory: Option<u64>,
+    options: &[&str],
+) -> Result<[Figure; 2]> {
     let graph = lab.scratch.join("imported.tegula");
-    let memory = MEMORY.to_string();
+    let mut arguments = vec!["import", text(input)?, "-o", text(&graph)?];
+    arguments.extend(options);
+    let budget = memory.map(|bytes| bytes.to_string());
+    arguments.extend(budget.iter().flat_map(|budget| ["--memory", budget]));
     let (mut rates, mut peaks) = (Vec::new(), Vec::new());
     for _ in 0..lab.settings.rounds {
         lab.cache.drop(input)?;
-        let (input, output) = (lab::text(input)?, lab::text(&graph)?);
-        let report = lab.tegula.json(&["import", input, "-o", output, "--memory", &memory])?;
+        let report = lab.tegula.json(&arguments)?;
         rates.push(number(&report, "/edges")? / number(&report, "/seconds")?);
         peaks.push(number(&report, "/peak_memory_bytes")?);
         remove(&graph)?;
     }
     let peak = Figure::new("peak memory of these imports", Unit::Bytes, peaks);
     let rate = Figure::new(title, Unit::EdgesPerSecond, rates);
-    Ok([rate, peak.at_most(Of::Value, MEMORY as f64, None)])
+    let peak = match memory {
+        Some(memory) => peak.at_most(Of::Value, memory as f64, None),
+        None => peak,
+    };
+    Ok([rate, peak])
 }

@@ -9,6 +9,7 @@ mod pagerank;
 mod rows;
 mod search;
 mod size;
+mod small;
 mod sssp;
 mod traversal;
 
@@ -48,14 +49,20 @@ pub const GROUPS: &[Group] = &[
     Group { name: "lookups", title: "Look-ups from disk", measure: lookups::all },
     Group { name: "rows", title: "Bits per edge of rows", measure: rows::all },
     Group { name: "traversal", title: "Traversals with run-ahead", measure: traversal::all },
-    Group { name: "sssp", title: "Shortest paths in memory", measure: sssp::all },
+    Group { name: "sssp", title: "Shortest paths", measure: sssp::all },
     Group { name: "import-raw", title: "Import of raw pairs", measure: import::raw },
-    Group { name: "import-text", title: "Import of text", measure: import::text },
+    Group { name: "import-text", title: "Import of text", measure: import::from_text },
     Group { name: "size", title: "Bytes per edge", measure: size::all },
     Group {
         name: "pagerank-big",
         title: "PageRank on a graph four times as large",
         measure: pagerank::big,
     },
+    Group {
+        name: "import-big",
+        title: "Import of a graph eight times as large",
+        measure: import::big,
+    },
+    Group { name: "small", title: "Small graphs, whole runs", measure: small::all },
     Group { name: "peers", title: "Other libraries", measure: peers::all },
 ];

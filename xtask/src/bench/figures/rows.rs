@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::size::{UNDIRECTED, data_folder, edge_lists};
 use crate::bench::examples::Example;
 use crate::bench::figure::{Figure, Of, Ratio, Unit, median};
-use crate::bench::graphs::{Model, Recipe};
+use crate::bench::graphs::{Made, Model, Recipe};
 use crate::bench::lab::{self, Lab};
 use crate::tegula::Result;
 use crate::tegula::command::{number, numbers, whole};
@@ -23,6 +23,10 @@ const CEESOR: [(&str, f64); 4] = [
 ];
 /// Bits per edge in WebGraph's BV format in the order as given, as published with the graph.
 const BV: (&str, f64) = ("cnr-2000", 2.897);
+/// Bits per edge wanted of rows that copy, and what would be better yet.
+const COPIED: [(&str, f64, f64); 2] = [("cnr-2000", 3.0, 2.8), ("git-dag-polars", 6.5, 5.9)];
+/// How many times as long as gaps rows that copy may take to decode.
+const COPIED_LONGER: f64 = 1.3;
 /// How far the same code may be from what its authors report.
 const REPRODUCED: f64 = 1.03;
 /// Edges a second that one core decodes, at the least.
@@ -73,15 +77,16 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     }
     for (name, path) in lists {
         for order in ["dfs", "auto"] {
-            let [gap, ceesor, plain] = ["gap", "ceesor", "plain"]
+            let [copy, gap, ceesor, plain] = ["copy", "gap", "ceesor", "plain"]
                 .map(|encoding| sized(lab, &name, &path, encoding, order));
-            let (gap, ceesor, plain) = (gap?, ceesor?, plain?);
+            let (copy, gap, ceesor, plain) = (copy?, gap?, ceesor?, plain?);
+            figures.push(copy_figure(&name, order, &copy, &gap));
             index = index.max(gap.index_bytes_per_vertex);
             figures.push(figure_of(&name, order, &gap, &ceesor, &plain));
             figures.extend(reproduced(&name, order, &ceesor));
             let bits = webgraph.bits_per_edge(lab, &gap.graph)?;
             figures.push(bv_figure(&name, order, bits, &gap));
-            for sized in [gap, ceesor, plain] {
+            for sized in [copy, gap, ceesor, plain] {
                 remove(&sized.graph)?;
             }
         }
@@ -138,6 +143,20 @@ fn figure_of(name: &str, order: &str, gap: &Sized, ceesor: &Sized, plain: &Sized
     if name == BV.0 && order == "auto" { figure.at_most(Of::Value, 6.0, None) } else { figure }
 }
 
+/// Rows that copy from rows before them, beside those that do not.
+fn copy_figure(name: &str, order: &str, copy: &Sized, gap: &Sized) -> Figure {
+    let title = format!("{name}, {}, copy", how(order, copy));
+    let figure = Figure::new(title, Unit::BitsPerEdge, vec![copy.bits_per_edge]).beside(
+        "gap",
+        vec![gap.bits_per_edge],
+        Ratio::TimesAsLarge,
+    );
+    match COPIED.iter().find(|(wanted, ..)| *wanted == name && order == "auto") {
+        Some(&(_, most, better)) => figure.at_most(Of::Value, most, Some(better)),
+        None => figure,
+    }
+}
+
 /// The code of CEESOR beside what its authors found with it.
 fn reproduced(name: &str, order: &str, ceesor: &Sized) -> Option<Figure> {
     let (_, published) = CEESOR.into_iter().find(|(reported, _)| *reported == name)?;
@@ -166,23 +185,42 @@ fn bv_figure(name: &str, order: &str, bits: f64, gap: &Sized) -> Figure {
 /// Edges a second that one core decodes, row after row, in memory.
 fn decoding(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let decode = Example::build(lab.root, "decode_rows")?;
-    let mut graphs = vec![lab.make(Recipe::new(Model::Rmat(lab.settings.scale)))?];
-    if let Some((name, path)) = edge_lists(lab).iter().find(|(name, _)| name == BV.0) {
-        graphs.push(lab.with_rows(name, path, &[])?);
-    }
-    let mut figures = Vec::new();
-    for graph in graphs {
-        let passes = lab.settings.rounds.to_string();
-        let done = decode.run(&[lab::text(&graph.graph)?, &passes])?;
-        let (edges, bits) = (whole(&done, "/edges")?, number(&done, "/bits_per_edge")?);
-        let seconds = numbers(&done, "/seconds")?;
-        let rates = seconds.iter().map(|seconds| edges as f64 / seconds).collect();
-        let title = format!("{}, decoded by one core", graph.title);
-        let figure = Figure::new(title, Unit::EdgesPerSecond, rates)
-            .note(format!("{bits:.2} bits an edge, {:.2} s in all", median(&seconds)));
-        figures.push(figure.at_least(Of::Value, DECODED, None));
+    let graph = lab.make(Recipe::new(Model::Rmat(lab.settings.scale)))?;
+    let (_, rate) = decoded(lab, &decode, &graph)?;
+    let mut figures = vec![rate.at_least(Of::Value, DECODED, None)];
+    for (name, ..) in COPIED {
+        let Some(edges) = edge_list(lab, name) else { continue };
+        let [copy, gap] = ["copy", "gap"].map(|encoding| {
+            let title = format!("{name}, {encoding}");
+            lab.with_rows(&title, &edges, &["--row-encoding", encoding])
+        });
+        let (copy, gap) = (copy?, gap?);
+        let (mut copy_seconds, mut gap_seconds) = (Vec::new(), Vec::new());
+        for _ in 0..lab.settings.rounds {
+            copy_seconds.push(median(&decoded(lab, &decode, &copy)?.0));
+            gap_seconds.push(median(&decoded(lab, &decode, &gap)?.0));
+        }
+        figures.push(decoded(lab, &decode, &gap)?.1.at_least(Of::Value, DECODED, None));
+        let title = format!("{name}, copy, all rows decoded by one core");
+        let figure = Figure::new(title, Unit::Seconds, copy_seconds)
+            .beside("gap", gap_seconds, Ratio::TimesAsLong)
+            .at_most(Of::Ratio, COPIED_LONGER, None);
+        figures.push(figure);
     }
     Ok(figures)
+}
+
+/// Times of decoding all rows, and the rate that they are.
+fn decoded(lab: &Lab<'_>, decode: &Example, graph: &Made) -> Result<(Vec<f64>, Figure)> {
+    let passes = lab.settings.rounds.to_string();
+    let done = decode.run(&[lab::text(&graph.graph)?, &passes])?;
+    let (edges, bits) = (whole(&done, "/edges")?, number(&done, "/bits_per_edge")?);
+    let seconds = numbers(&done, "/seconds")?;
+    let rates = seconds.iter().map(|seconds| edges as f64 / seconds).collect();
+    let title = format!("{}, decoded by one core", graph.title);
+    let figure = Figure::new(title, Unit::EdgesPerSecond, rates)
+        .note(format!("{bits:.2} bits an edge, {:.2} s in all", median(&seconds)));
+    Ok((seconds, figure))
 }
 
 /// The path of an edge list of the data folder; a remark says so if it is not there.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use crate::bench::figure::{Figure, Of, Unit};
-use crate::bench::lab::{self, Lab};
+use crate::bench::lab::{self, Lab, Prepared};
 use crate::tegula::command::{number, whole};
 use crate::tegula::scratch::remove;
 use crate::tegula::{Result, units};
@@ -30,8 +30,8 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let title = format!("R-MAT {}", rmat.scale);
     let figure = Figure::new(title, Unit::BytesPerEdge, vec![rmat.bytes_per_edge]);
     let figure = figure.note(format!("{} edges", units::count(rmat.edges)));
-    let figure = lab.with_targets(figure, |figure| figure.at_most(Of::Value, 1.9, Some(1.5)));
-    let mut figures = vec![figure];
+    let figure = lab.with_targets(figure, |figure| figure.at_most(Of::Value, 1.6, Some(1.45)));
+    let mut figures = vec![figure, by_vertex(lab, &rmat)?];
     let files = edge_lists(lab);
     if !files.iter().any(|(name, _)| name == "cnr-2000") {
         lab.remarks
@@ -48,6 +48,22 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
         figures.push(figure_of(&name, &report)?);
     }
     Ok(figures)
+}
+
+/// What lies beside tiles: ids, order and degrees.
+fn by_vertex(lab: &Lab<'_>, graph: &Prepared) -> Result<Figure> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(&graph.graph)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with("vertices.") || name.starts_with("degrees.") {
+            bytes += entry.metadata()?.len();
+        }
+    }
+    let each = vec![bytes as f64 / graph.vertices as f64];
+    let title = format!("R-MAT {}, files by vertex", graph.scale);
+    let figure = Figure::new(title, Unit::BytesPerVertex, each);
+    Ok(lab.with_targets(figure, |figure| figure.at_most(Of::Value, 5.0, Some(3.0))))
 }
 
 /// Where more graphs lie, if they do.

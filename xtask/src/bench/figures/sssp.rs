@@ -1,21 +1,24 @@
-//! Shortest paths in memory, beside delta-stepping along plain compressed sparse rows.
+//! Shortest paths in memory and from disk, beside delta-stepping along plain compressed sparse rows.
 
 use serde_json::Value;
 
 use super::{LONG, SKEWED};
 use crate::bench::examples::Example;
 use crate::bench::figure::{Figure, Of, Ratio, Unit};
-use crate::bench::graphs::{Model, Recipe};
+use crate::bench::graphs::{Made, Model, Recipe};
 use crate::bench::lab::{Lab, text};
-use crate::tegula::Result;
 use crate::tegula::command::{Worker, number, whole};
+use crate::tegula::{Result, units};
 
 /// Where the search for the best width of a bucket begins; the mean weight is 0.5.
 const DELTA_FIRST: f64 = 0.125;
 /// How far apart the sums of all distances may be: those of the yardstick are in single precision.
 const TOLERANCE: f64 = 1e-4;
 
-/// A skewed graph and one with a large diameter.
+/// The memory of searches from a cold disk.
+const DISK_MEMORY: u64 = 1 << 30;
+
+/// A skewed graph and one with a large diameter, open; the skewed one from disk, too.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let ours = Example::build(lab.root, "open_rows")?;
     let plain = Example::build(lab.root, "delta_stepping")?;
@@ -49,12 +52,34 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
             .note(format!("buckets of {delta}, of the yardstick {delta_plain}; the best of each"));
         figures
             .push(lab.with_targets(figure, |figure| figure.at_most(Of::Ratio, most, Some(better))));
-        drop((ours, plain));
+        drop(ours);
+        if matches!(model, Model::Rmat(_)) {
+            figures.push(from_disk(lab, &graph, &mut plain, delta_plain)?);
+        }
+        drop(plain);
         if matches!(model, Model::Grid(_)) {
             lab.discard(|made| made.title == graph.title)?;
         }
     }
     Ok(figures)
+}
+
+/// Whole searches from a cold disk, in turn with the yardstick, which holds the graph.
+fn from_disk(lab: &Lab<'_>, graph: &Made, plain: &mut Worker, delta_plain: f64) -> Result<Figure> {
+    let (mut times, mut plain_times) = (Vec::new(), Vec::new());
+    for _ in 0..lab.settings.rounds {
+        let options = ["--source", graph.source.as_str()];
+        let run = lab.run("sssp", &graph.graph, Some(DISK_MEMORY), &options)?;
+        times.push(number(&run, "/seconds/run")?);
+        plain_times.push(number(&plain.ask(&delta_plain.to_string())?, "/seconds")?);
+    }
+    let title = format!("{}, from disk within {}", graph.title, units::bytes(DISK_MEMORY as f64));
+    let figure = Figure::new(title, Unit::Seconds, times).beside(
+        "plain delta-stepping, in memory",
+        plain_times,
+        Ratio::TimesAsLong,
+    );
+    Ok(lab.with_targets(figure, |figure| figure.at_most(Of::Ratio, 2.0, Some(1.3))))
 }
 
 /// Halves and doubles the width of buckets until two further steps have not helped.
