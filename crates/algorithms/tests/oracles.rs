@@ -3,6 +3,7 @@
 
 mod support;
 
+use support::ways::GRIDS;
 use support::{
     EXECUTORS, components, find, import_edges, import_with, open, original_of, table, threads,
     with_executor,
@@ -26,6 +27,7 @@ const ORDERS: [VertexOrder; 3] = [VertexOrder::Given, VertexOrder::Degree, Verte
 /// Runs a check on every small graph, imported in every order, with rows in each encoding in turn.
 fn on_small_graphs_with_rows(undirected: bool, check: impl Fn(&EdgeList, &Graph)) {
     let mut encodings = RowEncoding::ALL.into_iter().cycle();
+    let mut grids = GRIDS.into_iter().cycle();
     for seed in 0..3 {
         let scratch = Scratch::new();
         for (name, mut edges) in small_graphs(seed) {
@@ -36,6 +38,7 @@ fn on_small_graphs_with_rows(undirected: bool, check: impl Fn(&EdgeList, &Graph)
                     rows,
                     reverse: rows,
                     undirected,
+                    grid: grids.next().unwrap_or_default(),
                     ..Default::default()
                 };
                 let name = format!("{name}-{}", order.name());
@@ -51,14 +54,17 @@ fn on_small_graphs_with_rows(undirected: bool, check: impl Fn(&EdgeList, &Graph)
     }
 }
 
-/// Runs a check on every small graph, imported in every order.
+/// Runs a check on every small graph, imported in every order, on each grid in turn.
 fn on_small_graphs(check: impl Fn(&EdgeList, &Graph)) {
+    let mut grids = GRIDS.into_iter().cycle();
     for seed in 0..3 {
         let scratch = Scratch::new();
         for (name, edges) in small_graphs(seed) {
             for order in ORDERS {
-                let directory = import_edges(scratch.path(), name, &edges, order);
-                check(&edges, &open(&directory));
+                let grid = grids.next().unwrap_or_default();
+                let config = ImportConfig { order: Some(order), grid, ..Default::default() };
+                let name = format!("{name}-{}", order.name());
+                check(&edges, &open(&import_with(config, scratch.path(), &name, &edges)));
             }
         }
     }

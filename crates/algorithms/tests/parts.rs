@@ -15,6 +15,7 @@ use tegula_generators::{Rmat, edges};
 use tegula_import::ImportConfig;
 use tegula_machine::disk::Backend;
 use tegula_store::graph::VertexOrder;
+use tegula_store::tiles::Grid;
 use tegula_testkit::{
     EdgeList, Scratch, XorShift, match_pagerank, verify_bfs, verify_sssp, verify_wcc,
 };
@@ -144,18 +145,25 @@ fn a_batch_of_many_parts() {
     let directory = import_with(config, scratch.path(), "hubs", &graph);
     let opened = open_graph(&directory, MEMORY, Backend::Auto).unwrap();
     // At the least a part a tile.
-    let parts = (0..opened.batches().len()).map(|batch| opened.batch_tiles(batch).len()).max();
+    let tiles_of = |batch| opened.batch_tiles(batch).map(|tiles| tiles.len()).sum::<usize>();
+    let parts = (0..opened.batches().len()).map(tiles_of).max();
     assert!(parts > Some(50), "{parts:?}");
     whatever_the_parts(&graph.undirected(), &opened, 1, &[3]);
 }
 
-/// A skewed graph whose batches have up to `batch_edges` edges, in each order.
+/// A skewed graph whose batches have up to `batch_edges` edges, in each order, on one cell and on many.
 fn skewed(scale: u32, degree: u64, batch_edges: u64) {
     let graph = EdgeList::new(edges(&Rmat::new(scale, degree, 9).unwrap())).weighted(2);
     let scratch = Scratch::new();
-    for (order, part_edges) in [(VertexOrder::Given, 1), (VertexOrder::Degree, 1 << 12)] {
-        let config = ImportConfig { batch_edges, ..with_rows(order, true) };
-        let directory = import_with(config, scratch.path(), order.name(), &graph);
+    let cells = Grid { segment_log2: scale - 2, column_log2: scale - 3 };
+    for (order, part_edges, grid) in [
+        (VertexOrder::Given, 1, Grid::default()),
+        (VertexOrder::Degree, 1 << 12, Grid::default()),
+        (VertexOrder::Degree, 1 << 12, cells),
+    ] {
+        let config = ImportConfig { batch_edges, grid, ..with_rows(order, true) };
+        let name = format!("{}-{}", order.name(), grid.segment_log2);
+        let directory = import_with(config, scratch.path(), &name, &graph);
         let opened = open_graph(&directory, MEMORY, Backend::Auto).unwrap();
         let smallest = opened.batches().iter().map(|batch| batch.log2).min();
         assert!(smallest < Some(16) && opened.batches().len() > 4, "{smallest:?}");

@@ -1,4 +1,4 @@
-//! Any small graph, in any order, with or without weights, with rows in any encoding, with any executor,
+//! Any small graph, in any order and on any grid, with or without weights, with rows in any encoding, with any executor,
 //! number of threads, budget and backend: the answers of the oracles, and the same bits.
 
 mod support;
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use support::ways::{edges, in_memory};
+use support::ways::{GRIDS, edges, in_memory};
 use support::{AMPLE, EXECUTORS, components, find, import_with, open, table, with_executor};
 use tegula_algorithms::bfs::{Bfs, Reached};
 use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
@@ -21,6 +21,7 @@ use tegula_import::ImportConfig;
 use tegula_machine::disk::Backend;
 use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
+use tegula_store::tiles::Grid;
 use tegula_testkit::{
     EdgeList, Scratch, bfs, match_pagerank, matching, sssp as sssp_oracle, verify_sssp,
     wcc as wcc_oracle,
@@ -45,10 +46,10 @@ fn graphs() -> impl Strategy<Value = Case> {
     let edges = edges(1..=200, 0..=4);
     let repeated = prop::collection::vec((any::<Index>(), 1usize..20), 0..4);
     let weights = prop::option::of(0u64..1000);
-    let rows = select(&RowEncoding::ALL[..]);
-    let choices = (select(&IDS[..]), any::<bool>(), any::<Index>(), weights, rows);
+    let layout = (select(&RowEncoding::ALL[..]), select(&GRIDS[..]));
+    let choices = (select(&IDS[..]), any::<bool>(), any::<Index>(), weights, layout);
     (edges, repeated, choices).prop_map(
-        |(mut edges, repeated, (id, is_undirected, source, weights, rows))| {
+        |(mut edges, repeated, (id, is_undirected, source, weights, (rows, grid)))| {
             for (index, times) in repeated {
                 if !edges.is_empty() {
                     let edge = *index.get(&edges);
@@ -63,7 +64,7 @@ fn graphs() -> impl Strategy<Value = Case> {
             let graph = if is_undirected { input.undirected() } else { input.clone() };
             let vertices = graph.vertices();
             let source = (!vertices.is_empty()).then(|| *source.get(&vertices));
-            Case { input, is_undirected, rows, graph, source }
+            Case { input, is_undirected, rows, grid, graph, source }
         },
     )
 }
@@ -74,6 +75,7 @@ struct Case {
     input: EdgeList,
     is_undirected: bool,
     rows: RowEncoding,
+    grid: Grid,
     /// What is to be made of the input: with both directions of every edge if it is undirected.
     graph: EdgeList,
     source: Option<u64>,
@@ -197,7 +199,9 @@ proptest! {
             let scratch = Scratch::new();
             let undirected = case.is_undirected;
             let (order, rows) = (Some(order), Some(case.rows));
-            let config = ImportConfig { order, rows, reverse: rows, undirected, ..Default::default() };
+            let grid = case.grid;
+            let config =
+                ImportConfig { order, rows, reverse: rows, undirected, grid, ..Default::default() };
             let directory = import_with(config, scratch.path(), "g", &case.input);
             let mut ways = Way::all(&directory).into_iter();
             let expected = ways.next().unwrap().run(&directory, &case);

@@ -10,7 +10,7 @@ const GROUP_SIZE_TARGET: u64 = 1 << 20;
 /// Edges of a batch above which it is processed in several parts: about 4 ms of work.
 pub const PART_EDGES_TARGET: u64 = 1 << 22;
 
-/// Consecutive tiles of one part that are read together, about 1 MiB.
+/// Consecutive tiles of one part, in one cell, that are read together: about 1 MiB.
 #[derive(Debug, Clone)]
 pub struct Group {
     /// As a range of [`Graph::tiles`].
@@ -38,7 +38,7 @@ pub struct Part {
     pub groups: Range<usize>,
 }
 
-/// The parts and groups of a graph, in the order of the file.
+/// The parts and groups of a graph, batch after batch.
 #[derive(Debug)]
 pub struct Parts {
     /// Every batch has at least one.
@@ -61,22 +61,25 @@ impl Parts {
         let first_part = self.parts.len();
         let (mut part_start, mut part_edges) = (self.groups.len(), 0);
         let mut open: Option<(Range<usize>, u64)> = None;
-        for index in graph.batch_tiles(batch) {
-            let entry = &graph.tiles()[index];
-            let (tiles, bytes) = open.get_or_insert((index..index, 0));
-            tiles.end = index + 1;
-            *bytes += u64::from(entry.size) + 4 * u64::from(entry.weight_count);
-            part_edges += u64::from(entry.summary.edge_count);
-            let is_full = part_edges >= part_edges_target;
-            if is_full || *bytes >= GROUP_SIZE_TARGET {
-                self.close_group(graph, &mut open);
+        for piece in graph.batch_tiles(batch) {
+            for index in piece {
+                let entry = &graph.tiles()[index];
+                let (tiles, bytes) = open.get_or_insert((index..index, 0));
+                tiles.end = index + 1;
+                *bytes += u64::from(entry.size) + 4 * u64::from(entry.weight_count);
+                part_edges += u64::from(entry.summary.edge_count);
+                let is_full = part_edges >= part_edges_target;
+                if is_full || *bytes >= GROUP_SIZE_TARGET {
+                    self.close_group(graph, &mut open);
+                }
+                if is_full {
+                    self.close_part(batch, first_part, part_start);
+                    (part_start, part_edges) = (self.groups.len(), 0);
+                }
             }
-            if is_full {
-                self.close_part(batch, first_part, part_start);
-                (part_start, part_edges) = (self.groups.len(), 0);
-            }
+            // Those from the next segment lie elsewhere in the file.
+            self.close_group(graph, &mut open);
         }
-        self.close_group(graph, &mut open);
         if part_start < self.groups.len() || self.parts.len() == first_part {
             self.close_part(batch, first_part, part_start);
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 use tegula_machine::Result;
 use tegula_store::graph::{VertexOrder, file_names};
 use tegula_store::packed::{Permutation, Unordered};
-use tegula_store::tiles::{BATCH_LOG2_MAX, Batch, SLICE_LOG2, WINDOW_LOG2};
+use tegula_store::tiles::{BATCH_LOG2_MAX, Batch, Grid, WINDOW_LOG2};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::buckets::Buckets;
@@ -94,8 +94,9 @@ fn sum_of(degrees: &[u32]) -> u64 {
 
 /// The batches of a graph.
 pub(super) struct BatchPlan {
+    pub grid: Grid,
     pub batches: Vec<PlannedBatch>,
-    /// How many edges begin in each slice of sources.
+    /// How many edges begin in each [slice](Grid::slice_log2) of sources.
     pub slice_edges: Vec<u64>,
 }
 
@@ -104,6 +105,7 @@ pub(super) fn plan_and_write_degrees(
     run: &ImportRun<'_>,
     numbered: &Numbered<'_>,
     directory: &Path,
+    grid: Grid,
     batch_edges: u64,
 ) -> Result<(BatchPlan, Vec<VertexFile>)> {
     let mut out_file = ArrayFile::create(directory, file_names::OUT_DEGREES, Unordered)?;
@@ -116,13 +118,13 @@ pub(super) fn plan_and_write_degrees(
         column.clear();
         column.extend(slice.iter().map(|&[out, _]| out));
         out_file.push(&column)?;
-        slice_edges.extend(column.chunks(1 << SLICE_LOG2).map(sum_of));
+        slice_edges.extend(column.chunks(1 << grid.slice_log2()).map(sum_of));
         column.clear();
         column.extend(slice.iter().map(|&[_, into]| into));
         if let Some(file) = &mut in_file {
             file.push(&column)?;
         }
-        batches.extend(Batch::plan(&column, batch_edges).into_iter().map(|batch| {
+        batches.extend(Batch::plan(&column, batch_edges, grid).into_iter().map(|batch| {
             let targets = batch.targets(column.len() as u32);
             let into = &column[targets.start as usize..targets.end as usize];
             PlannedBatch::new(Batch { target_first: first + batch.target_first, ..batch }, into)
@@ -131,7 +133,7 @@ pub(super) fn plan_and_write_degrees(
     })?;
     let mut files = vec![out_file.finish()?];
     files.extend(in_file.map(ArrayFile::finish).transpose()?);
-    Ok((BatchPlan { batches, slice_edges }, files))
+    Ok((BatchPlan { grid, batches, slice_edges }, files))
 }
 
 /// Writes the dense id of each vertex by rank, unless the two are the same.
@@ -217,7 +219,7 @@ mod tests {
             PlannedBatch::new(batch, &[])
         });
         let batches: Vec<PlannedBatch> = batches.collect();
-        let plan = BatchPlan { batches, slice_edges: Vec::new() };
+        let plan = BatchPlan { grid: Grid::default(), batches, slice_edges: Vec::new() };
         let table = plan.units();
         let mut unit = 0;
         for planned in &plan.batches {

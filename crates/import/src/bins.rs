@@ -1,9 +1,12 @@
 //! Bins: where edges go on their way to tiles, each about half of what is encoded at once.
 //!
 //! ```text
-//!  unit = the targets of a batch in one window
-//!    span = source slices that follow one another        expected edges: BIN_EDGES, or one slice
-//!      bin = the span, or of a heavy slice an aligned part of the unit's targets
+//!  column = targets whose accumulators fit in memory
+//!    bin = its edges from segments that give few of them                  expected edges: BIN_EDGES at the most
+//!    cell = its edges from a segment that gives many
+//!      unit = the targets of a batch in one window
+//!        span = source slices that follow one another        expected edges: BIN_EDGES, or one slice
+//!          bin = the span, or of a heavy slice an aligned part of the unit's targets
 //! ```
 //!
 //! Bins follow from the degrees alone, as if each edge met its target by chance: of the edges into a unit a slice
@@ -13,7 +16,7 @@
 
 use std::ops::Range;
 
-use tegula_store::tiles::{DenseEdge, SLICE_LOG2, WINDOW_LOG2};
+use tegula_store::tiles::{Batch, Cell, DenseEdge, Grid, WINDOW_LOG2};
 
 use super::batch_plan::{BatchPlan, UnitTable};
 use super::edge::Weight;
@@ -21,29 +24,56 @@ use super::edge::Weight;
 /// Edges that are expected in a bin.
 pub(super) const BIN_EDGES: u64 = 1 << 18;
 
-/// One bin.
-#[derive(Debug, Clone)]
-pub(super) struct Bin {
-    /// The unit, for bins of different units are never joined.
-    pub unit: u32,
-    /// Index of its batch.
-    pub batch: usize,
-    /// Where its tiles belong among those of the batch.
-    pub hilbert: u64,
-    /// The slices that its sources lie in.
-    pub slices: Range<u32>,
-    /// In how many low bits its targets may differ.
-    pub target_bits: u32,
+/// What the edges of a bin, or of a part of one, have in common.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Region {
+    /// A column, and these segments of sources.
+    Segments { column: u32, segments: Range<u32> },
+    /// A cell, and units, by their places in the order in which the tiles of a cell are filed.
+    Units { cell: Cell, places: Range<u32> },
+    /// A cell, a unit, and these slices of sources; targets may differ in so many low bits.
+    Slices { cell: Cell, unit: u32, slices: Range<u32>, target_bits: u32 },
+    /// A cell, a unit, and a slice; targets, sources and weights, one behind the other, may differ in so many
+    /// low bits.
+    Slice { cell: Cell, unit: u32, bits: u32 },
 }
 
-/// All bins of a graph: unit after unit, by ascending sources, then targets.
+/// The targets of a batch in one window: a window of a large batch, or a small batch.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unit {
+    /// Index of its batch.
+    pub batch: usize,
+    /// Its place in the order in which the tiles of a cell are filed, counted through all columns.
+    pub place: u32,
+}
+
+/// All bins of a graph, in the order of their cells, units, sources and targets.
 pub(super) struct Bins {
-    pub list: Vec<Bin>,
-    units: UnitTable,
+    pub list: Vec<Region>,
+    /// Bins whose tiles stand by themselves, and how many edges are expected there.
+    pub runs: Vec<(Range<usize>, u64)>,
+    pub units: Vec<Unit>,
+    /// The units by their places.
+    pub unit_at: Vec<u32>,
+    grid: Grid,
+    batches: Vec<Batch>,
+    unit_table: UnitTable,
+    segment_count: u32,
+    /// By column, then segment.
+    cells: Vec<CellBins>,
     spans_of_unit: Vec<UnitSpans>,
     spans: Vec<Span>,
-    /// For each slice, the part of all edges whose sources lie before its middle, times 2^32.
+    /// For each slice, the part of the edges of its segment whose sources lie before its middle, times 2^32.
     middle_of_slice: Vec<u32>,
+}
+
+/// Where the bins of a cell are.
+#[derive(Debug, Clone, Copy)]
+enum CellBins {
+    /// All its edges go to one bin.
+    Bin(u32),
+    /// Those of the first unit of its column in the list of spans of units.
+    Units { first_spans: u32, first_unit: u32 },
 }
 
 /// The spans of a unit: `count` of them from `first` on, of about equally many edges each.
@@ -62,61 +92,130 @@ struct Span {
     shift: u32,
 }
 
+/// How many edges come from sources before each slice, from the first of its segment on.
+struct Sources {
+    /// For each slice of a segment, and one more for the end.
+    starts: Vec<u64>,
+    /// Of all segments.
+    total: u64,
+}
+
+impl Sources {
+    /// Of so many edges into some targets, those that are expected from slices of the segment.
+    fn expected(&self, edges: u64, slices: Range<usize>) -> u64 {
+        let here = u128::from(self.starts[slices.end] - self.starts[slices.start]);
+        (u128::from(edges) * here / u128::from(self.total.max(1))) as u64
+    }
+
+    /// Those from the whole segment.
+    fn expected_of_all(&self, edges: u64) -> u64 {
+        self.expected(edges, 0..self.starts.len() - 1)
+    }
+}
+
 impl Bins {
     /// The bins of a graph with these batches.
     pub fn new(plan: &BatchPlan) -> Bins {
-        // How many edges come from sources before each slice; one more for the end.
-        let mut starts = vec![0];
-        for &edges in &plan.slice_edges {
-            starts.push(starts[starts.len() - 1] + edges);
-        }
+        let slices_per_segment = 1 << (plan.grid.segment_log2 - plan.grid.slice_log2());
+        let total = plan.slice_edges.iter().sum();
+        let segments: Vec<Sources> = plan
+            .slice_edges
+            .chunks(slices_per_segment)
+            .map(|slices| Sources { starts: starts(slices), total })
+            .collect();
+        let (units, unit_at) = units(plan);
         let mut bins = Bins {
             list: Vec::new(),
-            units: plan.units(),
+            runs: Vec::new(),
+            units,
+            unit_at,
+            grid: plan.grid,
+            batches: plan.batches.iter().map(|planned| planned.batch).collect(),
+            unit_table: plan.units(),
+            segment_count: segments.len() as u32,
+            cells: Vec::new(),
             spans_of_unit: Vec::new(),
             spans: Vec::new(),
-            middle_of_slice: middles(&starts),
+            middle_of_slice: segments.iter().flat_map(|segment| middles(&segment.starts)).collect(),
         };
-        for (index, planned) in plan.batches.iter().enumerate() {
-            let batch = planned.batch;
-            for (window, &edges) in (0u32..).zip(&planned.unit_edges) {
-                let target_first = batch.target_first + (window << WINDOW_LOG2);
-                let unit = bins.spans_of_unit.len() as u32;
-                bins.add_unit(
-                    &starts,
-                    edges,
-                    batch.log2.min(WINDOW_LOG2),
-                    &|slices, target_bits| Bin {
-                        unit,
-                        batch: index,
-                        hilbert: batch.hilbert_index(slices.start << SLICE_LOG2, target_first),
-                        slices,
-                        target_bits,
-                    },
-                );
-            }
+        let (mut first_batch, mut first_unit) = (0, 0);
+        let column_of = |batch: &Batch| batch.target_first >> plan.grid.column_log2;
+        for batches in plan.batches.chunk_by(|a, b| column_of(&a.batch) == column_of(&b.batch)) {
+            let column = column_of(&batches[0].batch);
+            let unit_edges: Vec<u64> =
+                batches.iter().flat_map(|planned| planned.unit_edges.iter().copied()).collect();
+            let column =
+                Column { column, first_batch, first_unit, unit_edges, batch_count: batches.len() };
+            bins.add_column(&column, &segments);
+            first_batch += batches.len();
+            first_unit += column.unit_edges.len() as u32;
         }
         bins
     }
 
-    /// Adds the spans and bins of the next unit, into which `edges` lead and whose targets differ in
-    /// `target_bits`; `new` makes a bin.
-    fn add_unit(
-        &mut self,
-        starts: &[u64],
-        edges: u64,
-        target_bits: u32,
-        new: &dyn Fn(Range<u32>, u32) -> Bin,
-    ) {
-        let count = edges.div_ceil(BIN_EDGES).clamp(1, u64::from(u32::MAX)) as u32;
+    /// Adds the bins of a column: cell by cell where many edges are expected, and where a graph has only one
+    /// segment.
+    fn add_column(&mut self, column: &Column, segments: &[Sources]) {
+        let edges: u64 = column.unit_edges.iter().sum();
+        // The bin to which cells with few edges go, and how many are expected there.
+        let mut open: Option<u64> = None;
+        for (segment, sources) in (0..).zip(segments) {
+            let expected = sources.expected_of_all(edges);
+            if segments.len() == 1 || expected > BIN_EDGES {
+                open = None;
+                let cell = Cell { column: column.column, segment };
+                self.add_cell(cell, column, sources);
+                continue;
+            }
+            let joined = open.map(|before| before + expected).filter(|&sum| sum <= BIN_EDGES);
+            open = Some(joined.unwrap_or(expected));
+            if joined.is_none() {
+                let bin = self.list.len();
+                self.list
+                    .push(Region::Segments { column: column.column, segments: segment..segment });
+                self.runs.push((bin..bin + 1, 0));
+            }
+            if let (Some(Region::Segments { segments, .. }), Some((_, edges))) =
+                (self.list.last_mut(), self.runs.last_mut())
+            {
+                segments.end = segment + 1;
+                *edges += expected;
+            }
+            self.cells.push(CellBins::Bin(self.list.len() as u32 - 1));
+        }
+    }
+
+    /// Adds the bins of a cell, unit by unit.
+    fn add_cell(&mut self, cell: Cell, column: &Column, sources: &Sources) {
+        let first_spans = self.spans_of_unit.len() as u32;
+        self.cells.push(CellBins::Units { first_spans, first_unit: column.first_unit });
+        let mut unit = column.first_unit;
+        for batch in column.first_batch..column.first_batch + column.batch_count {
+            let first_bin = self.list.len();
+            let mut edges = 0;
+            while self.units.get(unit as usize).is_some_and(|it| it.batch == batch) {
+                let into = column.unit_edges[(unit - column.first_unit) as usize];
+                self.add_unit(cell, unit, into, sources);
+                edges += into;
+                unit += 1;
+            }
+            self.runs.push((first_bin..self.list.len(), sources.expected_of_all(edges)));
+        }
+    }
+
+    /// Adds the spans and bins of a unit, into which `edges` lead, for one segment of sources.
+    fn add_unit(&mut self, cell: Cell, unit: u32, edges: u64, sources: &Sources) {
+        let target_bits = self.target_bits(unit);
+        let expected = sources.expected_of_all(edges);
+        let count = expected.div_ceil(BIN_EDGES).clamp(1, u64::from(u32::MAX)) as u32;
         self.spans_of_unit.push(UnitSpans { first: self.spans.len() as u32, count });
-        let total = u128::from(starts[starts.len() - 1].max(1));
+        let first_slice = cell.segment << (self.grid.segment_log2 - self.grid.slice_log2());
+        let middles = first_slice as usize..first_slice as usize + sources.starts.len() - 1;
         let mut start = 0;
         for span in 0..count {
             let is_before = |&middle: &u32| span_of(middle, count) <= span;
-            let end = self.middle_of_slice.partition_point(is_before);
-            let of_all = u128::from(starts[end] - starts[start]);
-            let expected = (u128::from(edges) * of_all / total) as u64;
+            let end = self.middle_of_slice[middles.clone()].partition_point(is_before);
+            let expected = sources.expected(edges, start..end);
             let cut_bits = match end - start {
                 1 => expected.div_ceil(BIN_EDGES).max(1).next_power_of_two().ilog2(),
                 _ => 0,
@@ -127,7 +226,8 @@ impl Bins {
             self.spans.push(Span { first_bin, target_mask, shift: bin_bits });
             // A heavy slice may reach over several spans, of which the others are empty.
             if start < end {
-                let bin = new(start as u32..end as u32, bin_bits);
+                let slices = first_slice + start as u32..first_slice + end as u32;
+                let bin = Region::Slices { cell, unit, slices, target_bits: bin_bits };
                 self.list.extend(std::iter::repeat_n(bin, 1 << (target_bits - bin_bits)));
             }
             start = end;
@@ -137,11 +237,112 @@ impl Bins {
     /// The bin of an edge.
     #[inline]
     pub fn bin_of<W: Weight>(&self, edge: &DenseEdge<W>) -> usize {
-        let UnitSpans { first, count } = self.spans_of_unit[self.units.get(edge.target) as usize];
-        let middle = self.middle_of_slice[(edge.source >> SLICE_LOG2) as usize];
-        let span = self.spans[(first + span_of(middle, count)) as usize];
-        span.first_bin as usize + ((edge.target & span.target_mask) >> span.shift) as usize
+        let cell = self.grid.cell(edge.source, edge.target);
+        match self.cells[(cell.column * self.segment_count + cell.segment) as usize] {
+            CellBins::Bin(bin) => bin as usize,
+            CellBins::Units { first_spans, first_unit } => {
+                let unit = first_spans + (self.unit_table.get(edge.target) - first_unit);
+                let UnitSpans { first, count } = self.spans_of_unit[unit as usize];
+                let slice = (edge.source >> self.grid.slice_log2()) as usize;
+                let span =
+                    self.spans[(first + span_of(self.middle_of_slice[slice], count)) as usize];
+                let part = (edge.target & span.target_mask) >> span.shift;
+                span.first_bin as usize + part as usize
+            }
+        }
     }
+
+    /// The unit of a target, counted through all columns.
+    pub fn unit_of(&self, target: u32) -> u32 {
+        self.unit_table.get(target)
+    }
+
+    /// All edges from a segment into a unit.
+    pub fn whole_unit(&self, cell: Cell, unit: u32) -> Region {
+        let slices_log2 = self.grid.segment_log2 - self.grid.slice_log2();
+        let slices = cell.segment << slices_log2..(cell.segment + 1) << slices_log2;
+        Region::Slices { cell, unit, slices, target_bits: self.target_bits(unit) }
+    }
+
+    /// In how many low bits the targets of a unit may differ.
+    fn target_bits(&self, unit: u32) -> u32 {
+        self.batches[self.units[unit as usize].batch].log2.min(WINDOW_LOG2)
+    }
+
+    /// How the edges are filed.
+    pub fn grid(&self) -> Grid {
+        self.grid
+    }
+
+    /// The places of the units of a column.
+    pub fn places(&self, column: u32) -> Range<u32> {
+        let column_of =
+            |unit: &Unit| self.batches[unit.batch].target_first >> self.grid.column_log2;
+        let start = self.units.partition_point(|unit| column_of(unit) < column);
+        let end = self.units.partition_point(|unit| column_of(unit) <= column);
+        start as u32..end as u32
+    }
+
+    /// Where the tiles of a bin are filed: by cell, batch, and along the Hilbert curve.
+    pub fn file_order(&self, bin: &Region) -> (Cell, usize, u64) {
+        match bin {
+            Region::Segments { column, segments } => {
+                (Cell { column: *column, segment: segments.start }, 0, 0)
+            }
+            Region::Units { cell, places } => (*cell, 0, u64::from(places.start)),
+            Region::Slices { cell, unit, slices, .. } => {
+                let Unit { batch, .. } = self.units[*unit as usize];
+                let source =
+                    (slices.start << self.grid.slice_log2()) - self.grid.origin(*cell).source;
+                (*cell, batch, self.batches[batch].hilbert_index(source, self.target_first(*unit)))
+            }
+            Region::Slice { cell, unit, .. } => (*cell, self.units[*unit as usize].batch, 0),
+        }
+    }
+
+    /// The first target of a unit.
+    fn target_first(&self, unit: u32) -> u32 {
+        let batch = self.units[unit as usize].batch;
+        let first_of_batch = self.units.partition_point(|unit| unit.batch < batch) as u32;
+        self.batches[batch].target_first + ((unit - first_of_batch) << WINDOW_LOG2)
+    }
+}
+
+/// A column: its batches and units, and the edges into each of these.
+struct Column {
+    column: u32,
+    first_batch: usize,
+    batch_count: usize,
+    first_unit: u32,
+    unit_edges: Vec<u64>,
+}
+
+/// The units of all batches, and the units by their places in the order of the file.
+fn units(plan: &BatchPlan) -> (Vec<Unit>, Vec<u32>) {
+    let mut units = Vec::new();
+    let mut order: Vec<(usize, u64, u32)> = Vec::new();
+    for (batch, planned) in plan.batches.iter().enumerate() {
+        for window in 0..planned.unit_edges.len() as u32 {
+            let target = planned.batch.target_first + (window << WINDOW_LOG2);
+            order.push((batch, planned.batch.hilbert_index(0, target), units.len() as u32));
+            units.push(Unit { batch, place: 0 });
+        }
+    }
+    order.sort_unstable();
+    let unit_at: Vec<u32> = order.into_iter().map(|(_, _, unit)| unit).collect();
+    for (place, &unit) in (0..).zip(&unit_at) {
+        units[unit as usize].place = place;
+    }
+    (units, unit_at)
+}
+
+/// How many come before each, and one more for the end.
+fn starts(counts: &[u64]) -> Vec<u64> {
+    let mut starts = vec![0];
+    for &count in counts {
+        starts.push(starts[starts.len() - 1] + count);
+    }
+    starts
 }
 
 /// The span, of `count`, in which a slice with this middle lies.
@@ -164,76 +365,102 @@ fn middles(starts: &[u64]) -> Vec<u32> {
 mod tests {
     use super::*;
     use crate::batch_plan::PlannedBatch;
-    use tegula_store::tiles::Batch;
+    use tegula_store::tiles::SLICE_LOG2;
 
-    fn plan(batches: &[(u32, &[u64])], slice_edges: &[u64]) -> BatchPlan {
+    fn plan(grid: Grid, batches: &[(u32, &[u64])], slice_edges: &[u64]) -> BatchPlan {
         let mut first = 0;
         let batches = batches.iter().map(|&(log2, unit_edges)| {
             let batch = Batch { target_first: first, log2 };
             first += 1 << log2;
             PlannedBatch { batch, unit_edges: unit_edges.to_vec() }
         });
-        BatchPlan { batches: batches.collect(), slice_edges: slice_edges.to_vec() }
+        BatchPlan { grid, batches: batches.collect(), slice_edges: slice_edges.to_vec() }
     }
 
-    /// The bin of an edge by searching all of them.
-    fn found(bins: &Bins, plan: &BatchPlan, source: u32, target: u32) -> Vec<usize> {
-        let slice = source >> SLICE_LOG2;
-        let holds = |index: usize| {
-            let bin = &bins.list[index];
-            let batch = plan.batches[bin.batch].batch;
-            let first_of_slice = bins
-                .list
-                .iter()
-                .position(|other| other.unit == bin.unit && other.slices == bin.slices);
-            let unit_first = bins
-                .list
-                .iter()
-                .find(|other| other.batch == bin.batch)
-                .map_or(0, |other| other.unit);
-            let unit_start = batch.target_first + ((bin.unit - unit_first) << WINDOW_LOG2);
-            let start = u64::from(unit_start)
-                + (((index - first_of_slice.unwrap()) as u64) << bin.target_bits);
-            bin.slices.contains(&slice)
-                && (start..start + (1 << bin.target_bits)).contains(&u64::from(target))
+    /// The bins that an edge may lie in by what they say of themselves.
+    fn found(bins: &Bins, source: u32, target: u32) -> Vec<usize> {
+        let grid = bins.grid;
+        let own = grid.cell(source, target);
+        let holds = |index: &usize| match &bins.list[*index] {
+            Region::Segments { column, segments } => {
+                *column == own.column && segments.contains(&own.segment)
+            }
+            Region::Slices { cell, unit, slices, target_bits } => {
+                let same = |other: &Region| match other {
+                    Region::Slices { unit: unit_there, slices: slices_there, .. } => {
+                        unit == unit_there && slices == slices_there
+                    }
+                    _ => false,
+                };
+                let first = bins.list.iter().position(same).unwrap();
+                let part = ((index - first) as u64) << target_bits;
+                let start = u64::from(bins.target_first(*unit)) + part;
+                *cell == own
+                    && slices.contains(&(source >> grid.slice_log2()))
+                    && (start..start + (1 << target_bits)).contains(&u64::from(target))
+            }
+            other => panic!("{other:?} is no bin"),
         };
-        (0..bins.list.len()).filter(|&index| holds(index)).collect()
+        (0..bins.list.len()).filter(holds).collect()
     }
 
     #[test]
     fn each_edge_has_one_bin() {
         let many = 3 * BIN_EDGES;
         let slices = [many * 5, 7, 0, many, many, 9, many * 40, 0];
-        for slice_edges in [&slices[..], &[0; 8], &[1, 0, 0, 0, 0, 0, 0, 0]] {
-            let plan = plan(
-                &[
-                    (14, &[many * 30]),
-                    (14, &[0]),
-                    (15, &[BIN_EDGES]),
-                    (16, &[1]),
-                    (17, &[many, 17]),
-                ],
-                slice_edges,
-            );
-            let bins = Bins::new(&plan);
-            for number in 0..5000u32 {
-                let source = number.wrapping_mul(0x9e37_79b9) % (8 << SLICE_LOG2);
-                let target = number.wrapping_mul(0x85eb_ca6b) % (1 << 18);
-                let edge = DenseEdge { source, target, weight: () };
-                assert_eq!(found(&bins, &plan, source, target), [bins.bin_of(&edge)]);
+        let whole = Grid::default();
+        let halves = Grid { segment_log2: SLICE_LOG2 + 1, column_log2: 17 };
+        for grid in [whole, halves] {
+            for slice_edges in [&slices[..], &[0; 8], &[1, 0, 0, 0, 0, 0, 0, 0]] {
+                let plan = plan(
+                    grid,
+                    &[
+                        (14, &[many * 30]),
+                        (14, &[0]),
+                        (15, &[BIN_EDGES]),
+                        (16, &[1]),
+                        (17, &[many, 17]),
+                    ],
+                    slice_edges,
+                );
+                let bins = Bins::new(&plan);
+                for number in 0..5000u32 {
+                    let source = number.wrapping_mul(0x9e37_79b9) % (8 << SLICE_LOG2);
+                    let target = number.wrapping_mul(0x85eb_ca6b) % (1 << 18);
+                    let edge = DenseEdge { source, target, weight: () };
+                    assert_eq!(found(&bins, source, target), [bins.bin_of(&edge)]);
+                }
+                let covered: Vec<usize> =
+                    bins.runs.iter().flat_map(|(run, _)| run.clone()).collect();
+                assert!(covered.into_iter().eq(0..bins.list.len()), "each bin is in one run");
             }
         }
     }
 
     #[test]
     fn a_heavy_slice_is_cut_along_its_targets_and_light_ones_are_joined() {
-        let plan = plan(&[(16, &[16 * BIN_EDGES])], &[1, 1, 1, 1, 24, 1, 1, 1, 1]);
-        let bins = Bins::new(&plan);
-        let shapes: Vec<_> =
-            bins.list.iter().map(|bin| (bin.slices.clone(), bin.target_bits)).collect();
+        let slices = [1, 1, 1, 1, 24, 1, 1, 1, 1];
+        let bins = Bins::new(&plan(Grid::default(), &[(16, &[16 * BIN_EDGES])], &slices));
+        let shape = |bin: &Region| match bin {
+            Region::Slices { slices, target_bits, .. } => (slices.clone(), *target_bits),
+            other => panic!("{other:?}"),
+        };
+        let shapes: Vec<_> = bins.list.iter().map(shape).collect();
         let (light, heavy) = (|slices| (slices, 16), (4..5, 12));
         assert_eq!(shapes[..2], [light(0..2), light(2..4)]);
         assert_eq!(shapes[2..18], vec![heavy; 16]);
         assert_eq!(shapes[18..], [light(5..7), light(7..9)]);
+    }
+
+    #[test]
+    fn segments_that_give_few_edges_share_a_bin() {
+        let grid = Grid { segment_log2: SLICE_LOG2, column_log2: 16 };
+        let slices = [1, 1, 1, 13, 1, 1];
+        let batches: [(u32, &[u64]); 2] = [(16, &[4 * BIN_EDGES]), (15, &[0])];
+        let bins = Bins::new(&plan(grid, &batches, &slices));
+        let light = |column, segments| Region::Segments { column, segments };
+        assert_eq!(bins.list[0], light(0, 0..3));
+        assert!(matches!(&bins.list[1], Region::Slices { cell, .. } if cell.segment == 3));
+        assert_eq!(bins.list[bins.list.len() - 2..], [light(0, 4..6), light(1, 0..6)]);
     }
 }

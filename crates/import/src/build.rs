@@ -1,13 +1,14 @@
 //! From edges between dense ids to tiles: the last pass.
 //!
 //! ```text
-//!  group = batches that follow one another; where there is memory enough, all of them
-//!    bin = edges of one window of targets from some slices of sources: see `bins`
+//!  group = bins whose tiles follow one another; where there is memory enough, all of them
+//!    bin = edges that are near each other by their targets and their sources: see `bins`
 //!      part = bins that follow one another, or a piece of a large one: what the encoder gets,
 //!             many at a time
 //! ```
 //!
-//! A bin with too many edges for one part is divided by its slices; a slice with too many of them along its
+//! A bin with too many edges for one part is divided by its segments, these by units of targets, and these by
+//! slices of sources; a slice with too many of them along its
 //! targets, then its sources, then its weights. How a graph is cut depends on the graph alone: the tiles are
 //! the same for every budget and every number of workers.
 
@@ -18,11 +19,11 @@ use tegula_machine::Result;
 use tegula_machine::threads::{Stash, Unit, make_in_order};
 use tegula_store::graph::GraphWriter;
 use tegula_store::tiles::{
-    BATCH_EDGES_MAX, DenseEdge, EncodedTile, Encoder, SLICE_LOG2, WINDOW_LOG2,
+    BATCH_EDGES_MAX, Cell, DenseEdge, EncodedTile, Encoder, Grid, WINDOW_LOG2,
 };
 
 use super::batch_plan::{BatchPlan, PlannedBatch};
-use super::bins::{BIN_EDGES, Bins};
+use super::bins::{BIN_EDGES, Bins, Region};
 use super::buckets::{Buckets, Filled};
 use super::edge::Weight;
 use super::import_run::ImportRun;
@@ -42,8 +43,8 @@ const CUT_BITS: u32 = 2;
 enum Placing {
     /// In a bucket of its own.
     Bins,
-    /// Where there are more bins than buckets, with those of the batches beside it: for each bucket its bins, and
-    /// for each bin its bucket.
+    /// Where there are more bins than buckets, with those beside it: for each bucket its bins, and for each bin
+    /// its bucket.
     Groups { groups: Vec<Range<usize>>, bucket_of: Vec<u32> },
 }
 
@@ -78,7 +79,7 @@ impl<W: Weight> Sorter<W> {
             .min(GROUP_EDGES * run.workers.count() as u64)
             .max(arcs.div_ceil(space.buckets_max() as u64 / 2));
         let bins_max = run.space(run.share(shares::PARTS)).buckets_max();
-        let groups = groups(plan, &bins, limit, bins_max);
+        let groups = groups(&bins.runs, limit, bins_max);
         let mut bucket_of = Vec::with_capacity(bins.list.len());
         for (bucket, group) in (0..).zip(&groups) {
             bucket_of.extend(std::iter::repeat_n(bucket, group.len()));
@@ -105,23 +106,22 @@ impl<W: Weight> Sorter<W> {
     }
 }
 
-/// Cuts the bins into groups, those of batches that follow one another: each of up to `edges_max` edges and
-/// `bins_max` bins, or of one batch.
-fn groups(plan: &BatchPlan, bins: &Bins, edges_max: u64, bins_max: usize) -> Vec<Range<usize>> {
+/// Cuts the bins into groups of runs that follow one another: each of up to `edges_max` expected edges and
+/// `bins_max` bins, or of one run.
+fn groups(runs: &[(Range<usize>, u64)], edges_max: u64, bins_max: usize) -> Vec<Range<usize>> {
     let mut groups: Vec<Range<usize>> = Vec::new();
     let mut edges = 0;
-    let mut start = 0;
-    for (index, planned) in plan.batches.iter().enumerate() {
-        let end = start + bins.list[start..].partition_point(|bin| bin.batch <= index);
-        edges += planned.edges();
+    for (bins, expected) in runs {
+        edges += expected;
         match groups.last_mut() {
-            Some(group) if edges <= edges_max && end - group.start <= bins_max => group.end = end,
+            Some(group) if edges <= edges_max && bins.end - group.start <= bins_max => {
+                group.end = bins.end;
+            }
             _ => {
-                groups.push(start..end);
-                edges = planned.edges();
+                groups.push(bins.clone());
+                edges = *expected;
             }
         }
-        start = end;
     }
     groups
 }
@@ -136,40 +136,39 @@ pub(super) fn build<W: Weight>(
     let Sorted { bins, placing, mut edges } = sorted;
     let total = plan.batches.iter().map(PlannedBatch::edges).sum();
     run.progress.begin("building tiles", Some(total), Unit::Edges);
-    let mut tiles = TileSink { run, plan, writer, next_batch: 0 };
+    let mut tiles = TileSink { run, writer };
     let kept = Stash::default();
     let duplicates = AtomicU64::new(0);
-    let encoding = Encoding { run, kept: &kept, duplicates: &duplicates };
+    let encoding = Encoding { run, bins: &bins, kept: &kept, duplicates: &duplicates };
     match placing {
-        Placing::Bins => encoding.encode_bins(edges, &bins, 0..bins.list.len(), &mut tiles)?,
+        Placing::Bins => encoding.encode_bins(edges, 0..bins.list.len(), &mut tiles)?,
         Placing::Groups { groups, .. } => {
             for (bucket, group) in groups.into_iter().enumerate() {
                 let bin_of = |edge: &DenseEdge<W>| bins.bin_of(edge) - group.start;
                 let binned = scatter(run, &edges, bucket, group.len(), shares::PARTS, &bin_of)?;
                 edges.clear(bucket);
-                encoding.encode_bins(binned, &bins, group, &mut tiles)?;
+                encoding.encode_bins(binned, group, &mut tiles)?;
             }
         }
     }
-    tiles.begin_batches(plan.batches.len());
     run.progress.end();
     Ok(duplicates.into_inner())
 }
 
-/// Edges of one target window that are encoded at once, or cut once more.
+/// Edges that are encoded at once, or divided once more.
 #[derive(Debug, Clone)]
 struct Part {
     /// The buckets that they lie in: one, where they are too many.
     buckets: Range<usize>,
     edges: u64,
-    /// Whose they are.
-    batch: usize,
+    /// What those of the first bucket have in common.
+    region: Region,
 }
 
 /// Joins buckets that follow one another to parts, as many as one can hold.
 fn join_buckets<W: Weight>(
     edges: &Filled<DenseEdge<W>>,
-    batch_of: &dyn Fn(usize) -> usize,
+    region_of: &dyn Fn(usize) -> Region,
     may_join: &dyn Fn(usize, usize) -> bool,
 ) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
@@ -185,7 +184,7 @@ fn join_buckets<W: Weight>(
             _ => parts.push(Part {
                 buckets: bucket..bucket + 1,
                 edges: len,
-                batch: batch_of(bucket),
+                region: region_of(bucket),
             }),
         }
     }
@@ -218,75 +217,174 @@ struct EncoderSpace<W> {
 /// Encodes parts on all workers.
 struct Encoding<'a, W> {
     run: &'a ImportRun<'a>,
+    bins: &'a Bins,
     kept: &'a Stash<EncoderSpace<W>>,
     duplicates: &'a AtomicU64,
 }
 
-/// Cuts the edges of a part that is too large and encodes them.
-type Cut<'c, W> = dyn FnMut(&mut Filled<DenseEdge<W>>, &Part, &mut TileSink<'_>) -> Result<()> + 'c;
+/// What the edges of a part that is too large are divided into, and which of them takes an edge.
+struct Division<'d, W> {
+    regions: Vec<Region>,
+    place: Box<dyn Fn(&DenseEdge<W>) -> usize + Sync + 'd>,
+}
 
 impl<W: Weight> Encoding<'_, W> {
     /// Encodes the edges of some bins, a bucket for each.
     fn encode_bins(
         &self,
         edges: Filled<DenseEdge<W>>,
-        bins: &Bins,
         range: Range<usize>,
         tiles: &mut TileSink<'_>,
     ) -> Result<()> {
-        let bins = &bins.list[range];
-        let may_join = |a: usize, b: usize| bins[a].unit == bins[b].unit;
-        let mut parts = join_buckets(&edges, &|bucket| bins[bucket].batch, &may_join);
-        parts.sort_by_key(|part| (part.batch, bins[part.buckets.start].hilbert));
-        self.encode_parts(edges, &parts, tiles, &mut |edges, part, tiles| {
-            let bin = &bins[part.buckets.start];
-            let bits = bin.target_bits + SLICE_LOG2 + weight_bits::<W>();
-            if bin.slices.len() == 1 {
-                return self.cut_and_encode(edges, part, bits, tiles);
-            }
-            self.divide_and_encode(edges, part, &bin.slices, bits, tiles)
-        })
+        let bins = &self.bins.list[range];
+        let unit_of = |bin: usize| match &bins[bin] {
+            Region::Slices { cell, unit, .. } => Some((*cell, *unit)),
+            _ => None,
+        };
+        let may_join = |a: usize, b: usize| unit_of(a).is_some() && unit_of(a) == unit_of(b);
+        let mut parts = join_buckets(&edges, &|bucket| bins[bucket].clone(), &may_join);
+        parts.sort_by_key(|part| self.bins.file_order(&part.region));
+        self.encode_parts(edges, &parts, tiles)
     }
 
-    /// Divides a bin by its slices.
+    /// Encodes all parts in order; those that are too large once they have been divided.
+    fn encode_parts(
+        &self,
+        mut edges: Filled<DenseEdge<W>>,
+        parts: &[Part],
+        tiles: &mut TileSink<'_>,
+    ) -> Result<()> {
+        for some in parts.chunk_by(|a, b| a.edges.max(b.edges) <= PART_EDGES_MAX) {
+            match some {
+                [part] if part.edges > PART_EDGES_MAX => {
+                    self.divide_and_encode(&mut edges, part, tiles)?;
+                }
+                _ => self.encode_side_by_side(&edges, some, tiles)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Divides the edges of a bucket, which are too many, and encodes them.
     fn divide_and_encode(
         &self,
         edges: &mut Filled<DenseEdge<W>>,
         part: &Part,
-        slices: &Range<u32>,
-        bits: u32,
         tiles: &mut TileSink<'_>,
     ) -> Result<()> {
         let bucket = part.buckets.start;
-        let place_of = self.divide(edges, bucket, slices)?;
-        let last = place_of.last().copied().unwrap_or(0);
-        if last == 0 {
-            return self.cut_and_encode(edges, part, bits, tiles);
-        }
-        let place = |edge: &DenseEdge<W>| {
-            place_of[((edge.source >> SLICE_LOG2) - slices.start) as usize] as usize
+        let mut region = part.region.clone();
+        let Division { regions, place } = loop {
+            if let &Region::Slice { cell, unit, bits: 0 } = &region {
+                return self.encode_equal(edges, part, cell, unit, tiles);
+            }
+            let division = self.divide(edges, bucket, &region)?;
+            match &division.regions[..] {
+                [finer] => region = finer.clone(),
+                _ => break division,
+            }
         };
-        let divided = scatter(self.run, edges, bucket, last as usize + 1, shares::CUTS, &place)?;
+        let divided = scatter(self.run, edges, bucket, regions.len(), shares::CUTS, &*place)?;
         edges.clear(bucket);
-        let parts = join_buckets(&divided, &|_| part.batch, &|_, _| false);
-        self.encode_parts(divided, &parts, tiles, &mut |edges, part, tiles| {
-            self.cut_and_encode(edges, part, bits, tiles)
+        let parts = join_buckets(&divided, &|bucket| regions[bucket].clone(), &|_, _| false);
+        if let (Some(&Region::Slice { bits, .. }), Region::Slice { .. }) =
+            (regions.first(), &region)
+            && bits < weight_bits::<W>()
+        {
+            // Edges between the same two ends come apart here; the encoder counts within each part.
+            self.duplicates.fetch_add(parts.len() as u64 - 1, Ordering::Relaxed);
+        }
+        self.encode_parts(divided, &parts, tiles)
+    }
+
+    /// How the edges of a bucket are divided that have a region in common: by the next finer thing in which they
+    /// may differ.
+    fn divide<'d>(
+        &'d self,
+        edges: &Filled<DenseEdge<W>>,
+        bucket: usize,
+        region: &Region,
+    ) -> Result<Division<'d, W>> {
+        let (bins, grid) = (self.bins, self.bins.grid());
+        let buckets_max = self.run.space(self.run.share(shares::CUTS)).buckets_max() as u32;
+        Ok(match *region {
+            Region::Segments { column, ref segments } => {
+                let (first, each) = (segments.start, segments.len() as u32);
+                let each = each.div_ceil(buckets_max);
+                let some = |segments: Range<u32>| match segments.len() {
+                    1 => {
+                        let cell = Cell { column, segment: segments.start };
+                        Region::Units { cell, places: bins.places(column) }
+                    }
+                    _ => Region::Segments { column, segments },
+                };
+                Division {
+                    regions: ranges(segments, each).map(some).collect(),
+                    place: Box::new(move |edge| {
+                        (((edge.source >> grid.segment_log2) - first) / each) as usize
+                    }),
+                }
+            }
+            Region::Units { cell, ref places } => {
+                let (first, each) = (places.start, (places.len() as u32).div_ceil(buckets_max));
+                let some = |places: Range<u32>| match places.len() {
+                    1 => bins.whole_unit(cell, bins.unit_at[places.start as usize]),
+                    _ => Region::Units { cell, places },
+                };
+                Division {
+                    regions: ranges(places, each).map(some).collect(),
+                    place: Box::new(move |edge| {
+                        let unit = bins.unit_of(edge.target) as usize;
+                        ((bins.units[unit].place - first) / each) as usize
+                    }),
+                }
+            }
+            Region::Slices { cell, unit, ref slices, target_bits } => {
+                let bits = target_bits + grid.slice_log2() + weight_bits::<W>();
+                let first = slices.start;
+                let place_of = self.join_slices(edges, bucket, slices)?;
+                let count = place_of.last().map_or(1, |&last| last as usize + 1);
+                let place = move |edge: &DenseEdge<W>| {
+                    place_of[((edge.source >> grid.slice_log2()) - first) as usize] as usize
+                };
+                Division {
+                    regions: vec![Region::Slice { cell, unit, bits }; count],
+                    place: Box::new(place),
+                }
+            }
+            Region::Slice { cell, unit, bits } => {
+                // Weights come apart only once the ends do not differ any more.
+                let bits_of_ends = bits.saturating_sub(weight_bits::<W>());
+                let cut_bits = CUT_BITS.min(if bits_of_ends > 0 { bits_of_ends } else { bits });
+                let bits = bits - cut_bits;
+                let place = move |edge: &DenseEdge<W>| {
+                    (place_in_slice(edge, grid) >> bits) as usize & ((1 << cut_bits) - 1)
+                };
+                Division {
+                    regions: vec![Region::Slice { cell, unit, bits }; 1 << cut_bits],
+                    place: Box::new(place),
+                }
+            }
         })
     }
 
     /// For each slice the part that it goes to: as many slices to each as it can hold.
-    fn divide(
+    fn join_slices(
         &self,
         edges: &Filled<DenseEdge<W>>,
         bucket: usize,
         slices: &Range<u32>,
     ) -> Result<Vec<u32>> {
+        if slices.len() == 1 {
+            return Ok(vec![0]);
+        }
         let kept = Stash::default();
         let new = || vec![0u64; slices.len()];
+        let slice_log2 = self.bins.grid().slice_log2();
         edges.for_each_parallel(bucket, self.run.workers, self.run.cancel, &|some| {
             kept.with(new, |counts| {
                 for edge in some {
-                    counts[((edge.source >> SLICE_LOG2) - slices.start) as usize] += 1;
+                    counts[((edge.source >> slice_log2) - slices.start) as usize] += 1;
                 }
                 Ok(())
             })
@@ -306,59 +404,13 @@ impl<W: Weight> Encoding<'_, W> {
         Ok(counts.into_iter().map(place).collect())
     }
 
-    /// Encodes all parts in order; those that are too large once `cut` has cut them.
-    fn encode_parts(
-        &self,
-        mut edges: Filled<DenseEdge<W>>,
-        parts: &[Part],
-        tiles: &mut TileSink<'_>,
-        cut: &mut Cut<'_, W>,
-    ) -> Result<()> {
-        for some in parts.chunk_by(|a, b| a.edges.max(b.edges) <= PART_EDGES_MAX) {
-            match some {
-                [part] if part.edges > PART_EDGES_MAX => cut(&mut edges, part, tiles)?,
-                _ => self.encode_side_by_side(&edges, some, tiles)?,
-            }
-        }
-        Ok(())
-    }
-
-    /// Cuts one slice of a unit along its targets, then its sources, then its weights. `bits` tells in
-    /// how many low bits of these three, targets above all, the edges may differ.
-    fn cut_and_encode(
-        &self,
-        edges: &mut Filled<DenseEdge<W>>,
-        part: &Part,
-        bits: u32,
-        tiles: &mut TileSink<'_>,
-    ) -> Result<()> {
-        let bucket = part.buckets.start;
-        if bits == 0 {
-            return self.encode_equal(edges, part, tiles);
-        }
-        // Weights come apart only once the ends do not differ any more.
-        let bits_of_ends = bits.saturating_sub(weight_bits::<W>());
-        let cut_bits = CUT_BITS.min(if bits_of_ends > 0 { bits_of_ends } else { bits });
-        let shift = bits - cut_bits;
-        let cut_of =
-            |edge: &DenseEdge<W>| (place_in_slice(edge) >> shift) as usize & ((1 << cut_bits) - 1);
-        let cuts = scatter(self.run, edges, bucket, 1 << cut_bits, shares::CUTS, &cut_of)?;
-        edges.clear(bucket);
-        let parts = join_buckets(&cuts, &|_| part.batch, &|_, _| false);
-        if shift < weight_bits::<W>() {
-            // Edges between the same two ends come apart here; the encoder counts within each part.
-            self.duplicates.fetch_add(parts.len() as u64 - 1, Ordering::Relaxed);
-        }
-        self.encode_parts(cuts, &parts, tiles, &mut |cuts, part, tiles| {
-            self.cut_and_encode(cuts, part, shift, tiles)
-        })
-    }
-
     /// Encodes edges that are all the same, [`PART_EDGES_MAX`] at a time: which ones does not matter.
     fn encode_equal(
         &self,
         edges: &Filled<DenseEdge<W>>,
         part: &Part,
+        cell: Cell,
+        unit: u32,
         tiles: &mut TileSink<'_>,
     ) -> Result<()> {
         let Some(edge) = edges.first(part.buckets.start)? else { return Ok(()) };
@@ -367,10 +419,12 @@ impl<W: Weight> Encoding<'_, W> {
         let equal = vec![edge; left.min(PART_EDGES_MAX) as usize];
         while left > 0 {
             let count = left.min(PART_EDGES_MAX);
-            let encoded = self.kept.with(EncoderSpace::default, |space| {
-                self.encode_edges(&mut space.encoder, &[&equal[..count as usize]])
+            let mut encoded = Vec::new();
+            self.kept.with(EncoderSpace::default, |space| {
+                let equal = &equal[..count as usize];
+                self.encode_unit(&mut space.encoder, cell, unit, &[equal], &mut encoded)
             })?;
-            tiles.append(part.batch, encoded)?;
+            tiles.append(encoded)?;
             self.run.progress.advance(count);
             left -= count;
         }
@@ -392,18 +446,26 @@ impl<W: Weight> Encoding<'_, W> {
             &make,
             &mut |index, encoded| {
                 self.run.progress.advance(parts[index].edges);
-                tiles.append(parts[index].batch, encoded)
+                tiles.append(encoded)
             },
         )
     }
 
-    fn encode_part(&self, edges: &Filled<DenseEdge<W>>, part: &Part) -> Result<Vec<EncodedTile>> {
+    fn encode_part(&self, edges: &Filled<DenseEdge<W>>, part: &Part) -> Result<Vec<PlacedTile>> {
         self.kept.with(EncoderSpace::default, |space| {
             let EncoderSpace { encoder, read } = space;
+            let mut encoded = Vec::new();
+            let unit = match part.region {
+                Region::Slices { cell, unit, .. } | Region::Slice { cell, unit, .. } => {
+                    Some((cell, unit))
+                }
+                Region::Segments { .. } | Region::Units { .. } => None,
+            };
             let held: Option<Vec<_>> =
                 part.buckets.clone().map(|bucket| edges.held(bucket)).collect();
-            if let Some(held) = held {
-                return self.encode_edges(encoder, &held.concat());
+            if let (Some((cell, unit)), Some(held)) = (unit, held) {
+                self.encode_unit(encoder, cell, unit, &held.concat(), &mut encoded)?;
+                return Ok(encoded);
             }
             read.clear();
             read.reserve_exact(part.edges as usize);
@@ -413,24 +475,59 @@ impl<W: Weight> Encoding<'_, W> {
                     Ok(())
                 })?;
             }
-            self.encode_edges(encoder, &[read])
+            match unit {
+                Some((cell, unit)) => {
+                    self.encode_unit(encoder, cell, unit, &[read], &mut encoded)?;
+                }
+                None => self.encode_units(encoder, read, &mut encoded)?,
+            }
+            Ok(encoded)
         })
     }
 
-    /// Encodes edges of one target window.
-    fn encode_edges(
+    /// Encodes the edges of several units and cells, one after the other.
+    fn encode_units(
         &self,
         encoder: &mut Encoder<W>,
+        edges: &mut [DenseEdge<W>],
+        encoded: &mut Vec<PlacedTile>,
+    ) -> Result<()> {
+        let (bins, grid) = (self.bins, self.bins.grid());
+        let unit_of = |edge: &DenseEdge<W>| bins.unit_of(edge.target);
+        let cell_of = |edge: &DenseEdge<W>| grid.cell(edge.source, edge.target);
+        edges
+            .sort_unstable_by_key(|edge| (cell_of(edge), bins.units[unit_of(edge) as usize].place));
+        for same in edges.chunk_by(|a, b| (cell_of(a), unit_of(a)) == (cell_of(b), unit_of(b))) {
+            self.encode_unit(encoder, cell_of(&same[0]), unit_of(&same[0]), &[same], encoded)?;
+        }
+        Ok(())
+    }
+
+    /// Encodes edges of one cell and unit.
+    fn encode_unit(
+        &self,
+        encoder: &mut Encoder<W>,
+        cell: Cell,
+        unit: u32,
         edges: &[&[DenseEdge<W>]],
-    ) -> Result<Vec<EncodedTile>> {
-        let mut tiles = Vec::new();
-        encoder.encode_window(edges, &mut |tile| {
-            tiles.push(tile);
+        encoded: &mut Vec<PlacedTile>,
+    ) -> Result<()> {
+        let batch = self.bins.units[unit as usize].batch;
+        let origin = self.bins.grid().origin(cell);
+        encoder.encode_window(edges, origin, &mut |tile| {
+            encoded.push(PlacedTile { cell, batch, tile });
             Ok(())
         })?;
         self.duplicates.fetch_add(encoder.take_duplicates(), Ordering::Relaxed);
-        Ok(tiles)
+        Ok(())
     }
+}
+
+/// A range, cut into pieces of `each`.
+fn ranges(range: &Range<u32>, each: u32) -> impl Iterator<Item = Range<u32>> {
+    let end = range.end;
+    let starts = range.clone().step_by(each as usize);
+    starts.map(move |start| start..end.min(start.saturating_add(each)))
 }
 
 /// Bits in which the weights of edges between the same two ends may differ.
@@ -439,59 +536,50 @@ const fn weight_bits<W: Weight>() -> u32 {
 }
 
 /// Where an edge belongs in a slice: by target, source and, the order of the bits will do, weight.
-fn place_in_slice<W: Weight>(edge: &DenseEdge<W>) -> u64 {
+fn place_in_slice<W: Weight>(edge: &DenseEdge<W>, grid: Grid) -> u64 {
     let local = |id: u32, log2: u32| u64::from(id) & ((1 << log2) - 1);
-    let ends = local(edge.target, WINDOW_LOG2) << SLICE_LOG2 | local(edge.source, SLICE_LOG2);
+    let slice_log2 = grid.slice_log2();
+    let ends = local(edge.target, WINDOW_LOG2) << slice_log2 | local(edge.source, slice_log2);
     let weight = if W::IS_WEIGHTED { { edge.weight }.to_f32().to_bits() } else { 0 };
     ends << weight_bits::<W>() | u64::from(weight)
 }
 
-/// Writes tiles, and begins a batch before its first one.
+/// A tile, and where it is filed.
+struct PlacedTile {
+    cell: Cell,
+    /// Index of its batch.
+    batch: usize,
+    tile: EncodedTile,
+}
+
+/// Writes tiles in their order.
 struct TileSink<'a> {
     run: &'a ImportRun<'a>,
-    plan: &'a BatchPlan,
     writer: &'a mut GraphWriter,
-    next_batch: usize,
 }
 
 impl TileSink<'_> {
-    fn append(&mut self, batch: usize, tiles: Vec<EncodedTile>) -> Result<()> {
+    fn append(&mut self, tiles: Vec<PlacedTile>) -> Result<()> {
         self.run.cancel.check()?;
-        self.begin_batches(batch + 1);
-        tiles.iter().try_for_each(|tile| self.writer.append_tile(tile))
-    }
-
-    /// Begins all batches before `end`, those without tiles too.
-    fn begin_batches(&mut self, end: usize) {
-        for planned in &self.plan.batches[self.next_batch.min(end)..end] {
-            self.writer.begin_batch(planned.batch);
-        }
-        self.next_batch = self.next_batch.max(end);
+        tiles.iter().try_for_each(|PlacedTile { cell, batch, tile }| {
+            self.writer.append_tile(*cell, *batch, tile)
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use tegula_store::tiles::Batch;
-
     use super::*;
 
     #[test]
-    fn groups_hold_as_many_batches_as_they_may() {
-        let mut target_first = 0;
-        let batch = |(log2, edges): (u32, u64)| {
-            let batch = Batch { target_first, log2 };
-            target_first += 1 << log2;
-            let mut unit_edges = vec![0; 1 << (log2 - WINDOW_LOG2)];
-            unit_edges[0] = edges;
-            PlannedBatch { batch, unit_edges }
-        };
-        // Four bins, or two where batches have half the targets.
-        let sizes = [(18, 10), (18, 90), (17, 5), (17, 5), (18, 500), (18, 1)];
-        let batches = sizes.into_iter().map(batch).collect();
-        let plan = BatchPlan { batches, slice_edges: vec![611] };
-        let bins = Bins::new(&plan);
-        let groups = |edges_max, bins_max| groups(&plan, &bins, edges_max, bins_max);
+    fn groups_hold_as_many_runs_as_they_may() {
+        let sizes = [(4, 10), (4, 90), (2, 5), (2, 5), (4, 500), (4, 1)];
+        let mut start = 0;
+        let runs = sizes.map(|(bins, edges)| {
+            start += bins;
+            (start - bins..start, edges)
+        });
+        let groups = |edges_max, bins_max| groups(&runs, edges_max, bins_max);
         assert_eq!(groups(100, 100), [0..8, 8..12, 12..16, 16..20]);
         assert_eq!(groups(1000, 6), [0..4, 4..10, 10..16, 16..20]);
         assert_eq!(groups(0, 0), [0..4, 4..8, 8..10, 10..12, 12..16, 16..20]);

@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use tegula_machine::Result;
 use tegula_machine::threads::{lock, map_in_order, unlocked};
 use tegula_store::graph::{OrderChoice, VertexOrder};
-use tegula_store::tiles::{DenseEdge, Edge, Encoder};
+use tegula_store::tiles::{DenseEdge, Edge, Encoder, Origin};
 
 use super::batch_plan::for_each_dense_slice;
 use super::census::{DegreeSummary, DegreeTable};
@@ -221,7 +221,7 @@ impl TrialUnit {
             .collect();
         let count = edges.len().max(1);
         let mut bytes = 0;
-        encoder.encode_window(&[&edges], &mut |tile| {
+        encoder.encode_window(&[&edges], Origin::default(), &mut |tile| {
             bytes += tile.bytes.len() + TABLE_BYTES;
             Ok(())
         })?;

@@ -59,10 +59,10 @@ use tegula_machine::threads::{Cancel, Progress, Unit, Workers, join};
 use tegula_machine::{Result, memory};
 use tegula_store::VERTEX_COUNT_MAX;
 use tegula_store::graph::{
-    ArrayLayout, FORMAT_VERSION, Graph, GraphWriter, IdType, Manifest, OrderChoice, VertexOrder,
+    FORMAT_VERSION, Graph, GraphWriter, IdType, Manifest, OrderChoice, VertexOrder,
 };
 use tegula_store::rows::{self, Direction, RowEncoding, RowsConfig};
-use tegula_store::tiles::BATCH_EDGES_MAX;
+use tegula_store::tiles::{BATCH_EDGES_MAX, Grid};
 
 use batch_plan::{BatchPlan, plan_and_write_degrees, write_order};
 use build::{Sorted, Sorter, build};
@@ -107,6 +107,9 @@ pub struct ImportConfig {
     pub force: bool,
     /// Where temporary files go; by default beside the graph.
     pub spill_directory: Option<PathBuf>,
+    /// How the tiles are filed. The graph depends on it, so it is for tests, whose graphs are small, and for nobody
+    /// else.
+    pub grid: Grid,
     /// Edges above which a batch of targets is halved. The graph depends on it, and so do sums of floats, so
     /// it is for tests, whose graphs are small, and for nobody else.
     pub batch_edges: u64,
@@ -131,6 +134,7 @@ impl Default for ImportConfig {
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             force: false,
             spill_directory: None,
+            grid: Grid::default(),
             batch_edges: BATCH_EDGES_MAX,
         }
     }
@@ -267,7 +271,7 @@ fn import_weighted<W: Weight>(
         run.workers,
         run.cancel,
         &|| known.write_ids_and_order(&numbered, directory),
-        &|| plan_and_write_degrees(run, &numbered, directory, config.batch_edges),
+        &|| plan_and_write_degrees(run, &numbered, directory, config.grid, config.batch_edges),
     )?;
     files.extend(degree_files);
     seconds.ordering = clock.lap();
@@ -276,7 +280,8 @@ fn import_weighted<W: Weight>(
     drop((known.edges, known.degrees));
     seconds.sorting = clock.lap();
 
-    let mut writer = GraphWriter::create(directory, W::IS_WEIGHTED)?;
+    let batches = plan.batches.iter().map(|planned| planned.batch);
+    let mut writer = GraphWriter::create(directory, W::IS_WEIGHTED, batches)?;
     let duplicates = build(run, &plan, sorted, &mut writer)?;
     if writer.edge_count() != summary.edges {
         return Err(changed());
@@ -292,8 +297,9 @@ fn import_weighted<W: Weight>(
         duplicates,
         ids,
         order: choice,
-        arrays: ArrayLayout::Packed,
+        grid: config.grid,
         batches: 0,
+        cells: 0,
         tiles: 0,
         rows: None,
         reverse: None,

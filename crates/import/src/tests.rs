@@ -266,6 +266,29 @@ fn two_edges_given_half_a_million_times_with_weights() {
 }
 
 #[test]
+fn cells_of_every_size() {
+    let near: String = (0..90_000)
+        .map(|number| format!("{} {} 1\n", number % 3000, (number * 7 + number % 13) % 3000))
+        .collect();
+    let by_chance = text_of(60_000, 5_000, |number| number.to_string());
+    // Edges along the diagonal, where chance would have a cell of all: one cell in eight has them all.
+    let diagonal: String = (0..700_000u64)
+        .map(|number| format!("{} {} 2\n", number % 1000, number % 1000 / 64 * 64 + number % 61))
+        .collect();
+    for (segment_log2, column_log2) in [(6, 6), (8, 7), (6, 24), (24, 7), (10, 16)] {
+        let grid = Grid { segment_log2, column_log2 };
+        for order in [VertexOrder::Given, VertexOrder::Degree] {
+            let config = ImportConfig { grid, ..config(false, true, Some(order)) };
+            check(&by_chance, &config);
+            check(&near, &ImportConfig { undirected: true, ..config.clone() });
+        }
+        let config = ImportConfig { grid, ..config(false, false, Some(VertexOrder::Given)) };
+        check(&diagonal, &config);
+        check(&"5 5 1\n".repeat(600_000), &config);
+    }
+}
+
+#[test]
 fn a_star_of_one_target() {
     let text: String = (0..900_000).map(|source| format!("{source} 3\n")).collect();
     let report = check(&text, &config(false, false, Some(VertexOrder::Given)));

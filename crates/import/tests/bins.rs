@@ -9,7 +9,7 @@ use tegula_import::{ImportConfig, import};
 use tegula_machine::disk::{Backend, Caching, Pool, Reader};
 use tegula_machine::threads::{Cancel, Silent};
 use tegula_store::graph::{Graph, VertexOrder};
-use tegula_store::tiles::{BATCH_EDGES_MAX, WINDOW_LOG2};
+use tegula_store::tiles::{BATCH_EDGES_MAX, Grid, WINDOW_LOG2};
 use tegula_testkit::{Scratch, XorShift};
 
 /// A budget for which there are more bins than buckets where batches are small, and one that holds everything.
@@ -57,13 +57,17 @@ fn communities_are_imported_whole_for_every_budget_and_number_of_workers() {
     fs::write(&input, bytes.collect::<Vec<u8>>()).unwrap();
     pairs.sort_unstable();
     // Batches of some thousand edges have more bins than the lesser budget has buckets.
-    for batch_edges in [BATCH_EDGES_MAX, 1 << 12] {
+    let half = Grid { segment_log2: WINDOW_LOG2, column_log2: WINDOW_LOG2 };
+    for (batch_edges, grid) in
+        [(BATCH_EDGES_MAX, Grid::default()), (1 << 12, Grid::default()), (1 << 12, half)]
+    {
         let mut first = None;
         for (memory, threads) in [(BUDGETS[0], 1), (BUDGETS[1], 1), (BUDGETS[1], 3)] {
             let order = Some(VertexOrder::Given);
             let config =
-                ImportConfig { order, memory, threads, batch_edges, ..ImportConfig::default() };
-            let output = scratch.join(format!("{batch_edges}-{memory}-{threads}.tegula"));
+                ImportConfig { order, memory, threads, batch_edges, grid, ..Default::default() };
+            let output = scratch
+                .join(format!("{batch_edges}-{}-{memory}-{threads}.tegula", grid.segment_log2));
             import(std::slice::from_ref(&input), &output, &config, &Silent, &Cancel::default())
                 .unwrap();
             let found = files(&output);

@@ -11,6 +11,7 @@ use tegula_machine::disk::{Backend, Caching, Pool, Reader};
 use tegula_machine::threads::{Cancel, Silent};
 use tegula_store::graph::{Graph, VertexOrder};
 use tegula_store::rows::RowEncoding;
+use tegula_store::tiles::Grid;
 use tegula_testkit::{Scratch, XorShift, edit_manifest};
 
 fn config(order: Option<VertexOrder>) -> ImportConfig {
@@ -84,6 +85,8 @@ fn assert_every_edit_is_noticed(directory: &Path) {
     leaves(&manifest, String::new(), &mut pointers);
     pointers.retain(|it| {
         let is_free = it == "/order/reason" || it.starts_with("/order/estimates");
+        // A segment or column that is not filled might be larger or less so.
+        let is_free = is_free || manifest["cells"] == 1 && it.starts_with("/grid");
         !is_free && it != "/crc32c"
     });
     assert!(pointers.len() > 20, "{pointers:?}");
@@ -94,10 +97,6 @@ fn assert_every_edit_is_noticed(directory: &Path) {
             continue;
         }
         for other in others(&pointer, value) {
-            if pointer == "/format_version" && other == 4 && manifest["reverse"].is_null() {
-                // Without rows by target it might as well be of that version.
-                continue;
-            }
             let mut edited = manifest.clone();
             *edited.pointer_mut(&pointer).unwrap() = other.clone();
             edited.as_object_mut().unwrap().remove("crc32c");
@@ -129,6 +128,10 @@ fn no_field_of_a_manifest_can_be_changed_unnoticed() {
     assert_every_edit_is_noticed(&imported(&scratch, &names, &weighted));
     let range = edges(3, 400, 40, |id| id.to_string());
     assert_every_edit_is_noticed(&imported(&scratch, &range, &config(Some(VertexOrder::Degree))));
+    let grid = Grid { segment_log2: 7, column_log2: 8 };
+    let cells = ImportConfig { grid, ..config(None) };
+    let wide = edges(4, 2000, 1000, |id| id.to_string());
+    assert_every_edit_is_noticed(&imported(&scratch, &wide, &cells));
 }
 
 #[test]

@@ -50,14 +50,14 @@ pub enum Error {
         /// What is missing.
         detail: String,
     },
-    /// The graph was written by a newer tegula.
-    #[error("{} has format version {found}, but this tegula reads up to {supported}; use a newer tegula", path.display())]
+    /// The graph, or a file of it, was written by a tegula of another version of the format.
+    #[error("{} has format version {found}, but this tegula reads version {supported}; {}", path.display(), way_out(*found, *supported))]
     UnsupportedVersion {
         /// The graph directory.
         path: PathBuf,
         /// Version in its manifest.
         found: u32,
-        /// Newest version that this build reads.
+        /// The version that this build reads.
         supported: u32,
     },
     /// The work needs a layout that the graph was not given.
@@ -117,6 +117,11 @@ pub enum Error {
         /// The panic's message.
         detail: String,
     },
+}
+
+/// What to do about a graph of another version of the format.
+fn way_out(found: u32, supported: u32) -> &'static str {
+    if found > supported { "use a newer tegula" } else { "import its edge list again" }
 }
 
 impl Error {

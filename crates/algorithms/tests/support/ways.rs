@@ -10,9 +10,20 @@ use tegula_import::ImportConfig;
 use tegula_machine::disk::{Backend, Fault, FaultPlan};
 use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
+use tegula_store::tiles::Grid;
 use tegula_testkit::EdgeList;
 
 use super::AMPLE;
+
+/// Grids on which small graphs have one cell, and many: of some sources by some targets, rows of cells, columns
+/// of them.
+pub const GRIDS: [Grid; 5] = [
+    Grid { segment_log2: 24, column_log2: 24 },
+    Grid { segment_log2: 6, column_log2: 6 },
+    Grid { segment_log2: 7, column_log2: 8 },
+    Grid { segment_log2: 6, column_log2: 24 },
+    Grid { segment_log2: 24, column_log2: 6 },
+];
 
 /// An import in a vertex order, with rows.
 pub fn with_rows(order: VertexOrder, undirected: bool) -> ImportConfig {

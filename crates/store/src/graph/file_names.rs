@@ -6,7 +6,7 @@ pub const MANIFEST: &str = "manifest.json";
 pub const TILES: &str = "tiles.data";
 /// The weights of all tiles, one behind the other.
 pub const WEIGHTS: &str = "tiles.weights";
-/// A block file with a record per batch and per tile.
+/// A block file with a record per batch, per cell and per tile.
 pub const TILE_TABLE: &str = "tiles.table";
 /// A block file of pages with all rows, one behind the other.
 pub const ROWS: &str = "rows.data";

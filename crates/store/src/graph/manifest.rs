@@ -13,9 +13,10 @@ use tegula_machine::{Error, Result};
 use super::directory::open_directory;
 use super::file_names;
 use crate::rows::{Direction, RowEncoding, RowFiles};
+use crate::tiles::Grid;
 
-/// The version of the format that this crate writes, and the newest that it reads.
-pub const FORMAT_VERSION: u32 = 5;
+/// The version of the format that this crate writes and reads.
+pub const FORMAT_VERSION: u32 = 6;
 
 /// Digits of the checksum of a manifest.
 const CHECKSUM_DIGITS: usize = 8;
@@ -44,24 +45,6 @@ pub struct OrderChoice {
     pub reason: String,
     /// Estimated bytes per edge of each order that was weighed.
     pub estimates: Vec<(String, f64)>,
-}
-
-/// How the arrays with a number for each vertex lie in their files.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ArrayLayout {
-    /// One number behind the other, 4 or 8 bytes each: before version 4.
-    #[default]
-    Plain,
-    /// Packed.
-    Packed,
-}
-
-impl ArrayLayout {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-    fn is_plain(&self) -> bool {
-        *self == ArrayLayout::Plain
-    }
 }
 
 /// The layout `rows` or `reverse`, where a graph has it.
@@ -109,17 +92,18 @@ pub struct Manifest {
     pub ids: IdType,
     /// The vertex order.
     pub order: OrderChoice,
-    /// How numbers of vertices are stored; since version 4.
-    #[serde(default, skip_serializing_if = "ArrayLayout::is_plain")]
-    pub arrays: ArrayLayout,
+    /// How the tiles are filed.
+    pub grid: Grid,
     /// Number of batches in the tile table.
     pub batches: u64,
+    /// Number of cells in the tile table: those of the grid that have a tile.
+    pub cells: u64,
     /// Number of tiles in the tile table.
     pub tiles: u64,
-    /// The rows, if there are any; since version 2.
+    /// The rows, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<RowLayout>,
-    /// The rows by target, if there are any; since version 5. An undirected graph has none of its own.
+    /// The rows by target, if there are any. An undirected graph has none of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverse: Option<RowLayout>,
     /// Every file but the manifest.
@@ -139,8 +123,7 @@ impl Manifest {
             IDS, IN_DEGREES, OUT_DEGREES, STRING_ENDS, STRINGS, TILE_TABLE, TILES, WEIGHTS,
         };
         let mut names = vec![TILES, TILE_TABLE, OUT_DEGREES];
-        let are_out_degrees = self.undirected && self.arrays == ArrayLayout::Packed;
-        names.extend((!are_out_degrees).then_some(IN_DEGREES));
+        names.extend((!self.undirected).then_some(IN_DEGREES));
         names.extend(self.weighted.then_some(WEIGHTS));
         match self.ids {
             IdType::Range => {}
@@ -181,7 +164,6 @@ impl Manifest {
         layout: RowLayout,
         files: Vec<FileEntry>,
     ) -> Manifest {
-        self.format_version = FORMAT_VERSION;
         match self.stored(direction) {
             Direction::Forward => self.rows = Some(layout),
             Direction::Reverse => self.reverse = Some(layout),
@@ -193,7 +175,7 @@ impl Manifest {
     /// The text that [`Manifest::read`] reads.
     fn to_text(&self) -> Result<String, serde_json::Error> {
         let json = serde_json::to_string_pretty(self)?;
-        Ok(Seal::Field.close(json.strip_suffix("\n}").unwrap_or(&json)))
+        Ok(seal(json.strip_suffix("\n}").unwrap_or(&json)))
     }
 
     /// Writes the manifest into a graph directory in one step; syncing the directory is left to the
@@ -212,7 +194,7 @@ impl Manifest {
     /// Reads and checks the manifest of a graph directory.
     ///
     /// # Errors
-    /// [`Error::NotAGraph`] where there is none, [`Error::UnsupportedVersion`] where it is newer,
+    /// [`Error::NotAGraph`] where there is none, [`Error::UnsupportedVersion`] where it is older or newer,
     /// [`Error::Corrupt`] where it is damaged.
     pub fn read(directory: &Path) -> Result<Manifest> {
         Manifest::read_in(&open_directory(directory)?)
@@ -238,7 +220,7 @@ impl Manifest {
         };
         parse(&bytes).map_err(|fault| match fault {
             Fault::Damaged(detail) => Error::Corrupt { path, part: "its text".into(), detail },
-            Fault::Newer(found) => Error::UnsupportedVersion {
+            Fault::OtherVersion(found) => Error::UnsupportedVersion {
                 path: directory.path().to_owned(),
                 found,
                 supported: FORMAT_VERSION,
@@ -250,7 +232,7 @@ impl Manifest {
     /// none whose checksum is right.
     pub(super) fn files_listed(directory: &Directory) -> Option<Vec<String>> {
         let bytes = read_bytes(directory).ok().flatten()?;
-        let (_, json) = open_seal(std::str::from_utf8(&bytes).ok()?)?;
+        let json = open_seal(std::str::from_utf8(&bytes).ok()?)?;
         let listing: Option<Listing> = serde_json::from_str(&json).ok();
         Some(
             listing
@@ -285,84 +267,45 @@ struct Listed {
     name: String,
 }
 
-/// Where the checksum of a manifest stands. It covers all bytes before the seal, and the seal has only one
-/// way to be written: no bit can change unnoticed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Seal {
-    /// A line behind the object: versions 1 and 2.
-    Line,
-    /// The last field of the object.
-    Field,
-}
+/// What stands before and behind the eight digits of the checksum, which covers all bytes before them. There is only
+/// one way to write them: no bit can change unnoticed.
+const SEAL: (&str, &str) = (",\n  \"crc32c\": \"", "\"\n}\n");
 
-impl Seal {
-    /// What stands before and behind the eight digits.
-    fn parts(self) -> (&'static str, &'static str) {
-        match self {
-            Seal::Line => ("\ncrc32c ", "\n"),
-            Seal::Field => (",\n  \"crc32c\": \"", "\"\n}\n"),
-        }
-    }
-
-    /// The text with its seal.
-    fn close(self, text: &str) -> String {
-        let (before, behind) = self.parts();
-        format!("{text}{before}{:08x}{behind}", crc32c(text.as_bytes()))
-    }
-
-    /// The version of the format from which on a manifest has this seal.
-    fn of_version(version: u32) -> Seal {
-        if version < 3 { Seal::Line } else { Seal::Field }
-    }
+/// A text with its checksum.
+fn seal(text: &str) -> String {
+    let (before, behind) = SEAL;
+    format!("{text}{before}{:08x}{behind}", crc32c(text.as_bytes()))
 }
 
 /// The object of a manifest without its checksum, which is right.
-fn open_seal(text: &str) -> Option<(Seal, String)> {
-    for seal in [Seal::Field, Seal::Line] {
-        let (before, behind) = seal.parts();
-        let rest = text.strip_suffix(behind);
-        let digits_start = rest.and_then(|rest| rest.len().checked_sub(CHECKSUM_DIGITS));
-        let sealed = rest.zip(digits_start).and_then(|(rest, start)| rest.get(..start));
-        if let Some(sealed) = sealed.and_then(|sealed| sealed.strip_suffix(before))
-            && seal.close(sealed) == text
-        {
-            let end = if seal == Seal::Field { "\n}" } else { "" };
-            return Some((seal, format!("{sealed}{end}")));
-        }
-    }
-    None
+fn open_seal(text: &str) -> Option<String> {
+    let (before, behind) = SEAL;
+    let rest = text.strip_suffix(behind)?;
+    let sealed = rest.get(..rest.len().checked_sub(CHECKSUM_DIGITS)?)?.strip_suffix(before)?;
+    (seal(sealed) == text).then(|| format!("{sealed}\n}}"))
 }
 
 enum Fault {
     Damaged(String),
-    Newer(u32),
+    OtherVersion(u32),
 }
 
 fn parse(bytes: &[u8]) -> Result<Manifest, Fault> {
     let damaged = |detail: &str| Fault::Damaged(detail.to_owned());
     let text = std::str::from_utf8(bytes).map_err(|_| damaged("it is not UTF-8"))?;
-    let (seal, json) = open_seal(text).ok_or_else(|| damaged("its checksum differs"))?;
+    let json = open_seal(text).ok_or_else(|| damaged("its checksum differs"))?;
     let version: Version =
         serde_json::from_str(&json).map_err(|error| Fault::Damaged(error.to_string()))?;
-    let version = version.format_version;
-    if version > FORMAT_VERSION {
-        return Err(Fault::Newer(version));
+    if version.format_version != FORMAT_VERSION {
+        return Err(Fault::OtherVersion(version.format_version));
     }
     let manifest: Manifest =
         serde_json::from_str(&json).map_err(|error| Fault::Damaged(error.to_string()))?;
-    let rows = manifest.rows.as_ref().map(|rows| rows.encoding);
-    let version_min = match (manifest.arrays, rows) {
-        _ if manifest.reverse.is_some() => 5,
-        (ArrayLayout::Packed, _) | (_, Some(RowEncoding::Copy)) => 4,
-        (ArrayLayout::Plain, Some(_)) => 2,
-        (ArrayLayout::Plain, None) => 1,
-    };
-    let is_of_its_time = seal == Seal::of_version(version) && version >= version_min;
     if manifest.undirected && manifest.reverse.is_some() {
         return Err(damaged("an undirected graph has its rows twice"));
     }
-    if !is_of_its_time {
-        return Err(Fault::Damaged(format!("it is none of version {version}")));
+    if !manifest.grid.is_sound() {
+        return Err(damaged("its grid has cells of a size that none has"));
     }
     Ok(manifest)
 }
@@ -386,8 +329,9 @@ mod tests {
                 reason: "it was asked for: \"}\n".into(),
                 estimates: vec![("given".into(), 1.25)],
             },
-            arrays: ArrayLayout::Plain,
+            grid: Grid::default(),
             batches: 1,
+            cells: 1,
             tiles: 1,
             rows: None,
             reverse: None,
@@ -434,38 +378,23 @@ mod tests {
     }
 
     #[test]
-    fn each_version_has_its_own_seal_and_fields() {
-        use ArrayLayout::{Packed, Plain};
-        let rows_of = |encoding| Some(RowLayout { encoding, chunks: 1 });
-        let (rows, copying) = (rows_of(RowEncoding::Gap), rows_of(RowEncoding::Copy));
-        let given = [
-            (1, None, Plain, Some(Seal::Line)),
-            (2, rows.clone(), Plain, Some(Seal::Line)),
-            (3, rows.clone(), Plain, Some(Seal::Field)),
-            (4, rows.clone(), Plain, Some(Seal::Field)),
-            (4, rows.clone(), Packed, Some(Seal::Field)),
-            (4, copying.clone(), Plain, Some(Seal::Field)),
-            (0, None, Plain, None),
-            (1, rows, Plain, None),
-            (3, None, Packed, None),
-            (3, copying, Plain, None),
-        ];
-        let given =
-            given.map(|(version, rows, arrays, right)| (version, rows, None, arrays, right));
-        let reversed = [
-            (5, None, rows_of(RowEncoding::Gap), Packed, Some(Seal::Field)),
-            (5, rows_of(RowEncoding::Gap), rows_of(RowEncoding::Copy), Packed, Some(Seal::Field)),
-            (4, None, rows_of(RowEncoding::Gap), Packed, None),
-        ];
-        for (version, rows, reverse, arrays, right) in given.into_iter().chain(reversed) {
-            let manifest =
-                Manifest { format_version: version, rows, reverse, arrays, ..manifest() };
-            let json = serde_json::to_string_pretty(&manifest).unwrap();
-            let line = Seal::Line.close(&json);
-            let field = manifest.to_text().unwrap();
-            for (seal, text) in [(Seal::Line, line), (Seal::Field, field)] {
-                let found = parse(text.as_bytes());
-                assert_eq!(found.is_ok(), right == Some(seal), "version {version}, {seal:?}");
+    fn other_versions_are_told_apart_from_damage() {
+        for version in [3, FORMAT_VERSION - 1, FORMAT_VERSION + 1] {
+            let other = Manifest { format_version: version, ..manifest() };
+            let found = parse(other.to_text().unwrap().as_bytes());
+            assert!(matches!(found, Err(Fault::OtherVersion(found)) if found == version));
+        }
+    }
+
+    #[test]
+    fn cells_have_sizes_that_they_may_have() {
+        for (log2, is_sound) in [(5, false), (6, true), (24, true), (25, false), (64, false)] {
+            for grid in [
+                Grid { segment_log2: log2, ..Grid::default() },
+                Grid { column_log2: log2, ..Grid::default() },
+            ] {
+                let text = Manifest { grid, ..manifest() }.to_text().unwrap();
+                assert_eq!(parse(text.as_bytes()).is_ok(), is_sound, "{grid:?}");
             }
         }
     }

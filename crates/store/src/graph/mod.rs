@@ -13,9 +13,7 @@ mod vertices;
 mod writer;
 
 pub use directory::is_directory;
-pub use manifest::{
-    ArrayLayout, FORMAT_VERSION, FileEntry, IdType, Manifest, OrderChoice, RowLayout,
-};
+pub use manifest::{FORMAT_VERSION, FileEntry, IdType, Manifest, OrderChoice, RowLayout};
 pub use opened::Graph;
 pub use order::VertexOrder;
 pub use table::TileEntry;

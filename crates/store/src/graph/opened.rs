@@ -11,13 +11,15 @@ use zerocopy::FromBytes;
 
 use super::directory::open_directory;
 use super::file_names;
-use super::manifest::{ArrayLayout, FileEntry, Manifest};
-use super::records::{BATCH_RECORD_SIZE, BatchRecord, TILE_RECORD_SIZE, TileRecord};
-use super::table::{Table, TileEntry};
+use super::manifest::{FileEntry, Manifest};
+use super::records::{
+    BATCH_RECORD_SIZE, BatchRecord, CELL_RECORD_SIZE, CellRecord, TILE_RECORD_SIZE, TileRecord,
+};
+use super::table::{Records, Table, TileEntry};
 use crate::ids::VERTEX_COUNT_MAX;
 use crate::packed::{Array, Coding, Unordered};
 use crate::rows::Direction;
-use crate::tiles::Batch;
+use crate::tiles::{Batch, Cell, Grid};
 
 /// A graph, opened for reading. All lengths and counts were checked against each other; the tiles
 /// themselves are checked when they are read.
@@ -31,9 +33,7 @@ pub struct Graph {
     files: BTreeMap<String, FileHandle>,
     tiles: FileHandle,
     weights: Option<FileHandle>,
-    batches: Vec<Batch>,
-    batch_tiles: Vec<Range<u32>>,
-    entries: Vec<TileEntry>,
+    table: Table,
 }
 
 impl Graph {
@@ -78,9 +78,7 @@ impl Graph {
             files,
             tiles,
             weights,
-            batches: Vec::new(),
-            batch_tiles: Vec::new(),
-            entries: Vec::new(),
+            table: Table::default(),
         };
         graph.check_names()?;
         for file in &graph.manifest.files {
@@ -88,7 +86,7 @@ impl Graph {
                 graph.block_file(&file.name)?;
             }
         }
-        graph.read_table()?;
+        graph.table = graph.read_table()?;
         Ok(graph)
     }
 
@@ -168,18 +166,28 @@ impl Graph {
 
     /// The batches, by ascending targets. Together they cover every target once.
     pub fn batches(&self) -> &[Batch] {
-        &self.batches
+        &self.table.batches
     }
 
-    /// The tiles of a batch, as a range of [`Graph::tiles`].
-    pub fn batch_tiles(&self, batch: usize) -> Range<usize> {
-        let tiles = &self.batch_tiles[batch];
-        tiles.start as usize..tiles.end as usize
+    /// How the tiles are filed.
+    pub fn grid(&self) -> Grid {
+        self.manifest.grid
+    }
+
+    /// The cell in which a tile lies.
+    pub fn cell_of(&self, tile: &TileEntry) -> Cell {
+        self.grid().cell(tile.summary.source_first, tile.summary.target_first)
+    }
+
+    /// The tiles of a batch, as ranges of [`Graph::tiles`]: one for each segment from which there are any, by
+    /// ascending segment.
+    pub fn batch_tiles(&self, batch: usize) -> impl Iterator<Item = Range<usize>> {
+        self.table.batch_tiles(batch)
     }
 
     /// The table of tiles, in the order of the file.
     pub fn tiles(&self) -> &[TileEntry] {
-        &self.entries
+        &self.table.entries
     }
 
     /// Bytes of the tiles and their table: what bytes per edge are counted from.
@@ -191,7 +199,7 @@ impl Graph {
     /// The request for the bytes of consecutive tiles; the bytes of tile `i` within them begin at
     /// `tiles()[i].offset - tiles()[range.start].offset`.
     pub(super) fn tiles_request(&self, range: Range<usize>) -> Request<'_> {
-        let entries = &self.entries[range];
+        let entries = &self.tiles()[range];
         let offset = entries.first().map_or(0, |entry| entry.offset);
         let end = entries.last().map_or(0, |entry| entry.offset + u64::from(entry.size));
         Request { file: &self.tiles, offset, len: (end - offset) as usize }
@@ -200,7 +208,7 @@ impl Graph {
     /// The request for the weights of consecutive tiles, if the graph has any.
     pub(super) fn weights_request(&self, range: Range<usize>) -> Option<Request<'_>> {
         let file = self.weights.as_ref()?;
-        let entries = &self.entries[range];
+        let entries = &self.tiles()[range];
         let offset = entries.first().map_or(0, |entry| entry.weights_offset);
         let end = entries.last().map_or(0, |e| e.weights_offset + 4 * u64::from(e.weight_count));
         Some(Request { file, offset, len: (end - offset) as usize })
@@ -211,7 +219,7 @@ impl Graph {
     /// # Errors
     /// [`Error::Corrupt`], naming the tile.
     pub(super) fn check_tile(&self, index: usize, bytes: &[u8]) -> Result<()> {
-        if crc32c(bytes) == self.entries[index].checksum {
+        if crc32c(bytes) == self.tiles()[index].checksum {
             return Ok(());
         }
         Err(self.damaged_tile(index, "its checksum differs".into()))
@@ -222,7 +230,7 @@ impl Graph {
     /// # Errors
     /// [`Error::Corrupt`], naming the tile.
     pub(super) fn check_weights(&self, index: usize, bytes: &[u8]) -> Result<()> {
-        if crc32c(bytes) == self.entries[index].weights_checksum {
+        if crc32c(bytes) == self.tiles()[index].weights_checksum {
             return Ok(());
         }
         let path = self.directory.join(file_names::WEIGHTS);
@@ -295,8 +303,7 @@ impl Graph {
 
     /// An array with a number for each vertex.
     pub(super) fn array<C: Coding>(&self, name: &str) -> Result<Array<C>> {
-        let is_packed = self.manifest.arrays == ArrayLayout::Packed;
-        Array::open(self.block_file(name)?, self.vertex_count() as usize, is_packed)
+        Array::open(self.block_file(name)?, self.vertex_count() as usize)
     }
 
     /// A block file of the graph, checked to be the one that the manifest means.
@@ -311,33 +318,37 @@ impl Graph {
         Ok(file)
     }
 
-    fn read_table(&mut self) -> Result<()> {
+    fn read_table(&self) -> Result<Table> {
         let file = self.block_file(file_names::TILE_TABLE)?;
         let damaged = |detail: String| Error::Corrupt {
             path: self.directory.join(file_names::TILE_TABLE),
             part: "its records".into(),
             detail,
         };
-        let (batches, tiles) = (self.manifest.batches, self.manifest.tiles);
-        let batch_bytes = batches.checked_mul(BATCH_RECORD_SIZE as u64);
-        let tile_bytes = tiles.checked_mul(TILE_RECORD_SIZE as u64);
-        let size = batch_bytes.zip(tile_bytes).and_then(|(b, t)| b.checked_add(t));
+        let Manifest { batches, cells, tiles, .. } = self.manifest;
+        let parts =
+            [(batches, BATCH_RECORD_SIZE), (cells, CELL_RECORD_SIZE), (tiles, TILE_RECORD_SIZE)];
+        let mut size = Some(0u64);
+        for (count, record_size) in parts {
+            let part = count.checked_mul(record_size as u64);
+            size = size.zip(part).and_then(|(before, part)| before.checked_add(part));
+        }
         if size != Some(file.len()) {
-            let detail = format!("{} bytes for {batches} batches, {tiles} tiles", file.len());
+            let len = file.len();
+            let detail = format!("{len} bytes for {batches} batches, {cells} cells, {tiles} tiles");
             return Err(damaged(detail));
         }
         let bytes = file.read_range(0, file.len() as usize)?;
-        let (batch_part, tile_part) = bytes.split_at(batches as usize * BATCH_RECORD_SIZE);
-        let batch_records = <[BatchRecord]>::ref_from_bytes(batch_part)
-            .map_err(|error| damaged(error.to_string()))?;
-        let tile_records = <[TileRecord]>::ref_from_bytes(tile_part)
-            .map_err(|error| damaged(error.to_string()))?;
+        let (batch_part, rest) = bytes.split_at(batches as usize * BATCH_RECORD_SIZE);
+        let (cell_part, tile_part) = rest.split_at(cells as usize * CELL_RECORD_SIZE);
+        let records = Records {
+            batches: <[BatchRecord]>::ref_from_bytes(batch_part)
+                .map_err(|e| damaged(e.to_string()))?,
+            cells: <[CellRecord]>::ref_from_bytes(cell_part).map_err(|e| damaged(e.to_string()))?,
+            tiles: <[TileRecord]>::ref_from_bytes(tile_part).map_err(|e| damaged(e.to_string()))?,
+        };
         let sizes = (self.tiles.len(), self.weights.as_ref().map_or(0, FileHandle::len));
-        let table =
-            Table::check(batch_records, tile_records, &self.manifest, sizes).map_err(damaged)?;
-        (self.batches, self.batch_tiles, self.entries) =
-            (table.batches, table.batch_tiles, table.entries);
-        Ok(())
+        Table::check(&records, &self.manifest, sizes).map_err(damaged)
     }
 }
 

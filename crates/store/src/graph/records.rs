@@ -3,19 +3,28 @@
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// A batch: its targets, and which tiles are its own.
+/// A batch: its targets.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub(super) struct BatchRecord {
-    pub target_first: U32,
+    pub target_first: U64,
     pub log2: U32,
-    /// Tiles of this batch; they follow those of the batch before.
-    pub tile_count: U32,
     pub reserved: U32,
     pub edge_count: U64,
 }
 
-/// A tile: where it lies, its checksums, its summary.
+/// A cell that has a tile.
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub(super) struct CellRecord {
+    pub column: U32,
+    pub segment: U32,
+    /// Its tiles; they follow those of the cell before.
+    pub tile_count: U64,
+    pub edge_count: U64,
+}
+
+/// A tile: where it lies, its checksums, its summary. Sources and targets count from the origin of its cell.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub(super) struct TileRecord {
@@ -36,6 +45,8 @@ pub(super) struct TileRecord {
 }
 
 pub(super) const BATCH_RECORD_SIZE: usize = 24;
+pub(super) const CELL_RECORD_SIZE: usize = 24;
 pub(super) const TILE_RECORD_SIZE: usize = 64;
 const _: () = assert!(size_of::<BatchRecord>() == BATCH_RECORD_SIZE);
+const _: () = assert!(size_of::<CellRecord>() == CELL_RECORD_SIZE);
 const _: () = assert!(size_of::<TileRecord>() == TILE_RECORD_SIZE);

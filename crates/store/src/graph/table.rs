@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::manifest::Manifest;
-use super::records::{BatchRecord, TileRecord};
-use crate::tiles::{BATCH_LOG2_MAX, BATCH_LOG2_MIN, Batch, TileSummary, WINDOW_LOG2};
+use super::records::{BatchRecord, CellRecord, TileRecord};
+use crate::tiles::{BATCH_LOG2_MAX, BATCH_LOG2_MIN, Batch, Cell, TileSummary, WINDOW_LOG2};
 
 /// A tile in the table: where it lies, and what is known without reading it.
 #[derive(Debug, Clone, Copy)]
@@ -25,17 +25,23 @@ pub struct TileEntry {
     pub summary: TileSummary,
 }
 
-/// A checked table.
-#[derive(Debug)]
-pub(super) struct Table {
-    pub batches: Vec<Batch>,
-    /// The tiles of each batch.
-    pub batch_tiles: Vec<Range<u32>>,
-    pub entries: Vec<TileEntry>,
+/// The records of a table, as they stand in the file.
+pub(super) struct Records<'r> {
+    pub batches: &'r [BatchRecord],
+    pub cells: &'r [CellRecord],
+    pub tiles: &'r [TileRecord],
 }
 
-/// Batches and the tiles of each.
-type Batches = (Vec<Batch>, Vec<Range<u32>>);
+/// A checked table.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    pub batches: Vec<Batch>,
+    pub entries: Vec<TileEntry>,
+    /// Runs of tiles of one batch in one cell, by batch and then in the order of the file.
+    pieces: Vec<Range<u32>>,
+    /// Which of them are those of a batch.
+    batch_pieces: Vec<Range<u32>>,
+}
 
 impl Table {
     /// Checks the records against each other, the manifest and the sizes of the files of tiles and
@@ -44,90 +50,153 @@ impl Table {
     /// # Errors
     /// What does not fit, in words.
     pub fn check(
-        batch_records: &[BatchRecord],
-        tile_records: &[TileRecord],
+        records: &Records<'_>,
         manifest: &Manifest,
         sizes: (u64, u64),
     ) -> Result<Table, String> {
-        let (batches, batch_tiles) = check_batches(batch_records, manifest)?;
-        let entries = check_tiles(tile_records, manifest, sizes)?;
-        for ((record, batch), tiles) in batch_records.iter().zip(&batches).zip(&batch_tiles) {
-            let tiles = &entries[tiles.start as usize..tiles.end as usize];
-            check_batch_tiles(record, batch.targets(manifest.vertices as u32), tiles)?;
+        let batches = check_batches(records.batches, manifest)?;
+        let cells = check_cells(records.cells, manifest)?;
+        let entries = check_tiles(records.tiles, &cells, manifest, sizes)?;
+        for (record, (cell, tiles)) in records.cells.iter().zip(&cells) {
+            if edges_of(&entries[tiles.clone()]) != record.edge_count.get() {
+                let Cell { column, segment } = cell;
+                return Err(format!(
+                    "the cell of column {column}, segment {segment} has other edges"
+                ));
+            }
         }
-        Ok(Table { batches, batch_tiles, entries })
+        let mut pieces = cut_pieces(&entries, &cells, &batches, manifest.vertices as u32)?;
+        pieces.sort_by_key(|piece| piece.batch);
+        let mut table = Table { batches, entries, pieces: Vec::new(), batch_pieces: Vec::new() };
+        let mut rest = &pieces[..];
+        for (index, record) in records.batches.iter().enumerate() {
+            let own = rest.partition_point(|piece| piece.batch == index);
+            let first = table.pieces.len() as u32;
+            table.pieces.extend(rest[..own].iter().map(|piece| piece.tiles.clone()));
+            table.batch_pieces.push(first..table.pieces.len() as u32);
+            rest = &rest[own..];
+            table.check_edges(index, record)?;
+        }
+        Ok(table)
+    }
+
+    /// The tiles of a batch, segment by segment.
+    pub fn batch_tiles(&self, batch: usize) -> impl Iterator<Item = Range<usize>> {
+        let pieces = &self.batch_pieces[batch];
+        let pieces = self.pieces[pieces.start as usize..pieces.end as usize].iter();
+        pieces.map(|tiles| tiles.start as usize..tiles.end as usize)
+    }
+
+    /// That a batch has as many edges as its tiles.
+    fn check_edges(&self, batch: usize, record: &BatchRecord) -> Result<(), String> {
+        let edges: u64 = self.batch_tiles(batch).map(|tiles| edges_of(&self.entries[tiles])).sum();
+        let (first, expected) = (record.target_first.get(), record.edge_count.get());
+        if edges == expected {
+            return Ok(());
+        }
+        Err(format!("the batch at target {first} has {edges} edges, not {expected}"))
     }
 }
 
-fn check_batches(records: &[BatchRecord], manifest: &Manifest) -> Result<Batches, String> {
-    let (mut next_target, mut next_tile, mut edges) = (0u64, 0u64, 0u64);
-    let (mut batches, mut tiles) = (Vec::new(), Vec::new());
+fn edges_of(tiles: &[TileEntry]) -> u64 {
+    tiles.iter().map(|tile| u64::from(tile.summary.edge_count)).sum()
+}
+
+/// A cell, and its tiles.
+type CellTiles = (Cell, Range<usize>);
+
+/// A run of tiles of one batch in one cell.
+struct Piece {
+    batch: usize,
+    tiles: Range<u32>,
+}
+
+fn check_batches(records: &[BatchRecord], manifest: &Manifest) -> Result<Vec<Batch>, String> {
+    let log2_max = BATCH_LOG2_MAX.min(manifest.grid.column_log2);
+    let (mut next_target, mut edges) = (0u64, 0u64);
+    let mut batches = Vec::new();
     for record in records {
-        let batch = Batch { target_first: record.target_first.get(), log2: record.log2.get() };
-        let is_aligned = (BATCH_LOG2_MIN..=BATCH_LOG2_MAX).contains(&batch.log2)
-            && batch.target_first & ((1 << batch.log2) - 1) == 0
-            && u64::from(batch.target_first) == next_target;
+        let log2 = record.log2.get();
+        let is_aligned = (BATCH_LOG2_MIN..=log2_max).contains(&log2)
+            && record.target_first.get() == next_target
+            && next_target & ((1 << log2) - 1) == 0;
         if !is_aligned || next_target >= manifest.vertices || record.reserved.get() != 0 {
             return Err(format!("batch {} is out of place", batches.len()));
         }
-        let end = next_tile + u64::from(record.tile_count.get());
-        if end > manifest.tiles {
-            return Err(format!("batch {} has too many tiles", batches.len()));
-        }
-        tiles.push(next_tile as u32..end as u32);
-        batches.push(batch);
-        next_tile = end;
-        next_target += 1 << batch.log2;
+        batches.push(Batch { target_first: next_target as u32, log2 });
+        next_target += 1 << log2;
         edges = edges.saturating_add(record.edge_count.get());
     }
-    let complete =
-        next_target >= manifest.vertices && next_tile == manifest.tiles && edges == manifest.edges;
-    if complete { Ok((batches, tiles)) } else { Err("batches are missing".into()) }
+    let complete = next_target >= manifest.vertices && edges == manifest.edges;
+    if complete { Ok(batches) } else { Err("batches are missing".into()) }
 }
 
-/// That the tiles of a batch lie in it and hold its edges.
-fn check_batch_tiles(
-    record: &BatchRecord,
-    targets: Range<u32>,
-    tiles: &[TileEntry],
-) -> Result<(), String> {
-    let mut edges = 0;
-    for TileEntry { summary, .. } in tiles {
-        if !targets.contains(&summary.target_first) || !targets.contains(&summary.target_last) {
-            return Err("a tile lies outside its batch".into());
+fn check_cells(records: &[CellRecord], manifest: &Manifest) -> Result<Vec<CellTiles>, String> {
+    let (grid, vertices) = (manifest.grid, manifest.vertices as u32);
+    let mut cells: Vec<CellTiles> = Vec::with_capacity(records.len());
+    let (mut next_tile, mut edges) = (0u64, 0u64);
+    for record in records {
+        let cell = Cell { column: record.column.get(), segment: record.segment.get() };
+        let is_in_place = cell.column < grid.column_count(vertices)
+            && cell.segment < grid.segment_count(vertices)
+            && cells.last().is_none_or(|(before, _)| *before < cell);
+        let end = next_tile.checked_add(record.tile_count.get());
+        let Some(end) = end.filter(|&end| is_in_place && next_tile < end && end <= manifest.tiles)
+        else {
+            return Err(format!("cell {} is out of place", cells.len()));
+        };
+        cells.push((cell, next_tile as usize..end as usize));
+        next_tile = end;
+        edges = edges.saturating_add(record.edge_count.get());
+    }
+    let complete = next_tile == manifest.tiles && edges == manifest.edges;
+    if complete { Ok(cells) } else { Err("cells are missing".into()) }
+}
+
+/// Cuts the tiles of each cell by batches, which ascend there.
+fn cut_pieces(
+    entries: &[TileEntry],
+    cells: &[CellTiles],
+    batches: &[Batch],
+    vertex_count: u32,
+) -> Result<Vec<Piece>, String> {
+    let mut pieces = Vec::new();
+    for (_, tiles) in cells {
+        let mut rest = tiles.clone();
+        let mut batch = 0;
+        while let Some(first) = entries[rest.clone()].first().map(|tile| tile.summary) {
+            let found = batches.partition_point(|it| it.target_first <= first.target_first) - 1;
+            let targets = batches[found].targets(vertex_count);
+            let own = entries[rest.clone()]
+                .partition_point(|tile| targets.contains(&tile.summary.target_first));
+            let piece = rest.start..rest.start + own;
+            let is_inside = entries[piece.clone()]
+                .iter()
+                .all(|tile| targets.contains(&tile.summary.target_last));
+            if !is_inside || own == 0 || (piece.start > tiles.start && found <= batch) {
+                return Err("a tile lies outside its batch".into());
+            }
+            batch = found;
+            rest.start = piece.end;
+            pieces.push(Piece { batch, tiles: piece.start as u32..piece.end as u32 });
         }
-        edges += u64::from(summary.edge_count);
     }
-    let expected = record.edge_count.get();
-    if edges != expected {
-        let first = targets.start;
-        return Err(format!("the batch at target {first} has {edges} edges, not {expected}"));
-    }
-    Ok(())
+    Ok(pieces)
 }
 
 fn check_tiles(
     records: &[TileRecord],
+    cells: &[CellTiles],
     manifest: &Manifest,
     (tiles_length, weights_length): (u64, u64),
 ) -> Result<Vec<TileEntry>, String> {
     let (mut next_offset, mut next_weights, mut edges) = (0u64, 0u64, 0u64);
     let mut entries = Vec::with_capacity(records.len());
-    for record in records {
-        let summary = TileSummary {
-            edge_count: record.edge_count.get(),
-            source_first: record.source_first.get(),
-            source_last: record.source_last.get(),
-            target_first: record.target_first.get(),
-            target_last: record.target_last.get(),
-            source_mask: record.source_mask.get(),
-        };
-        let in_range = summary.source_first <= summary.source_last
-            && u64::from(summary.source_last) < manifest.vertices
-            && summary.target_first <= summary.target_last
-            && summary.target_first >> WINDOW_LOG2 == summary.target_last >> WINDOW_LOG2
-            && record.reserved.get() == 0
-            && (summary.edge_count == 0 || summary.source_mask != 0);
+    let placed =
+        cells.iter().flat_map(|(cell, tiles)| records[tiles.clone()].iter().map(|it| (*cell, it)));
+    for (cell, record) in placed {
+        let out_of_place = || format!("tile {} is out of place", entries.len());
+        let summary = summary_of(record, cell, manifest).ok_or_else(out_of_place)?;
         let has_no_weights = record.weight_count.get() == 0
             && record.weights_offset.get() == 0
             && record.weights_checksum.get() == 0;
@@ -137,8 +206,8 @@ fn check_tiles(
             } else {
                 has_no_weights
             };
-        if !in_range || !in_sequence {
-            return Err(format!("tile {} is out of place", entries.len()));
+        if !in_sequence {
+            return Err(out_of_place());
         }
         entries.push(TileEntry {
             offset: next_offset,
@@ -160,27 +229,55 @@ fn check_tiles(
     }
 }
 
+/// What a record says of its tile, if that may lie in the cell: there its ids count from its bases.
+fn summary_of(record: &TileRecord, cell: Cell, manifest: &Manifest) -> Option<TileSummary> {
+    let (grid, vertices) = (manifest.grid, manifest.vertices as u32);
+    let origin = grid.origin(cell);
+    let source = |id: u32| origin.source.checked_add(id);
+    let target = |id: u32| origin.target.checked_add(id);
+    let summary = TileSummary {
+        edge_count: record.edge_count.get(),
+        source_first: source(record.source_first.get())?,
+        source_last: source(record.source_last.get())?,
+        target_first: target(record.target_first.get())?,
+        target_last: target(record.target_last.get())?,
+        source_mask: record.source_mask.get(),
+    };
+    let (sources, targets) =
+        (grid.sources(cell.segment, vertices), grid.targets(cell.column, vertices));
+    let is_sound = summary.source_first <= summary.source_last
+        && [summary.source_first, summary.source_last].iter().all(|id| sources.contains(id))
+        && summary.target_first <= summary.target_last
+        && [summary.target_first, summary.target_last].iter().all(|id| targets.contains(id))
+        && summary.target_first >> WINDOW_LOG2 == summary.target_last >> WINDOW_LOG2
+        && record.reserved.get() == 0
+        && (summary.edge_count == 0 || summary.source_mask != 0);
+    is_sound.then_some(summary)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::{ArrayLayout, FORMAT_VERSION, IdType, OrderChoice};
+    use crate::graph::{FORMAT_VERSION, IdType, OrderChoice};
+    use crate::tiles::Grid;
 
     const VERTICES: u32 = 128;
 
-    /// Records of a small graph, and what the manifest and the files say of it.
-    struct Records {
+    /// The table of a small graph, and what the manifest and the files say of it.
+    struct Small {
         batches: [BatchRecord; 2],
+        cells: [CellRecord; 2],
         tiles: [TileRecord; 3],
         manifest: Manifest,
         sizes: (u64, u64),
     }
 
-    /// Two batches of 64 targets: the first has two tiles, the second one.
-    fn records(weighted: bool) -> Records {
-        let batch = |target_first: u32, tile_count: u32, edge_count: u64| BatchRecord {
+    /// A column with two batches of 64 targets: the first one has a tile from either segment of 64 sources, the
+    /// second one from the second.
+    fn records(weighted: bool) -> Small {
+        let batch = |target_first: u64, edge_count: u64| BatchRecord {
             target_first: target_first.into(),
             log2: 6.into(),
-            tile_count: tile_count.into(),
             reserved: 0.into(),
             edge_count: edge_count.into(),
         };
@@ -194,14 +291,21 @@ mod tests {
             weight_count: if weighted { 10 } else { 0 }.into(),
             edge_count: edge_count.into(),
             source_first: 0.into(),
-            source_last: (VERTICES - 1).into(),
+            source_last: 63.into(),
             target_first: target_first.into(),
             target_last: (target_first + 9).into(),
             reserved: 0.into(),
         };
         let order = OrderChoice { name: "given".into(), reason: String::new(), estimates: vec![] };
-        Records {
-            batches: [batch(0, 2, 30), batch(64, 1, 5)],
+        let cell = |segment: u32, tile_count: u64, edge_count: u64| CellRecord {
+            column: 0.into(),
+            segment: segment.into(),
+            tile_count: tile_count.into(),
+            edge_count: edge_count.into(),
+        };
+        Small {
+            batches: [batch(0, 30), batch(64, 5)],
+            cells: [cell(0, 1, 10), cell(1, 2, 25)],
             tiles: [tile(0, 10, 0), tile(1, 20, 8), tile(2, 5, 70)],
             manifest: Manifest {
                 format_version: FORMAT_VERSION,
@@ -213,8 +317,9 @@ mod tests {
                 duplicates: 0,
                 ids: IdType::Range,
                 order,
-                arrays: ArrayLayout::Plain,
+                grid: Grid { segment_log2: 6, column_log2: 7 },
                 batches: 2,
+                cells: 2,
                 tiles: 3,
                 rows: None,
                 reverse: None,
@@ -224,13 +329,14 @@ mod tests {
         }
     }
 
-    fn check(records: &Records) -> Result<Table, String> {
-        Table::check(&records.batches, &records.tiles, &records.manifest, records.sizes)
+    fn check(small: &Small) -> Result<Table, String> {
+        let Small { batches, cells, tiles, manifest, sizes } = small;
+        Table::check(&Records { batches, cells, tiles }, manifest, *sizes)
     }
 
     /// That records are refused in these words once something in them is changed.
     #[track_caller]
-    fn assert_refused(weighted: bool, words: &str, change: impl Fn(&mut Records)) {
+    fn assert_refused(weighted: bool, words: &str, change: impl Fn(&mut Small)) {
         let mut records = records(weighted);
         check(&records).unwrap();
         change(&mut records);
@@ -242,20 +348,38 @@ mod tests {
     fn a_sound_table_gives_batches_and_their_tiles() {
         for weighted in [false, true] {
             let table = check(&records(weighted)).unwrap();
-            assert_eq!(table.batch_tiles, [0..2, 2..3]);
+            let tiles = |batch| table.batch_tiles(batch).collect::<Vec<_>>();
+            assert_eq!((tiles(0), tiles(1)), (vec![0..1, 1..2], std::iter::once(2..3).collect()));
             assert_eq!(table.entries[1].weights_offset, if weighted { 40 } else { 0 });
+            let sources = table.entries.iter().map(|tile| tile.summary.source_first);
+            assert!(sources.eq([0, 64, 64]), "they count from the first of their segment");
         }
     }
 
     #[test]
     fn batches_whose_edges_are_not_those_of_their_tiles_are_refused() {
         // The sum over all stays what it is.
-        assert_refused(false, "batch at target 0 has 30 edges, not 29", |records| {
-            records.batches[0].edge_count -= 1;
-            records.batches[1].edge_count += 1;
+        assert_refused(false, "batch at target 0 has 30 edges, not 29", |it| {
+            it.batches[0].edge_count -= 1;
+            it.batches[1].edge_count += 1;
         });
         assert_refused(false, "batches are missing", |it| it.batches[1].edge_count += 1);
         assert_refused(false, "tiles are missing", |it| it.tiles[1].edge_count += 1);
+    }
+
+    #[test]
+    fn cells_out_of_order_or_of_other_tiles_are_refused() {
+        assert_refused(false, "cell 1", |it| it.cells[1].segment = 0.into());
+        assert_refused(false, "cell 1", |it| it.cells[1].segment = 2.into());
+        assert_refused(false, "cell 1", |it| it.cells[1].column = 1.into());
+        assert_refused(false, "cell 1", |it| it.cells[1].tile_count = u64::MAX.into());
+        assert_refused(false, "cell 0", |it| it.cells[0].tile_count = 0.into());
+        assert_refused(false, "cells are missing", |it| it.cells[1].tile_count = 1.into());
+        assert_refused(false, "cells are missing", |it| it.cells[1].edge_count += 1);
+        assert_refused(false, "segment 0 has other edges", |it| {
+            it.cells[0].edge_count += 1;
+            it.cells[1].edge_count -= 1;
+        });
     }
 
     #[test]
@@ -272,8 +396,19 @@ mod tests {
     }
 
     #[test]
-    fn tiles_outside_their_batch_are_refused() {
+    fn tiles_outside_their_cell_or_batch_are_refused() {
+        assert_refused(false, "tile 1", |it| it.tiles[1].source_last = 64.into());
+        assert_refused(false, "tile 1", |it| it.tiles[1].source_last = u32::MAX.into());
+        assert_refused(false, "tile 2", |it| it.tiles[2].target_last = VERTICES.into());
         assert_refused(false, "outside its batch", |it| it.tiles[1].target_last = 64.into());
         assert_refused(false, "outside its batch", |it| it.tiles[2].target_first = 63.into());
+    }
+
+    #[test]
+    fn batches_of_a_cell_come_in_order() {
+        assert_refused(false, "outside its batch", |it| {
+            (it.tiles[1].target_first, it.tiles[1].target_last) = (70.into(), 71.into());
+            (it.tiles[2].target_first, it.tiles[2].target_last) = (8.into(), 9.into());
+        });
     }
 }

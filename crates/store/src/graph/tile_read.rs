@@ -103,7 +103,9 @@ impl CheckedTiles {
     }
 
     fn try_get(&self, graph: &Graph, index: usize) -> Result<(Tile<'_>, &[f32]), String> {
-        let tile = Tile::parse(self.bytes(graph, index))?;
+        let entry = &graph.tiles()[index];
+        let segment_first = graph.grid().origin(graph.cell_of(entry)).source;
+        let tile = Tile::parse(self.bytes(graph, index), segment_first)?;
         if !self.has_weights() {
             return Ok((tile, &[]));
         }

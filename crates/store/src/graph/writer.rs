@@ -11,8 +11,8 @@ use zerocopy::IntoBytes;
 
 use super::file_names;
 use super::manifest::{FileEntry, Manifest};
-use super::records::{BatchRecord, TileRecord};
-use crate::tiles::{Batch, EncodedTile};
+use super::records::{BatchRecord, CellRecord, TileRecord};
+use crate::tiles::{Batch, Cell, EncodedTile};
 
 /// Writes the tiles and tables of one graph directory.
 #[derive(Debug)]
@@ -21,6 +21,7 @@ pub struct GraphWriter {
     tiles: TileFile,
     weights: Option<TileFile>,
     batches: Vec<BatchRecord>,
+    cells: Vec<CellRecord>,
     records: Vec<TileRecord>,
     files: Vec<FileEntry>,
 }
@@ -62,11 +63,21 @@ fn file_name(path: &Path) -> String {
 }
 
 impl GraphWriter {
-    /// Begins a graph in an existing, empty directory.
+    /// Begins a graph with these batches in an existing, empty directory.
     ///
     /// # Errors
     /// Those of creating the files.
-    pub fn create(directory: &Path, weighted: bool) -> Result<GraphWriter> {
+    pub fn create(
+        directory: &Path,
+        weighted: bool,
+        batches: impl Iterator<Item = Batch>,
+    ) -> Result<GraphWriter> {
+        let record = |batch: Batch| BatchRecord {
+            target_first: u64::from(batch.target_first).into(),
+            log2: batch.log2.into(),
+            reserved: 0.into(),
+            edge_count: 0.into(),
+        };
         let weights = if weighted {
             Some(TileFile::create(directory.join(file_names::WEIGHTS))?)
         } else {
@@ -76,34 +87,34 @@ impl GraphWriter {
             directory: directory.to_owned(),
             tiles: TileFile::create(directory.join(file_names::TILES))?,
             weights,
-            batches: Vec::new(),
+            batches: batches.map(record).collect(),
+            cells: Vec::new(),
             records: Vec::new(),
             files: Vec::new(),
         })
     }
 
-    /// Begins the next batch, by ascending targets; the tiles that follow are its own.
-    pub fn begin_batch(&mut self, batch: Batch) {
-        self.batches.push(BatchRecord {
-            target_first: batch.target_first.into(),
-            log2: batch.log2.into(),
-            tile_count: 0.into(),
-            reserved: 0.into(),
-            edge_count: 0.into(),
-        });
-    }
-
-    /// Appends a tile to the current batch.
+    /// Appends a tile of a cell and of the batch with this number. Cells come in their order, and so do the
+    /// batches of a cell.
     ///
     /// # Errors
     /// Those of writing.
-    ///
-    /// # Panics
-    /// When no batch was begun.
-    pub fn append_tile(&mut self, tile: &EncodedTile) -> Result<()> {
-        let batch = self.batches.last_mut().expect("a batch was begun");
-        batch.tile_count += 1;
-        batch.edge_count += u64::from(tile.summary.edge_count);
+    pub fn append_tile(&mut self, cell: Cell, batch: usize, tile: &EncodedTile) -> Result<()> {
+        let edges = u64::from(tile.summary.edge_count);
+        self.batches[batch].edge_count += edges;
+        let (column, segment) = (cell.column.into(), cell.segment.into());
+        match self.cells.last_mut() {
+            Some(last) if (last.column, last.segment) == (column, segment) => {
+                last.tile_count += 1;
+                last.edge_count += edges;
+            }
+            _ => self.cells.push(CellRecord {
+                column,
+                segment,
+                tile_count: 1.into(),
+                edge_count: edges.into(),
+            }),
+        }
         let weights = tile.weights.as_bytes();
         let weights_offset = match &mut self.weights {
             Some(file) => file.append(weights)?,
@@ -165,8 +176,10 @@ impl GraphWriter {
     pub fn finish(mut self, mut manifest: Manifest) -> Result<Manifest> {
         manifest.edges = self.edge_count();
         manifest.batches = self.batches.len() as u64;
+        manifest.cells = self.cells.len() as u64;
         manifest.tiles = self.records.len() as u64;
         let mut table = self.batches.as_bytes().to_vec();
+        table.extend_from_slice(self.cells.as_bytes());
         table.extend_from_slice(self.records.as_bytes());
         self.write_block_file(file_names::TILE_TABLE, &table)?;
         let mut files = vec![self.tiles.finish()?];

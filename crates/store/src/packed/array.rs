@@ -1,4 +1,4 @@
-//! Reads the arrays of a graph, packed or plain.
+//! Reads the arrays of a graph.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -15,7 +15,6 @@ pub(crate) struct Array<C: Coding> {
     len: usize,
     /// Where each chunk ends.
     ends: Vec<u64>,
-    is_packed: bool,
     coding: PhantomData<C>,
 }
 
@@ -23,14 +22,13 @@ pub(crate) struct Array<C: Coding> {
 const CHUNK_SIZE_MAX: u64 = 1 << 20;
 
 impl<C: Coding> Array<C> {
-    /// An array of `len` numbers, which lie one behind the other in their own size where the file is not
-    /// packed.
+    /// An array of `len` numbers.
     ///
     /// # Errors
     /// [`Error::Corrupt`] where the file holds another number of chunks; those of reading.
-    pub fn open(file: BlockFile, len: usize, is_packed: bool) -> Result<Array<C>> {
-        let ends = if is_packed { packed_ends(&file, len)? } else { plain_ends::<C>(&file, len)? };
-        Ok(Array { file, len, ends, is_packed, coding: PhantomData })
+    pub fn open(file: BlockFile, len: usize) -> Result<Array<C>> {
+        let ends = read_ends(&file, len)?;
+        Ok(Array { file, len, ends, coding: PhantomData })
     }
 
     /// The error for numbers that make no sense.
@@ -116,10 +114,6 @@ impl<C: Coding> Array<C> {
     }
 
     fn decode(&self, chunk: usize, bytes: &[u8], numbers: &mut [C::Number]) -> Result<()> {
-        if !self.is_packed {
-            numbers.as_mut_bytes().copy_from_slice(bytes);
-            return Ok(());
-        }
         C::decode(bytes, numbers)
             .map_err(|fault| damaged(&self.file, &format!("chunk {chunk}"), fault.to_owned()))
     }
@@ -129,23 +123,18 @@ fn damaged(file: &BlockFile, part: &str, detail: String) -> Error {
     Error::Corrupt { path: file.path().to_owned(), part: part.to_owned(), detail }
 }
 
-fn plain_ends<C: Coding>(file: &BlockFile, len: usize) -> Result<Vec<u64>> {
-    let size = size_of::<C::Number>();
-    if file.len() != (len * size) as u64 {
-        let detail = format!("it holds {} bytes for {len} numbers", file.len());
-        return Err(damaged(file, "payload", detail));
-    }
-    let chunks = 1..=len.div_ceil(CHUNK);
-    Ok(chunks.map(|chunk| (len.min(chunk * CHUNK) * size) as u64).collect())
-}
-
-fn packed_ends(file: &BlockFile, len: usize) -> Result<Vec<u64>> {
-    let mut ends = vec![0u64; len.div_ceil(CHUNK)];
+fn read_ends(file: &BlockFile, len: usize) -> Result<Vec<u64>> {
+    // The number of numbers stands behind the ends.
+    let mut ends = vec![0u64; len.div_ceil(CHUNK) + 1];
     let Some(chunks_len) = file.len().checked_sub(size_of_val(&*ends) as u64) else {
-        let detail = format!("it has {} bytes, too few for {} chunks", file.len(), ends.len());
+        let detail = format!("it has {} bytes, too few for {len} numbers", file.len());
         return Err(damaged(file, "payload", detail));
     };
     file.read_into(chunks_len, ends.as_mut_bytes())?;
+    let found = ends.pop().unwrap_or(0);
+    if found != len as u64 {
+        return Err(damaged(file, "payload", format!("it has {found} numbers, not {len}")));
+    }
     let mut start = 0;
     let is_chunk = |&end: &u64| {
         let size = end.checked_sub(std::mem::replace(&mut start, end));

@@ -22,6 +22,8 @@ pub struct PackedWriter<C: Coding> {
     bytes: Vec<u8>,
     /// Where each chunk ends.
     ends: Vec<u64>,
+    /// Numbers so far.
+    len: u64,
 }
 
 impl<C: Coding> PackedWriter<C> {
@@ -32,7 +34,8 @@ impl<C: Coding> PackedWriter<C> {
     pub fn create(path: &Path, coding: C) -> Result<PackedWriter<C>> {
         let file = durable::create_file(path).map_err(Error::io("create", path))?;
         let file = BlockFileWriter::new(file, path, BLOCK_LOG2);
-        Ok(PackedWriter { file, coding, waiting: Vec::new(), bytes: Vec::new(), ends: Vec::new() })
+        let (waiting, bytes, ends) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(PackedWriter { file, coding, waiting, bytes, ends, len: 0 })
     }
 
     /// Appends numbers.
@@ -54,6 +57,7 @@ impl<C: Coding> PackedWriter<C> {
     fn write_chunk(&mut self) -> Result<()> {
         self.bytes.clear();
         self.coding.encode(&self.waiting, &mut self.bytes);
+        self.len += self.waiting.len() as u64;
         self.waiting.clear();
         let end = self.ends.last().unwrap_or(&0) + self.bytes.len() as u64;
         self.ends.push(end);
@@ -68,6 +72,7 @@ impl<C: Coding> PackedWriter<C> {
         if !self.waiting.is_empty() {
             self.write_chunk()?;
         }
+        self.ends.push(self.len);
         let written = self.file.write_all(self.ends.as_bytes());
         written.map_err(|error| Error::io("write", self.file.path())(error))?;
         self.file.finish()

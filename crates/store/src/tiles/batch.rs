@@ -1,6 +1,6 @@
 //! Batches: the ranges of targets that one worker owns while it processes them.
 
-use super::grid::WINDOW_LOG2;
+use super::grid::{Grid, WINDOW_LOG2};
 
 /// An aligned range of `2^log2` targets. Its tiles lie side by side in the file, in Hilbert order
 /// of (source window, target window).
@@ -27,15 +27,15 @@ impl Batch {
         self.target_first..end.min(u64::from(vertex_count)) as u32
     }
 
-    /// Cuts all targets into batches of up to `edges_max` edges by their in-degrees: a pure function of the
-    /// graph, never of the machine, so that a graph directory and every result are the same everywhere.
-    pub fn plan(in_degrees: &[u32], edges_max: u64) -> Vec<Batch> {
+    /// Cuts all targets into batches of up to `edges_max` edges by their in-degrees, each within a column of the
+    /// grid: a pure function of the graph, never of the machine, so that a graph directory and every result
+    /// are the same everywhere.
+    pub fn plan(in_degrees: &[u32], edges_max: u64, grid: Grid) -> Vec<Batch> {
         let mut batches = Vec::new();
-        let mut first = 0usize;
-        while first < in_degrees.len() {
-            let batch = Batch { target_first: first as u32, log2: BATCH_LOG2_MAX };
+        let log2 = BATCH_LOG2_MAX.min(grid.column_log2);
+        for first in (0..in_degrees.len()).step_by(1 << log2) {
+            let batch = Batch { target_first: first as u32, log2 };
             batch.halve_into(in_degrees, edges_max, &mut batches);
-            first += 1 << BATCH_LOG2_MAX;
         }
         batches
     }
@@ -61,8 +61,8 @@ impl Batch {
         }
     }
 
-    /// Position of a tile within its batch: the Hilbert index of its windows. Where the batch lies
-    /// within one window this is the order of the sources.
+    /// Position of a tile within its batch and cell: the Hilbert index of its windows. The source counts from
+    /// the first of its segment. Where the batch lies within one window this is the order of the sources.
     pub fn hilbert_index(&self, source_first: u32, target_first: u32) -> u64 {
         let source_window = source_first >> WINDOW_LOG2;
         if self.log2 <= WINDOW_LOG2 {

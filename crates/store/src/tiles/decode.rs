@@ -20,11 +20,11 @@ pub struct Tile<'a> {
 }
 
 impl<'a> Tile<'a> {
-    /// Reads the head of a tile.
+    /// Reads the head of a tile, whose sources count from `segment_first`.
     ///
     /// # Errors
     /// What does not fit, in words; the caller knows the file and the tile's number.
-    pub fn parse(bytes: &'a [u8]) -> Result<Tile<'a>, String> {
+    pub fn parse(bytes: &'a [u8], segment_first: u32) -> Result<Tile<'a>, String> {
         let (header, rest) = TileHeader::ref_from_prefix(bytes)
             .map_err(|_| format!("{} bytes are too few for a tile", bytes.len()))?;
         let strip_count = header.strip_count.get() as usize;
@@ -36,8 +36,9 @@ impl<'a> Tile<'a> {
             return Err("its head has bits set that mean nothing".into());
         }
         let (headers, payload) = rest.split_at(headers_size);
+        let source_base = segment_first.checked_add(header.source_base.get());
         Ok(Tile {
-            source_base: header.source_base.get(),
+            source_base: source_base.ok_or("its sources begin behind all vertices")?,
             source_shift: u32::from(header.source_shift),
             edge_count: header.edge_count.get(),
             headers: <[StripHeader]>::ref_from_bytes(headers).map_err(|e| e.to_string())?,

@@ -11,7 +11,7 @@ use tegula_machine::Result;
 use super::builder::{EncodedTile, write_tiles};
 use super::divide::Divider;
 use super::edge::{DenseEdge, EdgeWeight};
-use super::grid::{SLICE_LOG2, WINDOW_LOG2};
+use super::grid::{Origin, SLICE_LOG2, WINDOW_LOG2};
 use super::region::{LocalEdge, Piece, Region};
 use super::strip_edges::StripEdges;
 
@@ -47,15 +47,16 @@ impl<W: EdgeWeight> Encoder<W> {
         std::mem::take(&mut self.duplicates)
     }
 
-    /// Encodes edges, up to 2^24, whose targets lie in one window; `emit` receives the tiles by
-    /// ascending first source. The tiles depend on the multiset of edges only, not on their order nor on the
-    /// slices that they come in.
+    /// Encodes edges of one cell, up to 2^24, whose targets lie in one window; `emit` receives the tiles by
+    /// ascending first source. In them ids count from `origin`, that of the cell. The tiles depend on the multiset of
+    /// edges only, not on their order nor on the slices that they come in.
     ///
     /// # Errors
     /// Those of `emit`.
     pub fn encode_window(
         &mut self,
         edges: &[&[DenseEdge<W>]],
+        origin: Origin,
         emit: &mut dyn FnMut(EncodedTile) -> Result<()>,
     ) -> Result<()> {
         let Some(first) = edges.iter().find_map(|some| some.first()) else { return Ok(()) };
@@ -67,7 +68,8 @@ impl<W: EdgeWeight> Encoder<W> {
                 .flatten()
                 .all(|edge| edge.target >> WINDOW_LOG2 == window >> WINDOW_LOG2)
         );
-        let pieces = self.sort(edges);
+        let window = window - origin.target;
+        let pieces = self.sort(edges, origin.source);
         for region in gather(pieces) {
             let region = Region::new(&region, &self.sorted);
             let strips = self.divider.divide(&region);
@@ -78,11 +80,11 @@ impl<W: EdgeWeight> Encoder<W> {
     }
 
     /// Brings the edges into the order of their sources, then targets, then weights; returns the
-    /// pieces that they form.
-    fn sort(&mut self, edges: &[&[DenseEdge<W>]]) -> Vec<Piece> {
+    /// pieces that they form. In these, sources count from `origin`.
+    fn sort(&mut self, edges: &[&[DenseEdge<W>]], origin: u32) -> Vec<Piece> {
         let len = edges.iter().map(|some| some.len()).sum();
         assert!(len <= EDGES_MAX, "{len} edges");
-        let slice = |edge: &DenseEdge<W>| edge.source >> SLICE_LOG2;
+        let slice = |edge: &DenseEdge<W>| (edge.source - origin) >> SLICE_LOG2;
         let (mut first, mut last) = (u32::MAX, 0);
         for edge in edges.iter().copied().flatten() {
             (first, last) = (first.min(slice(edge)), last.max(slice(edge)));
@@ -99,7 +101,7 @@ impl<W: EdgeWeight> Encoder<W> {
         }
         for edge in edges.iter().copied().flatten() {
             let place = &mut self.starts[(slice(edge) - first) as usize];
-            self.unsorted[*place as usize] = LocalEdge::new(edge);
+            self.unsorted[*place as usize] = LocalEdge::new(edge, origin);
             *place += 1;
         }
         // By now each start has become the end of its slice.

@@ -1,4 +1,9 @@
-//! How the adjacency matrix is cut: windows of targets, slices of sources.
+//! How the adjacency matrix is cut: columns of targets, segments of sources, and within the cells of that grid
+//! windows of targets and slices of sources.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
 
 /// log2 of the number of vertices of a window.
 pub const WINDOW_LOG2: u32 = 16;
@@ -9,3 +14,136 @@ pub const WINDOW_SIZE: usize = 1 << WINDOW_LOG2;
 /// log2 of the sources of a slice: their messages (64 KiB of four bytes each) stay close to the core
 /// while all targets are visited strip by strip.
 pub const SLICE_LOG2: u32 = 14;
+
+/// The cells of a graph: aligned ranges of targets, its columns, across aligned ranges of sources, its segments.
+/// What has to be in memory to process a cell are the messages of a segment and the accumulators of a column (the
+/// two-level column partition of DFOGraph, Yu et al., PPoPP 2021, section 3.1). No result depends on the cells
+/// but by the order in which edges are reduced, so they are cut by the graph alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grid {
+    /// log2 of the sources of a segment.
+    pub segment_log2: u32,
+    /// log2 of the targets of a column.
+    pub column_log2: u32,
+}
+
+/// A cell of a grid, by the numbers of its column and segment. They are filed in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Cell {
+    /// Which column.
+    pub column: u32,
+    /// Which segment.
+    pub segment: u32,
+}
+
+/// What the ids in the tiles of a cell count from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The first source of its segment.
+    pub source: u32,
+    /// The first target of the window in which its column begins.
+    pub target: u32,
+}
+
+impl Default for Grid {
+    /// Segments and columns of 2^24 vertices: 64 MiB of messages with four bytes each.
+    fn default() -> Grid {
+        Grid { segment_log2: Grid::LOG2_MAX, column_log2: Grid::LOG2_MAX }
+    }
+}
+
+impl Grid {
+    /// log2 of the fewest vertices of a segment or column: a word of a bitmap belongs to one.
+    pub const LOG2_MIN: u32 = 6;
+    /// log2 of the most.
+    pub const LOG2_MAX: u32 = 24;
+
+    /// Whether segments and columns have sizes that a grid may have.
+    pub fn is_sound(&self) -> bool {
+        let sizes = Grid::LOG2_MIN..=Grid::LOG2_MAX;
+        sizes.contains(&self.segment_log2) && sizes.contains(&self.column_log2)
+    }
+
+    /// The cell of an edge.
+    #[inline]
+    pub fn cell(&self, source: u32, target: u32) -> Cell {
+        Cell { column: target >> self.column_log2, segment: source >> self.segment_log2 }
+    }
+
+    /// How many segments `vertex_count` sources have.
+    pub fn segment_count(&self, vertex_count: u32) -> u32 {
+        vertex_count.div_ceil(1 << self.segment_log2)
+    }
+
+    /// How many columns `vertex_count` targets have.
+    pub fn column_count(&self, vertex_count: u32) -> u32 {
+        vertex_count.div_ceil(1 << self.column_log2)
+    }
+
+    /// The sources of a segment, cut off at the number of vertices.
+    pub fn sources(&self, segment: u32, vertex_count: u32) -> Range<u32> {
+        range(segment, self.segment_log2, vertex_count)
+    }
+
+    /// The targets of a column, cut off at the number of vertices.
+    pub fn targets(&self, column: u32, vertex_count: u32) -> Range<u32> {
+        range(column, self.column_log2, vertex_count)
+    }
+
+    /// What ids in the tiles of a cell count from.
+    #[inline]
+    pub fn origin(&self, cell: Cell) -> Origin {
+        let window_first = (cell.column << self.column_log2) & !(WINDOW_SIZE as u32 - 1);
+        Origin { source: cell.segment << self.segment_log2, target: window_first }
+    }
+
+    /// log2 of the sources of a slice, which lies within a segment.
+    pub fn slice_log2(&self) -> u32 {
+        SLICE_LOG2.min(self.segment_log2)
+    }
+}
+
+/// An aligned range of 2^log2 ids, cut off at the number of vertices.
+fn range(number: u32, log2: u32, vertex_count: u32) -> Range<u32> {
+    let start = u64::from(number) << log2;
+    let end = (start + (1 << log2)).min(u64::from(vertex_count));
+    start.min(end) as u32..end as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_edge_lies_in_the_cell_of_its_ends() {
+        for (segment_log2, column_log2) in [(24, 24), (6, 8), (17, 6), (8, 20)] {
+            let grid = Grid { segment_log2, column_log2 };
+            let vertices = 3 << 20;
+            for number in 0..1000u32 {
+                let [source, target] = [0x9e37_79b9, 0x85eb_ca6b]
+                    .map(|factor: u32| number.wrapping_mul(factor) % vertices);
+                let cell = grid.cell(source, target);
+                assert!(grid.sources(cell.segment, vertices).contains(&source));
+                assert!(grid.targets(cell.column, vertices).contains(&target));
+                assert!(cell.segment < grid.segment_count(vertices));
+                assert!(cell.column < grid.column_count(vertices));
+                let origin = grid.origin(cell);
+                assert!(origin.source <= source && origin.target <= target);
+                assert_eq!(origin.target % WINDOW_SIZE as u32, 0);
+            }
+        }
+    }
+
+    #[test]
+    fn the_last_segment_ends_with_the_vertices() {
+        let grid = Grid::default();
+        assert_eq!(grid.sources(0, 5), 0..5);
+        assert_eq!(grid.sources(255, u32::MAX), 255 << 24..u32::MAX);
+        assert_eq!(grid.segment_count(u32::MAX), 256);
+        assert_eq!(
+            [0, 1, 1 << 24, (1 << 24) + 1].map(|count| grid.segment_count(count)),
+            [0, 1, 1, 2]
+        );
+    }
+}

@@ -23,7 +23,7 @@ pub use builder::EncodedTile;
 pub use decode::{Strips, Tile};
 pub use edge::{DenseEdge, Edge, EdgeWeight};
 pub use encode::Encoder;
-pub use grid::{SLICE_LOG2, WINDOW_LOG2, WINDOW_SIZE};
+pub use grid::{Cell, Grid, Origin, SLICE_LOG2, WINDOW_LOG2, WINDOW_SIZE};
 #[cfg(target_arch = "x86_64")]
 pub use instructions::{Avx2, Avx512};
 pub use instructions::{InstructionSet, Portable};

@@ -15,9 +15,10 @@ pub(super) struct LocalEdge<W> {
 }
 
 impl<W: EdgeWeight> LocalEdge<W> {
+    /// Of an edge whose source counts from `origin`.
     #[inline]
-    pub(super) fn new(edge: &DenseEdge<W>) -> LocalEdge<W> {
-        let source = edge.source & ((1 << SLICE_LOG2) - 1);
+    pub(super) fn new(edge: &DenseEdge<W>, origin: u32) -> LocalEdge<W> {
+        let source = (edge.source - origin) & ((1 << SLICE_LOG2) - 1);
         let target = edge.target & ((1 << WINDOW_LOG2) - 1);
         LocalEdge { key: source << WINDOW_LOG2 | target, weight: edge.weight }
     }

@@ -8,7 +8,7 @@ use super::*;
 
 /// Decodes a tile into sorted (source, target, weight bits).
 pub(crate) fn decode(tile: &EncodedTile, vertex_count: u32) -> Vec<(u32, u32, u32)> {
-    let view = Tile::parse(&tile.bytes).unwrap();
+    let view = Tile::parse(&tile.bytes, 0).unwrap();
     let mut edges = Vec::new();
     let entries = view.for_each_edge(&tile.summary, vertex_count, |entry, source, target| {
         let weight = tile.weights.get(entry).map_or(0, |weight| weight.to_bits());
@@ -22,7 +22,7 @@ pub(crate) fn decode(tile: &EncodedTile, vertex_count: u32) -> Vec<(u32, u32, u3
 fn round_trip<W: EdgeWeight>(edges: &[DenseEdge<W>], vertex_count: u32) -> Vec<Encoding> {
     let mut tiles = Vec::new();
     Encoder::new()
-        .encode_window(&[edges], &mut |tile| {
+        .encode_window(&[edges], Origin::default(), &mut |tile| {
             tiles.push(tile);
             Ok(())
         })
@@ -46,7 +46,7 @@ fn round_trip<W: EdgeWeight>(edges: &[DenseEdge<W>], vertex_count: u32) -> Vec<E
                 .any(|bit| summary.chunk(bit).contains(&u64::from(source)));
             assert!(covered);
         }
-        let strips = Tile::parse(&tile.bytes).unwrap().strips(vertex_count);
+        let strips = Tile::parse(&tile.bytes, 0).unwrap().strips(vertex_count);
         encodings.extend(strips.map(|strip| strip.unwrap().encoding()));
     }
     encodings
@@ -112,7 +112,7 @@ fn the_order_of_the_edges_does_not_matter() {
             bytes.extend(tile.weights.iter().flat_map(|w| w.to_le_bytes()));
             Ok(())
         };
-        Encoder::new().encode_window(edges, &mut emit).unwrap();
+        Encoder::new().encode_window(edges, Origin::default(), &mut emit).unwrap();
         bytes
     };
     let edges = spread::<f32>(100_000, 300, 200);
@@ -132,13 +132,13 @@ fn a_flipped_bit_never_leads_out_of_bounds() {
         tiles.push(tile);
         Ok(())
     };
-    Encoder::new().encode_window(&[&edges], &mut emit).unwrap();
+    Encoder::new().encode_window(&[&edges], Origin::default(), &mut emit).unwrap();
     let mut refused = 0;
     for tile in &tiles {
         for bit in 0..tile.bytes.len() * 8 {
             let mut bytes = tile.bytes.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
-            let Ok(view) = Tile::parse(&bytes) else {
+            let Ok(view) = Tile::parse(&bytes, 0) else {
                 refused += 1;
                 continue;
             };
