@@ -37,8 +37,11 @@ pub(super) const WRITING: Share = share(1, 24);
 
 /// What the readers of the input hold.
 pub(super) const INPUT: Share = share(1, 8);
-/// Counters of the degrees by id.
-pub(super) const COUNTERS: Share = share(1, 4);
+/// Counters of the degrees by id, and a slice of the table from ids to dense ids: 8 and 4 bytes an id. They are a little
+/// more than a quarter and an eighth, so that a budget of 32 bytes an id holds both whole, beside what the process takes
+/// by itself: 2^27 ids within 4 GiB. Slice by slice an import takes 1.7 times as long.
+pub(super) const COUNTERS: Share = share(4, 15);
+pub(super) const DENSE_IDS: Share = share(2, 15);
 /// What waits to be counted there.
 pub(super) const COUNTS_WAITING: Share = share(1, 16);
 /// Edges that are kept: half of it for each width of keys, of which an input has two at most. Once ids
@@ -86,17 +89,15 @@ pub(super) const WAITING: Share = share(1, 32);
 pub(super) const DENSE_ROWS: Share = share(1, 12);
 /// A slice of them.
 pub(super) const DENSE_SLICE: Share = share(1, 12);
-/// A slice of the table from ids to dense ids.
-pub(super) const DENSE_IDS: Share = share(1, 8);
 /// The tables of the order depth first.
 pub(super) const TREES: Share = share(9, 16);
 /// These tables, the degrees, and lists of neighbours.
 pub(super) const TREES_AND_LISTS: Share = share(3, 4);
 
 /// Edges by bins, where the input is read again and the table of dense ids is one slice.
-pub(super) const SORTED_ALONE: Share = share(11, 24);
+pub(super) const SORTED_ALONE: Share = share(13, 30);
 /// Edges by bins, where other edges are held meanwhile.
-pub(super) const SORTED: Share = share(1, 6);
+pub(super) const SORTED: Share = share(7, 48);
 /// What is left of either at the least, when the building of tiles has taken what it needs.
 pub(super) const SORTED_MIN: Share = share(1, 8);
 
@@ -255,7 +256,7 @@ mod tests {
     #[test]
     fn a_share_is_rounded_down_and_the_whole_up() {
         let memory = 64 << 20;
-        assert_eq!(DENSE_IDS.of(memory), 8 << 20);
+        assert_eq!(INPUT.of(memory), 8 << 20);
         assert_eq!(RANKS.of(5), 0);
         assert_eq!(RANKS.whole_of(RANKS.of(memory) + 1), memory + 2);
         assert_eq!(share(1, 1).of(u64::MAX), u64::MAX);

@@ -64,37 +64,59 @@ fn header(schema: &SchemaRef, row_count: u64) -> Vec<u8> {
     bytes
 }
 
-fn append(column: &dyn Array, row: usize, out: &mut Vec<u8>) {
-    let is_there = column.is_valid(row);
+/// Bytes of a cell of a column.
+fn width(column: &dyn Array) -> usize {
+    match column.data_type() {
+        DataType::Float32 => 4,
+        DataType::Boolean => 1,
+        _ => 8,
+    }
+}
+
+/// Puts the cells of a column into rows of `row_width` bytes, `first` bytes behind their beginnings.
+fn fill(column: &dyn Array, first: usize, row_width: usize, out: &mut [u8]) {
+    fn put<'r, const N: usize>(
+        cells: impl Iterator<Item = [u8; N]>,
+        rows: impl Iterator<Item = &'r mut [u8]>,
+        first: usize,
+    ) {
+        for (row, cell) in rows.zip(cells) {
+            row[first..first + N].copy_from_slice(&cell);
+        }
+    }
+    let rows = out.chunks_exact_mut(row_width);
     match column.data_type() {
         DataType::Float32 => {
-            let cells = column.as_primitive::<Float32Type>();
-            out.extend_from_slice(&cells.value(row).to_le_bytes());
+            let cells = column.as_primitive::<Float32Type>().values().iter();
+            put(cells.map(|cell| cell.to_le_bytes()), rows, first);
         }
         DataType::Float64 => {
-            let cells = column.as_primitive::<Float64Type>();
-            let value = if is_there { cells.value(row) } else { f64::NAN };
-            out.extend_from_slice(&value.to_le_bytes());
+            let cells = column.as_primitive::<Float64Type>().iter();
+            put(cells.map(|cell| cell.unwrap_or(f64::NAN).to_le_bytes()), rows, first);
         }
-        DataType::Boolean => out.push(u8::from(column.as_boolean().value(row))),
+        DataType::Boolean => {
+            let cells = column.as_boolean().values().iter();
+            put(cells.map(|cell| [u8::from(cell)]), rows, first);
+        }
         DataType::UInt32 => {
-            let cells = column.as_primitive::<UInt32Type>();
-            let value = if is_there { i64::from(cells.value(row)) } else { -1 };
-            out.extend_from_slice(&value.to_le_bytes());
+            let cells = column.as_primitive::<UInt32Type>().iter();
+            put(cells.map(|cell| cell.map_or(-1, i64::from).to_le_bytes()), rows, first);
         }
         _ => {
-            let cells = column.as_primitive::<UInt64Type>();
-            let value = if is_there { cells.value(row) } else { u64::MAX };
-            out.extend_from_slice(&value.to_le_bytes());
+            let cells = column.as_primitive::<UInt64Type>().iter();
+            put(cells.map(|cell| cell.unwrap_or(u64::MAX).to_le_bytes()), rows, first);
         }
     }
 }
 
 impl RowSink for NpyWriter {
     fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
-        self.buffer.clear();
-        for row in 0..rows.num_rows() {
-            rows.columns().iter().for_each(|column| append(column, row, &mut self.buffer));
+        let row_width = rows.columns().iter().map(|column| width(column)).sum();
+        self.buffer.resize(rows.num_rows() * row_width, 0);
+        let mut first = 0;
+        for column in rows.columns() {
+            fill(column, first, row_width, &mut self.buffer);
+            first += width(column);
         }
         self.file.write_all(&self.buffer).map_err(Error::io("write", &self.path))
     }
