@@ -18,26 +18,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tegula_machine::Result;
 use tegula_machine::threads::{Stash, Unit, make_in_order};
 use tegula_store::graph::GraphWriter;
-use tegula_store::tiles::{
-    BATCH_EDGES_MAX, Cell, DenseEdge, EncodedTile, Encoder, Grid, WINDOW_LOG2,
-};
+use tegula_store::tiles::{BATCH_EDGES_MAX, Cell, DenseEdge, EncodedTile, Encoder};
 
 use super::batch_plan::{BatchPlan, PlannedBatch};
-use super::bins::{BIN_EDGES, Bins, Region};
+use super::bins::{Bins, Region};
 use super::buckets::{Buckets, Filled};
+use super::divide::{Division, PART_EDGES_MAX, weight_bits};
 use super::edge::Weight;
 use super::import_run::ImportRun;
 use super::shares::{self, Share};
 
-/// Edges of a part at the most.
-const PART_EDGES_MAX: u64 = 2 * BIN_EDGES;
 /// The memory for each bin that is collected by itself: about what is written to disk at a time.
 const BIN_BYTES_MIN: u64 = 64 << 10;
 /// Edges of a group for each worker that suffice: with more, parts would take more memory and workers would hardly
 /// wait less for each other.
 const GROUP_EDGES: u64 = BATCH_EDGES_MAX;
-/// A slice that is too large is cut into up to 2 to the power of this number.
-const CUT_BITS: u32 = 2;
 
 /// Where the edges of a bin are collected.
 enum Placing {
@@ -222,12 +217,6 @@ struct Encoding<'a, W> {
     duplicates: &'a AtomicU64,
 }
 
-/// What the edges of a part that is too large are divided into, and which of them takes an edge.
-struct Division<'d, W> {
-    regions: Vec<Region>,
-    place: Box<dyn Fn(&DenseEdge<W>) -> usize + Sync + 'd>,
-}
-
 impl<W: Weight> Encoding<'_, W> {
     /// Encodes the edges of some bins, a bucket for each.
     fn encode_bins(
@@ -278,7 +267,7 @@ impl<W: Weight> Encoding<'_, W> {
             if let &Region::Slice { cell, unit, bits: 0 } = &region {
                 return self.encode_equal(edges, part, cell, unit, tiles);
             }
-            let division = self.divide(edges, bucket, &region)?;
+            let division = Division::of(self.run, self.bins, edges, bucket, &region)?;
             match &division.regions[..] {
                 [finer] => region = finer.clone(),
                 _ => break division,
@@ -295,113 +284,6 @@ impl<W: Weight> Encoding<'_, W> {
             self.duplicates.fetch_add(parts.len() as u64 - 1, Ordering::Relaxed);
         }
         self.encode_parts(divided, &parts, tiles)
-    }
-
-    /// How the edges of a bucket are divided that have a region in common: by the next finer thing in which they
-    /// may differ.
-    fn divide<'d>(
-        &'d self,
-        edges: &Filled<DenseEdge<W>>,
-        bucket: usize,
-        region: &Region,
-    ) -> Result<Division<'d, W>> {
-        let (bins, grid) = (self.bins, self.bins.grid());
-        let buckets_max = self.run.space(self.run.share(shares::CUTS)).buckets_max() as u32;
-        Ok(match *region {
-            Region::Segments { column, ref segments } => {
-                let (first, each) = (segments.start, segments.len() as u32);
-                let each = each.div_ceil(buckets_max);
-                let some = |segments: Range<u32>| match segments.len() {
-                    1 => {
-                        let cell = Cell { column, segment: segments.start };
-                        Region::Units { cell, places: bins.places(column) }
-                    }
-                    _ => Region::Segments { column, segments },
-                };
-                Division {
-                    regions: ranges(segments, each).map(some).collect(),
-                    place: Box::new(move |edge| {
-                        (((edge.source >> grid.segment_log2) - first) / each) as usize
-                    }),
-                }
-            }
-            Region::Units { cell, ref places } => {
-                let (first, each) = (places.start, (places.len() as u32).div_ceil(buckets_max));
-                let some = |places: Range<u32>| match places.len() {
-                    1 => bins.whole_unit(cell, bins.unit_at[places.start as usize]),
-                    _ => Region::Units { cell, places },
-                };
-                Division {
-                    regions: ranges(places, each).map(some).collect(),
-                    place: Box::new(move |edge| {
-                        let unit = bins.unit_of(edge.target) as usize;
-                        ((bins.units[unit].place - first) / each) as usize
-                    }),
-                }
-            }
-            Region::Slices { cell, unit, ref slices, target_bits } => {
-                let bits = target_bits + grid.slice_log2() + weight_bits::<W>();
-                let first = slices.start;
-                let place_of = self.join_slices(edges, bucket, slices)?;
-                let count = place_of.last().map_or(1, |&last| last as usize + 1);
-                let place = move |edge: &DenseEdge<W>| {
-                    place_of[((edge.source >> grid.slice_log2()) - first) as usize] as usize
-                };
-                Division {
-                    regions: vec![Region::Slice { cell, unit, bits }; count],
-                    place: Box::new(place),
-                }
-            }
-            Region::Slice { cell, unit, bits } => {
-                // Weights come apart only once the ends do not differ any more.
-                let bits_of_ends = bits.saturating_sub(weight_bits::<W>());
-                let cut_bits = CUT_BITS.min(if bits_of_ends > 0 { bits_of_ends } else { bits });
-                let bits = bits - cut_bits;
-                let place = move |edge: &DenseEdge<W>| {
-                    (place_in_slice(edge, grid) >> bits) as usize & ((1 << cut_bits) - 1)
-                };
-                Division {
-                    regions: vec![Region::Slice { cell, unit, bits }; 1 << cut_bits],
-                    place: Box::new(place),
-                }
-            }
-        })
-    }
-
-    /// For each slice the part that it goes to: as many slices to each as it can hold.
-    fn join_slices(
-        &self,
-        edges: &Filled<DenseEdge<W>>,
-        bucket: usize,
-        slices: &Range<u32>,
-    ) -> Result<Vec<u32>> {
-        if slices.len() == 1 {
-            return Ok(vec![0]);
-        }
-        let kept = Stash::default();
-        let new = || vec![0u64; slices.len()];
-        let slice_log2 = self.bins.grid().slice_log2();
-        edges.for_each_parallel(bucket, self.run.workers, self.run.cancel, &|some| {
-            kept.with(new, |counts| {
-                for edge in some {
-                    counts[((edge.source >> slice_log2) - slices.start) as usize] += 1;
-                }
-                Ok(())
-            })
-        })?;
-        let mut counts = new();
-        for of_worker in kept.into_items() {
-            counts.iter_mut().zip(of_worker).for_each(|(count, here)| *count += here);
-        }
-        let (mut part, mut edges_here) = (0, 0);
-        let place = |count: u64| {
-            if edges_here > 0 && edges_here + count > PART_EDGES_MAX {
-                (part, edges_here) = (part + 1, 0);
-            }
-            edges_here += count;
-            part
-        };
-        Ok(counts.into_iter().map(place).collect())
     }
 
     /// Encodes edges that are all the same, [`PART_EDGES_MAX`] at a time: which ones does not matter.
@@ -521,27 +403,6 @@ impl<W: Weight> Encoding<'_, W> {
         self.duplicates.fetch_add(encoder.take_duplicates(), Ordering::Relaxed);
         Ok(())
     }
-}
-
-/// A range, cut into pieces of `each`.
-fn ranges(range: &Range<u32>, each: u32) -> impl Iterator<Item = Range<u32>> {
-    let end = range.end;
-    let starts = range.clone().step_by(each as usize);
-    starts.map(move |start| start..end.min(start.saturating_add(each)))
-}
-
-/// Bits in which the weights of edges between the same two ends may differ.
-const fn weight_bits<W: Weight>() -> u32 {
-    if W::IS_WEIGHTED { u32::BITS } else { 0 }
-}
-
-/// Where an edge belongs in a slice: by target, source and, the order of the bits will do, weight.
-fn place_in_slice<W: Weight>(edge: &DenseEdge<W>, grid: Grid) -> u64 {
-    let local = |id: u32, log2: u32| u64::from(id) & ((1 << log2) - 1);
-    let slice_log2 = grid.slice_log2();
-    let ends = local(edge.target, WINDOW_LOG2) << slice_log2 | local(edge.source, slice_log2);
-    let weight = if W::IS_WEIGHTED { { edge.weight }.to_f32().to_bits() } else { 0 };
-    ends << weight_bits::<W>() | u64::from(weight)
 }
 
 /// A tile, and where it is filed.

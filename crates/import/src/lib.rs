@@ -33,6 +33,7 @@ mod build;
 mod census;
 mod dfs;
 mod distinct;
+mod divide;
 mod edge;
 mod estimate;
 mod import_run;

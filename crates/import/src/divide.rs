@@ -1,0 +1,163 @@
+//! How edges that are too many to be encoded at once are divided.
+//!
+//! ```text
+//!  segments -> units -> slices -> a slice: along its targets, then its sources, then its weights
+//! ```
+
+use std::ops::Range;
+
+use tegula_machine::Result;
+use tegula_machine::threads::Stash;
+use tegula_store::tiles::{Cell, DenseEdge, Grid, WINDOW_LOG2};
+
+use super::bins::{BIN_EDGES, Bins, Region};
+use super::buckets::Filled;
+use super::edge::Weight;
+use super::import_run::ImportRun;
+use super::shares;
+
+/// Edges of a part at the most.
+pub(super) const PART_EDGES_MAX: u64 = 2 * BIN_EDGES;
+/// A slice that is too large is cut into up to 2 to the power of this number.
+const CUT_BITS: u32 = 2;
+
+/// What the edges of a part that is too large are divided into, and which of them takes an edge.
+pub(super) struct Division<'d, W> {
+    pub regions: Vec<Region>,
+    pub place: Box<dyn Fn(&DenseEdge<W>) -> usize + Sync + 'd>,
+}
+
+impl<'d, W: Weight> Division<'d, W> {
+    /// How the edges of a bucket are divided that have a region in common: by the next finer thing in which they
+    /// may differ.
+    ///
+    /// # Errors
+    /// Those of reading them.
+    pub fn of(
+        run: &ImportRun<'_>,
+        bins: &'d Bins,
+        edges: &Filled<DenseEdge<W>>,
+        bucket: usize,
+        region: &Region,
+    ) -> Result<Division<'d, W>> {
+        let grid = bins.grid();
+        let buckets_max = run.space(run.share(shares::CUTS)).buckets_max() as u32;
+        Ok(match *region {
+            Region::Segments { column, ref segments } => {
+                let (first, each) = (segments.start, segments.len() as u32);
+                let each = each.div_ceil(buckets_max);
+                let some = |segments: Range<u32>| match segments.len() {
+                    1 => {
+                        let cell = Cell { column, segment: segments.start };
+                        Region::Units { cell, places: bins.places(column) }
+                    }
+                    _ => Region::Segments { column, segments },
+                };
+                Division {
+                    regions: ranges(segments, each).map(some).collect(),
+                    place: Box::new(move |edge| {
+                        (((edge.source >> grid.segment_log2) - first) / each) as usize
+                    }),
+                }
+            }
+            Region::Units { cell, ref places } => {
+                let (first, each) = (places.start, (places.len() as u32).div_ceil(buckets_max));
+                let some = |places: Range<u32>| match places.len() {
+                    1 => bins.whole_unit(cell, bins.unit_at[places.start as usize]),
+                    _ => Region::Units { cell, places },
+                };
+                Division {
+                    regions: ranges(places, each).map(some).collect(),
+                    place: Box::new(move |edge| {
+                        let unit = bins.unit_of(edge.target) as usize;
+                        ((bins.units[unit].place - first) / each) as usize
+                    }),
+                }
+            }
+            Region::Slices { cell, unit, ref slices, target_bits } => {
+                let bits = target_bits + grid.slice_log2() + weight_bits::<W>();
+                let first = slices.start;
+                let place_of = join_slices(run, edges, bucket, slices, grid)?;
+                let count = place_of.last().map_or(1, |&last| last as usize + 1);
+                let place = move |edge: &DenseEdge<W>| {
+                    place_of[((edge.source >> grid.slice_log2()) - first) as usize] as usize
+                };
+                Division {
+                    regions: vec![Region::Slice { cell, unit, bits }; count],
+                    place: Box::new(place),
+                }
+            }
+            Region::Slice { cell, unit, bits } => {
+                // Weights come apart only once the ends do not differ any more.
+                let bits_of_ends = bits.saturating_sub(weight_bits::<W>());
+                let cut_bits = CUT_BITS.min(if bits_of_ends > 0 { bits_of_ends } else { bits });
+                let bits = bits - cut_bits;
+                let place = move |edge: &DenseEdge<W>| {
+                    (place_in_slice(edge, grid) >> bits) as usize & ((1 << cut_bits) - 1)
+                };
+                Division {
+                    regions: vec![Region::Slice { cell, unit, bits }; 1 << cut_bits],
+                    place: Box::new(place),
+                }
+            }
+        })
+    }
+}
+
+/// For each slice the part that it goes to: as many slices to each as it can hold.
+fn join_slices<W: Weight>(
+    run: &ImportRun<'_>,
+    edges: &Filled<DenseEdge<W>>,
+    bucket: usize,
+    slices: &Range<u32>,
+    grid: Grid,
+) -> Result<Vec<u32>> {
+    if slices.len() == 1 {
+        return Ok(vec![0]);
+    }
+    let kept = Stash::default();
+    let new = || vec![0u64; slices.len()];
+    let slice_log2 = grid.slice_log2();
+    edges.for_each_parallel(bucket, run.workers, run.cancel, &|some| {
+        kept.with(new, |counts| {
+            for edge in some {
+                counts[((edge.source >> slice_log2) - slices.start) as usize] += 1;
+            }
+            Ok(())
+        })
+    })?;
+    let mut counts = new();
+    for of_worker in kept.into_items() {
+        counts.iter_mut().zip(of_worker).for_each(|(count, here)| *count += here);
+    }
+    let (mut part, mut edges_here) = (0, 0);
+    let place = |count: u64| {
+        if edges_here > 0 && edges_here + count > PART_EDGES_MAX {
+            (part, edges_here) = (part + 1, 0);
+        }
+        edges_here += count;
+        part
+    };
+    Ok(counts.into_iter().map(place).collect())
+}
+
+/// A range, cut into pieces of `each`.
+fn ranges(range: &Range<u32>, each: u32) -> impl Iterator<Item = Range<u32>> {
+    let end = range.end;
+    let starts = range.clone().step_by(each as usize);
+    starts.map(move |start| start..end.min(start.saturating_add(each)))
+}
+
+/// Bits in which the weights of edges between the same two ends may differ.
+pub(super) const fn weight_bits<W: Weight>() -> u32 {
+    if W::IS_WEIGHTED { u32::BITS } else { 0 }
+}
+
+/// Where an edge belongs in a slice: by target, source and, the order of the bits will do, weight.
+fn place_in_slice<W: Weight>(edge: &DenseEdge<W>, grid: Grid) -> u64 {
+    let local = |id: u32, log2: u32| u64::from(id) & ((1 << log2) - 1);
+    let slice_log2 = grid.slice_log2();
+    let ends = local(edge.target, WINDOW_LOG2) << slice_log2 | local(edge.source, slice_log2);
+    let weight = if W::IS_WEIGHTED { { edge.weight }.to_f32().to_bits() } else { 0 };
+    ends << weight_bits::<W>() | u64::from(weight)
+}
