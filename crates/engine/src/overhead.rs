@@ -9,7 +9,12 @@ pub const RUN_OVERHEAD: u64 = 26 << 20;
 /// and rows that find no room in their cache.
 pub const BLOCK_FRAMES: u64 = 4 << 20;
 
+/// Bytes of the tables that know a tile, and a run of tiles of one batch in one cell, which is read by itself.
+const TILE_TABLES: u64 = 80;
+const RUN_TABLES: u64 = 120;
+
 /// The overhead of a run on a graph, with the tables of its tiles.
 pub fn overhead(graph: &Graph) -> u64 {
-    RUN_OVERHEAD + 80 * graph.tiles().len() as u64
+    let (tiles, runs) = (graph.tiles().len() as u64, graph.tile_runs() as u64);
+    RUN_OVERHEAD + TILE_TABLES * tiles + RUN_TABLES * runs
 }

@@ -1,7 +1,7 @@
 //! The tiles of a graph, for all jobs: which of them stay in memory, and how the others come by.
 //!
 //! The scans of a job visit the groups of tiles in the same order every time, so there is nothing that a
-//! replacement policy could learn. Groups are *ranked* once, evenly spread over the file: what stays are the
+//! replacement policy could learn. Groups are *ranked* once, evenly spread over the scan: what stays are the
 //! first in that order, as many as memory has room for. When a job arrives that needs memory, the last of
 //! these go; when one leaves, further ones are kept as they come by. Reading the others overlaps with
 //! processing at every moment of a scan.

@@ -1,9 +1,10 @@
 //! Bins: where edges go on their way to tiles, each about half of what is encoded at once.
 //!
 //! ```text
-//!  column = targets whose accumulators fit in memory
+//!  column = 2^c targets
 //!    bin = its edges from segments that give few of them                  expected edges: BIN_EDGES at the most
 //!    cell = its edges from a segment that gives many
+//!      bin = those into batches that take few of them                     the same
 //!      unit = the targets of a batch in one window
 //!        span = source slices that follow one another        expected edges: BIN_EDGES, or one slice
 //!          bin = the span, or of a heavy slice an aligned part of the unit's targets
@@ -23,6 +24,9 @@ use super::edge::Weight;
 
 /// Edges that are expected in a bin.
 pub(super) const BIN_EDGES: u64 = 1 << 18;
+/// Units of which fewer edges are expected share bins with others, where a graph has many cells: bins are to be few beside
+/// their edges.
+const LIGHT_UNIT_EDGES: u64 = BIN_EDGES / 8;
 
 /// What the edges of a bin, or of a part of one, have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,10 +35,10 @@ pub(super) enum Region {
     Segments { column: u32, segments: Range<u32> },
     /// A cell, and units, by their places in the order in which the tiles of a cell are filed.
     Units { cell: Cell, places: Range<u32> },
-    /// A cell, a unit, and these slices of sources; targets may differ in so many low bits.
+    /// A cell, a unit, and these slices of sources; targets may differ in the lowest `target_bits`.
     Slices { cell: Cell, unit: u32, slices: Range<u32>, target_bits: u32 },
-    /// A cell, a unit, and a slice; targets, sources and weights, one behind the other, may differ in so many
-    /// low bits.
+    /// A cell, a unit, and a slice; targets, sources and weights, one behind the other, may differ in the lowest
+    /// `bits`.
     Slice { cell: Cell, unit: u32, bits: u32 },
 }
 
@@ -47,18 +51,26 @@ pub(super) struct Unit {
     pub place: u32,
 }
 
+/// Bins that follow one another, whose tiles are mixed with each other's and no others'.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Stretch {
+    pub bins: Range<usize>,
+    /// How many edges are expected in all of them.
+    pub expected_edges: u64,
+}
+
 /// All bins of a graph, in the order of their cells, units, sources and targets.
 pub(super) struct Bins {
     pub list: Vec<Region>,
-    /// Bins whose tiles stand by themselves, and how many edges are expected there.
-    pub runs: Vec<(Range<usize>, u64)>,
+    /// The bins once more, by what stands together in the file.
+    pub stretches: Vec<Stretch>,
     pub units: Vec<Unit>,
     /// The units by their places.
     pub unit_at: Vec<u32>,
     grid: Grid,
     batches: Vec<Batch>,
     unit_table: UnitTable,
-    segment_count: u32,
+    segment_count: usize,
     /// By column, then segment.
     cells: Vec<CellBins>,
     spans_of_unit: Vec<UnitSpans>,
@@ -93,15 +105,15 @@ struct Span {
 }
 
 /// How many edges come from sources before each slice, from the first of its segment on.
-struct Sources {
-    /// For each slice of a segment, and one more for the end.
+struct SegmentSources {
+    /// For each slice of the segment, and one more for the end.
     starts: Vec<u64>,
-    /// Of all segments.
+    /// The edges of the graph.
     total: u64,
 }
 
-impl Sources {
-    /// Of so many edges into some targets, those that are expected from slices of the segment.
+impl SegmentSources {
+    /// Of `edges` into some targets, those that are expected from slices of the segment.
     fn expected(&self, edges: u64, slices: Range<usize>) -> u64 {
         let here = u128::from(self.starts[slices.end] - self.starts[slices.start]);
         (u128::from(edges) * here / u128::from(self.total.max(1))) as u64
@@ -118,21 +130,21 @@ impl Bins {
     pub fn new(plan: &BatchPlan) -> Bins {
         let slices_per_segment = 1 << (plan.grid.segment_log2 - plan.grid.slice_log2());
         let total = plan.slice_edges.iter().sum();
-        let segments: Vec<Sources> = plan
+        let segments: Vec<SegmentSources> = plan
             .slice_edges
             .chunks(slices_per_segment)
-            .map(|slices| Sources { starts: starts(slices), total })
+            .map(|slices| SegmentSources { starts: starts(slices), total })
             .collect();
         let (units, unit_at) = units(plan);
         let mut bins = Bins {
             list: Vec::new(),
-            runs: Vec::new(),
+            stretches: Vec::new(),
             units,
             unit_at,
             grid: plan.grid,
             batches: plan.batches.iter().map(|planned| planned.batch).collect(),
             unit_table: plan.units(),
-            segment_count: segments.len() as u32,
+            segment_count: segments.len(),
             cells: Vec::new(),
             spans_of_unit: Vec::new(),
             spans: Vec::new(),
@@ -155,56 +167,94 @@ impl Bins {
 
     /// Adds the bins of a column: cell by cell where many edges are expected, and where a graph has only one
     /// segment.
-    fn add_column(&mut self, column: &Column, segments: &[Sources]) {
+    fn add_column(&mut self, column: &Column, segments: &[SegmentSources]) {
         let edges: u64 = column.unit_edges.iter().sum();
-        // The bin to which cells with few edges go, and how many are expected there.
-        let mut open: Option<u64> = None;
+        // Segments whose edges go to one bin, and how many are expected there.
+        let mut open: Option<(Range<u32>, u64)> = None;
         for (segment, sources) in (0..).zip(segments) {
             let expected = sources.expected_of_all(edges);
             if segments.len() == 1 || expected > BIN_EDGES {
-                open = None;
+                self.close_segments(column.column, open.take());
                 let cell = Cell { column: column.column, segment };
-                self.add_cell(cell, column, sources);
+                self.add_cell(cell, column, sources, segments.len() > 1);
                 continue;
             }
-            let joined = open.map(|before| before + expected).filter(|&sum| sum <= BIN_EDGES);
-            open = Some(joined.unwrap_or(expected));
-            if joined.is_none() {
-                let bin = self.list.len();
-                self.list
-                    .push(Region::Segments { column: column.column, segments: segment..segment });
-                self.runs.push((bin..bin + 1, 0));
+            match &mut open {
+                Some((joined, before)) if *before + expected <= BIN_EDGES => {
+                    joined.end = segment + 1;
+                    *before += expected;
+                }
+                _ => {
+                    let full = open.replace((segment..segment + 1, expected));
+                    self.close_segments(column.column, full);
+                }
             }
-            if let (Some(Region::Segments { segments, .. }), Some((_, edges))) =
-                (self.list.last_mut(), self.runs.last_mut())
-            {
-                segments.end = segment + 1;
-                *edges += expected;
-            }
-            self.cells.push(CellBins::Bin(self.list.len() as u32 - 1));
+            self.cells.push(CellBins::Bin(self.list.len() as u32));
+        }
+        self.close_segments(column.column, open);
+    }
+
+    fn close_segments(&mut self, column: u32, open: Option<(Range<u32>, u64)>) {
+        if let Some((segments, expected_edges)) = open {
+            self.push_alone(Region::Segments { column, segments }, expected_edges);
         }
     }
 
-    /// Adds the bins of a cell, unit by unit.
-    fn add_cell(&mut self, cell: Cell, column: &Column, sources: &Sources) {
+    /// Adds the bins of a cell: unit by unit, unless batches whose units expect few edges may share bins.
+    fn add_cell(&mut self, cell: Cell, column: &Column, sources: &SegmentSources, may_share: bool) {
         let first_spans = self.spans_of_unit.len() as u32;
         self.cells.push(CellBins::Units { first_spans, first_unit: column.first_unit });
-        let mut unit = column.first_unit;
+        // Batches whose edges go to one bin, by the places of their units, which ascend as batches do.
+        let mut open: Option<(Range<u32>, u64)> = None;
+        let mut next_unit = column.first_unit;
         for batch in column.first_batch..column.first_batch + column.batch_count {
-            let first_bin = self.list.len();
-            let mut edges = 0;
-            while self.units.get(unit as usize).is_some_and(|it| it.batch == batch) {
-                let into = column.unit_edges[(unit - column.first_unit) as usize];
-                self.add_unit(cell, unit, into, sources);
-                edges += into;
-                unit += 1;
+            let units = next_unit..self.units.partition_point(|unit| unit.batch <= batch) as u32;
+            next_unit = units.end;
+            let edges_of = |unit: u32| column.unit_edges[(unit - column.first_unit) as usize];
+            let expected = sources.expected_of_all(units.clone().map(edges_of).sum());
+            let is_light = |unit| sources.expected_of_all(edges_of(unit)) < LIGHT_UNIT_EDGES;
+            if !may_share || !units.clone().all(is_light) {
+                self.close_units(cell, open.take());
+                let first_bin = self.list.len();
+                units.for_each(|unit| self.add_unit(cell, unit, edges_of(unit), sources));
+                let bins = first_bin..self.list.len();
+                self.stretches.push(Stretch { bins, expected_edges: expected });
+                continue;
             }
-            self.runs.push((first_bin..self.list.len(), sources.expected_of_all(edges)));
+            match &mut open {
+                Some((places, before)) if *before + expected <= BIN_EDGES => {
+                    places.end = units.end;
+                    *before += expected;
+                }
+                _ => {
+                    let full = open.replace((units.clone(), expected));
+                    self.close_units(cell, full);
+                }
+            }
+            let first_bin = self.list.len() as u32;
+            for _ in units {
+                self.spans_of_unit.push(UnitSpans { first: self.spans.len() as u32, count: 1 });
+                self.spans.push(Span { first_bin, target_mask: 0, shift: 0 });
+            }
         }
+        self.close_units(cell, open);
+    }
+
+    fn close_units(&mut self, cell: Cell, open: Option<(Range<u32>, u64)>) {
+        if let Some((places, expected_edges)) = open {
+            self.push_alone(Region::Units { cell, places }, expected_edges);
+        }
+    }
+
+    /// Adds a bin whose tiles stand by themselves.
+    fn push_alone(&mut self, bin: Region, expected_edges: u64) {
+        let bins = self.list.len()..self.list.len() + 1;
+        self.list.push(bin);
+        self.stretches.push(Stretch { bins, expected_edges });
     }
 
     /// Adds the spans and bins of a unit, into which `edges` lead, for one segment of sources.
-    fn add_unit(&mut self, cell: Cell, unit: u32, edges: u64, sources: &Sources) {
+    fn add_unit(&mut self, cell: Cell, unit: u32, edges: u64, sources: &SegmentSources) {
         let target_bits = self.target_bits(unit);
         let expected = sources.expected_of_all(edges);
         let count = expected.div_ceil(BIN_EDGES).clamp(1, u64::from(u32::MAX)) as u32;
@@ -238,7 +288,8 @@ impl Bins {
     #[inline]
     pub fn bin_of<W: Weight>(&self, edge: &DenseEdge<W>) -> usize {
         let cell = self.grid.cell(edge.source, edge.target);
-        match self.cells[(cell.column * self.segment_count + cell.segment) as usize] {
+        let index = cell.column as usize * self.segment_count + cell.segment as usize;
+        match self.cells[index] {
             CellBins::Bin(bin) => bin as usize,
             CellBins::Units { first_spans, first_unit } => {
                 let unit = first_spans + (self.unit_table.get(edge.target) - first_unit);
@@ -289,7 +340,10 @@ impl Bins {
             Region::Segments { column, segments } => {
                 (Cell { column: *column, segment: segments.start }, 0, 0)
             }
-            Region::Units { cell, places } => (*cell, 0, u64::from(places.start)),
+            Region::Units { cell, places } => {
+                let unit = self.unit_at[places.start as usize];
+                (*cell, self.units[unit as usize].batch, 0)
+            }
             Region::Slices { cell, unit, slices, .. } => {
                 let Unit { batch, .. } = self.units[*unit as usize];
                 let source =
@@ -351,7 +405,7 @@ fn span_of(middle: u32, count: u32) -> u32 {
     ((u64::from(middle) * u64::from(count)) >> u32::BITS) as u32
 }
 
-/// For each slice the part of all edges that lie before its middle, times 2^32.
+/// For each slice of a segment the part of its edges that lie before its middle, times 2^32.
 fn middles(starts: &[u64]) -> Vec<u32> {
     let total = starts.last().copied().unwrap_or(0).max(1);
     let middle = |bounds: &[u64]| {
@@ -399,7 +453,10 @@ mod tests {
                     && slices.contains(&(source >> grid.slice_log2()))
                     && (start..start + (1 << target_bits)).contains(&u64::from(target))
             }
-            other => panic!("{other:?} is no bin"),
+            Region::Units { cell, places } => {
+                *cell == own && places.contains(&bins.units[bins.unit_of(target) as usize].place)
+            }
+            other @ Region::Slice { .. } => panic!("{other:?} is no bin"),
         };
         (0..bins.list.len()).filter(holds).collect()
     }
@@ -431,8 +488,8 @@ mod tests {
                     assert_eq!(found(&bins, source, target), [bins.bin_of(&edge)]);
                 }
                 let covered: Vec<usize> =
-                    bins.runs.iter().flat_map(|(run, _)| run.clone()).collect();
-                assert!(covered.into_iter().eq(0..bins.list.len()), "each bin is in one run");
+                    bins.stretches.iter().flat_map(|it| it.bins.clone()).collect();
+                assert!(covered.into_iter().eq(0..bins.list.len()), "each bin is in one stretch");
             }
         }
     }
@@ -450,6 +507,19 @@ mod tests {
         assert_eq!(shapes[..2], [light(0..2), light(2..4)]);
         assert_eq!(shapes[2..18], vec![heavy; 16]);
         assert_eq!(shapes[18..], [light(5..7), light(7..9)]);
+    }
+
+    #[test]
+    fn batches_that_take_few_edges_from_a_segment_share_a_bin() {
+        let grid = Grid { segment_log2: SLICE_LOG2, column_log2: 16 };
+        let few = LIGHT_UNIT_EDGES;
+        let batches: [(u32, &[u64]); 4] =
+            [(14, &[few]), (14, &[few]), (14, &[40 * BIN_EDGES]), (14, &[few])];
+        let bins = Bins::new(&plan(grid, &batches, &[7, 5]));
+        let units = |segment, places| Region::Units { cell: Cell { column: 0, segment }, places };
+        assert_eq!(bins.list[0], units(0, 0..2));
+        assert!(matches!(&bins.list[1], Region::Slices { unit: 2, .. }));
+        assert_eq!(bins.list.iter().filter(|&bin| *bin == units(1, 3..4)).count(), 1);
     }
 
     #[test]

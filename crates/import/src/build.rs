@@ -8,9 +8,8 @@
 //! ```
 //!
 //! A bin with too many edges for one part is divided by its segments, these by units of targets, and these by
-//! slices of sources; a slice with too many of them along its
-//! targets, then its sources, then its weights. How a graph is cut depends on the graph alone: the tiles are
-//! the same for every budget and every number of workers.
+//! slices of sources; a slice with too many of them along its targets, then its sources, then its weights. How a
+//! graph is cut depends on the graph alone: the tiles are the same for every budget and every number of workers.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +20,7 @@ use tegula_store::graph::GraphWriter;
 use tegula_store::tiles::{BATCH_EDGES_MAX, Cell, DenseEdge, EncodedTile, Encoder};
 
 use super::batch_plan::{BatchPlan, PlannedBatch};
-use super::bins::{Bins, Region};
+use super::bins::{Bins, Region, Stretch};
 use super::buckets::{Buckets, Filled};
 use super::divide::{Division, PART_EDGES_MAX, weight_bits};
 use super::edge::Weight;
@@ -67,14 +66,14 @@ impl<W: Weight> Sorter<W> {
             let edges = Buckets::new(bins.list.len(), space);
             return Sorter { bins, placing: Placing::Bins, edges };
         }
-        // Fewer than stay in memory once they are scattered to bins.
+        // Fewer than stay in memory once they are scattered to bins, if there are as many as expected.
         let affordable = run.share(shares::GROUP) / size_of::<DenseEdge<W>>() as u64;
         let arcs: u64 = plan.batches.iter().map(PlannedBatch::edges).sum();
         let limit = affordable
             .min(GROUP_EDGES * run.workers.count() as u64)
             .max(arcs.div_ceil(space.buckets_max() as u64 / 2));
         let bins_max = run.space(run.share(shares::PARTS)).buckets_max();
-        let groups = groups(&bins.runs, limit, bins_max);
+        let groups = groups(&bins.stretches, limit, bins_max);
         let mut bucket_of = Vec::with_capacity(bins.list.len());
         for (bucket, group) in (0..).zip(&groups) {
             bucket_of.extend(std::iter::repeat_n(bucket, group.len()));
@@ -101,20 +100,20 @@ impl<W: Weight> Sorter<W> {
     }
 }
 
-/// Cuts the bins into groups of runs that follow one another: each of up to `edges_max` expected edges and
-/// `bins_max` bins, or of one run.
-fn groups(runs: &[(Range<usize>, u64)], edges_max: u64, bins_max: usize) -> Vec<Range<usize>> {
+/// Cuts the bins into groups of stretches that follow one another: each of up to `edges_max` expected edges and
+/// `bins_max` bins, or of one stretch.
+fn groups(stretches: &[Stretch], edges_max: u64, bins_max: usize) -> Vec<Range<usize>> {
     let mut groups: Vec<Range<usize>> = Vec::new();
     let mut edges = 0;
-    for (bins, expected) in runs {
-        edges += expected;
+    for Stretch { bins, expected_edges } in stretches {
+        edges += expected_edges;
         match groups.last_mut() {
             Some(group) if edges <= edges_max && bins.end - group.start <= bins_max => {
                 group.end = bins.end;
             }
             _ => {
                 groups.push(bins.clone());
-                edges = *expected;
+                edges = *expected_edges;
             }
         }
     }
@@ -343,11 +342,13 @@ impl<W: Weight> Encoding<'_, W> {
                 }
                 Region::Segments { .. } | Region::Units { .. } => None,
             };
-            let held: Option<Vec<_>> =
-                part.buckets.clone().map(|bucket| edges.held(bucket)).collect();
-            if let (Some((cell, unit)), Some(held)) = (unit, held) {
-                self.encode_unit(encoder, cell, unit, &held.concat(), &mut encoded)?;
-                return Ok(encoded);
+            if let Some((cell, unit)) = unit {
+                let held: Option<Vec<_>> =
+                    part.buckets.clone().map(|bucket| edges.held(bucket)).collect();
+                if let Some(held) = held {
+                    self.encode_unit(encoder, cell, unit, &held.concat(), &mut encoded)?;
+                    return Ok(encoded);
+                }
             }
             read.clear();
             read.reserve_exact(part.edges as usize);
@@ -433,14 +434,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_hold_as_many_runs_as_they_may() {
+    fn groups_hold_as_many_stretches_as_they_may() {
         let sizes = [(4, 10), (4, 90), (2, 5), (2, 5), (4, 500), (4, 1)];
         let mut start = 0;
-        let runs = sizes.map(|(bins, edges)| {
+        let stretches = sizes.map(|(bins, expected_edges)| {
             start += bins;
-            (start - bins..start, edges)
+            Stretch { bins: start - bins..start, expected_edges }
         });
-        let groups = |edges_max, bins_max| groups(&runs, edges_max, bins_max);
+        let groups = |edges_max, bins_max| groups(&stretches, edges_max, bins_max);
         assert_eq!(groups(100, 100), [0..8, 8..12, 12..16, 16..20]);
         assert_eq!(groups(1000, 6), [0..4, 4..10, 10..16, 16..20]);
         assert_eq!(groups(0, 0), [0..4, 4..8, 8..10, 10..12, 12..16, 16..20]);

@@ -162,6 +162,9 @@ impl Default for ImportConfig {
 /// All that reading and writing can do; [`Error::AlreadyExists`](tegula_machine::Error::AlreadyExists);
 /// [`Error::OverBudget`](tegula_machine::Error::OverBudget) below 64 MiB, or where even passes over the disk do
 /// not help. After an error nothing is left.
+///
+/// # Panics
+/// When the grid is none that there may be.
 pub fn import(
     inputs: &[PathBuf],
     output: &Path,
@@ -169,6 +172,7 @@ pub fn import(
     progress: &dyn Progress,
     cancel: &Cancel,
 ) -> Result<ImportReport> {
+    assert!(config.grid.is_sound(), "a grid with {:?}", config.grid);
     let Resources { memory, threads } =
         ImportRun::divide(config.memory, config.threads, config.input.weighted)?;
     let input = config.input.clone();

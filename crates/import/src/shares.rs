@@ -101,12 +101,12 @@ pub(super) const SORTED: Share = share(7, 48);
 /// What is left of either at the least, when the building of tiles has taken what it needs.
 pub(super) const SORTED_MIN: Share = share(1, 8);
 
-/// The edges of a group of batches, as long as it has more than one.
+/// The edges that are expected in a group of bins, as long as it has more than one stretch of them.
 pub(super) const GROUP: Share = share(1, 8);
 /// The edges of a group, scattered to bins.
 pub(super) const PARTS: Share = share(1, 6);
-/// The edges of a bin that is too large, divided; and those of a slice, in cuts.
-pub(super) const CUTS: Share = share(1, 16);
+/// The edges of a bin that is too large, divided: by segments, by units, by slices, and those of a slice in cuts.
+pub(super) const CUTS: Share = share(1, 24);
 
 // A minimum lies within what it is a minimum of.
 const _: () = assert!(SORTED_MIN.parts <= SORTED.parts && GROUP.parts <= PARTS.parts);
@@ -242,7 +242,7 @@ mod tests {
                 (3, WRITING),
             ],
         ),
-        ("building tiles", &[(1, SORTED_ALONE), (1, PARTS), (3, CUTS), (4, WRITING)]),
+        ("building tiles", &[(1, SORTED_ALONE), (1, PARTS), (5, CUTS), (4, WRITING)]),
     ];
 
     #[test]

@@ -271,7 +271,7 @@ fn cells_of_every_size() {
         .map(|number| format!("{} {} 1\n", number % 3000, (number * 7 + number % 13) % 3000))
         .collect();
     let by_chance = text_of(60_000, 5_000, |number| number.to_string());
-    // Edges along the diagonal, where chance would have a cell of all: one cell in eight has them all.
+    // Edges along the diagonal, and none elsewhere.
     let diagonal: String = (0..700_000u64)
         .map(|number| format!("{} {} 2\n", number % 1000, number % 1000 / 64 * 64 + number % 61))
         .collect();

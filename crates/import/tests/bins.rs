@@ -28,6 +28,21 @@ fn communities(edges: u64) -> Vec<[u32; 2]> {
     pairs
 }
 
+/// Five blocks of edges, from 64 sources into 128 targets each and no others: more than are encoded at once, where chance
+/// would have a tenth as many in each cell, so that bins of several segments are divided by these, and then by the
+/// batches of a column.
+fn blocks() -> Vec<[u32; 2]> {
+    let mut random = XorShift::new(5);
+    let mut below = |count| random.below(count) as u32;
+    let mut pairs = Vec::new();
+    for block in 0..5 {
+        let source_first = 64 * ((block + 2) % 5);
+        pairs.extend((0..530_000).map(|_| [source_first + below(64), 128 * block + below(128)]));
+    }
+    pairs.extend((0..640).map(|id| [id, id]));
+    pairs
+}
+
 fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
     entries.map(|e| (e.file_name().into_string().unwrap(), fs::read(e.path()).unwrap())).collect()
@@ -48,19 +63,14 @@ fn edges_of(directory: &Path) -> Vec<[u32; 2]> {
     edges
 }
 
-#[test]
-fn communities_are_imported_whole_for_every_budget_and_number_of_workers() {
+/// Imports edges with each of these batches and grids, for every budget and number of workers.
+fn check(mut pairs: Vec<[u32; 2]>, cuts: &[(u64, Grid)]) {
     let scratch = Scratch::new();
-    let mut pairs = communities(2_400_000);
-    let input = scratch.join("communities.bin32");
+    let input = scratch.join("edges.bin32");
     let bytes = pairs.as_flattened().iter().flat_map(|id| id.to_le_bytes());
     fs::write(&input, bytes.collect::<Vec<u8>>()).unwrap();
     pairs.sort_unstable();
-    // Batches of some thousand edges have more bins than the lesser budget has buckets.
-    let half = Grid { segment_log2: WINDOW_LOG2, column_log2: WINDOW_LOG2 };
-    for (batch_edges, grid) in
-        [(BATCH_EDGES_MAX, Grid::default()), (1 << 12, Grid::default()), (1 << 12, half)]
-    {
+    for &(batch_edges, grid) in cuts {
         let mut first = None;
         for (memory, threads) in [(BUDGETS[0], 1), (BUDGETS[1], 1), (BUDGETS[1], 3)] {
             let order = Some(VertexOrder::Given);
@@ -82,4 +92,18 @@ fn communities_are_imported_whole_for_every_budget_and_number_of_workers() {
             }
         }
     }
+}
+
+#[test]
+fn communities_are_imported_whole() {
+    // Batches of some thousand edges have more bins than the lesser budget has buckets.
+    let half = Grid { segment_log2: WINDOW_LOG2, column_log2: WINDOW_LOG2 };
+    let cuts = [(BATCH_EDGES_MAX, Grid::default()), (1 << 12, Grid::default()), (1 << 12, half)];
+    check(communities(2_400_000), &cuts);
+}
+
+#[test]
+fn blocks_in_the_midst_of_empty_cells_are_imported_whole() {
+    let grid = Grid { segment_log2: 6, column_log2: 7 };
+    check(blocks(), &[(BATCH_EDGES_MAX, grid), (1 << 12, grid)]);
 }

@@ -73,38 +73,38 @@ fn width(column: &dyn Array) -> usize {
     }
 }
 
-/// Puts the cells of a column into rows of `row_width` bytes, `first` bytes behind their beginnings.
-fn fill(column: &dyn Array, first: usize, row_width: usize, out: &mut [u8]) {
+/// Puts the cells of a column into rows of `row_width` bytes, `offset` bytes behind their beginnings.
+fn fill(column: &dyn Array, offset: usize, row_width: usize, out: &mut [u8]) {
     fn put<'r, const N: usize>(
         cells: impl Iterator<Item = [u8; N]>,
         rows: impl Iterator<Item = &'r mut [u8]>,
-        first: usize,
+        offset: usize,
     ) {
         for (row, cell) in rows.zip(cells) {
-            row[first..first + N].copy_from_slice(&cell);
+            row[offset..offset + N].copy_from_slice(&cell);
         }
     }
     let rows = out.chunks_exact_mut(row_width);
     match column.data_type() {
         DataType::Float32 => {
             let cells = column.as_primitive::<Float32Type>().values().iter();
-            put(cells.map(|cell| cell.to_le_bytes()), rows, first);
+            put(cells.map(|cell| cell.to_le_bytes()), rows, offset);
         }
         DataType::Float64 => {
             let cells = column.as_primitive::<Float64Type>().iter();
-            put(cells.map(|cell| cell.unwrap_or(f64::NAN).to_le_bytes()), rows, first);
+            put(cells.map(|cell| cell.unwrap_or(f64::NAN).to_le_bytes()), rows, offset);
         }
         DataType::Boolean => {
             let cells = column.as_boolean().values().iter();
-            put(cells.map(|cell| [u8::from(cell)]), rows, first);
+            put(cells.map(|cell| [u8::from(cell)]), rows, offset);
         }
         DataType::UInt32 => {
             let cells = column.as_primitive::<UInt32Type>().iter();
-            put(cells.map(|cell| cell.map_or(-1, i64::from).to_le_bytes()), rows, first);
+            put(cells.map(|cell| cell.map_or(-1, i64::from).to_le_bytes()), rows, offset);
         }
         _ => {
             let cells = column.as_primitive::<UInt64Type>().iter();
-            put(cells.map(|cell| cell.unwrap_or(u64::MAX).to_le_bytes()), rows, first);
+            put(cells.map(|cell| cell.unwrap_or(u64::MAX).to_le_bytes()), rows, offset);
         }
     }
 }
@@ -113,10 +113,10 @@ impl RowSink for NpyWriter {
     fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
         let row_width = rows.columns().iter().map(|column| width(column)).sum();
         self.buffer.resize(rows.num_rows() * row_width, 0);
-        let mut first = 0;
+        let mut offset = 0;
         for column in rows.columns() {
-            fill(column, first, row_width, &mut self.buffer);
-            first += width(column);
+            fill(column, offset, row_width, &mut self.buffer);
+            offset += width(column);
         }
         self.file.write_all(&self.buffer).map_err(Error::io("write", &self.path))
     }

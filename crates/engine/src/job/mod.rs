@@ -82,10 +82,11 @@ pub trait PartWork {
     fn end(self: Box<Self>);
 }
 
-/// Which way a scan goes through the parts. Within a part, tiles come in the order of the file.
+/// Which way a scan goes through the parts. Within a part, tiles come by ascending segment, and then in the order
+/// of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScanDirection {
-    /// In the order of the file.
+    /// By ascending batch.
     FirstToLast,
     /// In the opposite order.
     LastToFirst,

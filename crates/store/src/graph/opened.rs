@@ -185,6 +185,11 @@ impl Graph {
         self.table.batch_tiles(batch)
     }
 
+    /// How many such ranges all batches have.
+    pub fn tile_runs(&self) -> usize {
+        self.table.run_count()
+    }
+
     /// The table of tiles, in the order of the file.
     pub fn tiles(&self) -> &[TileEntry] {
         &self.table.entries

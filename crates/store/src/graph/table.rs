@@ -38,9 +38,9 @@ pub(super) struct Table {
     pub batches: Vec<Batch>,
     pub entries: Vec<TileEntry>,
     /// Runs of tiles of one batch in one cell, by batch and then in the order of the file.
-    pieces: Vec<Range<u32>>,
+    runs: Vec<Range<u32>>,
     /// Which of them are those of a batch.
-    batch_pieces: Vec<Range<u32>>,
+    batch_runs: Vec<Range<u32>>,
 }
 
 impl Table {
@@ -54,6 +54,9 @@ impl Table {
         manifest: &Manifest,
         sizes: (u64, u64),
     ) -> Result<Table, String> {
+        if manifest.tiles > u64::from(u32::MAX) {
+            return Err(format!("there are {} tiles, which no table has", manifest.tiles));
+        }
         let batches = check_batches(records.batches, manifest)?;
         let cells = check_cells(records.cells, manifest)?;
         let entries = check_tiles(records.tiles, &cells, manifest, sizes)?;
@@ -65,15 +68,15 @@ impl Table {
                 ));
             }
         }
-        let mut pieces = cut_pieces(&entries, &cells, &batches, manifest.vertices as u32)?;
-        pieces.sort_by_key(|piece| piece.batch);
-        let mut table = Table { batches, entries, pieces: Vec::new(), batch_pieces: Vec::new() };
-        let mut rest = &pieces[..];
+        let mut runs = cut_runs(&entries, &cells, &batches, manifest.vertices as u32)?;
+        runs.sort_by_key(|run| run.batch);
+        let mut table = Table { batches, entries, runs: Vec::new(), batch_runs: Vec::new() };
+        let mut rest = &runs[..];
         for (index, record) in records.batches.iter().enumerate() {
-            let own = rest.partition_point(|piece| piece.batch == index);
-            let first = table.pieces.len() as u32;
-            table.pieces.extend(rest[..own].iter().map(|piece| piece.tiles.clone()));
-            table.batch_pieces.push(first..table.pieces.len() as u32);
+            let own = rest.partition_point(|run| run.batch == index);
+            let first = table.runs.len() as u32;
+            table.runs.extend(rest[..own].iter().map(|run| run.tiles.clone()));
+            table.batch_runs.push(first..table.runs.len() as u32);
             rest = &rest[own..];
             table.check_edges(index, record)?;
         }
@@ -82,9 +85,14 @@ impl Table {
 
     /// The tiles of a batch, segment by segment.
     pub fn batch_tiles(&self, batch: usize) -> impl Iterator<Item = Range<usize>> {
-        let pieces = &self.batch_pieces[batch];
-        let pieces = self.pieces[pieces.start as usize..pieces.end as usize].iter();
-        pieces.map(|tiles| tiles.start as usize..tiles.end as usize)
+        let runs = &self.batch_runs[batch];
+        let runs = self.runs[runs.start as usize..runs.end as usize].iter();
+        runs.map(|tiles| tiles.start as usize..tiles.end as usize)
+    }
+
+    /// How many runs of tiles there are, of one batch in one cell each.
+    pub fn run_count(&self) -> usize {
+        self.runs.len()
     }
 
     /// That a batch has as many edges as its tiles.
@@ -106,7 +114,7 @@ fn edges_of(tiles: &[TileEntry]) -> u64 {
 type CellTiles = (Cell, Range<usize>);
 
 /// A run of tiles of one batch in one cell.
-struct Piece {
+struct BatchRun {
     batch: usize,
     tiles: Range<u32>,
 }
@@ -154,34 +162,33 @@ fn check_cells(records: &[CellRecord], manifest: &Manifest) -> Result<Vec<CellTi
 }
 
 /// Cuts the tiles of each cell by batches, which ascend there.
-fn cut_pieces(
+fn cut_runs(
     entries: &[TileEntry],
     cells: &[CellTiles],
     batches: &[Batch],
     vertex_count: u32,
-) -> Result<Vec<Piece>, String> {
-    let mut pieces = Vec::new();
+) -> Result<Vec<BatchRun>, String> {
+    let mut runs = Vec::new();
     for (_, tiles) in cells {
         let mut rest = tiles.clone();
         let mut batch = 0;
         while let Some(first) = entries[rest.clone()].first().map(|tile| tile.summary) {
             let found = batches.partition_point(|it| it.target_first <= first.target_first) - 1;
             let targets = batches[found].targets(vertex_count);
-            let own = entries[rest.clone()]
-                .partition_point(|tile| targets.contains(&tile.summary.target_first));
-            let piece = rest.start..rest.start + own;
-            let is_inside = entries[piece.clone()]
-                .iter()
-                .all(|tile| targets.contains(&tile.summary.target_last));
-            if !is_inside || own == 0 || (piece.start > tiles.start && found <= batch) {
+            let begins_inside = |tile: &&TileEntry| targets.contains(&tile.summary.target_first);
+            let own = entries[rest.clone()].iter().take_while(begins_inside).count();
+            let run = rest.start..rest.start + own;
+            let is_inside =
+                entries[run.clone()].iter().all(|tile| targets.contains(&tile.summary.target_last));
+            if !is_inside || own == 0 || (run.start > tiles.start && found <= batch) {
                 return Err("a tile lies outside its batch".into());
             }
             batch = found;
-            rest.start = piece.end;
-            pieces.push(Piece { batch, tiles: piece.start as u32..piece.end as u32 });
+            rest.start = run.end;
+            runs.push(BatchRun { batch, tiles: run.start as u32..run.end as u32 });
         }
     }
-    Ok(pieces)
+    Ok(runs)
 }
 
 fn check_tiles(
@@ -402,6 +409,33 @@ mod tests {
         assert_refused(false, "tile 2", |it| it.tiles[2].target_last = VERTICES.into());
         assert_refused(false, "outside its batch", |it| it.tiles[1].target_last = 64.into());
         assert_refused(false, "outside its batch", |it| it.tiles[2].target_first = 63.into());
+    }
+
+    #[test]
+    fn a_tile_that_reaches_into_the_next_batch_is_refused_wherever_it_stands() {
+        for crossing in 0..4 {
+            let mut it = records(false);
+            let one = it.tiles[1];
+            it.manifest.grid.segment_log2 = 7;
+            it.cells[0].tile_count = 5.into();
+            it.cells[0].edge_count = 35.into();
+            let mut tiles = [one; 5];
+            for (number, tile) in (0u32..).zip(&mut tiles) {
+                tile.offset = u64::from(100 * number).into();
+                tile.edge_count = [10, 10, 5, 5, 5][number as usize].into();
+                let first = if number < 2 { 8 } else { 70 };
+                (tile.target_first, tile.target_last) = (first.into(), (first + 9).into());
+            }
+            (it.batches[0].edge_count, it.batches[1].edge_count) = (20.into(), 15.into());
+            (it.manifest.tiles, it.manifest.cells, it.sizes) = (5, 1, (500, 0));
+            let check = |tiles: &[TileRecord]| {
+                let records = Records { batches: &it.batches, cells: &it.cells[..1], tiles };
+                Table::check(&records, &it.manifest, it.sizes)
+            };
+            check(&tiles).unwrap();
+            (tiles[crossing].target_first, tiles[crossing].target_last) = (8.into(), 70.into());
+            assert!(check(&tiles).is_err(), "tile {crossing}");
+        }
     }
 
     #[test]

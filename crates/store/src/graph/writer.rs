@@ -94,14 +94,23 @@ impl GraphWriter {
         })
     }
 
-    /// Appends a tile of a cell and of the batch with this number. Cells come in their order, and so do the
-    /// batches of a cell.
+    /// Appends a tile of a cell and of the batch with this number, in whose records ids count from the origin of
+    /// the cell. Cells come in their order, and so do the batches of a cell.
     ///
     /// # Errors
     /// Those of writing.
+    ///
+    /// # Panics
+    /// When there is no such batch.
     pub fn append_tile(&mut self, cell: Cell, batch: usize, tile: &EncodedTile) -> Result<()> {
         let edges = u64::from(tile.summary.edge_count);
         self.batches[batch].edge_count += edges;
+        debug_assert!(
+            self.cells.last().is_none_or(
+                |last| (last.column.get(), last.segment.get()) <= (cell.column, cell.segment)
+            ),
+            "cells come in order"
+        );
         let (column, segment) = (cell.column.into(), cell.segment.into());
         match self.cells.last_mut() {
             Some(last) if (last.column, last.segment) == (column, segment) => {
@@ -168,7 +177,7 @@ impl GraphWriter {
         Ok(())
     }
 
-    /// Writes the table and, last, the manifest, whose counts of edges, batches, tiles and whose
+    /// Writes the table and, last, the manifest, whose counts of edges, batches, cells, tiles and whose
     /// files are filled in here; everything is safely on disk when it returns.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use super::grid::{Grid, WINDOW_LOG2};
 
-/// An aligned range of `2^log2` targets. Its tiles lie side by side in the file, in Hilbert order
+/// An aligned range of `2^log2` targets. Its tiles in one cell lie side by side in the file, in Hilbert order
 /// of (source window, target window).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Batch {

@@ -17,8 +17,8 @@ pub const SLICE_LOG2: u32 = 14;
 
 /// The cells of a graph: aligned ranges of targets, its columns, across aligned ranges of sources, its segments.
 /// What has to be in memory to process a cell are the messages of a segment and the accumulators of a column (the
-/// two-level column partition of DFOGraph, Yu et al., PPoPP 2021, section 3.1). No result depends on the cells
-/// but by the order in which edges are reduced, so they are cut by the graph alone.
+/// two-level column partition of DFOGraph, Yu et al., PPoPP 2021, section 3.1). The order in which edges are reduced
+/// follows from the cells, so their sizes are those of the graph and never of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grid {

@@ -19,6 +19,33 @@ pub(crate) fn decode(tile: &EncodedTile, vertex_count: u32) -> Vec<(u32, u32, u3
     edges
 }
 
+/// That tiles of a cell that begins elsewhere are the same, and lead there.
+fn assert_same_elsewhere<W: EdgeWeight>(edges: &[DenseEdge<W>], tiles: &[EncodedTile]) {
+    let origin = Origin { source: 5 << 20, target: 7 << WINDOW_LOG2 };
+    let moved = |edge: &DenseEdge<W>| DenseEdge {
+        source: edge.source + origin.source,
+        target: edge.target + origin.target,
+        weight: edge.weight,
+    };
+    let moved: Vec<DenseEdge<W>> = edges.iter().map(moved).collect();
+    let mut rest = tiles.iter();
+    let same = &mut |tile: EncodedTile| {
+        let expected = rest.next().unwrap();
+        assert!(tile.bytes == expected.bytes && tile.summary == expected.summary);
+        let sources = |bytes, first| {
+            let (mut sources, tile) = (Vec::new(), Tile::parse(bytes, first).unwrap());
+            let visit = |_, source, _| sources.push(source);
+            tile.for_each_edge(&expected.summary, u32::MAX, visit).unwrap();
+            sources
+        };
+        let here = sources(&tile.bytes, 0).into_iter().map(|source| source + origin.source);
+        assert!(here.eq(sources(&tile.bytes, origin.source)));
+        Ok(())
+    };
+    Encoder::new().encode_window(&[&moved], origin, same).unwrap();
+    assert!(rest.next().is_none());
+}
+
 fn round_trip<W: EdgeWeight>(edges: &[DenseEdge<W>], vertex_count: u32) -> Vec<Encoding> {
     let mut tiles = Vec::new();
     Encoder::new()
@@ -27,6 +54,7 @@ fn round_trip<W: EdgeWeight>(edges: &[DenseEdge<W>], vertex_count: u32) -> Vec<E
             Ok(())
         })
         .unwrap();
+    assert_same_elsewhere(edges, &tiles);
     let bits = |w: W| if W::IS_WEIGHTED { w.to_f32().to_bits() } else { 0 };
     let mut expected: Vec<_> = edges.iter().map(|e| (e.source, e.target, bits(e.weight))).collect();
     let mut found: Vec<_> = tiles.iter().flat_map(|t| decode(t, vertex_count)).collect();
@@ -122,6 +150,19 @@ fn the_order_of_the_edges_does_not_matter() {
     assert_eq!(encode(&[&reversed]), expected);
     let (some, others) = reversed.split_at(777);
     assert_eq!(encode(&[&[], others, some, &[]]), expected, "nor in how many slices they come");
+}
+
+#[test]
+fn a_tile_that_begins_behind_all_ids_is_refused() {
+    let edges = [DenseEdge { source: 9, target: 3, weight: () }];
+    let mut tiles = Vec::new();
+    let emit = &mut |tile| {
+        tiles.push(tile);
+        Ok(())
+    };
+    Encoder::new().encode_window(&[&edges], Origin::default(), emit).unwrap();
+    assert!(Tile::parse(&tiles[0].bytes, u32::MAX - 9).is_ok());
+    assert!(Tile::parse(&tiles[0].bytes, u32::MAX - 8).is_err());
 }
 
 #[test]

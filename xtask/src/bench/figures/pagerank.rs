@@ -26,10 +26,9 @@ pub fn in_memory(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let scale = lab.settings.scale;
     let graph = lab.rmat(scale)?;
     let skewed = beside_plain(lab, "rmat", &graph.graph, graph.edges, format!("R-MAT {scale}"))?;
-    let (vertices, edges) = (1u64 << scale, 16u64 << scale);
+    let sizes = [1u64 << scale, 16 << scale].map(|size| size.to_string());
     let pairs = lab.scratch.join("uniform.bin32");
     let graph = lab.scratch.join("uniform.tegula");
-    let sizes = [vertices.to_string(), edges.to_string()];
     lab.tegula.json(&[
         "generate",
         "erdos-renyi",
@@ -40,7 +39,8 @@ pub fn in_memory(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
         "-o",
         text(&pairs)?,
     ])?;
-    lab.tegula.json(&["import", text(&pairs)?, "-o", text(&graph)?])?;
+    let report = lab.tegula.json(&["import", text(&pairs)?, "-o", text(&graph)?])?;
+    let edges = whole(&report, "/edges")?;
     remove(&pairs)?;
     let title = format!("uniform random, 2^{scale} vertices");
     let uniform = beside_plain(lab, "uniform", &graph, edges, title)?;
