@@ -128,6 +128,25 @@ impl SegmentSources {
     }
 }
 
+/// Segments or units that follow one another whose edges go to one bin, and how many are expected there.
+#[derive(Default)]
+struct Joined(Option<(Range<u32>, u64)>);
+
+impl Joined {
+    /// Adds those that follow; where they are too many for the bin they begin another, and what was joined before is
+    /// returned.
+    fn add(&mut self, next: Range<u32>, expected: u64) -> Option<(Range<u32>, u64)> {
+        match &mut self.0 {
+            Some((range, before)) if *before + expected <= BIN_EDGES => {
+                range.end = next.end;
+                *before += expected;
+                None
+            }
+            full => full.replace((next, expected)),
+        }
+    }
+}
+
 impl Bins {
     /// The bins of a graph with these batches.
     pub fn new(plan: &BatchPlan) -> Bins {
@@ -172,43 +191,29 @@ impl Bins {
     /// segment.
     fn add_column(&mut self, column: &Column, segments: &[SegmentSources]) {
         let edges: u64 = column.unit_edges.iter().sum();
-        // Segments whose edges go to one bin, and how many are expected there.
-        let mut open: Option<(Range<u32>, u64)> = None;
+        let mut joined = Joined::default();
+        let region = |segments| Region::Segments { column: column.column, segments };
         for (segment, sources) in (0..).zip(segments) {
             let expected = sources.expected_of_all(edges);
             if segments.len() == 1 || expected > BIN_EDGES {
-                self.close_segments(column.column, open.take());
+                self.push_joined(joined.0.take(), region);
                 let cell = Cell { column: column.column, segment };
                 self.add_cell(cell, column, sources, segments.len() > 1);
                 continue;
             }
-            match &mut open {
-                Some((joined, before)) if *before + expected <= BIN_EDGES => {
-                    joined.end = segment + 1;
-                    *before += expected;
-                }
-                _ => {
-                    let full = open.replace((segment..segment + 1, expected));
-                    self.close_segments(column.column, full);
-                }
-            }
+            self.push_joined(joined.add(segment..segment + 1, expected), region);
             self.cells.push(CellBins::Bin(self.list.len() as u32));
         }
-        self.close_segments(column.column, open);
-    }
-
-    fn close_segments(&mut self, column: u32, open: Option<(Range<u32>, u64)>) {
-        if let Some((segments, expected_edges)) = open {
-            self.push_alone(Region::Segments { column, segments }, expected_edges);
-        }
+        self.push_joined(joined.0, region);
     }
 
     /// Adds the bins of a cell: unit by unit, unless batches whose units expect few edges may share bins.
     fn add_cell(&mut self, cell: Cell, column: &Column, sources: &SegmentSources, may_share: bool) {
         let first_spans = self.spans_of_unit.len() as u32;
         self.cells.push(CellBins::Units { first_spans, first_unit: column.first_unit });
-        // Batches whose edges go to one bin, by the places of their units, which ascend as batches do.
-        let mut open: Option<(Range<u32>, u64)> = None;
+        // By the places of their units, which ascend as batches do.
+        let mut joined = Joined::default();
+        let region = |places| Region::Units { cell, places };
         let mut next_unit = column.first_unit;
         for batch in column.first_batch..column.first_batch + column.batch_count {
             let units = next_unit..self.units.partition_point(|unit| unit.batch <= batch) as u32;
@@ -217,43 +222,34 @@ impl Bins {
             let expected = sources.expected_of_all(units.clone().map(edges_of).sum());
             let is_light = |unit| sources.expected_of_all(edges_of(unit)) < LIGHT_UNIT_EDGES;
             if !may_share || !units.clone().all(is_light) {
-                self.close_units(cell, open.take());
+                self.push_joined(joined.0.take(), region);
                 let first_bin = self.list.len();
                 units.for_each(|unit| self.add_unit(cell, unit, edges_of(unit), sources));
                 let bins = first_bin..self.list.len();
                 self.stretches.push(Stretch { bins, expected_edges: expected });
                 continue;
             }
-            match &mut open {
-                Some((places, before)) if *before + expected <= BIN_EDGES => {
-                    places.end = units.end;
-                    *before += expected;
-                }
-                _ => {
-                    let full = open.replace((units.clone(), expected));
-                    self.close_units(cell, full);
-                }
-            }
+            self.push_joined(joined.add(units.clone(), expected), region);
             let first_bin = self.list.len() as u32;
             for _ in units {
                 self.spans_of_unit.push(UnitSpans { first: self.spans.len() as u32, count: 1 });
                 self.spans.push(Span { first_bin, target_mask: 0, shift: 0 });
             }
         }
-        self.close_units(cell, open);
+        self.push_joined(joined.0, region);
     }
 
-    fn close_units(&mut self, cell: Cell, open: Option<(Range<u32>, u64)>) {
-        if let Some((places, expected_edges)) = open {
-            self.push_alone(Region::Units { cell, places }, expected_edges);
+    /// Adds the bin of what was joined, if anything was. Its tiles stand by themselves.
+    fn push_joined(
+        &mut self,
+        joined: Option<(Range<u32>, u64)>,
+        region: impl Fn(Range<u32>) -> Region,
+    ) {
+        if let Some((range, expected_edges)) = joined {
+            let bins = self.list.len()..self.list.len() + 1;
+            self.list.push(region(range));
+            self.stretches.push(Stretch { bins, expected_edges });
         }
-    }
-
-    /// Adds a bin whose tiles stand by themselves.
-    fn push_alone(&mut self, bin: Region, expected_edges: u64) {
-        let bins = self.list.len()..self.list.len() + 1;
-        self.list.push(bin);
-        self.stretches.push(Stretch { bins, expected_edges });
     }
 
     /// Adds the spans and bins of a unit, into which `edges` lead, for one segment of sources.
