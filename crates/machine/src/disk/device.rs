@@ -17,6 +17,11 @@ pub(super) trait Device: Send + Sync {
         OpenFile::on_disk(location, caching)
     }
 
+    /// Writes all of some bytes to a file that is open for it; returns when that is done.
+    fn write(&self, file: &OpenFile, bytes: &[u8], offset: u64) -> io::Result<()> {
+        file.write_at(bytes, offset)
+    }
+
     /// Takes a task; soon returns, and sees to it that the task is done.
     fn submit(&self, task: Task);
 }

@@ -101,6 +101,15 @@ impl Directory {
         Ok(named(openat(self.fd(), name.as_ref(), flags, Mode::from_raw_mode(0o666)))?.into())
     }
 
+    /// Creates a file on its disk that has no name, for reading and writing.
+    ///
+    /// # Errors
+    /// Those of the operating system, and of file systems that know no such files.
+    pub fn create_nameless(&self, flags: OFlags) -> io::Result<File> {
+        let flags = flags | OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
+        Ok(openat(self.fd(), ".", flags, Mode::from_raw_mode(0o600))?.into())
+    }
+
     /// Creates a folder in it, which must not exist.
     ///
     /// # Errors

@@ -43,12 +43,15 @@ enum When {
 #[derive(Debug, Clone, Default)]
 pub struct FaultPlan {
     rules: Vec<(When, Fault)>,
+    /// The write that fails, and how.
+    failing_write: Option<(u64, i32)>,
     counts: Arc<Counts>,
 }
 
 #[derive(Debug, Default)]
 struct Counts {
     reads: AtomicU64,
+    writes: AtomicU64,
     struck: AtomicU64,
 }
 
@@ -76,6 +79,12 @@ impl FaultPlan {
         self.rule(When::OneIn { n: n.max(1), seed }, fault)
     }
 
+    /// The kernel answers the `n`-th write of a block with this error number; counted from 1, too.
+    #[must_use]
+    pub fn nth_write(self, n: u64, errno: i32) -> FaultPlan {
+        FaultPlan { failing_write: Some((n, errno)), ..self }
+    }
+
     /// Reads seen so far.
     pub fn reads(&self) -> u64 {
         self.counts.reads.load(Ordering::Relaxed)
@@ -89,6 +98,18 @@ impl FaultPlan {
     fn rule(mut self, when: When, fault: Fault) -> FaultPlan {
         self.rules.push((when, fault));
         self
+    }
+
+    /// What becomes of the next write.
+    fn next_write(&self) -> io::Result<()> {
+        let write = self.counts.writes.fetch_add(1, Ordering::Relaxed) + 1;
+        match self.failing_write.filter(|&(n, _)| n == write) {
+            Some((_, errno)) => {
+                self.counts.struck.fetch_add(1, Ordering::Relaxed);
+                Err(io::Error::from_raw_os_error(errno))
+            }
+            None => Ok(()),
+        }
     }
 
     /// The faults of the next read.
@@ -135,6 +156,11 @@ impl Faulty {
 impl Device for Faulty {
     fn open(&self, location: &Location<'_>, caching: Caching) -> Result<OpenFile> {
         self.inner.open(location, caching)
+    }
+
+    fn write(&self, file: &OpenFile, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.plan.next_write()?;
+        self.inner.write(file, bytes, offset)
     }
 
     fn submit(&self, mut task: Task) {

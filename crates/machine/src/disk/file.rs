@@ -30,6 +30,18 @@ pub enum Caching {
 pub struct FileHandle(pub(super) Arc<OpenFile>);
 
 impl FileHandle {
+    /// A file that is open for reading and writing, with what it is called in messages. `direct` says whether it was
+    /// opened so.
+    pub(super) fn of(
+        file: File,
+        path: PathBuf,
+        len: u64,
+        (caching, direct): (Caching, bool),
+    ) -> FileHandle {
+        let disk = Disk { file, caching, direct: AtomicBool::new(direct) };
+        FileHandle(Arc::new(OpenFile { path, len, source: Source::Disk(disk) }))
+    }
+
     /// Its length in bytes when it was opened.
     #[expect(clippy::len_without_is_empty, reason = "a length, not a collection")]
     pub fn len(&self) -> u64 {
@@ -95,6 +107,20 @@ impl OpenFile {
                 out[..len].copy_from_slice(&bytes[start..][..len]);
                 Ok(len)
             }
+        }
+    }
+
+    /// Writes all of some bytes, on the calling thread.
+    pub(super) fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let Source::Disk(disk) = &self.source else {
+            return Err(io::ErrorKind::ReadOnlyFilesystem.into());
+        };
+        match disk.file.write_all_at(bytes, offset) {
+            Err(error) if self.is_direct() && is_invalid(&error) => {
+                self.leave_direct()?;
+                disk.file.write_all_at(bytes, offset)
+            }
+            written => written,
         }
     }
 

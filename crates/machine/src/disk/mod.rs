@@ -29,6 +29,7 @@
 mod backend;
 mod block_file;
 mod block_format;
+mod block_store;
 mod block_writer;
 mod buffer;
 mod checksum;
@@ -49,10 +50,12 @@ mod task;
 mod temporary;
 mod threads;
 mod uring;
+mod write_behind;
 
 pub use backend::Backend;
 pub use block_file::{BlockFile, BlockStream, CheckedBlock, ends_as_block_file};
 pub use block_format::BLOCK_LOG2;
+pub use block_store::{BlockStore, Blocks};
 pub use block_writer::{BlockFileSummary, BlockFileWriter, OutputFile};
 pub use buffer::Frame;
 pub use checksum::crc32c;
@@ -69,3 +72,4 @@ pub use reader::{Reader, Request, Statistics};
 pub use speed::Speed;
 pub use temporary::{Remove, Temporary, knows_no_flags, lock, parted, wait_for_lock};
 pub use threads::THREADS_DEFAULT;
+pub use write_behind::WriteBehind;

@@ -43,6 +43,27 @@ pub(super) trait Waiter: Send {
     fn grant(self: Box<Self>, memory: io::Result<Buffer>);
 }
 
+/// Someone who waits for a buffer.
+struct Borrower {
+    size: usize,
+    lender: crossbeam_channel::Sender<io::Result<Buffer>>,
+}
+
+impl Waiter for Borrower {
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn is_abandoned(&self) -> bool {
+        false
+    }
+
+    fn grant(self: Box<Self>, memory: io::Result<Buffer>) {
+        // There is room for one, and the borrower waits.
+        drop(self.lender.send(memory));
+    }
+}
+
 #[derive(Default)]
 struct State {
     /// By leases.
@@ -115,10 +136,24 @@ impl Pool {
     /// The size of the buffer that holds `bytes`: sizes come in eight steps per doubling, so
     /// that buffers can be used again, at less than 1/8 of waste.
     pub(super) fn buffer_size(&self, bytes: usize) -> usize {
-        let step = (1usize << bytes.max(1).ilog2()) / 8;
         let pages = bytes.checked_next_multiple_of(GRID).unwrap_or(usize::MAX);
-        let class = bytes.checked_next_multiple_of(step.max(GRID)).unwrap_or(usize::MAX);
+        let class = Pool::size_class(bytes);
         if class as u64 > self.frames_max() { pages } else { class }
+    }
+
+    /// The size of the buffer where there is room for any.
+    pub(super) fn size_class(bytes: usize) -> usize {
+        let step = (1usize << bytes.max(1).ilog2()) / 8;
+        bytes.checked_next_multiple_of(step.max(GRID)).unwrap_or(usize::MAX)
+    }
+
+    /// A buffer of at least so many bytes, as soon as there is room. Whoever calls this keeps none that others wait
+    /// for.
+    pub(super) fn lend(self: &Arc<Self>, bytes: usize) -> io::Result<Buffer> {
+        let (lender, lent) = crossbeam_channel::bounded(1);
+        self.enqueue(Box::new(Borrower { size: self.buffer_size(bytes), lender }));
+        self.grant_waiting();
+        lent.recv().unwrap_or_else(|_| Err(io::ErrorKind::OutOfMemory.into()))
     }
 
     /// Queues someone who wants memory. [`grant_waiting`](Pool::grant_waiting) is called after.

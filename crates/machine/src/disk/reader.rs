@@ -58,6 +58,11 @@ impl Reader {
         Reader { pool, ..self.clone() }
     }
 
+    /// Who reads and writes.
+    pub(super) fn device(&self) -> &Arc<dyn Device> {
+        &self.device
+    }
+
     /// Opens a file for reading.
     pub fn open_file(&self, path: impl AsRef<Path>, caching: Caching) -> Result<FileHandle> {
         self.open_at(&Location::Path(path.as_ref()), caching)

@@ -1,0 +1,284 @@
+//! Blocks that are written again and again: where arrays lie for which memory has no room.
+//!
+//! They lie in a file without a name, which goes with the process, however that ends. Its room is reserved when it is
+//! made, so that a disk that is too small is known before there is anything to lose. What is written goes out behind
+//! the back of whoever wrote it ([`WriteBehind`]); what is read comes through the [door](Reader), and what will be
+//! read soon may be [asked for ahead](BlockStore::read_ahead). Checksums stay in memory: a block is what was written
+//! to it last, or an error.
+//!
+//! Reading and writing have a pool each, so that whoever waits for memory to write does not wait for one who waits
+//! for memory to read.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use rustix::fs::{FallocateFlags, OFlags, fallocate, fstatvfs, ftruncate};
+use rustix::io::Errno;
+
+use super::buffer::GRID;
+use super::checksum::crc32c;
+use super::directory::Directory;
+use super::file::{Caching, FileHandle};
+use super::pending::Pending;
+use super::pool::Pool;
+use super::reader::{Reader, Request};
+use super::temporary::Temporary;
+use super::write_behind::{WriteBehind, Written};
+use crate::error::{Bytes, Error, Result};
+use crate::threads::lock;
+
+/// What a store is to hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Blocks {
+    /// What is in them, for errors: "states".
+    pub what: &'static str,
+    /// How many there are.
+    pub count: usize,
+    /// Bytes of the largest.
+    pub size: usize,
+    /// How many of them may be read at a time, ahead or at once.
+    pub read_count: usize,
+}
+
+impl Blocks {
+    /// Bytes of the file that holds them.
+    pub fn file_size(&self) -> u64 {
+        (self.count * self.slot_size()) as u64
+    }
+
+    /// Bytes of the memory that they are read into.
+    pub fn read_size(&self) -> u64 {
+        self.read_count as u64 * Pool::size_class(self.slot_size()) as u64
+    }
+
+    /// Bytes of a block in memory to be written from.
+    pub fn write_size(&self) -> u64 {
+        Pool::size_class(self.slot_size()) as u64
+    }
+
+    /// Bytes from one block to the next.
+    fn slot_size(&self) -> usize {
+        self.size.max(1).next_multiple_of(GRID)
+    }
+}
+
+/// Blocks in a file, or in memory as far as there is room for them. See the [module](self).
+pub struct BlockStore {
+    blocks: Blocks,
+    path: PathBuf,
+    file: FileHandle,
+    reader: Reader,
+    writer: WriteBehind,
+    written: Arc<Written>,
+    checksums: Vec<AtomicU32>,
+    /// Those that stay in memory, by number.
+    held: HashMap<usize, Mutex<Box<[u8]>>>,
+    ahead: Mutex<HashMap<usize, Pending>>,
+    bytes_read: AtomicU64,
+}
+
+impl BlockStore {
+    /// Blocks of zeroes in a new file on the disk of `folder`, but for those that `is_held` in memory.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where the file cannot be made, or the disk has no room for it.
+    pub fn create(
+        folder: &Directory,
+        blocks: Blocks,
+        reader: &Reader,
+        writer: &WriteBehind,
+        is_held: impl Fn(usize) -> bool,
+    ) -> Result<BlockStore> {
+        let held = (0..blocks.count).filter(|&block| is_held(block));
+        let zeroes = |block| (block, Mutex::new(vec![0; blocks.size].into_boxed_slice()));
+        let held: HashMap<_, _> = held.map(zeroes).collect();
+        let path = folder.join(blocks.what);
+        let size = if held.len() == blocks.count { 0 } else { blocks.file_size() };
+        let (file, is_direct) = nameless(folder, blocks.what, writer.caching())?;
+        reserve(&file, size).map_err(|error| {
+            let needed = format!("{error}; {} are needed there", Bytes(size));
+            Error::io("reserve room for vertex arrays in", folder.path())(io::Error::new(
+                error.kind(),
+                needed,
+            ))
+        })?;
+        let file = FileHandle::of(file, path.clone(), size, (writer.caching(), is_direct));
+        Ok(BlockStore {
+            path,
+            file,
+            reader: reader.with_pool(Pool::new(blocks.read_size())),
+            writer: writer.clone(),
+            written: Arc::default(),
+            checksums: (0..blocks.count).map(|_| AtomicU32::new(0)).collect(),
+            held,
+            ahead: Mutex::default(),
+            bytes_read: AtomicU64::new(0),
+            blocks,
+        })
+    }
+
+    /// Reads a block that was written in the same parts.
+    ///
+    /// # Errors
+    /// Those of reading; of writing before; [`Error::Io`] where the block is not what was written.
+    ///
+    /// # Panics
+    /// When there is no such block, or it has no room for these parts.
+    pub fn read(&self, block: usize, parts: &mut [&mut [u8]]) -> Result<()> {
+        let len = parts.iter().map(|part| part.len()).sum();
+        assert!(len <= self.blocks.size, "{len} bytes of {}", self.blocks.size);
+        if let Some(held) = self.held.get(&block) {
+            scatter(&lock(held)[..len], parts);
+            return Ok(());
+        }
+        self.written.wait_for(block)?;
+        let frame = self.request(block, len).wait()?;
+        self.bytes_read.fetch_add(len as u64, Ordering::Relaxed);
+        if crc32c(&frame[..len]) != self.checksums[block].load(Ordering::Relaxed) {
+            let detail = format!("block {block} of the {} is not what was written", self.blocks.what);
+            let source = io::Error::new(io::ErrorKind::InvalidData, detail);
+            return Err(Error::io("read back", &self.path)(source));
+        }
+        scatter(&frame[..len], parts);
+        Ok(())
+    }
+
+    /// Writes a block; returns before it is on disk.
+    ///
+    /// # Errors
+    /// Those of writing before.
+    ///
+    /// # Panics
+    /// When there is no such block, or it has no room for these parts.
+    pub fn write(&self, block: usize, parts: &[&[u8]]) -> Result<()> {
+        let len: usize = parts.iter().map(|part| part.len()).sum();
+        assert!(len <= self.blocks.size, "{len} bytes of {}", self.blocks.size);
+        if let Some(held) = self.held.get(&block) {
+            gather(parts, &mut lock(held)[..len]);
+            return Ok(());
+        }
+        // What was asked for ahead is what was before.
+        drop(lock(&self.ahead).remove(&block));
+        let mut buffer = self.writer.buffer(self.blocks.slot_size(), &self.path)?;
+        let bytes = &mut buffer.bytes_mut()[..len];
+        gather(parts, bytes);
+        self.checksums[block].store(crc32c(bytes), Ordering::Relaxed);
+        self.written.begin(block)?;
+        self.writer.write(&self.file, self.offset(block), buffer, len, (&self.written, block));
+        Ok(())
+    }
+
+    /// Asks for a block that is going to be read, of `len` bytes, if there is memory.
+    pub fn read_ahead(&self, block: usize, len: usize) {
+        if self.held.contains_key(&block) || self.written.has_begun(block) {
+            return;
+        }
+        let mut ahead = lock(&self.ahead);
+        if ahead.contains_key(&block) {
+            return;
+        }
+        let pending = self.reader.try_read_batch(&[self.request_of(block, len)]);
+        ahead.extend(pending.and_then(|mut pending| pending.pop()).map(|read| (block, read)));
+    }
+
+    /// Waits until all that was written is on its way out of memory.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn finish_writing(&self) -> Result<()> {
+        self.written.wait_for_all()
+    }
+
+    /// Bytes read from the file so far.
+    pub fn bytes_read(&self) -> u64 {
+        self.bytes_read.load(Ordering::Relaxed)
+    }
+
+    /// The read of a block, ahead or now.
+    fn request(&self, block: usize, len: usize) -> Pending {
+        if let Some(ahead) = lock(&self.ahead).remove(&block) {
+            return ahead;
+        }
+        let request = self.request_of(block, len);
+        if let Some(pending) =
+            self.reader.try_read_batch(&[request]).and_then(|mut pending| pending.pop())
+        {
+            return pending;
+        }
+        // What others may want later must not keep this one waiting.
+        lock(&self.ahead).clear();
+        self.reader.read(&self.file, request.offset, len)
+    }
+
+    fn request_of(&self, block: usize, len: usize) -> Request<'_> {
+        Request { file: &self.file, offset: self.offset(block), len }
+    }
+
+    fn offset(&self, block: usize) -> u64 {
+        assert!(block < self.blocks.count, "block {block} of {}", self.blocks.count);
+        (block * self.blocks.slot_size()) as u64
+    }
+}
+
+/// An empty file without a name, for reading and writing, and whether that is direct.
+fn nameless(folder: &Directory, what: &str, caching: Caching) -> Result<(File, bool)> {
+    let direct = if caching == Caching::Direct { OFlags::DIRECT } else { OFlags::empty() };
+    for flags in [direct, OFlags::empty()] {
+        match folder.create_nameless(flags) {
+            Ok(file) => return Ok((file, flags == OFlags::DIRECT)),
+            Err(error) if is_refused(&error) => {}
+            Err(error) => return Err(Error::io("create a file in", folder.path())(error)),
+        }
+    }
+    // A file system that knows no files without names: this one loses its name at once.
+    let temporary = Temporary::file_in(folder, what.as_ref())?;
+    let (folder, name) = temporary.hidden();
+    let file = folder.open_file(name, OFlags::RDWR | OFlags::NOFOLLOW);
+    Ok((file.map_err(Error::io("open", temporary.path()))?, false))
+}
+
+/// Whether a file system does not know the flags of opening.
+fn is_refused(error: &io::Error) -> bool {
+    let refusals = [Errno::INVAL, Errno::OPNOTSUPP, Errno::ISDIR];
+    refusals.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
+
+/// Gives a file its length, and blocks of the disk where the file system can do so ahead.
+fn reserve(file: &File, size: u64) -> io::Result<()> {
+    if size == 0 {
+        return Ok(());
+    }
+    // It would fill the disk before it failed.
+    let disk = fstatvfs(file)?;
+    if disk.f_bavail.saturating_mul(disk.f_frsize) < size {
+        return Err(io::ErrorKind::StorageFull.into());
+    }
+    match fallocate(file, FallocateFlags::empty(), 0, size) {
+        Ok(()) => Ok(()),
+        Err(Errno::OPNOTSUPP) => Ok(ftruncate(file, size)?),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn scatter(mut bytes: &[u8], parts: &mut [&mut [u8]]) {
+    for part in parts {
+        let (these, rest) = bytes.split_at(part.len());
+        part.copy_from_slice(these);
+        bytes = rest;
+    }
+}
+
+fn gather(parts: &[&[u8]], mut bytes: &mut [u8]) {
+    for part in parts {
+        let (these, rest) = bytes.split_at_mut(part.len());
+        these.copy_from_slice(part);
+        bytes = rest;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,192 @@
+//! Writing behind the back of whoever wrote: threads that take full buffers to disk.
+
+use std::collections::HashSet;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+
+use crossbeam_channel::{Sender, unbounded};
+
+use super::buffer::{Buffer, GRID};
+use super::device::{Device, spawn};
+use super::file::{Caching, FileHandle, OpenFile};
+use super::pool::Pool;
+use super::reader::Reader;
+use crate::error::{Error, Result};
+use crate::threads::lock;
+
+/// Writes that are on their way at a time: enough for an SSD, of blocks of a megabyte.
+const THREADS: usize = 2;
+
+/// Takes blocks to disk. Clones share its threads, which end with the last of them, and its memory: whoever writes
+/// faster than the disk waits.
+#[derive(Clone)]
+pub struct WriteBehind {
+    tasks: Sender<Write>,
+    pool: Arc<Pool>,
+    caching: Caching,
+    bytes_written: Arc<AtomicU64>,
+}
+
+/// A block on its way to disk.
+struct Write {
+    file: Arc<OpenFile>,
+    offset: u64,
+    buffer: Buffer,
+    len: usize,
+    end: End,
+}
+
+/// Tells, when the write of a block has ended in whatever way.
+struct End {
+    written: Arc<Written>,
+    block: usize,
+    file: Arc<OpenFile>,
+    result: Option<io::Result<()>>,
+}
+
+/// Which blocks of a store are being written, and what went wrong.
+#[derive(Default)]
+pub(super) struct Written {
+    state: Mutex<State>,
+    ended: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    begun: HashSet<usize>,
+    failure: Option<Failure>,
+}
+
+/// What went wrong first: everybody is told.
+struct Failure {
+    kind: io::ErrorKind,
+    detail: String,
+    file: Arc<OpenFile>,
+}
+
+impl WriteBehind {
+    /// Threads that write from `memory` bytes, past the page cache or through it, to where the reader reads.
+    ///
+    /// # Errors
+    /// Those of starting a thread.
+    pub fn start(reader: &Reader, memory: u64, caching: Caching) -> Result<WriteBehind> {
+        let (tasks, queue) = unbounded::<Write>();
+        let bytes_written = Arc::<AtomicU64>::default();
+        for _ in 0..THREADS {
+            let (queue, device) = (queue.clone(), Arc::clone(reader.device()));
+            let bytes_written = Arc::clone(&bytes_written);
+            spawn("tegula-write", move || {
+                for write in queue {
+                    bytes_written.fetch_add(write.len as u64, Ordering::Relaxed);
+                    write.run(&*device);
+                }
+            })
+            .map_err(Error::io("start a thread for", "writing"))?;
+        }
+        Ok(WriteBehind { tasks, pool: Pool::new(memory), caching, bytes_written })
+    }
+
+    /// Where the bytes of its files may stay.
+    pub fn caching(&self) -> Caching {
+        self.caching
+    }
+
+    /// Bytes that it was given to write so far.
+    pub fn bytes_written(&self) -> u64 {
+        self.bytes_written.load(Ordering::Relaxed)
+    }
+
+    /// Memory to write from, as soon as there is some.
+    pub(super) fn buffer(&self, size: usize, path: &Path) -> Result<Buffer> {
+        self.pool.lend(size).map_err(Error::io("find memory to write", path))
+    }
+
+    /// Writes the first `len` bytes of a buffer; the rest of their last page may be written, too.
+    pub(super) fn write(
+        &self,
+        file: &FileHandle,
+        offset: u64,
+        buffer: Buffer,
+        len: usize,
+        (written, block): (&Arc<Written>, usize),
+    ) {
+        let file = Arc::clone(&file.0);
+        let written = Arc::clone(written);
+        let end = End { written, block, file: Arc::clone(&file), result: None };
+        // Refused only when all threads are gone; the task is dropped then, and tells.
+        drop(self.tasks.send(Write { file, offset, buffer, len, end }));
+    }
+}
+
+impl Write {
+    fn run(mut self, device: &dyn Device) {
+        let wide = self.len.next_multiple_of(GRID);
+        let result = device.write(&self.file, &self.buffer.bytes()[..wide], self.offset);
+        // The buffer first: who hears of the end finds the memory returned.
+        drop(self.buffer);
+        self.end.result = Some(result);
+    }
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        let result = self.result.take();
+        let result =
+            result.unwrap_or_else(|| Err(io::Error::other("the thread that writes has stopped")));
+        let mut state = lock(&self.written.state);
+        state.begun.remove(&self.block);
+        if let (Err(error), None) = (result, &state.failure) {
+            let (kind, file) = (error.kind(), Arc::clone(&self.file));
+            state.failure = Some(Failure { kind, detail: error.to_string(), file });
+        }
+        self.written.ended.notify_all();
+    }
+}
+
+impl Written {
+    /// A block is going to be written, once a write of it before has ended.
+    ///
+    /// # Errors
+    /// What went wrong before.
+    pub(super) fn begin(&self, block: usize) -> Result<()> {
+        self.wait(|state| !state.begun.contains(&block))?.begun.insert(block);
+        Ok(())
+    }
+
+    /// Whether a write of a block is on its way.
+    pub(super) fn has_begun(&self, block: usize) -> bool {
+        lock(&self.state).begun.contains(&block)
+    }
+
+    /// Waits until no write of a block is on its way.
+    ///
+    /// # Errors
+    /// What went wrong before.
+    pub(super) fn wait_for(&self, block: usize) -> Result<()> {
+        self.wait(|state| !state.begun.contains(&block)).map(drop)
+    }
+
+    /// Waits until no write is on its way.
+    ///
+    /// # Errors
+    /// What went wrong.
+    pub(super) fn wait_for_all(&self) -> Result<()> {
+        self.wait(|state| state.begun.is_empty()).map(drop)
+    }
+
+    fn wait(&self, is_met: impl Fn(&State) -> bool) -> Result<MutexGuard<'_, State>> {
+        let mut state = lock(&self.state);
+        loop {
+            if let Some(Failure { kind, detail, file }) = &state.failure {
+                let source = io::Error::new(*kind, detail.clone());
+                return Err(Error::io("write", &file.path)(source));
+            }
+            if is_met(&state) {
+                return Ok(state);
+            }
+            state = self.ended.wait(state).unwrap_or_else(|lock| lock.into_inner());
+        }
+    }
+}
