@@ -9,7 +9,8 @@ use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_algorithms::sssp::{self, SsspConfig};
 use tegula_algorithms::wcc::{self, Method, WccOptions};
 use tegula_engine::{
-    Activity, Executor, Graph, Min, Next, Program, RunOptions, Scheduler, VertexId, open_graph,
+    Activity, Arrays, Executor, Graph, Min, Next, Program, RunOptions, Scheduler, VertexId,
+    open_graph,
 };
 use tegula_generators::{Rmat, edges};
 use tegula_import::ImportConfig;
@@ -100,6 +101,9 @@ fn whatever_the_parts(edges: &EdgeList, graph: &Graph, part_edges: u64, threads:
     for &threads in threads {
         let options = scans(threads, part_edges);
         assert!(run_all(graph, first, &options) == alone, "{threads} threads");
+        beside(graph, first, &options, &alone);
+        let options = RunOptions { arrays: Arrays::OnDisk, ..options };
+        assert!(run_all(graph, first, &options) == alone, "{threads} threads, arrays on disk");
         beside(graph, first, &options, &alone);
     }
 }

@@ -274,7 +274,7 @@ type Answers = (Vec<(u64, f64)>, Vec<(Vec<(u64, f64)>, u64)>);
 fn run(way: &Way, directory: &Path, pairs: &[(u64, u64)]) -> Result<Answers> {
     let probe = open(directory);
     let Some(&(source, _)) = pairs.first() else { return Ok((vec![], vec![])) };
-    let (graph, options) = way.open(directory, sssp::estimate_dijkstra(&probe))?;
+    let (graph, options) = way.open(directory, &sssp::estimate_dijkstra(&probe))?;
     let found = sssp::run(&graph, find(&probe, source), DIJKSTRA, &options)?;
     let distances = table(&probe, &found.distances, |distance| distance);
     let (places, mut paths) = (places(&probe), Vec::new());
@@ -282,7 +282,7 @@ fn run(way: &Way, directory: &Path, pairs: &[(u64, u64)]) -> Result<Answers> {
         let needed = astar::estimate(&probe, coordinates.is_some())?;
         let config = AstarConfig { coordinates, heuristic_scale: None };
         for &(source, target) in pairs {
-            let (graph, options) = way.open(directory, needed)?;
+            let (graph, options) = way.open(directory, &needed)?;
             let (source, target) = (find(&probe, source), find(&probe, target));
             let found = astar::run(&graph, source, target, &config, &options)?;
             paths.push((named(&probe, &found), found.expanded));
@@ -310,7 +310,7 @@ fn vertex_data_and_64_mib_are_enough() {
         run(&least, &directory, &pairs).unwrap()
             == run(&Way::ample(2), &directory, &pairs).unwrap()
     );
-    let (graph, options) = least.open(&directory, estimates[0].1).unwrap();
+    let (graph, options) = least.open(&directory, &estimates[0].1).unwrap();
     let options = RunOptions { memory: options.memory - 1, ..options };
     let refused = distances(&graph, pairs[0].0, &options);
     let Err(Error::Run(tegula_engine::Error::OverBudget { needed, .. })) = refused else {

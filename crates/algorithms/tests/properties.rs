@@ -15,7 +15,8 @@ use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_algorithms::sssp::{self, Sssp, SsspConfig};
 use tegula_algorithms::wcc::{self, Method, SmallestId, WccOptions};
 use tegula_engine::{
-    Estimate, Executor, Graph, Program, RunOptions, VertexId, estimate, open_graph, rows_size,
+    Arrays, Estimate, Executor, Graph, Program, RunOptions, VertexId, estimate, estimate_anywhere,
+    open_graph, rows_size,
 };
 use tegula_import::ImportConfig;
 use tegula_machine::disk::Backend;
@@ -98,6 +99,7 @@ struct Way {
     threads: usize,
     has_least_memory: bool,
     executor: Executor,
+    arrays: Arrays,
     backend: Backend,
 }
 
@@ -112,7 +114,16 @@ impl Way {
                 let executor = EXECUTORS[(step + index) % EXECUTORS.len()];
                 for has_least_memory in [true, false] {
                     let backend = backend.clone();
-                    ways.push(Way { threads, has_least_memory, executor, backend });
+                    let arrays = Arrays::InMemory;
+                    ways.push(Way { threads, has_least_memory, executor, arrays, backend });
+                }
+            }
+            // Files of a memory backend are not the only ones that are read then.
+            for backend in backends.iter().take(2) {
+                for has_least_memory in [true, false] {
+                    let (executor, arrays) = (Executor::Scan, Arrays::OnDisk);
+                    let backend = backend.clone();
+                    ways.push(Way { threads, has_least_memory, executor, arrays, backend });
                 }
             }
         }
@@ -123,7 +134,8 @@ impl Way {
     fn open(&self, directory: &Path, needed: u64) -> (Graph, RunOptions<'static>) {
         let memory = if self.has_least_memory { needed } else { AMPLE };
         let graph = open_graph(directory, memory, self.backend.clone()).unwrap();
-        (graph, RunOptions { memory, ..with_executor(self.executor, self.threads) })
+        let arrays = self.arrays;
+        (graph, RunOptions { memory, arrays, ..with_executor(self.executor, self.threads) })
     }
 
     /// What a run needs that may follow rows.
@@ -132,12 +144,21 @@ impl Way {
             Executor::Seek => rows_size::<P>(graph, self.threads),
             _ => 0,
         };
-        estimate::<P>(graph, self.threads).needed() + rows
+        self.estimate::<P>(graph).needed() + rows
+    }
+
+    /// What it needs where its arrays are.
+    fn estimate<P: Program>(&self, graph: &Graph) -> Estimate {
+        let estimate = estimate_anywhere::<P>(graph, self.threads);
+        match self.arrays {
+            Arrays::OnDisk => Estimate { vertex_bytes: u64::MAX, ..estimate },
+            Arrays::Auto | Arrays::InMemory => Estimate { on_disk: None, ..estimate },
+        }
     }
 
     fn run(&self, directory: &Path, case: &Case) -> Answers {
         let probe = open(directory);
-        let pagerank = estimate::<PageRank>(&probe, self.threads).needed();
+        let pagerank = self.estimate::<PageRank>(&probe).needed();
         let search = self.needed::<Bfs>(&probe);
         let paths = self.needed::<Sssp>(&probe);
         let propagation = self.needed::<SmallestId>(&probe);

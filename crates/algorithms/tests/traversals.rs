@@ -69,11 +69,11 @@ struct Answers {
 
 fn run(way: &Way, directory: &Path) -> Result<Answers> {
     let probe = open(directory);
-    let (graph, options) = way.open(directory, wcc::estimate_traversal(&probe))?;
+    let (graph, options) = way.open(directory, &wcc::estimate_traversal(&probe))?;
     let roots = wcc::run(&graph, WCC, &options)?.roots;
-    let (graph, options) = way.open(directory, mis::estimate(&probe)?)?;
+    let (graph, options) = way.open(directory, &mis::estimate(&probe)?)?;
     let members = mis::run(&graph, MisOptions { seed: 5 }, &options)?.members;
-    let (graph, options) = way.open(directory, mst::estimate(&probe)?)?;
+    let (graph, options) = way.open(directory, &mst::estimate(&probe)?)?;
     let forest = mst::run(&graph, &options)?;
     Ok(Answers {
         components: components(&probe, &roots),
@@ -88,7 +88,7 @@ fn conductance_of(way: &Way, directory: &Path) -> Result<Vec<(u64, u64, u64, u64
     let mut vertices = original_of(&probe);
     vertices.sort_unstable();
     let members = memberships(&probe, &sets_of(&vertices));
-    let (graph, options) = way.open(directory, conductance::estimate(&probe, &members))?;
+    let (graph, options) = way.open(directory, &conductance::estimate(&probe, &members))?;
     let found = conductance::run(&graph, &members, 0, &options)?;
     let rows = (0..).zip(&found.sets).filter(|(_, set)| set.vertices > 0);
     Ok(rows.map(|(number, set)| (number, set.vertices, set.volume, set.cut)).collect())

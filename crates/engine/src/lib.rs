@@ -5,12 +5,14 @@
 //! | `program` | what an algorithm says of one vertex and one edge |
 //! | `superstep` | the state of a program between iterations: arrays by batch, active vertices, messages |
 //! | `process` | how an iteration reaches its edges: scan, seek, pull, and the choice |
+//! | `external` | programs whose arrays lie on disk |
 //! | `traverse` | orders of visits, for what follows rows itself |
 //! | `job` | what a scheduler works on: programs, passes over all edges, traversals |
 //! | `scheduler` | any number of jobs on one graph: memory, parts, what is next |
 
 #[cfg(test)]
 mod graph_for_tests;
+mod external;
 mod instructions;
 mod job;
 mod options;
@@ -19,16 +21,19 @@ mod parts;
 mod process;
 mod program;
 mod scheduler;
+mod spread;
 mod superstep;
 mod tile_source;
 
 pub mod traverse;
 
+pub use external::States;
+pub use external::plan::{ArraysOnDisk, Plan};
 pub use instructions::Instructions;
 pub use job::pass::{EdgeVisitor, visit_edges};
-pub use job::program::{Outcome, estimate, run};
+pub use job::program::{Outcome, estimate, estimate_anywhere, run, run_anywhere};
 pub use job::program_rows::{rows_may_stay, rows_size};
-pub use options::{Estimate, RunOptions, RunStatistics, open_graph, open_graph_in};
+pub use options::{Arrays, Estimate, RunOptions, RunStatistics, open_graph, open_graph_in};
 pub use overhead::RUN_OVERHEAD;
 pub use process::ProcessKind;
 pub use process::choice::Executor;

@@ -9,6 +9,7 @@ use tegula_machine::threads::{Cancel, Progress, Silent};
 use tegula_store::graph::Graph;
 use tegula_store::rows::RowReader;
 
+use crate::external::plan::{ArraysOnDisk, Plan};
 use crate::instructions::Instructions;
 use crate::job::PartStatistics;
 use crate::parts::PART_EDGES_TARGET;
@@ -41,9 +42,23 @@ pub struct RunOptions<'a> {
     /// Where the run is to be a job beside others. Memory, threads, speed and the size of parts are then
     /// those of the scheduler.
     pub scheduler: Option<&'a Scheduler<'a>>,
+    /// Where the arrays of a vertex program lie. Results do not depend on it.
+    pub arrays: Arrays,
     /// Edges at which a part of the graph is closed, which is what one worker processes at a time. Sums of
     /// floats depend on it, so it is for tests, whose graphs are small, and for nobody else.
     pub part_edges: u64,
+}
+
+/// Where the arrays of a vertex program over all vertices lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Arrays {
+    /// In memory where they fit, else on disk beside the graph.
+    #[default]
+    Auto,
+    /// In memory.
+    InMemory,
+    /// On disk, whatever memory there is beyond the least: for tests and measurements.
+    OnDisk,
 }
 
 impl RunOptions<'_> {
@@ -89,6 +104,7 @@ impl Default for RunOptions<'_> {
             cancel: Cancel::default(),
             progress: &Silent,
             scheduler: None,
+            arrays: Arrays::default(),
             part_edges: PART_EDGES_TARGET,
         }
     }
@@ -115,7 +131,7 @@ pub fn open_graph_in(directory: &Directory, memory: u64, backend: Backend) -> Re
 }
 
 /// What a run needs of memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Estimate {
     /// Bytes of the arrays over all vertices and of the workers.
     pub vertex_bytes: u64,
@@ -126,12 +142,28 @@ pub struct Estimate {
     pub layout_bytes: u64,
     /// Bytes of code, tables and stacks.
     pub overhead_bytes: u64,
+    /// What takes the place of the arrays where they may lie on disk.
+    pub on_disk: Option<ArraysOnDisk>,
 }
 
 impl Estimate {
     /// The smallest budget with which the run starts.
     pub fn needed(&self) -> u64 {
-        self.vertex_bytes + self.stream_bytes_min + self.overhead_bytes
+        self.vertex_bytes_min() + self.stream_bytes_min + self.overhead_bytes
+    }
+
+    /// Bytes of the arrays, on disk as far as they may lie there.
+    pub fn vertex_bytes_min(&self) -> u64 {
+        let on_disk = self.on_disk.as_ref().map(|arrays| arrays.least().bytes);
+        on_disk.map_or(self.vertex_bytes, |bytes| bytes.min(self.vertex_bytes))
+    }
+
+    /// How arrays are laid out on disk within a budget that they do not fit.
+    pub fn plan_on_disk(&self, memory: u64) -> Option<(&ArraysOnDisk, Plan)> {
+        let others = self.stream_bytes_min + self.overhead_bytes;
+        let left = memory.checked_sub(others)?;
+        let arrays = self.on_disk.as_ref().filter(|_| self.vertex_bytes > left)?;
+        Some((arrays, arrays.within(left, true)?))
     }
 }
 
@@ -153,6 +185,8 @@ pub struct RunStatistics {
     pub tiles_skipped: u64,
     /// Bytes that were read for the run, alone or for others too.
     pub bytes_read: u64,
+    /// Bytes of arrays that were written to disk, where memory had no room for them.
+    pub bytes_written: u64,
 }
 
 impl RunStatistics {

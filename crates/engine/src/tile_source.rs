@@ -14,6 +14,7 @@ use tegula_machine::threads::lock;
 use tegula_store::graph::{CheckedTiles, Graph, TileRead};
 
 use super::parts::Parts;
+use super::spread::Spread;
 
 /// Bytes on their way to each worker: enough to keep an SSD busy while a part is processed.
 const STREAM_SIZE_PER_WORKER: u64 = 12 << 20;
@@ -23,9 +24,7 @@ pub struct TileSource<'g> {
     graph: &'g Graph,
     parts: Arc<Parts>,
     /// The groups, ranked.
-    ranked: Vec<usize>,
-    /// The rank of each group.
-    ranks: Vec<usize>,
+    ranked: Spread,
     held: Vec<Mutex<Option<Arc<CheckedTiles>>>>,
     /// How many groups may stay.
     resident_count: AtomicUsize,
@@ -47,15 +46,12 @@ pub struct Room {
 impl<'g> TileSource<'g> {
     /// Tiles of which none is in memory. [`TileSource::resize`] follows before any is read.
     pub fn new(graph: &'g Graph, parts: Arc<Parts>) -> TileSource<'g> {
-        let ranked = evenly(parts.groups.len());
-        let mut ranks = vec![0; ranked.len()];
-        ranked.iter().enumerate().for_each(|(rank, &group)| ranks[group] = rank);
-        let held = ranked.iter().map(|_| Mutex::default()).collect();
+        let ranked = Spread::over(parts.groups.len());
+        let held = parts.groups.iter().map(|_| Mutex::default()).collect();
         TileSource {
             graph,
             parts,
             ranked,
-            ranks,
             held,
             resident_count: AtomicUsize::new(0),
             stream_size: AtomicU64::new(0),
@@ -67,28 +63,33 @@ impl<'g> TileSource<'g> {
         2 * parts.group_size_max(has_weights) * workers as u64
     }
 
+    /// Bytes with which reading does not wait for processing.
+    pub fn stream_size_wanted(workers: usize) -> u64 {
+        STREAM_SIZE_PER_WORKER * workers as u64
+    }
+
     /// Makes do with other memory than before: of at least [`TileSource::size_min`]. What has no room any
     /// more goes at once; what a worker is just at, when that is done.
     pub fn resize(&self, room: Room) {
         let Room { bytes, workers, has_weights } = room;
         let size = |group: usize| self.parts.groups[group].size(has_weights);
-        let total: u64 = (0..self.ranked.len()).map(size).sum();
+        let total: u64 = self.parts.groups.iter().map(|group| group.size(has_weights)).sum();
         let minimum = TileSource::size_min(&self.parts, workers, has_weights);
-        let stream = (STREAM_SIZE_PER_WORKER * workers as u64).min(bytes / 2).max(minimum);
+        let stream = TileSource::stream_size_wanted(workers).min(bytes / 2).max(minimum);
         let mut left = if total <= bytes { total } else { bytes.saturating_sub(stream) };
         let fits = |&&group: &&usize| {
             let fits = size(group) <= left;
             left = left.saturating_sub(size(group));
             fits
         };
-        let count = self.ranked.iter().take_while(fits).count();
+        let count = self.ranked.in_order().iter().take_while(fits).count();
         self.stream_size.store(stream / workers as u64, Ordering::Relaxed);
         self.resident_count.store(count, Ordering::Relaxed);
-        self.ranked[count..].iter().for_each(|&group| *lock(&self.held[group]) = None);
+        self.ranked.in_order()[count..].iter().for_each(|&group| *lock(&self.held[group]) = None);
         // What stays was counted without weights: those that were read for a job that has left have to go.
         let all: u64 = self.parts.groups.iter().map(|group| group.size(true)).sum();
         if !has_weights && all > bytes {
-            for &group in &self.ranked[..count] {
+            for &group in &self.ranked.in_order()[..count] {
                 let mut held = lock(&self.held[group]);
                 *held = held.take().filter(|held| !held.has_weights());
             }
@@ -119,20 +120,11 @@ impl<'g> TileSource<'g> {
         let tiles = Arc::new(read.wait()?);
         let mut held = lock(&self.held[group]);
         // Under the lock: whoever makes room sees it after this, or this sees that there is none.
-        if self.ranks[group] < self.resident_count.load(Ordering::Relaxed) {
+        if self.ranked.rank(group) < self.resident_count.load(Ordering::Relaxed) {
             *held = Some(Arc::clone(&tiles));
         }
         Ok(tiles)
     }
-}
-
-/// `0..count` such that the first of them are spread evenly, however many: by their bits in reverse
-/// (van der Corput's sequence).
-fn evenly(count: usize) -> Vec<usize> {
-    let bits = count.next_power_of_two().trailing_zeros();
-    let reversed = (0..1usize << bits)
-        .map(|index| if bits == 0 { 0 } else { index.reverse_bits() >> (usize::BITS - bits) });
-    reversed.filter(|&index| index < count).collect()
 }
 
 #[cfg(test)]
@@ -142,29 +134,9 @@ mod tests {
     use super::*;
     use crate::graph_for_tests::random_graph;
 
-    #[test]
-    fn whatever_stays_is_spread_evenly() {
-        for count in [0, 1, 2, 3, 64, 1000] {
-            let ranked = evenly(count);
-            let mut sorted = ranked.clone();
-            sorted.sort_unstable();
-            assert_eq!(sorted, (0..count).collect::<Vec<_>>());
-            for kept in 1..=count {
-                let mut kept: Vec<usize> = ranked[..kept].to_vec();
-                kept.sort_unstable();
-                let widest = kept.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
-                assert!(
-                    widest <= 4 * count.div_ceil(kept.len()),
-                    "{widest} with {} of {count}",
-                    kept.len()
-                );
-            }
-        }
-    }
-
     /// Reads all groups once; returns the number of those that stay, and their bytes.
     fn read_all(source: &TileSource<'_>) -> (usize, u64) {
-        for group in 0..source.ranked.len() {
+        for group in 0..source.parts.groups.len() {
             if source.get(group, false).is_none() {
                 source.receive(group, source.request(group, false)).unwrap();
             }
@@ -173,7 +145,7 @@ mod tests {
     }
 
     fn stay(source: &TileSource<'_>) -> (usize, u64) {
-        let held = (0..source.ranked.len()).filter(|&group| source.get(group, false).is_some());
+        let held = (0..source.parts.groups.len()).filter(|&group| source.get(group, false).is_some());
         let sizes: Vec<u64> = held.map(|group| source.parts.groups[group].size(false)).collect();
         (sizes.len(), sizes.iter().sum())
     }

@@ -14,7 +14,7 @@ const ROW_BYTES_EXPECTED: u64 = 2;
 const WEIGHT_BYTES: u64 = 4;
 
 /// What a run on a graph is going to need.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Needs {
     /// The figures.
     pub estimate: Estimate,

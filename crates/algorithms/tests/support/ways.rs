@@ -46,7 +46,11 @@ impl Way {
     }
 
     /// The graph and the options of a run that needs `needed`.
-    pub fn open(&self, directory: &Path, needed: Estimate) -> Result<(Graph, RunOptions<'static>)> {
+    pub fn open(
+        &self,
+        directory: &Path,
+        needed: &Estimate,
+    ) -> Result<(Graph, RunOptions<'static>)> {
         let memory = if self.has_least_memory { needed.needed() } else { AMPLE };
         let graph = open_graph(directory, memory, self.backend.clone())?;
         Ok((graph, RunOptions { memory, threads: self.threads, ..Default::default() }))

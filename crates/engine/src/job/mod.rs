@@ -4,10 +4,12 @@
 //! the graph to all jobs that need them ([`Job::begin_part`]), and the job goes on. Kinds:
 //!
 //! * [`program`]: a vertex program, iteration by iteration, with its [rows](program_rows),
+//! * [`external`]: the same with its arrays on disk,
 //! * [`pass`]: shows every edge to a visitor once,
 //! * [`traversal`]: follows rows, and needs no tiles.
 
 pub mod context;
+pub mod external;
 pub mod pass;
 pub mod program;
 pub mod program_rows;
@@ -77,6 +79,11 @@ pub trait PartWork {
     /// What does not fit in the tile, in words.
     fn process(&mut self, tile: Tile<'_>, entry: &TileEntry, weights: &[f32])
     -> Result<(), String>;
+
+    /// Whether the part may be begun anew, after its tiles could not be read.
+    fn is_restartable(&self) -> bool {
+        true
+    }
 
     /// The part has ended.
     fn end(self: Box<Self>);

@@ -9,9 +9,12 @@ use tegula_store::graph::Graph;
 use tegula_store::tiles::TileSummary;
 
 use super::context::JobContext;
-use super::program_rows::{ProgramRows, admit};
+use super::external::ExternalJob;
+use super::program_rows::{Admission, ProgramRows, admit};
 use super::{Advanced, Job, PartStatistics, PartWork};
-use crate::options::{Estimate, RunOptions, RunStatistics};
+use crate::external::States;
+use crate::external::plan::ArraysOnDisk;
+use crate::options::{Arrays, Estimate, RunOptions, RunStatistics};
 use crate::overhead::overhead;
 use crate::parts::{PART_EDGES_TARGET, Part, Parts};
 use crate::process::choice::{Choice, Executor, choose};
@@ -25,11 +28,11 @@ use crate::scheduler::Scheduler;
 use crate::superstep::Superstep;
 use crate::tile_source::TileSource;
 
-/// The result of a program.
+/// The result of a program, its states by dense id, or wherever they lie.
 #[derive(Debug)]
-pub struct Outcome<P: Program> {
-    /// The state of each vertex, by dense id.
-    pub states: Vec<P::State>,
+pub struct Outcome<P: Program, S = Vec<<P as Program>::State>> {
+    /// The state of each vertex.
+    pub states: S,
     /// The program, as the last iteration left it.
     pub program: P,
     /// What the run did.
@@ -45,7 +48,15 @@ pub fn estimate<P: Program>(graph: &Graph, threads: usize) -> Estimate {
         stream_bytes_min: TileSource::size_min(&parts, threads, has_weights),
         layout_bytes: graph.tile_bytes(),
         overhead_bytes: overhead(graph),
+        on_disk: None,
     }
+}
+
+/// The same with its arrays on disk where they do not fit, as [`run_anywhere`] has them.
+pub fn estimate_anywhere<P: Program>(graph: &Graph, threads: usize) -> Estimate {
+    let parts = Parts::cut(graph, PART_EDGES_TARGET);
+    let on_disk = Some(ArraysOnDisk::of::<P>(graph, &parts, threads));
+    Estimate { on_disk, ..estimate::<P>(graph, threads) }
 }
 
 /// Whether a program reads the weights of a graph.
@@ -53,7 +64,8 @@ pub fn has_weights<P: Program>(graph: &Graph) -> bool {
     P::Weight::IS_WEIGHTED && graph.is_weighted()
 }
 
-/// Runs a program to its end: on the scheduler of the options, or on one for this run alone.
+/// Runs a program to its end: on the scheduler of the options, or on one for this run alone. Its states are in
+/// memory when it returns, and its arrays all the while unless the options say otherwise.
 ///
 /// # Errors
 /// [`Error::OverBudget`] before anything is read, [`Error::Corrupt`] and [`Error::Io`] from reading,
@@ -63,8 +75,34 @@ pub fn has_weights<P: Program>(graph: &Graph) -> bool {
 /// # Panics
 /// When the weights of edges are wanted and the rows of the options were opened without them.
 pub fn run<P: Program>(graph: &Graph, program: P, options: &RunOptions<'_>) -> Result<Outcome<P>> {
+    let arrays = match options.arrays {
+        Arrays::Auto => Arrays::InMemory,
+        chosen => chosen,
+    };
+    let options = RunOptions { arrays, ..options.clone() };
+    let Outcome { states, program, statistics } = run_anywhere(graph, program, &options)?;
+    Ok(Outcome { states: states.into_vec()?, program, statistics })
+}
+
+/// As [`run`], with the arrays of the program on disk where memory has no room for them. No result depends on that.
+///
+/// # Errors
+/// Those of [`run`]; [`Error::Io`] where the disk has no room either, or fails.
+///
+/// # Panics
+/// When the weights of edges are wanted and the rows of the options were opened without them.
+pub fn run_anywhere<P: Program>(
+    graph: &Graph,
+    program: P,
+    options: &RunOptions<'_>,
+) -> Result<Outcome<P, States<P::State>>> {
     options.with_scheduler(graph, |scheduler| {
-        let (admitted, rows) = admit(scheduler, graph, &program, options)?;
+        let Admission { admitted, rows, plan } = admit(scheduler, graph, &program, options)?;
+        if let Some(plan) = plan {
+            let mut job = ExternalJob::new(graph, scheduler.parts(), program, plan, options);
+            scheduler.work_off(&mut job, &admitted, &options.cancel)?;
+            return job.into_outcome();
+        }
         let mut job = ProgramJob::new(scheduler, graph, program, &rows, options);
         scheduler.work_off(&mut job, &admitted, &options.cancel)?;
         job.into_outcome()
@@ -169,13 +207,13 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
         self.end_iteration(iteration, alone);
     }
 
-    fn into_outcome(self) -> Result<Outcome<P>> {
+    fn into_outcome(self) -> Result<Outcome<P, States<P::State>>> {
         let Stage::Running(step) = self.stage else { return Err(Error::Cancelled) };
         let mut statistics = self.statistics;
         let degrees = if P::NEEDS_DEGREE { 4 * u64::from(self.graph.vertex_count()) } else { 0 };
         statistics.bytes_read += degrees + self.rows.bytes_read();
         let (states, program) = step.into_result();
-        Ok(Outcome { states, program, statistics })
+        Ok(Outcome { states: States::from(states), program, statistics })
     }
 }
 

@@ -9,7 +9,8 @@ use tegula_store::rows::{Direction, RowReader, Rows};
 
 use super::program::has_weights;
 use super::traversal::missing_rows;
-use crate::options::RunOptions;
+use crate::external::plan::{Plan, ArraysOnDisk};
+use crate::options::{Arrays, RunOptions};
 use crate::process::choice::Executor;
 use crate::process::pull::Pull;
 use crate::process::seek::Seek;
@@ -89,7 +90,7 @@ pub fn admit<'s, 'g, 'r, P: Program>(
     graph: &Graph,
     program: &P,
     options: &RunOptions<'r>,
-) -> Result<(Admitted<'s, 'g>, ProgramRows<'r>)> {
+) -> Result<Admission<'s, 'g, 'r>> {
     let has_weights = has_weights::<P>(graph);
     let threads = scheduler.threads();
     let held = Superstep::<P>::size(graph, scheduler.parts(), threads) + program.size();
@@ -104,7 +105,8 @@ pub fn admit<'s, 'g, 'r, P: Program>(
         let demand = MemoryDemand::scan("the run", held, has_weights);
         let admitted = scheduler.ledger().admit(&[demand], &options.cancel)?;
         let [forward, reverse] = shared.map(|rows| rows.map(OwnOrShared::Shared));
-        return Ok((admitted, ProgramRows { forward, reverse, is_undirected }));
+        let rows = ProgramRows { forward, reverse, is_undirected };
+        return Ok(Admission { admitted, rows, plan: None });
     }
     let must_seek = can_seek && options.executor == Executor::Seek;
     let candidates = if can_seek {
@@ -114,19 +116,81 @@ pub fn admit<'s, 'g, 'r, P: Program>(
         Candidates::default()
     };
     // With all of them, with fewer, with none.
-    let counts: Vec<usize> = (usize::from(must_seek)..=candidates.rows.len()).rev().collect();
-    let ways: Vec<_> = counts
+    let counts: Vec<usize> = match options.arrays {
+        Arrays::OnDisk => Vec::new(),
+        Arrays::Auto | Arrays::InMemory => {
+            (usize::from(must_seek)..=candidates.rows.len()).rev().collect()
+        }
+    };
+    let external = External::of(scheduler, graph, program, options.arrays);
+    let mut ways: Vec<_> = counts
         .iter()
         .map(|&count| match count {
             0 => without(),
             count => candidates.demand(count, options.executor, graph.tile_bytes()),
         })
         .collect();
+    if options.arrays != Arrays::InMemory && !must_seek {
+        ways.push(external.demand(has_weights));
+    }
     let admitted = scheduler.ledger().admit(&ways, &options.cancel)?;
     drop(ways);
-    let (count, targets) = (counts[admitted.choice], &scheduler.speed().targets);
+    let Some(&count) = counts.get(admitted.choice) else {
+        let plan = Some(external.plan(admitted.taken));
+        return Ok(Admission { admitted, rows: ProgramRows::default(), plan });
+    };
+    let targets = &scheduler.speed().targets;
     let rows = candidates.into_rows(count, admitted.taken, is_undirected, targets)?;
-    Ok((admitted, rows))
+    Ok(Admission { admitted, rows, plan: None })
+}
+
+/// How a program runs, and its memory.
+pub struct Admission<'s, 'g, 'r> {
+    /// The memory.
+    pub admitted: Admitted<'s, 'g>,
+    /// The rows that it may follow.
+    pub rows: ProgramRows<'r>,
+    /// How its arrays lie on disk, if they do.
+    pub plan: Option<Plan>,
+}
+
+/// A run with its arrays on disk, as it is planned.
+struct External {
+    on_disk: ArraysOnDisk,
+    least: Plan,
+    /// Bytes of the program itself.
+    program: u64,
+    /// Whether blocks of arrays may stay in memory.
+    may_hold: bool,
+}
+
+impl External {
+    fn of<P: Program>(
+        scheduler: &Scheduler<'_>,
+        graph: &Graph,
+        program: &P,
+        arrays: Arrays,
+    ) -> External {
+        let (parts, threads) = (scheduler.parts(), scheduler.threads());
+        let on_disk = ArraysOnDisk::of::<P>(graph, parts, threads);
+        let least = on_disk.least();
+        let may_hold = arrays != Arrays::OnDisk;
+        External { on_disk, least, program: program.size(), may_hold }
+    }
+
+    /// The plan with so many bytes beyond the least.
+    fn plan(&self, extra: u64) -> Plan {
+        self.on_disk.fit(self.least.bytes + extra, self.may_hold).unwrap_or(self.least)
+    }
+
+    fn demand(&self, has_weights: bool) -> MemoryDemand<'_> {
+        let least = self.least.bytes;
+        let takes_of = move |free: u64| {
+            let plan = self.on_disk.within(least + free, self.may_hold);
+            plan.map_or(0, |plan| plan.bytes - least)
+        };
+        MemoryDemand::both("the run", self.least.bytes + self.program, has_weights, takes_of)
+    }
 }
 
 /// Whether the rows of a run are going to stay in memory, about.

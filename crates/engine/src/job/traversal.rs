@@ -149,5 +149,6 @@ pub fn rows_statistics(rows: &RowReader, times: Vec<Duration>, edges: u64) -> Ru
         edges_processed: edges,
         tiles_skipped: 0,
         bytes_read: rows.bytes_read(),
+        bytes_written: 0,
     }
 }

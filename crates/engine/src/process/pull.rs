@@ -198,7 +198,7 @@ impl<P: Program> Pulling<'_, P> {
         let mut next = VertexId(first as u32);
         let mut targets = Targets {
             program: self.program,
-            degrees: self.degrees,
+            degrees: self.degrees.get(first..).unwrap_or_default(),
             first,
             states: &mut *window.states,
             settled: &mut *window.settled,

@@ -1,12 +1,11 @@
 //! Process and apply by tiles, batch after batch.
 
-use std::ops::Range;
 use std::time::Duration;
 
 use tegula_machine::Result;
 use tegula_machine::threads::{get_mut, lock};
 use tegula_store::graph::{Graph, TileEntry};
-use tegula_store::tiles::{Batch, Tile, WINDOW_LOG2, WINDOW_SIZE};
+use tegula_store::tiles::{Batch, Tile, WINDOW_LOG2};
 
 use super::cost::{Correction, CostModel, SCAN_EDGE, SCAN_VERTEX};
 use super::kernel::KernelInput;
@@ -18,7 +17,7 @@ use crate::program::{Accumulator, Activity, ApplyTo, EdgeWeight, Program, Reduct
 use crate::scheduler::Scheduler;
 use crate::superstep::accumulators::Accumulators;
 use crate::superstep::active_set::ActiveSet;
-use crate::superstep::batch_array::BatchRanges;
+use crate::superstep::batch_array::{BatchRanges, accumulator_range};
 use crate::superstep::exchange::Exchange;
 use crate::superstep::frontier::Frontier;
 use crate::superstep::targets::Targets;
@@ -128,16 +127,9 @@ impl<'s, 'g, P: Program> ProgramPart<'s, 'g, P> {
         let idle = lock(&step.arrays.idle_accumulators).pop();
         let mut accumulators = idle.unwrap_or_else(Accumulators::new);
         let batch = step.graph.batches()[part.batch];
-        accumulators.reserve(range(step.graph, &batch).end);
+        accumulators.reserve(accumulator_range(step.graph, &batch).end);
         ProgramPart { step, part: part.clone(), batch, accumulators }
     }
-}
-
-/// The batch's targets as indices of the accumulators, which begin with its first window.
-fn range(graph: &Graph, batch: &Batch) -> Range<usize> {
-    let targets = batch.targets(graph.vertex_count());
-    let first = targets.start as usize & (WINDOW_SIZE - 1);
-    first..first + targets.len()
 }
 
 impl<P: Program> PartWork for ProgramPart<'_, '_, P> {
@@ -163,7 +155,7 @@ impl<P: Program> PartWork for ProgramPart<'_, '_, P> {
     /// Parts are merged in the order of their numbers, whenever they are done.
     fn end(self: Box<Self>) {
         let ProgramPart { step, part, batch, mut accumulators } = *self;
-        let targets = range(step.graph, &batch);
+        let targets = accumulator_range(step.graph, &batch);
         let mut work = lock(&step.arrays.batches[part.batch]);
         if part.number + 1 == part.count && part.number == work.merged_count {
             let merged = std::mem::take(&mut work.merged);
@@ -248,7 +240,7 @@ impl<'a, P: Program> Applying<'a, P> {
         };
         let targets = Targets {
             program: &step.program,
-            degrees: &step.degrees,
+            degrees: step.degrees_of(targets.clone()),
             first: targets.start,
             states,
             settled,

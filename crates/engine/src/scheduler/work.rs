@@ -353,7 +353,13 @@ impl Scheduler<'_> {
                         work.slot.fail(error);
                         return Vec::new();
                     }
-                    return works.iter().map(|work| Arc::clone(work.slot)).collect();
+                    let (again, lost): (Vec<_>, Vec<_>) =
+                        works.into_iter().partition(|work| work.work.is_restartable());
+                    for work in lost {
+                        let detail = error.to_string();
+                        work.slot.fail(Error::WorkerFailed { detail });
+                    }
+                    return again.iter().map(|work| Arc::clone(work.slot)).collect();
                 }
             };
             let waited = waiting_since.elapsed();

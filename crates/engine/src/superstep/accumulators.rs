@@ -35,6 +35,43 @@ pub struct WindowAccumulators<'a, P: Program> {
     pub short_count: &'a mut usize,
 }
 
+/// What was reduced for the targets of a batch, put aside.
+pub enum ParkedAccumulators<P: Program> {
+    /// Of a batch of whole windows.
+    Whole(Accumulators<P>),
+    /// Of one that lies within a window.
+    Few {
+        /// Of its targets alone.
+        long: Vec<Accumulator<P>>,
+        /// Empty where accumulators are no wider than messages.
+        short: Vec<Message<P>>,
+        /// Edges into those.
+        short_count: usize,
+    },
+}
+
+impl<P: Program> ParkedAccumulators<P> {
+    /// Takes them up again, those of few targets into identities that `idle` supplies.
+    pub fn resume(
+        self,
+        targets: Range<usize>,
+        idle: impl FnOnce() -> Accumulators<P>,
+    ) -> Accumulators<P> {
+        match self {
+            ParkedAccumulators::Whole(accumulators) => accumulators,
+            ParkedAccumulators::Few { long, short, short_count } => {
+                let mut accumulators = idle();
+                accumulators.long[targets.clone()].copy_from_slice(&long);
+                if Accumulators::<P>::HAS_SHORT {
+                    accumulators.short[targets].copy_from_slice(&short);
+                }
+                accumulators.short_counts[0] = short_count;
+                accumulators
+            }
+        }
+    }
+}
+
 impl<P: Program> Accumulators<P> {
     /// Whether there are short sums.
     const HAS_SHORT: bool = size_of::<Accumulator<P>>() > size_of::<Message<P>>();
@@ -45,6 +82,22 @@ impl<P: Program> Accumulators<P> {
         targets.max(WINDOW_SIZE as u64) * (size_of::<Accumulator<P>>() + short) as u64
     }
 
+    /// Bytes of a parked part of a batch that is smaller than a window.
+    pub fn parked_size(targets: u64) -> u64 {
+        let short = if Self::HAS_SHORT { size_of::<Message<P>>() } else { 0 };
+        targets * (size_of::<Accumulator<P>>() + short) as u64
+    }
+
+    /// How many targets accumulators have that were reserved for these, counted from the first window.
+    pub fn room_for(targets_end: usize) -> usize {
+        targets_end.next_multiple_of(WINDOW_SIZE)
+    }
+
+    /// How many targets there are.
+    pub fn room(&self) -> usize {
+        self.long.len()
+    }
+
     /// None yet.
     pub fn new() -> Self {
         Accumulators { long: Vec::new(), short: Vec::new(), short_counts: Vec::new() }
@@ -52,7 +105,7 @@ impl<P: Program> Accumulators<P> {
 
     /// Makes room for targets up to this one, counted from the first window.
     pub fn reserve(&mut self, targets_end: usize) {
-        let size = targets_end.next_multiple_of(WINDOW_SIZE);
+        let size = Self::room_for(targets_end);
         if self.long.len() < size {
             self.long.resize(size, P::Reduction::IDENTITY.into());
             self.short_counts.resize(size / WINDOW_SIZE, 0);
@@ -105,6 +158,24 @@ impl<P: Program> Accumulators<P> {
                 }
             }
         }
+    }
+
+    /// Puts aside what was reduced for these targets. Those of a small batch are copied, and the accumulators come
+    /// back as identities.
+    pub fn park(mut self, targets: Range<usize>) -> (ParkedAccumulators<P>, Option<Self>) {
+        if targets.len() >= WINDOW_SIZE {
+            return (ParkedAccumulators::Whole(self), None);
+        }
+        let identity = P::Reduction::IDENTITY;
+        let long = self.long[targets.clone()].to_vec();
+        self.long[targets.clone()].fill(identity.into());
+        let mut short = Vec::new();
+        if Self::HAS_SHORT {
+            short.extend_from_slice(&self.short[targets.clone()]);
+            self.short[targets].fill(identity);
+        }
+        let short_count = std::mem::take(&mut self.short_counts[0]);
+        (ParkedAccumulators::Few { long, short, short_count }, Some(self))
     }
 
     fn spill(&mut self, window: usize) {

@@ -35,6 +35,16 @@ impl ActiveSet {
         ActiveSet { words: Vec::new(), chunks, count: vertices.len() as u64 }
     }
 
+    /// The same, of chunks that are known to hold so many vertices.
+    pub fn from_summary(chunks: Vec<u64>, count: u64) -> ActiveSet {
+        ActiveSet { words: Vec::new(), chunks, count }
+    }
+
+    /// Bytes of a summary of a set over `vertex_count` vertices.
+    pub fn summary_size(vertex_count: u64) -> u64 {
+        vertex_count.div_ceil(64 << TileSummary::CHUNK_LOG2_MIN) * 8
+    }
+
     /// At most `count` vertices of the set, from everywhere in it.
     pub fn sample(&self, count: usize) -> Vec<VertexId> {
         let step = self.words.len().div_ceil(count).max(1);
@@ -48,7 +58,7 @@ impl ActiveSet {
 
     /// Bytes that a set over `vertex_count` vertices takes.
     pub fn size(vertex_count: u64) -> u64 {
-        vertex_count.div_ceil(64) * 8 + vertex_count.div_ceil(65536) * 8
+        vertex_count.div_ceil(64) * 8 + ActiveSet::summary_size(vertex_count)
     }
 
     /// The bits, 64 vertices a word.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use tegula_store::graph::Graph;
+use tegula_store::tiles::{Batch, WINDOW_SIZE};
 
 /// An array, cut into ranges that have one owner at a time.
 pub struct BatchArray<T> {
@@ -47,6 +48,13 @@ impl<T> BatchArray<T> {
         // SAFETY: it lies within the values, and the caller vouches for the rest.
         unsafe { std::slice::from_raw_parts_mut(self.base.add(range.start), range.len()) }
     }
+}
+
+/// The targets of a batch as indices of its accumulators, which begin with its first window.
+pub fn accumulator_range(graph: &Graph, batch: &Batch) -> Range<usize> {
+    let targets = batch.targets(graph.vertex_count());
+    let first = targets.start as usize & (WINDOW_SIZE - 1);
+    first..first + targets.len()
 }
 
 /// Where the targets of a batch lie, and the words of their bits: a word belongs to one batch.

@@ -19,6 +19,7 @@ pub mod exchange;
 pub mod frontier;
 pub mod targets;
 
+use std::ops::Range;
 use std::sync::Mutex;
 
 use tegula_machine::Result;
@@ -280,6 +281,11 @@ impl<'g, P: Program> Superstep<'g, P> {
             degrees: &self.degrees,
         };
         (vertices, &mut self.exchange)
+    }
+
+    /// The degrees of some vertices; nothing where they are not wanted.
+    pub fn degrees_of(&self, vertices: Range<usize>) -> &[u32] {
+        if P::NEEDS_DEGREE { &self.degrees[vertices] } else { &[] }
     }
 
     fn know_by_bits(&mut self) {

@@ -9,7 +9,7 @@ use crate::program::{Accumulator, Activity, Program};
 /// `apply` is called, and vertices settle.
 pub struct Targets<'t, P: Program> {
     pub program: &'t P,
-    /// Of all vertices; nothing where they are not wanted.
+    /// Of the targets; nothing where they are not wanted.
     pub degrees: &'t [u32],
     /// The first of the targets, a multiple of 64.
     pub first: usize,
@@ -25,10 +25,9 @@ impl<P: Program> Targets<'_, P> {
     /// Applies to the target with this number among them.
     #[inline(always)]
     pub fn apply(&mut self, local: usize, reduced: Accumulator<P>) -> Activity {
-        let vertex = self.first + local;
-        let degree = if P::NEEDS_DEGREE { self.degrees[vertex] } else { 0 };
+        let degree = if P::NEEDS_DEGREE { self.degrees[local] } else { 0 };
         let state = &mut self.states[local];
-        let id = VertexId(vertex as u32);
+        let id = VertexId((self.first + local) as u32);
         if !P::SETTLING.is_possible() {
             return self.program.apply(id, degree, state, reduced, self.aggregate);
         }

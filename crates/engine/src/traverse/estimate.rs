@@ -21,6 +21,7 @@ pub fn estimate_rows(graph: &Graph, has_weights: bool, held: u64) -> Estimate {
         stream_bytes_min: RowReader::CACHE_SIZE_MIN,
         layout_bytes: cache_size_max.saturating_sub(RowReader::CACHE_SIZE_MIN),
         overhead_bytes: overhead(graph),
+        on_disk: None,
     }
 }
 

@@ -14,7 +14,7 @@ mod writer;
 
 pub use directory::is_directory;
 pub use manifest::{FORMAT_VERSION, FileEntry, IdType, Manifest, OrderChoice, RowLayout};
-pub use opened::Graph;
+pub use opened::{DegreeReader, Graph};
 pub use order::VertexOrder;
 pub use table::TileEntry;
 pub use tile_read::{CheckedTiles, ReadSize, TileRead};

@@ -36,6 +36,19 @@ pub struct Graph {
     table: Table,
 }
 
+/// The degrees of a graph, on disk.
+pub struct DegreeReader(Array<Unordered>);
+
+impl DegreeReader {
+    /// Those of a range of vertices, which the graph must have: 4 bytes each, and about one while they are read.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn read(&self, vertices: Range<usize>) -> Result<Vec<u32>> {
+        self.0.read(vertices)
+    }
+}
+
 impl Graph {
     /// Opens a graph directory through a reading door. `caching` says whether its files may be kept
     /// in the page cache.
@@ -122,6 +135,11 @@ impl Graph {
         self.files.extend(files);
         self.manifest = manifest;
         self.check_names()
+    }
+
+    /// The directory, open.
+    pub fn folder(&self) -> &Directory {
+        &self.directory
     }
 
     /// The directory.
@@ -247,6 +265,14 @@ impl Graph {
     pub fn damaged_tile(&self, index: usize, detail: String) -> Error {
         let path = self.directory.join(file_names::TILES);
         Error::Corrupt { path, part: format!("tile {index}"), detail }
+    }
+
+    /// The out-degrees by dense id, to be read range by range.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn degree_reader(&self) -> Result<DegreeReader> {
+        Ok(DegreeReader(self.array(self.degrees_name(Direction::Forward))?))
     }
 
     /// The out-degrees by dense id: 4 bytes a vertex.

@@ -90,13 +90,19 @@ impl<C: Coding> Array<C> {
     /// # Errors
     /// Those of reading.
     pub fn read(&self, range: Range<usize>) -> Result<Vec<C::Number>> {
-        let mut numbers = Vec::new();
-        for chunk in range.start / CHUNK..range.end.div_ceil(CHUNK) {
+        let mut numbers = Vec::with_capacity(range.len() + 2 * CHUNK);
+        let chunks = range.start / CHUNK..range.end.div_ceil(CHUNK);
+        if chunks.is_empty() {
+            return Ok(numbers);
+        }
+        let all = self.bytes_of(chunks.start).start..self.bytes_of(chunks.end - 1).end;
+        let coded = self.file.read_range(all.start, (all.end - all.start) as usize)?;
+        for chunk in chunks {
             let (here, bytes) = (self.numbers_of(chunk), self.bytes_of(chunk));
-            let bytes = self.file.read_range(bytes.start, (bytes.end - bytes.start) as usize)?;
+            let bytes = &coded[(bytes.start - all.start) as usize..(bytes.end - all.start) as usize];
             let first = numbers.len();
             numbers.resize(first + here.len(), C::Number::default());
-            self.decode(chunk, &bytes, &mut numbers[first..])?;
+            self.decode(chunk, bytes, &mut numbers[first..])?;
             numbers.truncate(first + range.end.min(here.end) - here.start);
             numbers.drain(first..first + range.start.max(here.start) - here.start);
         }

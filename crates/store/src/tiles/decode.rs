@@ -46,6 +46,16 @@ impl<'a> Tile<'a> {
         })
     }
 
+    /// The same tile, its sources counted from the first of its segment.
+    ///
+    /// # Errors
+    /// In words, where a source lies below.
+    pub fn counted_from(self, segment_first: u32) -> Result<Tile<'a>, String> {
+        let source_base = self.source_base.checked_sub(segment_first);
+        let source_base = source_base.ok_or("its sources begin before their segment")?;
+        Ok(Tile { source_base, ..self })
+    }
+
     /// Edges of the tile.
     pub fn edge_count(&self) -> u32 {
         self.edge_count

@@ -420,6 +420,7 @@ impl<P: Program> Reached<'_, P> {
             reached.sort_unstable();
         }
         let first = *first;
+        let degrees = degrees.get(first..).unwrap_or_default();
         let mut targets =
             Targets { program, degrees, first, states, settled, newly_settled, aggregate };
         reached.retain(|&vertex| {

@@ -1,0 +1,192 @@
+//! Applying, block by block: what was reduced for the targets of a group of columns goes into their states.
+
+use std::ops::Range;
+use std::sync::Mutex;
+
+use tegula_machine::Result;
+use tegula_machine::memory::huge;
+use tegula_machine::threads::{lock, unlocked};
+use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
+
+use super::ExternalStep;
+use super::cut::Cut;
+use crate::job::context::JobContext;
+use crate::program::{Accumulator, Activity, ApplyTo, Program, Reduction};
+use crate::superstep::targets::Targets;
+
+/// What a worker found while it applied to a stretch of targets.
+struct Applied<P: Program> {
+    /// What was summed up, by batch.
+    sums: Vec<(usize, P::Aggregate)>,
+    /// How many were settled, for each window of the stretch.
+    settled: Vec<u32>,
+}
+
+/// The targets of a batch, while it is applied to them.
+struct Reduced<P: Program> {
+    batch: usize,
+    targets: Range<u32>,
+    /// None where nothing was reduced.
+    values: Option<Vec<Accumulator<P>>>,
+    aggregate: P::Aggregate,
+}
+
+impl<P: Program> ExternalStep<'_, P> {
+    /// Applies what was reduced for the group of columns at work.
+    ///
+    /// # Errors
+    /// Those of reading and writing; cancellation; a panic of the program.
+    pub(super) fn apply(&mut self, context: &JobContext<'_>) -> Result<()> {
+        let stretches = Cut::stretches(&self.targets());
+        let applied: Vec<Mutex<Option<Applied<P>>>> =
+            stretches.iter().map(|_| Mutex::new(None)).collect();
+        context.for_each(stretches.len(), &|index| {
+            let found = self.apply_to(&stretches[index])?;
+            *lock(&applied[index]) = Some(found);
+            Ok(())
+        })?;
+        for (stretch, applied) in stretches.iter().zip(applied) {
+            let Some(Applied { sums, settled }) = unlocked(applied) else { continue };
+            sums.into_iter().for_each(|(batch, sum)| self.sums[batch] = Some(sum));
+            let first = stretch.start as usize >> WINDOW_LOG2;
+            for (open, settled) in self.open_targets[first..].iter_mut().zip(settled) {
+                *open -= settled;
+            }
+        }
+        Ok(())
+    }
+
+    fn apply_to(&self, stretch: &Range<u32>) -> Result<Applied<P>> {
+        let windows = (stretch.end as usize).div_ceil(WINDOW_SIZE);
+        let first_window = stretch.start as usize >> WINDOW_LOG2;
+        let mut applied = Applied { sums: Vec::new(), settled: vec![0; windows - first_window] };
+        let batches = self.batches_of(stretch);
+        let is_reached = |batch| P::APPLY_TO == ApplyTo::All || self.group.has_reached(batch);
+        if !batches.clone().any(is_reached) {
+            return Ok(applied);
+        }
+        let degrees = self.degrees_of(stretch)?;
+        let mut block_states = BlockStates::new(self.cut.size_max());
+        let mut open: Option<Reduced<P>> = None;
+        for block in self.cut.blocks(stretch) {
+            let vertices = self.cut.vertices(block);
+            let batches = self.batches_of(&vertices);
+            if !batches.clone().any(|batch| {
+                is_reached(batch) || open.as_ref().is_some_and(|open| open.batch == batch)
+            }) {
+                continue;
+            }
+            self.ask_for_targets_ahead(block, stretch);
+            let (states, active) = block_states.of(vertices.len());
+            self.states.read_with(block, states, active)?;
+            active.fill(0);
+            for batch in batches {
+                let mut reduced = match open.take() {
+                    Some(open) if open.batch == batch => open,
+                    _ => self.reduced(batch),
+                };
+                let targets = reduced.targets.start.max(vertices.start)
+                    ..reduced.targets.end.min(vertices.end);
+                let degrees = match P::NEEDS_DEGREE {
+                    true => {
+                        let first = (targets.start - stretch.start) as usize;
+                        &degrees[first..first + targets.len()]
+                    }
+                    false => &[],
+                };
+                let here = (targets.start - vertices.start) as usize;
+                let states = &mut states[here..here + targets.len()];
+                let active = &mut active[here / 64..];
+                let window = (targets.start as usize >> WINDOW_LOG2) - first_window;
+                let settled = &mut applied.settled[window..];
+                self.apply_batch(&mut reduced, &targets, degrees, states, active, settled);
+                if reduced.targets.end > vertices.end {
+                    open = Some(reduced);
+                } else if reduced.values.is_some() || P::APPLY_TO == ApplyTo::All {
+                    applied.sums.push((batch, reduced.aggregate));
+                }
+            }
+            self.next_activity.note(block, vertices.start, active);
+            self.states.write(block, states, active)?;
+        }
+        Ok(applied)
+    }
+
+    fn reduced(&self, batch: usize) -> Reduced<P> {
+        let targets = self.graph.batches()[batch].targets(self.cut.vertex_count());
+        let values = self.group.take(self.graph, batch);
+        Reduced { batch, targets, values, aggregate: P::Aggregate::default() }
+    }
+
+    /// Applies to some targets of a batch, to all of them without a look at whether anything was reduced where the
+    /// program wants that.
+    fn apply_batch(
+        &self,
+        reduced: &mut Reduced<P>,
+        vertices: &Range<u32>,
+        degrees: &[u32],
+        states: &mut [P::State],
+        active: &mut [u64],
+        settled: &mut [u32],
+    ) {
+        if reduced.values.is_none() && P::APPLY_TO == ApplyTo::Reached {
+            return;
+        }
+        let count = states.len();
+        let mut settled_bits = vec![0; if P::SETTLING.is_possible() { count.div_ceil(64) } else { 0 }];
+        let mut targets = Targets {
+            program: &self.program,
+            degrees,
+            first: vertices.start as usize,
+            states,
+            settled: &mut settled_bits,
+            newly_settled: settled,
+            aggregate: &mut reduced.aggregate,
+        };
+        let first = (vertices.start - reduced.targets.start) as usize;
+        let values = reduced.values.as_ref().map(|values| &values[first..first + count]);
+        for (word, first) in active.iter_mut().zip((0..count).step_by(64)) {
+            let mut bits = 0;
+            for local in first..count.min(first + 64) {
+                let value = values.map_or(P::Reduction::IDENTITY.into(), |values| values[local]);
+                let activity = targets.apply(local, value);
+                bits |= u64::from(activity == Activity::Active) << (local - first);
+            }
+            *word |= bits;
+        }
+    }
+
+    /// The batches that have a target among these vertices.
+    fn batches_of(&self, vertices: &Range<u32>) -> Range<usize> {
+        let batches = self.graph.batches();
+        let first = batches.partition_point(|batch| batch.target_first <= vertices.start);
+        let end = batches.partition_point(|batch| batch.target_first < vertices.end);
+        first.saturating_sub(1)..end
+    }
+
+    /// Asks for the blocks behind one that are going to be applied to.
+    fn ask_for_targets_ahead(&self, block: usize, stretch: &Range<u32>) {
+        let mut next = block + 1..self.cut.blocks(stretch).end;
+        let is_needed = |&next: &usize| {
+            let mut batches = self.batches_of(&self.cut.vertices(next));
+            P::APPLY_TO == ApplyTo::All || batches.any(|batch| self.group.has_reached(batch))
+        };
+        next.by_ref().filter(is_needed).take(2).for_each(|next| self.states.read_ahead(next));
+    }
+}
+
+/// Room for the states of a block.
+struct BlockStates<S> {
+    states: Vec<S>,
+    active: Vec<u64>,
+}
+
+impl<S: crate::program::Value> BlockStates<S> {
+    fn new(size_max: usize) -> BlockStates<S> {
+        BlockStates { states: huge::zeroes(size_max), active: vec![0; size_max.div_ceil(64)] }
+    }
+
+    fn of(&mut self, count: usize) -> (&mut [S], &mut [u64]) {
+        (&mut self.states[..count], &mut self.active[..count.div_ceil(64)])
+    }
+}

@@ -1,0 +1,142 @@
+//! Before the first iteration: the arrays, and the states of all vertices.
+
+use std::sync::{Arc, Mutex};
+
+use tegula_machine::Result;
+use tegula_machine::disk::{BlockStore, WriteBehind};
+use tegula_machine::memory::huge;
+use tegula_machine::threads::{lock, unlocked};
+use tegula_store::VertexId;
+use tegula_store::graph::Graph;
+use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
+
+use super::activity::NextActivity;
+use super::cut::Cut;
+use super::group::Group;
+use super::plan::{Plan, ArraysOnDisk};
+use super::states::StatesOnDisk;
+use super::{ExternalStep, Place};
+use crate::instructions::Instructions;
+use crate::job::context::JobContext;
+use crate::parts::Parts;
+use crate::program::{Activity, Aggregate, Program, Reduction};
+use crate::spread::Spread;
+
+impl<'g, P: Program> ExternalStep<'g, P> {
+    /// Makes the arrays beside the graph, and initialises the states.
+    ///
+    /// # Errors
+    /// Those of making the files, of which the disk may be too full; of reading the degrees; cancellation; a panic of
+    /// the program.
+    pub fn new(
+        graph: &'g Graph,
+        parts: &Arc<Parts>,
+        program: P,
+        plan: Plan,
+        instructions: Instructions,
+        context: &JobContext<'_>,
+    ) -> Result<ExternalStep<'g, P>> {
+        let arrays = ArraysOnDisk::of::<P>(graph, parts, context.threads());
+        let (cut, reader) = (arrays.cut(), graph.reader());
+        let writer = WriteBehind::start(reader, arrays.write_size(), graph.caching())?;
+        let folder = graph.folder();
+        let spread = Spread::over(cut.count());
+        let create = |blocks, held: usize| {
+            let is_held = |block: usize| spread.rank(block) < held;
+            BlockStore::create(folder, blocks, reader, &writer, is_held)
+        };
+        let states = create(arrays.state_blocks(), plan.states_held)?;
+        let kept_messages = match plan.groups > 1 {
+            true => Some(create(arrays.message_blocks(), plan.messages_held)?),
+            false => None,
+        };
+        let segment = graph.grid().sources(0, graph.vertex_count()).len();
+        let mut messages = huge::with_capacity(segment + 1);
+        messages.resize(segment + 1, P::Reduction::IDENTITY);
+        let mut next_activity = NextActivity::new(&cut);
+        let mut step = ExternalStep {
+            graph,
+            parts: Arc::clone(parts),
+            program,
+            instructions,
+            cut,
+            plan,
+            writer,
+            states: StatesOnDisk::new(states, cut),
+            kept_messages,
+            degrees: if P::NEEDS_DEGREE { Some(graph.degree_reader()?) } else { None },
+            activity: next_activity.take(),
+            next_activity,
+            open_targets: vec![0; (graph.vertex_count() as usize).div_ceil(WINDOW_SIZE)],
+            messages,
+            group: Group::new(graph, parts),
+            sums: graph.batches().iter().map(|_| None).collect(),
+            aggregate: P::Aggregate::default(),
+            iteration: 0,
+            is_over: false,
+            place: Place::default(),
+        };
+        step.init(context)?;
+        Ok(step)
+    }
+
+    /// Initialises the states. What is summed up is summed up window by window, in their order.
+    fn init(&mut self, context: &JobContext<'_>) -> Result<()> {
+        let stretches = Cut::stretches(&(0..self.cut.vertex_count()));
+        let windows: Vec<Mutex<Vec<Window<P>>>> =
+            stretches.iter().map(|_| Mutex::default()).collect();
+        context.for_each(stretches.len(), &|index| {
+            let stretch = &stretches[index];
+            let degrees = self.degrees_of(stretch)?;
+            let mut done: Vec<Window<P>> = Vec::new();
+            for block in self.cut.blocks(stretch) {
+                let vertices = self.cut.vertices(block);
+                let mut states = huge::zeroes::<P::State>(vertices.len());
+                let mut active = vec![0u64; vertices.len().div_ceil(64)];
+                for (local, (vertex, place)) in vertices.clone().zip(&mut states).enumerate() {
+                    if vertex as usize % WINDOW_SIZE == 0 {
+                        done.push(Window { open: 0, aggregate: P::Aggregate::default() });
+                    }
+                    let Some(window) = done.last_mut() else { continue };
+                    let degree = degrees.get((vertex - stretch.start) as usize).copied();
+                    let (state, activity) = self.program.init(
+                        VertexId(vertex),
+                        degree.unwrap_or(0),
+                        &mut window.aggregate,
+                    );
+                    window.open += u32::from(!self.program.is_settled(&state));
+                    active[local / 64] |= u64::from(activity == Activity::Active) << (local % 64);
+                    *place = state;
+                }
+                self.next_activity.note(block, vertices.start, &active);
+                self.states.write(block, &states, &active)?;
+            }
+            *lock(&windows[index]) = done;
+            Ok(())
+        })?;
+        let windows = windows.into_iter().flat_map(unlocked);
+        for (Window { open, aggregate }, place) in windows.zip(&mut self.open_targets) {
+            *place = open;
+            self.aggregate.merge(aggregate);
+        }
+        self.activity = self.next_activity.take();
+        Ok(())
+    }
+
+    /// The degrees of a stretch of vertices; none where they are not wanted.
+    pub(super) fn degrees_of(&self, stretch: &std::ops::Range<u32>) -> Result<Vec<u32>> {
+        match &self.degrees {
+            Some(degrees) => degrees.read(stretch.start as usize..stretch.end as usize),
+            None => Ok(Vec::new()),
+        }
+    }
+}
+
+/// What initialising found of a window.
+struct Window<P: Program> {
+    /// How many vertices are not settled.
+    open: u32,
+    aggregate: P::Aggregate,
+}
+
+const _: () = assert!(super::cut::STRETCH_LOG2 >= WINDOW_LOG2, "windows begin within stretches");

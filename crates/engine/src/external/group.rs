@@ -1,0 +1,180 @@
+//! The accumulators of a group of columns, over the scans of its segments.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Mutex;
+
+use tegula_machine::threads::{get_mut, lock};
+use tegula_store::graph::Graph;
+
+use crate::parts::{Part, Parts};
+use crate::program::{Accumulator, Program, Reduction};
+use crate::superstep::accumulators::{Accumulators, ParkedAccumulators};
+use crate::superstep::batch_array::accumulator_range;
+
+/// The accumulators of the batches of a group of columns.
+///
+/// What a part has reduced so far waits here for the scan of the next segment. Parts are merged in the order of their
+/// numbers, as soon as the last segment of each is done: what is summed up is the same as in memory.
+pub struct Group<P: Program> {
+    /// For each batch of the graph; those of other groups are empty.
+    batches: Vec<Mutex<BatchWork<P>>>,
+    /// For each part of the graph the last segment from which it has tiles.
+    last_segments: Vec<u32>,
+    idle: Mutex<Idle<P>>,
+}
+
+/// What the parts of a batch were reduced to.
+pub struct BatchWork<P: Program> {
+    /// The first parts, in the order of their numbers.
+    merged: Option<Vec<Accumulator<P>>>,
+    merged_count: usize,
+    /// Parts that wait for further segments, or for those before them.
+    parked: Vec<ParkedPart<P>>,
+}
+
+/// A part that waits.
+struct ParkedPart<P: Program> {
+    number: usize,
+    /// The segment from which it has got its last tiles.
+    segment: u32,
+    accumulators: ParkedAccumulators<P>,
+}
+
+/// Accumulators that no part uses at the moment, all identities, by the number of their targets.
+type Idle<P> = BTreeMap<usize, Vec<Accumulators<P>>>;
+
+impl<P: Program> BatchWork<P> {
+    fn new() -> BatchWork<P> {
+        BatchWork { merged: None, merged_count: 0, parked: Vec::new() }
+    }
+}
+
+impl<P: Program> Group<P> {
+    /// Nothing was reduced.
+    pub fn new(graph: &Graph, parts: &Parts) -> Group<P> {
+        let last_segment = |part: &Part| {
+            let last = parts.groups[part.groups.clone()].last();
+            last.map_or(0, |group| graph.cell_of(&graph.tiles()[group.tiles.start]).segment)
+        };
+        Group {
+            batches: graph.batches().iter().map(|_| Mutex::new(BatchWork::new())).collect(),
+            last_segments: parts.parts.iter().map(last_segment).collect(),
+            idle: Mutex::default(),
+        }
+    }
+
+    /// The accumulators of a part, as far as it has come.
+    pub fn take_up(&self, graph: &Graph, part: &Part) -> Accumulators<P> {
+        let targets = accumulator_range(graph, &graph.batches()[part.batch]);
+        let parked = {
+            let mut work = lock(&self.batches[part.batch]);
+            let place = work.parked.iter().position(|parked| parked.number == part.number);
+            place.map(|place| work.parked.swap_remove(place).accumulators)
+        };
+        match parked {
+            Some(parked) => parked.resume(targets.clone(), || self.idle_for(targets.end)),
+            None => self.idle_for(targets.end),
+        }
+    }
+
+    /// Parks a part that has got its tiles from a segment, and merges those whose turn it is. `first_part` is the
+    /// index of the first part of the batch.
+    pub fn put_down(
+        &self,
+        graph: &Graph,
+        part: &Part,
+        first_part: usize,
+        segment: u32,
+        accumulators: Accumulators<P>,
+    ) {
+        let targets = accumulator_range(graph, &graph.batches()[part.batch]);
+        let (parked, idle) = accumulators.park(targets.clone());
+        idle.into_iter().for_each(|idle| self.put_idle(idle));
+        let mut work = lock(&self.batches[part.batch]);
+        work.parked.push(ParkedPart { number: part.number, segment, accumulators: parked });
+        // A batch of one part is drained when it is applied.
+        while part.count > 1 && work.merged_count < part.count {
+            let number = work.merged_count;
+            let last = self.last_segments[first_part + number];
+            let place = work.parked.iter().position(|parked| parked.number == number);
+            match place {
+                Some(place) if last < segment || work.parked[place].segment == last => {
+                    self.merge(&mut work, place, &targets);
+                }
+                // It had no tile that was needed, and there is none to come.
+                None if last < segment => work.merged_count += 1,
+                _ => break,
+            }
+        }
+    }
+
+    fn merge(
+        &self,
+        work: &mut BatchWork<P>,
+        place: usize,
+        targets: &Range<usize>,
+    ) {
+        let parked = work.parked.swap_remove(place);
+        let mut accumulators =
+            parked.accumulators.resume(targets.clone(), || self.idle_for(targets.end));
+        match &mut work.merged {
+            Some(merged) => accumulators.drain(targets.clone(), |index, sum| {
+                merged[index] = P::Reduction::accumulate(merged[index], sum);
+            }),
+            None => {
+                let mut sums = Vec::with_capacity(targets.len());
+                accumulators.drain(targets.clone(), |_, sum| sums.push(sum));
+                work.merged = Some(sums);
+            }
+        }
+        work.merged_count = parked.number + 1;
+        self.put_idle(accumulators);
+    }
+
+    /// Whether anything was reduced for a batch.
+    pub fn has_reached(&self, batch: usize) -> bool {
+        let work = lock(&self.batches[batch]);
+        work.merged.is_some() || !work.parked.is_empty()
+    }
+
+    /// What was reduced for the targets of a batch, if anything was; nothing from then on.
+    pub fn take(&self, graph: &Graph, batch: usize) -> Option<Vec<Accumulator<P>>> {
+        let targets = accumulator_range(graph, &graph.batches()[batch]);
+        let mut work = lock(&self.batches[batch]);
+        while let Some((_, place)) =
+            (0..work.parked.len()).map(|place| (work.parked[place].number, place)).min()
+        {
+            self.merge(&mut work, place, &targets);
+        }
+        work.merged_count = 0;
+        work.merged.take()
+    }
+
+    /// Lets go of accumulators that the batches of the next group are too few for, of their size.
+    pub fn trim(&mut self, graph: &Graph, batches: impl Iterator<Item = usize>) {
+        let mut wanted: BTreeMap<usize, usize> = BTreeMap::new();
+        for batch in batches {
+            let targets = accumulator_range(graph, &graph.batches()[batch]);
+            *wanted.entry(Accumulators::<P>::room_for(targets.end)).or_default() += 1;
+        }
+        get_mut(&mut self.idle).retain(|room, idle| {
+            idle.truncate(wanted.get(room).copied().unwrap_or(0));
+            !idle.is_empty()
+        });
+    }
+
+    fn idle_for(&self, targets_end: usize) -> Accumulators<P> {
+        let room = Accumulators::<P>::room_for(targets_end);
+        let idle = lock(&self.idle).get_mut(&room).and_then(Vec::pop);
+        idle.unwrap_or_else(|| {
+            let mut accumulators = Accumulators::new();
+            accumulators.reserve(targets_end);
+            accumulators
+        })
+    }
+
+    fn put_idle(&self, accumulators: Accumulators<P>) {
+        lock(&self.idle).entry(accumulators.room()).or_default().push(accumulators);
+    }
+}

@@ -1,0 +1,119 @@
+//! The messages of a segment: generated from its states, or read again.
+
+use std::sync::Mutex;
+
+use tegula_machine::Result;
+use tegula_machine::memory::huge;
+use tegula_machine::threads::lock;
+use tegula_store::VertexId;
+use zerocopy::IntoBytes;
+
+use super::ExternalStep;
+use super::cut::{Cut, STRETCH_LOG2};
+use crate::job::context::JobContext;
+use crate::program::{Message, Program, Reduction};
+
+impl<P: Program> ExternalStep<'_, P> {
+    /// Has the messages of the segment at work in memory, where any tile of these cells is needed or they are to be
+    /// kept. Returns whether there is anything to scan.
+    ///
+    /// # Errors
+    /// Those of reading and writing; cancellation; a panic of the program.
+    pub(super) fn bring_messages(&mut self, context: &JobContext<'_>) -> Result<bool> {
+        let blocks = self.cut.blocks(&self.sources());
+        if self.activity.counts[blocks].iter().all(|&count| count == 0) {
+            return Ok(false);
+        }
+        let has_tiles = self.has_needed_tiles();
+        let is_first = self.place.group == 0;
+        if !has_tiles && (!is_first || self.kept_messages.is_none()) {
+            return Ok(false);
+        }
+        // Taken out, so that workers may write it while they share the rest.
+        let mut messages = std::mem::take(&mut self.messages);
+        let sources = self.sources();
+        let stretches = Cut::stretches(&sources);
+        let places = messages[..sources.len()].chunks_mut(1 << STRETCH_LOG2).map(Mutex::new);
+        let places: Vec<_> = places.collect();
+        let brought = context.for_each(stretches.len(), &|index| {
+            let (stretch, places) = (&stretches[index], &mut *lock(&places[index]));
+            if is_first { self.generate(stretch, places) } else { self.read_again(stretch, places) }
+        });
+        drop(places);
+        let count = messages.len();
+        // Segments but the last have the same size; behind whatever there is comes the identity.
+        messages[sources.len()..count].fill(P::Reduction::IDENTITY);
+        self.messages = messages;
+        brought.map(|()| has_tiles)
+    }
+
+    fn has_needed_tiles(&self) -> bool {
+        let tiles = self.graph.tiles();
+        self.batches().any(|batch| {
+            let mut runs = self.graph.batch_tiles(batch);
+            runs.any(|run| {
+                self.is_in_cells(&tiles[run.start].summary)
+                    && tiles[run].iter().any(|tile| self.needs(&tile.summary))
+            })
+        })
+    }
+
+    /// Has the active vertices of a stretch send their messages.
+    fn generate(&self, stretch: &std::ops::Range<u32>, messages: &mut [Message<P>]) -> Result<()> {
+        let degrees = self.degrees_of(stretch)?;
+        let blocks = self.cut.blocks(stretch);
+        let mut states = huge::zeroes::<P::State>(self.cut.size_max());
+        let mut active = vec![0u64; self.cut.size_max().div_ceil(64)];
+        for block in blocks.clone() {
+            let vertices = self.cut.vertices(block);
+            let first = (vertices.start - stretch.start) as usize;
+            let messages = &mut messages[first..first + vertices.len()];
+            messages.fill(P::Reduction::IDENTITY);
+            if self.activity.counts[block] == 0 {
+                continue;
+            }
+            self.ask_ahead(block, |next| self.states.read_ahead(next));
+            let states = &mut states[..vertices.len()];
+            let active = &mut active[..vertices.len().div_ceil(64)];
+            self.states.read_with(block, states, active)?;
+            for (local, (message, state)) in messages.iter_mut().zip(&*states).enumerate() {
+                if active[local / 64] >> (local % 64) & 1 == 1 {
+                    let vertex = VertexId(vertices.start + local as u32);
+                    let degree = degrees.get(first + local).copied().unwrap_or(0);
+                    let signal = self.program.signal(vertex, state, degree);
+                    *message = signal.unwrap_or(P::Reduction::IDENTITY);
+                }
+            }
+            if let Some(kept) = &self.kept_messages {
+                kept.write(block, &[messages.as_bytes()])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the messages of a stretch that were kept.
+    fn read_again(&self, stretch: &std::ops::Range<u32>, messages: &mut [Message<P>]) -> Result<()> {
+        let Some(kept) = &self.kept_messages else { return Ok(()) };
+        for block in self.cut.blocks(stretch) {
+            let vertices = self.cut.vertices(block);
+            let first = (vertices.start - stretch.start) as usize;
+            let messages = &mut messages[first..first + vertices.len()];
+            if self.activity.counts[block] == 0 {
+                messages.fill(P::Reduction::IDENTITY);
+                continue;
+            }
+            self.ask_ahead(block, |next| {
+                kept.read_ahead(next, self.cut.vertices(next).len() * size_of::<Message<P>>());
+            });
+            kept.read(block, &mut [messages.as_mut_bytes()])?;
+        }
+        Ok(())
+    }
+
+    /// Asks for the next blocks of the segment with active vertices.
+    fn ask_ahead(&self, block: usize, ask: impl Fn(usize)) {
+        let end = self.cut.blocks(&self.sources()).end;
+        let next = (block + 1..end).filter(|&next| self.activity.counts[next] > 0);
+        next.take(2).for_each(ask);
+    }
+}

@@ -1,0 +1,225 @@
+//! External memory: a program whose arrays over the vertices lie on disk.
+//!
+//! ```text
+//!  for each group of columns
+//!    for each segment
+//!      messages     from the states of the segment, the first time; read back for further groups
+//!      scan         the tiles of these cells: into accumulators that wait for the next segment
+//!    apply          block by block: read, change, write
+//! ```
+//!
+//! In memory are the messages of one segment, the accumulators of a group of columns, and what tells which tiles and
+//! blocks are needed; a [`Plan`](plan::Plan) says how many columns go together, and which blocks stay in memory. The
+//! order in which anything is reduced or summed up is that of a run in memory, so results are the same to the bit.
+//! (The two-level column partition and the passes over it are those of DFOGraph, Yu et al., PPoPP 2021, section 3.)
+
+mod activity;
+mod apply;
+mod begin;
+mod cut;
+mod group;
+mod messages;
+mod part;
+pub mod plan;
+mod states;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use tegula_machine::Result;
+use tegula_machine::disk::{BlockStore, WriteBehind};
+use tegula_store::graph::{DegreeReader, Graph};
+use tegula_store::tiles::{TileSummary, WINDOW_LOG2};
+
+use crate::instructions::Instructions;
+use crate::parts::Parts;
+use crate::job::context::JobContext;
+use crate::job::{ScanDirection, TileDemand};
+use crate::program::{Aggregate, EdgeWeight, Message, Next, Program};
+use activity::{Activity, NextActivity};
+use cut::Cut;
+use group::Group;
+use plan::Plan;
+
+pub use part::ExternalPart;
+pub use states::States;
+use states::StatesOnDisk;
+
+/// A program between scans, whose arrays lie on disk.
+pub struct ExternalStep<'g, P: Program> {
+    graph: &'g Graph,
+    parts: Arc<Parts>,
+    program: P,
+    instructions: Instructions,
+    cut: Cut,
+    plan: Plan,
+    writer: WriteBehind,
+    states: StatesOnDisk<P::State>,
+    /// Those of all segments, where further groups of columns read them again.
+    kept_messages: Option<BlockStore>,
+    degrees: Option<DegreeReader>,
+    activity: Activity,
+    next_activity: NextActivity,
+    /// How many vertices of each window are not settled.
+    open_targets: Vec<u32>,
+    /// Of the segment at work, and one more that is the identity.
+    messages: Vec<Message<P>>,
+    group: Group<P>,
+    /// What was summed up over the targets of each batch in this iteration.
+    sums: Vec<Option<P::Aggregate>>,
+    aggregate: P::Aggregate,
+    iteration: u64,
+    is_over: bool,
+    place: Place,
+}
+
+/// How far an iteration goes by itself.
+pub enum NextScan {
+    /// To where it needs tiles.
+    Tiles(TileDemand),
+    /// To the next segment or group of columns.
+    Further,
+    /// To its end.
+    Done,
+}
+
+/// Where an iteration is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Place {
+    /// Which group of columns.
+    group: u32,
+    segment: u32,
+}
+
+impl<P: Program> ExternalStep<'_, P> {
+    /// How many vertices are active.
+    pub fn active_count(&self) -> u64 {
+        self.activity.summary.count()
+    }
+
+    /// Bytes of arrays that were read from disk.
+    pub fn bytes_read(&self) -> u64 {
+        let messages = self.kept_messages.as_ref().map_or(0, BlockStore::bytes_read);
+        self.states.store().bytes_read() + messages
+    }
+
+    /// Bytes of arrays that were written to disk.
+    pub fn bytes_written(&self) -> u64 {
+        self.writer.bytes_written()
+    }
+
+    /// Asks the program whether it goes on. False when it is over, from then on.
+    pub fn begin_iteration(&mut self) -> bool {
+        if self.is_over {
+            return false;
+        }
+        let next = self.program.begin_iteration(self.iteration, &self.aggregate);
+        self.is_over = self.active_count() == 0 || next == Next::Stop;
+        self.iteration += u64::from(!self.is_over);
+        self.place = Place::default();
+        self.aggregate = P::Aggregate::default();
+        !self.is_over
+    }
+
+    /// Goes on to where tiles are needed, if it can be reached at once.
+    ///
+    /// # Errors
+    /// Those of reading and writing; cancellation; a panic of the program.
+    pub fn next_scan(&mut self, context: &JobContext<'_>) -> Result<NextScan> {
+        let Place { group, segment } = self.place;
+        if group == self.plan.groups {
+            self.finish();
+            return Ok(NextScan::Done);
+        }
+        if segment == self.graph.grid().segment_count(self.cut.vertex_count()) {
+            self.apply(context)?;
+            self.place = Place { group: group + 1, segment: 0 };
+            let batches = self.batches();
+            self.group.trim(self.graph, batches);
+            return Ok(NextScan::Further);
+        }
+        if !self.bring_messages(context)? {
+            self.end_scan();
+            return Ok(NextScan::Further);
+        }
+        Ok(NextScan::Tiles(TileDemand {
+            has_weights: P::Weight::IS_WEIGHTED && self.graph.is_weighted(),
+            has_every_batch: false,
+            direction: ScanDirection::FirstToLast,
+        }))
+    }
+
+    /// The tiles from a segment were all processed.
+    pub fn end_scan(&mut self) {
+        self.place.segment += 1;
+    }
+
+    /// Takes over what an iteration has left: sums, active vertices.
+    fn finish(&mut self) {
+        let sums = self.sums.iter_mut().filter_map(Option::take);
+        self.aggregate = sums.fold(P::Aggregate::default(), |mut all, next| {
+            all.merge(next);
+            all
+        });
+        self.activity = self.next_activity.take();
+    }
+
+    /// The index of the first part of a batch.
+    fn first_part_of(&self, batch: usize) -> usize {
+        self.parts.parts.partition_point(|part| part.batch < batch)
+    }
+
+    /// Whether the scan at hand has a use for a tile: it is of these cells, and holds an active source and a target
+    /// that is not settled.
+    pub fn needs(&self, tile: &TileSummary) -> bool {
+        self.is_in_cells(tile)
+            && self.open_targets[(tile.target_first >> WINDOW_LOG2) as usize] > 0
+            && self.activity.summary.may_meet(tile)
+    }
+
+    fn is_in_cells(&self, tile: &TileSummary) -> bool {
+        let grid = self.graph.grid();
+        tile.source_first >> grid.segment_log2 == self.place.segment
+            && self.columns().contains(&(tile.target_first >> grid.column_log2))
+    }
+
+    /// The columns at work.
+    fn columns(&self) -> Range<u32> {
+        let first = self.place.group * self.plan.columns;
+        let count = self.graph.grid().column_count(self.cut.vertex_count());
+        first..(first + self.plan.columns).min(count)
+    }
+
+    /// The targets at work.
+    fn targets(&self) -> Range<u32> {
+        let (grid, count) = (self.graph.grid(), self.cut.vertex_count());
+        let columns = self.columns();
+        match columns.is_empty() {
+            true => 0..0,
+            false => {
+                grid.targets(columns.start, count).start..grid.targets(columns.end - 1, count).end
+            }
+        }
+    }
+
+    /// The batches at work.
+    fn batches(&self) -> Range<usize> {
+        let (targets, batches) = (self.targets(), self.graph.batches());
+        let place = |vertex: u32| batches.partition_point(|batch| batch.target_first < vertex);
+        place(targets.start)..place(targets.end)
+    }
+
+    /// The sources at work.
+    fn sources(&self) -> Range<u32> {
+        self.graph.grid().sources(self.place.segment, self.cut.vertex_count())
+    }
+
+    /// The states, when the program is over, and the program.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn into_result(self) -> Result<(States<P::State>, P)> {
+        self.states.store().finish_writing()?;
+        Ok((self.states.into(), self.program))
+    }
+}

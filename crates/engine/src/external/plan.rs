@@ -1,0 +1,191 @@
+//! What of a run with its arrays on disk lies in memory.
+
+use tegula_machine::disk::Blocks;
+use tegula_store::graph::Graph;
+use tegula_store::tiles::WINDOW_SIZE;
+
+use super::activity::Activity;
+use super::cut::{Cut, STRETCH_LOG2};
+use crate::parts::Parts;
+use crate::program::{Accumulator, Message, Program};
+use crate::superstep::accumulators::Accumulators;
+use crate::tile_source::TileSource;
+
+/// Groups of columns from which on a block of messages in memory spares more than one of states: it is written once
+/// and read for each group but the first, one of states is read twice and written once.
+const GROUPS_MANY: u32 = 4;
+/// Blocks of a store that each worker reads at a time: one at work, two ahead.
+const READ_AHEAD: usize = 3;
+/// Blocks on their way to disk, for each worker.
+const WRITE_BEHIND: u64 = 3;
+
+/// How a run with its arrays on disk uses memory. Only how often it reads and writes depends on it, no result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plan {
+    /// How many columns go together: their accumulators are in memory.
+    pub columns: u32,
+    /// How many groups of columns that makes.
+    pub groups: u32,
+    /// How many blocks of states stay in memory.
+    pub states_held: usize,
+    /// How many blocks of messages do, where these are kept for further groups.
+    pub messages_held: usize,
+    /// Bytes of all that.
+    pub bytes: u64,
+}
+
+/// What a run with its arrays on disk needs of memory and disk, as a function of how much it gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArraysOnDisk {
+    cut: Cut,
+    column_count: u32,
+    /// Bytes of the accumulators of each column.
+    columns: Vec<u64>,
+    /// Bytes that are needed however columns are grouped.
+    fixed: u64,
+    threads: usize,
+    state_block: usize,
+    message_block: usize,
+}
+
+impl ArraysOnDisk {
+    /// What a program on a graph needs.
+    pub(crate) fn of<P: Program>(graph: &Graph, parts: &Parts, threads: usize) -> ArraysOnDisk {
+        let cut = Cut::of(graph);
+        let (grid, vertex_count) = (graph.grid(), graph.vertex_count());
+        let column_count = grid.column_count(vertex_count);
+        let mut columns = vec![0; column_count as usize];
+        for part in parts.parts.iter().filter(|part| part.number == 0) {
+            let batch = graph.batches()[part.batch];
+            let targets = batch.targets(vertex_count).len() as u64;
+            // What the parts before were reduced to waits beside the one at work.
+            let before = if part.count > 1 { targets * size_of::<Accumulator<P>>() as u64 } else { 0 };
+            let parked = match targets < WINDOW_SIZE as u64 {
+                true => Accumulators::<P>::parked_size(targets),
+                false => Accumulators::<P>::size(targets),
+            };
+            let bytes = parked + before + size_of::<super::group::BatchWork<P>>() as u64;
+            columns[(batch.target_first >> grid.column_log2) as usize] += bytes;
+        }
+        let widest = graph.batches().iter().map(|batch| 1u64 << batch.log2).max().unwrap_or(0);
+        let size = cut.size_max();
+        let state_block = size * size_of::<P::State>() + size.div_ceil(64) * 8;
+        let message_block = size * size_of::<Message<P>>();
+        let degrees = if P::NEEDS_DEGREE { 5 << STRETCH_LOG2 } else { 0 };
+        let waiting = parts.waiting_targets_max(graph) * size_of::<Accumulator<P>>() as u64;
+        let worker = Accumulators::<P>::size(widest)
+            + widest * size_of::<Accumulator<P>>() as u64
+            + waiting
+            + state_block as u64
+            + degrees.min(5 * u64::from(vertex_count));
+        let segment = grid.sources(0, vertex_count).len() as u64 + 1;
+        let tables = Activity::size(&cut)
+            + 8 * cut.count() as u64
+            + 4 * u64::from(vertex_count).div_ceil(WINDOW_SIZE as u64)
+            + graph.batches().len() as u64 * size_of::<Option<P::Aggregate>>() as u64;
+        let mut shape = ArraysOnDisk {
+            cut,
+            column_count,
+            columns,
+            fixed: segment * size_of::<Message<P>>() as u64 + tables + threads as u64 * worker,
+            threads,
+            state_block,
+            message_block,
+        };
+        shape.fixed += shape.state_blocks().read_size() + shape.write_size();
+        shape
+    }
+
+    /// How the arrays are cut.
+    pub(crate) fn cut(&self) -> Cut {
+        self.cut
+    }
+
+    /// The blocks of states.
+    pub(crate) fn state_blocks(&self) -> Blocks {
+        self.blocks("states", self.state_block)
+    }
+
+    /// The blocks of messages.
+    pub(crate) fn message_blocks(&self) -> Blocks {
+        self.blocks("messages", self.message_block)
+    }
+
+    fn blocks(&self, what: &'static str, size: usize) -> Blocks {
+        Blocks { what, count: self.cut.count(), size, read_count: READ_AHEAD * self.threads }
+    }
+
+    /// Bytes from which blocks are written.
+    pub(crate) fn write_size(&self) -> u64 {
+        let largest = self.state_blocks().write_size().max(self.message_blocks().write_size());
+        WRITE_BEHIND * self.threads as u64 * largest
+    }
+
+    /// The plan that takes the least memory.
+    pub fn least(&self) -> Plan {
+        self.groupings().min_by_key(|plan| plan.bytes).unwrap_or_else(|| self.grouped(1))
+    }
+
+    /// The plans that hold no blocks, by ascending number of groups.
+    fn groupings(&self) -> impl Iterator<Item = Plan> {
+        let groups = 1..=self.column_count.max(1);
+        groups.map(|groups| self.grouped(self.column_count.div_ceil(groups).max(1)))
+    }
+
+    /// The plan for a run that has `memory` bytes beyond the least that tiles need: they get what lets them come by
+    /// without waiting, if there is as much. None where there is too little.
+    pub fn within(&self, memory: u64, may_hold: bool) -> Option<Plan> {
+        let least = self.least();
+        let streaming = TileSource::stream_size_wanted(self.threads);
+        let left = memory.checked_sub(least.bytes)?.saturating_sub(streaming);
+        self.fit(least.bytes + left, may_hold)
+    }
+
+    /// The plan that makes the most of `memory` bytes; none where they are too few.
+    /// What columns leave goes to blocks where it `may_hold` any.
+    pub(crate) fn fit(&self, memory: u64, may_hold: bool) -> Option<Plan> {
+        let mut plan = self.groupings().find(|plan| plan.bytes <= memory)?;
+        let mut left = memory - plan.bytes;
+        if !may_hold {
+            return Some(plan);
+        }
+        let mut hold = |size: usize| {
+            let held = (left / size.max(1) as u64).min(self.cut.count() as u64);
+            left -= held * size as u64;
+            held as usize
+        };
+        let keeps_messages = plan.groups > 1;
+        if keeps_messages && plan.groups >= GROUPS_MANY {
+            plan.messages_held = hold(self.message_block);
+        }
+        plan.states_held = hold(self.state_block);
+        if keeps_messages && plan.groups < GROUPS_MANY {
+            plan.messages_held = hold(self.message_block);
+        }
+        plan.bytes = memory - left;
+        Some(plan)
+    }
+
+    /// A plan with so many columns at a time that holds nothing besides.
+    fn grouped(&self, columns: u32) -> Plan {
+        let sums = self.columns.chunks(columns as usize).map(|group| group.iter().sum());
+        let group: u64 = sums.max().unwrap_or(0);
+        let groups = self.column_count.div_ceil(columns);
+        let reading = if groups > 1 { self.message_blocks().read_size() } else { 0 };
+        let bytes = self.fixed + group + reading;
+        Plan { columns, groups, states_held: 0, messages_held: 0, bytes }
+    }
+
+    /// Bytes of arrays that an iteration reads and writes where all vertices are active.
+    pub fn traffic(&self, plan: &Plan) -> u64 {
+        let states = (self.cut.count() - plan.states_held) * self.state_block;
+        let messages = (self.cut.count() - plan.messages_held) * self.message_block;
+        3 * states as u64 + if plan.groups > 1 { u64::from(plan.groups) * messages as u64 } else { 0 }
+    }
+
+    /// Bytes of the files of the arrays.
+    pub fn file_size(&self, plan: &Plan) -> u64 {
+        let messages = if plan.groups > 1 { self.message_blocks().file_size() } else { 0 };
+        self.state_blocks().file_size() + messages
+    }
+}

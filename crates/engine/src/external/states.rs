@@ -1,0 +1,175 @@
+//! The states of a program that has ended, wherever they lie.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use tegula_machine::Result;
+use tegula_machine::disk::BlockStore;
+use tegula_machine::memory::huge;
+use zerocopy::IntoBytes;
+
+use super::cut::Cut;
+use crate::program::Value;
+
+/// States that are read at a time, where they lie in memory.
+const CHUNK: usize = 1 << 20;
+
+/// A state for each vertex, by dense id.
+pub struct States<S>(Place<S>);
+
+enum Place<S> {
+    Memory(Vec<S>),
+    Disk(StatesOnDisk<S>),
+}
+
+/// Blocks of states, each with the bits of its active vertices behind it.
+pub struct StatesOnDisk<S> {
+    store: BlockStore,
+    cut: Cut,
+    state: PhantomData<fn() -> S>,
+}
+
+impl<S: Value> fmt::Debug for States<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = if self.in_memory().is_some() { "in memory" } else { "on disk" };
+        write!(f, "States({} {place})", self.len())
+    }
+}
+
+impl<S: Value> From<Vec<S>> for States<S> {
+    fn from(states: Vec<S>) -> States<S> {
+        States(Place::Memory(states))
+    }
+}
+
+impl<S: Value> From<StatesOnDisk<S>> for States<S> {
+    fn from(states: StatesOnDisk<S>) -> States<S> {
+        States(Place::Disk(states))
+    }
+}
+
+impl<S: Value> States<S> {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match &self.0 {
+            Place::Memory(states) => states.len(),
+            Place::Disk(states) => states.cut.vertex_count() as usize,
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All of them, where they lie in memory.
+    pub fn in_memory(&self) -> Option<&[S]> {
+        match &self.0 {
+            Place::Memory(states) => Some(states),
+            Place::Disk(_) => None,
+        }
+    }
+
+    /// All of them, in memory.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn into_vec(self) -> Result<Vec<S>> {
+        match self.0 {
+            Place::Memory(states) => Ok(states),
+            Place::Disk(on_disk) => {
+                let mut states = huge::with_capacity(on_disk.cut.vertex_count() as usize);
+                for block in 0..on_disk.cut.count() {
+                    states.append(&mut on_disk.read(block)?);
+                }
+                Ok(states)
+            }
+        }
+    }
+
+    /// Visits them by ascending dense id, some at a time: the first vertex, and the states from there on.
+    ///
+    /// # Errors
+    /// Those of reading, and of `visit`.
+    pub fn for_each_chunk<E: From<tegula_machine::Error>>(
+        &self,
+        mut visit: impl FnMut(usize, &[S]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        match &self.0 {
+            Place::Memory(states) => {
+                (0..).step_by(CHUNK).zip(states.chunks(CHUNK)).try_for_each(|(first, states)| visit(first, states))
+            }
+            Place::Disk(states) => (0..states.cut.count()).try_for_each(|block| {
+                visit(states.cut.vertices(block).start as usize, &states.read(block)?)
+            }),
+        }
+    }
+
+    /// Those of a range of vertices.
+    ///
+    /// # Errors
+    /// Those of reading.
+    ///
+    /// # Panics
+    /// When there are no such vertices.
+    pub fn read(&self, vertices: Range<usize>) -> Result<Vec<S>> {
+        let on_disk = match &self.0 {
+            Place::Memory(states) => return Ok(states[vertices].to_vec()),
+            Place::Disk(on_disk) => on_disk,
+        };
+        let mut states = Vec::with_capacity(vertices.len());
+        let blocks = on_disk.cut.blocks(&(vertices.start as u32..vertices.end as u32));
+        for block in blocks {
+            let first = on_disk.cut.vertices(block).start as usize;
+            let read = on_disk.read(block)?;
+            let here = vertices.start.max(first)..vertices.end.min(first + read.len());
+            states.extend_from_slice(&read[here.start - first..here.end - first]);
+        }
+        Ok(states)
+    }
+}
+
+impl<S: Value> StatesOnDisk<S> {
+    /// States that lie in these blocks.
+    pub fn new(store: BlockStore, cut: Cut) -> StatesOnDisk<S> {
+        StatesOnDisk { store, cut, state: PhantomData }
+    }
+
+    /// Where they lie.
+    pub fn store(&self) -> &BlockStore {
+        &self.store
+    }
+
+    /// Reads a block: its states, and the bits of those that are active.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn read_with(&self, block: usize, states: &mut [S], active: &mut [u64]) -> Result<()> {
+        self.store.read(block, &mut [states.as_mut_bytes(), active.as_mut_bytes()])
+    }
+
+    /// Writes a block.
+    ///
+    /// # Errors
+    /// Those of writing before.
+    pub fn write(&self, block: usize, states: &[S], active: &[u64]) -> Result<()> {
+        self.store.write(block, &[states.as_bytes(), active.as_bytes()])
+    }
+
+    /// Asks for a block that is going to be read, if there is such a block.
+    pub fn read_ahead(&self, block: usize) {
+        if block < self.cut.count() {
+            let count = self.cut.vertices(block).len();
+            self.store.read_ahead(block, count * size_of::<S>() + count.div_ceil(64) * 8);
+        }
+    }
+
+    fn read(&self, block: usize) -> Result<Vec<S>> {
+        let count = self.cut.vertices(block).len();
+        let (mut states, mut active) = (huge::zeroes(count), vec![0; count.div_ceil(64)]);
+        self.read_ahead(block + 1);
+        self.read_with(block, &mut states, &mut active)?;
+        Ok(states)
+    }
+}

@@ -1,0 +1,151 @@
+//! A program whose arrays lie on disk, as a job: a scan for each segment of each group of columns.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use tegula_machine::threads::{Unit, lock};
+use tegula_machine::{Error, Result};
+use tegula_store::graph::Graph;
+use tegula_store::tiles::TileSummary;
+
+use super::context::JobContext;
+use super::program::Outcome;
+use super::{Advanced, Job, PartStatistics, PartWork};
+use crate::external::plan::Plan;
+use crate::external::{ExternalPart, ExternalStep, NextScan, States};
+use crate::options::{RunOptions, RunStatistics};
+use crate::parts::{Part, Parts};
+use crate::process::ProcessKind;
+use crate::program::Program;
+
+/// A program on its way.
+pub struct ExternalJob<'r, P: Program> {
+    graph: &'r Graph,
+    parts: Arc<Parts>,
+    options: &'r RunOptions<'r>,
+    plan: Plan,
+    stage: Stage<'r, P>,
+    /// Since when the iteration at hand runs, if there is one.
+    iterating: Option<Instant>,
+    is_scanning: bool,
+    /// What the parts of an iteration did so far.
+    scanned: Mutex<PartStatistics>,
+    statistics: RunStatistics,
+}
+
+/// How far a program is.
+enum Stage<'g, P: Program> {
+    New(P),
+    Running(Box<ExternalStep<'g, P>>),
+    /// It failed before it ran.
+    Lost,
+}
+
+impl<'r, P: Program> ExternalJob<'r, P> {
+    /// A program with its arrays on disk, by a plan.
+    pub fn new(
+        graph: &'r Graph,
+        parts: &Arc<Parts>,
+        program: P,
+        plan: Plan,
+        options: &'r RunOptions<'r>,
+    ) -> ExternalJob<'r, P> {
+        tracing::info!(
+            "arrays on disk: {} groups of {} columns, {} blocks of states and {} of messages in memory",
+            plan.groups, plan.columns, plan.states_held, plan.messages_held
+        );
+        ExternalJob {
+            graph,
+            parts: Arc::clone(parts),
+            options,
+            plan,
+            stage: Stage::New(program),
+            iterating: None,
+            is_scanning: false,
+            scanned: Mutex::default(),
+            statistics: RunStatistics::default(),
+        }
+    }
+
+    fn end_iteration(&mut self, took: Duration) {
+        let scanned = std::mem::take(&mut *lock(&self.scanned));
+        self.statistics.add_scan(&scanned, self.graph);
+        tracing::debug!("iteration {}: arrays on disk; took {took:.3?}", self.statistics.iterations);
+        self.statistics.processes.push(ProcessKind::Scan);
+        self.statistics.predicted_seconds.push(None);
+        self.statistics.iterations += 1;
+        self.statistics.iteration_times.push(took);
+        self.options.progress.advance(1);
+    }
+
+    /// What the program found.
+    ///
+    /// # Errors
+    /// Those of writing the states.
+    pub fn into_outcome(self) -> Result<Outcome<P, States<P::State>>> {
+        let Stage::Running(step) = self.stage else { return Err(Error::Cancelled) };
+        let mut statistics = self.statistics;
+        statistics.bytes_read += step.bytes_read();
+        let bytes_written = step.bytes_written();
+        let (states, program) = step.into_result()?;
+        Ok(Outcome { states, program, statistics: RunStatistics { bytes_written, ..statistics } })
+    }
+}
+
+impl<'r, P: Program + 'r> Job for ExternalJob<'r, P> {
+    fn advance(&mut self, context: &JobContext<'_>) -> Result<Advanced> {
+        self.stage = match std::mem::replace(&mut self.stage, Stage::Lost) {
+            Stage::New(program) => {
+                self.options.progress.begin("iterating", None, Unit::Iterations);
+                let (plan, instructions) = (self.plan, self.options.instructions);
+                let (graph, parts) = (self.graph, &self.parts);
+                let step = ExternalStep::new(graph, parts, program, plan, instructions, context)?;
+                Stage::Running(Box::new(step))
+            }
+            begun => begun,
+        };
+        loop {
+            if context.is_others_turn() {
+                return Ok(Advanced::Further);
+            }
+            context.cancel().check()?;
+            let Stage::Running(step) = &mut self.stage else { return Err(Error::Cancelled) };
+            if std::mem::take(&mut self.is_scanning) {
+                step.end_scan();
+            }
+            let Some(started) = self.iterating else {
+                if !step.begin_iteration() {
+                    self.options.progress.end();
+                    return Ok(Advanced::Done);
+                }
+                self.iterating = Some(Instant::now());
+                continue;
+            };
+            match step.next_scan(context)? {
+                NextScan::Tiles(demand) => {
+                    self.is_scanning = true;
+                    return Ok(Advanced::NeedsTiles(demand));
+                }
+                NextScan::Further => {}
+                NextScan::Done => {
+                    self.iterating = None;
+                    self.end_iteration(started.elapsed());
+                }
+            }
+        }
+    }
+
+    fn needs(&self, tile: &TileSummary) -> bool {
+        let Stage::Running(step) = &self.stage else { return false };
+        step.needs(tile)
+    }
+
+    fn begin_part(&self, part: &Part) -> Box<dyn PartWork + '_> {
+        let Stage::Running(step) = &self.stage else { unreachable!("it scans while it runs") };
+        Box::new(ExternalPart::new(step, part))
+    }
+
+    fn note_part(&self, done: &PartStatistics) {
+        lock(&self.scanned).add(done);
+    }
+}
