@@ -96,7 +96,12 @@ pub fn read<V: RowVisitor>(
 /// The estimate of a run before which tables are read, for which this takes `reading` bytes.
 pub fn with_reading(estimate: Estimate, reading: u64) -> Estimate {
     let beside_streaming = reading.saturating_sub(estimate.stream_bytes_min);
-    Estimate { vertex_bytes: estimate.vertex_bytes.max(beside_streaming), ..estimate }
+    let on_disk = estimate.on_disk.map(|arrays| {
+        let missing = beside_streaming.saturating_sub(arrays.least().bytes);
+        arrays.beside(missing)
+    });
+    let vertex_bytes = estimate.vertex_bytes.max(beside_streaming);
+    Estimate { vertex_bytes, on_disk, ..estimate }
 }
 
 /// The error for a file that does not say what it should.

@@ -10,9 +10,9 @@
 //! | `job` | what a scheduler works on: programs, passes over all edges, traversals |
 //! | `scheduler` | any number of jobs on one graph: memory, parts, what is next |
 
+mod external;
 #[cfg(test)]
 mod graph_for_tests;
-mod external;
 mod instructions;
 mod job;
 mod options;

@@ -44,6 +44,9 @@ pub struct RunOptions<'a> {
     pub scheduler: Option<&'a Scheduler<'a>>,
     /// Where the arrays of a vertex program lie. Results do not depend on it.
     pub arrays: Arrays,
+    /// The folder of those that lie on disk: else the directory of the graph, or that of temporary files where
+    /// nothing may be written there.
+    pub spill_directory: Option<&'a Path>,
     /// Edges at which a part of the graph is closed, which is what one worker processes at a time. Sums of
     /// floats depend on it, so it is for tests, whose graphs are small, and for nobody else.
     pub part_edges: u64,
@@ -66,6 +69,16 @@ impl RunOptions<'_> {
     pub fn resources(&self) -> Resources {
         let RunOptions { memory, threads, part_edges, .. } = *self;
         Resources { memory, threads, speed: self.speed.clone(), part_edges }
+    }
+
+    /// The same for a run whose result is wanted in memory: arrays that may lie there or on disk lie there.
+    #[must_use]
+    pub fn with_result_in_memory(&self) -> Self {
+        let arrays = match self.arrays {
+            Arrays::Auto => Arrays::InMemory,
+            chosen => chosen,
+        };
+        RunOptions { arrays, ..self.clone() }
     }
 
     /// Calls `body` with the scheduler of the options, or with one for this call alone.
@@ -105,6 +118,7 @@ impl Default for RunOptions<'_> {
             progress: &Silent,
             scheduler: None,
             arrays: Arrays::default(),
+            spill_directory: None,
             part_edges: PART_EDGES_TARGET,
         }
     }

@@ -19,6 +19,10 @@ use super::spread::Spread;
 /// Bytes on their way to each worker: enough to keep an SSD busy while a part is processed.
 const STREAM_SIZE_PER_WORKER: u64 = 12 << 20;
 
+/// The part of little memory that streams get beside arrays: with less, a worker has a group on its way and one at
+/// work.
+const STREAM_SHARE: u64 = 16;
+
 /// The tiles of a graph. See the [module](self).
 pub struct TileSource<'g> {
     graph: &'g Graph,
@@ -63,9 +67,9 @@ impl<'g> TileSource<'g> {
         2 * parts.group_size_max(has_weights) * workers as u64
     }
 
-    /// Bytes with which reading does not wait for processing.
-    pub fn stream_size_wanted(workers: usize) -> u64 {
-        STREAM_SIZE_PER_WORKER * workers as u64
+    /// Bytes with which reading does not wait for processing, of `bytes` that others want a share of, too.
+    pub fn stream_size_wanted(workers: usize, bytes: u64) -> u64 {
+        (STREAM_SIZE_PER_WORKER * workers as u64).min(bytes / STREAM_SHARE)
     }
 
     /// Makes do with other memory than before: of at least [`TileSource::size_min`]. What has no room any
@@ -75,7 +79,7 @@ impl<'g> TileSource<'g> {
         let size = |group: usize| self.parts.groups[group].size(has_weights);
         let total: u64 = self.parts.groups.iter().map(|group| group.size(has_weights)).sum();
         let minimum = TileSource::size_min(&self.parts, workers, has_weights);
-        let stream = TileSource::stream_size_wanted(workers).min(bytes / 2).max(minimum);
+        let stream = (STREAM_SIZE_PER_WORKER * workers as u64).min(bytes / 2).max(minimum);
         let mut left = if total <= bytes { total } else { bytes.saturating_sub(stream) };
         let fits = |&&group: &&usize| {
             let fits = size(group) <= left;
@@ -145,7 +149,8 @@ mod tests {
     }
 
     fn stay(source: &TileSource<'_>) -> (usize, u64) {
-        let held = (0..source.parts.groups.len()).filter(|&group| source.get(group, false).is_some());
+        let held =
+            (0..source.parts.groups.len()).filter(|&group| source.get(group, false).is_some());
         let sizes: Vec<u64> = held.map(|group| source.parts.groups[group].size(false)).collect();
         (sizes.len(), sizes.iter().sum())
     }

@@ -4,6 +4,7 @@
 mod ids;
 mod table;
 mod top;
+mod values;
 mod words;
 
 use std::fmt::Display;
@@ -17,6 +18,7 @@ use crate::error::Result;
 pub use ids::{BATCH_ROWS, GroupSize, find_ids, id_array, id_type};
 pub use table::{Columns, RowSink, Table, write_arrays, write_in_batches};
 pub use top::{TotalOrder, greatest};
+pub use values::{Rows, Values};
 pub use words::{count, counted, number, rounded};
 
 /// Vertices between two looks at whether to stop.

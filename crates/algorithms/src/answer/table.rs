@@ -9,7 +9,7 @@ use tegula_machine::threads::Cancel;
 use tegula_store::VertexId;
 use tegula_store::graph::{Graph, IdChunk};
 
-use super::{BATCH_ROWS, GroupSize, id_array, id_type};
+use super::{BATCH_ROWS, GroupSize, Rows, id_array, id_type};
 use crate::error::Result;
 
 /// Takes the rows of a table.
@@ -119,18 +119,15 @@ pub trait Columns {
     /// The columns of these vertices.
     ///
     /// # Errors
-    /// Those of reading ids; cancellation.
-    fn arrays(
-        &self,
-        graph: &Graph,
-        vertices: &[VertexId],
-        cancel: &Cancel,
-    ) -> Result<Vec<ArrayRef>>;
+    /// Those of reading; cancellation.
+    fn arrays(&self, graph: &Graph, rows: &Rows<'_>, cancel: &Cancel) -> Result<Vec<ArrayRef>>;
 }
 
 /// Rows whose ids were read and whose values are still to be asked for.
 #[derive(Default)]
 struct Group {
+    /// The rank of the first.
+    first: usize,
     ids: Vec<IdChunk>,
     text: usize,
     vertices: Vec<VertexId>,
@@ -145,7 +142,8 @@ impl Group {
         out: &mut dyn RowSink,
         cancel: &Cancel,
     ) -> Result<()> {
-        let arrays = columns.arrays(graph, &self.vertices, cancel)?;
+        let rows = Rows { first: self.first, vertices: &self.vertices };
+        let arrays = columns.arrays(graph, &rows, cancel)?;
         let mut start = 0;
         for ids in self.ids.drain(..) {
             let count = ids.len();
@@ -154,6 +152,7 @@ impl Group {
             write_arrays(schema, row_arrays, out)?;
             start += count;
         }
+        self.first += self.vertices.len();
         self.vertices.clear();
         self.text = 0;
         Ok(())

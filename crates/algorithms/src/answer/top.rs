@@ -4,10 +4,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use tegula_machine::threads::Cancel;
-use tegula_machine::{Error, Result};
 use tegula_store::VertexId;
 use tegula_store::graph::{Graph, IdChunk};
 
+use super::Rows;
+use crate::error::Result;
 use crate::original_ids::Name;
 
 /// Something with a place in an order.
@@ -41,11 +42,11 @@ impl<K: Ord> Eq for Ranked<K> {}
 /// first. Vertices without a key do not count.
 ///
 /// # Errors
-/// Those of reading ids; cancellation.
+/// Those of reading ids and of `keys`; cancellation.
 pub fn greatest<K: Ord + Copy>(
     graph: &Graph,
     count: usize,
-    key: impl Fn(VertexId) -> Option<K>,
+    keys: impl Fn(&Rows<'_>) -> Result<Vec<Option<K>>>,
     cancel: &Cancel,
 ) -> Result<Vec<(Name, K)>> {
     let mut heap: BinaryHeap<Reverse<Ranked<K>>> = BinaryHeap::new();
@@ -53,25 +54,25 @@ pub fn greatest<K: Ord + Copy>(
         return Ok(Vec::new());
     }
     let mut first = 0;
-    let mut offer = |ids: &IdChunk, vertices: &[VertexId]| {
-        for (index, &vertex) in vertices.iter().enumerate() {
-            let Some(key) = key(vertex) else { continue };
+    let mut offer = |ids: &IdChunk, vertices: &[VertexId]| -> Result<()> {
+        for (index, key) in keys(&Rows { first, vertices })?.into_iter().enumerate() {
+            let Some(key) = key else { continue };
             // Ids ascend: an equal key that comes later never displaces an earlier one.
             if heap.len() == count && heap.peek().is_some_and(|least| key <= least.0.key) {
                 continue;
             }
-            let rank = Reverse(first + index as u64);
+            let rank = Reverse((first + index) as u64);
             heap.push(Reverse(Ranked { key, rank, name: ids.get(index).into() }));
             if heap.len() > count {
                 heap.pop();
             }
         }
-        first += vertices.len() as u64;
+        first += vertices.len();
+        Ok(())
     };
     graph.original_ids()?.for_each_chunk(|ids, vertices| {
         cancel.check()?;
-        offer(&ids, vertices);
-        Ok::<(), Error>(())
+        offer(&ids, vertices)
     })?;
     let sorted = heap.into_sorted_vec();
     Ok(sorted.into_iter().map(|Reverse(entry)| (entry.name, entry.key)).collect())

@@ -5,24 +5,24 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, UInt32Array};
 use arrow_schema::{DataType, Field};
 use serde::Serialize;
-use tegula_engine::{Cancel, Graph, RunOptions, VertexId};
+use tegula_engine::{Cancel, Graph, RunOptions, States, VertexId};
 
 use super::Reached;
-use crate::answer::{self, Answer, CHUNK, Columns, Facts, GroupSize, List, find_ids};
+use crate::answer::{self, Answer, Columns, Facts, GroupSize, List, Rows, Values, find_ids};
 use crate::error::Result;
 use crate::original_ids::{Rank, Ranks};
 
 /// What the search found.
 pub(super) struct Levels {
-    reached: Vec<Reached>,
+    reached: Values<Reached>,
     parents: Option<Parents>,
 }
 
 impl Levels {
-    /// What is known of each vertex, by dense id. `has_parents` says whether parents are to be named, which takes
+    /// What is known of each vertex. `has_parents` says whether parents are to be named, which takes
     /// 4 bytes a vertex: those that the run has given back.
     pub(super) fn new(
-        reached: Vec<Reached>,
+        reached: States<Reached>,
         has_parents: bool,
         graph: &Graph,
         options: &RunOptions<'_>,
@@ -33,7 +33,8 @@ impl Levels {
             let group_size = GroupSize::within(options.memory);
             Ok(Parents { ranks: Ranks::read(graph, &options.cancel)?, group_size })
         });
-        Ok(Levels { reached, parents: parents.transpose()? })
+        let parents = parents.transpose()?;
+        Ok(Levels { reached: Values::of(reached, graph, &options.cancel)?, parents })
     }
 }
 
@@ -65,20 +66,15 @@ impl Columns for Levels {
         self.parents.as_ref().map_or(GroupSize::LEAST, |parents| parents.group_size)
     }
 
-    fn arrays(
-        &self,
-        graph: &Graph,
-        vertices: &[VertexId],
-        cancel: &Cancel,
-    ) -> Result<Vec<ArrayRef>> {
-        let reached = || vertices.iter().map(|vertex| &self.reached[vertex.index()]);
-        let distances: UInt32Array = reached().map(Reached::distance).collect();
+    fn arrays(&self, graph: &Graph, rows: &Rows<'_>, cancel: &Cancel) -> Result<Vec<ArrayRef>> {
+        let reached = self.reached.at(rows)?;
+        let distances: UInt32Array = reached.iter().map(Reached::distance).collect();
         let mut arrays: Vec<ArrayRef> = vec![Arc::new(distances)];
         if let Some(parents) = &self.parents {
             let rank = |parent: Option<VertexId>| {
                 parent.map_or(Rank::NONE, |parent| parents.ranks.of(parent))
             };
-            let ranks: Vec<Rank> = reached().map(|reached| rank(reached.parent())).collect();
+            let ranks: Vec<Rank> = reached.iter().map(|reached| rank(reached.parent())).collect();
             arrays.push(find_ids(graph, &ranks, cancel)?);
         }
         Ok(arrays)
@@ -93,22 +89,20 @@ impl Answer for Levels {
         cancel: &Cancel,
     ) -> Result<Box<dyn answer::Summary>> {
         let (mut reached, mut depth) = (0, 0);
-        for chunk in self.reached.chunks(CHUNK) {
-            cancel.check()?;
+        self.reached.for_each_chunk(cancel, |chunk| {
             for distance in chunk.iter().filter_map(Reached::distance) {
                 reached += 1;
                 depth = depth.max(distance);
             }
-        }
+        })?;
         let mut levels = vec![0; top.min(depth as usize + 1)];
-        for chunk in self.reached.chunks(CHUNK) {
-            cancel.check()?;
+        self.reached.for_each_chunk(cancel, |chunk| {
             for distance in chunk.iter().filter_map(Reached::distance) {
                 if let Some(level) = levels.get_mut(distance as usize) {
                     *level += 1;
                 }
             }
-        }
+        })?;
         Ok(Box::new(Summary { reached, depth, levels }))
     }
 }

@@ -15,11 +15,11 @@ mod answer;
 mod program;
 
 use serde::{Deserialize, Serialize};
-use tegula_engine::{Estimate, Graph, RunOptions};
+use tegula_engine::{Arrays, Estimate, Graph, RunOptions};
 
 use crate::algorithm::{Algorithm, Edges, Found, Weights};
 use crate::error::Result;
-use crate::original_ids::{find_vertex, with_order_streamed};
+use crate::original_ids::{find_vertex, has_order, with_order_streamed};
 
 use answer::Levels;
 pub use program::{Bfs, Reached};
@@ -38,6 +38,13 @@ pub struct BfsOptions {
     pub parents: bool,
 }
 
+impl BfsOptions {
+    /// Whether naming the parents takes the rank of every vertex, in the memory that the arrays of the run had.
+    fn names_by_rank(&self, graph: &Graph) -> bool {
+        self.parents && has_order(graph)
+    }
+}
+
 impl Algorithm for BfsOptions {
     const NAME: &'static str = "bfs";
     const SUMMARY: &'static str = "Breadth-first search: hops from a source to each vertex";
@@ -53,13 +60,18 @@ impl Algorithm for BfsOptions {
     }
 
     fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
-        let estimate = tegula_engine::estimate::<Bfs>(graph, threads);
-        if self.parents { with_order_streamed(estimate, graph) } else { Ok(estimate) }
+        let estimate = tegula_engine::estimate_anywhere::<Bfs>(graph, threads);
+        match self.names_by_rank(graph) {
+            true => with_order_streamed(Estimate { on_disk: None, ..estimate }, graph),
+            false => Ok(estimate),
+        }
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
         let source = find_vertex(graph, &self.source)?;
-        let outcome = Bfs::run(graph, source, options)?;
+        let arrays = if self.names_by_rank(graph) { Arrays::InMemory } else { options.arrays };
+        let options = &RunOptions { arrays, ..options.clone() };
+        let outcome = tegula_engine::run_anywhere(graph, Bfs::new(source), options)?;
         let levels = Levels::new(outcome.states, self.parents, graph, options)?;
         Ok(Found::new(levels, outcome.statistics))
     }

@@ -5,21 +5,44 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float32Array};
 use arrow_schema::{DataType, Field};
 use serde::Serialize;
-use tegula_engine::{Cancel, Graph, VertexId};
+use tegula_engine::{Cancel, Graph, States};
 use tegula_machine::{Diagnostic, Hint};
 
-use crate::answer::{self, Answer, CHUNK, Columns, Facts, List, TotalOrder, greatest};
+use super::PageRank;
+use crate::answer::{self, Answer, Columns, Facts, List, Rows, TotalOrder, Values, greatest};
 use crate::error::Result;
 use crate::original_ids::Name;
 
 /// What PageRank found.
 pub(super) struct PageRanks {
-    /// By dense id.
-    pub(super) ranks: Vec<f32>,
+    ranks: Values<f32>,
+    /// Of all ranks.
+    sum: f64,
     /// Change of the ranks in the last iteration (L1); infinite without one.
-    pub(super) change: f64,
+    change: f64,
     /// Whether that is within the tolerance; none where none was asked for.
-    pub(super) converged: Option<bool>,
+    converged: Option<bool>,
+}
+
+impl PageRanks {
+    /// The ranks that a run has left, and what it says of them.
+    pub(super) fn of(
+        states: States<f32>,
+        program: &PageRank,
+        graph: &Graph,
+        cancel: &Cancel,
+    ) -> Result<PageRanks> {
+        // From 0, since the sum of nothing is -0; by dense id, wherever they lie.
+        let mut sum = 0.0;
+        states.for_each_chunk(|_, ranks| {
+            cancel.check()?;
+            sum = ranks.iter().fold(sum, |sum, &rank| sum + f64::from(rank));
+            Ok::<(), tegula_engine::Error>(())
+        })?;
+        let ranks = Values::of(states, graph, cancel)?;
+        let (change, converged) = (program.change(), program.has_converged());
+        Ok(PageRanks { ranks, sum, change, converged })
+    }
 }
 
 /// What is said of all ranks.
@@ -47,14 +70,8 @@ impl Columns for PageRanks {
         vec![Field::new("rank", DataType::Float32, false)]
     }
 
-    fn arrays(
-        &self,
-        _graph: &Graph,
-        vertices: &[VertexId],
-        _cancel: &Cancel,
-    ) -> Result<Vec<ArrayRef>> {
-        let ranks = vertices.iter().map(|vertex| self.ranks[vertex.index()]);
-        Ok(vec![Arc::new(Float32Array::from_iter_values(ranks))])
+    fn arrays(&self, _graph: &Graph, rows: &Rows<'_>, _cancel: &Cancel) -> Result<Vec<ArrayRef>> {
+        Ok(vec![Arc::new(Float32Array::from(self.ranks.at(rows)?))])
     }
 }
 
@@ -65,18 +82,13 @@ impl Answer for PageRanks {
         top: usize,
         cancel: &Cancel,
     ) -> Result<Box<dyn answer::Summary>> {
-        let rank = |vertex: VertexId| Some(TotalOrder(self.ranks[vertex.index()]));
-        let top = greatest(graph, top, rank, cancel)?;
-        // From 0, since the sum of nothing is -0.
-        let mut sum = 0.0;
-        for ranks in self.ranks.chunks(CHUNK) {
-            cancel.check()?;
-            sum = ranks.iter().fold(sum, |sum, &rank| sum + f64::from(rank));
-        }
+        let key = |rank| Some(TotalOrder(rank));
+        let keys = |rows: &Rows<'_>| Ok(self.ranks.at(rows)?.into_iter().map(key).collect());
+        let top = greatest(graph, top, keys, cancel)?;
         Ok(Box::new(Summary {
             change: self.change.is_finite().then_some(self.change),
             converged: self.converged,
-            sum,
+            sum: self.sum,
             top: top.into_iter().map(|(vertex, rank)| Ranked { vertex, rank: rank.0 }).collect(),
         }))
     }

@@ -125,7 +125,7 @@ impl Algorithm for PageRankOptions {
     }
 
     fn estimate(&self, graph: &Graph, seeds: &Seeds, threads: usize) -> Result<Estimate> {
-        let estimate = tegula_engine::estimate::<PageRank>(graph, threads);
+        let estimate = tegula_engine::estimate_anywhere::<PageRank>(graph, threads);
         if self.personalize.is_none() {
             return Ok(estimate);
         }
@@ -133,7 +133,8 @@ impl Algorithm for PageRankOptions {
         // The seeds become sums of double precision, and those become shares, before there is more.
         let reading = seeds.reading_size.max(seeds.size() + 3 * shares);
         let vertex_bytes = estimate.vertex_bytes + shares;
-        Ok(side_table::with_reading(Estimate { vertex_bytes, ..estimate }, reading))
+        let on_disk = estimate.on_disk.map(|arrays| arrays.beside(shares));
+        Ok(side_table::with_reading(Estimate { vertex_bytes, on_disk, ..estimate }, reading))
     }
 
     fn run(&self, graph: &Graph, seeds: Seeds, options: &RunOptions<'_>) -> Result<Found> {
@@ -143,12 +144,8 @@ impl Algorithm for PageRankOptions {
             Some(_) => PageRank::personalized(config, vertex_count, seeds.as_slice())?,
         };
         drop(seeds);
-        let outcome = tegula_engine::run(graph, program, options)?;
-        let ranks = PageRanks {
-            ranks: outcome.states,
-            change: outcome.program.change(),
-            converged: outcome.program.has_converged(),
-        };
+        let outcome = tegula_engine::run_anywhere(graph, program, options)?;
+        let ranks = PageRanks::of(outcome.states, &outcome.program, graph, &options.cancel)?;
         Ok(Found::new(ranks, outcome.statistics))
     }
 }

@@ -5,23 +5,24 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array};
 use arrow_schema::{DataType, Field};
 use serde::Serialize;
-use tegula_engine::{Cancel, Graph, VertexId};
+use tegula_engine::{Cancel, Graph};
 
-use crate::answer::{self, Answer, CHUNK, Columns, Facts, List, greatest};
+use crate::answer::{self, Answer, Columns, Facts, List, Rows, Values, greatest};
 use crate::error::Result;
 use crate::original_ids::Name;
 
 /// What the search found.
 pub(super) struct FoundDistances {
-    /// By dense id; infinite where there is no path.
-    pub(super) distances: Vec<f64>,
+    /// Infinite where there is no path.
+    pub(super) distances: Values<f64>,
     /// The width of the buckets, where there were any.
     pub(super) delta: Option<f64>,
 }
 
 impl FoundDistances {
-    fn of(&self, vertex: VertexId) -> Option<f64> {
-        Some(self.distances[vertex.index()]).filter(|distance| distance.is_finite())
+    fn at(&self, rows: &Rows<'_>) -> Result<impl Iterator<Item = Option<f64>>> {
+        let distances = self.distances.at(rows)?.into_iter();
+        Ok(distances.map(|distance| Some(distance).filter(|distance| distance.is_finite())))
     }
 }
 
@@ -50,13 +51,8 @@ impl Columns for FoundDistances {
         vec![Field::new("distance", DataType::Float64, true)]
     }
 
-    fn arrays(
-        &self,
-        _graph: &Graph,
-        vertices: &[VertexId],
-        _cancel: &Cancel,
-    ) -> Result<Vec<ArrayRef>> {
-        let distances: Float64Array = vertices.iter().map(|&vertex| self.of(vertex)).collect();
+    fn arrays(&self, _graph: &Graph, rows: &Rows<'_>, _cancel: &Cancel) -> Result<Vec<ArrayRef>> {
+        let distances: Float64Array = self.at(rows)?.collect();
         Ok(vec![Arc::new(distances)])
     }
 }
@@ -69,16 +65,16 @@ impl Answer for FoundDistances {
         cancel: &Cancel,
     ) -> Result<Box<dyn answer::Summary>> {
         let (mut reached, mut distance_max) = (0, 0f64);
-        for chunk in self.distances.chunks(CHUNK) {
-            cancel.check()?;
+        self.distances.for_each_chunk(cancel, |chunk| {
             for &distance in chunk.iter().filter(|distance| distance.is_finite()) {
                 reached += 1;
                 distance_max = distance_max.max(distance);
             }
-        }
+        })?;
         // Floats of at least 0 are in the order of their bits.
-        let key = |vertex: VertexId| self.of(vertex).map(f64::to_bits);
-        let farthest = greatest(graph, top, key, cancel)?;
+        let bits = |distance: Option<f64>| distance.map(f64::to_bits);
+        let keys = |rows: &Rows<'_>| Ok(self.at(rows)?.map(bits).collect());
+        let farthest = greatest(graph, top, keys, cancel)?;
         let farthest = farthest
             .into_iter()
             .map(|(vertex, bits)| Farthest { vertex, distance: f64::from_bits(bits) });

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tegula_engine::{Graph, Min, Next, Relaxation, RunOptions, VertexId, rows_may_stay};
+use tegula_engine::{Graph, Min, Next, Relaxation, RunOptions, States, VertexId, rows_may_stay};
 
 use super::Distances;
 use crate::error::{Error, Result};
@@ -14,13 +14,13 @@ pub(super) fn run(
     source: VertexId,
     delta: Option<f64>,
     options: &RunOptions<'_>,
-) -> Result<Distances> {
+) -> Result<Distances<States<f64>>> {
     let delta = match delta {
         Some(delta) => delta,
         None if rows_may_stay(graph, true, options) => default_delta(graph)?,
         None => WIDER_FROM_DISK * default_delta(graph)?,
     };
-    let outcome = tegula_engine::run(graph, Sssp::new(source, delta), options)?;
+    let outcome = tegula_engine::run_anywhere(graph, Sssp::new(source, delta), options)?;
     if outcome.program.has_negative.into_inner() {
         return Err(Error::NegativeWeight { graph: graph.directory().to_owned() });
     }

@@ -24,9 +24,10 @@ mod dijkstra;
 
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::estimate_rows;
-use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics, VertexId};
+use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics, States, VertexId};
 
 use crate::algorithm::{Algorithm, Edges, Found, Positive, Weights};
+use crate::answer::Values;
 use crate::error::{Error, Result, Setting, SettingValue};
 use crate::original_ids::find_vertex;
 
@@ -75,16 +76,16 @@ pub struct SsspConfig {
 
 /// The distances from a source.
 #[derive(Debug, Clone)]
-pub struct Distances {
+pub struct Distances<D = Vec<f64>> {
     /// For each dense id the sum of weights; infinite where there is no path.
-    pub distances: Vec<f64>,
+    pub distances: D,
     /// The width of the buckets, where there were any.
     pub delta: Option<f64>,
     /// What the run did.
     pub statistics: RunStatistics,
 }
 
-/// Finds the distance of every vertex from a source. In an unweighted graph every edge has weight 1.
+/// Finds the distance of every vertex from a source, in memory. In an unweighted graph every edge has weight 1.
 ///
 /// # Errors
 /// Those of [`tegula_engine::run`], or for Dijkstra those of
@@ -97,9 +98,25 @@ pub fn run(
     config: SsspConfig,
     options: &RunOptions<'_>,
 ) -> Result<Distances> {
+    let options = &options.with_result_in_memory();
+    let Distances { distances, delta, statistics } = run_anywhere(graph, source, config, options)?;
+    Ok(Distances { distances: distances.into_vec()?, delta, statistics })
+}
+
+/// The same, with the distances on disk where memory has no room for them.
+fn run_anywhere(
+    graph: &Graph,
+    source: VertexId,
+    config: SsspConfig,
+    options: &RunOptions<'_>,
+) -> Result<Distances<States<f64>>> {
     match config.method {
         Method::DeltaStepping => delta_stepping::run(graph, source, config.delta, options),
-        Method::Dijkstra => dijkstra::run(graph, source, options),
+        Method::Dijkstra => {
+            let found = dijkstra::run(graph, source, options)?;
+            let distances = States::from(found.distances);
+            Ok(Distances { distances, delta: found.delta, statistics: found.statistics })
+        }
     }
 }
 
@@ -136,7 +153,7 @@ impl Algorithm for SsspOptions {
 
     fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
         match self.method {
-            Method::DeltaStepping => Ok(tegula_engine::estimate::<Sssp>(graph, threads)),
+            Method::DeltaStepping => Ok(tegula_engine::estimate_anywhere::<Sssp>(graph, threads)),
             Method::Dijkstra => Ok(estimate_dijkstra(graph)),
         }
     }
@@ -144,7 +161,8 @@ impl Algorithm for SsspOptions {
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
         let source = find_vertex(graph, &self.source)?;
         let config = SsspConfig { method: self.method, delta: self.delta.map(Positive::get) };
-        let Distances { distances, delta, statistics } = run(graph, source, config, options)?;
-        Ok(Found::new(FoundDistances { distances, delta }, statistics))
+        let found = run_anywhere(graph, source, config, options)?;
+        let distances = Values::of(found.distances, graph, &options.cancel)?;
+        Ok(Found::new(FoundDistances { distances, delta: found.delta }, found.statistics))
     }
 }

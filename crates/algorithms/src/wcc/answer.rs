@@ -6,16 +6,16 @@ use std::collections::BinaryHeap;
 use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field};
 use serde::Serialize;
-use tegula_engine::{Cancel, Graph, VertexId};
+use tegula_engine::{Cancel, Graph};
 
-use crate::answer::{self, Answer, CHUNK, Columns, Facts, GroupSize, List, find_ids};
+use crate::answer::{self, Answer, CHUNK, Columns, Facts, GroupSize, List, Rows, Values, find_ids};
 use crate::error::Result;
 use crate::original_ids::{Name, Rank};
 
 /// What was found.
 pub(super) struct NamedComponents {
-    /// For each dense id the smallest original id in its component.
-    pub(super) names: Vec<Rank>,
+    /// For each vertex the rank of the smallest original id in its component.
+    pub(super) names: Values<u32>,
     /// The budget.
     pub(super) memory: u64,
 }
@@ -27,14 +27,13 @@ impl NamedComponents {
         let range = (self.memory / 256).clamp(1 << 16, 1 << 28) as usize;
         for first in (0..self.names.len()).step_by(range) {
             let mut sizes = vec![0u32; range.min(self.names.len() - first)];
-            for ranks in self.names.chunks(CHUNK) {
-                cancel.check()?;
+            self.names.for_each_chunk(cancel, |ranks| {
                 for &rank in ranks {
-                    if let Some(size) = sizes.get_mut((rank.0 as usize).wrapping_sub(first)) {
+                    if let Some(size) = sizes.get_mut((rank as usize).wrapping_sub(first)) {
                         *size += 1;
                     }
                 }
-            }
+            })?;
             for (sizes, first) in sizes.chunks(CHUNK).zip((first as u32..).step_by(CHUNK)) {
                 cancel.check()?;
                 let sizes = (first..).zip(sizes).filter(|&(_, &size)| size > 0);
@@ -72,13 +71,8 @@ impl Columns for NamedComponents {
         GroupSize::within(self.memory)
     }
 
-    fn arrays(
-        &self,
-        graph: &Graph,
-        vertices: &[VertexId],
-        cancel: &Cancel,
-    ) -> Result<Vec<ArrayRef>> {
-        let ranks: Vec<Rank> = vertices.iter().map(|vertex| self.names[vertex.index()]).collect();
+    fn arrays(&self, graph: &Graph, rows: &Rows<'_>, cancel: &Cancel) -> Result<Vec<ArrayRef>> {
+        let ranks: Vec<Rank> = self.names.at(rows)?.into_iter().map(Rank).collect();
         Ok(vec![find_ids(graph, &ranks, cancel)?])
     }
 }

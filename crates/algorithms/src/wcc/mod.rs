@@ -34,12 +34,12 @@ mod traversal;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::estimate_rows;
 use tegula_engine::{
-    Estimate, Graph, RunOptions, RunStatistics, TileSummary, VertexId, visit_edges,
+    Arrays, Estimate, Graph, RunOptions, RunStatistics, States, TileSummary, VertexId, visit_edges,
 };
 
 use crate::algorithm::{Algorithm, Edges, Found, Weights};
 use crate::error::{Result, Setting, SettingValue, check_both_directions};
-use crate::original_ids::with_order_streamed;
+use crate::original_ids::{has_order, with_order_streamed};
 
 use answer::NamedComponents;
 use disjoint_sets::DisjointSets;
@@ -72,9 +72,9 @@ pub enum Method {
 
 /// The components of a graph.
 #[derive(Debug, Clone)]
-pub struct Components {
+pub struct Components<R = Vec<VertexId>> {
     /// For each dense id the smallest dense id of its component.
-    pub roots: Vec<VertexId>,
+    pub roots: R,
     /// What the run did.
     pub statistics: RunStatistics,
 }
@@ -110,24 +110,40 @@ pub fn check(graph: &Graph, wanted: WccOptions) -> Result<()> {
     )
 }
 
-/// Finds the components.
+/// Finds the components, in memory.
 ///
 /// # Errors
 /// Those of [`check`] and of [`tegula_engine::run`].
 pub fn run(graph: &Graph, wanted: WccOptions, options: &RunOptions<'_>) -> Result<Components> {
+    let options = &options.with_result_in_memory();
+    let Components { roots, statistics } = run_anywhere(graph, wanted, options)?;
+    let roots = roots.into_vec()?.into_iter().map(VertexId).collect();
+    Ok(Components { roots, statistics })
+}
+
+/// The same, with the roots on disk where memory has no room for them.
+fn run_anywhere(
+    graph: &Graph,
+    wanted: WccOptions,
+    options: &RunOptions<'_>,
+) -> Result<Components<States<u32>>> {
     check(graph, wanted)?;
+    // In the same memory.
+    let ids = |roots: Vec<VertexId>| -> Vec<u32> { roots.into_iter().map(|root| root.0).collect() };
     match wanted.method {
         Method::UnionFind => {
             let edges = UnsettledEdges::new(DisjointSets::new(graph.vertex_count()));
             let statistics = visit_edges(graph, &edges, size(graph), options)?;
-            Ok(Components { roots: edges.into_sets().into_roots(), statistics })
+            Ok(Components { roots: ids(edges.into_sets().into_roots()).into(), statistics })
         }
         Method::Propagation => {
-            let outcome = tegula_engine::run(graph, SmallestId, options)?;
-            let roots = outcome.states.into_iter().map(VertexId).collect();
-            Ok(Components { roots, statistics: outcome.statistics })
+            let outcome = tegula_engine::run_anywhere(graph, SmallestId, options)?;
+            Ok(Components { roots: outcome.states, statistics: outcome.statistics })
         }
-        Method::Traversal => Ok(traversal::run(graph, options)?),
+        Method::Traversal => {
+            let Components { roots, statistics } = traversal::run(graph, options)?;
+            Ok(Components { roots: ids(roots).into(), statistics })
+        }
     }
 }
 
@@ -172,7 +188,11 @@ impl Algorithm for WccOptions {
                 ..tegula_engine::estimate::<SmallestId>(graph, threads)
             },
             // Its messages are gone before components are named, and take more.
-            Method::Propagation => tegula_engine::estimate::<SmallestId>(graph, threads),
+            Method::Propagation if has_order(graph) => {
+                tegula_engine::estimate::<SmallestId>(graph, threads)
+            }
+            // The roots are the names, wherever they lie.
+            Method::Propagation => tegula_engine::estimate_anywhere::<SmallestId>(graph, threads),
             // Its queue is gone before components are named, and takes more.
             Method::Traversal => estimate_traversal(graph),
         };
@@ -184,7 +204,9 @@ impl Algorithm for WccOptions {
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
-        let found = run(graph, *self, options)?;
+        let arrays = if has_order(graph) { Arrays::InMemory } else { options.arrays };
+        let options = &RunOptions { arrays, ..options.clone() };
+        let found = run_anywhere(graph, *self, options)?;
         // Names need memory of their own, and no tiles.
         graph.reader().pool().trim();
         let names = names::smallest(graph, found.roots, &options.cancel)?;

@@ -1,9 +1,10 @@
 //! Which id names a component: the smallest original one.
 
-use tegula_engine::{Cancel, Error, Graph, Result, VertexId};
+use tegula_engine::{Cancel, Error, Graph, States};
 
-use crate::answer::CHUNK;
-use crate::original_ids::{Rank, has_order};
+use crate::answer::{CHUNK, Values};
+use crate::error::Result;
+use crate::original_ids::has_order;
 
 /// Bytes that [`smallest`] holds beside its result.
 pub(super) fn size(graph: &Graph) -> u64 {
@@ -15,12 +16,12 @@ pub(super) fn size(graph: &Graph) -> u64 {
 /// Visits vertices in the order of their original ids: the first of a component that comes along
 /// names it. Works in place: the entry of a root holds the name once there is one, every other entry
 /// the root until the end.
-pub(super) fn smallest(graph: &Graph, roots: Vec<VertexId>, cancel: &Cancel) -> Result<Vec<Rank>> {
-    let mut entries: Vec<u32> = roots.into_iter().map(|root| root.0).collect();
+pub(super) fn smallest(graph: &Graph, roots: States<u32>, cancel: &Cancel) -> Result<Values<u32>> {
     if !has_order(graph) {
         // Dense ids are ranks, and each root is the smallest of its component.
-        return Ok(entries.into_iter().map(Rank).collect());
+        return Values::of(roots, graph, cancel);
     }
+    let mut entries = roots.into_vec()?;
     let mut is_named_root = Bits::new(entries.len());
     // Vertices whose component is known to have a name. The first few ranks name the large components,
     // and from then on few look-ups go further than this.
@@ -59,8 +60,7 @@ pub(super) fn smallest(graph: &Graph, roots: Vec<VertexId>, cancel: &Cancel) -> 
             }
         }
     }
-    // In the same memory.
-    Ok(entries.into_iter().map(Rank).collect())
+    Values::of(entries.into(), graph, cancel)
 }
 
 /// A bit for each vertex.

@@ -70,6 +70,8 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
         threads,
         executor: args.executor(),
         rows: None,
+        arrays: args.arrays(),
+        spill_directory: args.spill_directory.as_deref(),
         speed: speed_of(graph.directory()),
         instructions: Instructions::detect(),
         cancel: session.cancel.clone(),
@@ -231,7 +233,7 @@ impl Done<'_> {
             edges_processed: statistics.edges_processed,
             tiles_skipped: statistics.tiles_skipped,
             bytes_read: statistics.bytes_read,
-            bytes_written: self.bytes_written,
+            bytes_written: self.bytes_written + statistics.bytes_written,
             peak_memory_bytes: json::peak_memory(),
             memory_bytes: self.args.reading.budget.bytes(),
             threads: self.args.threads.count(),
@@ -265,6 +267,9 @@ impl Done<'_> {
         // More than the graph has where scans go through tiles that they have few uses for.
         facts.add(edges_name(statistics), format!("{}{rate}", report::count(processed)));
         facts.add("read", report::bytes(statistics.bytes_read));
+        if statistics.bytes_written > 0 {
+            facts.add("arrays written", report::bytes(statistics.bytes_written));
+        }
         if let Some(target) = &self.target {
             let bytes = report::bytes(self.bytes_written);
             facts.add("written", format!("{bytes} to {}", report::path(target.path())));

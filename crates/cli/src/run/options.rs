@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use tegula_engine::Executor;
+use tegula_engine::{Arrays, Executor};
 
 use crate::args::{ReadingArgs, Threads};
 use crate::errors::{Failure, Result};
@@ -38,13 +38,27 @@ pub struct RunArgs {
     /// Who works.
     #[command(flatten)]
     pub threads: Threads,
-    /// Build rows that the graph lacks in this folder, for this run alone [default: in the graph, for good;
-    /// in $TMPDIR where its directory cannot be written to].
+    /// Build rows that the graph lacks in this folder, for this run alone, and keep arrays there for which memory
+    /// has no room [default: in the graph, rows for good; in $TMPDIR where its directory cannot be written to].
     #[arg(long, value_name = "FOLDER")]
     pub spill_directory: Option<PathBuf>,
     /// Where edges come from. Results do not depend on it.
     #[arg(long, value_enum, default_value_t = ExecutorChoice::Auto)]
     executor: ExecutorChoice,
+    /// Where arrays over all vertices lie. Results do not depend on it.
+    #[arg(long, value_enum, default_value_t = ArraysChoice::Auto, hide = true)]
+    arrays: ArraysChoice,
+}
+
+/// Where arrays lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ArraysChoice {
+    /// In memory, where they fit.
+    Auto,
+    /// In memory.
+    Memory,
+    /// On disk.
+    Disk,
 }
 
 /// Where edges come from.
@@ -77,6 +91,15 @@ impl RunArgs {
                 Err(Failure::usage_with(message, "give the table a file with -o"))
             }
             _ => Ok(Some(target)),
+        }
+    }
+
+    /// Where arrays lie.
+    pub fn arrays(&self) -> Arrays {
+        match self.arrays {
+            ArraysChoice::Auto => Arrays::Auto,
+            ArraysChoice::Memory => Arrays::InMemory,
+            ArraysChoice::Disk => Arrays::OnDisk,
         }
     }
 

@@ -45,6 +45,7 @@ impl<P: Program> ExternalStep<'_, P> {
             *lock(&applied[index]) = Some(found);
             Ok(())
         })?;
+        self.forget_ahead();
         for (stretch, applied) in stretches.iter().zip(applied) {
             let Some(Applied { sums, settled }) = unlocked(applied) else { continue };
             sums.into_iter().for_each(|(batch, sum)| self.sums[batch] = Some(sum));
@@ -133,7 +134,8 @@ impl<P: Program> ExternalStep<'_, P> {
             return;
         }
         let count = states.len();
-        let mut settled_bits = vec![0; if P::SETTLING.is_possible() { count.div_ceil(64) } else { 0 }];
+        let mut settled_bits =
+            vec![0; if P::SETTLING.is_possible() { count.div_ceil(64) } else { 0 }];
         let mut targets = Targets {
             program: &self.program,
             degrees,

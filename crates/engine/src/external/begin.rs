@@ -1,11 +1,12 @@
 //! Before the first iteration: the arrays, and the states of all vertices.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use tegula_machine::Result;
-use tegula_machine::disk::{BlockStore, WriteBehind};
+use tegula_machine::disk::{BlockStore, Directory, Pool, WriteBehind};
 use tegula_machine::memory::huge;
 use tegula_machine::threads::{lock, unlocked};
+use tegula_machine::{Error, Result};
 use tegula_store::VertexId;
 use tegula_store::graph::Graph;
 use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
@@ -13,11 +14,11 @@ use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 use super::activity::NextActivity;
 use super::cut::Cut;
 use super::group::Group;
-use super::plan::{Plan, ArraysOnDisk};
+use super::plan::{ArraysOnDisk, Plan};
 use super::states::StatesOnDisk;
 use super::{ExternalStep, Place};
-use crate::instructions::Instructions;
 use crate::job::context::JobContext;
+use crate::options::RunOptions;
 use crate::parts::Parts;
 use crate::program::{Activity, Aggregate, Program, Reduction};
 use crate::spread::Spread;
@@ -33,13 +34,14 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         parts: &Arc<Parts>,
         program: P,
         plan: Plan,
-        instructions: Instructions,
+        options: &RunOptions<'_>,
         context: &JobContext<'_>,
     ) -> Result<ExternalStep<'g, P>> {
         let arrays = ArraysOnDisk::of::<P>(graph, parts, context.threads());
-        let (cut, reader) = (arrays.cut(), graph.reader());
+        let cut = arrays.cut();
+        let reader = &graph.reader().with_pool(Pool::new(arrays.read_size(plan.ahead)));
         let writer = WriteBehind::start(reader, arrays.write_size(), graph.caching())?;
-        let folder = graph.folder();
+        let folder = &spill_folder(graph, options.spill_directory)?;
         let spread = Spread::over(cut.count());
         let create = |blocks, held: usize| {
             let is_held = |block: usize| spread.rank(block) < held;
@@ -58,7 +60,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             graph,
             parts: Arc::clone(parts),
             program,
-            instructions,
+            instructions: options.instructions,
             cut,
             plan,
             writer,
@@ -129,6 +131,16 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             Some(degrees) => degrees.read(stretch.start as usize..stretch.end as usize),
             None => Ok(Vec::new()),
         }
+    }
+}
+
+/// The folder on whose disk arrays lie.
+fn spill_folder(graph: &Graph, chosen: Option<&Path>) -> Result<Directory> {
+    let open = |path: &Path| Directory::open(path).map_err(Error::io("open", path));
+    match chosen {
+        Some(path) => open(path),
+        None if graph.folder().is_writable() => Ok(graph.folder().clone()),
+        None => open(&std::env::temp_dir()),
     }
 }
 

@@ -109,12 +109,7 @@ impl<P: Program> Group<P> {
         }
     }
 
-    fn merge(
-        &self,
-        work: &mut BatchWork<P>,
-        place: usize,
-        targets: &Range<usize>,
-    ) {
+    fn merge(&self, work: &mut BatchWork<P>, place: usize, targets: &Range<usize>) {
         let parked = work.parked.swap_remove(place);
         let mut accumulators =
             parked.accumulators.resume(targets.clone(), || self.idle_for(targets.end));

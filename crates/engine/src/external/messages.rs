@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 
 use tegula_machine::Result;
+use tegula_machine::disk::BlockStore;
 use tegula_machine::memory::huge;
 use tegula_machine::threads::lock;
 use tegula_store::VertexId;
@@ -44,7 +45,39 @@ impl<P: Program> ExternalStep<'_, P> {
         // Segments but the last have the same size; behind whatever there is comes the identity.
         messages[sources.len()..count].fill(P::Reduction::IDENTITY);
         self.messages = messages;
-        brought.map(|()| has_tiles)
+        brought?;
+        self.forget_ahead();
+        if has_tiles {
+            self.read_ahead_of_scan();
+        }
+        Ok(has_tiles)
+    }
+
+    /// Asks for the blocks that come first when the scan has ended: of the next segment, or of the targets.
+    fn read_ahead_of_scan(&self) {
+        let (grid, vertex_count) = (self.graph.grid(), self.cut.vertex_count());
+        let next = self.place.segment + 1;
+        if next == grid.segment_count(vertex_count) {
+            let targets = self.cut.blocks(&self.targets());
+            targets.take(self.plan.ahead).for_each(|block| self.states.read_ahead(block));
+            return;
+        }
+        let blocks = self.cut.blocks(&grid.sources(next, vertex_count));
+        let active = blocks.filter(|&block| self.activity.counts[block] > 0);
+        active.take(self.plan.ahead).for_each(|block| match &self.kept_messages {
+            Some(kept) if self.place.group > 0 => self.ask_for_messages(kept, block),
+            _ => self.states.read_ahead(block),
+        });
+    }
+
+    /// Gives back what was asked for and not read.
+    pub(super) fn forget_ahead(&self) {
+        self.states.store().forget_ahead();
+        self.kept_messages.iter().for_each(BlockStore::forget_ahead);
+    }
+
+    fn ask_for_messages(&self, kept: &BlockStore, block: usize) {
+        kept.read_ahead(block, self.cut.vertices(block).len() * size_of::<Message<P>>());
     }
 
     fn has_needed_tiles(&self) -> bool {
@@ -92,7 +125,11 @@ impl<P: Program> ExternalStep<'_, P> {
     }
 
     /// Reads the messages of a stretch that were kept.
-    fn read_again(&self, stretch: &std::ops::Range<u32>, messages: &mut [Message<P>]) -> Result<()> {
+    fn read_again(
+        &self,
+        stretch: &std::ops::Range<u32>,
+        messages: &mut [Message<P>],
+    ) -> Result<()> {
         let Some(kept) = &self.kept_messages else { return Ok(()) };
         for block in self.cut.blocks(stretch) {
             let vertices = self.cut.vertices(block);
@@ -102,9 +139,7 @@ impl<P: Program> ExternalStep<'_, P> {
                 messages.fill(P::Reduction::IDENTITY);
                 continue;
             }
-            self.ask_ahead(block, |next| {
-                kept.read_ahead(next, self.cut.vertices(next).len() * size_of::<Message<P>>());
-            });
+            self.ask_ahead(block, |next| self.ask_for_messages(kept, next));
             kept.read(block, &mut [messages.as_mut_bytes()])?;
         }
         Ok(())

@@ -21,6 +21,7 @@ mod group;
 mod messages;
 mod part;
 pub mod plan;
+mod sorted;
 mod states;
 
 use std::ops::Range;
@@ -32,9 +33,9 @@ use tegula_store::graph::{DegreeReader, Graph};
 use tegula_store::tiles::{TileSummary, WINDOW_LOG2};
 
 use crate::instructions::Instructions;
-use crate::parts::Parts;
 use crate::job::context::JobContext;
 use crate::job::{ScanDirection, TileDemand};
+use crate::parts::Parts;
 use crate::program::{Aggregate, EdgeWeight, Message, Next, Program};
 use activity::{Activity, NextActivity};
 use cut::Cut;

@@ -33,8 +33,7 @@ impl<P: Program> PartWork for ExternalPart<'_, '_, P> {
         weights: &[f32],
     ) -> Result<(), String> {
         let ExternalPart { step, part, accumulators } = self;
-        let accumulators =
-            accumulators.get_or_insert_with(|| step.group.take_up(step.graph, part));
+        let accumulators = accumulators.get_or_insert_with(|| step.group.take_up(step.graph, part));
         let first = step.graph.batches()[part.batch].target_first >> WINDOW_LOG2;
         let window = ((entry.summary.target_first >> WINDOW_LOG2) - first) as usize;
         let tile = tile.counted_from(step.sources().start)?;

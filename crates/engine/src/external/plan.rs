@@ -6,6 +6,7 @@ use tegula_store::tiles::WINDOW_SIZE;
 
 use super::activity::Activity;
 use super::cut::{Cut, STRETCH_LOG2};
+use super::states::StatesOnDisk;
 use crate::parts::Parts;
 use crate::program::{Accumulator, Message, Program};
 use crate::superstep::accumulators::Accumulators;
@@ -17,7 +18,9 @@ const GROUPS_MANY: u32 = 4;
 /// Blocks of a store that each worker reads at a time: one at work, two ahead.
 const READ_AHEAD: usize = 3;
 /// Blocks on their way to disk, for each worker.
-const WRITE_BEHIND: u64 = 3;
+const WRITE_BEHIND: usize = 3;
+/// Bytes beside tiles that a disk brings while processors are at an edge: what takes 4 to 9 ns, at a gigabyte a second.
+const SPARED_PER_EDGE: u64 = 4;
 
 /// How a run with its arrays on disk uses memory. Only how often it reads and writes depends on it, no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +29,8 @@ pub struct Plan {
     pub columns: u32,
     /// How many groups of columns that makes.
     pub groups: u32,
+    /// How many blocks are read ahead while tiles are scanned, for when that has ended.
+    pub ahead: usize,
     /// How many blocks of states stay in memory.
     pub states_held: usize,
     /// How many blocks of messages do, where these are kept for further groups.
@@ -41,6 +46,10 @@ pub struct ArraysOnDisk {
     column_count: u32,
     /// Bytes of the accumulators of each column.
     columns: Vec<u64>,
+    /// Blocks of a segment: no more are worth to be read ahead.
+    segment_blocks: usize,
+    /// Bytes that the disk could bring while processors are at the tiles of an iteration.
+    scan_work: u64,
     /// Bytes that are needed however columns are grouped.
     fixed: u64,
     threads: usize,
@@ -59,7 +68,8 @@ impl ArraysOnDisk {
             let batch = graph.batches()[part.batch];
             let targets = batch.targets(vertex_count).len() as u64;
             // What the parts before were reduced to waits beside the one at work.
-            let before = if part.count > 1 { targets * size_of::<Accumulator<P>>() as u64 } else { 0 };
+            let before =
+                if part.count > 1 { targets * size_of::<Accumulator<P>>() as u64 } else { 0 };
             let parked = match targets < WINDOW_SIZE as u64 {
                 true => Accumulators::<P>::parked_size(targets),
                 false => Accumulators::<P>::size(targets),
@@ -69,7 +79,7 @@ impl ArraysOnDisk {
         }
         let widest = graph.batches().iter().map(|batch| 1u64 << batch.log2).max().unwrap_or(0);
         let size = cut.size_max();
-        let state_block = size * size_of::<P::State>() + size.div_ceil(64) * 8;
+        let state_block = StatesOnDisk::<P::State>::block_size(&cut);
         let message_block = size * size_of::<Message<P>>();
         let degrees = if P::NEEDS_DEGREE { 5 << STRETCH_LOG2 } else { 0 };
         let waiting = parts.waiting_targets_max(graph) * size_of::<Accumulator<P>>() as u64;
@@ -83,17 +93,25 @@ impl ArraysOnDisk {
             + 8 * cut.count() as u64
             + 4 * u64::from(vertex_count).div_ceil(WINDOW_SIZE as u64)
             + graph.batches().len() as u64 * size_of::<Option<P::Aggregate>>() as u64;
-        let mut shape = ArraysOnDisk {
+        let mut arrays = ArraysOnDisk {
             cut,
             column_count,
             columns,
+            segment_blocks: cut.blocks(&grid.sources(0, vertex_count)).len(),
+            scan_work: SPARED_PER_EDGE * graph.edge_count(),
             fixed: segment * size_of::<Message<P>>() as u64 + tables + threads as u64 * worker,
             threads,
             state_block,
             message_block,
         };
-        shape.fixed += shape.state_blocks().read_size() + shape.write_size();
-        shape
+        arrays.fixed += arrays.read_size(0) + arrays.write_size();
+        arrays
+    }
+
+    /// The same beside so many bytes that stay in memory.
+    #[must_use]
+    pub fn beside(self, bytes: u64) -> ArraysOnDisk {
+        ArraysOnDisk { fixed: self.fixed + bytes, ..self }
     }
 
     /// How the arrays are cut.
@@ -103,22 +121,27 @@ impl ArraysOnDisk {
 
     /// The blocks of states.
     pub(crate) fn state_blocks(&self) -> Blocks {
-        self.blocks("states", self.state_block)
+        Blocks { what: "states", count: self.cut.count(), size: self.state_block }
     }
 
     /// The blocks of messages.
     pub(crate) fn message_blocks(&self) -> Blocks {
-        self.blocks("messages", self.message_block)
+        Blocks { what: "messages", count: self.cut.count(), size: self.message_block }
     }
 
-    fn blocks(&self, what: &'static str, size: usize) -> Blocks {
-        Blocks { what, count: self.cut.count(), size, read_count: READ_AHEAD * self.threads }
+    /// Bytes in which a block of either kind has room.
+    fn frame_size(&self) -> u64 {
+        self.state_blocks().frame_size().max(self.message_blocks().frame_size())
     }
 
-    /// Bytes from which blocks are written.
+    /// Bytes that blocks are read into, with so many of them ahead of the end of a scan.
+    pub(crate) fn read_size(&self, ahead: usize) -> u64 {
+        (READ_AHEAD * self.threads + ahead) as u64 * self.frame_size()
+    }
+
+    /// Bytes that blocks are written from.
     pub(crate) fn write_size(&self) -> u64 {
-        let largest = self.state_blocks().write_size().max(self.message_blocks().write_size());
-        WRITE_BEHIND * self.threads as u64 * largest
+        (WRITE_BEHIND * self.threads) as u64 * self.frame_size()
     }
 
     /// The plan that takes the least memory.
@@ -136,51 +159,64 @@ impl ArraysOnDisk {
     /// without waiting, if there is as much. None where there is too little.
     pub fn within(&self, memory: u64, may_hold: bool) -> Option<Plan> {
         let least = self.least();
-        let streaming = TileSource::stream_size_wanted(self.threads);
+        let streaming = TileSource::stream_size_wanted(self.threads, memory);
         let left = memory.checked_sub(least.bytes)?.saturating_sub(streaming);
         self.fit(least.bytes + left, may_hold)
     }
 
-    /// The plan that makes the most of `memory` bytes; none where they are too few.
-    /// What columns leave goes to blocks where it `may_hold` any.
+    /// The plan with which an iteration waits least for arrays, in `memory` bytes; none where they are too few. Without
+    /// `may_hold` no blocks stay in memory.
     pub(crate) fn fit(&self, memory: u64, may_hold: bool) -> Option<Plan> {
-        let mut plan = self.groupings().find(|plan| plan.bytes <= memory)?;
-        let mut left = memory - plan.bytes;
-        if !may_hold {
-            return Some(plan);
-        }
-        let mut hold = |size: usize| {
-            let held = (left / size.max(1) as u64).min(self.cut.count() as u64);
-            left -= held * size as u64;
-            held as usize
-        };
-        let keeps_messages = plan.groups > 1;
-        if keeps_messages && plan.groups >= GROUPS_MANY {
-            plan.messages_held = hold(self.message_block);
-        }
-        plan.states_held = hold(self.state_block);
-        if keeps_messages && plan.groups < GROUPS_MANY {
-            plan.messages_held = hold(self.message_block);
-        }
-        plan.bytes = memory - left;
-        Some(plan)
+        let plans = self.groupings().filter(|plan| plan.bytes <= memory);
+        let plans = plans.map(|plan| self.filled(plan, memory, may_hold));
+        plans.min_by_key(|plan| (self.waited_for(plan), plan.groups))
     }
 
-    /// A plan with so many columns at a time that holds nothing besides.
+    /// A plan with what else there is room for.
+    fn filled(&self, mut plan: Plan, memory: u64, may_hold: bool) -> Plan {
+        let mut left = memory - plan.bytes;
+        let mut take = |size: u64, most: usize| {
+            let count = (left / size.max(1)).min(most as u64);
+            left -= count * size;
+            count as usize
+        };
+        plan.ahead = take(self.frame_size(), self.segment_blocks);
+        if may_hold {
+            let count = self.cut.count();
+            let kept = if plan.groups > 1 { count } else { 0 };
+            let (state, message) = (self.state_block as u64, self.message_block as u64);
+            if plan.groups >= GROUPS_MANY {
+                plan.messages_held = take(message, kept);
+            }
+            plan.states_held = take(state, count);
+            if plan.groups < GROUPS_MANY {
+                plan.messages_held = take(message, kept);
+            }
+        }
+        Plan { bytes: memory - left, ..plan }
+    }
+
+    /// A plan with so many columns at a time, and nothing besides.
     fn grouped(&self, columns: u32) -> Plan {
         let sums = self.columns.chunks(columns as usize).map(|group| group.iter().sum());
-        let group: u64 = sums.max().unwrap_or(0);
+        let bytes = self.fixed + sums.max().unwrap_or(0);
         let groups = self.column_count.div_ceil(columns);
-        let reading = if groups > 1 { self.message_blocks().read_size() } else { 0 };
-        let bytes = self.fixed + group + reading;
-        Plan { columns, groups, states_held: 0, messages_held: 0, bytes }
+        Plan { columns, groups, ahead: 0, states_held: 0, messages_held: 0, bytes }
+    }
+
+    /// Bytes of arrays in an iteration that are not read while processors are at tiles.
+    fn waited_for(&self, plan: &Plan) -> u64 {
+        let segments = self.cut.count().div_ceil(self.segment_blocks.max(1));
+        let ahead = plan.groups as usize * segments * plan.ahead * self.message_block;
+        self.traffic(plan) - self.scan_work.min(ahead as u64).min(self.traffic(plan))
     }
 
     /// Bytes of arrays that an iteration reads and writes where all vertices are active.
     pub fn traffic(&self, plan: &Plan) -> u64 {
         let states = (self.cut.count() - plan.states_held) * self.state_block;
         let messages = (self.cut.count() - plan.messages_held) * self.message_block;
-        3 * states as u64 + if plan.groups > 1 { u64::from(plan.groups) * messages as u64 } else { 0 }
+        3 * states as u64
+            + if plan.groups > 1 { u64::from(plan.groups) * messages as u64 } else { 0 }
     }
 
     /// Bytes of the files of the arrays.

@@ -15,10 +15,10 @@ use crate::program::Value;
 /// States that are read at a time, where they lie in memory.
 const CHUNK: usize = 1 << 20;
 
-/// A state for each vertex, by dense id.
-pub struct States<S>(Place<S>);
+/// A state for each vertex, by dense id: in memory, or on disk.
+pub struct States<S>(pub(super) Place<S>);
 
-enum Place<S> {
+pub(super) enum Place<S> {
     Memory(Vec<S>),
     Disk(StatesOnDisk<S>),
 }
@@ -97,9 +97,10 @@ impl<S: Value> States<S> {
         mut visit: impl FnMut(usize, &[S]) -> Result<(), E>,
     ) -> Result<(), E> {
         match &self.0 {
-            Place::Memory(states) => {
-                (0..).step_by(CHUNK).zip(states.chunks(CHUNK)).try_for_each(|(first, states)| visit(first, states))
-            }
+            Place::Memory(states) => (0..)
+                .step_by(CHUNK)
+                .zip(states.chunks(CHUNK))
+                .try_for_each(|(first, states)| visit(first, states)),
             Place::Disk(states) => (0..states.cut.count()).try_for_each(|block| {
                 visit(states.cut.vertices(block).start as usize, &states.read(block)?)
             }),
@@ -136,6 +137,16 @@ impl<S: Value> StatesOnDisk<S> {
         StatesOnDisk { store, cut, state: PhantomData }
     }
 
+    /// How they are cut into blocks.
+    pub fn cut(&self) -> Cut {
+        self.cut
+    }
+
+    /// Bytes of the largest block.
+    pub fn block_size(cut: &Cut) -> usize {
+        cut.size_max() * size_of::<S>() + cut.size_max().div_ceil(64) * 8
+    }
+
     /// Where they lie.
     pub fn store(&self) -> &BlockStore {
         &self.store
@@ -165,7 +176,11 @@ impl<S: Value> StatesOnDisk<S> {
         }
     }
 
-    fn read(&self, block: usize) -> Result<Vec<S>> {
+    /// The states of a block.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn read(&self, block: usize) -> Result<Vec<S>> {
         let count = self.cut.vertices(block).len();
         let (mut states, mut active) = (huge::zeroes(count), vec![0; count.div_ceil(64)]);
         self.read_ahead(block + 1);

@@ -27,7 +27,10 @@ pub struct ExternalJob<'r, P: Program> {
     stage: Stage<'r, P>,
     /// Since when the iteration at hand runs, if there is one.
     iterating: Option<Instant>,
-    is_scanning: bool,
+    /// Since when the scan at hand runs, if there is one.
+    scanning: Option<Instant>,
+    /// What scans have taken in this iteration.
+    scan_time: Duration,
     /// What the parts of an iteration did so far.
     scanned: Mutex<PartStatistics>,
     statistics: RunStatistics,
@@ -52,7 +55,10 @@ impl<'r, P: Program> ExternalJob<'r, P> {
     ) -> ExternalJob<'r, P> {
         tracing::info!(
             "arrays on disk: {} groups of {} columns, {} blocks of states and {} of messages in memory",
-            plan.groups, plan.columns, plan.states_held, plan.messages_held
+            plan.groups,
+            plan.columns,
+            plan.states_held,
+            plan.messages_held
         );
         ExternalJob {
             graph,
@@ -61,7 +67,8 @@ impl<'r, P: Program> ExternalJob<'r, P> {
             plan,
             stage: Stage::New(program),
             iterating: None,
-            is_scanning: false,
+            scanning: None,
+            scan_time: Duration::ZERO,
             scanned: Mutex::default(),
             statistics: RunStatistics::default(),
         }
@@ -70,7 +77,10 @@ impl<'r, P: Program> ExternalJob<'r, P> {
     fn end_iteration(&mut self, took: Duration) {
         let scanned = std::mem::take(&mut *lock(&self.scanned));
         self.statistics.add_scan(&scanned, self.graph);
-        tracing::debug!("iteration {}: arrays on disk; took {took:.3?}", self.statistics.iterations);
+        let (number, scans) = (self.statistics.iterations, std::mem::take(&mut self.scan_time));
+        tracing::debug!(
+            "iteration {number}: arrays on disk; took {took:.3?}, scans {scans:.3?} of it"
+        );
         self.statistics.processes.push(ProcessKind::Scan);
         self.statistics.predicted_seconds.push(None);
         self.statistics.iterations += 1;
@@ -97,9 +107,8 @@ impl<'r, P: Program + 'r> Job for ExternalJob<'r, P> {
         self.stage = match std::mem::replace(&mut self.stage, Stage::Lost) {
             Stage::New(program) => {
                 self.options.progress.begin("iterating", None, Unit::Iterations);
-                let (plan, instructions) = (self.plan, self.options.instructions);
-                let (graph, parts) = (self.graph, &self.parts);
-                let step = ExternalStep::new(graph, parts, program, plan, instructions, context)?;
+                let (graph, parts, plan) = (self.graph, &self.parts, self.plan);
+                let step = ExternalStep::new(graph, parts, program, plan, self.options, context)?;
                 Stage::Running(Box::new(step))
             }
             begun => begun,
@@ -110,7 +119,8 @@ impl<'r, P: Program + 'r> Job for ExternalJob<'r, P> {
             }
             context.cancel().check()?;
             let Stage::Running(step) = &mut self.stage else { return Err(Error::Cancelled) };
-            if std::mem::take(&mut self.is_scanning) {
+            if let Some(since) = self.scanning.take() {
+                self.scan_time += since.elapsed();
                 step.end_scan();
             }
             let Some(started) = self.iterating else {
@@ -123,7 +133,7 @@ impl<'r, P: Program + 'r> Job for ExternalJob<'r, P> {
             };
             match step.next_scan(context)? {
                 NextScan::Tiles(demand) => {
-                    self.is_scanning = true;
+                    self.scanning = Some(Instant::now());
                     return Ok(Advanced::NeedsTiles(demand));
                 }
                 NextScan::Further => {}

@@ -14,7 +14,7 @@ use super::program_rows::{Admission, ProgramRows, admit};
 use super::{Advanced, Job, PartStatistics, PartWork};
 use crate::external::States;
 use crate::external::plan::ArraysOnDisk;
-use crate::options::{Arrays, Estimate, RunOptions, RunStatistics};
+use crate::options::{Estimate, RunOptions, RunStatistics};
 use crate::overhead::overhead;
 use crate::parts::{PART_EDGES_TARGET, Part, Parts};
 use crate::process::choice::{Choice, Executor, choose};
@@ -75,12 +75,8 @@ pub fn has_weights<P: Program>(graph: &Graph) -> bool {
 /// # Panics
 /// When the weights of edges are wanted and the rows of the options were opened without them.
 pub fn run<P: Program>(graph: &Graph, program: P, options: &RunOptions<'_>) -> Result<Outcome<P>> {
-    let arrays = match options.arrays {
-        Arrays::Auto => Arrays::InMemory,
-        chosen => chosen,
-    };
-    let options = RunOptions { arrays, ..options.clone() };
-    let Outcome { states, program, statistics } = run_anywhere(graph, program, &options)?;
+    let options = &options.with_result_in_memory();
+    let Outcome { states, program, statistics } = run_anywhere(graph, program, options)?;
     Ok(Outcome { states: states.into_vec()?, program, statistics })
 }
 

@@ -9,7 +9,7 @@ use tegula_store::rows::{Direction, RowReader, Rows};
 
 use super::program::has_weights;
 use super::traversal::missing_rows;
-use crate::external::plan::{Plan, ArraysOnDisk};
+use crate::external::plan::{ArraysOnDisk, Plan};
 use crate::options::{Arrays, RunOptions};
 use crate::process::choice::Executor;
 use crate::process::pull::Pull;

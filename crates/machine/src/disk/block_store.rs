@@ -40,8 +40,6 @@ pub struct Blocks {
     pub count: usize,
     /// Bytes of the largest.
     pub size: usize,
-    /// How many of them may be read at a time, ahead or at once.
-    pub read_count: usize,
 }
 
 impl Blocks {
@@ -50,13 +48,8 @@ impl Blocks {
         (self.count * self.slot_size()) as u64
     }
 
-    /// Bytes of the memory that they are read into.
-    pub fn read_size(&self) -> u64 {
-        self.read_count as u64 * Pool::size_class(self.slot_size()) as u64
-    }
-
-    /// Bytes of a block in memory to be written from.
-    pub fn write_size(&self) -> u64 {
+    /// Bytes of the memory that a block is read into or written from.
+    pub fn frame_size(&self) -> u64 {
         Pool::size_class(self.slot_size()) as u64
     }
 
@@ -69,6 +62,7 @@ impl Blocks {
 /// Blocks in a file, or in memory as far as there is room for them. See the [module](self).
 pub struct BlockStore {
     blocks: Blocks,
+    folder: Directory,
     path: PathBuf,
     file: FileHandle,
     reader: Reader,
@@ -82,7 +76,8 @@ pub struct BlockStore {
 }
 
 impl BlockStore {
-    /// Blocks of zeroes in a new file on the disk of `folder`, but for those that `is_held` in memory.
+    /// Blocks of zeroes in a new file on the disk of `folder`, but for those that `is_held` in memory. The pool of the
+    /// reader is for blocks alone: what it holds is what may be read ahead and at once.
     ///
     /// # Errors
     /// [`Error::Io`] where the file cannot be made, or the disk has no room for it.
@@ -108,9 +103,10 @@ impl BlockStore {
         })?;
         let file = FileHandle::of(file, path.clone(), size, (writer.caching(), is_direct));
         Ok(BlockStore {
+            folder: folder.clone(),
             path,
             file,
-            reader: reader.with_pool(Pool::new(blocks.read_size())),
+            reader: reader.clone(),
             writer: writer.clone(),
             written: Arc::default(),
             checksums: (0..blocks.count).map(|_| AtomicU32::new(0)).collect(),
@@ -139,7 +135,8 @@ impl BlockStore {
         let frame = self.request(block, len).wait()?;
         self.bytes_read.fetch_add(len as u64, Ordering::Relaxed);
         if crc32c(&frame[..len]) != self.checksums[block].load(Ordering::Relaxed) {
-            let detail = format!("block {block} of the {} is not what was written", self.blocks.what);
+            let detail =
+                format!("block {block} of the {} is not what was written", self.blocks.what);
             let source = io::Error::new(io::ErrorKind::InvalidData, detail);
             return Err(Error::io("read back", &self.path)(source));
         }
@@ -185,12 +182,22 @@ impl BlockStore {
         ahead.extend(pending.and_then(|mut pending| pending.pop()).map(|read| (block, read)));
     }
 
+    /// Gives back the memory of blocks that were asked for ahead and not read.
+    pub fn forget_ahead(&self) {
+        lock(&self.ahead).clear();
+    }
+
     /// Waits until all that was written is on its way out of memory.
     ///
     /// # Errors
     /// Those of writing.
     pub fn finish_writing(&self) -> Result<()> {
         self.written.wait_for_all()
+    }
+
+    /// The folder on whose disk the file lies.
+    pub fn folder(&self) -> &Directory {
+        &self.folder
     }
 
     /// Bytes read from the file so far.
@@ -210,7 +217,7 @@ impl BlockStore {
             return pending;
         }
         // What others may want later must not keep this one waiting.
-        lock(&self.ahead).clear();
+        self.forget_ahead();
         self.reader.read(&self.file, request.offset, len)
     }
 

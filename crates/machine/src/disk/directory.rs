@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, Stat, fstat, mkdirat, openat, renameat,
-    renameat_with, statat, unlinkat,
+    Access, AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, Stat, accessat, fstat, mkdirat,
+    openat, renameat, renameat_with, statat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -108,6 +108,11 @@ impl Directory {
     pub fn create_nameless(&self, flags: OFlags) -> io::Result<File> {
         let flags = flags | OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
         Ok(openat(self.fd(), ".", flags, Mode::from_raw_mode(0o600))?.into())
+    }
+
+    /// Whether files can be made in it.
+    pub fn is_writable(&self) -> bool {
+        accessat(self.fd(), ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS).is_ok()
     }
 
     /// Creates a folder in it, which must not exist.

@@ -54,7 +54,8 @@ impl Reader {
     }
 
     /// This reader, with frames from another pool.
-    pub(super) fn with_pool(&self, pool: Arc<Pool>) -> Reader {
+    #[must_use]
+    pub fn with_pool(&self, pool: Arc<Pool>) -> Reader {
         Reader { pool, ..self.clone() }
     }
 

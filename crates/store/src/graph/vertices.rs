@@ -183,6 +183,11 @@ impl OriginalIds {
         Ok(OriginalIds { vertex_count, ids, order })
     }
 
+    /// Whether the rank of every vertex is its dense id.
+    pub fn are_dense(&self) -> bool {
+        self.order.is_none()
+    }
+
     /// Whether ids are strings.
     pub fn are_strings(&self) -> bool {
         matches!(self.ids, Ids::Strings { .. })

@@ -99,7 +99,8 @@ impl<C: Coding> Array<C> {
         let coded = self.file.read_range(all.start, (all.end - all.start) as usize)?;
         for chunk in chunks {
             let (here, bytes) = (self.numbers_of(chunk), self.bytes_of(chunk));
-            let bytes = &coded[(bytes.start - all.start) as usize..(bytes.end - all.start) as usize];
+            let bytes =
+                &coded[(bytes.start - all.start) as usize..(bytes.end - all.start) as usize];
             let first = numbers.len();
             numbers.resize(first + here.len(), C::Number::default());
             self.decode(chunk, bytes, &mut numbers[first..])?;

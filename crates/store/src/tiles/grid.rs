@@ -47,9 +47,10 @@ pub struct Origin {
 }
 
 impl Default for Grid {
-    /// Segments and columns of 2^24 vertices: 64 MiB of messages with four bytes each.
+    /// Segments of 2^24 vertices, 64 MiB of messages with four bytes each; columns of 2^22, 48 MiB of accumulators for
+    /// the widest sums. How columns are cut changes no tile, so they are what the smallest budgets want.
     fn default() -> Grid {
-        Grid { segment_log2: Grid::LOG2_MAX, column_log2: Grid::LOG2_MAX }
+        Grid { segment_log2: 24, column_log2: 22 }
     }
 }
 

@@ -18,9 +18,10 @@ fn store(
     read_count: usize,
     is_held: impl Fn(usize) -> bool,
 ) -> BlockStore {
-    let reader = Reader::open(backend, Pool::new(0)).unwrap();
-    let blocks = Blocks { what: "numbers", count: COUNT, size: SIZE, read_count };
-    let writer = WriteBehind::start(&reader, 2 * blocks.write_size(), caching).unwrap();
+    let blocks = Blocks { what: "numbers", count: COUNT, size: SIZE };
+    let pool = Pool::new(read_count as u64 * blocks.frame_size());
+    let reader = Reader::open(backend, pool).unwrap();
+    let writer = WriteBehind::start(&reader, 2 * blocks.frame_size(), caching).unwrap();
     let folder = Directory::open(folder).unwrap();
     BlockStore::create(&folder, blocks, &reader, &writer, is_held).unwrap()
 }
@@ -109,8 +110,8 @@ fn a_write_that_fails_is_told_to_whoever_comes_next() {
 fn a_disk_that_is_too_small_is_known_before_anything_is_written() {
     let scratch = Scratch::new();
     let reader = Reader::open(Backend::Auto, Pool::new(0)).unwrap();
-    let blocks = Blocks { what: "numbers", count: 1 << 13, size: 1 << 30, read_count: 1 };
-    let writer = WriteBehind::start(&reader, blocks.write_size(), Caching::Direct).unwrap();
+    let blocks = Blocks { what: "numbers", count: 1 << 13, size: 1 << 30 };
+    let writer = WriteBehind::start(&reader, blocks.frame_size(), Caching::Direct).unwrap();
     let folder = Directory::open(scratch.path()).unwrap();
     let created = BlockStore::create(&folder, blocks, &reader, &writer, |_| false);
     let error = created.err().expect("8 TiB").to_string();

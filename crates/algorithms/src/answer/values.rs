@@ -1,0 +1,64 @@
+//! Values of vertices, wherever they lie, for tables in the order of the original ids.
+
+use std::ops::Range;
+
+use tegula_engine::{Cancel, Graph, States, Value, VertexId};
+
+use crate::error::Result;
+
+/// Vertices that follow each other in the order of their original ids.
+#[derive(Debug, Clone, Copy)]
+pub struct Rows<'v> {
+    /// The rank of the first one.
+    pub first: usize,
+    /// All of them.
+    pub vertices: &'v [VertexId],
+}
+
+impl Rows<'_> {
+    fn ranks(&self) -> Range<usize> {
+        self.first..self.first + self.vertices.len()
+    }
+}
+
+/// A value for each vertex: in memory by dense id, on disk by rank.
+pub struct Values<V>(States<V>);
+
+impl<V: Value> Values<V> {
+    /// The states that a run has left, which are brought in order where they lie on disk.
+    ///
+    /// # Errors
+    /// Those of reading and writing; cancellation.
+    pub fn of(states: States<V>, graph: &Graph, cancel: &Cancel) -> Result<Values<V>> {
+        Ok(Values(states.into_rank_order(graph, cancel)?))
+    }
+
+    /// Those of some rows.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn at(&self, rows: &Rows<'_>) -> Result<Vec<V>> {
+        match self.0.in_memory() {
+            Some(values) => Ok(rows.vertices.iter().map(|vertex| values[vertex.index()]).collect()),
+            None => Ok(self.0.read(rows.ranks())?),
+        }
+    }
+
+    /// Visits all of them, some at a time, in no particular order.
+    ///
+    /// # Errors
+    /// Those of reading; cancellation.
+    pub fn for_each_chunk(&self, cancel: &Cancel, mut visit: impl FnMut(&[V])) -> Result<()> {
+        self.0.for_each_chunk(|_, values| {
+            cancel.check()?;
+            visit(values);
+            Ok::<(), tegula_engine::Error>(())
+        })?;
+        Ok(())
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+}

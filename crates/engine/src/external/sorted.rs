@@ -1,0 +1,106 @@
+//! States by dense id become states by rank, the position in the order of the original ids.
+
+use tegula_machine::Result;
+use tegula_machine::disk::{BlockStore, Blocks, Pool, WriteBehind};
+use tegula_machine::memory::huge;
+use tegula_machine::threads::Cancel;
+use tegula_store::graph::Graph;
+
+use super::states::{Place, States, StatesOnDisk};
+use crate::program::Value;
+
+/// Blocks on their way at a time.
+const BLOCKS_IN_FLIGHT: u64 = 3;
+
+impl<S: Value> States<S> {
+    /// States that lie on disk by rank, where that is another order; those in memory stay by dense id.
+    ///
+    /// Takes as many ranks at a time as half of the memory that is left holds, and reads all states for each such
+    /// range: `ceil(vertices * (8 + bytes of a state) / memory)` times in all.
+    ///
+    /// # Errors
+    /// Those of reading and writing; [`OverBudget`](tegula_machine::Error::OverBudget) where not even a block has
+    /// room; cancellation.
+    pub fn into_rank_order(self, graph: &Graph, cancel: &Cancel) -> Result<States<S>> {
+        let ids = graph.original_ids()?;
+        let Place::Disk(from) = self.0 else { return Ok(self) };
+        if ids.are_dense() {
+            return Ok(from.into());
+        }
+        let pool = graph.reader().pool();
+        let sorting = size_of::<S>() + size_of::<(u32, u32)>();
+        let block = from.cut().size_max();
+        let at_once = (pool.available() as usize / 2 / sorting / block).max(1) * block;
+        let at_once = at_once.min(from.cut().count() * block);
+        let _lease = pool.lease("sorting the result", (at_once * sorting) as u64)?;
+        let mut sorter = Sorter { into: create(graph, &from)?, from, wanted: Vec::new(), block: 0 };
+        sorter.wanted.reserve_exact(at_once);
+        ids.for_each_rank(|_, mut vertices| {
+            cancel.check()?;
+            while !vertices.is_empty() {
+                let room = at_once - sorter.wanted.len();
+                let (these, rest) = vertices.split_at(room.min(vertices.len()));
+                let first = sorter.wanted.len() as u32;
+                sorter.wanted.extend(these.iter().map(|vertex| vertex.0).zip(first..));
+                if sorter.wanted.len() == at_once {
+                    sorter.write(cancel)?;
+                }
+                vertices = rest;
+            }
+            Ok::<(), tegula_machine::Error>(())
+        })?;
+        sorter.write(cancel)?;
+        sorter.into.store().finish_writing()?;
+        Ok(sorter.into.into())
+    }
+}
+
+/// Room for as many states.
+fn create<S: Value>(graph: &Graph, like: &StatesOnDisk<S>) -> Result<StatesOnDisk<S>> {
+    let cut = like.cut();
+    let size = StatesOnDisk::<S>::block_size(&cut);
+    let blocks = Blocks { what: "result", count: cut.count(), size };
+    let memory = BLOCKS_IN_FLIGHT * blocks.frame_size();
+    let reader = &graph.reader().with_pool(Pool::new(memory));
+    let writer = WriteBehind::start(reader, memory, graph.caching())?;
+    let store = BlockStore::create(like.store().folder(), blocks, reader, &writer, |_| false)?;
+    Ok(StatesOnDisk::new(store, cut))
+}
+
+/// Brings states into another order, a range of that at a time.
+struct Sorter<S> {
+    from: StatesOnDisk<S>,
+    into: StatesOnDisk<S>,
+    /// The vertices of the range, and their places in it.
+    wanted: Vec<(u32, u32)>,
+    /// The first block of the range.
+    block: usize,
+}
+
+impl<S: Value> Sorter<S> {
+    /// Writes the states of the vertices that are wanted.
+    fn write(&mut self, cancel: &Cancel) -> Result<()> {
+        self.wanted.sort_unstable();
+        let mut sorted: Vec<S> = huge::zeroes(self.wanted.len());
+        let mut wanted = &self.wanted[..];
+        let cut = self.from.cut();
+        while let Some(&(vertex, _)) = wanted.first() {
+            cancel.check()?;
+            let block = cut.blocks(&(vertex..vertex + 1)).start;
+            let vertices = cut.vertices(block);
+            let states = self.from.read(block)?;
+            let here = wanted.partition_point(|&(vertex, _)| vertex < vertices.end);
+            for &(vertex, place) in &wanted[..here] {
+                sorted[place as usize] = states[(vertex - vertices.start) as usize];
+            }
+            wanted = &wanted[here..];
+        }
+        let nobody = vec![0; cut.size_max().div_ceil(64)];
+        for states in sorted.chunks(cut.size_max()) {
+            self.into.write(self.block, states, &nobody[..states.len().div_ceil(64)])?;
+            self.block += 1;
+        }
+        self.wanted.clear();
+        Ok(())
+    }
+}
