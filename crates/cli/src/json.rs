@@ -68,9 +68,24 @@ pub struct Estimate {
     /// What is read in iterations: tiles or rows.
     pub layout: &'static str,
     pub layout_bytes: u64,
+    /// Null where arrays are in memory.
+    pub arrays_on_disk: Option<ArraysOnDisk>,
+    /// Read and written, at the most, by iterations but the first.
+    pub iteration_bytes: u64,
     pub memory_bytes: u64,
     pub fits: bool,
     pub layout_fits: bool,
+}
+
+/// How the arrays of a run lie on disk.
+#[derive(Debug, Serialize)]
+pub struct ArraysOnDisk {
+    /// Of memory.
+    pub held_bytes: u64,
+    pub file_bytes: u64,
+    /// Columns of targets are taken in so many groups.
+    pub column_groups: u32,
+    pub columns_in_group: u32,
 }
 
 /// `tegula import`.

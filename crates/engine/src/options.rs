@@ -166,8 +166,13 @@ impl Estimate {
         self.vertex_bytes_min() + self.stream_bytes_min + self.overhead_bytes
     }
 
+    /// The smallest budget with which its arrays are in memory.
+    pub fn needed_in_memory(&self) -> u64 {
+        self.vertex_bytes.saturating_add(self.stream_bytes_min + self.overhead_bytes)
+    }
+
     /// Bytes of the arrays, on disk as far as they may lie there.
-    pub fn vertex_bytes_min(&self) -> u64 {
+    fn vertex_bytes_min(&self) -> u64 {
         let on_disk = self.on_disk.as_ref().map(|arrays| arrays.least().bytes);
         on_disk.map_or(self.vertex_bytes, |bytes| bytes.min(self.vertex_bytes))
     }

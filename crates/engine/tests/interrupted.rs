@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tegula_engine::traverse::{self, RANGE_SIZE, RowsJob, Sequential};
 use tegula_engine::{
-    Activity, Aggregate, Cancel, EdgeVisitor, Error, Executor, Graph, Min, Next, ProcessKind,
-    Program, Result, RunOptions, Scheduler, Settling, TileSummary, VertexId, open_graph, run,
-    visit_edges,
+    Activity, Aggregate, Arrays, Cancel, EdgeVisitor, Error, Executor, Graph, Min, Next,
+    ProcessKind, Program, Result, RunOptions, Scheduler, Settling, TileSummary, VertexId,
+    open_graph, run, visit_edges,
 };
 use tegula_import::{ImportConfig, import};
 use tegula_machine::disk::Backend;
@@ -318,11 +318,15 @@ fn interrupt<const PULLS: bool>(
 }
 
 /// Interrupts searches by an executor at each place, at first and when the frontier is large.
-fn interrupt_everywhere<const PULLS: bool>(executor: Executor, expected_kind: ProcessKind) {
+fn interrupt_everywhere<const PULLS: bool>(
+    executor: Executor,
+    arrays: Arrays,
+    expected_kind: ProcessKind,
+) {
     let scratch = Scratch::new();
     let graph = open(&scratch);
-    let undisturbed =
-        run(&graph, Search::<PULLS> { level: 0, at: &|_| {} }, &options(1, executor)).unwrap();
+    let options = |threads| RunOptions { arrays, ..options(threads, executor) };
+    let undisturbed = run(&graph, Search::<PULLS> { level: 0, at: &|_| {} }, &options(1)).unwrap();
     assert_eq!(undisturbed.statistics.processes[3], expected_kind);
     let expected = undisturbed.states;
     let struck = RefCell::new(HashSet::new());
@@ -330,7 +334,7 @@ fn interrupt_everywhere<const PULLS: bool>(executor: Executor, expected_kind: Pr
         for place in PLACES {
             let cases =
                 [(0, How::Panics), (3, How::Panics), (0, How::IsCancelled), (3, How::IsCancelled)];
-            beside(&graph, &options(threads, executor), &expected, &cases, |&case, options| {
+            beside(&graph, &options(threads), &expected, &cases, |&case, options| {
                 if interrupt::<PULLS>(&graph, place, case, options) {
                     struck.borrow_mut().insert(place);
                 }
@@ -347,17 +351,22 @@ fn interrupt_everywhere<const PULLS: bool>(executor: Executor, expected_kind: Pr
 
 #[test]
 fn a_search_that_scans() {
-    interrupt_everywhere::<false>(Executor::Scan, ProcessKind::Scan);
+    interrupt_everywhere::<false>(Executor::Scan, Arrays::InMemory, ProcessKind::Scan);
+}
+
+#[test]
+fn a_search_with_its_arrays_on_disk() {
+    interrupt_everywhere::<false>(Executor::Scan, Arrays::OnDisk, ProcessKind::Scan);
 }
 
 #[test]
 fn a_search_that_seeks() {
-    interrupt_everywhere::<false>(Executor::Seek, ProcessKind::Seek);
+    interrupt_everywhere::<false>(Executor::Seek, Arrays::InMemory, ProcessKind::Seek);
 }
 
 #[test]
 fn a_search_that_also_pulls() {
-    interrupt_everywhere::<true>(Executor::Auto, ProcessKind::Pull);
+    interrupt_everywhere::<true>(Executor::Auto, Arrays::InMemory, ProcessKind::Pull);
 }
 
 /// Is shown edges, and interrupts itself after some.

@@ -73,6 +73,8 @@ impl Needs {
             }
         };
         if needs_rows {
+            // Whoever follows rows has the arrays in memory.
+            estimate.on_disk = None;
             estimate.vertex_bytes += long_rows_size(graph, has_weights, threads)?;
         }
         let build_bytes = match builds_rows {
@@ -105,7 +107,17 @@ impl Needs {
 
     /// Whether a budget holds all that is streamed, too.
     pub fn holds_layout(&self, budget: u64) -> bool {
-        let all = self.estimate.needed() + self.estimate.layout_bytes;
+        let all = self.estimate.needed_in_memory() + self.estimate.layout_bytes;
         all.max(self.needed()) <= budget
+    }
+
+    /// Bytes that an iteration reads and writes within a budget, at the most; the first one reads all there is.
+    pub fn iteration_bytes(&self, budget: u64) -> u64 {
+        let estimate = &self.estimate;
+        let free = budget.saturating_sub(estimate.needed_in_memory());
+        match estimate.plan_on_disk(budget) {
+            Some((arrays, plan)) => arrays.traffic(&plan) + estimate.layout_bytes,
+            None => estimate.layout_bytes.saturating_sub(free),
+        }
     }
 }

@@ -44,10 +44,22 @@ fn to_json(needs: &Needs, algorithm: &'static str, graph: &Graph, memory: u64) -
         needed_bytes: needs.needed(),
         layout: layout_name(needs.layout),
         layout_bytes: estimate.layout_bytes,
+        arrays_on_disk: estimate.plan_on_disk(memory).map(|(arrays, plan)| json::ArraysOnDisk {
+            held_bytes: plan.bytes,
+            file_bytes: arrays.file_size(&plan),
+            column_groups: plan.groups,
+            columns_in_group: plan.columns,
+        }),
+        iteration_bytes: needs.iteration_bytes(memory),
         memory_bytes: memory,
         fits: needs.needed() <= memory,
         layout_fits: needs.holds_layout(memory),
     }
+}
+
+/// Whether iterations but the first read what they go through.
+fn layout_is_read_again(needs: &Needs, memory: u64) -> bool {
+    needs.layout == Layout::Tiles && !needs.holds_layout(memory)
 }
 
 fn layout_name(layout: Layout) -> &'static str {
@@ -61,7 +73,12 @@ fn facts(needs: &Needs, memory: u64) -> Facts {
     let estimate = &needs.estimate;
     let layout = layout_name(needs.layout);
     let mut facts = Facts::default();
+    let on_disk = estimate.plan_on_disk(memory);
     facts.add("vertex arrays and workers", report::bytes(estimate.vertex_bytes));
+    if let Some((arrays, plan)) = &on_disk {
+        facts.add("of these in memory", report::bytes(plan.bytes));
+        facts.add("and on disk", report::bytes(arrays.file_size(plan)));
+    }
     let streaming = format!("streaming of {layout}, at least");
     facts.add(streaming, report::bytes(estimate.stream_bytes_min));
     facts.add("code, tables and stacks", report::bytes(estimate.overhead_bytes));
@@ -72,11 +89,19 @@ fn facts(needs: &Needs, memory: u64) -> Facts {
     let is_expected = needs.build_bytes.is_some() && needs.layout == Layout::Rows;
     let about = if is_expected { ", about" } else { "" };
     facts.add(format!("all {layout}{about}"), report::bytes(estimate.layout_bytes));
+    if needs.needed() <= memory && layout_is_read_again(needs, memory) {
+        facts.add("an iteration moves, at most", report::bytes(needs.iteration_bytes(memory)));
+    }
     facts.add("budget", report::bytes(memory));
     let verdict = if needs.needed() > memory {
         "does not fit: raise --memory".to_owned()
     } else if needs.holds_layout(memory) {
         format!("fits; {layout} are read once and stay in memory")
+    } else if let Some((_, plan)) = &on_disk {
+        let groups = report::counted(plan.groups.into(), "group", "groups");
+        format!(
+            "fits, with arrays on disk; tiles are read by {groups} of columns in every iteration"
+        )
     } else {
         match needs.layout {
             Layout::Rows => "fits; rows are read as they come up".to_owned(),

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use tegula_machine::Result;
 use tegula_machine::memory::huge;
-use tegula_machine::threads::{lock, unlocked};
+use tegula_machine::threads::{Cancel, lock, unlocked};
 use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 
 use super::ExternalStep;
@@ -41,7 +41,7 @@ impl<P: Program> ExternalStep<'_, P> {
         let applied: Vec<Mutex<Option<Applied<P>>>> =
             stretches.iter().map(|_| Mutex::new(None)).collect();
         context.for_each(stretches.len(), &|index| {
-            let found = self.apply_to(&stretches[index])?;
+            let found = self.apply_to(&stretches[index], context.cancel())?;
             *lock(&applied[index]) = Some(found);
             Ok(())
         })?;
@@ -57,7 +57,7 @@ impl<P: Program> ExternalStep<'_, P> {
         Ok(())
     }
 
-    fn apply_to(&self, stretch: &Range<u32>) -> Result<Applied<P>> {
+    fn apply_to(&self, stretch: &Range<u32>, cancel: &Cancel) -> Result<Applied<P>> {
         let windows = (stretch.end as usize).div_ceil(WINDOW_SIZE);
         let first_window = stretch.start as usize >> WINDOW_LOG2;
         let mut applied = Applied { sums: Vec::new(), settled: vec![0; windows - first_window] };
@@ -70,6 +70,7 @@ impl<P: Program> ExternalStep<'_, P> {
         let mut block_states = BlockStates::new(self.cut.size_max());
         let mut open: Option<Reduced<P>> = None;
         for block in self.cut.blocks(stretch) {
+            cancel.check()?;
             let vertices = self.cut.vertices(block);
             let batches = self.batches_of(&vertices);
             if !batches.clone().any(|batch| {

@@ -92,6 +92,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             let degrees = self.degrees_of(stretch)?;
             let mut done: Vec<Window<P>> = Vec::new();
             for block in self.cut.blocks(stretch) {
+                context.cancel().check()?;
                 let vertices = self.cut.vertices(block);
                 let mut states = huge::zeroes::<P::State>(vertices.len());
                 let mut active = vec![0u64; vertices.len().div_ceil(64)];

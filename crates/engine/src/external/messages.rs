@@ -1,11 +1,12 @@
 //! The messages of a segment: generated from its states, or read again.
 
+use std::ops::Range;
 use std::sync::Mutex;
 
 use tegula_machine::Result;
 use tegula_machine::disk::BlockStore;
 use tegula_machine::memory::huge;
-use tegula_machine::threads::lock;
+use tegula_machine::threads::{Cancel, lock};
 use tegula_store::VertexId;
 use zerocopy::IntoBytes;
 
@@ -38,7 +39,11 @@ impl<P: Program> ExternalStep<'_, P> {
         let places: Vec<_> = places.collect();
         let brought = context.for_each(stretches.len(), &|index| {
             let (stretch, places) = (&stretches[index], &mut *lock(&places[index]));
-            if is_first { self.generate(stretch, places) } else { self.read_again(stretch, places) }
+            let cancel = context.cancel();
+            match is_first {
+                true => self.generate(stretch, places, cancel),
+                false => self.read_again(stretch, places, cancel),
+            }
         });
         drop(places);
         let count = messages.len();
@@ -92,12 +97,18 @@ impl<P: Program> ExternalStep<'_, P> {
     }
 
     /// Has the active vertices of a stretch send their messages.
-    fn generate(&self, stretch: &std::ops::Range<u32>, messages: &mut [Message<P>]) -> Result<()> {
+    fn generate(
+        &self,
+        stretch: &Range<u32>,
+        messages: &mut [Message<P>],
+        cancel: &Cancel,
+    ) -> Result<()> {
         let degrees = self.degrees_of(stretch)?;
         let blocks = self.cut.blocks(stretch);
         let mut states = huge::zeroes::<P::State>(self.cut.size_max());
         let mut active = vec![0u64; self.cut.size_max().div_ceil(64)];
-        for block in blocks.clone() {
+        for block in blocks {
+            cancel.check()?;
             let vertices = self.cut.vertices(block);
             let first = (vertices.start - stretch.start) as usize;
             let messages = &mut messages[first..first + vertices.len()];
@@ -127,11 +138,13 @@ impl<P: Program> ExternalStep<'_, P> {
     /// Reads the messages of a stretch that were kept.
     fn read_again(
         &self,
-        stretch: &std::ops::Range<u32>,
+        stretch: &Range<u32>,
         messages: &mut [Message<P>],
+        cancel: &Cancel,
     ) -> Result<()> {
         let Some(kept) = &self.kept_messages else { return Ok(()) };
         for block in self.cut.blocks(stretch) {
+            cancel.check()?;
             let vertices = self.cut.vertices(block);
             let first = (vertices.start - stretch.start) as usize;
             let messages = &mut messages[first..first + vertices.len()];

@@ -224,3 +224,6 @@ impl<P: Program> ExternalStep<'_, P> {
         Ok((self.states.into(), self.program))
     }
 }
+
+#[cfg(test)]
+mod tests;

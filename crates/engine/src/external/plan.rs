@@ -1,5 +1,7 @@
 //! What of a run with its arrays on disk lies in memory.
 
+use std::cmp::Reverse;
+
 use tegula_machine::disk::Blocks;
 use tegula_store::graph::Graph;
 use tegula_store::tiles::WINDOW_SIZE;
@@ -12,15 +14,23 @@ use crate::program::{Accumulator, Message, Program};
 use crate::superstep::accumulators::Accumulators;
 use crate::tile_source::TileSource;
 
-/// Groups of columns from which on a block of messages in memory spares more than one of states: it is written once
-/// and read for each group but the first, one of states is read twice and written once.
-const GROUPS_MANY: u32 = 4;
+/// How often an iteration moves a block of states: it is read for its messages, read again and written when it is
+/// applied to. One of messages is written once and read for each group of columns but the first.
+const STATE_TRANSFERS: u64 = 3;
 /// Blocks of a store that each worker reads at a time: one at work, two ahead.
 const READ_AHEAD: usize = 3;
 /// Blocks on their way to disk, for each worker.
 const WRITE_BEHIND: usize = 3;
 /// Bytes beside tiles that a disk brings while processors are at an edge: what takes 4 to 9 ns, at a gigabyte a second.
 const SPARED_PER_EDGE: u64 = 4;
+
+/// What memory beyond accumulators is used for.
+#[derive(Debug, Clone, Copy)]
+enum Use {
+    Ahead,
+    Messages,
+    States,
+}
 
 /// How a run with its arrays on disk uses memory. Only how often it reads and writes depends on it, no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +56,7 @@ pub struct ArraysOnDisk {
     column_count: u32,
     /// Bytes of the accumulators of each column.
     columns: Vec<u64>,
-    /// Blocks of a segment: no more are worth to be read ahead.
+    /// Blocks of a segment: no more are read ahead of the end of a scan.
     segment_blocks: usize,
     /// Bytes that the disk could bring while processors are at the tiles of an iteration.
     scan_work: u64,
@@ -172,7 +182,7 @@ impl ArraysOnDisk {
         plans.min_by_key(|plan| (self.waited_for(plan), plan.groups))
     }
 
-    /// A plan with what else there is room for.
+    /// A plan with what else there is room for: first what spares the most bytes for each that it takes.
     fn filled(&self, mut plan: Plan, memory: u64, may_hold: bool) -> Plan {
         let mut left = memory - plan.bytes;
         let mut take = |size: u64, most: usize| {
@@ -180,20 +190,29 @@ impl ArraysOnDisk {
             left -= count * size;
             count as usize
         };
-        plan.ahead = take(self.frame_size(), self.segment_blocks);
-        if may_hold {
-            let count = self.cut.count();
-            let kept = if plan.groups > 1 { count } else { 0 };
-            let (state, message) = (self.state_block as u64, self.message_block as u64);
-            if plan.groups >= GROUPS_MANY {
-                plan.messages_held = take(message, kept);
-            }
-            plan.states_held = take(state, count);
-            if plan.groups < GROUPS_MANY {
-                plan.messages_held = take(message, kept);
+        let (count, groups) = (self.cut.count(), u64::from(plan.groups));
+        let (state, message) = (self.state_block as u64, self.message_block as u64);
+        let scans = groups * self.segments();
+        let ahead = scans * message / self.frame_size().max(1);
+        let ahead_max = (self.scan_work / (scans * message).max(1)) as usize;
+        let messages = if may_hold && groups > 1 { groups } else { 0 };
+        let states = if may_hold { STATE_TRANSFERS } else { 0 };
+        let mut uses = [(ahead, Use::Ahead), (messages, Use::Messages), (states, Use::States)];
+        uses.sort_by_key(|&(spared, _)| Reverse(spared));
+        for (_, what) in uses.into_iter().filter(|&(spared, _)| spared > 0) {
+            match what {
+                Use::Ahead => {
+                    plan.ahead = take(self.frame_size(), ahead_max.min(self.segment_blocks));
+                }
+                Use::Messages => plan.messages_held = take(message, count),
+                Use::States => plan.states_held = take(state, count),
             }
         }
         Plan { bytes: memory - left, ..plan }
+    }
+
+    fn segments(&self) -> u64 {
+        self.cut.count().div_ceil(self.segment_blocks.max(1)) as u64
     }
 
     /// A plan with so many columns at a time, and nothing besides.
@@ -205,17 +224,16 @@ impl ArraysOnDisk {
     }
 
     /// Bytes of arrays in an iteration that are not read while processors are at tiles.
-    fn waited_for(&self, plan: &Plan) -> u64 {
-        let segments = self.cut.count().div_ceil(self.segment_blocks.max(1));
-        let ahead = plan.groups as usize * segments * plan.ahead * self.message_block;
-        self.traffic(plan) - self.scan_work.min(ahead as u64).min(self.traffic(plan))
+    pub(crate) fn waited_for(&self, plan: &Plan) -> u64 {
+        let scans = u64::from(plan.groups) * self.segments();
+        self.traffic(plan).saturating_sub(scans * (plan.ahead * self.message_block) as u64)
     }
 
     /// Bytes of arrays that an iteration reads and writes where all vertices are active.
     pub fn traffic(&self, plan: &Plan) -> u64 {
         let states = (self.cut.count() - plan.states_held) * self.state_block;
         let messages = (self.cut.count() - plan.messages_held) * self.message_block;
-        3 * states as u64
+        STATE_TRANSFERS * states as u64
             + if plan.groups > 1 { u64::from(plan.groups) * messages as u64 } else { 0 }
     }
 

@@ -1,0 +1,117 @@
+//! Arrays on disk: reads and writes that fail, bits that flip, disks without room. An error, once, or the right
+//! answer; and nothing is left behind.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+
+use support::{AMPLE, find, import_with};
+use tegula_algorithms::bfs::Bfs;
+use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_engine::{Arrays, Error, RunOptions, estimate_anywhere, open_graph};
+use tegula_generators::{Rmat, edges};
+use tegula_import::ImportConfig;
+use tegula_machine::disk::{Backend, Fault, FaultPlan};
+use tegula_store::graph::VertexOrder;
+use tegula_store::tiles::Grid;
+use tegula_testkit::{EdgeList, Scratch};
+
+const CONFIG: PageRankConfig =
+    PageRankConfig { damping: PageRankConfig::DAMPING, stop: Stop::Iterations(2) };
+
+/// A skewed graph of some four segments by eight columns.
+fn skewed(scratch: &Scratch) -> PathBuf {
+    let graph = EdgeList::new(edges(&Rmat::new(12, 8, 5).unwrap()));
+    let grid = Grid { segment_log2: 10, column_log2: 9 };
+    let config = ImportConfig { order: Some(VertexOrder::Degree), grid, ..Default::default() };
+    import_with(config, scratch.path(), "skewed", &graph)
+}
+
+/// What was found: ranks as bits, and hops.
+type Answers = (Vec<u32>, Vec<Option<u32>>);
+
+/// Opens and runs with a backend, in the least memory.
+fn run(directory: &Path, backend: Backend, arrays: Arrays) -> Result<Answers, Error> {
+    let memory = match arrays {
+        Arrays::OnDisk => {
+            let graph = open_graph(directory, AMPLE, Backend::Auto)?;
+            let estimate = estimate_anywhere::<PageRank>(&graph, 2);
+            let on_disk = estimate.on_disk.expect("it may lie there").least();
+            assert!(on_disk.groups > 1, "{on_disk:?}");
+            on_disk.bytes + estimate.stream_bytes_min + estimate.overhead_bytes
+        }
+        Arrays::Auto | Arrays::InMemory => AMPLE,
+    };
+    let graph = open_graph(directory, memory, backend)?;
+    let options = RunOptions { memory, threads: 2, arrays, ..Default::default() };
+    let ranks = PageRank::run(&graph, CONFIG, &options)?.states;
+    let reached = Bfs::run(&graph, find(&graph, 0), &options)?.states;
+    let hops = reached.iter().map(|reached| reached.distance()).collect();
+    Ok((ranks.iter().map(|rank| rank.to_bits()).collect(), hops))
+}
+
+/// Runs with each fault in turn until none strikes; how many ended in an error. `is_expected` looks at those.
+fn strike(fault: impl Fn(u64) -> FaultPlan, is_expected: impl Fn(&Error) -> bool) -> u64 {
+    let scratch = Scratch::new();
+    let directory = skewed(&scratch);
+    let names = || std::fs::read_dir(&directory).unwrap().count();
+    let (expected, files) = (run(&directory, Backend::Auto, Arrays::InMemory).unwrap(), names());
+    let mut errors = 0;
+    for nth in 1.. {
+        let plan = fault(nth);
+        let result = run(&directory, Backend::Auto.with_faults(&plan), Arrays::OnDisk);
+        assert_eq!(names(), files, "fault {nth} left something");
+        match result {
+            Ok(answers) => assert!(answers == expected, "fault {nth}: a wrong answer"),
+            Err(error) => {
+                assert!(is_expected(&error), "fault {nth}: {error}");
+                errors += 1;
+            }
+        }
+        if plan.struck() == 0 {
+            break;
+        }
+    }
+    errors
+}
+
+#[test]
+fn the_nth_read_fails_for_every_n() {
+    let plan = |nth| FaultPlan::new().nth(nth, Fault::Errno(5));
+    let errors = strike(plan, |error| matches!(error, Error::Io { .. }));
+    assert!(errors > 300, "only {errors} errors");
+}
+
+#[test]
+fn a_bit_that_flips_on_the_way_is_found_in_every_read() {
+    let plan = |nth| FaultPlan::new().nth(nth, Fault::FlipBit(7919 * nth));
+    let is_named = |error: &Error| match error {
+        Error::Corrupt { .. } => true,
+        other => other.to_string().contains("is not what was written"),
+    };
+    let errors = strike(plan, is_named);
+    assert!(errors > 200, "only {errors} errors");
+}
+
+#[test]
+fn the_nth_write_fails_for_every_n() {
+    const NO_SPACE: i32 = 28;
+    let plan = |nth| FaultPlan::new().nth_write(nth, NO_SPACE);
+    let is_expected = |error: &Error| error.to_string().contains("No space left");
+    let errors = strike(plan, is_expected);
+    assert!(errors > 50, "only {errors} errors");
+}
+
+#[test]
+fn reads_that_dawdle_change_nothing() {
+    let scratch = Scratch::new();
+    let directory = skewed(&scratch);
+    let expected = run(&directory, Backend::Auto, Arrays::InMemory).unwrap();
+    for seed in 0..4 {
+        let late = Fault::Delay(std::time::Duration::from_millis(2));
+        let plan = FaultPlan::new().one_in(5, seed, late).one_in(7, seed + 9, Fault::Short(700));
+        let backend = Backend::Auto.with_faults(&plan);
+        assert!(run(&directory, backend, Arrays::OnDisk).unwrap() == expected);
+        assert!(plan.struck() > 20);
+    }
+}

@@ -1,0 +1,196 @@
+//! Whatever a plan keeps in memory: the bits are those of a run in memory.
+
+use tegula_import::{ImportConfig, import};
+use tegula_machine::disk::{Backend, Caching, Pool, Reader};
+use tegula_machine::threads::{Cancel, Silent};
+use tegula_store::VertexId;
+use tegula_store::graph::{Graph, VertexOrder};
+use tegula_store::tiles::Grid;
+use tegula_testkit::{Scratch, XorShift};
+
+use super::plan::{ArraysOnDisk, Plan};
+use crate::job::external::ExternalJob;
+use crate::options::RunOptions;
+use crate::program::{Activity, Aggregate, ApplyTo, Min, Next, Program, Settling, Sum};
+use crate::scheduler::{MemoryDemand, Scheduler};
+
+/// Spreads what every vertex has over its targets, and sums up.
+#[derive(Debug, Clone, PartialEq)]
+struct Spreading {
+    sums: Vec<f64>,
+}
+
+#[derive(Default)]
+struct Total(f64);
+
+impl Aggregate for Total {
+    fn merge(&mut self, next: Total) {
+        self.0 += next.0;
+    }
+}
+
+impl Program for Spreading {
+    type State = f32;
+    type Reduction = Sum<f32>;
+    type Weight = ();
+    type Aggregate = Total;
+
+    const APPLY_TO: ApplyTo = ApplyTo::All;
+    const NEEDS_DEGREE: bool = true;
+
+    fn init(&self, vertex: VertexId, degree: u32, total: &mut Total) -> (f32, Activity) {
+        let share = 1.0 / (vertex.0 as f32 + degree as f32 + 1.5);
+        total.0 += f64::from(share);
+        (share, Activity::when(!vertex.0.is_multiple_of(7)))
+    }
+    fn begin_iteration(&mut self, iteration: u64, total: &Total) -> Next {
+        self.sums.push(total.0);
+        if iteration < 4 { Next::Continue } else { Next::Stop }
+    }
+    fn signal(&self, _: VertexId, share: &f32, degree: u32) -> Option<f32> {
+        Some(share / (degree.max(1) as f32))
+    }
+    fn apply(
+        &self,
+        vertex: VertexId,
+        degree: u32,
+        share: &mut f32,
+        reduced: f64,
+        total: &mut Total,
+    ) -> Activity {
+        *share = (0.3 * f64::from(*share) + reduced + f64::from(degree) / 1e4) as f32;
+        total.0 += f64::from(*share);
+        Activity::when((vertex.0 + (*share * 1e6) as u32) % 5 != 0)
+    }
+}
+
+/// A search whose frontier comes and goes, over vertices that settle.
+#[derive(Debug, Clone, PartialEq)]
+struct Searching;
+
+impl Program for Searching {
+    type State = u64;
+    type Reduction = Min<u32>;
+    type Weight = ();
+    type Aggregate = ();
+
+    const SETTLING: Settling = Settling::ByFirstSource;
+
+    fn init(&self, vertex: VertexId, _: u32, (): &mut ()) -> (u64, Activity) {
+        let is_source = vertex.0 == 3;
+        (if is_source { 1 } else { 0 }, Activity::when(is_source))
+    }
+    fn signal(&self, vertex: VertexId, _: &u64, _: u32) -> Option<u32> {
+        Some(vertex.0)
+    }
+    fn apply(&self, _: VertexId, _: u32, state: &mut u64, parent: u32, (): &mut ()) -> Activity {
+        let is_new = *state == 0 && parent != u32::MAX;
+        if is_new {
+            *state = 2 + u64::from(parent);
+        }
+        Activity::when(is_new)
+    }
+    fn is_settled(&self, state: &u64) -> bool {
+        *state != 0
+    }
+}
+
+/// Random edges between vertices some of which are hubs, over six segments by eleven columns.
+fn graph(scratch: &Scratch) -> Graph {
+    let mut random = XorShift::new(3);
+    let edges = (0..60_000).map(|_| {
+        let hub = |vertex: u64, random: &mut XorShift| {
+            if random.below(3) == 0 { vertex % 17 } else { vertex }
+        };
+        let (source, target) = (random.below(11_000), random.below(11_000));
+        (hub(source, &mut random), hub(target, &mut random))
+    });
+    let input = scratch.join("edges.bin64");
+    let ends = edges.flat_map(|(source, target)| [source, target]);
+    std::fs::write(&input, ends.flat_map(u64::to_le_bytes).collect::<Vec<u8>>()).unwrap();
+    let output = scratch.join("g.tegula");
+    let grid = Grid { segment_log2: 11, column_log2: 10 };
+    let order = Some(VertexOrder::Given);
+    let config =
+        ImportConfig { order, grid, memory: 256 << 20, batch_edges: 4000, ..Default::default() };
+    import(&[input], &output, &config, &Silent, &Cancel::default()).unwrap();
+    let reader = Reader::open(Backend::Auto, Pool::new(1 << 30)).unwrap();
+    Graph::open(&output, &reader, Caching::Direct).unwrap()
+}
+
+/// Runs by every plan, and compares with a run in memory.
+fn by_every_plan<P: Program + Clone + PartialEq>(graph: &Graph, program: &P)
+where
+    P::State: PartialEq,
+{
+    for threads in [1, 3] {
+        // Parts of a few tiles, so that batches have several, which go across segments.
+        let options = RunOptions { threads, part_edges: 1500, ..RunOptions::default() };
+        let expected = crate::run(graph, program.clone(), &options).unwrap();
+        Scheduler::scope(graph, &options.resources(), |scheduler| {
+            let arrays = ArraysOnDisk::of::<P>(graph, scheduler.parts(), threads);
+            let (columns, blocks) = (11, arrays.cut().count());
+            for columns_together in [1, 2, 3, 5, columns] {
+                for (ahead, states_held, messages_held) in
+                    [(0, 0, 0), (1, 0, blocks), (2, blocks / 2, 3), (4, blocks, blocks / 3)]
+                {
+                    let groups = u32::div_ceil(columns, columns_together);
+                    let bytes = 256 << 20;
+                    let columns = columns_together;
+                    let plan = Plan { columns, groups, ahead, states_held, messages_held, bytes };
+                    let demand = MemoryDemand::scan("the run", plan.bytes, false);
+                    let admitted = scheduler.ledger().admit(&[demand], &options.cancel).unwrap();
+                    let program = program.clone();
+                    let parts = scheduler.parts();
+                    let mut job = ExternalJob::new(graph, parts, program, plan, &options);
+                    scheduler.work_off(&mut job, &admitted, &options.cancel).unwrap();
+                    let outcome = job.into_outcome().unwrap();
+                    assert!(outcome.program == expected.program, "{plan:?}");
+                    assert_eq!(outcome.statistics.iterations, expected.statistics.iterations);
+                    assert_eq!(
+                        outcome.statistics.edges_processed, expected.statistics.edges_processed,
+                        "{plan:?}"
+                    );
+                    let keeps_all =
+                        states_held == blocks && (groups == 1 || messages_held == blocks);
+                    assert_eq!(outcome.statistics.bytes_written == 0, keeps_all, "{plan:?}");
+                    assert!(outcome.states.into_vec().unwrap() == expected.states, "{plan:?}");
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn sums_by_every_plan() {
+    let scratch = Scratch::new();
+    by_every_plan(&graph(&scratch), &Spreading { sums: Vec::new() });
+}
+
+#[test]
+fn a_search_by_every_plan() {
+    let scratch = Scratch::new();
+    by_every_plan(&graph(&scratch), &Searching);
+}
+
+#[test]
+fn more_memory_moves_less() {
+    let scratch = Scratch::new();
+    let graph = graph(&scratch);
+    let parts = crate::parts::Parts::cut(&graph, 1500);
+    let arrays = ArraysOnDisk::of::<Spreading>(&graph, &parts, 2);
+    let least = arrays.least().bytes;
+    assert!(arrays.fit(least - 1, true).is_none() && arrays.fit(least, true).is_some());
+    let mut before = u64::MAX;
+    for memory in (least..least + (2 << 20)).step_by(1 << 12) {
+        let plan = arrays.fit(memory, true).unwrap();
+        assert!(plan.bytes <= memory, "{plan:?} in {memory}");
+        let waited = arrays.waited_for(&plan);
+        // But for what has just no room in one way and would have had in another.
+        assert!(waited <= before.saturating_add(before / 20), "{plan:?} in {memory}");
+        before = waited.min(before);
+        // What a run was given it plans for again.
+        assert_eq!(arrays.fit(plan.bytes, true), Some(plan));
+    }
+    assert_eq!(before, 0, "all is in memory");
+}
