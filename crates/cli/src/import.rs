@@ -9,6 +9,7 @@ use tegula_import::input::{ColumnChoice, ColumnsTaken, Delimiter, Format, IdKind
 use tegula_import::{ImportConfig, ImportReport};
 use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
+use tegula_store::tiles::Grid;
 
 use crate::args::{Budget, Threads};
 use crate::errors::{Failure, Result};
@@ -105,6 +106,18 @@ pub struct ImportArgs {
     /// Where temporary files go [default: beside the graph].
     #[arg(long, value_name = "FOLDER")]
     spill_directory: Option<PathBuf>,
+    /// Bits of the number of a vertex within its segment and within its column, as 24,22: smaller ones show on small
+    /// graphs what large ones do.
+    #[arg(long, value_name = "BITS,BITS", value_parser = grid, hide = true)]
+    grid: Option<Grid>,
+}
+
+fn grid(text: &str) -> std::result::Result<Grid, String> {
+    let bits = text.split_once(',').and_then(|(segment, column)| {
+        Some(Grid { segment_log2: segment.parse().ok()?, column_log2: column.parse().ok()? })
+    });
+    let refuse = || format!("two numbers within {}..={}", Grid::LOG2_MIN, Grid::LOG2_MAX);
+    bits.filter(Grid::is_sound).ok_or_else(refuse)
 }
 
 /// What vertex ids are.
@@ -219,6 +232,7 @@ impl ImportArgs {
             threads: self.threads.count(),
             force: self.force,
             spill_directory: self.spill_directory.clone(),
+            grid: self.grid.unwrap_or_default(),
             ..ImportConfig::default()
         }
     }

@@ -13,6 +13,12 @@ pub const BLOCK_FRAMES: u64 = 4 << 20;
 const TILE_TABLES: u64 = 80;
 const RUN_TABLES: u64 = 120;
 
+/// Bytes that what becomes of a result may take, when its run has given back its own: half of what the process itself
+/// leaves.
+pub fn room_for_result(graph: &Graph) -> u64 {
+    graph.reader().pool().available().saturating_sub(overhead(graph)) / 2
+}
+
 /// The overhead of a run on a graph, with the tables of its tiles.
 pub fn overhead(graph: &Graph) -> u64 {
     let (tiles, runs) = (graph.tiles().len() as u64, graph.tile_runs() as u64);

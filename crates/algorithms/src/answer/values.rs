@@ -33,6 +33,11 @@ impl<V: Value> Values<V> {
         Ok(Values(states.into_rank_order(graph, cancel)?))
     }
 
+    /// Values that are in order already where they lie on disk.
+    pub fn by_rank(values: States<V>) -> Values<V> {
+        Values(values)
+    }
+
     /// Those of some rows.
     ///
     /// # Errors
@@ -55,6 +60,11 @@ impl<V: Value> Values<V> {
             Ok::<(), tegula_engine::Error>(())
         })?;
         Ok(())
+    }
+
+    /// Whether they lie in memory.
+    pub fn are_in_memory(&self) -> bool {
+        self.0.in_memory().is_some()
     }
 
     /// How many there are.

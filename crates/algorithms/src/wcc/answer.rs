@@ -24,7 +24,9 @@ impl NamedComponents {
     /// Visits every component: the rank of its smallest original id, and its number of vertices.
     /// Counts a range of names at a time, so that memory stays bounded.
     fn for_each_size(&self, cancel: &Cancel, mut visit: impl FnMut(Rank, u32)) -> Result<()> {
-        let range = (self.memory / 256).clamp(1 << 16, 1 << 28) as usize;
+        // Names in memory leave less, and are looked through sooner.
+        let share = if self.names.are_in_memory() { 256 } else { 16 };
+        let range = (self.memory / share).clamp(1 << 16, 1 << 28) as usize;
         for first in (0..self.names.len()).step_by(range) {
             let mut sizes = vec![0u32; range.min(self.names.len() - first)];
             self.names.for_each_chunk(cancel, |ranks| {

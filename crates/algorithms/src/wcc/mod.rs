@@ -34,12 +34,12 @@ mod traversal;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::estimate_rows;
 use tegula_engine::{
-    Arrays, Estimate, Graph, RunOptions, RunStatistics, States, TileSummary, VertexId, visit_edges,
+    Estimate, Graph, RunOptions, RunStatistics, States, TileSummary, VertexId, visit_edges,
 };
 
 use crate::algorithm::{Algorithm, Edges, Found, Weights};
 use crate::error::{Result, Setting, SettingValue, check_both_directions};
-use crate::original_ids::{has_order, with_order_streamed};
+use crate::original_ids::with_order_streamed;
 
 use answer::NamedComponents;
 use disjoint_sets::DisjointSets;
@@ -188,10 +188,6 @@ impl Algorithm for WccOptions {
                 ..tegula_engine::estimate::<SmallestId>(graph, threads)
             },
             // Its messages are gone before components are named, and take more.
-            Method::Propagation if has_order(graph) => {
-                tegula_engine::estimate::<SmallestId>(graph, threads)
-            }
-            // The roots are the names, wherever they lie.
             Method::Propagation => tegula_engine::estimate_anywhere::<SmallestId>(graph, threads),
             // Its queue is gone before components are named, and takes more.
             Method::Traversal => estimate_traversal(graph),
@@ -204,8 +200,6 @@ impl Algorithm for WccOptions {
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
-        let arrays = if has_order(graph) { Arrays::InMemory } else { options.arrays };
-        let options = &RunOptions { arrays, ..options.clone() };
         let found = run_anywhere(graph, *self, options)?;
         // Names need memory of their own, and no tiles.
         graph.reader().pool().trim();

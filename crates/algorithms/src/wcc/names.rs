@@ -1,10 +1,10 @@
 //! Which id names a component: the smallest original one.
 
-use tegula_engine::{Cancel, Error, Graph, States};
+use tegula_engine::{Cancel, Error, Graph, States, StatesWriter, room_for_result};
 
 use crate::answer::{CHUNK, Values};
 use crate::error::Result;
-use crate::original_ids::has_order;
+use crate::original_ids::{Rank, has_order};
 
 /// Bytes that [`smallest`] holds beside its result.
 pub(super) fn size(graph: &Graph) -> u64 {
@@ -20,6 +20,9 @@ pub(super) fn smallest(graph: &Graph, roots: States<u32>, cancel: &Cancel) -> Re
     if !has_order(graph) {
         // Dense ids are ranks, and each root is the smallest of its component.
         return Values::of(roots, graph, cancel);
+    }
+    if roots.in_memory().is_none() {
+        return smallest_on_disk(graph, roots, cancel);
     }
     let mut entries = roots.into_vec()?;
     let mut is_named_root = Bits::new(entries.len());
@@ -61,6 +64,45 @@ pub(super) fn smallest(graph: &Graph, roots: States<u32>, cancel: &Cancel) -> Re
         }
     }
     Values::of(entries.into(), graph, cancel)
+}
+
+/// The same of roots on disk, for as many of them at a time as there is room for. Each time all
+/// are read twice, and all names once, and written.
+fn smallest_on_disk(graph: &Graph, roots: States<u32>, cancel: &Cancel) -> Result<Values<u32>> {
+    let roots = roots.into_rank_order(graph, cancel)?;
+    let pool = graph.reader().pool();
+    let at_once = (room_for_result(graph) as usize / size_of::<u32>()).max(CHUNK).min(roots.len());
+    let _lease = pool.lease("naming components", (at_once * size_of::<u32>()) as u64)?;
+    let mut names: Option<States<u32>> = None;
+    for first in (0..roots.len()).step_by(at_once) {
+        // By root the first rank, which is the smallest, of a vertex in its component.
+        let mut first_ranks = vec![Rank::NONE.0; at_once.min(roots.len() - first)];
+        roots.for_each_chunk(|rank, roots| {
+            cancel.check()?;
+            for (&root, rank) in roots.iter().zip(rank as u32..) {
+                if let Some(name) = first_ranks.get_mut((root as usize).wrapping_sub(first)) {
+                    *name = rank.min(*name);
+                }
+            }
+            Ok::<(), Error>(())
+        })?;
+        let Some(mut writer) = StatesWriter::beside(&roots, graph)? else { continue };
+        roots.for_each_chunk(|rank, roots| {
+            cancel.check()?;
+            let mut chunk = match &names {
+                Some(names) => names.read(rank..rank + roots.len())?,
+                None => vec![Rank::NONE.0; roots.len()],
+            };
+            for (name, &root) in chunk.iter_mut().zip(roots) {
+                if let Some(&found) = first_ranks.get((root as usize).wrapping_sub(first)) {
+                    *name = found;
+                }
+            }
+            writer.write(&chunk)
+        })?;
+        names = Some(writer.finish()?);
+    }
+    Ok(Values::by_rank(names.unwrap_or(roots)))
 }
 
 /// A bit for each vertex.

@@ -242,6 +242,48 @@ fn runs_from_the_disk_keep_every_budget_that_they_accept() {
     assert_runs(&shop, &u32::from_le_bytes(source).to_string());
 }
 
+/// Between the least budget with arrays on disk and that which holds them, how many eighths a run gets.
+const EIGHTHS: [u64; 3] = [0, 3, 7];
+
+#[test]
+fn runs_with_arrays_on_disk_keep_every_budget_and_find_the_same() {
+    let shop = Shop::new();
+    shop.tegula("generate erdos-renyi --vertices 3000000 --edges 3000000 -o g.bin32").done();
+    shop.tegula("import g.bin32 -o g.tegula --undirected --grid 18,17 --order degree").done();
+    for (algorithm, way) in [
+        ("pagerank --iterations 3", "--threads 2 --io uring"),
+        ("bfs --source 7", "--threads 1 --io threads"),
+        ("wcc --method propagation --executor scan", "--threads 2 --io uring"),
+    ] {
+        let words = format!("run {algorithm} g.tegula {way}");
+        let summary = |report: &Value| (report["summary"].clone(), report["iterations"].clone());
+        let estimate = shop.tegula(&format!("{words} --estimate --json")).done().json();
+        let bytes = |name: &str| estimate[name].as_u64().unwrap();
+        let least = bytes("needed_bytes");
+        let most: u64 =
+            ["vertex_bytes", "stream_bytes_min", "overhead_bytes"].into_iter().map(bytes).sum();
+        assert!(least + (2 << 20) < most, "{algorithm}: {least} of {most}");
+        let expected =
+            shop.tegula(&format!("{words} --arrays memory -o memory.npy --json --force"));
+        let expected = summary(&expected.done().json());
+        let mut groups = Vec::new();
+        for eighths in EIGHTHS {
+            let memory = least + (most - least) * eighths / 8;
+            let said = shop.tegula(&format!("{words} --estimate --json --memory {memory}"));
+            let planned = said.done().json()["arrays_on_disk"].clone();
+            groups.push(planned["column_groups"].as_u64().unwrap());
+            let report = assert_within(&shop, &format!("{words} -o disk.npy --force"), memory);
+            assert_eq!(summary(&report), expected, "{words} within {memory}");
+            assert!(shop.read("disk.npy") == shop.read("memory.npy"), "{words} within {memory}");
+            assert!(report["bytes_written"].as_u64() > Some(shop.read("disk.npy").len() as u64));
+        }
+        assert!(groups[0] > 5, "{groups:?}");
+        shop.tegula(&format!("{words} --memory {}", least - 1)).failed(4, &["needs", "--memory"]);
+    }
+    let left = fs::read_dir(shop.path("g.tegula")).unwrap().count();
+    assert_eq!(left, 6, "manifest, tiles, their table, degrees, ids and order");
+}
+
 #[test]
 fn runs_along_rows_keep_every_budget_that_they_accept() {
     let shop = Shop::new();

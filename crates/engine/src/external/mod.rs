@@ -43,6 +43,7 @@ use group::Group;
 use plan::Plan;
 
 pub use part::ExternalPart;
+pub use sorted::StatesWriter;
 pub use states::States;
 use states::StatesOnDisk;
 

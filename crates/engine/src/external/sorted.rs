@@ -1,4 +1,5 @@
-//! States by dense id become states by rank, the position in the order of the original ids.
+//! States by dense id become states by rank, the position in the order of the original ids; and arrays on disk that
+//! are written from the first value to the last.
 
 use tegula_machine::Result;
 use tegula_machine::disk::{BlockStore, Blocks, Pool, WriteBehind};
@@ -7,6 +8,7 @@ use tegula_machine::threads::Cancel;
 use tegula_store::graph::Graph;
 
 use super::states::{Place, States, StatesOnDisk};
+use crate::overhead::room_for_result;
 use crate::program::Value;
 
 /// Blocks on their way at a time.
@@ -15,7 +17,7 @@ const BLOCKS_IN_FLIGHT: u64 = 3;
 impl<S: Value> States<S> {
     /// States that lie on disk by rank, where that is another order; those in memory stay by dense id.
     ///
-    /// Takes as many ranks at a time as half of the memory that is left holds, and reads all states for each such
+    /// Takes as many ranks at a time as [there is room for](room_for_result), and reads all states for each such
     /// range: `ceil(vertices * (8 + bytes of a state) / memory)` times in all.
     ///
     /// # Errors
@@ -30,10 +32,12 @@ impl<S: Value> States<S> {
         let pool = graph.reader().pool();
         let sorting = size_of::<S>() + size_of::<(u32, u32)>();
         let block = from.cut().size_max();
-        let at_once = (pool.available() as usize / 2 / sorting / block).max(1) * block;
+        let room = room_for_result(graph).saturating_sub(from.store().held_bytes());
+        let at_once = (room as usize / sorting / block).max(1) * block;
         let at_once = at_once.min(from.cut().count() * block);
         let _lease = pool.lease("sorting the result", (at_once * sorting) as u64)?;
-        let mut sorter = Sorter { into: create(graph, &from)?, from, wanted: Vec::new(), block: 0 };
+        let into = StatesWriter::like(&from, graph)?;
+        let mut sorter = Sorter { into, from, wanted: Vec::new() };
         sorter.wanted.reserve_exact(at_once);
         ids.for_each_rank(|_, mut vertices| {
             cancel.check()?;
@@ -50,31 +54,77 @@ impl<S: Value> States<S> {
             Ok::<(), tegula_machine::Error>(())
         })?;
         sorter.write(cancel)?;
-        sorter.into.store().finish_writing()?;
-        Ok(sorter.into.into())
+        sorter.into.finish()
     }
 }
 
-/// Room for as many states.
-fn create<S: Value>(graph: &Graph, like: &StatesOnDisk<S>) -> Result<StatesOnDisk<S>> {
-    let cut = like.cut();
-    let size = StatesOnDisk::<S>::block_size(&cut);
-    let blocks = Blocks { what: "result", count: cut.count(), size };
-    let memory = BLOCKS_IN_FLIGHT * blocks.frame_size();
-    let reader = &graph.reader().with_pool(Pool::new(memory));
-    let writer = WriteBehind::start(reader, memory, graph.caching())?;
-    let store = BlockStore::create(like.store().folder(), blocks, reader, &writer, |_| false)?;
-    Ok(StatesOnDisk::new(store, cut))
+/// Writes an array with a value for each vertex to disk, from the first to the last.
+pub struct StatesWriter<S> {
+    into: StatesOnDisk<S>,
+    /// Values that do not fill a block yet.
+    block: Vec<S>,
+    blocks: usize,
+}
+
+impl<S: Value> StatesWriter<S> {
+    /// An array beside one of as many values that lies on disk; none where that lies in memory.
+    ///
+    /// # Errors
+    /// Those of making a file.
+    pub fn beside<O: Value>(other: &States<O>, graph: &Graph) -> Result<Option<StatesWriter<S>>> {
+        match &other.0 {
+            Place::Memory(_) => Ok(None),
+            Place::Disk(other) => StatesWriter::like(other, graph).map(Some),
+        }
+    }
+
+    fn like<O: Value>(other: &StatesOnDisk<O>, graph: &Graph) -> Result<StatesWriter<S>> {
+        let cut = other.cut();
+        let size = StatesOnDisk::<S>::block_size(&cut);
+        let blocks = Blocks { what: "result", count: cut.count(), size };
+        let memory = BLOCKS_IN_FLIGHT * blocks.frame_size();
+        let reader = &graph.reader().with_pool(Pool::new(memory));
+        let writer = WriteBehind::start(reader, memory, graph.caching())?;
+        let store = BlockStore::create(other.store().folder(), blocks, reader, &writer, |_| false)?;
+        Ok(StatesWriter { into: StatesOnDisk::new(store, cut), block: Vec::new(), blocks: 0 })
+    }
+
+    /// Writes the next values.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn write(&mut self, mut values: &[S]) -> Result<()> {
+        while !values.is_empty() {
+            let wanted = self.into.cut().vertices(self.blocks).len() - self.block.len();
+            let (these, rest) = values.split_at(wanted.min(values.len()));
+            self.block.extend_from_slice(these);
+            if these.len() == wanted {
+                let nobody = vec![0; self.block.len().div_ceil(64)];
+                self.into.write(self.blocks, &self.block, &nobody)?;
+                self.block.clear();
+                self.blocks += 1;
+            }
+            values = rest;
+        }
+        Ok(())
+    }
+
+    /// The array, when all was written.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn finish(self) -> Result<States<S>> {
+        self.into.store().finish_writing()?;
+        Ok(self.into.into())
+    }
 }
 
 /// Brings states into another order, a range of that at a time.
 struct Sorter<S> {
     from: StatesOnDisk<S>,
-    into: StatesOnDisk<S>,
+    into: StatesWriter<S>,
     /// The vertices of the range, and their places in it.
     wanted: Vec<(u32, u32)>,
-    /// The first block of the range.
-    block: usize,
 }
 
 impl<S: Value> Sorter<S> {
@@ -95,11 +145,7 @@ impl<S: Value> Sorter<S> {
             }
             wanted = &wanted[here..];
         }
-        let nobody = vec![0; cut.size_max().div_ceil(64)];
-        for states in sorted.chunks(cut.size_max()) {
-            self.into.write(self.block, states, &nobody[..states.len().div_ceil(64)])?;
-            self.block += 1;
-        }
+        self.into.write(&sorted)?;
         self.wanted.clear();
         Ok(())
     }

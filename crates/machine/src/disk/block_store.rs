@@ -187,12 +187,21 @@ impl BlockStore {
         lock(&self.ahead).clear();
     }
 
-    /// Waits until all that was written is on its way out of memory.
+    /// Waits until all that was written has left memory, and gives back what it was written from and read into.
     ///
     /// # Errors
     /// Those of writing.
     pub fn finish_writing(&self) -> Result<()> {
-        self.written.wait_for_all()
+        self.written.wait_for_all()?;
+        self.forget_ahead();
+        self.reader.pool().trim();
+        self.writer.trim();
+        Ok(())
+    }
+
+    /// Bytes of the blocks that stay in memory.
+    pub fn held_bytes(&self) -> u64 {
+        (self.held.len() * self.blocks.size) as u64
     }
 
     /// The folder on whose disk the file lies.

@@ -93,6 +93,11 @@ impl WriteBehind {
         self.caching
     }
 
+    /// Gives back memory that nothing is being written from.
+    pub(super) fn trim(&self) {
+        self.pool.trim();
+    }
+
     /// Bytes that it was given to write so far.
     pub fn bytes_written(&self) -> u64 {
         self.bytes_written.load(Ordering::Relaxed)
