@@ -97,7 +97,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
                 let mut states = huge::zeroes::<P::State>(vertices.len());
                 let mut active = vec![0u64; vertices.len().div_ceil(64)];
                 for (local, (vertex, place)) in vertices.clone().zip(&mut states).enumerate() {
-                    if vertex as usize % WINDOW_SIZE == 0 {
+                    if (vertex as usize).is_multiple_of(WINDOW_SIZE) {
                         done.push(Window { open: 0, aggregate: P::Aggregate::default() });
                     }
                     let Some(window) = done.last_mut() else { continue };

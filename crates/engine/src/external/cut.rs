@@ -60,7 +60,7 @@ impl Cut {
         let (mut start, end) = (u64::from(vertices.start), u64::from(vertices.end));
         let mut stretches = Vec::new();
         while start < end {
-            let next = ((start >> STRETCH_LOG2) + 1 << STRETCH_LOG2).min(end);
+            let next = (((start >> STRETCH_LOG2) + 1) << STRETCH_LOG2).min(end);
             stretches.push(start as u32..next as u32);
             start = next;
         }

@@ -27,7 +27,7 @@ impl<S: Value> States<S> {
         let ids = graph.original_ids()?;
         let Place::Disk(from) = self.0 else { return Ok(self) };
         if ids.are_dense() {
-            return Ok(from.into());
+            return Ok(States(Place::Disk(from)));
         }
         let pool = graph.reader().pool();
         let sorting = size_of::<S>() + size_of::<(u32, u32)>();
@@ -37,7 +37,7 @@ impl<S: Value> States<S> {
         let at_once = at_once.min(from.cut().count() * block);
         let _lease = pool.lease("sorting the result", (at_once * sorting) as u64)?;
         let into = StatesWriter::like(&from, graph)?;
-        let mut sorter = Sorter { into, from, wanted: Vec::new() };
+        let mut sorter = Sorter { into, from: *from, wanted: Vec::new() };
         sorter.wanted.reserve_exact(at_once);
         ids.for_each_rank(|_, mut vertices| {
             cancel.check()?;

@@ -20,7 +20,7 @@ pub struct States<S>(pub(super) Place<S>);
 
 pub(super) enum Place<S> {
     Memory(Vec<S>),
-    Disk(StatesOnDisk<S>),
+    Disk(Box<StatesOnDisk<S>>),
 }
 
 /// Blocks of states, each with the bits of its active vertices behind it.
@@ -45,7 +45,7 @@ impl<S: Value> From<Vec<S>> for States<S> {
 
 impl<S: Value> From<StatesOnDisk<S>> for States<S> {
     fn from(states: StatesOnDisk<S>) -> States<S> {
-        States(Place::Disk(states))
+        States(Place::Disk(Box::new(states)))
     }
 }
 

@@ -60,7 +60,7 @@ impl Program for Spreading {
     ) -> Activity {
         *share = (0.3 * f64::from(*share) + reduced + f64::from(degree) / 1e4) as f32;
         total.0 += f64::from(*share);
-        Activity::when((vertex.0 + (*share * 1e6) as u32) % 5 != 0)
+        Activity::when(!(vertex.0 + (*share * 1e6) as u32).is_multiple_of(5))
     }
 }
 
