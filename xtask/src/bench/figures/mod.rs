@@ -1,5 +1,6 @@
 //! The groups of figures.
 
+mod arrays;
 mod beside;
 mod costs;
 mod executors;
@@ -63,6 +64,7 @@ pub const GROUPS: &[Group] = &[
         title: "Import of a graph eight times as large",
         measure: import::big,
     },
+    Group { name: "arrays", title: "Arrays on disk", measure: arrays::on_disk },
     Group { name: "small", title: "Small graphs, whole runs", measure: small::all },
     Group { name: "peers", title: "Other libraries", measure: peers::all },
 ];

@@ -1,0 +1,141 @@
+//! Arrays over the vertices on disk: uniform random graphs, whose vertices all have edges, within less memory than
+//! their arrays take.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::bench::disk::read_sequentially;
+use crate::bench::figure::{Figure, Of, Ratio, Unit, median};
+use crate::bench::lab::{Lab, SCALE, text};
+use crate::tegula::command::{number, numbers, vertex, whole};
+use crate::tegula::scratch::remove;
+use crate::tegula::{Result, units};
+
+/// How many times as many vertices the graph has as others of the scale, and edges for each.
+const VERTICES: (u32, u64) = (2, 4);
+/// Bytes of disk for each of its edges: as raw pairs, sorted, in tiles.
+const ROOM_PER_EDGE: u64 = 24;
+/// Iterations of PageRank; the first one, which finds nothing in memory, does not count.
+const ITERATIONS: u64 = 3;
+/// The most rounds of figures without targets, and of searches, which take long.
+const ROUNDS_MAX: usize = 3;
+/// Budgets at the scale that targets are for, the first of which is that of the targets.
+const BUDGETS: [u64; 6] = [256, 320, 400, 512, 640, 768];
+
+/// PageRank and a search within several budgets, and with arrays on disk where there is memory enough, each in turn
+/// with the same in memory.
+pub fn on_disk(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+    let (steps, degree) = VERTICES;
+    let log2 = lab.settings.scale + steps;
+    lab.discard(|_| true)?;
+    if !lab.has_room(ROOM_PER_EDGE * (degree << log2), log2)? {
+        return Ok(Vec::new());
+    }
+    let graph = lab.scratch.join("arrays.tegula");
+    let name = uniform(lab, log2, degree << log2, &graph)?;
+    let ranks = lab.pagerank(&graph, 1, None)?;
+    let source = vertex(&ranks, "/summary/top/0/vertex")?;
+    let scaled = |mebibytes: u64| ((mebibytes << 20) << lab.settings.scale) >> SCALE;
+    let mut figures = Vec::new();
+    for (index, mebibytes) in BUDGETS.into_iter().enumerate() {
+        figures.extend(pagerank(lab, &graph, &name, scaled(mebibytes), index == 0)?);
+    }
+    figures.push(forced(lab, &graph, &name)?);
+    figures.push(search(lab, &graph, &name, &source, scaled(BUDGETS[0]))?);
+    remove(&graph)?;
+    Ok(figures)
+}
+
+fn uniform(lab: &Lab<'_>, log2: u32, edges: u64, graph: &Path) -> Result<String> {
+    let pairs = lab.scratch.join("arrays.bin32");
+    let (vertices, edges) = ((1u64 << log2).to_string(), edges.to_string());
+    let ends = ["generate", "erdos-renyi", "--vertices", &vertices, "--edges", &edges, "-o"];
+    lab.tegula.json(&[&ends[..], &[text(&pairs)?]].concat())?;
+    let report = lab.tegula.json(&["import", text(&pairs)?, "-o", text(graph)?])?;
+    remove(&pairs)?;
+    let edges = units::decimal(number(&report, "/edges")?);
+    Ok(format!("uniform random 2^{log2} x {edges}"))
+}
+
+/// The median of all iterations but the first.
+fn iteration(run: &Value) -> Result<f64> {
+    Ok(median(&numbers(run, "/iteration_seconds")?[1..]))
+}
+
+/// An iteration within a budget, beside one in memory, and beside the disk with as many bytes where `has_targets`.
+fn pagerank(
+    lab: &Lab<'_>,
+    graph: &Path,
+    name: &str,
+    memory: u64,
+    has_targets: bool,
+) -> Result<Vec<Figure>> {
+    let (mut within, mut in_memory, mut disk, mut moved) = (vec![], vec![], vec![], vec![]);
+    let rounds = lab.settings.rounds.min(if has_targets { usize::MAX } else { ROUNDS_MAX });
+    for _ in 0..rounds {
+        let run = lab.pagerank(graph, ITERATIONS, Some(memory))?;
+        within.push(iteration(&run)?);
+        let bytes = number(&run, "/bytes_read")? + number(&run, "/bytes_written")?;
+        moved.push(bytes / ITERATIONS as f64);
+        let tiles = read_sequentially(&graph.join("tiles.data"))?;
+        disk.push(bytes / ITERATIONS as f64 * tiles.seconds / tiles.bytes as f64);
+        in_memory.push(iteration(&lab.pagerank(graph, ITERATIONS, None)?)?);
+    }
+    let budget = units::bytes(memory as f64);
+    let bytes = units::bytes(median(&moved));
+    let title = format!("PageRank iteration, {name}, within {budget}");
+    let figure = Figure::new(&title, Unit::Seconds, within.clone())
+        .beside("in memory", in_memory, Ratio::TimesAsLong)
+        .note(format!("{bytes} read and written an iteration"));
+    if !has_targets {
+        return Ok(vec![figure]);
+    }
+    let beside_disk = Figure::new(title, Unit::Seconds, within).beside(
+        "the same bytes read in order",
+        disk,
+        Ratio::TimesAsLong,
+    );
+    Ok(vec![
+        lab.with_targets(figure, |figure| figure.at_most(Of::Ratio, 4.0, None)),
+        lab.with_targets(beside_disk, |figure| figure.at_most(Of::Ratio, 1.3, None)),
+    ])
+}
+
+/// An iteration with arrays on disk that the page cache holds.
+fn forced(lab: &Lab<'_>, graph: &Path, name: &str) -> Result<Figure> {
+    let (mut on_disk, mut in_memory) = (Vec::new(), Vec::new());
+    let iterations = ITERATIONS.to_string();
+    for _ in 0..lab.settings.rounds {
+        let options = ["--iterations", &iterations, "--arrays", "disk"];
+        on_disk.push(iteration(&lab.run("pagerank", graph, None, &options)?)?);
+        in_memory.push(iteration(&lab.pagerank(graph, ITERATIONS, None)?)?);
+    }
+    let title = format!("PageRank iteration, {name}, arrays in files of the page cache");
+    let figure = Figure::new(title, Unit::Seconds, on_disk).beside(
+        "in memory",
+        in_memory,
+        Ratio::TimesAsLong,
+    );
+    Ok(lab.with_targets(figure, |figure| figure.at_most(Of::Ratio, 1.2, None)))
+}
+
+/// A whole search within a budget.
+fn search(lab: &Lab<'_>, graph: &Path, name: &str, source: &str, memory: u64) -> Result<Figure> {
+    let (mut within, mut in_memory) = (Vec::new(), Vec::new());
+    let mut levels = 0;
+    for _ in 0..lab.settings.rounds.min(ROUNDS_MAX) {
+        let options = ["--source", source];
+        let run = lab.run("bfs", graph, Some(memory), &options)?;
+        levels = whole(&run, "/iterations")?;
+        within.push(numbers(&run, "/iteration_seconds")?.iter().sum());
+        let run = lab.run("bfs", graph, None, &options)?;
+        in_memory.push(numbers(&run, "/iteration_seconds")?.iter().sum());
+    }
+    let budget = units::bytes(memory as f64);
+    let title = format!("BFS, {name}, within {budget}");
+    let figure = Figure::new(title, Unit::Seconds, within)
+        .beside("in memory", in_memory, Ratio::TimesAsLong)
+        .note(format!("{levels} iterations"));
+    Ok(lab.with_targets(figure, |figure| figure.at_most(Of::Ratio, 4.0, None)))
+}
