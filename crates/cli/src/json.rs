@@ -70,7 +70,7 @@ pub struct Estimate {
     pub layout_bytes: u64,
     /// Null where arrays are in memory.
     pub arrays_on_disk: Option<ArraysOnDisk>,
-    /// Read and written, at the most, by iterations but the first.
+    /// Read and written by iterations but the first, about: without weights.
     pub iteration_bytes: u64,
     pub memory_bytes: u64,
     pub fits: bool,

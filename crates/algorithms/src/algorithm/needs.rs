@@ -111,7 +111,8 @@ impl Needs {
         all.max(self.needed()) <= budget
     }
 
-    /// Bytes that an iteration reads and writes within a budget, at the most; the first one reads all there is.
+    /// Bytes of arrays and of tiles without weights that an iteration reads and writes within a budget where all vertices
+    /// are active; the first one reads all there is.
     pub fn iteration_bytes(&self, budget: u64) -> u64 {
         let estimate = &self.estimate;
         let free = budget.saturating_sub(estimate.needed_in_memory());

@@ -90,7 +90,7 @@ fn facts(needs: &Needs, memory: u64) -> Facts {
     let about = if is_expected { ", about" } else { "" };
     facts.add(format!("all {layout}{about}"), report::bytes(estimate.layout_bytes));
     if needs.needed() <= memory && layout_is_read_again(needs, memory) {
-        facts.add("an iteration moves, at most", report::bytes(needs.iteration_bytes(memory)));
+        facts.add("an iteration moves, about", report::bytes(needs.iteration_bytes(memory)));
     }
     facts.add("budget", report::bytes(memory));
     let verdict = if needs.needed() > memory {

@@ -8,7 +8,7 @@ use super::cut::Cut;
 use crate::superstep::active_set::ActiveSet;
 
 /// How many vertices of each block are active, and which chunks have any.
-pub struct Activity {
+pub struct ActiveBlocks {
     /// For tiles: without the bits.
     pub summary: ActiveSet,
     /// By block.
@@ -21,7 +21,7 @@ pub struct NextActivity {
     counts: Vec<AtomicU32>,
 }
 
-impl Activity {
+impl ActiveBlocks {
     /// Bytes of this, and of the next.
     pub fn size(cut: &Cut) -> u64 {
         2 * (4 * cut.count() as u64 + ActiveSet::summary_size(u64::from(cut.vertex_count())))
@@ -52,11 +52,11 @@ impl NextActivity {
     }
 
     /// What was noted; blocks of which nothing was are inactive. Begins anew.
-    pub fn take(&mut self) -> Activity {
+    pub fn take(&mut self) -> ActiveBlocks {
         let counts: Vec<u32> =
             self.counts.iter_mut().map(|count| std::mem::take(count.get_mut())).collect();
         let chunks = self.chunks.iter_mut().map(|word| std::mem::take(word.get_mut())).collect();
         let count = counts.iter().copied().map(u64::from).sum();
-        Activity { summary: ActiveSet::from_summary(chunks, count), counts }
+        ActiveBlocks { summary: ActiveSet::from_summary(chunks, count), counts }
     }
 }

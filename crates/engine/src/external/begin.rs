@@ -16,7 +16,7 @@ use super::cut::Cut;
 use super::group::Group;
 use super::plan::{ArraysOnDisk, Plan};
 use super::states::StatesOnDisk;
-use super::{ExternalStep, Place};
+use super::{ExternalStep, Position};
 use crate::job::context::JobContext;
 use crate::options::RunOptions;
 use crate::parts::Parts;
@@ -76,7 +76,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             aggregate: P::Aggregate::default(),
             iteration: 0,
             is_over: false,
-            place: Place::default(),
+            position: Position::default(),
         };
         step.init(context)?;
         Ok(step)
@@ -140,7 +140,7 @@ fn spill_folder(graph: &Graph, chosen: Option<&Path>) -> Result<Directory> {
     let open = |path: &Path| Directory::open(path).map_err(Error::io("open", path));
     match chosen {
         Some(path) => open(path),
-        None if graph.folder().is_writable() => Ok(graph.folder().clone()),
+        None if graph.opened_directory().is_writable() => Ok(graph.opened_directory().clone()),
         None => open(&std::env::temp_dir()),
     }
 }

@@ -49,7 +49,7 @@ impl Cut {
         start..(u64::from(start) + (1 << self.log2)).min(u64::from(self.vertex_count)) as u32
     }
 
-    /// The blocks of a range of vertices that begins and ends with blocks.
+    /// The blocks in which a range of vertices lies.
     pub fn blocks(&self, vertices: &Range<u32>) -> Range<usize> {
         let end = u64::from(vertices.end).div_ceil(1 << self.log2);
         (vertices.start >> self.log2) as usize..end as usize

@@ -6,6 +6,7 @@ use std::sync::Mutex;
 
 use tegula_machine::threads::{get_mut, lock};
 use tegula_store::graph::Graph;
+use tegula_store::tiles::WINDOW_SIZE;
 
 use crate::parts::{Part, Parts};
 use crate::program::{Accumulator, Program, Reduction};
@@ -18,19 +19,21 @@ use crate::superstep::batch_array::accumulator_range;
 /// numbers, as soon as the last segment of each is done: what is summed up is the same as in memory.
 pub struct Group<P: Program> {
     /// For each batch of the graph; those of other groups are empty.
-    batches: Vec<Mutex<BatchWork<P>>>,
+    batches: Vec<Mutex<GroupBatch<P>>>,
     /// For each part of the graph the last segment from which it has tiles.
     last_segments: Vec<u32>,
     idle: Mutex<Idle<P>>,
 }
 
 /// What the parts of a batch were reduced to.
-pub struct BatchWork<P: Program> {
+pub struct GroupBatch<P: Program> {
     /// The first parts, in the order of their numbers.
     merged: Option<Vec<Accumulator<P>>>,
     merged_count: usize,
     /// Parts that wait for further segments, or for those before them.
     parked: Vec<ParkedPart<P>>,
+    /// Parts that needed no tile so far, each with the segment of which that is known last.
+    passed: Vec<(usize, u32)>,
 }
 
 /// A part that waits.
@@ -44,9 +47,9 @@ struct ParkedPart<P: Program> {
 /// Accumulators that no part uses at the moment, all identities, by the number of their targets.
 type Idle<P> = BTreeMap<usize, Vec<Accumulators<P>>>;
 
-impl<P: Program> BatchWork<P> {
-    fn new() -> BatchWork<P> {
-        BatchWork { merged: None, merged_count: 0, parked: Vec::new() }
+impl<P: Program> GroupBatch<P> {
+    fn new() -> GroupBatch<P> {
+        GroupBatch { merged: None, merged_count: 0, parked: Vec::new(), passed: Vec::new() }
     }
 }
 
@@ -58,7 +61,7 @@ impl<P: Program> Group<P> {
             last.map_or(0, |group| graph.cell_of(&graph.tiles()[group.tiles.start]).segment)
         };
         Group {
-            batches: graph.batches().iter().map(|_| Mutex::new(BatchWork::new())).collect(),
+            batches: graph.batches().iter().map(|_| Mutex::new(GroupBatch::new())).collect(),
             last_segments: parts.parts.iter().map(last_segment).collect(),
             idle: Mutex::default(),
         }
@@ -78,21 +81,33 @@ impl<P: Program> Group<P> {
         }
     }
 
-    /// Parks a part that has got its tiles from a segment, and merges those whose turn it is. `first_part` is the
-    /// index of the first part of the batch.
+    /// Parks a part that has got its tiles from a segment, if it needed any, and merges those whose turn it is.
+    /// `first_part` is the index of the first part of the batch.
     pub fn put_down(
         &self,
         graph: &Graph,
         part: &Part,
         first_part: usize,
         segment: u32,
-        accumulators: Accumulators<P>,
+        accumulators: Option<Accumulators<P>>,
     ) {
         let targets = accumulator_range(graph, &graph.batches()[part.batch]);
-        let (parked, idle) = accumulators.park(targets.clone());
-        idle.into_iter().for_each(|idle| self.put_idle(idle));
+        let number = part.number;
+        let parked = accumulators.map(|accumulators| {
+            let (parked, idle) = accumulators.park(targets.clone());
+            idle.into_iter().for_each(|idle| self.put_idle(idle));
+            parked
+        });
         let mut work = lock(&self.batches[part.batch]);
-        work.parked.push(ParkedPart { number: part.number, segment, accumulators: parked });
+        match parked {
+            Some(accumulators) => {
+                work.parked.push(ParkedPart { number, segment, accumulators });
+            }
+            None => match work.parked.iter_mut().find(|parked| parked.number == number) {
+                Some(parked) => parked.segment = segment,
+                None => work.passed.push((number, segment)),
+            },
+        }
         // A batch of one part is drained when it is applied.
         while part.count > 1 && work.merged_count < part.count {
             let number = work.merged_count;
@@ -103,13 +118,15 @@ impl<P: Program> Group<P> {
                     self.merge(&mut work, place, &targets);
                 }
                 // It had no tile that was needed, and there is none to come.
-                None if last < segment => work.merged_count += 1,
+                None if last < segment || work.passed.contains(&(number, last)) => {
+                    work.merged_count += 1;
+                }
                 _ => break,
             }
         }
     }
 
-    fn merge(&self, work: &mut BatchWork<P>, place: usize, targets: &Range<usize>) {
+    fn merge(&self, work: &mut GroupBatch<P>, place: usize, targets: &Range<usize>) {
         let parked = work.parked.swap_remove(place);
         let mut accumulators =
             parked.accumulators.resume(targets.clone(), || self.idle_for(targets.end));
@@ -143,14 +160,16 @@ impl<P: Program> Group<P> {
             self.merge(&mut work, place, &targets);
         }
         work.merged_count = 0;
+        work.passed.clear();
         work.merged.take()
     }
 
     /// Lets go of accumulators that the batches of the next group are too few for, of their size.
-    pub fn trim(&mut self, graph: &Graph, batches: impl Iterator<Item = usize>) {
-        let mut wanted: BTreeMap<usize, usize> = BTreeMap::new();
-        for batch in batches {
-            let targets = accumulator_range(graph, &graph.batches()[batch]);
+    pub fn trim(&mut self, graph: &Graph, batches: impl Iterator<Item = usize>, threads: usize) {
+        // Of small batches only the parts at work have some.
+        let mut wanted = BTreeMap::from([(WINDOW_SIZE, threads)]);
+        let ranges = batches.map(|batch| accumulator_range(graph, &graph.batches()[batch]));
+        for targets in ranges.filter(|targets| targets.len() >= WINDOW_SIZE) {
             *wanted.entry(Accumulators::<P>::room_for(targets.end)).or_default() += 1;
         }
         get_mut(&mut self.idle).retain(|room, idle| {

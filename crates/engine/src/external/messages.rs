@@ -27,7 +27,7 @@ impl<P: Program> ExternalStep<'_, P> {
             return Ok(false);
         }
         let has_tiles = self.has_needed_tiles();
-        let is_first = self.place.group == 0;
+        let is_first = self.position.group == 0;
         if !has_tiles && (!is_first || self.kept_messages.is_none()) {
             return Ok(false);
         }
@@ -61,7 +61,7 @@ impl<P: Program> ExternalStep<'_, P> {
     /// Asks for the blocks that come first when the scan has ended: of the next segment, or of the targets.
     fn read_ahead_of_scan(&self) {
         let (grid, vertex_count) = (self.graph.grid(), self.cut.vertex_count());
-        let next = self.place.segment + 1;
+        let next = self.position.segment + 1;
         if next == grid.segment_count(vertex_count) {
             let targets = self.cut.blocks(&self.targets());
             targets.take(self.plan.ahead).for_each(|block| self.states.read_ahead(block));
@@ -70,7 +70,7 @@ impl<P: Program> ExternalStep<'_, P> {
         let blocks = self.cut.blocks(&grid.sources(next, vertex_count));
         let active = blocks.filter(|&block| self.activity.counts[block] > 0);
         active.take(self.plan.ahead).for_each(|block| match &self.kept_messages {
-            Some(kept) if self.place.group > 0 => self.ask_for_messages(kept, block),
+            Some(kept) if self.position.group > 0 => self.ask_for_messages(kept, block),
             _ => self.states.read_ahead(block),
         });
     }
@@ -116,7 +116,7 @@ impl<P: Program> ExternalStep<'_, P> {
             if self.activity.counts[block] == 0 {
                 continue;
             }
-            self.ask_ahead(block, |next| self.states.read_ahead(next));
+            self.ask_ahead(block, stretch, |next| self.states.read_ahead(next));
             let states = &mut states[..vertices.len()];
             let active = &mut active[..vertices.len().div_ceil(64)];
             self.states.read_with(block, states, active)?;
@@ -152,15 +152,15 @@ impl<P: Program> ExternalStep<'_, P> {
                 messages.fill(P::Reduction::IDENTITY);
                 continue;
             }
-            self.ask_ahead(block, |next| self.ask_for_messages(kept, next));
+            self.ask_ahead(block, stretch, |next| self.ask_for_messages(kept, next));
             kept.read(block, &mut [messages.as_mut_bytes()])?;
         }
         Ok(())
     }
 
-    /// Asks for the next blocks of the segment with active vertices.
-    fn ask_ahead(&self, block: usize, ask: impl Fn(usize)) {
-        let end = self.cut.blocks(&self.sources()).end;
+    /// Asks for the next blocks of a stretch with active vertices.
+    fn ask_ahead(&self, block: usize, stretch: &Range<u32>, ask: impl Fn(usize)) {
+        let end = self.cut.blocks(stretch).end;
         let next = (block + 1..end).filter(|&next| self.activity.counts[next] > 0);
         next.take(2).for_each(ask);
     }

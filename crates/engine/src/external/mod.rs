@@ -37,7 +37,7 @@ use crate::job::context::JobContext;
 use crate::job::{ScanDirection, TileDemand};
 use crate::parts::Parts;
 use crate::program::{Aggregate, EdgeWeight, Message, Next, Program};
-use activity::{Activity, NextActivity};
+use activity::{ActiveBlocks, NextActivity};
 use cut::Cut;
 use group::Group;
 use plan::Plan;
@@ -60,7 +60,7 @@ pub struct ExternalStep<'g, P: Program> {
     /// Those of all segments, where further groups of columns read them again.
     kept_messages: Option<BlockStore>,
     degrees: Option<DegreeReader>,
-    activity: Activity,
+    activity: ActiveBlocks,
     next_activity: NextActivity,
     /// How many vertices of each window are not settled.
     open_targets: Vec<u32>,
@@ -72,7 +72,7 @@ pub struct ExternalStep<'g, P: Program> {
     aggregate: P::Aggregate,
     iteration: u64,
     is_over: bool,
-    place: Place,
+    position: Position,
 }
 
 /// How far an iteration goes by itself.
@@ -87,7 +87,7 @@ pub enum NextScan {
 
 /// Where an iteration is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Place {
+struct Position {
     /// Which group of columns.
     group: u32,
     segment: u32,
@@ -118,7 +118,7 @@ impl<P: Program> ExternalStep<'_, P> {
         let next = self.program.begin_iteration(self.iteration, &self.aggregate);
         self.is_over = self.active_count() == 0 || next == Next::Stop;
         self.iteration += u64::from(!self.is_over);
-        self.place = Place::default();
+        self.position = Position::default();
         self.aggregate = P::Aggregate::default();
         !self.is_over
     }
@@ -128,16 +128,18 @@ impl<P: Program> ExternalStep<'_, P> {
     /// # Errors
     /// Those of reading and writing; cancellation; a panic of the program.
     pub fn next_scan(&mut self, context: &JobContext<'_>) -> Result<NextScan> {
-        let Place { group, segment } = self.place;
+        let Position { group, segment } = self.position;
         if group == self.plan.groups {
             self.finish();
             return Ok(NextScan::Done);
         }
         if segment == self.graph.grid().segment_count(self.cut.vertex_count()) {
             self.apply(context)?;
-            self.place = Place { group: group + 1, segment: 0 };
+            // After the last group comes the first one of the next iteration.
+            self.position = Position { group: (group + 1) % self.plan.groups, segment: 0 };
             let batches = self.batches();
-            self.group.trim(self.graph, batches);
+            self.group.trim(self.graph, batches, context.threads());
+            self.position.group = group + 1;
             return Ok(NextScan::Further);
         }
         if !self.bring_messages(context)? {
@@ -153,7 +155,7 @@ impl<P: Program> ExternalStep<'_, P> {
 
     /// The tiles from a segment were all processed.
     pub fn end_scan(&mut self) {
-        self.place.segment += 1;
+        self.position.segment += 1;
     }
 
     /// Takes over what an iteration has left: sums, active vertices.
@@ -181,13 +183,13 @@ impl<P: Program> ExternalStep<'_, P> {
 
     fn is_in_cells(&self, tile: &TileSummary) -> bool {
         let grid = self.graph.grid();
-        tile.source_first >> grid.segment_log2 == self.place.segment
+        tile.source_first >> grid.segment_log2 == self.position.segment
             && self.columns().contains(&(tile.target_first >> grid.column_log2))
     }
 
     /// The columns at work.
     fn columns(&self) -> Range<u32> {
-        let first = self.place.group * self.plan.columns;
+        let first = self.position.group * self.plan.columns;
         let count = self.graph.grid().column_count(self.cut.vertex_count());
         first..(first + self.plan.columns).min(count)
     }
@@ -207,13 +209,13 @@ impl<P: Program> ExternalStep<'_, P> {
     /// The batches at work.
     fn batches(&self) -> Range<usize> {
         let (targets, batches) = (self.targets(), self.graph.batches());
-        let place = |vertex: u32| batches.partition_point(|batch| batch.target_first < vertex);
-        place(targets.start)..place(targets.end)
+        let position = |vertex: u32| batches.partition_point(|batch| batch.target_first < vertex);
+        position(targets.start)..position(targets.end)
     }
 
     /// The sources at work.
     fn sources(&self) -> Range<u32> {
-        self.graph.grid().sources(self.place.segment, self.cut.vertex_count())
+        self.graph.grid().sources(self.position.segment, self.cut.vertex_count())
     }
 
     /// The states, when the program is over, and the program.

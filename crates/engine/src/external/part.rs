@@ -48,15 +48,14 @@ impl<P: Program> PartWork for ExternalPart<'_, '_, P> {
         Ok(())
     }
 
-    /// What earlier segments have left is with it, so that it cannot be begun anew.
+    /// Once what earlier segments have left is with it, it cannot be begun anew.
     fn is_restartable(&self) -> bool {
-        false
+        self.accumulators.is_none()
     }
 
     fn end(self: Box<Self>) {
         let ExternalPart { step, part, accumulators } = *self;
-        let Some(accumulators) = accumulators else { return };
         let first_part = step.first_part_of(part.batch);
-        step.group.put_down(step.graph, &part, first_part, step.place.segment, accumulators);
+        step.group.put_down(step.graph, &part, first_part, step.position.segment, accumulators);
     }
 }

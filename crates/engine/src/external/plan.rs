@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 
 use tegula_machine::disk::Blocks;
-use tegula_store::graph::Graph;
+use tegula_store::graph::{Graph, file_names};
 use tegula_store::tiles::WINDOW_SIZE;
 
-use super::activity::Activity;
+use super::activity::ActiveBlocks;
 use super::cut::{Cut, STRETCH_LOG2};
 use super::states::StatesOnDisk;
 use crate::parts::Parts;
@@ -60,6 +60,8 @@ pub struct ArraysOnDisk {
     segment_blocks: usize,
     /// Bytes that the disk could bring while processors are at the tiles of an iteration.
     scan_work: u64,
+    /// Whether the order of the vertices is that of their original ids.
+    is_sorted: bool,
     /// Bytes that are needed however columns are grouped.
     fixed: u64,
     threads: usize,
@@ -84,7 +86,7 @@ impl ArraysOnDisk {
                 true => Accumulators::<P>::parked_size(targets),
                 false => Accumulators::<P>::size(targets),
             };
-            let bytes = parked + before + size_of::<super::group::BatchWork<P>>() as u64;
+            let bytes = parked + before + size_of::<super::group::GroupBatch<P>>() as u64;
             columns[(batch.target_first >> grid.column_log2) as usize] += bytes;
         }
         let widest = graph.batches().iter().map(|batch| 1u64 << batch.log2).max().unwrap_or(0);
@@ -92,14 +94,14 @@ impl ArraysOnDisk {
         let state_block = StatesOnDisk::<P::State>::block_size(&cut);
         let message_block = size * size_of::<Message<P>>();
         let degrees = if P::NEEDS_DEGREE { 5 << STRETCH_LOG2 } else { 0 };
-        let waiting = parts.waiting_targets_max(graph) * size_of::<Accumulator<P>>() as u64;
+        let waiting = Accumulators::<P>::parked_size(parts.waiting_targets_max(graph));
         let worker = Accumulators::<P>::size(widest)
             + widest * size_of::<Accumulator<P>>() as u64
             + waiting
             + state_block as u64
             + degrees.min(5 * u64::from(vertex_count));
         let segment = grid.sources(0, vertex_count).len() as u64 + 1;
-        let tables = Activity::size(&cut)
+        let tables = ActiveBlocks::size(&cut)
             + 8 * cut.count() as u64
             + 4 * u64::from(vertex_count).div_ceil(WINDOW_SIZE as u64)
             + graph.batches().len() as u64 * size_of::<Option<P::Aggregate>>() as u64;
@@ -108,6 +110,7 @@ impl ArraysOnDisk {
             column_count,
             columns,
             segment_blocks: cut.blocks(&grid.sources(0, vertex_count)).len(),
+            is_sorted: graph.manifest().file(file_names::ORDER).is_none(),
             scan_work: SPARED_PER_EDGE * graph.edge_count(),
             fixed: segment * size_of::<Message<P>>() as u64 + tables + threads as u64 * worker,
             threads,
@@ -237,9 +240,13 @@ impl ArraysOnDisk {
             + if plan.groups > 1 { u64::from(plan.groups) * messages as u64 } else { 0 }
     }
 
-    /// Bytes of the files of the arrays.
+    /// Bytes of the files of the arrays, and of that of a result that is brought in order.
     pub fn file_size(&self, plan: &Plan) -> u64 {
-        let messages = if plan.groups > 1 { self.message_blocks().file_size() } else { 0 };
-        self.state_blocks().file_size() + messages
+        let unless_held =
+            |blocks: Blocks, held| if held < blocks.count { blocks.file_size() } else { 0 };
+        let states = unless_held(self.state_blocks(), plan.states_held);
+        let messages = unless_held(self.message_blocks(), plan.messages_held);
+        let result = if self.is_sorted { 0 } else { self.state_blocks().file_size() };
+        states + if plan.groups > 1 { messages } else { 0 } + result
     }
 }

@@ -7,7 +7,7 @@ use tegula_machine::memory::huge;
 use tegula_machine::threads::Cancel;
 use tegula_store::graph::Graph;
 
-use super::states::{Place, States, StatesOnDisk};
+use super::states::{States, StatesOnDisk, Storage};
 use crate::overhead::room_for_result;
 use crate::program::Value;
 
@@ -25,9 +25,9 @@ impl<S: Value> States<S> {
     /// room; cancellation.
     pub fn into_rank_order(self, graph: &Graph, cancel: &Cancel) -> Result<States<S>> {
         let ids = graph.original_ids()?;
-        let Place::Disk(from) = self.0 else { return Ok(self) };
+        let Storage::Disk(from) = self.0 else { return Ok(self) };
         if ids.are_dense() {
-            return Ok(States(Place::Disk(from)));
+            return Ok(States(Storage::Disk(from)));
         }
         let pool = graph.reader().pool();
         let sorting = size_of::<S>() + size_of::<(u32, u32)>();
@@ -73,8 +73,8 @@ impl<S: Value> StatesWriter<S> {
     /// Those of making a file.
     pub fn beside<O: Value>(other: &States<O>, graph: &Graph) -> Result<Option<StatesWriter<S>>> {
         match &other.0 {
-            Place::Memory(_) => Ok(None),
-            Place::Disk(other) => StatesWriter::like(other, graph).map(Some),
+            Storage::Memory(_) => Ok(None),
+            Storage::Disk(other) => StatesWriter::like(other, graph).map(Some),
         }
     }
 

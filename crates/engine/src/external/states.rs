@@ -16,9 +16,9 @@ use crate::program::Value;
 const CHUNK: usize = 1 << 20;
 
 /// A state for each vertex, by dense id: in memory, or on disk.
-pub struct States<S>(pub(super) Place<S>);
+pub struct States<S>(pub(super) Storage<S>);
 
-pub(super) enum Place<S> {
+pub(super) enum Storage<S> {
     Memory(Vec<S>),
     Disk(Box<StatesOnDisk<S>>),
 }
@@ -39,13 +39,13 @@ impl<S: Value> fmt::Debug for States<S> {
 
 impl<S: Value> From<Vec<S>> for States<S> {
     fn from(states: Vec<S>) -> States<S> {
-        States(Place::Memory(states))
+        States(Storage::Memory(states))
     }
 }
 
 impl<S: Value> From<StatesOnDisk<S>> for States<S> {
     fn from(states: StatesOnDisk<S>) -> States<S> {
-        States(Place::Disk(Box::new(states)))
+        States(Storage::Disk(Box::new(states)))
     }
 }
 
@@ -53,8 +53,8 @@ impl<S: Value> States<S> {
     /// How many there are.
     pub fn len(&self) -> usize {
         match &self.0 {
-            Place::Memory(states) => states.len(),
-            Place::Disk(states) => states.cut.vertex_count() as usize,
+            Storage::Memory(states) => states.len(),
+            Storage::Disk(states) => states.cut.vertex_count() as usize,
         }
     }
 
@@ -66,8 +66,8 @@ impl<S: Value> States<S> {
     /// All of them, where they lie in memory.
     pub fn in_memory(&self) -> Option<&[S]> {
         match &self.0 {
-            Place::Memory(states) => Some(states),
-            Place::Disk(_) => None,
+            Storage::Memory(states) => Some(states),
+            Storage::Disk(_) => None,
         }
     }
 
@@ -77,8 +77,8 @@ impl<S: Value> States<S> {
     /// Those of reading.
     pub fn into_vec(self) -> Result<Vec<S>> {
         match self.0 {
-            Place::Memory(states) => Ok(states),
-            Place::Disk(on_disk) => {
+            Storage::Memory(states) => Ok(states),
+            Storage::Disk(on_disk) => {
                 let mut states = huge::with_capacity(on_disk.cut.vertex_count() as usize);
                 for block in 0..on_disk.cut.count() {
                     states.append(&mut on_disk.read(block)?);
@@ -97,11 +97,11 @@ impl<S: Value> States<S> {
         mut visit: impl FnMut(usize, &[S]) -> Result<(), E>,
     ) -> Result<(), E> {
         match &self.0 {
-            Place::Memory(states) => (0..)
+            Storage::Memory(states) => (0..)
                 .step_by(CHUNK)
                 .zip(states.chunks(CHUNK))
                 .try_for_each(|(first, states)| visit(first, states)),
-            Place::Disk(states) => (0..states.cut.count()).try_for_each(|block| {
+            Storage::Disk(states) => (0..states.cut.count()).try_for_each(|block| {
                 visit(states.cut.vertices(block).start as usize, &states.read(block)?)
             }),
         }
@@ -116,8 +116,8 @@ impl<S: Value> States<S> {
     /// When there are no such vertices.
     pub fn read(&self, vertices: Range<usize>) -> Result<Vec<S>> {
         let on_disk = match &self.0 {
-            Place::Memory(states) => return Ok(states[vertices].to_vec()),
-            Place::Disk(on_disk) => on_disk,
+            Storage::Memory(states) => return Ok(states[vertices].to_vec()),
+            Storage::Disk(on_disk) => on_disk,
         };
         let mut states = Vec::with_capacity(vertices.len());
         let blocks = on_disk.cut.blocks(&(vertices.start as u32..vertices.end as u32));

@@ -97,7 +97,10 @@ pub fn admit<'s, 'g, 'r, P: Program>(
     let is_undirected = graph.manifest().undirected;
     let can_seek = may_seek::<P>() && options.executor != Executor::Scan;
     let without = || MemoryDemand::scan("the run", held, has_weights);
-    if can_seek && let Some(rows) = options.rows {
+    if can_seek
+        && options.arrays != Arrays::OnDisk
+        && let Some(rows) = options.rows
+    {
         let shared = [Some(rows), options.reverse];
         let fits = |rows: &RowReader| rows.has_weights() || !has_weights;
         assert!(shared.into_iter().flatten().all(fits), "the rows were opened without weights");
@@ -117,8 +120,8 @@ pub fn admit<'s, 'g, 'r, P: Program>(
     };
     // With all of them, with fewer, with none.
     let counts: Vec<usize> = match options.arrays {
-        Arrays::OnDisk => Vec::new(),
-        Arrays::Auto | Arrays::InMemory => {
+        Arrays::OnDisk if !must_seek => Vec::new(),
+        Arrays::OnDisk | Arrays::Auto | Arrays::InMemory => {
             (usize::from(must_seek)..=candidates.rows.len()).rev().collect()
         }
     };
@@ -158,8 +161,6 @@ pub struct Admission<'s, 'g, 'r> {
 struct External {
     on_disk: ArraysOnDisk,
     least: Plan,
-    /// Bytes of the program itself.
-    program: u64,
     /// Whether blocks of arrays may stay in memory.
     may_hold: bool,
 }
@@ -172,10 +173,10 @@ impl External {
         arrays: Arrays,
     ) -> External {
         let (parts, threads) = (scheduler.parts(), scheduler.threads());
-        let on_disk = ArraysOnDisk::of::<P>(graph, parts, threads);
+        let on_disk = ArraysOnDisk::of::<P>(graph, parts, threads).beside(program.size());
         let least = on_disk.least();
         let may_hold = arrays != Arrays::OnDisk;
-        External { on_disk, least, program: program.size(), may_hold }
+        External { on_disk, least, may_hold }
     }
 
     /// The plan with so many bytes beyond the least.
@@ -189,7 +190,7 @@ impl External {
             let plan = self.on_disk.within(least + free, self.may_hold);
             plan.map_or(0, |plan| plan.bytes - least)
         };
-        MemoryDemand::both("the run", self.least.bytes + self.program, has_weights, takes_of)
+        MemoryDemand::both("the run", least, has_weights, takes_of)
     }
 }
 

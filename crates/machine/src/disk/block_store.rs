@@ -76,7 +76,8 @@ pub struct BlockStore {
 }
 
 impl BlockStore {
-    /// Blocks of zeroes in a new file on the disk of `folder`, but for those that `is_held` in memory. The pool of the
+    /// Blocks in a new file on the disk of `folder`, but for those that `is_held` in memory. A block is to be written
+    /// before it is read, and by one thread at a time. The pool of the
     /// reader is for blocks alone: what it holds is what may be read ahead and at once.
     ///
     /// # Errors
@@ -158,24 +159,22 @@ impl BlockStore {
             gather(parts, &mut lock(held)[..len]);
             return Ok(());
         }
-        // What was asked for ahead is what was before.
-        drop(lock(&self.ahead).remove(&block));
         let mut buffer = self.writer.buffer(self.blocks.slot_size(), &self.path)?;
         let bytes = &mut buffer.bytes_mut()[..len];
         gather(parts, bytes);
         self.checksums[block].store(crc32c(bytes), Ordering::Relaxed);
         self.written.begin(block)?;
+        // What was asked for ahead is what was before.
+        drop(lock(&self.ahead).remove(&block));
         self.writer.write(&self.file, self.offset(block), buffer, len, (&self.written, block));
         Ok(())
     }
 
     /// Asks for a block that is going to be read, of `len` bytes, if there is memory.
     pub fn read_ahead(&self, block: usize, len: usize) {
-        if self.held.contains_key(&block) || self.written.has_begun(block) {
-            return;
-        }
         let mut ahead = lock(&self.ahead);
-        if ahead.contains_key(&block) {
+        let is_known = self.held.contains_key(&block) || ahead.contains_key(&block);
+        if is_known || self.written.has_begun(block) {
             return;
         }
         let pending = self.reader.try_read_batch(&[self.request_of(block, len)]);
@@ -225,9 +224,10 @@ impl BlockStore {
         {
             return pending;
         }
-        // What others may want later must not keep this one waiting.
+        // What others may want later must not keep this one waiting; and once it waits nothing is asked for ahead.
+        let pending = self.reader.read(&self.file, request.offset, len);
         self.forget_ahead();
-        self.reader.read(&self.file, request.offset, len)
+        pending
     }
 
     fn request_of(&self, block: usize, len: usize) -> Request<'_> {

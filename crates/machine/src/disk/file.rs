@@ -115,8 +115,10 @@ impl OpenFile {
         let Source::Disk(disk) = &self.source else {
             return Err(io::ErrorKind::ReadOnlyFilesystem.into());
         };
+        // Another write may find out at the same time.
+        let was_direct = self.is_direct();
         match disk.file.write_all_at(bytes, offset) {
-            Err(error) if self.is_direct() && is_invalid(&error) => {
+            Err(error) if was_direct && is_invalid(&error) => {
                 self.leave_direct()?;
                 disk.file.write_all_at(bytes, offset)
             }

@@ -24,6 +24,7 @@
 //! 2. Who keeps frames while waiting for more must know that all that is kept at one time, by
 //!    everybody, plus the largest request fits the budget. Who drops each frame before it waits
 //!    for the next needs to know nothing.
+//!    Writing waits for memory, too, of a pool of its own ([`WriteBehind`]).
 //! 3. [`Reader::try_read_batch`] never queues: use it to read ahead without a claim to memory.
 
 mod backend;

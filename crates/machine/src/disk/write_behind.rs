@@ -73,18 +73,12 @@ impl WriteBehind {
     /// Those of starting a thread.
     pub fn start(reader: &Reader, memory: u64, caching: Caching) -> Result<WriteBehind> {
         let (tasks, queue) = unbounded::<Write>();
-        let bytes_written = Arc::<AtomicU64>::default();
         for _ in 0..THREADS {
             let (queue, device) = (queue.clone(), Arc::clone(reader.device()));
-            let bytes_written = Arc::clone(&bytes_written);
-            spawn("tegula-write", move || {
-                for write in queue {
-                    bytes_written.fetch_add(write.len as u64, Ordering::Relaxed);
-                    write.run(&*device);
-                }
-            })
-            .map_err(Error::io("start a thread for", "writing"))?;
+            spawn("tegula-write", move || queue.iter().for_each(|write| write.run(&*device)))
+                .map_err(Error::io("start a thread for", "writing"))?;
         }
+        let bytes_written = Arc::default();
         Ok(WriteBehind { tasks, pool: Pool::new(memory), caching, bytes_written })
     }
 
@@ -117,6 +111,7 @@ impl WriteBehind {
         len: usize,
         (written, block): (&Arc<Written>, usize),
     ) {
+        self.bytes_written.fetch_add(len as u64, Ordering::Relaxed);
         let file = Arc::clone(&file.0);
         let written = Arc::clone(written);
         let end = End { written, block, file: Arc::clone(&file), result: None };

@@ -137,11 +137,6 @@ impl Graph {
         self.check_names()
     }
 
-    /// The directory, open.
-    pub fn folder(&self) -> &Directory {
-        &self.directory
-    }
-
     /// The directory.
     pub fn directory(&self) -> &Path {
         self.directory.path()
