@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use support::{AMPLE, import_with};
 use tegula_algorithms::bfs::Bfs;
 use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
-use tegula_engine::{Arrays, Error, RunOptions, VertexId, estimate_anywhere, open_graph};
+use tegula_engine::{Arrays, Error, Executor, RunOptions, VertexId, estimate_anywhere, open_graph};
 use tegula_generators::{Rmat, edges};
 use tegula_import::ImportConfig;
 use tegula_machine::disk::{Backend, Fault, FaultPlan};
 use tegula_store::graph::VertexOrder;
+use tegula_store::rows::RowEncoding;
 use tegula_store::tiles::Grid;
 use tegula_testkit::{EdgeList, Scratch};
 
@@ -113,5 +114,23 @@ fn reads_that_dawdle_change_nothing() {
         let backend = Backend::Auto.with_faults(&plan);
         assert!(run(&directory, backend, Arrays::OnDisk).unwrap() == expected);
         assert!(plan.struck() > 20);
+    }
+}
+
+#[test]
+fn whoever_follows_rows_has_arrays_in_memory() {
+    let scratch = Scratch::new();
+    let graph = EdgeList::new(edges(&Rmat::new(10, 8, 5).unwrap()));
+    let rows = Some(RowEncoding::default());
+    let config = ImportConfig { rows, undirected: true, ..Default::default() };
+    let directory = import_with(config, scratch.path(), "rows", &graph);
+    let graph = open_graph(&directory, AMPLE, Backend::Auto).unwrap();
+    let reached = |executor, arrays| {
+        let options = RunOptions { memory: AMPLE, executor, arrays, ..Default::default() };
+        Bfs::run(&graph, VertexId(0), &options).unwrap().states
+    };
+    let expected = reached(Executor::Scan, Arrays::OnDisk);
+    for arrays in [Arrays::OnDisk, Arrays::Auto, Arrays::InMemory] {
+        assert!(reached(Executor::Seek, arrays) == expected, "{arrays:?}");
     }
 }
