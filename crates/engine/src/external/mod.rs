@@ -9,7 +9,7 @@
 //! ```
 //!
 //! In memory are the messages of one segment, the accumulators of a group of columns, and what tells which tiles and
-//! blocks are needed; a [`Plan`](plan::Plan) says how many columns go together, and which blocks stay in memory. The
+//! blocks are needed; a [`Plan`] says how many columns go together, and which blocks stay in memory. The
 //! order in which anything is reduced or summed up is that of a run in memory, so results are the same to the bit.
 //! (The two-level column partition and the passes over it are those of DFOGraph, Yu et al., PPoPP 2021, section 3.)
 
