@@ -55,12 +55,12 @@ pub struct RunOptions<'a> {
 /// Where the arrays of a vertex program over all vertices lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Arrays {
-    /// In memory where they fit, else on disk beside the graph.
+    /// In memory where they fit at the moment, else on disk.
     #[default]
     Auto,
     /// In memory.
     InMemory,
-    /// On disk, whatever memory there is beyond the least: for tests and measurements.
+    /// On disk where tiles are scanned, whatever memory there is: for tests and measurements.
     OnDisk,
 }
 

@@ -15,7 +15,8 @@ use crate::program::Value;
 /// States that are read at a time, where they lie in memory.
 const CHUNK: usize = 1 << 20;
 
-/// A state for each vertex, by dense id: in memory, or on disk.
+/// A state for each vertex: in memory, or on disk. By dense id, unless they were brought
+/// [in order](States::into_rank_order).
 pub struct States<S>(pub(super) Storage<S>);
 
 pub(super) enum Storage<S> {
@@ -88,7 +89,7 @@ impl<S: Value> States<S> {
         }
     }
 
-    /// Visits them by ascending dense id, some at a time: the first vertex, and the states from there on.
+    /// Visits them in order, some at a time: the number of the first, and the states from there on.
     ///
     /// # Errors
     /// Those of reading, and of `visit`.
@@ -107,7 +108,7 @@ impl<S: Value> States<S> {
         }
     }
 
-    /// Those of a range of vertices.
+    /// Those of a range of numbers.
     ///
     /// # Errors
     /// Those of reading.

@@ -77,8 +77,8 @@ pub struct BlockStore {
 
 impl BlockStore {
     /// Blocks in a new file on the disk of `folder`, but for those that `is_held` in memory. A block is to be written
-    /// before it is read, and by one thread at a time. The pool of the
-    /// reader is for blocks alone: what it holds is what may be read ahead and at once.
+    /// before it is read, and by one thread at a time. The pool of the reader is for blocks alone: what it holds is what
+    /// may be read ahead and at once.
     ///
     /// # Errors
     /// [`Error::Io`] where the file cannot be made, or the disk has no room for it.
@@ -97,10 +97,7 @@ impl BlockStore {
         let (file, is_direct) = nameless(folder, blocks.what, writer.caching())?;
         reserve(&file, size).map_err(|error| {
             let needed = format!("{error}; {} are needed there", Bytes(size));
-            Error::io("reserve room for vertex arrays in", folder.path())(io::Error::new(
-                error.kind(),
-                needed,
-            ))
+            Error::io("reserve room in", folder.path())(io::Error::new(error.kind(), needed))
         })?;
         let file = FileHandle::of(file, path.clone(), size, (writer.caching(), is_direct));
         Ok(BlockStore {

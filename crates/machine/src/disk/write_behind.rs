@@ -16,7 +16,7 @@ use super::reader::Reader;
 use crate::error::{Error, Result};
 use crate::threads::lock;
 
-/// Writes that are on their way at a time: enough for an SSD, of blocks of a megabyte.
+/// Writes that are on their way at a time: enough for an SSD, of blocks of half a megabyte.
 const THREADS: usize = 2;
 
 /// Takes blocks to disk. Clones share its threads, which end with the last of them, and its memory: whoever writes
