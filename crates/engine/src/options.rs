@@ -209,6 +209,19 @@ pub struct RunStatistics {
 }
 
 impl RunStatistics {
+    /// Adds an iteration.
+    pub(crate) fn add_iteration(
+        &mut self,
+        process: ProcessKind,
+        predicted_seconds: Option<f64>,
+        took: Duration,
+    ) {
+        self.iterations += 1;
+        self.iteration_times.push(took);
+        self.processes.push(process);
+        self.predicted_seconds.push(predicted_seconds);
+    }
+
     /// Adds what the parts of one scan did.
     pub(crate) fn add_scan(&mut self, scanned: &PartStatistics, graph: &Graph) {
         self.edges_processed += scanned.edges;

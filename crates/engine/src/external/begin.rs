@@ -117,11 +117,11 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             *lock(&windows[index]) = done;
             Ok(())
         })?;
-        let windows = windows.into_iter().flat_map(unlocked);
-        for (Window { open, aggregate }, place) in windows.zip(&mut self.open_targets) {
+        let windows = windows.into_iter().flat_map(unlocked).zip(&mut self.open_targets);
+        self.aggregate = P::Aggregate::sum(windows.map(|(Window { open, aggregate }, place)| {
             *place = open;
-            self.aggregate.merge(aggregate);
-        }
+            aggregate
+        }));
         self.activity = self.next_activity.take();
         Ok(())
     }

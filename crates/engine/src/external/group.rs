@@ -32,8 +32,8 @@ pub struct GroupBatch<P: Program> {
     merged_count: usize,
     /// Parts that wait for further segments, or for those before them.
     parked: Vec<ParkedPart<P>>,
-    /// Parts that needed no tile so far, each with the segment of which that is known last.
-    passed: Vec<(usize, u32)>,
+    /// Parts that needed no tile at all.
+    passed: Vec<usize>,
 }
 
 /// A part that waits.
@@ -105,7 +105,10 @@ impl<P: Program> Group<P> {
             }
             None => match work.parked.iter_mut().find(|parked| parked.number == number) {
                 Some(parked) => parked.segment = segment,
-                None => work.passed.push((number, segment)),
+                None if self.last_segments[first_part + number] == segment => {
+                    work.passed.push(number);
+                }
+                None => {}
             },
         }
         // A batch of one part is drained when it is applied.
@@ -118,7 +121,7 @@ impl<P: Program> Group<P> {
                     self.merge(&mut work, place, &targets);
                 }
                 // It had no tile that was needed, and there is none to come.
-                None if last < segment || work.passed.contains(&(number, last)) => {
+                None if last < segment || work.passed.contains(&number) => {
                     work.merged_count += 1;
                 }
                 _ => break,

@@ -160,11 +160,7 @@ impl<P: Program> ExternalStep<'_, P> {
 
     /// Takes over what an iteration has left: sums, active vertices.
     fn finish(&mut self) {
-        let sums = self.sums.iter_mut().filter_map(Option::take);
-        self.aggregate = sums.fold(P::Aggregate::default(), |mut all, next| {
-            all.merge(next);
-            all
-        });
+        self.aggregate = P::Aggregate::sum(self.sums.iter_mut().filter_map(Option::take));
         self.activity = self.next_activity.take();
     }
 

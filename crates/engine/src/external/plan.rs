@@ -53,7 +53,6 @@ pub struct Plan {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArraysOnDisk {
     cut: Cut,
-    column_count: u32,
     /// Bytes of the accumulators of each column.
     columns: Vec<u64>,
     /// Blocks of a segment: no more are read ahead of the end of a scan.
@@ -74,8 +73,7 @@ impl ArraysOnDisk {
     pub(crate) fn of<P: Program>(graph: &Graph, parts: &Parts, threads: usize) -> ArraysOnDisk {
         let cut = Cut::of(graph);
         let (grid, vertex_count) = (graph.grid(), graph.vertex_count());
-        let column_count = grid.column_count(vertex_count);
-        let mut columns = vec![0; column_count as usize];
+        let mut columns = vec![0; grid.column_count(vertex_count) as usize];
         for part in parts.parts.iter().filter(|part| part.number == 0) {
             let batch = graph.batches()[part.batch];
             let targets = batch.targets(vertex_count).len() as u64;
@@ -107,7 +105,6 @@ impl ArraysOnDisk {
             + graph.batches().len() as u64 * size_of::<Option<P::Aggregate>>() as u64;
         let mut arrays = ArraysOnDisk {
             cut,
-            column_count,
             columns,
             segment_blocks: cut.blocks(&grid.sources(0, vertex_count)).len(),
             is_sorted: graph.manifest().file(file_names::ORDER).is_none(),
@@ -164,8 +161,8 @@ impl ArraysOnDisk {
 
     /// The plans that hold no blocks, by ascending number of groups.
     fn groupings(&self) -> impl Iterator<Item = Plan> {
-        let groups = 1..=self.column_count.max(1);
-        groups.map(|groups| self.grouped(self.column_count.div_ceil(groups).max(1)))
+        let columns = self.columns.len() as u32;
+        (1..=columns.max(1)).map(move |groups| self.grouped(columns.div_ceil(groups).max(1)))
     }
 
     /// The plan for a run that has `memory` bytes beyond the least that tiles need: they get what lets them come by
@@ -222,7 +219,7 @@ impl ArraysOnDisk {
     fn grouped(&self, columns: u32) -> Plan {
         let sums = self.columns.chunks(columns as usize).map(|group| group.iter().sum());
         let bytes = self.fixed + sums.max().unwrap_or(0);
-        let groups = self.column_count.div_ceil(columns);
+        let groups = (self.columns.len() as u32).div_ceil(columns);
         Plan { columns, groups, ahead: 0, states_held: 0, messages_held: 0, bytes }
     }
 

@@ -81,10 +81,7 @@ impl<'r, P: Program> ExternalJob<'r, P> {
         tracing::debug!(
             "iteration {number}: arrays on disk; took {took:.3?}, scans {scans:.3?} of it"
         );
-        self.statistics.processes.push(ProcessKind::Scan);
-        self.statistics.predicted_seconds.push(None);
-        self.statistics.iterations += 1;
-        self.statistics.iteration_times.push(took);
+        self.statistics.add_iteration(ProcessKind::Scan, None, took);
         self.options.progress.advance(1);
     }
 

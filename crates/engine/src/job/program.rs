@@ -183,10 +183,7 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
             "iteration {number}: {}, {active} active{choice}; took {took:.3?}",
             kind.name()
         );
-        self.statistics.processes.push(kind);
-        self.statistics.predicted_seconds.push(choice.by_costs());
-        self.statistics.iterations += 1;
-        self.statistics.iteration_times.push(took);
+        self.statistics.add_iteration(kind, choice.by_costs(), took);
         self.options.progress.advance(1);
     }
 

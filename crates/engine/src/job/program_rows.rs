@@ -125,7 +125,9 @@ pub fn admit<'s, 'g, 'r, P: Program>(
             (usize::from(must_seek)..=candidates.rows.len()).rev().collect()
         }
     };
-    let external = External::of(scheduler, graph, program, options.arrays);
+    let may_leave_memory = options.arrays != Arrays::InMemory && !must_seek;
+    let external =
+        may_leave_memory.then(|| External::of(scheduler, graph, program, options.arrays));
     let mut ways: Vec<_> = counts
         .iter()
         .map(|&count| match count {
@@ -133,13 +135,11 @@ pub fn admit<'s, 'g, 'r, P: Program>(
             count => candidates.demand(count, options.executor, graph.tile_bytes()),
         })
         .collect();
-    if options.arrays != Arrays::InMemory && !must_seek {
-        ways.push(external.demand(has_weights));
-    }
+    ways.extend(external.as_ref().map(|external| external.demand(has_weights)));
     let admitted = scheduler.ledger().admit(&ways, &options.cancel)?;
     drop(ways);
     let Some(&count) = counts.get(admitted.choice) else {
-        let plan = Some(external.plan(admitted.taken));
+        let plan = external.map(|external| external.plan(admitted.taken));
         return Ok(Admission { admitted, rows: ProgramRows::default(), plan });
     };
     let targets = &scheduler.speed().targets;

@@ -5,6 +5,14 @@
 pub trait Aggregate: Default + Send + Sync {
     /// Adds the sums of the vertices behind those that are in `self` already.
     fn merge(&mut self, next: Self);
+
+    /// The sum of sums in ascending order of their vertices.
+    fn sum(sums: impl Iterator<Item = Self>) -> Self {
+        sums.fold(Self::default(), |mut all, next| {
+            all.merge(next);
+            all
+        })
+    }
 }
 
 /// Nothing is summed up.

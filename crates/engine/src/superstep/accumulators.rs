@@ -78,8 +78,7 @@ impl<P: Program> Accumulators<P> {
 
     /// Bytes for batches of up to `targets` targets.
     pub fn size(targets: u64) -> u64 {
-        let short = if Self::HAS_SHORT { size_of::<Message<P>>() } else { 0 };
-        targets.max(WINDOW_SIZE as u64) * (size_of::<Accumulator<P>>() + short) as u64
+        Self::parked_size(targets.max(WINDOW_SIZE as u64))
     }
 
     /// Bytes of a parked part of a batch that is smaller than a window.

@@ -30,10 +30,7 @@ pub trait Exchange<M: Value + PartialEq> {
 
     /// What all have summed up, of sums in ascending order of their vertices.
     fn agree<A: Aggregate>(&self, sums: impl Iterator<Item = A>) -> A {
-        sums.fold(A::default(), |mut all, next| {
-            all.merge(next);
-            all
-        })
+        A::sum(sums)
     }
 }
 
