@@ -4,12 +4,12 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use tegula_machine::Result;
-use tegula_machine::memory::huge;
 use tegula_machine::threads::{Cancel, lock, unlocked};
 use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 
 use super::ExternalStep;
 use super::cut::Cut;
+use super::states::BlockStates;
 use crate::job::context::JobContext;
 use crate::program::{Accumulator, Activity, ApplyTo, Program, Reduction};
 use crate::superstep::targets::Targets;
@@ -175,21 +175,5 @@ impl<P: Program> ExternalStep<'_, P> {
             P::APPLY_TO == ApplyTo::All || batches.any(|batch| self.group.has_reached(batch))
         };
         next.by_ref().filter(is_needed).take(2).for_each(|next| self.states.read_ahead(next));
-    }
-}
-
-/// Room for the states of a block.
-struct BlockStates<S> {
-    states: Vec<S>,
-    active: Vec<u64>,
-}
-
-impl<S: crate::program::Value> BlockStates<S> {
-    fn new(size_max: usize) -> BlockStates<S> {
-        BlockStates { states: huge::zeroes(size_max), active: vec![0; size_max.div_ceil(64)] }
-    }
-
-    fn of(&mut self, count: usize) -> (&mut [S], &mut [u64]) {
-        (&mut self.states[..count], &mut self.active[..count.div_ceil(64)])
     }
 }

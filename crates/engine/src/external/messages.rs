@@ -5,15 +5,16 @@ use std::sync::Mutex;
 
 use tegula_machine::Result;
 use tegula_machine::disk::BlockStore;
-use tegula_machine::memory::huge;
 use tegula_machine::threads::{Cancel, lock};
 use tegula_store::VertexId;
 use zerocopy::IntoBytes;
 
 use super::ExternalStep;
 use super::cut::{Cut, STRETCH_LOG2};
+use super::states::BlockStates;
 use crate::job::context::JobContext;
 use crate::program::{Message, Program, Reduction};
+use crate::superstep::bit;
 
 impl<P: Program> ExternalStep<'_, P> {
     /// Has the messages of the segment at work in memory, where any tile of these cells is needed or they are to be
@@ -38,12 +39,7 @@ impl<P: Program> ExternalStep<'_, P> {
         let places = messages[..sources.len()].chunks_mut(1 << STRETCH_LOG2).map(Mutex::new);
         let places: Vec<_> = places.collect();
         let brought = context.for_each(stretches.len(), &|index| {
-            let (stretch, places) = (&stretches[index], &mut *lock(&places[index]));
-            let cancel = context.cancel();
-            match is_first {
-                true => self.generate(stretch, places, cancel),
-                false => self.read_again(stretch, places, cancel),
-            }
+            self.bring_stretch(&stretches[index], &mut lock(&places[index]), context.cancel())
         });
         drop(places);
         let count = messages.len();
@@ -96,53 +92,17 @@ impl<P: Program> ExternalStep<'_, P> {
         })
     }
 
-    /// Has the active vertices of a stretch send their messages.
-    fn generate(
+    /// Has the active vertices of a stretch send their messages, or reads those again that were kept.
+    fn bring_stretch(
         &self,
         stretch: &Range<u32>,
         messages: &mut [Message<P>],
         cancel: &Cancel,
     ) -> Result<()> {
-        let degrees = self.degrees_of(stretch)?;
-        let blocks = self.cut.blocks(stretch);
-        let mut states = huge::zeroes::<P::State>(self.cut.size_max());
-        let mut active = vec![0u64; self.cut.size_max().div_ceil(64)];
-        for block in blocks {
-            cancel.check()?;
-            let vertices = self.cut.vertices(block);
-            let first = (vertices.start - stretch.start) as usize;
-            let messages = &mut messages[first..first + vertices.len()];
-            messages.fill(P::Reduction::IDENTITY);
-            if self.activity.counts[block] == 0 {
-                continue;
-            }
-            self.ask_ahead(block, stretch, |next| self.states.read_ahead(next));
-            let states = &mut states[..vertices.len()];
-            let active = &mut active[..vertices.len().div_ceil(64)];
-            self.states.read_with(block, states, active)?;
-            for (local, (message, state)) in messages.iter_mut().zip(&*states).enumerate() {
-                if active[local / 64] >> (local % 64) & 1 == 1 {
-                    let vertex = VertexId(vertices.start + local as u32);
-                    let degree = degrees.get(first + local).copied().unwrap_or(0);
-                    let signal = self.program.signal(vertex, state, degree);
-                    *message = signal.unwrap_or(P::Reduction::IDENTITY);
-                }
-            }
-            if let Some(kept) = &self.kept_messages {
-                kept.write(block, &[messages.as_bytes()])?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Reads the messages of a stretch that were kept.
-    fn read_again(
-        &self,
-        stretch: &Range<u32>,
-        messages: &mut [Message<P>],
-        cancel: &Cancel,
-    ) -> Result<()> {
-        let Some(kept) = &self.kept_messages else { return Ok(()) };
+        let again = self.kept_messages.as_ref().filter(|_| self.position.group > 0);
+        let degrees = if again.is_none() { self.degrees_of(stretch)? } else { Vec::new() };
+        let size_max = if again.is_none() { self.cut.size_max() } else { 0 };
+        let mut room = BlockStates::new(size_max);
         for block in self.cut.blocks(stretch) {
             cancel.check()?;
             let vertices = self.cut.vertices(block);
@@ -152,8 +112,26 @@ impl<P: Program> ExternalStep<'_, P> {
                 messages.fill(P::Reduction::IDENTITY);
                 continue;
             }
-            self.ask_ahead(block, stretch, |next| self.ask_for_messages(kept, next));
-            kept.read(block, &mut [messages.as_mut_bytes()])?;
+            if let Some(kept) = again {
+                self.ask_ahead(block, stretch, |next| self.ask_for_messages(kept, next));
+                kept.read(block, &mut [messages.as_mut_bytes()])?;
+                continue;
+            }
+            self.ask_ahead(block, stretch, |next| self.states.read_ahead(next));
+            let (states, active) = room.of(vertices.len());
+            self.states.read_with(block, states, active)?;
+            messages.fill(P::Reduction::IDENTITY);
+            for (local, (message, state)) in messages.iter_mut().zip(&*states).enumerate() {
+                if bit(active, local) {
+                    let vertex = VertexId(vertices.start + local as u32);
+                    let degree = degrees.get(first + local).copied().unwrap_or(0);
+                    let signal = self.program.signal(vertex, state, degree);
+                    *message = signal.unwrap_or(P::Reduction::IDENTITY);
+                }
+            }
+            if let Some(kept) = &self.kept_messages {
+                kept.write(block, &[messages.as_bytes()])?;
+            }
         }
         Ok(())
     }

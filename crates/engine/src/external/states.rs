@@ -189,3 +189,21 @@ impl<S: Value> StatesOnDisk<S> {
         Ok(states)
     }
 }
+
+/// Room for the states of a block.
+pub struct BlockStates<S> {
+    states: Vec<S>,
+    active: Vec<u64>,
+}
+
+impl<S: Value> BlockStates<S> {
+    /// For blocks of up to `size_max` vertices.
+    pub fn new(size_max: usize) -> BlockStates<S> {
+        BlockStates { states: huge::zeroes(size_max), active: vec![0; size_max.div_ceil(64)] }
+    }
+
+    /// The room of a block of `count` vertices: states, and bits of those that are active.
+    pub fn of(&mut self, count: usize) -> (&mut [S], &mut [u64]) {
+        (&mut self.states[..count], &mut self.active[..count.div_ceil(64)])
+    }
+}
