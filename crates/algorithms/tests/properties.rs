@@ -15,8 +15,8 @@ use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_algorithms::sssp::{self, Sssp, SsspConfig};
 use tegula_algorithms::wcc::{self, Method, SmallestId, WccOptions};
 use tegula_engine::{
-    Arrays, Estimate, Executor, Graph, Program, RunOptions, VertexId, estimate, estimate_anywhere,
-    open_graph, rows_size,
+    Arrays, Estimate, Executor, Graph, Messages, Program, RunOptions, VertexId, estimate,
+    estimate_anywhere, open_graph, rows_size,
 };
 use tegula_import::ImportConfig;
 use tegula_machine::disk::Backend;
@@ -135,7 +135,10 @@ impl Way {
         let memory = if self.has_least_memory { needed } else { AMPLE };
         let graph = open_graph(directory, memory, self.backend.clone()).unwrap();
         let arrays = self.arrays;
-        (graph, RunOptions { memory, arrays, ..with_executor(self.executor, self.threads) })
+        // Each of them with some number of threads.
+        let messages = [Messages::Auto, Messages::Reread, Messages::Dispatched][self.threads % 3];
+        let options = with_executor(self.executor, self.threads);
+        (graph, RunOptions { memory, arrays, messages, ..options })
     }
 
     /// What a run needs that may follow rows.

@@ -198,13 +198,14 @@ pub fn bytes_per_edge(files: &[FileEntry], edges: u64) -> BTreeMap<&'static str,
         (direction.layout(), [data, index])
     };
     let [rows, reverse] = Direction::ALL.map(of_rows);
-    let layouts = [("tiles", [file_names::TILES, file_names::TILE_TABLE]), rows, reverse];
-    let of_layout = |names: [&str; 2]| {
+    let tiles = [file_names::TILES, file_names::TILE_TABLE, file_names::SOURCES];
+    let layouts = [("tiles", &tiles[..]), (rows.0, &rows.1[..]), (reverse.0, &reverse.1[..])];
+    let of_layout = |names: &[&str]| {
         let own = files.iter().filter(|file| names.contains(&file.name.as_str()));
         let bytes: u64 = own.map(|file| file.bytes).sum();
         bytes as f64 / edges.max(1) as f64
     };
-    let is_there = |names: &[&str; 2]| files.iter().any(|file| names.contains(&file.name.as_str()));
+    let is_there = |names: &[&str]| files.iter().any(|file| names.contains(&file.name.as_str()));
     let there = layouts.into_iter().filter(|(_, names)| is_there(names));
     there.map(|(layout, names)| (layout, of_layout(names))).collect()
 }

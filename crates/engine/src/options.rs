@@ -44,6 +44,8 @@ pub struct RunOptions<'a> {
     pub scheduler: Option<&'a Scheduler<'a>>,
     /// Where the arrays of a vertex program lie. Results do not depend on it.
     pub arrays: Arrays,
+    /// How messages come to further groups of columns, where arrays lie on disk. Results do not depend on it.
+    pub messages: Messages,
     /// The folder of those that lie on disk: else the directory of the graph, or that of temporary files where
     /// nothing may be written there.
     pub spill_directory: Option<&'a Path>,
@@ -62,6 +64,19 @@ pub enum Arrays {
     InMemory,
     /// On disk where tiles are scanned, whatever memory there is: for tests and measurements.
     OnDisk,
+}
+
+/// How messages come to further groups of columns, where arrays lie on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Messages {
+    /// In the way that moves fewer bytes, for each segment and group.
+    #[default]
+    Auto,
+    /// All are read again by each group: for tests and measurements.
+    Reread,
+    /// They are sent to the groups whose cells list their sources, wherever all of these are listed: for tests and
+    /// measurements.
+    Dispatched,
 }
 
 impl RunOptions<'_> {
@@ -118,6 +133,7 @@ impl Default for RunOptions<'_> {
             progress: &Silent,
             scheduler: None,
             arrays: Arrays::default(),
+            messages: Messages::default(),
             spill_directory: None,
             part_edges: PART_EDGES_TARGET,
         }

@@ -7,12 +7,16 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tegula_import::{ImportConfig, import};
 use tegula_machine::Error;
-use tegula_machine::disk::{Backend, Caching, Pool, Reader};
+use tegula_machine::disk::{Backend, Caching, Pool, Reader, crc32c};
 use tegula_machine::threads::{Cancel, Silent};
 use tegula_store::graph::{Graph, VertexOrder};
 use tegula_store::rows::RowEncoding;
 use tegula_store::tiles::Grid;
 use tegula_testkit::{Scratch, XorShift, edit_manifest};
+
+use resealed::{payload, reseal};
+
+mod resealed;
 
 fn config(order: Option<VertexOrder>) -> ImportConfig {
     ImportConfig { memory: 64 << 20, threads: 2, order, force: true, ..ImportConfig::default() }
@@ -132,6 +136,42 @@ fn no_field_of_a_manifest_can_be_changed_unnoticed() {
     let cells = ImportConfig { grid, ..config(None) };
     let wide = edges(4, 2000, 1000, |id| id.to_string());
     assert_every_edit_is_noticed(&imported(&scratch, &wide, &cells));
+}
+
+#[test]
+fn a_list_that_does_not_name_the_sources_of_its_cell_is_noticed_although_its_checksum_is_right() {
+    let scratch = Scratch::new();
+    let grid = Grid { segment_log2: 8, column_log2: 8 };
+    let cells = ImportConfig { grid, ..config(Some(VertexOrder::Given)) };
+    let directory = imported(&scratch, &edges(5, 1500, 1000, |id| id.to_string()), &cells);
+    verify(&directory).unwrap();
+    let manifest: Value =
+        serde_json::from_slice(&fs::read(directory.join("manifest.json")).unwrap()).unwrap();
+    let count = |field: &str| manifest[field].as_u64().unwrap() as usize;
+    let (table, lists) = (payload(&directory, "tiles.table"), directory.join("tiles.sources"));
+    let right = fs::read(&lists).unwrap();
+    let (mut tried, mut noticed) = (0, 0);
+    for cell in 0..count("cells") {
+        let record = 24 * count("batches") + 48 * cell;
+        let offset = u64::from_le_bytes(table[record + 24..][..8].try_into().unwrap()) as usize;
+        let size = u32::from_le_bytes(table[record + 36..][..4].try_into().unwrap()) as usize;
+        let list = offset..offset + size;
+        for bit in (0..8 * size).step_by(7) {
+            let (mut wrong, mut resealed) = (right.clone(), table.clone());
+            wrong[offset + bit / 8] ^= 1 << (bit % 8);
+            resealed[record + 40..][..4]
+                .copy_from_slice(&crc32c(&wrong[list.clone()]).to_le_bytes());
+            fs::write(&lists, wrong).unwrap();
+            reseal(&directory, "tiles.table", &resealed, 20);
+            tried += 1;
+            // Behind the last number of a list there are bits that nobody reads.
+            if let Err(error) = verify(&directory) {
+                assert!(error.to_string().contains("tiles.sources"), "{error}");
+                noticed += 1;
+            }
+        }
+    }
+    assert!(tried > 400 && noticed > tried * 3 / 4, "{noticed} of {tried}");
 }
 
 #[test]

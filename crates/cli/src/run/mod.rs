@@ -71,6 +71,7 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
         executor: args.executor(),
         rows: None,
         arrays: args.arrays(),
+        messages: args.messages(),
         spill_directory: args.spill_directory.as_deref(),
         speed: speed_of(graph.directory()),
         instructions: Instructions::detect(),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use tegula_engine::{Arrays, Executor};
+use tegula_engine::{Arrays, Executor, Messages};
 
 use crate::args::{ReadingArgs, Threads};
 use crate::errors::{Failure, Result};
@@ -48,6 +48,20 @@ pub struct RunArgs {
     /// Where arrays over all vertices lie. Results do not depend on it.
     #[arg(long, value_enum, default_value_t = ArraysChoice::Auto, hide = true)]
     arrays: ArraysChoice,
+    /// How messages come to further groups of columns, where arrays lie on disk. Results do not depend on it.
+    #[arg(long, value_enum, default_value_t = MessagesChoice::Auto, hide = true)]
+    messages: MessagesChoice,
+}
+
+/// How messages come to further groups of columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum MessagesChoice {
+    /// In the way that moves fewer bytes.
+    Auto,
+    /// All are read again by each group.
+    Reread,
+    /// They are sent to the groups that have a use for them.
+    Dispatched,
 }
 
 /// Where arrays lie.
@@ -100,6 +114,15 @@ impl RunArgs {
             ArraysChoice::Auto => Arrays::Auto,
             ArraysChoice::Memory => Arrays::InMemory,
             ArraysChoice::Disk => Arrays::OnDisk,
+        }
+    }
+
+    /// How messages come to further groups of columns.
+    pub fn messages(&self) -> Messages {
+        match self.messages {
+            MessagesChoice::Auto => Messages::Auto,
+            MessagesChoice::Reread => Messages::Reread,
+            MessagesChoice::Dispatched => Messages::Dispatched,
         }
     }
 

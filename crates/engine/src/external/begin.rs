@@ -13,6 +13,7 @@ use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 
 use super::activity::NextActivity;
 use super::cut::Cut;
+use super::dispatch::{self, Dispatch};
 use super::group::Group;
 use super::plan::{ArraysOnDisk, Plan};
 use super::states::StatesOnDisk;
@@ -37,21 +38,26 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         options: &RunOptions<'_>,
         context: &JobContext<'_>,
     ) -> Result<ExternalStep<'g, P>> {
-        let arrays = ArraysOnDisk::of::<P>(graph, parts, context.threads());
+        let threads = context.threads();
+        let arrays = ArraysOnDisk::of::<P>(graph, parts, threads, options.messages);
         let cut = arrays.cut();
         let reader = &graph.reader().with_pool(Pool::new(arrays.read_size(plan.ahead)));
         let writer = WriteBehind::start(reader, arrays.write_size(), graph.caching())?;
         let folder = &spill_folder(graph, options.spill_directory)?;
         let spread = Spread::over(cut.count());
         let create = |blocks, held: usize| {
-            let is_held = |block: usize| spread.rank(block) < held;
+            let is_held = |block: usize| held > 0 && spread.rank(block) < held;
             BlockStore::create(folder, blocks, reader, &writer, is_held)
         };
         let states = create(arrays.state_blocks(), plan.states_held)?;
-        let kept_messages = match plan.groups > 1 {
-            true => Some(create(arrays.message_blocks(), plan.messages_held)?),
-            false => None,
-        };
+        let (mut kept_messages, mut dispatch) = (None, None);
+        if arrays.keeps_messages(&plan) {
+            kept_messages = Some(create(arrays.message_blocks(), plan.messages_held)?);
+        }
+        if plan.sends {
+            let store = create(dispatch::blocks(&arrays, &plan), 0)?;
+            dispatch = Some(Dispatch::new(graph, &arrays, &plan, store));
+        }
         let segment = graph.grid().sources(0, graph.vertex_count()).len();
         let mut messages = huge::with_capacity(segment + 1);
         messages.resize(segment + 1, P::Reduction::IDENTITY);
@@ -62,10 +68,12 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             program,
             instructions: options.instructions,
             cut,
+            arrays,
             plan,
             writer,
             states: StatesOnDisk::new(states, cut),
             kept_messages,
+            dispatch,
             degrees: if P::NEEDS_DEGREE { Some(graph.degree_reader()?) } else { None },
             activity: next_activity.take(),
             next_activity,

@@ -9,9 +9,10 @@ use tegula_machine::threads::{Cancel, lock};
 use tegula_store::VertexId;
 use zerocopy::IntoBytes;
 
-use super::ExternalStep;
 use super::cut::{Cut, STRETCH_LOG2};
+use super::dispatch::{Dispatch, Sent};
 use super::states::BlockStates;
+use super::{ExternalStep, Position};
 use crate::job::context::JobContext;
 use crate::program::{Message, Program, Reduction};
 use crate::superstep::bit;
@@ -27,24 +28,20 @@ impl<P: Program> ExternalStep<'_, P> {
         if self.activity.counts[blocks].iter().all(|&count| count == 0) {
             return Ok(false);
         }
-        let has_tiles = self.has_needed_tiles();
         let is_first = self.position.group == 0;
-        if !has_tiles && (!is_first || self.kept_messages.is_none()) {
+        let sent = match &self.dispatch {
+            Some(dispatch) if !is_first => {
+                dispatch.sent(self.position.group, self.position.segment)
+            }
+            _ => Sent::All,
+        };
+        let has_tiles = sent != Sent::None && self.has_needed_tiles();
+        if !has_tiles && (!is_first || self.plan.groups == 1) {
             return Ok(false);
         }
         // Taken out, so that workers may write it while they share the rest.
         let mut messages = std::mem::take(&mut self.messages);
-        let sources = self.sources();
-        let stretches = Cut::stretches(&sources);
-        let places = messages[..sources.len()].chunks_mut(1 << STRETCH_LOG2).map(Mutex::new);
-        let places: Vec<_> = places.collect();
-        let brought = context.for_each(stretches.len(), &|index| {
-            self.bring_stretch(&stretches[index], &mut lock(&places[index]), context.cancel())
-        });
-        drop(places);
-        let count = messages.len();
-        // Segments but the last have the same size; behind whatever there is comes the identity.
-        messages[sources.len()..count].fill(P::Reduction::IDENTITY);
+        let brought = self.bring_to(&mut messages, sent, context);
         self.messages = messages;
         brought?;
         self.forget_ahead();
@@ -54,6 +51,63 @@ impl<P: Program> ExternalStep<'_, P> {
         Ok(has_tiles)
     }
 
+    /// Brings the messages of the segment at work to their places, behind which comes the identity.
+    fn bring_to(
+        &mut self,
+        messages: &mut [Message<P>],
+        sent: Sent,
+        context: &JobContext<'_>,
+    ) -> Result<()> {
+        let Position { group, segment } = self.position;
+        if group > 0 && self.kept_messages.is_none() {
+            // Those of the only segment are there since the first group.
+            return Ok(());
+        }
+        let sources = self.sources();
+        // Segments but the last have the same size.
+        let (messages, behind) = messages.split_at_mut(sources.len());
+        behind.fill(P::Reduction::IDENTITY);
+        if let (Some(dispatch), Sent::Listed(_) | Sent::Pairs(_)) = (&mut self.dispatch, sent) {
+            return dispatch.receive(self.graph, &self.plan, (group, segment), messages, context);
+        }
+        let keeps = group == 0 && self.choose_ways(&sources);
+        let stretches = Cut::stretches(&sources);
+        let places = messages.chunks_mut(1 << STRETCH_LOG2).map(Mutex::new);
+        let places: Vec<_> = places.collect();
+        context.for_each(stretches.len(), &|index| {
+            let place = &mut *lock(&places[index]);
+            self.bring_stretch(&stretches[index], place, keeps, context.cancel())
+        })?;
+        drop(places);
+        match &self.dispatch {
+            Some(dispatch) if group == 0 => {
+                self.forget_ahead();
+                let counts = &self.activity.counts[self.cut.blocks(&sources)];
+                let active: u64 = counts.iter().copied().map(u64::from).sum();
+                let is_every = active == sources.len() as u64;
+                dispatch.send(self.graph, &self.plan, segment, messages, is_every, context)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Chooses how the messages of a segment come to further groups; whether they are to be kept for any.
+    fn choose_ways(&self, sources: &Range<u32>) -> bool {
+        let Some(kept) = &self.kept_messages else { return false };
+        let Some(dispatch) = &self.dispatch else { return true };
+        let mut active = 0;
+        let mut reread = 0;
+        for block in self.cut.blocks(sources) {
+            let count = self.activity.counts[block];
+            active += u64::from(count);
+            if count > 0 && !kept.is_held(block) {
+                reread += (self.cut.vertices(block).len() * size_of::<Message<P>>()) as u64;
+            }
+        }
+        let of = (active, sources.len() as u64);
+        dispatch.choose(&self.arrays, &self.plan, self.position.segment, of, reread)
+    }
+
     /// Asks for the blocks that come first when the scan has ended: of the next segment, or of the targets.
     fn read_ahead_of_scan(&self) {
         let (grid, vertex_count) = (self.graph.grid(), self.cut.vertex_count());
@@ -61,6 +115,12 @@ impl<P: Program> ExternalStep<'_, P> {
         if next == grid.segment_count(vertex_count) {
             let targets = self.cut.blocks(&self.targets());
             targets.take(self.plan.ahead).for_each(|block| self.states.read_ahead(block));
+            return;
+        }
+        if let (Some(dispatch), 1..) = (&self.dispatch, self.position.group)
+            && dispatch.sent(self.position.group, next) != Sent::All
+        {
+            dispatch.read_ahead(self.position.group, next, self.plan.ahead);
             return;
         }
         let blocks = self.cut.blocks(&grid.sources(next, vertex_count));
@@ -74,7 +134,8 @@ impl<P: Program> ExternalStep<'_, P> {
     /// Gives back what was asked for and not read.
     pub(super) fn forget_ahead(&self) {
         self.states.store().forget_ahead();
-        self.kept_messages.iter().for_each(BlockStore::forget_ahead);
+        let sent = self.dispatch.as_ref().map(Dispatch::store);
+        self.kept_messages.iter().chain(sent).for_each(BlockStore::forget_ahead);
     }
 
     fn ask_for_messages(&self, kept: &BlockStore, block: usize) {
@@ -92,11 +153,13 @@ impl<P: Program> ExternalStep<'_, P> {
         })
     }
 
-    /// Has the active vertices of a stretch send their messages, or reads those again that were kept.
+    /// Has the active vertices of a stretch generate their messages, and keeps them if wanted; or reads those again that
+    /// were kept.
     fn bring_stretch(
         &self,
         stretch: &Range<u32>,
         messages: &mut [Message<P>],
+        keeps: bool,
         cancel: &Cancel,
     ) -> Result<()> {
         let again = self.kept_messages.as_ref().filter(|_| self.position.group > 0);
@@ -129,7 +192,7 @@ impl<P: Program> ExternalStep<'_, P> {
                     *message = signal.unwrap_or(P::Reduction::IDENTITY);
                 }
             }
-            if let Some(kept) = &self.kept_messages {
+            if let Some(kept) = self.kept_messages.as_ref().filter(|_| keeps) {
                 kept.write(block, &[messages.as_bytes()])?;
             }
         }

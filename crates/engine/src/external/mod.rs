@@ -3,7 +3,8 @@
 //! ```text
 //!  for each group of columns
 //!    for each segment
-//!      messages     from the states of the segment, the first time; read back for further groups
+//!      messages     from the states of the segment, the first time; for further groups all are read back, or those
+//!                   that were sent to them
 //!      scan         the tiles of these cells: into accumulators that wait for the next segment
 //!    apply          block by block: read, change, write
 //! ```
@@ -17,12 +18,14 @@ mod activity;
 mod apply;
 mod begin;
 mod cut;
+mod dispatch;
 mod group;
 mod messages;
 mod part;
 pub mod plan;
 mod sorted;
 mod states;
+mod wanted;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -39,8 +42,9 @@ use crate::parts::Parts;
 use crate::program::{Aggregate, EdgeWeight, Message, Next, Program};
 use activity::{ActiveBlocks, NextActivity};
 use cut::Cut;
+use dispatch::Dispatch;
 use group::Group;
-use plan::Plan;
+use plan::{ArraysOnDisk, Plan};
 
 pub use part::ExternalPart;
 pub use sorted::StatesWriter;
@@ -54,11 +58,14 @@ pub struct ExternalStep<'g, P: Program> {
     program: P,
     instructions: Instructions,
     cut: Cut,
+    arrays: ArraysOnDisk,
     plan: Plan,
     writer: WriteBehind,
     states: StatesOnDisk<P::State>,
     /// Those of all segments, where further groups of columns read them again.
     kept_messages: Option<BlockStore>,
+    /// Those that are sent to further groups of columns.
+    dispatch: Option<Dispatch<P::Reduction>>,
     degrees: Option<DegreeReader>,
     activity: ActiveBlocks,
     next_activity: NextActivity,
@@ -101,8 +108,9 @@ impl<P: Program> ExternalStep<'_, P> {
 
     /// Bytes of arrays that were read from disk.
     pub fn bytes_read(&self) -> u64 {
-        let messages = self.kept_messages.as_ref().map_or(0, BlockStore::bytes_read);
-        self.states.store().bytes_read() + messages
+        let sent = self.dispatch.as_ref().map(Dispatch::store);
+        let messages = self.kept_messages.iter().chain(sent).map(BlockStore::bytes_read);
+        self.states.store().bytes_read() + messages.sum::<u64>()
     }
 
     /// Bytes of arrays that were written to disk.
@@ -185,9 +193,9 @@ impl<P: Program> ExternalStep<'_, P> {
 
     /// The columns at work.
     fn columns(&self) -> Range<u32> {
-        let first = self.position.group * self.plan.columns;
+        let columns = self.plan.columns_of(self.position.group);
         let count = self.graph.grid().column_count(self.cut.vertex_count());
-        first..(first + self.plan.columns).min(count)
+        columns.start..columns.end.min(count)
     }
 
     /// The targets at work.
@@ -207,6 +215,12 @@ impl<P: Program> ExternalStep<'_, P> {
         let (targets, batches) = (self.targets(), self.graph.batches());
         let position = |vertex: u32| batches.partition_point(|batch| batch.target_first < vertex);
         position(targets.start)..position(targets.end)
+    }
+
+    /// The parts at work.
+    pub fn parts_at_work(&self) -> Range<usize> {
+        let batches = self.batches();
+        self.first_part_of(batches.start)..self.first_part_of(batches.end)
     }
 
     /// The sources at work.

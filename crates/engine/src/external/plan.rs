@@ -1,6 +1,7 @@
 //! What of a run with its arrays on disk lies in memory.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
 use tegula_machine::disk::Blocks;
 use tegula_store::graph::{Graph, file_names};
@@ -8,14 +9,17 @@ use tegula_store::tiles::WINDOW_SIZE;
 
 use super::activity::ActiveBlocks;
 use super::cut::{Cut, STRETCH_LOG2};
+use super::dispatch;
 use super::states::StatesOnDisk;
+use super::wanted::{Listed, MessageTraffic};
+use crate::options::Messages;
 use crate::parts::Parts;
 use crate::program::{Accumulator, Message, Program};
 use crate::superstep::accumulators::Accumulators;
 use crate::tile_source::TileSource;
 
 /// How often an iteration moves a block of states: it is read for its messages, read again and written when it is
-/// applied to. One of messages is written once and read for each group of columns but the first.
+/// applied to.
 const STATE_TRANSFERS: u64 = 3;
 /// Blocks of a store that each worker reads at a time: one at work, two ahead.
 const READ_AHEAD: usize = 3;
@@ -39,6 +43,8 @@ pub struct Plan {
     pub columns: u32,
     /// How many groups of columns that makes.
     pub groups: u32,
+    /// Whether messages may be sent to the groups that have a use for them, rather than all be read again.
+    pub sends: bool,
     /// How many blocks are read ahead while tiles are scanned, for when that has ended.
     pub ahead: usize,
     /// How many blocks of states stay in memory.
@@ -47,6 +53,13 @@ pub struct Plan {
     pub messages_held: usize,
     /// Bytes of all that.
     pub bytes: u64,
+}
+
+impl Plan {
+    /// The columns of a group; the last one may have fewer.
+    pub(crate) fn columns_of(&self, group: u32) -> Range<u32> {
+        group * self.columns..(group + 1) * self.columns
+    }
 }
 
 /// What a run with its arrays on disk needs of memory and disk, as a function of how much it gets.
@@ -66,11 +79,23 @@ pub struct ArraysOnDisk {
     threads: usize,
     state_block: usize,
     message_block: usize,
+    message_size: usize,
+    /// Messages of a block in which they are sent.
+    block_messages: usize,
+    /// What cells list, for messages that are sent to groups of columns.
+    listed: Listed,
+    /// Bytes that it takes to send them.
+    dispatch: u64,
 }
 
 impl ArraysOnDisk {
     /// What a program on a graph needs.
-    pub(crate) fn of<P: Program>(graph: &Graph, parts: &Parts, threads: usize) -> ArraysOnDisk {
+    pub(crate) fn of<P: Program>(
+        graph: &Graph,
+        parts: &Parts,
+        threads: usize,
+        messages: Messages,
+    ) -> ArraysOnDisk {
         let cut = Cut::of(graph);
         let (grid, vertex_count) = (graph.grid(), graph.vertex_count());
         let mut columns = vec![0; grid.column_count(vertex_count) as usize];
@@ -90,7 +115,8 @@ impl ArraysOnDisk {
         let widest = graph.batches().iter().map(|batch| 1u64 << batch.log2).max().unwrap_or(0);
         let size = cut.size_max();
         let state_block = StatesOnDisk::<P::State>::block_size(&cut);
-        let message_block = size * size_of::<Message<P>>();
+        let message_size = size_of::<Message<P>>();
+        let message_block = size * message_size;
         let degrees = if P::NEEDS_DEGREE { 5 << STRETCH_LOG2 } else { 0 };
         let waiting = Accumulators::<P>::parked_size(parts.waiting_targets_max(graph));
         let worker = Accumulators::<P>::size(widest)
@@ -98,7 +124,12 @@ impl ArraysOnDisk {
             + waiting
             + state_block as u64
             + degrees.min(5 * u64::from(vertex_count));
+        let listed = Listed::of(graph, message_size, messages);
         let segment = grid.sources(0, vertex_count).len() as u64 + 1;
+        let dispatch = match listed.list_bytes_max() {
+            0 => 0,
+            longest => dispatch::size(threads, grid, message_size, longest),
+        };
         let tables = ActiveBlocks::size(&cut)
             + 8 * cut.count() as u64
             + 4 * u64::from(vertex_count).div_ceil(WINDOW_SIZE as u64)
@@ -113,6 +144,10 @@ impl ArraysOnDisk {
             threads,
             state_block,
             message_block,
+            message_size,
+            block_messages: dispatch::block_messages(grid),
+            listed,
+            dispatch,
         };
         arrays.fixed += arrays.read_size(0) + arrays.write_size();
         arrays
@@ -139,9 +174,27 @@ impl ArraysOnDisk {
         Blocks { what: "messages", count: self.cut.count(), size: self.message_block }
     }
 
-    /// Bytes in which a block of either kind has room.
+    /// Bytes of a message.
+    pub(crate) fn message_size(&self) -> usize {
+        self.message_size
+    }
+
+    /// Messages of a block in which they are sent.
+    pub(crate) fn block_messages(&self) -> usize {
+        self.block_messages
+    }
+
+    /// What cells list.
+    pub(crate) fn listed(&self) -> &Listed {
+        &self.listed
+    }
+
+    /// Bytes in which a block of any kind has room.
     fn frame_size(&self) -> u64 {
-        self.state_blocks().frame_size().max(self.message_blocks().frame_size())
+        let size = self.block_messages * self.message_size;
+        let sent = Blocks { what: "messages on their way", count: 0, size };
+        let sent = if self.dispatch > 0 { sent.frame_size() } else { 0 };
+        self.state_blocks().frame_size().max(self.message_blocks().frame_size()).max(sent)
     }
 
     /// Bytes that blocks are read into, with so many of them ahead of the end of a scan.
@@ -156,13 +209,22 @@ impl ArraysOnDisk {
 
     /// The plan that takes the least memory.
     pub fn least(&self) -> Plan {
-        self.groupings().min_by_key(|plan| plan.bytes).unwrap_or_else(|| self.grouped(1))
+        self.groupings().min_by_key(|plan| plan.bytes).unwrap_or_else(|| self.grouped(1, false))
     }
 
     /// The plans that hold no blocks, by ascending number of groups.
-    fn groupings(&self) -> impl Iterator<Item = Plan> {
+    fn groupings(&self) -> impl Iterator<Item = Plan> + '_ {
         let columns = self.columns.len() as u32;
-        (1..=columns.max(1)).map(move |groups| self.grouped(columns.div_ceil(groups).max(1)))
+        let together = (1..=columns.max(1)).map(move |groups| columns.div_ceil(groups).max(1));
+        let mut before = 0;
+        let distinct =
+            together.filter(move |&columns| std::mem::replace(&mut before, columns) != columns);
+        distinct.flat_map(move |together| {
+            let may_send = self.dispatch > 0 && together < columns;
+            let must_send = may_send && self.listed.must_send();
+            let ways = [(!must_send).then_some(false), may_send.then_some(true)];
+            ways.into_iter().flatten().map(move |sends| self.grouped(together, sends))
+        })
     }
 
     /// The plan for a run that has `memory` bytes beyond the least that tiles need: they get what lets them come by
@@ -195,7 +257,9 @@ impl ArraysOnDisk {
         let scans = groups * self.segments();
         let ahead = scans * message / self.frame_size().max(1);
         let ahead_max = (self.scan_work / (scans * message).max(1)) as usize;
-        let messages = if may_hold && groups > 1 { groups } else { 0 };
+        let reread = self.message_traffic(&plan).reread;
+        let reread = reread.div_ceil((count * self.message_block).max(1) as u64);
+        let messages = if may_hold { reread } else { 0 };
         let states = if may_hold { STATE_TRANSFERS } else { 0 };
         let mut uses = [(ahead, Use::Ahead), (messages, Use::Messages), (states, Use::States)];
         uses.sort_by_key(|&(spared, _)| Reverse(spared));
@@ -212,15 +276,26 @@ impl ArraysOnDisk {
     }
 
     fn segments(&self) -> u64 {
-        self.cut.count().div_ceil(self.segment_blocks.max(1)) as u64
+        self.listed.segments() as u64
+    }
+
+    /// Whether messages are kept for further groups.
+    pub(crate) fn keeps_messages(&self, plan: &Plan) -> bool {
+        plan.groups > 1 && self.segments() > 1
+    }
+
+    fn message_traffic(&self, plan: &Plan) -> MessageTraffic {
+        let held = plan.messages_held as f64 / self.cut.count().max(1) as f64;
+        self.listed.traffic(plan, held)
     }
 
     /// A plan with so many columns at a time, and nothing besides.
-    fn grouped(&self, columns: u32) -> Plan {
+    fn grouped(&self, columns: u32, sends: bool) -> Plan {
         let sums = self.columns.chunks(columns as usize).map(|group| group.iter().sum());
-        let bytes = self.fixed + sums.max().unwrap_or(0);
         let groups = (self.columns.len() as u32).div_ceil(columns);
-        Plan { columns, groups, ahead: 0, states_held: 0, messages_held: 0, bytes }
+        let dispatch = if sends { self.dispatch } else { 0 };
+        let bytes = self.fixed + dispatch + sums.max().unwrap_or(0);
+        Plan { columns, groups, sends, ahead: 0, states_held: 0, messages_held: 0, bytes }
     }
 
     /// Bytes of arrays in an iteration that are not read while processors are at tiles.
@@ -232,9 +307,8 @@ impl ArraysOnDisk {
     /// Bytes of arrays that an iteration reads and writes where all vertices are active.
     pub fn traffic(&self, plan: &Plan) -> u64 {
         let states = (self.cut.count() - plan.states_held) * self.state_block;
-        let messages = (self.cut.count() - plan.messages_held) * self.message_block;
-        STATE_TRANSFERS * states as u64
-            + if plan.groups > 1 { u64::from(plan.groups) * messages as u64 } else { 0 }
+        let MessageTraffic { reread, sent } = self.message_traffic(plan);
+        STATE_TRANSFERS * states as u64 + reread + sent
     }
 
     /// Bytes of the files of the arrays, and of that of a result that is brought in order.
@@ -244,6 +318,8 @@ impl ArraysOnDisk {
         let states = unless_held(self.state_blocks(), plan.states_held);
         let messages = unless_held(self.message_blocks(), plan.messages_held);
         let result = if self.is_sorted { 0 } else { self.state_blocks().file_size() };
-        states + if plan.groups > 1 { messages } else { 0 } + result
+        let kept = if self.keeps_messages(plan) { messages } else { 0 };
+        let sent = if plan.sends { dispatch::blocks(self, plan).file_size() } else { 0 };
+        states + kept + sent + result
     }
 }

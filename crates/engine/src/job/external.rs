@@ -1,5 +1,6 @@
 //! A program whose arrays lie on disk, as a job: a scan for each segment of each group of columns.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -140,6 +141,11 @@ impl<'r, P: Program + 'r> Job for ExternalJob<'r, P> {
                 }
             }
         }
+    }
+
+    fn parts(&self, _parts: &Parts) -> Range<usize> {
+        let Stage::Running(step) = &self.stage else { return 0..0 };
+        step.parts_at_work()
     }
 
     fn needs(&self, tile: &TileSummary) -> bool {

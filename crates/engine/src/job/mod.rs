@@ -15,13 +15,14 @@ pub mod program;
 pub mod program_rows;
 pub mod traversal;
 
+use std::ops::Range;
 use std::time::Duration;
 
 use tegula_machine::Result;
 use tegula_store::graph::TileEntry;
 use tegula_store::tiles::{Tile, TileSummary};
 
-use crate::parts::Part;
+use crate::parts::{Part, Parts};
 use context::JobContext;
 
 /// Something that a scheduler works on.
@@ -35,6 +36,11 @@ pub trait Job: Send + Sync {
     /// Whether it comes back from [`Job::advance`] soon, where others wait.
     fn is_resumable(&self) -> bool {
         true
+    }
+
+    /// The parts in which the scan may have a use for a tile, those of whole batches; of others it is not asked.
+    fn parts(&self, parts: &Parts) -> Range<usize> {
+        0..parts.parts.len()
     }
 
     /// Whether the scan has a use for a tile: asked when it begins, before the tile is read, and before it

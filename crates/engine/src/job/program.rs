@@ -14,7 +14,7 @@ use super::program_rows::{Admission, ProgramRows, admit};
 use super::{Advanced, Job, PartStatistics, PartWork};
 use crate::external::States;
 use crate::external::plan::ArraysOnDisk;
-use crate::options::{Estimate, RunOptions, RunStatistics};
+use crate::options::{Estimate, Messages, RunOptions, RunStatistics};
 use crate::overhead::overhead;
 use crate::parts::{PART_EDGES_TARGET, Part, Parts};
 use crate::process::choice::{Choice, Executor, choose};
@@ -55,7 +55,7 @@ pub fn estimate<P: Program>(graph: &Graph, threads: usize) -> Estimate {
 /// The same with its arrays on disk where they do not fit, as [`run_anywhere`] has them.
 pub fn estimate_anywhere<P: Program>(graph: &Graph, threads: usize) -> Estimate {
     let parts = Parts::cut(graph, PART_EDGES_TARGET);
-    let on_disk = Some(ArraysOnDisk::of::<P>(graph, &parts, threads));
+    let on_disk = Some(ArraysOnDisk::of::<P>(graph, &parts, threads, Messages::Auto));
     Estimate { on_disk, ..estimate::<P>(graph, threads) }
 }
 

@@ -126,8 +126,7 @@ pub fn admit<'s, 'g, 'r, P: Program>(
         }
     };
     let may_leave_memory = options.arrays != Arrays::InMemory && !must_seek;
-    let external =
-        may_leave_memory.then(|| External::of(scheduler, graph, program, options.arrays));
+    let external = may_leave_memory.then(|| External::of(scheduler, graph, program, options));
     let mut ways: Vec<_> = counts
         .iter()
         .map(|&count| match count {
@@ -170,12 +169,13 @@ impl External {
         scheduler: &Scheduler<'_>,
         graph: &Graph,
         program: &P,
-        arrays: Arrays,
+        options: &RunOptions<'_>,
     ) -> External {
         let (parts, threads) = (scheduler.parts(), scheduler.threads());
-        let on_disk = ArraysOnDisk::of::<P>(graph, parts, threads).beside(program.size());
+        let on_disk = ArraysOnDisk::of::<P>(graph, parts, threads, options.messages);
+        let on_disk = on_disk.beside(program.size());
         let least = on_disk.least();
-        let may_hold = arrays != Arrays::OnDisk;
+        let may_hold = options.arrays != Arrays::OnDisk;
         External { on_disk, least, may_hold }
     }
 

@@ -295,14 +295,15 @@ impl Scheduler<'_> {
                 .iter()
                 .any(|tile| job.needs(&tile.summary))
         };
-        let mut is_pending = Vec::with_capacity(self.parts.parts.len());
+        let parts = &self.parts.parts;
+        let mut is_pending = vec![false; parts.len()];
         guarded(|| {
-            for part in &self.parts.parts {
-                let is_needed = demand.has_every_batch || part.groups.clone().any(needs_group);
-                is_pending.push(is_needed);
+            for index in job.parts(&self.parts) {
+                let part = &parts[index];
+                is_pending[index] = demand.has_every_batch || part.groups.clone().any(needs_group);
                 // A batch is finished when all its parts are, so all of them take part or none.
                 if part.number + 1 == part.count {
-                    let batch = is_pending.len() - part.count..is_pending.len();
+                    let batch = index + 1 - part.count..index + 1;
                     let is_needed = is_pending[batch.clone()].contains(&true);
                     is_pending[batch].fill(is_needed);
                 }

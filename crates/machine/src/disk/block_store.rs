@@ -195,6 +195,11 @@ impl BlockStore {
         Ok(())
     }
 
+    /// Whether a block stays in memory.
+    pub fn is_held(&self, block: usize) -> bool {
+        self.held.contains_key(&block)
+    }
+
     /// Bytes of the blocks that stay in memory.
     pub fn held_bytes(&self) -> u64 {
         (self.held.len() * self.blocks.size) as u64

@@ -6,6 +6,8 @@ pub const MANIFEST: &str = "manifest.json";
 pub const TILES: &str = "tiles.data";
 /// The weights of all tiles, one behind the other.
 pub const WEIGHTS: &str = "tiles.weights";
+/// The lists of sources of all cells, one behind the other, where a graph has several segments.
+pub const SOURCES: &str = "tiles.sources";
 /// A block file with a record per batch, per cell and per tile.
 pub const TILE_TABLE: &str = "tiles.table";
 /// A block file of pages with all rows, one behind the other.
@@ -53,7 +55,7 @@ pub(crate) const BLOCK_FILES: [&str; 13] = [
     REVERSE_WEIGHTS,
 ];
 /// All files that are not.
-const OTHER_FILES: [&str; 3] = [MANIFEST, TILES, WEIGHTS];
+const OTHER_FILES: [&str; 4] = [MANIFEST, TILES, SOURCES, WEIGHTS];
 
 /// All files that a graph may have.
 pub(crate) fn all() -> impl Iterator<Item = &'static str> {

@@ -16,7 +16,7 @@ use crate::rows::{Direction, RowEncoding, RowFiles};
 use crate::tiles::Grid;
 
 /// The version of the format that this crate writes and reads.
-pub const FORMAT_VERSION: u32 = 6;
+pub const FORMAT_VERSION: u32 = 7;
 
 /// Digits of the checksum of a manifest.
 const CHECKSUM_DIGITS: usize = 8;
@@ -120,11 +120,12 @@ impl Manifest {
     /// [`OPTIONAL`](file_names::OPTIONAL).
     pub(super) fn file_names(&self) -> Vec<&'static str> {
         use file_names::{
-            IDS, IN_DEGREES, OUT_DEGREES, STRING_ENDS, STRINGS, TILE_TABLE, TILES, WEIGHTS,
+            IDS, IN_DEGREES, OUT_DEGREES, SOURCES, STRING_ENDS, STRINGS, TILE_TABLE, TILES, WEIGHTS,
         };
         let mut names = vec![TILES, TILE_TABLE, OUT_DEGREES];
         names.extend((!self.undirected).then_some(IN_DEGREES));
         names.extend(self.weighted.then_some(WEIGHTS));
+        names.extend(self.lists_sources().then_some(SOURCES));
         match self.ids {
             IdType::Range => {}
             IdType::Integer => names.push(IDS),
@@ -136,6 +137,12 @@ impl Manifest {
             names.extend(self.weighted.then_some(weights));
         }
         names
+    }
+
+    /// Whether the sources of each cell are listed: where there are several segments, messages of the one at work
+    /// are not all there are.
+    pub fn lists_sources(&self) -> bool {
+        self.vertices > 1 << self.grid.segment_log2
     }
 
     /// The layouts of rows that the graph has.

@@ -15,7 +15,7 @@ use super::manifest::{FileEntry, Manifest};
 use super::records::{
     BATCH_RECORD_SIZE, BatchRecord, CELL_RECORD_SIZE, CellRecord, TILE_RECORD_SIZE, TileRecord,
 };
-use super::table::{Records, Table, TileEntry};
+use super::table::{CellEntry, FileSizes, Records, Table, TileEntry};
 use crate::ids::VERTEX_COUNT_MAX;
 use crate::packed::{Array, Coding, Unordered};
 use crate::rows::Direction;
@@ -33,6 +33,7 @@ pub struct Graph {
     files: BTreeMap<String, FileHandle>,
     tiles: FileHandle,
     weights: Option<FileHandle>,
+    sources: Option<FileHandle>,
     table: Table,
 }
 
@@ -82,7 +83,8 @@ impl Graph {
         let files = open_files(directory, directory, &manifest.files, reader, caching)?;
         let handle = |name: &str| files.get(name).cloned().ok_or_else(|| unnamed(directory, name));
         let tiles = handle(file_names::TILES)?;
-        let weights = if manifest.weighted { Some(handle(file_names::WEIGHTS)?) } else { None };
+        let weights = manifest.weighted.then(|| handle(file_names::WEIGHTS)).transpose()?;
+        let sources = manifest.lists_sources().then(|| handle(file_names::SOURCES)).transpose()?;
         let mut graph = Graph {
             directory: directory.clone(),
             manifest,
@@ -91,6 +93,7 @@ impl Graph {
             files,
             tiles,
             weights,
+            sources,
             table: Table::default(),
         };
         graph.check_names()?;
@@ -208,7 +211,17 @@ impl Graph {
         &self.table.entries
     }
 
-    /// Bytes of the tiles and their table: what bytes per edge are counted from.
+    /// The cells that have a tile, in the order of the file.
+    pub fn cells(&self) -> &[CellEntry] {
+        &self.table.cells
+    }
+
+    /// The file of the lists of sources, where a graph has several segments.
+    pub(super) fn sources_file(&self) -> Option<&FileHandle> {
+        self.sources.as_ref()
+    }
+
+    /// Bytes of the tiles and their table.
     pub fn tile_bytes(&self) -> u64 {
         let bytes = |name| self.manifest.file(name).map_or(0, |file| file.bytes);
         bytes(file_names::TILES) + bytes(file_names::TILE_TABLE)
@@ -373,7 +386,12 @@ impl Graph {
             cells: <[CellRecord]>::ref_from_bytes(cell_part).map_err(|e| damaged(e.to_string()))?,
             tiles: <[TileRecord]>::ref_from_bytes(tile_part).map_err(|e| damaged(e.to_string()))?,
         };
-        let sizes = (self.tiles.len(), self.weights.as_ref().map_or(0, FileHandle::len));
+        let length = |file: &Option<FileHandle>| file.as_ref().map_or(0, FileHandle::len);
+        let sizes = FileSizes {
+            tiles: self.tiles.len(),
+            weights: length(&self.weights),
+            sources: length(&self.sources),
+        };
         Table::check(&records, &self.manifest, sizes).map_err(damaged)
     }
 }

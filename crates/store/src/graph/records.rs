@@ -14,7 +14,7 @@ pub(super) struct BatchRecord {
 }
 
 /// A cell that has a tile.
-#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[derive(Debug, Clone, Copy, Default, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub(super) struct CellRecord {
     pub column: U32,
@@ -22,6 +22,14 @@ pub(super) struct CellRecord {
     /// Its tiles; they follow those of the cell before.
     pub tile_count: U64,
     pub edge_count: U64,
+    /// First byte of the list of its sources, in the file of these.
+    pub sources_offset: U64,
+    /// How many sources have an edge in the cell; 0 where the graph has one segment.
+    pub source_count: U32,
+    /// Bytes of their list; 0 where they are not listed.
+    pub sources_size: U32,
+    pub sources_checksum: U32,
+    pub reserved: U32,
 }
 
 /// A tile: where it lies, its checksums, its summary. Sources and targets count from the origin of its cell.
@@ -45,7 +53,7 @@ pub(super) struct TileRecord {
 }
 
 pub(super) const BATCH_RECORD_SIZE: usize = 24;
-pub(super) const CELL_RECORD_SIZE: usize = 24;
+pub(super) const CELL_RECORD_SIZE: usize = 48;
 pub(super) const TILE_RECORD_SIZE: usize = 64;
 const _: () = assert!(size_of::<BatchRecord>() == BATCH_RECORD_SIZE);
 const _: () = assert!(size_of::<CellRecord>() == CELL_RECORD_SIZE);

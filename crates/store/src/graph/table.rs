@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use super::manifest::Manifest;
 use super::records::{BatchRecord, CellRecord, TileRecord};
-use crate::tiles::{BATCH_LOG2_MAX, BATCH_LOG2_MIN, Batch, Cell, TileSummary, WINDOW_LOG2};
+use crate::tiles::{
+    BATCH_LOG2_MAX, BATCH_LOG2_MIN, Batch, Cell, TileSummary, WINDOW_LOG2, is_listed,
+};
 
 /// A tile in the table: where it lies, and what is known without reading it.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +27,38 @@ pub struct TileEntry {
     pub summary: TileSummary,
 }
 
+/// A cell in the table: its tiles, and where the list of its sources lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CellEntry {
+    /// Which one.
+    pub cell: Cell,
+    /// Its tiles, as a range of the table.
+    pub tiles: Range<usize>,
+    /// How many sources have an edge in it; 0 where the graph has one segment.
+    pub source_count: u32,
+    /// Bytes of their list; 0 where they are not listed.
+    pub sources_size: u32,
+    /// First byte of the list in the file of these.
+    pub(super) sources_offset: u64,
+    /// CRC-32C of the list.
+    pub(super) sources_checksum: u32,
+}
+
+impl CellEntry {
+    /// Whether its sources are listed.
+    pub fn is_listed(&self) -> bool {
+        self.sources_size > 0
+    }
+}
+
+/// The lengths of the files that a table describes; 0 where there is none.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct FileSizes {
+    pub tiles: u64,
+    pub weights: u64,
+    pub sources: u64,
+}
+
 /// The records of a table, as they stand in the file.
 pub(super) struct Records<'r> {
     pub batches: &'r [BatchRecord],
@@ -37,6 +71,7 @@ pub(super) struct Records<'r> {
 pub(super) struct Table {
     pub batches: Vec<Batch>,
     pub entries: Vec<TileEntry>,
+    pub cells: Vec<CellEntry>,
     /// Runs of tiles of one batch in one cell, by batch and then in the order of the file.
     runs: Vec<Range<u32>>,
     /// Which of them are those of a batch.
@@ -44,25 +79,24 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Checks the records against each other, the manifest and the sizes of the files of tiles and
-    /// weights.
+    /// Checks the records against each other, the manifest and the sizes of the files.
     ///
     /// # Errors
     /// What does not fit, in words.
     pub fn check(
         records: &Records<'_>,
         manifest: &Manifest,
-        sizes: (u64, u64),
+        sizes: FileSizes,
     ) -> Result<Table, String> {
         if manifest.tiles > u64::from(u32::MAX) {
             return Err(format!("there are {} tiles, which no table has", manifest.tiles));
         }
         let batches = check_batches(records.batches, manifest)?;
-        let cells = check_cells(records.cells, manifest)?;
+        let cells = check_cells(records.cells, manifest, sizes.sources)?;
         let entries = check_tiles(records.tiles, &cells, manifest, sizes)?;
-        for (record, (cell, tiles)) in records.cells.iter().zip(&cells) {
-            if edges_of(&entries[tiles.clone()]) != record.edge_count.get() {
-                let Cell { column, segment } = cell;
+        for (record, entry) in records.cells.iter().zip(&cells) {
+            if edges_of(&entries[entry.tiles.clone()]) != record.edge_count.get() {
+                let Cell { column, segment } = entry.cell;
                 return Err(format!(
                     "the cell of column {column}, segment {segment} has other edges"
                 ));
@@ -70,7 +104,7 @@ impl Table {
         }
         let mut runs = cut_runs(&entries, &cells, &batches, manifest.vertices as u32)?;
         runs.sort_by_key(|run| run.batch);
-        let mut table = Table { batches, entries, runs: Vec::new(), batch_runs: Vec::new() };
+        let mut table = Table { batches, entries, cells, runs: Vec::new(), batch_runs: Vec::new() };
         let mut rest = &runs[..];
         for (index, record) in records.batches.iter().enumerate() {
             let own = rest.partition_point(|run| run.batch == index);
@@ -110,9 +144,6 @@ fn edges_of(tiles: &[TileEntry]) -> u64 {
     tiles.iter().map(|tile| u64::from(tile.summary.edge_count)).sum()
 }
 
-/// A cell, and its tiles.
-type CellTiles = (Cell, Range<usize>);
-
 /// A run of tiles of one batch in one cell.
 struct BatchRun {
     batch: usize,
@@ -139,37 +170,66 @@ fn check_batches(records: &[BatchRecord], manifest: &Manifest) -> Result<Vec<Bat
     if complete { Ok(batches) } else { Err("batches are missing".into()) }
 }
 
-fn check_cells(records: &[CellRecord], manifest: &Manifest) -> Result<Vec<CellTiles>, String> {
+fn check_cells(
+    records: &[CellRecord],
+    manifest: &Manifest,
+    sources_length: u64,
+) -> Result<Vec<CellEntry>, String> {
     let (grid, vertices) = (manifest.grid, manifest.vertices as u32);
-    let mut cells: Vec<CellTiles> = Vec::with_capacity(records.len());
-    let (mut next_tile, mut edges) = (0u64, 0u64);
+    let mut cells: Vec<CellEntry> = Vec::with_capacity(records.len());
+    let (mut next_tile, mut edges, mut next_list) = (0u64, 0u64, 0u64);
     for record in records {
         let cell = Cell { column: record.column.get(), segment: record.segment.get() };
         let is_in_place = cell.column < grid.column_count(vertices)
             && cell.segment < grid.segment_count(vertices)
-            && cells.last().is_none_or(|(before, _)| *before < cell);
+            && cells.last().is_none_or(|before| before.cell < cell)
+            && record.sources_offset.get() == next_list
+            && lists_soundly(record, manifest);
         let end = next_tile.checked_add(record.tile_count.get());
         let Some(end) = end.filter(|&end| is_in_place && next_tile < end && end <= manifest.tiles)
         else {
             return Err(format!("cell {} is out of place", cells.len()));
         };
-        cells.push((cell, next_tile as usize..end as usize));
+        cells.push(CellEntry {
+            cell,
+            tiles: next_tile as usize..end as usize,
+            source_count: record.source_count.get(),
+            sources_size: record.sources_size.get(),
+            sources_offset: next_list,
+            sources_checksum: record.sources_checksum.get(),
+        });
         next_tile = end;
+        next_list += u64::from(record.sources_size.get());
         edges = edges.saturating_add(record.edge_count.get());
     }
-    let complete = next_tile == manifest.tiles && edges == manifest.edges;
+    let complete =
+        (next_tile, edges, next_list) == (manifest.tiles, manifest.edges, sources_length);
     if complete { Ok(cells) } else { Err("cells are missing".into()) }
+}
+
+/// Whether a cell says of its sources what it may.
+fn lists_soundly(record: &CellRecord, manifest: &Manifest) -> bool {
+    let (count, size) = (record.source_count.get(), record.sources_size.get());
+    let grid = manifest.grid;
+    let sources = grid.sources(record.segment.get(), manifest.vertices as u32).len() as u32;
+    let has_list = manifest.lists_sources() && is_listed(count, sources);
+    let is_possible = u64::from(count) <= record.edge_count.get() && count <= sources;
+    record.reserved.get() == 0
+        && is_possible
+        && (count > 0) == manifest.lists_sources()
+        && (size > 0) == has_list
+        && (has_list || record.sources_checksum.get() == 0)
 }
 
 /// Cuts the tiles of each cell by batches, which ascend there.
 fn cut_runs(
     entries: &[TileEntry],
-    cells: &[CellTiles],
+    cells: &[CellEntry],
     batches: &[Batch],
     vertex_count: u32,
 ) -> Result<Vec<BatchRun>, String> {
     let mut runs = Vec::new();
-    for (_, tiles) in cells {
+    for CellEntry { tiles, .. } in cells {
         let mut rest = tiles.clone();
         let mut batch = 0;
         while let Some(first) = entries[rest.clone()].first().map(|tile| tile.summary) {
@@ -193,14 +253,15 @@ fn cut_runs(
 
 fn check_tiles(
     records: &[TileRecord],
-    cells: &[CellTiles],
+    cells: &[CellEntry],
     manifest: &Manifest,
-    (tiles_length, weights_length): (u64, u64),
+    sizes: FileSizes,
 ) -> Result<Vec<TileEntry>, String> {
     let (mut next_offset, mut next_weights, mut edges) = (0u64, 0u64, 0u64);
     let mut entries = Vec::with_capacity(records.len());
-    let placed =
-        cells.iter().flat_map(|(cell, tiles)| records[tiles.clone()].iter().map(|it| (*cell, it)));
+    let placed = cells
+        .iter()
+        .flat_map(|entry| records[entry.tiles.clone()].iter().map(|record| (entry.cell, record)));
     for (cell, record) in placed {
         let out_of_place = || format!("tile {} is out of place", entries.len());
         let summary = summary_of(record, cell, manifest).ok_or_else(out_of_place)?;
@@ -229,7 +290,7 @@ fn check_tiles(
         next_weights += 4 * u64::from(record.weight_count.get());
         edges += u64::from(summary.edge_count);
     }
-    if (next_offset, next_weights, edges) == (tiles_length, weights_length, manifest.edges) {
+    if (next_offset, next_weights, edges) == (sizes.tiles, sizes.weights, manifest.edges) {
         Ok(entries)
     } else {
         Err("tiles are missing".into())
@@ -276,7 +337,7 @@ mod tests {
         cells: [CellRecord; 2],
         tiles: [TileRecord; 3],
         manifest: Manifest,
-        sizes: (u64, u64),
+        sizes: FileSizes,
     }
 
     /// A column with two batches of 64 targets: the first one has a tile from either segment of 64 sources, the
@@ -309,6 +370,11 @@ mod tests {
             segment: segment.into(),
             tile_count: tile_count.into(),
             edge_count: edge_count.into(),
+            sources_offset: (7 * u64::from(segment)).into(),
+            source_count: (4 + segment).into(),
+            sources_size: 7.into(),
+            sources_checksum: 0xABCD.into(),
+            reserved: 0.into(),
         };
         Small {
             batches: [batch(0, 30), batch(64, 5)],
@@ -332,7 +398,7 @@ mod tests {
                 reverse: None,
                 files: Vec::new(),
             },
-            sizes: (300, if weighted { 120 } else { 0 }),
+            sizes: FileSizes { tiles: 300, weights: if weighted { 120 } else { 0 }, sources: 14 },
         }
     }
 
@@ -390,6 +456,21 @@ mod tests {
     }
 
     #[test]
+    fn lists_of_sources_that_cannot_be_are_refused() {
+        assert_refused(false, "cell 1", |it| it.cells[1].sources_offset = 8.into());
+        assert_refused(false, "cell 0", |it| it.cells[0].source_count = 0.into());
+        assert_refused(false, "cell 0", |it| it.cells[0].source_count = 11.into());
+        assert_refused(false, "cell 0", |it| it.cells[0].sources_size = 0.into());
+        assert_refused(false, "cell 0", |it| it.cells[0].reserved = 1.into());
+        assert_refused(false, "cells are missing", |it| it.sizes.sources = 15);
+        // More than half of 64 sources are not listed.
+        assert_refused(false, "cell 0", |it| {
+            it.cells[0].source_count = 33.into();
+            it.cells[0].edge_count = 40.into();
+        });
+    }
+
+    #[test]
     fn weights_in_an_unweighted_graph_are_refused() {
         assert_refused(false, "tile 1", |it| it.tiles[1].weights_offset = 4.into());
         assert_refused(false, "tile 1", |it| it.tiles[1].weights_checksum = 1.into());
@@ -427,7 +508,12 @@ mod tests {
                 (tile.target_first, tile.target_last) = (first.into(), (first + 9).into());
             }
             (it.batches[0].edge_count, it.batches[1].edge_count) = (20.into(), 15.into());
-            (it.manifest.tiles, it.manifest.cells, it.sizes) = (5, 1, (500, 0));
+            it.sizes = FileSizes { tiles: 500, ..FileSizes::default() };
+            (it.manifest.tiles, it.manifest.cells) = (5, 1);
+            // One segment lists nothing.
+            it.cells[0].source_count = 0.into();
+            it.cells[0].sources_size = 0.into();
+            it.cells[0].sources_checksum = 0.into();
             let check = |tiles: &[TileRecord]| {
                 let records = Records { batches: &it.batches, cells: &it.cells[..1], tiles };
                 Table::check(&records, &it.manifest, it.sizes)

@@ -12,7 +12,7 @@ use zerocopy::IntoBytes;
 use super::file_names;
 use super::manifest::{FileEntry, Manifest};
 use super::records::{BatchRecord, CellRecord, TileRecord};
-use crate::tiles::{Batch, Cell, EncodedTile};
+use crate::tiles::{Batch, Cell, EncodedTile, Grid, SourceSet, Tile, is_listed};
 
 /// Writes the tiles and tables of one graph directory.
 #[derive(Debug)]
@@ -20,13 +20,53 @@ pub struct GraphWriter {
     directory: PathBuf,
     tiles: TileFile,
     weights: Option<TileFile>,
+    sources: Option<SourceWriter>,
     batches: Vec<BatchRecord>,
     cells: Vec<CellRecord>,
     records: Vec<TileRecord>,
     files: Vec<FileEntry>,
 }
 
-/// A file to which whole tiles are appended.
+/// Lists the sources of each cell.
+#[derive(Debug)]
+struct SourceWriter {
+    file: TileFile,
+    grid: Grid,
+    vertex_count: u32,
+    /// Those of the last cell.
+    set: SourceSet,
+}
+
+impl SourceWriter {
+    /// Adds the sources of a tile, whose ids count from the origin of its cell.
+    fn add(&mut self, tile: &EncodedTile) {
+        let SourceWriter { set, grid, .. } = self;
+        let own = Tile::parse(&tile.bytes, 0).and_then(|own| {
+            own.for_each_edge(&tile.summary, 1 << grid.segment_log2, |_, source, _| {
+                set.insert(source);
+            })
+        });
+        debug_assert!(own.is_ok(), "a tile that was just encoded: {own:?}");
+    }
+
+    /// Lists the sources of a cell, all tiles of which were added.
+    fn finish_cell(&mut self, cell: &mut CellRecord) -> Result<()> {
+        let count = self.set.len();
+        cell.source_count = count.into();
+        cell.sources_offset = self.file.length.into();
+        let sources = self.grid.sources(cell.segment.get(), self.vertex_count);
+        if !is_listed(count, sources.len() as u32) {
+            self.set.clear();
+            return Ok(());
+        }
+        let list = self.set.take_list();
+        cell.sources_size = (list.len() as u32).into();
+        cell.sources_checksum = crc32c(&list).into();
+        self.file.append(&list).map(drop)
+    }
+}
+
+/// A file to which whole tiles, or what belongs to them, are appended.
 #[derive(Debug)]
 struct TileFile {
     path: PathBuf,
@@ -63,13 +103,15 @@ fn file_name(path: &Path) -> String {
 }
 
 impl GraphWriter {
-    /// Begins a graph with these batches in an existing, empty directory.
+    /// Begins a graph of so many vertices, filed by a grid, with these batches, in an existing, empty directory.
     ///
     /// # Errors
     /// Those of creating the files.
     pub fn create(
         directory: &Path,
         weighted: bool,
+        vertex_count: u32,
+        grid: Grid,
         batches: impl Iterator<Item = Batch>,
     ) -> Result<GraphWriter> {
         let record = |batch: Batch| BatchRecord {
@@ -83,10 +125,20 @@ impl GraphWriter {
         } else {
             None
         };
+        let sources = match grid.segment_count(vertex_count) > 1 {
+            true => Some(SourceWriter {
+                file: TileFile::create(directory.join(file_names::SOURCES))?,
+                grid,
+                vertex_count,
+                set: SourceSet::new(1 << grid.segment_log2),
+            }),
+            false => None,
+        };
         Ok(GraphWriter {
             directory: directory.to_owned(),
             tiles: TileFile::create(directory.join(file_names::TILES))?,
             weights,
+            sources,
             batches: batches.map(record).collect(),
             cells: Vec::new(),
             records: Vec::new(),
@@ -117,13 +169,18 @@ impl GraphWriter {
                 last.tile_count += 1;
                 last.edge_count += edges;
             }
-            _ => self.cells.push(CellRecord {
-                column,
-                segment,
-                tile_count: 1.into(),
-                edge_count: edges.into(),
-            }),
+            _ => {
+                self.finish_cell()?;
+                self.cells.push(CellRecord {
+                    column,
+                    segment,
+                    tile_count: 1.into(),
+                    edge_count: edges.into(),
+                    ..CellRecord::default()
+                });
+            }
         }
+        self.sources.iter_mut().for_each(|sources| sources.add(tile));
         let weights = tile.weights.as_bytes();
         let weights_offset = match &mut self.weights {
             Some(file) => file.append(weights)?,
@@ -146,6 +203,14 @@ impl GraphWriter {
             reserved: 0.into(),
         });
         Ok(())
+    }
+
+    /// All tiles of the last cell have come.
+    fn finish_cell(&mut self) -> Result<()> {
+        match (&mut self.sources, self.cells.last_mut()) {
+            (Some(sources), Some(cell)) => sources.finish_cell(cell),
+            _ => Ok(()),
+        }
     }
 
     /// Edges written so far.
@@ -183,6 +248,7 @@ impl GraphWriter {
     /// # Errors
     /// Those of writing.
     pub fn finish(mut self, mut manifest: Manifest) -> Result<Manifest> {
+        self.finish_cell()?;
         manifest.edges = self.edge_count();
         manifest.batches = self.batches.len() as u64;
         manifest.cells = self.cells.len() as u64;
@@ -194,6 +260,9 @@ impl GraphWriter {
         let mut files = vec![self.tiles.finish()?];
         if let Some(weights) = self.weights {
             files.push(weights.finish()?);
+        }
+        if let Some(sources) = self.sources {
+            files.push(sources.file.finish()?);
         }
         files.append(&mut self.files);
         manifest.files = files;

@@ -15,7 +15,7 @@ const ROWS: usize = BLOCK / LANES;
 const EXCEPTIONS_MAX: usize = u8::MAX as usize;
 
 /// What is said of bytes that no writer would have written.
-pub(super) type Fault = &'static str;
+pub(crate) type Fault = &'static str;
 
 /// A number that can be packed: `u32` or `u64`.
 pub trait Number: Copy + Default + Ord + FromBytes + IntoBytes + Immutable + Into<u64> {
@@ -78,7 +78,7 @@ fn bit_length(number: u64) -> u32 {
 }
 
 /// Appends numbers in blocks.
-pub(super) fn encode<N: Number>(numbers: &[N], bytes: &mut Vec<u8>) {
+pub(crate) fn encode<N: Number>(numbers: &[N], bytes: &mut Vec<u8>) {
     numbers.chunks(BLOCK).for_each(|block| encode_block(block, bytes));
 }
 
@@ -152,7 +152,7 @@ fn planes(width: u32) -> impl Iterator<Item = (u32, u32)> {
 }
 
 /// Fills `numbers` from blocks at the front of `bytes`, and moves on behind them.
-pub(super) fn decode<N: Number>(bytes: &mut &[u8], numbers: &mut [N]) -> Result<(), Fault> {
+pub(crate) fn decode<N: Number>(bytes: &mut &[u8], numbers: &mut [N]) -> Result<(), Fault> {
     numbers.chunks_mut(BLOCK).try_for_each(|block| decode_block(bytes, block))
 }
 

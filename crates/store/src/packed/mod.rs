@@ -19,6 +19,7 @@ mod tests;
 
 pub(crate) use array::Array;
 pub use blocks::Number;
+pub(crate) use blocks::{decode as decode_packed, encode as encode_packed};
 pub use coding::{Ascending, Coding, Permutation, Unordered};
 pub use writer::PackedWriter;
 

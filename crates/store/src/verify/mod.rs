@@ -9,7 +9,7 @@ use tegula_machine::{Error, Result};
 
 use crate::graph::{Graph, VertexOrder, file_names};
 use crate::rows::Rows;
-use crate::tiles::Tile;
+use crate::tiles::{SourceSet, Tile};
 use edge_facts::EdgeFacts;
 
 /// Tiles that are read at a time.
@@ -29,11 +29,14 @@ pub struct Checked {
 }
 
 impl Graph {
-    /// Bytes that [`Graph::verify`] holds: 12 a vertex, what is read at a time, and the index of the rows.
+    /// Bytes that [`Graph::verify`] holds: 12 a vertex, what is read at a time, the sources of a cell, and the index of
+    /// the rows.
     pub fn verify_size(&self) -> u64 {
         let directions = self.manifest().row_layouts().map(|(direction, _)| direction);
         let rows = directions.map(|direction| Rows::size(self, direction) + rows::CACHE_SIZE).max();
-        12 * u64::from(self.vertex_count()) + rows.unwrap_or(0)
+        // Those of the tiles, and those that are listed.
+        let sources = 2 * (1 << self.grid().segment_log2) / 8;
+        12 * u64::from(self.vertex_count()) + sources + rows.unwrap_or(0)
     }
 
     /// Reads every byte of the graph, checks every checksum, every id range, that degrees, tables and
@@ -96,11 +99,13 @@ impl Graph {
         let mut left = Left {
             out_degrees: self.out_degrees()?,
             in_degrees: self.in_degrees()?,
+            sources: SourceSet::new(1 << self.grid().segment_log2),
             facts: EdgeFacts::new(self.manifest()),
         };
         self.verify_order(&left)?;
         let mut edges = 0;
         let mut first = 0;
+        let mut cells = self.cells().iter().peekable();
         while first < self.tiles().len() {
             cancel.check()?;
             let range = first..(first + TILES_PER_READ).min(self.tiles().len());
@@ -111,6 +116,10 @@ impl Graph {
                 let (tile, weights) = tiles.get(self, index);
                 self.verify_tile(index, tile, weights, &mut left)
                     .map_err(|detail| self.damaged_tile(index, detail))?;
+                if let Some(cell) = cells.next_if(|cell| cell.tiles.end == index + 1) {
+                    self.verify_sources(cell, &left.sources)?;
+                    left.sources.clear();
+                }
                 edges += u64::from(entry.summary.edge_count);
                 progress.advance(u64::from(entry.size) + 4 * u64::from(entry.weight_count));
             }
@@ -151,12 +160,16 @@ impl Graph {
     ) -> Result<(), String> {
         let entry = &self.tiles()[index];
         let summary = &entry.summary;
+        let segment_size = 1 << self.grid().segment_log2;
         let mut edges = 0u32;
         let mut fault = None;
         let entries =
             tile.for_each_edge(summary, self.vertex_count(), |entry, source, target| {
                 let is_inside = summary.may_hold(source)
                     && (summary.target_first..=summary.target_last).contains(&target);
+                if is_inside {
+                    left.sources.insert(source & (segment_size - 1));
+                }
                 if is_inside && left.take(source, target, weights.get(entry).copied()) {
                     edges += 1;
                 } else {
@@ -186,6 +199,8 @@ impl Graph {
 struct Left {
     out_degrees: Vec<u32>,
     in_degrees: Vec<u32>,
+    /// Those of the cell at hand, counted from the first of their segment.
+    sources: SourceSet,
     facts: EdgeFacts,
 }
 

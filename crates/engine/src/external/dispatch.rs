@@ -1,0 +1,418 @@
+//! Dispatched messages: those of a segment are sent to the groups of columns that have a use for them.
+//!
+//! Once the messages of a segment are in memory, for the first group, those of the sources that the cells of a further
+//! group list are written for it: in the order of the list, without their sources. Where few of them say anything only
+//! these are written, with their sources; where none does, the group need not scan these cells at all. That is the
+//! dispatching, dense, sparse or not at all, of DFOGraph (Yu et al., PPoPP 2021, section 4); what it moves is weighed
+//! against reading all messages again.
+
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use tegula_machine::Result;
+use tegula_machine::disk::{BlockStore, Blocks};
+use tegula_machine::threads::lock;
+use tegula_store::graph::{CellEntry, Graph};
+use tegula_store::tiles::Grid;
+use zerocopy::IntoBytes;
+
+use super::plan::{ArraysOnDisk, Plan};
+use super::wanted::{Wanted, cells_of};
+use crate::job::context::JobContext;
+use crate::program::Reduction;
+
+/// log2 of the blocks of messages in which a segment can be sent: 2^16 messages each where it has 2^24 sources.
+const SEGMENT_BLOCKS_LOG2: u32 = 8;
+/// log2 of the sources of a list that are decoded at a time.
+const SOURCES_DECODED_LOG2: u32 = 14;
+/// The fewest messages of a block.
+const BLOCK_MESSAGES_MIN: usize = 64;
+/// Bytes of a source that comes with its message, counted from the first of its segment.
+const SOURCE_SIZE: usize = size_of::<u32>();
+
+/// How the messages of a segment come to a further group of columns in the iteration at hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sent {
+    /// All are read again.
+    All,
+    /// None says anything.
+    None,
+    /// So many, of all sources that are listed.
+    Listed(usize),
+    /// So many, with their sources.
+    Pairs(usize),
+}
+
+/// How messages that were sent lie in their blocks.
+#[derive(Debug, Clone, Copy)]
+struct Layout {
+    count: usize,
+    /// How many there are in a block.
+    block: usize,
+    /// Whether each comes with its source.
+    has_sources: bool,
+}
+
+impl Layout {
+    /// How many blocks there are.
+    fn blocks(&self) -> usize {
+        self.count.div_ceil(self.block)
+    }
+
+    /// How many messages one of them has.
+    fn count_in(&self, block: usize) -> usize {
+        self.block.min(self.count - block * self.block)
+    }
+}
+
+/// Messages on their way to further groups of columns.
+pub struct Dispatch<R: Reduction> {
+    segments: usize,
+    /// How many messages a block has, without their sources.
+    block_messages: usize,
+    /// By group but the first, and segment.
+    ways: Vec<Way>,
+    store: BlockStore,
+    /// The source of the first message of each block, counted from the first of its segment.
+    first_sources: Vec<AtomicU32>,
+    /// Which sources are listed, while messages are received.
+    listed: Vec<AtomicU64>,
+    rooms: Mutex<Vec<Room<R>>>,
+}
+
+/// The way from a segment to a group.
+struct Way {
+    wanted: Option<Wanted>,
+    blocks: Range<usize>,
+    sent: Mutex<Sent>,
+}
+
+/// What a worker sends from.
+struct Room<R: Reduction> {
+    listed: Vec<AtomicU64>,
+    messages: Vec<R::Message>,
+    sources: Vec<u32>,
+}
+
+/// How many messages a block has in a graph with such a grid.
+pub fn block_messages(grid: Grid) -> usize {
+    (1usize << grid.segment_log2 >> SEGMENT_BLOCKS_LOG2).max(BLOCK_MESSAGES_MIN)
+}
+
+/// Blocks that a way takes.
+fn blocks_of(wanted: Option<Wanted>, block_messages: usize) -> usize {
+    wanted.map_or(0, |wanted| wanted.sources as usize).div_ceil(block_messages)
+}
+
+/// The blocks in which messages of so many bytes are sent; none where they are never sent.
+pub fn blocks(arrays: &ArraysOnDisk, plan: &Plan) -> Blocks {
+    let wanted = (1..plan.groups).flat_map(|group| arrays.listed().wanted(plan.columns_of(group)));
+    let block_messages = arrays.block_messages();
+    let count = wanted.map(|wanted| blocks_of(wanted, block_messages)).sum();
+    Blocks { what: "messages on their way", count, size: block_messages * arrays.message_size() }
+}
+
+/// Bytes of memory that sending takes, of `threads` workers, with lists of up to so many bytes.
+pub fn size(threads: usize, grid: Grid, message_size: usize, list_bytes_max: u64) -> u64 {
+    let bits = 1 << grid.segment_log2 >> 3;
+    let block = block_messages(grid) * (message_size + SOURCE_SIZE);
+    // A list at work, and the next.
+    let distances = 4 * (1 << SOURCES_DECODED_LOG2.min(grid.segment_log2));
+    bits + threads as u64 * (bits + block as u64 + 2 * list_bytes_max + distances)
+}
+
+impl<R: Reduction> Dispatch<R> {
+    /// Nothing is on its way. `store` has the [`blocks`] of the plan.
+    pub fn new(
+        graph: &Graph,
+        arrays: &ArraysOnDisk,
+        plan: &Plan,
+        store: BlockStore,
+    ) -> Dispatch<R> {
+        let mut end = 0;
+        let wanted =
+            (1..plan.groups).flat_map(|group| arrays.listed().wanted(plan.columns_of(group)));
+        let ways = wanted.map(|wanted| {
+            let start = end;
+            end += blocks_of(wanted, arrays.block_messages());
+            Way { wanted, blocks: start..end, sent: Mutex::new(Sent::None) }
+        });
+        let ways: Vec<Way> = ways.collect();
+        let segment = graph.grid().sources(0, graph.vertex_count()).len();
+        Dispatch {
+            segments: arrays.listed().segments(),
+            block_messages: arrays.block_messages(),
+            ways,
+            store,
+            first_sources: (0..end).map(|_| AtomicU32::new(0)).collect(),
+            listed: (0..segment.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
+            rooms: Mutex::default(),
+        }
+    }
+
+    /// Where they lie.
+    pub fn store(&self) -> &BlockStore {
+        &self.store
+    }
+
+    fn way(&self, group: u32, segment: u32) -> &Way {
+        &self.ways[(group as usize - 1) * self.segments + segment as usize]
+    }
+
+    /// How messages come to a further group.
+    pub fn sent(&self, group: u32, segment: u32) -> Sent {
+        *lock(&self.way(group, segment).sent)
+    }
+
+    /// How messages lie; none where none was sent.
+    fn layout(&self, sent: Sent) -> Option<Layout> {
+        let size = size_of::<R::Message>();
+        match sent {
+            Sent::All | Sent::None => None,
+            Sent::Listed(count) => {
+                Some(Layout { count, block: self.block_messages, has_sources: false })
+            }
+            Sent::Pairs(count) => {
+                let block = self.block_messages * size / (size + SOURCE_SIZE);
+                Some(Layout { count, block, has_sources: true })
+            }
+        }
+    }
+
+    /// Chooses how the messages of a segment come to further groups: `active` of `size` sources may have one, and so
+    /// many bytes move where a group reads all of them again. Returns whether any does.
+    pub fn choose(
+        &self,
+        arrays: &ArraysOnDisk,
+        plan: &Plan,
+        segment: u32,
+        (active, size): (u64, u64),
+        reread: u64,
+    ) -> bool {
+        let mut is_any = false;
+        for group in 1..plan.groups {
+            let way = self.way(group, segment);
+            let traffic =
+                way.wanted.map(|it| it.traffic(active, size, arrays.message_size() as u64));
+            let is_sent = traffic.is_some_and(|sent| arrays.listed().sends(sent, reread));
+            *lock(&way.sent) = if is_sent { Sent::None } else { Sent::All };
+            is_any |= !is_sent;
+        }
+        is_any
+    }
+
+    /// Sends the messages of a segment to the groups for which that was chosen. Where not every source is active, some
+    /// may have none.
+    ///
+    /// # Errors
+    /// Those of reading the lists and of writing; cancellation.
+    pub fn send(
+        &self,
+        graph: &Graph,
+        plan: &Plan,
+        segment: u32,
+        messages: &[R::Message],
+        is_every_active: bool,
+        context: &JobContext<'_>,
+    ) -> Result<()> {
+        context.for_each(plan.groups as usize - 1, &|index| {
+            let group = index as u32 + 1;
+            let way = self.way(group, segment);
+            if *lock(&way.sent) == Sent::All || way.blocks.is_empty() {
+                return Ok(());
+            }
+            context.cancel().check()?;
+            let room = lock(&self.rooms).pop();
+            let mut room = room.unwrap_or_else(|| Room {
+                listed: self.listed.iter().map(|_| AtomicU64::new(0)).collect(),
+                messages: Vec::with_capacity(self.block_messages),
+                sources: Vec::with_capacity(self.block_messages),
+            });
+            let mut lists = cells_of(graph, plan.columns_of(group), segment)
+                .filter_map(|cell| graph.read_sources(cell));
+            let mut next = lists.next();
+            while let Some(list) = next {
+                next = lists.next();
+                list.add_to(&room.listed)?;
+            }
+            *lock(&way.sent) =
+                self.send_listed(way.blocks.clone(), &mut room, messages, is_every_active)?;
+            lock(&self.rooms).push(room);
+            Ok(())
+        })
+    }
+
+    /// Sends the messages of listed sources in blocks from a range. No source is listed from then on.
+    fn send_listed(
+        &self,
+        blocks: Range<usize>,
+        room: &mut Room<R>,
+        messages: &[R::Message],
+        is_every_active: bool,
+    ) -> Result<Sent> {
+        let Room { listed, messages: values, sources } = room;
+        let says = |source: usize| messages[source] != R::IDENTITY;
+        let count = listed.iter_mut().map(|word| word.get_mut().count_ones() as usize).sum();
+        let mut saying = 0;
+        // Who says nothing is looked for only where there is somebody.
+        match is_every_active {
+            true => saying = count,
+            false => for_each_listed(listed, 0..messages.len(), |source| {
+                saying += usize::from(says(source));
+            }),
+        }
+        let size = size_of::<R::Message>();
+        let sent = match saying {
+            0 => Sent::None,
+            _ if saying * (size + SOURCE_SIZE) < count * size => Sent::Pairs(saying),
+            _ => Sent::Listed(count),
+        };
+        let Some(layout) = self.layout(sent) else {
+            listed.iter_mut().for_each(|word| *word.get_mut() = 0);
+            return Ok(sent);
+        };
+        let mut block = blocks.start;
+        let mut failed = None;
+        let mut write = |sources: &mut Vec<u32>, values: &mut Vec<R::Message>, first: usize| {
+            self.first_sources[block].store(first as u32, Ordering::Relaxed);
+            let written = self.store.write(block, &[sources.as_bytes(), values.as_bytes()]);
+            failed = failed.take().or(written.err());
+            block += 1;
+            sources.clear();
+            values.clear();
+        };
+        let mut first = 0;
+        for_each_listed(listed, 0..messages.len(), |source| {
+            if layout.has_sources {
+                if !says(source) {
+                    return;
+                }
+                sources.push(source as u32);
+            }
+            if values.is_empty() {
+                first = source;
+            }
+            values.push(messages[source]);
+            if values.len() == layout.block {
+                write(sources, values, first);
+            }
+        });
+        if !values.is_empty() {
+            write(sources, values, first);
+        }
+        listed.iter_mut().for_each(|word| *word.get_mut() = 0);
+        failed.map_or(Ok(sent), Err)
+    }
+
+    /// Brings the messages that were sent from a segment to a group to their places. What lies at those of sources that
+    /// its cells do not list is left as it is: no tile of them looks at it.
+    ///
+    /// # Errors
+    /// Those of reading; cancellation.
+    pub fn receive(
+        &mut self,
+        graph: &Graph,
+        plan: &Plan,
+        (group, segment): (u32, u32),
+        messages: &mut [R::Message],
+        context: &JobContext<'_>,
+    ) -> Result<()> {
+        let Some(layout) = self.layout(self.sent(group, segment)) else { return Ok(()) };
+        if !layout.has_sources {
+            self.listed.iter_mut().for_each(|word| *word.get_mut() = 0);
+            let cells: Vec<&CellEntry> = cells_of(graph, plan.columns_of(group), segment).collect();
+            context.for_each(cells.len(), &|index| {
+                graph.read_sources(cells[index]).map_or(Ok(()), |list| list.add_to(&self.listed))
+            })?;
+        }
+        let first_block = self.way(group, segment).blocks.start;
+        let first_source =
+            |index: usize| self.first_sources[first_block + index].load(Ordering::Relaxed) as usize;
+        let blocks = layout.blocks();
+        let (mut rest, mut start) = (messages, 0);
+        let mut places = Vec::with_capacity(blocks);
+        for index in 0..blocks {
+            let end = if index + 1 < blocks { first_source(index + 1) } else { start + rest.len() };
+            let (own, behind) = rest.split_at_mut(end - start);
+            places.push(Mutex::new(Place { start, count: layout.count_in(index), messages: own }));
+            (rest, start) = (behind, end);
+        }
+        context.for_each(blocks, &|index| {
+            context.cancel().check()?;
+            for ahead in index + 1..(index + 3).min(blocks) {
+                self.read_block_ahead(first_block, ahead, &layout);
+            }
+            let place = &mut *lock(&places[index]);
+            match layout.has_sources {
+                true => self.place_pairs(first_block + index, place),
+                false => self.place_listed(first_block + index, place),
+            }
+        })
+    }
+
+    fn place_listed(&self, block: usize, place: &mut Place<'_, R>) -> Result<()> {
+        let mut values = vec![R::IDENTITY; place.count];
+        self.store.read(block, &mut [values.as_mut_bytes()])?;
+        let mut values = values.into_iter();
+        let (start, messages) = (place.start, &mut *place.messages);
+        for_each_listed(&self.listed, start..start + messages.len(), |source| {
+            if let Some(value) = values.next() {
+                messages[source - start] = value;
+            }
+        });
+        Ok(())
+    }
+
+    fn place_pairs(&self, block: usize, place: &mut Place<'_, R>) -> Result<()> {
+        let (mut sources, mut values) = (vec![0u32; place.count], vec![R::IDENTITY; place.count]);
+        self.store.read(block, &mut [sources.as_mut_bytes(), values.as_mut_bytes()])?;
+        place.messages.fill(R::IDENTITY);
+        for (source, value) in sources.into_iter().zip(values) {
+            place.messages[source as usize - place.start] = value;
+        }
+        Ok(())
+    }
+
+    /// Asks for the first messages that were sent from a segment to a group, `most` blocks of them.
+    pub fn read_ahead(&self, group: u32, segment: u32, most: usize) {
+        let Some(layout) = self.layout(self.sent(group, segment)) else { return };
+        let first = self.way(group, segment).blocks.start;
+        (0..layout.blocks().min(most))
+            .for_each(|index| self.read_block_ahead(first, index, &layout));
+    }
+
+    /// Asks for the block at a position among those from `first` on.
+    fn read_block_ahead(&self, first: usize, index: usize, layout: &Layout) {
+        let source = if layout.has_sources { SOURCE_SIZE } else { 0 };
+        let len = layout.count_in(index) * (size_of::<R::Message>() + source);
+        self.store.read_ahead(first + index, len);
+    }
+}
+
+/// Where the messages of a block belong.
+struct Place<'m, R: Reduction> {
+    /// The first source, counted from that of the segment.
+    start: usize,
+    /// How many messages come.
+    count: usize,
+    messages: &'m mut [R::Message],
+}
+
+/// Visits the set bits of a range in ascending order.
+fn for_each_listed(words: &[AtomicU64], range: Range<usize>, mut visit: impl FnMut(usize)) {
+    for number in range.start / 64..range.end.div_ceil(64) {
+        let first = 64 * number;
+        let mut rest = words[number].load(Ordering::Relaxed);
+        if first < range.start {
+            rest &= u64::MAX << (range.start - first);
+        }
+        if range.end < first + 64 {
+            rest &= !(u64::MAX << (range.end - first));
+        }
+        while rest != 0 {
+            visit(first + rest.trailing_zeros() as usize);
+            rest &= rest - 1;
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! How many messages a group of columns has a use for, by what its cells list, and whether that many are sent to it.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use tegula_store::graph::{CellEntry, Graph};
+
+use super::plan::Plan;
+use crate::options::Messages;
+
+/// How often a message that is sent moves: it is written and read. So does the list by which it is chosen and placed.
+const TRANSFERS: u64 = 2;
+
+/// The messages from a segment that a group of columns has a use for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// How many sources are listed, at the most.
+    pub sources: u64,
+    /// Bytes of the lists.
+    pub list_bytes: u64,
+}
+
+/// What the cells of a graph list: nothing where it has one segment, all messages of which stay in memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// In the order of the columns.
+    cells: Arc<[ListedCell]>,
+    /// How many sources each segment has.
+    segments: Vec<u64>,
+    messages: Messages,
+    message_size: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct ListedCell {
+    column: u32,
+    segment: u32,
+    source_count: u32,
+    /// 0 where they are not listed.
+    list_bytes: u32,
+}
+
+impl Wanted {
+    /// Bytes that move where `active` of the sources of a segment of `size` have a message: all that are listed, or
+    /// only those, with their sources.
+    pub fn traffic(&self, active: u64, size: u64, message_size: u64) -> u64 {
+        let all = TRANSFERS * (self.sources * message_size + self.list_bytes);
+        // As if who is active had nothing to do with who is listed.
+        let likely =
+            (u128::from(active) * u128::from(self.sources)).div_ceil(u128::from(size.max(1)));
+        let pairs = likely as u64 * (message_size + size_of::<u32>() as u64);
+        all.min(TRANSFERS * pairs + self.list_bytes)
+    }
+}
+
+impl Listed {
+    /// What the cells of a graph list, for messages of so many bytes.
+    pub fn of(graph: &Graph, message_size: usize, messages: Messages) -> Listed {
+        let (grid, vertex_count) = (graph.grid(), graph.vertex_count());
+        let has_lists = graph.manifest().lists_sources() && messages != Messages::Reread;
+        let cells: &[CellEntry] = if has_lists { graph.cells() } else { &[] };
+        let listed = |entry: &CellEntry| ListedCell {
+            column: entry.cell.column,
+            segment: entry.cell.segment,
+            source_count: entry.source_count,
+            list_bytes: entry.sources_size,
+        };
+        let segments = 0..grid.segment_count(vertex_count);
+        let size = |segment| grid.sources(segment, vertex_count).len() as u64;
+        Listed {
+            cells: cells.iter().map(listed).collect(),
+            segments: segments.map(size).collect(),
+            messages,
+            message_size: message_size as u64,
+        }
+    }
+
+    /// Whether messages are sent wherever that is possible.
+    pub fn must_send(&self) -> bool {
+        self.messages == Messages::Dispatched
+    }
+
+    /// How many segments there are.
+    pub fn segments(&self) -> usize {
+        self.segments.len()
+    }
+
+    /// Bytes of the longest list.
+    pub fn list_bytes_max(&self) -> u64 {
+        self.cells.iter().map(|cell| u64::from(cell.list_bytes)).max().unwrap_or(0)
+    }
+
+    /// What a group of columns wants from each segment; none where it is not all listed, or where to send it would move
+    /// more bytes than to read all messages again.
+    pub fn wanted(&self, columns: Range<u32>) -> Vec<Option<Wanted>> {
+        let behind = |column| self.cells.partition_point(|cell| cell.column < column);
+        let cells = &self.cells[behind(columns.start)..behind(columns.end)];
+        let nothing = (!self.cells.is_empty()).then(Wanted::default);
+        let mut wanted = vec![nothing; self.segments.len()];
+        for cell in cells {
+            let place = &mut wanted[cell.segment as usize];
+            *place = place.filter(|_| cell.list_bytes > 0).map(|wanted| Wanted {
+                sources: wanted.sources + u64::from(cell.source_count),
+                list_bytes: wanted.list_bytes + u64::from(cell.list_bytes),
+            });
+        }
+        for (place, &size) in wanted.iter_mut().zip(&self.segments) {
+            let capped = place.map(|it| Wanted { sources: it.sources.min(size), ..it });
+            let all = size * self.message_size;
+            *place = capped.filter(|wanted| {
+                self.must_send() || wanted.traffic(size, size, self.message_size) < all
+            });
+        }
+        wanted
+    }
+
+    /// Bytes of messages that an iteration moves where all vertices are active. `held` is the share of those to be read
+    /// again that stays in memory.
+    pub fn traffic(&self, plan: &Plan, held: f64) -> MessageTraffic {
+        let mut traffic = MessageTraffic::default();
+        if self.segments.len() == 1 {
+            return traffic;
+        }
+        let all =
+            |segment: usize| (self.segments[segment] * self.message_size) as f64 * (1.0 - held);
+        let mut is_kept = vec![false; self.segments.len()];
+        let mut reread = |segment: usize| {
+            let to_keep = if std::mem::replace(&mut is_kept[segment], true) { 1.0 } else { 2.0 };
+            traffic.reread += (to_keep * all(segment)) as u64;
+        };
+        // The first group has them from their states.
+        for group in 1..plan.groups {
+            let wanted = self.wanted(plan.columns_of(group));
+            for (segment, (&size, wanted)) in self.segments.iter().zip(wanted).enumerate() {
+                let sent = wanted.map(|wanted| wanted.traffic(size, size, self.message_size));
+                match sent.filter(|&sent| plan.sends && self.sends(sent, all(segment) as u64)) {
+                    Some(sent) => traffic.sent += sent,
+                    None => reread(segment),
+                }
+            }
+        }
+        traffic
+    }
+
+    /// Whether messages are sent, where that moves so many bytes, and so many to read all of them again.
+    pub fn sends(&self, sent: u64, reread: u64) -> bool {
+        self.must_send() || sent < reread
+    }
+}
+
+/// Bytes of messages that an iteration moves.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MessageTraffic {
+    /// To keep messages, and to read them again.
+    pub reread: u64,
+    /// To send them to the groups that have a use for them.
+    pub sent: u64,
+}
+
+/// The cells of some columns in a segment.
+pub fn cells_of<'g>(
+    graph: &'g Graph,
+    columns: Range<u32>,
+    segment: u32,
+) -> impl Iterator<Item = &'g CellEntry> {
+    let cells = graph.cells();
+    let behind = |column: u32| cells.partition_point(|entry| entry.cell.column < column);
+    cells[behind(columns.start)..behind(columns.end)]
+        .iter()
+        .filter(move |entry| entry.cell.segment == segment)
+}

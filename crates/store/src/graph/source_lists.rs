@@ -1,0 +1,76 @@
+//! Reading the lists of sources.
+
+use std::sync::atomic::AtomicU64;
+
+use tegula_machine::disk::{Frame, Pending, crc32c};
+use tegula_machine::{Error, Result};
+
+use super::file_names;
+use super::opened::Graph;
+use super::table::CellEntry;
+use crate::tiles::{SourceSet, add_listed};
+
+/// The list of a cell's sources, on its way.
+#[must_use = "it is to be waited for"]
+pub struct ListedSources<'g> {
+    graph: &'g Graph,
+    cell: &'g CellEntry,
+    bytes: Pending,
+}
+
+impl Graph {
+    /// Asks for the list of a cell's sources; none where they are not listed. It does not wait, not even for memory:
+    /// [`CellEntry::sources_size`] bytes, and 64 KiB once it is used.
+    pub fn read_sources<'g>(&'g self, cell: &'g CellEntry) -> Option<ListedSources<'g>> {
+        let file = self.sources_file().filter(|_| cell.is_listed())?;
+        let bytes = self.reader().read(file, cell.sources_offset, cell.sources_size as usize);
+        Some(ListedSources { graph: self, cell, bytes })
+    }
+
+    /// Checks a cell's list against its sources.
+    pub(crate) fn verify_sources(&self, cell: &CellEntry, sources: &SourceSet) -> Result<()> {
+        let count = sources.len();
+        if self.sources_file().is_some() && count != cell.source_count {
+            let detail = format!("{} are told of {count}", cell.source_count);
+            return Err(self.damaged_sources(cell, detail));
+        }
+        let Some(list) = self.read_sources(cell) else { return Ok(()) };
+        let bytes = list.wait()?;
+        match sources.is_list(&bytes, count) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(self.damaged_sources(cell, "its tiles have others".into())),
+            Err(detail) => Err(self.damaged_sources(cell, detail)),
+        }
+    }
+
+    fn damaged_sources(&self, CellEntry { cell, .. }: &CellEntry, detail: String) -> Error {
+        let part = format!("the sources of column {}, segment {}", cell.column, cell.segment);
+        Error::Corrupt { path: self.directory().join(file_names::SOURCES), part, detail }
+    }
+}
+
+impl ListedSources<'_> {
+    /// Sets the bits of the sources, counted from the first of their segment; others may be set meanwhile.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; those of reading.
+    ///
+    /// # Panics
+    /// When there are fewer bits than the segment has sources.
+    pub fn add_to(self, bits: &[AtomicU64]) -> Result<()> {
+        let (graph, cell) = (self.graph, self.cell);
+        let bytes = self.wait()?;
+        let sources = graph.grid().sources(cell.cell.segment, graph.vertex_count());
+        add_listed(&bytes, cell.source_count, sources.len() as u32, bits)
+            .map_err(|detail| graph.damaged_sources(cell, detail))
+    }
+
+    /// The bytes, checked.
+    fn wait(self) -> Result<Frame> {
+        let bytes = self.bytes.wait()?;
+        if crc32c(&bytes) == self.cell.sources_checksum {
+            return Ok(bytes);
+        }
+        Err(self.graph.damaged_sources(self.cell, "their checksum differs".into()))
+    }
+}

@@ -1,0 +1,178 @@
+//! The sources of a cell, listed: which messages its tiles have a use for.
+//!
+//! A list holds how far it is from each source to the next, packed. A cell in which more than half of the sources of
+//! its segment have an edge is not listed: to pick their messages spares little.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::packed::{decode_packed, encode_packed};
+
+/// Sources whose distances are packed, and held, at a time.
+const CHUNK: usize = 1 << 14;
+
+/// Bits in a word of a set of sources.
+const WORD: u32 = u64::BITS;
+
+/// Whether so many of the sources of a segment are listed.
+pub(crate) fn is_listed(count: u32, segment_size: u32) -> bool {
+    u64::from(count) * 2 <= u64::from(segment_size)
+}
+
+/// The sources of a cell, while it becomes known which they are: a bit for each source of the segment.
+#[derive(Debug)]
+pub(crate) struct SourceSet(Vec<u64>);
+
+impl SourceSet {
+    /// An empty set of the sources of a segment of so many.
+    pub fn new(segment_size: u32) -> SourceSet {
+        SourceSet(vec![0; segment_size.div_ceil(WORD) as usize])
+    }
+
+    /// Adds a source, counted from the first of the segment.
+    #[inline]
+    pub fn insert(&mut self, source: u32) {
+        self.0[(source / WORD) as usize] |= 1 << (source % WORD);
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// Their list. None are left.
+    pub fn take_list(&mut self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut distances = Vec::with_capacity(CHUNK);
+        let mut next = 0;
+        for (word, first) in self.0.iter_mut().zip((0..).step_by(WORD as usize)) {
+            let mut rest = std::mem::take(word);
+            while rest != 0 {
+                let source = first + rest.trailing_zeros();
+                rest &= rest - 1;
+                distances.push(source - next);
+                next = source + 1;
+                if distances.len() == CHUNK {
+                    encode_packed(&distances, &mut bytes);
+                    distances.clear();
+                }
+            }
+        }
+        encode_packed(&distances, &mut bytes);
+        bytes
+    }
+
+    /// Removes all.
+    pub fn clear(&mut self) {
+        self.0.fill(0);
+    }
+
+    /// Whether a list of `count` sources lists these.
+    ///
+    /// # Errors
+    /// What is wrong with the list, in words.
+    pub fn is_list(&self, bytes: &[u8], count: u32) -> Result<bool, String> {
+        let listed: Vec<AtomicU64> = self.0.iter().map(|_| AtomicU64::new(0)).collect();
+        add_listed(bytes, count, self.0.len() as u32 * WORD, &listed)?;
+        Ok(self.0.iter().zip(listed).all(|(word, listed)| *word == listed.into_inner()))
+    }
+}
+
+/// Sets the bits of `count` listed sources of a segment of `segment_size`; others may be set meanwhile.
+///
+/// # Errors
+/// What is wrong with the list, in words; bits may have been set before.
+pub(crate) fn add_listed(
+    mut bytes: &[u8],
+    count: u32,
+    segment_size: u32,
+    words: &[AtomicU64],
+) -> Result<(), String> {
+    let mut distances = vec![0u32; CHUNK.min(count as usize)];
+    let mut next = 0u64;
+    let (mut at, mut bits) = (0, 0u64);
+    let mut left = count as usize;
+    while left > 0 {
+        let distances = &mut distances[..CHUNK.min(left)];
+        left -= distances.len();
+        decode_packed(&mut bytes, distances)?;
+        for distance in distances {
+            let source = next + u64::from(*distance);
+            next = source + 1;
+            let word = (source / u64::from(WORD)) as usize;
+            if word != at {
+                if source >= u64::from(segment_size) {
+                    return Err(format!("it lists source {source} of {segment_size}"));
+                }
+                words[at].fetch_or(bits, Ordering::Relaxed);
+                (at, bits) = (word, 0);
+            }
+            bits |= 1 << (source % u64::from(WORD));
+        }
+    }
+    if next > u64::from(segment_size) {
+        return Err(format!("it lists source {} of {segment_size}", next - 1));
+    }
+    if let Some(word) = words.get(at) {
+        word.fetch_or(bits, Ordering::Relaxed);
+    }
+    if bytes.is_empty() { Ok(()) } else { Err("there are bytes behind its last source".into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(sources: impl IntoIterator<Item = u32>, segment_size: u32) -> SourceSet {
+        let mut set = SourceSet::new(segment_size);
+        sources.into_iter().for_each(|source| set.insert(source));
+        set
+    }
+
+    #[test]
+    fn a_list_has_the_sources_of_its_set() {
+        for (segment_size, step) in [(64, 1), (64, 63), (100, 7), (1 << 20, 3), (1 << 24, 5000)] {
+            let sources = || (step / 2..segment_size).step_by(step as usize);
+            let mut listed = set(sources(), segment_size);
+            let count = listed.len();
+            assert_eq!(count as usize, sources().count());
+            let bytes = listed.take_list();
+            assert_eq!(listed.len(), 0);
+            assert!(set(sources(), segment_size).is_list(&bytes, count).unwrap());
+            assert!(!set(sources().skip(1), segment_size).is_list(&bytes, count).unwrap_or(false));
+            set(sources(), segment_size).is_list(&bytes, count + 1).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn random_sources_take_little_more_than_their_entropy() {
+        let mut random = tegula_testkit::XorShift::new(11);
+        for log2 in [2, 5, 8, 12] {
+            let segment_size = 1u32 << 22;
+            let count = segment_size >> log2;
+            let sources = (0..count).map(|_| random.below(u64::from(segment_size)) as u32);
+            let mut listed = set(sources, segment_size);
+            let count = f64::from(listed.len());
+            let share = count / f64::from(segment_size);
+            let entropy = -share.log2() - (1.0 - share) / share * (1.0 - share).log2();
+            let bits = 8.0 * listed.take_list().len() as f64 / count;
+            assert!(bits < 1.25 * entropy + 0.3, "{bits} bits, where {entropy} are needed");
+        }
+    }
+
+    #[test]
+    fn a_list_that_makes_no_sense_is_refused() {
+        let mut far = Vec::new();
+        encode_packed(&[3u32, 60, 1000], &mut far);
+        let words = [const { AtomicU64::new(0) }; 2];
+        add_listed(&far, 3, 128, &words).unwrap_err();
+        add_listed(&far, 2, 128, &words).unwrap_err();
+        add_listed(&far, 2, 64, &words).unwrap_err();
+        let mut fits = Vec::new();
+        encode_packed(&[3u32, 60], &mut fits);
+        add_listed(&fits, 2, 65, &words).unwrap();
+        add_listed(&fits, 2, 64, &words).unwrap_err();
+        for cut in 0..fits.len() {
+            add_listed(&fits[..cut], 2, 128, &words).unwrap_err();
+        }
+    }
+}
