@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use tegula_machine::Result;
 use tegula_machine::threads::{Cancel, lock, unlocked};
 use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
+use zerocopy::IntoBytes;
 
 use super::ExternalStep;
 use super::cut::Cut;
@@ -29,6 +30,41 @@ struct Reduced<P: Program> {
     /// None where nothing was reduced.
     values: Option<Vec<Accumulator<P>>>,
     aggregate: P::Aggregate,
+}
+
+impl<P: Program> Reduced<P> {
+    /// The targets among some vertices.
+    fn targets_in(&self, vertices: &Range<u32>) -> Range<u32> {
+        self.targets.start.max(vertices.start)..self.targets.end.min(vertices.end)
+    }
+
+    /// Whether a message may have reached any of some vertices.
+    fn has_message(&self, vertices: &Range<u32>) -> bool {
+        let targets = self.targets_in(vertices);
+        let here = (targets.start - self.targets.start) as usize
+            ..(targets.end - self.targets.start) as usize;
+        let nothing = Accumulator::<P>::from(P::Reduction::IDENTITY);
+        self.values.as_ref().is_some_and(|values| {
+            values[here].iter().any(|value| value.as_bytes() != nothing.as_bytes())
+        })
+    }
+}
+
+/// Takes in what batches have summed up that end with some vertices; the one that goes on behind them.
+fn close<P: Program>(
+    reduced: Vec<Reduced<P>>,
+    vertices: &Range<u32>,
+    applied: &mut Applied<P>,
+) -> Option<Reduced<P>> {
+    let mut open = None;
+    for reduced in reduced {
+        if reduced.targets.end > vertices.end {
+            open = Some(reduced);
+        } else if reduced.values.is_some() || P::APPLY_TO == ApplyTo::All {
+            applied.sums.push((reduced.batch, reduced.aggregate));
+        }
+    }
+    open
 }
 
 impl<P: Program> ExternalStep<'_, P> {
@@ -78,17 +114,24 @@ impl<P: Program> ExternalStep<'_, P> {
             }) {
                 continue;
             }
+            // Small batches lie in one block with others, a large one in several blocks.
+            let mut reduced: Vec<Reduced<P>> = batches
+                .map(|batch| match open.take() {
+                    Some(open) if open.batch == batch => open,
+                    _ => self.reduced(batch),
+                })
+                .collect();
+            let is_changed = reduced.iter().any(|it| it.has_message(&vertices));
+            if P::APPLY_TO == ApplyTo::Reached && !is_changed {
+                open = close(reduced, &vertices, &mut applied);
+                continue;
+            }
             self.ask_for_targets_ahead(block, stretch);
             let (states, active) = block_states.of(vertices.len());
             self.states.read_with(block, states, active)?;
             active.fill(0);
-            for batch in batches {
-                let mut reduced = match open.take() {
-                    Some(open) if open.batch == batch => open,
-                    _ => self.reduced(batch),
-                };
-                let targets = reduced.targets.start.max(vertices.start)
-                    ..reduced.targets.end.min(vertices.end);
+            for reduced in &mut reduced {
+                let targets = reduced.targets_in(&vertices);
                 let degrees = match P::NEEDS_DEGREE {
                     true => {
                         let first = (targets.start - stretch.start) as usize;
@@ -101,13 +144,9 @@ impl<P: Program> ExternalStep<'_, P> {
                 let active = &mut active[here / 64..];
                 let window = (targets.start as usize >> WINDOW_LOG2) - first_window;
                 let settled = &mut applied.settled[window..];
-                self.apply_batch(&mut reduced, &targets, degrees, states, active, settled);
-                if reduced.targets.end > vertices.end {
-                    open = Some(reduced);
-                } else if reduced.values.is_some() || P::APPLY_TO == ApplyTo::All {
-                    applied.sums.push((batch, reduced.aggregate));
-                }
+                self.apply_batch(reduced, &targets, degrees, states, active, settled);
             }
+            open = close(reduced, &vertices, &mut applied);
             self.next_activity.note(block, vertices.start, active);
             self.states.write(block, states, active)?;
         }

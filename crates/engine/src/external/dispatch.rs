@@ -31,12 +31,12 @@ const BLOCK_MESSAGES_MIN: usize = 64;
 /// Bytes of a source that comes with its message, counted from the first of its segment.
 const SOURCE_SIZE: usize = size_of::<u32>();
 
-/// How the messages of a segment come to a further group of columns in the iteration at hand.
+/// How the messages of a segment come to a group of columns in the iteration at hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
-    /// All are read again.
+    /// All are read again, or still there.
     All,
-    /// None says anything.
+    /// None says anything to it.
     None,
     /// So many, of all sources that are listed.
     Listed(usize),
@@ -71,7 +71,7 @@ pub struct Dispatch<R: Reduction> {
     segments: usize,
     /// How many messages a block has, without their sources.
     block_messages: usize,
-    /// By group but the first, and segment.
+    /// By group and segment. To the first group nothing is sent; that it has no use for any is known nevertheless.
     ways: Vec<Way>,
     store: BlockStore,
     /// The source of the first message of each block, counted from the first of its segment.
@@ -131,11 +131,13 @@ impl<R: Reduction> Dispatch<R> {
         store: BlockStore,
     ) -> Dispatch<R> {
         let mut end = 0;
-        let wanted =
-            (1..plan.groups).flat_map(|group| arrays.listed().wanted(plan.columns_of(group)));
-        let ways = wanted.map(|wanted| {
+        let of_group = |group: u32| {
+            let wanted = arrays.listed().wanted(plan.columns_of(group));
+            wanted.into_iter().map(move |wanted| (group, wanted))
+        };
+        let ways = (0..plan.groups).flat_map(of_group).map(|(group, wanted)| {
             let start = end;
-            end += blocks_of(wanted, arrays.block_messages());
+            end += if group > 0 { blocks_of(wanted, arrays.block_messages()) } else { 0 };
             Way { wanted, blocks: start..end, sent: Mutex::new(Sent::None) }
         });
         let ways: Vec<Way> = ways.collect();
@@ -157,10 +159,10 @@ impl<R: Reduction> Dispatch<R> {
     }
 
     fn way(&self, group: u32, segment: u32) -> &Way {
-        &self.ways[(group as usize - 1) * self.segments + segment as usize]
+        &self.ways[group as usize * self.segments + segment as usize]
     }
 
-    /// How messages come to a further group.
+    /// How messages come to a group.
     pub fn sent(&self, group: u32, segment: u32) -> Sent {
         *lock(&self.way(group, segment).sent)
     }
@@ -191,18 +193,26 @@ impl<R: Reduction> Dispatch<R> {
         reread: u64,
     ) -> bool {
         let mut is_any = false;
-        for group in 1..plan.groups {
+        for group in 0..plan.groups {
             let way = self.way(group, segment);
-            let traffic =
-                way.wanted.map(|it| it.traffic(active, size, arrays.message_size() as u64));
-            let is_sent = traffic.is_some_and(|sent| arrays.listed().sends(sent, reread));
+            let is_sent = way.wanted.is_some_and(|wanted| {
+                let spared = wanted.spared(active, size);
+                match group {
+                    0 => wanted.list_bytes < spared,
+                    _ => {
+                        let sent = wanted.traffic(active, size, arrays.message_size() as u64);
+                        arrays.listed().sends(sent, reread + spared)
+                    }
+                }
+            });
             *lock(&way.sent) = if is_sent { Sent::None } else { Sent::All };
-            is_any |= !is_sent;
+            is_any |= group > 0 && !is_sent;
         }
         is_any
     }
 
-    /// Sends the messages of a segment to the groups for which that was chosen. Where not every source is active, some
+    /// Sends the messages of a segment to the groups for which that was chosen; of the first one it finds whether any
+    /// says something to it. Where not every source is active, some
     /// may have none.
     ///
     /// # Errors
@@ -216,10 +226,10 @@ impl<R: Reduction> Dispatch<R> {
         is_every_active: bool,
         context: &JobContext<'_>,
     ) -> Result<()> {
-        context.for_each(plan.groups as usize - 1, &|index| {
-            let group = index as u32 + 1;
+        context.for_each(plan.groups as usize, &|group| {
+            let group = group as u32;
             let way = self.way(group, segment);
-            if *lock(&way.sent) == Sent::All || way.blocks.is_empty() {
+            if *lock(&way.sent) == Sent::All {
                 return Ok(());
             }
             context.cancel().check()?;
@@ -265,6 +275,8 @@ impl<R: Reduction> Dispatch<R> {
         let size = size_of::<R::Message>();
         let sent = match saying {
             0 => Sent::None,
+            // To the first group, which has them.
+            _ if blocks.is_empty() => Sent::All,
             _ if saying * (size + SOURCE_SIZE) < count * size => Sent::Pairs(saying),
             _ => Sent::Listed(count),
         };

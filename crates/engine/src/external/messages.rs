@@ -14,8 +14,11 @@ use super::dispatch::{Dispatch, Sent};
 use super::states::BlockStates;
 use super::{ExternalStep, Position};
 use crate::job::context::JobContext;
-use crate::program::{Message, Program, Reduction};
+use crate::program::{ApplyTo, Message, Program, Reduction};
 use crate::superstep::bit;
+
+/// One vertex in so many, and fewer, are a frontier that is not expected to reach most blocks.
+const SMALL_FRONTIER: u64 = 64;
 
 impl<P: Program> ExternalStep<'_, P> {
     /// Has the messages of the segment at work in memory, where any tile of these cells is needed or they are to be
@@ -45,6 +48,11 @@ impl<P: Program> ExternalStep<'_, P> {
         self.messages = messages;
         brought?;
         self.forget_ahead();
+        let sent = self
+            .dispatch
+            .as_ref()
+            .map(|dispatch| dispatch.sent(self.position.group, self.position.segment));
+        let has_tiles = has_tiles && sent != Some(Sent::None);
         if has_tiles {
             self.read_ahead_of_scan();
         }
@@ -114,6 +122,11 @@ impl<P: Program> ExternalStep<'_, P> {
         let next = self.position.segment + 1;
         if next == grid.segment_count(vertex_count) {
             let targets = self.cut.blocks(&self.targets());
+            // A small frontier reaches few of them.
+            let is_small = self.active_count() < u64::from(vertex_count) / SMALL_FRONTIER;
+            if P::APPLY_TO == ApplyTo::Reached && is_small {
+                return;
+            }
             targets.take(self.plan.ahead).for_each(|block| self.states.read_ahead(block));
             return;
         }

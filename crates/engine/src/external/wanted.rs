@@ -18,6 +18,8 @@ pub struct Wanted {
     pub sources: u64,
     /// Bytes of the lists.
     pub list_bytes: u64,
+    /// Bytes of the tiles to which they lead.
+    pub tile_bytes: u64,
 }
 
 /// What the cells of a graph list: nothing where it has one segment, all messages of which stay in memory.
@@ -38,18 +40,27 @@ struct ListedCell {
     source_count: u32,
     /// 0 where they are not listed.
     list_bytes: u32,
+    tile_bytes: u64,
 }
 
 impl Wanted {
-    /// Bytes that move where `active` of the sources of a segment of `size` have a message: all that are listed, or
-    /// only those, with their sources.
+    /// Bytes that it moves to send them where `active` of the sources of a segment of `size` have a message: those of all
+    /// that are listed, or only these, with their sources.
     pub fn traffic(&self, active: u64, size: u64, message_size: u64) -> u64 {
         let all = TRANSFERS * (self.sources * message_size + self.list_bytes);
-        // As if who is active had nothing to do with who is listed.
-        let likely =
-            (u128::from(active) * u128::from(self.sources)).div_ceil(u128::from(size.max(1)));
-        let pairs = likely as u64 * (message_size + size_of::<u32>() as u64);
+        let pair = message_size + size_of::<u32>() as u64;
+        let pairs = (self.likely(active, size) * pair as f64).ceil() as u64;
         all.min(TRANSFERS * pairs + self.list_bytes)
+    }
+
+    /// Bytes of tiles that are not read where it is known that none of these sources is listed.
+    pub fn spared(&self, active: u64, size: u64) -> u64 {
+        ((1.0 - self.likely(active, size).min(1.0)) * self.tile_bytes as f64) as u64
+    }
+
+    /// How many of the active sources are listed, as if the one had nothing to do with the other.
+    fn likely(&self, active: u64, size: u64) -> f64 {
+        active as f64 * self.sources as f64 / size.max(1) as f64
     }
 }
 
@@ -64,6 +75,10 @@ impl Listed {
             segment: entry.cell.segment,
             source_count: entry.source_count,
             list_bytes: entry.sources_size,
+            tile_bytes: graph.tiles()[entry.tiles.clone()]
+                .iter()
+                .map(|tile| u64::from(tile.size))
+                .sum(),
         };
         let segments = 0..grid.segment_count(vertex_count);
         let size = |segment| grid.sources(segment, vertex_count).len() as u64;
@@ -102,6 +117,7 @@ impl Listed {
             *place = place.filter(|_| cell.list_bytes > 0).map(|wanted| Wanted {
                 sources: wanted.sources + u64::from(cell.source_count),
                 list_bytes: wanted.list_bytes + u64::from(cell.list_bytes),
+                tile_bytes: wanted.tile_bytes + cell.tile_bytes,
             });
         }
         for (place, &size) in wanted.iter_mut().zip(&self.segments) {
