@@ -28,14 +28,13 @@ mod tile_source;
 pub mod traverse;
 
 pub use external::plan::{ArraysOnDisk, Plan};
+pub use external::wanted::Messages;
 pub use external::{States, StatesWriter};
 pub use instructions::Instructions;
 pub use job::pass::{EdgeVisitor, visit_edges};
 pub use job::program::{Outcome, estimate, estimate_anywhere, run, run_anywhere};
 pub use job::program_rows::{rows_may_stay, rows_size};
-pub use options::{
-    Arrays, Estimate, Messages, RunOptions, RunStatistics, open_graph, open_graph_in,
-};
+pub use options::{Arrays, Estimate, RunOptions, RunStatistics, open_graph, open_graph_in};
 pub use overhead::{RUN_OVERHEAD, room_for_result};
 pub use process::ProcessKind;
 pub use process::choice::Executor;

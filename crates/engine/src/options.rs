@@ -10,6 +10,7 @@ use tegula_store::graph::Graph;
 use tegula_store::rows::RowReader;
 
 use crate::external::plan::{ArraysOnDisk, Plan};
+use crate::external::wanted::Messages;
 use crate::instructions::Instructions;
 use crate::job::PartStatistics;
 use crate::parts::PART_EDGES_TARGET;
@@ -64,19 +65,6 @@ pub enum Arrays {
     InMemory,
     /// On disk where tiles are scanned, whatever memory there is: for tests and measurements.
     OnDisk,
-}
-
-/// How messages come to further groups of columns, where arrays lie on disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Messages {
-    /// In the way that moves fewer bytes, for each segment and group.
-    #[default]
-    Auto,
-    /// All are read again by each group: for tests and measurements.
-    Reread,
-    /// They are sent to the groups whose cells list their sources, wherever all of these are listed: for tests and
-    /// measurements.
-    Dispatched,
 }
 
 impl RunOptions<'_> {

@@ -286,13 +286,9 @@ fn import_weighted<W: Weight>(
     seconds.sorting = clock.lap();
 
     let batches = plan.batches.iter().map(|planned| planned.batch);
-    let mut writer = GraphWriter::create(
-        directory,
-        W::IS_WEIGHTED,
-        summary.vertices as u32,
-        config.grid,
-        batches,
-    )?;
+    let vertices = summary.vertices as u32;
+    let mut writer =
+        GraphWriter::create(directory, W::IS_WEIGHTED, vertices, config.grid, batches)?;
     let duplicates = build(run, &plan, sorted, &mut writer)?;
     if writer.edge_count() != summary.edges {
         return Err(changed());

@@ -201,7 +201,7 @@ impl<R: Reduction> Dispatch<R> {
                     0 => wanted.list_bytes < spared,
                     _ => {
                         let sent = wanted.traffic(active, size, arrays.message_size() as u64);
-                        arrays.listed().sends(sent, reread + spared)
+                        arrays.listed().sends(sent + wanted.work(), reread + spared)
                     }
                 }
             });

@@ -25,7 +25,7 @@ mod part;
 pub mod plan;
 mod sorted;
 mod states;
-mod wanted;
+pub mod wanted;
 
 use std::ops::Range;
 use std::sync::Arc;

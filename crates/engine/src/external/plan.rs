@@ -11,8 +11,7 @@ use super::activity::ActiveBlocks;
 use super::cut::{Cut, STRETCH_LOG2};
 use super::dispatch;
 use super::states::StatesOnDisk;
-use super::wanted::{Listed, MessageTraffic};
-use crate::options::Messages;
+use super::wanted::{Listed, MessageTraffic, Messages};
 use crate::parts::Parts;
 use crate::program::{Accumulator, Message, Program};
 use crate::superstep::accumulators::Accumulators;
@@ -298,16 +297,18 @@ impl ArraysOnDisk {
         Plan { columns, groups, sends, ahead: 0, states_held: 0, messages_held: 0, bytes }
     }
 
-    /// Bytes of arrays in an iteration that are not read while processors are at tiles.
+    /// Bytes of arrays in an iteration that are not read while processors are at tiles, and what else it waits for, in
+    /// bytes.
     pub(crate) fn waited_for(&self, plan: &Plan) -> u64 {
         let scans = u64::from(plan.groups) * self.segments();
-        self.traffic(plan).saturating_sub(scans * (plan.ahead * self.message_block) as u64)
+        let ahead = scans * (plan.ahead * self.message_block) as u64;
+        self.traffic(plan).saturating_sub(ahead) + self.message_traffic(plan).work
     }
 
     /// Bytes of arrays that an iteration reads and writes where all vertices are active.
     pub fn traffic(&self, plan: &Plan) -> u64 {
         let states = (self.cut.count() - plan.states_held) * self.state_block;
-        let MessageTraffic { reread, sent } = self.message_traffic(plan);
+        let MessageTraffic { reread, sent, .. } = self.message_traffic(plan);
         STATE_TRANSFERS * states as u64 + reread + sent
     }
 

@@ -9,8 +9,9 @@ use tegula_store::tiles::Grid;
 use tegula_testkit::{Scratch, XorShift};
 
 use super::plan::{ArraysOnDisk, Plan};
+use super::wanted::Messages;
 use crate::job::external::ExternalJob;
-use crate::options::{Messages, RunOptions};
+use crate::options::RunOptions;
 use crate::program::{Activity, Aggregate, ApplyTo, Min, Next, Program, Settling, Sum};
 use crate::scheduler::{MemoryDemand, Scheduler};
 

@@ -1,5 +1,6 @@
 //! A graph directory: immutable files, and a manifest that names them.
 
+mod cells;
 pub mod contents;
 mod directory;
 pub mod file_names;
@@ -13,12 +14,13 @@ mod tile_read;
 mod vertices;
 mod writer;
 
+pub use cells::CellEntry;
 pub use directory::is_directory;
 pub use manifest::{FORMAT_VERSION, FileEntry, IdType, Manifest, OrderChoice, RowLayout};
 pub use opened::{DegreeReader, Graph};
 pub use order::VertexOrder;
 pub use source_lists::ListedSources;
-pub use table::{CellEntry, TileEntry};
+pub use table::TileEntry;
 pub use tile_read::{CheckedTiles, ReadSize, TileRead};
 pub use vertices::{IdChunk, OriginalIds, Strings};
 pub use writer::GraphWriter;

@@ -9,13 +9,14 @@ use tegula_machine::disk::{BlockFile, Caching, Directory, FileHandle, Reader, Re
 use tegula_machine::{Error, Result};
 use zerocopy::FromBytes;
 
+use super::cells::CellEntry;
 use super::directory::open_directory;
 use super::file_names;
 use super::manifest::{FileEntry, Manifest};
 use super::records::{
     BATCH_RECORD_SIZE, BatchRecord, CELL_RECORD_SIZE, CellRecord, TILE_RECORD_SIZE, TileRecord,
 };
-use super::table::{CellEntry, FileSizes, Records, Table, TileEntry};
+use super::table::{FileSizes, Records, Table, TileEntry};
 use crate::ids::VERTEX_COUNT_MAX;
 use crate::packed::{Array, Coding, Unordered};
 use crate::rows::Direction;

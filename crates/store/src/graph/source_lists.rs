@@ -5,9 +5,9 @@ use std::sync::atomic::AtomicU64;
 use tegula_machine::disk::{Frame, Pending, crc32c};
 use tegula_machine::{Error, Result};
 
+use super::cells::CellEntry;
 use super::file_names;
 use super::opened::Graph;
-use super::table::CellEntry;
 use crate::tiles::{SourceSet, add_listed};
 
 /// The list of a cell's sources, on its way.

@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
+use super::cells::{CellEntry, check_cells};
 use super::manifest::Manifest;
 use super::records::{BatchRecord, CellRecord, TileRecord};
-use crate::tiles::{
-    BATCH_LOG2_MAX, BATCH_LOG2_MIN, Batch, Cell, TileSummary, WINDOW_LOG2, is_listed,
-};
+use crate::tiles::{BATCH_LOG2_MAX, BATCH_LOG2_MIN, Batch, Cell, TileSummary, WINDOW_LOG2};
 
 /// A tile in the table: where it lies, and what is known without reading it.
 #[derive(Debug, Clone, Copy)]
@@ -25,30 +24,6 @@ pub struct TileEntry {
     pub weights_checksum: u32,
     /// Enough to tell that a run has no use for the tile.
     pub summary: TileSummary,
-}
-
-/// A cell in the table: its tiles, and where the list of its sources lies.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CellEntry {
-    /// Which one.
-    pub cell: Cell,
-    /// Its tiles, as a range of the table.
-    pub tiles: Range<usize>,
-    /// How many sources have an edge in it; 0 where the graph has one segment.
-    pub source_count: u32,
-    /// Bytes of their list; 0 where they are not listed.
-    pub sources_size: u32,
-    /// First byte of the list in the file of these.
-    pub(super) sources_offset: u64,
-    /// CRC-32C of the list.
-    pub(super) sources_checksum: u32,
-}
-
-impl CellEntry {
-    /// Whether its sources are listed.
-    pub fn is_listed(&self) -> bool {
-        self.sources_size > 0
-    }
 }
 
 /// The lengths of the files that a table describes; 0 where there is none.
@@ -168,57 +143,6 @@ fn check_batches(records: &[BatchRecord], manifest: &Manifest) -> Result<Vec<Bat
     }
     let complete = next_target >= manifest.vertices && edges == manifest.edges;
     if complete { Ok(batches) } else { Err("batches are missing".into()) }
-}
-
-fn check_cells(
-    records: &[CellRecord],
-    manifest: &Manifest,
-    sources_length: u64,
-) -> Result<Vec<CellEntry>, String> {
-    let (grid, vertices) = (manifest.grid, manifest.vertices as u32);
-    let mut cells: Vec<CellEntry> = Vec::with_capacity(records.len());
-    let (mut next_tile, mut edges, mut next_list) = (0u64, 0u64, 0u64);
-    for record in records {
-        let cell = Cell { column: record.column.get(), segment: record.segment.get() };
-        let is_in_place = cell.column < grid.column_count(vertices)
-            && cell.segment < grid.segment_count(vertices)
-            && cells.last().is_none_or(|before| before.cell < cell)
-            && record.sources_offset.get() == next_list
-            && lists_soundly(record, manifest);
-        let end = next_tile.checked_add(record.tile_count.get());
-        let Some(end) = end.filter(|&end| is_in_place && next_tile < end && end <= manifest.tiles)
-        else {
-            return Err(format!("cell {} is out of place", cells.len()));
-        };
-        cells.push(CellEntry {
-            cell,
-            tiles: next_tile as usize..end as usize,
-            source_count: record.source_count.get(),
-            sources_size: record.sources_size.get(),
-            sources_offset: next_list,
-            sources_checksum: record.sources_checksum.get(),
-        });
-        next_tile = end;
-        next_list += u64::from(record.sources_size.get());
-        edges = edges.saturating_add(record.edge_count.get());
-    }
-    let complete =
-        (next_tile, edges, next_list) == (manifest.tiles, manifest.edges, sources_length);
-    if complete { Ok(cells) } else { Err("cells are missing".into()) }
-}
-
-/// Whether a cell says of its sources what it may.
-fn lists_soundly(record: &CellRecord, manifest: &Manifest) -> bool {
-    let (count, size) = (record.source_count.get(), record.sources_size.get());
-    let grid = manifest.grid;
-    let sources = grid.sources(record.segment.get(), manifest.vertices as u32).len() as u32;
-    let has_list = manifest.lists_sources() && is_listed(count, sources);
-    let is_possible = u64::from(count) <= record.edge_count.get() && count <= sources;
-    record.reserved.get() == 0
-        && is_possible
-        && (count > 0) == manifest.lists_sources()
-        && (size > 0) == has_list
-        && (has_list || record.sources_checksum.get() == 0)
 }
 
 /// Cuts the tiles of each cell by batches, which ascend there.
