@@ -413,9 +413,9 @@ struct Place<'m, R: Reduction> {
 
 /// Visits the set bits of a range in ascending order.
 fn for_each_listed(words: &[AtomicU64], range: Range<usize>, mut visit: impl FnMut(usize)) {
-    for number in range.start / 64..range.end.div_ceil(64) {
-        let first = 64 * number;
-        let mut rest = words[number].load(Ordering::Relaxed);
+    let numbers = range.start / 64..range.end.div_ceil(64);
+    for (word, first) in words[numbers.clone()].iter().zip((64 * numbers.start..).step_by(64)) {
+        let mut rest = word.load(Ordering::Relaxed);
         if first < range.start {
             rest &= u64::MAX << (range.start - first);
         }

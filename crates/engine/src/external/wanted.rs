@@ -203,11 +203,11 @@ pub struct MessageTraffic {
 }
 
 /// The cells of some columns in a segment.
-pub fn cells_of<'g>(
-    graph: &'g Graph,
+pub fn cells_of(
+    graph: &Graph,
     columns: Range<u32>,
     segment: u32,
-) -> impl Iterator<Item = &'g CellEntry> {
+) -> impl Iterator<Item = &CellEntry> {
     let cells = graph.cells();
     let behind = |column: u32| cells.partition_point(|entry| entry.cell.column < column);
     cells[behind(columns.start)..behind(columns.end)]

@@ -13,13 +13,13 @@ use crate::tegula::scratch::remove;
 use crate::tegula::{Result, units};
 
 /// How many times as many vertices the graph has as others of the scale, and edges for each.
-const VERTICES: (u32, u64) = (2, 4);
+pub const VERTICES: (u32, u64) = (2, 4);
 /// Bytes of disk for each of its edges: as raw pairs, sorted, in tiles.
-const ROOM_PER_EDGE: u64 = 24;
+pub const ROOM_PER_EDGE: u64 = 24;
 /// Iterations of PageRank; the first one, which finds nothing in memory, does not count.
-const ITERATIONS: u64 = 3;
+pub const ITERATIONS: u64 = 3;
 /// The most rounds of figures without targets, and of searches, which take long.
-const ROUNDS_MAX: usize = 3;
+pub const ROUNDS_MAX: usize = 3;
 /// Budgets at the scale that targets are for, the first of which is that of the targets.
 const BUDGETS: [u64; 6] = [256, 320, 400, 512, 640, 768];
 
@@ -47,19 +47,66 @@ pub fn on_disk(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
+/// How many times as many vertices the larger graph has; it has as many edges.
+const BIG_STEPS: u32 = 6;
+/// Its budget at the scale of targets, in MiB.
+const BIG_BUDGET: u64 = 512;
+
+/// PageRank and a search on a graph whose arrays no memory of a usual machine holds, once each: it takes long.
+pub fn big(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+    let log2 = lab.settings.scale + BIG_STEPS;
+    lab.discard(|_| true)?;
+    if !lab.has_room(ROOM_PER_EDGE << log2, log2)? {
+        return Ok(Vec::new());
+    }
+    let graph = lab.scratch.join("arrays.tegula");
+    let name = uniform(lab, log2, 1 << log2, &graph)?;
+    let memory = ((BIG_BUDGET << 20) << lab.settings.scale) >> SCALE;
+    let budget = units::bytes(memory as f64);
+    let run = lab.pagerank(&graph, 2, Some(memory))?;
+    let source = vertex(&run, "/summary/top/0/vertex")?;
+    let moved = (number(&run, "/bytes_read")? + number(&run, "/bytes_written")?) / 2.0;
+    let title = format!("PageRank iteration, {name}, within {budget}");
+    let ranks = Figure::new(title, Unit::Seconds, vec![iteration(&run)?])
+        .note(format!("{} read and written an iteration", units::bytes(moved)));
+    let run = lab.run("bfs", &graph, Some(memory), &["--source", &source])?;
+    let took = numbers(&run, "/iteration_seconds")?.iter().sum();
+    let (levels, reached) = (whole(&run, "/iterations")?, whole(&run, "/summary/reached")?);
+    let moved = number(&run, "/bytes_read")? + number(&run, "/bytes_written")?;
+    let search = Figure::new(format!("BFS, {name}, within {budget}"), Unit::Seconds, vec![took])
+        .note(format!(
+            "{levels} iterations reach {reached} vertices; {} read and written",
+            units::bytes(moved)
+        ));
+    remove(&graph)?;
+    Ok(vec![ranks, search])
+}
+
 fn uniform(lab: &Lab<'_>, log2: u32, edges: u64, graph: &Path) -> Result<String> {
+    uniform_in(lab, log2, edges, graph, &[])
+}
+
+/// A uniform random graph, imported with further options.
+pub fn uniform_in(
+    lab: &Lab<'_>,
+    log2: u32,
+    edges: u64,
+    graph: &Path,
+    options: &[&str],
+) -> Result<String> {
     let pairs = lab.scratch.join("arrays.bin32");
     let (vertices, edges) = ((1u64 << log2).to_string(), edges.to_string());
     let ends = ["generate", "erdos-renyi", "--vertices", &vertices, "--edges", &edges, "-o"];
     lab.tegula.json(&[&ends[..], &[text(&pairs)?]].concat())?;
-    let report = lab.tegula.json(&["import", text(&pairs)?, "-o", text(graph)?])?;
+    let import = ["import", text(&pairs)?, "-o", text(graph)?];
+    let report = lab.tegula.json(&[&import[..], options].concat())?;
     remove(&pairs)?;
     let edges = units::decimal(number(&report, "/edges")?);
     Ok(format!("uniform random 2^{log2} x {edges}"))
 }
 
 /// The median of all iterations but the first.
-fn iteration(run: &Value) -> Result<f64> {
+pub fn iteration(run: &Value) -> Result<f64> {
     Ok(median(&numbers(run, "/iteration_seconds")?[1..]))
 }
 

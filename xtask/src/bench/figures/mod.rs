@@ -6,6 +6,7 @@ mod costs;
 mod executors;
 mod import;
 mod lookups;
+mod messages;
 mod pagerank;
 mod rows;
 mod search;
@@ -65,6 +66,16 @@ pub const GROUPS: &[Group] = &[
         measure: import::big,
     },
     Group { name: "arrays", title: "Arrays on disk", measure: arrays::on_disk },
+    Group {
+        name: "messages",
+        title: "Messages read again or sent, with arrays on disk",
+        measure: messages::both_ways,
+    },
+    Group {
+        name: "arrays-big",
+        title: "Arrays on disk of a graph sixteen times as large",
+        measure: arrays::big,
+    },
     Group { name: "small", title: "Small graphs, whole runs", measure: small::all },
     Group { name: "peers", title: "Other libraries", measure: peers::all },
 ];

@@ -1,0 +1,87 @@
+//! How messages come to further groups of columns, where arrays lie on disk: all are read again, or those are sent that
+//! have a use.
+
+use std::path::Path;
+
+use crate::bench::figure::{Figure, Of, Ratio, Unit};
+use crate::bench::figures::arrays::{
+    ITERATIONS, ROOM_PER_EDGE, ROUNDS_MAX, VERTICES, iteration, uniform_in,
+};
+use crate::bench::lab::{Lab, text};
+use crate::tegula::command::whole;
+use crate::tegula::scratch::remove;
+use crate::tegula::{Result, units};
+
+/// Groups of columns, of 64 columns. With one there are no further ones.
+const GROUPS: [u64; 3] = [4, 16, 64];
+/// The chosen way is to take at most so many times as long as either alone.
+const CHOSEN_AT_MOST: f64 = 1.1;
+
+/// An iteration of PageRank with the way that is chosen, in turn with either alone.
+pub fn both_ways(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+    let (steps, degree) = VERTICES;
+    let log2 = lab.settings.scale + steps;
+    lab.discard(|_| true)?;
+    if !lab.has_room(ROOM_PER_EDGE * (degree << log2), log2)? {
+        return Ok(Vec::new());
+    }
+    let graph = lab.scratch.join("messages.tegula");
+    // Segments and columns are as many at every scale.
+    let grid = format!("{},{}", log2 - 2, log2 - 6);
+    let name = uniform_in(lab, log2, degree << log2, &graph, &["--grid", &grid])?;
+    let mut figures = Vec::new();
+    for groups in GROUPS {
+        let memory = budget_for(lab, &graph, groups)?;
+        let planned = groups_within(lab, &graph, memory)?;
+        let title = format!(
+            "PageRank iteration, {name}, {planned} groups of columns, within {}",
+            units::bytes(memory as f64)
+        );
+        let mut samples = [vec![], vec![], vec![]];
+        for _ in 0..lab.settings.rounds.min(ROUNDS_MAX) {
+            for (messages, samples) in ["auto", "reread", "dispatched"].iter().zip(&mut samples) {
+                let iterations = ITERATIONS.to_string();
+                let options = ["--iterations", &iterations, "--messages", messages];
+                samples.push(iteration(&lab.run("pagerank", &graph, Some(memory), &options)?)?);
+            }
+        }
+        let [chosen, reread, sent] = samples;
+        for (beside, samples) in [("all read again", reread), ("sent", sent)] {
+            let figure = Figure::new(&title, Unit::Seconds, chosen.clone()).beside(
+                beside,
+                samples,
+                Ratio::TimesAsLong,
+            );
+            let limit = |figure: Figure| figure.at_most(Of::Ratio, CHOSEN_AT_MOST, None);
+            figures.push(lab.with_targets(figure, limit));
+        }
+    }
+    remove(&graph)?;
+    Ok(figures)
+}
+
+/// The largest budget, to a mebibyte, with which there are so many groups of columns or more; the smallest that there is
+/// where none has as many.
+fn budget_for(lab: &Lab<'_>, graph: &Path, groups: u64) -> Result<u64> {
+    let needed = whole(&estimate(lab, graph, u64::MAX >> 1)?, "/needed_bytes")?;
+    let (mut enough, mut too_much) = (needed, needed + (4 << 30));
+    while too_much - enough > 1 << 20 {
+        let middle = enough.midpoint(too_much);
+        match groups_within(lab, graph, middle)? >= groups {
+            true => enough = middle,
+            false => too_much = middle,
+        }
+    }
+    Ok(enough)
+}
+
+/// How many groups of columns there are within a budget.
+fn groups_within(lab: &Lab<'_>, graph: &Path, memory: u64) -> Result<u64> {
+    let estimate = estimate(lab, graph, memory)?;
+    Ok(estimate["arrays_on_disk"]["column_groups"].as_u64().unwrap_or(1))
+}
+
+fn estimate(lab: &Lab<'_>, graph: &Path, memory: u64) -> Result<serde_json::Value> {
+    let memory = memory.to_string();
+    lab.tegula.json(&["run", "pagerank", text(graph)?, "--estimate", "--memory", &memory])
+}
