@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use serde_json::Value;
+
 use crate::bench::figure::{Figure, Of, Ratio, Unit};
 use crate::bench::figures::arrays::{
     ITERATIONS, ROOM_PER_EDGE, ROUNDS_MAX, VERTICES, iteration, uniform_in,
@@ -63,8 +65,9 @@ pub fn both_ways(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
 /// The largest budget, to a mebibyte, with which there are so many groups of columns or more; the smallest that there is
 /// where none has as many.
 fn budget_for(lab: &Lab<'_>, graph: &Path, groups: u64) -> Result<u64> {
-    let needed = whole(&estimate(lab, graph, u64::MAX >> 1)?, "/needed_bytes")?;
-    let (mut enough, mut too_much) = (needed, needed + (4 << 30));
+    let roomy = estimate(lab, graph, None)?;
+    let needed = whole(&roomy, "/needed_bytes")?;
+    let (mut enough, mut too_much) = (needed, needed + whole(&roomy, "/vertex_bytes")?);
     while too_much - enough > 1 << 20 {
         let middle = enough.midpoint(too_much);
         match groups_within(lab, graph, middle)? >= groups {
@@ -77,11 +80,13 @@ fn budget_for(lab: &Lab<'_>, graph: &Path, groups: u64) -> Result<u64> {
 
 /// How many groups of columns there are within a budget.
 fn groups_within(lab: &Lab<'_>, graph: &Path, memory: u64) -> Result<u64> {
-    let estimate = estimate(lab, graph, memory)?;
+    let estimate = estimate(lab, graph, Some(memory))?;
     Ok(estimate["arrays_on_disk"]["column_groups"].as_u64().unwrap_or(1))
 }
 
-fn estimate(lab: &Lab<'_>, graph: &Path, memory: u64) -> Result<serde_json::Value> {
-    let memory = memory.to_string();
-    lab.tegula.json(&["run", "pagerank", text(graph)?, "--estimate", "--memory", &memory])
+fn estimate(lab: &Lab<'_>, graph: &Path, memory: Option<u64>) -> Result<Value> {
+    let memory = memory.map(|bytes| bytes.to_string());
+    let budget = memory.iter().flat_map(|memory| ["--memory", memory]);
+    let arguments = ["run", "pagerank", text(graph)?, "--estimate"];
+    lab.tegula.json(&arguments.into_iter().chain(budget).collect::<Vec<_>>())
 }
