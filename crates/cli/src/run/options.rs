@@ -56,7 +56,7 @@ pub struct RunArgs {
 /// How messages come to further groups of columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum MessagesChoice {
-    /// In the way that moves fewer bytes.
+    /// In the way that costs less.
     Auto,
     /// All are read again by each group.
     Reread,

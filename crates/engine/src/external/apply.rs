@@ -121,12 +121,14 @@ impl<P: Program> ExternalStep<'_, P> {
                     _ => self.reduced(batch),
                 })
                 .collect();
-            let is_changed = reduced.iter().any(|it| it.has_message(&vertices));
-            if P::APPLY_TO == ApplyTo::Reached && !is_changed {
+            let has_message = || reduced.iter().any(|it| it.has_message(&vertices));
+            if P::APPLY_TO == ApplyTo::Reached && !has_message() {
                 open = close(reduced, &vertices, &mut applied);
                 continue;
             }
-            self.ask_for_targets_ahead(block, stretch);
+            if !self.has_small_frontier() {
+                self.ask_for_targets_ahead(block, stretch);
+            }
             let (states, active) = block_states.of(vertices.len());
             self.states.read_with(block, states, active)?;
             active.fill(0);

@@ -38,9 +38,9 @@ pub enum Sent {
     All,
     /// None says anything to it.
     None,
-    /// So many, of all sources that are listed.
+    /// That many, one of each source that is listed.
     Listed(usize),
-    /// So many, with their sources.
+    /// That many, with their sources.
     Pairs(usize),
 }
 
@@ -74,6 +74,7 @@ pub struct Dispatch<R: Reduction> {
     /// By group and segment. To the first group nothing is sent; that it has no use for any is known nevertheless.
     ways: Vec<Way>,
     store: BlockStore,
+    list_bytes_read: AtomicU64,
     /// The source of the first message of each block, counted from the first of its segment.
     first_sources: Vec<AtomicU32>,
     /// Which sources are listed, while messages are received.
@@ -113,13 +114,13 @@ pub fn blocks(arrays: &ArraysOnDisk, plan: &Plan) -> Blocks {
     Blocks { what: "messages on their way", count, size: block_messages * arrays.message_size() }
 }
 
-/// Bytes of memory that sending takes, of `threads` workers, with lists of up to so many bytes.
-pub fn size(threads: usize, grid: Grid, message_size: usize, list_bytes_max: u64) -> u64 {
+/// Bytes of memory that sending takes of `threads` workers. Lists are read into the pool of the graph.
+pub fn size(threads: usize, grid: Grid, message_size: usize) -> u64 {
     let bits = 1 << grid.segment_log2 >> 3;
     let block = block_messages(grid) * (message_size + SOURCE_SIZE);
     // A list at work, and the next.
     let distances = 4 * (1 << SOURCES_DECODED_LOG2.min(grid.segment_log2));
-    bits + threads as u64 * (bits + block as u64 + 2 * list_bytes_max + distances)
+    bits + threads as u64 * (bits + block as u64 + distances)
 }
 
 impl<R: Reduction> Dispatch<R> {
@@ -147,6 +148,7 @@ impl<R: Reduction> Dispatch<R> {
             block_messages: arrays.block_messages(),
             ways,
             store,
+            list_bytes_read: AtomicU64::new(0),
             first_sources: (0..end).map(|_| AtomicU32::new(0)).collect(),
             listed: (0..segment.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
             rooms: Mutex::default(),
@@ -156,6 +158,11 @@ impl<R: Reduction> Dispatch<R> {
     /// Where they lie.
     pub fn store(&self) -> &BlockStore {
         &self.store
+    }
+
+    /// Bytes of messages and lists that were read.
+    pub fn bytes_read(&self) -> u64 {
+        self.store.bytes_read() + self.list_bytes_read.load(Ordering::Relaxed)
     }
 
     fn way(&self, group: u32, segment: u32) -> &Way {
@@ -182,8 +189,16 @@ impl<R: Reduction> Dispatch<R> {
         }
     }
 
-    /// Chooses how the messages of a segment come to further groups: `active` of `size` sources may have one, and so
-    /// many bytes move where a group reads all of them again. Returns whether any does.
+    /// Whether `pairs` messages with their sources are fewer bytes than `listed` without, and fit in so many `blocks`.
+    fn are_pairs_fewer(&self, pairs: usize, listed: usize, blocks: usize) -> bool {
+        let size = size_of::<R::Message>();
+        let layout = self.layout(Sent::Pairs(pairs));
+        pairs * (size + SOURCE_SIZE) < listed * size
+            && layout.is_some_and(|layout| layout.blocks() <= blocks)
+    }
+
+    /// Chooses how the messages of a segment come to further groups: `active` of its `size` sources may have one, and
+    /// `reread` bytes move where a group reads all of them again. Returns whether any does.
     pub fn choose(
         &self,
         arrays: &ArraysOnDisk,
@@ -198,7 +213,7 @@ impl<R: Reduction> Dispatch<R> {
             let is_sent = way.wanted.is_some_and(|wanted| {
                 let spared = wanted.spared(active, size);
                 match group {
-                    0 => wanted.list_bytes < spared,
+                    0 => R::IS_EXACT && wanted.list_bytes < spared,
                     _ => {
                         let sent = wanted.traffic(active, size, arrays.message_size() as u64);
                         arrays.listed().sends(sent + wanted.work(), reread + spared)
@@ -211,9 +226,8 @@ impl<R: Reduction> Dispatch<R> {
         is_any
     }
 
-    /// Sends the messages of a segment to the groups for which that was chosen; of the first one it finds whether any
-    /// says something to it. Where not every source is active, some
-    /// may have none.
+    /// Sends the messages of a segment to the groups for which that was chosen, and finds out whether any says something
+    /// to the first group. `is_every_active` tells that no source is without a message.
     ///
     /// # Errors
     /// Those of reading the lists and of writing; cancellation.
@@ -244,6 +258,7 @@ impl<R: Reduction> Dispatch<R> {
             let mut next = lists.next();
             while let Some(list) = next {
                 next = lists.next();
+                self.list_bytes_read.fetch_add(list.size(), Ordering::Relaxed);
                 list.add_to(&room.listed)?;
             }
             *lock(&way.sent) =
@@ -272,12 +287,12 @@ impl<R: Reduction> Dispatch<R> {
                 saying += usize::from(says(source));
             }),
         }
-        let size = size_of::<R::Message>();
         let sent = match saying {
-            0 => Sent::None,
+            // How often short sums are rounded follows from the tiles that are processed, be it without a message.
+            0 if R::IS_EXACT => Sent::None,
             // To the first group, which has them.
             _ if blocks.is_empty() => Sent::All,
-            _ if saying * (size + SOURCE_SIZE) < count * size => Sent::Pairs(saying),
+            _ if self.are_pairs_fewer(saying, count, blocks.len()) => Sent::Pairs(saying),
             _ => Sent::Listed(count),
         };
         let Some(layout) = self.layout(sent) else {
@@ -335,13 +350,18 @@ impl<R: Reduction> Dispatch<R> {
             self.listed.iter_mut().for_each(|word| *word.get_mut() = 0);
             let cells: Vec<&CellEntry> = cells_of(graph, plan.columns_of(group), segment).collect();
             context.for_each(cells.len(), &|index| {
-                graph.read_sources(cells[index]).map_or(Ok(()), |list| list.add_to(&self.listed))
+                let Some(list) = graph.read_sources(cells[index]) else { return Ok(()) };
+                self.list_bytes_read.fetch_add(list.size(), Ordering::Relaxed);
+                list.add_to(&self.listed)
             })?;
         }
         let first_block = self.way(group, segment).blocks.start;
         let first_source =
             |index: usize| self.first_sources[first_block + index].load(Ordering::Relaxed) as usize;
         let blocks = layout.blocks();
+        if blocks == 0 {
+            messages.fill(R::IDENTITY);
+        }
         let (mut rest, mut start) = (messages, 0);
         let mut places = Vec::with_capacity(blocks);
         for index in 0..blocks {

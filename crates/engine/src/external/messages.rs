@@ -14,11 +14,8 @@ use super::dispatch::{Dispatch, Sent};
 use super::states::BlockStates;
 use super::{ExternalStep, Position};
 use crate::job::context::JobContext;
-use crate::program::{ApplyTo, Message, Program, Reduction};
+use crate::program::{Message, Program, Reduction};
 use crate::superstep::bit;
-
-/// One vertex in so many, and fewer, are a frontier that is not expected to reach most blocks.
-const SMALL_FRONTIER: u64 = 64;
 
 impl<P: Program> ExternalStep<'_, P> {
     /// Has the messages of the segment at work in memory, where any tile of these cells is needed or they are to be
@@ -122,22 +119,18 @@ impl<P: Program> ExternalStep<'_, P> {
         let next = self.position.segment + 1;
         if next == grid.segment_count(vertex_count) {
             let targets = self.cut.blocks(&self.targets());
-            // A small frontier reaches few of them.
-            let is_small = self.active_count() < u64::from(vertex_count) / SMALL_FRONTIER;
-            if P::APPLY_TO == ApplyTo::Reached && is_small {
-                return;
-            }
-            targets.take(self.plan.ahead).for_each(|block| self.states.read_ahead(block));
+            let wanted = if self.has_small_frontier() { 0 } else { self.plan.ahead };
+            targets.take(wanted).for_each(|block| self.states.read_ahead(block));
             return;
         }
-        if let (Some(dispatch), 1..) = (&self.dispatch, self.position.group)
+        let blocks = self.cut.blocks(&grid.sources(next, vertex_count));
+        let mut active = blocks.filter(|&block| self.activity.counts[block] > 0).peekable();
+        if let (Some(dispatch), 1.., Some(_)) = (&self.dispatch, self.position.group, active.peek())
             && dispatch.sent(self.position.group, next) != Sent::All
         {
             dispatch.read_ahead(self.position.group, next, self.plan.ahead);
             return;
         }
-        let blocks = self.cut.blocks(&grid.sources(next, vertex_count));
-        let active = blocks.filter(|&block| self.activity.counts[block] > 0);
         active.take(self.plan.ahead).for_each(|block| match &self.kept_messages {
             Some(kept) if self.position.group > 0 => self.ask_for_messages(kept, block),
             _ => self.states.read_ahead(block),

@@ -39,7 +39,7 @@ use crate::instructions::Instructions;
 use crate::job::context::JobContext;
 use crate::job::{ScanDirection, TileDemand};
 use crate::parts::Parts;
-use crate::program::{Aggregate, EdgeWeight, Message, Next, Program};
+use crate::program::{Aggregate, ApplyTo, EdgeWeight, Message, Next, Program};
 use activity::{ActiveBlocks, NextActivity};
 use cut::Cut;
 use dispatch::Dispatch;
@@ -50,6 +50,9 @@ pub use part::ExternalPart;
 pub use sorted::StatesWriter;
 pub use states::States;
 use states::StatesOnDisk;
+
+/// A frontier is small where fewer than one in this number of vertices are active.
+const SMALL_FRONTIER: u64 = 64;
 
 /// A program between scans, whose arrays lie on disk.
 pub struct ExternalStep<'g, P: Program> {
@@ -101,6 +104,12 @@ struct Position {
 }
 
 impl<P: Program> ExternalStep<'_, P> {
+    /// Whether so few are active that they are not expected to reach most blocks.
+    fn has_small_frontier(&self) -> bool {
+        let few = u64::from(self.cut.vertex_count()) / SMALL_FRONTIER;
+        P::APPLY_TO == ApplyTo::Reached && self.active_count() < few
+    }
+
     /// How many vertices are active.
     pub fn active_count(&self) -> u64 {
         self.activity.summary.count()
@@ -108,9 +117,9 @@ impl<P: Program> ExternalStep<'_, P> {
 
     /// Bytes of arrays that were read from disk.
     pub fn bytes_read(&self) -> u64 {
-        let sent = self.dispatch.as_ref().map(Dispatch::store);
-        let messages = self.kept_messages.iter().chain(sent).map(BlockStore::bytes_read);
-        self.states.store().bytes_read() + messages.sum::<u64>()
+        let kept = self.kept_messages.as_ref().map_or(0, BlockStore::bytes_read);
+        let sent = self.dispatch.as_ref().map_or(0, Dispatch::bytes_read);
+        self.states.store().bytes_read() + kept + sent
     }
 
     /// Bytes of arrays that were written to disk.

@@ -119,7 +119,8 @@ impl ArraysOnDisk {
         let degrees = if P::NEEDS_DEGREE { 5 << STRETCH_LOG2 } else { 0 };
         let waiting = Accumulators::<P>::parked_size(parts.waiting_targets_max(graph));
         let worker = Accumulators::<P>::size(widest)
-            + widest * size_of::<Accumulator<P>>() as u64
+            // Of the batches that lie in a block.
+            + widest.max(size as u64) * size_of::<Accumulator<P>>() as u64
             + waiting
             + state_block as u64
             + degrees.min(5 * u64::from(vertex_count));
@@ -127,7 +128,7 @@ impl ArraysOnDisk {
         let segment = grid.sources(0, vertex_count).len() as u64 + 1;
         let dispatch = match listed.list_bytes_max() {
             0 => 0,
-            longest => dispatch::size(threads, grid, message_size, longest),
+            _ => dispatch::size(threads.min(columns.len()), grid, message_size),
         };
         let tables = ActiveBlocks::size(&cut)
             + 8 * cut.count() as u64

@@ -96,6 +96,34 @@ impl Program for Searching {
     }
 }
 
+/// The smallest of wide messages, which about two thirds of the vertices have: with its source each is about as many
+/// bytes as without for all.
+#[derive(Debug, Clone, PartialEq)]
+struct Sinking;
+
+impl Program for Sinking {
+    type State = u64;
+    type Reduction = Min<u64>;
+    type Weight = ();
+    type Aggregate = ();
+
+    fn init(&self, vertex: VertexId, _: u32, (): &mut ()) -> (u64, Activity) {
+        let height = 3_000_000 + 7919 * u64::from(vertex.0) % 1_000_003;
+        (height, Activity::when(!height.is_multiple_of(3)))
+    }
+    fn begin_iteration(&mut self, iteration: u64, (): &()) -> Next {
+        if iteration < 6 { Next::Continue } else { Next::Stop }
+    }
+    fn signal(&self, _: VertexId, height: &u64, _: u32) -> Option<u64> {
+        (!height.is_multiple_of(97)).then_some(height - 1)
+    }
+    fn apply(&self, _: VertexId, _: u32, height: &mut u64, lowest: u64, (): &mut ()) -> Activity {
+        let sinks = lowest < *height;
+        *height = lowest.min(*height);
+        Activity::when(sinks && !height.is_multiple_of(5))
+    }
+}
+
 /// Random edges between vertices some of which are hubs, over six segments by eleven columns.
 fn graph(scratch: &Scratch) -> Graph {
     let mut random = XorShift::new(3);
@@ -182,6 +210,12 @@ where
 fn sums_by_every_plan() {
     let scratch = Scratch::new();
     by_every_plan(&graph(&scratch), &Spreading { sums: Vec::new() });
+}
+
+#[test]
+fn wide_messages_of_most_vertices_by_every_plan() {
+    let scratch = Scratch::new();
+    by_every_plan(&graph(&scratch), &Sinking);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use tegula_store::graph::{CellEntry, Graph};
 
 use super::plan::Plan;
 
-/// How often a message that is sent moves: it is written and read. So does the list by which it is chosen and placed.
+/// How often a message that is sent moves: it is written and read. The list is read twice, to choose it and to place it.
 const TRANSFERS: u64 = 2;
 
 /// Bytes that a disk brings while processors choose a message, send it and place it: 3 to 5 ns, at a gigabyte a second.
@@ -17,7 +17,7 @@ const WORK_PER_MESSAGE: u64 = 4;
 /// How messages come to further groups of columns, where arrays lie on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Messages {
-    /// In the way that moves fewer bytes, for each segment and group.
+    /// In the way that costs less, for each segment and group.
     #[default]
     Auto,
     /// All are read again by each group: for tests and measurements.
@@ -86,7 +86,7 @@ impl Wanted {
 }
 
 impl Listed {
-    /// What the cells of a graph list, for messages of so many bytes.
+    /// What the cells of a graph list, for messages of `message_size` bytes.
     pub fn of(graph: &Graph, message_size: usize, messages: Messages) -> Listed {
         let (grid, vertex_count) = (graph.grid(), graph.vertex_count());
         let has_lists = graph.manifest().lists_sources() && messages != Messages::Reread;
@@ -185,7 +185,7 @@ impl Listed {
         traffic
     }
 
-    /// Whether messages are sent, where that costs so many bytes, and so many to read all of them again.
+    /// Whether messages are sent where that costs `sent` bytes, and `reread` to read all of them again.
     pub fn sends(&self, sent: u64, reread: u64) -> bool {
         self.must_send() || sent < reread
     }

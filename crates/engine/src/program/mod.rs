@@ -38,8 +38,8 @@ impl Activity {
 pub enum ApplyTo {
     /// All, also those that no message reached; they see the identity.
     All,
-    /// Those in batches that a message may have reached; some of them see the identity, which must not
-    /// change them.
+    /// Those in batches that a message may have reached. Some of them see the identity, and others are passed over
+    /// that would: for it, nothing changes, is active, or is summed up.
     Reached,
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::manifest::Manifest;
 use super::records::CellRecord;
-use crate::tiles::{Cell, is_listed};
+use crate::tiles::{Cell, is_listed, words_of};
 
 /// A cell in the table: its tiles, and where the list of its sources lies.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,5 +82,6 @@ fn lists_soundly(record: &CellRecord, manifest: &Manifest) -> bool {
         && is_possible
         && (count > 0) == manifest.lists_sources()
         && (size > 0) == has_list
+        && size as usize <= 8 * words_of(sources)
         && (has_list || record.sources_checksum.get() == 0)
 }

@@ -31,12 +31,13 @@ impl Graph {
     pub(crate) fn verify_sources(&self, cell: &CellEntry, sources: &SourceSet) -> Result<()> {
         let count = sources.len();
         if self.sources_file().is_some() && count != cell.source_count {
-            let detail = format!("{} are told of {count}", cell.source_count);
+            let detail = format!("the table says {}, its tiles have {count}", cell.source_count);
             return Err(self.damaged_sources(cell, detail));
         }
         let Some(list) = self.read_sources(cell) else { return Ok(()) };
         let bytes = list.wait()?;
-        match sources.is_list(&bytes, count) {
+        let size = self.grid().sources(cell.cell.segment, self.vertex_count()).len() as u32;
+        match sources.is_list(&bytes, count, size) {
             Ok(true) => Ok(()),
             Ok(false) => Err(self.damaged_sources(cell, "its tiles have others".into())),
             Err(detail) => Err(self.damaged_sources(cell, detail)),
@@ -50,6 +51,11 @@ impl Graph {
 }
 
 impl ListedSources<'_> {
+    /// Bytes of the list.
+    pub fn size(&self) -> u64 {
+        self.cell.sources_size.into()
+    }
+
     /// Sets the bits of the sources, counted from the first of their segment; others may be set meanwhile.
     ///
     /// # Errors

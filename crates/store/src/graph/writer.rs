@@ -39,6 +39,9 @@ struct SourceWriter {
 
 impl SourceWriter {
     /// Adds the sources of a tile, whose ids count from the origin of its cell.
+    ///
+    /// # Panics
+    /// When it is no tile of the cell.
     fn add(&mut self, tile: &EncodedTile) {
         let SourceWriter { set, grid, .. } = self;
         let own = Tile::parse(&tile.bytes, 0).and_then(|own| {
@@ -46,7 +49,7 @@ impl SourceWriter {
                 set.insert(source);
             })
         });
-        debug_assert!(own.is_ok(), "a tile that was just encoded: {own:?}");
+        assert!(own.is_ok(), "a tile that was just encoded: {own:?}");
     }
 
     /// Lists the sources of a cell, all tiles of which were added.
@@ -59,7 +62,7 @@ impl SourceWriter {
             self.set.clear();
             return Ok(());
         }
-        let list = self.set.take_list();
+        let list = self.set.take_list(sources.len() as u32);
         cell.sources_size = (list.len() as u32).into();
         cell.sources_checksum = crc32c(&list).into();
         self.file.append(&list).map(drop)
@@ -103,7 +106,7 @@ fn file_name(path: &Path) -> String {
 }
 
 impl GraphWriter {
-    /// Begins a graph of so many vertices, filed by a grid, with these batches, in an existing, empty directory.
+    /// Begins a graph of `vertex_count` vertices in these batches, filed by a grid, in an existing, empty directory.
     ///
     /// # Errors
     /// Those of creating the files.

@@ -1,7 +1,8 @@
 //! The sources of a cell, listed: which messages its tiles have a use for.
 //!
-//! A list holds how far it is from each source to the next, packed. A cell in which more than half of the sources of
-//! its segment have an edge is not listed: to pick their messages spares little.
+//! A list holds how far it is from each source to the next, packed; or a bit for each source of the segment, where
+//! that takes no more bytes. A cell in which more than half of the sources of its segment have an edge is not listed:
+//! to pick their messages spares little.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,7 +14,7 @@ const CHUNK: usize = 1 << 14;
 /// Bits in a word of a set of sources.
 const WORD: u32 = u64::BITS;
 
-/// Whether so many of the sources of a segment are listed.
+/// Whether `count` of the `segment_size` sources of a segment are listed.
 pub(crate) fn is_listed(count: u32, segment_size: u32) -> bool {
     u64::from(count) * 2 <= u64::from(segment_size)
 }
@@ -23,7 +24,7 @@ pub(crate) fn is_listed(count: u32, segment_size: u32) -> bool {
 pub(crate) struct SourceSet(Vec<u64>);
 
 impl SourceSet {
-    /// An empty set of the sources of a segment of so many.
+    /// An empty set of the sources of a segment that has `segment_size` of them.
     pub fn new(segment_size: u32) -> SourceSet {
         SourceSet(vec![0; segment_size.div_ceil(WORD) as usize])
     }
@@ -39,8 +40,15 @@ impl SourceSet {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Their list. None are left.
-    pub fn take_list(&mut self) -> Vec<u8> {
+    /// Their list, in a segment of `segment_size` sources. None are left.
+    pub fn take_list(&mut self, segment_size: u32) -> Vec<u8> {
+        let bits: Vec<u8> =
+            self.0[..words_of(segment_size)].iter().flat_map(|word| word.to_le_bytes()).collect();
+        let packed = self.take_packed();
+        if packed.len() < bits.len() { packed } else { bits }
+    }
+
+    fn take_packed(&mut self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut distances = Vec::with_capacity(CHUNK);
         let mut next = 0;
@@ -66,13 +74,13 @@ impl SourceSet {
         self.0.fill(0);
     }
 
-    /// Whether a list of `count` sources lists these.
+    /// Whether a list of `count` sources, of a segment of `segment_size`, lists these.
     ///
     /// # Errors
     /// What is wrong with the list, in words.
-    pub fn is_list(&self, bytes: &[u8], count: u32) -> Result<bool, String> {
+    pub fn is_list(&self, bytes: &[u8], count: u32, segment_size: u32) -> Result<bool, String> {
         let listed: Vec<AtomicU64> = self.0.iter().map(|_| AtomicU64::new(0)).collect();
-        add_listed(bytes, count, self.0.len() as u32 * WORD, &listed)?;
+        add_listed(bytes, count, segment_size, &listed)?;
         Ok(self.0.iter().zip(listed).all(|(word, listed)| *word == listed.into_inner()))
     }
 }
@@ -82,6 +90,44 @@ impl SourceSet {
 /// # Errors
 /// What is wrong with the list, in words; bits may have been set before.
 pub(crate) fn add_listed(
+    bytes: &[u8],
+    count: u32,
+    segment_size: u32,
+    words: &[AtomicU64],
+) -> Result<(), String> {
+    match bytes.as_chunks() {
+        (bits, []) if bits.len() == words_of(segment_size) => {
+            add_bits(bits, count, segment_size, words)
+        }
+        _ => add_packed(bytes, count, segment_size, words),
+    }
+}
+
+/// Words in which each source of a segment has a bit. The longest list is as long.
+pub(crate) fn words_of(segment_size: u32) -> usize {
+    segment_size.div_ceil(WORD) as usize
+}
+
+fn add_bits(
+    bits: &[[u8; 8]],
+    count: u32,
+    segment_size: u32,
+    words: &[AtomicU64],
+) -> Result<(), String> {
+    let (mut found, mut last) = (0, 0);
+    for (bits, word) in bits.iter().zip(words) {
+        last = u64::from_le_bytes(*bits);
+        found += last.count_ones();
+        word.fetch_or(last, Ordering::Relaxed);
+    }
+    let is_inside = segment_size.is_multiple_of(WORD) || last >> (segment_size % WORD) == 0;
+    match found == count && is_inside {
+        true => Ok(()),
+        false => Err(format!("{found} of {segment_size} sources have a bit, and not {count}")),
+    }
+}
+
+fn add_packed(
     mut bytes: &[u8],
     count: u32,
     segment_size: u32,
@@ -135,18 +181,20 @@ mod tests {
             let mut listed = set(sources(), segment_size);
             let count = listed.len();
             assert_eq!(count as usize, sources().count());
-            let bytes = listed.take_list();
+            let bytes = listed.take_list(segment_size);
+            assert!(bytes.len() <= 8 * words_of(segment_size));
             assert_eq!(listed.len(), 0);
-            assert!(set(sources(), segment_size).is_list(&bytes, count).unwrap());
-            assert!(!set(sources().skip(1), segment_size).is_list(&bytes, count).unwrap_or(false));
-            set(sources(), segment_size).is_list(&bytes, count + 1).unwrap_err();
+            assert!(set(sources(), segment_size).is_list(&bytes, count, segment_size).unwrap());
+            let others = set(sources().skip(1), segment_size);
+            assert!(!others.is_list(&bytes, count, segment_size).unwrap());
+            assert!(!others.is_list(&bytes, count + 1, segment_size).unwrap_or(false));
         }
     }
 
     #[test]
     fn random_sources_take_little_more_than_their_entropy() {
         let mut random = tegula_testkit::XorShift::new(11);
-        for log2 in [2, 5, 8, 12] {
+        for log2 in [1, 2, 5, 8, 12] {
             let segment_size = 1u32 << 22;
             let count = segment_size >> log2;
             let sources = (0..count).map(|_| random.below(u64::from(segment_size)) as u32);
@@ -154,7 +202,7 @@ mod tests {
             let count = f64::from(listed.len());
             let share = count / f64::from(segment_size);
             let entropy = -share.log2() - (1.0 - share) / share * (1.0 - share).log2();
-            let bits = 8.0 * listed.take_list().len() as f64 / count;
+            let bits = 8.0 * listed.take_list(segment_size).len() as f64 / count;
             assert!(bits < 1.25 * entropy + 0.3, "{bits} bits, where {entropy} are needed");
         }
     }

@@ -34,8 +34,8 @@ impl Graph {
     pub fn verify_size(&self) -> u64 {
         let directions = self.manifest().row_layouts().map(|(direction, _)| direction);
         let rows = directions.map(|direction| Rows::size(self, direction) + rows::CACHE_SIZE).max();
-        // Those of the tiles, and those that are listed.
-        let sources = 2 * (1 << self.grid().segment_log2) / 8;
+        // Those of the tiles, those that are listed, and the list.
+        let sources = 3 * (1 << self.grid().segment_log2) / 8;
         12 * u64::from(self.vertex_count()) + sources + rows.unwrap_or(0)
     }
 
