@@ -129,6 +129,9 @@ pub struct Figure {
     pub targets: Vec<Target>,
     pub verdict: Option<Verdict>,
     pub notes: Vec<String>,
+    /// The budget within which it was measured, where it is a point of a curve.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_bytes: Option<u64>,
 }
 
 impl Figure {
@@ -137,7 +140,13 @@ impl Figure {
         let samples = Samples::new(samples);
         let title = title.into();
         let (targets, notes) = (Vec::new(), Vec::new());
-        Figure { title, unit, samples, beside: None, targets, verdict: None, notes }
+        let (beside, verdict, budget_bytes) = (None, None, None);
+        Figure { title, unit, samples, beside, targets, verdict, notes, budget_bytes }
+    }
+
+    /// Makes it a point of the curve of its group over budgets.
+    pub fn within(self, bytes: u64) -> Figure {
+        Figure { budget_bytes: Some(bytes), ..self }
     }
 
     /// Puts something beside it that was measured in turn with it.

@@ -13,6 +13,7 @@ mod graphs;
 mod lab;
 mod machine;
 mod peers;
+mod plot;
 mod report;
 mod results;
 
@@ -71,6 +72,9 @@ pub fn run(root: &Path, arguments: &[String]) -> Outcome {
         }
         results.machine.disk_bytes_per_second =
             lab.disk_bytes_per_second.or(results.machine.disk_bytes_per_second);
+        if let Some(svg) = plot::over_budgets(&measured)? {
+            fs::write(folder.join(report::plot_name(&measured)), svg)?;
+        }
         results.put(measured, &order);
         // Whatever happens to the next one, this one has been measured.
         results.write(&json)?;

@@ -38,6 +38,9 @@ pub fn markdown(results: &Results) -> String {
             );
             group.figures.iter().for_each(|figure| text += &markdown_row(&cells(figure)));
         }
+        if group.figures.iter().any(|figure| figure.budget_bytes.is_some()) {
+            text += &format!("\n![{title}]({})\n", plot_name(group));
+        }
         let remarks = remarks(group);
         if !remarks.is_empty() {
             text += "\n";
@@ -45,6 +48,11 @@ pub fn markdown(results: &Results) -> String {
         remarks.iter().for_each(|line| text += &format!("* {line}\n"));
     }
     text
+}
+
+/// The file of the plot of a group, where it has one.
+pub fn plot_name(group: &Measured) -> String {
+    format!("{}.svg", group.name)
 }
 
 const INTRODUCTION: &str = "\

@@ -221,9 +221,8 @@ impl ArraysOnDisk {
             together.filter(move |&columns| std::mem::replace(&mut before, columns) != columns);
         distinct.flat_map(move |together| {
             let may_send = self.dispatch > 0 && together < columns;
-            let must_send = may_send && self.listed.must_send();
-            let ways = [(!must_send).then_some(false), may_send.then_some(true)];
-            ways.into_iter().flatten().map(move |sends| self.grouped(together, sends))
+            let ways = std::iter::once(false).chain(may_send.then_some(true));
+            ways.map(move |sends| self.grouped(together, sends))
         })
     }
 
@@ -241,7 +240,8 @@ impl ArraysOnDisk {
     pub(crate) fn fit(&self, memory: u64, may_hold: bool) -> Option<Plan> {
         let plans = self.groupings().filter(|plan| plan.bytes <= memory);
         let plans = plans.map(|plan| self.filled(plan, memory, may_hold));
-        plans.min_by_key(|plan| (self.waited_for(plan), plan.groups))
+        let must_send = self.listed.must_send();
+        plans.min_by_key(|plan| (must_send && !plan.sends, self.waited_for(plan), plan.groups))
     }
 
     /// A plan with what else there is room for: first what spares the most bytes for each that it takes.

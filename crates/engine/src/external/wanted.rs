@@ -22,8 +22,8 @@ pub enum Messages {
     Auto,
     /// All are read again by each group: for tests and measurements.
     Reread,
-    /// They are sent to the groups whose cells list their sources, wherever all of these are listed: for tests and
-    /// measurements.
+    /// They are sent to the groups whose cells list their sources, wherever all of these are listed and there is memory
+    /// for it: for tests and measurements.
     Dispatched,
 }
 
@@ -111,7 +111,7 @@ impl Listed {
         }
     }
 
-    /// Whether messages are sent wherever that is possible.
+    /// Whether messages are sent wherever that is possible, whatever it costs.
     pub fn must_send(&self) -> bool {
         self.messages == Messages::Dispatched
     }

@@ -20,8 +20,9 @@ pub const ROOM_PER_EDGE: u64 = 24;
 pub const ITERATIONS: u64 = 3;
 /// The most rounds of figures without targets, and of searches, which take long.
 pub const ROUNDS_MAX: usize = 3;
-/// Budgets at the scale that targets are for, the first of which is that of the targets.
-const BUDGETS: [u64; 6] = [256, 320, 400, 512, 640, 768];
+/// Budgets in MiB at the scale that targets are for, the first of which is that of the targets. From the least that the
+/// arrays get by with to twice as much as all arrays and tiles.
+const BUDGETS: [u64; 10] = [256, 192, 320, 400, 512, 640, 768, 1024, 1536, 3072];
 
 /// PageRank and a search within several budgets, and with arrays on disk where there is memory enough, each in turn
 /// with the same in memory.
@@ -133,6 +134,7 @@ fn pagerank(
     let bytes = units::bytes(median(&moved));
     let title = format!("PageRank iteration, {name}, within {budget}");
     let figure = Figure::new(&title, Unit::Seconds, within.clone())
+        .within(memory)
         .beside("in memory", in_memory, Ratio::TimesAsLong)
         .note(format!("{bytes} read and written an iteration"));
     if !has_targets {
