@@ -281,7 +281,7 @@ fn runs_with_arrays_on_disk_keep_every_budget_and_find_the_same() {
         shop.tegula(&format!("{words} --memory {}", least - 1)).failed(4, &["needs", "--memory"]);
     }
     let left = fs::read_dir(shop.path("g.tegula")).unwrap().count();
-    assert_eq!(left, 6, "manifest, tiles, their table, degrees, ids and order");
+    assert_eq!(left, 7, "manifest, tiles, their table, sources, degrees, ids and order");
 }
 
 #[test]

@@ -35,7 +35,7 @@ impl Graph {
         let directions = self.manifest().row_layouts().map(|(direction, _)| direction);
         let rows = directions.map(|direction| Rows::size(self, direction) + rows::CACHE_SIZE).max();
         // Those of the tiles, those that are listed, and the list.
-        let sources = 3 * (1 << self.grid().segment_log2) / 8;
+        let sources = 3 * u64::from(self.segment_size()).div_ceil(8);
         12 * u64::from(self.vertex_count()) + sources + rows.unwrap_or(0)
     }
 
@@ -99,7 +99,7 @@ impl Graph {
         let mut left = Left {
             out_degrees: self.out_degrees()?,
             in_degrees: self.in_degrees()?,
-            sources: SourceSet::new(1 << self.grid().segment_log2),
+            sources: SourceSet::new(self.segment_size()),
             facts: EdgeFacts::new(self.manifest()),
         };
         self.verify_order(&left)?;
@@ -188,6 +188,11 @@ impl Graph {
             return Err(format!("it holds {edges} edges, not {}", summary.edge_count));
         }
         Ok(())
+    }
+
+    /// Sources of the first segment, and so of the largest.
+    fn segment_size(&self) -> u32 {
+        self.grid().sources(0, self.vertex_count()).len() as u32
     }
 
     fn damaged_vertices(&self, detail: String) -> Error {
