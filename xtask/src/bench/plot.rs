@@ -11,12 +11,8 @@ const MEBIBYTE: f64 = (1 << 20) as f64;
 /// Figures that make a curve.
 const POINTS_MIN: usize = 3;
 
-/// The figures of a group that belong to budgets, as an SVG: time over memory, with what was measured beside them. None
-/// where they are too few for a curve.
-///
-/// # Errors
-/// Those of drawing.
-pub fn over_budgets(group: &Measured) -> Result<Option<String>> {
+/// The figures of a group that make a curve over budgets, with these in MiB: none where they are too few.
+fn points(group: &Measured) -> Vec<(f64, &Figure)> {
     let mut within: Vec<(f64, &Figure)> = Vec::new();
     for figure in group.figures.iter().filter(|figure| figure.unit == Unit::Seconds) {
         let Some(bytes) = figure.budget_bytes else { continue };
@@ -26,10 +22,21 @@ pub fn over_budgets(group: &Measured) -> Result<Option<String>> {
         }
     }
     within.sort_by(|a, b| a.0.total_cmp(&b.0));
+    if within.len() < POINTS_MIN { Vec::new() } else { within }
+}
+
+/// Whether a group has a plot.
+pub fn is_drawn(group: &Measured) -> bool {
+    !points(group).is_empty()
+}
+
+/// Those figures as an SVG: time over memory, with what was measured beside them.
+///
+/// # Errors
+/// Those of drawing.
+pub fn over_budgets(group: &Measured) -> Result<Option<String>> {
+    let within = points(group);
     let (Some(first), Some(last)) = (within.first(), within.last()) else { return Ok(None) };
-    if within.len() < POINTS_MIN {
-        return Ok(None);
-    }
     let memory = first.0 * 0.9..last.0 * 1.1;
     let most = within.iter().map(|(_, figure)| figure.samples.max).fold(0.0, f64::max);
     let mut svg = String::new();

@@ -2,6 +2,7 @@
 
 use super::figure::{Figure, Of, Ratio, Target, Unit, Verdict};
 use super::machine::Machine;
+use super::plot;
 use super::results::{Measured, Results};
 use crate::tegula::units;
 
@@ -38,7 +39,7 @@ pub fn markdown(results: &Results) -> String {
             );
             group.figures.iter().for_each(|figure| text += &markdown_row(&cells(figure)));
         }
-        if group.figures.iter().any(|figure| figure.budget_bytes.is_some()) {
+        if plot::is_drawn(group) {
             text += &format!("\n![{title}]({})\n", plot_name(group));
         }
         let remarks = remarks(group);

@@ -13,7 +13,7 @@ use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 
 use super::activity::NextActivity;
 use super::cut::Cut;
-use super::dispatch::{self, Dispatch};
+use super::dispatch::Dispatch;
 use super::group::Group;
 use super::plan::{ArraysOnDisk, Plan};
 use super::states::StatesOnDisk;
@@ -55,7 +55,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             kept_messages = Some(create(arrays.message_blocks(), plan.messages_held)?);
         }
         if plan.sends {
-            let store = create(dispatch::blocks(&arrays, &plan), 0)?;
+            let store = create(arrays.sent_blocks(&plan), 0)?;
             dispatch = Some(Dispatch::new(graph, &arrays, &plan, store));
         }
         let segment = graph.grid().sources(0, graph.vertex_count()).len();

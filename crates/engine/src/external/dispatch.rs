@@ -11,9 +11,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use tegula_machine::Result;
-use tegula_machine::disk::{BlockStore, Blocks};
+use tegula_machine::disk::BlockStore;
 use tegula_machine::threads::lock;
-use tegula_store::graph::{CellEntry, Graph};
+use tegula_store::graph::{CellEntry, Graph, ListedSources};
 use tegula_store::tiles::Grid;
 use zerocopy::IntoBytes;
 
@@ -24,8 +24,6 @@ use crate::program::Reduction;
 
 /// log2 of the blocks of messages in which a segment can be sent: 2^16 messages each where it has 2^24 sources.
 const SEGMENT_BLOCKS_LOG2: u32 = 8;
-/// log2 of the sources of a list that are decoded at a time.
-const SOURCES_DECODED_LOG2: u32 = 14;
 /// The fewest messages of a block.
 const BLOCK_MESSAGES_MIN: usize = 64;
 /// Bytes of a source that comes with its message, counted from the first of its segment.
@@ -55,6 +53,23 @@ struct Layout {
 }
 
 impl Layout {
+    /// Without their sources.
+    fn listed(count: usize, block_messages: usize) -> Layout {
+        Layout { count, block: block_messages, has_sources: false }
+    }
+
+    /// Messages of `size` bytes with their sources.
+    fn pairs(count: usize, block_messages: usize, size: usize) -> Layout {
+        let block = block_messages * size / (size + SOURCE_SIZE);
+        Layout { count, block, has_sources: true }
+    }
+
+    /// Whether pairs are fewer bytes than listed messages of `size` bytes, and fit in `blocks` blocks: at the end of
+    /// each there may be no room for another pair.
+    fn is_better_than(&self, listed: &Layout, size: usize, blocks: usize) -> bool {
+        self.count * (size + SOURCE_SIZE) < listed.count * size && self.blocks() <= blocks
+    }
+
     /// How many blocks there are.
     fn blocks(&self) -> usize {
         self.count.div_ceil(self.block)
@@ -106,25 +121,22 @@ fn blocks_of(wanted: Option<Wanted>, block_messages: usize) -> usize {
     wanted.map_or(0, |wanted| wanted.sources as usize).div_ceil(block_messages)
 }
 
-/// The blocks in which messages of so many bytes are sent; none where they are never sent.
-pub fn blocks(arrays: &ArraysOnDisk, plan: &Plan) -> Blocks {
+/// How many blocks all ways of a plan take.
+pub fn block_count(arrays: &ArraysOnDisk, plan: &Plan) -> usize {
     let wanted = (1..plan.groups).flat_map(|group| arrays.listed().wanted(plan.columns_of(group)));
-    let block_messages = arrays.block_messages();
-    let count = wanted.map(|wanted| blocks_of(wanted, block_messages)).sum();
-    Blocks { what: "messages on their way", count, size: block_messages * arrays.message_size() }
+    wanted.map(|wanted| blocks_of(wanted, arrays.block_messages())).sum()
 }
 
 /// Bytes of memory that sending takes of `threads` workers. Lists are read into the pool of the graph.
 pub fn size(threads: usize, grid: Grid, message_size: usize) -> u64 {
     let bits = 1 << grid.segment_log2 >> 3;
     let block = block_messages(grid) * (message_size + SOURCE_SIZE);
-    // A list at work, and the next.
-    let distances = 4 * (1 << SOURCES_DECODED_LOG2.min(grid.segment_log2));
-    bits + threads as u64 * (bits + block as u64 + distances)
+    let using = ListedSources::USE_SIZE.min((SOURCE_SIZE as u64) << grid.segment_log2);
+    bits + threads as u64 * (bits + block as u64 + using)
 }
 
 impl<R: Reduction> Dispatch<R> {
-    /// Nothing is on its way. `store` has the [`blocks`] of the plan.
+    /// Nothing is on its way. `store` has the [blocks](block_count) of the plan.
     pub fn new(
         graph: &Graph,
         arrays: &ArraysOnDisk,
@@ -179,22 +191,9 @@ impl<R: Reduction> Dispatch<R> {
         let size = size_of::<R::Message>();
         match sent {
             Sent::All | Sent::None => None,
-            Sent::Listed(count) => {
-                Some(Layout { count, block: self.block_messages, has_sources: false })
-            }
-            Sent::Pairs(count) => {
-                let block = self.block_messages * size / (size + SOURCE_SIZE);
-                Some(Layout { count, block, has_sources: true })
-            }
+            Sent::Listed(count) => Some(Layout::listed(count, self.block_messages)),
+            Sent::Pairs(count) => Some(Layout::pairs(count, self.block_messages, size)),
         }
-    }
-
-    /// Whether `pairs` messages with their sources are fewer bytes than `listed` without, and fit in so many `blocks`.
-    fn are_pairs_fewer(&self, pairs: usize, listed: usize, blocks: usize) -> bool {
-        let size = size_of::<R::Message>();
-        let layout = self.layout(Sent::Pairs(pairs));
-        pairs * (size + SOURCE_SIZE) < listed * size
-            && layout.is_some_and(|layout| layout.blocks() <= blocks)
     }
 
     /// Chooses how the messages of a segment come to further groups: `active` of its `size` sources may have one, and
@@ -215,7 +214,7 @@ impl<R: Reduction> Dispatch<R> {
                 match group {
                     0 => R::IS_EXACT && wanted.list_bytes < spared,
                     _ => {
-                        let sent = wanted.traffic(active, size, arrays.message_size() as u64);
+                        let sent = wanted.traffic(active, size, size_of::<R::Message>() as u64);
                         arrays.listed().sends(sent + wanted.work(), reread + spared)
                     }
                 }
@@ -258,14 +257,18 @@ impl<R: Reduction> Dispatch<R> {
             let mut next = lists.next();
             while let Some(list) = next {
                 next = lists.next();
-                self.list_bytes_read.fetch_add(list.size(), Ordering::Relaxed);
-                list.add_to(&room.listed)?;
+                self.add_listed(list, &room.listed)?;
             }
             *lock(&way.sent) =
                 self.send_listed(way.blocks.clone(), &mut room, messages, is_every_active)?;
             lock(&self.rooms).push(room);
             Ok(())
         })
+    }
+
+    fn add_listed(&self, list: ListedSources<'_>, bits: &[AtomicU64]) -> Result<()> {
+        self.list_bytes_read.fetch_add(list.size(), Ordering::Relaxed);
+        list.add_to(bits)
     }
 
     /// Sends the messages of listed sources in blocks from a range. No source is listed from then on.
@@ -287,12 +290,15 @@ impl<R: Reduction> Dispatch<R> {
                 saying += usize::from(says(source));
             }),
         }
+        let size = size_of::<R::Message>();
+        let all = Layout::listed(count, self.block_messages);
+        let pairs = Layout::pairs(saying, self.block_messages, size);
         let sent = match saying {
             // How often short sums are rounded follows from the tiles that are processed, be it without a message.
-            0 if R::IS_EXACT => Sent::None,
+            0 if R::IS_EXACT || count == 0 => Sent::None,
             // To the first group, which has them.
             _ if blocks.is_empty() => Sent::All,
-            _ if self.are_pairs_fewer(saying, count, blocks.len()) => Sent::Pairs(saying),
+            _ if pairs.is_better_than(&all, size, blocks.len()) => Sent::Pairs(saying),
             _ => Sent::Listed(count),
         };
         let Some(layout) = self.layout(sent) else {
@@ -350,9 +356,8 @@ impl<R: Reduction> Dispatch<R> {
             self.listed.iter_mut().for_each(|word| *word.get_mut() = 0);
             let cells: Vec<&CellEntry> = cells_of(graph, plan.columns_of(group), segment).collect();
             context.for_each(cells.len(), &|index| {
-                let Some(list) = graph.read_sources(cells[index]) else { return Ok(()) };
-                self.list_bytes_read.fetch_add(list.size(), Ordering::Relaxed);
-                list.add_to(&self.listed)
+                let list = graph.read_sources(cells[index]);
+                list.map_or(Ok(()), |list| self.add_listed(list, &self.listed))
             })?;
         }
         let first_block = self.way(group, segment).blocks.start;
@@ -445,6 +450,27 @@ fn for_each_listed(words: &[AtomicU64], range: Range<usize>, mut visit: impl FnM
         while rest != 0 {
             visit(first + rest.trailing_zeros() as usize);
             rest &= rest - 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_is_sent_has_room_in_the_blocks_of_all_that_are_listed() {
+        for (size, fewer_but_too_wide) in [(1, 25), (4, 0), (8, 21), (16, 6)] {
+            let listed = Layout::listed(2048, 64);
+            let mut refused = 0;
+            for count in 0..=listed.count {
+                let pairs = Layout::pairs(count, 64, size);
+                let has_room = pairs.blocks() <= listed.blocks();
+                let is_better = pairs.is_better_than(&listed, size, listed.blocks());
+                assert!(!is_better || has_room, "{count} of {size} bytes");
+                refused += usize::from(!has_room && count * (size + 4) < listed.count * size);
+            }
+            assert_eq!(refused, fewer_but_too_wide, "{size} bytes");
         }
     }
 }

@@ -24,17 +24,12 @@ impl<P: Program> ExternalStep<'_, P> {
     /// # Errors
     /// Those of reading and writing; cancellation; a panic of the program.
     pub(super) fn bring_messages(&mut self, context: &JobContext<'_>) -> Result<bool> {
-        let blocks = self.cut.blocks(&self.sources());
-        if self.activity.counts[blocks].iter().all(|&count| count == 0) {
+        let Position { group, segment } = self.position;
+        if self.active_among(&self.sources()) == 0 {
             return Ok(false);
         }
-        let is_first = self.position.group == 0;
-        let sent = match &self.dispatch {
-            Some(dispatch) if !is_first => {
-                dispatch.sent(self.position.group, self.position.segment)
-            }
-            _ => Sent::All,
-        };
+        let is_first = group == 0;
+        let sent = if is_first { Sent::All } else { self.sent(group, segment) };
         let has_tiles = sent != Sent::None && self.has_needed_tiles();
         if !has_tiles && (!is_first || self.plan.groups == 1) {
             return Ok(false);
@@ -45,11 +40,8 @@ impl<P: Program> ExternalStep<'_, P> {
         self.messages = messages;
         brought?;
         self.forget_ahead();
-        let sent = self
-            .dispatch
-            .as_ref()
-            .map(|dispatch| dispatch.sent(self.position.group, self.position.segment));
-        let has_tiles = has_tiles && sent != Some(Sent::None);
+        // Whether any message says something to the first group is known by now.
+        let has_tiles = has_tiles && self.sent(group, segment) != Sent::None;
         if has_tiles {
             self.read_ahead_of_scan();
         }
@@ -87,9 +79,7 @@ impl<P: Program> ExternalStep<'_, P> {
         match &self.dispatch {
             Some(dispatch) if group == 0 => {
                 self.forget_ahead();
-                let counts = &self.activity.counts[self.cut.blocks(&sources)];
-                let active: u64 = counts.iter().copied().map(u64::from).sum();
-                let is_every = active == sources.len() as u64;
+                let is_every = self.active_among(&sources) == sources.len() as u64;
                 dispatch.send(self.graph, &self.plan, segment, messages, is_every, context)
             }
             _ => Ok(()),
@@ -100,17 +90,26 @@ impl<P: Program> ExternalStep<'_, P> {
     fn choose_ways(&self, sources: &Range<u32>) -> bool {
         let Some(kept) = &self.kept_messages else { return false };
         let Some(dispatch) = &self.dispatch else { return true };
-        let mut active = 0;
-        let mut reread = 0;
-        for block in self.cut.blocks(sources) {
-            let count = self.activity.counts[block];
-            active += u64::from(count);
-            if count > 0 && !kept.is_held(block) {
-                reread += (self.cut.vertices(block).len() * size_of::<Message<P>>()) as u64;
-            }
-        }
-        let of = (active, sources.len() as u64);
-        dispatch.choose(&self.arrays, &self.plan, self.position.segment, of, reread)
+        let is_reread = |&block: &usize| self.activity.counts[block] > 0 && !kept.is_held(block);
+        let reread = self.cut.blocks(sources).filter(is_reread);
+        let reread: usize = reread.map(|block| self.message_bytes(block)).sum();
+        let of = (self.active_among(sources), sources.len() as u64);
+        dispatch.choose(&self.arrays, &self.plan, self.position.segment, of, reread as u64)
+    }
+
+    /// How many of the vertices of whole blocks are active.
+    fn active_among(&self, vertices: &Range<u32>) -> u64 {
+        let counts = &self.activity.counts[self.cut.blocks(vertices)];
+        counts.iter().copied().map(u64::from).sum()
+    }
+
+    /// How the messages of a segment come to a group.
+    fn sent(&self, group: u32, segment: u32) -> Sent {
+        self.dispatch.as_ref().map_or(Sent::All, |dispatch| dispatch.sent(group, segment))
+    }
+
+    fn message_bytes(&self, block: usize) -> usize {
+        self.cut.vertices(block).len() * size_of::<Message<P>>()
     }
 
     /// Asks for the blocks that come first when the scan has ended: of the next segment, or of the targets.
@@ -145,7 +144,7 @@ impl<P: Program> ExternalStep<'_, P> {
     }
 
     fn ask_for_messages(&self, kept: &BlockStore, block: usize) {
-        kept.read_ahead(block, self.cut.vertices(block).len() * size_of::<Message<P>>());
+        kept.read_ahead(block, self.message_bytes(block));
     }
 
     fn has_needed_tiles(&self) -> bool {

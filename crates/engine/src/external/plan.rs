@@ -78,7 +78,6 @@ pub struct ArraysOnDisk {
     threads: usize,
     state_block: usize,
     message_block: usize,
-    message_size: usize,
     /// Messages of a block in which they are sent.
     block_messages: usize,
     /// What cells list, for messages that are sent to groups of columns.
@@ -144,7 +143,6 @@ impl ArraysOnDisk {
             threads,
             state_block,
             message_block,
-            message_size,
             block_messages: dispatch::block_messages(grid),
             listed,
             dispatch,
@@ -174,11 +172,6 @@ impl ArraysOnDisk {
         Blocks { what: "messages", count: self.cut.count(), size: self.message_block }
     }
 
-    /// Bytes of a message.
-    pub(crate) fn message_size(&self) -> usize {
-        self.message_size
-    }
-
     /// Messages of a block in which they are sent.
     pub(crate) fn block_messages(&self) -> usize {
         self.block_messages
@@ -189,11 +182,19 @@ impl ArraysOnDisk {
         &self.listed
     }
 
+    /// The blocks in which a plan sends messages.
+    pub(crate) fn sent_blocks(&self, plan: &Plan) -> Blocks {
+        Blocks { count: dispatch::block_count(self, plan), ..self.sent_block() }
+    }
+
+    fn sent_block(&self) -> Blocks {
+        let size = self.block_messages * self.listed.message_size();
+        Blocks { what: "messages on their way", count: 1, size }
+    }
+
     /// Bytes in which a block of any kind has room.
     fn frame_size(&self) -> u64 {
-        let size = self.block_messages * self.message_size;
-        let sent = Blocks { what: "messages on their way", count: 0, size };
-        let sent = if self.dispatch > 0 { sent.frame_size() } else { 0 };
+        let sent = if self.dispatch > 0 { self.sent_block().frame_size() } else { 0 };
         self.state_blocks().frame_size().max(self.message_blocks().frame_size()).max(sent)
     }
 
@@ -303,14 +304,18 @@ impl ArraysOnDisk {
     pub(crate) fn waited_for(&self, plan: &Plan) -> u64 {
         let scans = u64::from(plan.groups) * self.segments();
         let ahead = scans * (plan.ahead * self.message_block) as u64;
-        self.traffic(plan).saturating_sub(ahead) + self.message_traffic(plan).work
+        let messages = self.message_traffic(plan);
+        self.traffic_with(plan, &messages).saturating_sub(ahead) + messages.work
     }
 
     /// Bytes of arrays that an iteration reads and writes where all vertices are active.
     pub fn traffic(&self, plan: &Plan) -> u64 {
+        self.traffic_with(plan, &self.message_traffic(plan))
+    }
+
+    fn traffic_with(&self, plan: &Plan, messages: &MessageTraffic) -> u64 {
         let states = (self.cut.count() - plan.states_held) * self.state_block;
-        let MessageTraffic { reread, sent, .. } = self.message_traffic(plan);
-        STATE_TRANSFERS * states as u64 + reread + sent
+        STATE_TRANSFERS * states as u64 + messages.reread + messages.sent
     }
 
     /// Bytes of the files of the arrays, and of that of a result that is brought in order.
@@ -321,7 +326,7 @@ impl ArraysOnDisk {
         let messages = unless_held(self.message_blocks(), plan.messages_held);
         let result = if self.is_sorted { 0 } else { self.state_blocks().file_size() };
         let kept = if self.keeps_messages(plan) { messages } else { 0 };
-        let sent = if plan.sends { dispatch::blocks(self, plan).file_size() } else { 0 };
+        let sent = if plan.sends { self.sent_blocks(plan).file_size() } else { 0 };
         states + kept + sent + result
     }
 }

@@ -96,10 +96,7 @@ impl Listed {
             segment: entry.cell.segment,
             source_count: entry.source_count,
             list_bytes: entry.sources_size,
-            tile_bytes: graph.tiles()[entry.tiles.clone()]
-                .iter()
-                .map(|tile| u64::from(tile.size))
-                .sum(),
+            tile_bytes: tile_bytes(graph, entry),
         };
         let segments = 0..grid.segment_count(vertex_count);
         let size = |segment| grid.sources(segment, vertex_count).len() as u64;
@@ -114,6 +111,11 @@ impl Listed {
     /// Whether messages are sent wherever that is possible, whatever it costs.
     pub fn must_send(&self) -> bool {
         self.messages == Messages::Dispatched
+    }
+
+    /// Bytes of a message.
+    pub fn message_size(&self) -> usize {
+        self.message_size as usize
     }
 
     /// How many segments there are.
@@ -200,6 +202,15 @@ pub struct MessageTraffic {
     pub sent: u64,
     /// What a disk would bring while processors send them.
     pub work: u64,
+}
+
+/// Bytes of the tiles of a cell, which stand side by side.
+fn tile_bytes(graph: &Graph, cell: &CellEntry) -> u64 {
+    match &graph.tiles()[cell.tiles.clone()] {
+        [] => 0,
+        [first, .., last] => last.offset + u64::from(last.size) - first.offset,
+        [only] => only.size.into(),
+    }
 }
 
 /// The cells of some columns in a segment.

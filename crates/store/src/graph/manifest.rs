@@ -139,10 +139,9 @@ impl Manifest {
         names
     }
 
-    /// Whether the sources of each cell are listed: where there are several segments, messages of the one at work
-    /// are not all there are.
+    /// Whether the sources of each cell [are listed](Grid::lists_sources).
     pub fn lists_sources(&self) -> bool {
-        self.vertices > 1 << self.grid.segment_log2
+        self.grid.lists_sources(self.vertices)
     }
 
     /// The layouts of rows that the graph has.

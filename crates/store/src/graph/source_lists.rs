@@ -8,7 +8,7 @@ use tegula_machine::{Error, Result};
 use super::cells::CellEntry;
 use super::file_names;
 use super::opened::Graph;
-use crate::tiles::{SourceSet, add_listed};
+use crate::tiles::{LISTED_AT_ONCE, SourceSet, add_listed};
 
 /// The list of a cell's sources, on its way.
 #[must_use = "it is to be waited for"]
@@ -20,17 +20,17 @@ pub struct ListedSources<'g> {
 
 impl Graph {
     /// Asks for the list of a cell's sources; none where they are not listed. It does not wait, not even for memory:
-    /// [`CellEntry::sources_size`] bytes, and 64 KiB once it is used.
+    /// [`CellEntry::sources_size`] bytes, and [`ListedSources::USE_SIZE`] once it is used.
     pub fn read_sources<'g>(&'g self, cell: &'g CellEntry) -> Option<ListedSources<'g>> {
         let file = self.sources_file().filter(|_| cell.is_listed())?;
         let bytes = self.reader().read(file, cell.sources_offset, cell.sources_size as usize);
         Some(ListedSources { graph: self, cell, bytes })
     }
 
-    /// Checks a cell's list against its sources.
+    /// Checks a cell's list against its sources, in a graph that has lists.
     pub(crate) fn verify_sources(&self, cell: &CellEntry, sources: &SourceSet) -> Result<()> {
         let count = sources.len();
-        if self.sources_file().is_some() && count != cell.source_count {
+        if count != cell.source_count {
             let detail = format!("the table says {}, its tiles have {count}", cell.source_count);
             return Err(self.damaged_sources(cell, detail));
         }
@@ -51,6 +51,9 @@ impl Graph {
 }
 
 impl ListedSources<'_> {
+    /// Bytes that it takes to use a list, beside its own.
+    pub const USE_SIZE: u64 = (LISTED_AT_ONCE * size_of::<u32>()) as u64;
+
     /// Bytes of the list.
     pub fn size(&self) -> u64 {
         self.cell.sources_size.into()

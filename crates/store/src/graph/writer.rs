@@ -128,7 +128,7 @@ impl GraphWriter {
         } else {
             None
         };
-        let sources = match grid.segment_count(vertex_count) > 1 {
+        let sources = match grid.lists_sources(vertex_count.into()) {
             true => Some(SourceWriter {
                 file: TileFile::create(directory.join(file_names::SOURCES))?,
                 grid,

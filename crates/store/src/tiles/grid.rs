@@ -82,6 +82,12 @@ impl Grid {
         vertex_count.div_ceil(1 << self.column_log2)
     }
 
+    /// Whether the sources of each cell are listed: where there are several segments, messages of the one at work
+    /// are not all there are.
+    pub fn lists_sources(&self, vertex_count: u64) -> bool {
+        vertex_count > 1 << self.segment_log2
+    }
+
     /// The sources of a segment, cut off at the number of vertices.
     pub fn sources(&self, segment: u32, vertex_count: u32) -> Range<u32> {
         range(segment, self.segment_log2, vertex_count)

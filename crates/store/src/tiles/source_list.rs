@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::packed::{decode_packed, encode_packed};
 
 /// Sources whose distances are packed, and held, at a time.
-const CHUNK: usize = 1 << 14;
+pub(crate) const LISTED_AT_ONCE: usize = 1 << 14;
 
 /// Bits in a word of a set of sources.
 const WORD: u32 = u64::BITS;
@@ -50,7 +50,7 @@ impl SourceSet {
 
     fn take_packed(&mut self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let mut distances = Vec::with_capacity(CHUNK);
+        let mut distances = Vec::with_capacity(LISTED_AT_ONCE);
         let mut next = 0;
         for (word, first) in self.0.iter_mut().zip((0..).step_by(WORD as usize)) {
             let mut rest = std::mem::take(word);
@@ -59,7 +59,7 @@ impl SourceSet {
                 rest &= rest - 1;
                 distances.push(source - next);
                 next = source + 1;
-                if distances.len() == CHUNK {
+                if distances.len() == LISTED_AT_ONCE {
                     encode_packed(&distances, &mut bytes);
                     distances.clear();
                 }
@@ -133,12 +133,12 @@ fn add_packed(
     segment_size: u32,
     words: &[AtomicU64],
 ) -> Result<(), String> {
-    let mut distances = vec![0u32; CHUNK.min(count as usize)];
+    let mut distances = vec![0u32; LISTED_AT_ONCE.min(count as usize)];
     let mut next = 0u64;
     let (mut at, mut bits) = (0, 0u64);
     let mut left = count as usize;
     while left > 0 {
-        let distances = &mut distances[..CHUNK.min(left)];
+        let distances = &mut distances[..LISTED_AT_ONCE.min(left)];
         left -= distances.len();
         decode_packed(&mut bytes, distances)?;
         for distance in distances {

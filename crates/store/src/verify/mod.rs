@@ -35,7 +35,8 @@ impl Graph {
         let directions = self.manifest().row_layouts().map(|(direction, _)| direction);
         let rows = directions.map(|direction| Rows::size(self, direction) + rows::CACHE_SIZE).max();
         // Those of the tiles, those that are listed, and the list.
-        let sources = 3 * u64::from(self.segment_size()).div_ceil(8);
+        let bits = if self.manifest().lists_sources() { 1 << self.grid().segment_log2 } else { 0 };
+        let sources = 3 * bits / 8;
         12 * u64::from(self.vertex_count()) + sources + rows.unwrap_or(0)
     }
 
@@ -99,7 +100,10 @@ impl Graph {
         let mut left = Left {
             out_degrees: self.out_degrees()?,
             in_degrees: self.in_degrees()?,
-            sources: SourceSet::new(self.segment_size()),
+            sources: self
+                .manifest()
+                .lists_sources()
+                .then(|| SourceSet::new(1 << self.grid().segment_log2)),
             facts: EdgeFacts::new(self.manifest()),
         };
         self.verify_order(&left)?;
@@ -116,9 +120,10 @@ impl Graph {
                 let (tile, weights) = tiles.get(self, index);
                 self.verify_tile(index, tile, weights, &mut left)
                     .map_err(|detail| self.damaged_tile(index, detail))?;
-                if let Some(cell) = cells.next_if(|cell| cell.tiles.end == index + 1) {
-                    self.verify_sources(cell, &left.sources)?;
-                    left.sources.clear();
+                let ended = cells.next_if(|cell| cell.tiles.end == index + 1);
+                if let Some((cell, sources)) = ended.zip(left.sources.as_mut()) {
+                    self.verify_sources(cell, sources)?;
+                    sources.clear();
                 }
                 edges += u64::from(entry.summary.edge_count);
                 progress.advance(u64::from(entry.size) + 4 * u64::from(entry.weight_count));
@@ -167,8 +172,8 @@ impl Graph {
             tile.for_each_edge(summary, self.vertex_count(), |entry, source, target| {
                 let is_inside = summary.may_hold(source)
                     && (summary.target_first..=summary.target_last).contains(&target);
-                if is_inside {
-                    left.sources.insert(source & (segment_size - 1));
+                if let (true, Some(sources)) = (is_inside, &mut left.sources) {
+                    sources.insert(source & (segment_size - 1));
                 }
                 if is_inside && left.take(source, target, weights.get(entry).copied()) {
                     edges += 1;
@@ -190,11 +195,6 @@ impl Graph {
         Ok(())
     }
 
-    /// Sources of the first segment, and so of the largest.
-    fn segment_size(&self) -> u32 {
-        self.grid().sources(0, self.vertex_count()).len() as u32
-    }
-
     fn damaged_vertices(&self, detail: String) -> Error {
         Error::Corrupt { path: self.directory().to_owned(), part: "its vertices".into(), detail }
     }
@@ -204,8 +204,8 @@ impl Graph {
 struct Left {
     out_degrees: Vec<u32>,
     in_degrees: Vec<u32>,
-    /// Those of the cell at hand, counted from the first of their segment.
-    sources: SourceSet,
+    /// Those of the cell at hand, counted from the first of their segment, where they are listed.
+    sources: Option<SourceSet>,
     facts: EdgeFacts,
 }
 

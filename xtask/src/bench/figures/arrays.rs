@@ -1,7 +1,7 @@
 //! Arrays over the vertices on disk: uniform random graphs, whose vertices all have edges, within less memory than
 //! their arrays take.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ use crate::tegula::{Result, units};
 /// How many times as many vertices the graph has as others of the scale, and edges for each.
 pub const VERTICES: (u32, u64) = (2, 4);
 /// Bytes of disk for each of its edges: as raw pairs, sorted, in tiles.
-pub const ROOM_PER_EDGE: u64 = 24;
+const ROOM_PER_EDGE: u64 = 24;
 /// Iterations of PageRank; the first one, which finds nothing in memory, does not count.
 pub const ITERATIONS: u64 = 3;
 /// The most rounds of figures without targets, and of searches, which take long.
@@ -29,21 +29,17 @@ const BUDGETS: [u64; 10] = [256, 192, 320, 400, 512, 640, 768, 1024, 1536, 3072]
 pub fn on_disk(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let (steps, degree) = VERTICES;
     let log2 = lab.settings.scale + steps;
-    lab.discard(|_| true)?;
-    if !lab.has_room(ROOM_PER_EDGE * (degree << log2), log2)? {
+    let Some((graph, name)) = uniform(lab, log2, degree << log2, &[])? else {
         return Ok(Vec::new());
-    }
-    let graph = lab.scratch.join("arrays.tegula");
-    let name = uniform(lab, log2, degree << log2, &graph)?;
+    };
     let ranks = lab.pagerank(&graph, 1, None)?;
     let source = vertex(&ranks, "/summary/top/0/vertex")?;
-    let scaled = |mebibytes: u64| ((mebibytes << 20) << lab.settings.scale) >> SCALE;
     let mut figures = Vec::new();
     for (index, mebibytes) in BUDGETS.into_iter().enumerate() {
-        figures.extend(pagerank(lab, &graph, &name, scaled(mebibytes), index == 0)?);
+        figures.extend(pagerank(lab, &graph, &name, scaled(lab, mebibytes), index == 0)?);
     }
     figures.push(forced(lab, &graph, &name)?);
-    figures.push(search(lab, &graph, &name, &source, scaled(BUDGETS[0]))?);
+    figures.push(search(lab, &graph, &name, &source, scaled(lab, BUDGETS[0]))?);
     remove(&graph)?;
     Ok(figures)
 }
@@ -56,13 +52,10 @@ const BIG_BUDGET: u64 = 512;
 /// PageRank and a search on a graph whose arrays no memory of a usual machine holds, once each: it takes long.
 pub fn big(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let log2 = lab.settings.scale + BIG_STEPS;
-    lab.discard(|_| true)?;
-    if !lab.has_room(ROOM_PER_EDGE << log2, log2)? {
+    let Some((graph, name)) = uniform(lab, log2, 1 << log2, &[])? else {
         return Ok(Vec::new());
-    }
-    let graph = lab.scratch.join("arrays.tegula");
-    let name = uniform(lab, log2, 1 << log2, &graph)?;
-    let memory = ((BIG_BUDGET << 20) << lab.settings.scale) >> SCALE;
+    };
+    let memory = scaled(lab, BIG_BUDGET);
     let budget = units::bytes(memory as f64);
     let run = lab.pagerank(&graph, 2, Some(memory))?;
     let source = vertex(&run, "/summary/top/0/vertex")?;
@@ -83,27 +76,33 @@ pub fn big(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     Ok(vec![ranks, search])
 }
 
-fn uniform(lab: &Lab<'_>, log2: u32, edges: u64, graph: &Path) -> Result<String> {
-    uniform_in(lab, log2, edges, graph, &[])
+/// Bytes of a budget of so many MiB at the scale that targets are for.
+fn scaled(lab: &Lab<'_>, mebibytes: u64) -> u64 {
+    ((mebibytes << 20) << lab.settings.scale) >> SCALE
 }
 
-/// A uniform random graph, imported with further options.
-pub fn uniform_in(
-    lab: &Lab<'_>,
+/// A uniform random graph of 2^`log2` vertices, imported with further options, and its name. It takes the place of all
+/// others; none where the disk has no room for it.
+pub fn uniform(
+    lab: &mut Lab<'_>,
     log2: u32,
     edges: u64,
-    graph: &Path,
     options: &[&str],
-) -> Result<String> {
+) -> Result<Option<(PathBuf, String)>> {
+    lab.discard(|_| true)?;
+    if !lab.has_room(ROOM_PER_EDGE * edges, log2)? {
+        return Ok(None);
+    }
+    let graph = lab.scratch.join("arrays.tegula");
     let pairs = lab.scratch.join("arrays.bin32");
     let (vertices, edges) = ((1u64 << log2).to_string(), edges.to_string());
     let ends = ["generate", "erdos-renyi", "--vertices", &vertices, "--edges", &edges, "-o"];
     lab.tegula.json(&[&ends[..], &[text(&pairs)?]].concat())?;
-    let import = ["import", text(&pairs)?, "-o", text(graph)?];
+    let import = ["import", text(&pairs)?, "-o", text(&graph)?];
     let report = lab.tegula.json(&[&import[..], options].concat())?;
     remove(&pairs)?;
     let edges = units::decimal(number(&report, "/edges")?);
-    Ok(format!("uniform random 2^{log2} x {edges}"))
+    Ok(Some((graph, format!("uniform random 2^{log2} x {edges}"))))
 }
 
 /// The median of all iterations but the first.

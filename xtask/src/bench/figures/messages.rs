@@ -6,9 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::bench::figure::{Figure, Of, Ratio, Unit};
-use crate::bench::figures::arrays::{
-    ITERATIONS, ROOM_PER_EDGE, ROUNDS_MAX, VERTICES, iteration, uniform_in,
-};
+use crate::bench::figures::arrays::{ITERATIONS, ROUNDS_MAX, VERTICES, iteration, uniform};
 use crate::bench::lab::{Lab, text};
 use crate::tegula::command::whole;
 use crate::tegula::scratch::remove;
@@ -23,14 +21,11 @@ const CHOSEN_AT_MOST: f64 = 1.1;
 pub fn both_ways(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let (steps, degree) = VERTICES;
     let log2 = lab.settings.scale + steps;
-    lab.discard(|_| true)?;
-    if !lab.has_room(ROOM_PER_EDGE * (degree << log2), log2)? {
-        return Ok(Vec::new());
-    }
-    let graph = lab.scratch.join("messages.tegula");
     // Segments and columns are as many at every scale.
     let grid = format!("{},{}", log2 - 2, log2 - 6);
-    let name = uniform_in(lab, log2, degree << log2, &graph, &["--grid", &grid])?;
+    let Some((graph, name)) = uniform(lab, log2, degree << log2, &["--grid", &grid])? else {
+        return Ok(Vec::new());
+    };
     let mut figures = Vec::new();
     for groups in GROUPS {
         let memory = budget_for(lab, &graph, groups)?;
