@@ -1,7 +1,7 @@
 //! Vertices as the user named them, and their places among each other.
 
 use serde::Serialize;
-use tegula_engine::{Cancel, Estimate, Graph, VertexId};
+use tegula_engine::{Cancel, Estimate, Graph, ShortId, VertexId};
 use tegula_store::OriginalId;
 use tegula_store::graph::{OriginalIds, file_names};
 
@@ -38,11 +38,11 @@ impl std::fmt::Display for Name {
 /// The position of a vertex among the original ids, which ascend. It does not depend on the vertex order of the
 /// graph directory, as a dense id does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Rank(pub u32);
+pub struct Rank(pub u64);
 
 impl Rank {
     /// No vertex.
-    pub const NONE: Rank = Rank(u32::MAX);
+    pub const NONE: Rank = Rank(u64::MAX);
 
     /// The vertex as the user named it.
     ///
@@ -56,7 +56,17 @@ impl Rank {
     }
 }
 
-/// The rank of each dense id.
+/// A [`Rank`] in 32 bits, as lists of them hold it: in a graph with [short](ShortId) ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ShortRank(pub u32);
+
+impl From<ShortRank> for Rank {
+    fn from(ShortRank(rank): ShortRank) -> Rank {
+        Rank(rank.into())
+    }
+}
+
+/// The rank of each dense id. Where it is another number, ids must be short.
 #[derive(Debug)]
 pub struct Ranks(
     /// None where they are the same numbers.
@@ -82,8 +92,13 @@ impl Ranks {
 
     /// The rank of a vertex.
     #[inline]
-    pub fn of(&self, vertex: VertexId) -> Rank {
-        Rank(self.0.as_ref().map_or(vertex.0, |ranks| ranks[vertex.index()]))
+    pub fn of(&self, vertex: ShortId) -> ShortRank {
+        ShortRank(self.0.as_ref().map_or(vertex.0, |ranks| ranks[vertex.index()]))
+    }
+
+    /// The same in a graph whose ids may be long.
+    pub fn of_any(&self, vertex: VertexId) -> Rank {
+        Rank(self.0.as_ref().map_or(vertex.0, |ranks| ranks[vertex.index()].into()))
     }
 }
 

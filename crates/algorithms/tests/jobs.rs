@@ -14,8 +14,8 @@ use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_algorithms::sssp::{self, SsspConfig};
 use tegula_algorithms::wcc::{self, Method, WccOptions};
 use tegula_engine::{
-    Activity, Cancel, EdgeVisitor, Error, Executor, Graph, Min, Next, Outcome, Program, RunOptions,
-    Scheduler, TileSummary, VertexId, estimate, open_graph, visit_edges,
+    Activity, Cancel, EdgeVisitor, Error, Executor, Graph, Min, Next, Origin, Outcome, Program,
+    RunOptions, Scheduler, ShortId, TileSummary, VertexId, estimate, open_graph, visit_edges,
 };
 use tegula_generators::{Rmat, edges};
 use tegula_machine::disk::Backend;
@@ -56,7 +56,7 @@ impl<F: Fn(u64) + Send + Sync> Program for Labels<F> {
         self.size
     }
     fn init(&self, vertex: VertexId, _: u32, (): &mut ()) -> (u32, Activity) {
-        (vertex.0, Activity::Active)
+        (vertex.0 as u32, Activity::Active)
     }
     fn begin_iteration(&mut self, iteration: u64, (): &()) -> Next {
         (self.at)(iteration);
@@ -104,7 +104,7 @@ const KINDS: usize = 6;
 
 /// Runs a job of one kind.
 fn run_kind(kind: usize, graph: &Graph, options: &RunOptions<'_>) -> Answer {
-    let vertices = |vertices: Vec<VertexId>| {
+    let vertices = |vertices: Vec<ShortId>| {
         Answer::Vertices(vertices.into_iter().map(|vertex| vertex.0).collect())
     };
     let wcc = |method| wcc::run(graph, WccOptions { method }, options).unwrap().roots;
@@ -263,10 +263,10 @@ fn a_job_may_be_cancelled_at_the_end_of_a_part() {
     struct Cancels<'c>(&'c Cancel, AtomicBool);
 
     impl EdgeVisitor for Cancels<'_> {
-        fn visit(&self, _: VertexId, _: VertexId) {
+        fn visit(&self, _: ShortId, _: ShortId) {
             self.1.store(true, Ordering::Relaxed);
         }
-        fn needs(&self, _: &TileSummary) -> bool {
+        fn needs(&self, _: &TileSummary, _: Origin) -> bool {
             // Asked before every tile: the first time after an edge was seen, the job is cancelled.
             if self.1.load(Ordering::Relaxed) {
                 self.0.cancel();

@@ -164,7 +164,7 @@ impl<P: Program> At<P> {
     where
         Message<P>: Clone,
     {
-        let (vertex, degree) = (VertexId(history.vertex), history.degree);
+        let (vertex, degree) = (VertexId(history.vertex.into()), history.degree);
         let mut sums = P::Aggregate::default();
         let (state, _) = program.init(vertex, degree, &mut sums);
         assert_eq!(program.begin_iteration(0, &sums), Next::Continue);
@@ -227,7 +227,7 @@ fn the_first_source_settles<P: Program>(
     weight: P::Weight,
     history: &History<Message<P>>,
 ) -> Checked {
-    let [first, second] = history.sources.map(VertexId);
+    let [first, second] = history.sources.map(|source| VertexId(source.into()));
     let (first, second) = (first.min(second), first.max(second));
     let sent = |source| at.program.signal(source, &at.state, history.degree);
     if let (Some(first), Some(second)) = (sent(first), sent(second)) {
@@ -257,25 +257,27 @@ fn weight() -> impl Strategy<Value = f32> {
 proptest! {
     #[test]
     fn breadth_first_search(source in 0..VERTICES, history in history(0..VERTICES, Just(1.0))) {
-        is_a_program(Bfs::new(VertexId(source)), &history)?;
+        let source = VertexId(source.into());
+        is_a_program(Bfs::<u32>::new(source), &history)?;
+        is_a_program(Bfs::<()>::new(source), &history)?;
     }
 
     #[test]
     fn shortest_paths(source in 0..VERTICES, history in history(distance(), weight())) {
-        is_a_program(Sssp::new(VertexId(source), 1.5), &history)?;
+        is_a_program(Sssp::new(VertexId(source.into()), 1.5), &history)?;
     }
 
     #[test]
     fn the_smallest_id(history in history(0..VERTICES, Just(1.0))) {
-        is_a_program(SmallestId, &history)?;
+        is_a_program(SmallestId::<u32>::default(), &history)?;
     }
 
     #[test]
     fn page_rank(seed in 0..VERTICES, history in history(0.0..1.0f32, Just(1.0))) {
         let config = PageRankConfig::default();
-        is_a_program(PageRank::new(config, VERTICES), &history)?;
-        let seeds = [(VertexId(seed), 1.0)];
-        let personalized = PageRank::personalized(config, VERTICES, &seeds).unwrap();
+        is_a_program(PageRank::new(config, VERTICES.into()), &history)?;
+        let seeds = [(VertexId(seed.into()), 1.0)];
+        let personalized = PageRank::personalized(config, VERTICES.into(), &seeds).unwrap();
         is_a_program(personalized, &history)?;
     }
 }
@@ -297,7 +299,8 @@ impl Program for Lawless {
         (u32::MAX, Activity::Active)
     }
     fn signal(&self, vertex: VertexId, _: &u32, _: u32) -> Option<u32> {
-        Some(if self.0 == "the first wins" { VERTICES - vertex.0 } else { vertex.0 })
+        let id = vertex.0 as u32;
+        Some(if self.0 == "the first wins" { VERTICES - id } else { id })
     }
     fn along(&self, message: u32, (): ()) -> u32 {
         if self.0 == "the identity along an edge" { message.min(7) } else { message }

@@ -9,8 +9,8 @@ use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_algorithms::sssp::{self, SsspConfig};
 use tegula_algorithms::wcc::{self, Method, WccOptions};
 use tegula_engine::{
-    Activity, Arrays, Executor, Graph, Min, Next, Program, RunOptions, Scheduler, VertexId,
-    open_graph,
+    Activity, Arrays, Executor, Graph, Min, Next, Program, RunOptions, Scheduler, ShortId,
+    VertexId, open_graph,
 };
 use tegula_generators::{Rmat, edges};
 use tegula_import::ImportConfig;
@@ -31,7 +31,7 @@ struct Answers {
     ranks: Vec<f32>,
     reached: Vec<Reached>,
     distances: Vec<f64>,
-    roots: Vec<VertexId>,
+    roots: Vec<ShortId>,
 }
 
 fn run_all(graph: &Graph, source: VertexId, options: &RunOptions<'_>) -> Answers {
@@ -76,7 +76,7 @@ impl<F: Fn(u64) + Send + Sync> Program for Endless<F> {
     type Aggregate = ();
 
     fn init(&self, vertex: VertexId, _: u32, (): &mut ()) -> (u32, Activity) {
-        (vertex.0, Activity::Active)
+        (vertex.0 as u32, Activity::Active)
     }
     fn begin_iteration(&mut self, iteration: u64, (): &()) -> Next {
         (self.at)(iteration);

@@ -15,7 +15,7 @@ use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_algorithms::sssp::{self, Sssp, SsspConfig};
 use tegula_algorithms::wcc::{self, Method, SmallestId, WccOptions};
 use tegula_engine::{
-    Arrays, Estimate, Executor, Graph, Messages, Program, RunOptions, VertexId, estimate,
+    Arrays, Estimate, Executor, Graph, Messages, Program, RunOptions, ShortId, VertexId, estimate,
     estimate_anywhere, open_graph, rows_size,
 };
 use tegula_import::ImportConfig;
@@ -89,8 +89,8 @@ struct Answers {
     reached: Option<Vec<Reached>>,
     /// Of shortest paths.
     lengths: Option<Vec<u64>>,
-    roots: Vec<VertexId>,
-    propagated: Option<Vec<VertexId>>,
+    roots: Vec<ShortId>,
+    propagated: Option<Vec<ShortId>>,
 }
 
 /// One way to run.

@@ -13,7 +13,7 @@ use tegula_algorithms::sssp::{self, SsspConfig};
 use tegula_algorithms::wcc::{self, Method, WccOptions};
 use tegula_engine::{
     Error, Executor, Graph, Instructions, ProcessKind, RUN_OVERHEAD, RunOptions, Scheduler,
-    VertexId, estimate, open_graph,
+    ShortId, VertexId, estimate, open_graph,
 };
 use tegula_generators::{Rmat, edges};
 use tegula_import::ImportConfig;
@@ -124,7 +124,7 @@ fn with_rows(scratch: &Scratch, undirected: bool, weighted: bool, rows: RowEncod
 struct Found {
     reached: Vec<Reached>,
     lengths: Vec<u64>,
-    roots: Option<Vec<VertexId>>,
+    roots: Option<Vec<ShortId>>,
 }
 
 fn find_all(graph: &Graph, options: &RunOptions<'_>) -> (Found, Vec<ProcessKind>) {

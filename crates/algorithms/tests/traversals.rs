@@ -13,10 +13,10 @@ use support::{components, import_with, open, original_of, table, threads};
 use tegula_algorithms::conductance::{self, Membership, Memberships};
 use tegula_algorithms::mis::{self, MisOptions};
 use tegula_algorithms::mst;
-use tegula_algorithms::original_ids::Rank;
+use tegula_algorithms::original_ids::ShortRank;
 use tegula_algorithms::wcc::{self, Method, WccOptions};
 use tegula_algorithms::{Error, Result};
-use tegula_engine::{Graph, VertexId};
+use tegula_engine::{Graph, ShortId};
 use tegula_import::ImportConfig;
 use tegula_machine::disk::Backend;
 use tegula_store::graph::VertexOrder;
@@ -52,10 +52,10 @@ fn sets_of(vertices: &[u64]) -> Vec<(u64, u64)> {
 /// Sets of some vertices, which are given by original ids.
 fn memberships(graph: &Graph, sets: &[(u64, u64)]) -> Memberships {
     let originals = original_of(graph);
-    let dense_of: HashMap<u64, VertexId> = originals.into_iter().zip((0..).map(VertexId)).collect();
+    let dense_of: HashMap<u64, ShortId> = originals.into_iter().zip((0..).map(ShortId)).collect();
     let members =
         sets.iter().map(|&(id, set)| Membership { vertex: dense_of[&id], set: set as u32 });
-    Memberships::new(graph.vertex_count(), SETS, members.collect()).unwrap()
+    Memberships::new(graph.short_vertex_count().unwrap(), SETS, members.collect()).unwrap()
 }
 
 /// All that traversals find, in original ids.
@@ -98,7 +98,7 @@ fn conductance_of(way: &Way, directory: &Path) -> Result<Vec<(u64, u64, u64, u64
 fn named(graph: &Graph, edges: &[mst::ForestEdge]) -> Vec<(u64, u64, f32)> {
     let mut ids = original_of(graph);
     ids.sort_unstable();
-    let id = |rank: Rank| ids[rank.0 as usize];
+    let id = |rank: ShortRank| ids[rank.0 as usize];
     edges.iter().map(|edge| (id(edge.source), id(edge.target), edge.weight)).collect()
 }
 

@@ -87,6 +87,9 @@ pub struct ImportArgs {
     /// Pass over up to N lines of text that cannot be understood.
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Input")]
     skip_bad_rows: u64,
+    /// How many vertices there are: the ids 0 to N - 1, with or without an edge [default: those that have an edge].
+    #[arg(long, value_name = "N")]
+    vertices: Option<u64>,
     /// How vertices are numbered.
     #[arg(long, value_enum, default_value_t = Order::Auto)]
     order: Order,
@@ -220,6 +223,7 @@ impl ImportArgs {
             undirected: self.undirected,
             drop_duplicates: self.drop_duplicates,
             drop_loops: self.drop_loops,
+            vertices: self.vertices,
             order: match self.order {
                 Order::Auto => None,
                 Order::Given => Some(VertexOrder::Given),

@@ -11,18 +11,13 @@ use crate::report::{self, Facts};
 use crate::session::Session;
 use crate::stdout;
 
-/// Bytes that the summary of degrees holds of each vertex.
-const BYTES_PER_VERTEX: u64 = 5;
-
 /// Shows what a graph directory holds.
 ///
 /// # Errors
 /// Those of opening and reading.
 pub fn info(args: &GraphArgs, session: &Session) -> Result<()> {
     stdout::check()?;
-    let graph = args.open("the summary of degrees", |graph| {
-        BYTES_PER_VERTEX * u64::from(graph.vertex_count())
-    })?;
+    let graph = args.open("the summary of degrees", |_| 0)?;
     let degrees = DegreeSummary::read(&graph)?;
     if session.json {
         return session.print_json(&to_json(&graph, &degrees));
@@ -48,31 +43,58 @@ struct DegreeSummary {
 }
 
 impl DegreeSummary {
-    /// Holds 4 bytes and a bit a vertex.
+    /// Streams the degrees.
     fn read(graph: &Graph) -> Result<DegreeSummary> {
-        let degrees = graph.out_degrees()?;
-        let out = summary_of(&degrees);
-        let mut has_edge = vec![0u64; degrees.len().div_ceil(64)];
-        for (vertex, _) in degrees.iter().enumerate().filter(|&(_, &degree)| degree > 0) {
-            has_edge[vertex / 64] |= 1 << (vertex % 64);
-        }
-        drop(degrees);
-        let degrees = graph.in_degrees()?;
-        let is_isolated = |(vertex, &degree): (usize, &u32)| {
-            degree == 0 && has_edge[vertex / 64] >> (vertex % 64) & 1 == 0
-        };
-        let isolated = degrees.iter().enumerate().filter(|&entry| is_isolated(entry)).count();
-        Ok(DegreeSummary { out, into: summary_of(&degrees), isolated: isolated as u64 })
+        let (mut out, mut into) = (Census::default(), Census::default());
+        let (mut shown, mut isolated) = (0, 0);
+        graph.for_each_degrees(|_, out_degrees, in_degrees| {
+            out.add(out_degrees);
+            into.add(in_degrees);
+            shown += out_degrees.len() as u64;
+            let degrees = out_degrees.iter().zip(in_degrees);
+            isolated += degrees.filter(|&(out, into)| out | into == 0).count() as u64;
+            Ok(())
+        })?;
+        // Those that were not shown have no edge.
+        let others = graph.vertex_count() - shown;
+        let summary = |census: Census| census.summary(graph, others);
+        Ok(DegreeSummary { out: summary(out), into: summary(into), isolated: isolated + others })
     }
 }
 
-fn summary_of(degrees: &[u32]) -> Degrees {
-    let sum: u64 = degrees.iter().map(|&degree| u64::from(degree)).sum();
-    Degrees {
-        min: degrees.iter().copied().min().unwrap_or(0),
-        mean: sum as f64 / degrees.len().max(1) as f64,
-        max: degrees.iter().copied().max().unwrap_or(0),
-        log2_bins: report::log2_bins(degrees),
+/// What is known of degrees that come one after the other.
+struct Census {
+    sum: u64,
+    min: u32,
+    max: u32,
+    log2_bins: [u64; report::LOG2_BINS],
+}
+
+impl Default for Census {
+    fn default() -> Census {
+        Census { sum: 0, min: u32::MAX, max: 0, log2_bins: [0; report::LOG2_BINS] }
+    }
+}
+
+impl Census {
+    fn add(&mut self, degrees: &[u32]) {
+        for &degree in degrees {
+            self.sum += u64::from(degree);
+            (self.min, self.max) = (self.min.min(degree), self.max.max(degree));
+            self.log2_bins[report::log2_bin(degree)] += 1;
+        }
+    }
+
+    /// Of these and others without an edge.
+    fn summary(mut self, graph: &Graph, others: u64) -> Degrees {
+        self.log2_bins[0] += others;
+        let used = self.log2_bins.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
+        Degrees {
+            min: if self.log2_bins[0] > 0 || used == 0 { 0 } else { self.min },
+            mean: self.sum as f64 / graph.vertex_count().max(1) as f64,
+            max: self.max,
+            log2_bins: self.log2_bins[..used].to_vec(),
+        }
     }
 }
 

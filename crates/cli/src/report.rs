@@ -131,14 +131,12 @@ fn plain_table() -> Table {
     table
 }
 
-/// How many numbers have each magnitude: bin 0 counts the zeros, bin `i` those in `2^(i-1)..2^i`.
-pub fn log2_bins(numbers: &[u32]) -> Vec<u64> {
-    let mut bins = [0u64; 33];
-    for &number in numbers {
-        bins[(u32::BITS - number.leading_zeros()) as usize] += 1;
-    }
-    let used = bins.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
-    bins[..used].to_vec()
+/// How many bins there are for numbers by their magnitude.
+pub const LOG2_BINS: usize = u32::BITS as usize + 1;
+
+/// The bin of a number: bin 0 has the zeros, bin `i` the numbers in `2^(i-1)..2^i`.
+pub fn log2_bin(number: u32) -> usize {
+    (u32::BITS - number.leading_zeros()) as usize
 }
 
 /// A bar for each bin, the longest for the fullest.
@@ -211,9 +209,8 @@ mod tests {
 
     #[test]
     fn bins_are_powers_of_two() {
-        assert!(log2_bins(&[]).is_empty());
-        assert_eq!(log2_bins(&[0, 1, 1, 2, 3, 4, 7, 8]), [1, 2, 2, 2, 1]);
-        assert_eq!(log2_bins(&[u32::MAX]).len(), 33);
+        assert_eq!([0, 1, 2, 3, 4, 7, 8].map(log2_bin), [0, 1, 2, 2, 3, 3, 4]);
+        assert_eq!(log2_bin(u32::MAX), LOG2_BINS - 1);
         let text = histogram(&[1, 0, 800]);
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[0].ends_with('▏') && lines[1].ends_with('0'), "{text}");

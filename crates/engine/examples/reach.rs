@@ -15,7 +15,7 @@ impl Relaxation for ReachedWithin {
     type Weight = ();
 
     fn start(&self, vertex: VertexId) -> Option<u32> {
-        1u32.checked_shl(vertex.0)
+        1u32.checked_shl(vertex.0 as u32)
     }
 
     fn begin_iteration(&mut self, iteration: u64) -> Next {

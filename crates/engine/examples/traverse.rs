@@ -17,7 +17,7 @@ use std::time::Instant;
 use tegula_engine::traverse::{
     BestFirst, BreadthFirst, Filter, RunAhead, Sequential, Traversal, VertexSet,
 };
-use tegula_engine::{Cancel, Graph, Row, RowReader, VertexId};
+use tegula_engine::{Cancel, Graph, Row, RowReader, ShortId};
 use tegula_machine::disk::{Backend, Caching, PageStatistics, Pool, Reader, speed_of};
 use tegula_store::OriginalId;
 use tegula_store::rows::Direction;
@@ -67,8 +67,8 @@ fn main() -> Outcome<()> {
     let rows = rows.ok_or("the graph has no rows")?;
     let window = Window { from: from.parse()?, count: count.parse()?, runs_ahead };
     let line = match kind.as_str() {
-        "bfs" => bfs(&rows, source, window)?,
-        "dijkstra" => dijkstra(&rows, source, window)?,
+        "bfs" => bfs(&rows, source.short(), window)?,
+        "dijkstra" => dijkstra(&rows, source.short(), window)?,
         "sequential" => sequential(&graph, &rows, window)?,
         _ => return Err(USAGE.into()),
     };
@@ -76,7 +76,7 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-fn bfs(rows: &RowReader, source: VertexId, window: Window) -> Outcome<String> {
+fn bfs(rows: &RowReader, source: ShortId, window: Window) -> Outcome<String> {
     let reached = VertexSet::new(rows.rows().vertex_count());
     reached.insert(source);
     let mut order = BreadthFirst::default();
@@ -90,7 +90,7 @@ fn bfs(rows: &RowReader, source: VertexId, window: Window) -> Outcome<String> {
     })
 }
 
-fn dijkstra(rows: &RowReader, source: VertexId, window: Window) -> Outcome<String> {
+fn dijkstra(rows: &RowReader, source: ShortId, window: Window) -> Outcome<String> {
     let vertices = rows.rows().vertex_count();
     let mut distances = vec![f64::INFINITY; vertices as usize];
     distances[source.index()] = 0.0;
@@ -117,7 +117,7 @@ fn dijkstra(rows: &RowReader, source: VertexId, window: Window) -> Outcome<Strin
 fn sequential(graph: &Graph, rows: &RowReader, window: Window) -> Outcome<String> {
     let degrees = graph.out_degrees()?;
     let mut ranks = vec![0f32; degrees.len()];
-    traverse(rows, Sequential::new(0..graph.vertex_count()), window, |row, _| {
+    traverse(rows, Sequential::new(0..graph.short_vertex_count()?), window, |row, _| {
         let share = 1.0 / degrees[row.source().index()].max(1) as f32;
         row.for_each(|target| ranks[target.index()] += share)
     })

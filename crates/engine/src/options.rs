@@ -177,15 +177,21 @@ impl Estimate {
 
     /// Bytes of the arrays, on disk as far as they may lie there.
     fn vertex_bytes_min(&self) -> u64 {
-        let on_disk = self.on_disk.as_ref().map(|arrays| arrays.least().bytes);
-        on_disk.map_or(self.vertex_bytes, |bytes| bytes.min(self.vertex_bytes))
+        match &self.on_disk {
+            None => self.vertex_bytes,
+            Some(arrays) if arrays.must_leave_memory() => arrays.least().bytes,
+            Some(arrays) => arrays.least().bytes.min(self.vertex_bytes),
+        }
     }
 
     /// How arrays are laid out on disk within a budget that they do not fit.
     pub fn plan_on_disk(&self, memory: u64) -> Option<(&ArraysOnDisk, Plan)> {
         let others = self.stream_bytes_min + self.overhead_bytes;
         let left = memory.checked_sub(others)?;
-        let arrays = self.on_disk.as_ref().filter(|_| self.vertex_bytes > left)?;
+        let arrays = self.on_disk.as_ref()?;
+        if self.vertex_bytes <= left && !arrays.must_leave_memory() {
+            return None;
+        }
         Some((arrays, arrays.within(left, true)?))
     }
 }

@@ -109,7 +109,7 @@ impl Parts {
     pub fn waiting_targets_max(&self, graph: &Graph) -> u64 {
         let waiting = self.parts.iter().map(|part| {
             let targets = graph.batches()[part.batch].targets(graph.vertex_count());
-            targets.len() as u64 * (part.count as u64 - 1)
+            (targets.end - targets.start) * (part.count as u64 - 1)
         });
         waiting.max().unwrap_or(0)
     }

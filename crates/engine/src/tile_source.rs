@@ -207,7 +207,7 @@ mod tests {
             at_work
                 .get(&graph, index)
                 .0
-                .strips(graph.vertex_count())
+                .strips(graph.vertex_count() as u32)
                 .filter(|strip| strip.is_err())
                 .count(),
             0

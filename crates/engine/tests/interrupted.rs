@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tegula_engine::traverse::{self, RANGE_SIZE, RowsJob, Sequential};
 use tegula_engine::{
-    Activity, Aggregate, Arrays, Cancel, EdgeVisitor, Error, Executor, Graph, Min, Next,
-    ProcessKind, Program, Result, RunOptions, Scheduler, Settling, TileSummary, VertexId,
+    Activity, Aggregate, Arrays, Cancel, EdgeVisitor, Error, Executor, Graph, Min, Next, Origin,
+    ProcessKind, Program, Result, RunOptions, Scheduler, Settling, ShortId, TileSummary, VertexId,
     open_graph, run, visit_edges,
 };
 use tegula_import::{ImportConfig, import};
@@ -147,7 +147,7 @@ impl<'a, const PULLS: bool> Program for Search<'a, PULLS> {
     }
     fn signal(&self, vertex: VertexId, _: &u64, _: u32) -> Option<u32> {
         (self.at)(Place::Signal);
-        Some(vertex.0)
+        Some(vertex.0 as u32)
     }
     fn along(&self, parent: u32, (): ()) -> u32 {
         (self.at)(Place::Along);
@@ -393,13 +393,13 @@ struct Visitor<'i> {
 }
 
 impl EdgeVisitor for Visitor<'_> {
-    fn visit(&self, _: VertexId, _: VertexId) {
+    fn visit(&self, _: ShortId, _: ShortId) {
         self.interruption.note_call();
         if self.edges.fetch_add(1, Ordering::Relaxed) == self.at_edge {
             self.interruption.strike();
         }
     }
-    fn needs(&self, _: &TileSummary) -> bool {
+    fn needs(&self, _: &TileSummary, _: Origin) -> bool {
         if self.asked.fetch_add(1, Ordering::Relaxed) == self.at_question {
             self.interruption.strike();
         }

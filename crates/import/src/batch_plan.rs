@@ -1,9 +1,10 @@
 //! Which batches there are, and the files with an entry for each vertex: all that follows from the
 //! degrees and the order alone.
 
+use std::ops::Range;
 use std::path::Path;
 
-use tegula_machine::Result;
+use tegula_machine::{Error, Result};
 use tegula_store::graph::{VertexOrder, file_names};
 use tegula_store::packed::{Permutation, Unordered};
 use tegula_store::tiles::{BATCH_LOG2_MAX, Batch, Grid, WINDOW_LOG2};
@@ -12,38 +13,47 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 use super::buckets::Buckets;
 use super::census::Degrees;
 use super::import_run::ImportRun;
-use super::mapping::NONE;
-use super::order::Numbered;
+use super::order::{NONE, Numbered};
 use super::shares;
 use super::vertex_files::{ArrayFile, VertexFile};
+
+/// Edges that are expected in a [bin](super::bins).
+pub(super) const BIN_EDGES: u64 = 1 << 18;
 
 /// The degrees of a vertex, on their way to its dense id.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 struct DenseRow {
+    /// Those behind all with an edge are on no way.
     dense: u32,
     degrees: Degrees,
 }
 
 /// Visits the degrees by ascending dense id, a slice at a time: its first dense id, a multiple of
-/// 2^18, and the degrees from there on.
+/// 2^16, and the degrees from there on. Slices in which no vertex has an edge may be left out.
 pub(super) fn for_each_dense_slice(
     run: &ImportRun<'_>,
     numbered: &Numbered<'_>,
-    visit: &mut dyn FnMut(u32, &[Degrees]) -> Result<()>,
+    visit: &mut dyn FnMut(u64, &[Degrees]) -> Result<()>,
 ) -> Result<()> {
-    let vertices = numbered.summary.vertices;
     let affordable = (run.share(shares::DENSE_SLICE) / size_of::<Degrees>() as u64).max(1).ilog2();
     let slice_log2 = affordable.clamp(BATCH_LOG2_MAX, 31);
-    let slices = ((vertices.max(1) - 1) >> slice_log2) as usize + 1;
+    if numbered.order == VertexOrder::Given {
+        // Between the few vertices with edges there may be many without.
+        let slice_log2 = if numbered.declared.is_some() { WINDOW_LOG2 } else { slice_log2 };
+        return for_each_given_slice(run, numbered, slice_log2, visit);
+    }
+    let connected = numbered.summary.vertices;
+    let slices = ((connected.max(1) - 1) >> slice_log2) as usize + 1;
     let rows = Buckets::new(slices, run.space(run.share(shares::DENSE_ROWS)));
-    numbered.for_each(&mut |_, block, dense| {
+    numbered.for_each(&mut |block| {
         run.cancel.check()?;
-        let rows_here = block.iter().zip(dense).filter(|&(_, &dense)| dense != NONE);
+        let mut rows_here =
+            block.degrees.iter().zip(block.dense).filter(|&(_, &dense)| dense != NONE);
         rows.write(|writer| {
-            let mut rows_here = rows_here;
             rows_here.try_for_each(|(&degrees, &dense)| {
-                writer.push((dense >> slice_log2) as usize, DenseRow { dense, degrees })
+                let row = DenseRow { dense: dense as u32, degrees };
+                writer.push((dense >> slice_log2) as usize, row)
             })
         })
     })?;
@@ -53,32 +63,71 @@ pub(super) fn for_each_dense_slice(
         run.cancel.check()?;
         let first = (index as u64) << slice_log2;
         slice.clear();
-        slice.resize((vertices - first).min(1 << slice_log2) as usize, [0; 2]);
+        slice.resize((numbered.vertices() - first).min(1 << slice_log2) as usize, [0; 2]);
         rows.for_each(index, &mut |part| {
             part.iter()
                 .for_each(|row| slice[(u64::from(row.dense) - first) as usize] = row.degrees);
             Ok(())
         })?;
         rows.clear(index);
-        visit(first as u32, &slice)?;
+        visit(first, &slice)?;
     }
     Ok(())
+}
+
+/// The same in the given order, in which they come.
+fn for_each_given_slice(
+    run: &ImportRun<'_>,
+    numbered: &Numbered<'_>,
+    slice_log2: u32,
+    visit: &mut dyn FnMut(u64, &[Degrees]) -> Result<()>,
+) -> Result<()> {
+    let (mut first, mut slice) = (0, Vec::new());
+    let close = |first: u64,
+                 slice: &mut Vec<Degrees>,
+                 visit: &mut dyn FnMut(u64, &[Degrees]) -> Result<()>| {
+        slice.resize((numbered.vertices() - first).min(1 << slice_log2) as usize, [0; 2]);
+        visit(first, slice)?;
+        slice.clear();
+        Ok::<(), Error>(())
+    };
+    numbered.for_each(&mut |block| {
+        run.cancel.check()?;
+        for (&degrees, &dense) in block.degrees.iter().zip(block.dense) {
+            if dense == NONE {
+                continue;
+            }
+            let start = dense >> slice_log2 << slice_log2;
+            if start != first {
+                if !slice.is_empty() {
+                    close(first, &mut slice, visit)?;
+                }
+                first = start;
+            }
+            slice.resize((dense - first) as usize, [0; 2]);
+            slice.push(degrees);
+        }
+        Ok(())
+    })?;
+    if slice.is_empty() { Ok(()) } else { close(first, &mut slice, visit) }
 }
 
 /// A batch, and how many edges end in each of its *units*: its target windows, or the part of one that it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PlannedBatch {
     pub batch: Batch,
+    /// Its index among all batches of the graph.
+    pub index: usize,
     pub unit_edges: Vec<u64>,
 }
 
 impl PlannedBatch {
     /// A batch with these in-degrees of its targets.
-    fn new(batch: Batch, in_degrees: &[u32]) -> PlannedBatch {
+    fn new(batch: Batch, index: usize, in_degrees: &[u32]) -> PlannedBatch {
         let mut unit_edges: Vec<u64> = in_degrees.chunks(1 << WINDOW_LOG2).map(sum_of).collect();
         // The last batch of a graph may reach beyond its vertices.
         unit_edges.resize(1 << batch.log2.saturating_sub(WINDOW_LOG2), 0);
-        PlannedBatch { batch, unit_edges }
+        PlannedBatch { batch, index, unit_edges }
     }
 
     /// How many edges end in the batch.
@@ -92,12 +141,147 @@ fn sum_of(degrees: &[u32]) -> u64 {
     degrees.iter().map(|&degree| u64::from(degree)).sum()
 }
 
-/// The batches of a graph.
+/// A segment of sources.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PlannedSegment {
+    pub segment: u32,
+    /// How many edges begin in it.
+    pub edges: u64,
+    /// How many begin in each of its [slices](Grid::slice_log2). There may be many segments of few edges: of those that
+    /// go to one bin wherever they lead, nobody asks.
+    pub slice_edges: Vec<u64>,
+}
+
+/// The batches of a graph. Those in a range of 2^18 targets that no edge leads to are as large as batches may be, and
+/// not listed.
 pub(super) struct BatchPlan {
     pub grid: Grid,
+    /// Number of vertices.
+    pub vertices: u64,
     pub batches: Vec<PlannedBatch>,
-    /// How many edges begin in each [slice](Grid::slice_log2) of sources.
-    pub slice_edges: Vec<u64>,
+    /// Those in which any edge begins.
+    pub segments: Vec<PlannedSegment>,
+}
+
+impl BatchPlan {
+    fn new(grid: Grid, vertices: u64) -> BatchPlan {
+        BatchPlan { grid, vertices, batches: Vec::new(), segments: Vec::new() }
+    }
+
+    /// Adds the batches of a range of targets that begins behind those before.
+    fn add_batches(&mut self, first: u64, in_degrees: &[u32], batch_edges: u64) {
+        let mut index = self.count_before(first);
+        for batch in Batch::plan(in_degrees, batch_edges, self.grid) {
+            let targets = batch.targets(in_degrees.len() as u64);
+            let into = &in_degrees[targets.start as usize..targets.end as usize];
+            let batch = Batch { target_first: first + batch.target_first, ..batch };
+            self.batches.push(PlannedBatch::new(batch, index, into));
+            index += 1;
+        }
+    }
+
+    /// How many batches there are before a target, at which one begins that is not listed yet.
+    fn count_before(&self, target: u64) -> usize {
+        let (index, first) = self.batches.last().map_or((0, 0), |last| {
+            (last.index + 1, last.batch.target_first + (1 << last.batch.log2))
+        });
+        index + (target.saturating_sub(first) >> full_log2(self.grid)) as usize
+    }
+
+    /// Adds edges that begin in the slices from one on.
+    fn add_slices(&mut self, first: u64, edges: impl Iterator<Item = u64>) {
+        let each_log2 = self.grid.segment_log2 - self.grid.slice_log2();
+        for (slice, edges) in (first..).zip(edges).filter(|&(_, edges)| edges > 0) {
+            let segment = (slice >> each_log2) as u32;
+            if self.segments.last().is_none_or(|last| last.segment != segment) {
+                self.forget_slices_of_last();
+                let slice_edges = vec![0; 1 << each_log2];
+                self.segments.push(PlannedSegment { segment, edges: 0, slice_edges });
+            }
+            let local = slice & ((1 << each_log2) - 1);
+            self.segments.last_mut().into_iter().for_each(|last| {
+                last.edges += edges;
+                last.slice_edges[local as usize] = edges;
+            });
+        }
+    }
+
+    /// Leaves out what nobody will ask for of a segment that others follow. That of the first is asked for if it stays
+    /// the only one.
+    fn forget_slices_of_last(&mut self) {
+        if let [_, .., last] = &mut self.segments[..]
+            && last.edges <= BIN_EDGES
+        {
+            last.slice_edges = Vec::new();
+        }
+    }
+
+    /// All batches of the graph.
+    pub fn all_batches(&self) -> impl Iterator<Item = Batch> {
+        let log2 = full_log2(self.grid);
+        let full = move |gap: Range<u64>| {
+            gap.step_by(1 << log2).map(move |target_first| Batch { target_first, log2 })
+        };
+        let mut next = 0;
+        let listed = self.batches.iter().flat_map(move |planned| {
+            let batch = planned.batch;
+            let gap = std::mem::replace(&mut next, batch.target_first + (1 << batch.log2));
+            full(gap..batch.target_first).chain([batch])
+        });
+        let end = self.batches.last().map(|last| last.batch);
+        let end = end.map_or(0, |last| last.target_first + (1 << last.log2));
+        listed.chain(full(end..self.vertices.max(end)))
+    }
+}
+
+/// In-degrees of targets, which come by ascending dense id, on their way into the plan: a range of 2^18 at a time.
+struct Planning {
+    plan: BatchPlan,
+    /// Edges of a batch at the most.
+    batch_edges: u64,
+    /// Number of the range that was reached.
+    range: u64,
+    /// As many of its in-degrees as have come.
+    in_degrees: Vec<u32>,
+}
+
+impl Planning {
+    /// Adds targets from one on; no edge leads to those that are left out.
+    fn add_targets(&mut self, mut first: u64, mut in_degrees: &[u32]) {
+        while !in_degrees.is_empty() {
+            let range = first >> BATCH_LOG2_MAX;
+            if range != self.range {
+                self.close_range();
+                self.range = range;
+            }
+            let local = (first - (range << BATCH_LOG2_MAX)) as usize;
+            let room = (1 << BATCH_LOG2_MAX) - local;
+            let (here, rest) = in_degrees.split_at(in_degrees.len().min(room));
+            self.in_degrees.resize(local, 0);
+            self.in_degrees.extend_from_slice(here);
+            (first, in_degrees) = (first + here.len() as u64, rest);
+        }
+    }
+
+    fn close_range(&mut self) {
+        if self.in_degrees.iter().any(|&degree| degree > 0) {
+            let first = self.range << BATCH_LOG2_MAX;
+            let len = (self.plan.vertices - first).min(1 << BATCH_LOG2_MAX);
+            self.in_degrees.resize(len as usize, 0);
+            self.plan.add_batches(first, &self.in_degrees, self.batch_edges);
+        }
+        self.in_degrees.clear();
+    }
+
+    fn finish(mut self) -> BatchPlan {
+        self.close_range();
+        self.plan
+    }
+}
+
+/// log2 of the targets of a batch that no edge leads to.
+fn full_log2(grid: Grid) -> u32 {
+    BATCH_LOG2_MAX.min(grid.column_log2)
 }
 
 /// Writes the degrees in their order; plans the batches, of up to `batch_edges` edges, on the way.
@@ -112,28 +296,34 @@ pub(super) fn plan_and_write_degrees(
     // In-degrees of an undirected graph are its out-degrees.
     let in_file = || ArrayFile::create(directory, file_names::IN_DEGREES, Unordered);
     let mut in_file = (!run.rule.undirected).then(in_file).transpose()?;
-    let (mut batches, mut slice_edges) = (Vec::new(), Vec::new());
-    let mut column = Vec::new();
+    let plan = BatchPlan::new(grid, numbered.vertices());
+    let mut planning = Planning { plan, batch_edges, range: 0, in_degrees: Vec::new() };
+    let (mut column, mut next) = (Vec::new(), 0);
+    let slice_log2 = grid.slice_log2();
     for_each_dense_slice(run, numbered, &mut |first, slice| {
         column.clear();
         column.extend(slice.iter().map(|&[out, _]| out));
+        out_file.push_regular(0, first - next)?;
         out_file.push(&column)?;
-        slice_edges.extend(column.chunks(1 << grid.slice_log2()).map(sum_of));
+        planning.plan.add_slices(first >> slice_log2, column.chunks(1 << slice_log2).map(sum_of));
         column.clear();
         column.extend(slice.iter().map(|&[_, into]| into));
         if let Some(file) = &mut in_file {
+            file.push_regular(0, first - next)?;
             file.push(&column)?;
         }
-        batches.extend(Batch::plan(&column, batch_edges, grid).into_iter().map(|batch| {
-            let targets = batch.targets(column.len() as u32);
-            let into = &column[targets.start as usize..targets.end as usize];
-            PlannedBatch::new(Batch { target_first: first + batch.target_first, ..batch }, into)
-        }));
+        planning.add_targets(first, &column);
+        next = first + column.len() as u64;
         Ok(())
     })?;
+    let plan = planning.finish();
+    out_file.push_regular(0, plan.vertices - next)?;
+    if let Some(file) = &mut in_file {
+        file.push_regular(0, plan.vertices - next)?;
+    }
     let mut files = vec![out_file.finish()?];
     files.extend(in_file.map(ArrayFile::finish).transpose()?);
-    Ok((BatchPlan { grid, batches, slice_edges }, files))
+    Ok((plan, files))
 }
 
 /// Writes the dense id of each vertex by rank, unless the two are the same.
@@ -144,17 +334,28 @@ pub(super) fn write_order(numbered: &Numbered<'_>, directory: &Path) -> Result<O
     let coding = Permutation::new(numbered.runs());
     let mut file = ArrayFile::create(directory, file_names::ORDER, coding)?;
     let mut is_identity = true;
-    let mut rank = 0;
+    // Where vertices are declared, ranks are ids; those that were passed over have no edge.
+    let (mut rank, mut isolated) = (0, numbered.isolated().start);
     let mut dense_ids = Vec::new();
-    numbered.for_each(&mut |_, _, dense| {
+    numbered.for_each(&mut |block| {
         dense_ids.clear();
-        dense_ids.extend(dense.iter().copied().filter(|&dense| dense != NONE));
-        for &dense in &dense_ids {
+        for (place, &dense) in block.dense.iter().enumerate().filter(|&(_, &dense)| dense != NONE) {
+            if numbered.declared.is_some() && block.id(place) > rank {
+                let gap = block.id(place) - rank;
+                file.push(&dense_ids)?;
+                dense_ids.clear();
+                file.push_regular(isolated, gap)?;
+                is_identity &= isolated == rank;
+                (rank, isolated) = (rank + gap, isolated + gap);
+            }
             is_identity &= dense == rank;
-            rank = rank.wrapping_add(1);
+            rank += 1;
+            dense_ids.push(dense);
         }
         file.push(&dense_ids)
     })?;
+    is_identity &= rank == numbered.vertices() || isolated == rank;
+    file.push_regular(isolated, numbered.vertices() - rank)?;
     if is_identity { file.discard().map(|()| None) } else { file.finish().map(Some) }
 }
 
@@ -166,6 +367,8 @@ impl BatchPlan {
         // All batches of one aligned range of 2^18 targets.
         let range = |planned: &PlannedBatch| planned.batch.target_first >> BATCH_LOG2_MAX;
         for here in self.batches.chunk_by(|a, b| range(a) == range(b)) {
+            // Of ranges between, which no edge leads to, nobody asks.
+            table.rows.resize(range(&here[0]) as usize, Row::default());
             let unit_log2 = |planned: &PlannedBatch| planned.batch.log2.min(WINDOW_LOG2);
             let shift = here.iter().map(unit_log2).min().unwrap_or(WINDOW_LOG2);
             table.rows.push(Row { offset: table.units.len() as u32, shift });
@@ -189,7 +392,7 @@ pub(super) struct UnitTable {
     units: Vec<u32>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Row {
     offset: u32,
     shift: u32,
@@ -198,9 +401,9 @@ struct Row {
 impl UnitTable {
     /// The unit of a target, which must lie in one of the batches.
     #[inline]
-    pub fn get(&self, target: u32) -> u32 {
+    pub fn get(&self, target: u64) -> u32 {
         let row = self.rows[(target >> BATCH_LOG2_MAX) as usize];
-        let local = target & ((1 << BATCH_LOG2_MAX) - 1);
+        let local = target as u32 & ((1 << BATCH_LOG2_MAX) - 1);
         self.units[(row.offset + (local >> row.shift)) as usize]
     }
 }
@@ -216,14 +419,14 @@ mod tests {
         let batches = logs.iter().map(|&log2| {
             let batch = Batch { target_first: first, log2 };
             first += 1 << log2;
-            PlannedBatch::new(batch, &[])
+            PlannedBatch::new(batch, 0, &[])
         });
         let batches: Vec<PlannedBatch> = batches.collect();
-        let plan = BatchPlan { grid: Grid::default(), batches, slice_edges: Vec::new() };
+        let plan = BatchPlan { batches, ..BatchPlan::new(Grid::default(), first) };
         let table = plan.units();
         let mut unit = 0;
         for planned in &plan.batches {
-            for part in 0..planned.unit_edges.len() as u32 {
+            for part in 0..planned.unit_edges.len() as u64 {
                 let targets = 1 << planned.batch.log2.min(WINDOW_LOG2);
                 let first = planned.batch.target_first + part * targets;
                 assert_eq!([first, first + targets - 1].map(|target| table.get(target)), [unit; 2]);
@@ -236,7 +439,7 @@ mod tests {
     #[test]
     fn units_know_their_edges() {
         let batch = Batch { target_first: 0, log2: BATCH_LOG2_MAX };
-        let planned = PlannedBatch::new(batch, &vec![3; (1 << WINDOW_LOG2) + 5]);
+        let planned = PlannedBatch::new(batch, 0, &vec![3; (1 << WINDOW_LOG2) + 5]);
         assert_eq!(planned.unit_edges, [3 << WINDOW_LOG2, 15, 0, 0]);
         assert_eq!(planned.edges(), (3 << WINDOW_LOG2) + 15);
     }

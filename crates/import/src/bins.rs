@@ -20,13 +20,11 @@ mod tests;
 
 use std::ops::Range;
 
-use tegula_store::tiles::{Batch, Cell, DenseEdge, Grid, WINDOW_LOG2};
+use tegula_store::tiles::{Batch, Cell, DenseEdge, Grid, VertexNumber, WINDOW_LOG2};
 
-use super::batch_plan::{BatchPlan, UnitTable};
-use super::edge::Weight;
+use super::batch_plan::{BIN_EDGES, BatchPlan, PlannedBatch, PlannedSegment, UnitTable};
+use super::edge::{Weight, slice_of, source_of, target_of};
 
-/// Edges that are expected in a bin.
-pub(super) const BIN_EDGES: u64 = 1 << 18;
 /// Units of which fewer edges are expected share bins with others, where a graph has many cells: bins are to be few beside
 /// their edges.
 const LIGHT_UNIT_EDGES: u64 = BIN_EDGES / 8;
@@ -34,11 +32,12 @@ const LIGHT_UNIT_EDGES: u64 = BIN_EDGES / 8;
 /// What the edges of a bin, or of a part of one, have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Region {
-    /// A column, and these segments of sources.
+    /// A column, and segments of sources, by their [places](Bins::segments).
     Segments { column: u32, segments: Range<u32> },
     /// A cell, and units, by their places in the order in which the tiles of a cell are filed.
     Units { cell: Cell, places: Range<u32> },
-    /// A cell, a unit, and these slices of sources; targets may differ in the lowest `target_bits`.
+    /// A cell, a unit, and these slices of sources, counted from the first of the segment; targets may differ in the
+    /// lowest `target_bits`.
     Slices { cell: Cell, unit: u32, slices: Range<u32>, target_bits: u32 },
     /// A cell, a unit, and a slice; targets, sources and weights, one behind the other, may differ in the lowest
     /// `bits`.
@@ -48,8 +47,8 @@ pub(super) enum Region {
 /// The targets of a batch in one window: a window of a large batch, or a small batch.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unit {
-    /// Index of its batch.
-    pub batch: usize,
+    /// Index of its batch among those that are planned.
+    pub batch: u32,
     /// Its place in the order in which the tiles of a cell are filed, counted through all columns.
     pub place: u32,
 }
@@ -70,24 +69,44 @@ pub(super) struct Bins {
     pub units: Vec<Unit>,
     /// The units by their places.
     pub unit_at: Vec<u32>,
+    /// The numbers of the segments from which any edge comes. Their places in this list follow one another, whatever
+    /// lies between them.
+    pub segments: Vec<u32>,
     grid: Grid,
     batches: Vec<Batch>,
+    /// Their indices among all batches of the graph.
+    batch_indices: Vec<usize>,
     unit_table: UnitTable,
-    segment_count: usize,
-    /// By column, then segment.
-    cells: Vec<CellBins>,
+    /// By its number, the place of each segment from which any edge comes.
+    segment_places: Vec<u32>,
+    /// The same of the columns with a batch.
+    column_places: Vec<u32>,
+    /// For each column where its stretches of cells begin, and one more for the end.
+    first_cells: Vec<u32>,
+    /// Column by column, cells from segments that follow one another and have their bins in the same place.
+    cells: Vec<Cells>,
     spans_of_unit: Vec<UnitSpans>,
     spans: Vec<Span>,
-    /// For each slice, the part of the edges of its segment whose sources lie before its middle, times 2^32.
+    /// By the place of its segment, where its slices begin in the list of their middles.
+    first_slices: Vec<u32>,
+    /// For each slice of a segment the part of the edges of its segment whose sources lie before its middle, times
+    /// 2^32.
     middle_of_slice: Vec<u32>,
 }
 
-/// Where the bins of a cell are.
+/// Cells of a column: from a segment, by its place, up to where the next ones begin.
+#[derive(Debug, Clone, Copy)]
+struct Cells {
+    first_segment: u32,
+    bins: CellBins,
+}
+
+/// Where the bins of cells are.
 #[derive(Debug, Clone, Copy)]
 enum CellBins {
-    /// All its edges go to one bin.
+    /// All their edges go to one bin.
     Bin(u32),
-    /// Those of the first unit of its column in the list of spans of units.
+    /// Those of the first unit of the column in the list of spans of units.
     Units { first_spans: u32, first_unit: u32 },
 }
 
@@ -107,10 +126,13 @@ struct Span {
     shift: u32,
 }
 
-/// How many edges come from sources before each slice, from the first of its segment on.
+/// How many edges come from the sources of a segment.
 struct SegmentSources {
-    /// For each slice of the segment, and one more for the end.
+    /// For each slice of the segment those before it, and one more for the end; nothing where they were not counted by
+    /// slices.
     starts: Vec<u64>,
+    /// The edges from all of them.
+    edges: u64,
     /// The edges of the graph.
     total: u64,
 }
@@ -118,13 +140,16 @@ struct SegmentSources {
 impl SegmentSources {
     /// Of `edges` into some targets, those that are expected from slices of the segment.
     fn expected(&self, edges: u64, slices: Range<usize>) -> u64 {
-        let here = u128::from(self.starts[slices.end] - self.starts[slices.start]);
-        (u128::from(edges) * here / u128::from(self.total.max(1))) as u64
+        self.part(edges, self.starts[slices.end] - self.starts[slices.start])
     }
 
     /// Those from the whole segment.
     fn expected_of_all(&self, edges: u64) -> u64 {
-        self.expected(edges, 0..self.starts.len() - 1)
+        self.part(edges, self.edges)
+    }
+
+    fn part(&self, edges: u64, here: u64) -> u64 {
+        (u128::from(edges) * u128::from(here) / u128::from(self.total.max(1))) as u64
     }
 }
 
@@ -150,13 +175,18 @@ impl Joined {
 impl Bins {
     /// The bins of a graph with these batches.
     pub fn new(plan: &BatchPlan) -> Bins {
-        let slices_per_segment = 1 << (plan.grid.segment_log2 - plan.grid.slice_log2());
-        let total = plan.slice_edges.iter().sum();
-        let segments: Vec<SegmentSources> = plan
-            .slice_edges
-            .chunks(slices_per_segment)
-            .map(|slices| SegmentSources { starts: starts(slices), total })
-            .collect();
+        let total = plan.segments.iter().map(|segment| segment.edges).sum();
+        let sources_of = |segment: &PlannedSegment| SegmentSources {
+            starts: starts(&segment.slice_edges),
+            edges: segment.edges,
+            total,
+        };
+        let segments: Vec<SegmentSources> = plan.segments.iter().map(sources_of).collect();
+        let numbers: Vec<u32> = plan.segments.iter().map(|segment| segment.segment).collect();
+        let column_of =
+            |planned: &PlannedBatch| (planned.batch.target_first >> plan.grid.column_log2) as u32;
+        let mut columns: Vec<u32> = plan.batches.iter().map(column_of).collect();
+        columns.dedup();
         let (units, unit_at) = units(plan);
         let mut bins = Bins {
             list: Vec::new(),
@@ -165,58 +195,69 @@ impl Bins {
             unit_at,
             grid: plan.grid,
             batches: plan.batches.iter().map(|planned| planned.batch).collect(),
+            batch_indices: plan.batches.iter().map(|planned| planned.index).collect(),
             unit_table: plan.units(),
-            segment_count: segments.len(),
+            segment_places: places_of(&numbers),
+            segments: numbers,
+            column_places: places_of(&columns),
+            first_cells: vec![0],
             cells: Vec::new(),
             spans_of_unit: Vec::new(),
             spans: Vec::new(),
+            first_slices: first_slices(&segments),
             middle_of_slice: segments.iter().flat_map(|segment| middles(&segment.starts)).collect(),
         };
         let (mut first_batch, mut first_unit) = (0, 0);
-        let column_of = |batch: &Batch| batch.target_first >> plan.grid.column_log2;
-        for batches in plan.batches.chunk_by(|a, b| column_of(&a.batch) == column_of(&b.batch)) {
-            let column = column_of(&batches[0].batch);
+        for batches in plan.batches.chunk_by(|a, b| column_of(a) == column_of(b)) {
+            let column = column_of(&batches[0]);
             let unit_edges: Vec<u64> =
                 batches.iter().flat_map(|planned| planned.unit_edges.iter().copied()).collect();
             let column =
                 Column { column, first_batch, first_unit, unit_edges, batch_count: batches.len() };
             bins.add_column(&column, &segments);
+            bins.first_cells.push(bins.cells.len() as u32);
             first_batch += batches.len();
             first_unit += column.unit_edges.len() as u32;
         }
         bins
     }
 
-    /// Adds the bins of a column: cell by cell where many edges are expected, and where a graph has only one
-    /// segment.
+    /// Adds the bins of a column: cell by cell where many edges are expected, and where all come from one segment.
     fn add_column(&mut self, column: &Column, segments: &[SegmentSources]) {
         let edges: u64 = column.unit_edges.iter().sum();
         let mut joined = Joined::default();
         let region = |segments| Region::Segments { column: column.column, segments };
-        for (segment, sources) in (0..).zip(segments) {
+        for (place, sources) in (0..).zip(segments) {
             let expected = sources.expected_of_all(edges);
             if segments.len() == 1 || expected > BIN_EDGES {
                 self.push_joined(joined.0.take(), region);
-                let cell = Cell { column: column.column, segment };
+                let cell = Cell { column: column.column, segment: self.segments[place as usize] };
+                let first_spans = self.spans_of_unit.len() as u32;
+                let bins = CellBins::Units { first_spans, first_unit: column.first_unit };
+                self.cells.push(Cells { first_segment: place, bins });
                 self.add_cell(cell, column, sources, segments.len() > 1);
                 continue;
             }
-            self.push_joined(joined.add(segment..segment + 1, expected), region);
-            self.cells.push(CellBins::Bin(self.list.len() as u32));
+            let is_first = joined.0.is_none();
+            let full = joined.add(place..place + 1, expected);
+            if is_first || full.is_some() {
+                self.push_joined(full, region);
+                let bins = CellBins::Bin(self.list.len() as u32);
+                self.cells.push(Cells { first_segment: place, bins });
+            }
         }
         self.push_joined(joined.0, region);
     }
 
     /// Adds the bins of a cell: unit by unit, unless batches whose units expect few edges may share bins.
     fn add_cell(&mut self, cell: Cell, column: &Column, sources: &SegmentSources, may_share: bool) {
-        let first_spans = self.spans_of_unit.len() as u32;
-        self.cells.push(CellBins::Units { first_spans, first_unit: column.first_unit });
         // By the places of their units, which ascend as batches do.
         let mut joined = Joined::default();
         let region = |places| Region::Units { cell, places };
         let mut next_unit = column.first_unit;
         for batch in column.first_batch..column.first_batch + column.batch_count {
-            let units = next_unit..self.units.partition_point(|unit| unit.batch <= batch) as u32;
+            let units =
+                next_unit..self.units.partition_point(|unit| unit.batch as usize <= batch) as u32;
             next_unit = units.end;
             let edges_of = |unit: u32| column.unit_edges[(unit - column.first_unit) as usize];
             let expected = sources.expected_of_all(units.clone().map(edges_of).sum());
@@ -258,8 +299,9 @@ impl Bins {
         let expected = sources.expected_of_all(edges);
         let count = expected.div_ceil(BIN_EDGES).clamp(1, u64::from(u32::MAX)) as u32;
         self.spans_of_unit.push(UnitSpans { first: self.spans.len() as u32, count });
-        let first_slice = cell.segment << (self.grid.segment_log2 - self.grid.slice_log2());
-        let middles = first_slice as usize..first_slice as usize + sources.starts.len() - 1;
+        let place = self.segment_places[cell.segment as usize];
+        let first_slice = self.first_slices[place as usize] as usize;
+        let middles = first_slice..first_slice + sources.starts.len() - 1;
         let mut start = 0;
         for span in 0..count {
             let is_before = |&middle: &u32| span_of(middle, count) <= span;
@@ -275,7 +317,7 @@ impl Bins {
             self.spans.push(Span { first_bin, target_mask, shift: bin_bits });
             // A heavy slice may reach over several spans, of which the others are empty.
             if start < end {
-                let slices = first_slice + start as u32..first_slice + end as u32;
+                let slices = start as u32..end as u32;
                 let bin = Region::Slices { cell, unit, slices, target_bits: bin_bits };
                 self.list.extend(std::iter::repeat_n(bin, 1 << (target_bits - bin_bits)));
             }
@@ -285,38 +327,52 @@ impl Bins {
 
     /// The bin of an edge.
     #[inline]
-    pub fn bin_of<W: Weight>(&self, edge: &DenseEdge<W>) -> usize {
-        let cell = self.grid.cell(edge.source, edge.target);
-        let index = cell.column as usize * self.segment_count + cell.segment as usize;
-        match self.cells[index] {
+    pub fn bin_of<N: VertexNumber, W: Weight>(&self, edge: &DenseEdge<N, W>) -> usize {
+        let (source, target) = (source_of(edge), target_of(edge));
+        let column = self.column_places[(target >> self.grid.column_log2) as usize] as usize;
+        let segment = self.segment_place(source);
+        let cells = self.first_cells[column] as usize..self.first_cells[column + 1] as usize;
+        let cells = &self.cells[cells];
+        match cells[cells.partition_point(|cells| cells.first_segment <= segment) - 1].bins {
             CellBins::Bin(bin) => bin as usize,
             CellBins::Units { first_spans, first_unit } => {
-                let unit = first_spans + (self.unit_table.get(edge.target) - first_unit);
+                let unit = first_spans + (self.unit_table.get(target) - first_unit);
                 let UnitSpans { first, count } = self.spans_of_unit[unit as usize];
-                let slice = (edge.source >> self.grid.slice_log2()) as usize;
-                let span =
-                    self.spans[(first + span_of(self.middle_of_slice[slice], count)) as usize];
-                let part = (edge.target & span.target_mask) >> span.shift;
+                let slice = self.first_slices[segment as usize] + slice_of(edge, self.grid);
+                let middle = self.middle_of_slice[slice as usize];
+                let span = self.spans[(first + span_of(middle, count)) as usize];
+                let part = (target as u32 & span.target_mask) >> span.shift;
                 span.first_bin as usize + part as usize
             }
         }
     }
 
     /// The unit of a target, counted through all columns.
-    pub fn unit_of(&self, target: u32) -> u32 {
+    pub fn unit_of(&self, target: u64) -> u32 {
         self.unit_table.get(target)
+    }
+
+    /// The index of the batch of a unit among all batches of the graph.
+    pub fn batch_index(&self, unit: u32) -> usize {
+        self.batch_indices[self.units[unit as usize].batch as usize]
+    }
+
+    /// The place of the segment of a source.
+    #[inline]
+    pub fn segment_place(&self, source: u64) -> u32 {
+        self.segment_places[(source >> self.grid.segment_log2) as usize]
     }
 
     /// All edges from a segment into a unit.
     pub fn whole_unit(&self, cell: Cell, unit: u32) -> Region {
         let slices_log2 = self.grid.segment_log2 - self.grid.slice_log2();
-        let slices = cell.segment << slices_log2..(cell.segment + 1) << slices_log2;
+        let slices = 0..1 << slices_log2;
         Region::Slices { cell, unit, slices, target_bits: self.target_bits(unit) }
     }
 
     /// In how many low bits the targets of a unit may differ.
     fn target_bits(&self, unit: u32) -> u32 {
-        self.batches[self.units[unit as usize].batch].log2.min(WINDOW_LOG2)
+        self.batches[self.units[unit as usize].batch as usize].log2.min(WINDOW_LOG2)
     }
 
     /// How the edges are filed.
@@ -326,18 +382,18 @@ impl Bins {
 
     /// The places of the units of a column.
     pub fn places(&self, column: u32) -> Range<u32> {
-        let column_of =
-            |unit: &Unit| self.batches[unit.batch].target_first >> self.grid.column_log2;
+        let first_of = |unit: &Unit| self.batches[unit.batch as usize].target_first;
+        let column_of = |unit: &Unit| (first_of(unit) >> self.grid.column_log2) as u32;
         let start = self.units.partition_point(|unit| column_of(unit) < column);
         let end = self.units.partition_point(|unit| column_of(unit) <= column);
         start as u32..end as u32
     }
 
     /// Where the tiles of a bin are filed: by cell, batch, and along the Hilbert curve.
-    pub fn file_order(&self, bin: &Region) -> (Cell, usize, u64) {
+    pub fn file_order(&self, bin: &Region) -> (Cell, u32, u64) {
         match bin {
             Region::Segments { column, segments } => {
-                (Cell { column: *column, segment: segments.start }, 0, 0)
+                (Cell { column: *column, segment: self.segments[segments.start as usize] }, 0, 0)
             }
             Region::Units { cell, places } => {
                 let unit = self.unit_at[places.start as usize];
@@ -345,19 +401,20 @@ impl Bins {
             }
             Region::Slices { cell, unit, slices, .. } => {
                 let Unit { batch, .. } = self.units[*unit as usize];
-                let source =
-                    (slices.start << self.grid.slice_log2()) - self.grid.origin(*cell).source;
-                (*cell, batch, self.batches[batch].hilbert_index(source, self.target_first(*unit)))
+                let source = slices.start << self.grid.slice_log2();
+                let target = self.target_first(*unit);
+                (*cell, batch, self.batches[batch as usize].hilbert_index(source, target))
             }
             Region::Slice { cell, unit, .. } => (*cell, self.units[*unit as usize].batch, 0),
         }
     }
 
     /// The first target of a unit.
-    fn target_first(&self, unit: u32) -> u32 {
+    fn target_first(&self, unit: u32) -> u64 {
         let batch = self.units[unit as usize].batch;
         let first_of_batch = self.units.partition_point(|unit| unit.batch < batch) as u32;
-        self.batches[batch].target_first + ((unit - first_of_batch) << WINDOW_LOG2)
+        let target = self.batches[batch as usize].target_first;
+        target + (u64::from(unit - first_of_batch) << WINDOW_LOG2)
     }
 }
 
@@ -372,21 +429,42 @@ struct Column {
 
 /// The units of all batches, and the units by their places in the order of the file.
 fn units(plan: &BatchPlan) -> (Vec<Unit>, Vec<u32>) {
-    let mut units = Vec::new();
-    let mut order: Vec<(usize, u64, u32)> = Vec::new();
-    for (batch, planned) in plan.batches.iter().enumerate() {
-        for window in 0..planned.unit_edges.len() as u32 {
+    let (mut units, mut unit_at) = (Vec::new(), Vec::new());
+    let mut order = Vec::new();
+    for (batch, planned) in (0..).zip(&plan.batches) {
+        order.clear();
+        for window in 0..planned.unit_edges.len() as u64 {
             let target = planned.batch.target_first + (window << WINDOW_LOG2);
-            order.push((batch, planned.batch.hilbert_index(0, target), units.len() as u32));
+            order.push((planned.batch.hilbert_index(0, target), units.len() as u32));
             units.push(Unit { batch, place: 0 });
         }
+        order.sort_unstable();
+        unit_at.extend(order.iter().map(|&(_, unit)| unit));
     }
-    order.sort_unstable();
-    let unit_at: Vec<u32> = order.into_iter().map(|(_, _, unit)| unit).collect();
     for (place, &unit) in (0..).zip(&unit_at) {
         units[unit as usize].place = place;
     }
     (units, unit_at)
+}
+
+/// From numbers, which ascend, to their places among each other.
+fn places_of(numbers: &[u32]) -> Vec<u32> {
+    let mut places = vec![u32::MAX; numbers.last().map_or(0, |&last| last as usize + 1)];
+    for (place, &number) in (0..).zip(numbers) {
+        places[number as usize] = place;
+    }
+    places
+}
+
+/// Where the slices of each segment begin among those of all.
+fn first_slices(segments: &[SegmentSources]) -> Vec<u32> {
+    let mut next = 0;
+    let first_of = |segment: &SegmentSources| {
+        let first = next;
+        next += segment.starts.len() as u32 - 1;
+        first
+    };
+    segments.iter().map(first_of).collect()
 }
 
 /// How many come before each, and one more for the end.

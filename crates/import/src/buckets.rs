@@ -307,6 +307,12 @@ impl<R: Record> Filled<R> {
         parts.try_for_each(|part| self.visit_part(&part, spill, &mut space, visit))
     }
 
+    /// A bucket's records, to be read from the first to the last, some at a time.
+    pub fn cursor(&self, bucket: usize) -> Cursor<'_, R> {
+        let parts = self.parts(bucket).into_iter();
+        Cursor { filled: self, bucket, parts, space: Vec::new(), waiting: Vec::new() }
+    }
+
     /// A bucket's records, piece by piece, where all of them lie in memory.
     pub fn held(&self, bucket: usize) -> Option<Vec<&[R]>> {
         let Shelf { extents, segments, .. } = &self.shelves[bucket];
@@ -398,6 +404,34 @@ impl<R: Record> Filled<R> {
             }
             (Part::Spilled(_), None) => unreachable!("an extent lies in the spill file"),
         }
+    }
+}
+
+/// A place in a bucket, which moves on as it is read.
+pub(super) struct Cursor<'f, R> {
+    filled: &'f Filled<R>,
+    bucket: usize,
+    parts: std::vec::IntoIter<Part<'f, R>>,
+    space: Vec<R>,
+    /// Records of a part that were not wanted yet.
+    waiting: Vec<R>,
+}
+
+impl<R: Record> Cursor<'_, R> {
+    /// Puts the next `count` records into `records`, in the place of what was there; fewer at the end.
+    pub fn read(&mut self, count: usize, records: &mut Vec<R>) -> Result<()> {
+        let Cursor { filled, bucket, parts, space, waiting } = self;
+        while waiting.len() < count
+            && let Some(part) = parts.next()
+        {
+            filled.visit_part(&part, filled.spill(*bucket), space, &mut |part| {
+                waiting.extend_from_slice(part);
+                Ok(())
+            })?;
+        }
+        records.clear();
+        records.extend(waiting.drain(..count.min(waiting.len())));
+        Ok(())
     }
 }
 

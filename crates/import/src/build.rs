@@ -17,13 +17,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tegula_machine::Result;
 use tegula_machine::threads::{Stash, Unit, make_in_order};
 use tegula_store::graph::GraphWriter;
-use tegula_store::tiles::{BATCH_EDGES_MAX, Cell, DenseEdge, EncodedTile, Encoder};
+use tegula_store::tiles::{BATCH_EDGES_MAX, Cell, DenseEdge, EncodedTile, Encoder, VertexNumber};
 
 use super::batch_plan::{BatchPlan, PlannedBatch};
 use super::bins::{Bins, Region, Stretch};
 use super::buckets::{Buckets, Filled};
 use super::divide::{Division, PART_EDGES_MAX, weight_bits};
-use super::edge::Weight;
+use super::edge::{Weight, source_of, target_of};
 use super::import_run::ImportRun;
 use super::shares::{self, Share};
 
@@ -43,22 +43,22 @@ enum Placing {
 }
 
 /// Edges by bins or groups of them.
-pub(super) struct Sorted<W> {
+pub(super) struct Sorted<N, W> {
     bins: Bins,
     placing: Placing,
-    edges: Filled<DenseEdge<W>>,
+    edges: Filled<DenseEdge<N, W>>,
 }
 
 /// Collects edges by bins or groups of them.
-pub(super) struct Sorter<W> {
+pub(super) struct Sorter<N, W> {
     bins: Bins,
     placing: Placing,
-    edges: Buckets<DenseEdge<W>>,
+    edges: Buckets<DenseEdge<N, W>>,
 }
 
-impl<W: Weight> Sorter<W> {
+impl<N: VertexNumber, W: Weight> Sorter<N, W> {
     /// A sorter of which `held` bytes stay in memory.
-    pub fn new(run: &ImportRun<'_>, plan: &BatchPlan, held: u64) -> Sorter<W> {
+    pub fn new(run: &ImportRun<'_>, plan: &BatchPlan, held: u64) -> Sorter<N, W> {
         let space = run.space(held);
         let bins = Bins::new(plan);
         let most = space.buckets_max().min((held / BIN_BYTES_MIN) as usize);
@@ -67,7 +67,7 @@ impl<W: Weight> Sorter<W> {
             return Sorter { bins, placing: Placing::Bins, edges };
         }
         // Fewer than stay in memory once they are scattered to bins, if there are as many as expected.
-        let affordable = run.share(shares::GROUP) / size_of::<DenseEdge<W>>() as u64;
+        let affordable = run.share(shares::GROUP) / size_of::<DenseEdge<N, W>>() as u64;
         let arcs: u64 = plan.batches.iter().map(PlannedBatch::edges).sum();
         let limit = affordable
             .min(GROUP_EDGES * run.workers.count() as u64)
@@ -83,7 +83,7 @@ impl<W: Weight> Sorter<W> {
     }
 
     /// Takes in edges, from several threads.
-    pub fn add(&self, edges: &[DenseEdge<W>]) -> Result<()> {
+    pub fn add(&self, edges: &[DenseEdge<N, W>]) -> Result<()> {
         let bins = &self.bins;
         self.edges.write(|writer| match &self.placing {
             Placing::Bins => {
@@ -95,7 +95,7 @@ impl<W: Weight> Sorter<W> {
         })
     }
 
-    pub fn finish(self) -> Result<Sorted<W>> {
+    pub fn finish(self) -> Result<Sorted<N, W>> {
         Ok(Sorted { bins: self.bins, placing: self.placing, edges: self.edges.close()? })
     }
 }
@@ -121,10 +121,10 @@ fn groups(stretches: &[Stretch], edges_max: u64, bins_max: usize) -> Vec<Range<u
 }
 
 /// Encodes all edges and writes their tiles. Returns how many arcs repeat another one.
-pub(super) fn build<W: Weight>(
+pub(super) fn build<N: VertexNumber, W: Weight>(
     run: &ImportRun<'_>,
     plan: &BatchPlan,
-    sorted: Sorted<W>,
+    sorted: Sorted<N, W>,
     writer: &mut GraphWriter,
 ) -> Result<u64> {
     let Sorted { bins, placing, mut edges } = sorted;
@@ -138,7 +138,7 @@ pub(super) fn build<W: Weight>(
         Placing::Bins => encoding.encode_bins(edges, 0..bins.list.len(), &mut tiles)?,
         Placing::Groups { groups, .. } => {
             for (bucket, group) in groups.into_iter().enumerate() {
-                let bin_of = |edge: &DenseEdge<W>| bins.bin_of(edge) - group.start;
+                let bin_of = |edge: &DenseEdge<N, W>| bins.bin_of(edge) - group.start;
                 let binned = scatter(run, &edges, bucket, group.len(), shares::PARTS, &bin_of)?;
                 edges.clear(bucket);
                 encoding.encode_bins(binned, group, &mut tiles)?;
@@ -160,8 +160,8 @@ struct Part {
 }
 
 /// Joins buckets that follow one another to parts, as many as one can hold.
-fn join_buckets<W: Weight>(
-    edges: &Filled<DenseEdge<W>>,
+fn join_buckets<N: VertexNumber, W: Weight>(
+    edges: &Filled<DenseEdge<N, W>>,
     region_of: &dyn Fn(usize) -> Region,
     may_join: &dyn Fn(usize, usize) -> bool,
 ) -> Vec<Part> {
@@ -185,14 +185,14 @@ fn join_buckets<W: Weight>(
     parts
 }
 
-fn scatter<W: Weight>(
+fn scatter<N: VertexNumber, W: Weight>(
     run: &ImportRun<'_>,
-    edges: &Filled<DenseEdge<W>>,
+    edges: &Filled<DenseEdge<N, W>>,
     bucket: usize,
     count: usize,
     held: Share,
-    place: &(dyn Fn(&DenseEdge<W>) -> usize + Sync),
-) -> Result<Filled<DenseEdge<W>>> {
+    place: &(dyn Fn(&DenseEdge<N, W>) -> usize + Sync),
+) -> Result<Filled<DenseEdge<N, W>>> {
     let scattered = Buckets::new(count, run.space(run.share(held)));
     edges.for_each_parallel(bucket, run.workers, run.cancel, &|part| {
         scattered.write(|writer| part.iter().try_for_each(|&edge| writer.push(place(&edge), edge)))
@@ -202,25 +202,25 @@ fn scatter<W: Weight>(
 
 /// What a worker encodes with.
 #[derive(Default)]
-struct EncoderSpace<W> {
+struct EncoderSpace<N, W> {
     encoder: Encoder<W>,
     /// The edges of a part that do not lie in memory.
-    read: Vec<DenseEdge<W>>,
+    read: Vec<DenseEdge<N, W>>,
 }
 
 /// Encodes parts on all workers.
-struct Encoding<'a, W> {
+struct Encoding<'a, N, W> {
     run: &'a ImportRun<'a>,
     bins: &'a Bins,
-    kept: &'a Stash<EncoderSpace<W>>,
+    kept: &'a Stash<EncoderSpace<N, W>>,
     duplicates: &'a AtomicU64,
 }
 
-impl<W: Weight> Encoding<'_, W> {
+impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
     /// Encodes the edges of some bins, a bucket for each.
     fn encode_bins(
         &self,
-        edges: Filled<DenseEdge<W>>,
+        edges: Filled<DenseEdge<N, W>>,
         range: Range<usize>,
         tiles: &mut TileSink<'_>,
     ) -> Result<()> {
@@ -238,7 +238,7 @@ impl<W: Weight> Encoding<'_, W> {
     /// Encodes all parts in order; those that are too large once they have been divided.
     fn encode_parts(
         &self,
-        mut edges: Filled<DenseEdge<W>>,
+        mut edges: Filled<DenseEdge<N, W>>,
         parts: &[Part],
         tiles: &mut TileSink<'_>,
     ) -> Result<()> {
@@ -256,7 +256,7 @@ impl<W: Weight> Encoding<'_, W> {
     /// Divides the edges of a bucket, which are too many, and encodes them.
     fn divide_and_encode(
         &self,
-        edges: &mut Filled<DenseEdge<W>>,
+        edges: &mut Filled<DenseEdge<N, W>>,
         part: &Part,
         tiles: &mut TileSink<'_>,
     ) -> Result<()> {
@@ -288,7 +288,7 @@ impl<W: Weight> Encoding<'_, W> {
     /// Encodes edges that are all the same, [`PART_EDGES_MAX`] at a time: which ones does not matter.
     fn encode_equal(
         &self,
-        edges: &Filled<DenseEdge<W>>,
+        edges: &Filled<DenseEdge<N, W>>,
         part: &Part,
         cell: Cell,
         unit: u32,
@@ -315,7 +315,7 @@ impl<W: Weight> Encoding<'_, W> {
     /// Encodes parts side by side; their tiles are written in order.
     fn encode_side_by_side(
         &self,
-        edges: &Filled<DenseEdge<W>>,
+        edges: &Filled<DenseEdge<N, W>>,
         parts: &[Part],
         tiles: &mut TileSink<'_>,
     ) -> Result<()> {
@@ -332,7 +332,7 @@ impl<W: Weight> Encoding<'_, W> {
         )
     }
 
-    fn encode_part(&self, edges: &Filled<DenseEdge<W>>, part: &Part) -> Result<Vec<PlacedTile>> {
+    fn encode_part(&self, edges: &Filled<DenseEdge<N, W>>, part: &Part) -> Result<Vec<PlacedTile>> {
         self.kept.with(EncoderSpace::default, |space| {
             let EncoderSpace { encoder, read } = space;
             let mut encoded = Vec::new();
@@ -372,12 +372,12 @@ impl<W: Weight> Encoding<'_, W> {
     fn encode_units(
         &self,
         encoder: &mut Encoder<W>,
-        edges: &mut [DenseEdge<W>],
+        edges: &mut [DenseEdge<N, W>],
         encoded: &mut Vec<PlacedTile>,
     ) -> Result<()> {
         let (bins, grid) = (self.bins, self.bins.grid());
-        let unit_of = |edge: &DenseEdge<W>| bins.unit_of(edge.target);
-        let cell_of = |edge: &DenseEdge<W>| grid.cell(edge.source, edge.target);
+        let unit_of = |edge: &DenseEdge<N, W>| bins.unit_of(target_of(edge));
+        let cell_of = |edge: &DenseEdge<N, W>| grid.cell(source_of(edge), target_of(edge));
         edges
             .sort_unstable_by_key(|edge| (cell_of(edge), bins.units[unit_of(edge) as usize].place));
         for same in edges.chunk_by(|a, b| (cell_of(a), unit_of(a)) == (cell_of(b), unit_of(b))) {
@@ -392,10 +392,10 @@ impl<W: Weight> Encoding<'_, W> {
         encoder: &mut Encoder<W>,
         cell: Cell,
         unit: u32,
-        edges: &[&[DenseEdge<W>]],
+        edges: &[&[DenseEdge<N, W>]],
         encoded: &mut Vec<PlacedTile>,
     ) -> Result<()> {
-        let batch = self.bins.units[unit as usize].batch;
+        let batch = self.bins.batch_index(unit);
         let origin = self.bins.grid().origin(cell);
         encoder.encode_window(edges, origin, &mut |tile| {
             encoded.push(PlacedTile { cell, batch, tile });
@@ -409,7 +409,7 @@ impl<W: Weight> Encoding<'_, W> {
 /// A tile, and where it is filed.
 struct PlacedTile {
     cell: Cell,
-    /// Index of its batch.
+    /// Index of its batch among all of the graph.
     batch: usize,
     tile: EncodedTile,
 }

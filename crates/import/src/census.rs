@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tegula_machine::memory::huge;
 use tegula_machine::threads::{Stash, lock, unlocked};
 use tegula_machine::{Error, Result};
-use tegula_store::VERTEX_COUNT_MAX;
+use tegula_store::SHORT_COUNT_MAX;
 use tegula_store::tiles::Edge;
 
 use super::buckets::Filled;
@@ -60,7 +60,7 @@ impl Counters {
     /// of `workers`.
     pub fn within(memory: u64, waiting: u64, workers: usize) -> Counters {
         let ranges = memory / (2 * RANGE_SIZE * size_of::<u16>()) as u64;
-        let ranges = ranges.clamp(1, VERTEX_COUNT_MAX >> RANGE_LOG2) as usize;
+        let ranges = ranges.clamp(1, SHORT_COUNT_MAX >> RANGE_LOG2) as usize;
         let list_bytes = waiting / (workers.max(1) * ranges) as u64;
         let list_len = (list_bytes / size_of::<u16>() as u64).max(1);
         let waiting_log2 = list_len.ilog2().min(WAITING_LOG2_MAX);

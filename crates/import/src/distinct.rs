@@ -2,7 +2,7 @@
 
 use tegula_machine::threads::{Stash, map_in_order};
 use tegula_machine::{Error, Result};
-use tegula_store::VERTEX_COUNT_MAX;
+use tegula_store::SHORT_COUNT_MAX;
 use tegula_store::tiles::Edge;
 
 use super::buckets::{Buckets, Filled};
@@ -96,12 +96,13 @@ fn collect(run: &ImportRun<'_>, buckets: Filled<u64>) -> Result<Filled<u64>> {
     sorted.close()
 }
 
-/// Refuses more vertices than dense ids.
+/// Refuses more vertices with an edge than ranks of 32 bits.
 pub(super) fn check_vertex_count(found: u64) -> Result<u64> {
-    if found <= VERTEX_COUNT_MAX {
+    if found <= SHORT_COUNT_MAX {
         return Ok(found);
     }
-    Err(Error::Limit { what: "the number of vertices", found, limit: VERTEX_COUNT_MAX })
+    let what = "the number of vertices with an edge";
+    Err(Error::Limit { what, found, limit: SHORT_COUNT_MAX })
 }
 
 #[cfg(test)]
@@ -133,7 +134,7 @@ mod tests {
 
     #[test]
     fn too_many_vertices_are_refused() {
-        assert_eq!(check_vertex_count(VERTEX_COUNT_MAX).unwrap(), VERTEX_COUNT_MAX);
-        assert!(matches!(check_vertex_count(VERTEX_COUNT_MAX + 1), Err(Error::Limit { .. })));
+        assert_eq!(check_vertex_count(SHORT_COUNT_MAX).unwrap(), SHORT_COUNT_MAX);
+        assert!(matches!(check_vertex_count(SHORT_COUNT_MAX + 1), Err(Error::Limit { .. })));
     }
 }

@@ -8,11 +8,12 @@ use std::ops::Range;
 
 use tegula_machine::Result;
 use tegula_machine::threads::Stash;
-use tegula_store::tiles::{Cell, DenseEdge, Grid, WINDOW_LOG2};
+use tegula_store::tiles::{Cell, DenseEdge, Grid, VertexNumber, WINDOW_LOG2};
 
-use super::bins::{BIN_EDGES, Bins, Region};
+use super::batch_plan::BIN_EDGES;
+use super::bins::{Bins, Region};
 use super::buckets::Filled;
-use super::edge::Weight;
+use super::edge::{Weight, slice_of, source_of, target_of};
 use super::import_run::ImportRun;
 use super::shares;
 
@@ -22,12 +23,12 @@ pub(super) const PART_EDGES_MAX: u64 = 2 * BIN_EDGES;
 const CUT_BITS: u32 = 2;
 
 /// What the edges of a part that is too large are divided into, and which of them takes an edge.
-pub(super) struct Division<'d, W> {
+pub(super) struct Division<'d, N, W> {
     pub regions: Vec<Region>,
-    pub place: Box<dyn Fn(&DenseEdge<W>) -> usize + Sync + 'd>,
+    pub place: Box<dyn Fn(&DenseEdge<N, W>) -> usize + Sync + 'd>,
 }
 
-impl<'d, W: Weight> Division<'d, W> {
+impl<'d, N: VertexNumber, W: Weight> Division<'d, N, W> {
     /// How the edges of a bucket are divided that have a region in common: by the next finer thing in which they
     /// may differ.
     ///
@@ -36,10 +37,10 @@ impl<'d, W: Weight> Division<'d, W> {
     pub fn of(
         run: &ImportRun<'_>,
         bins: &'d Bins,
-        edges: &Filled<DenseEdge<W>>,
+        edges: &Filled<DenseEdge<N, W>>,
         bucket: usize,
         region: &Region,
-    ) -> Result<Division<'d, W>> {
+    ) -> Result<Division<'d, N, W>> {
         let grid = bins.grid();
         let buckets_max = run.space(run.share(shares::CUTS)).buckets_max() as u32;
         Ok(match *region {
@@ -48,7 +49,8 @@ impl<'d, W: Weight> Division<'d, W> {
                 let each = each.div_ceil(buckets_max);
                 let some = |segments: Range<u32>| match segments.len() {
                     1 => {
-                        let cell = Cell { column, segment: segments.start };
+                        let segment = bins.segments[segments.start as usize];
+                        let cell = Cell { column, segment };
                         Region::Units { cell, places: bins.places(column) }
                     }
                     _ => Region::Segments { column, segments },
@@ -56,7 +58,7 @@ impl<'d, W: Weight> Division<'d, W> {
                 Division {
                     regions: ranges(segments, each).map(some).collect(),
                     place: Box::new(move |edge| {
-                        (((edge.source >> grid.segment_log2) - first) / each) as usize
+                        ((bins.segment_place(source_of(edge)) - first) / each) as usize
                     }),
                 }
             }
@@ -69,7 +71,7 @@ impl<'d, W: Weight> Division<'d, W> {
                 Division {
                     regions: ranges(places, each).map(some).collect(),
                     place: Box::new(move |edge| {
-                        let unit = bins.unit_of(edge.target) as usize;
+                        let unit = bins.unit_of(target_of(edge)) as usize;
                         ((bins.units[unit].place - first) / each) as usize
                     }),
                 }
@@ -79,8 +81,8 @@ impl<'d, W: Weight> Division<'d, W> {
                 let first = slices.start;
                 let place_of = join_slices(run, edges, bucket, slices, grid)?;
                 let count = place_of.last().map_or(1, |&last| last as usize + 1);
-                let place = move |edge: &DenseEdge<W>| {
-                    place_of[((edge.source >> grid.slice_log2()) - first) as usize] as usize
+                let place = move |edge: &DenseEdge<N, W>| {
+                    place_of[(slice_of(edge, grid) - first) as usize] as usize
                 };
                 Division {
                     regions: vec![Region::Slice { cell, unit, bits }; count],
@@ -92,7 +94,7 @@ impl<'d, W: Weight> Division<'d, W> {
                 let bits_of_ends = bits.saturating_sub(weight_bits::<W>());
                 let cut_bits = CUT_BITS.min(if bits_of_ends > 0 { bits_of_ends } else { bits });
                 let bits = bits - cut_bits;
-                let place = move |edge: &DenseEdge<W>| {
+                let place = move |edge: &DenseEdge<N, W>| {
                     (place_in_slice(edge, grid) >> bits) as usize & ((1 << cut_bits) - 1)
                 };
                 Division {
@@ -105,9 +107,9 @@ impl<'d, W: Weight> Division<'d, W> {
 }
 
 /// For each slice the part that it goes to: as many slices to each as it can hold.
-fn join_slices<W: Weight>(
+fn join_slices<N: VertexNumber, W: Weight>(
     run: &ImportRun<'_>,
-    edges: &Filled<DenseEdge<W>>,
+    edges: &Filled<DenseEdge<N, W>>,
     bucket: usize,
     slices: &Range<u32>,
     grid: Grid,
@@ -117,11 +119,10 @@ fn join_slices<W: Weight>(
     }
     let kept = Stash::default();
     let new = || vec![0u64; slices.len()];
-    let slice_log2 = grid.slice_log2();
     edges.for_each_parallel(bucket, run.workers, run.cancel, &|some| {
         kept.with(new, |counts| {
             for edge in some {
-                counts[((edge.source >> slice_log2) - slices.start) as usize] += 1;
+                counts[(slice_of(edge, grid) - slices.start) as usize] += 1;
             }
             Ok(())
         })
@@ -154,10 +155,11 @@ pub(super) const fn weight_bits<W: Weight>() -> u32 {
 }
 
 /// Where an edge belongs in a slice: by target, source and, the order of the bits will do, weight.
-fn place_in_slice<W: Weight>(edge: &DenseEdge<W>, grid: Grid) -> u64 {
-    let local = |id: u32, log2: u32| u64::from(id) & ((1 << log2) - 1);
+fn place_in_slice<N: VertexNumber, W: Weight>(edge: &DenseEdge<N, W>, grid: Grid) -> u64 {
+    let local = |id: u64, log2: u32| id & ((1 << log2) - 1);
     let slice_log2 = grid.slice_log2();
-    let ends = local(edge.target, WINDOW_LOG2) << slice_log2 | local(edge.source, slice_log2);
+    let ends =
+        local(target_of(edge), WINDOW_LOG2) << slice_log2 | local(source_of(edge), slice_log2);
     let weight = if W::IS_WEIGHTED { { edge.weight }.to_f32().to_bits() } else { 0 };
     ends << weight_bits::<W>() | u64::from(weight)
 }

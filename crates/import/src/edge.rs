@@ -1,7 +1,7 @@
 //! Edges on their way through the import, and how the readers' chunks become arcs.
 
 use siphasher::sip128::SipHasher13;
-use tegula_store::tiles::{Edge, EdgeWeight};
+use tegula_store::tiles::{DenseEdge, Edge, EdgeWeight, Grid, VertexNumber};
 use zerocopy::{FromBytes, IntoBytes};
 
 use super::buckets::Record;
@@ -10,6 +10,25 @@ use super::input::{EdgeChunk, Ends};
 /// A weight that can be spilled.
 pub(super) trait Weight: EdgeWeight + Record {}
 impl<W: EdgeWeight + Record> Weight for W {}
+
+/// The source of an edge between dense ids.
+#[inline(always)]
+pub(super) fn source_of<N: VertexNumber, W: Weight>(edge: &DenseEdge<N, W>) -> u64 {
+    { edge.source }.into()
+}
+
+/// The target of one.
+#[inline(always)]
+pub(super) fn target_of<N: VertexNumber, W: Weight>(edge: &DenseEdge<N, W>) -> u64 {
+    { edge.target }.into()
+}
+
+/// The slice of the source of one, counted from the first of its segment.
+#[inline(always)]
+pub(super) fn slice_of<N: VertexNumber, W: Weight>(edge: &DenseEdge<N, W>, grid: Grid) -> u32 {
+    let local = source_of(edge) & ((1 << grid.segment_log2) - 1);
+    (local >> grid.slice_log2()) as u32
+}
 
 /// By what a vertex is known while the graph is imported: a small integer, any integer, or the hash
 /// of its name.

@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use tegula_machine::Result;
 use tegula_machine::threads::{lock, map_in_order, unlocked};
 use tegula_store::graph::{OrderChoice, VertexOrder};
-use tegula_store::tiles::{DenseEdge, Edge, Encoder, Origin};
+use tegula_store::tiles::{DenseEdge, Edge, Encoder, Grid, VertexNumber};
 
 use super::batch_plan::for_each_dense_slice;
 use super::census::{DegreeSummary, DegreeTable};
@@ -21,7 +21,7 @@ use super::dfs;
 use super::edge::Weight;
 use super::import_run::ImportRun;
 use super::mapping::Mapping;
-use super::order::{DenseIds, Numbered};
+use super::order::{Declared, DenseIds, Numbered};
 use super::shares;
 use super::source::EdgeSource;
 
@@ -42,7 +42,7 @@ const TABLE_BYTES: usize = 64;
 /// Targets whose in-edges are encoded on trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct TrialUnit {
-    targets: Range<u32>,
+    targets: Range<u64>,
     edges: u64,
     /// Sixteenths of all edges that it stands for.
     shares: u64,
@@ -60,18 +60,20 @@ pub(super) fn unweighed(run: &ImportRun<'_>, summary: &DegreeSummary) -> Option<
 }
 
 /// Estimates all orders and picks one.
-pub(super) fn choose<'a, W: Weight>(
+pub(super) fn choose<'a, N: VertexNumber, W: Weight>(
     run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
     degrees: &'a DegreeTable,
     summary: DegreeSummary,
+    declared: Option<Declared<'a>>,
 ) -> Result<(Numbered<'a>, OrderChoice)> {
     let unweighed = unweighed(run, &summary);
     let mut orders = vec![VertexOrder::Given, VertexOrder::Degree];
     if unweighed.is_none() {
         orders.push(VertexOrder::Dfs);
     }
-    let number = |&order: &VertexOrder| Numbered::new(run, edges, degrees, summary, order);
+    let number =
+        |&order: &VertexOrder| Numbered::new(run, edges, degrees, summary, declared, order);
     let numbered = orders.iter().map(number).collect::<Result<Vec<_>>>()?;
     let mut trials = Vec::new();
     let plan = |index: usize| Trial::plan(run, numbered[index].clone());
@@ -89,7 +91,7 @@ pub(super) fn choose<'a, W: Weight>(
     )?;
     let sample = gather(run, edges, &trials)?;
     let mut bytes = Vec::new();
-    let estimate = |index: usize| trials[index].bytes_per_edge(run, &sample);
+    let estimate = |index: usize| trials[index].bytes_per_edge::<N>(run, &sample);
     map_in_order(
         run.workers,
         run.workers.count(),
@@ -150,7 +152,7 @@ impl<'a> Trial<'a> {
                 let here: u64 = rows.iter().map(|&[_, into]| u64::from(into)).sum();
                 while share < UNITS && middle_of(share) < before + here {
                     let unit = unit_around(rows, middle_of(share) - before);
-                    let first = first + (index * UNIT_TARGETS) as u32;
+                    let first = first + (index * UNIT_TARGETS) as u64;
                     let targets = first + unit.targets.start..first + unit.targets.end;
                     match units.last_mut() {
                         Some(last) if last.targets == targets => last.shares += 1,
@@ -167,27 +169,19 @@ impl<'a> Trial<'a> {
     }
 
     /// Bytes per edge, the mean over the shares.
-    fn bytes_per_edge(&self, run: &ImportRun<'_>, sample: &[[u32; 2]]) -> Result<f64> {
-        let mut dense: Vec<[u32; 2]> = sample
-            .iter()
-            .filter(|[_, target]| self.ids.binary_search(target).is_ok())
-            .copied()
-            .collect();
-        let ids = dense.clone();
-        let mapping = DenseIds::new(&self.numbered, run.share(shares::DENSE_IDS));
-        mapping.for_each_slice(&mut |index, slice| {
-            for (dense, id) in dense.as_flattened_mut().iter_mut().zip(ids.as_flattened()) {
-                if mapping.slice_of(*id) == index {
-                    *dense = DenseIds::get(slice, *id).unwrap_or(*dense);
-                }
-            }
-            Ok(())
-        })?;
+    fn bytes_per_edge<N: VertexNumber>(
+        &self,
+        run: &ImportRun<'_>,
+        sample: &[[u32; 2]],
+    ) -> Result<f64> {
+        let is_here = |[_, target]: &&[u32; 2]| self.ids.binary_search(target).is_ok();
+        let ids: Vec<[u32; 2]> = sample.iter().filter(is_here).copied().collect();
+        let mut dense = self.dense_ids::<N>(run, &ids)?;
         drop(ids);
         dense.sort_unstable_by_key(|&[_, target]| target);
         let (mut sum, mut shares) = (0.0, 0);
         let mut encoder = Encoder::new();
-        let vertices = self.numbered.summary.vertices;
+        let vertices = self.numbered.vertices();
         for unit in &self.units {
             let start = dense.partition_point(|&[_, target]| target < unit.targets.start);
             let end = dense.partition_point(|&[_, target]| target < unit.targets.end);
@@ -196,6 +190,27 @@ impl<'a> Trial<'a> {
             shares += unit.shares;
         }
         Ok(sum / shares.max(1) as f64)
+    }
+}
+
+impl Trial<'_> {
+    /// The dense ids of the ends of some edges.
+    fn dense_ids<N: VertexNumber>(
+        &self,
+        run: &ImportRun<'_>,
+        ids: &[[u32; 2]],
+    ) -> Result<Vec<[u64; 2]>> {
+        let mut dense = vec![[0; 2]; ids.len()];
+        let mapping = DenseIds::<N>::new(&self.numbered, run.share(shares::DENSE_IDS));
+        mapping.for_each_slice(&mut |index, slice| {
+            for (dense, id) in dense.as_flattened_mut().iter_mut().zip(ids.as_flattened()) {
+                if mapping.slice_of(*id) == index {
+                    *dense = DenseIds::<N>::get(slice, *id).map_or(0, Into::into);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(dense)
     }
 }
 
@@ -208,23 +223,29 @@ impl TrialUnit {
     fn bytes_per_edge(
         &self,
         encoder: &mut Encoder<()>,
-        edges: &[[u32; 2]],
+        edges: &[[u64; 2]],
         vertices: u64,
     ) -> Result<f64> {
         if self.is_heavy() {
             // A row: a byte for each edge, and one for each 255 sources that are passed over.
             return Ok((1.0 + vertices as f64 / 255.0 / self.edges as f64).min(2.0));
         }
-        let edges: Vec<DenseEdge<()>> = edges
+        let mut edges: Vec<DenseEdge<u64, ()>> = edges
             .iter()
             .map(|&[source, target]| DenseEdge { source, target, weight: () })
             .collect();
         let count = edges.len().max(1);
+        // Cell by cell, of the grid that graphs have.
+        let grid = Grid::default();
+        let cell_of = |edge: &DenseEdge<u64, ()>| grid.cell(edge.source, edge.target);
+        edges.sort_unstable_by_key(cell_of);
         let mut bytes = 0;
-        encoder.encode_window(&[&edges], Origin::default(), &mut |tile| {
-            bytes += tile.bytes.len() + TABLE_BYTES;
-            Ok(())
-        })?;
+        for cell in edges.chunk_by(|a, b| cell_of(a) == cell_of(b)) {
+            encoder.encode_window(&[cell], grid.origin(cell_of(&cell[0])), &mut |tile| {
+                bytes += tile.bytes.len() + TABLE_BYTES;
+                Ok(())
+            })?;
+        }
         Ok(bytes as f64 / count as f64)
     }
 }
@@ -249,7 +270,7 @@ fn unit_around(rows: &[[u32; 2]], mut middle: u64) -> TrialUnit {
     }
     TrialUnit {
         edges: edges_of(&targets),
-        targets: targets.start as u32..targets.end as u32,
+        targets: targets.start as u64..targets.end as u64,
         shares: 1,
     }
 }
@@ -257,8 +278,8 @@ fn unit_around(rows: &[[u32; 2]], mut middle: u64) -> TrialUnit {
 /// The ids of the targets of units, ascending.
 fn ids_of(numbered: &Numbered<'_>, units: &[TrialUnit]) -> Result<Vec<u32>> {
     let mut ids = Vec::new();
-    numbered.for_each(&mut |first, _, dense| {
-        for (&dense, id) in dense.iter().zip(first..) {
+    numbered.for_each(&mut |block| {
+        for (&dense, id) in block.dense.iter().zip(block.first..) {
             let unit = units.partition_point(|unit| unit.targets.end <= dense);
             if units.get(unit).is_some_and(|unit| unit.targets.contains(&dense) && !unit.is_heavy())
             {

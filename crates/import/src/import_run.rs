@@ -17,6 +17,27 @@ const PROCESS_BYTES: u64 = 16 << 20;
 const WORKER_BYTES: u64 = 16 << 20;
 /// As [`WORKER_BYTES`], where edges have weights.
 const WORKER_BYTES_WEIGHTED: u64 = 24 << 20;
+/// What it needs in addition where numbers of vertices have 64 bits: a part is encoded from a copy with such ends.
+const WORKER_BYTES_WIDE: u64 = 4 << 20;
+
+/// What memory is needed for besides what is shared out.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Needs {
+    /// Whether edges have weights.
+    pub weighted: bool,
+    /// Whether numbers of vertices have 64 bits.
+    pub wide: bool,
+    /// Bytes for the batches of declared vertices.
+    pub batches: u64,
+}
+
+impl Needs {
+    /// Bytes of each worker that are not shared out: whatever comes behind the tiles may have them.
+    pub fn worker_bytes(&self) -> u64 {
+        let plain = if self.weighted { WORKER_BYTES_WEIGHTED } else { WORKER_BYTES };
+        plain + if self.wide { WORKER_BYTES_WIDE } else { 0 }
+    }
+}
 
 /// What an import may take of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +46,8 @@ pub(super) struct Resources {
     pub memory: u64,
     /// Workers for which the budget suffices.
     pub threads: usize,
+    /// Whether numbers of vertices have 64 bits.
+    pub wide: bool,
 }
 
 /// One import at work.
@@ -49,20 +72,19 @@ impl ImportRun<'_> {
 
     /// How a budget for the whole process is divided: what may be shared out, and for how many
     /// workers that is enough.
-    pub fn divide(budget: u64, threads: usize, weighted: bool) -> Result<Resources> {
-        if budget < ImportRun::MEMORY_MIN {
-            let needed = ImportRun::MEMORY_MIN;
-            return Err(Error::OverBudget { what: "an import".into(), needed, budget });
+    pub fn divide(budget: u64, threads: usize, needs: Needs) -> Result<Resources> {
+        let needed = ImportRun::MEMORY_MIN + needs.batches;
+        if budget < needed {
+            let what = match needs.batches {
+                0 => "an import",
+                _ => "an import of so many vertices",
+            };
+            return Err(Error::OverBudget { what: what.into(), needed, budget });
         }
-        let worker = ImportRun::worker_bytes(weighted);
-        let free = budget - PROCESS_BYTES;
+        let worker = needs.worker_bytes();
+        let free = budget - PROCESS_BYTES - needs.batches;
         let threads = threads.clamp(1, (free / 2 / worker).max(1) as usize);
-        Ok(Resources { memory: free - threads as u64 * worker, threads })
-    }
-
-    /// Bytes of each worker that are not shared out: whatever comes behind the tiles may have them.
-    pub fn worker_bytes(weighted: bool) -> u64 {
-        if weighted { WORKER_BYTES_WEIGHTED } else { WORKER_BYTES }
+        Ok(Resources { memory: free - threads as u64 * worker, threads, wide: needs.wide })
     }
 
     /// The bytes of a share.

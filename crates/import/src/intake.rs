@@ -37,8 +37,8 @@ pub(super) struct Intake<'a, W> {
     pub edges: EdgeSource<'a, W>,
     /// How many they are.
     pub counts: ArcCounts,
-    /// The largest integer id, and one.
-    pub id_end: u64,
+    /// The largest integer id, if there is an edge.
+    pub largest_id: Option<u64>,
     /// The degrees by id, where the ids are integers small enough to be counted at once.
     pub degrees: Option<DegreeTable>,
     /// Some of the keys, evenly spread over the edges, where the ids are other integers.
@@ -47,6 +47,13 @@ pub(super) struct Intake<'a, W> {
     pub passed_over: PassedOver,
     /// The names of the vertices, where the ids are strings.
     pub names: Option<NameCollector>,
+}
+
+impl<W> Intake<'_, W> {
+    /// The largest integer id, and one.
+    pub fn id_end(&self) -> u64 {
+        self.largest_id.map_or(0, |largest| largest.saturating_add(1))
+    }
 }
 
 /// An edge in this many gives a sample.
@@ -95,7 +102,7 @@ pub(super) fn read<'a, W: Weight>(
     let (mut intake, is_counted) = reading.finish(input, dropped)?;
     intake.passed_over = passed_over;
     if is_counted && !strings {
-        intake.degrees = Some(counters.into_table(intake.id_end, run.rule));
+        intake.degrees = Some(counters.into_table(intake.id_end(), run.rule));
     }
     Ok(intake)
 }
@@ -217,7 +224,7 @@ impl<W: Weight> Reading<'_, W> {
                 dropped_loops: self.dropped_loops.into_inner(),
                 dropped_duplicates: dropped,
             },
-            id_end: if arcs == 0 { 0 } else { self.largest.into_inner().saturating_add(1) },
+            largest_id: (arcs > 0).then_some(self.largest.into_inner()),
             degrees: None,
             passed_over: PassedOver::default(),
             samples: unlocked(self.samples),

@@ -31,6 +31,7 @@ mod bins;
 mod buckets;
 mod build;
 mod census;
+mod declared;
 mod dfs;
 mod distinct;
 mod divide;
@@ -38,6 +39,7 @@ mod edge;
 mod estimate;
 mod import_run;
 mod intake;
+mod known;
 mod mapping;
 mod names;
 mod order;
@@ -58,29 +60,25 @@ use std::time::Instant;
 use tegula_machine::disk::{Backend, Caching, Pool, Reader};
 use tegula_machine::threads::{Cancel, Progress, Unit, Workers, join};
 use tegula_machine::{Result, memory};
-use tegula_store::VERTEX_COUNT_MAX;
-use tegula_store::graph::{
-    FORMAT_VERSION, Graph, GraphWriter, IdType, Manifest, OrderChoice, VertexOrder,
-};
+use tegula_store::SHORT_COUNT_MAX;
+use tegula_store::graph::{FORMAT_VERSION, Graph, GraphWriter, Manifest, OrderChoice, VertexOrder};
 use tegula_store::rows::{self, Direction, RowEncoding, RowsConfig};
-use tegula_store::tiles::{BATCH_EDGES_MAX, Grid};
+use tegula_store::tiles::{BATCH_EDGES_MAX, Grid, VertexNumber};
 
-use batch_plan::{BatchPlan, plan_and_write_degrees, write_order};
+use batch_plan::{BatchPlan, plan_and_write_degrees};
 use build::{Sorted, Sorter, build};
-use census::{DegreeSummary, DegreeTable};
-use distinct::check_vertex_count;
+use census::DegreeSummary;
 use edge::{ArcRule, Weight};
-use import_run::{ImportRun, Resources};
-use input::{IdKind, Input, InputOptions};
-use intake::Intake;
+use import_run::{ImportRun, Needs, Resources};
+use input::{Input, InputOptions};
+use intake::ArcCounts;
+use known::Known;
 use mapping::{Mapping, replace_ends};
-use order::{DenseIds, Numbered};
+use order::{Declared, DenseIds, Numbered};
 use output::Unfinished;
-use relabel::{Ranked, count_degrees};
 use report::report;
 pub use report::{ImportReport, StageSeconds};
 use source::{EdgeSource, changed};
-use vertex_files::{VertexFile, write_ids};
 
 /// How a graph is imported.
 #[derive(Debug, Clone)]
@@ -98,6 +96,9 @@ pub struct ImportConfig {
     pub rows: Option<RowEncoding>,
     /// The same of the layout `reverse`, rows by target. Those of an undirected graph are its rows.
     pub reverse: Option<RowEncoding>,
+    /// How many vertices there are: the ids `0..vertices`, with or without an edge. By default those are vertices that
+    /// have an edge.
+    pub vertices: Option<u64>,
     /// The vertex order; by default the one that is estimated to take the fewest bytes.
     pub order: Option<VertexOrder>,
     /// Bytes that the process may use, 64 MiB at the least.
@@ -130,6 +131,7 @@ impl Default for ImportConfig {
             drop_loops: false,
             rows: None,
             reverse: None,
+            vertices: None,
             order: None,
             memory: memory::default_memory(),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
@@ -173,20 +175,26 @@ pub fn import(
     cancel: &Cancel,
 ) -> Result<ImportReport> {
     assert!(config.grid.is_sound(), "a grid with {:?}", config.grid);
-    let Resources { memory, threads } =
-        ImportRun::divide(config.memory, config.threads, config.input.weighted)?;
+    declared::check_count(config.vertices, config.rows.is_some() || config.reverse.is_some())?;
+    let needs = |weighted| Needs {
+        weighted,
+        wide: config.vertices.is_some_and(|vertices| vertices > SHORT_COUNT_MAX),
+        batches: config.vertices.map_or(0, |vertices| declared::batch_bytes(vertices, config.grid)),
+    };
+    let resources = ImportRun::divide(config.memory, config.threads, needs(config.input.weighted))?;
+    let Resources { memory, threads, .. } = resources;
     let input = config.input.clone();
     let options =
         InputOptions { memory: shares::INPUT.of(memory), threads, cancel: cancel.clone(), ..input };
     let input = Input::resolve(inputs, &options)?;
-    let resources = ImportRun::divide(config.memory, config.threads, input.weighted())?;
+    let resources = ImportRun::divide(config.memory, config.threads, needs(input.weighted()))?;
     import_within(resources, &input, output, config, progress, cancel)
         .map_err(|error| error.of_whole(config.memory))
 }
 
 /// Imports with the given resources.
 fn import_within(
-    Resources { memory, threads }: Resources,
+    Resources { memory, threads, wide }: Resources,
     input: &Input,
     output: &Path,
     config: &ImportConfig,
@@ -200,8 +208,8 @@ fn import_within(
     let report = Workers::scope(threads, |workers| {
         let run = ImportRun { memory, workers, folder, rule, progress, cancel };
         let mut report = match input.weighted() {
-            true => import_weighted::<f32>(&run, input, directory, config),
-            false => import_weighted::<()>(&run, input, directory, config),
+            true => import_weighted::<f32>(&run, wide, input, directory, config),
+            false => import_weighted::<()>(&run, wide, input, directory, config),
         }?;
         let wanted = [(Direction::Forward, config.rows), (Direction::Reverse, config.reverse)];
         for (direction, encoding) in wanted {
@@ -228,7 +236,8 @@ fn build_rows(
     // What the tiles are read into comes out of the same budget.
     let reader = Reader::open(Backend::Auto, Pool::new(run.share(shares::TILES_READ)))?;
     let graph = Graph::open(directory, &reader, Caching::PageCache)?;
-    let workers = run.workers.count() as u64 * ImportRun::worker_bytes(graph.is_weighted());
+    let needs = Needs { weighted: graph.is_weighted(), wide: false, batches: 0 };
+    let workers = run.workers.count() as u64 * needs.worker_bytes();
     let memory = run.memory - run.share(shares::TILES_READ) + workers;
     let config = RowsConfig { direction, encoding, memory, threads: run.workers.count() };
     let manifest = rows::build(&graph, &config, run.progress, run.cancel)?;
@@ -248,8 +257,10 @@ impl Clock {
     }
 }
 
+/// Imports edges with weights `W`; numbers of vertices take 64 bits where they are `wide`.
 fn import_weighted<W: Weight>(
     run: &ImportRun<'_>,
+    wide: bool,
     input: &Input,
     directory: &Path,
     config: &ImportConfig,
@@ -261,59 +272,92 @@ fn import_weighted<W: Weight>(
     let passed_over = std::mem::take(&mut intake.passed_over);
     let counts = intake.counts;
 
-    let known = know_ids(run, input, intake, config.order, directory)?;
+    if let Some(vertices) = config.vertices {
+        declared::check_ids(vertices, input.ids(), intake.largest_id)?;
+    }
+    let known = Known::of(run, input, intake, config.order, config.vertices.is_some(), directory)?;
+    let summary = known.summary(counts.arcs)?;
     seconds.relabeling = clock.lap();
 
-    let summary = checked_summary(&known.degrees, counts.arcs)?;
-    let (edges, degrees) = (&known.edges, &known.degrees);
-    let passes = ordering_passes(run, &summary, config.order);
-    run.progress.begin("ordering vertices", Some(passes * summary.edges), Unit::Edges);
-    let (numbered, choice) = match config.order {
-        Some(order) => (Numbered::new(run, edges, degrees, summary, order)?, asked_for(order)),
-        None => estimate::choose(run, edges, degrees, summary)?,
+    let arranged = Arranging { run, directory, config, counts, summary, clock };
+    let manifest = match wide {
+        false => arranged.import::<u32, W>(known, &mut seconds)?,
+        true => arranged.import::<u64, W>(known, &mut seconds)?,
     };
-    let ((ids, mut files), (plan, degree_files)) = join(
-        run.workers,
-        run.cancel,
-        &|| known.write_ids_and_order(&numbered, directory),
-        &|| plan_and_write_degrees(run, &numbered, directory, config.grid, config.batch_edges),
-    )?;
-    files.extend(degree_files);
-    seconds.ordering = clock.lap();
-
-    let sorted = bring_to_bins(run, &known.edges, &numbered, &plan)?;
-    drop((known.edges, known.degrees));
-    seconds.sorting = clock.lap();
-
-    let batches = plan.batches.iter().map(|planned| planned.batch);
-    let vertices = summary.vertices as u32;
-    let mut writer =
-        GraphWriter::create(directory, W::IS_WEIGHTED, vertices, config.grid, batches)?;
-    let duplicates = build(run, &plan, sorted, &mut writer)?;
-    if writer.edge_count() != summary.edges {
-        return Err(changed());
-    }
-    files.into_iter().for_each(|(name, summary)| writer.add_block_file(name, summary));
-    let manifest = writer.finish(Manifest {
-        format_version: FORMAT_VERSION,
-        vertices: summary.vertices,
-        edges: summary.edges,
-        undirected: config.undirected,
-        weighted: W::IS_WEIGHTED,
-        loops: counts.loops,
-        duplicates,
-        ids,
-        order: choice,
-        grid: config.grid,
-        batches: 0,
-        cells: 0,
-        tiles: 0,
-        rows: None,
-        reverse: None,
-        files: Vec::new(),
-    })?;
-    seconds.building = clock.lap();
     Ok(report(manifest, input, &counts, &passed_over, seconds))
+}
+
+/// An import whose vertices are known, yet without their dense ids.
+struct Arranging<'a> {
+    run: &'a ImportRun<'a>,
+    directory: &'a Path,
+    config: &'a ImportConfig,
+    counts: ArcCounts,
+    summary: DegreeSummary,
+    clock: Clock,
+}
+
+impl Arranging<'_> {
+    /// Gives the vertices their dense ids, which are numbers `N`, and writes the graph.
+    fn import<N: VertexNumber, W: Weight>(
+        mut self,
+        known: Known<'_, W>,
+        seconds: &mut StageSeconds,
+    ) -> Result<Manifest> {
+        let Arranging { run, directory, config, summary, .. } = self;
+        let (edges, degrees) = (&known.edges, &known.degrees);
+        let ids = known.ids_by_row.as_ref();
+        let declared = config.vertices.map(|count| Declared { count, ids });
+        let passes = ordering_passes(run, &summary, config.order);
+        run.progress.begin("ordering vertices", Some(passes * summary.edges), Unit::Edges);
+        let (numbered, order) = match config.order {
+            Some(order) => {
+                (Numbered::new(run, edges, degrees, summary, declared, order)?, asked_for(order))
+            }
+            None => estimate::choose::<N, W>(run, edges, degrees, summary, declared)?,
+        };
+        let ((ids, mut files), (plan, degree_files)) = join(
+            run.workers,
+            run.cancel,
+            &|| known.write_ids_and_order(&numbered, directory),
+            &|| plan_and_write_degrees(run, &numbered, directory, config.grid, config.batch_edges),
+        )?;
+        files.extend(degree_files);
+        seconds.ordering = self.clock.lap();
+
+        let sorted = bring_to_bins::<N, W>(run, &known.edges, &numbered, &plan)?;
+        drop(known);
+        seconds.sorting = self.clock.lap();
+
+        let (weighted, vertices) = (W::IS_WEIGHTED, plan.vertices);
+        let mut writer =
+            GraphWriter::create(directory, weighted, vertices, config.grid, plan.all_batches())?;
+        let duplicates = build(run, &plan, sorted, &mut writer)?;
+        if writer.edge_count() != summary.edges {
+            return Err(changed());
+        }
+        files.into_iter().for_each(|(name, summary)| writer.add_block_file(name, summary));
+        let manifest = writer.finish(Manifest {
+            format_version: FORMAT_VERSION,
+            vertices,
+            edges: summary.edges,
+            undirected: config.undirected,
+            weighted,
+            loops: self.counts.loops,
+            duplicates,
+            ids,
+            order,
+            grid: config.grid,
+            batches: 0,
+            cells: 0,
+            tiles: 0,
+            rows: None,
+            reverse: None,
+            files: Vec::new(),
+        })?;
+        seconds.building = self.clock.lap();
+        Ok(manifest)
+    }
 }
 
 /// How often the edges are read until they have their dense ids.
@@ -328,22 +372,15 @@ fn ordering_passes(
     }
 }
 
-/// What the degrees say, if it is what the input said.
-fn checked_summary(degrees: &DegreeTable, arcs: u64) -> Result<DegreeSummary> {
-    let summary = degrees.summary()?;
-    check_vertex_count(summary.vertices)?;
-    if summary.edges == arcs { Ok(summary) } else { Err(changed()) }
-}
-
 /// Gives the edges their dense ids and brings them to their bins.
-fn bring_to_bins<W: Weight>(
+fn bring_to_bins<N: VertexNumber, W: Weight>(
     run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
     numbered: &Numbered<'_>,
     plan: &BatchPlan,
-) -> Result<Sorted<W>> {
+) -> Result<Sorted<N, W>> {
     // What the edges are read from takes memory only where they were kept.
-    let dense_ids = DenseIds::new(numbered, run.share(shares::DENSE_IDS));
+    let dense_ids = DenseIds::<N>::new(numbered, run.share(shares::DENSE_IDS));
     let is_alone = matches!(edges, EdgeSource::Input(_)) && dense_ids.slices() == 1;
     let held = if is_alone { shares::SORTED_ALONE } else { shares::SORTED };
     let held = run.share(held).saturating_sub(TILE_BYTES).max(run.share(shares::SORTED_MIN));
@@ -366,79 +403,3 @@ fn asked_for(order: VertexOrder) -> OrderChoice {
 
 /// Memory that the building of tiles needs whatever the budget, besides its shares.
 const TILE_BYTES: u64 = 16 << 20;
-
-/// Ids are sorted and replaced by ranks where there are more of them, with or without edges, than this
-/// number of times the arcs.
-const SPARSITY_MAX: u64 = 2;
-
-/// A graph whose vertices are small integers: its own ids, or ranks.
-struct Known<'a, W> {
-    edges: EdgeSource<'a, W>,
-    degrees: DegreeTable,
-    /// What the ids are and the files that hold them, where ranks have taken their place.
-    original: Option<(IdType, Vec<VertexFile>)>,
-}
-
-fn know_ids<'a, W: Weight>(
-    run: &ImportRun<'_>,
-    input: &Input,
-    mut intake: Intake<'a, W>,
-    order: Option<VertexOrder>,
-    directory: &Path,
-) -> Result<Known<'a, W>> {
-    let id_end_max = (SPARSITY_MAX * intake.counts.arcs).min(VERTEX_COUNT_MAX);
-    // The tables of that order have an entry for each id, used or not: ranks may need fewer.
-    let suits_order = order != Some(VertexOrder::Dfs) || dfs::is_affordable(run, intake.id_end);
-    let (ids, Ranked { edges, degrees, files }) = match input.ids() {
-        IdKind::String => (IdType::String, relabel::by_name(run, intake, directory)?),
-        _ if (intake.degrees.is_some() || intake.id_end <= id_end_max) && suits_order => {
-            let degrees = match intake.degrees.take() {
-                Some(degrees) => degrees,
-                None => count_degrees(run, &intake.edges, intake.id_end)?,
-            };
-            return Ok(Known { edges: intake.edges, degrees, original: None });
-        }
-        _ => {
-            intake.degrees = None;
-            (IdType::Integer, relabel::by_id(run, intake, directory)?)
-        }
-    };
-    Ok(Known { edges, degrees, original: Some((ids, files)) })
-}
-
-impl<W> Known<'_, W> {
-    /// Writes what ids and order need; returns what the ids are, and the files.
-    fn write_ids_and_order(
-        &self,
-        numbered: &Numbered<'_>,
-        directory: &Path,
-    ) -> Result<(IdType, Vec<VertexFile>)> {
-        let (ids, mut files) = self.id_files(&numbered.summary, directory)?;
-        files.extend(write_order(numbered, directory)?);
-        Ok((ids, files))
-    }
-
-    /// What the ids are, and the files that hold them.
-    fn id_files(
-        &self,
-        summary: &DegreeSummary,
-        directory: &Path,
-    ) -> Result<(IdType, Vec<VertexFile>)> {
-        if let Some((ids, files)) = &self.original {
-            return Ok((*ids, files.clone()));
-        }
-        if summary.vertices == summary.id_end {
-            return Ok((IdType::Range, Vec::new()));
-        }
-        let mut ids = Vec::new();
-        let file = write_ids(directory, &mut |write| {
-            self.degrees.for_each(&mut |first, block| {
-                ids.clear();
-                let rows = block.iter().zip(u64::from(first)..);
-                ids.extend(rows.filter(|&(&[out, into], _)| out | into != 0).map(|(_, id)| id));
-                write(&ids)
-            })
-        })?;
-        Ok((IdType::Integer, vec![file]))
-    }
-}

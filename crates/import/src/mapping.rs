@@ -5,7 +5,7 @@
 
 use tegula_machine::Result;
 use tegula_machine::threads::Stash;
-use tegula_store::tiles::Edge;
+use tegula_store::tiles::{DenseEdge, Edge, VertexNumber};
 
 use super::buckets::{Buckets, Filled};
 use super::edge::{Key, Weight};
@@ -14,14 +14,13 @@ use super::names::{NameRank, bucket_of};
 use super::shares;
 use super::source::{EdgeSource, changed};
 
-/// The number of a key that has none: the dense id of an id without any edge.
-pub(super) const NONE: u32 = u32::MAX;
-
 /// The table is asked this many edges ahead for what the look-ups of an edge need.
 const AHEAD: usize = 16;
 
 /// A table from keys to numbers, in slices.
 pub(super) trait Mapping<K>: Sync {
+    /// What the numbers are.
+    type Number: VertexNumber;
     /// A slice in memory.
     type Slice: Sync;
     /// Number of slices.
@@ -31,7 +30,7 @@ pub(super) trait Mapping<K>: Sync {
     /// Asks for what [`get`](Mapping::get) of a key will need, where that is known at once.
     fn prefetch(_slice: &Self::Slice, _key: K) {}
     /// The number of a key in a slice; `None` if the key has none.
-    fn get(slice: &Self::Slice, key: K) -> Option<u32>;
+    fn get(slice: &Self::Slice, key: K) -> Option<Self::Number>;
     /// Loads slice after slice.
     fn for_each_slice(
         &self,
@@ -39,12 +38,15 @@ pub(super) trait Mapping<K>: Sync {
     ) -> Result<()>;
 }
 
+/// Takes edges whose ends are replaced, from several threads.
+type Sink<'s, N, W> = dyn Fn(&[DenseEdge<N, W>]) -> Result<()> + Sync + 's;
+
 /// Replaces both ends of all edges and passes the edges on, in chunks, from several threads.
 pub(super) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
     run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
     mapping: &M,
-    sink: &(dyn Fn(&[Edge<u32, u32, W>]) -> Result<()> + Sync),
+    sink: &Sink<'_, M::Number, W>,
 ) -> Result<()> {
     if mapping.slices() == 1 {
         return mapping
@@ -58,7 +60,7 @@ pub(super) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
         })
     })?;
     let mut by_source = by_source.close()?;
-    let by_target: Buckets<Edge<u32, K, W>> = Buckets::new(mapping.slices(), space);
+    let by_target: Buckets<Edge<M::Number, K, W>> = Buckets::new(mapping.slices(), space);
     mapping.for_each_slice(&mut |index, slice| {
         by_source.for_each_parallel(index, run.workers, run.cancel, &|part| {
             by_target.write(|writer| {
@@ -79,11 +81,11 @@ fn replace_both<K: Key, W: Weight, M: Mapping<K>>(
     run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
     slice: &M::Slice,
-    sink: &(dyn Fn(&[Edge<u32, u32, W>]) -> Result<()> + Sync),
+    sink: &Sink<'_, M::Number, W>,
 ) -> Result<()> {
     let kept = Stash::default();
     edges.for_each(run, &|edges: &[Edge<K, K, W>]| {
-        kept.with(Vec::new, |replaced: &mut Vec<Edge<u32, u32, W>>| {
+        kept.with(Vec::new, |replaced: &mut Vec<DenseEdge<M::Number, W>>| {
             replaced.clear();
             for (index, &Edge { source, target, weight }) in edges.iter().enumerate() {
                 if let Some(&Edge { source, target, .. }) = edges.get(index + AHEAD) {
@@ -100,14 +102,14 @@ fn replace_both<K: Key, W: Weight, M: Mapping<K>>(
 
 fn replace_targets<K: Key, W: Weight, M: Mapping<K>>(
     run: &ImportRun<'_>,
-    mut by_target: Filled<Edge<u32, K, W>>,
+    mut by_target: Filled<Edge<M::Number, K, W>>,
     mapping: &M,
-    sink: &(dyn Fn(&[Edge<u32, u32, W>]) -> Result<()> + Sync),
+    sink: &Sink<'_, M::Number, W>,
 ) -> Result<()> {
     let kept = Stash::default();
     mapping.for_each_slice(&mut |index, slice| {
         by_target.for_each_parallel(index, run.workers, run.cancel, &|part| {
-            kept.with(Vec::new, |replaced: &mut Vec<Edge<u32, u32, W>>| {
+            kept.with(Vec::new, |replaced: &mut Vec<DenseEdge<M::Number, W>>| {
                 replaced.clear();
                 for &Edge { source, target, weight } in part {
                     let target = M::get(slice, target).ok_or_else(changed)?;
@@ -211,6 +213,7 @@ impl<'a> IdRanks<'a> {
 }
 
 impl Mapping<u64> for IdRanks<'_> {
+    type Number = u32;
     type Slice = SortedSlice<u64>;
 
     fn slices(&self) -> usize {
@@ -272,6 +275,7 @@ impl<'a> NameRanks<'a> {
 }
 
 impl Mapping<u128> for NameRanks<'_> {
+    type Number = u32;
     type Slice = SortedSlice<u128>;
 
     fn slices(&self) -> usize {

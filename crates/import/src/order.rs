@@ -4,30 +4,37 @@
 //! never stored whole unless it is looked up at random. Depth first, it is a list.
 
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 
 use tegula_machine::Result;
 use tegula_machine::memory::{huge, prefetch};
 use tegula_store::graph::VertexOrder;
+use tegula_store::tiles::VertexNumber;
 
+use super::buckets::Filled;
 use super::census::{DegreeSummary, DegreeTable, Degrees};
 use super::dfs;
 use super::edge::Weight;
 use super::import_run::ImportRun;
-use super::mapping::{Mapping, NONE};
+use super::mapping::Mapping;
 use super::source::EdgeSource;
 
-/// Hands out the dense ids of vertices that come by ascending rank.
+/// Hands out the dense ids of vertices that come by ascending id.
 #[derive(Debug, Clone)]
 enum Numbering {
-    /// One after the other.
-    Given { next: u32 },
+    /// One after the other; where vertices are declared, the ids themselves.
+    Given { next: u64 },
     /// The next of those for vertices of the same degree: a counting sort.
-    Degree { next: Vec<u32>, next_of_heavy: BTreeMap<u64, u32> },
-    /// As listed by id.
+    Degree { next: Vec<u64>, next_of_heavy: BTreeMap<u64, u64> },
+    /// As listed by row.
     Listed(Arc<Vec<u32>>),
 }
+
+/// The dense id of a row that has no edge. Where vertices are declared, it stands for one that is numbered behind
+/// those with edges, or by its id: see [`Numbered::isolated`].
+pub(super) const NONE: u64 = <u64 as VertexNumber>::NONE;
 
 /// Vertices of lesser degree are counted in an array, the few others in a map.
 const HEAVY_DEGREE: u64 = 1 << 14;
@@ -46,7 +53,6 @@ impl Numbering {
             }
             Ok(())
         })?;
-        // No vertex has degree 0: such ids are none.
         counts[0] = 0;
         let mut next = 0;
         for count in heavy.values_mut().rev().chain(counts.iter_mut().rev()) {
@@ -55,24 +61,27 @@ impl Numbering {
         Ok(Numbering::Degree { next: counts, next_of_heavy: heavy })
     }
 
-    /// Ranges of dense ids that ascend with the ranks, before any was handed out: in the order by degree
+    /// Ranges of dense ids that ascend with the ids, before any was handed out: in the order by degree
     /// the vertices of each degree, elsewhere none.
-    fn runs(&self, vertices: u64) -> Vec<Range<u32>> {
+    fn runs(&self, connected: u64) -> Vec<Range<u64>> {
         let Numbering::Degree { next, next_of_heavy } = self else { return Vec::new() };
         let starts = next_of_heavy.values().rev().chain(next.iter().rev()).copied();
-        let ends = starts.clone().skip(1).chain([vertices as u32]);
+        let ends = starts.clone().skip(1).chain([connected]);
         starts.zip(ends).map(|(start, end)| start..end).filter(|run| !run.is_empty()).collect()
     }
 
-    /// The dense id of the next id, by ascending rank; [`NONE`] when it has no edge.
+    /// The dense id of the next row; [`NONE`] when it has no edge.
     #[inline]
-    fn assign(&mut self, id: u64, row: Degrees) -> u32 {
-        let degree = total(row);
+    fn assign(&mut self, row: u32, degrees: Degrees) -> u64 {
+        let degree = total(degrees);
         if degree == 0 {
             return NONE;
         }
         let next = match self {
-            Numbering::Listed(dense) => return dense.get(id as usize).copied().unwrap_or(NONE),
+            Numbering::Listed(dense) => {
+                let listed = dense.get(row as usize).copied().unwrap_or(u32::NONE);
+                return if listed == u32::NONE { NONE } else { listed.into() };
+            }
             Numbering::Given { next } => next,
             Numbering::Degree { next, .. } if degree < HEAVY_DEGREE => &mut next[degree as usize],
             Numbering::Degree { next_of_heavy, .. } => next_of_heavy.entry(degree).or_insert(NONE),
@@ -87,12 +96,40 @@ fn total([out, into]: Degrees) -> u64 {
     u64::from(out) + u64::from(into)
 }
 
+/// The vertices that a user has declared: all ids below a number, with or without an edge.
+#[derive(Clone, Copy)]
+pub(super) struct Declared<'a> {
+    pub count: u64,
+    /// The id of each row of the degrees, where that is not its number.
+    pub ids: Option<&'a Filled<u64>>,
+}
+
+/// Rows of the degrees that follow one another.
+pub(super) struct Block<'b> {
+    /// The first of them.
+    pub first: u32,
+    pub degrees: &'b [Degrees],
+    /// Their dense ids, [`NONE`] where they have no edge.
+    pub dense: &'b [u64],
+    ids: Option<&'b [u64]>,
+}
+
+impl Block<'_> {
+    /// The id of a row, by its place in the block. Where vertices are not declared, their ids do not matter, and it is
+    /// the row.
+    #[inline]
+    pub fn id(&self, place: usize) -> u64 {
+        self.ids.map_or(u64::from(self.first) + place as u64, |ids| ids[place])
+    }
+}
+
 /// All vertices, numbered in an order.
 #[derive(Clone)]
 pub(super) struct Numbered<'a> {
     pub degrees: &'a DegreeTable,
     pub summary: DegreeSummary,
     pub order: VertexOrder,
+    pub declared: Option<Declared<'a>>,
     numbering: Numbering,
 }
 
@@ -103,6 +140,7 @@ impl<'a> Numbered<'a> {
         edges: &EdgeSource<'_, W>,
         degrees: &'a DegreeTable,
         summary: DegreeSummary,
+        declared: Option<Declared<'a>>,
         order: VertexOrder,
     ) -> Result<Numbered<'a>> {
         let numbering = match order {
@@ -112,54 +150,81 @@ impl<'a> Numbered<'a> {
                 Numbering::Listed(Arc::new(dfs::enumerate(run, edges, degrees, &summary)?))
             }
         };
-        Ok(Numbered { degrees, summary, order, numbering })
+        Ok(Numbered { degrees, summary, order, declared, numbering })
     }
 
-    /// Ranges of dense ids that ascend with the ranks, as far as the order makes sure of any.
-    pub fn runs(&self) -> Vec<Range<u32>> {
-        self.numbering.runs(self.summary.vertices)
+    /// Number of vertices.
+    pub fn vertices(&self) -> u64 {
+        self.declared.map_or(self.summary.vertices, |declared| declared.count)
     }
 
-    /// Visits all ids, ascending: the first id of a block, the degrees and the dense ids from there on.
-    pub fn for_each(
-        &self,
-        visit: &mut dyn FnMut(u32, &[Degrees], &[u32]) -> Result<()>,
-    ) -> Result<()> {
+    /// The dense ids of the vertices without edges, which ascend with their ids: those behind all others. In the given
+    /// order they stand among them, and the range is empty.
+    pub fn isolated(&self) -> Range<u64> {
+        match self.order {
+            VertexOrder::Given => 0..0,
+            VertexOrder::Degree | VertexOrder::Dfs => self.summary.vertices..self.vertices(),
+        }
+    }
+
+    /// Ranges of dense ids that ascend with the ids, as far as the order makes sure of any.
+    pub fn runs(&self) -> Vec<Range<u64>> {
+        let mut runs = self.numbering.runs(self.summary.vertices);
+        runs.extend(Some(self.isolated()).filter(|isolated| !isolated.is_empty()));
+        runs
+    }
+
+    /// Visits all rows, ascending.
+    pub fn for_each(&self, visit: &mut dyn FnMut(&Block<'_>) -> Result<()>) -> Result<()> {
         let mut numbering = self.numbering.clone();
-        let mut dense = Vec::new();
-        self.degrees.for_each(&mut |first, block| {
+        let mut all_ids = self.declared.and_then(|declared| declared.ids).map(|ids| ids.cursor(0));
+        let keeps_ids = self.declared.is_some() && self.order == VertexOrder::Given;
+        let (mut dense, mut ids) = (Vec::new(), Vec::new());
+        self.degrees.for_each(&mut |first, degrees| {
             dense.clear();
-            let rows = block.iter().zip(u64::from(first)..);
-            dense.extend(rows.map(|(&row, id)| numbering.assign(id, row)));
-            visit(first, block, &dense)
+            dense.extend(degrees.iter().zip(first..).map(|(&row, id)| numbering.assign(id, row)));
+            if let Some(all_ids) = &mut all_ids {
+                all_ids.read(degrees.len(), &mut ids)?;
+            }
+            let mut block =
+                Block { first, degrees, dense: &[], ids: all_ids.is_some().then_some(&ids) };
+            if keeps_ids {
+                let own = dense.iter_mut().enumerate().filter(|(_, dense)| **dense != NONE);
+                own.for_each(|(place, dense)| *dense = block.id(place));
+            }
+            block.dense = &dense;
+            visit(&block)
         })
     }
 }
 
-/// From ids to dense ids.
-pub(super) struct DenseIds<'a> {
+/// From rows to dense ids.
+pub(super) struct DenseIds<'a, N> {
     numbered: &'a Numbered<'a>,
     id_end: u64,
     slice_log2: u32,
+    number: PhantomData<fn() -> N>,
 }
 
-impl<'a> DenseIds<'a> {
+impl<'a, N: VertexNumber> DenseIds<'a, N> {
     /// The dense ids of numbered vertices, in slices that take up to `memory` bytes.
-    pub fn new(numbered: &'a Numbered<'a>, memory: u64) -> DenseIds<'a> {
+    pub fn new(numbered: &'a Numbered<'a>, memory: u64) -> DenseIds<'a, N> {
         let id_end = numbered.summary.id_end;
-        let ids = (memory / size_of::<u32>() as u64).max(1 << 12);
-        DenseIds { numbered, id_end, slice_log2: if id_end <= ids { 32 } else { ids.ilog2() } }
+        let ids = (memory / size_of::<N>() as u64).max(1 << 12);
+        let slice_log2 = if id_end <= ids { 32 } else { ids.ilog2() };
+        DenseIds { numbered, id_end, slice_log2, number: PhantomData }
     }
 }
 
-/// The dense ids of consecutive ids.
-pub(super) struct DenseSlice {
+/// The dense ids of consecutive rows.
+pub(super) struct DenseSlice<N> {
     first: u32,
-    dense: Vec<u32>,
+    dense: Vec<N>,
 }
 
-impl Mapping<u32> for DenseIds<'_> {
-    type Slice = DenseSlice;
+impl<N: VertexNumber> Mapping<u32> for DenseIds<'_, N> {
+    type Number = N;
+    type Slice = DenseSlice<N>;
 
     fn slices(&self) -> usize {
         ((self.id_end.max(1) - 1) >> self.slice_log2) as usize + 1
@@ -171,32 +236,33 @@ impl Mapping<u32> for DenseIds<'_> {
     }
 
     #[inline]
-    fn prefetch(slice: &DenseSlice, key: u32) {
+    fn prefetch(slice: &DenseSlice<N>, key: u32) {
         prefetch(&slice.dense, key.wrapping_sub(slice.first) as usize);
     }
 
     #[inline]
-    fn get(slice: &DenseSlice, key: u32) -> Option<u32> {
+    fn get(slice: &DenseSlice<N>, key: u32) -> Option<N> {
         let dense = *slice.dense.get(key.wrapping_sub(slice.first) as usize)?;
-        (dense != NONE).then_some(dense)
+        (dense != N::NONE).then_some(dense)
     }
 
     fn for_each_slice(
         &self,
-        visit: &mut dyn FnMut(usize, &DenseSlice) -> Result<()>,
+        visit: &mut dyn FnMut(usize, &DenseSlice<N>) -> Result<()>,
     ) -> Result<()> {
         let end_of = |index: u64| self.id_end.min((index + 1) << self.slice_log2);
         let empty = |index: u64| {
             let first = index << self.slice_log2;
             let len = (end_of(index).max(first) - first) as usize;
             let mut dense = huge::with_capacity(len);
-            dense.resize(len, NONE);
+            dense.resize(len, N::NONE);
             DenseSlice { first: first as u32, dense }
         };
+        let number = |dense| if dense == NONE { N::NONE } else { N::of(dense) };
         let mut index = 0;
         let mut slice = empty(index);
-        self.numbered.for_each(&mut |first, _, dense| {
-            let (mut first, mut dense) = (u64::from(first), dense);
+        self.numbered.for_each(&mut |block| {
+            let (mut first, mut dense) = (u64::from(block.first), block.dense);
             // Ids beyond the last one with an edge only fill up its block.
             dense = &dense[..dense.len().min((self.id_end.max(first) - first) as usize)];
             while !dense.is_empty() {
@@ -208,7 +274,8 @@ impl Mapping<u32> for DenseIds<'_> {
                 let (here, rest) =
                     dense.split_at(dense.len().min((end_of(index) - first) as usize));
                 let at = (first - (index << self.slice_log2)) as usize;
-                slice.dense[at..at + here.len()].copy_from_slice(here);
+                let places = slice.dense[at..at + here.len()].iter_mut();
+                places.zip(here).for_each(|(place, &dense)| *place = number(dense));
                 (first, dense) = (first + here.len() as u64, rest);
             }
             Ok(())
@@ -247,7 +314,7 @@ mod tests {
             // Any list will do.
             VertexOrder::Dfs => ids.sort_by_key(|&id| (id as u32).wrapping_mul(0x9e37_79b1)),
         }
-        let mut dense = vec![NONE; rows.len()];
+        let mut dense = vec![u32::NONE; rows.len()];
         ids.iter().zip(0..).for_each(|(&id, number)| dense[id] = number);
         dense
     }
@@ -268,20 +335,20 @@ mod tests {
                     Numbering::Listed(Arc::new(expected[..id_end as usize].to_vec()))
                 }
             };
-            let numbered = Numbered { degrees, summary, order, numbering };
+            let numbered = Numbered { degrees, summary, order, declared: None, numbering };
             for memory in [u64::MAX, 4 << 16, 4 << 13, 0] {
-                let mapping = DenseIds::new(&numbered, memory);
+                let mapping = DenseIds::<u32>::new(&numbered, memory);
                 let mut next = 0;
                 mapping
                     .for_each_slice(&mut |index, slice| {
                         assert_eq!(index, next);
                         next += 1;
                         for (id, &dense) in (0u32..).zip(&expected) {
-                            let found = DenseIds::get(slice, id);
+                            let found = DenseIds::<u32>::get(slice, id);
                             let is_here = u64::from(id) < id_end && mapping.slice_of(id) == index;
                             assert_eq!(
                                 found,
-                                (is_here && dense != NONE).then_some(dense),
+                                (is_here && dense != u32::NONE).then_some(dense),
                                 "id {id}"
                             );
                         }

@@ -6,7 +6,7 @@ use std::path::Path;
 use tegula_machine::{Error, Result};
 use tegula_store::tiles::Edge;
 
-use super::buckets::Buckets;
+use super::buckets::{Buckets, Filled};
 use super::census::{Census, DegreeTable, Degrees};
 use super::distinct::{check_vertex_count, distinct_ids};
 use super::edge::{Key, Weight};
@@ -25,19 +25,26 @@ pub(super) struct Ranked<W> {
     pub degrees: DegreeTable,
     /// The files, complete, that hold the original ids.
     pub files: Vec<VertexFile>,
+    /// The id of each rank, where vertices are declared.
+    pub ids: Option<Filled<u64>>,
 }
 
-/// Numbers integer ids by rank and writes them into `directory`.
+/// Numbers integer ids by rank, and writes them into `directory` unless all ids up to a declared one are vertices.
 pub(super) fn by_id<W: Weight>(
     run: &ImportRun<'_>,
     intake: Intake<'_, W>,
+    is_declared: bool,
     directory: &Path,
 ) -> Result<Ranked<W>> {
     let ids = distinct_ids(run, &intake.edges, intake.counts.arcs, intake.samples)?;
-    let file = write_ids(directory, &mut |write| ids.for_each(0, &mut |part| write(part)))?;
+    let mut files = Vec::new();
+    if !is_declared {
+        files.push(write_ids(directory, &mut |write| ids.for_each(0, &mut |part| write(part)))?);
+    }
     let ranks = IdRanks::new(&ids, run.share(shares::RANKS))?;
     let (edges, degrees) = replace(run, &intake.edges, &ranks, ids.len(0))?;
-    Ok(Ranked { edges, degrees, files: vec![file] })
+    let ids = if is_declared { Some(set_aside(run, &ids)?) } else { None };
+    Ok(Ranked { edges, degrees, files, ids })
 }
 
 /// Numbers names by rank and writes them into `directory`.
@@ -52,13 +59,20 @@ pub(super) fn by_name<W: Weight>(
     };
     let ranks = NameRanks::new(&names.ranks, names.count, run.share(shares::RANKS));
     let (edges, degrees) = replace(run, &intake.edges, &ranks, names.count)?;
-    Ok(Ranked { edges, degrees, files: names.files })
+    Ok(Ranked { edges, degrees, files: names.files, ids: None })
+}
+
+/// A copy of the ids in little memory: it is held to the end.
+fn set_aside(run: &ImportRun<'_>, ids: &Filled<u64>) -> Result<Filled<u64>> {
+    let copy = Buckets::new(1, run.space(run.share(shares::DECLARED_IDS)));
+    ids.for_each(0, &mut |part| copy.write(|writer| writer.push_all(0, part)))?;
+    copy.close()
 }
 
 fn replace<K: Key, W: Weight>(
     run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
-    ranks: &impl Mapping<K>,
+    ranks: &impl Mapping<K, Number = u32>,
     count: u64,
 ) -> Result<(EdgeSource<'static, W>, DegreeTable)> {
     let spool = SpoolWriter::new(run, shares::RANKED_SPOOL);

@@ -43,6 +43,8 @@ settings! {
     SKIP_BAD_ROWS = skip_bad_rows: Any;
     /// Each edge leads both ways.
     UNDIRECTED = undirected: On;
+    /// How many vertices there are.
+    VERTICES = vertices: Any;
     /// Of edges with the same ends one is kept.
     DROP_DUPLICATES = drop_duplicates: On;
 }

@@ -85,6 +85,9 @@ pub(super) const DEGREE_ROWS: Share = share(1, 16);
 /// Edges that wait for a slice of a table, by their source; and again by their target.
 pub(super) const WAITING: Share = share(1, 32);
 
+/// Ids by rank, where vertices are declared: they are held from then on.
+pub(super) const DECLARED_IDS: Share = share(1, 96);
+
 /// Degrees on their way to their dense ids.
 pub(super) const DENSE_ROWS: Share = share(1, 12);
 /// A slice of them.
@@ -200,7 +203,15 @@ mod tests {
                 (1, WRITING),
             ],
         ),
+        (
+            "setting ids aside",
+            &[(1, IDS), (1, RANKED), (1, RANK_COUNTERS), (1, DECLARED_IDS), (1, WRITING)],
+        ),
         ("growing trees", &[(1, KEPT), (1, TREES_AND_LISTS), (1, WRITING)]),
+        (
+            "growing trees of declared vertices",
+            &[(1, RANKED), (1, DECLARED_IDS), (1, TREES_AND_LISTS), (1, WRITING)],
+        ),
         (
             "planning two orders",
             &[
@@ -235,6 +246,20 @@ mod tests {
             &[
                 (1, KEPT),
                 (1, COUNTERS),
+                (1, LISTED),
+                (1, DENSE_IDS),
+                (2, WAITING),
+                (1, SORTED),
+                (3, WRITING),
+            ],
+        ),
+        // Ranks are counted in half the memory of ids, so there is room for the ids beside them.
+        (
+            "sorting what was kept of declared vertices",
+            &[
+                (1, RANKED),
+                (1, RANK_COUNTERS),
+                (1, DECLARED_IDS),
                 (1, LISTED),
                 (1, DENSE_IDS),
                 (2, WAITING),

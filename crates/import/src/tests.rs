@@ -8,9 +8,10 @@ use tegula_machine::disk::{Backend, Caching, Pool, Reader};
 use tegula_machine::threads::Silent;
 use tegula_machine::{At, Error};
 use tegula_store::OriginalId;
-use tegula_store::graph::Graph;
+use tegula_store::graph::{Graph, IdType};
 use tegula_testkit::XorShift;
 
+use super::census::Counters;
 use super::input::{Format, Input, InputOptions};
 use super::*;
 
@@ -34,15 +35,9 @@ fn import_text(
     threads: usize,
     config: &ImportConfig,
 ) -> Result<ImportReport> {
+    let resources = Resources { memory, threads, wide: false };
     let input = text_input(text, config.input.weighted);
-    import_within(
-        Resources { memory, threads },
-        &input,
-        output,
-        config,
-        &Silent,
-        &Cancel::default(),
-    )
+    import_within(resources, &input, output, config, &Silent, &Cancel::default())
 }
 
 fn open(directory: &Path) -> Graph {
@@ -66,8 +61,7 @@ fn edges_of(graph: &Graph) -> Vec<NamedEdge> {
     for index in 0..graph.tiles().len() {
         let read = graph.read_tiles(index..index + 1, true).wait().unwrap();
         let (tile, weights) = read.get(graph, index);
-        let summary = &graph.tiles()[index].summary;
-        let visited = tile.for_each_edge(summary, graph.vertex_count(), |entry, source, target| {
+        let visited = graph.for_each_edge(index, tile, |entry, source, target| {
             let weight = weights.get(entry).map_or(0, |weight| weight.to_bits());
             let [source, target] = [source, target].map(|end| names[end as usize].clone());
             edges.push((source, target, weight));
@@ -126,23 +120,26 @@ fn text_of(count: usize, vertices: u64, name: impl Fn(u64) -> String) -> String 
     (0..count).map(|_| line()).collect()
 }
 
-/// Imports with every budget and number of workers; the graphs must be the same to the byte and hold
-/// the text's edges.
+/// Imports with every budget, number of workers and width of the numbers of vertices; the graphs must be the same to
+/// the byte and hold the text's edges.
 fn check(text: &str, config: &ImportConfig) -> ImportReport {
     let folder = tempfile::tempdir().unwrap();
     let mut first: Option<(ImportReport, BTreeSet<(String, Vec<u8>)>)> = None;
-    for (number, (memory, threads)) in
-        [(PLENTY, 2), (PLENTY, 1), (SCARCE, 3), (SCARCE, 1)].into_iter().enumerate()
-    {
+    let ways =
+        [(PLENTY, 2, false), (PLENTY, 1, true), (SCARCE, 3, true), (SCARCE, 1, false)].into_iter();
+    for (number, (memory, threads, wide)) in ways.enumerate() {
         let output = folder.path().join(number.to_string());
-        let report = import_text(text, &output, memory, threads, config).unwrap();
+        let resources = Resources { memory, threads, wide };
+        let input = text_input(text, config.input.weighted);
+        let report =
+            import_within(resources, &input, &output, config, &Silent, &Cancel::default()).unwrap();
         let files = files_in(&output);
         if let Some((_, expected)) = &first {
             let differing: Vec<_> =
                 files.symmetric_difference(expected).map(|(name, _)| name).collect();
             assert!(
                 differing.is_empty(),
-                "with {memory} bytes and {threads} workers {differing:?} differ"
+                "with {memory} bytes, {threads} workers, wide {wide} {differing:?} differ"
             );
             continue;
         }
@@ -201,6 +198,23 @@ fn sparse_integers() {
     assert_eq!(report.ids, IdType::Integer);
     let large = |number: u64| if number == 17 { u64::MAX.to_string() } else { number.to_string() };
     check(&text_of(50_000, 3_000, large), &config(false, false, None));
+}
+
+#[test]
+fn declared_vertices_are_counted_by_id_or_by_rank() {
+    let ids = 1_000_000;
+    // So many that scarce memory does not count them, and so few with an edge that ranks take their place there.
+    let counted = |memory| Counters::within(shares::COUNTERS.of(memory), 0, 1).id_limit();
+    assert!(counted(SCARCE) < ids - 100_000 && ids < counted(PLENTY));
+    let text = text_of(30_000, 5_000, |number| (number * 1_999 % 900_000 + 50_000).to_string());
+    let orders = [VertexOrder::Given, VertexOrder::Degree, VertexOrder::Dfs].map(Some);
+    for order in orders.into_iter().chain([None]) {
+        for (undirected, vertices) in [(false, ids), (true, 3 * ids)] {
+            let config = config(undirected, undirected, order);
+            let report = check(&text, &ImportConfig { vertices: Some(vertices), ..config });
+            assert_eq!((report.vertices, report.ids), (vertices, IdType::Range));
+        }
+    }
 }
 
 #[test]
@@ -297,8 +311,12 @@ fn a_star_of_one_target() {
 
 #[test]
 fn no_edge_at_all() {
-    let report = check("", &config(false, false, None));
-    assert_eq!((report.vertices, report.edges), (0, 0));
+    for order in [None, Some(VertexOrder::Degree)] {
+        for vertices in [None, Some(0), Some(1), Some(300_000)] {
+            let report = check("", &ImportConfig { vertices, ..config(false, false, order) });
+            assert_eq!((report.vertices, report.edges), (vertices.unwrap_or(0), 0));
+        }
+    }
 }
 
 #[test]
@@ -388,7 +406,7 @@ fn an_import_cancelled_at_any_report_leaves_nothing() {
         let progress = CancelAt { cancel: &cancel, left: left.into() };
         let (input, output) = (text_input(&text, false), folder.path().join("g"));
         let replacing = ImportConfig { force: true, ..config(false, false, None) };
-        let resources = Resources { memory: SCARCE, threads: 2 };
+        let resources = Resources { memory: SCARCE, threads: 2, wide: false };
         let result = import_within(resources, &input, &output, &replacing, &progress, &cancel);
         let expected = match result {
             Err(Error::Cancelled) => {

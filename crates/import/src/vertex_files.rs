@@ -27,6 +27,10 @@ impl<C: Coding> ArrayFile<C> {
         self.writer.push(numbers)
     }
 
+    pub fn push_regular(&mut self, first: C::Number, count: u64) -> Result<()> {
+        self.writer.push_regular(first, count)
+    }
+
     pub fn finish(self) -> Result<VertexFile> {
         Ok((self.name, self.writer.finish()?))
     }

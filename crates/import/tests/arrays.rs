@@ -45,7 +45,7 @@ struct Numbers {
     out_degrees: Vec<u32>,
     in_degrees: Vec<u32>,
     ids: Vec<OriginalId>,
-    dense: Vec<u32>,
+    dense: Vec<u64>,
 }
 
 fn numbers(graph: &Graph) -> Result<Numbers> {
@@ -59,9 +59,9 @@ fn numbers(graph: &Graph) -> Result<Numbers> {
     Ok(Numbers { out_degrees, in_degrees, ids, dense })
 }
 
-fn is_permutation(mut numbers: Vec<u32>) -> bool {
+fn is_permutation(mut numbers: Vec<u64>) -> bool {
     numbers.sort_unstable();
-    numbers.iter().copied().eq(0..numbers.len() as u32)
+    numbers.iter().copied().eq(0..numbers.len() as u64)
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn a_vertex_takes_few_bytes_in_every_order() {
             .filter(|file| file.name.starts_with("degrees.") || file.name.starts_with("vertices."))
             .map(|file| file.bytes)
             .sum();
-        let per_vertex = bytes as f64 / f64::from(graph.vertex_count());
+        let per_vertex = bytes as f64 / graph.vertex_count() as f64;
         assert!(per_vertex < bytes_max, "{order:?}: {per_vertex}");
         graph.verify(&Silent, &Cancel::default()).unwrap();
     }

@@ -54,10 +54,9 @@ fn edges_of(directory: &Path) -> Vec<[u32; 2]> {
     let mut edges = Vec::new();
     for index in 0..graph.tiles().len() {
         let read = graph.read_tiles(index..index + 1, false).wait().unwrap();
-        let summary = &graph.tiles()[index].summary;
         let (tile, _) = read.get(&graph, index);
-        let visit = |_, source, target| edges.push([source, target]);
-        tile.for_each_edge(summary, graph.vertex_count(), visit).unwrap();
+        let visit = |_, source, target| edges.push([source as u32, target as u32]);
+        graph.for_each_edge(index, tile, visit).unwrap();
     }
     edges.sort_unstable();
     edges

@@ -11,7 +11,7 @@ use tegula_import::{ImportConfig, import};
 use tegula_machine::Error;
 use tegula_machine::disk::{Backend, Caching, Pool, Reader, Targets};
 use tegula_machine::threads::{Cancel, Silent, Workers};
-use tegula_store::VertexId;
+use tegula_store::ShortId;
 use tegula_store::graph::Graph;
 use tegula_store::rows::{
     BY_WEIGHT_MIN, Direction, IndexWalk, RowBatch, RowEncoding, RowReader, Rows, RowsConfig, build,
@@ -72,7 +72,7 @@ fn opened_rows(graph: &Graph, has_weights: bool, cache: u64) -> Result<Option<Ro
 /// What all rows hold, read through so much cache.
 fn adjacency(graph: &Graph, cache: u64) -> Adjacency {
     let rows = opened_rows(graph, true, cache).unwrap().unwrap();
-    let sources: Vec<VertexId> = (0..graph.vertex_count()).map(VertexId).collect();
+    let sources: Vec<ShortId> = (0..graph.short_vertex_count().unwrap()).map(ShortId).collect();
     let mut batch = RowBatch::default();
     let mut adjacency = Adjacency::new();
     for sources in sources.chunks(50) {
@@ -101,7 +101,7 @@ fn adjacency(graph: &Graph, cache: u64) -> Adjacency {
 fn unpacked(graph: &Graph, threads: usize) -> Adjacency {
     let cache = RowReader::cache_size_max(graph, Direction::Forward, true);
     let rows = opened_rows(graph, true, cache).unwrap().unwrap();
-    let sources: Vec<VertexId> = (0..graph.vertex_count()).map(VertexId).collect();
+    let sources: Vec<ShortId> = (0..graph.short_vertex_count().unwrap()).map(ShortId).collect();
     let mut batch = RowBatch::default();
     rows.get(&sources[sources.len() / 2..], &mut batch).unwrap();
     assert!(rows.unpacked().is_none());
@@ -197,7 +197,7 @@ fn rows_that_copy_are_read_through_any_cache() {
             let mut batch = RowBatch::default();
             for _ in 0..200 {
                 let wanted = random.below(5) as usize + 1;
-                let source = VertexId(random.below(u64::from(vertices)) as u32);
+                let source = ShortId(random.below(u64::from(vertices)) as u32);
                 let targets = expected[&source.0].iter().map(|edge| edge.0);
                 let shown = rows.for_each_row(&[source, source], &mut batch, |row| {
                     let mut found = Vec::new();
@@ -376,17 +376,17 @@ fn visit_all(graph: &Graph) -> Result<(), Error> {
     let reader = opened_rows(graph, true, 1 << 20)?;
     let reader = reader.expect("its manifest names rows");
     let mut batch = RowBatch::default();
-    for vertex in (0..graph.vertex_count()).map(VertexId) {
+    for vertex in (0..graph.short_vertex_count().unwrap()).map(ShortId) {
         assert_eq!(reader.get(&[vertex], &mut batch)?, 1);
         let row = reader.row(&batch, 0);
         let mut weights = Vec::new();
         // What is no row may be an error or wrong numbers, but of vertices that there are.
         let _ = row.for_each(|target| {
-            assert!(target.0 < graph.vertex_count());
+            assert!(u64::from(target.0) < graph.vertex_count());
             weights.push(row.weight(weights.len()));
         });
     }
-    reader.prefetch_range(VertexId(0)..VertexId(graph.vertex_count()));
+    reader.prefetch_range(ShortId(0)..ShortId(graph.short_vertex_count().unwrap()));
     // Rows that are none, or not as many edges as there are to be, are an error.
     let _ = Workers::scope(2, |workers| reader.unpack(workers, &Cancel::default()));
     Ok(())
@@ -499,7 +499,8 @@ fn once_an_eighth_was_read_here_and_there_the_rest_is_read_in_order_where_it_fin
         let rows = opened_rows(&graph, true, cache).unwrap().unwrap();
         rows.fill_when_due(&cancel);
         assert_eq!(rows.bytes_read(), 0, "nothing was read yet");
-        let vertices = (0..graph.vertex_count()).map(|index| VertexId(index * 7919 % 9000));
+        let vertices =
+            (0..graph.short_vertex_count().unwrap()).map(|index| ShortId(index * 7919 % 9000));
         let mut visited = vertices.clone().take_while(|&vertex| {
             rows.get(&[vertex], &mut batch).unwrap();
             rows.fill_when_due(&cancel);
@@ -507,7 +508,7 @@ fn once_an_eighth_was_read_here_and_there_the_rest_is_read_in_order_where_it_fin
         });
         let count = visited.by_ref().count() as u32;
         assert_eq!(rows.is_complete(), finds_room);
-        assert_eq!(count < graph.vertex_count(), finds_room);
+        assert_eq!(u64::from(count) < graph.vertex_count(), finds_room);
         let is_held = |vertex| rows.held_row(vertex, &mut IndexWalk::default()).is_some();
         assert!(!finds_room || vertices.filter(|&vertex| is_held(vertex)).count() > 8900);
     }
@@ -525,7 +526,7 @@ fn vertices_without_edges_have_a_place_between_their_neighbours_and_no_bytes() {
         let rows = Rows::open(&open(&directory), Direction::Forward).unwrap().unwrap();
         let (mut bytes, mut weights) = (0, 0);
         for vertex in 0..70_000 {
-            let extent = rows.extent(VertexId(vertex));
+            let extent = rows.extent(ShortId(vertex));
             // Rows may share a byte, weights never do.
             assert!((bytes..=bytes + 1).contains(&(extent.bytes().start + 1)), "vertex {vertex}");
             assert_eq!(extent.weight_bytes().start, weights);
@@ -545,7 +546,7 @@ fn the_longest_row_is_known_before_it_is_read() {
     let directory = imported(folder.path(), &edges, true);
     build_rows(&open(&directory), &config(RowEncoding::Plain, 64 << 20, 1)).unwrap();
     let rows = Rows::open(&open(&directory), Direction::Forward).unwrap().unwrap();
-    let row = rows.extent(VertexId(70_000));
+    let row = rows.extent(ShortId(70_000));
     for (has_weights, bytes) in [(true, row.weight_bytes()), (false, 0..0)] {
         let longest = row.bytes().end - row.bytes().start + bytes.end - bytes.start;
         let others = (1 + u64::from(has_weights)) << 20;

@@ -14,7 +14,7 @@ use std::path::Path;
 
 use tegula_machine::Result;
 use tegula_machine::disk::{Backend, Caching, Pool, Reader, Targets};
-use tegula_store::VertexId;
+use tegula_store::ShortId;
 use tegula_store::graph::Graph;
 use tegula_store::rows::{Direction, RowBatch, RowReader};
 
@@ -31,7 +31,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     let size = RowReader::cache_size_max(&graph, Direction::Forward, false);
     let rows = RowReader::open(&graph, Direction::Forward, false, size, &Targets::default())?;
     let rows = rows.ok_or("the graph has no rows")?;
-    let vertices: Vec<VertexId> = (0..graph.vertex_count()).map(VertexId).collect();
+    let vertices: Vec<ShortId> = (0..graph.short_vertex_count()?).map(ShortId).collect();
     let mut out = BufWriter::new(File::create(file)?);
     for part in vertices.chunks(BATCH) {
         for (source, target) in arcs(&rows, part)? {
@@ -45,7 +45,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
 }
 
 /// The arcs from ascending sources.
-fn arcs(rows: &RowReader, sources: &[VertexId]) -> Result<Vec<(u32, u32)>> {
+fn arcs(rows: &RowReader, sources: &[ShortId]) -> Result<Vec<(u32, u32)>> {
     let mut arcs = Vec::new();
     let mut batch = RowBatch::default();
     let mut done = 0;

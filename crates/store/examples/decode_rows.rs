@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use tegula_machine::Result;
 use tegula_machine::disk::{Backend, Caching, Pool, Reader, Targets};
-use tegula_store::VertexId;
+use tegula_store::ShortId;
 use tegula_store::graph::Graph;
 use tegula_store::rows::{Direction, RowBatch, RowReader};
 
@@ -29,7 +29,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     let size = RowReader::cache_size_max(&graph, Direction::Forward, false);
     let rows = RowReader::open(&graph, Direction::Forward, false, size, &Targets::default())?;
     let rows = rows.ok_or("the graph has no rows")?;
-    let vertices: Vec<VertexId> = (0..graph.vertex_count()).map(VertexId).collect();
+    let vertices: Vec<ShortId> = (0..graph.short_vertex_count()?).map(ShortId).collect();
     // The first one reads them.
     decode(&rows, &vertices)?;
     let mut seconds = Vec::new();
@@ -43,7 +43,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn decode(rows: &RowReader, vertices: &[VertexId]) -> Result<()> {
+fn decode(rows: &RowReader, vertices: &[ShortId]) -> Result<()> {
     let mut batch = RowBatch::default();
     let mut sum = 0u64;
     for part in vertices.chunks(BATCH) {

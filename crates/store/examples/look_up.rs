@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use tegula_machine::Result;
 use tegula_machine::disk::{Backend, Caching, Pool, Reader, Targets};
-use tegula_store::VertexId;
+use tegula_store::ShortId;
 use tegula_store::graph::Graph;
 use tegula_store::rows::{Direction, RowBatch, RowReader};
 
@@ -59,7 +59,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
 }
 
 /// Looks vertices up until all of them are done; the seconds that each took.
-fn look_up(rows: &RowReader, asked: &[VertexId], next: &AtomicUsize) -> Result<Vec<f64>> {
+fn look_up(rows: &RowReader, asked: &[ShortId], next: &AtomicUsize) -> Result<Vec<f64>> {
     let mut batch = RowBatch::default();
     let mut latencies = Vec::new();
     let mut neighbours = Vec::new();
@@ -74,13 +74,13 @@ fn look_up(rows: &RowReader, asked: &[VertexId], next: &AtomicUsize) -> Result<V
 }
 
 /// Vertices that have a row, the same every time.
-fn random_vertices(rows: &RowReader, count: usize) -> Vec<VertexId> {
+fn random_vertices(rows: &RowReader, count: usize) -> Vec<ShortId> {
     let vertex_count = u64::from(rows.rows().vertex_count());
     let mut number = 1u64;
     let numbers = std::iter::repeat_with(|| {
         number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
-        VertexId((((number >> 32) * vertex_count) >> 32) as u32)
+        ShortId((((number >> 32) * vertex_count) >> 32) as u32)
     });
-    let has_row = |vertex: &VertexId| rows.rows().extent(*vertex).bit_count() > 0;
+    let has_row = |vertex: &ShortId| rows.rows().extent(*vertex).bit_count() > 0;
     numbers.filter(has_row).take(count).collect()
 }

@@ -2,12 +2,25 @@
 
 use std::fmt;
 
-use zerocopy::FromBytes;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// A dense vertex id, `0..vertex_count`, after the vertex order was applied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, FromBytes)]
+/// A dense vertex id, `0..vertex_count`, after the vertex order was applied: up to 40 bits.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    FromBytes,
+    IntoBytes,
+    Immutable,
+    KnownLayout,
+)]
 #[repr(transparent)]
-pub struct VertexId(pub u32);
+pub struct VertexId(pub u64);
 
 impl VertexId {
     /// The id as an index into a vertex array.
@@ -15,10 +28,43 @@ impl VertexId {
     pub fn index(self) -> usize {
         self.0 as usize
     }
+
+    /// The same id in 32 bits.
+    ///
+    /// # Panics
+    /// When the graph has more than [`SHORT_COUNT_MAX`] vertices, and the id more bits.
+    #[inline]
+    pub fn short(self) -> ShortId {
+        ShortId(u32::try_from(self.0).expect("the graph has short ids"))
+    }
 }
 
-/// The most vertices that a graph can have: one id is kept free as "none".
-pub const VERTEX_COUNT_MAX: u64 = u32::MAX as u64;
+/// A dense vertex id in 32 bits, as rows and lists of vertices hold it: that of a graph with
+/// [`SHORT_COUNT_MAX`] vertices at the most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, FromBytes)]
+#[repr(transparent)]
+pub struct ShortId(pub u32);
+
+impl ShortId {
+    /// The id as an index into a vertex array.
+    #[inline(always)]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl From<ShortId> for VertexId {
+    #[inline(always)]
+    fn from(ShortId(id): ShortId) -> VertexId {
+        VertexId(id.into())
+    }
+}
+
+/// The most vertices that a graph can have: its ids have 40 bits, and one is kept free as "none".
+pub const VERTEX_COUNT_MAX: u64 = (1 << 40) - 1;
+
+/// The most vertices of a graph whose ids are [short](ShortId): one is kept free as "none".
+pub const SHORT_COUNT_MAX: u64 = u32::MAX as u64;
 
 /// A vertex id as the user wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -8,5 +8,5 @@ pub mod packed;
 pub mod rows;
 pub mod tiles;
 
-pub use ids::{OriginalId, VERTEX_COUNT_MAX, VertexId};
+pub use ids::{OriginalId, SHORT_COUNT_MAX, ShortId, VERTEX_COUNT_MAX, VertexId};
 pub use verify::Checked;

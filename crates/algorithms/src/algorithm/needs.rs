@@ -46,7 +46,8 @@ impl Needs {
     /// Those of an algorithm with `threads` threads, which may be in need of rows.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Those of reading; [`Error::Limit`] where arrays would have to lie in memory, and there are too many vertices for
+    /// that.
     pub fn of(
         prepared: &dyn Prepared,
         graph: &Graph,
@@ -76,6 +77,9 @@ impl Needs {
             // Whoever follows rows has the arrays in memory.
             estimate.on_disk = None;
             estimate.vertex_bytes += long_rows_size(graph, has_weights, threads)?;
+        }
+        if estimate.on_disk.is_none() {
+            graph.short_vertex_count()?;
         }
         let build_bytes = match builds_rows {
             true => Some(

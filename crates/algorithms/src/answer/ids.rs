@@ -136,7 +136,7 @@ impl Found {
 /// Those of reading; cancellation.
 pub fn find_ids(graph: &Graph, ranks: &[Rank], cancel: &Cancel) -> Result<ArrayRef> {
     if graph.manifest().ids == IdType::Range {
-        let ids = ranks.iter().map(|&rank| (rank != Rank::NONE).then_some(u64::from(rank.0)));
+        let ids = ranks.iter().map(|&rank| (rank != Rank::NONE).then_some(rank.0));
         return Ok(Arc::new(ids.collect::<UInt64Array>()));
     }
     let rows = ranks.iter().zip(0u32..);

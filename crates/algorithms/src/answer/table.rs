@@ -51,7 +51,7 @@ impl<C: Columns> Table for C {
     }
 
     fn row_count(&self, graph: &Graph) -> u64 {
-        u64::from(graph.vertex_count())
+        graph.vertex_count()
     }
 
     fn write_rows(&self, graph: &Graph, out: &mut dyn RowSink, cancel: &Cancel) -> Result<()> {

@@ -27,7 +27,7 @@ impl Coordinates {
     /// Those of [`side_table::read`]; [`Error::BadInput`] for a row that says something else than one before,
     /// or when a vertex is left out.
     pub fn read(path: &Path, graph: &Graph, options: &RunOptions<'_>) -> Result<Coordinates> {
-        let size = size_of::<[f64; 2]>() as u64 * u64::from(graph.vertex_count());
+        let size = size_of::<[f64; 2]>() as u64 * graph.vertex_count();
         let (what, needed) = ("reading the coordinates".to_owned(), RUN_OVERHEAD + size);
         if needed > options.memory {
             return Err(Error::OverBudget { what, needed, budget: options.memory });

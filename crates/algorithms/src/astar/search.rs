@@ -7,7 +7,9 @@ use std::time::Instant;
 use tegula_engine::traverse::{
     self, BestFirst, Filter, RowsJob, Sequential, VertexSet, estimate_rows, rows_statistics,
 };
-use tegula_engine::{Estimate, Graph, Row, RunOptions, RunStatistics, Unit, VertexId, huge};
+use tegula_engine::{
+    Estimate, Graph, Row, RunOptions, RunStatistics, ShortId, Unit, VertexId, huge,
+};
 
 use crate::error::{Error, Result, is_negative};
 use crate::original_ids::{Rank, Ranks};
@@ -64,11 +66,11 @@ pub fn run(
     config: &AstarConfig<'_>,
     options: &RunOptions<'_>,
 ) -> Result<ShortestPath> {
-    let count = graph.vertex_count() as usize;
+    let count = graph.short_vertex_count()? as usize;
     let has_all = config.coordinates.is_none_or(|coordinates| coordinates.len() == count);
     assert!(has_all, "every vertex has coordinates");
     let held = size(graph, config.coordinates.is_some())?;
-    let ends = (source, target);
+    let ends = (source.short(), target.short());
     traverse::run(graph, graph.is_weighted(), held, options, |job| {
         find(graph, ends, config, job, options)
     })
@@ -77,7 +79,7 @@ pub fn run(
 /// Measures the scale unless it is given, and searches.
 fn find(
     graph: &Graph,
-    (source, target): (VertexId, VertexId),
+    (source, target): (ShortId, ShortId),
     config: &AstarConfig<'_>,
     job: &RowsJob<'_>,
     options: &RunOptions<'_>,
@@ -120,7 +122,7 @@ fn size(graph: &Graph, has_coordinates: bool) -> Result<u64> {
     let each = (coordinates + size_of::<Label>()) as u64;
     let queue = BestFirst::<Key>::size(count);
     let ranks = Ranks::size(graph)?;
-    Ok(each * u64::from(count) + VertexSet::size(count) + queue + ranks)
+    Ok(each * count + VertexSet::size(count) + queue + ranks)
 }
 
 /// The length of a straight line. A root is the same on every machine.
@@ -188,19 +190,19 @@ impl<'c> Heuristic<'c> {
         graph: &Graph,
         coordinates: Option<&'c [[f64; 2]]>,
         scale: f64,
-        target: VertexId,
+        target: ShortId,
     ) -> Heuristic<'c> {
         let coordinates = coordinates.filter(|_| scale > 0.0);
         Heuristic {
             coordinates,
             scale,
             target: coordinates.map_or([0.0; 2], |coordinates| coordinates[target.index()]),
-            slack: (f64::from(graph.vertex_count()) + 16.0) * f64::EPSILON,
+            slack: (graph.vertex_count() as f64 + 16.0) * f64::EPSILON,
         }
     }
 
     #[inline]
-    fn of(&self, vertex: VertexId) -> f64 {
+    fn of(&self, vertex: ShortId) -> f64 {
         let from = |coordinates: &[[f64; 2]]| {
             self.scale * straight(coordinates[vertex.index()], self.target)
         };
@@ -242,8 +244,8 @@ struct Done {
 /// A search. The order of visits looks at what the visits change, hence the cells.
 struct Search<'c> {
     graph: &'c Graph,
-    source: VertexId,
-    target: VertexId,
+    source: ShortId,
+    target: ShortId,
     heuristic: Heuristic<'c>,
     ranks: Ranks,
     labels: Vec<Cell<Label>>,
@@ -256,23 +258,23 @@ struct Search<'c> {
 impl<'c> Search<'c> {
     fn new(
         graph: &'c Graph,
-        source: VertexId,
-        target: VertexId,
+        source: ShortId,
+        target: ShortId,
         heuristic: Heuristic<'c>,
         ranks: Ranks,
     ) -> Search<'c> {
-        let count = graph.vertex_count();
+        let count = graph.vertex_count() as usize;
         let unknown = Label { distance: f64::INFINITY, level: 0, parent: NONE };
         let mut labels = huge::with_capacity(count as usize);
         labels.resize(count as usize, Cell::new(unknown));
-        let open = VertexSet::new(count);
+        let open = VertexSet::new(count as u32);
         let bound = Cell::new(f64::INFINITY);
         Search { graph, source, target, heuristic, ranks, labels, open, bound }
     }
 
     /// Visits vertices until nothing that waits can be on the path.
     fn run(&self, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Result<Done> {
-        let mut queue = BestFirst::for_vertices(self.graph.vertex_count());
+        let mut queue = BestFirst::for_vertices(self.labels.len() as u32);
         self.update(self.source, Label { distance: 0.0, level: 0, parent: NONE }, &mut queue);
         let order = Filter::new(queue, |vertex| self.is_wanted(vertex));
         let mut traversal = job.traversal(order);
@@ -291,7 +293,7 @@ impl<'c> Search<'c> {
     /// Whether a vertex waits that may be on the path, the target apart. What is out of bounds stays so
     /// until it has another label, and then it waits anew.
     #[inline]
-    fn is_wanted(&self, vertex: VertexId) -> bool {
+    fn is_wanted(&self, vertex: ShortId) -> bool {
         self.open.contains(vertex)
             && vertex != self.target
             && self.estimate(vertex) <= self.bound.get()
@@ -299,13 +301,13 @@ impl<'c> Search<'c> {
 
     /// The place of a vertex in the queue.
     #[inline]
-    fn key(&self, vertex: VertexId) -> Key {
+    fn key(&self, vertex: ShortId) -> Key {
         (self.estimate(vertex).to_bits(), self.label(vertex).level)
     }
 
     /// What a path through a vertex comes to, at the least.
     #[inline]
-    fn estimate(&self, vertex: VertexId) -> f64 {
+    fn estimate(&self, vertex: ShortId) -> f64 {
         self.label(vertex).distance + self.heuristic.of(vertex)
     }
 
@@ -346,7 +348,7 @@ impl<'c> Search<'c> {
     }
 
     /// Gives a vertex a smaller label, and has it visited if that may be of use. Returns its estimate.
-    fn update(&self, vertex: VertexId, label: Label, queue: &mut BestFirst<Key>) -> f64 {
+    fn update(&self, vertex: ShortId, label: Label, queue: &mut BestFirst<Key>) -> f64 {
         let before = self.key(vertex);
         self.labels[vertex.index()].set(label);
         if vertex == self.target {
@@ -372,18 +374,18 @@ impl<'c> Search<'c> {
             if parent == NONE {
                 break;
             }
-            vertex = VertexId(parent);
+            vertex = ShortId(parent);
         }
         steps.reverse();
         steps
     }
 
     #[inline]
-    fn label(&self, vertex: VertexId) -> Label {
+    fn label(&self, vertex: ShortId) -> Label {
         self.labels[vertex.index()].get()
     }
 
     fn rank(&self, vertex: u32) -> Rank {
-        self.ranks.of(VertexId(vertex))
+        self.ranks.of(ShortId(vertex)).into()
     }
 }

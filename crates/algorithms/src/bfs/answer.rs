@@ -7,26 +7,26 @@ use arrow_schema::{DataType, Field};
 use serde::Serialize;
 use tegula_engine::{Cancel, Graph, RunOptions, States, VertexId};
 
-use super::Reached;
+use super::{Parent, Reached};
 use crate::answer::{self, Answer, Columns, Facts, GroupSize, List, Rows, Values, find_ids};
 use crate::error::Result;
 use crate::original_ids::{Rank, Ranks};
 
 /// What the search found.
-pub(super) struct Levels {
-    reached: Values<Reached>,
+pub(super) struct Levels<P> {
+    reached: Values<Reached<P>>,
     parents: Option<Parents>,
 }
 
-impl Levels {
+impl<P: Parent> Levels<P> {
     /// What is known of each vertex. `has_parents` says whether parents are to be named, which takes
     /// 4 bytes a vertex: those that the run has given back.
     pub(super) fn new(
-        reached: States<Reached>,
+        reached: States<Reached<P>>,
         has_parents: bool,
         graph: &Graph,
         options: &RunOptions<'_>,
-    ) -> Result<Levels> {
+    ) -> Result<Levels<P>> {
         // Parents need memory of their own, and no tiles.
         graph.reader().pool().trim();
         let parents = has_parents.then(|| -> Result<Parents> {
@@ -55,7 +55,7 @@ pub struct Summary {
     levels: Vec<u64>,
 }
 
-impl Columns for Levels {
+impl<P: Parent> Columns for Levels<P> {
     fn fields(&self, id: DataType) -> Vec<Field> {
         let mut fields = vec![Field::new("distance", DataType::UInt32, true)];
         fields.extend(self.parents.as_ref().map(|_| Field::new("parent", id, true)));
@@ -72,7 +72,7 @@ impl Columns for Levels {
         let mut arrays: Vec<ArrayRef> = vec![Arc::new(distances)];
         if let Some(parents) = &self.parents {
             let rank = |parent: Option<VertexId>| {
-                parent.map_or(Rank::NONE, |parent| parents.ranks.of(parent))
+                parent.map_or(Rank::NONE, |parent| parents.ranks.of_any(parent))
             };
             let ranks: Vec<Rank> = reached.iter().map(|reached| rank(reached.parent())).collect();
             arrays.push(find_ids(graph, &ranks, cancel)?);
@@ -81,7 +81,7 @@ impl Columns for Levels {
     }
 }
 
-impl Answer for Levels {
+impl<P: Parent> Answer for Levels<P> {
     fn summary(
         &self,
         _graph: &Graph,

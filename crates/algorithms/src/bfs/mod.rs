@@ -6,7 +6,7 @@
 //! reached; or, where the graph has rows and that is quicker, the rows of the frontier; or, in an
 //! undirected graph or one with rows by target, the beginnings of those of what was not reached, which is the
 //! choice of directions of Beamer, Asanovic, Patterson (SC 2012). It stops when the frontier is empty. Memory:
-//! 12 bytes a vertex, up to 12 more with rows.
+//! 8 bytes a vertex, up to 8 more with rows, and 4 for parents; 8 in a graph of 2^32 vertices and more.
 //!
 //! Distances are those of LDBC Graphalytics; parents are the smallest possible ones in the vertex
 //! order of the graph directory, so they too are the same on every machine.
@@ -22,7 +22,7 @@ use crate::error::Result;
 use crate::original_ids::{find_vertex, has_order, with_order_streamed};
 
 use answer::Levels;
-pub use program::{Bfs, Reached};
+pub use program::{Bfs, Parent, Reached};
 
 /// Options of the search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -43,6 +43,15 @@ impl BfsOptions {
     fn names_by_rank(&self, graph: &Graph) -> bool {
         self.parents && has_order(graph)
     }
+
+    fn search<P: Parent>(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<Found> {
+        let source = find_vertex(graph, &self.source)?;
+        let arrays = if self.names_by_rank(graph) { Arrays::InMemory } else { options.arrays };
+        let options = &RunOptions { arrays, ..options.clone() };
+        let outcome = tegula_engine::run_anywhere(graph, Bfs::<P>::new(source), options)?;
+        let levels = Levels::new(outcome.states, self.parents, graph, options)?;
+        Ok(Found::new(levels, outcome.statistics))
+    }
 }
 
 impl Algorithm for BfsOptions {
@@ -52,7 +61,12 @@ impl Algorithm for BfsOptions {
     type Files = ();
 
     fn edges(&self) -> Edges {
-        Edges::Either { rows_size: tegula_engine::rows_size::<Bfs> }
+        Edges::Either {
+            rows_size: match self.parents {
+                true => tegula_engine::rows_size::<Bfs>,
+                false => tegula_engine::rows_size::<Bfs<()>>,
+            },
+        }
     }
 
     fn check_input(&self, graph: &Graph) -> Result<()> {
@@ -60,7 +74,12 @@ impl Algorithm for BfsOptions {
     }
 
     fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
-        let estimate = tegula_engine::estimate_anywhere::<Bfs>(graph, threads);
+        let estimate = match (self.parents, graph.has_short_ids()) {
+            (false, _) => tegula_engine::estimate_anywhere::<Bfs<()>>,
+            (true, true) => tegula_engine::estimate_anywhere::<Bfs>,
+            (true, false) => tegula_engine::estimate_anywhere::<Bfs<u64>>,
+        };
+        let estimate = estimate(graph, threads);
         match self.names_by_rank(graph) {
             true => with_order_streamed(Estimate { on_disk: None, ..estimate }, graph),
             false => Ok(estimate),
@@ -68,11 +87,10 @@ impl Algorithm for BfsOptions {
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
-        let source = find_vertex(graph, &self.source)?;
-        let arrays = if self.names_by_rank(graph) { Arrays::InMemory } else { options.arrays };
-        let options = &RunOptions { arrays, ..options.clone() };
-        let outcome = tegula_engine::run_anywhere(graph, Bfs::new(source), options)?;
-        let levels = Levels::new(outcome.states, self.parents, graph, options)?;
-        Ok(Found::new(levels, outcome.statistics))
+        match (self.parents, graph.has_short_ids()) {
+            (false, _) => self.search::<()>(graph, options),
+            (true, true) => self.search::<u32>(graph, options),
+            (true, false) => self.search::<u64>(graph, options),
+        }
     }
 }

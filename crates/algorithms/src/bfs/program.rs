@@ -1,47 +1,114 @@
 //! The search as a program: a level an iteration.
 
+use std::fmt;
+
 use tegula_engine::{
-    Activity, Graph, Min, Next, Outcome, Program, Result, RunOptions, Settling, VertexId,
+    Activity, Graph, Min, Next, Number, Outcome, Program, Reduction, Result, RunOptions, Settling,
+    Value, VertexId, VertexNumber,
 };
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-/// No vertex, no distance.
+/// No distance.
 const NONE: u32 = u32::MAX;
+
+/// What a search keeps of the vertex before each: nothing, or its id in as many bits as the graph calls for.
+pub trait Parent: Value + PartialEq + fmt::Debug {
+    /// What a vertex sends: its id, where that is kept.
+    type Message: Number;
+    /// Of a vertex that was not reached.
+    const NONE: Self;
+
+    /// The message of a vertex.
+    fn message(vertex: VertexId) -> Self::Message;
+
+    /// What is kept of the message that has come.
+    fn of(message: Self::Message) -> Self;
+
+    /// The vertex, where its id is kept.
+    fn vertex(self) -> Option<VertexId>;
+}
+
+impl Parent for () {
+    type Message = u32;
+    const NONE: () = ();
+
+    #[inline(always)]
+    fn message(_vertex: VertexId) -> u32 {
+        0
+    }
+
+    #[inline(always)]
+    fn of(_message: u32) {}
+
+    fn vertex(self) -> Option<VertexId> {
+        None
+    }
+}
+
+macro_rules! ids {
+    ($($id:ty),*) => {$(
+        impl Parent for $id {
+            type Message = $id;
+            const NONE: $id = VertexNumber::NONE;
+
+            #[inline(always)]
+            fn message(vertex: VertexId) -> $id {
+                VertexNumber::of(vertex.0)
+            }
+
+            #[inline(always)]
+            fn of(message: $id) -> $id {
+                message
+            }
+
+            fn vertex(self) -> Option<VertexId> {
+                (self != <$id as VertexNumber>::NONE).then_some(VertexId(self.into()))
+            }
+        }
+    )*};
+}
+
+ids!(u32, u64);
 
 /// What is known of a vertex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
-#[repr(C)]
-pub struct Reached {
+#[repr(C, packed)]
+pub struct Reached<P = u32> {
     distance: u32,
-    parent: u32,
+    parent: P,
 }
 
-impl Reached {
+impl<P: Parent> Reached<P> {
     /// Hops from the source; `None` where there is no path.
+    #[inline(always)]
     pub fn distance(&self) -> Option<u32> {
-        (self.distance != NONE).then_some(self.distance)
+        let distance = self.distance;
+        (distance != NONE).then_some(distance)
     }
 
-    /// The vertex before it on a shortest path; the source's own is itself.
+    /// The vertex before it on a shortest path, if it is kept; the source's own is itself.
     pub fn parent(&self) -> Option<VertexId> {
-        (self.parent != NONE).then_some(VertexId(self.parent))
+        { self.parent }.vertex()
     }
 }
 
 /// The program.
 #[derive(Debug, Clone, Copy)]
-pub struct Bfs {
+pub struct Bfs<P = u32> {
     source: VertexId,
     level: u32,
+    parent: std::marker::PhantomData<fn() -> P>,
+}
+
+impl<P: Parent> Bfs<P> {
+    /// A search from a vertex.
+    pub fn new(source: VertexId) -> Bfs<P> {
+        Bfs { source, level: 0, parent: std::marker::PhantomData }
+    }
 }
 
 impl Bfs {
-    /// A search from a vertex.
-    pub fn new(source: VertexId) -> Bfs {
-        Bfs { source, level: 0 }
-    }
-
-    /// Runs the search.
+    /// Runs the search, in memory.
     ///
     /// # Errors
     /// Those of [`tegula_engine::run`].
@@ -50,19 +117,20 @@ impl Bfs {
     }
 }
 
-impl Program for Bfs {
-    type State = Reached;
-    type Reduction = Min<u32>;
+impl<P: Parent> Program for Bfs<P> {
+    type State = Reached<P>;
+    type Reduction = Min<P::Message>;
     type Weight = ();
     type Aggregate = ();
 
     const SETTLING: Settling = Settling::ByFirstSource;
 
-    fn init(&self, vertex: VertexId, _degree: u32, (): &mut ()) -> (Reached, Activity) {
+    fn init(&self, vertex: VertexId, _degree: u32, (): &mut ()) -> (Reached<P>, Activity) {
         if vertex == self.source {
-            (Reached { distance: 0, parent: vertex.0 }, Activity::Active)
+            let parent = P::of(P::message(vertex));
+            (Reached { distance: 0, parent }, Activity::Active)
         } else {
-            (Reached { distance: NONE, parent: NONE }, Activity::Inactive)
+            (Reached { distance: NONE, parent: P::NONE }, Activity::Inactive)
         }
     }
 
@@ -72,8 +140,8 @@ impl Program for Bfs {
     }
 
     #[inline(always)]
-    fn signal(&self, vertex: VertexId, _state: &Reached, _degree: u32) -> Option<u32> {
-        Some(vertex.0)
+    fn signal(&self, vertex: VertexId, _state: &Reached<P>, _degree: u32) -> Option<P::Message> {
+        Some(P::message(vertex))
     }
 
     #[inline(always)]
@@ -81,19 +149,19 @@ impl Program for Bfs {
         &self,
         _vertex: VertexId,
         _degree: u32,
-        state: &mut Reached,
-        parent: u32,
+        state: &mut Reached<P>,
+        parent: P::Message,
         (): &mut (),
     ) -> Activity {
-        let is_new = state.distance == NONE && parent != NONE;
+        let is_new = !self.is_settled(state) && parent != Self::Reduction::IDENTITY;
         if is_new {
-            *state = Reached { distance: self.level, parent };
+            *state = Reached { distance: self.level, parent: P::of(parent) };
         }
         Activity::when(is_new)
     }
 
     #[inline(always)]
-    fn is_settled(&self, state: &Reached) -> bool {
-        state.distance != NONE
+    fn is_settled(&self, state: &Reached<P>) -> bool {
+        state.distance().is_some()
     }
 }

@@ -97,7 +97,7 @@ pub fn estimate(graph: &Graph, members: &Memberships) -> Estimate {
 
 /// The memberships, a degree of each vertex, and the figures of the sets.
 fn size(graph: &Graph, members: &Memberships) -> u64 {
-    members.size() + 4 * u64::from(graph.vertex_count()) + 32 * u64::from(members.set_count())
+    members.size() + 4 * graph.vertex_count() + 32 * u64::from(members.set_count())
 }
 
 /// What the workers share.

@@ -1,6 +1,6 @@
 //! Which vertex is in which sets.
 
-use tegula_engine::{Error, Result, VertexId};
+use tegula_engine::{Error, Result, ShortId};
 
 /// Which sets each vertex is in: for all vertices one behind the other, ascending.
 #[derive(Debug, Clone, Default)]
@@ -15,7 +15,7 @@ pub struct Memberships {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Membership {
     /// The vertex.
-    pub vertex: VertexId,
+    pub vertex: ShortId,
     /// The number of the set.
     pub set: u32,
 }
@@ -58,7 +58,7 @@ impl Memberships {
     /// # Panics
     /// When there is no such vertex.
     #[inline]
-    pub fn of(&self, vertex: VertexId) -> &[u32] {
+    pub fn of(&self, vertex: ShortId) -> &[u32] {
         let (start, end) = (self.starts[vertex.index()], self.starts[vertex.index() + 1]);
         &self.sets[start as usize..end as usize]
     }

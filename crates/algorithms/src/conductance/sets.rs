@@ -32,7 +32,7 @@ impl NamedSets {
     /// Those of [`side_table::read`].
     pub fn read(path: &Path, graph: &Graph, options: &RunOptions<'_>) -> Result<NamedSets> {
         let mut builder = SetBuilder {
-            vertex_count: graph.vertex_count(),
+            vertex_count: graph.short_vertex_count()?,
             members: Vec::new(),
             names: Names::default(),
         };
@@ -115,7 +115,7 @@ impl RowVisitor for SetBuilder {
         // As runs write it for a vertex that they do not reach.
         let [Some(name), _] = row.values else { return Ok(()) };
         let set = self.names.number(name).map_err(|error| error.to_string())?;
-        self.members.push(Membership { vertex: row.vertex, set });
+        self.members.push(Membership { vertex: row.vertex.short(), set });
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::Instant;
 
 use tegula_engine::traverse::{self, Filter, RowsJob, Sequential, estimate_rows, rows_statistics};
-use tegula_engine::{Estimate, Graph, Row, RunOptions, RunStatistics, Unit, VertexId};
+use tegula_engine::{Estimate, Graph, Row, RunOptions, RunStatistics, ShortId, Unit};
 
 use super::MisOptions;
 use crate::error::{Result, check_both_directions};
@@ -67,7 +67,7 @@ fn decide_all(
         ranks: Ranks::read(graph, &options.cancel)?,
         seed: config.seed,
         edges: AtomicU64::new(0),
-        undecided: AtomicU64::new(u64::from(graph.vertex_count())),
+        undecided: AtomicU64::new(graph.vertex_count()),
     };
     let mut times = Vec::new();
     options.progress.begin("iterating", None, Unit::Iterations);
@@ -93,13 +93,13 @@ pub fn estimate(graph: &Graph) -> Result<Estimate> {
 
 /// Bytes that a run holds beside the rows: its answer takes the place of what it is made of.
 fn size(graph: &Graph) -> Result<u64> {
-    Ok(2 * u64::from(graph.vertex_count()) + Ranks::size(graph)?)
+    Ok(2 * graph.vertex_count() + Ranks::size(graph)?)
 }
 
 impl Rounds<'_> {
     /// Looks at the undecided vertices of a range.
     fn decide(&self, ids: Range<u32>) -> tegula_engine::Result<()> {
-        let is_open = |vertex: VertexId| self.state(vertex) == UNDECIDED;
+        let is_open = |vertex: ShortId| self.state(vertex) == UNDECIDED;
         let order = Filter::new(Sequential::new(ids), is_open);
         let mut traversal = self.job.traversal(order);
         let (mut edges, mut undecided) = (0, 0);
@@ -138,12 +138,12 @@ impl Rounds<'_> {
         Ok(verdict)
     }
 
-    fn state(&self, vertex: VertexId) -> u8 {
+    fn state(&self, vertex: ShortId) -> u8 {
         self.states[vertex.index()].load(Ordering::Relaxed)
     }
 
     /// No two vertices have the same: each step can be undone.
-    fn priority(&self, vertex: VertexId) -> u64 {
+    fn priority(&self, vertex: ShortId) -> u64 {
         let rank = self.ranks.of(vertex).0;
         const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
         let mut z = self.seed.wrapping_add(u64::from(rank).wrapping_add(1).wrapping_mul(GOLDEN));

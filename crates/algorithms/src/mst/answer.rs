@@ -15,7 +15,7 @@ use crate::answer::{
     write_in_batches,
 };
 use crate::error::Result;
-use crate::original_ids::{Name, Rank};
+use crate::original_ids::{Name, Rank, ShortRank};
 
 /// The forest.
 pub(super) struct Forest {
@@ -69,8 +69,8 @@ impl Table for Forest {
             if !out.wants_more() {
                 break;
             }
-            let sources: Vec<Rank> = edges.iter().map(|edge| edge.source).collect();
-            let targets: Vec<Rank> = edges.iter().map(|edge| edge.target).collect();
+            let sources: Vec<Rank> = edges.iter().map(|edge| edge.source.into()).collect();
+            let targets: Vec<Rank> = edges.iter().map(|edge| edge.target.into()).collect();
             let weights: Float32Array = edges.iter().map(|edge| Some(edge.weight)).collect();
             let sources = find_ids(graph, &sources, cancel)?;
             let targets = find_ids(graph, &targets, cancel)?;
@@ -103,13 +103,14 @@ impl Answer for Forest {
             }
         }
         let ids = graph.original_ids()?;
-        let edge = |(Reverse(TotalOrder(weight)), source, target): (_, Rank, Rank)| {
-            Ok(Edge { source: source.name(&ids)?, target: target.name(&ids)?, weight })
+        let edge = |(Reverse(TotalOrder(weight)), source, target): (_, ShortRank, ShortRank)| {
+            let name = |rank: ShortRank| Rank::from(rank).name(&ids);
+            Ok(Edge { source: name(source)?, target: name(target)?, weight })
         };
         let edges = self.edges.len() as u64;
         Ok(Box::new(Summary {
             edges,
-            trees: u64::from(graph.vertex_count()).saturating_sub(edges),
+            trees: graph.vertex_count().saturating_sub(edges),
             weight: self.weight,
             top: heaviest.into_sorted_vec().into_iter().map(edge).collect::<Result<_>>()?,
         }))

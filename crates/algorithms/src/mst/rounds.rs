@@ -9,11 +9,11 @@ use std::time::Instant;
 use tegula_engine::traverse::{
     self, Filter, RANGE_SIZE, RowsJob, Sequential, estimate_rows, rows_statistics,
 };
-use tegula_engine::{Cancel, Estimate, Graph, RunOptions, RunStatistics, Unit, VertexId, huge};
+use tegula_engine::{Cancel, Estimate, Graph, RunOptions, RunStatistics, ShortId, Unit, huge};
 use tegula_machine::threads::lock;
 
 use crate::error::{Result, check_both_directions};
-use crate::original_ids::{Rank, Ranks};
+use crate::original_ids::{Ranks, ShortRank};
 
 /// No vertex.
 const NONE: u32 = u32::MAX;
@@ -22,9 +22,9 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ForestEdge {
     /// The smaller end.
-    pub source: Rank,
+    pub source: ShortRank,
     /// The greater end.
-    pub target: Rank,
+    pub target: ShortRank,
     /// Its weight.
     pub weight: f32,
 }
@@ -103,7 +103,7 @@ pub fn estimate(graph: &Graph) -> Result<Estimate> {
 }
 
 fn size(graph: &Graph) -> Result<u64> {
-    Ok(28 * u64::from(graph.vertex_count()) + Ranks::size(graph)?)
+    Ok(28 * graph.vertex_count() + Ranks::size(graph)?)
 }
 
 /// A forest that grows.
@@ -120,7 +120,7 @@ struct Growing {
 impl Growing {
     /// Every vertex alone.
     fn new(graph: &Graph, cancel: &Cancel) -> tegula_engine::Result<Growing> {
-        let count = graph.vertex_count();
+        let count = graph.short_vertex_count()?;
         let mut components = huge::with_capacity(count as usize);
         components.extend(0..count);
         Ok(Growing {
@@ -161,7 +161,7 @@ impl Growing {
     ) -> tegula_engine::Result<u64> {
         let first = ids.start;
         let candidates = Cell::from_mut(candidates).as_slice_of_cells();
-        let is_needed = |vertex: VertexId| {
+        let is_needed = |vertex: ShortId| {
             let target = candidates[(vertex.0 - first) as usize].get().target;
             target != NONE && self.component(target) == self.component(vertex.0)
         };
@@ -246,8 +246,8 @@ impl Growing {
         self.components[vertex as usize]
     }
 
-    fn rank(&self, vertex: u32) -> Rank {
-        self.ranks.of(VertexId(vertex))
+    fn rank(&self, vertex: u32) -> ShortRank {
+        self.ranks.of(ShortId(vertex))
     }
 
     /// Whether one edge comes before another: by weight, and only of equal ones by their ends.

@@ -81,16 +81,16 @@ impl Aggregate for Sums {
 
 impl PageRank {
     /// PageRank on a graph with `vertex_count` vertices.
-    pub fn new(config: PageRankConfig, vertex_count: u32) -> PageRank {
+    pub fn new(config: PageRankConfig, vertex_count: u64) -> PageRank {
         // Where there are no ranks, none changes.
         let change = if vertex_count == 0 { 0.0 } else { f64::INFINITY };
-        let even_share = 1.0 / f64::from(vertex_count);
+        let even_share = 1.0 / vertex_count as f64;
         PageRank { config, even_share, shares: Vec::new(), jumping: 0.0, change }
     }
 
     /// Bytes that personalized PageRank holds besides: for its seeds.
-    pub fn seeds_size(vertex_count: u32) -> u64 {
-        4 * u64::from(vertex_count)
+    pub fn seeds_size(vertex_count: u64) -> u64 {
+        4 * vertex_count
     }
 
     /// Personalized PageRank: jumps lead to these vertices, in proportion to their weights. Those of
@@ -103,7 +103,7 @@ impl PageRank {
     /// When there is no such vertex.
     pub fn personalized(
         config: PageRankConfig,
-        vertex_count: u32,
+        vertex_count: u64,
         seeds: &[(VertexId, f64)],
     ) -> Result<PageRank> {
         let is_weight = |weight: f64| weight.is_finite() && weight >= 0.0;

@@ -68,9 +68,12 @@ fn default_delta(graph: &Graph) -> Result<f64> {
     let sum: f64 = weights.iter().sum();
     let mean = if weights.is_empty() { 1.0 } else { sum / weights.len() as f64 };
     let (mut sum, mut squares) = (0.0, 0.0);
-    graph.for_each_out_degree(|degree| {
-        sum += f64::from(degree);
-        squares += f64::from(degree) * f64::from(degree);
+    graph.for_each_degrees(|_, degrees, _| {
+        for degree in degrees.iter().copied().map(f64::from) {
+            sum += degree;
+            squares += degree * degree;
+        }
+        Ok(())
     })?;
     let end_degree = squares / f64::max(sum, 1.0);
     Ok(mean * BUCKET_DEGREE / end_degree.max(1.0))

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use tegula_engine::traverse::{self, BestFirst, Filter, RowsJob, VertexSet, rows_statistics};
-use tegula_engine::{Graph, RunOptions, Unit, VertexId, huge};
+use tegula_engine::{Graph, RunOptions, ShortId, Unit, VertexId, huge};
 
 use super::Distances;
 use crate::error::{Error, Result, is_negative};
@@ -11,7 +11,7 @@ use crate::error::{Error, Result, is_negative};
 /// Bytes that a run holds beside the rows: a distance and a bit for each vertex, and the queue.
 pub(super) fn size(graph: &Graph) -> u64 {
     let count = graph.vertex_count();
-    8 * u64::from(count) + VertexSet::size(count) + BestFirst::<u64>::size(count)
+    8 * count + VertexSet::size(count) + BestFirst::<u64>::size(count)
 }
 
 /// Finds the distances.
@@ -29,14 +29,14 @@ fn search(
     options: &RunOptions<'_>,
 ) -> Result<Distances> {
     let started = Instant::now();
-    let count = graph.vertex_count();
+    let count = graph.short_vertex_count()?;
     let mut distances: Vec<f64> = huge::with_capacity(count as usize);
     distances.resize(count as usize, f64::INFINITY);
     distances[source.index()] = 0.0;
     let settled = VertexSet::new(count);
     // Distances are not below 0, so they are in the order of their bits.
     let mut queue = BestFirst::for_vertices(count);
-    queue.push(source, 0u64);
+    queue.push(source.short(), 0u64);
     let order = Filter::new(queue, |vertex| !settled.contains(vertex));
     let mut traversal = job.traversal(order);
     let (mut edges, mut has_negative) = (0, false);
@@ -52,7 +52,7 @@ fn search(
             let through = distance + f64::from(weight);
             if through < distances[target.index()] {
                 distances[target.index()] = through;
-                let is_live = |vertex: VertexId, bits: &u64| {
+                let is_live = |vertex: ShortId, bits: &u64| {
                     *bits == distances[vertex.index()].to_bits() && !settled.contains(vertex)
                 };
                 order.order_mut().push_within(target, through.to_bits(), is_live);

@@ -6,37 +6,37 @@ use std::collections::BinaryHeap;
 use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field};
 use serde::Serialize;
-use tegula_engine::{Cancel, Graph};
+use tegula_engine::{Cancel, Graph, Value, VertexNumber};
 
 use crate::answer::{self, Answer, CHUNK, Columns, Facts, GroupSize, List, Rows, Values, find_ids};
 use crate::error::Result;
 use crate::original_ids::{Name, Rank};
 
 /// What was found.
-pub(super) struct NamedComponents {
+pub(super) struct NamedComponents<N> {
     /// For each vertex the rank of the smallest original id in its component.
-    pub(super) names: Values<u32>,
+    pub(super) names: Values<N>,
     /// The budget.
     pub(super) memory: u64,
 }
 
-impl NamedComponents {
+impl<N: VertexNumber + Value> NamedComponents<N> {
     /// Visits every component: the rank of its smallest original id, and its number of vertices.
     /// Counts a range of names at a time, so that memory stays bounded.
-    fn for_each_size(&self, cancel: &Cancel, mut visit: impl FnMut(Rank, u32)) -> Result<()> {
+    fn for_each_size(&self, cancel: &Cancel, mut visit: impl FnMut(Rank, u64)) -> Result<()> {
         // Names in memory leave less, and are looked through sooner.
-        let share = if self.names.are_in_memory() { 256 } else { 16 };
+        let share = if self.names.are_in_memory() { 512 } else { 32 };
         let range = (self.memory / share).clamp(1 << 16, 1 << 28) as usize;
         for first in (0..self.names.len()).step_by(range) {
-            let mut sizes = vec![0u32; range.min(self.names.len() - first)];
+            let mut sizes = vec![0u64; range.min(self.names.len() - first)];
             self.names.for_each_chunk(cancel, |ranks| {
                 for &rank in ranks {
-                    if let Some(size) = sizes.get_mut((rank as usize).wrapping_sub(first)) {
+                    if let Some(size) = sizes.get_mut(rank.index().wrapping_sub(first)) {
                         *size += 1;
                     }
                 }
             })?;
-            for (sizes, first) in sizes.chunks(CHUNK).zip((first as u32..).step_by(CHUNK)) {
+            for (sizes, first) in sizes.chunks(CHUNK).zip((first as u64..).step_by(CHUNK)) {
                 cancel.check()?;
                 let sizes = (first..).zip(sizes).filter(|&(_, &size)| size > 0);
                 sizes.for_each(|(rank, &size)| visit(Rank(rank), size));
@@ -61,10 +61,10 @@ pub struct Summary {
 #[derive(Debug, Serialize)]
 pub struct Component {
     component: Name,
-    vertices: u32,
+    vertices: u64,
 }
 
-impl Columns for NamedComponents {
+impl<N: VertexNumber + Value> Columns for NamedComponents<N> {
     fn fields(&self, id: DataType) -> Vec<Field> {
         vec![Field::new("component", id, false)]
     }
@@ -74,12 +74,13 @@ impl Columns for NamedComponents {
     }
 
     fn arrays(&self, graph: &Graph, rows: &Rows<'_>, cancel: &Cancel) -> Result<Vec<ArrayRef>> {
-        let ranks: Vec<Rank> = self.names.at(rows)?.into_iter().map(Rank).collect();
+        let ranks: Vec<Rank> =
+            self.names.at(rows)?.into_iter().map(|rank| Rank(rank.into())).collect();
         Ok(vec![find_ids(graph, &ranks, cancel)?])
     }
 }
 
-impl Answer for NamedComponents {
+impl<N: VertexNumber + Value> Answer for NamedComponents<N> {
     fn summary(
         &self,
         graph: &Graph,
@@ -90,7 +91,7 @@ impl Answer for NamedComponents {
         let mut heap = BinaryHeap::new();
         self.for_each_size(cancel, |rank, size| {
             components += 1;
-            largest = largest.max(u64::from(size));
+            largest = largest.max(size);
             heap.push(Reverse((size, Reverse(rank))));
             if heap.len() > top {
                 heap.pop();

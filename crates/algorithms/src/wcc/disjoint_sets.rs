@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use tegula_engine::{VertexId, huge};
+use tegula_engine::{ShortId, huge};
 
 /// Trees of vertices, each pointing at one of its component with a smaller id; a root points at
 /// itself.
@@ -88,13 +88,13 @@ impl DisjointSets {
     }
 
     /// The root of each vertex: the smallest id of its component.
-    pub(super) fn into_roots(mut self) -> Vec<VertexId> {
+    pub(super) fn into_roots(mut self) -> Vec<ShortId> {
         for vertex in 0..self.parents.len() {
             // A parent is smaller, so it points at its root already.
             let parent = *self.parents[vertex].get_mut() as usize;
             let root = *self.parents[parent].get_mut();
             *self.parents[vertex].get_mut() = root;
         }
-        self.parents.into_iter().map(|root| VertexId(root.into_inner())).collect()
+        self.parents.into_iter().map(|root| ShortId(root.into_inner())).collect()
     }
 }

@@ -34,7 +34,8 @@ mod traversal;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::estimate_rows;
 use tegula_engine::{
-    Estimate, Graph, RunOptions, RunStatistics, States, TileSummary, VertexId, visit_edges,
+    Estimate, Graph, Number, RunOptions, RunStatistics, ShortId, States, TileSummary, VertexNumber,
+    visit_edges,
 };
 
 use crate::algorithm::{Algorithm, Edges, Found, Weights};
@@ -72,7 +73,7 @@ pub enum Method {
 
 /// The components of a graph.
 #[derive(Debug, Clone)]
-pub struct Components<R = Vec<VertexId>> {
+pub struct Components<R = Vec<ShortId>> {
     /// For each dense id the smallest dense id of its component.
     pub roots: R,
     /// What the run did.
@@ -115,36 +116,54 @@ pub fn check(graph: &Graph, wanted: WccOptions) -> Result<()> {
 /// # Errors
 /// Those of [`check`] and of [`tegula_engine::run`].
 pub fn run(graph: &Graph, wanted: WccOptions, options: &RunOptions<'_>) -> Result<Components> {
+    check(graph, wanted)?;
     let options = &options.with_result_in_memory();
-    let Components { roots, statistics } = run_anywhere(graph, wanted, options)?;
-    let roots = roots.into_vec()?.into_iter().map(VertexId).collect();
-    Ok(Components { roots, statistics })
+    let Components { roots, statistics } = run_short(graph, wanted, options)?;
+    Ok(Components { roots: roots.into_vec()?.into_iter().map(ShortId).collect(), statistics })
 }
 
-/// The same, with the roots on disk where memory has no room for them.
-fn run_anywhere(
+/// The same of a graph with short ids, with the roots on disk where memory has no room for those of propagation.
+fn run_short(
     graph: &Graph,
     wanted: WccOptions,
     options: &RunOptions<'_>,
 ) -> Result<Components<States<u32>>> {
-    check(graph, wanted)?;
     // In the same memory.
-    let ids = |roots: Vec<VertexId>| -> Vec<u32> { roots.into_iter().map(|root| root.0).collect() };
+    let ids = |roots: Vec<ShortId>| -> Vec<u32> { roots.into_iter().map(|root| root.0).collect() };
     match wanted.method {
         Method::UnionFind => {
-            let edges = UnsettledEdges::new(DisjointSets::new(graph.vertex_count()));
+            let edges = UnsettledEdges::new(DisjointSets::new(graph.short_vertex_count()?));
             let statistics = visit_edges(graph, &edges, size(graph), options)?;
             Ok(Components { roots: ids(edges.into_sets().into_roots()).into(), statistics })
         }
-        Method::Propagation => {
-            let outcome = tegula_engine::run_anywhere(graph, SmallestId, options)?;
-            Ok(Components { roots: outcome.states, statistics: outcome.statistics })
-        }
+        Method::Propagation => propagate(graph, options),
         Method::Traversal => {
             let Components { roots, statistics } = traversal::run(graph, options)?;
             Ok(Components { roots: ids(roots).into(), statistics })
         }
     }
+}
+
+/// Propagates labels, on disk where memory has no room for them.
+fn propagate<N: VertexNumber + Number>(
+    graph: &Graph,
+    options: &RunOptions<'_>,
+) -> Result<Components<States<N>>> {
+    let outcome = tegula_engine::run_anywhere(graph, SmallestId::<N>::default(), options)?;
+    Ok(Components { roots: outcome.states, statistics: outcome.statistics })
+}
+
+/// Names the components, for a table.
+fn named<N: VertexNumber + Number>(
+    graph: &Graph,
+    found: Components<States<N>>,
+    options: &RunOptions<'_>,
+) -> Result<Found> {
+    // Names need memory of their own, and no tiles.
+    graph.reader().pool().trim();
+    let names = names::smallest(graph, found.roots, &options.cancel)?;
+    let components = NamedComponents { names, memory: options.memory };
+    Ok(Found::new(components, found.statistics))
 }
 
 /// What a run by traversal needs of memory.
@@ -154,7 +173,7 @@ pub fn estimate_traversal(graph: &Graph) -> Estimate {
 
 /// Bytes that the union-find holds: a parent for each vertex, and how far each range is settled.
 pub fn size(graph: &Graph) -> u64 {
-    let vertices = u64::from(graph.vertex_count());
+    let vertices = graph.vertex_count();
     4 * (vertices + vertices.div_ceil(1 << TileSummary::CHUNK_LOG2_MIN))
 }
 
@@ -188,7 +207,12 @@ impl Algorithm for WccOptions {
                 ..tegula_engine::estimate::<SmallestId>(graph, threads)
             },
             // Its messages are gone before components are named, and take more.
-            Method::Propagation => tegula_engine::estimate_anywhere::<SmallestId>(graph, threads),
+            Method::Propagation if graph.has_short_ids() => {
+                tegula_engine::estimate_anywhere::<SmallestId>(graph, threads)
+            }
+            Method::Propagation => {
+                tegula_engine::estimate_anywhere::<SmallestId<u64>>(graph, threads)
+            }
             // Its queue is gone before components are named, and takes more.
             Method::Traversal => estimate_traversal(graph),
         };
@@ -200,11 +224,12 @@ impl Algorithm for WccOptions {
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
-        let found = run_anywhere(graph, *self, options)?;
-        // Names need memory of their own, and no tiles.
-        graph.reader().pool().trim();
-        let names = names::smallest(graph, found.roots, &options.cancel)?;
-        let components = NamedComponents { names, memory: options.memory };
-        Ok(Found::new(components, found.statistics))
+        check(graph, *self)?;
+        match self.method {
+            Method::Propagation if !graph.has_short_ids() => {
+                named(graph, propagate::<u64>(graph, options)?, options)
+            }
+            _ => named(graph, run_short(graph, *self, options)?, options),
+        }
     }
 }

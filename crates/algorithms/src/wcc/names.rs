@@ -1,10 +1,12 @@
 //! Which id names a component: the smallest original one.
 
-use tegula_engine::{Cancel, Error, Graph, States, StatesWriter, room_for_result};
+use tegula_engine::{
+    Cancel, Error, Graph, States, StatesWriter, Value, VertexNumber, room_for_result,
+};
 
 use crate::answer::{CHUNK, Values};
 use crate::error::Result;
-use crate::original_ids::{Rank, has_order};
+use crate::original_ids::has_order;
 
 /// Bytes that [`smallest`] holds beside its result.
 pub(super) fn size(graph: &Graph) -> u64 {
@@ -16,7 +18,11 @@ pub(super) fn size(graph: &Graph) -> u64 {
 /// Visits vertices in the order of their original ids: the first of a component that comes along
 /// names it. Works in place: the entry of a root holds the name once there is one, every other entry
 /// the root until the end.
-pub(super) fn smallest(graph: &Graph, roots: States<u32>, cancel: &Cancel) -> Result<Values<u32>> {
+pub(super) fn smallest<N: VertexNumber + Value>(
+    graph: &Graph,
+    roots: States<N>,
+    cancel: &Cancel,
+) -> Result<Values<N>> {
     if !has_order(graph) {
         // Dense ids are ranks, and each root is the smallest of its component.
         return Values::of(roots, graph, cancel);
@@ -36,11 +42,11 @@ pub(super) fn smallest(graph: &Graph, roots: States<u32>, cancel: &Cancel) -> Re
             if is_named.get(vertex) {
                 continue;
             }
-            let root = entries[vertex] as usize;
+            let root = entries[vertex].index();
             if !is_named.get(root) {
                 is_named.set(root);
                 is_named_root.set(root);
-                entries[root] = rank;
+                entries[root] = N::of(rank);
             }
         }
         if first == 0 {
@@ -49,7 +55,7 @@ pub(super) fn smallest(graph: &Graph, roots: States<u32>, cancel: &Cancel) -> Re
                 // What the entry of a named root, which is no root, adds here is its own bit, which is
                 // set already.
                 for (bit, &root) in entries.iter().enumerate() {
-                    *word |= u64::from(is_named_root.get(root as usize)) << bit;
+                    *word |= u64::from(is_named_root.get(root.index())) << bit;
                 }
             }
         }
@@ -59,7 +65,7 @@ pub(super) fn smallest(graph: &Graph, roots: States<u32>, cancel: &Cancel) -> Re
         cancel.check()?;
         for vertex in first..entries.len().min(first + CHUNK) {
             if !is_named_root.get(vertex) {
-                entries[vertex] = entries[entries[vertex] as usize];
+                entries[vertex] = entries[entries[vertex].index()];
             }
         }
     }
@@ -68,20 +74,24 @@ pub(super) fn smallest(graph: &Graph, roots: States<u32>, cancel: &Cancel) -> Re
 
 /// The same of roots on disk, for as many of them at a time as there is room for. Each time all
 /// are read twice, and all names once, and written.
-fn smallest_on_disk(graph: &Graph, roots: States<u32>, cancel: &Cancel) -> Result<Values<u32>> {
+fn smallest_on_disk<N: VertexNumber + Value>(
+    graph: &Graph,
+    roots: States<N>,
+    cancel: &Cancel,
+) -> Result<Values<N>> {
     let roots = roots.into_rank_order(graph, cancel)?;
     let pool = graph.reader().pool();
-    let at_once = (room_for_result(graph) as usize / size_of::<u32>()).max(CHUNK).min(roots.len());
-    let _lease = pool.lease("naming components", (at_once * size_of::<u32>()) as u64)?;
-    let mut names: Option<States<u32>> = None;
+    let at_once = (room_for_result(graph) as usize / size_of::<N>()).max(CHUNK).min(roots.len());
+    let _lease = pool.lease("naming components", (at_once * size_of::<N>()) as u64)?;
+    let mut names: Option<States<N>> = None;
     for first in (0..roots.len()).step_by(at_once) {
         // By root the first rank, which is the smallest, of a vertex in its component.
-        let mut first_ranks = vec![Rank::NONE.0; at_once.min(roots.len() - first)];
+        let mut first_ranks = vec![N::NONE; at_once.min(roots.len() - first)];
         roots.for_each_chunk(|rank, roots| {
             cancel.check()?;
-            for (&root, rank) in roots.iter().zip(rank as u32..) {
-                if let Some(name) = first_ranks.get_mut((root as usize).wrapping_sub(first)) {
-                    *name = rank.min(*name);
+            for (&root, rank) in roots.iter().zip(rank as u64..) {
+                if let Some(name) = first_ranks.get_mut(root.index().wrapping_sub(first)) {
+                    *name = N::of(rank).min(*name);
                 }
             }
             Ok::<(), Error>(())
@@ -91,10 +101,10 @@ fn smallest_on_disk(graph: &Graph, roots: States<u32>, cancel: &Cancel) -> Resul
             cancel.check()?;
             let mut chunk = match &names {
                 Some(names) => names.read(rank..rank + roots.len())?,
-                None => vec![Rank::NONE.0; roots.len()],
+                None => vec![N::NONE; roots.len()],
             };
             for (name, &root) in chunk.iter_mut().zip(roots) {
-                if let Some(&found) = first_ranks.get((root as usize).wrapping_sub(first)) {
+                if let Some(&found) = first_ranks.get(root.index().wrapping_sub(first)) {
                     *name = found;
                 }
             }

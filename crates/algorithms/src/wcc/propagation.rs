@@ -1,16 +1,18 @@
 //! Components by label propagation.
 
-use tegula_engine::{Min, Relaxation, VertexId};
+use std::marker::PhantomData;
 
-/// Label propagation: the smallest dense id in reach.
-#[derive(Debug, Clone, Copy)]
-pub struct SmallestId;
+use tegula_engine::{Min, Number, Relaxation, VertexId, VertexNumber};
 
-impl Relaxation for SmallestId {
-    type Reduction = Min<u32>;
+/// Label propagation: the smallest dense id in reach, in as many bits as the graph calls for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SmallestId<N = u32>(PhantomData<fn() -> N>);
+
+impl<N: VertexNumber + Number> Relaxation for SmallestId<N> {
+    type Reduction = Min<N>;
     type Weight = ();
 
-    fn start(&self, vertex: VertexId) -> Option<u32> {
-        Some(vertex.0)
+    fn start(&self, vertex: VertexId) -> Option<N> {
+        Some(N::of(vertex.0))
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use tegula_engine::{EdgeVisitor, TileSummary, VertexId};
+use tegula_engine::{EdgeVisitor, Origin, ShortId, TileSummary};
 
 use super::disjoint_sets::DisjointSets;
 
@@ -60,20 +60,22 @@ impl UnsettledEdges {
 
 impl EdgeVisitor for UnsettledEdges {
     #[inline(always)]
-    fn visit(&self, source: VertexId, target: VertexId) {
+    fn visit(&self, source: ShortId, target: ShortId) {
         self.sets.join(source.0, target.0);
     }
 
     /// Looks at each chunk of the tile once, unless that were more work than the edges.
-    fn needs(&self, tile: &TileSummary) -> bool {
+    fn needs(&self, tile: &TileSummary, origin: Origin) -> bool {
         let sources = u64::from(tile.source_mask.count_ones()) << (tile.chunk_log2() - CHUNK_LOG2);
         if sources > u64::from(tile.edge_count) / EDGES_PER_CHUNK {
             return true;
         }
         let mut root = None;
-        let targets = u64::from(tile.target_first)..u64::from(tile.target_last) + 1;
+        let from =
+            |first: u64, ids: Range<u32>| first + u64::from(ids.start)..first + u64::from(ids.end);
+        let targets = from(origin.target, tile.target_first..tile.target_last + 1);
         let mut sources = (0..64).filter(|bit| tile.source_mask >> bit & 1 != 0);
         !(self.are_settled(targets, &mut root)
-            && sources.all(|bit| self.are_settled(tile.chunk(bit), &mut root)))
+            && sources.all(|bit| self.are_settled(from(origin.source, tile.chunk(bit)), &mut root)))
     }
 }

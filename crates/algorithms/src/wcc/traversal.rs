@@ -6,16 +6,16 @@ use std::time::Instant;
 use tegula_engine::traverse::{
     self, BreadthFirst, Filter, Nested, RowsJob, Sequential, rows_statistics,
 };
-use tegula_engine::{Graph, Result, RunOptions, Unit, VertexId, huge};
+use tegula_engine::{Graph, Result, RunOptions, ShortId, Unit, huge};
 
 use super::Components;
 
 /// Not visited.
-const NONE: VertexId = VertexId(u32::MAX);
+const NONE: ShortId = ShortId(u32::MAX);
 
 /// Bytes that a run holds beside the rows: the root of each vertex, and the queue.
 pub(super) fn size(graph: &Graph) -> u64 {
-    8 * u64::from(graph.vertex_count())
+    8 * graph.vertex_count()
 }
 
 /// Finds the components of an undirected graph.
@@ -25,14 +25,14 @@ pub(super) fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<Components>
 
 fn visit_all(graph: &Graph, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Result<Components> {
     let started = Instant::now();
-    let count = graph.vertex_count();
+    let count = graph.short_vertex_count()?;
     let mut roots = huge::with_capacity(count as usize);
     roots.resize(count as usize, NONE);
     let mut edges = 0;
     options.progress.begin("visiting", Some(graph.edge_count()), Unit::Edges);
     {
         let roots = Cell::from_mut(&mut roots[..]).as_slice_of_cells();
-        let is_new = |vertex: VertexId| roots[vertex.index()].get() == NONE;
+        let is_new = |vertex: ShortId| roots[vertex.index()].get() == NONE;
         let order = Nested {
             inner: BreadthFirst::with_capacity(count as usize),
             outer: Filter::new(Sequential::new(0..count), is_new),

@@ -6,7 +6,7 @@ pub mod ways;
 
 use std::path::{Path, PathBuf};
 
-use tegula_engine::{Executor, Graph, RunOptions, VertexId, open_graph};
+use tegula_engine::{Executor, Graph, RunOptions, ShortId, VertexId, open_graph};
 use tegula_import::{ImportConfig, import};
 use tegula_machine::Error;
 use tegula_machine::disk::Backend;
@@ -74,7 +74,7 @@ pub fn table<S: Copy, T>(graph: &Graph, states: &[S], value: impl Fn(S) -> T) ->
 /// The original id of each dense id.
 pub fn original_of(graph: &Graph) -> Vec<u64> {
     let mut originals = vec![0; graph.vertex_count() as usize];
-    let dense: Vec<u32> = (0..graph.vertex_count()).collect();
+    let dense: Vec<u64> = (0..graph.vertex_count()).collect();
     for (original, dense) in table(graph, &dense, |dense| dense) {
         originals[dense as usize] = original;
     }
@@ -87,7 +87,7 @@ pub fn find(graph: &Graph, id: u64) -> VertexId {
 }
 
 /// Component roots as a table of (vertex, smallest original id of its component).
-pub fn components(graph: &Graph, roots: &[VertexId]) -> Table<u64> {
+pub fn components(graph: &Graph, roots: &[ShortId]) -> Table<u64> {
     let rows = table(graph, roots, |root| root.0);
     let mut smallest = std::collections::HashMap::new();
     for &(vertex, root) in &rows {

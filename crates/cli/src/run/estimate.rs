@@ -36,7 +36,7 @@ fn to_json(needs: &Needs, algorithm: &'static str, graph: &Graph, memory: u64) -
     json::Estimate {
         schema: "tegula.estimate.v1",
         algorithm,
-        vertices: u64::from(graph.vertex_count()),
+        vertices: graph.vertex_count(),
         edges: graph.edge_count(),
         vertex_bytes: estimate.vertex_bytes,
         stream_bytes_min: estimate.stream_bytes_min,

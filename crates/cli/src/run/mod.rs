@@ -224,7 +224,7 @@ impl Done<'_> {
         json::Run {
             schema: "tegula.run.v1",
             algorithm: self.request.name(),
-            vertices: u64::from(self.graph.vertex_count()),
+            vertices: self.graph.vertex_count(),
             edges: self.graph.edge_count(),
             iterations: statistics.iterations,
             seconds: self.seconds,
@@ -246,7 +246,7 @@ impl Done<'_> {
 
     fn title(&self) -> String {
         let algorithm = self.request.name();
-        let vertices = report::count(u64::from(self.graph.vertex_count()));
+        let vertices = report::count(self.graph.vertex_count());
         let edges = report::count(self.graph.edge_count());
         let graph = report::path(self.graph.directory());
         format!("{algorithm} on {graph}: {vertices} vertices, {edges} edges")

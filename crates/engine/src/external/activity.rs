@@ -24,14 +24,14 @@ pub struct NextActivity {
 impl ActiveBlocks {
     /// Bytes of this, and of the next.
     pub fn size(cut: &Cut) -> u64 {
-        2 * (4 * cut.count() as u64 + ActiveSet::summary_size(u64::from(cut.vertex_count())))
+        2 * (4 * cut.count() as u64 + ActiveSet::summary_size(cut.vertex_count() as u64))
     }
 }
 
 impl NextActivity {
     /// Nobody is active.
     pub fn new(cut: &Cut) -> NextActivity {
-        let chunks = ActiveSet::summary_size(u64::from(cut.vertex_count())) / 8;
+        let chunks = ActiveSet::summary_size(cut.vertex_count() as u64) / 8;
         NextActivity {
             chunks: (0..chunks).map(|_| AtomicU64::new(0)).collect(),
             counts: (0..cut.count()).map(|_| AtomicU32::new(0)).collect(),
@@ -39,12 +39,12 @@ impl NextActivity {
     }
 
     /// Notes the bits of a block, whose first vertex is `first`.
-    pub fn note(&self, block: usize, first: u32, words: &[u64]) {
+    pub fn note(&self, block: usize, first: usize, words: &[u64]) {
         let mut count = 0;
-        for (word, vertices) in words.iter().zip((u64::from(first)..).step_by(64)) {
+        for (word, vertices) in words.iter().zip((first..).step_by(64)) {
             count += word.count_ones();
             if *word != 0 {
-                let chunk = (vertices >> TileSummary::CHUNK_LOG2_MIN) as usize;
+                let chunk = vertices >> TileSummary::CHUNK_LOG2_MIN;
                 self.chunks[chunk / 64].fetch_or(1 << (chunk % 64), Ordering::Relaxed);
             }
         }

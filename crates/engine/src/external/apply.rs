@@ -8,9 +8,9 @@ use tegula_machine::threads::{Cancel, lock, unlocked};
 use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 use zerocopy::IntoBytes;
 
-use super::ExternalStep;
 use super::cut::Cut;
 use super::states::BlockStates;
+use super::{ExternalStep, indices};
 use crate::job::context::JobContext;
 use crate::program::{Accumulator, Activity, ApplyTo, Program, Reduction};
 use crate::superstep::targets::Targets;
@@ -26,7 +26,7 @@ struct Applied<P: Program> {
 /// The targets of a batch, while it is applied to them.
 struct Reduced<P: Program> {
     batch: usize,
-    targets: Range<u32>,
+    targets: Range<usize>,
     /// None where nothing was reduced.
     values: Option<Vec<Accumulator<P>>>,
     aggregate: P::Aggregate,
@@ -34,15 +34,14 @@ struct Reduced<P: Program> {
 
 impl<P: Program> Reduced<P> {
     /// The targets among some vertices.
-    fn targets_in(&self, vertices: &Range<u32>) -> Range<u32> {
+    fn targets_in(&self, vertices: &Range<usize>) -> Range<usize> {
         self.targets.start.max(vertices.start)..self.targets.end.min(vertices.end)
     }
 
     /// Whether a message may have reached any of some vertices.
-    fn has_message(&self, vertices: &Range<u32>) -> bool {
+    fn has_message(&self, vertices: &Range<usize>) -> bool {
         let targets = self.targets_in(vertices);
-        let here = (targets.start - self.targets.start) as usize
-            ..(targets.end - self.targets.start) as usize;
+        let here = targets.start - self.targets.start..targets.end - self.targets.start;
         let nothing = Accumulator::<P>::from(P::Reduction::IDENTITY);
         self.values.as_ref().is_some_and(|values| {
             values[here].iter().any(|value| value.as_bytes() != nothing.as_bytes())
@@ -53,7 +52,7 @@ impl<P: Program> Reduced<P> {
 /// Takes in what batches have summed up that end with some vertices; the one that goes on behind them.
 fn close<P: Program>(
     reduced: Vec<Reduced<P>>,
-    vertices: &Range<u32>,
+    vertices: &Range<usize>,
     applied: &mut Applied<P>,
 ) -> Option<Reduced<P>> {
     let mut open = None;
@@ -85,7 +84,7 @@ impl<P: Program> ExternalStep<'_, P> {
         for (stretch, applied) in stretches.iter().zip(applied) {
             let Some(Applied { sums, settled }) = unlocked(applied) else { continue };
             sums.into_iter().for_each(|(batch, sum)| self.sums[batch] = Some(sum));
-            let first = stretch.start as usize >> WINDOW_LOG2;
+            let first = stretch.start >> WINDOW_LOG2;
             for (open, settled) in self.open_targets[first..].iter_mut().zip(settled) {
                 *open -= settled;
             }
@@ -93,9 +92,9 @@ impl<P: Program> ExternalStep<'_, P> {
         Ok(())
     }
 
-    fn apply_to(&self, stretch: &Range<u32>, cancel: &Cancel) -> Result<Applied<P>> {
-        let windows = (stretch.end as usize).div_ceil(WINDOW_SIZE);
-        let first_window = stretch.start as usize >> WINDOW_LOG2;
+    fn apply_to(&self, stretch: &Range<usize>, cancel: &Cancel) -> Result<Applied<P>> {
+        let windows = stretch.end.div_ceil(WINDOW_SIZE);
+        let first_window = stretch.start >> WINDOW_LOG2;
         let mut applied = Applied { sums: Vec::new(), settled: vec![0; windows - first_window] };
         let batches = self.batches_of(stretch);
         let is_reached = |batch| P::APPLY_TO == ApplyTo::All || self.group.has_reached(batch);
@@ -136,15 +135,15 @@ impl<P: Program> ExternalStep<'_, P> {
                 let targets = reduced.targets_in(&vertices);
                 let degrees = match P::NEEDS_DEGREE {
                     true => {
-                        let first = (targets.start - stretch.start) as usize;
+                        let first = targets.start - stretch.start;
                         &degrees[first..first + targets.len()]
                     }
                     false => &[],
                 };
-                let here = (targets.start - vertices.start) as usize;
+                let here = targets.start - vertices.start;
                 let states = &mut states[here..here + targets.len()];
                 let active = &mut active[here / 64..];
-                let window = (targets.start as usize >> WINDOW_LOG2) - first_window;
+                let window = (targets.start >> WINDOW_LOG2) - first_window;
                 let settled = &mut applied.settled[window..];
                 self.apply_batch(reduced, &targets, degrees, states, active, settled);
             }
@@ -156,7 +155,7 @@ impl<P: Program> ExternalStep<'_, P> {
     }
 
     fn reduced(&self, batch: usize) -> Reduced<P> {
-        let targets = self.graph.batches()[batch].targets(self.cut.vertex_count());
+        let targets = indices(self.graph.batches()[batch].targets(self.graph.vertex_count()));
         let values = self.group.take(self.graph, batch);
         Reduced { batch, targets, values, aggregate: P::Aggregate::default() }
     }
@@ -166,7 +165,7 @@ impl<P: Program> ExternalStep<'_, P> {
     fn apply_batch(
         &self,
         reduced: &mut Reduced<P>,
-        vertices: &Range<u32>,
+        vertices: &Range<usize>,
         degrees: &[u32],
         states: &mut [P::State],
         active: &mut [u64],
@@ -181,13 +180,13 @@ impl<P: Program> ExternalStep<'_, P> {
         let mut targets = Targets {
             program: &self.program,
             degrees,
-            first: vertices.start as usize,
+            first: vertices.start,
             states,
             settled: &mut settled_bits,
             newly_settled: settled,
             aggregate: &mut reduced.aggregate,
         };
-        let first = (vertices.start - reduced.targets.start) as usize;
+        let first = vertices.start - reduced.targets.start;
         let values = reduced.values.as_ref().map(|values| &values[first..first + count]);
         for (word, first) in active.iter_mut().zip((0..count).step_by(64)) {
             let mut bits = 0;
@@ -201,15 +200,15 @@ impl<P: Program> ExternalStep<'_, P> {
     }
 
     /// The batches that have a target among these vertices.
-    fn batches_of(&self, vertices: &Range<u32>) -> Range<usize> {
+    fn batches_of(&self, vertices: &Range<usize>) -> Range<usize> {
         let batches = self.graph.batches();
-        let first = batches.partition_point(|batch| batch.target_first <= vertices.start);
-        let end = batches.partition_point(|batch| batch.target_first < vertices.end);
+        let first = batches.partition_point(|batch| batch.target_first as usize <= vertices.start);
+        let end = batches.partition_point(|batch| (batch.target_first as usize) < vertices.end);
         first.saturating_sub(1)..end
     }
 
     /// Asks for the blocks behind one that are going to be applied to.
-    fn ask_for_targets_ahead(&self, block: usize, stretch: &Range<u32>) {
+    fn ask_for_targets_ahead(&self, block: usize, stretch: &Range<usize>) {
         let mut next = block + 1..self.cut.blocks(stretch).end;
         let is_needed = |&next: &usize| {
             let mut batches = self.batches_of(&self.cut.vertices(next));

@@ -1,5 +1,6 @@
 //! Before the first iteration: the arrays, and the states of all vertices.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -58,7 +59,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             let store = create(arrays.sent_blocks(&plan), 0)?;
             dispatch = Some(Dispatch::new(graph, &arrays, &plan, store));
         }
-        let segment = graph.grid().sources(0, graph.vertex_count()).len();
+        let segment = graph.grid().source_count(0, graph.vertex_count()) as usize;
         let mut messages = huge::with_capacity(segment + 1);
         messages.resize(segment + 1, P::Reduction::IDENTITY);
         let mut next_activity = NextActivity::new(&cut);
@@ -77,7 +78,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             degrees: if P::NEEDS_DEGREE { Some(graph.degree_reader()?) } else { None },
             activity: next_activity.take(),
             next_activity,
-            open_targets: vec![0; (graph.vertex_count() as usize).div_ceil(WINDOW_SIZE)],
+            open_targets: vec![0; cut.vertex_count().div_ceil(WINDOW_SIZE)],
             messages,
             group: Group::new(graph, parts),
             sums: graph.batches().iter().map(|_| None).collect(),
@@ -105,13 +106,13 @@ impl<'g, P: Program> ExternalStep<'g, P> {
                 let mut states = huge::zeroes::<P::State>(vertices.len());
                 let mut active = vec![0u64; vertices.len().div_ceil(64)];
                 for (local, (vertex, place)) in vertices.clone().zip(&mut states).enumerate() {
-                    if (vertex as usize).is_multiple_of(WINDOW_SIZE) {
+                    if vertex.is_multiple_of(WINDOW_SIZE) {
                         done.push(Window { open: 0, aggregate: P::Aggregate::default() });
                     }
                     let Some(window) = done.last_mut() else { continue };
-                    let degree = degrees.get((vertex - stretch.start) as usize).copied();
+                    let degree = degrees.get(vertex - stretch.start).copied();
                     let (state, activity) = self.program.init(
-                        VertexId(vertex),
+                        VertexId(vertex as u64),
                         degree.unwrap_or(0),
                         &mut window.aggregate,
                     );
@@ -135,9 +136,9 @@ impl<'g, P: Program> ExternalStep<'g, P> {
     }
 
     /// The degrees of a stretch of vertices; none where they are not wanted.
-    pub(super) fn degrees_of(&self, stretch: &std::ops::Range<u32>) -> Result<Vec<u32>> {
+    pub(super) fn degrees_of(&self, stretch: &Range<usize>) -> Result<Vec<u32>> {
         match &self.degrees {
-            Some(degrees) => degrees.read(stretch.start as usize..stretch.end as usize),
+            Some(degrees) => degrees.read(stretch.clone()),
             None => Ok(Vec::new()),
         }
     }

@@ -154,7 +154,7 @@ impl<R: Reduction> Dispatch<R> {
             Way { wanted, blocks: start..end, sent: Mutex::new(Sent::None) }
         });
         let ways: Vec<Way> = ways.collect();
-        let segment = graph.grid().sources(0, graph.vertex_count()).len();
+        let segment = graph.grid().source_count(0, graph.vertex_count()) as usize;
         Dispatch {
             segments: arrays.listed().segments(),
             block_messages: arrays.block_messages(),

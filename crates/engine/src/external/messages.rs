@@ -12,7 +12,7 @@ use zerocopy::IntoBytes;
 use super::cut::{Cut, STRETCH_LOG2};
 use super::dispatch::{Dispatch, Sent};
 use super::states::BlockStates;
-use super::{ExternalStep, Position};
+use super::{ExternalStep, Position, indices};
 use crate::job::context::JobContext;
 use crate::program::{Message, Program, Reduction};
 use crate::superstep::bit;
@@ -87,7 +87,7 @@ impl<P: Program> ExternalStep<'_, P> {
     }
 
     /// Chooses how the messages of a segment come to further groups; whether they are to be kept for any.
-    fn choose_ways(&self, sources: &Range<u32>) -> bool {
+    fn choose_ways(&self, sources: &Range<usize>) -> bool {
         let Some(kept) = &self.kept_messages else { return false };
         let Some(dispatch) = &self.dispatch else { return true };
         let is_reread = |&block: &usize| self.activity.counts[block] > 0 && !kept.is_held(block);
@@ -98,7 +98,7 @@ impl<P: Program> ExternalStep<'_, P> {
     }
 
     /// How many of the vertices of whole blocks are active.
-    fn active_among(&self, vertices: &Range<u32>) -> u64 {
+    fn active_among(&self, vertices: &Range<usize>) -> u64 {
         let counts = &self.activity.counts[self.cut.blocks(vertices)];
         counts.iter().copied().map(u64::from).sum()
     }
@@ -114,7 +114,7 @@ impl<P: Program> ExternalStep<'_, P> {
 
     /// Asks for the blocks that come first when the scan has ended: of the next segment, or of the targets.
     fn read_ahead_of_scan(&self) {
-        let (grid, vertex_count) = (self.graph.grid(), self.cut.vertex_count());
+        let (grid, vertex_count) = (self.graph.grid(), self.graph.vertex_count());
         let next = self.position.segment + 1;
         if next == grid.segment_count(vertex_count) {
             let targets = self.cut.blocks(&self.targets());
@@ -122,7 +122,7 @@ impl<P: Program> ExternalStep<'_, P> {
             targets.take(wanted).for_each(|block| self.states.read_ahead(block));
             return;
         }
-        let blocks = self.cut.blocks(&grid.sources(next, vertex_count));
+        let blocks = self.cut.blocks(&indices(grid.sources(next, vertex_count)));
         let mut active = blocks.filter(|&block| self.activity.counts[block] > 0).peekable();
         if let (Some(dispatch), 1.., Some(_)) = (&self.dispatch, self.position.group, active.peek())
             && dispatch.sent(self.position.group, next) != Sent::All
@@ -152,8 +152,8 @@ impl<P: Program> ExternalStep<'_, P> {
         self.batches().any(|batch| {
             let mut runs = self.graph.batch_tiles(batch);
             runs.any(|run| {
-                self.is_in_cells(&tiles[run.start].summary)
-                    && tiles[run].iter().any(|tile| self.needs(&tile.summary))
+                self.is_in_cells(self.graph.cell_of(&tiles[run.start]))
+                    && tiles[run].iter().any(|tile| self.needs(tile))
             })
         })
     }
@@ -162,7 +162,7 @@ impl<P: Program> ExternalStep<'_, P> {
     /// were kept.
     fn bring_stretch(
         &self,
-        stretch: &Range<u32>,
+        stretch: &Range<usize>,
         messages: &mut [Message<P>],
         keeps: bool,
         cancel: &Cancel,
@@ -174,7 +174,7 @@ impl<P: Program> ExternalStep<'_, P> {
         for block in self.cut.blocks(stretch) {
             cancel.check()?;
             let vertices = self.cut.vertices(block);
-            let first = (vertices.start - stretch.start) as usize;
+            let first = vertices.start - stretch.start;
             let messages = &mut messages[first..first + vertices.len()];
             if self.activity.counts[block] == 0 {
                 messages.fill(P::Reduction::IDENTITY);
@@ -191,7 +191,7 @@ impl<P: Program> ExternalStep<'_, P> {
             messages.fill(P::Reduction::IDENTITY);
             for (local, (message, state)) in messages.iter_mut().zip(&*states).enumerate() {
                 if bit(active, local) {
-                    let vertex = VertexId(vertices.start + local as u32);
+                    let vertex = VertexId((vertices.start + local) as u64);
                     let degree = degrees.get(first + local).copied().unwrap_or(0);
                     let signal = self.program.signal(vertex, state, degree);
                     *message = signal.unwrap_or(P::Reduction::IDENTITY);
@@ -205,7 +205,7 @@ impl<P: Program> ExternalStep<'_, P> {
     }
 
     /// Asks for the next blocks of a stretch with active vertices.
-    fn ask_ahead(&self, block: usize, stretch: &Range<u32>, ask: impl Fn(usize)) {
+    fn ask_ahead(&self, block: usize, stretch: &Range<usize>, ask: impl Fn(usize)) {
         let end = self.cut.blocks(stretch).end;
         let next = (block + 1..end).filter(|&next| self.activity.counts[next] > 0);
         next.take(2).for_each(ask);

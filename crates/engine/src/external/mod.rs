@@ -32,8 +32,8 @@ use std::sync::Arc;
 
 use tegula_machine::Result;
 use tegula_machine::disk::{BlockStore, WriteBehind};
-use tegula_store::graph::{DegreeReader, Graph};
-use tegula_store::tiles::{TileSummary, WINDOW_LOG2};
+use tegula_store::graph::{DegreeReader, Graph, TileEntry};
+use tegula_store::tiles::Cell;
 
 use crate::instructions::Instructions;
 use crate::job::context::JobContext;
@@ -106,7 +106,7 @@ struct Position {
 impl<P: Program> ExternalStep<'_, P> {
     /// Whether so few are active that they are not expected to reach most blocks.
     fn has_small_frontier(&self) -> bool {
-        let few = u64::from(self.cut.vertex_count()) / SMALL_FRONTIER;
+        let few = self.graph.vertex_count() / SMALL_FRONTIER;
         P::APPLY_TO == ApplyTo::Reached && self.active_count() < few
     }
 
@@ -150,7 +150,7 @@ impl<P: Program> ExternalStep<'_, P> {
             self.finish();
             return Ok(NextScan::Done);
         }
-        if segment == self.graph.grid().segment_count(self.cut.vertex_count()) {
+        if segment == self.graph.grid().segment_count(self.graph.vertex_count()) {
             self.apply(context)?;
             // After the last group comes the first one of the next iteration.
             self.position = Position { group: (group + 1) % self.plan.groups, segment: 0 };
@@ -188,41 +188,42 @@ impl<P: Program> ExternalStep<'_, P> {
 
     /// Whether the scan at hand has a use for a tile: it is of these cells, and holds an active source and a target
     /// that is not settled.
-    pub fn needs(&self, tile: &TileSummary) -> bool {
-        self.is_in_cells(tile)
-            && self.open_targets[(tile.target_first >> WINDOW_LOG2) as usize] > 0
-            && self.activity.summary.may_meet(tile)
+    pub fn needs(&self, tile: &TileEntry) -> bool {
+        let cell = self.graph.cell_of(tile);
+        let origin = self.graph.grid().origin(cell);
+        self.is_in_cells(cell)
+            && self.open_targets[tile.window(origin)] > 0
+            && self.activity.summary.may_meet(&tile.summary, origin)
     }
 
-    fn is_in_cells(&self, tile: &TileSummary) -> bool {
-        let grid = self.graph.grid();
-        tile.source_first >> grid.segment_log2 == self.position.segment
-            && self.columns().contains(&(tile.target_first >> grid.column_log2))
+    fn is_in_cells(&self, cell: Cell) -> bool {
+        cell.segment == self.position.segment && self.columns().contains(&cell.column)
     }
 
     /// The columns at work.
     fn columns(&self) -> Range<u32> {
         let columns = self.plan.columns_of(self.position.group);
-        let count = self.graph.grid().column_count(self.cut.vertex_count());
+        let count = self.graph.grid().column_count(self.graph.vertex_count());
         columns.start..columns.end.min(count)
     }
 
     /// The targets at work.
-    fn targets(&self) -> Range<u32> {
-        let (grid, count) = (self.graph.grid(), self.cut.vertex_count());
+    fn targets(&self) -> Range<usize> {
+        let (grid, count) = (self.graph.grid(), self.graph.vertex_count());
         let columns = self.columns();
         match columns.is_empty() {
             true => 0..0,
-            false => {
-                grid.targets(columns.start, count).start..grid.targets(columns.end - 1, count).end
-            }
+            false => indices(
+                grid.targets(columns.start, count).start..grid.targets(columns.end - 1, count).end,
+            ),
         }
     }
 
     /// The batches at work.
     fn batches(&self) -> Range<usize> {
         let (targets, batches) = (self.targets(), self.graph.batches());
-        let position = |vertex: u32| batches.partition_point(|batch| batch.target_first < vertex);
+        let position =
+            |vertex| batches.partition_point(|batch| (batch.target_first as usize) < vertex);
         position(targets.start)..position(targets.end)
     }
 
@@ -233,8 +234,8 @@ impl<P: Program> ExternalStep<'_, P> {
     }
 
     /// The sources at work.
-    fn sources(&self) -> Range<u32> {
-        self.graph.grid().sources(self.position.segment, self.cut.vertex_count())
+    fn sources(&self) -> Range<usize> {
+        indices(self.graph.grid().sources(self.position.segment, self.graph.vertex_count()))
     }
 
     /// The states, when the program is over, and the program.
@@ -245,6 +246,11 @@ impl<P: Program> ExternalStep<'_, P> {
         self.states.store().finish_writing()?;
         Ok((self.states.into(), self.program))
     }
+}
+
+/// A range of vertices as places in arrays.
+fn indices(vertices: Range<u64>) -> Range<usize> {
+    vertices.start as usize..vertices.end as usize
 }
 
 #[cfg(test)]

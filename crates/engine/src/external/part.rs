@@ -34,9 +34,8 @@ impl<P: Program> PartWork for ExternalPart<'_, '_, P> {
     ) -> Result<(), String> {
         let ExternalPart { step, part, accumulators } = self;
         let accumulators = accumulators.get_or_insert_with(|| step.group.take_up(step.graph, part));
-        let first = step.graph.batches()[part.batch].target_first >> WINDOW_LOG2;
-        let window = ((entry.summary.target_first >> WINDOW_LOG2) - first) as usize;
-        let tile = tile.counted_from(step.sources().start)?;
+        let first = step.graph.batches()[part.batch].target_first as usize >> WINDOW_LOG2;
+        let window = entry.window(step.graph.origin_of(entry)) - first;
         step.instructions.run(KernelInput {
             program: &step.program,
             tile,

@@ -4,12 +4,14 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use tegula_machine::disk::Blocks;
+use tegula_store::SHORT_COUNT_MAX;
 use tegula_store::graph::{Graph, file_names};
 use tegula_store::tiles::WINDOW_SIZE;
 
 use super::activity::ActiveBlocks;
 use super::cut::{Cut, STRETCH_LOG2};
 use super::dispatch;
+use super::indices;
 use super::states::StatesOnDisk;
 use super::wanted::{Listed, MessageTraffic, Messages};
 use crate::parts::Parts;
@@ -99,7 +101,8 @@ impl ArraysOnDisk {
         let mut columns = vec![0; grid.column_count(vertex_count) as usize];
         for part in parts.parts.iter().filter(|part| part.number == 0) {
             let batch = graph.batches()[part.batch];
-            let targets = batch.targets(vertex_count).len() as u64;
+            let targets = batch.targets(vertex_count);
+            let targets = targets.end - targets.start;
             // What the parts before were reduced to waits beside the one at work.
             let before =
                 if part.count > 1 { targets * size_of::<Accumulator<P>>() as u64 } else { 0 };
@@ -122,21 +125,21 @@ impl ArraysOnDisk {
             + widest.max(size as u64) * size_of::<Accumulator<P>>() as u64
             + waiting
             + state_block as u64
-            + degrees.min(5 * u64::from(vertex_count));
+            + degrees.min(5 * vertex_count);
         let listed = Listed::of(graph, message_size, messages);
-        let segment = grid.sources(0, vertex_count).len() as u64 + 1;
+        let segment = u64::from(grid.source_count(0, vertex_count)) + 1;
         let dispatch = match listed.list_bytes_max() {
             0 => 0,
             _ => dispatch::size(threads.min(columns.len()), grid, message_size),
         };
         let tables = ActiveBlocks::size(&cut)
             + 8 * cut.count() as u64
-            + 4 * u64::from(vertex_count).div_ceil(WINDOW_SIZE as u64)
+            + 4 * vertex_count.div_ceil(WINDOW_SIZE as u64)
             + graph.batches().len() as u64 * size_of::<Option<P::Aggregate>>() as u64;
         let mut arrays = ArraysOnDisk {
             cut,
             columns,
-            segment_blocks: cut.blocks(&grid.sources(0, vertex_count)).len(),
+            segment_blocks: cut.blocks(&indices(grid.sources(0, vertex_count))).len(),
             is_sorted: graph.manifest().file(file_names::ORDER).is_none(),
             scan_work: SPARED_PER_EDGE * graph.edge_count(),
             fixed: segment * size_of::<Message<P>>() as u64 + tables + threads as u64 * worker,
@@ -155,6 +158,11 @@ impl ArraysOnDisk {
     #[must_use]
     pub fn beside(self, bytes: u64) -> ArraysOnDisk {
         ArraysOnDisk { fixed: self.fixed + bytes, ..self }
+    }
+
+    /// Whether they cannot lie in memory as they do elsewhere, since ids there are [short](tegula_store::ShortId).
+    pub(crate) fn must_leave_memory(&self) -> bool {
+        self.cut.vertex_count() as u64 > SHORT_COUNT_MAX
     }
 
     /// How the arrays are cut.

@@ -5,6 +5,7 @@ use tegula_machine::Result;
 use tegula_machine::disk::{BlockStore, Blocks, Pool, WriteBehind};
 use tegula_machine::memory::huge;
 use tegula_machine::threads::Cancel;
+use tegula_store::VertexId;
 use tegula_store::graph::Graph;
 
 use super::states::{States, StatesOnDisk, Storage};
@@ -18,7 +19,7 @@ impl<S: Value> States<S> {
     /// States that lie on disk by rank, where that is another order; those in memory stay by dense id.
     ///
     /// Takes as many ranks at a time as [there is room for](room_for_result), and reads all states for each such
-    /// range: `ceil(vertices * (8 + bytes of a state) / memory)` times in all.
+    /// range: `ceil(vertices * (16 + bytes of a state) / memory)` times in all.
     ///
     /// # Errors
     /// Those of reading and writing; [`OverBudget`](tegula_machine::Error::OverBudget) where not even a block has
@@ -30,7 +31,7 @@ impl<S: Value> States<S> {
             return Ok(States(Storage::Disk(from)));
         }
         let pool = graph.reader().pool();
-        let sorting = size_of::<S>() + size_of::<(u32, u32)>();
+        let sorting = size_of::<S>() + size_of::<(VertexId, u32)>();
         let block = from.cut().size_max();
         let room = room_for_result(graph).saturating_sub(from.store().held_bytes());
         let at_once = (room as usize / sorting / block).max(1) * block;
@@ -45,7 +46,7 @@ impl<S: Value> States<S> {
                 let room = at_once - sorter.wanted.len();
                 let (these, rest) = vertices.split_at(room.min(vertices.len()));
                 let first = sorter.wanted.len() as u32;
-                sorter.wanted.extend(these.iter().map(|vertex| vertex.0).zip(first..));
+                sorter.wanted.extend(these.iter().copied().zip(first..));
                 if sorter.wanted.len() == at_once {
                     sorter.write(cancel)?;
                 }
@@ -124,7 +125,7 @@ struct Sorter<S> {
     from: StatesOnDisk<S>,
     into: StatesWriter<S>,
     /// The vertices of the range, and their places in it.
-    wanted: Vec<(u32, u32)>,
+    wanted: Vec<(VertexId, u32)>,
 }
 
 impl<S: Value> Sorter<S> {
@@ -136,12 +137,12 @@ impl<S: Value> Sorter<S> {
         let cut = self.from.cut();
         while let Some(&(vertex, _)) = wanted.first() {
             cancel.check()?;
-            let block = cut.blocks(&(vertex..vertex + 1)).start;
+            let block = cut.blocks(&(vertex.index()..vertex.index() + 1)).start;
             let vertices = cut.vertices(block);
             let states = self.from.read(block)?;
-            let here = wanted.partition_point(|&(vertex, _)| vertex < vertices.end);
+            let here = wanted.partition_point(|&(vertex, _)| vertex.index() < vertices.end);
             for &(vertex, place) in &wanted[..here] {
-                sorted[place as usize] = states[(vertex - vertices.start) as usize];
+                sorted[place as usize] = states[vertex.index() - vertices.start];
             }
             wanted = &wanted[here..];
         }

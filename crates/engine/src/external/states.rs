@@ -55,7 +55,7 @@ impl<S: Value> States<S> {
     pub fn len(&self) -> usize {
         match &self.0 {
             Storage::Memory(states) => states.len(),
-            Storage::Disk(states) => states.cut.vertex_count() as usize,
+            Storage::Disk(states) => states.cut.vertex_count(),
         }
     }
 
@@ -80,7 +80,7 @@ impl<S: Value> States<S> {
         match self.0 {
             Storage::Memory(states) => Ok(states),
             Storage::Disk(on_disk) => {
-                let mut states = huge::with_capacity(on_disk.cut.vertex_count() as usize);
+                let mut states = huge::with_capacity(on_disk.cut.vertex_count());
                 for block in 0..on_disk.cut.count() {
                     states.append(&mut on_disk.read(block)?);
                 }
@@ -103,7 +103,7 @@ impl<S: Value> States<S> {
                 .zip(states.chunks(CHUNK))
                 .try_for_each(|(first, states)| visit(first, states)),
             Storage::Disk(states) => (0..states.cut.count()).try_for_each(|block| {
-                visit(states.cut.vertices(block).start as usize, &states.read(block)?)
+                visit(states.cut.vertices(block).start, &states.read(block)?)
             }),
         }
     }
@@ -121,9 +121,9 @@ impl<S: Value> States<S> {
             Storage::Disk(on_disk) => on_disk,
         };
         let mut states = Vec::with_capacity(vertices.len());
-        let blocks = on_disk.cut.blocks(&(vertices.start as u32..vertices.end as u32));
+        let blocks = on_disk.cut.blocks(&vertices);
         for block in blocks {
-            let first = on_disk.cut.vertices(block).start as usize;
+            let first = on_disk.cut.vertices(block).start;
             let read = on_disk.read(block)?;
             let here = vertices.start.max(first)..vertices.end.min(first + read.len());
             states.extend_from_slice(&read[here.start - first..here.end - first]);

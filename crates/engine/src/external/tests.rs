@@ -61,7 +61,7 @@ impl Program for Spreading {
     ) -> Activity {
         *share = (0.3 * f64::from(*share) + reduced + f64::from(degree) / 1e4) as f32;
         total.0 += f64::from(*share);
-        Activity::when(!(vertex.0 + (*share * 1e6) as u32).is_multiple_of(5))
+        Activity::when(!(vertex.0 + (*share * 1e6) as u64).is_multiple_of(5))
     }
 }
 
@@ -82,7 +82,7 @@ impl Program for Searching {
         (if is_source { 1 } else { 0 }, Activity::when(is_source))
     }
     fn signal(&self, vertex: VertexId, _: &u64, _: u32) -> Option<u32> {
-        Some(vertex.0)
+        Some(vertex.0 as u32)
     }
     fn apply(&self, _: VertexId, _: u32, state: &mut u64, parent: u32, (): &mut ()) -> Activity {
         let is_new = *state == 0 && parent != u32::MAX;

@@ -99,7 +99,7 @@ impl Listed {
             tile_bytes: tile_bytes(graph, entry),
         };
         let segments = 0..grid.segment_count(vertex_count);
-        let size = |segment| grid.sources(segment, vertex_count).len() as u64;
+        let size = |segment| grid.source_count(segment, vertex_count).into();
         Listed {
             cells: cells.iter().map(listed).collect(),
             segments: segments.map(size).collect(),

@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 
 use tegula_machine::threads::{Unit, lock};
 use tegula_machine::{Error, Result};
-use tegula_store::graph::Graph;
-use tegula_store::tiles::TileSummary;
+use tegula_store::graph::{Graph, TileEntry};
 
 use super::context::JobContext;
 use super::program::Outcome;
@@ -149,7 +148,7 @@ impl<'r, P: Program + 'r> Job for ExternalJob<'r, P> {
         step.parts_at_work()
     }
 
-    fn needs(&self, tile: &TileSummary) -> bool {
+    fn needs(&self, tile: &TileEntry) -> bool {
         let Stage::Running(step) = &self.stage else { return false };
         step.needs(tile)
     }

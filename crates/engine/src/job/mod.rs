@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use tegula_machine::Result;
 use tegula_store::graph::TileEntry;
-use tegula_store::tiles::{Tile, TileSummary};
+use tegula_store::tiles::Tile;
 
 use crate::parts::{Part, Parts};
 use context::JobContext;
@@ -45,7 +45,7 @@ pub trait Job: Send + Sync {
 
     /// Whether the scan has a use for a tile: asked when it begins, before the tile is read, and before it
     /// is processed. A tile for which there is none, even once, may be left out of this scan.
-    fn needs(&self, tile: &TileSummary) -> bool;
+    fn needs(&self, tile: &TileEntry) -> bool;
 
     /// A worker begins a part of the scan. Where the work is dropped before its end, the job has failed or
     /// the part is begun anew.

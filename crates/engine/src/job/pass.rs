@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use tegula_machine::Result;
 use tegula_machine::threads::{lock, unlocked};
-use tegula_store::VertexId;
+use tegula_store::ShortId;
 use tegula_store::graph::{Graph, TileEntry};
 use tegula_store::tiles::{
-    Block, BlockVisitor, Entries, InstructionSet, Tile, TileSummary, WINDOW_SIZE,
+    Block, BlockVisitor, Entries, InstructionSet, Origin, Tile, TileSummary, WINDOW_LOG2,
 };
 
 use super::context::JobContext;
@@ -22,11 +22,11 @@ use crate::scheduler::MemoryDemand;
 /// Is shown every edge of the tiles that it needs, by several threads at once, in no particular order.
 pub trait EdgeVisitor: Sync {
     /// An edge.
-    fn visit(&self, source: VertexId, target: VertexId);
+    fn visit(&self, source: ShortId, target: ShortId);
 
-    /// Whether the visitor has a use for the edges of a tile; asked again until the tile is visited. A
+    /// Whether the visitor has a use for the edges of a tile, whose ids count from `origin`; asked again until the tile is visited. A
     /// tile for which it has none, even once, may be left out.
-    fn needs(&self, _tile: &TileSummary) -> bool {
+    fn needs(&self, _tile: &TileSummary, _origin: Origin) -> bool {
         true
     }
 }
@@ -43,6 +43,7 @@ pub fn visit_edges<V: EdgeVisitor>(
     visitor_size: u64,
     options: &RunOptions<'_>,
 ) -> Result<RunStatistics> {
+    graph.short_vertex_count()?;
     options.with_scheduler(graph, |scheduler| {
         let demand = MemoryDemand::scan("the run", visitor_size, false);
         let admitted = scheduler.ledger().admit(&[demand], &options.cancel)?;
@@ -89,14 +90,14 @@ impl<V: EdgeVisitor> Job for Pass<'_, V> {
         Ok(Advanced::Done)
     }
 
-    fn needs(&self, tile: &TileSummary) -> bool {
-        self.visitor.needs(tile)
+    fn needs(&self, tile: &TileEntry) -> bool {
+        self.visitor.needs(&tile.summary, self.graph.origin_of(tile))
     }
 
     fn begin_part(&self, _part: &Part) -> Box<dyn PartWork + '_> {
         Box::new(PassWork {
             visitor: self.visitor,
-            vertex_count: self.graph.vertex_count(),
+            graph: self.graph,
             instructions: self.instructions,
         })
     }
@@ -109,7 +110,7 @@ impl<V: EdgeVisitor> Job for Pass<'_, V> {
 /// A worker at one part.
 struct PassWork<'v, V> {
     visitor: &'v V,
-    vertex_count: u32,
+    graph: &'v Graph,
     instructions: Instructions,
 }
 
@@ -120,9 +121,18 @@ impl<V: EdgeVisitor> PartWork for PassWork<'_, V> {
         entry: &TileEntry,
         _weights: &[f32],
     ) -> Result<(), String> {
-        let window = entry.summary.target_first & !(WINDOW_SIZE as u32 - 1);
-        let (visitor, vertex_count) = (self.visitor, self.vertex_count);
-        self.instructions.run(TileEdges { visitor, tile, window, vertex_count })
+        let graph = self.graph;
+        let Origin { source, .. } = graph.origin_of(entry);
+        self.instructions.run(TileEdges {
+            visitor: self.visitor,
+            tile,
+            first_source: source as u32,
+            source_count: graph
+                .grid()
+                .source_count(graph.cell_of(entry).segment, graph.vertex_count()),
+            window: (entry.window(graph.origin_of(entry)) << WINDOW_LOG2) as u32,
+            last: graph.vertex_count().saturating_sub(1) as u32,
+        })
     }
 
     fn end(self: Box<Self>) {}
@@ -132,8 +142,13 @@ impl<V: EdgeVisitor> PartWork for PassWork<'_, V> {
 struct TileEdges<'t, V> {
     visitor: &'t V,
     tile: Tile<'t>,
+    /// What its sources count from.
+    first_source: u32,
+    source_count: u32,
+    /// The first target of its window.
     window: u32,
-    vertex_count: u32,
+    /// The last vertex. A damaged tile may hold a target behind it, which must not reach the visitor.
+    last: u32,
 }
 
 impl<V: EdgeVisitor> WithInstructions for TileEdges<'_, V> {
@@ -141,23 +156,21 @@ impl<V: EdgeVisitor> WithInstructions for TileEdges<'_, V> {
 
     #[inline(always)]
     fn run<I: InstructionSet>(self, instructions: I) -> Result<(), String> {
-        let skip = self.vertex_count;
-        // A damaged tile may hold a target behind the last vertex: it must not reach the visitor.
-        let last = self.vertex_count.saturating_sub(1);
-        for strip in self.tile.strips(self.vertex_count) {
+        let TileEdges { visitor, first_source, window, last, .. } = self;
+        let skip = self.source_count;
+        for strip in self.tile.strips(self.source_count) {
             let strip = strip?;
             match strip.entries() {
                 Entries::Masks => strip.visit_masks(|_: usize, source: u32, mut mask: u32| {
-                    let first = self.window + strip.target_start() as u32;
+                    let first = window + strip.target_start() as u32;
                     while mask != 0 {
                         let target = (first + mask.trailing_zeros()).min(last);
-                        self.visitor.visit(VertexId(source), VertexId(target));
+                        visitor.visit(ShortId(first_source + source), ShortId(target));
                         mask &= mask - 1;
                     }
                 }),
                 Entries::Row | Entries::Singles => {
-                    let visitor = self.visitor;
-                    let mut edges = BlockEdges { visitor, window: self.window, skip, last };
+                    let mut edges = BlockEdges { visitor, first_source, window, skip, last };
                     strip.visit_blocks(instructions, skip, &mut edges);
                 }
             }
@@ -169,6 +182,7 @@ impl<V: EdgeVisitor> WithInstructions for TileEdges<'_, V> {
 /// Shows the edges of a block to a visitor.
 struct BlockEdges<'t, V> {
     visitor: &'t V,
+    first_source: u32,
     window: u32,
     skip: u32,
     last: u32,
@@ -180,7 +194,7 @@ impl<V: EdgeVisitor> BlockVisitor for BlockEdges<'_, V> {
         for (&source, &target) in block.sources.iter().zip(&block.targets) {
             if source != self.skip {
                 let target = (self.window + u32::from(target)).min(self.last);
-                self.visitor.visit(VertexId(source), VertexId(target));
+                self.visitor.visit(ShortId(self.first_source + source), ShortId(target));
             }
         }
     }

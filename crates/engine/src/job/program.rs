@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use tegula_machine::threads::{Unit, lock};
 use tegula_machine::{Error, Result};
-use tegula_store::graph::Graph;
-use tegula_store::tiles::TileSummary;
+use tegula_store::graph::{Graph, TileEntry};
 
 use super::context::JobContext;
 use super::external::ExternalJob;
@@ -255,7 +254,7 @@ impl<'r, P: Program + 'r> Job for ProgramJob<'r, P> {
         }
     }
 
-    fn needs(&self, tile: &TileSummary) -> bool {
+    fn needs(&self, tile: &TileEntry) -> bool {
         let Stage::Running(step) = &self.stage else { return false };
         step.needs(tile)
     }

@@ -112,20 +112,24 @@ pub fn admit<'s, 'g, 'r, P: Program>(
         return Ok(Admission { admitted, rows, plan: None });
     }
     let must_seek = can_seek && options.executor == Executor::Seek;
-    let candidates = if can_seek {
+    let may_leave_memory = options.arrays != Arrays::InMemory && !must_seek;
+    // Processes whose arrays lie in memory know vertices by short ids.
+    let must_leave_memory =
+        may_leave_memory && (options.arrays == Arrays::OnDisk || !graph.has_short_ids());
+    if !may_leave_memory {
+        graph.short_vertex_count()?;
+    }
+    let candidates = if can_seek && !must_leave_memory {
         let least = held + seek_size::<P>(graph, threads);
         Candidates::open::<P>(scheduler, graph, least, must_seek)?
     } else {
         Candidates::default()
     };
     // With all of them, with fewer, with none.
-    let counts: Vec<usize> = match options.arrays {
-        Arrays::OnDisk if !must_seek => Vec::new(),
-        Arrays::OnDisk | Arrays::Auto | Arrays::InMemory => {
-            (usize::from(must_seek)..=candidates.rows.len()).rev().collect()
-        }
+    let counts: Vec<usize> = match must_leave_memory {
+        true => Vec::new(),
+        false => (usize::from(must_seek)..=candidates.rows.len()).rev().collect(),
     };
-    let may_leave_memory = options.arrays != Arrays::InMemory && !must_seek;
     let external = may_leave_memory.then(|| External::of(scheduler, graph, program, options));
     let mut ways: Vec<_> = counts
         .iter()

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use tegula_machine::threads::{Cancel, lock};
 use tegula_machine::{Error, Result};
-use tegula_store::graph::Graph;
+use tegula_store::graph::{Graph, TileEntry};
 use tegula_store::rows::{Direction, RowReader, Rows};
-use tegula_store::tiles::TileSummary;
 
 use super::context::JobContext;
 use super::{Advanced, Job, PartStatistics, PartWork};
@@ -128,7 +127,7 @@ where
         false
     }
 
-    fn needs(&self, _tile: &TileSummary) -> bool {
+    fn needs(&self, _tile: &TileEntry) -> bool {
         false
     }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tegula_machine::disk::{Caching, Speed};
-use tegula_store::VertexId;
+use tegula_store::ShortId;
 use tegula_store::graph::Graph;
 use tegula_store::rows::RowReader;
 
@@ -113,7 +113,7 @@ pub struct RowWork {
 impl RowWork {
     /// That along the rows of the active vertices, judged by some of them.
     pub fn of(frontier: &Frontier, rows: &RowReader) -> RowWork {
-        let sample: Vec<VertexId> = frontier.sample(SAMPLE);
+        let sample: Vec<ShortId> = frontier.sample(SAMPLE);
         let count = frontier.count() as f64;
         let edges: f64 = sample.iter().map(|&vertex| rows.degree(vertex)).sum();
         let edges = edges / sample.len().max(1) as f64 * count;

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use tegula_machine::Result;
 use tegula_machine::threads::{lock, unlocked};
-use tegula_store::VertexId;
+use tegula_store::ShortId;
 use tegula_store::rows::{Row, RowBatch, RowReader};
 use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 
@@ -193,9 +193,9 @@ impl<P: Program> Pulling<'_, P> {
         let open = window.open_vertices(first);
         let mut batch = RowBatch::default();
         let is_dense = open.len() * DENSE_SHARE > window.states.len();
-        let end = VertexId((first + window.states.len()) as u32);
+        let end = ShortId((first + window.states.len()) as u32);
         let (mut position, mut ahead) = (0, 0);
-        let mut next = VertexId(first as u32);
+        let mut next = ShortId(first as u32);
         let mut targets = Targets {
             program: self.program,
             degrees: self.degrees.get(first..).unwrap_or_default(),
@@ -231,7 +231,7 @@ impl<P: Program> Pulling<'_, P> {
     /// What the active neighbour sends that settles the vertex of a row, and how many edges were looked at.
     fn first_message(&self, row: &Row<'_>) -> Result<(Option<Message<P>>, u64)> {
         // The smallest active neighbour, what it sends, and the weight of its edge.
-        let mut first: Option<(VertexId, Message<P>, f32)> = None;
+        let mut first: Option<(ShortId, Message<P>, f32)> = None;
         let edges = row.try_fold(0, |edge, neighbour| {
             let next = ControlFlow::Continue(edge + 1);
             if !bit(self.active, neighbour.index()) {
@@ -253,13 +253,13 @@ impl<P: Program> Pulling<'_, P> {
 
 impl<P: Program> Window<'_, P> {
     /// The vertices that are not settled, ascending.
-    fn open_vertices(&self, first: usize) -> Vec<VertexId> {
+    fn open_vertices(&self, first: usize) -> Vec<ShortId> {
         let mut open = Vec::with_capacity(self.open as usize);
         for (index, &settled) in self.settled.iter().enumerate() {
             let count = (self.states.len() - 64 * index).min(64);
             let mut rest = !settled & (u64::MAX >> (64 - count));
             while rest != 0 {
-                open.push(VertexId((first + 64 * index) as u32 + rest.trailing_zeros()));
+                open.push(ShortId((first + 64 * index) as u32 + rest.trailing_zeros()));
                 rest &= rest - 1;
             }
         }

@@ -58,8 +58,10 @@ impl<P: Program> Process<P> for Scan<'_> {
         for (index, group) in self.scheduler.parts().groups.iter().enumerate() {
             let mut is_needed = false;
             for tile in &self.graph.tiles()[group.tiles.clone()] {
-                let window = (tile.summary.target_first >> WINDOW_LOG2) as usize;
-                if step.open_targets[window] > 0 && active.may_meet(&tile.summary) {
+                let origin = self.graph.origin_of(tile);
+                if step.open_targets[tile.window(origin)] > 0
+                    && active.may_meet(&tile.summary, origin)
+                {
                     edges += u64::from(tile.summary.edge_count);
                     is_needed = true;
                 }
@@ -68,7 +70,7 @@ impl<P: Program> Process<P> for Scan<'_> {
                 bytes += group.size(has_weights);
             }
         }
-        let vertices = f64::from(self.graph.vertex_count());
+        let vertices = self.graph.vertex_count() as f64;
         let CostModel { threads, ref speed, .. } = self.costs;
         let working = (edges as f64 * SCAN_EDGE + vertices * SCAN_VERTEX) / threads;
         let reading = bytes as f64 / speed.sequential_bytes_per_second;
@@ -139,13 +141,13 @@ impl<P: Program> PartWork for ProgramPart<'_, '_, P> {
         entry: &TileEntry,
         weights: &[f32],
     ) -> Result<(), String> {
-        let first = self.batch.target_first >> WINDOW_LOG2;
-        let window = ((entry.summary.target_first >> WINDOW_LOG2) - first) as usize;
+        let origin = self.step.graph.origin_of(entry);
+        let window = entry.window(origin) - (self.batch.target_first as usize >> WINDOW_LOG2);
         self.step.instructions.run(KernelInput {
             program: &self.step.program,
             tile,
             weights,
-            messages: self.step.exchange.messages(),
+            messages: &self.step.exchange.messages()[origin.source as usize..],
             accumulators: self.accumulators.window(window),
         })?;
         self.accumulators.spill_when_due(window);

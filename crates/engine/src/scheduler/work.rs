@@ -172,7 +172,7 @@ impl Claim {
         self.jobs.iter().filter(|slot| !slot.is_leaving()).any(|slot| {
             let shared = slot.job();
             let Some(job) = shared.get() else { return false };
-            let needs = guarded(|| Ok(tiles.iter().any(|tile| job.needs(&tile.summary))));
+            let needs = guarded(|| Ok(tiles.iter().any(|tile| job.needs(tile))));
             needs.unwrap_or_else(|error| {
                 slot.fail(error);
                 false
@@ -291,9 +291,7 @@ impl Scheduler<'_> {
         let Some(job) = job.get() else { return Err(Error::Cancelled) };
         let tiles = self.graph.tiles();
         let needs_group = |group: usize| {
-            tiles[self.parts.groups[group].tiles.clone()]
-                .iter()
-                .any(|tile| job.needs(&tile.summary))
+            tiles[self.parts.groups[group].tiles.clone()].iter().any(|tile| job.needs(tile))
         };
         let parts = &self.parts.parts;
         let mut is_pending = vec![false; parts.len()];
@@ -423,7 +421,7 @@ impl<'w> Work<'w> {
                 break;
             }
             let entry = &graph.tiles()[index];
-            if !self.job.needs(&entry.summary) {
+            if !self.job.needs(entry) {
                 continue;
             }
             let (tile, weights) = tiles.get(graph, index);

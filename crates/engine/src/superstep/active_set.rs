@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use tegula_store::VertexId;
-use tegula_store::tiles::TileSummary;
+use tegula_store::ShortId;
+use tegula_store::tiles::{Origin, TileSummary};
 
 /// A set of vertices, with a summary by which tiles are passed over.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ impl ActiveSet {
     }
 
     /// What [`ActiveSet::may_meet`] needs to know of the set of these vertices, and no more.
-    pub fn summary_of(vertices: &[VertexId], vertex_count: usize) -> ActiveSet {
+    pub fn summary_of(vertices: &[ShortId], vertex_count: usize) -> ActiveSet {
         let chunk_count = vertex_count.div_ceil(1 << TileSummary::CHUNK_LOG2_MIN);
         let mut chunks = vec![0; chunk_count.div_ceil(64)];
         for vertex in vertices {
@@ -46,11 +46,11 @@ impl ActiveSet {
     }
 
     /// At most `count` vertices of the set, from everywhere in it.
-    pub fn sample(&self, count: usize) -> Vec<VertexId> {
+    pub fn sample(&self, count: usize) -> Vec<ShortId> {
         let step = self.words.len().div_ceil(count).max(1);
         let first_of = |words: &[u64], first: usize| {
             let index = words.iter().position(|&word| word != 0)?;
-            Some(VertexId(((first + index) * 64) as u32 + words[index].trailing_zeros()))
+            Some(ShortId(((first + index) * 64) as u32 + words[index].trailing_zeros()))
         };
         let parts = self.words.chunks(step).enumerate();
         parts.filter_map(|(part, words)| first_of(words, part * step)).collect()
@@ -74,14 +74,14 @@ impl ActiveSet {
     }
 
     /// The set of `vertices`, of `vertex_count` in all.
-    pub fn of(vertices: &[VertexId], vertex_count: usize) -> ActiveSet {
+    pub fn of(vertices: &[ShortId], vertex_count: usize) -> ActiveSet {
         let mut set = ActiveSet::new(vertex_count);
         set.extend(vertices.iter().copied());
         set
     }
 
     /// Adds vertices.
-    pub fn extend(&mut self, vertices: impl Iterator<Item = VertexId>) {
+    pub fn extend(&mut self, vertices: impl Iterator<Item = ShortId>) {
         vertices.for_each(|vertex| self.words[vertex.index() / 64] |= 1 << (vertex.0 % 64));
         self.summarise();
     }
@@ -101,29 +101,30 @@ impl ActiveSet {
         self.count
     }
 
-    /// Whether the set may hold a source of the tile: false is certain.
-    pub fn may_meet(&self, tile: &TileSummary) -> bool {
+    /// Whether the set may hold a source of a tile, whose ids count from `origin`: false is certain.
+    pub fn may_meet(&self, tile: &TileSummary, origin: Origin) -> bool {
         let chunk_log2 = tile.chunk_log2();
+        let first = origin.source as usize;
         let mut mask = tile.source_mask;
         while mask != 0 {
             let bit = mask.trailing_zeros();
             mask &= mask - 1;
             let chunk = tile.chunk(bit);
             if chunk_log2 == TileSummary::CHUNK_LOG2_MIN {
-                let index = (chunk.start >> TileSummary::CHUNK_LOG2_MIN) as usize;
+                let index = (first + chunk.start as usize) >> TileSummary::CHUNK_LOG2_MIN;
                 if self.chunks.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1) {
                     return true;
                 }
-            } else if self.has_any_chunk(chunk) {
+            } else if self.has_any_chunk(first + chunk.start as usize..first + chunk.end as usize) {
                 return true;
             }
         }
         false
     }
 
-    fn has_any_chunk(&self, vertices: Range<u64>) -> bool {
-        let first = (vertices.start >> TileSummary::CHUNK_LOG2_MIN) as usize;
-        let last = (vertices.end >> TileSummary::CHUNK_LOG2_MIN) as usize;
+    fn has_any_chunk(&self, vertices: Range<usize>) -> bool {
+        let first = vertices.start >> TileSummary::CHUNK_LOG2_MIN;
+        let last = vertices.end >> TileSummary::CHUNK_LOG2_MIN;
         let last = last.min(64 * self.chunks.len());
         (first..last).any(|index| self.chunks[index / 64] >> (index % 64) & 1 == 1)
     }

@@ -54,7 +54,7 @@ impl<T> BatchArray<T> {
 pub fn accumulator_range(graph: &Graph, batch: &Batch) -> Range<usize> {
     let targets = batch.targets(graph.vertex_count());
     let first = targets.start as usize & (WINDOW_SIZE - 1);
-    first..first + targets.len()
+    first..first + (targets.end - targets.start) as usize
 }
 
 /// Where the targets of a batch lie, and the words of their bits: a word belongs to one batch.

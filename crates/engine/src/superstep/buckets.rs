@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tegula_store::VertexId;
+use tegula_store::ShortId;
 
 use crate::program::Program;
 
@@ -10,7 +10,7 @@ use crate::program::Program;
 #[derive(Debug, Default)]
 pub struct Buckets {
     /// By bucket; a vertex may be in later buckets than its own, too.
-    waiting: BTreeMap<u64, Vec<VertexId>>,
+    waiting: BTreeMap<u64, Vec<ShortId>>,
     /// How many entries that has.
     waiting_count: usize,
     /// The bucket whose turn it is.
@@ -26,11 +26,11 @@ impl Buckets {
     /// Begins with the active vertices in `list`; returns those whose turn it is.
     pub fn begin<P: Program>(
         &mut self,
-        list: Vec<VertexId>,
+        list: Vec<ShortId>,
         program: &P,
         states: &[P::State],
-    ) -> Vec<VertexId> {
-        let bucket_of = |vertex: &VertexId| program.bucket(&states[vertex.index()]);
+    ) -> Vec<ShortId> {
+        let bucket_of = |vertex: &ShortId| program.bucket(&states[vertex.index()]);
         self.current = list.iter().map(bucket_of).min().unwrap_or(self.current);
         self.put_off(list, program, states)
     }
@@ -41,7 +41,7 @@ impl Buckets {
         last: u64,
         program: &P,
         states: &[P::State],
-    ) -> Option<Vec<VertexId>> {
+    ) -> Option<Vec<ShortId>> {
         while let Some(entry) = self.waiting.first_entry()
             && *entry.key() <= last
         {
@@ -68,7 +68,7 @@ impl Buckets {
     pub fn next<P: Program>(&mut self, program: &P, states: &[P::State]) -> Option<u64> {
         while let Some(entry) = self.waiting.first_entry() {
             let bucket = *entry.key();
-            let is_current = |vertex: &VertexId| program.bucket(&states[vertex.index()]) == bucket;
+            let is_current = |vertex: &ShortId| program.bucket(&states[vertex.index()]) == bucket;
             if entry.get().iter().any(is_current) {
                 return Some(bucket);
             }
@@ -80,10 +80,10 @@ impl Buckets {
     /// Puts off the vertices of later buckets; returns the others.
     pub fn put_off<P: Program>(
         &mut self,
-        mut list: Vec<VertexId>,
+        mut list: Vec<ShortId>,
         program: &P,
         states: &[P::State],
-    ) -> Vec<VertexId> {
+    ) -> Vec<ShortId> {
         list.retain(|&vertex| {
             let bucket = program.bucket(&states[vertex.index()]);
             if bucket > self.current {
@@ -124,7 +124,7 @@ mod tests {
         type Reduction = Min<u32>;
         type Weight = ();
 
-        fn start(&self, _: VertexId) -> Option<u32> {
+        fn start(&self, _: tegula_store::VertexId) -> Option<u32> {
             None
         }
 
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_bucket_that_all_have_left_is_not_the_next_one() {
-        let [nearest, middle, farthest] = [0, 1, 2].map(VertexId);
+        let [nearest, middle, farthest] = [0, 1, 2].map(ShortId);
         let mut buckets = Buckets::default();
         let mut states = [0, 5, 7];
         let list = vec![nearest, middle, farthest];

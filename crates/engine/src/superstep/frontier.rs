@@ -1,6 +1,6 @@
 //! The active vertices.
 
-use tegula_store::VertexId;
+use tegula_store::ShortId;
 
 use super::active_set::ActiveSet;
 
@@ -10,7 +10,7 @@ pub enum Frontier {
     /// A bit for each vertex.
     Bits(ActiveSet),
     /// The active vertices; ascending where their rows are packed.
-    List(Vec<VertexId>),
+    List(Vec<ShortId>),
 }
 
 impl Frontier {
@@ -23,7 +23,7 @@ impl Frontier {
     }
 
     /// At most `count` of them, from everywhere.
-    pub fn sample(&self, count: usize) -> Vec<VertexId> {
+    pub fn sample(&self, count: usize) -> Vec<ShortId> {
         match self {
             Frontier::Bits(set) => set.sample(count),
             Frontier::List(list) => {

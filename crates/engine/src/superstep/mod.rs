@@ -25,9 +25,9 @@ use std::sync::Mutex;
 use tegula_machine::Result;
 use tegula_machine::memory::huge;
 use tegula_machine::threads::{lock, unlocked};
-use tegula_store::VertexId;
-use tegula_store::graph::Graph;
-use tegula_store::tiles::{BATCH_LOG2_MAX, TileSummary, WINDOW_LOG2, WINDOW_SIZE};
+use tegula_store::graph::{Graph, TileEntry};
+use tegula_store::tiles::{BATCH_LOG2_MAX, WINDOW_LOG2, WINDOW_SIZE};
+use tegula_store::{ShortId, VertexId};
 
 use crate::instructions::Instructions;
 use crate::job::context::JobContext;
@@ -96,9 +96,9 @@ impl<P: Program> Copy for Vertices<'_, P> {}
 impl<P: Program> Vertices<'_, P> {
     /// The message of a vertex, if it has one.
     #[inline(always)]
-    pub fn signal(&self, vertex: VertexId) -> Option<Message<P>> {
+    pub fn signal(&self, vertex: ShortId) -> Option<Message<P>> {
         let degree = if P::NEEDS_DEGREE { self.degrees[vertex.index()] } else { 0 };
-        self.program.signal(vertex, &self.states[vertex.index()], degree)
+        self.program.signal(vertex.into(), &self.states[vertex.index()], degree)
     }
 }
 
@@ -126,7 +126,7 @@ pub struct EarlyPart<P: Program> {
 impl<'g, P: Program> Superstep<'g, P> {
     /// Bytes of the arrays over all vertices and of the scratch memory of the workers.
     pub fn size(graph: &Graph, parts: &Parts, threads: usize) -> u64 {
-        let vertices = u64::from(graph.vertex_count());
+        let vertices = graph.vertex_count();
         let degree = if P::NEEDS_DEGREE { 4 } else { 0 };
         let per_vertex = (size_of::<P::State>() + size_of::<Message<P>>() + degree) as u64;
         let widest = graph.batches().iter().map(|batch| 1u64 << batch.log2).max().unwrap_or(0);
@@ -200,7 +200,7 @@ impl<'g, P: Program> Superstep<'g, P> {
                 let first = (window << WINDOW_LOG2) + 64 * word;
                 let (mut active_here, mut settled_here) = (0, 0);
                 for (bit, place) in states.iter_mut().enumerate() {
-                    let vertex = VertexId((first + bit) as u32);
+                    let vertex = VertexId((first + bit) as u64);
                     let degree = if P::NEEDS_DEGREE { degrees[vertex.index()] } else { 0 };
                     let (state, activity) = program.init(vertex, degree, aggregate);
                     settled_here |= u64::from(program.is_settled(&state)) << bit;
@@ -244,9 +244,10 @@ impl<'g, P: Program> Superstep<'g, P> {
     }
 
     /// Whether a tile holds an active source and a target that is not settled.
-    pub fn needs(&self, tile: &TileSummary) -> bool {
+    pub fn needs(&self, tile: &TileEntry) -> bool {
         let Frontier::Bits(active) = &self.frontier else { return true };
-        self.open_targets[(tile.target_first >> WINDOW_LOG2) as usize] > 0 && active.may_meet(tile)
+        let origin = self.graph.origin_of(tile);
+        self.open_targets[tile.window(origin)] > 0 && active.may_meet(&tile.summary, origin)
     }
 
     /// Has the active vertices, known by their bits, send their messages.
@@ -265,7 +266,7 @@ impl<'g, P: Program> Superstep<'g, P> {
                 if active >> bit & 1 == 1 {
                     let vertex = first + bit;
                     let degree = if P::NEEDS_DEGREE { degrees[vertex] } else { 0 };
-                    let signal = program.signal(VertexId(vertex as u32), state, degree);
+                    let signal = program.signal(VertexId(vertex as u64), state, degree);
                     *message = signal.unwrap_or(P::Reduction::IDENTITY);
                 }
             }
@@ -296,7 +297,7 @@ impl<'g, P: Program> Superstep<'g, P> {
                 // Whoever had its turn has messages that were held back.
                 let states = (0..).zip(&*self.arrays.states.all());
                 let inside = states.filter(|(_, state)| self.program.bucket(state) <= horizon);
-                active.extend(inside.map(|(vertex, _)| VertexId(vertex)));
+                active.extend(inside.map(|(vertex, _)| ShortId(vertex)));
             }
             self.frontier = Frontier::Bits(active);
         }
@@ -306,7 +307,7 @@ impl<'g, P: Program> Superstep<'g, P> {
     pub fn know_by_list(&mut self) {
         if let Frontier::Bits(active) = &self.frontier {
             let mut list = Vec::with_capacity(active.count() as usize);
-            for_each_bit(active.words(), |vertex| list.push(VertexId(vertex)));
+            for_each_bit(active.words(), |vertex| list.push(ShortId(vertex)));
             self.exchange.withdraw();
             let states = self.arrays.states.all();
             self.frontier = Frontier::List(self.buckets.begin(list, &self.program, states));
@@ -314,7 +315,7 @@ impl<'g, P: Program> Superstep<'g, P> {
     }
 
     /// Takes up the vertices of the next bucket, if there is one up to `last`.
-    pub fn take_next_bucket(&mut self, last: u64) -> Option<Vec<VertexId>> {
+    pub fn take_next_bucket(&mut self, last: u64) -> Option<Vec<ShortId>> {
         self.buckets.take_next(last, &self.program, self.arrays.states.all())
     }
 

@@ -27,7 +27,7 @@ impl<P: Program> Targets<'_, P> {
     pub fn apply(&mut self, local: usize, reduced: Accumulator<P>) -> Activity {
         let degree = if P::NEEDS_DEGREE { self.degrees[local] } else { 0 };
         let state = &mut self.states[local];
-        let id = VertexId((self.first + local) as u32);
+        let id = VertexId((self.first + local) as u64);
         if !P::SETTLING.is_possible() {
             return self.program.apply(id, degree, state, reduced, self.aggregate);
         }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::cmp::Ordering;
 
 use dary_heap::QuaternaryHeap;
-use tegula_store::VertexId;
+use tegula_store::ShortId;
 
 use super::RunAhead;
 
@@ -25,7 +25,7 @@ pub struct BestFirst<P: Ord> {
 #[derive(Debug, Clone)]
 struct Entry<P> {
     priority: P,
-    vertex: VertexId,
+    vertex: ShortId,
     /// Has no part in the order, so it may change within the heap.
     is_announced: Cell<bool>,
 }
@@ -40,17 +40,17 @@ impl<P: Ord> BestFirst<P> {
     /// An empty queue with room for `vertex_count` vertices, each with one live entry at most, and for half
     /// as many entries that are out of date: [`BestFirst::push_within`] does not exceed that.
     pub fn for_vertices(vertex_count: u32) -> BestFirst<P> {
-        BestFirst { heap: QuaternaryHeap::with_capacity(capacity(vertex_count)) }
+        BestFirst { heap: QuaternaryHeap::with_capacity(capacity(vertex_count.into()) as usize) }
     }
 
     /// Bytes of a queue with room for `vertex_count` vertices, once it is full.
-    pub fn size(vertex_count: u32) -> u64 {
-        (capacity(vertex_count) * size_of::<Entry<P>>()) as u64
+    pub fn size(vertex_count: u64) -> u64 {
+        capacity(vertex_count) * size_of::<Entry<P>>() as u64
     }
 
     /// Adds a vertex, or adds it anew with another priority; the least comes first.
     #[inline]
-    pub fn push(&mut self, vertex: VertexId, priority: P) {
+    pub fn push(&mut self, vertex: ShortId, priority: P) {
         self.heap.push(Entry { priority, vertex, is_announced: Cell::new(false) });
     }
 
@@ -59,9 +59,9 @@ impl<P: Ord> BestFirst<P> {
     #[inline]
     pub fn push_within(
         &mut self,
-        vertex: VertexId,
+        vertex: ShortId,
         priority: P,
-        is_live: impl Fn(VertexId, &P) -> bool,
+        is_live: impl Fn(ShortId, &P) -> bool,
     ) {
         if self.heap.len() == self.heap.capacity() {
             self.heap.retain(|entry| is_live(entry.vertex, &entry.priority));
@@ -90,17 +90,17 @@ impl<P: Ord> BestFirst<P> {
 }
 
 /// Entries that have room: between two looks for those that are out of date, a third is pushed anew.
-fn capacity(vertex_count: u32) -> usize {
-    vertex_count as usize + vertex_count as usize / 2 + 1
+fn capacity(vertex_count: u64) -> u64 {
+    vertex_count + vertex_count / 2 + 1
 }
 
 impl<P: Ord> RunAhead for BestFirst<P> {
     #[inline]
-    fn take(&mut self, _count: usize, taken: &mut Vec<VertexId>) {
+    fn take(&mut self, _count: usize, taken: &mut Vec<ShortId>) {
         taken.extend(self.heap.pop().map(|entry| entry.vertex));
     }
 
-    fn upcoming(&self, reach: usize) -> impl Iterator<Item = VertexId> + Clone {
+    fn upcoming(&self, reach: usize) -> impl Iterator<Item = ShortId> + Clone {
         self.upcoming_entries(reach).map(|entry| entry.vertex)
     }
 

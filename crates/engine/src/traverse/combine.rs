@@ -1,6 +1,6 @@
 //! Orders made of others. All that are combined share one quota of reads in flight.
 
-use tegula_store::VertexId;
+use tegula_store::ShortId;
 
 use super::RunAhead;
 
@@ -21,7 +21,7 @@ pub struct Nested<I, O> {
 
 impl<I: RunAhead, O: RunAhead> RunAhead for Nested<I, O> {
     #[inline]
-    fn take(&mut self, count: usize, taken: &mut Vec<VertexId>) {
+    fn take(&mut self, count: usize, taken: &mut Vec<ShortId>) {
         let before = taken.len();
         self.inner.take(count, taken);
         if taken.len() == before {
@@ -29,7 +29,7 @@ impl<I: RunAhead, O: RunAhead> RunAhead for Nested<I, O> {
         }
     }
 
-    fn upcoming(&self, reach: usize) -> impl Iterator<Item = VertexId> + Clone {
+    fn upcoming(&self, reach: usize) -> impl Iterator<Item = ShortId> + Clone {
         self.inner.upcoming(reach).chain(self.outer.upcoming(reach))
     }
 
@@ -77,7 +77,7 @@ impl<O: RunAhead> Interleaved<O> {
 
 impl<O: RunAhead> RunAhead for Interleaved<O> {
     /// One at a time, so that [`Interleaved::last`] tells where it came from.
-    fn take(&mut self, _count: usize, taken: &mut Vec<VertexId>) {
+    fn take(&mut self, _count: usize, taken: &mut Vec<ShortId>) {
         let before = taken.len();
         for index in self.in_turn() {
             self.orders[index].take(1, taken);
@@ -88,7 +88,7 @@ impl<O: RunAhead> RunAhead for Interleaved<O> {
         }
     }
 
-    fn upcoming(&self, reach: usize) -> impl Iterator<Item = VertexId> + Clone {
+    fn upcoming(&self, reach: usize) -> impl Iterator<Item = ShortId> + Clone {
         let mut sources: Vec<_> =
             self.in_turn().map(|index| self.orders[index].upcoming(reach)).collect();
         let mut turn = 0;
@@ -129,7 +129,7 @@ pub struct Filter<O, F> {
     passes: F,
 }
 
-impl<O: RunAhead, F: Fn(VertexId) -> bool> Filter<O, F> {
+impl<O: RunAhead, F: Fn(ShortId) -> bool> Filter<O, F> {
     /// Leaves out what does not pass, without reading its row.
     pub fn new(order: O, passes: F) -> Filter<O, F> {
         Filter { order, passes }
@@ -141,10 +141,10 @@ impl<O: RunAhead, F: Fn(VertexId) -> bool> Filter<O, F> {
     }
 }
 
-impl<O: RunAhead, F: Fn(VertexId) -> bool> RunAhead for Filter<O, F> {
+impl<O: RunAhead, F: Fn(ShortId) -> bool> RunAhead for Filter<O, F> {
     /// One at a time, since a visit may change who passes.
     #[inline]
-    fn take(&mut self, _count: usize, taken: &mut Vec<VertexId>) {
+    fn take(&mut self, _count: usize, taken: &mut Vec<ShortId>) {
         let before = taken.len();
         loop {
             taken.truncate(before);
@@ -155,7 +155,7 @@ impl<O: RunAhead, F: Fn(VertexId) -> bool> RunAhead for Filter<O, F> {
         }
     }
 
-    fn upcoming(&self, reach: usize) -> impl Iterator<Item = VertexId> + Clone {
+    fn upcoming(&self, reach: usize) -> impl Iterator<Item = ShortId> + Clone {
         self.order.upcoming(reach).take(LOOKED_AT).filter(|&vertex| (self.passes)(vertex))
     }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use tegula_store::VertexId;
+use tegula_store::ShortId;
 
 /// Upcoming vertices that are asked for at a time.
 pub(crate) const ROWS_AHEAD: usize = 1024;
@@ -16,12 +16,12 @@ pub trait RunAhead {
     /// Moves vertices that come next to the end of `taken`: up to `count`, which is not 0, and at least
     /// one if there is any. It gives more than one only where no visit to an earlier one can change that
     /// the others follow.
-    fn take(&mut self, count: usize, taken: &mut Vec<VertexId>);
+    fn take(&mut self, count: usize, taken: &mut Vec<ShortId>);
 
     /// The vertices that are expected next and were not [announced](RunAhead::announce), nearest first.
     /// Only those among the next `reach` are told: what is read too early takes the room of what is needed
     /// before.
-    fn upcoming(&self, reach: usize) -> impl Iterator<Item = VertexId> + Clone;
+    fn upcoming(&self, reach: usize) -> impl Iterator<Item = ShortId> + Clone;
 
     /// Notes that the first `count` of those upcoming are being read, and shows them no more. Returns how
     /// many of `count` it did not have.
@@ -50,16 +50,16 @@ impl Sequential {
 
 impl RunAhead for Sequential {
     #[inline]
-    fn take(&mut self, count: usize, taken: &mut Vec<VertexId>) {
+    fn take(&mut self, count: usize, taken: &mut Vec<ShortId>) {
         let count = count.min((self.end - self.next) as usize) as u32;
-        taken.extend((self.next..self.next + count).map(VertexId));
+        taken.extend((self.next..self.next + count).map(ShortId));
         self.next += count;
     }
 
-    fn upcoming(&self, reach: usize) -> impl Iterator<Item = VertexId> + Clone {
+    fn upcoming(&self, reach: usize) -> impl Iterator<Item = ShortId> + Clone {
         let reach = u32::try_from(reach).unwrap_or(u32::MAX);
         let end = self.next.saturating_add(reach).min(self.end);
-        (self.upcoming_first()..end).map(VertexId)
+        (self.upcoming_first()..end).map(ShortId)
     }
 
     fn announce(&mut self, count: usize) -> usize {
@@ -73,7 +73,7 @@ impl RunAhead for Sequential {
 /// A queue: the frontier of a breadth-first search. An exact order, as far as the queue reaches.
 #[derive(Debug, Clone, Default)]
 pub struct BreadthFirst {
-    queue: VecDeque<VertexId>,
+    queue: VecDeque<ShortId>,
     /// How many at the front were announced.
     announced: usize,
 }
@@ -86,7 +86,7 @@ impl BreadthFirst {
 
     /// Appends a vertex.
     #[inline]
-    pub fn push(&mut self, vertex: VertexId) {
+    pub fn push(&mut self, vertex: ShortId) {
         self.queue.push_back(vertex);
     }
 
@@ -103,13 +103,13 @@ impl BreadthFirst {
 
 impl RunAhead for BreadthFirst {
     #[inline]
-    fn take(&mut self, count: usize, taken: &mut Vec<VertexId>) {
+    fn take(&mut self, count: usize, taken: &mut Vec<ShortId>) {
         let count = count.min(self.queue.len());
         taken.extend(self.queue.drain(..count));
         self.announced = self.announced.saturating_sub(count);
     }
 
-    fn upcoming(&self, reach: usize) -> impl Iterator<Item = VertexId> + Clone {
+    fn upcoming(&self, reach: usize) -> impl Iterator<Item = ShortId> + Clone {
         let end = self.queue.len().min(reach).max(self.announced);
         self.queue.range(self.announced..end).copied()
     }

@@ -10,7 +10,7 @@ use tegula_import::{ImportConfig, import};
 use tegula_machine::disk::{Backend, Caching, Fault, FaultPlan, Pool, Reader, Targets};
 use tegula_machine::threads::{Cancel, Silent};
 use tegula_machine::{Error, Result};
-use tegula_store::VertexId;
+use tegula_store::ShortId;
 use tegula_store::graph::Graph;
 use tegula_store::rows::{Direction, RowEncoding, RowReader};
 use tegula_testkit::{EdgeList, Scratch};
@@ -55,12 +55,12 @@ fn threads(count: usize) -> Backend {
 }
 
 /// The vertices in reach of 0, in the order of their visits, and the sum of the weights of all edges.
-fn search(rows: &RowReader, runs_ahead: bool) -> Result<(Vec<VertexId>, f64)> {
+fn search(rows: &RowReader, runs_ahead: bool) -> Result<(Vec<ShortId>, f64)> {
     let cancel = Cancel::default();
     let visited = VertexSet::new(rows.rows().vertex_count());
     let mut frontier = BreadthFirst::default();
-    visited.insert(VertexId(0));
-    frontier.push(VertexId(0));
+    visited.insert(ShortId(0));
+    frontier.push(ShortId(0));
     let mut traversal = Traversal::new(rows, frontier, &cancel);
     if !runs_ahead {
         traversal = traversal.without_run_ahead();
@@ -82,7 +82,7 @@ fn search(rows: &RowReader, runs_ahead: bool) -> Result<(Vec<VertexId>, f64)> {
 }
 
 /// What a search by a queue over plain vectors visits.
-fn expected(edges: &[(u64, u64)], vertices: usize) -> Vec<VertexId> {
+fn expected(edges: &[(u64, u64)], vertices: usize) -> Vec<ShortId> {
     let mut neighbours = vec![Vec::new(); vertices];
     for &(source, target) in edges {
         neighbours[source as usize].push(target as usize);
@@ -93,7 +93,7 @@ fn expected(edges: &[(u64, u64)], vertices: usize) -> Vec<VertexId> {
     is_visited[0] = true;
     let (mut order, mut queue) = (Vec::new(), VecDeque::from([0]));
     while let Some(vertex) = queue.pop_front() {
-        order.push(VertexId(vertex as u32));
+        order.push(ShortId(vertex as u32));
         for &target in &neighbours[vertex] {
             if !std::mem::replace(&mut is_visited[target], true) {
                 queue.push_back(target);
@@ -200,7 +200,7 @@ fn a_traversal_goes_on_behind_an_error() {
             match traversal.next_row() {
                 Ok(None) => break,
                 Ok(Some((row, _))) => {
-                    assert_eq!(row.source(), VertexId(next));
+                    assert_eq!(row.source(), ShortId(next));
                     next += 1;
                 }
                 Err(_) => errors += 1,
@@ -259,7 +259,7 @@ fn a_pass_shows_every_row_once() {
     let graph = open_graph(&directory, 1 << 30, Backend::Auto).unwrap();
     for threads in [1, 3] {
         let options = RunOptions { threads, ..Default::default() };
-        let seen = VertexSet::new(graph.vertex_count());
+        let seen = VertexSet::new(graph.vertex_count() as u32);
         run(&graph, false, 0, &options, |job| {
             job.for_each_range(|index, ids| {
                 assert_eq!(index as u32 * RANGE_SIZE, ids.start);
@@ -271,7 +271,7 @@ fn a_pass_shows_every_row_once() {
             })
         })
         .unwrap();
-        assert!((0..graph.vertex_count()).all(|vertex| seen.contains(VertexId(vertex))));
+        assert!((0..graph.vertex_count() as u32).all(|vertex| seen.contains(ShortId(vertex))));
     }
 }
 
@@ -280,7 +280,7 @@ fn drained(mut order: impl RunAhead) -> (Vec<u32>, usize) {
     let (mut taken, mut announced) = (Vec::new(), Vec::new());
     let mut was_announced = 0;
     loop {
-        let shown: Vec<VertexId> = order.upcoming(usize::MAX).take(3).collect();
+        let shown: Vec<ShortId> = order.upcoming(usize::MAX).take(3).collect();
         assert_eq!(order.announce(shown.len()), 0);
         announced.extend(shown);
         let before = taken.len();
@@ -296,7 +296,7 @@ fn drained(mut order: impl RunAhead) -> (Vec<u32>, usize) {
 
 fn queue(vertices: &[u32]) -> BreadthFirst {
     let mut queue = BreadthFirst::default();
-    vertices.iter().for_each(|&vertex| queue.push(VertexId(vertex)));
+    vertices.iter().for_each(|&vertex| queue.push(ShortId(vertex)));
     queue
 }
 
@@ -318,32 +318,32 @@ fn what_begins_anew_comes_before_what_is_outside() {
     let mut nested = Nested { inner: BreadthFirst::default(), outer: Sequential::new(0..9) };
     let (mut taken, mut shown) = (Vec::new(), Vec::new());
     nested.take(4, &mut taken);
-    assert_eq!(taken, [VertexId(0)], "one, since its visit may add to the inner order");
-    nested.inner.push(VertexId(100));
-    nested.inner.push(VertexId(200));
+    assert_eq!(taken, [ShortId(0)], "one, since its visit may add to the inner order");
+    nested.inner.push(ShortId(100));
+    nested.inner.push(ShortId(200));
     shown.extend(nested.upcoming(usize::MAX).take(3));
-    assert_eq!(shown, [100, 200, 1].map(VertexId));
+    assert_eq!(shown, [100, 200, 1].map(ShortId));
     assert_eq!(nested.announce(2), 0);
-    assert_eq!(nested.upcoming(usize::MAX).next(), Some(VertexId(1)));
+    assert_eq!(nested.upcoming(usize::MAX).next(), Some(ShortId(1)));
     nested.take(4, &mut taken);
-    assert_eq!(taken, [0, 100, 200].map(VertexId));
+    assert_eq!(taken, [0, 100, 200].map(ShortId));
 }
 
 #[test]
 fn the_best_comes_first_and_the_top_of_the_heap_is_announced_once() {
     let mut order = BestFirst::default();
     for vertex in 0..1000u32 {
-        order.push(VertexId(vertex), (vertex * 7919) % 1000);
+        order.push(ShortId(vertex), (vertex * 7919) % 1000);
     }
-    let top: Vec<VertexId> = order.upcoming(usize::MAX).take(10).collect();
-    assert_eq!(top[0], VertexId(0));
+    let top: Vec<ShortId> = order.upcoming(usize::MAX).take(10).collect();
+    assert_eq!(top[0], ShortId(0));
     assert_eq!(order.announce(10), 0);
     assert!(order.upcoming(usize::MAX).all(|vertex| !top.contains(&vertex)));
-    order.push(VertexId(1000), 0);
+    order.push(ShortId(1000), 0);
     let mut taken = Vec::new();
     order.take(8, &mut taken);
     order.take(1, &mut taken);
-    assert_eq!(taken, [0, 1000].map(VertexId), "single ones, and ties by id");
+    assert_eq!(taken, [0, 1000].map(ShortId), "single ones, and ties by id");
     let mut priorities = Vec::new();
     while let Some(&least) = order.least() {
         priorities.push(least);
@@ -358,11 +358,11 @@ fn entries_that_are_out_of_date_make_room_for_new_ones() {
     let latest = RefCell::new(vec![1000; count as usize]);
     let mut order = BestFirst::for_vertices(count);
     for push in 0..100 {
-        let vertex = VertexId(push * 5 % count);
+        let vertex = ShortId(push * 5 % count);
         let priority = latest.borrow()[vertex.index()] - 1 - push % 3;
         latest.borrow_mut()[vertex.index()] = priority;
         let is_live =
-            |vertex: VertexId, priority: &u32| latest.borrow()[vertex.index()] == *priority;
+            |vertex: ShortId, priority: &u32| latest.borrow()[vertex.index()] == *priority;
         order.push_within(vertex, priority, is_live);
         assert!(order.len() <= 13, "{} entries", order.len());
     }
@@ -373,7 +373,7 @@ fn entries_that_are_out_of_date_make_room_for_new_ones() {
         order.take(1, &mut taken);
     }
     taken.retain(|vertex| seen.insert(*vertex));
-    let expected: Vec<VertexId> = expected.into_iter().map(|(_, id)| VertexId(id)).collect();
+    let expected: Vec<ShortId> = expected.into_iter().map(|(_, id)| ShortId(id)).collect();
     assert_eq!(taken, expected);
 }
 
@@ -382,13 +382,13 @@ fn a_vertex_that_was_settled_is_left_out_of_a_best_first_order() {
     let settled = RefCell::new(Vec::new());
     let mut order = Filter::new(BestFirst::default(), |vertex| !settled.borrow().contains(&vertex));
     for (vertex, priority) in [(5, 9), (5, 4), (6, 6), (5, 2)] {
-        order.order_mut().push(VertexId(vertex), priority);
+        order.order_mut().push(ShortId(vertex), priority);
     }
     let mut taken = Vec::new();
     order.take(3, &mut taken);
-    settled.borrow_mut().push(VertexId(5));
-    assert_eq!(order.upcoming(usize::MAX).collect::<Vec<_>>(), [VertexId(6)]);
+    settled.borrow_mut().push(ShortId(5));
+    assert_eq!(order.upcoming(usize::MAX).collect::<Vec<_>>(), [ShortId(6)]);
     order.take(3, &mut taken);
     order.take(3, &mut taken);
-    assert_eq!(taken, [5, 6].map(VertexId));
+    assert_eq!(taken, [5, 6].map(ShortId));
 }

@@ -2,7 +2,7 @@
 
 use tegula_machine::Result;
 use tegula_machine::threads::Cancel;
-use tegula_store::VertexId;
+use tegula_store::ShortId;
 use tegula_store::rows::{IndexWalk, Row, RowBatch, RowReader};
 
 use super::order::{ROWS_AHEAD, RunAhead};
@@ -38,7 +38,7 @@ pub struct Traversal<'r, O> {
     is_in_memory: bool,
     walk: IndexWalk,
     /// Vertices whose turn it is; the rows of the first `held` are in memory.
-    taken: Vec<VertexId>,
+    taken: Vec<ShortId>,
     held: usize,
     /// Rows of the batch that were handed out.
     given: usize,

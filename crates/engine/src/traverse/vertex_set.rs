@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tegula_store::VertexId;
+use tegula_store::ShortId;
 
 /// A set of vertices: a bit each. Threads see what others have added sooner or later.
 #[derive(Debug)]
@@ -18,8 +18,8 @@ impl VertexSet {
     }
 
     /// Bytes of a set among `vertex_count` vertices.
-    pub fn size(vertex_count: u32) -> u64 {
-        8 * u64::from(vertex_count).div_ceil(64)
+    pub fn size(vertex_count: u64) -> u64 {
+        8 * vertex_count.div_ceil(64)
     }
 
     /// Adds a vertex; tells whether it is new. Of several threads that add it one is told so.
@@ -27,7 +27,7 @@ impl VertexSet {
     /// # Panics
     /// When there is no such vertex.
     #[inline]
-    pub fn insert(&self, vertex: VertexId) -> bool {
+    pub fn insert(&self, vertex: ShortId) -> bool {
         let bit = 1 << (vertex.0 % 64);
         // Most insertions of a traversal are of what is there already.
         !self.contains(vertex)
@@ -39,7 +39,7 @@ impl VertexSet {
     /// # Panics
     /// When there is no such vertex.
     #[inline]
-    pub fn remove(&self, vertex: VertexId) {
+    pub fn remove(&self, vertex: ShortId) {
         self.words[vertex.index() / 64].fetch_and(!(1 << (vertex.0 % 64)), Ordering::Relaxed);
     }
 
@@ -48,7 +48,7 @@ impl VertexSet {
     /// # Panics
     /// When there is no such vertex.
     #[inline]
-    pub fn contains(&self, vertex: VertexId) -> bool {
+    pub fn contains(&self, vertex: ShortId) -> bool {
         self.words[vertex.index() / 64].load(Ordering::Relaxed) >> (vertex.0 % 64) & 1 == 1
     }
 }

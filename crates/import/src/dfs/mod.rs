@@ -27,11 +27,16 @@ mod tests;
 
 use tegula_machine::{Error, Result};
 
+use tegula_store::tiles::VertexNumber;
+
 use super::census::{DegreeSummary, DegreeTable};
 use super::edge::Weight;
 use super::import_run::ImportRun;
 use super::shares;
 use super::source::EdgeSource;
+
+/// No vertex.
+const NONE: u32 = <u32 as VertexNumber>::NONE;
 
 /// Bytes of tables for each id.
 const ID_BYTES: u64 = 16;
@@ -64,7 +69,7 @@ pub(super) fn is_affordable(run: &ImportRun<'_>, id_end: u64) -> bool {
     memory.tables <= memory.tables_max
 }
 
-/// The dense id of each id below `summary.id_end`, [`NONE`](super::mapping::NONE) where it has no edge.
+/// The dense id of each id below `summary.id_end`, [`NONE`] where it has no edge.
 ///
 /// # Errors
 /// [`Error::OverBudget`] where the tables do not fit; those of reading the edges and of temporary files.

@@ -9,7 +9,7 @@
 //! weight, that of a parent is always there before those of its children, and these come heaviest
 //! first: one pass, no recursion.
 
-use super::super::mapping::NONE;
+use super::NONE;
 use super::spanning_trees::SpanningTrees;
 
 /// The dense id of each id, [`NONE`] where it has no edge. Whole trees, too, come heaviest first; of

@@ -10,8 +10,8 @@ use tegula_machine::Result;
 
 use super::super::census::{DegreeSummary, DegreeTable};
 use super::super::import_run::ImportRun;
-use super::super::mapping::NONE;
 use super::super::source::changed;
+use super::NONE;
 use super::adjacency::Neighbours;
 
 /// Spanning trees.

@@ -7,9 +7,9 @@ use tegula_store::tiles::Edge;
 
 use super::super::census::{Counters, Degrees};
 use super::super::edge::ArcRule;
-use super::super::mapping::NONE;
 use super::super::shares;
 use super::super::source::SpoolWriter;
+use super::NONE;
 use super::adjacency::{Neighbours, lay_out};
 use super::*;
 

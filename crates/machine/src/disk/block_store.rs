@@ -4,7 +4,8 @@
 //! made, so that a disk that is too small is known before there is anything to lose. What is written goes out behind
 //! the back of whoever wrote it ([`WriteBehind`]); what is read comes through the [door](Reader), and what will be
 //! read soon may be [asked for ahead](BlockStore::read_ahead). Checksums stay in memory: a block is what was written
-//! to it last, or an error.
+//! to it last, or an error. What is one value over and over again, as the distances of what no search has reached yet,
+//! never goes to disk.
 //!
 //! Reading and writing have a pool each, so that whoever waits for memory to write does not wait for one who waits
 //! for memory to read.
@@ -69,6 +70,8 @@ pub struct BlockStore {
     writer: WriteBehind,
     written: Arc<Written>,
     checksums: Vec<AtomicU32>,
+    /// Blocks whose parts are periodic: the periods.
+    periodic: Mutex<HashMap<usize, [Period; PARTS_MAX]>>,
     /// Those that stay in memory, by number.
     held: HashMap<usize, Mutex<Box<[u8]>>>,
     ahead: Mutex<HashMap<usize, Pending>>,
@@ -108,6 +111,7 @@ impl BlockStore {
             writer: writer.clone(),
             written: Arc::default(),
             checksums: (0..blocks.count).map(|_| AtomicU32::new(0)).collect(),
+            periodic: Mutex::default(),
             held,
             ahead: Mutex::default(),
             bytes_read: AtomicU64::new(0),
@@ -115,7 +119,7 @@ impl BlockStore {
         })
     }
 
-    /// Reads a block that was written in the same parts.
+    /// Reads a block that was written in the same parts, two at the most.
     ///
     /// # Errors
     /// Those of reading; of writing before; [`Error::Io`] where the block is not what was written.
@@ -127,6 +131,11 @@ impl BlockStore {
         assert!(len <= self.blocks.size, "{len} bytes of {}", self.blocks.size);
         if let Some(held) = self.held.get(&block) {
             scatter(&lock(held)[..len], parts);
+            return Ok(());
+        }
+        if let Some(periods) = lock(&self.periodic).get(&block) {
+            let parts = parts.iter_mut().filter(|part| !part.is_empty());
+            parts.zip(periods).for_each(|(part, period)| repeat(period, part));
             return Ok(());
         }
         self.written.wait_for(block)?;
@@ -156,6 +165,11 @@ impl BlockStore {
             gather(parts, &mut lock(held)[..len]);
             return Ok(());
         }
+        if let Some(periods) = periods_of(parts) {
+            lock(&self.periodic).insert(block, periods);
+            drop(lock(&self.ahead).remove(&block));
+            return Ok(());
+        }
         let mut buffer = self.writer.buffer(self.blocks.slot_size(), &self.path)?;
         let bytes = &mut buffer.bytes_mut()[..len];
         gather(parts, bytes);
@@ -163,6 +177,7 @@ impl BlockStore {
         self.written.begin(block)?;
         // What was asked for ahead is what was before.
         drop(lock(&self.ahead).remove(&block));
+        lock(&self.periodic).remove(&block);
         self.writer.write(&self.file, self.offset(block), buffer, len, (&self.written, block));
         Ok(())
     }
@@ -170,7 +185,9 @@ impl BlockStore {
     /// Asks for a block that is going to be read, of `len` bytes, if there is memory.
     pub fn read_ahead(&self, block: usize, len: usize) {
         let mut ahead = lock(&self.ahead);
-        let is_known = self.held.contains_key(&block) || ahead.contains_key(&block);
+        let is_known = self.held.contains_key(&block)
+            || ahead.contains_key(&block)
+            || lock(&self.periodic).contains_key(&block);
         if is_known || self.written.has_begun(block) {
             return;
         }
@@ -240,6 +257,33 @@ impl BlockStore {
         assert!(block < self.blocks.count, "block {block} of {}", self.blocks.count);
         (block * self.blocks.slot_size()) as u64
     }
+}
+
+/// The bytes that a part repeats.
+type Period = [u8; 8];
+
+/// The most parts of a block.
+const PARTS_MAX: usize = 2;
+
+/// The periods of the parts of a block that are not empty, where all of them have one. Looks no further than the first
+/// difference.
+fn periods_of(parts: &[&[u8]]) -> Option<[Period; PARTS_MAX]> {
+    let mut periods = [Period::default(); PARTS_MAX];
+    for (part, period) in parts.iter().filter(|part| !part.is_empty()).zip(&mut periods) {
+        let len = part.len().min(period.len());
+        period[..len].copy_from_slice(&part[..len]);
+        if part[len..] != part[..part.len() - len] {
+            return None;
+        }
+    }
+    (parts.len() <= PARTS_MAX).then_some(periods)
+}
+
+/// Fills a part with its period.
+fn repeat(period: &Period, part: &mut [u8]) {
+    let (whole, rest) = part.as_chunks_mut();
+    whole.fill(*period);
+    rest.copy_from_slice(&period[..rest.len()]);
 }
 
 /// An empty file without a name, for reading and writing, and whether that is direct.

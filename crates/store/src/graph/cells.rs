@@ -39,7 +39,7 @@ pub(super) fn check_cells(
     manifest: &Manifest,
     sources_length: u64,
 ) -> Result<Vec<CellEntry>, String> {
-    let (grid, vertices) = (manifest.grid, manifest.vertices as u32);
+    let (grid, vertices) = (manifest.grid, manifest.vertices);
     let mut cells: Vec<CellEntry> = Vec::with_capacity(records.len());
     let (mut next_tile, mut edges, mut next_list) = (0u64, 0u64, 0u64);
     for record in records {
@@ -75,7 +75,7 @@ pub(super) fn check_cells(
 fn lists_soundly(record: &CellRecord, manifest: &Manifest) -> bool {
     let (count, size) = (record.source_count.get(), record.sources_size.get());
     let grid = manifest.grid;
-    let sources = grid.sources(record.segment.get(), manifest.vertices as u32).len() as u32;
+    let sources = grid.source_count(record.segment.get(), manifest.vertices);
     let has_list = manifest.lists_sources() && is_listed(count, sources);
     let is_possible = u64::from(count) <= record.edge_count.get() && count <= sources;
     record.reserved.get() == 0

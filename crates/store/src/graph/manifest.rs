@@ -16,7 +16,7 @@ use crate::rows::{Direction, RowEncoding, RowFiles};
 use crate::tiles::Grid;
 
 /// The version of the format that this crate writes and reads.
-pub const FORMAT_VERSION: u32 = 7;
+pub const FORMAT_VERSION: u32 = 8;
 
 /// Digits of the checksum of a manifest.
 const CHECKSUM_DIGITS: usize = 8;
@@ -310,7 +310,7 @@ fn parse(bytes: &[u8]) -> Result<Manifest, Fault> {
     if manifest.undirected && manifest.reverse.is_some() {
         return Err(damaged("an undirected graph has its rows twice"));
     }
-    if !manifest.grid.is_sound() {
+    if !manifest.grid.is_sound() || !manifest.grid.can_cut(manifest.vertices) {
         return Err(damaged("its grid has cells of a size that none has"));
     }
     Ok(manifest)

@@ -17,10 +17,10 @@ use super::records::{
     BATCH_RECORD_SIZE, BatchRecord, CELL_RECORD_SIZE, CellRecord, TILE_RECORD_SIZE, TileRecord,
 };
 use super::table::{FileSizes, Records, Table, TileEntry};
-use crate::ids::VERTEX_COUNT_MAX;
-use crate::packed::{Array, Coding, Unordered};
+use crate::ids::{SHORT_COUNT_MAX, VERTEX_COUNT_MAX};
+use crate::packed::{Array, CHUNK, Coding, Unordered};
 use crate::rows::Direction;
-use crate::tiles::{Batch, Cell, Grid};
+use crate::tiles::{Batch, Cell, Grid, Origin, Tile};
 
 /// A graph, opened for reading. All lengths and counts were checked against each other; the tiles
 /// themselves are checked when they are read.
@@ -157,8 +157,24 @@ impl Graph {
     }
 
     /// Number of vertices.
-    pub fn vertex_count(&self) -> u32 {
-        self.manifest.vertices as u32
+    pub fn vertex_count(&self) -> u64 {
+        self.manifest.vertices
+    }
+
+    /// Whether ids are [short](crate::ShortId).
+    pub fn has_short_ids(&self) -> bool {
+        self.vertex_count() <= SHORT_COUNT_MAX
+    }
+
+    /// The number of vertices of a graph whose ids are [short](crate::ShortId), for what keeps lists of them.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] where there are more vertices.
+    pub fn short_vertex_count(&self) -> Result<u32> {
+        let found = self.vertex_count();
+        let limit = SHORT_COUNT_MAX;
+        let what = "vertices of a graph whose arrays lie in memory";
+        u32::try_from(found).map_err(|_| Error::Limit { what, found, limit })
     }
 
     /// Number of stored arcs.
@@ -193,7 +209,33 @@ impl Graph {
 
     /// The cell in which a tile lies.
     pub fn cell_of(&self, tile: &TileEntry) -> Cell {
-        self.grid().cell(tile.summary.source_first, tile.summary.target_first)
+        self.cells()[tile.cell as usize].cell
+    }
+
+    /// What the ids of a tile count from.
+    #[inline]
+    pub fn origin_of(&self, tile: &TileEntry) -> Origin {
+        self.grid().origin(self.cell_of(tile))
+    }
+
+    /// Visits every edge of a tile, by the dense ids of its ends: `visit(entry, source, target)`, where the entry tells
+    /// the place of its weight. Sources are vertices; targets lie in the window that the table tells. Returns the number
+    /// of entries. For what is not hot.
+    ///
+    /// # Errors
+    /// Those of [`Tile::strips`]; edges may have been visited before.
+    pub fn for_each_edge(
+        &self,
+        index: usize,
+        tile: Tile<'_>,
+        mut visit: impl FnMut(usize, u64, u64),
+    ) -> Result<usize, String> {
+        let entry = &self.tiles()[index];
+        let origin = self.origin_of(entry);
+        let sources = self.grid().source_count(self.cell_of(entry).segment, self.vertex_count());
+        tile.for_each_edge(&entry.summary, sources, |entry, source, target| {
+            visit(entry, origin.source + u64::from(source), origin.target + u64::from(target));
+        })
     }
 
     /// The tiles of a batch, as ranges of [`Graph::tiles`]: one for each segment from which there are any, by
@@ -322,15 +364,24 @@ impl Graph {
         }
     }
 
-    /// Shows the out-degrees by dense id, without holding them.
+    /// Visits out- and in-degrees, up to 65,536 vertices at a time: the first of these and the degrees from there on.
+    /// Leaves out many vertices in a row that have no edge.
     ///
     /// # Errors
-    /// Those of reading.
-    pub fn for_each_out_degree(&self, mut visit: impl FnMut(u32)) -> Result<()> {
-        self.array::<Unordered>(file_names::OUT_DEGREES)?.for_each_chunk(|_, degrees| {
-            degrees.iter().copied().for_each(&mut visit);
-            Ok(())
-        })
+    /// Those of reading and of `visit`.
+    pub fn for_each_degrees(
+        &self,
+        mut visit: impl FnMut(u64, &[u32], &[u32]) -> Result<()>,
+    ) -> Result<()> {
+        let array = |direction| self.array::<Unordered>(self.degrees_name(direction));
+        let (out, into) = (array(Direction::Forward)?, array(Direction::Reverse)?);
+        for first in (0..self.vertex_count() as usize).step_by(CHUNK) {
+            let vertices = first..(first + CHUNK).min(self.vertex_count() as usize);
+            if !(out.is_empty_at(first) && into.is_empty_at(first)) {
+                visit(first as u64, &out.read(vertices.clone())?, &into.read(vertices)?)?;
+            }
+        }
+        Ok(())
     }
 
     /// The in-degrees by dense id: 4 bytes a vertex.

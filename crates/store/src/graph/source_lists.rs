@@ -36,7 +36,7 @@ impl Graph {
         }
         let Some(list) = self.read_sources(cell) else { return Ok(()) };
         let bytes = list.wait()?;
-        let size = self.grid().sources(cell.cell.segment, self.vertex_count()).len() as u32;
+        let size = self.grid().source_count(cell.cell.segment, self.vertex_count());
         match sources.is_list(&bytes, count, size) {
             Ok(true) => Ok(()),
             Ok(false) => Err(self.damaged_sources(cell, "its tiles have others".into())),
@@ -69,8 +69,8 @@ impl ListedSources<'_> {
     pub fn add_to(self, bits: &[AtomicU64]) -> Result<()> {
         let (graph, cell) = (self.graph, self.cell);
         let bytes = self.wait()?;
-        let sources = graph.grid().sources(cell.cell.segment, graph.vertex_count());
-        add_listed(&bytes, cell.source_count, sources.len() as u32, bits)
+        let sources = graph.grid().source_count(cell.cell.segment, graph.vertex_count());
+        add_listed(&bytes, cell.source_count, sources, bits)
             .map_err(|detail| graph.damaged_sources(cell, detail))
     }
 

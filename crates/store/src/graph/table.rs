@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::cells::{CellEntry, check_cells};
 use super::manifest::Manifest;
 use super::records::{BatchRecord, CellRecord, TileRecord};
-use crate::tiles::{BATCH_LOG2_MAX, BATCH_LOG2_MIN, Batch, Cell, TileSummary, WINDOW_LOG2};
+use crate::tiles::{BATCH_LOG2_MAX, BATCH_LOG2_MIN, Batch, Cell, Origin, TileSummary, WINDOW_LOG2};
 
 /// A tile in the table: where it lies, and what is known without reading it.
 #[derive(Debug, Clone, Copy)]
@@ -22,8 +22,18 @@ pub struct TileEntry {
     pub weight_count: u32,
     /// CRC-32C of the weights.
     pub weights_checksum: u32,
+    /// In which of [`Graph::cells`](super::Graph::cells) it lies.
+    pub cell: u32,
     /// Enough to tell that a run has no use for the tile.
     pub summary: TileSummary,
+}
+
+impl TileEntry {
+    /// The number of the target window in which it lies, given what its ids count from.
+    #[inline]
+    pub fn window(&self, origin: Origin) -> usize {
+        (origin.target as usize + self.summary.target_first as usize) >> WINDOW_LOG2
+    }
 }
 
 /// The lengths of the files that a table describes; 0 where there is none.
@@ -77,7 +87,7 @@ impl Table {
                 ));
             }
         }
-        let mut runs = cut_runs(&entries, &cells, &batches, manifest.vertices as u32)?;
+        let mut runs = cut_runs(&entries, &cells, &batches, manifest)?;
         runs.sort_by_key(|run| run.batch);
         let mut table = Table { batches, entries, cells, runs: Vec::new(), batch_runs: Vec::new() };
         let mut rest = &runs[..];
@@ -137,7 +147,7 @@ fn check_batches(records: &[BatchRecord], manifest: &Manifest) -> Result<Vec<Bat
         if !is_aligned || next_target >= manifest.vertices || record.reserved.get() != 0 {
             return Err(format!("batch {} is out of place", batches.len()));
         }
-        batches.push(Batch { target_first: next_target as u32, log2 });
+        batches.push(Batch { target_first: next_target, log2 });
         next_target += 1 << log2;
         edges = edges.saturating_add(record.edge_count.get());
     }
@@ -150,21 +160,26 @@ fn cut_runs(
     entries: &[TileEntry],
     cells: &[CellEntry],
     batches: &[Batch],
-    vertex_count: u32,
+    manifest: &Manifest,
 ) -> Result<Vec<BatchRun>, String> {
     let mut runs = Vec::new();
-    for CellEntry { tiles, .. } in cells {
+    for CellEntry { cell, tiles, .. } in cells {
+        let origin = manifest.grid.origin(*cell).target;
         let mut rest = tiles.clone();
         let mut batch = 0;
         while let Some(first) = entries[rest.clone()].first().map(|tile| tile.summary) {
-            let found = batches.partition_point(|it| it.target_first <= first.target_first) - 1;
-            let targets = batches[found].targets(vertex_count);
-            let begins_inside = |tile: &&TileEntry| targets.contains(&tile.summary.target_first);
+            let first = origin + u64::from(first.target_first);
+            let found = batches.partition_point(|it| it.target_first <= first) - 1;
+            let targets = batches[found].targets(manifest.vertices);
+            let is_inside = |target: u32| targets.contains(&(origin + u64::from(target)));
+            let begins_inside = |tile: &&TileEntry| is_inside(tile.summary.target_first);
             let own = entries[rest.clone()].iter().take_while(begins_inside).count();
             let run = rest.start..rest.start + own;
-            let is_inside =
-                entries[run.clone()].iter().all(|tile| targets.contains(&tile.summary.target_last));
-            if !is_inside || own == 0 || (run.start > tiles.start && found <= batch) {
+            let ends_inside = |tile: &TileEntry| is_inside(tile.summary.target_last);
+            if !entries[run.clone()].iter().all(ends_inside)
+                || own == 0
+                || (run.start > tiles.start && found <= batch)
+            {
                 return Err("a tile lies outside its batch".into());
             }
             batch = found;
@@ -185,10 +200,12 @@ fn check_tiles(
     let mut entries = Vec::with_capacity(records.len());
     let placed = cells
         .iter()
-        .flat_map(|entry| records[entry.tiles.clone()].iter().map(|record| (entry.cell, record)));
+        .zip(0..)
+        .flat_map(|(entry, cell)| records[entry.tiles.clone()].iter().map(move |it| (cell, it)));
     for (cell, record) in placed {
         let out_of_place = || format!("tile {} is out of place", entries.len());
-        let summary = summary_of(record, cell, manifest).ok_or_else(out_of_place)?;
+        let at = cells[cell as usize].cell;
+        let summary = summary_of(record, at, manifest).ok_or_else(out_of_place)?;
         let has_no_weights = record.weight_count.get() == 0
             && record.weights_offset.get() == 0
             && record.weights_checksum.get() == 0;
@@ -208,6 +225,7 @@ fn check_tiles(
             weights_offset: next_weights,
             weight_count: record.weight_count.get(),
             weights_checksum: record.weights_checksum.get(),
+            cell,
             summary,
         });
         next_offset += u64::from(record.size.get());
@@ -221,26 +239,28 @@ fn check_tiles(
     }
 }
 
-/// What a record says of its tile, if that may lie in the cell: there its ids count from its bases.
+/// What a record says of its tile, if that may lie in the cell.
 fn summary_of(record: &TileRecord, cell: Cell, manifest: &Manifest) -> Option<TileSummary> {
-    let (grid, vertices) = (manifest.grid, manifest.vertices as u32);
+    let (grid, vertices) = (manifest.grid, manifest.vertices);
     let origin = grid.origin(cell);
-    let source = |id: u32| origin.source.checked_add(id);
-    let target = |id: u32| origin.target.checked_add(id);
     let summary = TileSummary {
         edge_count: record.edge_count.get(),
-        source_first: source(record.source_first.get())?,
-        source_last: source(record.source_last.get())?,
-        target_first: target(record.target_first.get())?,
-        target_last: target(record.target_last.get())?,
+        source_first: record.source_first.get(),
+        source_last: record.source_last.get(),
+        target_first: record.target_first.get(),
+        target_last: record.target_last.get(),
         source_mask: record.source_mask.get(),
     };
     let (sources, targets) =
         (grid.sources(cell.segment, vertices), grid.targets(cell.column, vertices));
+    let is_source = |id: u32| sources.contains(&(origin.source + u64::from(id)));
+    let is_target = |id: u32| targets.contains(&(origin.target + u64::from(id)));
     let is_sound = summary.source_first <= summary.source_last
-        && [summary.source_first, summary.source_last].iter().all(|id| sources.contains(id))
+        && is_source(summary.source_first)
+        && is_source(summary.source_last)
         && summary.target_first <= summary.target_last
-        && [summary.target_first, summary.target_last].iter().all(|id| targets.contains(id))
+        && is_target(summary.target_first)
+        && is_target(summary.target_last)
         && summary.target_first >> WINDOW_LOG2 == summary.target_last >> WINDOW_LOG2
         && record.reserved.get() == 0
         && (summary.edge_count == 0 || summary.source_mask != 0);
@@ -348,8 +368,8 @@ mod tests {
             let tiles = |batch| table.batch_tiles(batch).collect::<Vec<_>>();
             assert_eq!((tiles(0), tiles(1)), (vec![0..1, 1..2], std::iter::once(2..3).collect()));
             assert_eq!(table.entries[1].weights_offset, if weighted { 40 } else { 0 });
-            let sources = table.entries.iter().map(|tile| tile.summary.source_first);
-            assert!(sources.eq([0, 64, 64]), "they count from the first of their segment");
+            assert!(table.entries.iter().map(|tile| tile.cell).eq([0, 1, 1]));
+            assert!(table.entries.iter().all(|tile| tile.summary.source_first == 0));
         }
     }
 

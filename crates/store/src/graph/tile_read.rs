@@ -103,9 +103,7 @@ impl CheckedTiles {
     }
 
     fn try_get(&self, graph: &Graph, index: usize) -> Result<(Tile<'_>, &[f32]), String> {
-        let entry = &graph.tiles()[index];
-        let segment_first = graph.grid().origin(graph.cell_of(entry)).source;
-        let tile = Tile::parse(self.bytes(graph, index), segment_first)?;
+        let tile = Tile::parse(self.bytes(graph, index))?;
         if !self.has_weights() {
             return Ok((tile, &[]));
         }

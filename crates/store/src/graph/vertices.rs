@@ -13,7 +13,7 @@ use tegula_machine::{Error, Result};
 use super::file_names;
 use super::manifest::IdType;
 use super::opened::Graph;
-use crate::ids::{OriginalId, VertexId};
+use crate::ids::{OriginalId, SHORT_COUNT_MAX, VertexId};
 use crate::packed::{Array, Ascending, CHUNK, Permutation};
 
 /// Bytes of strings above which fewer vertices are read at a time.
@@ -219,36 +219,38 @@ impl OriginalIds {
     /// Those of reading and of `visit`.
     pub fn for_each_rank<E: From<Error>>(
         &self,
-        mut visit: impl FnMut(u32, &[VertexId]) -> Result<(), E>,
+        mut visit: impl FnMut(u64, &[VertexId]) -> Result<(), E>,
     ) -> Result<(), E> {
         let Some(order) = &self.order else {
             for rank in (0..self.vertex_count).step_by(CHUNK) {
                 let count = CHUNK.min(self.vertex_count - rank);
-                visit(rank as u32, &self.dense_of(rank, count)?)?;
+                visit(rank as u64, &self.dense_of(rank, count)?)?;
             }
             return Ok(());
         };
-        let mut vertices = Vec::new();
         order.for_each_chunk(|rank, dense| {
             self.check_dense(order, dense)?;
-            vertices.clear();
-            vertices.extend(dense.iter().copied().map(VertexId));
-            visit(rank as u32, &vertices)
+            visit(rank as u64, zerocopy::transmute_ref!(dense))
         })
     }
 
-    /// The rank of each dense id, 4 bytes a vertex; `None` where it is the dense id itself.
+    /// The rank of each dense id, 4 bytes a vertex; `None` where it is the dense id itself. Of graphs with
+    /// [short](crate::ShortId) ids.
     ///
     /// # Errors
     /// Those of reading; cancellation.
+    ///
+    /// # Panics
+    /// When there are more than [`SHORT_COUNT_MAX`] vertices in an order of their own.
     pub fn ranks(&self, cancel: &Cancel) -> Result<Option<Vec<u32>>> {
         if self.order.is_none() {
             return Ok(None);
         }
+        assert!(self.vertex_count as u64 <= SHORT_COUNT_MAX, "ranks of 32 bits");
         let mut ranks = vec![0; self.vertex_count];
         self.for_each_rank(|first, vertices| {
             cancel.check()?;
-            (first..).zip(vertices).for_each(|(rank, vertex)| ranks[vertex.index()] = rank);
+            (first as u32..).zip(vertices).for_each(|(rank, vertex)| ranks[vertex.index()] = rank);
             Ok::<(), Error>(())
         })?;
         Ok(Some(ranks))
@@ -261,8 +263,7 @@ impl OriginalIds {
 
     /// Bytes that [`for_each_rank`](Self::for_each_rank) holds of the file with the dense ids.
     pub fn for_each_rank_size(&self) -> u64 {
-        let vertices = (CHUNK.min(self.vertex_count) * size_of::<VertexId>()) as u64;
-        self.order.as_ref().map_or(0, |order| order.stream_size() + vertices)
+        self.order.as_ref().map_or(0, Array::stream_size)
     }
 
     /// The original id at a rank.
@@ -357,7 +358,7 @@ impl OriginalIds {
 
     fn dense_of(&self, rank: usize, count: usize) -> Result<Vec<VertexId>> {
         let Some(order) = &self.order else {
-            return Ok((rank..rank + count).map(|dense| VertexId(dense as u32)).collect());
+            return Ok((rank..rank + count).map(|dense| VertexId(dense as u64)).collect());
         };
         let dense = order.read(rank..rank + count)?;
         self.check_dense(order, &dense)?;
@@ -366,7 +367,7 @@ impl OriginalIds {
     }
 
     /// Whether dense ids read from a file are below the number of vertices.
-    fn check_dense(&self, order: &Array<Permutation>, dense: &[u32]) -> Result<()> {
+    fn check_dense(&self, order: &Array<Permutation>, dense: &[u64]) -> Result<()> {
         // Not by `Iterator::max`, which takes three times as long.
         let most = dense.iter().fold(0, |most, &dense| most.max(dense));
         if dense.is_empty() || (most as usize) < self.vertex_count {

@@ -32,7 +32,7 @@ pub struct GraphWriter {
 struct SourceWriter {
     file: TileFile,
     grid: Grid,
-    vertex_count: u32,
+    vertex_count: u64,
     /// Those of the last cell.
     set: SourceSet,
 }
@@ -44,7 +44,7 @@ impl SourceWriter {
     /// When it is no tile of the cell.
     fn add(&mut self, tile: &EncodedTile) {
         let SourceWriter { set, grid, .. } = self;
-        let own = Tile::parse(&tile.bytes, 0).and_then(|own| {
+        let own = Tile::parse(&tile.bytes).and_then(|own| {
             own.for_each_edge(&tile.summary, 1 << grid.segment_log2, |_, source, _| {
                 set.insert(source);
             })
@@ -57,12 +57,12 @@ impl SourceWriter {
         let count = self.set.len();
         cell.source_count = count.into();
         cell.sources_offset = self.file.length.into();
-        let sources = self.grid.sources(cell.segment.get(), self.vertex_count);
-        if !is_listed(count, sources.len() as u32) {
+        let sources = self.grid.source_count(cell.segment.get(), self.vertex_count);
+        if !is_listed(count, sources) {
             self.set.clear();
             return Ok(());
         }
-        let list = self.set.take_list(sources.len() as u32);
+        let list = self.set.take_list(sources);
         cell.sources_size = (list.len() as u32).into();
         cell.sources_checksum = crc32c(&list).into();
         self.file.append(&list).map(drop)
@@ -113,12 +113,12 @@ impl GraphWriter {
     pub fn create(
         directory: &Path,
         weighted: bool,
-        vertex_count: u32,
+        vertex_count: u64,
         grid: Grid,
         batches: impl Iterator<Item = Batch>,
     ) -> Result<GraphWriter> {
         let record = |batch: Batch| BatchRecord {
-            target_first: u64::from(batch.target_first).into(),
+            target_first: batch.target_first.into(),
             log2: batch.log2.into(),
             reserved: 0.into(),
             edge_count: 0.into(),
@@ -128,7 +128,7 @@ impl GraphWriter {
         } else {
             None
         };
-        let sources = match grid.lists_sources(vertex_count.into()) {
+        let sources = match grid.lists_sources(vertex_count) {
             true => Some(SourceWriter {
                 file: TileFile::create(directory.join(file_names::SOURCES))?,
                 grid,

@@ -60,6 +60,11 @@ impl<C: Coding> Array<C> {
         })
     }
 
+    /// Whether the chunk in which a position lies has no bytes, so that all its numbers are 0.
+    pub fn is_empty_at(&self, position: usize) -> bool {
+        self.bytes_of(position / CHUNK).is_empty()
+    }
+
     /// All numbers.
     ///
     /// # Errors

@@ -6,12 +6,32 @@ use super::blocks::{self, Fault, Number};
 
 /// How the numbers of an array are coded. A writer keeps what it needs from one chunk to the next; each
 /// chunk decodes by itself.
+///
+/// A chunk is *regular* where each number follows from its first. It takes a few bytes, and no work for each number:
+/// a graph may have far more vertices than edges.
 pub trait Coding {
     /// The numbers.
     type Number: Number;
 
+    /// The number `index` places behind `first` in a regular chunk.
+    fn regular(first: Self::Number, index: u64) -> Self::Number;
+
+    /// Appends the next chunk, a regular one of `count` numbers. False where this one has to be coded as others are.
+    fn encode_regular(&mut self, first: Self::Number, count: usize, bytes: &mut Vec<u8>) -> bool;
+
+    /// Appends the next chunk, one that is not regular, or cannot be coded so.
+    fn encode_any(&mut self, numbers: &[Self::Number], bytes: &mut Vec<u8>);
+
     /// Appends the next chunk.
-    fn encode(&mut self, numbers: &[Self::Number], bytes: &mut Vec<u8>);
+    fn encode(&mut self, numbers: &[Self::Number], bytes: &mut Vec<u8>) {
+        let is_regular = numbers.first().is_some_and(|&first| {
+            numbers.iter().zip(0..).all(|(&number, index)| number == Self::regular(first, index))
+                && self.encode_regular(first, numbers.len(), bytes)
+        });
+        if !is_regular {
+            self.encode_any(numbers, bytes);
+        }
+    }
 
     /// Fills `numbers` from a chunk of as many.
     ///
@@ -27,11 +47,24 @@ pub struct Unordered;
 impl Coding for Unordered {
     type Number = u32;
 
-    fn encode(&mut self, numbers: &[u32], bytes: &mut Vec<u8>) {
+    fn regular(first: u32, _index: u64) -> u32 {
+        first
+    }
+
+    /// Zeros have no bytes at all.
+    fn encode_regular(&mut self, first: u32, _count: usize, _bytes: &mut Vec<u8>) -> bool {
+        first == 0
+    }
+
+    fn encode_any(&mut self, numbers: &[u32], bytes: &mut Vec<u8>) {
         blocks::encode(numbers, bytes);
     }
 
     fn decode(mut bytes: &[u8], numbers: &mut [u32]) -> Result<(), Fault> {
+        if bytes.is_empty() {
+            numbers.fill(0);
+            return Ok(());
+        }
         blocks::decode(&mut bytes, numbers)?;
         check_end(bytes)
     }
@@ -45,7 +78,17 @@ pub struct Ascending;
 impl Coding for Ascending {
     type Number = u64;
 
-    fn encode(&mut self, numbers: &[u64], bytes: &mut Vec<u8>) {
+    fn regular(first: u64, index: u64) -> u64 {
+        first.wrapping_add(index)
+    }
+
+    /// Where each number is one more than the one before, the first says all.
+    fn encode_regular(&mut self, first: u64, _count: usize, bytes: &mut Vec<u8>) -> bool {
+        bytes.extend(first.to_le_bytes());
+        true
+    }
+
+    fn encode_any(&mut self, numbers: &[u64], bytes: &mut Vec<u8>) {
         debug_assert!(numbers.is_sorted());
         bytes.extend(numbers.first().unwrap_or(&0).to_le_bytes());
         let gaps: Vec<u64> = numbers.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -56,7 +99,11 @@ impl Coding for Ascending {
         let first = bytes.split_off(..size_of::<u64>()).and_then(<[u8]>::as_array);
         let Some((number, gaps)) = numbers.split_first_mut() else { return check_end(bytes) };
         *number = u64::from_le_bytes(*first.ok_or("it ends within its first number")?);
-        blocks::decode(&mut bytes, gaps)?;
+        if bytes.is_empty() {
+            gaps.fill(1);
+        } else {
+            blocks::decode(&mut bytes, gaps)?;
+        }
         let (mut sum, mut is_too_large) = (*number, false);
         for gap in gaps {
             let carry;
@@ -79,12 +126,12 @@ pub struct Permutation {
     /// Ascending.
     runs: Vec<Run>,
     /// The next number of each run, in the order of their codes.
-    next: Vec<u32>,
+    next: Vec<u64>,
 }
 
 #[derive(Debug, Clone)]
 struct Run {
-    numbers: Range<u32>,
+    numbers: Range<u64>,
     code: u32,
 }
 
@@ -96,9 +143,9 @@ const WRITTEN_OUT: u32 = 0;
 impl Permutation {
     /// The coding of a permutation, given its runs: ranges that ascend and do not overlap. Where a range
     /// turns out to be none, its numbers take more bytes.
-    pub fn new(mut runs: Vec<Range<u32>>) -> Permutation {
+    pub fn new(mut runs: Vec<Range<u64>>) -> Permutation {
         // The longest have the smallest codes, so that most codes are small.
-        runs.sort_by_key(|run| std::cmp::Reverse(run.len()));
+        runs.sort_by_key(|run| std::cmp::Reverse(run.end - run.start));
         runs.truncate(RUNS_MAX);
         let next = runs.iter().map(|run| run.start).collect();
         let mut runs: Vec<Run> =
@@ -107,53 +154,73 @@ impl Permutation {
         Permutation { runs, next }
     }
 
-    /// The code of the next number.
-    fn code(&mut self, number: u32) -> u32 {
+    /// The run whose next number this is.
+    fn run_of(&self, number: u64) -> Option<&Run> {
         let behind = self.runs.partition_point(|run| run.numbers.start <= number);
-        let run = behind.checked_sub(1).map(|index| &self.runs[index]);
-        let Some(run) = run.filter(|run| run.numbers.contains(&number)) else {
-            return WRITTEN_OUT;
-        };
-        let next = &mut self.next[run.code as usize - 1];
-        if *next != number {
-            return WRITTEN_OUT;
-        }
-        *next += 1;
-        run.code
+        let run = &self.runs[behind.checked_sub(1)?];
+        let is_next = self.next[run.code as usize - 1] == number;
+        (is_next && run.numbers.contains(&number)).then_some(run)
+    }
+
+    /// The code of the next number.
+    fn code(&mut self, number: u64) -> u32 {
+        let Some(&Run { code, .. }) = self.run_of(number) else { return WRITTEN_OUT };
+        self.next[code as usize - 1] += 1;
+        code
     }
 }
 
 impl Coding for Permutation {
-    type Number = u32;
+    type Number = u64;
 
-    fn encode(&mut self, numbers: &[u32], bytes: &mut Vec<u8>) {
+    fn regular(first: u64, index: u64) -> u64 {
+        first.wrapping_add(index)
+    }
+
+    /// The next numbers of one run.
+    fn encode_regular(&mut self, first: u64, count: usize, bytes: &mut Vec<u8>) -> bool {
+        let holds = |run: &&Run| first + count as u64 <= run.numbers.end;
+        let Some(&Run { code, .. }) = self.run_of(first).filter(holds) else { return false };
+        self.next[code as usize - 1] += count as u64;
+        bytes.push(1);
+        blocks::encode(&[first], bytes);
+        true
+    }
+
+    fn encode_any(&mut self, numbers: &[u64], bytes: &mut Vec<u8>) {
         bytes.push(self.next.len() as u8);
         blocks::encode(&self.next, bytes);
         let codes: Vec<u32> = numbers.iter().map(|&number| self.code(number)).collect();
         blocks::encode(&codes, bytes);
         let pairs = numbers.iter().zip(codes);
-        let written_out: Vec<u32> =
+        let written_out: Vec<u64> =
             pairs.filter(|&(_, code)| code == WRITTEN_OUT).map(|(&number, _)| number).collect();
         blocks::encode(&written_out, bytes);
     }
 
-    fn decode(mut bytes: &[u8], numbers: &mut [u32]) -> Result<(), Fault> {
+    fn decode(mut bytes: &[u8], numbers: &mut [u64]) -> Result<(), Fault> {
         let &runs = bytes.split_off_first().ok_or("it ends within its number of runs")?;
-        // The codes are the numbers until they are replaced.
-        let mut next = [0u32; RUNS_MAX + 1];
+        let mut next = [0u64; RUNS_MAX + 1];
         blocks::decode(&mut bytes, &mut next[1..=usize::from(runs)])?;
-        blocks::decode(&mut bytes, numbers)?;
-        if numbers.iter().fold(0, |most, &code| most.max(code)) > u32::from(runs) {
+        if runs == 1 && bytes.is_empty() {
+            let last = next[1].checked_add(numbers.len() as u64);
+            let numbers_of_run = next[1]..last.ok_or("a number is too large for its type")?;
+            numbers.iter_mut().zip(numbers_of_run).for_each(|(place, number)| *place = number);
+            return Ok(());
+        }
+        let mut codes = vec![0u32; numbers.len()];
+        blocks::decode(&mut bytes, &mut codes)?;
+        if codes.iter().fold(0, |most, &code| most.max(code)) > u32::from(runs) {
             return Err("a number is of no run");
         }
-        let mut written_out = vec![0; numbers.iter().filter(|&&code| code == WRITTEN_OUT).count()];
+        let mut written_out = vec![0; codes.iter().filter(|&&code| code == WRITTEN_OUT).count()];
         blocks::decode(&mut bytes, &mut written_out)?;
         let mut written_out = written_out.into_iter();
-        for number in numbers {
+        for (number, code) in numbers.iter_mut().zip(codes) {
             // It has no more bits, and so there is a place for it.
-            let next = &mut next[usize::from(*number as u8)];
+            let next = &mut next[usize::from(code as u8)];
             let expected = std::mem::replace(next, next.wrapping_add(1));
-            *number = match *number {
+            *number = match code {
                 WRITTEN_OUT => written_out.next().unwrap_or_default(),
                 _ => expected,
             };

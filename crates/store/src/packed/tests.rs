@@ -39,14 +39,14 @@ fn numbers(bits_max: u32) -> impl Strategy<Value = Vec<u64>> {
 }
 
 /// A permutation of `0..count` in which ranges ascend, and these ranges.
-fn permutation() -> impl Strategy<Value = (Vec<u32>, Vec<std::ops::Range<u32>>)> {
+fn permutation() -> impl Strategy<Value = (Vec<u64>, Vec<std::ops::Range<u64>>)> {
     let classes = prop::collection::vec(any::<u8>(), 0..3000);
     (classes, 0u32..12, any::<bool>()).prop_map(|(classes, bits, is_known)| {
         let class_of = |index: usize| u32::from(classes[index]) * bits / 8;
         let mut by_class: Vec<usize> = (0..classes.len()).collect();
         by_class.sort_by_key(|&index| class_of(index));
         let mut numbers = vec![0; classes.len()];
-        let mut runs: Vec<std::ops::Range<u32>> = Vec::new();
+        let mut runs: Vec<std::ops::Range<u64>> = Vec::new();
         for (number, &index) in (0..).zip(&by_class) {
             numbers[index] = number;
             let is_new = number == 0 || class_of(by_class[number as usize - 1]) != class_of(index);
@@ -122,6 +122,73 @@ fn a_chunk_of_each_coding_has_these_bytes() {
 }
 
 #[test]
+fn a_regular_chunk_takes_a_few_bytes() {
+    assert!(encoded(Unordered, &[0; 300]).is_empty());
+    assert_eq!(encoded(Ascending, &[7, 8, 9, 10]), [7, 0, 0, 0, 0, 0, 0, 0]);
+    // The numbers from 2^39 on, whatever other runs there are.
+    let far = 1 << 39;
+    let runs = || vec![2..6, far..far + 1000];
+    let numbers: Vec<u64> = (far..far + 300).collect();
+    let expected = [1, 0, 0, 5, 0, 0, 0, 0, 0x80];
+    assert_eq!(encoded(Permutation::new(runs()), &numbers), expected);
+    // Beyond the run they are none of it.
+    let numbers: Vec<u64> = (far + 900..far + 1100).collect();
+    assert!(encoded(Permutation::new(runs()), &numbers).len() > 200);
+}
+
+/// Writes `head`, what follows from a number in a regular way, and `tail`, as they are and number by number.
+fn assert_regular<C: Coding + Clone>(
+    coding: C,
+    head: &[C::Number],
+    from: C::Number,
+    count: u64,
+    tail: &[C::Number],
+) {
+    let middle: Vec<C::Number> = (0..count).map(|index| C::regular(from, index)).collect();
+    let place = place();
+    let mut writer = PackedWriter::create(&place.path, coding.clone()).unwrap();
+    writer.push(head).unwrap();
+    writer.push_regular(from, count).unwrap();
+    writer.push(tail).unwrap();
+    writer.finish().unwrap();
+    let all = [head, &middle, tail].concat();
+    let (file, plain) = (open(&place), open(&written(coding, &all)));
+    let bytes = |file: &BlockFile| file.read_range(0, file.len() as usize).unwrap();
+    assert!(bytes(&file) == bytes(&plain));
+    let array = Array::<C>::open(file, all.len()).unwrap();
+    assert!(array.read_all().unwrap() == all);
+}
+
+#[test]
+fn what_is_regular_is_written_at_once_as_it_is_number_by_number() {
+    let chunk = CHUNK as u64;
+    for count in [0, 1, chunk - 3, chunk, 3 * chunk + 7] {
+        for head in [0, 3, chunk] {
+            let numbers: Vec<u32> = (0..head as u32).map(|number| number % 5).collect();
+            assert_regular(Unordered, &numbers, 0, count, &[3, 0]);
+            assert_regular(Unordered, &numbers, 7, count, &[]);
+            let ids: Vec<u64> = (0..head).map(|number| 2 * number).collect();
+            assert_regular(Ascending, &ids, 2 * head, count, &[2 * head + count, u64::MAX]);
+            let coding = Permutation::new(vec![0..head, head..head + count]);
+            let mut ids: Vec<u64> = (0..head).collect();
+            assert_regular(coding, &ids, head, count, &[head + count + 1, head + count]);
+            ids.reverse();
+            assert_regular(Permutation::default(), &ids, head, count, &[]);
+        }
+    }
+}
+
+#[test]
+fn a_chunk_of_zeros_is_known_without_reading_it() {
+    let mut numbers = vec![0; 3 * CHUNK];
+    numbers[CHUNK + 1] = 1;
+    let array = Array::<Unordered>::open(open(&written(Unordered, &numbers)), numbers.len());
+    let array = array.unwrap();
+    let chunks = [0, CHUNK - 1, CHUNK, 2 * CHUNK - 1, 2 * CHUNK];
+    assert_eq!(chunks.map(|at| array.is_empty_at(at)), [true, true, false, false, true]);
+}
+
+#[test]
 fn sorted_ids_and_degrees_take_a_few_bits() {
     let bits = |bytes: Vec<u8>, count: usize| bytes.len() as f64 * 8.0 / count as f64;
     let every_id: Vec<u64> = (0..CHUNK as u64).collect();
@@ -189,7 +256,8 @@ proptest! {
     }
 }
 
-/// That a chunk with one bit flipped decodes or is refused, and that one with another length is refused.
+/// That a chunk with one bit flipped decodes or is refused, and that one with another length is refused, unless what is
+/// left of it is a regular chunk.
 fn assert_damage_is_borne<C: Coding>(
     mut coding: C,
     numbers: &[C::Number],
@@ -211,7 +279,11 @@ fn assert_damage_is_borne<C: Coding>(
             }
         }
     }
-    assert!(decoded(&coding, &intact[..cut.index(intact.len())], numbers.len()).is_err());
+    let is_regular = |found: Vec<C::Number>| {
+        found.iter().zip(0..).all(|(&number, index)| number == C::regular(found[0], index))
+    };
+    let found = decoded(&coding, &intact[..cut.index(intact.len())], numbers.len());
+    assert!(found.is_err() || found.is_ok_and(is_regular));
     assert!(decoded(&coding, &[&intact[..], &[0]].concat(), numbers.len()).is_err());
 }
 

@@ -21,7 +21,7 @@ use super::encoding::{RowEncoder, RowEncoding};
 use super::index::{CHUNK_EDGES_MAX, CHUNK_LOG2_MAX, ChunkRows, RowMeasure};
 use super::opened::Rows;
 use super::writer::{EncodedChunk, RowsWriter};
-use crate::graph::{Graph, Manifest, RowLayout, contents, file_names};
+use crate::graph::{Graph, Manifest, RowLayout, TileEntry, contents, file_names};
 use crate::tiles::{EdgeWeight, Tile};
 
 /// How the layout is built.
@@ -45,7 +45,7 @@ impl RowsConfig {
     pub fn memory_min(graph: &Graph, direction: Direction) -> Result<u64> {
         let degree_max = u64::from(graph.degree_max(direction)?);
         let edges = degree_max.max(CHUNK_EDGES_MAX.min(graph.edge_count()));
-        let sources = u64::from(graph.vertex_count()).min(1 << CHUNK_LOG2_MAX);
+        let sources = graph.vertex_count().min(1 << CHUNK_LOG2_MAX);
         let size = if graph.is_weighted() { group_size::<f32> } else { group_size::<()> };
         Ok(held_size(graph) + size(edges, sources, degree_max))
     }
@@ -53,7 +53,7 @@ impl RowsConfig {
 
 /// Bytes that a build holds whatever it works at: degrees, the table of tiles, the index.
 fn held_size(graph: &Graph) -> u64 {
-    let degrees = 4 * u64::from(graph.vertex_count());
+    let degrees = 4 * graph.vertex_count();
     degrees + size_of_val(graph.tiles()) as u64 + Rows::size_expected(graph)
 }
 
@@ -147,6 +147,7 @@ fn write_weighted<W: EdgeWeight>(
     cancel: &Cancel,
 ) -> Result<Manifest> {
     let direction = graph.manifest().stored(config.direction);
+    let vertex_count = graph.short_vertex_count()?;
     let degrees = graph.degrees(direction)?;
     let chunks = plan_chunks(&degrees);
     let index_size = Rows::size_expected(graph);
@@ -163,7 +164,7 @@ fn write_weighted<W: EdgeWeight>(
     let make = |group: usize| {
         let chunks = &chunks[groups[group].clone()];
         let group = Group::<W>::gather(graph, end, &degrees, chunks, cancel)?;
-        Ok(group.encode(config, chunks, graph.vertex_count()))
+        Ok(group.encode(config, chunks, vertex_count))
     };
     let mut take = |_, encoded: Vec<EncodedChunk>| {
         encoded.iter().try_for_each(|chunk| {
@@ -302,8 +303,10 @@ fn gathered_end(
     let visits = |end: Direction| -> u64 {
         let visited = |group: &Range<usize>| -> u64 {
             let sources = chunks[group.start].start..chunks[group.end - 1].end;
-            let tiles =
-                graph.tiles().iter().filter(|tile| end.may_hold_any(&tile.summary, &sources));
+            let has_some = |tile: &&TileEntry| {
+                end.may_hold_any(&tile.summary, graph.origin_of(tile), &sources)
+            };
+            let tiles = graph.tiles().iter().filter(has_some);
             tiles.map(|tile| u64::from(tile.summary.edge_count)).sum()
         };
         groups.iter().map(visited).sum()
@@ -364,16 +367,15 @@ impl<W: EdgeWeight> Group<W> {
         weights: &[f32],
         places: &mut [usize],
     ) -> Result<(), String> {
-        let summary = &graph.tiles()[index].summary;
         let mut is_sound = true;
-        tile.for_each_edge(summary, graph.vertex_count(), |entry, source, target| {
-            let (source, target) = self.end.ends(source, target);
+        graph.for_each_edge(index, tile, |entry, source, target| {
+            let (source, target) = self.end.ends(source as u32, target as u32);
             if !self.sources.contains(&source) {
                 return;
             }
             let local = (source - self.sources.start) as usize;
             let place = places[local];
-            if place == self.starts[local + 1] || target >= graph.vertex_count() {
+            if place == self.starts[local + 1] || u64::from(target) >= graph.vertex_count() {
                 is_sound = false;
                 return;
             }
@@ -465,7 +467,7 @@ fn runs_of_tiles(graph: &Graph, direction: Direction, sources: &Range<u32>) -> V
     let mut runs: Vec<Range<usize>> = Vec::new();
     let mut size = 0;
     for (index, tile) in graph.tiles().iter().enumerate() {
-        if !direction.may_hold_any(&tile.summary, sources) {
+        if !direction.may_hold_any(&tile.summary, graph.origin_of(tile), sources) {
             continue;
         }
         let tile_size = u64::from(tile.size) + 4 * u64::from(tile.weight_count);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::graph::file_names;
-use crate::tiles::TileSummary;
+use crate::tiles::{Origin, TileSummary};
 
 /// Which end of an edge its row belongs to. An undirected graph has its rows once: each edge is there from
 /// both of its ends, so that they are their own reverse.
@@ -64,19 +64,29 @@ impl Direction {
 
     /// The end of an edge that has it in its row, and the other one: its own inverse.
     #[inline(always)]
-    pub(crate) fn ends(self, source: u32, target: u32) -> (u32, u32) {
+    pub(crate) fn ends<T>(self, source: T, target: T) -> (T, T) {
         match self {
             Direction::Forward => (source, target),
             Direction::Reverse => (target, source),
         }
     }
 
-    /// Whether a tile may hold edges of the rows of these vertices.
-    pub(super) fn may_hold_any(self, tile: &TileSummary, vertices: &Range<u32>) -> bool {
+    /// Whether a tile, whose ids count from `origin`, may hold edges of the rows of these vertices.
+    pub(super) fn may_hold_any(
+        self,
+        tile: &TileSummary,
+        origin: Origin,
+        vertices: &Range<u32>,
+    ) -> bool {
+        let from = |first: u64| {
+            let local = |id: u32| u64::from(id).saturating_sub(first) as u32;
+            local(vertices.start)..local(vertices.end)
+        };
         match self {
-            Direction::Forward => tile.may_hold_any(vertices),
+            Direction::Forward => tile.may_hold_any(&from(origin.source)),
             Direction::Reverse => {
-                tile.target_first < vertices.end && vertices.start <= tile.target_last
+                let targets = from(origin.target);
+                tile.target_first < targets.end && targets.start <= tile.target_last
             }
         }
     }

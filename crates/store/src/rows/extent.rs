@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use super::bits::RowBits;
-use crate::ids::VertexId;
+use crate::ids::ShortId;
 
 /// Where the row of a vertex lies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowExtent {
-    pub(super) source: VertexId,
+    pub(super) source: ShortId,
     pub(super) chunk: u32,
     /// Bits in `rows.data`.
     pub(super) bits: Range<u64>,
@@ -20,7 +20,7 @@ pub struct RowExtent {
 
 impl RowExtent {
     /// The vertex.
-    pub fn source(&self) -> VertexId {
+    pub fn source(&self) -> ShortId {
         self.source
     }
 

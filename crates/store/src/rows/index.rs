@@ -14,7 +14,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 use super::elias_fano::{EliasFano, Shape, Walk, sample, step_max, write};
 use super::encoding::{RowCode, RowEncoding};
 use super::extent::RowExtent;
-use crate::ids::VertexId;
+use crate::ids::ShortId;
 
 /// log2 of the most vertices of a chunk.
 pub(super) const CHUNK_LOG2_MAX: u32 = 16;
@@ -243,7 +243,7 @@ impl RowIndex {
     pub fn before(&self, extent: &RowExtent, distance: u32) -> Option<RowExtent> {
         let source = extent.source.0.checked_sub(distance)?;
         let is_in_chunk = source >= self.chunks[extent.chunk as usize].source_first;
-        is_in_chunk.then(|| self.extent(VertexId(source)))
+        is_in_chunk.then(|| self.extent(ShortId(source)))
     }
 
     /// A chunk.
@@ -257,13 +257,13 @@ impl RowIndex {
     /// # Panics
     /// When there is no such vertex.
     #[inline]
-    pub fn extent(&self, source: VertexId) -> RowExtent {
+    pub fn extent(&self, source: ShortId) -> RowExtent {
         self.extent_from(source, &mut IndexWalk::default())
     }
 
     /// As [`RowIndex::extent`], about 5 ns where `walk` comes by ascending vertices close to each other.
     #[inline(always)]
-    pub fn extent_from(&self, source: VertexId, walk: &mut IndexWalk) -> RowExtent {
+    pub fn extent_from(&self, source: ShortId, walk: &mut IndexWalk) -> RowExtent {
         let number = self.chunk_of(source.0);
         let chunk = &self.chunks[number as usize];
         let local = source.0 - chunk.source_first;
@@ -288,7 +288,7 @@ impl RowIndex {
     }
 
     /// How many loops the index tells of a vertex.
-    pub fn loops(&self, chunk: u32, source: VertexId) -> usize {
+    pub fn loops(&self, chunk: u32, source: ShortId) -> usize {
         let chunk = &self.chunks[chunk as usize];
         let (first, count) = chunk.loops;
         let at = |index: usize| (self.words[first + index / 4] >> (16 * (index % 4))) as u16;

@@ -15,7 +15,7 @@ use super::extent::RowExtent;
 use super::index::{Expected, IndexWalk, RowIndex, RowMeasure};
 use super::references::{References, Visited};
 use crate::graph::Graph;
-use crate::ids::VertexId;
+use crate::ids::ShortId;
 
 /// The rows of a graph. Holds the index: about 1.2 bytes a vertex for rows of 60 bits, less than half
 /// as much again in a weighted graph.
@@ -39,7 +39,7 @@ impl Rows {
 
     /// Bytes of memory that they will take where a graph is yet to get its rows, about and rather too many.
     pub fn size_expected(graph: &Graph) -> u64 {
-        let vertices = u64::from(graph.vertex_count());
+        let vertices = graph.vertex_count();
         let degree = graph.edge_count().div_ceil(vertices.max(1)).max(1);
         // Elias-Fano, with the bits of an edge that is coded badly.
         let bits_each = |last: u64| u64::from(last.ilog2()) + 3;
@@ -54,6 +54,7 @@ impl Rows {
     pub fn open(graph: &Graph, direction: Direction) -> Result<Option<Rows>> {
         let manifest = graph.manifest();
         let Some(layout) = manifest.rows_of(direction) else { return Ok(None) };
+        let vertex_count = graph.short_vertex_count()?;
         let names = manifest.stored(direction).files();
         let data = graph.block_file(names.data)?;
         let weights = if manifest.weighted { Some(graph.block_file(names.weights)?) } else { None };
@@ -86,7 +87,7 @@ impl Rows {
             RowIndex::open(words, &expected).map_err(|detail| damaged(names.index, detail))?;
         Ok(Some(Rows {
             encoding: layout.encoding,
-            vertex_count: graph.vertex_count(),
+            vertex_count,
             edge_count: graph.edge_count(),
             index,
             path: data.path().to_owned(),
@@ -167,13 +168,13 @@ impl Rows {
     /// # Panics
     /// When there is no such vertex.
     #[inline]
-    pub fn extent(&self, source: VertexId) -> RowExtent {
+    pub fn extent(&self, source: ShortId) -> RowExtent {
         self.index.extent(source)
     }
 
     /// As [`Rows::extent`], on a walk through the index.
     #[inline(always)]
-    pub(super) fn extent_from(&self, source: VertexId, walk: &mut IndexWalk) -> RowExtent {
+    pub(super) fn extent_from(&self, source: ShortId, walk: &mut IndexWalk) -> RowExtent {
         self.index.extent_from(source, walk)
     }
 
@@ -181,7 +182,7 @@ impl Rows {
     #[inline]
     pub fn extents<'r>(
         &'r self,
-        sources: impl Iterator<Item = VertexId> + 'r,
+        sources: impl Iterator<Item = ShortId> + 'r,
     ) -> impl Iterator<Item = RowExtent> + 'r {
         let mut walk = IndexWalk::default();
         sources.map(move |source| self.index.extent_from(source, &mut walk))
@@ -200,7 +201,7 @@ impl Rows {
         bytes: &[u8],
         visited: Option<Visited<'_>>,
         init: A,
-        mut step: impl FnMut(A, VertexId) -> ControlFlow<A, A>,
+        mut step: impl FnMut(A, ShortId) -> ControlFlow<A, A>,
     ) -> Result<A> {
         let chunk = self.index.chunk(extent.chunk);
         let mut folded = init;
@@ -214,7 +215,7 @@ impl Rows {
             return Ok(folded);
         }
         let row = extent.row(&extent.bits, bytes).ok_or_else(|| self.cut_off(extent))?;
-        let step = |folded, target| step(folded, VertexId(target));
+        let step = |folded, target| step(folded, ShortId(target));
         let folded = match chunk.code.copying() {
             None => chunk.code.try_fold(extent.source.0, row, self.vertex_count, folded, step),
             Some(code) => self.try_fold_copying(code, extent, (bytes, row), visited, folded, step),
@@ -307,7 +308,7 @@ impl Rows {
     }
 
     /// What grows along the row of `source`.
-    pub(crate) fn sort_key(&self, source: VertexId, target: VertexId) -> (u32, bool) {
+    pub(crate) fn sort_key(&self, source: ShortId, target: ShortId) -> (u32, bool) {
         self.encoding.sort_key(source.0, target.0)
     }
 
@@ -317,7 +318,7 @@ impl Rows {
     }
 
     /// The error for a row that makes no sense.
-    pub(crate) fn damaged(&self, source: VertexId, detail: String) -> Error {
+    pub(crate) fn damaged(&self, source: ShortId, detail: String) -> Error {
         let part = format!("the row of vertex {} (in the order of the graph)", source.0);
         Error::Corrupt { path: self.path.clone(), part, detail }
     }

@@ -16,7 +16,7 @@ use super::references::References;
 use super::row::Row;
 use super::unpacked::UnpackedRows;
 use crate::graph::Graph;
-use crate::ids::VertexId;
+use crate::ids::ShortId;
 
 /// Reads rows, and their weights beside them. Any number of threads may share it, each with a
 /// [`RowBatch`] of its own.
@@ -194,7 +194,7 @@ impl RowReader {
 
     /// Begins to read the rows of these vertices, the one that is needed next first; tells how many
     /// were seen to before enough reads were on their way. Never waits.
-    pub fn prefetch(&self, sources: impl Iterator<Item = VertexId> + Clone) -> usize {
+    pub fn prefetch(&self, sources: impl Iterator<Item = ShortId> + Clone) -> usize {
         if self.is_complete() {
             return sources.count();
         }
@@ -214,7 +214,7 @@ impl RowReader {
     ///
     /// # Panics
     /// When the last of them is no vertex.
-    pub fn prefetch_range(&self, sources: Range<VertexId>) -> VertexId {
+    pub fn prefetch_range(&self, sources: Range<ShortId>) -> ShortId {
         let Some(last) = sources.end.0.checked_sub(1).filter(|&last| last >= sources.start.0)
         else {
             return sources.end;
@@ -224,7 +224,7 @@ impl RowReader {
         }
         let size = if self.pages.fits() { SPAN } else { NEIGHBOURHOOD };
         let first = self.rows.extent(sources.start).bytes().start / size * size;
-        let end = self.rows.extent(VertexId(last)).bytes().end.next_multiple_of(size);
+        let end = self.rows.extent(ShortId(last)).bytes().end.next_multiple_of(size);
         let end = end.min(self.pages.file().len()).max(first);
         let pieces = (end - first).div_ceil(size);
         let piece = |number| {
@@ -236,7 +236,7 @@ impl RowReader {
             return sources.end;
         }
         let count = u64::from(sources.end.0 - sources.start.0);
-        VertexId(sources.start.0 + (count * taken / pieces) as u32)
+        ShortId(sources.start.0 + (count * taken / pieces) as u32)
     }
 
     /// Brings all rows into memory, in large requests, where all of them find room.
@@ -312,7 +312,7 @@ impl RowReader {
     }
 
     /// How many edges the row of a vertex has, about.
-    pub fn degree(&self, source: VertexId) -> f64 {
+    pub fn degree(&self, source: ShortId) -> f64 {
         match self.unpacked.get() {
             Some(unpacked) => unpacked.degree(source) as f64,
             None => {
@@ -331,7 +331,7 @@ impl RowReader {
     ///
     /// # Errors
     /// Those of reading, also of what was read ahead.
-    pub fn get(&self, sources: &[VertexId], batch: &mut RowBatch) -> Result<usize> {
+    pub fn get(&self, sources: &[ShortId], batch: &mut RowBatch) -> Result<usize> {
         batch.extents.clear();
         batch.extents.extend(self.rows.extents(sources.iter().copied()));
         if self.fits() {
@@ -384,7 +384,7 @@ impl RowReader {
     #[inline]
     pub fn for_each_row(
         &self,
-        sources: &[VertexId],
+        sources: &[ShortId],
         batch: &mut RowBatch,
         mut visit: impl FnMut(&Row<'_>) -> Result<ControlFlow<()>>,
     ) -> Result<usize> {
@@ -430,7 +430,7 @@ impl RowReader {
 
     /// The row of a vertex, if it is in memory for good. `walk` is where the index was last looked at.
     #[inline]
-    pub fn held_row(&self, source: VertexId, walk: &mut IndexWalk) -> Option<Row<'_>> {
+    pub fn held_row(&self, source: ShortId, walk: &mut IndexWalk) -> Option<Row<'_>> {
         if let Some(unpacked) = self.unpacked.get() {
             return Some(Row::unpacked(unpacked, source));
         }

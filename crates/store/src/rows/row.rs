@@ -8,12 +8,12 @@ use super::extent::RowExtent;
 use super::opened::Rows;
 use super::references::Visited;
 use super::unpacked::UnpackedRows;
-use crate::ids::VertexId;
+use crate::ids::ShortId;
 
 /// The row of one vertex.
 #[derive(Debug, Clone)]
 pub struct Row<'b> {
-    source: VertexId,
+    source: ShortId,
     neighbours: Neighbours<'b>,
     weights: &'b [[u8; 4]],
 }
@@ -28,7 +28,7 @@ enum Neighbours<'b> {
         /// What was visited before, in a visit of several.
         visited: Option<Visited<'b>>,
     },
-    Unpacked(&'b [VertexId]),
+    Unpacked(&'b [ShortId]),
 }
 
 impl<'b> Row<'b> {
@@ -51,7 +51,7 @@ impl<'b> Row<'b> {
 
     /// One that is a plain list.
     #[inline(always)]
-    pub(super) fn unpacked(unpacked: &'b UnpackedRows, source: VertexId) -> Row<'b> {
+    pub(super) fn unpacked(unpacked: &'b UnpackedRows, source: ShortId) -> Row<'b> {
         let (targets, weights) = unpacked.row(source);
         Row { source, neighbours: Neighbours::Unpacked(targets), weights }
     }
@@ -67,7 +67,7 @@ impl<'b> Row<'b> {
 
     /// The vertex.
     #[inline]
-    pub fn source(&self) -> VertexId {
+    pub fn source(&self) -> ShortId {
         self.source
     }
 
@@ -87,7 +87,7 @@ impl<'b> Row<'b> {
     /// # Errors
     /// [`Error::Corrupt`](tegula_machine::Error::Corrupt) where the bytes are no row.
     #[inline]
-    pub fn for_each(&self, mut visit: impl FnMut(VertexId)) -> Result<()> {
+    pub fn for_each(&self, mut visit: impl FnMut(ShortId)) -> Result<()> {
         self.try_fold((), |(), target| {
             visit(target);
             ControlFlow::Continue(())
@@ -103,7 +103,7 @@ impl<'b> Row<'b> {
     pub fn try_fold<A>(
         &self,
         init: A,
-        step: impl FnMut(A, VertexId) -> ControlFlow<A, A>,
+        step: impl FnMut(A, ShortId) -> ControlFlow<A, A>,
     ) -> Result<A> {
         match &self.neighbours {
             Neighbours::Packed { rows, extent, bytes, visited } => {

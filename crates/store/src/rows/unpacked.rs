@@ -13,14 +13,14 @@ use tegula_machine::threads::{Cancel, Workers, lock};
 
 use super::opened::Rows;
 use super::reader::{RowBatch, RowReader};
-use crate::ids::VertexId;
+use crate::ids::ShortId;
 
 /// The neighbours of all vertices.
 #[derive(Debug)]
 pub struct UnpackedRows {
     /// Where the row of each vertex begins, and at last the number of edges.
     starts: Vec<u64>,
-    targets: Vec<VertexId>,
+    targets: Vec<ShortId>,
     /// Of each edge; nothing where they are not read.
     weights: Vec<[u8; 4]>,
     edges_by_weight: u64,
@@ -84,14 +84,14 @@ struct Chunk<'u> {
     sources: Range<u32>,
     edge_first: u64,
     starts: &'u mut [u64],
-    targets: &'u mut [VertexId],
+    targets: &'u mut [ShortId],
     weights: &'u mut [[u8; 4]],
 }
 
 impl UnpackedRows {
     /// Bytes that these rows take, and what sorts them in so many threads.
     pub(super) fn size(rows: &Rows, has_weights: bool, threads: usize) -> u64 {
-        let edges = size_of::<VertexId>() as u64 * rows.edge_count();
+        let edges = size_of::<ShortId>() as u64 * rows.edge_count();
         let starts = size_of::<u64>() as u64 * (u64::from(rows.vertex_count()) + 1);
         let by_weight = if has_weights && rows.weights().is_some() {
             let scratch = 2 * size_of::<u64>() as u64 * rows.longest();
@@ -111,7 +111,7 @@ impl UnpackedRows {
         let edge_count = rows.rows().edge_count();
         let vertex_count = rows.rows().vertex_count() as usize;
         let mut starts: Vec<u64> = huge::zeroes(vertex_count + 1);
-        let mut targets: Vec<VertexId> = huge::zeroes(edge_count as usize);
+        let mut targets: Vec<ShortId> = huge::zeroes(edge_count as usize);
         let weight_count = if rows.has_weights() { edge_count as usize } else { 0 };
         let mut weights: Vec<[u8; 4]> = huge::zeroes(weight_count);
         let (mut starts_left, mut targets_left) = (&mut starts[..], &mut targets[..]);
@@ -140,7 +140,7 @@ impl UnpackedRows {
 
     /// The neighbours of a vertex, and the weights of the edges to them where those are read.
     #[inline(always)]
-    pub fn row(&self, source: VertexId) -> (&[VertexId], &[[u8; 4]]) {
+    pub fn row(&self, source: ShortId) -> (&[ShortId], &[[u8; 4]]) {
         let edges = self.starts[source.index()] as usize..self.starts[source.index() + 1] as usize;
         let weights = if self.weights.is_empty() { &[][..] } else { &self.weights[edges.clone()] };
         (&self.targets[edges], weights)
@@ -158,19 +158,19 @@ impl UnpackedRows {
 
     /// How many edges a vertex has.
     #[inline(always)]
-    pub fn degree(&self, source: VertexId) -> u64 {
+    pub fn degree(&self, source: ShortId) -> u64 {
         self.starts[source.index() + 1] - self.starts[source.index()]
     }
 
     /// Has the place of a row looked up ahead of its use.
     #[inline(always)]
-    pub fn prefetch_place(&self, source: VertexId) {
+    pub fn prefetch_place(&self, source: ShortId) {
         prefetch(&self.starts, source.index());
     }
 
     /// Has a row, whose place is there, read ahead of its use.
     #[inline(always)]
-    pub fn prefetch_row(&self, source: VertexId) {
+    pub fn prefetch_row(&self, source: ShortId) {
         let start = self.starts[source.index()] as usize;
         prefetch(&self.targets, start);
         if !self.weights.is_empty() {
@@ -187,7 +187,7 @@ impl Chunk<'_> {
         while next < self.sources.end {
             let end = self.sources.end.min(next + ROWS_AT_ONCE);
             sources.clear();
-            sources.extend((next..end).map(VertexId));
+            sources.extend((next..end).map(ShortId));
             let done = rows.for_each_row(&sources, &mut batch, |row| {
                 self.starts[row.source().index() - self.sources.start as usize] =
                     self.edge_first + place as u64;
@@ -236,7 +236,7 @@ impl Chunk<'_> {
             }));
             sort_by_upper(&mut edges, &mut scratch);
             for ((target, weight), &edge) in targets.iter_mut().zip(weights).zip(&edges) {
-                *target = VertexId(edge as u32);
+                *target = ShortId(edge as u32);
                 *weight = unordered((edge >> 32) as u32).to_le_bytes();
             }
             sorted += edges.len() as u64;

@@ -7,7 +7,7 @@ use super::grid::{Grid, WINDOW_LOG2};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Batch {
     /// First target; a multiple of `2^log2`.
-    pub target_first: u32,
+    pub target_first: u64,
     /// log2 of the number of targets: 6 to 18.
     pub log2: u32,
 }
@@ -22,9 +22,8 @@ pub const BATCH_EDGES_MAX: u64 = 1 << 24;
 
 impl Batch {
     /// The targets of the batch, cut off at the number of vertices.
-    pub fn targets(&self, vertex_count: u32) -> std::ops::Range<u32> {
-        let end = u64::from(self.target_first) + (1 << self.log2);
-        self.target_first..end.min(u64::from(vertex_count)) as u32
+    pub fn targets(&self, vertex_count: u64) -> std::ops::Range<u64> {
+        self.target_first..(self.target_first + (1 << self.log2)).min(vertex_count)
     }
 
     /// Cuts all targets into batches of up to `edges_max` edges by their in-degrees, each within a column of the
@@ -34,14 +33,14 @@ impl Batch {
         let mut batches = Vec::new();
         let log2 = BATCH_LOG2_MAX.min(grid.column_log2);
         for first in (0..in_degrees.len()).step_by(1 << log2) {
-            let batch = Batch { target_first: first as u32, log2 };
+            let batch = Batch { target_first: first as u64, log2 };
             batch.halve_into(in_degrees, edges_max, &mut batches);
         }
         batches
     }
 
     fn halve_into(self, in_degrees: &[u32], edges_max: u64, batches: &mut Vec<Batch>) {
-        let targets = self.targets(in_degrees.len() as u32);
+        let targets = self.targets(in_degrees.len() as u64);
         if targets.is_empty() {
             return;
         }
@@ -54,21 +53,21 @@ impl Batch {
         let log2 = self.log2 - 1;
         let lower = Batch { target_first: self.target_first, log2 };
         lower.halve_into(in_degrees, edges_max, batches);
-        let upper = u64::from(self.target_first) + (1 << log2);
+        let upper = self.target_first + (1 << log2);
         if upper < in_degrees.len() as u64 {
-            let upper = Batch { target_first: upper as u32, log2 };
+            let upper = Batch { target_first: upper, log2 };
             upper.halve_into(in_degrees, edges_max, batches);
         }
     }
 
     /// Position of a tile within its batch and cell: the Hilbert index of its windows. The source counts from
     /// the first of its segment. Where the batch lies within one window this is the order of the sources.
-    pub fn hilbert_index(&self, source_first: u32, target_first: u32) -> u64 {
+    pub fn hilbert_index(&self, source_first: u32, target_first: u64) -> u64 {
         let source_window = source_first >> WINDOW_LOG2;
         if self.log2 <= WINDOW_LOG2 {
             return u64::from(source_window);
         }
-        let target_window = (target_first - self.target_first) >> WINDOW_LOG2;
+        let target_window = ((target_first - self.target_first) >> WINDOW_LOG2) as u32;
         fast_hilbert::xy2h::<u32>(source_window, target_window, 16)
     }
 }

@@ -17,7 +17,7 @@ pub struct EncodedTile {
     pub bytes: Vec<u8>,
     /// A weight for each entry, skips included; empty in an unweighted graph.
     pub weights: Vec<f32>,
-    /// What is known of the tile without reading it; its ids count from the origin of the cell.
+    /// What is known of the tile without reading it.
     pub summary: TileSummary,
 }
 

@@ -20,11 +20,11 @@ pub struct Tile<'a> {
 }
 
 impl<'a> Tile<'a> {
-    /// Reads the head of a tile, whose sources count from `segment_first`.
+    /// Reads the head of a tile. Its sources count from the first of their segment.
     ///
     /// # Errors
     /// What does not fit, in words; the caller knows the file and the tile's number.
-    pub fn parse(bytes: &'a [u8], segment_first: u32) -> Result<Tile<'a>, String> {
+    pub fn parse(bytes: &'a [u8]) -> Result<Tile<'a>, String> {
         let (header, rest) = TileHeader::ref_from_prefix(bytes)
             .map_err(|_| format!("{} bytes are too few for a tile", bytes.len()))?;
         let strip_count = header.strip_count.get() as usize;
@@ -36,24 +36,13 @@ impl<'a> Tile<'a> {
             return Err("its head has bits set that mean nothing".into());
         }
         let (headers, payload) = rest.split_at(headers_size);
-        let source_base = segment_first.checked_add(header.source_base.get());
         Ok(Tile {
-            source_base: source_base.ok_or("its sources begin behind all vertices")?,
+            source_base: header.source_base.get(),
             source_shift: u32::from(header.source_shift),
             edge_count: header.edge_count.get(),
             headers: <[StripHeader]>::ref_from_bytes(headers).map_err(|e| e.to_string())?,
             payload,
         })
-    }
-
-    /// The same tile, its sources counted from the first of its segment.
-    ///
-    /// # Errors
-    /// In words, where a source lies below.
-    pub fn counted_from(self, segment_first: u32) -> Result<Tile<'a>, String> {
-        let source_base = self.source_base.checked_sub(segment_first);
-        let source_base = source_base.ok_or("its sources begin before their segment")?;
-        Ok(Tile { source_base, ..self })
     }
 
     /// Edges of the tile.
@@ -77,8 +66,8 @@ impl<'a> Tile<'a> {
     }
 
     /// Visits every edge: `visit(entry, source, target)`, where the entry tells the place of its weight.
-    /// The sources lie below `source_limit`, the targets within the window that the summary tells. Returns
-    /// the number of entries. For what is not hot.
+    /// Both count from the origin of the cell; sources lie below `source_limit`, targets within the window that the
+    /// summary tells. Returns the number of entries. For what is not hot.
     ///
     /// # Errors
     /// Those of [`Self::strips`]; edges may have been visited before.

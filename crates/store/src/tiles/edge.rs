@@ -1,5 +1,7 @@
 //! Edges on their way into tiles.
 
+use crate::ids::{SHORT_COUNT_MAX, VERTEX_COUNT_MAX};
+
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// What an edge carries: nothing or an `f32`.
@@ -47,5 +49,58 @@ pub struct Edge<S, T, W> {
     pub weight: W,
 }
 
+/// What numbers vertices while a graph is built: `u32` where their count allows for it, since memory is short, else
+/// `u64`.
+pub trait VertexNumber:
+    FromBytes
+    + IntoBytes
+    + Immutable
+    + KnownLayout
+    + Copy
+    + Ord
+    + Default
+    + Into<u64>
+    + Send
+    + Sync
+    + std::fmt::Debug
+    + 'static
+{
+    /// The most vertices that it can number.
+    const COUNT_MAX: u64;
+    /// No vertex: the greatest number.
+    const NONE: Self;
+
+    /// A number that it can hold.
+    fn of(number: u64) -> Self;
+
+    /// The number as an index into a vertex array.
+    #[inline(always)]
+    fn index(self) -> usize {
+        let number: u64 = self.into();
+        number as usize
+    }
+}
+
+impl VertexNumber for u32 {
+    const COUNT_MAX: u64 = SHORT_COUNT_MAX;
+    const NONE: u32 = u32::MAX;
+
+    #[inline(always)]
+    fn of(number: u64) -> u32 {
+        debug_assert!(number <= u64::from(u32::MAX));
+        number as u32
+    }
+}
+
+impl VertexNumber for u64 {
+    const COUNT_MAX: u64 = VERTEX_COUNT_MAX;
+    const NONE: u64 = u64::MAX;
+
+    #[inline(always)]
+    fn of(number: u64) -> u64 {
+        number
+    }
+}
+
 /// An edge between dense ids, as it is encoded.
-pub type DenseEdge<W> = Edge<u32, u32, W>;
+pub type DenseEdge<N, W> = Edge<N, N, W>;

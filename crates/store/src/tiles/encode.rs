@@ -10,7 +10,7 @@ use tegula_machine::Result;
 
 use super::builder::{EncodedTile, write_tiles};
 use super::divide::Divider;
-use super::edge::{DenseEdge, EdgeWeight};
+use super::edge::{DenseEdge, EdgeWeight, VertexNumber};
 use super::grid::{Origin, SLICE_LOG2, WINDOW_LOG2};
 use super::region::{LocalEdge, Piece, Region};
 use super::strip_edges::StripEdges;
@@ -53,22 +53,20 @@ impl<W: EdgeWeight> Encoder<W> {
     ///
     /// # Errors
     /// Those of `emit`.
-    pub fn encode_window(
+    pub fn encode_window<N: VertexNumber>(
         &mut self,
-        edges: &[&[DenseEdge<W>]],
+        edges: &[&[DenseEdge<N, W>]],
         origin: Origin,
         emit: &mut dyn FnMut(EncodedTile) -> Result<()>,
     ) -> Result<()> {
         let Some(first) = edges.iter().find_map(|some| some.first()) else { return Ok(()) };
-        let window = first.target & !((1 << WINDOW_LOG2) - 1);
-        debug_assert!(
-            edges
-                .iter()
-                .copied()
-                .flatten()
-                .all(|edge| edge.target >> WINDOW_LOG2 == window >> WINDOW_LOG2)
-        );
-        let window = window - origin.target;
+        let window_of = |edge: &DenseEdge<N, W>| {
+            let target: u64 = { edge.target }.into();
+            target >> WINDOW_LOG2
+        };
+        let window = window_of(first);
+        debug_assert!(edges.iter().copied().flatten().all(|edge| window_of(edge) == window));
+        let window = ((window << WINDOW_LOG2) - origin.target) as u32;
         let pieces = self.sort(edges, origin.source);
         for region in gather(pieces) {
             let region = Region::new(&region, &self.sorted);
@@ -81,10 +79,13 @@ impl<W: EdgeWeight> Encoder<W> {
 
     /// Brings the edges into the order of their sources, then targets, then weights; returns the
     /// pieces that they form. In these, sources count from `origin`.
-    fn sort(&mut self, edges: &[&[DenseEdge<W>]], origin: u32) -> Vec<Piece> {
+    fn sort<N: VertexNumber>(&mut self, edges: &[&[DenseEdge<N, W>]], origin: u64) -> Vec<Piece> {
         let len = edges.iter().map(|some| some.len()).sum();
         assert!(len <= EDGES_MAX, "{len} edges");
-        let slice = |edge: &DenseEdge<W>| (edge.source - origin) >> SLICE_LOG2;
+        let slice = |edge: &DenseEdge<N, W>| {
+            let source: u64 = { edge.source }.into();
+            ((source - origin) >> SLICE_LOG2) as u32
+        };
         let (mut first, mut last) = (u32::MAX, 0);
         for edge in edges.iter().copied().flatten() {
             (first, last) = (first.min(slice(edge)), last.max(slice(edge)));

@@ -41,9 +41,9 @@ pub struct Cell {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Origin {
     /// The first source of its segment.
-    pub source: u32,
+    pub source: u64,
     /// The first target of the window in which its column begins.
-    pub target: u32,
+    pub target: u64,
 }
 
 impl Default for Grid {
@@ -68,18 +68,26 @@ impl Grid {
 
     /// The cell of an edge.
     #[inline]
-    pub fn cell(&self, source: u32, target: u32) -> Cell {
-        Cell { column: target >> self.column_log2, segment: source >> self.segment_log2 }
+    pub fn cell(&self, source: u64, target: u64) -> Cell {
+        Cell {
+            column: (target >> self.column_log2) as u32,
+            segment: (source >> self.segment_log2) as u32,
+        }
+    }
+
+    /// Whether segments and columns of so many vertices can be numbered.
+    pub fn can_cut(&self, vertex_count: u64) -> bool {
+        vertex_count >> self.segment_log2.min(self.column_log2) < u64::from(u32::MAX)
     }
 
     /// How many segments `vertex_count` sources have.
-    pub fn segment_count(&self, vertex_count: u32) -> u32 {
-        vertex_count.div_ceil(1 << self.segment_log2)
+    pub fn segment_count(&self, vertex_count: u64) -> u32 {
+        vertex_count.div_ceil(1 << self.segment_log2) as u32
     }
 
     /// How many columns `vertex_count` targets have.
-    pub fn column_count(&self, vertex_count: u32) -> u32 {
-        vertex_count.div_ceil(1 << self.column_log2)
+    pub fn column_count(&self, vertex_count: u64) -> u32 {
+        vertex_count.div_ceil(1 << self.column_log2) as u32
     }
 
     /// Whether the sources of each cell are listed: where there are several segments, messages of the one at work
@@ -89,20 +97,29 @@ impl Grid {
     }
 
     /// The sources of a segment, cut off at the number of vertices.
-    pub fn sources(&self, segment: u32, vertex_count: u32) -> Range<u32> {
+    pub fn sources(&self, segment: u32, vertex_count: u64) -> Range<u64> {
         range(segment, self.segment_log2, vertex_count)
     }
 
+    /// How many these are.
+    pub fn source_count(&self, segment: u32, vertex_count: u64) -> u32 {
+        let sources = self.sources(segment, vertex_count);
+        (sources.end - sources.start) as u32
+    }
+
     /// The targets of a column, cut off at the number of vertices.
-    pub fn targets(&self, column: u32, vertex_count: u32) -> Range<u32> {
+    pub fn targets(&self, column: u32, vertex_count: u64) -> Range<u64> {
         range(column, self.column_log2, vertex_count)
     }
 
     /// What ids in the tiles of a cell count from.
     #[inline]
     pub fn origin(&self, cell: Cell) -> Origin {
-        let window_first = (cell.column << self.column_log2) & !(WINDOW_SIZE as u32 - 1);
-        Origin { source: cell.segment << self.segment_log2, target: window_first }
+        let column_first = u64::from(cell.column) << self.column_log2;
+        Origin {
+            source: u64::from(cell.segment) << self.segment_log2,
+            target: column_first & !(WINDOW_SIZE as u64 - 1),
+        }
     }
 
     /// log2 of the sources of a slice, which lies within a segment.
@@ -112,10 +129,10 @@ impl Grid {
 }
 
 /// An aligned range of 2^log2 ids, cut off at the number of vertices.
-fn range(number: u32, log2: u32, vertex_count: u32) -> Range<u32> {
+fn range(number: u32, log2: u32, vertex_count: u64) -> Range<u64> {
     let start = u64::from(number) << log2;
-    let end = (start + (1 << log2)).min(u64::from(vertex_count));
-    start.min(end) as u32..end as u32
+    let end = (start + (1 << log2)).min(vertex_count);
+    start.min(end)..end
 }
 
 #[cfg(test)]
@@ -127,9 +144,9 @@ mod tests {
         for (segment_log2, column_log2) in [(24, 24), (6, 8), (17, 6), (8, 20)] {
             let grid = Grid { segment_log2, column_log2 };
             let vertices = 3 << 20;
-            for number in 0..1000u32 {
-                let [source, target] = [0x9e37_79b9, 0x85eb_ca6b]
-                    .map(|factor: u32| number.wrapping_mul(factor) % vertices);
+            for number in 0..1000u64 {
+                let [source, target] =
+                    [0x9e37_79b9, 0x85eb_ca6b].map(|factor: u64| number * factor % vertices);
                 let cell = grid.cell(source, target);
                 assert!(grid.sources(cell.segment, vertices).contains(&source));
                 assert!(grid.targets(cell.column, vertices).contains(&target));
@@ -137,7 +154,7 @@ mod tests {
                 assert!(cell.column < grid.column_count(vertices));
                 let origin = grid.origin(cell);
                 assert!(origin.source <= source && origin.target <= target);
-                assert_eq!(origin.target % WINDOW_SIZE as u32, 0);
+                assert_eq!(origin.target % WINDOW_SIZE as u64, 0);
             }
         }
     }
@@ -146,8 +163,16 @@ mod tests {
     fn the_last_segment_ends_with_the_vertices() {
         let grid = Grid::default();
         assert_eq!(grid.sources(0, 5), 0..5);
-        assert_eq!(grid.sources(255, u32::MAX), 255 << 24..u32::MAX);
-        assert_eq!(grid.segment_count(u32::MAX), 256);
+        for (vertices, segments) in [
+            ((1u64 << 32) - 1, 256),
+            (1 << 32, 256),
+            ((1 << 32) + 1, 257),
+            ((1 << 40) - 1, 1 << 16),
+        ] {
+            assert_eq!(grid.segment_count(vertices), segments);
+            let first = u64::from(segments - 1) << 24;
+            assert_eq!(grid.sources(segments - 1, vertices), first..vertices);
+        }
         assert_eq!(
             [0, 1, 1 << 24, (1 << 24) + 1].map(|count| grid.segment_count(count)),
             [0, 1, 1, 2]

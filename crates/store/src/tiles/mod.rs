@@ -22,7 +22,7 @@ mod tests;
 pub use batch::{BATCH_EDGES_MAX, BATCH_LOG2_MAX, BATCH_LOG2_MIN, Batch};
 pub use builder::EncodedTile;
 pub use decode::{Strips, Tile};
-pub use edge::{DenseEdge, Edge, EdgeWeight};
+pub use edge::{DenseEdge, Edge, EdgeWeight, VertexNumber};
 pub use encode::Encoder;
 pub use grid::{Cell, Grid, Origin, SLICE_LOG2, WINDOW_LOG2, WINDOW_SIZE};
 #[cfg(target_arch = "x86_64")]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::edge::{DenseEdge, EdgeWeight};
+use super::edge::{DenseEdge, EdgeWeight, VertexNumber};
 use super::grid::{SLICE_LOG2, WINDOW_LOG2};
 
 /// An edge of a piece.
@@ -17,10 +17,11 @@ pub(super) struct LocalEdge<W> {
 impl<W: EdgeWeight> LocalEdge<W> {
     /// Of an edge whose source counts from `origin`.
     #[inline]
-    pub(super) fn new(edge: &DenseEdge<W>, origin: u32) -> LocalEdge<W> {
-        let source = (edge.source - origin) & ((1 << SLICE_LOG2) - 1);
-        let target = edge.target & ((1 << WINDOW_LOG2) - 1);
-        LocalEdge { key: source << WINDOW_LOG2 | target, weight: edge.weight }
+    pub(super) fn new<N: VertexNumber>(edge: &DenseEdge<N, W>, origin: u64) -> LocalEdge<W> {
+        let (source, target): (u64, u64) = ({ edge.source }.into(), { edge.target }.into());
+        let source = (source - origin) & ((1 << SLICE_LOG2) - 1);
+        let target = target & ((1 << WINDOW_LOG2) - 1);
+        LocalEdge { key: (source << WINDOW_LOG2 | target) as u32, weight: edge.weight }
     }
 
     /// What edges of a piece are ordered by.

@@ -2,7 +2,8 @@
 
 use super::strip_edges::EdgeSlice;
 
-/// Summary of a tile: enough to tell that a run has no use for it.
+/// Summary of a tile: enough to tell that a run has no use for it. Its ids count from the
+/// [origin](super::Origin) of its cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TileSummary {
     /// Number of edges.
@@ -78,9 +79,9 @@ impl TileSummary {
     }
 
     /// The range of sources that bit `bit` of the mask stands for.
-    pub fn chunk(&self, bit: u32) -> std::ops::Range<u64> {
+    pub fn chunk(&self, bit: u32) -> std::ops::Range<u32> {
         let log2 = self.chunk_log2();
-        let start = u64::from((self.source_first >> log2) + bit) << log2;
+        let start = ((self.source_first >> log2) + bit) << log2;
         start..start + (1 << log2)
     }
 }

@@ -6,7 +6,7 @@ use super::edge_sum::EdgeSum;
 use crate::graph::{Graph, Manifest, file_names};
 use crate::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 
-/// Figures of edges that come in the order of the tiles. Holds half a MiB at most.
+/// Figures of edges that come in the order of the tiles. Holds one MiB at most.
 #[derive(Debug, Default)]
 pub(super) struct EdgeFacts {
     loops: u64,
@@ -32,7 +32,7 @@ impl EdgeFacts {
 
     /// Takes note of an edge; its weight is 1 in a graph without.
     #[inline]
-    pub fn add(&mut self, source: u32, target: u32, weight: f32) {
+    pub fn add(&mut self, source: u64, target: u64, weight: f32) {
         self.loops += u64::from(source == target);
         self.repeats.add(source, target);
         self.sum.add(source, target, weight);
@@ -69,10 +69,10 @@ impl EdgeFacts {
 /// the same window stands between two that do.
 #[derive(Debug, Default)]
 struct Repeats {
-    source: u32,
-    window: u32,
+    source: u64,
+    window: u64,
     /// Targets of the edges since source and window last changed.
-    targets: Vec<u32>,
+    targets: Vec<u64>,
     counted: u64,
 }
 
@@ -81,7 +81,7 @@ impl Repeats {
     const HELD_MAX: usize = 2 * WINDOW_SIZE;
 
     #[inline]
-    fn add(&mut self, source: u32, target: u32) {
+    fn add(&mut self, source: u64, target: u64) {
         let window = target >> WINDOW_LOG2;
         if (source, window) != (self.source, self.window) {
             self.counted += take_repeats(&mut self.targets);
@@ -99,7 +99,7 @@ impl Repeats {
 }
 
 /// Takes out what stands in a list more than once but for one of each; returns how many that were.
-fn take_repeats(list: &mut Vec<u32>) -> u64 {
+fn take_repeats(list: &mut Vec<u64>) -> u64 {
     // As most are: one target, or several that ascend.
     if list.is_sorted_by(|before, after| before < after) {
         return 0;
@@ -114,7 +114,7 @@ fn take_repeats(list: &mut Vec<u32>) -> u64 {
 mod tests {
     use super::*;
 
-    fn repeats(edges: impl IntoIterator<Item = (u32, u32)>) -> u64 {
+    fn repeats(edges: impl IntoIterator<Item = (u64, u64)>) -> u64 {
         let mut repeats = Repeats::default();
         edges.into_iter().for_each(|(source, target)| repeats.add(source, target));
         repeats.count()
@@ -125,9 +125,9 @@ mod tests {
         assert_eq!(repeats([]), 0);
         assert_eq!(repeats([(0, 0), (0, 1), (1, 1), (1, 2)]), 0);
         assert_eq!(repeats([(0, 5), (0, 7), (0, 5), (0, 7), (0, 7), (1, 7), (1, 7)]), 4);
-        let many = Repeats::HELD_MAX as u32 * 3;
-        assert_eq!(repeats((0..many).map(|index| (3, index % 2))), u64::from(many) - 2);
-        let windows = (0..2 * WINDOW_SIZE as u32).flat_map(|target| [(0, target); 2]);
+        let many = Repeats::HELD_MAX as u64 * 3;
+        assert_eq!(repeats((0..many).map(|index| (3, index % 2))), many - 2);
+        let windows = (0..2 * WINDOW_SIZE as u64).flat_map(|target| [(0, target); 2]);
         assert_eq!(repeats(windows), 2 * WINDOW_SIZE as u64);
     }
 }

@@ -1,4 +1,4 @@
-//! Telling two lists of edges apart, whatever their order.
+//! Telling two lists of edges, or of vertices, apart, whatever their order.
 
 use tegula_machine::mix;
 
@@ -9,9 +9,22 @@ pub(super) struct EdgeSum(u64);
 
 impl EdgeSum {
     /// Adds an edge; its weight is 1 in a graph without.
-    pub fn add(&mut self, source: u32, target: u32, weight: f32) {
-        let ends = mix(u64::from(source) << 32 | u64::from(target));
+    #[inline]
+    pub fn add(&mut self, source: u64, target: u64, weight: f32) {
+        let ends = mix(mix(source).wrapping_add(target));
         self.0 = self.0.wrapping_add(mix(ends ^ u64::from(weight.to_bits())));
+    }
+}
+
+/// The same over vertices, of which each may come several times.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct VertexSum(u64);
+
+impl VertexSum {
+    /// Adds a vertex so many times.
+    #[inline]
+    pub fn add(&mut self, vertex: u64, times: u32) {
+        self.0 = self.0.wrapping_add(mix(vertex).wrapping_mul(times.into()));
     }
 }
 
@@ -19,7 +32,7 @@ impl EdgeSum {
 mod tests {
     use super::*;
 
-    fn sum(edges: &[(u32, u32, f32)]) -> EdgeSum {
+    fn sum(edges: &[(u64, u64, f32)]) -> EdgeSum {
         let mut sum = EdgeSum::default();
         edges.iter().for_each(|&(source, target, weight)| sum.add(source, target, weight));
         sum
@@ -27,14 +40,14 @@ mod tests {
 
     #[test]
     fn a_sum_does_not_depend_on_the_order_but_on_all_else() {
-        let edges = [(0, 0, 0.0), (1, 2, 0.5), (2, 1, 1.0), (2, 1, 1.0)];
+        let edges = [(0, 0, 0.0), (1, 2, 0.5), (2, 1, 1.0), (2, 1, 1.0), (1 << 32, 2, 1.0)];
         let mut reversed = edges;
         reversed.reverse();
         assert_eq!(sum(&edges), sum(&reversed));
         for (index, _) in edges.iter().enumerate() {
             let mut others = vec![edges.to_vec(); 4];
             others[0][index].0 ^= 1;
-            others[1][index].1 ^= 1 << 31;
+            others[1][index].1 ^= 1 << 39;
             others[2][index].2 = -others[2][index].2;
             others[3].remove(index);
             for other in others {
@@ -43,5 +56,21 @@ mod tests {
         }
         assert_ne!(sum(&[(1, 2, 3.0), (4, 5, 6.0)]), sum(&[(1, 5, 3.0), (4, 2, 6.0)]));
         assert_ne!(sum(&[(1, 2, 3.0), (4, 5, 6.0)]), sum(&[(1, 2, 6.0), (4, 5, 3.0)]));
+    }
+
+    #[test]
+    fn vertices_are_counted() {
+        let sum = |vertices: &[(u64, u32)]| {
+            let mut sum = VertexSum::default();
+            vertices.iter().for_each(|&(vertex, times)| sum.add(vertex, times));
+            sum
+        };
+        assert_eq!(
+            sum(&[(3, 2), (1 << 39, 1), (0, 1)]),
+            sum(&[(0, 1), (3, 1), (1 << 39, 1), (3, 1)])
+        );
+        assert_eq!(sum(&[(5, 0)]), sum(&[]));
+        assert_ne!(sum(&[(3, 2)]), sum(&[(3, 1)]));
+        assert_ne!(sum(&[(3, 1)]), sum(&[(4, 1)]));
     }
 }

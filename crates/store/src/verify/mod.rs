@@ -7,10 +7,11 @@ mod rows;
 use tegula_machine::threads::{Cancel, Progress, Unit};
 use tegula_machine::{Error, Result};
 
-use crate::graph::{Graph, VertexOrder, file_names};
+use crate::graph::{Graph, IdType, VertexOrder, file_names};
 use crate::rows::Rows;
 use crate::tiles::{SourceSet, Tile};
 use edge_facts::EdgeFacts;
+use edge_sum::VertexSum;
 
 /// Tiles that are read at a time.
 const TILES_PER_READ: usize = 16;
@@ -29,15 +30,17 @@ pub struct Checked {
 }
 
 impl Graph {
-    /// Bytes that [`Graph::verify`] holds: 12 a vertex, what is read at a time, the sources of a cell, and the index of
-    /// the rows.
+    /// Bytes that [`Graph::verify`] holds: the sources of a cell, and of a graph with rows their index and 8 a vertex.
     pub fn verify_size(&self) -> u64 {
         let directions = self.manifest().row_layouts().map(|(direction, _)| direction);
-        let rows = directions.map(|direction| Rows::size(self, direction) + rows::CACHE_SIZE).max();
+        let degrees = 8 * self.vertex_count();
+        let rows = directions
+            .map(|direction| Rows::size(self, direction) + rows::CACHE_SIZE + degrees)
+            .max();
         // Those of the tiles, those that are listed, and the list.
         let bits = if self.manifest().lists_sources() { 1 << self.grid().segment_log2 } else { 0 };
         let sources = 3 * bits / 8;
-        12 * u64::from(self.vertex_count()) + sources + rows.unwrap_or(0)
+        sources + rows.unwrap_or(0)
     }
 
     /// Reads every byte of the graph, checks every checksum, every id range, that degrees, tables and
@@ -77,36 +80,44 @@ impl Graph {
 
     /// Original ids ascend, dense ids are each taken once.
     fn verify_ids(&self, cancel: &Cancel) -> Result<()> {
-        let mut taken = vec![false; self.vertex_count() as usize];
-        let mut previous = None;
-        self.original_ids()?.for_each_chunk(|ids, dense| -> Result<()> {
+        let ids = self.original_ids()?;
+        if self.manifest().ids != IdType::Range {
+            let mut previous = None;
+            ids.for_each_chunk(|ids, _| -> Result<()> {
+                cancel.check()?;
+                for id in (0..ids.len()).map(|index| ids.get(index)) {
+                    if previous.as_ref().is_some_and(|previous| *previous >= id) {
+                        return Err(self.damaged_vertices(format!("id {id} is out of order")));
+                    }
+                    previous = Some(id);
+                }
+                Ok(())
+            })?;
+        }
+        if ids.are_dense() {
+            return Ok(());
+        }
+        let (mut taken, mut once) = (VertexSum::default(), VertexSum::default());
+        ids.for_each_rank(|first, dense| -> Result<()> {
             cancel.check()?;
-            for (index, dense) in dense.iter().enumerate() {
-                let id = ids.get(index);
-                if previous.as_ref().is_some_and(|previous| *previous >= id) {
-                    return Err(self.damaged_vertices(format!("id {id} is out of order")));
-                }
-                previous = Some(id);
-                if std::mem::replace(&mut taken[dense.index()], true) {
-                    return Err(self.damaged_vertices(format!("two vertices are {}", dense.0)));
-                }
+            for (rank, vertex) in (first..).zip(dense) {
+                taken.add(vertex.0, 1);
+                once.add(rank, 1);
             }
             Ok(())
-        })
+        })?;
+        if taken == once { Ok(()) } else { Err(self.damaged_vertices("two are the same".into())) }
     }
 
     /// Counts the edges of all tiles, and sums them up.
     fn verify_tiles(&self, progress: &dyn Progress, cancel: &Cancel) -> Result<(u64, EdgeFacts)> {
-        let mut left = Left {
-            out_degrees: self.out_degrees()?,
-            in_degrees: self.in_degrees()?,
-            sources: self
-                .manifest()
-                .lists_sources()
-                .then(|| SourceSet::new(1 << self.grid().segment_log2)),
+        let degrees = self.verify_degrees(cancel)?;
+        let lists_sources = self.manifest().lists_sources();
+        let mut found = Found {
+            sources: lists_sources.then(|| SourceSet::new(1 << self.grid().segment_log2)),
+            ends: EndSums::default(),
             facts: EdgeFacts::new(self.manifest()),
         };
-        self.verify_order(&left)?;
         let mut edges = 0;
         let mut first = 0;
         let mut cells = self.cells().iter().peekable();
@@ -118,10 +129,10 @@ impl Graph {
             for index in range {
                 let entry = &self.tiles()[index];
                 let (tile, weights) = tiles.get(self, index);
-                self.verify_tile(index, tile, weights, &mut left)
+                self.verify_tile(index, tile, weights, &mut found)
                     .map_err(|detail| self.damaged_tile(index, detail))?;
                 let ended = cells.next_if(|cell| cell.tiles.end == index + 1);
-                if let Some((cell, sources)) = ended.zip(left.sources.as_mut()) {
+                if let Some((cell, sources)) = ended.zip(found.sources.as_mut()) {
                     self.verify_sources(cell, sources)?;
                     sources.clear();
                 }
@@ -129,60 +140,67 @@ impl Graph {
                 progress.advance(u64::from(entry.size) + 4 * u64::from(entry.weight_count));
             }
         }
-        if left.out_degrees.iter().chain(&left.in_degrees).any(|&degree| degree != 0) {
+        if found.ends != degrees {
             return Err(self.damaged_vertices("the degrees do not fit the edges".into()));
         }
-        Ok((edges, left.facts))
+        Ok((edges, found.facts))
     }
 
-    /// That the vertices are in the order that the manifest names, as far as degrees tell.
-    fn verify_order(&self, degrees: &Left) -> Result<()> {
+    /// That the vertices are in the order that the manifest names, as far as degrees tell. Returns the ends of edges
+    /// that there are by the degrees.
+    fn verify_degrees(&self, cancel: &Cancel) -> Result<EndSums> {
         let order = &self.manifest().order.name;
-        let degree = |vertex: usize| {
-            u64::from(degrees.out_degrees[vertex]) + u64::from(degrees.in_degrees[vertex])
-        };
+        let mut ends = EndSums::default();
+        let (mut descends, mut before) = (true, (0, u64::MAX));
+        self.for_each_degrees(|first, out, into| {
+            cancel.check()?;
+            // Those without any edge are left out.
+            descends &= first == before.0;
+            for (vertex, (&out, &into)) in (first..).zip(out.iter().zip(into)) {
+                ends.add(vertex, out, into);
+                let degree = u64::from(out) + u64::from(into);
+                descends &= degree <= before.1;
+                before = (vertex + 1, degree);
+            }
+            Ok(())
+        })?;
         let is_so = match VertexOrder::named(order) {
             Some(VertexOrder::Given) => self.manifest().file(file_names::ORDER).is_none(),
-            Some(VertexOrder::Degree) => {
-                (1..self.vertex_count() as usize).all(|vertex| degree(vertex - 1) >= degree(vertex))
-            }
+            Some(VertexOrder::Degree) => descends,
             Some(VertexOrder::Dfs) => true,
             None => false,
         };
         if is_so {
-            return Ok(());
+            return Ok(ends);
         }
         Err(self.untrue("order", format!("the vertices are in another order than `{order}`")))
     }
 
-    /// Takes the edges of a tile off the degrees.
+    /// Looks at the edges of a tile.
     fn verify_tile(
         &self,
         index: usize,
         tile: Tile<'_>,
         weights: &[f32],
-        left: &mut Left,
+        found: &mut Found,
     ) -> Result<(), String> {
         let entry = &self.tiles()[index];
-        let summary = &entry.summary;
-        let segment_size = 1 << self.grid().segment_log2;
+        let (summary, origin) = (&entry.summary, self.origin_of(entry));
+        let targets = u64::from(summary.target_first)..=u64::from(summary.target_last);
         let mut edges = 0u32;
         let mut fault = None;
-        let entries =
-            tile.for_each_edge(summary, self.vertex_count(), |entry, source, target| {
-                let is_inside = summary.may_hold(source)
-                    && (summary.target_first..=summary.target_last).contains(&target);
-                if let (true, Some(sources)) = (is_inside, &mut left.sources) {
-                    sources.insert(source & (segment_size - 1));
-                }
-                if is_inside && left.take(source, target, weights.get(entry).copied()) {
-                    edges += 1;
-                } else {
-                    fault.get_or_insert_with(|| {
-                        format!("edge {source} to {target} does not belong")
-                    });
-                }
-            })?;
+        let entries = self.for_each_edge(index, tile, |entry, source, target| {
+            // It counts from the first of its segment, which has up to 2^24.
+            let local = (source - origin.source) as u32;
+            if !summary.may_hold(local) || !targets.contains(&(target - origin.target)) {
+                fault.get_or_insert_with(|| format!("edge {source} to {target} does not belong"));
+                return;
+            }
+            found.sources.iter_mut().for_each(|sources| sources.insert(local));
+            found.ends.add_edge(source, target);
+            found.facts.add(source, target, weights.get(entry).copied().unwrap_or(1.0));
+            edges += 1;
+        })?;
         if let Some(fault) = fault {
             return Err(fault);
         }
@@ -200,26 +218,30 @@ impl Graph {
     }
 }
 
-/// Edges of each vertex that have not come along yet, and what is known of those that have.
-struct Left {
-    out_degrees: Vec<u32>,
-    in_degrees: Vec<u32>,
-    /// Those of the cell at hand, counted from the first of their segment, where they are listed.
+/// What is known of the edges that have come along.
+struct Found {
+    /// Their sources in the cell at hand, counted from the first of their segment, where they are listed.
     sources: Option<SourceSet>,
+    ends: EndSums,
     facts: EdgeFacts,
 }
 
-impl Left {
-    /// Takes an edge off; whether its ends have one left.
-    fn take(&mut self, source: u32, target: u32, weight: Option<f32>) -> bool {
-        let ends =
-            (self.out_degrees.get_mut(source as usize), self.in_degrees.get_mut(target as usize));
-        let (Some(out), Some(into)) = ends else { return false };
-        if *out == 0 || *into == 0 {
-            return false;
-        }
-        (*out, *into) = (*out - 1, *into - 1);
-        self.facts.add(source, target, weight.unwrap_or(1.0));
-        true
+/// The ends of edges, in any order.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct EndSums {
+    sources: VertexSum,
+    targets: VertexSum,
+}
+
+impl EndSums {
+    /// Adds those of a vertex with these degrees.
+    fn add(&mut self, vertex: u64, out: u32, into: u32) {
+        self.sources.add(vertex, out);
+        self.targets.add(vertex, into);
+    }
+
+    fn add_edge(&mut self, source: u64, target: u64) {
+        self.sources.add(source, 1);
+        self.targets.add(target, 1);
     }
 }

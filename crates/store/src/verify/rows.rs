@@ -6,7 +6,7 @@ use tegula_machine::threads::{Cancel, Progress, Unit};
 
 use super::edge_sum::EdgeSum;
 use crate::graph::Graph;
-use crate::ids::VertexId;
+use crate::ids::ShortId;
 use crate::rows::{Direction, Row, RowBatch, RowExtent, RowReader};
 
 /// Bytes of cache through which rows are read.
@@ -44,15 +44,15 @@ pub(super) fn verify(
         sum: EdgeSum::default(),
     };
     let mut batch = RowBatch::default();
-    let vertices = graph.vertex_count();
+    let vertices = reader.rows().vertex_count();
     let vertices_from = |first: u32, count: u32| {
         let end = vertices.min(first.saturating_add(count));
-        (first..end).map(VertexId)
+        (first..end).map(ShortId)
     };
     for first in (0..vertices).step_by(ROWS_PER_READ as usize) {
         cancel.check()?;
         reader.prefetch(vertices_from(first, 4 * ROWS_PER_READ));
-        let sources: Vec<VertexId> = vertices_from(first, ROWS_PER_READ).collect();
+        let sources: Vec<ShortId> = vertices_from(first, ROWS_PER_READ).collect();
         let mut rest = &sources[..];
         while !rest.is_empty() {
             let count = reader.get(rest, &mut batch)?;
@@ -106,7 +106,7 @@ impl Check<'_> {
                 left => *left -= 1,
             }
             let (from, to) = self.direction.ends(source.0, target.0);
-            sum.add(from, to, row.weight(edges as usize));
+            sum.add(from.into(), to.into(), row.weight(edges as usize));
             edges += 1;
         })?;
         if let Some(fault) = fault {

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tegula_machine::Result;
 use tegula_machine::threads::{lock, unlocked};
-use tegula_store::VertexId;
+use tegula_store::ShortId;
 use tegula_store::rows::UnpackedRows;
 
 use super::Seek;
@@ -96,7 +96,7 @@ impl<P: Program> Seek<'_, P> {
             let ((part, states), sides) = &parts[index];
             let mut sides = lock(sides);
             for (vertex, state) in (part << self.partition_log2..).zip(*states) {
-                let vertex = VertexId(vertex as u32);
+                let vertex = ShortId(vertex as u32);
                 if program.bucket(state) > horizon {
                     sides.edges_beyond += rows.degree(vertex);
                     continue;
@@ -141,7 +141,7 @@ impl<P: Program> Seek<'_, P> {
                 if program.bucket(state) <= horizon {
                     continue;
                 }
-                let vertex = VertexId(vertex as u32);
+                let vertex = ShortId(vertex as u32);
                 let (neighbours, weights) = rows.row(vertex);
                 looked_at += neighbours.len() as u64;
                 let mut reduced = P::Reduction::IDENTITY;
@@ -167,7 +167,7 @@ impl<P: Program> Seek<'_, P> {
 #[derive(Default)]
 struct Sides {
     /// Vertices up to it that have not sent all messages.
-    held_back: Vec<VertexId>,
+    held_back: Vec<ShortId>,
     /// Edges of the vertices beyond.
     edges_beyond: u64,
 }

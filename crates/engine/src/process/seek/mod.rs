@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use tegula_machine::Result;
 use tegula_machine::threads::{get_mut, lock, unlocked};
-use tegula_store::VertexId;
+use tegula_store::ShortId;
 use tegula_store::rows::{RowBatch, RowReader};
 use tegula_store::tiles::WINDOW_LOG2;
 
@@ -68,7 +68,7 @@ pub struct Seek<'s, P: Program> {
     partition_log2: u32,
     outboxes: Vec<Mutex<Outbox<Message<P>>>>,
     /// Targets that were reached, by partition; none between iterations.
-    reached: Vec<Vec<VertexId>>,
+    reached: Vec<Vec<ShortId>>,
     /// How many targets of each window were settled in this iteration; zeroes between iterations.
     newly_settled: Vec<u32>,
     batch: RowBatch,
@@ -80,9 +80,9 @@ impl<'s, P: Program> Seek<'s, P> {
     /// Bytes for a graph of `vertices`: lists of active, of reached and of put off ones, and the boxes of
     /// `threads` workers.
     pub fn size(vertices: u64, threads: usize) -> u64 {
-        let message = size_of::<(VertexId, Message<P>)>() as u64;
+        let message = size_of::<(ShortId, Message<P>)>() as u64;
         let boxes = (MESSAGES_MAX + (BOX_KEPT << PARTITIONS_LOG2_MAX)) as u64 * message;
-        let id = size_of::<VertexId>() as u64;
+        let id = size_of::<ShortId>() as u64;
         let (active, reached) = (id, id);
         (active + reached + Buckets::SIZE_PER_VERTEX) * vertices + threads as u64 * boxes
     }
@@ -210,10 +210,10 @@ impl<P: Program> Seek<'_, P> {
     }
 
     /// Adds the vertices of the next buckets while those of a list have few edges.
-    fn add_small_buckets(&self, step: &mut Superstep<'_, P>, list: &mut Vec<VertexId>) {
+    fn add_small_buckets(&self, step: &mut Superstep<'_, P>, list: &mut Vec<ShortId>) {
         let Some(rows) = self.rows.unpacked() else { return };
         let last = step.buckets.horizon.unwrap_or(u64::MAX);
-        let edges = |list: &[VertexId]| list.iter().map(|&vertex| rows.degree(vertex)).sum::<u64>();
+        let edges = |list: &[ShortId]| list.iter().map(|&vertex| rows.degree(vertex)).sum::<u64>();
         // Few lists are so short that their edges have to be counted.
         while (list.len() as u64) < BUCKET_EDGES
             && edges(list) < BUCKET_EDGES
@@ -227,7 +227,7 @@ impl<P: Program> Seek<'_, P> {
     fn send(
         &mut self,
         step: &mut Superstep<'_, P>,
-        list: &[VertexId],
+        list: &[ShortId],
         reach: Reach,
         is_small: bool,
         context: &JobContext<'_>,
@@ -243,7 +243,7 @@ impl<P: Program> Seek<'_, P> {
     fn send_alone(
         &mut self,
         step: &mut Superstep<'_, P>,
-        list: &[VertexId],
+        list: &[ShortId],
         reach: Reach,
         context: &JobContext<'_>,
     ) -> Result<u64> {
@@ -264,7 +264,7 @@ impl<P: Program> Seek<'_, P> {
     fn send_together(
         &mut self,
         step: &mut Superstep<'_, P>,
-        list: &[VertexId],
+        list: &[ShortId],
         reach: Reach,
         context: &JobContext<'_>,
     ) -> Result<u64> {
@@ -408,7 +408,7 @@ struct Reached<'s, P: Program> {
     newly_settled: &'s mut [u32],
     settled: &'s mut [u64],
     /// Targets that were reached; afterwards those that are active.
-    reached: &'s mut Vec<VertexId>,
+    reached: &'s mut Vec<ShortId>,
     aggregate: P::Aggregate,
 }
 

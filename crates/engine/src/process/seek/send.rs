@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tegula_machine::Result;
 use tegula_machine::memory::prefetch;
 use tegula_machine::threads::Cancel;
-use tegula_store::VertexId;
+use tegula_store::ShortId;
 use tegula_store::rows::{BY_WEIGHT_MIN, Row, RowBatch, RowReader, UnpackedRows, coarse_weight};
 
 use crate::process::ROWS_PER_BATCH;
@@ -25,7 +25,7 @@ const LISTS_AHEAD: usize = 8;
 
 /// Active vertices, as workers take them.
 pub(super) struct Queue<'s> {
-    list: &'s [VertexId],
+    list: &'s [ShortId],
     /// The first one that no worker has taken.
     next: AtomicUsize,
     /// The first one whose row nobody has asked for.
@@ -34,7 +34,7 @@ pub(super) struct Queue<'s> {
 
 impl<'s> Queue<'s> {
     /// None of them is taken.
-    pub fn new(list: &'s [VertexId]) -> Queue<'s> {
+    pub fn new(list: &'s [ShortId]) -> Queue<'s> {
         Queue { list, next: AtomicUsize::new(0), ahead: Mutex::new(0) }
     }
 
@@ -199,7 +199,7 @@ impl<P: Program> Sending<'_, P> {
     fn send_edge(
         &self,
         signal: Message<P>,
-        target: VertexId,
+        target: ShortId,
         weight: f32,
         sink: &mut impl Sink<Message<P>>,
     ) {
@@ -293,7 +293,7 @@ fn is_beyond<P: Program>(program: &P, signal: Message<P>, weight: &[u8; 4], buck
 /// Where messages go.
 pub(super) trait Sink<M> {
     /// Takes a message.
-    fn put(&mut self, target: VertexId, message: M);
+    fn put(&mut self, target: ShortId, message: M);
 
     /// How many more messages it takes.
     fn room(&self) -> usize;
@@ -310,13 +310,13 @@ pub(super) struct Inbox<'s, P: Program> {
     pub messages: &'s mut [Message<P>],
     /// Of all vertices; those that are reached are applied to next.
     pub states: &'s [P::State],
-    pub reached: &'s mut [Vec<VertexId>],
+    pub reached: &'s mut [Vec<ShortId>],
     pub partition_log2: u32,
 }
 
 impl<P: Program> Sink<Message<P>> for Inbox<'_, P> {
     #[inline(always)]
-    fn put(&mut self, target: VertexId, message: Message<P>) {
+    fn put(&mut self, target: ShortId, message: Message<P>) {
         let accumulator = &mut self.messages[target.index()];
         if *accumulator == P::Reduction::IDENTITY {
             self.reached[target.index() >> self.partition_log2].push(target);
@@ -333,7 +333,7 @@ impl<P: Program> Sink<Message<P>> for Inbox<'_, P> {
 
 impl<M> Sink<M> for Outbox<M> {
     #[inline(always)]
-    fn put(&mut self, target: VertexId, message: M) {
+    fn put(&mut self, target: ShortId, message: M) {
         let partition = target.index() >> self.partition_log2;
         self.boxes[partition].push((target, message));
         self.filled |= 1 << partition;
@@ -379,7 +379,7 @@ pub(super) struct Outbox<M> {
     /// log2 of the vertices of a partition.
     pub partition_log2: u32,
     /// By partition.
-    pub boxes: Vec<Vec<(VertexId, M)>>,
+    pub boxes: Vec<Vec<(ShortId, M)>>,
     /// A bit for each box that is not empty.
     pub filled: u64,
     pub count: usize,

@@ -178,7 +178,7 @@ impl<F: Fn(u64) + Send + Sync> Program for Scans<F> {
     type Aggregate = ();
 
     fn init(&self, vertex: VertexId, _: u32, (): &mut ()) -> (u32, Activity) {
-        (vertex.0, Activity::Active)
+        (vertex.0 as u32, Activity::Active)
     }
     fn begin_iteration(&mut self, iteration: u64, (): &()) -> Next {
         (self.0)(iteration);

@@ -26,9 +26,13 @@ fn store(
     BlockStore::create(&folder, blocks, &reader, &writer, is_held).unwrap()
 }
 
-/// The content of a block after so many writes, in two parts.
+/// The content of a block after so many writes, in two parts. Every fourth time both are periodic, and before that one
+/// of them is.
 fn content(block: usize, version: u8) -> (Vec<u8>, Vec<u8>) {
-    let byte = |index: usize| (index * 7 + block * 31) as u8 ^ version.wrapping_mul(29);
+    let byte = |index: usize| {
+        let period = if version % 4 == 3 || (version % 4 == 2 && index < 2000) { 8 } else { SIZE };
+        (index % period * 7 + block * 31) as u8 ^ version.wrapping_mul(29)
+    };
     ((0..SIZE - 999).map(byte).collect(), (0..block * 80).map(byte).collect())
 }
 
@@ -76,6 +80,18 @@ proptest! {
         // It has no name.
         prop_assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
     }
+}
+
+#[test]
+fn what_is_periodic_takes_no_room_on_disk() {
+    let scratch = Scratch::new();
+    let store = store(scratch.path(), Backend::Auto, Caching::PageCache, 2, |_| false);
+    (0..COUNT).for_each(|block| write(&store, block, 3).unwrap());
+    (0..COUNT).for_each(|block| assert_eq!(read(&store, block).unwrap(), content(block, 3)));
+    assert_eq!((store.bytes_read(), store.writer.bytes_written()), (0, 0));
+    write(&store, 3, 0).unwrap();
+    assert_eq!(read(&store, 3).unwrap(), content(3, 0));
+    assert!(store.bytes_read() > 0 && store.writer.bytes_written() > 0);
 }
 
 #[test]

@@ -1,0 +1,50 @@
+//! Vertices that are declared: all ids below a number, with or without an edge.
+
+use tegula_machine::{At, Diagnostic, Error, Hint, Place, Result};
+use tegula_store::tiles::{BATCH_LOG2_MAX, Grid};
+use tegula_store::{SHORT_COUNT_MAX, VERTEX_COUNT_MAX};
+
+use super::input::IdKind;
+use super::settings;
+
+/// Bytes of memory for each batch, whether edges lead to it or not: while arrays are written three of them keep 8 bytes
+/// for each of its windows, later it has a record in the table of tiles and a place in that of units.
+const BATCH_BYTES: u64 = 128;
+
+/// Bytes that are set aside for the batches of so many vertices; what 2^32 take is among what every process needs. All
+/// else is as large as the vertices with an edge make it.
+pub(super) fn batch_bytes(vertices: u64, grid: Grid) -> u64 {
+    let more = vertices.saturating_sub(SHORT_COUNT_MAX);
+    BATCH_BYTES * (more >> BATCH_LOG2_MAX.min(grid.column_log2))
+}
+
+/// Refuses more vertices than there may be, in a graph with or without rows.
+pub(super) fn check_count(vertices: Option<u64>, with_rows: bool) -> Result<()> {
+    let (what, limit) = match with_rows {
+        false => ("the number of vertices", VERTEX_COUNT_MAX),
+        true => ("the number of vertices of a graph with rows", SHORT_COUNT_MAX),
+    };
+    match vertices {
+        Some(found) if found > limit => Err(Error::Limit { what, found, limit }),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses ids that are no declared vertices: strings, or one that is too large.
+pub(super) fn check_ids(vertices: u64, kind: IdKind, largest: Option<u64>) -> Result<()> {
+    let problem = match (kind, largest) {
+        (IdKind::String, _) => {
+            let message =
+                format!("its ids are strings, but those of {vertices} vertices are integers");
+            Diagnostic::from(message).hint(Hint::leave_out(settings::VERTICES.option))
+        }
+        (_, Some(id)) if id >= vertices => {
+            let message = format!(
+                "it has the id {id}, but those of {vertices} vertices are below {vertices}"
+            );
+            Diagnostic::from(message).hint(Hint::raise(settings::VERTICES.option))
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::bad_input(Place { file: "the input".into(), at: At::File }, problem))
+}

@@ -1,0 +1,114 @@
+//! What is known of a graph before its vertices are ordered: edges between small integers, their degrees, and the
+//! files that hold the original ids.
+
+use std::path::Path;
+
+use tegula_machine::Result;
+use tegula_store::SHORT_COUNT_MAX;
+use tegula_store::graph::{IdType, VertexOrder};
+
+use super::batch_plan::write_order;
+use super::buckets::Filled;
+use super::census::{DegreeSummary, DegreeTable};
+use super::dfs;
+use super::distinct::check_vertex_count;
+use super::edge::Weight;
+use super::import_run::ImportRun;
+use super::input::{IdKind, Input};
+use super::intake::Intake;
+use super::order::Numbered;
+use super::relabel::{self, Ranked, count_degrees};
+use super::source::{EdgeSource, changed};
+use super::vertex_files::{VertexFile, write_ids};
+
+/// Ids are sorted and replaced by ranks where there are more of them, with or without edges, than this
+/// number of times the arcs.
+const SPARSITY_MAX: u64 = 2;
+
+/// A graph whose vertices are small integers: its own ids, or ranks.
+pub(super) struct Known<'a, W> {
+    pub edges: EdgeSource<'a, W>,
+    pub degrees: DegreeTable,
+    /// The id of each row of the degrees, where vertices are declared and ranks have taken the place of ids.
+    pub ids_by_row: Option<Filled<u64>>,
+    /// What the ids are and the files that hold them, where ranks have taken their place.
+    original: Option<(IdType, Vec<VertexFile>)>,
+}
+
+impl<'a, W: Weight> Known<'a, W> {
+    /// Replaces ids by ranks where they are no small integers.
+    pub fn of(
+        run: &ImportRun<'_>,
+        input: &Input,
+        mut intake: Intake<'a, W>,
+        order: Option<VertexOrder>,
+        is_declared: bool,
+        directory: &Path,
+    ) -> Result<Known<'a, W>> {
+        let id_end_max = (SPARSITY_MAX * intake.counts.arcs).min(SHORT_COUNT_MAX);
+        // The tables of that order have an entry for each id, used or not: ranks may need fewer.
+        let suits_order =
+            order != Some(VertexOrder::Dfs) || dfs::is_affordable(run, intake.id_end());
+        let (id_type, Ranked { edges, degrees, files, ids }) = match input.ids() {
+            IdKind::String => (IdType::String, relabel::by_name(run, intake, directory)?),
+            _ if (intake.degrees.is_some() || intake.id_end() <= id_end_max) && suits_order => {
+                let degrees = match intake.degrees.take() {
+                    Some(degrees) => degrees,
+                    None => count_degrees(run, &intake.edges, intake.id_end())?,
+                };
+                let original = is_declared.then(|| (IdType::Range, Vec::new()));
+                return Ok(Known { edges: intake.edges, degrees, ids_by_row: None, original });
+            }
+            _ => {
+                intake.degrees = None;
+                let id_type = if is_declared { IdType::Range } else { IdType::Integer };
+                (id_type, relabel::by_id(run, intake, is_declared, directory)?)
+            }
+        };
+        Ok(Known { edges, degrees, ids_by_row: ids, original: Some((id_type, files)) })
+    }
+}
+
+impl<W> Known<'_, W> {
+    /// What the degrees say, if it is what the input said.
+    pub fn summary(&self, arcs: u64) -> Result<DegreeSummary> {
+        let summary = self.degrees.summary()?;
+        check_vertex_count(summary.vertices)?;
+        if summary.edges == arcs { Ok(summary) } else { Err(changed()) }
+    }
+
+    /// Writes what ids and order need; returns what the ids are, and the files.
+    pub fn write_ids_and_order(
+        &self,
+        numbered: &Numbered<'_>,
+        directory: &Path,
+    ) -> Result<(IdType, Vec<VertexFile>)> {
+        let (ids, mut files) = self.id_files(&numbered.summary, directory)?;
+        files.extend(write_order(numbered, directory)?);
+        Ok((ids, files))
+    }
+
+    /// What the ids are, and the files that hold them.
+    fn id_files(
+        &self,
+        summary: &DegreeSummary,
+        directory: &Path,
+    ) -> Result<(IdType, Vec<VertexFile>)> {
+        if let Some((ids, files)) = &self.original {
+            return Ok((*ids, files.clone()));
+        }
+        if summary.vertices == summary.id_end {
+            return Ok((IdType::Range, Vec::new()));
+        }
+        let mut ids = Vec::new();
+        let file = write_ids(directory, &mut |write| {
+            self.degrees.for_each(&mut |first, block| {
+                ids.clear();
+                let rows = block.iter().zip(u64::from(first)..);
+                ids.extend(rows.filter(|&(&[out, into], _)| out | into != 0).map(|(_, id)| id));
+                write(&ids)
+            })
+        })?;
+        Ok((IdType::Integer, vec![file]))
+    }
+}
