@@ -3,14 +3,14 @@
 use tegula_store::graph::Graph;
 
 /// Memory of a run apart from vertex arrays and frames: code, tables, stacks, a chunk of ids.
-pub const RUN_OVERHEAD: u64 = 26 << 20;
+pub const RUN_OVERHEAD: u64 = 27 << 20;
 
 /// Bytes of the overhead of a run that frames may take besides those of tiles: blocks of ids and degrees,
 /// and rows that find no room in their cache.
 pub const BLOCK_FRAMES: u64 = 4 << 20;
 
 /// Bytes of the tables that know a tile, and a run of tiles of one batch in one cell, which is read by itself.
-const TILE_TABLES: u64 = 80;
+const TILE_TABLES: u64 = 88;
 const RUN_TABLES: u64 = 120;
 
 /// Bytes that what becomes of a result may take, when its run has given back its own: half of what the process itself

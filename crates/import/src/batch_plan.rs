@@ -170,13 +170,12 @@ impl BatchPlan {
 
     /// Adds the batches of a range of targets that begins behind those before.
     fn add_batches(&mut self, first: u64, in_degrees: &[u32], batch_edges: u64) {
-        let mut index = self.count_before(first);
-        for batch in Batch::plan(in_degrees, batch_edges, self.grid) {
+        let batches = Batch::plan(in_degrees, batch_edges, self.grid);
+        for (index, batch) in (self.count_before(first)..).zip(batches) {
             let targets = batch.targets(in_degrees.len() as u64);
             let into = &in_degrees[targets.start as usize..targets.end as usize];
             let batch = Batch { target_first: first + batch.target_first, ..batch };
             self.batches.push(PlannedBatch::new(batch, index, into));
-            index += 1;
         }
     }
 

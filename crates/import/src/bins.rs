@@ -29,6 +29,9 @@ use super::edge::{Weight, slice_of, source_of, target_of};
 /// their edges.
 const LIGHT_UNIT_EDGES: u64 = BIN_EDGES / 8;
 
+/// Cells of a graph up to which a table knows where the bins of each are: it is to stay in a cache.
+const SMALL_TABLE_CELLS: usize = 1 << 14;
+
 /// What the edges of a bin, or of a part of one, have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Region {
@@ -85,6 +88,9 @@ pub(super) struct Bins {
     first_cells: Vec<u32>,
     /// Column by column, cells from segments that follow one another and have their bins in the same place.
     cells: Vec<Cells>,
+    /// The same once more, by the places of columns, then segments, where that is a small table: it spares a search for
+    /// each edge.
+    small_table: Vec<CellBins>,
     spans_of_unit: Vec<UnitSpans>,
     spans: Vec<Span>,
     /// By the place of its segment, where its slices begin in the list of their middles.
@@ -202,6 +208,7 @@ impl Bins {
             column_places: places_of(&columns),
             first_cells: vec![0],
             cells: Vec::new(),
+            small_table: Vec::new(),
             spans_of_unit: Vec::new(),
             spans: Vec::new(),
             first_slices: first_slices(&segments),
@@ -218,6 +225,12 @@ impl Bins {
             bins.first_cells.push(bins.cells.len() as u32);
             first_batch += batches.len();
             first_unit += column.unit_edges.len() as u32;
+        }
+        let segments = segments.len() as u32;
+        if columns.len() * segments as usize <= SMALL_TABLE_CELLS {
+            let column = |column: usize| (0..segments).map(move |segment| (column, segment));
+            let all = (0..columns.len()).flat_map(column);
+            bins.small_table = all.map(|(column, segment)| bins.find(column, segment)).collect();
         }
         bins
     }
@@ -331,9 +344,11 @@ impl Bins {
         let (source, target) = (source_of(edge), target_of(edge));
         let column = self.column_places[(target >> self.grid.column_log2) as usize] as usize;
         let segment = self.segment_place(source);
-        let cells = self.first_cells[column] as usize..self.first_cells[column + 1] as usize;
-        let cells = &self.cells[cells];
-        match cells[cells.partition_point(|cells| cells.first_segment <= segment) - 1].bins {
+        let bins = match self.small_table.get(column * self.segments.len() + segment as usize) {
+            Some(&bins) => bins,
+            None => self.find(column, segment),
+        };
+        match bins {
             CellBins::Bin(bin) => bin as usize,
             CellBins::Units { first_spans, first_unit } => {
                 let unit = first_spans + (self.unit_table.get(target) - first_unit);
@@ -345,6 +360,13 @@ impl Bins {
                 span.first_bin as usize + part as usize
             }
         }
+    }
+
+    /// Where the bins of a cell are, by the places of its column and segment.
+    fn find(&self, column: usize, segment: u32) -> CellBins {
+        let cells = self.first_cells[column] as usize..self.first_cells[column + 1] as usize;
+        let cells = &self.cells[cells];
+        cells[cells.partition_point(|cells| cells.first_segment <= segment) - 1].bins
     }
 
     /// The unit of a target, counted through all columns.

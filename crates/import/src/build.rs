@@ -368,7 +368,7 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
         })
     }
 
-    /// Encodes the edges of several units and cells, one after the other.
+    /// Encodes the edges of several units and cells of a column, one after the other.
     fn encode_units(
         &self,
         encoder: &mut Encoder<W>,
@@ -377,11 +377,15 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
     ) -> Result<()> {
         let (bins, grid) = (self.bins, self.bins.grid());
         let unit_of = |edge: &DenseEdge<N, W>| bins.unit_of(target_of(edge));
-        let cell_of = |edge: &DenseEdge<N, W>| grid.cell(source_of(edge), target_of(edge));
-        edges
-            .sort_unstable_by_key(|edge| (cell_of(edge), bins.units[unit_of(edge) as usize].place));
-        for same in edges.chunk_by(|a, b| (cell_of(a), unit_of(a)) == (cell_of(b), unit_of(b))) {
-            self.encode_unit(encoder, cell_of(&same[0]), unit_of(&same[0]), &[same], encoded)?;
+        // Its segment, then the place of its unit.
+        let key = |edge: &DenseEdge<N, W>| {
+            let place = bins.units[unit_of(edge) as usize].place;
+            source_of(edge) >> grid.segment_log2 << u32::BITS | u64::from(place)
+        };
+        edges.sort_unstable_by_key(key);
+        for same in edges.chunk_by(|a, b| key(a) == key(b)) {
+            let cell = grid.cell(source_of(&same[0]), target_of(&same[0]));
+            self.encode_unit(encoder, cell, unit_of(&same[0]), &[same], encoded)?;
         }
         Ok(())
     }

@@ -9,6 +9,8 @@ use tegula_machine::Error;
 use tegula_machine::threads::Cancel;
 use tegula_store::graph::{Graph, IdChunk, IdType, Strings};
 
+use tegula_store::VERTEX_COUNT_MAX;
+
 use crate::error::Result;
 use crate::original_ids::Rank;
 
@@ -127,6 +129,29 @@ impl Found {
     }
 }
 
+/// Bits of the number of a row among those that are asked for at a time.
+const ROW_BITS: u32 = 24;
+const _: () =
+    assert!((VERTEX_COUNT_MAX - 1) >> (u64::BITS - ROW_BITS) == 0, "a rank has room above");
+
+/// A rank that is looked for, above the row that wants it: rows are many, and so is what they take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Wanted(u64);
+
+impl Wanted {
+    fn new(rank: Rank, row: u64) -> Wanted {
+        Wanted(rank.0 << ROW_BITS | row)
+    }
+
+    fn rank(self) -> Rank {
+        Rank(self.0 >> ROW_BITS)
+    }
+
+    fn row(self) -> usize {
+        (self.0 & ((1 << ROW_BITS) - 1)) as usize
+    }
+}
+
 /// The original ids of vertices that are given by their rank, as a column; null for [`Rank::NONE`].
 ///
 /// The ids are read once from the front up to the last that is wanted, so this is done for as many
@@ -134,23 +159,29 @@ impl Found {
 ///
 /// # Errors
 /// Those of reading; cancellation.
-pub fn find_ids(graph: &Graph, ranks: &[Rank], cancel: &Cancel) -> Result<ArrayRef> {
+pub fn find_ids(
+    graph: &Graph,
+    ranks: impl ExactSizeIterator<Item = Rank>,
+    cancel: &Cancel,
+) -> Result<ArrayRef> {
+    let count = ranks.len();
+    assert!(count <= 1 << ROW_BITS, "{count} rows");
     if graph.manifest().ids == IdType::Range {
-        let ids = ranks.iter().map(|&rank| (rank != Rank::NONE).then_some(rank.0));
+        let ids = ranks.map(|rank| (rank != Rank::NONE).then_some(rank.0));
         return Ok(Arc::new(ids.collect::<UInt64Array>()));
     }
-    let rows = ranks.iter().zip(0u32..);
-    let mut wanted: Vec<(Rank, u32)> =
-        rows.filter(|&(&rank, _)| rank != Rank::NONE).map(|(&rank, row)| (rank, row)).collect();
+    let rows = ranks.zip(0..).filter(|&(rank, _)| rank != Rank::NONE);
+    let mut wanted: Vec<Wanted> = rows.map(|(rank, row)| Wanted::new(rank, row)).collect();
     wanted.sort_unstable();
-    let mut found = Found::none(&id_type(graph), ranks.len());
+    let mut found = Found::none(&id_type(graph), count);
     let (mut first, mut next) = (0, 0);
     let walk = graph.original_ids()?.for_each_chunk(|ids, _| {
         cancel.check()?;
         let end = first + ids.len();
-        let here = wanted[next..].partition_point(|&(rank, _)| (rank.0 as usize) < end);
-        for &(rank, row) in &wanted[next..next + here] {
-            found.put(row as usize, rank, &ids, rank.0 as usize - first);
+        let here = wanted[next..].partition_point(|wanted| (wanted.rank().0 as usize) < end);
+        for wanted in &wanted[next..next + here] {
+            let rank = wanted.rank();
+            found.put(wanted.row(), rank, &ids, rank.0 as usize - first);
         }
         (first, next) = (end, next + here);
         if next == wanted.len() { Err(End::Found) } else { Ok(()) }

@@ -12,7 +12,7 @@ use crate::answer::{
     self, Answer, Facts, GroupSize, List, RowSink, Table, find_ids, id_type, write_in_batches,
 };
 use crate::error::Result;
-use crate::original_ids::{Name, Rank};
+use crate::original_ids::Name;
 
 /// The path.
 pub(super) struct Path {
@@ -65,8 +65,7 @@ impl Table for Path {
             if !out.wants_more() {
                 break;
             }
-            let ranks: Vec<Rank> = steps.iter().map(|step| step.rank).collect();
-            let vertices = find_ids(graph, &ranks, cancel)?;
+            let vertices = find_ids(graph, steps.iter().map(|step| step.rank), cancel)?;
             let positions: UInt64Array = positions.by_ref().take(steps.len()).map(Some).collect();
             let distances: Float64Array = steps.iter().map(|step| Some(step.distance)).collect();
             let arrays: [ArrayRef; 3] = [Arc::new(positions), vertices, Arc::new(distances)];

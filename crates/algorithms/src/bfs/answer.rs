@@ -74,8 +74,8 @@ impl<P: Parent> Columns for Levels<P> {
             let rank = |parent: Option<VertexId>| {
                 parent.map_or(Rank::NONE, |parent| parents.ranks.of_any(parent))
             };
-            let ranks: Vec<Rank> = reached.iter().map(|reached| rank(reached.parent())).collect();
-            arrays.push(find_ids(graph, &ranks, cancel)?);
+            let ranks = reached.iter().map(|reached| rank(reached.parent()));
+            arrays.push(find_ids(graph, ranks, cancel)?);
         }
         Ok(arrays)
     }

@@ -69,11 +69,9 @@ impl Table for Forest {
             if !out.wants_more() {
                 break;
             }
-            let sources: Vec<Rank> = edges.iter().map(|edge| edge.source.into()).collect();
-            let targets: Vec<Rank> = edges.iter().map(|edge| edge.target.into()).collect();
             let weights: Float32Array = edges.iter().map(|edge| Some(edge.weight)).collect();
-            let sources = find_ids(graph, &sources, cancel)?;
-            let targets = find_ids(graph, &targets, cancel)?;
+            let sources = find_ids(graph, edges.iter().map(|edge| edge.source.into()), cancel)?;
+            let targets = find_ids(graph, edges.iter().map(|edge| edge.target.into()), cancel)?;
             write_in_batches(&schema, &[sources, targets, Arc::new(weights)], out)?;
         }
         Ok(())

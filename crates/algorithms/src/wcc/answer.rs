@@ -74,9 +74,8 @@ impl<N: VertexNumber + Value> Columns for NamedComponents<N> {
     }
 
     fn arrays(&self, graph: &Graph, rows: &Rows<'_>, cancel: &Cancel) -> Result<Vec<ArrayRef>> {
-        let ranks: Vec<Rank> =
-            self.names.at(rows)?.into_iter().map(|rank| Rank(rank.into())).collect();
-        Ok(vec![find_ids(graph, &ranks, cancel)?])
+        let ranks = self.names.at(rows)?.into_iter().map(|rank| Rank(rank.into()));
+        Ok(vec![find_ids(graph, ranks, cancel)?])
     }
 }
 

@@ -1,7 +1,7 @@
 //! Graph directories of the present version of the format open, verify and have the answers that they always
 //! had: a change of the bytes is a new version.
 //!
-//! `tests/data/format-7` holds what the first tegula with that format made, and what it made it from:
+//! `tests/data/format-8` holds what the first tegula with that format made, and what it made it from:
 //!
 //! ```sh
 //! tegula import few.txt -o weighted --weighted --order degree --row-encoding gap   # ids, their order, weights
@@ -28,7 +28,7 @@ use crate::shop::{Shop, column, numbers, numbers_with_gaps};
 /// A shop with one of the graphs, as `g.tegula`, and one of the edge lists, as `g.txt`.
 fn shop_with(graph: &str, edges: &str) -> Shop {
     let shop = Shop::new();
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/format-7");
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/format-8");
     shop.write("g.txt", fs::read(data.join(edges)).unwrap());
     fs::create_dir(shop.path("g.tegula")).unwrap();
     for entry in fs::read_dir(data.join(graph)).unwrap() {
@@ -103,7 +103,7 @@ fn graphs_say_what_they_hold() {
         let facts = shop.tegula("info g.tegula --json").done().json();
         let text = String::from_utf8(shop.read("g.txt")).unwrap();
         let count = text.lines().filter(|line| !line.starts_with('#')).count();
-        assert_eq!(facts["format_version"], 7, "{graph}");
+        assert_eq!(facts["format_version"], 8, "{graph}");
         assert_eq!((&facts["vertices"], &facts["edges"]), (&vertices.into(), &count.into()));
         assert_eq!((&facts["ids"], &facts["weighted"]), (&ids.into(), &is_weighted.into()));
         assert!(facts["bytes_per_edge"]["rows"].is_number());

@@ -46,13 +46,13 @@ fn a_newer_format_is_refused_with_both_versions() {
     let shop = graph("");
     // A newer version may have fields that this one does not know, and none of those it knows.
     for newer in [
-        |body: &str| body.replace("\"format_version\": 7,", "\"format_version\": 8,"),
-        |_: &str| "{\"format_version\": 8, \"shards\": [\"here\", \"there\"]".to_owned(),
+        |body: &str| body.replace("\"format_version\": 8,", "\"format_version\": 9,"),
+        |_: &str| "{\"format_version\": 9, \"shards\": [\"here\", \"there\"]".to_owned(),
     ] {
         edit_manifest(&shop.path("g.tegula"), newer);
         for command in ["info g.tegula", "verify g.tegula"].into_iter().chain(RUNS) {
             let said = shop.tegula(command);
-            said.failed(3, &["g.tegula", "version 8", "reads version 7", "newer tegula"]);
+            said.failed(3, &["g.tegula", "version 9", "reads version 8", "newer tegula"]);
         }
     }
 }
@@ -60,11 +60,11 @@ fn a_newer_format_is_refused_with_both_versions() {
 #[test]
 fn an_older_format_is_refused_with_what_to_do_and_may_be_replaced() {
     let shop = graph("");
-    for older in ["{\"format_version\": 6, \"arrays\": \"packed\"", "{\"format_version\": 3"] {
+    for older in ["{\"format_version\": 7, \"arrays\": \"packed\"", "{\"format_version\": 3"] {
         edit_manifest(&shop.path("g.tegula"), |_| older.to_owned());
         for command in ["info g.tegula", "verify g.tegula"].into_iter().chain(RUNS) {
             let said = shop.tegula(command);
-            said.failed(3, &["g.tegula", "reads version 7", "import its edge list again"]);
+            said.failed(3, &["g.tegula", "reads version 8", "import its edge list again"]);
         }
     }
     shop.tegula("import g.wel -o g.tegula --force").done();
@@ -76,7 +76,7 @@ fn a_manifest_is_json_as_others_read_it() {
     let shop = graph("--ids string");
     let manifest: serde_json::Value =
         serde_json::from_slice(&shop.read("g.tegula/manifest.json")).unwrap();
-    assert_eq!((&manifest["format_version"], &manifest["ids"]), (&7.into(), &"string".into()));
+    assert_eq!((&manifest["format_version"], &manifest["ids"]), (&8.into(), &"string".into()));
     assert_eq!(manifest["crc32c"].as_str().unwrap().len(), 8);
 }
 

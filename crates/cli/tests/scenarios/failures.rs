@@ -37,7 +37,7 @@ fn what_is_no_graph_is_refused_by_every_command() {
     fs::create_dir(shop.path("newer.tegula")).unwrap();
     shop.write("newer.tegula/manifest.json", shop.read("g.tegula/manifest.json"));
     edit_manifest(&shop.path("newer.tegula"), |body| {
-        body.replace("\"format_version\": 7,", "\"format_version\": 999,")
+        body.replace("\"format_version\": 8,", "\"format_version\": 999,")
     });
     for command in ["info", "verify", "run pagerank", "run wcc"] {
         for (graph, words) in [

@@ -31,7 +31,7 @@ fn rows_are_imported_in_every_encoding_and_info_tells_their_size() {
             assert_shape(&report["stage_seconds"], &[("rows", "number")]);
             let facts = shop.tegula("info g.tegula --json").done().json();
             assert_eq!(facts["bytes_per_edge"], report["bytes_per_edge"]);
-            assert_eq!(facts["format_version"], 7);
+            assert_eq!(facts["format_version"], 8);
             let files = shop.files("g.tegula");
             assert_eq!(files.contains_key("rows.weights"), !weighted.is_empty());
             let bytes = files["rows.data"].len() + files["rows.index"].len();

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use zerocopy::{FromBytes, IntoBytes};
+
 use super::blocks::{self, Fault, Number};
 
 /// How the numbers of an array are coded. A writer keeps what it needs from one chunk to the next; each
@@ -208,22 +210,29 @@ impl Coding for Permutation {
             numbers.iter_mut().zip(numbers_of_run).for_each(|(place, number)| *place = number);
             return Ok(());
         }
-        let mut codes = vec![0u32; numbers.len()];
-        blocks::decode(&mut bytes, &mut codes)?;
+        let count = numbers.len();
+        // The codes lie in the rear half of the memory of the numbers, which take it from the front: none is overwritten
+        // before its number is known.
+        let halves = <[u32]>::mut_from_bytes(numbers.as_mut_bytes()).map_err(|_| "out of place")?;
+        let codes = &mut halves[count..];
+        blocks::decode(&mut bytes, codes)?;
         if codes.iter().fold(0, |most, &code| most.max(code)) > u32::from(runs) {
             return Err("a number is of no run");
         }
         let mut written_out = vec![0; codes.iter().filter(|&&code| code == WRITTEN_OUT).count()];
         blocks::decode(&mut bytes, &mut written_out)?;
         let mut written_out = written_out.into_iter();
-        for (number, code) in numbers.iter_mut().zip(codes) {
+        for index in 0..count {
+            let code = halves[count + index];
             // It has no more bits, and so there is a place for it.
             let next = &mut next[usize::from(code as u8)];
             let expected = std::mem::replace(next, next.wrapping_add(1));
-            *number = match code {
+            let number = match code {
                 WRITTEN_OUT => written_out.next().unwrap_or_default(),
                 _ => expected,
             };
+            halves[2 * index] = number as u32;
+            halves[2 * index + 1] = (number >> u32::BITS) as u32;
         }
         check_end(bytes)
     }
