@@ -15,7 +15,7 @@ use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_algorithms::sssp::{self, Sssp, SsspConfig};
 use tegula_algorithms::wcc::{self, Method, SmallestId, WccOptions};
 use tegula_engine::{
-    Arrays, Estimate, Executor, Graph, Messages, Program, RunOptions, ShortId, VertexId, estimate,
+    Arrays, Estimate, Executor, Graph, Messages, Program, RunOptions, ShortId, estimate,
     estimate_anywhere, open_graph, rows_size,
 };
 use tegula_import::ImportConfig;

@@ -47,7 +47,7 @@ fn known_facts_hold_in_every_order() {
         for (order, rows) in orders.into_iter().cycle().zip(RowEncoding::ALL) {
             let scratch = Scratch::new();
             let graph = import_with_rows(&scratch, name, &edges, order, rows);
-            assert_eq!(u64::from(graph.vertex_count()), facts.vertices, "{name}");
+            assert_eq!(graph.vertex_count(), facts.vertices, "{name}");
 
             let source = find(&graph, facts.bfs.source);
             for executor in [Executor::Auto, Executor::Scan] {

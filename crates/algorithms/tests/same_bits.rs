@@ -260,7 +260,7 @@ fn with_ample_memory_tiles_are_read_once() {
     let scratch = Scratch::new();
     let graph = open(&skewed(&scratch));
     let outcome = PageRank::run(&graph, CONFIG, &threads(2)).unwrap();
-    let bound = graph.tile_bytes() + 4 * u64::from(graph.vertex_count()) + (1 << 20);
+    let bound = graph.tile_bytes() + 4 * graph.vertex_count() + (1 << 20);
     let read = outcome.statistics.bytes_read;
     assert!(read <= bound, "{read} bytes, the tiles and degrees have {bound}");
 }

@@ -13,6 +13,7 @@ use tegula_import::ImportConfig;
 use tegula_machine::disk::Backend;
 use tegula_store::graph::VertexOrder;
 use tegula_store::tiles::Grid;
+use tegula_testkit::data::skip;
 use tegula_testkit::{EdgeList, Scratch};
 
 /// Bytes of memory: a few segments.
@@ -43,7 +44,7 @@ fn has_room(folder: &Path, bytes: u64) -> bool {
     let disk = statvfs(folder).unwrap();
     let has_room = disk.f_bavail * disk.f_frsize > bytes;
     if !has_room {
-        eprintln!("SKIPPED: {} has no room for {} GiB", folder.display(), bytes >> 30);
+        skip(&format!("{} has no room for {} GiB", folder.display(), bytes >> 30));
     }
     has_room
 }

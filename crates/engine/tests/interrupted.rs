@@ -290,7 +290,7 @@ fn widest_tile(graph: &Graph) -> u64 {
 /// is a window, with four functions, or a tile, some of whose entries are no edges; and one worker alone may
 /// look twice for the bucket of each active vertex.
 fn calls_max(graph: &Graph, threads: usize) -> u64 {
-    let vertices = u64::from(graph.vertex_count());
+    let vertices = graph.vertex_count();
     threads as u64 * (4 * WINDOW + 2 * widest_tile(graph)) + 2 * vertices
 }
 

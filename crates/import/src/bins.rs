@@ -15,6 +15,7 @@
 //! their bins. Where edges do not meet by chance, bins differ from what was expected, and the
 //! [building](mod@super::build) joins small ones and divides large ones.
 
+mod sources;
 #[cfg(test)]
 mod tests;
 
@@ -22,8 +23,9 @@ use std::ops::Range;
 
 use tegula_store::tiles::{Batch, Cell, DenseEdge, Grid, VertexNumber, WINDOW_LOG2};
 
-use super::batch_plan::{BIN_EDGES, BatchPlan, PlannedBatch, PlannedSegment, UnitTable};
+use super::batch_plan::{BIN_EDGES, BatchPlan, PlannedBatch, UnitTable};
 use super::edge::{Weight, slice_of, source_of, target_of};
+use sources::{SegmentSources, first_slices, middles, span_of};
 
 /// Units of which fewer edges are expected share bins with others, where a graph has many cells: bins are to be few beside
 /// their edges.
@@ -132,33 +134,6 @@ struct Span {
     shift: u32,
 }
 
-/// How many edges come from the sources of a segment.
-struct SegmentSources {
-    /// For each slice of the segment those before it, and one more for the end; nothing where they were not counted by
-    /// slices.
-    starts: Vec<u64>,
-    /// The edges from all of them.
-    edges: u64,
-    /// The edges of the graph.
-    total: u64,
-}
-
-impl SegmentSources {
-    /// Of `edges` into some targets, those that are expected from slices of the segment.
-    fn expected(&self, edges: u64, slices: Range<usize>) -> u64 {
-        self.part(edges, self.starts[slices.end] - self.starts[slices.start])
-    }
-
-    /// Those from the whole segment.
-    fn expected_of_all(&self, edges: u64) -> u64 {
-        self.part(edges, self.edges)
-    }
-
-    fn part(&self, edges: u64, here: u64) -> u64 {
-        (u128::from(edges) * u128::from(here) / u128::from(self.total.max(1))) as u64
-    }
-}
-
 /// Segments or units that follow one another whose edges go to one bin, and how many are expected there.
 #[derive(Default)]
 struct Joined(Option<(Range<u32>, u64)>);
@@ -182,11 +157,7 @@ impl Bins {
     /// The bins of a graph with these batches.
     pub fn new(plan: &BatchPlan) -> Bins {
         let total = plan.segments.iter().map(|segment| segment.edges).sum();
-        let sources_of = |segment: &PlannedSegment| SegmentSources {
-            starts: starts(&segment.slice_edges),
-            edges: segment.edges,
-            total,
-        };
+        let sources_of = |segment| SegmentSources::new(segment, total);
         let segments: Vec<SegmentSources> = plan.segments.iter().map(sources_of).collect();
         let numbers: Vec<u32> = plan.segments.iter().map(|segment| segment.segment).collect();
         let column_of =
@@ -476,40 +447,4 @@ fn places_of(numbers: &[u32]) -> Vec<u32> {
         places[number as usize] = place;
     }
     places
-}
-
-/// Where the slices of each segment begin among those of all.
-fn first_slices(segments: &[SegmentSources]) -> Vec<u32> {
-    let mut next = 0;
-    let first_of = |segment: &SegmentSources| {
-        let first = next;
-        next += segment.starts.len() as u32 - 1;
-        first
-    };
-    segments.iter().map(first_of).collect()
-}
-
-/// How many come before each, and one more for the end.
-fn starts(counts: &[u64]) -> Vec<u64> {
-    let mut starts = vec![0];
-    for &count in counts {
-        starts.push(starts[starts.len() - 1] + count);
-    }
-    starts
-}
-
-/// The span, of `count`, in which a slice with this middle lies.
-#[inline]
-fn span_of(middle: u32, count: u32) -> u32 {
-    ((u64::from(middle) * u64::from(count)) >> u32::BITS) as u32
-}
-
-/// For each slice of a segment the part of its edges that lie before its middle, times 2^32.
-fn middles(starts: &[u64]) -> Vec<u32> {
-    let total = starts.last().copied().unwrap_or(0).max(1);
-    let middle = |bounds: &[u64]| {
-        let twice = u128::from(bounds[0]) + u128::from(bounds[1]);
-        ((twice << (u32::BITS - 1)) / u128::from(total)).min(u128::from(u32::MAX)) as u32
-    };
-    starts.windows(2).map(middle).collect()
 }

@@ -265,8 +265,8 @@ impl<'c> Search<'c> {
     ) -> Search<'c> {
         let count = graph.vertex_count() as usize;
         let unknown = Label { distance: f64::INFINITY, level: 0, parent: NONE };
-        let mut labels = huge::with_capacity(count as usize);
-        labels.resize(count as usize, Cell::new(unknown));
+        let mut labels = huge::with_capacity(count);
+        labels.resize(count, Cell::new(unknown));
         let open = VertexSet::new(count as u32);
         let bound = Cell::new(f64::INFINITY);
         Search { graph, source, target, heuristic, ranks, labels, open, bound }

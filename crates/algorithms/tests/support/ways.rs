@@ -67,7 +67,7 @@ pub fn in_memory(directory: &Path) -> Backend {
 #[track_caller]
 pub fn assert_modest(graph: &Graph, estimates: &[(u64, Estimate)]) {
     for (bytes, estimate) in estimates {
-        let most = (bytes + 4) * u64::from(graph.vertex_count()) + (64 << 20);
+        let most = (bytes + 4) * graph.vertex_count() + (64 << 20);
         assert!(estimate.needed() < most, "{bytes}: {estimate:?}");
     }
 }

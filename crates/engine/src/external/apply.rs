@@ -8,9 +8,9 @@ use tegula_machine::threads::{Cancel, lock, unlocked};
 use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 use zerocopy::IntoBytes;
 
-use super::cut::Cut;
+use super::ExternalStep;
+use super::cut::{Cut, indices};
 use super::states::BlockStates;
-use super::{ExternalStep, indices};
 use crate::job::context::JobContext;
 use crate::program::{Accumulator, Activity, ApplyTo, Program, Reduction};
 use crate::superstep::targets::Targets;

@@ -66,3 +66,8 @@ impl Cut {
         stretches
     }
 }
+
+/// A range of vertices as places in arrays.
+pub fn indices(vertices: Range<u64>) -> Range<usize> {
+    vertices.start as usize..vertices.end as usize
+}

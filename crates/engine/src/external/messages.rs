@@ -9,10 +9,10 @@ use tegula_machine::threads::{Cancel, lock};
 use tegula_store::VertexId;
 use zerocopy::IntoBytes;
 
-use super::cut::{Cut, STRETCH_LOG2};
+use super::cut::{Cut, STRETCH_LOG2, indices};
 use super::dispatch::{Dispatch, Sent};
 use super::states::BlockStates;
-use super::{ExternalStep, Position, indices};
+use super::{ExternalStep, Position};
 use crate::job::context::JobContext;
 use crate::program::{Message, Program, Reduction};
 use crate::superstep::bit;

@@ -41,7 +41,7 @@ use crate::job::{ScanDirection, TileDemand};
 use crate::parts::Parts;
 use crate::program::{Aggregate, ApplyTo, EdgeWeight, Message, Next, Program};
 use activity::{ActiveBlocks, NextActivity};
-use cut::Cut;
+use cut::{Cut, indices};
 use dispatch::Dispatch;
 use group::Group;
 use plan::{ArraysOnDisk, Plan};
@@ -246,11 +246,6 @@ impl<P: Program> ExternalStep<'_, P> {
         self.states.store().finish_writing()?;
         Ok((self.states.into(), self.program))
     }
-}
-
-/// A range of vertices as places in arrays.
-fn indices(vertices: Range<u64>) -> Range<usize> {
-    vertices.start as usize..vertices.end as usize
 }
 
 #[cfg(test)]

@@ -9,9 +9,8 @@ use tegula_store::graph::{Graph, file_names};
 use tegula_store::tiles::WINDOW_SIZE;
 
 use super::activity::ActiveBlocks;
-use super::cut::{Cut, STRETCH_LOG2};
+use super::cut::{Cut, STRETCH_LOG2, indices};
 use super::dispatch;
-use super::indices;
 use super::states::StatesOnDisk;
 use super::wanted::{Listed, MessageTraffic, Messages};
 use crate::parts::Parts;

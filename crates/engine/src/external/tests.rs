@@ -108,7 +108,7 @@ impl Program for Sinking {
     type Aggregate = ();
 
     fn init(&self, vertex: VertexId, _: u32, (): &mut ()) -> (u64, Activity) {
-        let height = 3_000_000 + 7919 * u64::from(vertex.0) % 1_000_003;
+        let height = 3_000_000 + 7919 * vertex.0 % 1_000_003;
         (height, Activity::when(!height.is_multiple_of(3)))
     }
     fn begin_iteration(&mut self, iteration: u64, (): &()) -> Next {

@@ -203,7 +203,7 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
     fn into_outcome(self) -> Result<Outcome<P, States<P::State>>> {
         let Stage::Running(step) = self.stage else { return Err(Error::Cancelled) };
         let mut statistics = self.statistics;
-        let degrees = if P::NEEDS_DEGREE { 4 * u64::from(self.graph.vertex_count()) } else { 0 };
+        let degrees = if P::NEEDS_DEGREE { 4 * self.graph.vertex_count() } else { 0 };
         statistics.bytes_read += degrees + self.rows.bytes_read();
         let (states, program) = step.into_result();
         Ok(Outcome { states: States::from(states), program, statistics })

@@ -26,7 +26,7 @@ pub fn rows_size<P: Program>(graph: &Graph, threads: usize) -> u64 {
 }
 
 fn seek_size<P: Program>(graph: &Graph, threads: usize) -> u64 {
-    Seek::<P>::size(u64::from(graph.vertex_count()), threads)
+    Seek::<P>::size(graph.vertex_count(), threads)
 }
 
 /// The rows of a run.

@@ -2,6 +2,7 @@
 
 mod cells;
 pub mod contents;
+mod degrees;
 mod directory;
 pub mod file_names;
 mod manifest;
@@ -15,9 +16,10 @@ mod vertices;
 mod writer;
 
 pub use cells::CellEntry;
+pub use degrees::DegreeReader;
 pub use directory::is_directory;
 pub use manifest::{FORMAT_VERSION, FileEntry, IdType, Manifest, OrderChoice, RowLayout};
-pub use opened::{DegreeReader, Graph};
+pub use opened::Graph;
 pub use order::VertexOrder;
 pub use source_lists::ListedSources;
 pub use table::TileEntry;

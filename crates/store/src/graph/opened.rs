@@ -18,8 +18,7 @@ use super::records::{
 };
 use super::table::{FileSizes, Records, Table, TileEntry};
 use crate::ids::{SHORT_COUNT_MAX, VERTEX_COUNT_MAX};
-use crate::packed::{Array, CHUNK, Coding, Unordered};
-use crate::rows::Direction;
+use crate::packed::{Array, Coding};
 use crate::tiles::{Batch, Cell, Grid, Origin, Tile};
 
 /// A graph, opened for reading. All lengths and counts were checked against each other; the tiles
@@ -36,19 +35,6 @@ pub struct Graph {
     weights: Option<FileHandle>,
     sources: Option<FileHandle>,
     table: Table,
-}
-
-/// The degrees of a graph, on disk.
-pub struct DegreeReader(Array<Unordered>);
-
-impl DegreeReader {
-    /// Those of a range of vertices, which the graph must have: 4 bytes each, and about one while they are read.
-    ///
-    /// # Errors
-    /// Those of reading.
-    pub fn read(&self, vertices: Range<usize>) -> Result<Vec<u32>> {
-        self.0.read(vertices)
-    }
 }
 
 impl Graph {
@@ -316,80 +302,6 @@ impl Graph {
     pub fn damaged_tile(&self, index: usize, detail: String) -> Error {
         let path = self.directory.join(file_names::TILES);
         Error::Corrupt { path, part: format!("tile {index}"), detail }
-    }
-
-    /// The out-degrees by dense id, to be read range by range.
-    ///
-    /// # Errors
-    /// Those of reading.
-    pub fn degree_reader(&self) -> Result<DegreeReader> {
-        Ok(DegreeReader(self.array(self.degrees_name(Direction::Forward))?))
-    }
-
-    /// The out-degrees by dense id: 4 bytes a vertex.
-    ///
-    /// # Errors
-    /// Those of reading.
-    pub fn out_degrees(&self) -> Result<Vec<u32>> {
-        self.degrees(Direction::Forward)
-    }
-
-    /// How many edges the rows of a direction have, by dense id: 4 bytes a vertex.
-    ///
-    /// # Errors
-    /// Those of reading.
-    pub(crate) fn degrees(&self, direction: Direction) -> Result<Vec<u32>> {
-        self.array::<Unordered>(self.degrees_name(direction))?.read_all()
-    }
-
-    /// The greatest of them. Streams them: 1 ms for 4 million vertices.
-    ///
-    /// # Errors
-    /// Those of reading.
-    pub(crate) fn degree_max(&self, direction: Direction) -> Result<u32> {
-        let mut max = 0;
-        self.array::<Unordered>(self.degrees_name(direction))?.for_each_chunk(|_, degrees| {
-            max = degrees.iter().copied().fold(max, u32::max);
-            Ok(())
-        })?;
-        Ok(max)
-    }
-
-    /// The file of the degrees of a direction: where in-degrees are the out-degrees they may have none.
-    fn degrees_name(&self, direction: Direction) -> &'static str {
-        let has_own = self.manifest.file(file_names::IN_DEGREES).is_some();
-        match direction {
-            Direction::Reverse if has_own => file_names::IN_DEGREES,
-            Direction::Forward | Direction::Reverse => file_names::OUT_DEGREES,
-        }
-    }
-
-    /// Visits out- and in-degrees, up to 65,536 vertices at a time: the first of these and the degrees from there on.
-    /// Leaves out many vertices in a row that have no edge.
-    ///
-    /// # Errors
-    /// Those of reading and of `visit`.
-    pub fn for_each_degrees(
-        &self,
-        mut visit: impl FnMut(u64, &[u32], &[u32]) -> Result<()>,
-    ) -> Result<()> {
-        let array = |direction| self.array::<Unordered>(self.degrees_name(direction));
-        let (out, into) = (array(Direction::Forward)?, array(Direction::Reverse)?);
-        for first in (0..self.vertex_count() as usize).step_by(CHUNK) {
-            let vertices = first..(first + CHUNK).min(self.vertex_count() as usize);
-            if !(out.is_empty_at(first) && into.is_empty_at(first)) {
-                visit(first as u64, &out.read(vertices.clone())?, &into.read(vertices)?)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The in-degrees by dense id: 4 bytes a vertex.
-    ///
-    /// # Errors
-    /// Those of reading.
-    pub fn in_degrees(&self) -> Result<Vec<u32>> {
-        self.degrees(Direction::Reverse)
     }
 
     /// An array with a number for each vertex.
