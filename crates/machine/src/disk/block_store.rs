@@ -7,58 +7,35 @@
 //! to it last, or an error. What is one value over and over again, as the distances of what no search has reached yet,
 //! never goes to disk.
 //!
+//! A long run may [keep versions](BlockStore::keep_version) of its blocks, from which another process goes on.
+//!
 //! Reading and writing have a pool each, so that whoever waits for memory to write does not wait for one who waits
 //! for memory to read.
+
+mod content;
+mod room;
+mod versions;
 
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use rustix::fs::{FallocateFlags, OFlags, fallocate, fstatvfs, ftruncate};
-use rustix::io::Errno;
+use rustix::fs::OFlags;
 
-use super::buffer::GRID;
-use super::checksum::crc32c;
 use super::directory::Directory;
-use super::file::{Caching, FileHandle};
+use super::file::FileHandle;
 use super::pending::Pending;
-use super::pool::Pool;
 use super::reader::{Reader, Request};
-use super::temporary::Temporary;
 use super::write_behind::{WriteBehind, Written};
-use crate::error::{Bytes, Error, Result};
+use crate::error::{Error, Result};
 use crate::threads::lock;
-
-/// What a store is to hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Blocks {
-    /// What is in them, for errors: "states".
-    pub what: &'static str,
-    /// How many there are.
-    pub count: usize,
-    /// Bytes of the largest.
-    pub size: usize,
-}
-
-impl Blocks {
-    /// Bytes of the file that holds them.
-    pub fn file_size(&self) -> u64 {
-        (self.count * self.slot_size()) as u64
-    }
-
-    /// Bytes of the memory that a block is read into or written from.
-    pub fn frame_size(&self) -> u64 {
-        Pool::size_class(self.slot_size()) as u64
-    }
-
-    /// Bytes from one block to the next.
-    fn slot_size(&self) -> usize {
-        self.size.max(1).next_multiple_of(GRID)
-    }
-}
+pub use content::Blocks;
+use content::{PARTS_MAX, Period, Sum, gather, periods_of, repeat, scatter};
+use room::{as_direct, nameless, reserve};
+use versions::{Entry, Place, Versions};
 
 /// Blocks in a file, or in memory as far as there is room for them. See the [module](self).
 pub struct BlockStore {
@@ -69,11 +46,14 @@ pub struct BlockStore {
     reader: Reader,
     writer: WriteBehind,
     written: Arc<Written>,
-    checksums: Vec<AtomicU32>,
+    /// The [`Sum`] of each block.
+    sums: Vec<AtomicU64>,
     /// Blocks whose parts are periodic: the periods.
     periodic: Mutex<HashMap<usize, [Period; PARTS_MAX]>>,
     /// Those that stay in memory, by number.
     held: HashMap<usize, Mutex<Box<[u8]>>>,
+    /// Where blocks lie of which versions are kept; any others lie one after the other.
+    versions: Option<Mutex<Versions>>,
     ahead: Mutex<HashMap<usize, Pending>>,
     bytes_read: AtomicU64,
 }
@@ -92,31 +72,110 @@ impl BlockStore {
         writer: &WriteBehind,
         is_held: impl Fn(usize) -> bool,
     ) -> Result<BlockStore> {
-        let held = (0..blocks.count).filter(|&block| is_held(block));
-        let zeroes = |block| (block, Mutex::new(vec![0; blocks.size].into_boxed_slice()));
-        let held: HashMap<_, _> = held.map(zeroes).collect();
+        let is_held: Vec<bool> = (0..blocks.count).map(is_held).collect();
+        let size = if is_held.iter().all(|&held| held) { 0 } else { blocks.file_size() };
+        let file = nameless(folder, blocks.what, writer.caching())?;
+        reserve(folder, &file.0, size)?;
+        Ok(BlockStore::of(folder, blocks, (reader, writer), &is_held, (file, size)))
+    }
+
+    /// Blocks of which versions are kept in `folder`: those of the newest one that is there, with what was kept beside
+    /// it, or new ones. They take three times the room on disk: for two versions and what is written since.
+    ///
+    /// # Errors
+    /// As [`create`](BlockStore::create). [`Error::Io`] where the folder is of another process, or its versions are of
+    /// other blocks, or all damaged; those of reading.
+    pub fn versioned(
+        folder: &Directory,
+        blocks: Blocks,
+        reader: &Reader,
+        writer: &WriteBehind,
+        is_held: impl Fn(usize) -> bool,
+    ) -> Result<(BlockStore, Option<Vec<u8>>)> {
+        let (versions, beside) = Versions::open(folder, blocks, reader)?;
+        let is_held: Vec<bool> = (0..blocks.count).map(is_held).collect();
+        let size = (Versions::slot_count(blocks) * blocks.slot_size()) as u64;
+        let open =
+            |flags| folder.open_file(versions::BLOCKS, flags | OFlags::RDWR | OFlags::NOFOLLOW);
+        let file = as_direct(writer.caching(), open);
+        let file = file.map_err(Error::io("open", folder.join(versions::BLOCKS)))?;
+        reserve(folder, &file.0, size)?;
+        let mut store = BlockStore::of(folder, blocks, (reader, writer), &is_held, (file, size));
+        store.take_up(versions)?;
+        Ok((store, beside))
+    }
+
+    fn of(
+        folder: &Directory,
+        blocks: Blocks,
+        (reader, writer): (&Reader, &WriteBehind),
+        is_held: &[bool],
+        ((file, is_direct), size): ((File, bool), u64),
+    ) -> BlockStore {
+        let zeroes = |(block, _)| (block, Mutex::new(vec![0; blocks.size].into_boxed_slice()));
         let path = folder.join(blocks.what);
-        let size = if held.len() == blocks.count { 0 } else { blocks.file_size() };
-        let (file, is_direct) = nameless(folder, blocks.what, writer.caching())?;
-        reserve(&file, size).map_err(|error| {
-            let needed = format!("{error}; {} are needed there", Bytes(size));
-            Error::io("reserve room in", folder.path())(io::Error::new(error.kind(), needed))
-        })?;
-        let file = FileHandle::of(file, path.clone(), size, (writer.caching(), is_direct));
-        Ok(BlockStore {
+        BlockStore {
             folder: folder.clone(),
+            file: FileHandle::of(file, path.clone(), size, (writer.caching(), is_direct)),
             path,
-            file,
             reader: reader.clone(),
             writer: writer.clone(),
             written: Arc::default(),
-            checksums: (0..blocks.count).map(|_| AtomicU32::new(0)).collect(),
+            sums: (0..blocks.count).map(|_| AtomicU64::new(0)).collect(),
             periodic: Mutex::default(),
-            held,
+            held: is_held.iter().enumerate().filter(|(_, held)| **held).map(zeroes).collect(),
+            versions: None,
             ahead: Mutex::default(),
             bytes_read: AtomicU64::new(0),
             blocks,
-        })
+        }
+    }
+
+    /// Takes up the blocks of the newest version.
+    fn take_up(&mut self, versions: Versions) -> Result<()> {
+        let entries = versions.newest().to_vec();
+        self.versions = Some(Mutex::new(versions));
+        for (block, entry) in entries.iter().enumerate() {
+            match entry.place() {
+                Place::Nowhere => continue,
+                Place::Periods(periods) => drop(lock(&self.periodic).insert(block, periods)),
+                Place::Slot(sum) => {
+                    self.set_sum(block, sum);
+                    if let Some(held) = self.held.get(&block) {
+                        self.read_from_file(block, &mut [&mut lock(held)[..sum.len as usize]])?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps the blocks as they are now as a version, and `beside` with them. Of the versions before the last stays.
+    /// Nobody may write meanwhile. Where it returns without an error, the version survives whatever comes.
+    ///
+    /// # Errors
+    /// Those of writing. The versions before are what they were, but nothing can be written any more.
+    ///
+    /// # Panics
+    /// When no versions of these blocks are kept.
+    pub fn keep_version(&self, beside: &[u8]) -> Result<()> {
+        let versions = self.versions.as_ref().expect("blocks of which versions are kept");
+        for (&block, held) in &self.held {
+            let is_periodic = lock(&self.periodic).contains_key(&block);
+            if !is_periodic {
+                self.write_to_file(block, &[&lock(held)[..self.sum(block).len as usize]])?;
+            }
+        }
+        self.written.wait_for_all()?;
+        lock(versions).begin()?;
+        self.file.0.sync().map_err(Error::io("sync", &self.path))?;
+        let (mut versions, periodic) = (lock(versions), lock(&self.periodic));
+        let entry = |block| match periodic.get(&block) {
+            Some(&periods) => Entry::of_periods(periods),
+            None => versions.entry_of(block, self.sum(block)),
+        };
+        let entries = (0..self.blocks.count).map(entry).collect();
+        versions.keep(self.blocks, entries, beside)
     }
 
     /// Reads a block that was written in the same parts, two at the most.
@@ -129,19 +188,24 @@ impl BlockStore {
     pub fn read(&self, block: usize, parts: &mut [&mut [u8]]) -> Result<()> {
         let len = parts.iter().map(|part| part.len()).sum();
         assert!(len <= self.blocks.size, "{len} bytes of {}", self.blocks.size);
-        if let Some(held) = self.held.get(&block) {
-            scatter(&lock(held)[..len], parts);
-            return Ok(());
-        }
         if let Some(periods) = lock(&self.periodic).get(&block) {
             let parts = parts.iter_mut().filter(|part| !part.is_empty());
             parts.zip(periods).for_each(|(part, period)| repeat(period, part));
             return Ok(());
         }
+        if let Some(held) = self.held.get(&block) {
+            scatter(&lock(held)[..len], parts);
+            return Ok(());
+        }
+        self.read_from_file(block, parts)
+    }
+
+    fn read_from_file(&self, block: usize, parts: &mut [&mut [u8]]) -> Result<()> {
         self.written.wait_for(block)?;
+        let len = parts.iter().map(|part| part.len()).sum();
         let frame = self.request(block, len).wait()?;
         self.bytes_read.fetch_add(len as u64, Ordering::Relaxed);
-        if crc32c(&frame[..len]) != self.checksums[block].load(Ordering::Relaxed) {
+        if Sum::of(&frame[..len]) != self.sum(block) {
             let detail =
                 format!("block {block} of the {} is not what was written", self.blocks.what);
             let source = io::Error::new(io::ErrorKind::InvalidData, detail);
@@ -154,7 +218,7 @@ impl BlockStore {
     /// Writes a block; returns before it is on disk.
     ///
     /// # Errors
-    /// Those of writing before.
+    /// Those of writing before, and of keeping a version.
     ///
     /// # Panics
     /// When there is no such block, or it has no room for these parts.
@@ -163,6 +227,8 @@ impl BlockStore {
         assert!(len <= self.blocks.size, "{len} bytes of {}", self.blocks.size);
         if let Some(held) = self.held.get(&block) {
             gather(parts, &mut lock(held)[..len]);
+            self.set_sum(block, Sum { len: len as u32, checksum: 0 });
+            lock(&self.periodic).remove(&block);
             return Ok(());
         }
         if let Some(periods) = periods_of(parts) {
@@ -170,15 +236,25 @@ impl BlockStore {
             drop(lock(&self.ahead).remove(&block));
             return Ok(());
         }
+        self.write_to_file(block, parts)
+    }
+
+    fn write_to_file(&self, block: usize, parts: &[&[u8]]) -> Result<()> {
         let mut buffer = self.writer.buffer(self.blocks.slot_size(), &self.path)?;
+        let len = parts.iter().map(|part| part.len()).sum();
         let bytes = &mut buffer.bytes_mut()[..len];
         gather(parts, bytes);
-        self.checksums[block].store(crc32c(bytes), Ordering::Relaxed);
+        self.set_sum(block, Sum::of(bytes));
         self.written.begin(block)?;
         // What was asked for ahead is what was before.
         drop(lock(&self.ahead).remove(&block));
         lock(&self.periodic).remove(&block);
-        self.writer.write(&self.file, self.offset(block), buffer, len, (&self.written, block));
+        let slot = match &self.versions {
+            Some(versions) => lock(versions).slot_to_write(block)? as usize,
+            None => block,
+        };
+        let end = (&self.written, block);
+        self.writer.write(&self.file, self.offset_of(slot), buffer, len, end);
         Ok(())
     }
 
@@ -250,97 +326,28 @@ impl BlockStore {
     }
 
     fn request_of(&self, block: usize, len: usize) -> Request<'_> {
-        Request { file: &self.file, offset: self.offset(block), len }
-    }
-
-    fn offset(&self, block: usize) -> u64 {
         assert!(block < self.blocks.count, "block {block} of {}", self.blocks.count);
-        (block * self.blocks.slot_size()) as u64
+        let slot = match &self.versions {
+            Some(versions) => lock(versions).slot_of(block) as usize,
+            None => block,
+        };
+        Request { file: &self.file, offset: self.offset_of(slot), len }
     }
-}
 
-/// The bytes that a part repeats.
-type Period = [u8; 8];
-
-/// The most parts of a block.
-const PARTS_MAX: usize = 2;
-
-/// The periods of the parts of a block that are not empty, where all of them have one. Looks no further than the first
-/// difference.
-fn periods_of(parts: &[&[u8]]) -> Option<[Period; PARTS_MAX]> {
-    let mut periods = [Period::default(); PARTS_MAX];
-    for (part, period) in parts.iter().filter(|part| !part.is_empty()).zip(&mut periods) {
-        let len = part.len().min(period.len());
-        period[..len].copy_from_slice(&part[..len]);
-        if part[len..] != part[..part.len() - len] {
-            return None;
-        }
+    fn offset_of(&self, slot: usize) -> u64 {
+        (slot * self.blocks.slot_size()) as u64
     }
-    (parts.len() <= PARTS_MAX).then_some(periods)
-}
 
-/// Fills a part with its period.
-fn repeat(period: &Period, part: &mut [u8]) {
-    let (whole, rest) = part.as_chunks_mut();
-    whole.fill(*period);
-    rest.copy_from_slice(&period[..rest.len()]);
-}
-
-/// An empty file without a name, for reading and writing, and whether that is direct.
-fn nameless(folder: &Directory, what: &str, caching: Caching) -> Result<(File, bool)> {
-    let direct = if caching == Caching::Direct { OFlags::DIRECT } else { OFlags::empty() };
-    for flags in [direct, OFlags::empty()] {
-        match folder.create_nameless(flags) {
-            Ok(file) => return Ok((file, flags == OFlags::DIRECT)),
-            Err(error) if is_refused(&error) => {}
-            Err(error) => return Err(Error::io("create a file in", folder.path())(error)),
-        }
+    fn sum(&self, block: usize) -> Sum {
+        zerocopy::transmute!(self.sums[block].load(Ordering::Relaxed))
     }
-    // A file system that knows no files without names: this one loses its name at once.
-    let temporary = Temporary::file_in(folder, what.as_ref())?;
-    let (folder, name) = temporary.hidden();
-    let file = folder.open_file(name, OFlags::RDWR | OFlags::NOFOLLOW);
-    Ok((file.map_err(Error::io("open", temporary.path()))?, false))
-}
 
-/// Whether a file system does not know the flags of opening.
-fn is_refused(error: &io::Error) -> bool {
-    let refusals = [Errno::INVAL, Errno::OPNOTSUPP, Errno::ISDIR];
-    refusals.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
-}
-
-/// Gives a file its length, and blocks of the disk where the file system can do so ahead.
-fn reserve(file: &File, size: u64) -> io::Result<()> {
-    if size == 0 {
-        return Ok(());
-    }
-    // It would fill the disk before it failed.
-    let disk = fstatvfs(file)?;
-    if disk.f_bavail.saturating_mul(disk.f_frsize) < size {
-        return Err(io::ErrorKind::StorageFull.into());
-    }
-    match fallocate(file, FallocateFlags::empty(), 0, size) {
-        Ok(()) => Ok(()),
-        Err(Errno::OPNOTSUPP) => Ok(ftruncate(file, size)?),
-        Err(error) => Err(error.into()),
-    }
-}
-
-fn scatter(mut bytes: &[u8], parts: &mut [&mut [u8]]) {
-    for part in parts {
-        let (these, rest) = bytes.split_at(part.len());
-        part.copy_from_slice(these);
-        bytes = rest;
-    }
-}
-
-fn gather(parts: &[&[u8]], mut bytes: &mut [u8]) {
-    for part in parts {
-        let (these, rest) = bytes.split_at_mut(part.len());
-        these.copy_from_slice(part);
-        bytes = rest;
+    fn set_sum(&self, block: usize, sum: Sum) {
+        self.sums[block].store(zerocopy::transmute!(sum), Ordering::Relaxed);
     }
 }
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod version_tests;

@@ -98,7 +98,8 @@ impl Directory {
     /// Those of the operating system.
     pub fn create_file(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        Ok(named(openat(self.fd(), name.as_ref(), flags, Mode::from_raw_mode(0o666)))?.into())
+        let create = || openat(self.fd(), name.as_ref(), flags, Mode::from_raw_mode(0o666));
+        Ok(named(create)?.into())
     }
 
     /// Creates a file on its disk that has no name, for reading and writing.
@@ -120,7 +121,7 @@ impl Directory {
     /// # Errors
     /// Those of the operating system.
     pub fn create_folder(&self, name: &OsStr, mode: u32) -> io::Result<()> {
-        Ok(named(mkdirat(self.fd(), name, Mode::from_raw_mode(mode)))?)
+        Ok(named(|| mkdirat(self.fd(), name, Mode::from_raw_mode(mode)))?)
     }
 
     /// What a name in it stands for; a link stands for itself. `None` where there is none.
@@ -182,7 +183,7 @@ impl Directory {
         if_taken: IfTaken,
     ) -> Result<(), Errno> {
         let (from, to) = (self.fd(), folder.fd());
-        named(match if_taken {
+        named(|| match if_taken {
             IfTaken::Replace => renameat(from, name, to, new),
             IfTaken::Fail => renameat_with(from, name, to, new, RenameFlags::NOREPLACE),
             IfTaken::Exchange => renameat_with(from, name, to, new, RenameFlags::EXCHANGE),
@@ -194,7 +195,7 @@ impl Directory {
     /// # Errors
     /// Those of the operating system.
     pub fn remove_file(&self, name: impl AsRef<OsStr>) -> io::Result<()> {
-        absent_is_fine(unlinkat(self.fd(), name.as_ref(), AtFlags::empty()))
+        absent_is_fine(|| unlinkat(self.fd(), name.as_ref(), AtFlags::empty()))
     }
 
     /// Removes an empty folder from it, if it is there.
@@ -202,7 +203,7 @@ impl Directory {
     /// # Errors
     /// Those of the operating system.
     pub fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
-        absent_is_fine(unlinkat(self.fd(), name, AtFlags::REMOVEDIR))
+        absent_is_fine(|| unlinkat(self.fd(), name, AtFlags::REMOVEDIR))
     }
 
     /// Waits until the names in it are safely on disk.
@@ -236,8 +237,8 @@ fn identity(stat: Stat) -> (u64, u64) {
     (stat.st_dev, stat.st_ino)
 }
 
-fn absent_is_fine(removed: Result<(), Errno>) -> io::Result<()> {
-    match named(removed) {
+fn absent_is_fine(remove: impl FnOnce() -> Result<(), Errno>) -> io::Result<()> {
+    match named(remove) {
         Err(Errno::NOENT) => Ok(()),
         other => Ok(other?),
     }

@@ -1,17 +1,17 @@
 //! The steps that decide what a loss of power leaves: waiting for the disk, and changing names.
 //!
 //! All of them go through here, so that a test can look at the disk after each, and work out which of the
-//! changes so far a crash may have undone. Where nobody [`watch`]es, a step costs a look at a thread-local
-//! beside its call of the system.
+//! changes so far a crash may have undone, or have any of them fail ([`fail_at`]). Where nobody does, a step costs a look
+//! at a thread-local or two beside its call of the system.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
 use rustix::fs::fsync;
-use rustix::io::retry_on_intr;
+use rustix::io::{Errno, retry_on_intr};
 
 use super::Directory;
 
@@ -21,12 +21,27 @@ pub type Watcher = Box<dyn FnMut(Option<BorrowedFd<'_>>)>;
 
 thread_local! {
     static WATCHER: RefCell<Option<Watcher>> = const { RefCell::new(None) };
+    /// Steps up to the one that fails; 0 for none.
+    static STEPS_LEFT: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Tells a watcher of all further steps that this thread takes, in the place of the one before.
 /// It is for tests.
 pub fn watch(watcher: Option<Watcher>) {
     WATCHER.set(watcher);
+}
+
+/// Has the `n`-th step from now on fail that this thread takes, counted from 1, as a disk does that errs; none where `n`
+/// is 0. Tells whether the step that was to fail before has come. It is for tests.
+pub fn fail_at(n: u64) -> bool {
+    STEPS_LEFT.replace(n) == 0
+}
+
+/// Whether a step may be taken.
+fn try_step() -> Result<(), Errno> {
+    let left = STEPS_LEFT.get();
+    STEPS_LEFT.set(left.saturating_sub(1));
+    if left == 1 { Err(Errno::IO) } else { Ok(()) }
 }
 
 fn passed(synced: Option<BorrowedFd<'_>>) {
@@ -43,13 +58,19 @@ fn passed(synced: Option<BorrowedFd<'_>>) {
 /// Those of the operating system.
 pub fn sync(file: impl AsFd) -> io::Result<()> {
     let fd = file.as_fd();
+    try_step()?;
     retry_on_intr(|| fsync(fd))?;
     passed(Some(fd));
     Ok(())
 }
 
-/// Passes on the outcome of a call that changes names.
-pub fn named<T, E>(outcome: Result<T, E>) -> Result<T, E> {
+/// Does what changes names.
+///
+/// # Errors
+/// Its own.
+pub fn named<T, E: From<Errno>>(change: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    try_step()?;
+    let outcome = change();
     passed(None);
     outcome
 }
@@ -59,7 +80,7 @@ pub fn named<T, E>(outcome: Result<T, E>) -> Result<T, E> {
 /// # Errors
 /// Those of the operating system.
 pub fn create_file(path: &Path) -> io::Result<File> {
-    named(File::create_new(path))
+    named(|| File::create_new(path))
 }
 
 /// Removes a file.
@@ -67,7 +88,7 @@ pub fn create_file(path: &Path) -> io::Result<File> {
 /// # Errors
 /// Those of the operating system.
 pub fn remove_file(path: &Path) -> io::Result<()> {
-    named(fs::remove_file(path))
+    named(|| fs::remove_file(path))
 }
 
 /// Creates a folder if it is missing, with those that it lies in, and waits until the names of those that
@@ -80,7 +101,7 @@ pub fn create_folders(path: &Path) -> io::Result<()> {
         return Ok(());
     }
     let parent = path.parent().unwrap_or(path);
-    let create = || named(fs::create_dir(path));
+    let create = || named(|| fs::create_dir(path));
     let created = match create() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             create_folders(parent).and_then(|()| create())

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{Advice, OFlags, fadvise, fcntl_getfl, fcntl_setfl};
 
-use crate::disk::Directory;
+use crate::disk::{Directory, durable};
 use crate::error::{Error, Result};
 
 /// Where the bytes of a file may stay besides the frames.
@@ -123,6 +123,14 @@ impl OpenFile {
                 disk.file.write_all_at(bytes, offset)
             }
             written => written,
+        }
+    }
+
+    /// Waits until what was written is safely on disk.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        match &self.source {
+            Source::Disk(disk) => durable::sync(&disk.file),
+            Source::Memory(_) => Ok(()),
         }
     }
 

@@ -5,8 +5,10 @@ use std::path::Path;
 use proptest::prelude::*;
 use tegula_testkit::Scratch;
 
+use rustix::io::Errno;
+
 use super::*;
-use crate::disk::{Backend, Fault, FaultPlan};
+use crate::disk::{Backend, Caching, Fault, FaultPlan, Pool};
 
 const SIZE: usize = 5000;
 const COUNT: usize = 12;

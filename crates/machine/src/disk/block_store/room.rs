@@ -1,0 +1,69 @@
+//! Files with room for blocks.
+
+use std::fs::File;
+use std::io;
+
+use rustix::fs::{FallocateFlags, OFlags, fallocate, fstatvfs, ftruncate};
+use rustix::io::Errno;
+
+use crate::disk::temporary::Temporary;
+use crate::disk::{Caching, Directory};
+use crate::error::{Bytes, Error, Result};
+
+/// Opens a file, direct where that is wanted and possible; tells which.
+pub(super) fn as_direct(
+    caching: Caching,
+    open: impl Fn(OFlags) -> io::Result<File>,
+) -> io::Result<(File, bool)> {
+    if caching == Caching::Direct {
+        match open(OFlags::DIRECT) {
+            Err(error) if is_refused(&error) => {}
+            opened => return Ok((opened?, true)),
+        }
+    }
+    Ok((open(OFlags::empty())?, false))
+}
+
+/// An empty file without a name, for reading and writing, and whether that is direct.
+pub(super) fn nameless(folder: &Directory, what: &str, caching: Caching) -> Result<(File, bool)> {
+    match as_direct(caching, |flags| folder.create_nameless(flags)) {
+        Err(error) if is_refused(&error) => {}
+        opened => return opened.map_err(Error::io("create a file in", folder.path())),
+    }
+    // A file system that knows no files without names: this one loses its name at once.
+    let temporary = Temporary::file_in(folder, what.as_ref())?;
+    let (folder, name) = temporary.hidden();
+    let file = folder.open_file(name, OFlags::RDWR | OFlags::NOFOLLOW);
+    Ok((file.map_err(Error::io("open", temporary.path()))?, false))
+}
+
+/// Whether a file system does not know the flags of opening.
+fn is_refused(error: &io::Error) -> bool {
+    let refusals = [Errno::INVAL, Errno::OPNOTSUPP, Errno::ISDIR];
+    refusals.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
+
+/// Gives a file its length, and blocks of the disk where the file system can do so ahead.
+pub(super) fn reserve(folder: &Directory, file: &File, size: u64) -> Result<()> {
+    try_reserve(file, size).map_err(|error| {
+        let needed = format!("{error}; {} are needed there", Bytes(size));
+        Error::io("reserve room in", folder.path())(io::Error::new(error.kind(), needed))
+    })
+}
+
+fn try_reserve(file: &File, size: u64) -> io::Result<()> {
+    let needed = size.saturating_sub(file.metadata()?.len());
+    if needed == 0 {
+        return Ok(());
+    }
+    // It would fill the disk before it failed.
+    let disk = fstatvfs(file)?;
+    if disk.f_bavail.saturating_mul(disk.f_frsize) < needed {
+        return Err(io::ErrorKind::StorageFull.into());
+    }
+    match fallocate(file, FallocateFlags::empty(), 0, size) {
+        Ok(()) => Ok(()),
+        Err(Errno::OPNOTSUPP) => Ok(ftruncate(file, size)?),
+        Err(error) => Err(error.into()),
+    }
+}

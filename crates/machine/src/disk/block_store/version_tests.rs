@@ -1,0 +1,317 @@
+//! Versions of blocks last, whatever becomes of the process, the disk and the power.
+
+use std::cell::Cell;
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+use tegula_testkit::Scratch;
+use tegula_testkit::power_loss::{self, Crash};
+
+use rustix::io::Errno;
+
+use super::*;
+use crate::disk::{Backend, Caching, Fault, FaultPlan, Pool, durable};
+
+const SIZE: usize = 5000;
+const COUNT: usize = 6;
+
+/// A store and what was kept beside its newest version.
+type Opened = (BlockStore, Option<Vec<u8>>);
+
+fn open_with(folder: &Path, backend: Backend, held: usize) -> Result<Opened> {
+    let blocks = Blocks { what: "numbers", count: COUNT, size: SIZE };
+    let reader = Reader::open(backend, Pool::new(2 * blocks.frame_size())).unwrap();
+    let writer = WriteBehind::start(&reader, 2 * blocks.frame_size(), Caching::Direct).unwrap();
+    let folder = Directory::open(folder).unwrap();
+    BlockStore::versioned(&folder, blocks, &reader, &writer, |block| block < held)
+}
+
+fn open(folder: &Path) -> Result<Opened> {
+    open_with(folder, Backend::Auto, 1)
+}
+
+/// What a block holds after so many changes; some of them make it periodic.
+fn content(block: usize, change: u8) -> Vec<u8> {
+    let period = if change % 5 == 3 { 8 } else { SIZE };
+    let byte = |index: usize| (index % period * 7 + block * 31) as u8 ^ change.wrapping_mul(29);
+    (0..SIZE - block * 80).map(byte).collect()
+}
+
+fn write(store: &BlockStore, block: usize, change: u8) -> Result<()> {
+    let content = content(block, change);
+    let (first, second) = content.split_at(1000);
+    store.write(block, &[first, second])
+}
+
+fn read(store: &BlockStore, block: usize) -> Result<Vec<u8>> {
+    let mut bytes = vec![0; SIZE - block * 80];
+    let (first, second) = bytes.split_at_mut(1000);
+    store.read(block, &mut [first, second])?;
+    Ok(bytes)
+}
+
+/// The changes of all blocks, which are kept beside them.
+type Changes = [u8; COUNT];
+
+fn check(store: &BlockStore, changes: &[u8]) -> Result<(), String> {
+    for (block, &change) in changes.iter().enumerate() {
+        match read(store, block) {
+            Ok(found) if found == content(block, change) => {}
+            Ok(_) => return Err(format!("block {block} is not that of change {change}")),
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+    Ok(())
+}
+
+/// Changes some blocks, and keeps that as a version.
+fn change(store: &BlockStore, changes: &mut Changes, blocks: &[usize]) -> Result<()> {
+    for &block in blocks {
+        changes[block] += 1;
+        write(store, block, changes[block])?;
+    }
+    store.keep_version(changes)
+}
+
+/// A store of which two versions are kept, and the changes of each.
+fn two_versions(folder: &Path) -> (BlockStore, [Changes; 2]) {
+    let (store, beside) = open(folder).unwrap();
+    assert_eq!(beside, None);
+    let mut changes = [0; COUNT];
+    change(&store, &mut changes, &[0, 1, 2, 3, 4, 5]).unwrap();
+    let first = changes;
+    change(&store, &mut changes, &[0, 2, 4]).unwrap();
+    (store, [first, changes])
+}
+
+fn versions_in(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    let names = names.map(|name| name.into_string().unwrap());
+    let mut versions: Vec<String> = names.filter(|name| name.starts_with("version-")).collect();
+    versions.sort_by_key(|name| name["version-".len()..].parse::<u64>().unwrap());
+    versions
+}
+
+/// That each version in a folder is what was kept, looked at alone; the changes of the newest.
+fn check_each(folder: &Path) -> Result<Option<Vec<u8>>, String> {
+    let mut newest = None;
+    for version in versions_in(folder) {
+        let scratch = Scratch::new();
+        for name in ["blocks", &version] {
+            fs::copy(folder.join(name), scratch.join(name)).unwrap();
+        }
+        let (store, changes) = open(scratch.path()).map_err(|error| error.to_string())?;
+        check(&store, changes.as_deref().unwrap())?;
+        newest = changes;
+    }
+    Ok(newest)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn who_goes_on_finds_the_blocks_as_they_were_kept_last(
+        steps in prop::collection::vec((0..8, 0..COUNT, 0..=COUNT), 1..80),
+    ) {
+        let scratch = Scratch::new();
+        let (mut store, _) = open(scratch.path()).unwrap();
+        let mut changes = [0; COUNT];
+        (0..COUNT).for_each(|block| write(&store, block, 0).unwrap());
+        store.keep_version(&changes).unwrap();
+        let mut kept = changes;
+        for (step, block, held) in steps {
+            match step {
+                0 => {
+                    drop(store);
+                    let (opened, beside) = open_with(scratch.path(), Backend::Auto, held).unwrap();
+                    prop_assert_eq!(beside.as_deref(), Some(&kept[..]));
+                    (store, changes) = (opened, kept);
+                }
+                1 => {
+                    store.keep_version(&changes).unwrap();
+                    kept = changes;
+                    prop_assert!(versions_in(scratch.path()).len() <= 2);
+                }
+                2 => store.read_ahead(block, SIZE - block * 80),
+                _ => {
+                    changes[block] += 1;
+                    write(&store, block, changes[block]).unwrap();
+                }
+            }
+            prop_assert_eq!(check(&store, &changes), Ok(()));
+        }
+        store.finish_writing().unwrap();
+        prop_assert_eq!(check_each(scratch.path()), Ok(Some(kept.to_vec())));
+    }
+}
+
+#[test]
+fn a_version_costs_what_has_changed() {
+    let scratch = Scratch::new();
+    let (store, [_, mut changes]) = two_versions(scratch.path());
+    let before = store.writer.bytes_written();
+    change(&store, &mut changes, &[3]).unwrap();
+    // The first one stays in memory, and is written for each version.
+    let expected = [content(0, changes[0]), content(3, changes[3])].map(|bytes| bytes.len() as u64);
+    assert_eq!(store.writer.bytes_written() - before, expected.iter().sum::<u64>());
+    change(&store, &mut changes, &[]).unwrap();
+    assert_eq!(versions_in(scratch.path()), ["version-3", "version-4"]);
+}
+
+#[test]
+fn power_that_is_lost_at_any_moment_leaves_whole_versions() {
+    for earlier in 0..3 {
+        let scratch = Scratch::new();
+        let (store, _) = open(scratch.path()).unwrap();
+        let mut changes = [0; COUNT];
+        (0..COUNT).for_each(|block| write(&store, block, 0).unwrap());
+        for version in 0..earlier {
+            change(&store, &mut changes, &[version, version + 2]).unwrap();
+        }
+        let old = (earlier > 0).then(|| changes.to_vec());
+        let trace = power_loss::record(scratch.path(), durable::watch, || {
+            change(&store, &mut changes, &[0, 1, 4]).unwrap();
+            // What is written from now on takes the slots of the version that went.
+            (0..COUNT).for_each(|block| write(&store, block, 99).unwrap());
+            store.finish_writing().unwrap();
+        });
+        let survives = |folder: &Path, crash| {
+            let newest = check_each(folder)?;
+            let is_new = newest.as_deref() == Some(&changes[..]);
+            match is_new || (crash == Crash::Within && newest == old) {
+                true => Ok(()),
+                false => Err(format!("the newest version is {newest:?}")),
+            }
+        };
+        match earlier {
+            // With two versions before, one goes: its name must be gone before its slots are written to.
+            2 => trace.assert_survived_by_each_sync(&survives),
+            _ => trace.assert_survived(&survives),
+        }
+    }
+}
+
+#[test]
+fn any_step_that_fails_leaves_the_versions_before_it_or_the_new_one() {
+    let kept = Cell::new([0; 2]);
+    let try_all = |backend: &dyn Fn(u64) -> Backend, fail_at: &dyn Fn(u64) -> bool| {
+        for step in 1.. {
+            let scratch = Scratch::new();
+            let (store, [_, old]) = two_versions(scratch.path());
+            drop(store);
+            let (store, _) = open_with(scratch.path(), backend(step), 1).unwrap();
+            let mut new = old;
+            fail_at(step);
+            let outcome = change(&store, &mut new, &[1, 3, 5]);
+            let is_over = fail_at(0);
+            if let Err(error) = &outcome {
+                assert!(matches!(error, Error::Io { .. }), "{error}");
+                let again = store.keep_version(&old).and_then(|()| write(&store, 1, 7));
+                assert!(again.is_err(), "what is on disk is not known");
+            }
+            drop(store);
+            let newest = check_each(scratch.path()).unwrap().unwrap();
+            let is_new = newest == new;
+            assert!(is_new || (newest == old && outcome.is_err()), "after step {step}");
+            let mut counts = kept.get();
+            counts[usize::from(is_new)] += 1;
+            kept.set(counts);
+            // Whoever goes on is not disturbed by what is left.
+            let (store, beside) = open(scratch.path()).unwrap();
+            let mut changes: Changes = beside.unwrap().try_into().unwrap();
+            change(&store, &mut changes, &[2, 3]).unwrap();
+            drop(store);
+            assert_eq!(check_each(scratch.path()), Ok(Some(changes.to_vec())));
+            if outcome.is_ok() && is_over {
+                return step;
+            }
+        }
+        unreachable!("it ends with the step that is not taken");
+    };
+    let steps = try_all(&|_| Backend::Auto, &durable::fail_at);
+    assert!(steps > 5, "{steps} steps: files made, synced, renamed, removed");
+    let plan = |write| FaultPlan::new().nth_write(write, Errno::NOSPC.raw_os_error());
+    let writes = try_all(&|write| Backend::Auto.with_faults(&plan(write)), &|_| true);
+    assert_eq!(writes, 4 + 1, "three blocks that change, and the one in memory");
+    let [old, new] = kept.get();
+    assert!(old > 3 && new > 2, "{old} old versions, {new} new ones");
+}
+
+#[test]
+fn a_bit_that_flips_is_found_and_never_believed() {
+    let scratch = Scratch::new();
+    let (store, versions) = two_versions(scratch.path());
+    drop(store);
+    let files = ["blocks", "version-1", "version-2"];
+    let bytes = files.map(|name| fs::read(scratch.join(name)).unwrap());
+    let mut of_lists = 0;
+    for read in 1.. {
+        files
+            .iter()
+            .zip(&bytes)
+            .for_each(|(name, bytes)| fs::write(scratch.join(name), bytes).unwrap());
+        let plan = FaultPlan::new().nth(read, Fault::FlipBit(1234));
+        let found = open_with(scratch.path(), Backend::Auto.with_faults(&plan), 1);
+        // A list gives way to the other one, a block is told of.
+        let checked = found.map_err(|error| error.to_string()).and_then(|(store, beside)| {
+            let beside = beside.unwrap();
+            assert!(versions.iter().any(|changes| beside == changes));
+            of_lists += usize::from(plan.struck() > 0 && beside == versions[0]);
+            check(&store, &beside)
+        });
+        match checked {
+            Err(error) => assert!(error.contains("is not what was written"), "{error}"),
+            Ok(()) if plan.struck() == 0 => break,
+            Ok(()) => {}
+        }
+    }
+    assert!(of_lists > 0);
+}
+
+#[test]
+fn a_list_that_is_damaged_gives_way_to_the_one_before() {
+    let scratch = Scratch::new();
+    let (store, [older, newest]) = two_versions(scratch.path());
+    drop(store);
+    let list = |number: u64| scratch.join(format!("version-{number}"));
+    let (first, second) = (fs::read(list(1)).unwrap(), fs::read(list(2)).unwrap());
+    let damages = (0..second.len()).step_by(7).map(|at| {
+        let mut bytes = second.clone();
+        bytes[at] ^= 1 << (at % 8);
+        bytes
+    });
+    let cuts = [0, 1, second.len() / 2, second.len() - 1].map(|len| second[..len].to_vec());
+    for damaged in damages.chain(cuts).chain([first.clone()]) {
+        fs::write(list(1), &first).unwrap();
+        fs::write(list(2), &damaged).unwrap();
+        let (store, beside) = open(scratch.path()).unwrap();
+        assert_eq!(beside.as_deref(), Some(&older[..]));
+        check(&store, &older).unwrap();
+        assert_eq!(versions_in(scratch.path()), ["version-1"], "the damaged one is gone");
+    }
+    fs::write(list(1), &second).unwrap();
+    let error = open(scratch.path()).err().expect("no version is whole").to_string();
+    assert!(error.contains("go on from") && error.contains("version-1 is damaged"), "{error}");
+    assert_eq!(versions_in(scratch.path()), ["version-1"], "nothing is removed");
+    fs::write(list(2), &second).unwrap();
+    let (_, beside) = open(scratch.path()).unwrap();
+    assert_eq!(beside.as_deref(), Some(&newest[..]));
+}
+
+#[test]
+fn versions_of_other_blocks_and_those_in_use_are_refused() {
+    let scratch = Scratch::new();
+    let (store, _) = two_versions(scratch.path());
+    let error = open(scratch.path()).err().expect("it is in use").to_string();
+    assert!(error.contains("cannot lock") && error.contains("blocks"), "{error}");
+    drop(store);
+    let blocks = Blocks { what: "numbers", count: COUNT, size: SIZE + 1 };
+    let reader = Reader::open(Backend::Auto, Pool::new(2 * blocks.frame_size())).unwrap();
+    let writer = WriteBehind::start(&reader, 2 * blocks.frame_size(), Caching::Direct).unwrap();
+    let folder = Directory::open(scratch.path()).unwrap();
+    let opened = BlockStore::versioned(&folder, blocks, &reader, &writer, |_| false);
+    let error = opened.err().expect("another size").to_string();
+    assert!(error.contains("6 blocks of 5000 bytes, but the numbers are 6 of 5001"), "{error}");
+    assert_eq!(versions_in(scratch.path()).len(), 2);
+}

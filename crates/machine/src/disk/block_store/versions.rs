@@ -1,0 +1,379 @@
+//! Versions of the blocks of a store, for whoever goes on after a crash.
+//!
+//! A folder holds the blocks in one file, and for each version a list of where they lie:
+//!
+//! ```text
+//!  blocks       | slot 0 | slot 1 | ...
+//!  version-17   for each block its slot and checksum; then what the caller keeps beside them
+//!  version-18
+//! ```
+//!
+//! A slot that a version lists is not written to while that version is there: a block that changes moves to another
+//! one, so a version costs what has changed since the one before. Two are kept. A new one is there when the slots, the
+//! list and its name are safely on disk; by then the oldest has gone, and the slots that only it has listed are free.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Write};
+
+use rustix::fs::OFlags;
+use zerocopy::little_endian::{U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+use super::content::{Blocks, PARTS_MAX, Period, Sum};
+use crate::disk::block_file::BlockFile;
+use crate::disk::block_writer::BlockFileWriter;
+use crate::disk::reader::Reader;
+use crate::disk::temporary::{Temporary, lock as lock_file};
+use crate::disk::{Caching, Directory};
+use crate::error::{Error, Result};
+
+/// The file of the slots.
+pub(super) const BLOCKS: &str = "blocks";
+/// What the names of lists begin with; the number of the version follows.
+const VERSION: &str = "version-";
+/// Versions that are kept.
+const KEPT: usize = 2;
+/// Lists are read in pieces of this size, as the memory for blocks may be small.
+const LIST_BLOCK_LOG2: u32 = 12;
+
+/// The slot of a block that was never written.
+const UNWRITTEN: u32 = u32::MAX;
+/// That of a block which repeats what its entry holds.
+const PERIODIC: u32 = u32::MAX - 1;
+
+/// Where the blocks of a store lie, now and in the versions that are kept.
+pub(super) struct Versions {
+    folder: Directory,
+    /// Of this process, where the file system knows locks.
+    _locked: Option<File>,
+    /// The slot of each block now, or [`UNWRITTEN`].
+    slots: Vec<u32>,
+    /// How many versions list each slot.
+    listed: Vec<u8>,
+    /// Slots that hold nothing.
+    free: Vec<u32>,
+    /// Ascending.
+    kept: Vec<Kept>,
+    /// A version could not be kept, and what of it is on disk is not known.
+    has_failed: bool,
+}
+
+/// A version that is kept.
+struct Kept {
+    number: u64,
+    entries: Vec<Entry>,
+}
+
+#[derive(FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[repr(C)]
+struct Header {
+    number: U64,
+    /// How many blocks there are, and bytes of the largest.
+    count: U64,
+    size: U64,
+    /// Bytes behind the entries.
+    beside: U64,
+}
+
+/// Where a version has a block.
+#[derive(Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[repr(C)]
+pub(super) struct Entry {
+    slot: U32,
+    len: U32,
+    checksum: U32,
+    reserved: U32,
+    periods: [Period; PARTS_MAX],
+}
+
+/// The same, decoded.
+pub(super) enum Place {
+    /// It was never written.
+    Nowhere,
+    /// It repeats these bytes.
+    Periods([Period; PARTS_MAX]),
+    /// It lies in its slot.
+    Slot(Sum),
+}
+
+impl Entry {
+    fn of_slot(slot: u32, sum: Sum) -> Entry {
+        let (reserved, periods) = Default::default();
+        let (len, checksum) = (sum.len.into(), sum.checksum.into());
+        Entry { slot: slot.into(), len, checksum, reserved, periods }
+    }
+
+    /// A block that repeats these bytes.
+    pub fn of_periods(periods: [Period; PARTS_MAX]) -> Entry {
+        Entry { periods, ..Entry::of_slot(PERIODIC, Sum { len: 0, checksum: 0 }) }
+    }
+
+    pub fn place(&self) -> Place {
+        match self.slot.get() {
+            UNWRITTEN => Place::Nowhere,
+            PERIODIC => Place::Periods(self.periods),
+            _ => Place::Slot(Sum { len: self.len.get(), checksum: self.checksum.get() }),
+        }
+    }
+
+    fn slot(&self) -> Option<u32> {
+        Some(self.slot.get()).filter(|&slot| slot < PERIODIC)
+    }
+}
+
+impl Versions {
+    /// How many slots there are: for a version that is being made while all others are kept.
+    pub fn slot_count(blocks: Blocks) -> usize {
+        (KEPT + 1) * blocks.count
+    }
+
+    /// Those in a folder, of blocks whose slots are as they are in the newest version, if there is any; and what was
+    /// kept beside that one. A version that is damaged is passed over where an older one is not.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where the folder is of another process, or holds versions of other blocks, or damaged ones alone;
+    /// those of reading.
+    pub fn open(
+        folder: &Directory,
+        blocks: Blocks,
+        reader: &Reader,
+    ) -> Result<(Versions, Option<Vec<u8>>)> {
+        let count = Versions::slot_count(blocks);
+        assert!(u32::try_from(count).is_ok_and(|count| count < PERIODIC), "{count} slots");
+        let locked = match lock_file(folder, BLOCKS.as_ref(), OFlags::NOFOLLOW) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                folder.create_file(BLOCKS).map_err(Error::io("create", folder.join(BLOCKS)))?;
+                lock_file(folder, BLOCKS.as_ref(), OFlags::NOFOLLOW)
+            }
+            locked => locked,
+        };
+        let mut versions = Versions {
+            folder: folder.clone(),
+            _locked: locked.map_err(Error::io("lock", folder.join(BLOCKS)))?,
+            slots: vec![UNWRITTEN; blocks.count],
+            listed: vec![0; count],
+            free: Vec::new(),
+            kept: Vec::new(),
+            has_failed: false,
+        };
+        let beside = versions.read_all(blocks, reader)?;
+        versions.free =
+            (0..count as u32).rev().filter(|&slot| versions.listed[slot as usize] == 0).collect();
+        Ok((versions, beside))
+    }
+
+    /// Reads the newest versions that are whole, and removes all others.
+    fn read_all(&mut self, blocks: Blocks, reader: &Reader) -> Result<Option<Vec<u8>>> {
+        let folder = self.folder.clone();
+        let failed = |action| Error::io(action, folder.path());
+        let names = folder.names().map_err(failed("look into"))?;
+        let mut numbers: Vec<u64> = names.iter().filter_map(|name| number_of(name)).collect();
+        numbers.sort_unstable();
+        let (mut newest, mut damage) = (None, None);
+        for &number in numbers.iter().rev() {
+            if self.kept.len() == KEPT {
+                break;
+            }
+            match read(&folder, number, blocks, reader) {
+                Ok((entries, beside)) => {
+                    newest.get_or_insert(beside);
+                    self.list(&entries);
+                    self.kept.insert(0, Kept { number, entries });
+                }
+                Err(Error::Corrupt { path, part, detail }) => {
+                    let found = format!("{} is damaged at {part}: {detail}", path.display());
+                    tracing::warn!("{found}");
+                    damage = Some(found);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if let (None, Some(damage)) = (&newest, damage) {
+            return Err(failed("go on from")(io::Error::other(damage)));
+        }
+        if let Some(newest) = self.kept.last() {
+            let slots = newest.entries.iter().map(|entry| entry.slot().unwrap_or(UNWRITTEN));
+            self.slots = slots.collect();
+        }
+        let is_kept = |number| self.kept.iter().any(|kept| kept.number == number);
+        let removed: Vec<u64> = numbers.into_iter().filter(|&number| !is_kept(number)).collect();
+        for &number in &removed {
+            folder.remove_file(name_of(number)).map_err(failed("remove a version from"))?;
+        }
+        // Their slots must not be written to while they may come back.
+        if !removed.is_empty() {
+            folder.sync().map_err(failed("sync"))?;
+        }
+        Ok(newest)
+    }
+
+    /// The blocks of the newest version, if there is any.
+    pub fn newest(&self) -> &[Entry] {
+        self.kept.last().map_or(&[], |kept| &kept.entries)
+    }
+
+    /// The slot that a block lies in.
+    ///
+    /// # Panics
+    /// Where it was never written.
+    pub fn slot_of(&self, block: usize) -> u32 {
+        let slot = self.slots[block];
+        assert_ne!(slot, UNWRITTEN, "block {block} was never written");
+        slot
+    }
+
+    /// The slot that a block is to be written to, where it lies from then on.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where a version could not be kept before: its slots may or may not be needed.
+    pub fn slot_to_write(&mut self, block: usize) -> Result<u32> {
+        self.check()?;
+        let slot = self.slots[block];
+        if slot == UNWRITTEN || self.listed[slot as usize] > 0 {
+            // Those of the versions and those of now are not more than there are.
+            self.slots[block] = self.free.pop().expect("a slot for each block of all versions");
+        }
+        Ok(self.slots[block])
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.has_failed {
+            let error = io::Error::other("a version could not be kept before");
+            return Err(Error::io("write to", self.folder.path())(error));
+        }
+        Ok(())
+    }
+
+    /// A version is being kept. Until it [is](Versions::keep), nothing can be written.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where one could not be kept before.
+    pub fn begin(&mut self) -> Result<()> {
+        self.check()?;
+        self.has_failed = true;
+        Ok(())
+    }
+
+    /// The entry of a block that lies in its slot.
+    pub fn entry_of(&self, block: usize, sum: Sum) -> Entry {
+        Entry::of_slot(self.slots[block], sum)
+    }
+
+    /// Keeps a version that was begun, the slots of which are safely on disk, and lets the oldest go where there are too
+    /// many.
+    ///
+    /// # Errors
+    /// Those of writing the list, and of removing the oldest.
+    pub fn keep(&mut self, blocks: Blocks, entries: Vec<Entry>, beside: &[u8]) -> Result<()> {
+        let number = self.kept.last().map_or(1, |newest| newest.number + 1);
+        let header = Header {
+            number: number.into(),
+            count: (blocks.count as u64).into(),
+            size: (blocks.size as u64).into(),
+            beside: (beside.len() as u64).into(),
+        };
+        let unfinished = Temporary::file_in(&self.folder, name_of(number).as_ref())?;
+        let path = unfinished.path();
+        let failed = || Error::io("write", path);
+        let file = unfinished.open_file().map_err(failed())?;
+        let mut writer = BlockFileWriter::new(file, path, LIST_BLOCK_LOG2);
+        for part in [header.as_bytes(), entries.as_bytes(), beside] {
+            writer.write_all(part).map_err(failed())?;
+        }
+        writer.finish()?;
+        unfinished.take_place(false).map_err(failed())?;
+        self.list(&entries);
+        self.kept.push(Kept { number, entries });
+        let is_one_too_many = self.kept.len() > KEPT;
+        if is_one_too_many {
+            let name = name_of(self.kept[0].number);
+            let removed = self.folder.remove_file(&name);
+            removed.map_err(Error::io("remove", self.folder.join(&name)))?;
+        }
+        // The new name comes and the old one goes: a crash before leaves one of the two at least, and from here on
+        // nothing needs what only the oldest has listed.
+        self.folder.sync().map_err(Error::io("sync", self.folder.path()))?;
+        if is_one_too_many {
+            self.forget_oldest();
+        }
+        self.has_failed = false;
+        Ok(())
+    }
+
+    /// Frees the slots that only the oldest version has listed, which is no longer there.
+    fn forget_oldest(&mut self) {
+        for (block, entry) in self.kept.remove(0).entries.iter().enumerate() {
+            let Some(slot) = entry.slot() else { continue };
+            let listed = &mut self.listed[slot as usize];
+            *listed -= 1;
+            if *listed == 0 && self.slots[block] != slot {
+                self.free.push(slot);
+            }
+        }
+    }
+
+    fn list(&mut self, entries: &[Entry]) {
+        entries.iter().filter_map(Entry::slot).for_each(|slot| self.listed[slot as usize] += 1);
+    }
+}
+
+fn name_of(number: u64) -> String {
+    format!("{VERSION}{number}")
+}
+
+/// The number of the version that has a name, if one could have it.
+fn number_of(name: &OsStr) -> Option<u64> {
+    let name = name.to_str()?;
+    let number = name.strip_prefix(VERSION)?.parse().ok()?;
+    (name == name_of(number)).then_some(number)
+}
+
+/// Reads the list of a version, and what is beside it.
+fn read(
+    folder: &Directory,
+    number: u64,
+    blocks: Blocks,
+    reader: &Reader,
+) -> Result<(Vec<Entry>, Vec<u8>)> {
+    let file = reader.open_file_in(folder, &name_of(number), Caching::PageCache)?;
+    let file = BlockFile::of(reader, file)?;
+    let corrupt = |detail: String| Error::Corrupt {
+        path: file.path().to_owned(),
+        part: "its list".to_owned(),
+        detail,
+    };
+    let header = file.read_range(0, size_of::<Header>())?;
+    let header = Header::read_from_bytes(&header).map_err(|error| corrupt(error.to_string()))?;
+    let found = (header.count.get(), header.size.get());
+    if found != (blocks.count as u64, blocks.size as u64) {
+        let (count, size) = found;
+        let detail = format!(
+            "it holds {count} blocks of {size} bytes, but the {} are {} of {}",
+            blocks.what, blocks.count, blocks.size
+        );
+        let error = io::Error::new(io::ErrorKind::InvalidData, detail);
+        return Err(Error::io("go on from", file.path())(error));
+    }
+    let entries_len = blocks.count * size_of::<Entry>();
+    let len = (size_of::<Header>() + entries_len) as u64;
+    if header.number.get() != number || file.len().checked_sub(len) != Some(header.beside.get()) {
+        return Err(corrupt("it is not as long as its header says, or another version".to_owned()));
+    }
+    let nowhere = Entry::of_slot(UNWRITTEN, Sum { len: 0, checksum: 0 });
+    let mut entries = vec![nowhere; blocks.count];
+    file.read_into(size_of::<Header>() as u64, entries.as_mut_bytes())?;
+    let mut listed = HashSet::new();
+    for entry in &entries {
+        let Some(slot) = entry.slot() else { continue };
+        if slot as usize >= Versions::slot_count(blocks) || !listed.insert(slot) {
+            return Err(corrupt(format!("slot {slot} is listed twice, or is none")));
+        }
+        if entry.len.get() as usize > blocks.size {
+            return Err(corrupt(format!("slot {slot} holds more than a block")));
+        }
+    }
+    let beside = file.read_range(len, (file.len() - len) as usize)?;
+    Ok((entries, beside))
+}
