@@ -36,6 +36,20 @@ pub enum Error {
         /// The graph directory.
         graph: PathBuf,
     },
+    /// An array over all vertices has to lie in memory, where there is none for so many.
+    #[error("{what} holds an array over all vertices in memory, which cannot be for the {vertices} of {}", graph.display())]
+    TooManyVertices {
+        /// What was asked for.
+        what: &'static str,
+        /// How many there are.
+        vertices: u64,
+        /// What has its arrays on disk.
+        instead: Setting,
+        /// Whether that needs both directions of every edge, and the graph has one.
+        needs_undirected: bool,
+        /// The graph directory.
+        graph: PathBuf,
+    },
     /// Shortest paths need weights that never make a path shorter.
     #[error("{} has an edge whose weight is below 0 or no number; shortest paths need weights of at least 0", graph.display())]
     NegativeWeight {
@@ -84,6 +98,10 @@ impl Error {
                 let undirected = Hint::import(settings::UNDIRECTED);
                 let set = instead.map(|setting| Hint::set([setting]));
                 std::iter::once(undirected).chain(set).collect()
+            }
+            Error::TooManyVertices { instead, needs_undirected, .. } => {
+                let undirected = needs_undirected.then(|| Hint::import(settings::UNDIRECTED));
+                undirected.into_iter().chain([Hint::set([*instead])]).collect()
             }
             Error::Run(error) => error.hints(),
             Error::NoSuchVertex { .. }

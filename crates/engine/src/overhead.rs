@@ -5,6 +5,10 @@ use tegula_store::graph::Graph;
 /// Memory of a run apart from vertex arrays and frames: code, tables, stacks, a chunk of ids.
 pub const RUN_OVERHEAD: u64 = 27 << 20;
 
+/// Bytes of the overhead of a run that only its result takes, while it is written: a run that has given its arrays back
+/// by then may use them before.
+pub const RESULT_OVERHEAD: u64 = 14 << 20;
+
 /// Bytes of the overhead of a run that frames may take besides those of tiles: blocks of ids and degrees,
 /// and rows that find no room in their cache.
 pub const BLOCK_FRAMES: u64 = 4 << 20;

@@ -11,6 +11,7 @@
 //! * [`csc_pull`], [`delta_stepping`], [`plain_bfs`]: yardsticks for speed;
 //! * [`data`], [`facts`], [`graphalytics`]: real graphs with known answers;
 //! * [`scratch`]: folders that vanish;
+//! * [`memory_group`]: limits of memory that the kernel enforces;
 //! * [`power_loss`]: what a crash may leave of a folder;
 //! * [`manifest`]: manifests that are changed on purpose;
 //! * [`random`]: numbers that are the same in every run.
@@ -27,6 +28,7 @@ pub mod graph;
 pub mod graphalytics;
 pub mod manifest;
 pub mod matching;
+pub mod memory_group;
 pub mod mis;
 pub mod mst;
 pub mod pagerank;
@@ -46,6 +48,7 @@ pub use csc_pull::CscPull;
 pub use delta_stepping::DeltaStepping;
 pub use graph::{Adjacency, Compact, EdgeList};
 pub use manifest::edit_manifest;
+pub use memory_group::MemoryGroup;
 pub use mis::{mis, verify_mis};
 pub use mst::{mst, verify_mst};
 pub use pagerank::{

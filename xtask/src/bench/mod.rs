@@ -55,23 +55,19 @@ pub fn run(root: &Path, arguments: &[String]) -> Outcome {
         println!("  Something else is running here: a load of {}.\n", origin.load);
     }
     let json = folder.join("results.json");
-    let earlier = Results::earlier(&json, &machine);
+    let mut results = Results::earlier(&json).unwrap_or_else(Results::new);
     let mut lab = Lab::open(root, plan.settings)?;
     let order: Vec<&str> = GROUPS.iter().map(|group| group.name).collect();
     let mut failures = Vec::new();
-    machine.disk_bytes_per_second =
-        earlier.as_ref().and_then(|earlier| earlier.machine.disk_bytes_per_second);
-    let mut results = Results::new(machine);
-    results.groups = earlier.map(|earlier| earlier.groups).unwrap_or_default();
     for group in &plan.groups {
         println!("{} ({})", group.title, group.name);
-        let measured = measure(&mut lab, group, &origin);
+        let mut measured = measure(&mut lab, group, &origin);
         println!("{}", report::terminal(&measured));
         if measured.failure.is_some() {
             failures.push(group.name);
         }
-        results.machine.disk_bytes_per_second =
-            lab.disk_bytes_per_second.or(results.machine.disk_bytes_per_second);
+        machine.disk_bytes_per_second = lab.disk_bytes_per_second;
+        measured.machine = results.place_of(&machine);
         if let Some(svg) = plot::over_budgets(&measured)? {
             fs::write(folder.join(report::plot_name(&measured)), svg)?;
         }
@@ -98,6 +94,7 @@ fn measure(lab: &mut Lab<'_>, group: &Group, origin: &Origin) -> Measured {
         title: group.title.to_owned(),
         date: machine::today(),
         commit: origin.commit.clone(),
+        machine: 0,
         load: origin.load,
         scale: lab.settings.scale,
         rounds: lab.settings.rounds,

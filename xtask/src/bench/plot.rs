@@ -91,6 +91,7 @@ mod tests {
             title: "Arrays".into(),
             date: "2026-01-01".into(),
             commit: "0123456".into(),
+            machine: 0,
             scale: 24,
             rounds: 1,
             load: 0.1,

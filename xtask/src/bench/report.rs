@@ -22,14 +22,17 @@ pub fn terminal(group: &Measured) -> String {
 /// Everything as a page.
 pub fn markdown(results: &Results) -> String {
     let mut text = INTRODUCTION.to_owned();
-    text += "\n## Machine\n\n| | |\n| --- | --- |\n";
-    for (name, value) in machine(&results.machine) {
-        text += &format!("| {name} | {value} |\n");
+    for (place, about) in results.machines.iter().enumerate() {
+        text += &format!("\n## Machine {}\n\n| | |\n| --- | --- |\n", letter(place));
+        for (name, value) in machine(about) {
+            text += &format!("| {name} | {value} |\n");
+        }
     }
     for group in &results.groups {
         let Measured { title, date, commit, rounds, load, .. } = group;
+        let on = letter(group.machine);
         text += &format!(
-            "\n## {title}\n\n{date}, commit {commit}, {rounds} rounds, load before the run {load:.2}.\n"
+            "\n## {title}\n\n{date}, machine {on}, commit {commit}, {rounds} rounds, load before the run {load:.2}.\n"
         );
         if !group.figures.is_empty() {
             text += "\n";
@@ -62,12 +65,17 @@ const INTRODUCTION: &str = "\
 Written by `make bench` (`cargo xtask bench`), from `results.json`, which has every sample.
 
 A figure is the median of its rounds, with the least and the greatest. What stands beside it was measured in
-turn with it, round by round (A B A B), and the ratio is taken in each round. *In memory* is a process that
+turn with it, round by round, and the ratio is taken in each round. *In memory* is a process that
 starts anew, reads the tiles once and holds them; *rows open* is a process that holds the rows already, as a
 service would; *from disk* is one with a small budget (`--memory`) and a cold page cache. Samples of an
 iteration are the median of the iterations of a run. Targets are for R-MAT of scale 24 (Graph500's
 parameters, scrambled ids, 16 edges per vertex); *stretch* is a second, harder target.
 ";
+
+/// What a machine is called: A, B, ...
+fn letter(place: usize) -> char {
+    char::from(b'A' + (place % 26) as u8)
+}
 
 fn machine(machine: &Machine) -> Vec<(&'static str, String)> {
     let disk = machine.disk_bytes_per_second.map_or_else(
@@ -200,6 +208,7 @@ mod tests {
             title: "A".into(),
             date: "2026-01-01".into(),
             commit: "0123456".into(),
+            machine: 0,
             scale: 24,
             rounds: 3,
             load: 0.1,

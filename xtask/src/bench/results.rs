@@ -9,7 +9,7 @@ use super::figure::Figure;
 use super::machine::Machine;
 use crate::tegula::Result;
 
-const SCHEMA: &str = "tegula.bench.v1";
+const SCHEMA: &str = "tegula.bench.v2";
 
 /// A group of figures that has been measured.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -18,6 +18,8 @@ pub struct Measured {
     pub title: String,
     pub date: String,
     pub commit: String,
+    /// Its place among the machines.
+    pub machine: usize,
     pub scale: u32,
     pub rounds: usize,
     /// Processes that were running before the first group of the run.
@@ -28,32 +30,56 @@ pub struct Measured {
     pub failure: Option<String>,
 }
 
-/// Every group, and the machine.
+/// Every group, and the machines that any was measured on.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Results {
     pub schema: String,
-    pub machine: Machine,
+    pub machines: Vec<Machine>,
     pub groups: Vec<Measured>,
 }
 
 impl Results {
     /// Nothing yet.
-    pub fn new(machine: Machine) -> Results {
-        Results { schema: SCHEMA.to_owned(), machine, groups: Vec::new() }
+    pub fn new() -> Results {
+        Results { schema: SCHEMA.to_owned(), machines: Vec::new(), groups: Vec::new() }
     }
 
-    /// Those in a file, if it has any that were measured on this machine.
-    pub fn earlier(path: &Path, machine: &Machine) -> Option<Results> {
+    /// Those in a file, if it has any.
+    pub fn earlier(path: &Path) -> Option<Results> {
         let found: Results = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
-        (found.schema == SCHEMA && found.machine.is_same(machine)).then_some(found)
+        (found.schema == SCHEMA).then_some(found)
     }
 
-    /// Puts a group in the place of an earlier one, or in its place among the others.
+    /// The place of a machine, which takes that of what was known of it before.
+    pub fn place_of(&mut self, machine: &Machine) -> usize {
+        match self.machines.iter().position(|other| other.is_same(machine)) {
+            Some(place) => {
+                let earlier = &mut self.machines[place];
+                let rate = machine.disk_bytes_per_second.or(earlier.disk_bytes_per_second);
+                *earlier = Machine { disk_bytes_per_second: rate, ..machine.clone() };
+                place
+            }
+            None => {
+                self.machines.push(machine.clone());
+                self.machines.len() - 1
+            }
+        }
+    }
+
+    /// Puts a group in the place of an earlier one, or in its place among the others. A machine is forgotten with its
+    /// last group.
     pub fn put(&mut self, group: Measured, order: &[&str]) {
         self.groups.retain(|other| other.name != group.name);
         self.groups.push(group);
         let place = |group: &Measured| order.iter().position(|name| *name == group.name);
         self.groups.sort_by_key(|group| place(group).unwrap_or(usize::MAX));
+        for machine in (0..self.machines.len()).rev() {
+            if self.groups.iter().all(|group| group.machine != machine) {
+                self.machines.remove(machine);
+                let behind = self.groups.iter_mut().filter(|group| group.machine > machine);
+                behind.for_each(|group| group.machine -= 1);
+            }
+        }
     }
 
     /// Writes them down.
@@ -63,5 +89,58 @@ impl Results {
     pub fn write(&self, path: &Path) -> Result<()> {
         let text = serde_json::to_string_pretty(self)? + "\n";
         Ok(fs::write(path, text)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine(cpu: &str, rate: Option<f64>) -> Machine {
+        Machine {
+            cpu: cpu.into(),
+            cores: 2,
+            caches: String::new(),
+            vectors: String::new(),
+            memory_bytes: 1,
+            kernel: String::new(),
+            rustc: String::new(),
+            page_cache: String::new(),
+            disk_bytes_per_second: rate,
+        }
+    }
+
+    fn measured(name: &str, machine: usize) -> Measured {
+        Measured {
+            name: name.into(),
+            title: name.into(),
+            date: String::new(),
+            commit: String::new(),
+            machine,
+            scale: 24,
+            rounds: 1,
+            load: 0.0,
+            figures: Vec::new(),
+            remarks: Vec::new(),
+            failure: None,
+        }
+    }
+
+    #[test]
+    fn figures_of_several_machines_stand_side_by_side() {
+        let mut results = Results::new();
+        for (name, cpu) in [("b", "one"), ("a", "one"), ("c", "two"), ("b", "two")] {
+            let place = results.place_of(&machine(cpu, None));
+            results.put(measured(name, place), &["a", "b", "c"]);
+        }
+        let groups = results.groups.iter().map(|group| (&*group.name, group.machine));
+        assert_eq!(groups.collect::<Vec<_>>(), [("a", 0), ("b", 1), ("c", 1)]);
+        // The first one has nothing left.
+        let place = results.place_of(&machine("two", Some(1.0)));
+        results.put(measured("a", place), &["a", "b", "c"]);
+        assert!(results.groups.iter().all(|group| group.machine == 0));
+        assert_eq!(results.machines.len(), 1);
+        assert_eq!(results.place_of(&machine("two", None)), 0);
+        assert_eq!(results.machines[0].disk_bytes_per_second, Some(1.0));
     }
 }

@@ -39,7 +39,7 @@ use tegula_engine::{
 };
 
 use crate::algorithm::{Algorithm, Edges, Found, Weights};
-use crate::error::{Result, Setting, SettingValue, check_both_directions};
+use crate::error::{Error, Result, Setting, SettingValue, check_both_directions};
 use crate::original_ids::with_order_streamed;
 
 use answer::NamedComponents;
@@ -97,10 +97,21 @@ impl Components {
 /// Refuses a graph whose components a method cannot find.
 ///
 /// # Errors
-/// [`OneDirection`](crate::Error::OneDirection) for propagation and traversal on a directed graph.
+/// [`OneDirection`](crate::Error::OneDirection) for propagation and traversal on a directed graph,
+/// [`TooManyVertices`](crate::Error::TooManyVertices) for union-find on one without [short](ShortId) ids: a look-up in its
+/// array leads anywhere, so it has no use for one on disk.
 pub fn check(graph: &Graph, wanted: WccOptions) -> Result<()> {
     let what = match wanted.method {
-        Method::UnionFind => return Ok(()),
+        Method::UnionFind if graph.has_short_ids() => return Ok(()),
+        Method::UnionFind => {
+            return Err(Error::TooManyVertices {
+                what: "union-find",
+                vertices: graph.vertex_count(),
+                instead: Setting { option: "method", value: SettingValue::OneOf(&["propagation"]) },
+                needs_undirected: !graph.manifest().undirected,
+                graph: graph.directory().to_owned(),
+            });
+        }
         Method::Propagation => "propagation",
         Method::Traversal => "traversal",
     };

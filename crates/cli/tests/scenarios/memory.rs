@@ -3,13 +3,11 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::fs::statfs;
 use serde_json::Value;
 use tegula_generators::{Rmat, edges};
+use tegula_testkit::MemoryGroup;
 use tegula_testkit::data::skip;
 
 use crate::shop::{Shop, said};
@@ -18,80 +16,14 @@ use crate::shop::{Shop, said};
 /// and sockets of the kernel, the ring of its reads, and a few pages of files that are being written.
 const KERNEL_BYTES: u64 = 4 << 20;
 
-/// A control group of processes. The kernel keeps them within a limit: it takes the page cache that
-/// they have filled first, and then kills.
-struct MemoryGroup(PathBuf);
-
-impl MemoryGroup {
-    /// Makes one, or says why there is none.
-    fn new(shop: &Shop, limit: u64) -> Option<MemoryGroup> {
-        // `TMPFS_MAGIC` of linux/magic.h.
-        if statfs(shop.path(".").as_path()).unwrap().f_type == 0x0102_1994 {
-            skip("no memory limit by the kernel: scratch folders lie in memory, so files count");
-            return None;
-        }
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("tegula-test-{}-{number}", std::process::id());
-        // The second version of control groups has one tree for all controllers, the first one each.
-        let is_unified = Path::new("/sys/fs/cgroup/cgroup.controllers").exists();
-        let (parent, limit_file) = if is_unified {
-            ("/sys/fs/cgroup", "memory.max")
-        } else {
-            ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
-        };
-        let path = Path::new(parent).join(name);
-        let refused = |path: &Path, error| {
-            skip(&format!("no memory limit by the kernel, {} is refused: {error}", path.display()));
-        };
-        if let Err(error) = fs::create_dir(&path) {
-            refused(&path, error);
-            return None;
-        }
-        let group = MemoryGroup(path);
-        // A group of the second version may have no controller of memory.
-        let limit_path = group.0.join(limit_file);
-        if let Err(error) = fs::write(&limit_path, limit.to_string()) {
-            refused(&limit_path, error);
-            return None;
-        }
-        // Where there is swap, it would stand in for memory. The first version counts both together.
-        let (swap_file, swap_limit) = if is_unified {
-            ("memory.swap.max", "0".to_owned())
-        } else {
-            ("memory.memsw.limit_in_bytes", limit.to_string())
-        };
-        let swap_path = group.0.join(swap_file);
-        match fs::write(&swap_path, swap_limit) {
-            Err(error) if has_swap() => {
-                refused(&swap_path, error);
-                None
-            }
-            _ => Some(group),
-        }
+/// A group whose processes the kernel keeps within a limit, or a word on why there is none.
+fn memory_group(shop: &Shop, limit: u64) -> Option<MemoryGroup> {
+    // `TMPFS_MAGIC` of linux/magic.h.
+    if statfs(shop.path(".").as_path()).unwrap().f_type == 0x0102_1994 {
+        skip("no memory limit by the kernel: scratch folders lie in memory, so files count");
+        return None;
     }
-
-    /// The same call, made within the group.
-    fn enclose(&self, command: &Command) -> Command {
-        let mut enclosed = Command::new("sh");
-        enclosed.args(["-c", "echo $$ > \"$0\" && exec \"$@\""]).arg(self.0.join("cgroup.procs"));
-        enclosed.arg(command.get_program()).args(command.get_args());
-        command.get_current_dir().into_iter().for_each(|folder| {
-            enclosed.current_dir(folder);
-        });
-        enclosed
-    }
-}
-
-/// Whether there is any: the list of it has a header.
-fn has_swap() -> bool {
-    fs::read_to_string("/proc/swaps").is_ok_and(|list| list.lines().count() > 1)
-}
-
-impl Drop for MemoryGroup {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir(&self.0);
-    }
+    MemoryGroup::new(limit).map_err(|refused| skip(&refused)).ok()
 }
 
 /// That a call with `memory` bytes takes no more by its own count, and works where it cannot get
@@ -100,7 +32,7 @@ impl Drop for MemoryGroup {
 fn assert_within(shop: &Shop, words: &str, memory: u64) -> Value {
     let mut command = shop.command(&format!("{words} --json --memory {memory}"));
     let limit = memory + KERNEL_BYTES;
-    let group = MemoryGroup::new(shop, limit);
+    let group = memory_group(shop, limit);
     if let Some(group) = &group {
         command = group.enclose(&command);
     }

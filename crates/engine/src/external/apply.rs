@@ -76,7 +76,8 @@ impl<P: Program> ExternalStep<'_, P> {
         let applied: Vec<Mutex<Option<Applied<P>>>> =
             stretches.iter().map(|_| Mutex::new(None)).collect();
         context.for_each(stretches.len(), &|index| {
-            let found = self.apply_to(&stretches[index], context.cancel())?;
+            let after = stretches.get(index + context.threads());
+            let found = self.apply_to(&stretches[index], after, context.cancel())?;
             *lock(&applied[index]) = Some(found);
             Ok(())
         })?;
@@ -92,7 +93,13 @@ impl<P: Program> ExternalStep<'_, P> {
         Ok(())
     }
 
-    fn apply_to(&self, stretch: &Range<usize>, cancel: &Cancel) -> Result<Applied<P>> {
+    /// Applies to a stretch; that `after` it is likely to come next.
+    fn apply_to(
+        &self,
+        stretch: &Range<usize>,
+        after: Option<&Range<usize>>,
+        cancel: &Cancel,
+    ) -> Result<Applied<P>> {
         let windows = stretch.end.div_ceil(WINDOW_SIZE);
         let first_window = stretch.start >> WINDOW_LOG2;
         let mut applied = Applied { sums: Vec::new(), settled: vec![0; windows - first_window] };
@@ -126,7 +133,7 @@ impl<P: Program> ExternalStep<'_, P> {
                 continue;
             }
             if !self.has_small_frontier() {
-                self.ask_for_targets_ahead(block, stretch);
+                self.ask_for_targets_ahead(block, stretch, after);
             }
             let (states, active) = block_states.of(vertices.len());
             self.states.read_with(block, states, active)?;
@@ -207,13 +214,18 @@ impl<P: Program> ExternalStep<'_, P> {
         first.saturating_sub(1)..end
     }
 
-    /// Asks for the blocks behind one that are going to be applied to.
-    fn ask_for_targets_ahead(&self, block: usize, stretch: &Range<usize>) {
-        let mut next = block + 1..self.cut.blocks(stretch).end;
+    /// Asks for the blocks behind one that are going to be applied to, of a stretch and of the one `after`.
+    fn ask_for_targets_ahead(
+        &self,
+        block: usize,
+        stretch: &Range<usize>,
+        after: Option<&Range<usize>>,
+    ) {
+        let next = self.cut.blocks_behind(block, stretch, after);
         let is_needed = |&next: &usize| {
             let mut batches = self.batches_of(&self.cut.vertices(next));
             P::APPLY_TO == ApplyTo::All || batches.any(|batch| self.group.has_reached(batch))
         };
-        next.by_ref().filter(is_needed).take(2).for_each(|next| self.states.read_ahead(next));
+        next.filter(is_needed).take(2).for_each(|next| self.states.read_ahead(next));
     }
 }

@@ -54,6 +54,17 @@ impl Cut {
         vertices.start >> self.log2..vertices.end.div_ceil(1 << self.log2)
     }
 
+    /// The blocks behind one in a stretch of vertices, and those of the stretch after.
+    pub fn blocks_behind(
+        &self,
+        block: usize,
+        stretch: &Range<usize>,
+        after: Option<&Range<usize>>,
+    ) -> impl Iterator<Item = usize> {
+        let rest = block + 1..self.blocks(stretch).end;
+        rest.chain(after.map_or(0..0, |after| self.blocks(after)))
+    }
+
     /// A range of vertices in aligned stretches, each for one worker.
     pub fn stretches(vertices: &Range<usize>) -> Vec<Range<usize>> {
         let Range { mut start, end } = *vertices;

@@ -6,6 +6,7 @@
 //! dispatching, dense, sparse or not at all, of DFOGraph (Yu et al., PPoPP 2021, section 4); what it moves is weighed
 //! against reading all messages again.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -123,7 +124,8 @@ fn blocks_of(wanted: Option<Wanted>, block_messages: usize) -> usize {
 
 /// How many blocks all ways of a plan take.
 pub fn block_count(arrays: &ArraysOnDisk, plan: &Plan) -> usize {
-    let wanted = (1..plan.groups).flat_map(|group| arrays.listed().wanted(plan.columns_of(group)));
+    let wanted = arrays.listed().wanted_by_further_groups(plan);
+    let wanted = wanted.flat_map(BTreeMap::into_values);
     wanted.map(|wanted| blocks_of(wanted, arrays.block_messages())).sum()
 }
 

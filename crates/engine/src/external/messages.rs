@@ -73,7 +73,8 @@ impl<P: Program> ExternalStep<'_, P> {
         let places: Vec<_> = places.collect();
         context.for_each(stretches.len(), &|index| {
             let place = &mut *lock(&places[index]);
-            self.bring_stretch(&stretches[index], place, keeps, context.cancel())
+            let after = stretches.get(index + context.threads());
+            self.bring_stretch((&stretches[index], after), place, keeps, context.cancel())
         })?;
         drop(places);
         match &self.dispatch {
@@ -118,7 +119,8 @@ impl<P: Program> ExternalStep<'_, P> {
         let next = self.position.segment + 1;
         if next == grid.segment_count(vertex_count) {
             let targets = self.cut.blocks(&self.targets());
-            let wanted = if self.has_small_frontier() { 0 } else { self.plan.ahead };
+            let wanted = self.arrays.blocks_ahead(&self.plan, self.arrays.state_blocks());
+            let wanted = if self.has_small_frontier() { 0 } else { wanted };
             targets.take(wanted).for_each(|block| self.states.read_ahead(block));
             return;
         }
@@ -127,13 +129,20 @@ impl<P: Program> ExternalStep<'_, P> {
         if let (Some(dispatch), 1.., Some(_)) = (&self.dispatch, self.position.group, active.peek())
             && dispatch.sent(self.position.group, next) != Sent::All
         {
-            dispatch.read_ahead(self.position.group, next, self.plan.ahead);
+            let wanted = self.arrays.blocks_ahead(&self.plan, self.arrays.sent_blocks(&self.plan));
+            dispatch.read_ahead(self.position.group, next, wanted);
             return;
         }
-        active.take(self.plan.ahead).for_each(|block| match &self.kept_messages {
-            Some(kept) if self.position.group > 0 => self.ask_for_messages(kept, block),
-            _ => self.states.read_ahead(block),
-        });
+        match &self.kept_messages {
+            Some(kept) if self.position.group > 0 => {
+                let wanted = self.arrays.blocks_ahead(&self.plan, self.arrays.message_blocks());
+                active.take(wanted).for_each(|block| self.ask_for_messages(kept, block));
+            }
+            _ => {
+                let wanted = self.arrays.blocks_ahead(&self.plan, self.arrays.state_blocks());
+                active.take(wanted).for_each(|block| self.states.read_ahead(block));
+            }
+        }
     }
 
     /// Gives back what was asked for and not read.
@@ -159,10 +168,10 @@ impl<P: Program> ExternalStep<'_, P> {
     }
 
     /// Has the active vertices of a stretch generate their messages, and keeps them if wanted; or reads those again that
-    /// were kept.
+    /// were kept. The stretch `after` is likely to come next.
     fn bring_stretch(
         &self,
-        stretch: &Range<usize>,
+        (stretch, after): (&Range<usize>, Option<&Range<usize>>),
         messages: &mut [Message<P>],
         keeps: bool,
         cancel: &Cancel,
@@ -181,11 +190,11 @@ impl<P: Program> ExternalStep<'_, P> {
                 continue;
             }
             if let Some(kept) = again {
-                self.ask_ahead(block, stretch, |next| self.ask_for_messages(kept, next));
+                self.ask_ahead(block, stretch, after, |next| self.ask_for_messages(kept, next));
                 kept.read(block, &mut [messages.as_mut_bytes()])?;
                 continue;
             }
-            self.ask_ahead(block, stretch, |next| self.states.read_ahead(next));
+            self.ask_ahead(block, stretch, after, |next| self.states.read_ahead(next));
             let (states, active) = room.of(vertices.len());
             self.states.read_with(block, states, active)?;
             messages.fill(P::Reduction::IDENTITY);
@@ -204,10 +213,15 @@ impl<P: Program> ExternalStep<'_, P> {
         Ok(())
     }
 
-    /// Asks for the next blocks of a stretch with active vertices.
-    fn ask_ahead(&self, block: usize, stretch: &Range<usize>, ask: impl Fn(usize)) {
-        let end = self.cut.blocks(stretch).end;
-        let next = (block + 1..end).filter(|&next| self.activity.counts[next] > 0);
-        next.take(2).for_each(ask);
+    /// Asks for the next blocks with active vertices, of a stretch and of the one `after`.
+    fn ask_ahead(
+        &self,
+        block: usize,
+        stretch: &Range<usize>,
+        after: Option<&Range<usize>>,
+        ask: impl Fn(usize),
+    ) {
+        let next = self.cut.blocks_behind(block, stretch, after);
+        next.filter(|&next| self.activity.counts[next] > 0).take(2).for_each(ask);
     }
 }

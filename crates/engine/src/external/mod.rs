@@ -160,6 +160,8 @@ impl<P: Program> ExternalStep<'_, P> {
             return Ok(NextScan::Further);
         }
         if !self.bring_messages(context)? {
+            // What was read ahead for this segment would keep others from their memory.
+            self.forget_ahead();
             self.end_scan();
             return Ok(NextScan::Further);
         }

@@ -13,6 +13,7 @@ use super::cut::{Cut, STRETCH_LOG2, indices};
 use super::dispatch;
 use super::states::StatesOnDisk;
 use super::wanted::{Listed, MessageTraffic, Messages};
+use crate::overhead::RESULT_OVERHEAD;
 use crate::parts::Parts;
 use crate::program::{Accumulator, Message, Program};
 use crate::superstep::accumulators::Accumulators;
@@ -45,8 +46,9 @@ pub struct Plan {
     pub groups: u32,
     /// Whether messages may be sent to the groups that have a use for them, rather than all be read again.
     pub sends: bool,
-    /// How many blocks are read ahead while tiles are scanned, for when that has ended.
-    pub ahead: usize,
+    /// Bytes for blocks that are read ahead while tiles are scanned, for when that has ended, beyond what blocks are read
+    /// into otherwise.
+    pub ahead: u64,
     /// How many blocks of states stay in memory.
     pub states_held: usize,
     /// How many blocks of messages do, where these are kept for further groups.
@@ -74,7 +76,7 @@ pub struct ArraysOnDisk {
     scan_work: u64,
     /// Whether the order of the vertices is that of their original ids.
     is_sorted: bool,
-    /// Bytes that are needed however columns are grouped.
+    /// Bytes that are needed however columns are grouped, beyond what nobody else needs until there is a result.
     fixed: u64,
     threads: usize,
     state_block: usize,
@@ -150,6 +152,7 @@ impl ArraysOnDisk {
             dispatch,
         };
         arrays.fixed += arrays.read_size(0) + arrays.write_size();
+        arrays.fixed = arrays.fixed.saturating_sub(RESULT_OVERHEAD);
         arrays
     }
 
@@ -205,9 +208,14 @@ impl ArraysOnDisk {
         self.state_blocks().frame_size().max(self.message_blocks().frame_size()).max(sent)
     }
 
-    /// Bytes that blocks are read into, with so many of them ahead of the end of a scan.
-    pub(crate) fn read_size(&self, ahead: usize) -> u64 {
-        (READ_AHEAD * self.threads + ahead) as u64 * self.frame_size()
+    /// Bytes that blocks are read into, with so many for those ahead of the end of a scan.
+    pub(crate) fn read_size(&self, ahead: u64) -> u64 {
+        (READ_AHEAD * self.threads) as u64 * self.frame_size() + ahead
+    }
+
+    /// How many blocks may be read ahead of the end of a scan: nobody else reads any meanwhile.
+    pub(crate) fn blocks_ahead(&self, plan: &Plan, blocks: Blocks) -> usize {
+        (self.read_size(plan.ahead) / blocks.frame_size()) as usize
     }
 
     /// Bytes that blocks are written from.
@@ -263,7 +271,8 @@ impl ArraysOnDisk {
         let (count, groups) = (self.cut.count(), u64::from(plan.groups));
         let (state, message) = (self.state_block as u64, self.message_block as u64);
         let scans = groups * self.segments();
-        let ahead = scans * message / self.frame_size().max(1);
+        let frame = self.message_blocks().frame_size();
+        let ahead = scans * message / frame.max(1);
         let ahead_max = (self.scan_work / (scans * message).max(1)) as usize;
         let reread = self.message_traffic(&plan).reread;
         let reread = reread.div_ceil((count * self.message_block).max(1) as u64);
@@ -274,7 +283,9 @@ impl ArraysOnDisk {
         for (_, what) in uses.into_iter().filter(|&(spared, _)| spared > 0) {
             match what {
                 Use::Ahead => {
-                    plan.ahead = take(self.frame_size(), ahead_max.min(self.segment_blocks));
+                    let most = ahead_max.min(self.segment_blocks);
+                    let most = most.saturating_sub(self.blocks_ahead(&plan, self.message_blocks()));
+                    plan.ahead = frame * take(frame, most) as u64;
                 }
                 Use::Messages => plan.messages_held = take(message, count),
                 Use::States => plan.states_held = take(state, count),
@@ -310,7 +321,8 @@ impl ArraysOnDisk {
     /// bytes.
     pub(crate) fn waited_for(&self, plan: &Plan) -> u64 {
         let scans = u64::from(plan.groups) * self.segments();
-        let ahead = scans * (plan.ahead * self.message_block) as u64;
+        let ahead = self.blocks_ahead(plan, self.message_blocks()).min(self.segment_blocks);
+        let ahead = (scans * (ahead * self.message_block) as u64).min(self.scan_work);
         let messages = self.message_traffic(plan);
         self.traffic_with(plan, &messages).saturating_sub(ahead) + messages.work
     }

@@ -160,9 +160,12 @@ where
             let arrays = ArraysOnDisk::of::<P>(graph, scheduler.parts(), threads, Messages::Auto);
             let (columns, blocks) = (11, arrays.cut().count());
             for columns_together in [1, 2, 3, 5, columns] {
-                for (ahead, states_held, messages_held) in
-                    [(0, 0, 0), (1, 0, blocks), (2, blocks / 2, 3), (4, blocks, blocks / 3)]
-                {
+                for (ahead, states_held, messages_held) in [
+                    (0, 0, 0),
+                    (5000, 0, blocks),
+                    (20000, blocks / 2, 3),
+                    (1 << 20, blocks, blocks / 3),
+                ] {
                     let groups = u32::div_ceil(columns, columns_together);
                     let bytes = 256 << 20;
                     let columns = columns_together;

@@ -1,5 +1,6 @@
 //! How many messages a group of columns has a use for, by what its cells list, and whether that many are sent to it.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -131,24 +132,40 @@ impl Listed {
     /// What a group of columns wants from each segment; none where it is not all listed, or where to send it would cost
     /// more than to read all messages again.
     pub fn wanted(&self, columns: Range<u32>) -> Vec<Option<Wanted>> {
-        let behind = |column| self.cells.partition_point(|cell| cell.column < column);
-        let cells = &self.cells[behind(columns.start)..behind(columns.end)];
         let nothing = (!self.cells.is_empty()).then(Wanted::default);
         let mut wanted = vec![nothing; self.segments.len()];
+        let behind = |column| self.cells.partition_point(|cell| cell.column < column);
+        let of_cells = self.wanted_by(&self.cells[behind(columns.start)..behind(columns.end)]);
+        of_cells.into_iter().for_each(|(segment, it)| wanted[segment] = it);
+        wanted
+    }
+
+    /// The same for each group of columns but the first, of the segments from which it has edges.
+    pub fn wanted_by_further_groups(
+        &self,
+        plan: &Plan,
+    ) -> impl Iterator<Item = BTreeMap<usize, Option<Wanted>>> {
+        let group_of = |cell: &ListedCell| cell.column / plan.columns;
+        let groups = self.cells.chunk_by(move |one, next| group_of(one) == group_of(next));
+        groups.filter(move |cells| group_of(&cells[0]) > 0).map(|cells| self.wanted_by(cells))
+    }
+
+    fn wanted_by(&self, cells: &[ListedCell]) -> BTreeMap<usize, Option<Wanted>> {
+        let mut wanted = BTreeMap::new();
         for cell in cells {
-            let place = &mut wanted[cell.segment as usize];
+            let place = wanted.entry(cell.segment as usize).or_insert(Some(Wanted::default()));
             *place = place.filter(|_| cell.list_bytes > 0).map(|wanted| Wanted {
                 sources: wanted.sources + u64::from(cell.source_count),
                 list_bytes: wanted.list_bytes + u64::from(cell.list_bytes),
                 tile_bytes: wanted.tile_bytes + cell.tile_bytes,
             });
         }
-        for (place, &size) in wanted.iter_mut().zip(&self.segments) {
+        for (&segment, place) in &mut wanted {
+            let size = self.segments[segment];
             let capped = place.map(|it| Wanted { sources: it.sources.min(size), ..it });
-            let all = size * self.message_size;
             *place = capped.filter(|wanted| {
                 let sent = wanted.traffic(size, size, self.message_size);
-                self.sends(sent + wanted.work(), all)
+                self.sends(sent + wanted.work(), size * self.message_size)
             });
         }
         wanted
@@ -163,17 +180,21 @@ impl Listed {
         }
         let all =
             |segment: usize| (self.segments[segment] * self.message_size) as f64 * (1.0 - held);
+        if plan.groups > 1 && (!plan.sends || self.cells.is_empty()) {
+            // Each is kept once, and read again by all groups but the first, which has them from their states.
+            let of_each = (0..self.segments.len()).map(|segment| all(segment) as u64);
+            traffic.reread = of_each.sum::<u64>() * u64::from(plan.groups);
+            return traffic;
+        }
         let mut is_kept = vec![false; self.segments.len()];
         let mut reread = |segment: usize| {
             let to_keep = if std::mem::replace(&mut is_kept[segment], true) { 1.0 } else { 2.0 };
             traffic.reread += (to_keep * all(segment)) as u64;
         };
-        // The first group has them from their states.
-        for group in 1..plan.groups {
-            let wanted = self.wanted(plan.columns_of(group));
-            for (segment, (&size, wanted)) in self.segments.iter().zip(wanted).enumerate() {
+        for wanted in self.wanted_by_further_groups(plan) {
+            for (segment, wanted) in wanted {
+                let size = self.segments[segment];
                 let sent = wanted
-                    .filter(|_| plan.sends)
                     .map(|wanted| (wanted.traffic(size, size, self.message_size), wanted.work()));
                 match sent.filter(|(sent, work)| self.sends(sent + work, all(segment) as u64)) {
                     Some((sent, work)) => {

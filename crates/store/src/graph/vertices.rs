@@ -14,7 +14,7 @@ use super::file_names;
 use super::manifest::IdType;
 use super::opened::Graph;
 use crate::ids::{OriginalId, SHORT_COUNT_MAX, VertexId};
-use crate::packed::{Array, Ascending, CHUNK, Permutation};
+use crate::packed::{Array, Ascending, CHUNK, Permutation, Stretch};
 
 /// Bytes of strings above which fewer vertices are read at a time.
 const CHUNK_TEXT: u64 = 1 << 20;
@@ -231,6 +231,30 @@ impl OriginalIds {
         order.for_each_chunk(|rank, dense| {
             self.check_dense(order, dense)?;
             visit(rank as u64, zerocopy::transmute_ref!(dense))
+        })
+    }
+
+    /// Visits the dense ids by rank, as ranges of consecutive ones. Takes no time for each vertex where there are far more
+    /// than edges.
+    ///
+    /// # Errors
+    /// Those of reading and of `visit`.
+    pub fn for_each_run<E: From<Error>>(
+        &self,
+        mut visit: impl FnMut(Range<u64>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(order) = &self.order else { return visit(0..self.vertex_count as u64) };
+        order.for_each_stretch(|_, stretch| match stretch {
+            Stretch::Regular { first, count } => {
+                self.check_dense(order, &[first + (count as u64).saturating_sub(1)])?;
+                visit(first..first + count as u64)
+            }
+            Stretch::Any(dense) => {
+                self.check_dense(order, dense)?;
+                dense
+                    .chunk_by(|one, next| one + 1 == *next)
+                    .try_for_each(|run| visit(run[0]..run[0] + run.len() as u64))
+            }
         })
     }
 

@@ -18,6 +18,14 @@ pub(crate) struct Array<C: Coding> {
     coding: PhantomData<C>,
 }
 
+/// The numbers of a chunk.
+pub(crate) enum Stretch<'a, N> {
+    /// Each follows from the first.
+    Regular { first: N, count: usize },
+    /// These.
+    Any(&'a [N]),
+}
+
 /// Bytes of a chunk at the most: no coding takes as many, and a damaged file may claim no more.
 const CHUNK_SIZE_MAX: u64 = 1 << 20;
 
@@ -57,6 +65,28 @@ impl<C: Coding> Array<C> {
             let numbers = &mut numbers[..here.len()];
             self.decode(chunk, bytes, numbers)?;
             visit(here.start, numbers)
+        })
+    }
+
+    /// Visits chunk after chunk, without decoding those that are coded as regular ones: the position of the first number,
+    /// and what is there.
+    ///
+    /// # Errors
+    /// Those of reading and of `visit`.
+    pub fn for_each_stretch<E: From<Error>>(
+        &self,
+        mut visit: impl FnMut(usize, Stretch<'_, C::Number>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut numbers = vec![C::Number::default(); CHUNK.min(self.len)];
+        self.for_each_coded(|chunk, bytes| {
+            let here = self.numbers_of(chunk);
+            let regular = C::decode_regular(bytes, here.len());
+            if let Some(first) = regular.map_err(|fault| self.fault(chunk, fault))? {
+                return visit(here.start, Stretch::Regular { first, count: here.len() });
+            }
+            let numbers = &mut numbers[..here.len()];
+            self.decode(chunk, bytes, numbers)?;
+            visit(here.start, Stretch::Any(numbers))
         })
     }
 
@@ -126,8 +156,11 @@ impl<C: Coding> Array<C> {
     }
 
     fn decode(&self, chunk: usize, bytes: &[u8], numbers: &mut [C::Number]) -> Result<()> {
-        C::decode(bytes, numbers)
-            .map_err(|fault| damaged(&self.file, &format!("chunk {chunk}"), fault.to_owned()))
+        C::decode(bytes, numbers).map_err(|fault| self.fault(chunk, fault))
+    }
+
+    fn fault(&self, chunk: usize, fault: &str) -> Error {
+        damaged(&self.file, &format!("chunk {chunk}"), fault.to_owned())
     }
 }
 

@@ -35,6 +35,12 @@ pub trait Coding {
         }
     }
 
+    /// The first number of a chunk that is coded as a regular one of `count`.
+    ///
+    /// # Errors
+    /// What is wrong with its bytes.
+    fn decode_regular(bytes: &[u8], count: usize) -> Result<Option<Self::Number>, Fault>;
+
     /// Fills `numbers` from a chunk of as many.
     ///
     /// # Errors
@@ -62,9 +68,13 @@ impl Coding for Unordered {
         blocks::encode(numbers, bytes);
     }
 
+    fn decode_regular(bytes: &[u8], _count: usize) -> Result<Option<u32>, Fault> {
+        Ok(bytes.is_empty().then_some(0))
+    }
+
     fn decode(mut bytes: &[u8], numbers: &mut [u32]) -> Result<(), Fault> {
-        if bytes.is_empty() {
-            numbers.fill(0);
+        if let Some(number) = Unordered::decode_regular(bytes, numbers.len())? {
+            numbers.fill(number);
             return Ok(());
         }
         blocks::decode(&mut bytes, numbers)?;
@@ -97,15 +107,22 @@ impl Coding for Ascending {
         blocks::encode(&gaps, bytes);
     }
 
+    fn decode_regular(bytes: &[u8], count: usize) -> Result<Option<u64>, Fault> {
+        let Some(&first) = bytes.as_array() else { return Ok(None) };
+        let first = u64::from_le_bytes(first);
+        check_last(first, count)?;
+        Ok(Some(first))
+    }
+
     fn decode(mut bytes: &[u8], numbers: &mut [u64]) -> Result<(), Fault> {
+        if let Some(first) = Ascending::decode_regular(bytes, numbers.len())? {
+            count_up(first, numbers);
+            return Ok(());
+        }
         let first = bytes.split_off(..size_of::<u64>()).and_then(<[u8]>::as_array);
         let Some((number, gaps)) = numbers.split_first_mut() else { return check_end(bytes) };
         *number = u64::from_le_bytes(*first.ok_or("it ends within its first number")?);
-        if bytes.is_empty() {
-            gaps.fill(1);
-        } else {
-            blocks::decode(&mut bytes, gaps)?;
-        }
+        blocks::decode(&mut bytes, gaps)?;
         let (mut sum, mut is_too_large) = (*number, false);
         for gap in gaps {
             let carry;
@@ -200,16 +217,25 @@ impl Coding for Permutation {
         blocks::encode(&written_out, bytes);
     }
 
+    fn decode_regular(bytes: &[u8], count: usize) -> Result<Option<u64>, Fault> {
+        let Some((1, mut rest)) = bytes.split_first() else { return Ok(None) };
+        let mut first = [0];
+        blocks::decode(&mut rest, &mut first)?;
+        if !rest.is_empty() {
+            return Ok(None);
+        }
+        check_last(first[0], count)?;
+        Ok(Some(first[0]))
+    }
+
     fn decode(mut bytes: &[u8], numbers: &mut [u64]) -> Result<(), Fault> {
+        if let Some(first) = Permutation::decode_regular(bytes, numbers.len())? {
+            count_up(first, numbers);
+            return Ok(());
+        }
         let &runs = bytes.split_off_first().ok_or("it ends within its number of runs")?;
         let mut next = [0u64; RUNS_MAX + 1];
         blocks::decode(&mut bytes, &mut next[1..=usize::from(runs)])?;
-        if runs == 1 && bytes.is_empty() {
-            let last = next[1].checked_add(numbers.len() as u64);
-            let numbers_of_run = next[1]..last.ok_or("a number is too large for its type")?;
-            numbers.iter_mut().zip(numbers_of_run).for_each(|(place, number)| *place = number);
-            return Ok(());
-        }
         let count = numbers.len();
         // The codes lie in the rear half of the memory of the numbers, which take it from the front: none is overwritten
         // before its number is known.
@@ -236,6 +262,17 @@ impl Coding for Permutation {
         }
         check_end(bytes)
     }
+}
+
+/// That there is a last of so many consecutive numbers.
+fn check_last(first: u64, count: usize) -> Result<(), Fault> {
+    let last = first.checked_add((count as u64).saturating_sub(1));
+    last.map(drop).ok_or("its numbers are too large")
+}
+
+/// Fills `numbers` with consecutive ones, of which there is a last.
+fn count_up(first: u64, numbers: &mut [u64]) {
+    numbers.iter_mut().zip(0..).for_each(|(place, index)| *place = first + index);
 }
 
 fn check_end(rest: &[u8]) -> Result<(), Fault> {

@@ -17,7 +17,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use array::Array;
+pub(crate) use array::{Array, Stretch};
 pub use blocks::Number;
 pub(crate) use blocks::{decode as decode_packed, encode as encode_packed};
 pub use coding::{Ascending, Coding, Permutation, Unordered};

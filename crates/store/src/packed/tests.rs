@@ -20,7 +20,12 @@ fn decoded<C: Coding>(
     count: usize,
 ) -> Result<Vec<C::Number>, &'static str> {
     let mut numbers = vec![C::Number::default(); count];
-    C::decode(bytes, &mut numbers).map(|()| numbers)
+    C::decode(bytes, &mut numbers)?;
+    if let Some(first) = C::decode_regular(bytes, count)? {
+        let expected = (0..).map(|index| C::regular(first, index)).take(count);
+        assert!(numbers.iter().copied().eq(expected), "a chunk is not as regular as it says");
+    }
+    Ok(numbers)
 }
 
 /// Numbers of bits that lie around some length, some of them far longer.

@@ -97,16 +97,17 @@ impl Graph {
         if ids.are_dense() {
             return Ok(());
         }
-        let (mut taken, mut once) = (VertexSum::default(), VertexSum::default());
-        ids.for_each_rank(|first, dense| -> Result<()> {
+        // Ranges cover all ids once each where their ends cancel out but for those of the whole.
+        let (mut starts, mut ends) = (VertexSum::default(), VertexSum::default());
+        ends.add(0, 1);
+        starts.add(self.vertex_count(), 1);
+        ids.for_each_run(|run| -> Result<()> {
             cancel.check()?;
-            for (rank, vertex) in (first..).zip(dense) {
-                taken.add(vertex.0, 1);
-                once.add(rank, 1);
-            }
+            starts.add(run.start, 1);
+            ends.add(run.end, 1);
             Ok(())
         })?;
-        if taken == once { Ok(()) } else { Err(self.damaged_vertices("two are the same".into())) }
+        if starts == ends { Ok(()) } else { Err(self.damaged_vertices("two are the same".into())) }
     }
 
     /// Counts the edges of all tiles, and sums them up.

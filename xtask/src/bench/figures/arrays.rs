@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::bench::disk::read_sequentially;
+use crate::bench::examples::Example;
 use crate::bench::figure::{Figure, Of, Ratio, Unit, median};
 use crate::bench::lab::{Lab, SCALE, text};
 use crate::tegula::command::{number, numbers, vertex, whole};
@@ -20,6 +21,8 @@ const ROOM_PER_EDGE: u64 = 24;
 pub const ITERATIONS: u64 = 3;
 /// The most rounds of figures without targets, and of searches, which take long.
 pub const ROUNDS_MAX: usize = 3;
+/// Rounds of what the kernel pages: it takes minutes.
+const MAPPED_ROUNDS: usize = 2;
 /// Budgets in MiB at the scale that targets are for, the first of which is that of the targets. From the least that the
 /// arrays get by with to twice as much as all arrays and tiles.
 const BUDGETS: [u64; 10] = [256, 192, 320, 400, 512, 640, 768, 1024, 1536, 3072];
@@ -39,7 +42,10 @@ pub fn on_disk(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
         figures.extend(pagerank(lab, &graph, &name, scaled(lab, mebibytes), index == 0)?);
     }
     figures.push(forced(lab, &graph, &name)?);
-    figures.push(search(lab, &graph, &name, &source, scaled(lab, BUDGETS[0]))?);
+    figures.push(beside_mapped(lab, &graph, &name, scaled(lab, BUDGETS[0]))?);
+    let least = scaled(lab, BUDGETS[0]);
+    figures.push(whole_run(lab, "bfs", &graph, &name, &["--source", &source], least)?);
+    figures.push(whole_run(lab, "wcc", &graph, &name, &["--method", "propagation"], least)?);
     remove(&graph)?;
     Ok(figures)
 }
@@ -168,22 +174,49 @@ fn forced(lab: &Lab<'_>, graph: &Path, name: &str) -> Result<Figure> {
     Ok(lab.with_targets(figure, |figure| figure.at_most(Of::Ratio, 1.2, None)))
 }
 
-/// A whole search within a budget.
-fn search(lab: &Lab<'_>, graph: &Path, name: &str, source: &str, memory: u64) -> Result<Figure> {
+/// An iteration within a budget, in turn with one whose arrays are mapped files that the kernel pages within the same.
+fn beside_mapped(lab: &Lab<'_>, graph: &Path, name: &str, memory: u64) -> Result<Figure> {
+    let example = Example::build(lab.root, "mapped_arrays")?;
+    let estimate = ["run", "pagerank", text(graph)?, "--estimate", "--arrays", "memory"];
+    let needed = whole(&lab.tegula.json(&estimate)?, "/needed_bytes")?.to_string();
+    let (limit, folder) = (memory.to_string(), text(lab.scratch.path())?);
+    let (mut within, mut mapped) = (Vec::new(), Vec::new());
+    for _ in 0..MAPPED_ROUNDS {
+        within.push(iteration(&lab.pagerank(graph, ITERATIONS, Some(memory))?)?);
+        lab.cache.drop(graph)?;
+        let run = example.run(&[text(graph)?, folder, "2", &needed, &limit])?;
+        mapped.push(iteration(&run)?);
+    }
+    let budget = units::bytes(memory as f64);
+    let title = format!("PageRank iteration, {name}, within {budget}");
+    let beside = "arrays in mapped files, paged by the kernel";
+    let figure =
+        Figure::new(title, Unit::Seconds, within).beside(beside, mapped, Ratio::TimesAsFast);
+    Ok(lab.with_targets(figure, |figure| figure.at_least(Of::Ratio, 10.0, None)))
+}
+
+/// A whole run within a budget.
+fn whole_run(
+    lab: &Lab<'_>,
+    algorithm: &str,
+    graph: &Path,
+    name: &str,
+    options: &[&str],
+    memory: u64,
+) -> Result<Figure> {
     let (mut within, mut in_memory) = (Vec::new(), Vec::new());
-    let mut levels = 0;
+    let mut iterations = 0;
     for _ in 0..lab.settings.rounds.min(ROUNDS_MAX) {
-        let options = ["--source", source];
-        let run = lab.run("bfs", graph, Some(memory), &options)?;
-        levels = whole(&run, "/iterations")?;
+        let run = lab.run(algorithm, graph, Some(memory), options)?;
+        iterations = whole(&run, "/iterations")?;
         within.push(numbers(&run, "/iteration_seconds")?.iter().sum());
-        let run = lab.run("bfs", graph, None, &options)?;
+        let run = lab.run(algorithm, graph, None, options)?;
         in_memory.push(numbers(&run, "/iteration_seconds")?.iter().sum());
     }
     let budget = units::bytes(memory as f64);
-    let title = format!("BFS, {name}, within {budget}");
+    let title = format!("{}, {name}, within {budget}", algorithm.to_uppercase());
     let figure = Figure::new(title, Unit::Seconds, within)
         .beside("in memory", in_memory, Ratio::TimesAsLong)
-        .note(format!("{levels} iterations"));
+        .note(format!("{iterations} iterations"));
     Ok(lab.with_targets(figure, |figure| figure.at_most(Of::Ratio, 4.0, None)))
 }

@@ -1,0 +1,100 @@
+#![expect(clippy::print_stdout, reason = "an example prints")]
+//! PageRank with its arrays in mapped files, which the kernel pages: what arrays on disk are compared with.
+//!
+//! `mapped_arrays GRAPH FOLDER ITERATIONS MEMORY LIMIT` runs as in memory, for which MEMORY is to suffice, but whatever
+//! is large is mapped from a file without a name in FOLDER, and the process has LIMIT bytes of memory, so that the kernel
+//! has to move pages. Prints the seconds of each iteration as JSON.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::ptr::null_mut;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use rustix::fs::{CWD, Mode, OFlags, ftruncate, openat};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use tegula_algorithms::engine::{RunOptions, open_graph};
+use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_machine::disk::Backend;
+use tegula_testkit::MemoryGroup;
+
+/// Allocations from this size on are mapped.
+const MAPPED_MIN: usize = 1 << 20;
+
+/// Where the files are. Nothing large is to be allocated before it is known.
+static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+
+/// Maps what is large.
+struct Mapped;
+
+impl Mapped {
+    fn maps(layout: Layout) -> bool {
+        layout.size() >= MAPPED_MIN && layout.align() <= 4096
+    }
+
+    /// New pages, which are zero; null where there are none.
+    fn map(len: usize) -> *mut u8 {
+        let Some(folder) = FOLDER.get() else { return null_mut() };
+        let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
+        let Ok(file) = openat(CWD, folder, flags, Mode::from_raw_mode(0o600)) else {
+            return null_mut();
+        };
+        if ftruncate(&file, len as u64).is_err() {
+            return null_mut();
+        }
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a new mapping, wherever the kernel has room, of a file that nobody else can open.
+        let pages = unsafe { mmap(null_mut(), len, access, MapFlags::SHARED, &file, 0) };
+        pages.map_or(null_mut(), <*mut _>::cast)
+    }
+}
+
+// SAFETY: memory is the system's, or pages that were mapped for one allocation and are unmapped with it. Which of the two
+// follows from the layout, since all that is large is mapped: see `alloc`.
+unsafe impl GlobalAlloc for Mapped {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        match Mapped::maps(layout) {
+            true => Mapped::map(layout.size()),
+            // SAFETY: the caller's promises are passed on.
+            false => unsafe { System.alloc(layout) },
+        }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        match Mapped::maps(layout) {
+            true => Mapped::map(layout.size()),
+            // SAFETY: the caller's promises are passed on.
+            false => unsafe { System.alloc_zeroed(layout) },
+        }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        match Mapped::maps(layout) {
+            // SAFETY: mapped in this length, and nobody holds it any longer.
+            true => drop(unsafe { munmap(pointer.cast(), layout.size()) }),
+            // SAFETY: the caller's promises are passed on.
+            false => unsafe { System.dealloc(pointer, layout) },
+        }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Mapped = Mapped;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [graph, folder, iterations, memory, limit] = arguments.as_slice() else {
+        return Err("usage: mapped_arrays GRAPH FOLDER ITERATIONS MEMORY LIMIT".into());
+    };
+    FOLDER.get_or_init(|| PathBuf::from(folder));
+    let options = RunOptions { memory: memory.parse()?, ..RunOptions::default() };
+    let stop = Stop::Iterations(iterations.parse()?);
+    let config = PageRankConfig { stop, ..PageRankConfig::default() };
+    let graph = open_graph(Path::new(graph), options.memory, Backend::Auto)?;
+    let group = MemoryGroup::new(limit.parse()?)?;
+    let outcome = group.within(|| PageRank::run(&graph, config, &options))??;
+    let seconds = outcome.statistics.iteration_times.iter().map(Duration::as_secs_f64);
+    println!("{{\"iteration_seconds\": {:?}}}", seconds.collect::<Vec<_>>());
+    Ok(())
+}
