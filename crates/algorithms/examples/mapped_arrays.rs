@@ -53,6 +53,7 @@ impl Mapped {
 // SAFETY: memory is the system's, or pages that were mapped for one allocation and are unmapped with it. Which of the two
 // follows from the layout, since all that is large is mapped: see `alloc`.
 unsafe impl GlobalAlloc for Mapped {
+    // SAFETY: as the trait says.
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match Mapped::maps(layout) {
             true => Mapped::map(layout.size()),
@@ -61,6 +62,7 @@ unsafe impl GlobalAlloc for Mapped {
         }
     }
 
+    // SAFETY: as the trait says.
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         match Mapped::maps(layout) {
             true => Mapped::map(layout.size()),
@@ -69,6 +71,7 @@ unsafe impl GlobalAlloc for Mapped {
         }
     }
 
+    // SAFETY: as the trait says.
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         match Mapped::maps(layout) {
             // SAFETY: mapped in this length, and nobody holds it any longer.

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use tegula_engine::{Graph, RUN_OVERHEAD, open_graph, open_graph_in};
+use tegula_engine::{Graph, RUN_OVERHEAD, open_graph, open_graph_in, overhead};
 use tegula_machine::Error;
 use tegula_machine::disk::{Backend, Directory, THREADS_DEFAULT, speed_of};
 use tegula_machine::memory::{MemoryLimit, READING_THREADS_MAX, memory_limit};
@@ -45,7 +45,7 @@ impl GraphArgs {
     pub fn open(&self, what: &str, size: impl FnOnce(&Graph) -> u64) -> Result<Graph> {
         let budget = self.reading.budget.bytes();
         let graph = self.reading.open(&self.graph)?;
-        let needed = size(&graph) + RUN_OVERHEAD;
+        let needed = size(&graph) + overhead(&graph);
         if needed > budget {
             return Err(Error::OverBudget { what: what.to_owned(), needed, budget }.into());
         }

@@ -35,7 +35,7 @@ pub use job::pass::{EdgeVisitor, visit_edges};
 pub use job::program::{Outcome, estimate, estimate_anywhere, run, run_anywhere};
 pub use job::program_rows::{rows_may_stay, rows_size};
 pub use options::{Arrays, Estimate, RunOptions, RunStatistics, open_graph, open_graph_in};
-pub use overhead::{RUN_OVERHEAD, room_for_result};
+pub use overhead::{RUN_OVERHEAD, overhead, room_for_result};
 pub use process::ProcessKind;
 pub use process::choice::Executor;
 pub use program::{

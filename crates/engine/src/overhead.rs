@@ -17,14 +17,25 @@ pub const BLOCK_FRAMES: u64 = 4 << 20;
 const TILE_TABLES: u64 = 88;
 const RUN_TABLES: u64 = 120;
 
+/// Bytes of those that know a batch.
+const BATCH_TABLES: u64 = 160;
+
+/// Bytes that tell where the degrees, ids and dense ids of 2^16 vertices lie.
+const CHUNK_TABLES: u64 = 4 * 8;
+
 /// Bytes that what becomes of a result may take, when its run has given back its own: half of what the process itself
 /// leaves.
 pub fn room_for_result(graph: &Graph) -> u64 {
     graph.reader().pool().available().saturating_sub(overhead(graph)) / 2
 }
 
-/// The overhead of a run on a graph, with the tables of its tiles.
+/// The overhead of a run on a graph, with the tables of its tiles and vertices.
 pub fn overhead(graph: &Graph) -> u64 {
     let (tiles, runs) = (graph.tiles().len() as u64, graph.tile_runs() as u64);
-    RUN_OVERHEAD + TILE_TABLES * tiles + RUN_TABLES * runs
+    let (batches, chunks) = (graph.batches().len() as u64, graph.vertex_count() >> 16);
+    RUN_OVERHEAD
+        + TILE_TABLES * tiles
+        + RUN_TABLES * runs
+        + BATCH_TABLES * batches
+        + CHUNK_TABLES * chunks
 }

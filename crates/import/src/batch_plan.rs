@@ -353,7 +353,6 @@ pub(super) fn write_order(numbered: &Numbered<'_>, directory: &Path) -> Result<O
         }
         file.push(&dense_ids)
     })?;
-    is_identity &= rank == numbered.vertices() || isolated == rank;
     file.push_regular(isolated, numbered.vertices() - rank)?;
     if is_identity { file.discard().map(|()| None) } else { file.finish().map(Some) }
 }

@@ -211,6 +211,13 @@ impl Bins {
         let edges: u64 = column.unit_edges.iter().sum();
         let mut joined = Joined::default();
         let region = |segments| Region::Segments { column: column.column, segments };
+        if segments.len() > 1 && edges <= BIN_EDGES {
+            // Of many columns with few edges not each looks at all segments.
+            let all = 0..segments.len() as u32;
+            let bins = CellBins::Bin(self.list.len() as u32);
+            self.cells.push(Cells { first_segment: 0, bins });
+            return self.push_joined(Some((all, edges)), region);
+        }
         for (place, sources) in (0..).zip(segments) {
             let expected = sources.expected_of_all(edges);
             if segments.len() == 1 || expected > BIN_EDGES {

@@ -7,9 +7,9 @@ use tegula_store::{SHORT_COUNT_MAX, VERTEX_COUNT_MAX};
 use super::input::IdKind;
 use super::settings;
 
-/// Bytes of memory for each batch, whether edges lead to it or not: while arrays are written three of them keep 8 bytes
-/// for each of its windows, later it has a record in the table of tiles and a place in that of units.
-const BATCH_BYTES: u64 = 128;
+/// Bytes of memory for each batch: while arrays are written three of them keep 8 bytes for each of its windows; later
+/// it has a record in the table of tiles, and where edges lead to it places in the plan and in the tables of units.
+const BATCH_BYTES: u64 = 224;
 
 /// Bytes that are set aside for the batches of so many vertices; what 2^32 take is among what every process needs. All
 /// else is as large as the vertices with an edge make it.
@@ -18,8 +18,12 @@ pub(super) fn batch_bytes(vertices: u64, grid: Grid) -> u64 {
     BATCH_BYTES * (more >> BATCH_LOG2_MAX.min(grid.column_log2))
 }
 
-/// Refuses more vertices than there may be, in a graph with or without rows.
-pub(super) fn check_count(vertices: Option<u64>, with_rows: bool) -> Result<()> {
+/// Refuses more vertices than there may be, in a graph with or without rows, filed by a grid.
+pub(super) fn check_count(vertices: Option<u64>, with_rows: bool, grid: Grid) -> Result<()> {
+    if let Some(found) = vertices.filter(|&vertices| !grid.can_cut(vertices)) {
+        let limit = u64::from(u32::MAX) << grid.segment_log2.min(grid.column_log2);
+        return Err(Error::Limit { what: "the number of vertices of such a grid", found, limit });
+    }
     let (what, limit) = match with_rows {
         false => ("the number of vertices", VERTEX_COUNT_MAX),
         true => ("the number of vertices of a graph with rows", SHORT_COUNT_MAX),

@@ -101,7 +101,7 @@ pub struct ImportConfig {
     pub vertices: Option<u64>,
     /// The vertex order; by default the one that is estimated to take the fewest bytes.
     pub order: Option<VertexOrder>,
-    /// Bytes that the process may use, 64 MiB at the least.
+    /// Bytes that the process may use, 64 MiB at the least, and more beyond 2^32 vertices: 960 MiB for 2^40.
     pub memory: u64,
     /// Workers.
     pub threads: usize,
@@ -118,7 +118,7 @@ pub struct ImportConfig {
 }
 
 impl ImportConfig {
-    /// The least memory with which an import works.
+    /// The least memory with which an import works, of up to 2^32 vertices.
     pub const MEMORY_MIN: u64 = ImportRun::MEMORY_MIN;
 }
 
@@ -162,8 +162,10 @@ impl Default for ImportConfig {
 ///
 /// # Errors
 /// All that reading and writing can do; [`Error::AlreadyExists`](tegula_machine::Error::AlreadyExists);
-/// [`Error::OverBudget`](tegula_machine::Error::OverBudget) below 64 MiB, or where even passes over the disk do
-/// not help. After an error nothing is left.
+/// [`Error::OverBudget`](tegula_machine::Error::OverBudget) below the least memory, or where even passes over the disk do
+/// not help; [`Error::Limit`](tegula_machine::Error::Limit) for more vertices than there may be;
+/// [`Error::BadInput`](tegula_machine::Error::BadInput) for what cannot be read, and for ids that are not among the
+/// vertices that were declared. After an error nothing is left.
 ///
 /// # Panics
 /// When the grid is none that there may be.
@@ -175,7 +177,8 @@ pub fn import(
     cancel: &Cancel,
 ) -> Result<ImportReport> {
     assert!(config.grid.is_sound(), "a grid with {:?}", config.grid);
-    declared::check_count(config.vertices, config.rows.is_some() || config.reverse.is_some())?;
+    let with_rows = config.rows.is_some() || config.reverse.is_some();
+    declared::check_count(config.vertices, with_rows, config.grid)?;
     let needs = |weighted| Needs {
         weighted,
         wide: config.vertices.is_some_and(|vertices| vertices > SHORT_COUNT_MAX),
@@ -326,6 +329,7 @@ impl Arranging<'_> {
         seconds.ordering = self.clock.lap();
 
         let sorted = bring_to_bins::<N, W>(run, &known.edges, &numbered, &plan)?;
+        drop(numbered);
         drop(known);
         seconds.sorting = self.clock.lap();
 

@@ -35,7 +35,8 @@ impl<S: Value> States<S> {
         let block = from.cut().size_max();
         let room = room_for_result(graph).saturating_sub(from.store().held_bytes());
         let at_once = (room as usize / sorting / block).max(1) * block;
-        let at_once = at_once.min(from.cut().count() * block);
+        // Places among them have 32 bits.
+        let at_once = at_once.min(from.cut().count() * block).min(PLACES_MAX / block * block);
         let _lease = pool.lease("sorting the result", (at_once * sorting) as u64)?;
         let into = StatesWriter::like(&from, graph)?;
         let mut sorter = Sorter { into, from: *from, wanted: Vec::new() };
@@ -58,6 +59,9 @@ impl<S: Value> States<S> {
         sorter.into.finish()
     }
 }
+
+/// The most values that are brought in order at once.
+const PLACES_MAX: usize = 1 << 32;
 
 /// Writes an array with a value for each vertex to disk, from the first to the last.
 pub struct StatesWriter<S> {

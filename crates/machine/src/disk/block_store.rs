@@ -37,6 +37,13 @@ use content::{PARTS_MAX, Period, Sum, gather, periods_of, repeat, scatter};
 use room::{as_direct, nameless, reserve};
 use versions::{Entry, Place, Versions};
 
+/// A block that stays in memory.
+struct Held {
+    bytes: Box<[u8]>,
+    /// Whether it was written since a version was kept.
+    has_changed: bool,
+}
+
 /// Blocks in a file, or in memory as far as there is room for them. See the [module](self).
 pub struct BlockStore {
     blocks: Blocks,
@@ -51,7 +58,7 @@ pub struct BlockStore {
     /// Blocks whose parts are periodic: the periods.
     periodic: Mutex<HashMap<usize, [Period; PARTS_MAX]>>,
     /// Those that stay in memory, by number.
-    held: HashMap<usize, Mutex<Box<[u8]>>>,
+    held: HashMap<usize, Mutex<Held>>,
     /// Where blocks lie of which versions are kept; any others lie one after the other.
     versions: Option<Mutex<Versions>>,
     ahead: Mutex<HashMap<usize, Pending>>,
@@ -76,7 +83,8 @@ impl BlockStore {
         let size = if is_held.iter().all(|&held| held) { 0 } else { blocks.file_size() };
         let file = nameless(folder, blocks.what, writer.caching())?;
         reserve(folder, &file.0, size)?;
-        Ok(BlockStore::of(folder, blocks, (reader, writer), &is_held, (file, size)))
+        let path = folder.join(blocks.what);
+        Ok(BlockStore::of(folder, blocks, (reader, writer), &is_held, (file, path, size)))
     }
 
     /// Blocks of which versions are kept in `folder`: those of the newest one that is there, with what was kept beside
@@ -97,10 +105,11 @@ impl BlockStore {
         let size = (Versions::slot_count(blocks) * blocks.slot_size()) as u64;
         let open =
             |flags| folder.open_file(versions::BLOCKS, flags | OFlags::RDWR | OFlags::NOFOLLOW);
-        let file = as_direct(writer.caching(), open);
-        let file = file.map_err(Error::io("open", folder.join(versions::BLOCKS)))?;
+        let path = folder.join(versions::BLOCKS);
+        let file = as_direct(writer.caching(), open).map_err(Error::io("open", &path))?;
         reserve(folder, &file.0, size)?;
-        let mut store = BlockStore::of(folder, blocks, (reader, writer), &is_held, (file, size));
+        let file = (file, path, size);
+        let mut store = BlockStore::of(folder, blocks, (reader, writer), &is_held, file);
         store.take_up(versions)?;
         Ok((store, beside))
     }
@@ -110,10 +119,10 @@ impl BlockStore {
         blocks: Blocks,
         (reader, writer): (&Reader, &WriteBehind),
         is_held: &[bool],
-        ((file, is_direct), size): ((File, bool), u64),
+        ((file, is_direct), path, size): ((File, bool), PathBuf, u64),
     ) -> BlockStore {
-        let zeroes = |(block, _)| (block, Mutex::new(vec![0; blocks.size].into_boxed_slice()));
-        let path = folder.join(blocks.what);
+        let zeroes = || vec![0; blocks.size].into_boxed_slice();
+        let held = |(block, _)| (block, Mutex::new(Held { bytes: zeroes(), has_changed: false }));
         BlockStore {
             folder: folder.clone(),
             file: FileHandle::of(file, path.clone(), size, (writer.caching(), is_direct)),
@@ -123,7 +132,7 @@ impl BlockStore {
             written: Arc::default(),
             sums: (0..blocks.count).map(|_| AtomicU64::new(0)).collect(),
             periodic: Mutex::default(),
-            held: is_held.iter().enumerate().filter(|(_, held)| **held).map(zeroes).collect(),
+            held: is_held.iter().enumerate().filter(|(_, held)| **held).map(held).collect(),
             versions: None,
             ahead: Mutex::default(),
             bytes_read: AtomicU64::new(0),
@@ -142,7 +151,10 @@ impl BlockStore {
                 Place::Slot(sum) => {
                     self.set_sum(block, sum);
                     if let Some(held) = self.held.get(&block) {
-                        self.read_from_file(block, &mut [&mut lock(held)[..sum.len as usize]])?;
+                        self.read_from_file(
+                            block,
+                            &mut [&mut lock(held).bytes[..sum.len as usize]],
+                        )?;
                     }
                 }
             }
@@ -161,9 +173,9 @@ impl BlockStore {
     pub fn keep_version(&self, beside: &[u8]) -> Result<()> {
         let versions = self.versions.as_ref().expect("blocks of which versions are kept");
         for (&block, held) in &self.held {
-            let is_periodic = lock(&self.periodic).contains_key(&block);
-            if !is_periodic {
-                self.write_to_file(block, &[&lock(held)[..self.sum(block).len as usize]])?;
+            let mut held = lock(held);
+            if std::mem::take(&mut held.has_changed) {
+                self.write_to_file(block, &[&held.bytes[..self.sum(block).len as usize]])?;
             }
         }
         self.written.wait_for_all()?;
@@ -194,7 +206,7 @@ impl BlockStore {
             return Ok(());
         }
         if let Some(held) = self.held.get(&block) {
-            scatter(&lock(held)[..len], parts);
+            scatter(&lock(held).bytes[..len], parts);
             return Ok(());
         }
         self.read_from_file(block, parts)
@@ -226,7 +238,9 @@ impl BlockStore {
         let len: usize = parts.iter().map(|part| part.len()).sum();
         assert!(len <= self.blocks.size, "{len} bytes of {}", self.blocks.size);
         if let Some(held) = self.held.get(&block) {
-            gather(parts, &mut lock(held)[..len]);
+            let mut held = lock(held);
+            gather(parts, &mut held.bytes[..len]);
+            held.has_changed = true;
             self.set_sum(block, Sum { len: len as u32, checksum: 0 });
             lock(&self.periodic).remove(&block);
             return Ok(());
@@ -328,7 +342,8 @@ impl BlockStore {
     fn request_of(&self, block: usize, len: usize) -> Request<'_> {
         assert!(block < self.blocks.count, "block {block} of {}", self.blocks.count);
         let slot = match &self.versions {
-            Some(versions) => lock(versions).slot_of(block) as usize,
+            // One that was never written has no checksum either: whatever is read is found not to be it.
+            Some(versions) => lock(versions).slot_of(block).unwrap_or(0) as usize,
             None => block,
         };
         Request { file: &self.file, offset: self.offset_of(slot), len }

@@ -335,7 +335,14 @@ impl OriginalIds {
             None => 0,
         };
         let mut wanted = wanted.into_iter().peekable();
-        while wanted.peek().is_some() && rank < self.vertex_count {
+        while let Some((key, _)) = wanted.peek()
+            && rank < self.vertex_count
+        {
+            if let (Ids::Range, Key::Integer(id)) = (&self.ids, key) {
+                // Where ids are ranks, there may be far more than are wanted.
+                rank =
+                    rank.max(usize::try_from(*id).unwrap_or(usize::MAX).min(self.vertex_count - 1));
+            }
             let ids = self.ids_of(rank, CHUNK.min(self.vertex_count - rank), CHUNK_TEXT)?;
             let vertices = self.dense_of(rank, ids.len())?;
             let last = ids.get(ids.len() - 1);

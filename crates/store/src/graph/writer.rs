@@ -2,7 +2,7 @@
 //! is written under a temporary name by the caller and renamed once [`GraphWriter::finish`] is done.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use tegula_machine::disk::{BlockFileSummary, BlockFileWriter, Directory, crc32c, durable};
@@ -22,8 +22,10 @@ pub struct GraphWriter {
     weights: Option<TileFile>,
     sources: Option<SourceWriter>,
     batches: Vec<BatchRecord>,
-    cells: Vec<CellRecord>,
-    records: Vec<TileRecord>,
+    /// The last cell, to which tiles are still added.
+    cell: Option<CellRecord>,
+    cells: RecordFile,
+    tile_records: RecordFile,
     files: Vec<FileEntry>,
 }
 
@@ -66,6 +68,33 @@ impl SourceWriter {
         cell.sources_size = (list.len() as u32).into();
         cell.sources_checksum = crc32c(&list).into();
         self.file.append(&list).map(drop)
+    }
+}
+
+/// Records that wait for the table, in a file without a name: there may be as many as edges.
+#[derive(Debug)]
+struct RecordFile {
+    path: PathBuf,
+    output: BufWriter<File>,
+    count: u64,
+}
+
+impl RecordFile {
+    fn create(directory: &Path) -> Result<RecordFile> {
+        let file = tempfile::tempfile_in(directory);
+        let file = file.map_err(Error::io("create a file in", directory))?;
+        let output = BufWriter::with_capacity(1 << 16, file);
+        Ok(RecordFile { path: directory.to_owned(), output, count: 0 })
+    }
+
+    fn push(&mut self, record: &[u8]) -> Result<()> {
+        self.count += 1;
+        self.output.write_all(record).map_err(Error::io("write to a file in", &self.path))
+    }
+
+    fn copy_to(&mut self, out: &mut impl Write) -> io::Result<()> {
+        self.output.rewind()?;
+        io::copy(self.output.get_mut(), out).map(drop)
     }
 }
 
@@ -143,8 +172,9 @@ impl GraphWriter {
             weights,
             sources,
             batches: batches.map(record).collect(),
-            cells: Vec::new(),
-            records: Vec::new(),
+            cell: None,
+            cells: RecordFile::create(directory)?,
+            tile_records: RecordFile::create(directory)?,
             files: Vec::new(),
         })
     }
@@ -161,20 +191,20 @@ impl GraphWriter {
         let edges = u64::from(tile.summary.edge_count);
         self.batches[batch].edge_count += edges;
         debug_assert!(
-            self.cells.last().is_none_or(
+            self.cell.is_none_or(
                 |last| (last.column.get(), last.segment.get()) <= (cell.column, cell.segment)
             ),
             "cells come in order"
         );
         let (column, segment) = (cell.column.into(), cell.segment.into());
-        match self.cells.last_mut() {
+        match &mut self.cell {
             Some(last) if (last.column, last.segment) == (column, segment) => {
                 last.tile_count += 1;
                 last.edge_count += edges;
             }
             _ => {
                 self.finish_cell()?;
-                self.cells.push(CellRecord {
+                self.cell = Some(CellRecord {
                     column,
                     segment,
                     tile_count: 1.into(),
@@ -190,7 +220,7 @@ impl GraphWriter {
             None => 0,
         };
         let summary = &tile.summary;
-        self.records.push(TileRecord {
+        let record = TileRecord {
             offset: self.tiles.append(&tile.bytes)?.into(),
             weights_offset: weights_offset.into(),
             source_mask: summary.source_mask.into(),
@@ -204,16 +234,17 @@ impl GraphWriter {
             target_first: summary.target_first.into(),
             target_last: summary.target_last.into(),
             reserved: 0.into(),
-        });
-        Ok(())
+        };
+        self.tile_records.push(record.as_bytes())
     }
 
     /// All tiles of the last cell have come.
     fn finish_cell(&mut self) -> Result<()> {
-        match (&mut self.sources, self.cells.last_mut()) {
-            (Some(sources), Some(cell)) => sources.finish_cell(cell),
-            _ => Ok(()),
+        let Some(mut cell) = self.cell.take() else { return Ok(()) };
+        if let Some(sources) = &mut self.sources {
+            sources.finish_cell(&mut cell)?;
         }
+        self.cells.push(cell.as_bytes())
     }
 
     /// Edges written so far.
@@ -232,16 +263,15 @@ impl GraphWriter {
         self.files.push(FileEntry { name: name.to_owned(), bytes: summary.file_len, checksum });
     }
 
-    /// Writes a whole vertex array as a block file.
-    ///
-    /// # Errors
-    /// Those of writing.
-    pub fn write_block_file(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
-        let path = self.directory.join(name);
+    /// Writes what is known of batches, cells and tiles.
+    fn write_table(&mut self) -> Result<()> {
+        let path = self.directory.join(file_names::TILE_TABLE);
         let mut writer = BlockFileWriter::create(&path)?;
-        writer.write_all(bytes).map_err(Error::io("write", &path))?;
-        let summary = writer.finish()?;
-        self.add_block_file(name, summary);
+        let written = writer.write_all(self.batches.as_bytes());
+        let written = written.and_then(|()| self.cells.copy_to(&mut writer));
+        let written = written.and_then(|()| self.tile_records.copy_to(&mut writer));
+        written.map_err(Error::io("write", &path))?;
+        self.add_block_file(file_names::TILE_TABLE, writer.finish()?);
         Ok(())
     }
 
@@ -254,12 +284,9 @@ impl GraphWriter {
         self.finish_cell()?;
         manifest.edges = self.edge_count();
         manifest.batches = self.batches.len() as u64;
-        manifest.cells = self.cells.len() as u64;
-        manifest.tiles = self.records.len() as u64;
-        let mut table = self.batches.as_bytes().to_vec();
-        table.extend_from_slice(self.cells.as_bytes());
-        table.extend_from_slice(self.records.as_bytes());
-        self.write_block_file(file_names::TILE_TABLE, &table)?;
+        manifest.cells = self.cells.count;
+        manifest.tiles = self.tile_records.count;
+        self.write_table()?;
         let mut files = vec![self.tiles.finish()?];
         if let Some(weights) = self.weights {
             files.push(weights.finish()?);

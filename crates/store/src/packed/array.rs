@@ -7,7 +7,7 @@ use tegula_machine::disk::{BlockFile, BlockStream, CheckedBlock};
 use tegula_machine::{Error, Result};
 use zerocopy::IntoBytes;
 
-use super::{CHUNK, Coding};
+use super::{CHUNK, Coding, Unordered};
 
 /// An array on disk. Holds 8 bytes for each chunk of it; every use streams the file.
 pub(crate) struct Array<C: Coding> {
@@ -90,11 +90,6 @@ impl<C: Coding> Array<C> {
         })
     }
 
-    /// Whether the chunk in which a position lies has no bytes, so that all its numbers are 0.
-    pub fn is_empty_at(&self, position: usize) -> bool {
-        self.bytes_of(position / CHUNK).is_empty()
-    }
-
     /// All numbers.
     ///
     /// # Errors
@@ -164,17 +159,25 @@ impl<C: Coding> Array<C> {
     }
 }
 
+impl Array<Unordered> {
+    /// Whether the chunk in which a position lies has no bytes, so that all its numbers are 0.
+    pub fn is_empty_at(&self, position: usize) -> bool {
+        self.bytes_of(position / CHUNK).is_empty()
+    }
+}
+
 fn damaged(file: &BlockFile, part: &str, detail: String) -> Error {
     Error::Corrupt { path: file.path().to_owned(), part: part.to_owned(), detail }
 }
 
 fn read_ends(file: &BlockFile, len: usize) -> Result<Vec<u64>> {
     // The number of numbers stands behind the ends.
-    let mut ends = vec![0u64; len.div_ceil(CHUNK) + 1];
-    let Some(chunks_len) = file.len().checked_sub(size_of_val(&*ends) as u64) else {
+    let count = len.div_ceil(CHUNK) + 1;
+    let Some(chunks_len) = file.len().checked_sub((count * size_of::<u64>()) as u64) else {
         let detail = format!("it has {} bytes, too few for {len} numbers", file.len());
         return Err(damaged(file, "payload", detail));
     };
+    let mut ends = vec![0u64; count];
     file.read_into(chunks_len, ends.as_mut_bytes())?;
     let found = ends.pop().unwrap_or(0);
     if found != len as u64 {

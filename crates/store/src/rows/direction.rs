@@ -83,7 +83,10 @@ impl Direction {
             local(vertices.start)..local(vertices.end)
         };
         match self {
-            Direction::Forward => tile.may_hold_any(&from(origin.source)),
+            Direction::Forward => {
+                let sources = from(origin.source);
+                !sources.is_empty() && tile.may_hold_any(&sources)
+            }
             Direction::Reverse => {
                 let targets = from(origin.target);
                 tile.target_first < targets.end && targets.start <= tile.target_last

@@ -77,7 +77,7 @@ impl Grid {
 
     /// Whether segments and columns of so many vertices can be numbered.
     pub fn can_cut(&self, vertex_count: u64) -> bool {
-        vertex_count >> self.segment_log2.min(self.column_log2) < u64::from(u32::MAX)
+        vertex_count.div_ceil(1 << self.segment_log2.min(self.column_log2)) < u64::from(u32::MAX)
     }
 
     /// How many segments `vertex_count` sources have.

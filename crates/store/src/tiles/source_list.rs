@@ -4,6 +4,7 @@
 //! that takes no more bytes. A cell in which more than half of the sources of its segment have an edge is not listed:
 //! to pick their messages spares little.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::packed::{decode_packed, encode_packed};
@@ -19,43 +20,57 @@ pub(crate) fn is_listed(count: u32, segment_size: u32) -> bool {
     u64::from(count) * 2 <= u64::from(segment_size)
 }
 
-/// The sources of a cell, while it becomes known which they are: a bit for each source of the segment.
+/// The sources of a cell, while it becomes known which they are: a bit for each source of the segment. What is done with
+/// it takes time for the words that hold any, as a cell may have a single edge.
 #[derive(Debug)]
-pub(crate) struct SourceSet(Vec<u64>);
+pub(crate) struct SourceSet {
+    words: Vec<u64>,
+    /// Words outside of these are 0.
+    touched: Range<usize>,
+    count: u32,
+}
 
 impl SourceSet {
     /// An empty set of the sources of a segment that has `segment_size` of them.
     pub fn new(segment_size: u32) -> SourceSet {
-        SourceSet(vec![0; segment_size.div_ceil(WORD) as usize])
+        let words = vec![0; segment_size.div_ceil(WORD) as usize];
+        SourceSet { touched: words.len()..0, words, count: 0 }
     }
 
     /// Adds a source, counted from the first of the segment.
     #[inline]
     pub fn insert(&mut self, source: u32) {
-        self.0[(source / WORD) as usize] |= 1 << (source % WORD);
+        let (word, bit) = ((source / WORD) as usize, 1 << (source % WORD));
+        self.count += u32::from(self.words[word] & bit == 0);
+        self.words[word] |= bit;
+        self.touched = self.touched.start.min(word)..self.touched.end.max(word + 1);
     }
 
     /// How many there are.
     pub fn len(&self) -> u32 {
-        self.0.iter().map(|word| word.count_ones()).sum()
+        self.count
     }
 
     /// Their list, in a segment of `segment_size` sources. None are left.
     pub fn take_list(&mut self, segment_size: u32) -> Vec<u8> {
-        let bits: Vec<u8> =
-            self.0[..words_of(segment_size)].iter().flat_map(|word| word.to_le_bytes()).collect();
-        let packed = self.take_packed();
-        if packed.len() < bits.len() { packed } else { bits }
+        let words = words_of(segment_size);
+        let packed = self.packed();
+        let list = match packed.len() < words * size_of::<u64>() {
+            true => packed,
+            false => self.words[..words].iter().flat_map(|word| word.to_le_bytes()).collect(),
+        };
+        self.clear();
+        list
     }
 
-    fn take_packed(&mut self) -> Vec<u8> {
+    fn packed(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut distances = Vec::with_capacity(LISTED_AT_ONCE);
         let mut next = 0;
-        for (word, first) in self.0.iter_mut().zip((0..).step_by(WORD as usize)) {
-            let mut rest = std::mem::take(word);
+        for word in self.touched.clone() {
+            let mut rest = self.words[word];
             while rest != 0 {
-                let source = first + rest.trailing_zeros();
+                let source = word as u32 * WORD + rest.trailing_zeros();
                 rest &= rest - 1;
                 distances.push(source - next);
                 next = source + 1;
@@ -71,7 +86,8 @@ impl SourceSet {
 
     /// Removes all.
     pub fn clear(&mut self) {
-        self.0.fill(0);
+        self.words.get_mut(self.touched.clone()).into_iter().flatten().for_each(|word| *word = 0);
+        (self.touched, self.count) = (self.words.len()..0, 0);
     }
 
     /// Whether a list of `count` sources, of a segment of `segment_size`, lists these.
@@ -79,9 +95,12 @@ impl SourceSet {
     /// # Errors
     /// What is wrong with the list, in words.
     pub fn is_list(&self, bytes: &[u8], count: u32, segment_size: u32) -> Result<bool, String> {
-        let listed: Vec<AtomicU64> = self.0.iter().map(|_| AtomicU64::new(0)).collect();
-        add_listed(bytes, count, segment_size, &listed)?;
-        Ok(self.0.iter().zip(listed).all(|(word, listed)| *word == listed.into_inner()))
+        let mut are_here = true;
+        for_each_word(bytes, count, segment_size, |word, listed| {
+            are_here &= listed & !self.words[word] == 0;
+        })?;
+        // No source is listed twice.
+        Ok(are_here && count == self.count)
     }
 }
 
@@ -95,11 +114,23 @@ pub(crate) fn add_listed(
     segment_size: u32,
     words: &[AtomicU64],
 ) -> Result<(), String> {
+    for_each_word(bytes, count, segment_size, |word, listed| {
+        words[word].fetch_or(listed, Ordering::Relaxed);
+    })
+}
+
+/// Visits the words that hold `count` listed sources of a segment of `segment_size`: each once, by its place.
+fn for_each_word(
+    bytes: &[u8],
+    count: u32,
+    segment_size: u32,
+    visit: impl FnMut(usize, u64),
+) -> Result<(), String> {
     match bytes.as_chunks() {
         (bits, []) if bits.len() == words_of(segment_size) => {
-            add_bits(bits, count, segment_size, words)
+            for_each_word_of_bits(bits, count, segment_size, visit)
         }
-        _ => add_packed(bytes, count, segment_size, words),
+        _ => for_each_packed_word(bytes, count, segment_size, visit),
     }
 }
 
@@ -108,17 +139,17 @@ pub(crate) fn words_of(segment_size: u32) -> usize {
     segment_size.div_ceil(WORD) as usize
 }
 
-fn add_bits(
+fn for_each_word_of_bits(
     bits: &[[u8; 8]],
     count: u32,
     segment_size: u32,
-    words: &[AtomicU64],
+    mut visit: impl FnMut(usize, u64),
 ) -> Result<(), String> {
     let (mut found, mut last) = (0, 0);
-    for (bits, word) in bits.iter().zip(words) {
+    for (word, bits) in bits.iter().enumerate() {
         last = u64::from_le_bytes(*bits);
         found += last.count_ones();
-        word.fetch_or(last, Ordering::Relaxed);
+        visit(word, last);
     }
     let is_inside = segment_size.is_multiple_of(WORD) || last >> (segment_size % WORD) == 0;
     match found == count && is_inside {
@@ -127,11 +158,11 @@ fn add_bits(
     }
 }
 
-fn add_packed(
+fn for_each_packed_word(
     mut bytes: &[u8],
     count: u32,
     segment_size: u32,
-    words: &[AtomicU64],
+    mut visit: impl FnMut(usize, u64),
 ) -> Result<(), String> {
     let mut distances = vec![0u32; LISTED_AT_ONCE.min(count as usize)];
     let mut next = 0u64;
@@ -149,7 +180,7 @@ fn add_packed(
                 if source >= u64::from(segment_size) {
                     return Err(format!("it lists source {source} of {segment_size}"));
                 }
-                words[at].fetch_or(bits, Ordering::Relaxed);
+                visit(at, bits);
                 (at, bits) = (word, 0);
             }
             bits |= 1 << (source % u64::from(WORD));
@@ -158,8 +189,8 @@ fn add_packed(
     if next > u64::from(segment_size) {
         return Err(format!("it lists source {} of {segment_size}", next - 1));
     }
-    if let Some(word) = words.get(at) {
-        word.fetch_or(bits, Ordering::Relaxed);
+    if count > 0 {
+        visit(at, bits);
     }
     if bytes.is_empty() { Ok(()) } else { Err("there are bytes behind its last source".into()) }
 }

@@ -135,6 +135,9 @@ impl Versions {
     /// # Errors
     /// [`Error::Io`] where the folder is of another process, or holds versions of other blocks, or damaged ones alone;
     /// those of reading.
+    ///
+    /// # Panics
+    /// When there are 2^30 blocks or more.
     pub fn open(
         folder: &Directory,
         blocks: Blocks,
@@ -214,14 +217,9 @@ impl Versions {
         self.kept.last().map_or(&[], |kept| &kept.entries)
     }
 
-    /// The slot that a block lies in.
-    ///
-    /// # Panics
-    /// Where it was never written.
-    pub fn slot_of(&self, block: usize) -> u32 {
-        let slot = self.slots[block];
-        assert_ne!(slot, UNWRITTEN, "block {block} was never written");
-        slot
+    /// The slot that a block lies in, if it was ever written.
+    pub fn slot_of(&self, block: usize) -> Option<u32> {
+        Some(self.slots[block]).filter(|&slot| slot != UNWRITTEN)
     }
 
     /// The slot that a block is to be written to, where it lies from then on.
