@@ -19,10 +19,12 @@ pub const VERTICES: (u32, u64) = (2, 4);
 const ROOM_PER_EDGE: u64 = 24;
 /// Iterations of PageRank; the first one, which finds nothing in memory, does not count.
 pub const ITERATIONS: u64 = 3;
-/// The most rounds of figures without targets, and of searches, which take long.
+/// The most rounds of figures without targets, which take long, and those of whole runs, which take longer.
 pub const ROUNDS_MAX: usize = 3;
-/// Rounds of what the kernel pages: it takes minutes.
+const WHOLE_ROUNDS: usize = 2;
+/// Rounds of what the kernel pages, which takes long, and bytes that it plans with beside its arrays.
 const MAPPED_ROUNDS: usize = 2;
+const MAPPED_ROOM: u64 = 64 << 20;
 /// Budgets in MiB at the scale that targets are for, the first of which is that of the targets. From the least that the
 /// arrays get by with to twice as much as all arrays and tiles.
 const BUDGETS: [u64; 10] = [256, 192, 320, 400, 512, 640, 768, 1024, 1536, 3072];
@@ -45,8 +47,13 @@ pub fn on_disk(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     figures.push(beside_mapped(lab, &graph, &name, scaled(lab, BUDGETS[0]))?);
     let least = scaled(lab, BUDGETS[0]);
     figures.push(whole_run(lab, "bfs", &graph, &name, &["--source", &source], least)?);
-    figures.push(whole_run(lab, "wcc", &graph, &name, &["--method", "propagation"], least)?);
     remove(&graph)?;
+    let both_ways = uniform(lab, log2, degree << log2, &["--undirected"])?;
+    if let Some((graph, name)) = both_ways {
+        let options = ["--method", "propagation"];
+        figures.push(whole_run(lab, "wcc", &graph, &name, &options, least)?);
+        remove(&graph)?;
+    }
     Ok(figures)
 }
 
@@ -177,8 +184,8 @@ fn forced(lab: &Lab<'_>, graph: &Path, name: &str) -> Result<Figure> {
 /// An iteration within a budget, in turn with one whose arrays are mapped files that the kernel pages within the same.
 fn beside_mapped(lab: &Lab<'_>, graph: &Path, name: &str, memory: u64) -> Result<Figure> {
     let example = Example::build(lab.root, "mapped_arrays")?;
-    let estimate = ["run", "pagerank", text(graph)?, "--estimate", "--arrays", "memory"];
-    let needed = whole(&lab.tegula.json(&estimate)?, "/needed_bytes")?.to_string();
+    let estimate = lab.tegula.json(&["run", "pagerank", text(graph)?, "--estimate"])?;
+    let needed = (whole(&estimate, "/vertex_bytes")? + MAPPED_ROOM).to_string();
     let (limit, folder) = (memory.to_string(), text(lab.scratch.path())?);
     let (mut within, mut mapped) = (Vec::new(), Vec::new());
     for _ in 0..MAPPED_ROUNDS {
@@ -195,7 +202,7 @@ fn beside_mapped(lab: &Lab<'_>, graph: &Path, name: &str, memory: u64) -> Result
     Ok(lab.with_targets(figure, |figure| figure.at_least(Of::Ratio, 10.0, None)))
 }
 
-/// A whole run within a budget.
+/// A whole run within a budget, in turn with one in memory.
 fn whole_run(
     lab: &Lab<'_>,
     algorithm: &str,
@@ -206,7 +213,7 @@ fn whole_run(
 ) -> Result<Figure> {
     let (mut within, mut in_memory) = (Vec::new(), Vec::new());
     let mut iterations = 0;
-    for _ in 0..lab.settings.rounds.min(ROUNDS_MAX) {
+    for _ in 0..WHOLE_ROUNDS {
         let run = lab.run(algorithm, graph, Some(memory), options)?;
         iterations = whole(&run, "/iterations")?;
         within.push(numbers(&run, "/iteration_seconds")?.iter().sum());
