@@ -70,6 +70,8 @@ pub struct Estimate {
     pub layout_bytes: u64,
     /// Null where arrays are in memory.
     pub arrays_on_disk: Option<ArraysOnDisk>,
+    /// Null where they may lie on disk.
+    pub why_in_memory: Option<&'static str>,
     /// Read and written by iterations but the first, about: without weights.
     pub iteration_bytes: u64,
     pub memory_bytes: u64,

@@ -58,6 +58,11 @@ pub trait Algorithm: Options {
     /// Those of reading.
     fn estimate(&self, graph: &Graph, files: &Self::Files, threads: usize) -> Result<Estimate>;
 
+    /// Why its arrays over the vertices lie in memory, where its estimate knows no other way.
+    fn why_in_memory(&self) -> &'static str {
+        "rows lead from each vertex to any other"
+    }
+
     /// Runs it.
     ///
     /// # Errors

@@ -22,6 +22,8 @@ pub struct Needs {
     pub layout: Layout,
     /// Bytes that it takes to build the rows, where the graph gets them first.
     pub build_bytes: Option<u64>,
+    /// Why the arrays over the vertices lie in memory, where they cannot lie on disk.
+    pub why_in_memory: Option<&'static str>,
 }
 
 /// A way to lay out the edges of a graph.
@@ -89,7 +91,8 @@ impl Needs {
             ),
             false => None,
         };
-        Ok(Needs { estimate, layout, build_bytes })
+        let why_in_memory = estimate.on_disk.is_none().then(|| request.why_in_memory());
+        Ok(Needs { estimate, layout, build_bytes, why_in_memory })
     }
 
     /// The smallest budget with which all of it can be done.

@@ -27,6 +27,9 @@ pub trait Request: Debug + Send {
     /// How many iterations it runs, where that is known before.
     fn iterations(&self) -> Option<u64>;
 
+    /// Why its arrays over the vertices lie in memory, where its estimate knows no other way.
+    fn why_in_memory(&self) -> &'static str;
+
     /// Reads the files that its options name, once: one may be a pipe.
     ///
     /// # Errors
@@ -85,6 +88,10 @@ impl<A: Algorithm> Request for A {
 
     fn iterations(&self) -> Option<u64> {
         Algorithm::iterations(self)
+    }
+
+    fn why_in_memory(&self) -> &'static str {
+        Algorithm::why_in_memory(self)
     }
 
     fn prepare<'r>(

@@ -104,6 +104,10 @@ impl Algorithm for AstarOptions {
         with_order_streamed(side_table::with_reading(estimate, reading), graph)
     }
 
+    fn why_in_memory(&self) -> &'static str {
+        "distances and parents are looked up in any order"
+    }
+
     fn run(
         &self,
         graph: &Graph,

@@ -65,6 +65,10 @@ impl Algorithm for ConductanceOptions {
         Ok(side_table::with_reading(Estimate { vertex_bytes, ..estimate }, sets.reading_size))
     }
 
+    fn why_in_memory(&self) -> &'static str {
+        "each edge looks up the sets of both of its ends"
+    }
+
     fn run(&self, graph: &Graph, sets: NamedSets, options: &RunOptions<'_>) -> Result<Found> {
         let found = run(graph, sets.members(), sets.names_size(), options)?;
         let statistics = found.statistics.clone();

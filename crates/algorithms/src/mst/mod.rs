@@ -51,6 +51,10 @@ impl Algorithm for MstOptions {
         with_order_streamed(estimate(graph)?, graph)
     }
 
+    fn why_in_memory(&self) -> &'static str {
+        "each edge looks up the components of both of its ends"
+    }
+
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
         let found = run(graph, options)?;
         let forest = Forest { weight: found.weight(), edges: found.edges, memory: options.memory };

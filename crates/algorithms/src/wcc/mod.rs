@@ -230,6 +230,13 @@ impl Algorithm for WccOptions {
         with_order_streamed(estimate, graph)
     }
 
+    fn why_in_memory(&self) -> &'static str {
+        match self.method {
+            Method::UnionFind => "union-find looks up parents in any order",
+            _ => "rows lead from each vertex to any other",
+        }
+    }
+
     fn check_input(&self, graph: &Graph) -> Result<()> {
         check(graph, *self)
     }

@@ -50,6 +50,7 @@ fn to_json(needs: &Needs, algorithm: &'static str, graph: &Graph, memory: u64) -
             column_groups: plan.groups,
             columns_in_group: plan.columns,
         }),
+        why_in_memory: needs.why_in_memory,
         iteration_bytes: needs.iteration_bytes(memory),
         memory_bytes: memory,
         fits: needs.needed() <= memory,
@@ -78,6 +79,9 @@ fn facts(needs: &Needs, memory: u64) -> Facts {
     if let Some((arrays, plan)) = &on_disk {
         facts.add("of these in memory", report::bytes(plan.bytes));
         facts.add("and on disk", report::bytes(arrays.file_size(plan)));
+    }
+    if let Some(why) = needs.why_in_memory {
+        facts.add("all in memory, since", why);
     }
     let streaming = format!("streaming of {layout}, at least");
     facts.add(streaming, report::bytes(estimate.stream_bytes_min));

@@ -2,6 +2,7 @@
 
 mod compatibility;
 mod damage;
+mod declared;
 mod disks;
 mod failures;
 mod generate;

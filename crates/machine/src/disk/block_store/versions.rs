@@ -325,7 +325,8 @@ fn name_of(number: u64) -> String {
 fn number_of(name: &OsStr) -> Option<u64> {
     let name = name.to_str()?;
     let number = name.strip_prefix(VERSION)?.parse().ok()?;
-    (name == name_of(number)).then_some(number)
+    // Behind the last number there is none for the next.
+    (name == name_of(number) && number < u64::MAX).then_some(number)
 }
 
 /// Reads the list of a version, and what is beside it.
