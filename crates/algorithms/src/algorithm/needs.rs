@@ -48,7 +48,7 @@ impl Needs {
     /// Those of an algorithm with `threads` threads, which may be in need of rows.
     ///
     /// # Errors
-    /// Those of reading; [`Error::Limit`] where arrays would have to lie in memory, and there are too many vertices for
+    /// Those of reading, and of what the algorithm has no answer for; [`Error::Limit`] where arrays would have to lie in memory, and there are too many vertices for
     /// that.
     pub fn of(
         prepared: &dyn Prepared,
@@ -80,7 +80,9 @@ impl Needs {
             estimate.on_disk = None;
             estimate.vertex_bytes += long_rows_size(graph, has_weights, threads)?;
         }
-        if estimate.on_disk.is_none() {
+        if estimate.on_disk.is_none() && !graph.has_short_ids() {
+            // Where the algorithm knows what to do instead, it says so.
+            prepared.check_input(graph)?;
             graph.short_vertex_count()?;
         }
         let build_bytes = match builds_rows {

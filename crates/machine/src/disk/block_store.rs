@@ -215,15 +215,15 @@ impl BlockStore {
     fn read_from_file(&self, block: usize, parts: &mut [&mut [u8]]) -> Result<()> {
         self.written.wait_for(block)?;
         let len = parts.iter().map(|part| part.len()).sum();
-        let frame = self.request(block, len).wait()?;
+        let Some(request) = self.request_of(block, len) else {
+            return Err(self.damaged(block));
+        };
+        let frame = self.read_ahead_or_now(block, request).wait()?;
         self.bytes_read.fetch_add(len as u64, Ordering::Relaxed);
-        if Sum::of(&frame[..len]) != self.sum(block) {
-            let detail =
-                format!("block {block} of the {} is not what was written", self.blocks.what);
-            let source = io::Error::new(io::ErrorKind::InvalidData, detail);
-            return Err(Error::io("read back", &self.path)(source));
+        match frame.get(..len) {
+            Some(bytes) if Sum::of(bytes) == self.sum(block) => scatter(bytes, parts),
+            _ => return Err(self.damaged(block)),
         }
-        scatter(&frame[..len], parts);
         Ok(())
     }
 
@@ -281,7 +281,8 @@ impl BlockStore {
         if is_known || self.written.has_begun(block) {
             return;
         }
-        let pending = self.reader.try_read_batch(&[self.request_of(block, len)]);
+        let request = self.request_of(block, len);
+        let pending = request.and_then(|request| self.reader.try_read_batch(&[request]));
         ahead.extend(pending.and_then(|mut pending| pending.pop()).map(|read| (block, read)));
     }
 
@@ -322,31 +323,35 @@ impl BlockStore {
         self.bytes_read.load(Ordering::Relaxed)
     }
 
-    /// The read of a block, ahead or now.
-    fn request(&self, block: usize, len: usize) -> Pending {
+    fn read_ahead_or_now(&self, block: usize, request: Request<'_>) -> Pending {
         if let Some(ahead) = lock(&self.ahead).remove(&block) {
             return ahead;
         }
-        let request = self.request_of(block, len);
         if let Some(pending) =
             self.reader.try_read_batch(&[request]).and_then(|mut pending| pending.pop())
         {
             return pending;
         }
         // What others may want later must not keep this one waiting; and once it waits nothing is asked for ahead.
-        let pending = self.reader.read(&self.file, request.offset, len);
+        let pending = self.reader.read(&self.file, request.offset, request.len);
         self.forget_ahead();
         pending
     }
 
-    fn request_of(&self, block: usize, len: usize) -> Request<'_> {
+    /// The read of a block, if it has a place.
+    fn request_of(&self, block: usize, len: usize) -> Option<Request<'_>> {
         assert!(block < self.blocks.count, "block {block} of {}", self.blocks.count);
         let slot = match &self.versions {
-            // One that was never written has no checksum either: whatever is read is found not to be it.
-            Some(versions) => lock(versions).slot_of(block).unwrap_or(0) as usize,
+            Some(versions) => lock(versions).slot_of(block)? as usize,
             None => block,
         };
-        Request { file: &self.file, offset: self.offset_of(slot), len }
+        Some(Request { file: &self.file, offset: self.offset_of(slot), len })
+    }
+
+    fn damaged(&self, block: usize) -> Error {
+        let detail = format!("block {block} of the {} is not what was written", self.blocks.what);
+        let source = io::Error::new(io::ErrorKind::InvalidData, detail);
+        Error::io("read back", &self.path)(source)
     }
 
     fn offset_of(&self, slot: usize) -> u64 {
