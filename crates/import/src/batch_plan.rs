@@ -24,8 +24,8 @@ pub(super) const BIN_EDGES: u64 = 1 << 18;
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 struct DenseRow {
-    /// Those behind all with an edge are on no way.
-    dense: u32,
+    /// Its place among the dense ids of a slice.
+    place: u32,
     degrees: Degrees,
 }
 
@@ -52,7 +52,8 @@ pub(super) fn for_each_dense_slice(
             block.degrees.iter().zip(block.dense).filter(|&(_, &dense)| dense != NONE);
         rows.write(|writer| {
             rows_here.try_for_each(|(&degrees, &dense)| {
-                let row = DenseRow { dense: dense as u32, degrees };
+                let place = (dense & ((1 << slice_log2) - 1)) as u32;
+                let row = DenseRow { place, degrees };
                 writer.push((dense >> slice_log2) as usize, row)
             })
         })
@@ -65,8 +66,7 @@ pub(super) fn for_each_dense_slice(
         slice.clear();
         slice.resize((numbered.vertices() - first).min(1 << slice_log2) as usize, [0; 2]);
         rows.for_each(index, &mut |part| {
-            part.iter()
-                .for_each(|row| slice[(u64::from(row.dense) - first) as usize] = row.degrees);
+            part.iter().for_each(|row| slice[row.place as usize] = row.degrees);
             Ok(())
         })?;
         rows.clear(index);

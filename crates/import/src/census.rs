@@ -13,10 +13,10 @@ use tegula_machine::memory::huge;
 use tegula_machine::threads::{Stash, lock, unlocked};
 use tegula_machine::{Error, Result};
 use tegula_store::SHORT_COUNT_MAX;
-use tegula_store::tiles::Edge;
+use tegula_store::tiles::{DenseEdge, VertexNumber};
 
 use super::buckets::Filled;
-use super::edge::{ArcRule, Weight};
+use super::edge::{ArcRule, Weight, source_of, target_of};
 
 /// log2 of the ids in a range: the place of a counter in it has 16 bits.
 const RANGE_LOG2: u32 = u16::BITS - 1;
@@ -138,17 +138,17 @@ impl<'a> Census<'a> {
     }
 
     /// Counts the ends of edges, of which `largest` is the largest.
-    pub fn add<W: Weight>(&self, edges: &[Edge<u32, u32, W>], largest: u32) {
+    pub fn add<N: VertexNumber, W: Weight>(&self, edges: &[DenseEdge<N, W>], largest: N) {
         if self.exceeded.load(Ordering::Relaxed) {
             return;
         }
-        if largest as usize >> RANGE_LOG2 >= self.ranges.len() {
+        if largest.index() >> RANGE_LOG2 >= self.ranges.len() {
             return self.exceed();
         }
         let (ranges, log2) = (self.ranges.len(), self.waiting_log2);
         let new = || Waiting { lists: huge::zeroes(ranges << log2), lens: vec![0; ranges] };
         self.waiting.with(new, |waiting| {
-            let mut wait = |id: u32, side| {
+            let mut wait = |id: u64, side| {
                 let range = (id >> RANGE_LOG2) as usize;
                 let (first, len) = (range << log2, &mut waiting.lens[range]);
                 waiting.lists[first + usize::from(*len)] = (id << 1) as u16 | side;
@@ -159,9 +159,9 @@ impl<'a> Census<'a> {
                 }
             };
             for edge in edges {
-                wait(edge.source, 0);
+                wait(source_of(edge), 0);
                 if !self.undirected {
-                    wait(edge.target, 1);
+                    wait(target_of(edge), 1);
                 }
             }
         });
@@ -200,7 +200,7 @@ pub(super) enum DegreeTable {
 
 impl DegreeTable {
     /// Visits the degrees by ascending id: the first id of a block and the degrees from there on.
-    pub fn for_each(&self, visit: &mut dyn FnMut(u32, &[Degrees]) -> Result<()>) -> Result<()> {
+    pub fn for_each(&self, visit: &mut dyn FnMut(u64, &[Degrees]) -> Result<()>) -> Result<()> {
         match self {
             DegreeTable::Counted { low, carries, undirected } => {
                 let mut rows = Vec::new();
@@ -215,7 +215,7 @@ impl DegreeTable {
                     if *undirected {
                         rows.iter_mut().for_each(|[out, into]| *into = *out);
                     }
-                    visit(first as u32, &rows)?;
+                    visit(first, &rows)?;
                 }
                 Ok(())
             }
@@ -223,7 +223,7 @@ impl DegreeTable {
                 let mut first = 0;
                 rows.for_each(0, &mut |block| {
                     visit(first, block)?;
-                    first += block.len() as u32;
+                    first += block.len() as u64;
                     Ok(())
                 })
             }
@@ -234,7 +234,7 @@ impl DegreeTable {
     pub fn summary(&self) -> Result<DegreeSummary> {
         let mut summary = DegreeSummary { vertices: 0, edges: 0, id_end: 0 };
         self.for_each(&mut |first, block| {
-            for (&[out, into], id) in block.iter().zip(u64::from(first)..) {
+            for (&[out, into], id) in block.iter().zip(first..) {
                 if out == u32::MAX || into == u32::MAX {
                     let limit = u64::from(u32::MAX) - 1;
                     return Err(Error::Limit {
@@ -271,10 +271,10 @@ mod tests {
     use super::*;
     use tegula_machine::threads::{Cancel, Workers};
 
-    fn edges(count: u32, ids: u32) -> Vec<Edge<u32, u32, ()>> {
+    fn edges(count: u32, ids: u32) -> Vec<DenseEdge<u32, ()>> {
         let id = |number: u32| number.wrapping_mul(0x9e37_79b1).rotate_left(7) % ids;
         (0..count)
-            .map(|number| Edge { source: id(number), target: id(!number / 3), weight: () })
+            .map(|number| DenseEdge { source: id(number), target: id(!number / 3), weight: () })
             .collect()
     }
 
@@ -329,10 +329,10 @@ mod tests {
         assert_eq!(counters.id_limit(), RANGE_SIZE as u64);
         let census = Census::new(&mut counters, ArcRule::default());
         let first = RANGE_SIZE as u32;
-        census.add(&[Edge { source: 1, target: first - 1, weight: () }], first - 1);
+        census.add(&[DenseEdge { source: 1, target: first - 1, weight: () }], first - 1);
         assert!(census.finish());
         let census = Census::new(&mut counters, ArcRule::default());
-        census.add(&[Edge { source: 1, target: first, weight: () }], first);
+        census.add(&[DenseEdge { source: 1, target: first, weight: () }], first);
         assert!(!census.finish());
     }
 
@@ -341,7 +341,7 @@ mod tests {
         let mut counters = Counters::within(1, 1, 1);
         counters.set(&[0, 0, u32::MAX - 2]);
         let census = Census::new(&mut counters, ArcRule::default());
-        let edge = Edge { source: 1, target: 0, weight: () };
+        let edge = DenseEdge { source: 1u32, target: 0, weight: () };
         census.add(&[edge], 1);
         assert!(census.finish());
         assert_eq!(rows(&counters.into_table(2, ArcRule::default())), [[0, 1], [u32::MAX - 1, 0]]);
@@ -361,7 +361,7 @@ mod tests {
         let rule = ArcRule { undirected: true, ..ArcRule::default() };
         let mut counters = Counters::within(1 << 20, 1 << 12, 1);
         let census = Census::new(&mut counters, rule);
-        let arc = |source, target| Edge { source, target, weight: () };
+        let arc = |source: u32, target| DenseEdge { source, target, weight: () };
         // An edge, a loop and a hub of more than 16 bits.
         census.add(&[arc(0, 1), arc(1, 0), arc(2, 2)], 2);
         let hub: Vec<_> = (0..70_000).flat_map(|_| [arc(3, 4), arc(4, 3)]).collect();
@@ -377,7 +377,7 @@ mod tests {
         let census = Census::new(&mut counters, ArcRule::default());
         let hub = 3 * RANGE_SIZE as u32 - 1;
         let edges: Vec<_> =
-            (0..70_000).map(|source| Edge { source, target: hub, weight: () }).collect();
+            (0..70_000).map(|source| DenseEdge { source, target: hub, weight: () }).collect();
         (0..3).for_each(|_| census.add(&edges, hub));
         assert!(census.finish());
         let rows = rows(&counters.into_table(u64::from(hub) + 1, ArcRule::default()));

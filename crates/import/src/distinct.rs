@@ -2,7 +2,7 @@
 
 use tegula_machine::threads::{Stash, map_in_order};
 use tegula_machine::{Error, Result};
-use tegula_store::SHORT_COUNT_MAX;
+use tegula_store::VERTEX_COUNT_MAX;
 use tegula_store::tiles::Edge;
 
 use super::buckets::{Buckets, Filled};
@@ -88,21 +88,20 @@ fn collect(run: &ImportRun<'_>, buckets: Filled<u64>) -> Result<Filled<u64>> {
         run.cancel,
         &make,
         &mut |_, ids| {
-            count += ids.len() as u64;
-            check_vertex_count(count)?;
+            count = check_vertex_count(count + ids.len() as u64)?;
             sorted.write(|writer| ids.iter().try_for_each(|&id| writer.push(0, id)))
         },
     )?;
     sorted.close()
 }
 
-/// Refuses more vertices with an edge than ranks of 32 bits.
+/// Refuses more vertices with an edge than a graph may have.
 pub(super) fn check_vertex_count(found: u64) -> Result<u64> {
-    if found <= SHORT_COUNT_MAX {
+    if found <= VERTEX_COUNT_MAX {
         return Ok(found);
     }
     let what = "the number of vertices with an edge";
-    Err(Error::Limit { what, found, limit: SHORT_COUNT_MAX })
+    Err(Error::Limit { what, found, limit: VERTEX_COUNT_MAX })
 }
 
 #[cfg(test)]
@@ -134,7 +133,7 @@ mod tests {
 
     #[test]
     fn too_many_vertices_are_refused() {
-        assert_eq!(check_vertex_count(SHORT_COUNT_MAX).unwrap(), SHORT_COUNT_MAX);
-        assert!(matches!(check_vertex_count(SHORT_COUNT_MAX + 1), Err(Error::Limit { .. })));
+        assert_eq!(check_vertex_count(VERTEX_COUNT_MAX).unwrap(), VERTEX_COUNT_MAX);
+        assert!(matches!(check_vertex_count(VERTEX_COUNT_MAX + 1), Err(Error::Limit { .. })));
     }
 }

@@ -13,12 +13,12 @@ use std::sync::Mutex;
 use tegula_machine::Result;
 use tegula_machine::threads::{lock, map_in_order, unlocked};
 use tegula_store::graph::{OrderChoice, VertexOrder};
-use tegula_store::tiles::{DenseEdge, Edge, Encoder, Grid, VertexNumber};
+use tegula_store::tiles::{DenseEdge, Encoder, Grid, VertexNumber};
 
 use super::batch_plan::for_each_dense_slice;
 use super::census::{DegreeSummary, DegreeTable};
 use super::dfs;
-use super::edge::Weight;
+use super::edge::{Key, Weight};
 use super::import_run::ImportRun;
 use super::mapping::Mapping;
 use super::order::{Declared, DenseIds, Numbered};
@@ -60,7 +60,7 @@ pub(super) fn unweighed(run: &ImportRun<'_>, summary: &DegreeSummary) -> Option<
 }
 
 /// Estimates all orders and picks one.
-pub(super) fn choose<'a, N: VertexNumber, W: Weight>(
+pub(super) fn choose<'a, N: VertexNumber + Key, W: Weight>(
     run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
     degrees: &'a DegreeTable,
@@ -76,7 +76,7 @@ pub(super) fn choose<'a, N: VertexNumber, W: Weight>(
         |&order: &VertexOrder| Numbered::new(run, edges, degrees, summary, declared, order);
     let numbered = orders.iter().map(number).collect::<Result<Vec<_>>>()?;
     let mut trials = Vec::new();
-    let plan = |index: usize| Trial::plan(run, numbered[index].clone());
+    let plan = |index: usize| Trial::<N>::plan(run, numbered[index].clone());
     // Two at a time, for that is how much memory there is.
     map_in_order(
         run.workers,
@@ -91,7 +91,7 @@ pub(super) fn choose<'a, N: VertexNumber, W: Weight>(
     )?;
     let sample = gather(run, edges, &trials)?;
     let mut bytes = Vec::new();
-    let estimate = |index: usize| trials[index].bytes_per_edge::<N>(run, &sample);
+    let estimate = |index: usize| trials[index].bytes_per_edge(run, &sample);
     map_in_order(
         run.workers,
         run.workers.count(),
@@ -135,15 +135,15 @@ fn reason(
 }
 
 /// The units of one order.
-struct Trial<'a> {
+struct Trial<'a, N> {
     numbered: Numbered<'a>,
     units: Vec<TrialUnit>,
-    /// The ids of their targets, ascending.
-    ids: Vec<u32>,
+    /// The rows of their targets, ascending.
+    rows: Vec<N>,
 }
 
-impl<'a> Trial<'a> {
-    fn plan(run: &ImportRun<'_>, numbered: Numbered<'a>) -> Result<Trial<'a>> {
+impl<'a, N: VertexNumber + Key> Trial<'a, N> {
+    fn plan(run: &ImportRun<'_>, numbered: Numbered<'a>) -> Result<Trial<'a, N>> {
         let mut units: Vec<TrialUnit> = Vec::new();
         let middle_of = |share: u64| (2 * share + 1) * numbered.summary.edges / (2 * UNITS);
         let (mut share, mut before) = (0, 0);
@@ -164,20 +164,16 @@ impl<'a> Trial<'a> {
             }
             Ok(())
         })?;
-        let ids = ids_of(&numbered, &units)?;
-        Ok(Trial { numbered, units, ids })
+        let rows = rows_of(&numbered, &units)?;
+        Ok(Trial { numbered, units, rows })
     }
 
     /// Bytes per edge, the mean over the shares.
-    fn bytes_per_edge<N: VertexNumber>(
-        &self,
-        run: &ImportRun<'_>,
-        sample: &[[u32; 2]],
-    ) -> Result<f64> {
-        let is_here = |[_, target]: &&[u32; 2]| self.ids.binary_search(target).is_ok();
-        let ids: Vec<[u32; 2]> = sample.iter().filter(is_here).copied().collect();
-        let mut dense = self.dense_ids::<N>(run, &ids)?;
-        drop(ids);
+    fn bytes_per_edge(&self, run: &ImportRun<'_>, sample: &[[N; 2]]) -> Result<f64> {
+        let is_here = |[_, target]: &&[N; 2]| self.rows.binary_search(target).is_ok();
+        let ends: Vec<[N; 2]> = sample.iter().filter(is_here).copied().collect();
+        let mut dense = self.dense_ids(run, &ends)?;
+        drop(ends);
         dense.sort_unstable_by_key(|&[_, target]| target);
         let (mut sum, mut shares) = (0.0, 0);
         let mut encoder = Encoder::new();
@@ -191,21 +187,15 @@ impl<'a> Trial<'a> {
         }
         Ok(sum / shares.max(1) as f64)
     }
-}
 
-impl Trial<'_> {
     /// The dense ids of the ends of some edges.
-    fn dense_ids<N: VertexNumber>(
-        &self,
-        run: &ImportRun<'_>,
-        ids: &[[u32; 2]],
-    ) -> Result<Vec<[u64; 2]>> {
-        let mut dense = vec![[0; 2]; ids.len()];
+    fn dense_ids(&self, run: &ImportRun<'_>, ends: &[[N; 2]]) -> Result<Vec<[u64; 2]>> {
+        let mut dense = vec![[0; 2]; ends.len()];
         let mapping = DenseIds::<N>::new(&self.numbered, run.share(shares::DENSE_IDS));
         mapping.for_each_slice(&mut |index, slice| {
-            for (dense, id) in dense.as_flattened_mut().iter_mut().zip(ids.as_flattened()) {
-                if mapping.slice_of(*id) == index {
-                    *dense = DenseIds::<N>::get(slice, *id).map_or(0, Into::into);
+            for (dense, row) in dense.as_flattened_mut().iter_mut().zip(ends.as_flattened()) {
+                if mapping.slice_of(*row) == index {
+                    *dense = DenseIds::<N>::get(slice, *row).map_or(0, Into::into);
                 }
             }
             Ok(())
@@ -275,38 +265,38 @@ fn unit_around(rows: &[[u32; 2]], mut middle: u64) -> TrialUnit {
     }
 }
 
-/// The ids of the targets of units, ascending.
-fn ids_of(numbered: &Numbered<'_>, units: &[TrialUnit]) -> Result<Vec<u32>> {
-    let mut ids = Vec::new();
+/// The rows of the targets of units, ascending.
+fn rows_of<N: VertexNumber>(numbered: &Numbered<'_>, units: &[TrialUnit]) -> Result<Vec<N>> {
+    let mut rows = Vec::new();
     numbered.for_each(&mut |block| {
-        for (&dense, id) in block.dense.iter().zip(block.first..) {
+        for (&dense, row) in block.dense.iter().zip(block.first..) {
             let unit = units.partition_point(|unit| unit.targets.end <= dense);
             if units.get(unit).is_some_and(|unit| unit.targets.contains(&dense) && !unit.is_heavy())
             {
-                ids.push(id);
+                rows.push(N::of(row));
             }
         }
         Ok(())
     })?;
-    Ok(ids)
+    Ok(rows)
 }
 
 /// The edges whose targets are in a unit of any trial.
-fn gather<W: Weight>(
+fn gather<N: VertexNumber + Key, W: Weight>(
     run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
-    trials: &[Trial<'_>],
-) -> Result<Vec<[u32; 2]>> {
-    let mut ids: Vec<u32> = trials.iter().flat_map(|trial| &trial.ids).copied().collect();
-    ids.sort_unstable();
-    ids.dedup();
-    let filter = Filter::of(&ids);
+    trials: &[Trial<'_, N>],
+) -> Result<Vec<[N; 2]>> {
+    let mut rows: Vec<N> = trials.iter().flat_map(|trial| &trial.rows).copied().collect();
+    rows.sort_unstable();
+    rows.dedup();
+    let filter = Filter::of(&rows);
     let sample = Mutex::new(Vec::new());
-    edges.for_each(run, &|edges: &[Edge<u32, u32, W>]| {
+    edges.for_each(run, &|edges: &[DenseEdge<N, W>]| {
         let mut found = Vec::new();
         for edge in edges {
             let target = edge.target;
-            if filter.may_hold(target) && ids.binary_search(&target).is_ok() {
+            if filter.may_hold(target) && rows.binary_search(&target).is_ok() {
                 found.push([edge.source, target]);
             }
         }
@@ -317,29 +307,29 @@ fn gather<W: Weight>(
     Ok(unlocked(sample))
 }
 
-/// Tells quickly, from 256 KiB, that an id is not among some.
+/// Tells quickly, from 256 KiB, that a row is not among some.
 struct Filter(Vec<u64>);
 
 impl Filter {
     const BITS_LOG2: u32 = 21;
 
-    fn of(ids: &[u32]) -> Filter {
+    fn of<N: VertexNumber>(rows: &[N]) -> Filter {
         let mut words = vec![0; 1 << (Filter::BITS_LOG2 - 6)];
-        for &id in ids {
-            let bit = Filter::bit(id);
+        for &row in rows {
+            let bit = Filter::bit(row);
             words[bit / 64] |= 1 << (bit % 64);
         }
         Filter(words)
     }
 
     #[inline]
-    fn bit(id: u32) -> usize {
-        (id.wrapping_mul(0x9e37_79b1) >> (32 - Filter::BITS_LOG2)) as usize
+    fn bit<N: VertexNumber>(row: N) -> usize {
+        (row.into().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - Filter::BITS_LOG2)) as usize
     }
 
     #[inline]
-    fn may_hold(&self, id: u32) -> bool {
-        let bit = Filter::bit(id);
+    fn may_hold<N: VertexNumber>(&self, row: N) -> bool {
+        let bit = Filter::bit(row);
         self.0[bit / 64] >> (bit % 64) & 1 != 0
     }
 }
@@ -376,7 +366,7 @@ mod tests {
         let ids: Vec<u32> = (0..100_000).map(|number| number * 37).collect();
         let filter = Filter::of(&ids);
         assert!(ids.iter().all(|&id| filter.may_hold(id)));
-        let passed = (0..100_000).filter(|number| filter.may_hold(number * 37 + 1)).count();
+        let passed = (0..100_000u32).filter(|number| filter.may_hold(number * 37 + 1)).count();
         assert!(passed < 20_000, "{passed}");
     }
 }

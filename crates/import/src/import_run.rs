@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use tegula_machine::threads::{Cancel, Progress, Workers};
 use tegula_machine::{Error, Result};
+use tegula_store::SHORT_COUNT_MAX;
 
 use super::census::Counters;
 use super::edge::ArcRule;
@@ -46,8 +47,8 @@ pub(super) struct Resources {
     pub memory: u64,
     /// Workers for which the budget suffices.
     pub threads: usize,
-    /// Whether numbers of vertices have 64 bits.
-    pub wide: bool,
+    /// Vertices, at the most, whose numbers have 32 bits; 0 where there is memory set aside for numbers of 64 bits.
+    pub short_max: u64,
 }
 
 /// One import at work.
@@ -64,6 +65,8 @@ pub(super) struct ImportRun<'a> {
     pub progress: &'a dyn Progress,
     /// Who may end it.
     pub cancel: &'a Cancel,
+    /// As of [`Resources`].
+    pub short_max: u64,
 }
 
 impl ImportRun<'_> {
@@ -84,7 +87,35 @@ impl ImportRun<'_> {
         let worker = needs.worker_bytes();
         let free = budget - PROCESS_BYTES - needs.batches;
         let threads = threads.clamp(1, (free / 2 / worker).max(1) as usize);
-        Ok(Resources { memory: free - threads as u64 * worker, threads, wide: needs.wide })
+        let short_max = if needs.wide { 0 } else { SHORT_COUNT_MAX };
+        Ok(Resources { memory: free - threads as u64 * worker, threads, short_max })
+    }
+
+    /// Whether numbers of so many vertices have 64 bits.
+    pub fn is_wide(&self, count: u64) -> bool {
+        count > self.short_max
+    }
+
+    /// The same run with memory set aside for numbers of 64 bits, and `batches` bytes for batches, once it is found that
+    /// there are so many vertices.
+    ///
+    /// # Errors
+    /// [`Error::OverBudget`] where that leaves too little.
+    pub fn widened(&self, batches: u64) -> Result<ImportRun<'_>> {
+        let needed = self.workers.count() as u64 * WORKER_BYTES_WIDE + batches;
+        if needed > self.memory / 2 {
+            let what = "an import of so many vertices".to_owned();
+            return Err(Error::OverBudget { what, needed: 2 * needed, budget: self.memory });
+        }
+        Ok(ImportRun {
+            memory: self.memory - needed,
+            workers: self.workers,
+            folder: self.folder.clone(),
+            rule: self.rule,
+            progress: self.progress,
+            cancel: self.cancel,
+            short_max: 0,
+        })
     }
 
     /// The bytes of a share.

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use tegula_machine::Result;
-use tegula_store::SHORT_COUNT_MAX;
+use tegula_store::VERTEX_COUNT_MAX;
 use tegula_store::graph::{IdType, VertexOrder};
 
 use super::batch_plan::write_order;
@@ -45,7 +45,7 @@ impl<'a, W: Weight> Known<'a, W> {
         is_declared: bool,
         directory: &Path,
     ) -> Result<Known<'a, W>> {
-        let id_end_max = (SPARSITY_MAX * intake.counts.arcs).min(SHORT_COUNT_MAX);
+        let id_end_max = (SPARSITY_MAX * intake.counts.arcs).min(VERTEX_COUNT_MAX);
         // The tables of that order have an entry for each id, used or not: ranks may need fewer.
         let suits_order =
             order != Some(VertexOrder::Dfs) || dfs::is_affordable(run, intake.id_end());
@@ -104,7 +104,7 @@ impl<W> Known<'_, W> {
         let file = write_ids(directory, &mut |write| {
             self.degrees.for_each(&mut |first, block| {
                 ids.clear();
-                let rows = block.iter().zip(u64::from(first)..);
+                let rows = block.iter().zip(first..);
                 ids.extend(rows.filter(|&(&[out, into], _)| out | into != 0).map(|(_, id)| id));
                 write(&ids)
             })

@@ -68,7 +68,7 @@ use tegula_store::tiles::{BATCH_EDGES_MAX, Grid, VertexNumber};
 use batch_plan::{BatchPlan, plan_and_write_degrees};
 use build::{Sorted, Sorter, build};
 use census::DegreeSummary;
-use edge::{ArcRule, Weight};
+use edge::{ArcRule, Key, Weight};
 use import_run::{ImportRun, Needs, Resources};
 use input::{Input, InputOptions};
 use intake::ArcCounts;
@@ -120,6 +120,10 @@ pub struct ImportConfig {
 impl ImportConfig {
     /// The least memory with which an import works, of up to 2^32 vertices.
     pub const MEMORY_MIN: u64 = ImportRun::MEMORY_MIN;
+
+    fn has_rows(&self) -> bool {
+        self.rows.is_some() || self.reverse.is_some()
+    }
 }
 
 impl Default for ImportConfig {
@@ -177,8 +181,7 @@ pub fn import(
     cancel: &Cancel,
 ) -> Result<ImportReport> {
     assert!(config.grid.is_sound(), "a grid with {:?}", config.grid);
-    let with_rows = config.rows.is_some() || config.reverse.is_some();
-    declared::check_count(config.vertices, with_rows, config.grid)?;
+    declared::check_count(config.vertices, config.has_rows(), config.grid)?;
     let needs = |weighted| Needs {
         weighted,
         wide: config.vertices.is_some_and(|vertices| vertices > SHORT_COUNT_MAX),
@@ -197,7 +200,7 @@ pub fn import(
 
 /// Imports with the given resources.
 fn import_within(
-    Resources { memory, threads, wide }: Resources,
+    Resources { memory, threads, short_max }: Resources,
     input: &Input,
     output: &Path,
     config: &ImportConfig,
@@ -209,10 +212,10 @@ fn import_within(
     let rule = ArcRule { undirected: config.undirected, drop_loops: config.drop_loops };
     let directory = unfinished.path();
     let report = Workers::scope(threads, |workers| {
-        let run = ImportRun { memory, workers, folder, rule, progress, cancel };
+        let run = ImportRun { memory, workers, folder, rule, progress, cancel, short_max };
         let mut report = match input.weighted() {
-            true => import_weighted::<f32>(&run, wide, input, directory, config),
-            false => import_weighted::<()>(&run, wide, input, directory, config),
+            true => import_weighted::<f32>(&run, input, directory, config),
+            false => import_weighted::<()>(&run, input, directory, config),
         }?;
         let wanted = [(Direction::Forward, config.rows), (Direction::Reverse, config.reverse)];
         for (direction, encoding) in wanted {
@@ -260,10 +263,9 @@ impl Clock {
     }
 }
 
-/// Imports edges with weights `W`; numbers of vertices take 64 bits where they are `wide`.
+/// Imports edges with weights `W`.
 fn import_weighted<W: Weight>(
     run: &ImportRun<'_>,
-    wide: bool,
     input: &Input,
     directory: &Path,
     config: &ImportConfig,
@@ -282,10 +284,16 @@ fn import_weighted<W: Weight>(
     let summary = known.summary(counts.arcs)?;
     seconds.relabeling = clock.lap();
 
-    let arranged = Arranging { run, directory, config, counts, summary, clock };
-    let manifest = match wide {
-        false => arranged.import::<u32, W>(known, &mut seconds)?,
-        true => arranged.import::<u64, W>(known, &mut seconds)?,
+    let vertices = config.vertices.unwrap_or(summary.vertices);
+    declared::check_count(Some(vertices), config.has_rows(), config.grid)?;
+    let arranged = |run| Arranging { run, directory, config, counts, summary, clock };
+    let manifest = match run.is_wide(vertices.max(summary.id_end)) {
+        false => arranged(run).import::<u32, W>(known, &mut seconds)?,
+        true if run.short_max == 0 => arranged(run).import::<u64, W>(known, &mut seconds)?,
+        true => {
+            let batches = declared::batch_bytes(vertices, config.grid);
+            arranged(&run.widened(batches)?).import::<u64, W>(known, &mut seconds)?
+        }
     };
     Ok(report(manifest, input, &counts, &passed_over, seconds))
 }
@@ -302,7 +310,7 @@ struct Arranging<'a> {
 
 impl Arranging<'_> {
     /// Gives the vertices their dense ids, which are numbers `N`, and writes the graph.
-    fn import<N: VertexNumber, W: Weight>(
+    fn import<N: VertexNumber + Key, W: Weight>(
         mut self,
         known: Known<'_, W>,
         seconds: &mut StageSeconds,
@@ -377,7 +385,7 @@ fn ordering_passes(
 }
 
 /// Gives the edges their dense ids and brings them to their bins.
-fn bring_to_bins<N: VertexNumber, W: Weight>(
+fn bring_to_bins<N: VertexNumber + Key, W: Weight>(
     run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
     numbered: &Numbered<'_>,

@@ -3,6 +3,8 @@
 //! Where the table does not fit, it is cut into slices by ranges of keys, and the edges are brought
 //! to the slices: first by their sources, then by their targets. With one slice nothing is moved.
 
+use std::marker::PhantomData;
+
 use tegula_machine::Result;
 use tegula_machine::threads::Stash;
 use tegula_store::tiles::{DenseEdge, Edge, VertexNumber};
@@ -125,21 +127,24 @@ fn replace_targets<K: Key, W: Weight, M: Mapping<K>>(
 
 /// Ascending keys with a number each, and an index over their leading bits: a look-up in keys that
 /// are spread evenly costs about two cache misses, in any others a binary search.
-pub(super) struct SortedSlice<K> {
+pub(super) struct SortedSlice<K, N> {
     keys: Vec<K>,
-    numbers: Numbers,
+    numbers: Numbers<N>,
     first: u64,
     shift: u32,
     index: Vec<u32>,
 }
 
-enum Numbers {
-    From(u32),
-    Each(Vec<u32>),
+enum Numbers<N> {
+    From(u64),
+    Each(Vec<N>),
 }
 
-impl<K: Prefix> SortedSlice<K> {
-    fn new(keys: Vec<K>, numbers: Numbers) -> SortedSlice<K> {
+/// Keys of a slice at the most: places in it have 32 bits.
+const SLICE_LEN_MAX: u64 = u32::MAX as u64;
+
+impl<K: Prefix, N: VertexNumber> SortedSlice<K, N> {
+    fn new(keys: Vec<K>, numbers: Numbers<N>) -> SortedSlice<K, N> {
         let prefix = |key: Option<&K>| key.map_or(0, |key| key.prefix());
         let (first, last) = (prefix(keys.first()), prefix(keys.last()));
         let bits = u64::BITS - (last - first).leading_zeros();
@@ -157,13 +162,13 @@ impl<K: Prefix> SortedSlice<K> {
         SortedSlice { keys, numbers, first, shift, index }
     }
 
-    fn find(&self, key: K) -> Option<u32> {
+    fn find(&self, key: K) -> Option<N> {
         let entry = (key.prefix().checked_sub(self.first)? >> self.shift) as usize;
         let (&begin, &end) = (self.index.get(entry)?, self.index.get(entry + 1)?);
         let at =
             begin as usize + self.keys[begin as usize..end as usize].binary_search(&key).ok()?;
         Some(match &self.numbers {
-            Numbers::From(first) => first + at as u32,
+            Numbers::From(first) => N::of(first + at as u64),
             Numbers::Each(numbers) => numbers[at],
         })
     }
@@ -187,17 +192,19 @@ impl Prefix for u128 {
 }
 
 /// From an integer id to its rank.
-pub(super) struct IdRanks<'a> {
+pub(super) struct IdRanks<'a, N> {
     ids: &'a Filled<u64>,
     slice_len: usize,
     /// The first id of each slice but the first.
     starts: Vec<u64>,
+    number: PhantomData<fn() -> N>,
 }
 
-impl<'a> IdRanks<'a> {
+impl<'a, N: VertexNumber> IdRanks<'a, N> {
     /// The ranks of ascending ids, in slices that take up to `memory` bytes.
-    pub fn new(ids: &'a Filled<u64>, memory: u64) -> Result<IdRanks<'a>> {
-        let slice_len = (memory / (size_of::<u64>() + 2) as u64).max(1 << 10) as usize;
+    pub fn new(ids: &'a Filled<u64>, memory: u64) -> Result<IdRanks<'a, N>> {
+        let affordable = memory / (size_of::<u64>() + 2) as u64;
+        let slice_len = affordable.clamp(1 << 10, SLICE_LEN_MAX) as usize;
         let mut starts = Vec::new();
         let (mut next, mut at) = (slice_len, 0);
         ids.for_each(0, &mut |part| {
@@ -208,13 +215,13 @@ impl<'a> IdRanks<'a> {
             at += part.len();
             Ok(())
         })?;
-        Ok(IdRanks { ids, slice_len, starts })
+        Ok(IdRanks { ids, slice_len, starts, number: PhantomData })
     }
 }
 
-impl Mapping<u64> for IdRanks<'_> {
-    type Number = u32;
-    type Slice = SortedSlice<u64>;
+impl<N: VertexNumber> Mapping<u64> for IdRanks<'_, N> {
+    type Number = N;
+    type Slice = SortedSlice<u64, N>;
 
     fn slices(&self) -> usize {
         self.starts.len() + 1
@@ -224,13 +231,13 @@ impl Mapping<u64> for IdRanks<'_> {
         self.starts.partition_point(|&start| start <= key)
     }
 
-    fn get(slice: &SortedSlice<u64>, key: u64) -> Option<u32> {
+    fn get(slice: &SortedSlice<u64, N>, key: u64) -> Option<N> {
         slice.find(key)
     }
 
     fn for_each_slice(
         &self,
-        visit: &mut dyn FnMut(usize, &SortedSlice<u64>) -> Result<()>,
+        visit: &mut dyn FnMut(usize, &SortedSlice<u64, N>) -> Result<()>,
     ) -> Result<()> {
         let (mut index, mut first) = (0, 0);
         let full_len = self.slice_len.min(self.ids.len(0) as usize);
@@ -242,7 +249,7 @@ impl Mapping<u64> for IdRanks<'_> {
                 part = rest;
                 let slice = SortedSlice::new(std::mem::take(&mut keys), Numbers::From(first));
                 visit(index, &slice)?;
-                (index, first) = (index + 1, first + slice.keys.len() as u32);
+                (index, first) = (index + 1, first + slice.keys.len() as u64);
                 keys = slice.keys;
                 keys.clear();
             }
@@ -258,25 +265,26 @@ impl Mapping<u64> for IdRanks<'_> {
 }
 
 /// From the hash of a name to its rank.
-pub(super) struct NameRanks<'a> {
-    ranks: &'a Filled<NameRank>,
+pub(super) struct NameRanks<'a, N> {
+    ranks: &'a Filled<NameRank<N>>,
     /// Buckets that make a slice.
     group: usize,
 }
 
-impl<'a> NameRanks<'a> {
+impl<'a, N: VertexNumber> NameRanks<'a, N> {
     /// The ranks of `count` names, in slices that take up to `memory` bytes.
-    pub fn new(ranks: &'a Filled<NameRank>, count: u64, memory: u64) -> NameRanks<'a> {
+    pub fn new(ranks: &'a Filled<NameRank<N>>, count: u64, memory: u64) -> NameRanks<'a, N> {
         // A slice is read as entries, sorted, then held as keys, numbers and index.
-        let bytes = count * 2 * (size_of::<NameRank>() + 2) as u64;
-        let slices = bytes.div_ceil(memory.max(1)).clamp(1, ranks.count() as u64) as usize;
+        let bytes_each = 2 * (size_of::<NameRank<N>>() + 2) as u64;
+        let affordable = (memory / bytes_each).clamp(1, SLICE_LEN_MAX / 2);
+        let slices = count.div_ceil(affordable).clamp(1, ranks.count() as u64) as usize;
         NameRanks { ranks, group: ranks.count().div_ceil(slices) }
     }
 }
 
-impl Mapping<u128> for NameRanks<'_> {
-    type Number = u32;
-    type Slice = SortedSlice<u128>;
+impl<N: VertexNumber> Mapping<u128> for NameRanks<'_, N> {
+    type Number = N;
+    type Slice = SortedSlice<u128, N>;
 
     fn slices(&self) -> usize {
         self.ranks.count().div_ceil(self.group)
@@ -286,13 +294,13 @@ impl Mapping<u128> for NameRanks<'_> {
         bucket_of(key, self.ranks.count()) / self.group
     }
 
-    fn get(slice: &SortedSlice<u128>, key: u128) -> Option<u32> {
+    fn get(slice: &SortedSlice<u128, N>, key: u128) -> Option<N> {
         slice.find(key)
     }
 
     fn for_each_slice(
         &self,
-        visit: &mut dyn FnMut(usize, &SortedSlice<u128>) -> Result<()>,
+        visit: &mut dyn FnMut(usize, &SortedSlice<u128, N>) -> Result<()>,
     ) -> Result<()> {
         for index in 0..self.slices() {
             let (mut keys, mut numbers) = (Vec::new(), Vec::new());
@@ -331,18 +339,18 @@ mod tests {
                 .unwrap();
             let ids = log.close().unwrap();
             for memory in [0, 20_000, u64::MAX / 2] {
-                let ranks = IdRanks::new(&ids, memory).unwrap();
+                let ranks = IdRanks::<u32>::new(&ids, memory).unwrap();
                 let (mut next, mut found) = (0, 0);
                 ranks
                     .for_each_slice(&mut |index, slice| {
                         assert_eq!(index, next);
                         next += 1;
                         for rank in (0..count).filter(|&rank| ranks.slice_of(key(rank)) == index) {
-                            assert_eq!(IdRanks::get(slice, key(rank)), Some(rank as u32));
-                            assert_eq!(IdRanks::get(slice, key(rank) + 11), None);
+                            assert_eq!(IdRanks::<u32>::get(slice, key(rank)), Some(rank as u32));
+                            assert_eq!(IdRanks::<u32>::get(slice, key(rank) + 11), None);
                             found += 1;
                         }
-                        assert_eq!(IdRanks::get(slice, u64::MAX), None);
+                        assert_eq!(IdRanks::<u32>::get(slice, u64::MAX), None);
                         Ok(())
                     })
                     .unwrap();
@@ -371,8 +379,8 @@ mod tests {
             ranks
                 .for_each_slice(&mut |index, slice| {
                     for rank in (0..3000).filter(|&rank| ranks.slice_of(hash(rank)) == index) {
-                        assert_eq!(NameRanks::get(slice, hash(rank)), Some(rank));
-                        assert_eq!(NameRanks::get(slice, hash(rank) + 1), None);
+                        assert_eq!(NameRanks::<u32>::get(slice, hash(rank)), Some(rank));
+                        assert_eq!(NameRanks::<u32>::get(slice, hash(rank) + 1), None);
                         found += 1;
                     }
                     Ok(())

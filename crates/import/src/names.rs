@@ -13,6 +13,7 @@ use tegula_machine::threads::{Stash, map_in_order};
 use tegula_machine::{At, Error, Place, Result};
 use tegula_store::graph::file_names;
 use tegula_store::packed::Ascending;
+use tegula_store::tiles::VertexNumber;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::buckets::{Buckets, Filled};
@@ -73,39 +74,8 @@ impl NameCollector {
         )
     }
 
-    /// Sorts the names and writes them into `directory`.
-    pub fn sort(self, run: &ImportRun<'_>, directory: &Path) -> Result<SortedNames> {
-        let by_name = self.distinct(run)?;
-        let mut files = NameFiles::create(directory)?;
-        let ranks = Buckets::new(BUCKETS, run.space(run.share(shares::NAME_RANKS)));
-        let mut count = 0;
-        let make = |bucket| {
-            let mut names = Names::read(run, &by_name, bucket, &mut |_, _, _| Ok(true))?;
-            names.sort_by_name();
-            Ok(names)
-        };
-        map_in_order(
-            run.workers,
-            run.workers.count(),
-            by_name.count(),
-            run.cancel,
-            &make,
-            &mut |_, names| {
-                check_vertex_count(count + names.list.len() as u64)?;
-                for name in &names.list {
-                    files.push(names.text(name))?;
-                    let entry = NameRank { hash: name.hash, rank: count as u32 };
-                    ranks.write(|writer| writer.push(bucket_of(name.hash, BUCKETS), entry))?;
-                    count += 1;
-                }
-                Ok(())
-            },
-        )?;
-        Ok(SortedNames { count, ranks: ranks.close()?, files: files.finish()? })
-    }
-
     /// Each name once, in buckets such that all names of a bucket are below those of the next.
-    fn distinct(self, run: &ImportRun<'_>) -> Result<Filled<u8>> {
+    pub fn distinct(self, run: &ImportRun<'_>) -> Result<DistinctNames> {
         let by_hash = self.buckets.close()?;
         let make = |bucket| {
             let mut places: HashMap<u128, usize> = HashMap::new();
@@ -126,6 +96,7 @@ impl NameCollector {
         let wanted = wanted.clamp(run.workers.count() as u64, space.buckets_max() as u64) as usize;
         let splitters = sample.splitters(wanted);
         let by_name = Buckets::new(splitters.len() + 1, space);
+        let mut count = 0;
         map_in_order(
             run.workers,
             run.workers.count(),
@@ -133,6 +104,7 @@ impl NameCollector {
             run.cancel,
             &make,
             &mut |_, names| {
+                count = check_vertex_count(count + names.list.len() as u64)?;
                 by_name.write(|writer| {
                     names.list.iter().try_for_each(|name| {
                         let text = names.text(name);
@@ -142,16 +114,59 @@ impl NameCollector {
                 })
             },
         )?;
-        by_name.close()
+        Ok(DistinctNames { count, by_name: by_name.close()? })
+    }
+}
+
+/// The names of all vertices, each once.
+pub(super) struct DistinctNames {
+    /// Number of names.
+    pub count: u64,
+    by_name: Filled<u8>,
+}
+
+impl DistinctNames {
+    /// Sorts the names and writes them into `directory`.
+    pub fn sort<N: VertexNumber>(
+        self,
+        run: &ImportRun<'_>,
+        directory: &Path,
+    ) -> Result<SortedNames<N>> {
+        let by_name = self.by_name;
+        let mut files = NameFiles::create(directory)?;
+        let ranks = Buckets::new(BUCKETS, run.space(run.share(shares::NAME_RANKS)));
+        let mut count = 0;
+        let make = |bucket| {
+            let mut names = Names::read(run, &by_name, bucket, &mut |_, _, _| Ok(true))?;
+            names.sort_by_name();
+            Ok(names)
+        };
+        map_in_order(
+            run.workers,
+            run.workers.count(),
+            by_name.count(),
+            run.cancel,
+            &make,
+            &mut |_, names| {
+                for name in &names.list {
+                    files.push(names.text(name))?;
+                    let entry = NameRank { hash: name.hash, rank: N::of(count) };
+                    ranks.write(|writer| writer.push(bucket_of(name.hash, BUCKETS), entry))?;
+                    count += 1;
+                }
+                Ok(())
+            },
+        )?;
+        Ok(SortedNames { count, ranks: ranks.close()?, files: files.finish()? })
     }
 }
 
 /// All names in byte order, and how to find a name's rank by its hash.
-pub(super) struct SortedNames {
+pub(super) struct SortedNames<N> {
     /// Number of names.
     pub count: u64,
     /// Hash and rank of every name, in buckets by [`bucket_of`] the hash.
-    pub ranks: Filled<NameRank>,
+    pub ranks: Filled<NameRank<N>>,
     /// The files that hold the names.
     pub files: Vec<VertexFile>,
 }
@@ -159,9 +174,9 @@ pub(super) struct SortedNames {
 /// The position of a name in the byte order of all names.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C, packed)]
-pub(super) struct NameRank {
+pub(super) struct NameRank<N> {
     pub hash: u128,
-    pub rank: u32,
+    pub rank: N,
 }
 
 /// The bucket, of `count`, of a hash: higher hashes lie in higher buckets.

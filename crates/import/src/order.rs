@@ -10,13 +10,14 @@ use std::sync::Arc;
 
 use tegula_machine::Result;
 use tegula_machine::memory::{huge, prefetch};
+use tegula_store::VERTEX_COUNT_MAX;
 use tegula_store::graph::VertexOrder;
 use tegula_store::tiles::VertexNumber;
 
 use super::buckets::Filled;
 use super::census::{DegreeSummary, DegreeTable, Degrees};
 use super::dfs;
-use super::edge::Weight;
+use super::edge::{Key, Weight};
 use super::import_run::ImportRun;
 use super::mapping::Mapping;
 use super::source::EdgeSource;
@@ -72,7 +73,7 @@ impl Numbering {
 
     /// The dense id of the next row; [`NONE`] when it has no edge.
     #[inline]
-    fn assign(&mut self, row: u32, degrees: Degrees) -> u64 {
+    fn assign(&mut self, row: u64, degrees: Degrees) -> u64 {
         let degree = total(degrees);
         if degree == 0 {
             return NONE;
@@ -107,7 +108,7 @@ pub(super) struct Declared<'a> {
 /// Rows of the degrees that follow one another.
 pub(super) struct Block<'b> {
     /// The first of them.
-    pub first: u32,
+    pub first: u64,
     pub degrees: &'b [Degrees],
     /// Their dense ids, [`NONE`] where they have no edge.
     pub dense: &'b [u64],
@@ -119,7 +120,7 @@ impl Block<'_> {
     /// the row.
     #[inline]
     pub fn id(&self, place: usize) -> u64 {
-        self.ids.map_or(u64::from(self.first) + place as u64, |ids| ids[place])
+        self.ids.map_or(self.first + place as u64, |ids| ids[place])
     }
 }
 
@@ -198,7 +199,7 @@ impl<'a> Numbered<'a> {
     }
 }
 
-/// From rows to dense ids.
+/// From rows to dense ids; both are numbers `N`.
 pub(super) struct DenseIds<'a, N> {
     numbered: &'a Numbered<'a>,
     id_end: u64,
@@ -211,18 +212,18 @@ impl<'a, N: VertexNumber> DenseIds<'a, N> {
     pub fn new(numbered: &'a Numbered<'a>, memory: u64) -> DenseIds<'a, N> {
         let id_end = numbered.summary.id_end;
         let ids = (memory / size_of::<N>() as u64).max(1 << 12);
-        let slice_log2 = if id_end <= ids { 32 } else { ids.ilog2() };
+        let slice_log2 = if id_end <= ids { VERTEX_COUNT_MAX.ilog2() + 1 } else { ids.ilog2() };
         DenseIds { numbered, id_end, slice_log2, number: PhantomData }
     }
 }
 
 /// The dense ids of consecutive rows.
 pub(super) struct DenseSlice<N> {
-    first: u32,
+    first: u64,
     dense: Vec<N>,
 }
 
-impl<N: VertexNumber> Mapping<u32> for DenseIds<'_, N> {
+impl<N: VertexNumber + Key> Mapping<N> for DenseIds<'_, N> {
     type Number = N;
     type Slice = DenseSlice<N>;
 
@@ -231,18 +232,18 @@ impl<N: VertexNumber> Mapping<u32> for DenseIds<'_, N> {
     }
 
     #[inline]
-    fn slice_of(&self, key: u32) -> usize {
-        (u64::from(key) >> self.slice_log2) as usize
+    fn slice_of(&self, key: N) -> usize {
+        (key.into() >> self.slice_log2) as usize
     }
 
     #[inline]
-    fn prefetch(slice: &DenseSlice<N>, key: u32) {
-        prefetch(&slice.dense, key.wrapping_sub(slice.first) as usize);
+    fn prefetch(slice: &DenseSlice<N>, key: N) {
+        prefetch(&slice.dense, key.into().wrapping_sub(slice.first) as usize);
     }
 
     #[inline]
-    fn get(slice: &DenseSlice<N>, key: u32) -> Option<N> {
-        let dense = *slice.dense.get(key.wrapping_sub(slice.first) as usize)?;
+    fn get(slice: &DenseSlice<N>, key: N) -> Option<N> {
+        let dense = *slice.dense.get(key.into().wrapping_sub(slice.first) as usize)?;
         (dense != N::NONE).then_some(dense)
     }
 
@@ -256,13 +257,13 @@ impl<N: VertexNumber> Mapping<u32> for DenseIds<'_, N> {
             let len = (end_of(index).max(first) - first) as usize;
             let mut dense = huge::with_capacity(len);
             dense.resize(len, N::NONE);
-            DenseSlice { first: first as u32, dense }
+            DenseSlice { first, dense }
         };
         let number = |dense| if dense == NONE { N::NONE } else { N::of(dense) };
         let mut index = 0;
         let mut slice = empty(index);
         self.numbered.for_each(&mut |block| {
-            let (mut first, mut dense) = (u64::from(block.first), block.dense);
+            let (mut first, mut dense) = (block.first, block.dense);
             // Ids beyond the last one with an edge only fill up its block.
             dense = &dense[..dense.len().min((self.id_end.max(first) - first) as usize)];
             while !dense.is_empty() {

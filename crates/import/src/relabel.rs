@@ -4,17 +4,18 @@
 use std::path::Path;
 
 use tegula_machine::{Error, Result};
-use tegula_store::tiles::Edge;
+use tegula_store::tiles::{DenseEdge, VertexNumber};
 
 use super::buckets::{Buckets, Filled};
 use super::census::{Census, DegreeTable, Degrees};
-use super::distinct::{check_vertex_count, distinct_ids};
-use super::edge::{Key, Weight};
+use super::distinct::distinct_ids;
+use super::edge::{Key, Weight, source_of, target_of};
 use super::import_run::ImportRun;
 use super::intake::Intake;
 use super::mapping::{IdRanks, Mapping, NameRanks, replace_ends};
+use super::names::{DistinctNames, SortedNames};
 use super::shares;
-use super::source::{EdgeSource, SpoolWriter, changed};
+use super::source::{EdgeSource, SpoolKey, SpoolWriter, changed};
 use super::vertex_files::{VertexFile, write_ids};
 
 /// A graph whose vertices are numbered by rank.
@@ -41,8 +42,11 @@ pub(super) fn by_id<W: Weight>(
     if !is_declared {
         files.push(write_ids(directory, &mut |write| ids.for_each(0, &mut |part| write(part)))?);
     }
-    let ranks = IdRanks::new(&ids, run.share(shares::RANKS))?;
-    let (edges, degrees) = replace(run, &intake.edges, &ranks, ids.len(0))?;
+    let (count, memory) = (ids.len(0), run.share(shares::RANKS));
+    let (edges, degrees) = match run.is_wide(count) {
+        false => replace(run, &intake.edges, &IdRanks::<u32>::new(&ids, memory)?, count)?,
+        true => replace(run, &intake.edges, &IdRanks::<u64>::new(&ids, memory)?, count)?,
+    };
     let ids = if is_declared { Some(set_aside(run, &ids)?) } else { None };
     Ok(Ranked { edges, degrees, files, ids })
 }
@@ -54,12 +58,25 @@ pub(super) fn by_name<W: Weight>(
     directory: &Path,
 ) -> Result<Ranked<W>> {
     let names = match intake.names.take() {
-        Some(names) => names.sort(run, directory)?,
+        Some(names) => names.distinct(run)?,
         None => unreachable!("an input of strings has names"),
     };
-    let ranks = NameRanks::new(&names.ranks, names.count, run.share(shares::RANKS));
-    let (edges, degrees) = replace(run, &intake.edges, &ranks, names.count)?;
-    Ok(Ranked { edges, degrees, files: names.files, ids: None })
+    match run.is_wide(names.count) {
+        false => by_sorted_name::<u32, W>(run, &intake.edges, names, directory),
+        true => by_sorted_name::<u64, W>(run, &intake.edges, names, directory),
+    }
+}
+
+fn by_sorted_name<N: VertexNumber + SpoolKey, W: Weight>(
+    run: &ImportRun<'_>,
+    edges: &EdgeSource<'_, W>,
+    names: DistinctNames,
+    directory: &Path,
+) -> Result<Ranked<W>> {
+    let SortedNames { count, ranks, files } = names.sort::<N>(run, directory)?;
+    let ranks = NameRanks::new(&ranks, count, run.share(shares::RANKS));
+    let (edges, degrees) = replace(run, edges, &ranks, count)?;
+    Ok(Ranked { edges, degrees, files, ids: None })
 }
 
 /// A copy of the ids in little memory: it is held to the end.
@@ -69,19 +86,19 @@ fn set_aside(run: &ImportRun<'_>, ids: &Filled<u64>) -> Result<Filled<u64>> {
     copy.close()
 }
 
-fn replace<K: Key, W: Weight>(
+fn replace<K: Key, W: Weight, M: Mapping<K, Number: SpoolKey>>(
     run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
-    ranks: &impl Mapping<K, Number = u32>,
+    ranks: &M,
     count: u64,
 ) -> Result<(EdgeSource<'static, W>, DegreeTable)> {
     let spool = SpoolWriter::new(run, shares::RANKED_SPOOL);
-    let last = check_vertex_count(count)?.saturating_sub(1) as u32;
+    let last = count.saturating_sub(1);
     let mut counters = run.counters(shares::RANK_COUNTERS, shares::RANK_COUNTS_WAITING);
     if count <= counters.id_limit() {
         let census = Census::new(&mut counters, run.rule);
         replace_ends(run, edges, ranks, &|edges| {
-            census.add(edges, last);
+            census.add(edges, M::Number::of(last));
             spool.push(edges)
         })?;
         if !census.finish() {
@@ -108,7 +125,10 @@ pub(super) fn count_degrees<W: Weight>(
     id_end: u64,
 ) -> Result<DegreeTable> {
     let census = RankCensus::of(run, id_end)?;
-    edges.for_each(run, &|edges: &[Edge<u32, u32, W>]| census.add(edges))?;
+    match run.is_wide(id_end) {
+        false => edges.for_each(run, &|edges: &[DenseEdge<u32, W>]| census.add(edges))?,
+        true => edges.for_each(run, &|edges: &[DenseEdge<u64, W>]| census.add(edges))?,
+    }
     census.finish(run)
 }
 
@@ -139,17 +159,17 @@ impl RankCensus {
         Ok(RankCensus { ends, range_log2, count, undirected: run.rule.undirected })
     }
 
-    fn add<W: Weight>(&self, edges: &[Edge<u32, u32, W>]) -> Result<()> {
-        let local = (1 << self.range_log2) - 1;
+    fn add<N: VertexNumber, W: Weight>(&self, edges: &[DenseEdge<N, W>]) -> Result<()> {
+        let range = |id: u64| (id >> self.range_log2) as usize;
+        let local = |id: u64| (id & ((1 << self.range_log2) - 1)) as u32;
         self.ends.write(|writer| {
             edges.iter().try_for_each(|edge| {
-                writer
-                    .push((edge.source >> self.range_log2) as usize, (edge.source & local) << 1)?;
+                let (source, target) = (source_of(edge), target_of(edge));
+                writer.push(range(source), local(source) << 1)?;
                 if self.undirected {
                     return Ok(());
                 }
-                writer
-                    .push((edge.target >> self.range_log2) as usize, (edge.target & local) << 1 | 1)
+                writer.push(range(target), local(target) << 1 | 1)
             })
         })
     }

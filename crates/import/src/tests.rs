@@ -35,7 +35,7 @@ fn import_text(
     threads: usize,
     config: &ImportConfig,
 ) -> Result<ImportReport> {
-    let resources = Resources { memory, threads, wide: false };
+    let resources = Resources { memory, threads, short_max: SHORT_COUNT_MAX };
     let input = text_input(text, config.input.weighted);
     import_within(resources, &input, output, config, &Silent, &Cancel::default())
 }
@@ -120,16 +120,21 @@ fn text_of(count: usize, vertices: u64, name: impl Fn(u64) -> String) -> String 
     (0..count).map(|_| line()).collect()
 }
 
-/// Imports with every budget, number of workers and width of the numbers of vertices; the graphs must be the same to
+/// Imports with several budgets, numbers of workers and widths of the numbers of vertices, known beforehand or found on
+/// the way; the graphs must be the same to
 /// the byte and hold the text's edges.
 fn check(text: &str, config: &ImportConfig) -> ImportReport {
     let folder = tempfile::tempdir().unwrap();
     let mut first: Option<(ImportReport, BTreeSet<(String, Vec<u8>)>)> = None;
-    let ways =
-        [(PLENTY, 2, false), (PLENTY, 1, true), (SCARCE, 3, true), (SCARCE, 1, false)].into_iter();
-    for (number, (memory, threads, wide)) in ways.enumerate() {
+    let ways = [
+        (PLENTY, 2, SHORT_COUNT_MAX),
+        (PLENTY, 1, 100),
+        (SCARCE, 3, 0),
+        (SCARCE, 1, SHORT_COUNT_MAX),
+    ];
+    for (number, (memory, threads, short_max)) in ways.into_iter().enumerate() {
         let output = folder.path().join(number.to_string());
-        let resources = Resources { memory, threads, wide };
+        let resources = Resources { memory, threads, short_max };
         let input = text_input(text, config.input.weighted);
         let report =
             import_within(resources, &input, &output, config, &Silent, &Cancel::default()).unwrap();
@@ -139,7 +144,7 @@ fn check(text: &str, config: &ImportConfig) -> ImportReport {
                 files.symmetric_difference(expected).map(|(name, _)| name).collect();
             assert!(
                 differing.is_empty(),
-                "with {memory} bytes, {threads} workers, wide {wide} {differing:?} differ"
+                "with {memory} bytes, {threads} workers, short_max {short_max} {differing:?} differ"
             );
             continue;
         }
@@ -406,7 +411,7 @@ fn an_import_cancelled_at_any_report_leaves_nothing() {
         let progress = CancelAt { cancel: &cancel, left: left.into() };
         let (input, output) = (text_input(&text, false), folder.path().join("g"));
         let replacing = ImportConfig { force: true, ..config(false, false, None) };
-        let resources = Resources { memory: SCARCE, threads: 2, wide: false };
+        let resources = Resources { memory: SCARCE, threads: 2, short_max: SHORT_COUNT_MAX };
         let result = import_within(resources, &input, &output, &replacing, &progress, &cancel);
         let expected = match result {
             Err(Error::Cancelled) => {

@@ -120,7 +120,7 @@ impl Ranges {
         let (mut firsts, mut of_run) = (vec![0], Vec::new());
         let mut links = 0;
         degrees.for_each(&mut |first, block| {
-            for (&[out, into], id) in block.iter().zip(first..) {
+            for (&[out, into], id) in block.iter().zip(first as u32..) {
                 let here = u64::from(out) + u64::from(into);
                 if here != 0 && links != 0 && links + here > range_links {
                     firsts.push(id);

@@ -27,6 +27,7 @@ mod tests;
 
 use tegula_machine::{Error, Result};
 
+use tegula_store::SHORT_COUNT_MAX;
 use tegula_store::tiles::VertexNumber;
 
 use super::census::{DegreeSummary, DegreeTable};
@@ -63,22 +64,27 @@ impl TreeMemory {
     }
 }
 
-/// Whether the tables for ids below `id_end` fit the memory of a run.
+/// Whether the tables for ids below `id_end`, which have up to 32 bits, fit the memory of a run.
 pub(super) fn is_affordable(run: &ImportRun<'_>, id_end: u64) -> bool {
     let memory = TreeMemory::of(run, id_end);
-    memory.tables <= memory.tables_max
+    memory.tables <= memory.tables_max && id_end <= SHORT_COUNT_MAX
 }
 
 /// The dense id of each id below `summary.id_end`, [`NONE`] where it has no edge.
 ///
 /// # Errors
-/// [`Error::OverBudget`] where the tables do not fit; those of reading the edges and of temporary files.
+/// [`Error::OverBudget`] where the tables do not fit; [`Error::Limit`] where ids have more than 32 bits; those of reading
+/// the edges and of temporary files.
 pub(super) fn enumerate<W: Weight>(
     run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
     degrees: &DegreeTable,
     summary: &DegreeSummary,
 ) -> Result<Vec<u32>> {
+    if summary.id_end > SHORT_COUNT_MAX {
+        let what = "the vertices that are numbered depth first";
+        return Err(Error::Limit { what, found: summary.id_end, limit: SHORT_COUNT_MAX });
+    }
     let memory = TreeMemory::of(run, summary.id_end);
     if memory.tables > memory.tables_max {
         let what = format!("numbering {} ids depth first", summary.id_end);

@@ -39,7 +39,7 @@ pub(super) fn grow(
         top: summary.vertices as usize,
     };
     degrees.for_each(&mut |first, block| {
-        for (&row, root) in block.iter().zip(first..) {
+        for (&row, root) in block.iter().zip(first as u32..) {
             if row != [0; 2] && traversal.parent[root as usize] == NONE {
                 traversal.grow_tree(run, root, neighbours)?;
             }

@@ -30,6 +30,7 @@ fn with_graph<T>(
         rule: ArcRule { undirected, drop_loops: false },
         progress: &Silent,
         cancel: &cancel,
+        short_max: SHORT_COUNT_MAX,
     };
     let both = arcs.iter().filter(|arc| undirected && arc[0] != arc[1]).map(|&[s, t]| [t, s]);
     let arcs: Vec<[u32; 2]> = arcs.iter().copied().chain(both).collect();
