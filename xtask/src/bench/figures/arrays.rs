@@ -1,5 +1,5 @@
-//! Arrays over the vertices on disk: uniform random graphs, whose vertices all have edges, within less memory than
-//! their arrays take.
+//! Arrays over the vertices on disk, within less memory than they take: of uniform random graphs, whose vertices all have
+//! edges, and of R-MAT, most of whose vertices have few or none.
 
 use std::path::{Path, PathBuf};
 
@@ -57,6 +57,31 @@ pub fn on_disk(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
+/// Budgets in MiB for R-MAT, the first of which is that of the search.
+const RMAT_BUDGETS: [u64; 3] = [256, 320, 512];
+
+/// The same of an R-MAT graph of as many edges.
+pub fn rmat(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+    let (steps, degree) = VERTICES;
+    let log2 = lab.settings.scale + steps;
+    let (scale, factor) = (log2.to_string(), degree.to_string());
+    let model = ["rmat", "--scale", &scale, "--edge-factor", &factor];
+    let Some(graph) = imported(lab, &model, degree << log2, log2, &[])? else {
+        return Ok(Vec::new());
+    };
+    let name = format!("R-MAT {log2} x {degree}");
+    let ranks = lab.pagerank(&graph, 1, None)?;
+    let source = vertex(&ranks, "/summary/top/0/vertex")?;
+    let mut figures = Vec::new();
+    for mebibytes in RMAT_BUDGETS {
+        figures.extend(pagerank(lab, &graph, &name, scaled(lab, mebibytes), false)?);
+    }
+    let least = scaled(lab, RMAT_BUDGETS[0]);
+    figures.push(whole_run(lab, "bfs", &graph, &name, &["--source", &source], least)?);
+    remove(&graph)?;
+    Ok(figures)
+}
+
 /// How many times as many vertices the larger graph has; it has as many edges.
 const BIG_STEPS: u32 = 6;
 /// Its budget at the scale of targets, in MiB.
@@ -102,20 +127,33 @@ pub fn uniform(
     edges: u64,
     options: &[&str],
 ) -> Result<Option<(PathBuf, String)>> {
+    let (vertices, wanted) = ((1u64 << log2).to_string(), edges.to_string());
+    let model = ["erdos-renyi", "--vertices", &vertices, "--edges", &wanted];
+    let Some(graph) = imported(lab, &model, edges, log2, options)? else { return Ok(None) };
+    let arcs = number(&lab.tegula.json(&["info", text(&graph)?])?, "/edges")?;
+    Ok(Some((graph, format!("uniform random 2^{log2} x {}", units::decimal(arcs)))))
+}
+
+/// A graph of a generator's model, with so many edges. It takes the place of all others; none where the disk has no
+/// room for it.
+fn imported(
+    lab: &mut Lab<'_>,
+    model: &[&str],
+    edges: u64,
+    log2: u32,
+    options: &[&str],
+) -> Result<Option<PathBuf>> {
     lab.discard(|_| true)?;
     if !lab.has_room(ROOM_PER_EDGE * edges, log2)? {
         return Ok(None);
     }
     let graph = lab.scratch.join("arrays.tegula");
     let pairs = lab.scratch.join("arrays.bin32");
-    let (vertices, edges) = ((1u64 << log2).to_string(), edges.to_string());
-    let ends = ["generate", "erdos-renyi", "--vertices", &vertices, "--edges", &edges, "-o"];
-    lab.tegula.json(&[&ends[..], &[text(&pairs)?]].concat())?;
+    lab.tegula.json(&[&["generate"], model, &["-o", text(&pairs)?]].concat())?;
     let import = ["import", text(&pairs)?, "-o", text(&graph)?];
-    let report = lab.tegula.json(&[&import[..], options].concat())?;
+    lab.tegula.json(&[&import[..], options].concat())?;
     remove(&pairs)?;
-    let edges = units::decimal(number(&report, "/edges")?);
-    Ok(Some((graph, format!("uniform random 2^{log2} x {edges}"))))
+    Ok(Some(graph))
 }
 
 /// The median of all iterations but the first.

@@ -67,6 +67,11 @@ pub const GROUPS: &[Group] = &[
     },
     Group { name: "arrays", title: "Arrays on disk", measure: arrays::on_disk },
     Group {
+        name: "arrays-rmat",
+        title: "Arrays on disk, most of whose entries say nothing",
+        measure: arrays::rmat,
+    },
+    Group {
         name: "messages",
         title: "Messages read again or sent, with arrays on disk",
         measure: messages::both_ways,
