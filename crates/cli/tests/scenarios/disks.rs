@@ -79,6 +79,24 @@ fn temporary_files_that_do_not_fit_end_an_import() {
 }
 
 #[test]
+fn a_run_says_at_once_how_much_room_its_arrays_need() {
+    let Some(shop) = shop_with_a_disk() else { return };
+    shop.tegula("generate erdos-renyi --vertices 200000 --edges 400000 -o g.bin32").done();
+    shop.tegula("import g.bin32 -o g.tegula --grid 14,14 --order degree").done();
+    let run = "run pagerank g.tegula --arrays disk --spill-directory full --iterations 2 --quiet";
+    let call = || shop.command(&format!("{run} -o -"));
+    let refused = said(&mut on_a_small_disk(&shop, 1 << 10, call()));
+    let refused = refused.failed(1, &["full", "no storage space", "MiB are needed there"]);
+    let (_, said_there) = refused.err.split_once("no storage space; ").unwrap();
+    let needed: f64 = said_there.split(' ').next().unwrap().parse().unwrap();
+    // The figure is rounded, and a disk keeps some of its room for itself.
+    let [too_little, enough] = [0.9, 1.1].map(|share| (share * needed * 1024.0) as u64);
+    said(&mut on_a_small_disk(&shop, too_little, call())).failed(1, &["no storage space"]);
+    let ranks = said(&mut on_a_small_disk(&shop, enough, call())).done().out;
+    assert_eq!(ranks, shop.tegula("run pagerank g.tegula --iterations 2 -o -").done().out);
+}
+
+#[test]
 fn a_replacement_that_does_not_fit_leaves_what_was_there() {
     let Some(shop) = shop_with_a_disk() else { return };
     shop.tegula("generate rmat --scale 13 -o g.el").done();

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use tegula_machine::disk::{BlockStore, Directory, Pool, WriteBehind};
+use tegula_machine::disk::{BlockStore, Directory, Pool, WriteBehind, check_room};
 use tegula_machine::memory::huge;
 use tegula_machine::threads::{lock, unlocked};
 use tegula_machine::{Error, Result};
@@ -45,6 +45,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         let reader = &graph.reader().with_pool(Pool::new(arrays.read_size(plan.ahead)));
         let writer = WriteBehind::start(reader, arrays.write_size(), graph.caching())?;
         let folder = &spill_folder(graph, options.spill_directory)?;
+        check_room(folder, arrays.file_size(&plan))?;
         let spread = Spread::over(cut.count());
         let create = |blocks, held: usize| {
             let is_held = |block: usize| held > 0 && spread.rank(block) < held;

@@ -34,6 +34,7 @@ use crate::error::{Error, Result};
 use crate::threads::lock;
 pub use content::Blocks;
 use content::{PARTS_MAX, Period, Sum, gather, periods_of, repeat, scatter};
+pub use room::check_room;
 use room::{as_direct, nameless, reserve};
 use versions::{Entry, Place, Versions};
 

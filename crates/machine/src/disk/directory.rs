@@ -69,7 +69,7 @@ impl Directory {
         &self.0.path
     }
 
-    fn fd(&self) -> BorrowedFd<'_> {
+    pub(super) fn fd(&self) -> BorrowedFd<'_> {
         self.0.fd.as_fd()
     }
 

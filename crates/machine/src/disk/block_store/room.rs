@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::os::fd::AsFd;
 
 use rustix::fs::{FallocateFlags, OFlags, fallocate, fstatvfs, ftruncate};
 use rustix::io::Errno;
@@ -43,12 +44,33 @@ fn is_refused(error: &io::Error) -> bool {
     refusals.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
+/// Refuses a folder whose disk has no room for `size` bytes, those of all files that are going to lie there.
+///
+/// # Errors
+/// [`Error::Io`] of the kind [`StorageFull`](io::ErrorKind::StorageFull), which says how much is needed; those of asking.
+pub fn check_room(folder: &Directory, size: u64) -> Result<()> {
+    has_room(folder.fd(), size).map_err(no_room(folder, size))
+}
+
 /// Gives a file its length, and blocks of the disk where the file system can do so ahead.
 pub(super) fn reserve(folder: &Directory, file: &File, size: u64) -> Result<()> {
-    try_reserve(file, size).map_err(|error| {
+    try_reserve(file, size).map_err(no_room(folder, size))
+}
+
+fn no_room(folder: &Directory, size: u64) -> impl FnOnce(io::Error) -> Error {
+    move |error| {
         let needed = format!("{error}; {} are needed there", Bytes(size));
         Error::io("reserve room in", folder.path())(io::Error::new(error.kind(), needed))
-    })
+    }
+}
+
+/// Fails where the disk of a file has no room for so many bytes more.
+fn has_room(file: impl AsFd, needed: u64) -> io::Result<()> {
+    let disk = fstatvfs(file)?;
+    match disk.f_bavail.saturating_mul(disk.f_frsize) < needed {
+        true => Err(io::ErrorKind::StorageFull.into()),
+        false => Ok(()),
+    }
 }
 
 fn try_reserve(file: &File, size: u64) -> io::Result<()> {
@@ -57,10 +79,7 @@ fn try_reserve(file: &File, size: u64) -> io::Result<()> {
         return Ok(());
     }
     // It would fill the disk before it failed.
-    let disk = fstatvfs(file)?;
-    if disk.f_bavail.saturating_mul(disk.f_frsize) < needed {
-        return Err(io::ErrorKind::StorageFull.into());
-    }
+    has_room(file, needed)?;
     match fallocate(file, FallocateFlags::empty(), 0, size) {
         Ok(()) => Ok(()),
         Err(Errno::OPNOTSUPP) => Ok(ftruncate(file, size)?),
