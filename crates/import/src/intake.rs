@@ -49,7 +49,23 @@ pub(super) struct Intake<'a, W> {
     pub names: Option<NameCollector>,
 }
 
+/// Passes whose edges may be on disk beside those that were read: ranked, by source, and in bins.
+const LATER_PASSES: u64 = 3;
+
 impl<W> Intake<'_, W> {
+    /// Bytes of temporary files that hold edges, at the most.
+    pub fn room_needed(&self, run: &ImportRun<'_>) -> u64 {
+        let width = |is_wide| if is_wide { size_of::<u64>() } else { size_of::<u32>() };
+        let read = match (&self.edges, &self.names) {
+            (EdgeSource::Input(_), _) => 0,
+            (EdgeSource::Spool(_), Some(_)) => size_of::<u128>(),
+            (EdgeSource::Spool(_), None) => width(run.is_wide(self.id_end())),
+        };
+        let later = width(run.is_wide(2 * self.counts.arcs));
+        let of_keys = |key: usize| (2 * key + size_of::<W>()) as u64;
+        self.counts.arcs * (of_keys(read) + LATER_PASSES * of_keys(later))
+    }
+
     /// The largest integer id, and one.
     pub fn id_end(&self) -> u64 {
         self.largest_id.map_or(0, |largest| largest.saturating_add(1))

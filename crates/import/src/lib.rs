@@ -71,7 +71,7 @@ use census::DegreeSummary;
 use edge::{ArcRule, Key, Weight};
 use import_run::{ImportRun, Needs, Resources};
 use input::{Input, InputOptions};
-use intake::ArcCounts;
+use intake::{ArcCounts, Intake};
 use known::Known;
 use mapping::{Mapping, replace_ends};
 use order::{Declared, DenseIds, Numbered};
@@ -79,6 +79,7 @@ use output::Unfinished;
 use report::report;
 pub use report::{ImportReport, StageSeconds};
 use source::{EdgeSource, changed};
+use space::with_room_needed;
 
 /// How a graph is imported.
 #[derive(Debug, Clone)]
@@ -280,6 +281,22 @@ fn import_weighted<W: Weight>(
     if let Some(vertices) = config.vertices {
         declared::check_ids(vertices, input.ids(), intake.largest_id)?;
     }
+    let needed = intake.room_needed(run);
+    let manifest = arrange(run, input, intake, directory, config, (clock, &mut seconds))
+        .map_err(|error| with_room_needed(error, needed))?;
+    Ok(report(manifest, input, &counts, &passed_over, seconds))
+}
+
+/// Orders the vertices of what was read, and writes the graph.
+fn arrange<W: Weight>(
+    run: &ImportRun<'_>,
+    input: &Input,
+    intake: Intake<'_, W>,
+    directory: &Path,
+    config: &ImportConfig,
+    (mut clock, seconds): (Clock, &mut StageSeconds),
+) -> Result<Manifest> {
+    let counts = intake.counts;
     let known = Known::of(run, input, intake, config.order, config.vertices.is_some(), directory)?;
     let summary = known.summary(counts.arcs)?;
     seconds.relabeling = clock.lap();
@@ -287,15 +304,14 @@ fn import_weighted<W: Weight>(
     let vertices = config.vertices.unwrap_or(summary.vertices);
     declared::check_count(Some(vertices), config.has_rows(), config.grid)?;
     let arranged = |run| Arranging { run, directory, config, counts, summary, clock };
-    let manifest = match run.is_wide(vertices.max(summary.id_end)) {
-        false => arranged(run).import::<u32, W>(known, &mut seconds)?,
-        true if run.short_max == 0 => arranged(run).import::<u64, W>(known, &mut seconds)?,
+    match run.is_wide(vertices.max(summary.id_end)) {
+        false => arranged(run).import::<u32, W>(known, seconds),
+        true if run.short_max == 0 => arranged(run).import::<u64, W>(known, seconds),
         true => {
             let batches = declared::batch_bytes(vertices, config.grid);
-            arranged(&run.widened(batches)?).import::<u64, W>(known, &mut seconds)?
+            arranged(&run.widened(batches)?).import::<u64, W>(known, seconds)
         }
-    };
-    Ok(report(manifest, input, &counts, &passed_over, seconds))
+    }
 }
 
 /// An import whose vertices are known, yet without their dense ids.

@@ -1,6 +1,9 @@
-//! The memory of buckets.
+//! The memory of buckets, and their room on disk.
 
+use std::io;
 use std::path::PathBuf;
+
+use tegula_machine::{Bytes, Error};
 
 /// Where buckets go, and how much memory they may take.
 #[derive(Debug, Clone)]
@@ -42,5 +45,17 @@ impl Space {
         let takers = buckets.max(self.writers).max(1) as u64;
         let share = self.held / (Space::SEGMENT_SHARE * takers);
         share.clamp(self.block_bytes(buckets), Space::SEGMENT_BYTES_MAX)
+    }
+}
+
+/// The error of a disk that is full, told with the bytes that temporary files take there at the most.
+pub(super) fn with_room_needed(error: Error, needed: u64) -> Error {
+    match error {
+        Error::Io { action, path, source } if source.kind() == io::ErrorKind::StorageFull => {
+            let needed = Bytes(needed);
+            let detail = format!("{source}; temporary files of this import take up to {needed}");
+            Error::io(action, path)(io::Error::new(source.kind(), detail))
+        }
+        other => other,
     }
 }
