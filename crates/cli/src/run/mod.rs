@@ -14,6 +14,7 @@ use tegula_engine::{Executor, Graph, Instructions, ProcessKind, RunOptions, RunS
 use tegula_machine::disk::speed_of;
 use tegula_machine::threads::Workers;
 
+use crate::allocator;
 use crate::errors::{Failure, Result};
 use crate::hints;
 use crate::json::{self, RunSeconds, Seconds};
@@ -103,9 +104,11 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     let run = started.elapsed();
     // The table needs memory of its own, and no tiles.
     graph.reader().pool().trim();
+    allocator::give_back();
     let started = Instant::now();
     let bytes_written = write(&*found.answer, &graph, target.as_ref(), args, session)?;
     let write = started.elapsed();
+    allocator::give_back();
     let seconds = RunSeconds { open: Seconds(open), run: Seconds(run), write: Seconds(write) };
     let statistics = found.statistics;
     let done = Done { request, graph: &graph, args, target, statistics, seconds, bytes_written };
