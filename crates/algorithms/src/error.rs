@@ -44,7 +44,7 @@ pub enum Error {
         /// How many there are.
         vertices: u64,
         /// What has its arrays on disk.
-        instead: Setting,
+        instead: Option<Setting>,
         /// Whether that needs both directions of every edge, and the graph has one.
         needs_undirected: bool,
         /// The graph directory.
@@ -100,8 +100,12 @@ impl Error {
                 std::iter::once(undirected).chain(set).collect()
             }
             Error::TooManyVertices { instead, needs_undirected, .. } => {
-                let undirected = needs_undirected.then(|| Hint::import(settings::UNDIRECTED));
-                undirected.into_iter().chain([Hint::set([*instead])]).collect()
+                let set = instead.map(|setting| Hint::set([setting]));
+                let of_undirected = |hint: Hint| match needs_undirected {
+                    true => hint.detail("on a graph imported as undirected"),
+                    false => hint,
+                };
+                set.map(of_undirected).into_iter().collect()
             }
             Error::Run(error) => error.hints(),
             Error::NoSuchVertex { .. }

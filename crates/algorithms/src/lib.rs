@@ -46,6 +46,7 @@ pub mod conductance;
 pub mod mis;
 pub mod mst;
 pub mod pagerank;
+pub mod spmv;
 pub mod sssp;
 pub mod wcc;
 
@@ -64,6 +65,7 @@ pub const CATALOGUE: &[Entry] = &[
     Entry::of::<conductance::ConductanceOptions>(),
     Entry::of::<mst::MstOptions>(),
     Entry::of::<astar::AstarOptions>(),
+    Entry::of::<spmv::SpmvOptions>(),
 ];
 
 /// The algorithm with a name.

@@ -20,33 +20,37 @@ pub(super) fn batch_bytes(vertices: u64, grid: Grid) -> u64 {
 
 /// Refuses more vertices than there may be, in a graph with or without rows, filed by a grid.
 pub(super) fn check_count(vertices: Option<u64>, with_rows: bool, grid: Grid) -> Result<()> {
-    if let Some(found) = vertices.filter(|&vertices| !grid.can_cut(vertices)) {
-        let limit = u64::from(u32::MAX) << grid.segment_log2.min(grid.column_log2);
-        return Err(Error::Limit { what: "the number of vertices of such a grid", found, limit });
-    }
     let (what, limit) = match with_rows {
         false => ("the number of vertices", VERTEX_COUNT_MAX),
         true => ("the number of vertices of a graph with rows", SHORT_COUNT_MAX),
     };
-    match vertices {
-        Some(found) if found > limit => Err(Error::Limit { what, found, limit }),
-        _ => Ok(()),
+    if let Some(found) = vertices.filter(|&vertices| vertices > limit) {
+        return Err(Error::Limit { what, found, limit });
     }
+    if let Some(found) = vertices.filter(|&vertices| !grid.can_cut(vertices)) {
+        let limit = u64::from(u32::MAX) << grid.segment_log2.min(grid.column_log2);
+        return Err(Error::Limit { what: "the number of vertices of such a grid", found, limit });
+    }
+    Ok(())
 }
 
 /// Refuses ids that are no declared vertices: strings, or one that is too large.
 pub(super) fn check_ids(vertices: u64, kind: IdKind, largest: Option<u64>) -> Result<()> {
     let problem = match (kind, largest) {
         (IdKind::String, _) => {
-            let message =
-                format!("its ids are strings, but those of {vertices} vertices are integers");
+            let message = format!(
+                "its ids are taken as strings, but those of {vertices} vertices are integers"
+            );
             Diagnostic::from(message).hint(Hint::leave_out(settings::VERTICES.option))
         }
         (_, Some(id)) if id >= vertices => {
             let message = format!(
                 "it has the id {id}, but those of {vertices} vertices are below {vertices}"
             );
-            Diagnostic::from(message).hint(Hint::raise(settings::VERTICES.option))
+            let option = settings::VERTICES.option;
+            let may_be_raised = id < VERTEX_COUNT_MAX;
+            let hint = if may_be_raised { Hint::raise(option) } else { Hint::leave_out(option) };
+            Diagnostic::from(message).hint(hint)
         }
         _ => return Ok(()),
     };

@@ -39,6 +39,7 @@ pub mod power_loss;
 pub mod random;
 pub mod scratch;
 pub mod small_graphs;
+pub mod spmv;
 pub mod sssp;
 pub mod wcc;
 
@@ -60,6 +61,7 @@ pub use plain_bfs::PlainBfs;
 pub use random::XorShift;
 pub use scratch::Scratch;
 pub use small_graphs::small_graphs;
+pub use spmv::spmv;
 pub use sssp::{sssp, verify_sssp};
 pub use wcc::{verify_wcc, wcc};
 

@@ -6,7 +6,7 @@ use tegula_store::rows::{Direction, RowsConfig};
 
 use super::interface::{Edges, Weights};
 use super::request::Prepared;
-use crate::error::Result;
+use crate::error::{Result, Setting, SettingValue};
 
 /// Bytes an edge that rows are expected to take.
 const ROW_BYTES_EXPECTED: u64 = 2;
@@ -48,8 +48,8 @@ impl Needs {
     /// Those of an algorithm with `threads` threads, which may be in need of rows.
     ///
     /// # Errors
-    /// Those of reading, and of what the algorithm has no answer for; [`Error::Limit`] where arrays would have to lie in memory, and there are too many vertices for
-    /// that.
+    /// Those of reading, and of what the algorithm has no answer for; [`TooManyVertices`](crate::Error::TooManyVertices)
+    /// where arrays would have to lie in memory, and there are too many vertices for that.
     pub fn of(
         prepared: &dyn Prepared,
         graph: &Graph,
@@ -83,7 +83,15 @@ impl Needs {
         if estimate.on_disk.is_none() && !graph.has_short_ids() {
             // Where the algorithm knows what to do instead, it says so.
             prepared.check_input(graph)?;
-            graph.short_vertex_count()?;
+            let can_scan = needs_rows && matches!(request.edges(), Edges::Either { .. });
+            let scan = Setting { option: "executor", value: SettingValue::OneOf(&["scan"]) };
+            return Err(crate::Error::TooManyVertices {
+                what: request.name(),
+                vertices: graph.vertex_count(),
+                instead: can_scan.then_some(scan),
+                needs_undirected: false,
+                graph: graph.directory().to_owned(),
+            });
         }
         let build_bytes = match builds_rows {
             true => Some(

@@ -107,7 +107,7 @@ pub fn check(graph: &Graph, wanted: WccOptions) -> Result<()> {
             return Err(Error::TooManyVertices {
                 what: "union-find",
                 vertices: graph.vertex_count(),
-                instead: Setting { option: "method", value: SettingValue::OneOf(&["propagation"]) },
+                instead: Some(method(&["propagation"])),
                 needs_undirected: !graph.manifest().undirected,
                 graph: graph.directory().to_owned(),
             });
@@ -115,11 +115,11 @@ pub fn check(graph: &Graph, wanted: WccOptions) -> Result<()> {
         Method::Propagation => "propagation",
         Method::Traversal => "traversal",
     };
-    check_both_directions(
-        graph,
-        what,
-        Some(Setting { option: "method", value: SettingValue::OneOf(&["union-find"]) }),
-    )
+    check_both_directions(graph, what, graph.has_short_ids().then(|| method(&["union-find"])))
+}
+
+fn method(names: &'static [&'static str]) -> Setting {
+    Setting { option: "method", value: SettingValue::OneOf(names) }
 }
 
 /// Finds the components, in memory.

@@ -1,10 +1,10 @@
 //! What a run needs of memory, said before it starts.
 
 use tegula_algorithms::algorithm::{Layout, Needs};
-use tegula_engine::Graph;
+use tegula_engine::{Error, Graph};
 
 use super::options::RunArgs;
-use crate::errors::Result;
+use crate::errors;
 use crate::json;
 use crate::report::{self, Facts};
 use crate::session::Session;
@@ -12,23 +12,30 @@ use crate::session::Session;
 /// Tells the user what a run of `algorithm` needs.
 ///
 /// # Errors
-/// Those of standard output; [`OverBudget`](tegula_engine::Error::OverBudget) where it does not fit.
+/// Those of standard output; [`OverBudget`](Error::OverBudget) where it does not fit; where arrays are going to lie on
+/// disk, those of a folder that has no room for them.
 pub fn show(
     needs: &Needs,
     algorithm: &'static str,
     graph: &Graph,
     args: &RunArgs,
     session: &Session,
-) -> Result<()> {
+) -> errors::Result<()> {
     let memory = args.reading.budget.bytes();
+    let plan = needs.estimate.plan_on_disk(memory);
+    let room = match plan {
+        Some((arrays, plan)) => arrays.check_room(graph, &plan, args.spill_directory.as_deref()),
+        None => Ok(()),
+    };
     if session.json {
         session.print_json(&to_json(needs, algorithm, graph, memory))?;
     } else {
-        let facts = facts(needs, memory).to_text();
+        let facts = facts(needs, memory, &room).to_text();
         let graph = report::path(graph.directory());
         session.print(&format!("{algorithm} on {graph} needs\n{facts}"))?;
     }
-    Ok(needs.check(algorithm, memory)?)
+    needs.check(algorithm, memory)?;
+    Ok(room?)
 }
 
 fn to_json(needs: &Needs, algorithm: &'static str, graph: &Graph, memory: u64) -> json::Estimate {
@@ -70,16 +77,12 @@ fn layout_name(layout: Layout) -> &'static str {
     }
 }
 
-fn facts(needs: &Needs, memory: u64) -> Facts {
+fn facts(needs: &Needs, memory: u64, room: &Result<(), Error>) -> Facts {
     let estimate = &needs.estimate;
     let layout = layout_name(needs.layout);
     let mut facts = Facts::default();
     let on_disk = estimate.plan_on_disk(memory);
     facts.add("vertex arrays and workers", report::bytes(estimate.vertex_bytes));
-    if let Some((arrays, plan)) = &on_disk {
-        facts.add("of these in memory", report::bytes(plan.bytes));
-        facts.add("and on disk", report::bytes(arrays.file_size(plan)));
-    }
     if let Some(why) = needs.why_in_memory {
         facts.add("all in memory, since", why);
     }
@@ -89,7 +92,15 @@ fn facts(needs: &Needs, memory: u64) -> Facts {
     if let Some(bytes) = needs.build_bytes {
         facts.add("building the rows first", report::bytes(bytes));
     }
-    facts.add("needed", report::bytes(needs.needed()));
+    let in_memory = estimate.needed_in_memory().max(needs.needed());
+    facts.add("needed", report::bytes(in_memory));
+    if needs.needed() < in_memory {
+        facts.add("needed with arrays on disk", report::bytes(needs.needed()));
+    }
+    if let Some((arrays, plan)) = &on_disk {
+        let (held, files) = (report::bytes(plan.bytes), report::bytes(arrays.file_size(plan)));
+        facts.add("arrays within the budget", format!("{held} in memory, {files} in files"));
+    }
     let is_expected = needs.build_bytes.is_some() && needs.layout == Layout::Rows;
     let about = if is_expected { ", about" } else { "" };
     facts.add(format!("all {layout}{about}"), report::bytes(estimate.layout_bytes));
@@ -99,6 +110,8 @@ fn facts(needs: &Needs, memory: u64) -> Facts {
     facts.add("budget", report::bytes(memory));
     let verdict = if needs.needed() > memory {
         "does not fit: raise --memory".to_owned()
+    } else if let Err(refused) = room {
+        format!("fits, but its arrays have no place on disk: {refused}")
     } else if needs.holds_layout(memory) {
         format!("fits; {layout} are read once and stay in memory")
     } else if let Some((_, plan)) = &on_disk {

@@ -12,6 +12,7 @@ use tegula_algorithms::algorithm::{Edges, Needs, Request, Weights};
 use tegula_algorithms::answer::{self, Answer, Summary};
 use tegula_engine::{Executor, Graph, Instructions, ProcessKind, RunOptions, RunStatistics};
 use tegula_machine::disk::speed_of;
+use tegula_machine::memory::default_memory;
 use tegula_machine::threads::Workers;
 
 use crate::allocator;
@@ -34,7 +35,7 @@ const TERMINAL_ROWS: usize = 20;
 
 /// Scans after which a run is taken for one that follows few edges at a time.
 const SCANS_MANY: u64 = 20;
-/// What is said then.
+/// What is said then, where arrays are in memory: whoever follows rows needs them there.
 const SEEK_HINT: &str = "hint: this run scans the graph many times; to follow few edges at a time instead, \
                          import with --layouts tiles,rows, or run with --executor seek once";
 
@@ -53,21 +54,12 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     let needs_rows = needs_rows(request, args.executor())?;
     let threads = args.threads.count();
     let mut graph = args.reading.open(&args.graph)?;
-    if let Some(target) = &target {
-        target.check_ids(&answer::id_type(&graph))?;
-    }
-    let hint = || session.note(SEEK_HINT);
-    let progress = RunProgress {
-        iterations: request.iterations(),
-        alarm: can_only_scan(request, &graph, args).then(|| Alarm::after(SCANS_MANY, &hint)),
-        ..RunProgress::of(session.progress())
-    };
+    target.iter().try_for_each(|target| target.check_ids(&answer::id_type(&graph)))?;
     let budget = args.reading.budget.bytes();
     // An estimate tells what is needed beyond the budget, too.
-    let reading =
-        if args.estimate { budget.max(tegula_machine::memory::default_memory()) } else { budget };
-    let mut options = RunOptions {
-        memory: reading,
+    let least = if args.estimate { default_memory() } else { 0 };
+    let options = RunOptions {
+        memory: budget.max(least),
         threads,
         executor: args.executor(),
         rows: None,
@@ -77,13 +69,12 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
         speed: speed_of(graph.directory()),
         instructions: Instructions::detect(),
         cancel: session.cancel.clone(),
-        progress: &progress,
+        progress: session.progress(),
         ..RunOptions::default()
     };
     let prepared = request.prepare(&graph, &options)?;
-    options.memory = budget;
     let needs = Needs::of(&*prepared, &graph, threads, needs_rows)?;
-    let has_room = needs.check("the run", options.memory);
+    let has_room = needs.check("the run", budget);
     let builds_rows = needs.build_bytes.is_some();
     if has_room.is_ok() && (args.estimate || builds_rows) {
         // What this reads is part of the estimate.
@@ -98,9 +89,17 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
         graph = missing_rows::build(graph, args, can_scan, prepared.files_size(), session)?;
     }
     let open = opened.elapsed();
+    let hint = || session.note(SEEK_HINT);
+    let has_hint = could_follow_rows(request, &graph, &needs, args);
+    let progress = RunProgress {
+        iterations: request.iterations(),
+        alarm: has_hint.then(|| Alarm::after(SCANS_MANY, &hint)),
+        ..RunProgress::of(session.progress())
+    };
+    let options = RunOptions { memory: budget, progress: &progress, ..options };
     let started = Instant::now();
     let found = prepared.run(&graph, &options).map_err(Failure::from);
-    let found = found.map_err(|failure| failure.of_whole(options.memory))?;
+    let found = found.map_err(|failure| failure.of_whole(budget))?;
     let run = started.elapsed();
     // The table needs memory of its own, and no tiles.
     graph.reader().pool().trim();
@@ -136,10 +135,11 @@ fn needs_rows(request: &dyn Request, executor: Executor) -> Result<bool> {
 }
 
 /// Whether each iteration goes through the tiles, however few edges it has a use for, and rows would help.
-fn can_only_scan(request: &dyn Request, graph: &Graph, args: &RunArgs) -> bool {
+fn could_follow_rows(request: &dyn Request, graph: &Graph, needs: &Needs, args: &RunArgs) -> bool {
     matches!(request.edges(), Edges::Either { .. })
         && args.executor() == Executor::Auto
         && graph.manifest().rows.is_none()
+        && needs.estimate.plan_on_disk(args.reading.budget.bytes()).is_none()
 }
 
 /// Writes the table where it is wanted, if it is; returns the bytes of the file.

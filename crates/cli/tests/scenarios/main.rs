@@ -19,5 +19,6 @@ mod rows;
 mod run;
 mod shop;
 mod side_tables;
+mod spmv;
 mod streams;
 mod traversals;

@@ -44,8 +44,8 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         let cut = arrays.cut();
         let reader = &graph.reader().with_pool(Pool::new(arrays.read_size(plan.ahead)));
         let writer = WriteBehind::start(reader, arrays.write_size(), graph.caching())?;
+        arrays.check_room(graph, &plan, options.spill_directory)?;
         let folder = &spill_folder(graph, options.spill_directory)?;
-        check_room(folder, arrays.file_size(&plan))?;
         let spread = Spread::over(cut.count());
         let create = |blocks, held: usize| {
             let is_held = |block: usize| held > 0 && spread.rank(block) < held;
@@ -142,6 +142,17 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             Some(degrees) => degrees.read(stretch.clone()),
             None => Ok(Vec::new()),
         }
+    }
+}
+
+impl ArraysOnDisk {
+    /// Refuses a plan for whose files there is no room in the folder of a run.
+    ///
+    /// # Errors
+    /// Those of opening the folder; [`Error::Io`] of the kind [`StorageFull`](std::io::ErrorKind::StorageFull), which
+    /// says how much is needed.
+    pub fn check_room(&self, graph: &Graph, plan: &Plan, chosen: Option<&Path>) -> Result<()> {
+        check_room(&spill_folder(graph, chosen)?, self.file_size(plan))
     }
 }
 
