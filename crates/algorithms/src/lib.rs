@@ -42,12 +42,15 @@ pub mod side_table;
 
 pub mod astar;
 pub mod bfs;
+pub mod cdlp;
 pub mod conductance;
+pub mod lcc;
 pub mod mis;
 pub mod mst;
 pub mod pagerank;
 pub mod spmv;
 pub mod sssp;
+pub mod triangles;
 pub mod wcc;
 
 pub use error::{Error, Hint, Result, Setting, SettingValue};
@@ -66,6 +69,9 @@ pub const CATALOGUE: &[Entry] = &[
     Entry::of::<mst::MstOptions>(),
     Entry::of::<astar::AstarOptions>(),
     Entry::of::<spmv::SpmvOptions>(),
+    Entry::of::<triangles::TrianglesOptions>(),
+    Entry::of::<cdlp::CdlpOptions>(),
+    Entry::of::<lcc::LccOptions>(),
 ];
 
 /// The algorithm with a name.

@@ -90,6 +90,11 @@ impl Ranks {
         Ok(graph.original_ids()?.ranks_size())
     }
 
+    /// All of them, of a graph of so many vertices.
+    pub fn into_vec(self, vertex_count: u32) -> Vec<u32> {
+        self.0.unwrap_or_else(|| (0..vertex_count).collect())
+    }
+
     /// The rank of a vertex.
     #[inline]
     pub fn of(&self, vertex: ShortId) -> ShortRank {

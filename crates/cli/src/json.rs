@@ -70,6 +70,8 @@ pub struct Estimate {
     pub layout_bytes: u64,
     /// Null where arrays are in memory.
     pub arrays_on_disk: Option<ArraysOnDisk>,
+    /// Why the files of arrays cannot be made; null where nothing is known against it.
+    pub disk_refuses: Option<String>,
     /// Null where they may lie on disk.
     pub why_in_memory: Option<&'static str>,
     /// Read and written by iterations but the first, about: without weights.

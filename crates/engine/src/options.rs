@@ -68,6 +68,11 @@ pub enum Arrays {
 }
 
 impl RunOptions<'_> {
+    /// Bytes that the run may use, or all runs of its scheduler together.
+    pub fn budget(&self) -> u64 {
+        self.scheduler.map_or(self.memory, |scheduler| scheduler.ledger().memory())
+    }
+
     /// What a scheduler for runs with these options may take of the machine.
     pub fn resources(&self) -> Resources {
         let RunOptions { memory, threads, part_edges, .. } = *self;

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use tegula_engine::traverse::{self, RANGE_SIZE, RowsJob, Sequential};
+use tegula_engine::traverse::{self, RANGE_SIZE, RowsJob, RowsWanted, Sequential};
 use tegula_engine::{
     Activity, Aggregate, Arrays, Cancel, EdgeVisitor, Error, Executor, Graph, Min, Next, Origin,
     ProcessKind, Program, Result, RunOptions, Scheduler, Settling, ShortId, TileSummary, VertexId,
@@ -488,7 +488,9 @@ fn what_follows_rows_itself() {
                     let options =
                         RunOptions { cancel: interruption.cancel.clone(), ..options.clone() };
                     let result =
-                        traverse::run(&graph, false, 0, &options, |job| follow(job, &interruption));
+                        traverse::run(&graph, RowsWanted::forward(false), 0, &options, |job| {
+                            follow(job, &interruption)
+                        });
                     interruption.check(result, threads as u64 * calls_max)
                 });
             });

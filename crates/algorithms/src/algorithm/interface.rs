@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
 
 use crate::answer::Answer;
@@ -137,11 +138,21 @@ pub enum Edges {
         /// What goes along rows, where something does.
         instead: Option<Setting>,
     },
-    /// From rows alone.
-    Rows,
+    /// From rows alone, of these directions.
+    Rows(Directions),
     /// From both.
     Either {
         /// Bytes that it needs beside its estimate to follow rows, for a number of threads.
         rows_size: fn(&Graph, usize) -> u64,
     },
+}
+
+impl Edges {
+    /// The directions of rows that are followed, where rows are.
+    pub fn directions(&self) -> Directions {
+        match self {
+            Edges::Rows(directions) => *directions,
+            Edges::Tiles { .. } | Edges::Either { .. } => Directions::Forward,
+        }
+    }
 }

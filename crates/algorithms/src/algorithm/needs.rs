@@ -1,6 +1,6 @@
 //! What a run needs of memory, found before it starts.
 
-use tegula_engine::traverse::long_rows_size;
+use tegula_engine::traverse::{RowsWanted, long_rows_size};
 use tegula_engine::{Error, Estimate, Graph, RUN_OVERHEAD};
 use tegula_store::rows::{Direction, RowsConfig};
 
@@ -35,6 +35,12 @@ pub enum Layout {
     Rows,
 }
 
+/// Bytes without which rows of these directions cannot be built, one after the other.
+fn memory_min(graph: &Graph, directions: &[Direction]) -> Result<u64> {
+    let mut least = directions.iter().map(|&direction| RowsConfig::memory_min(graph, direction));
+    Ok(least.try_fold(0, |most, least| Ok::<_, Error>(most.max(least?)))?)
+}
+
 /// Bytes that the rows of a graph are expected to take on disk.
 pub fn rows_size_expected(graph: &Graph) -> u64 {
     data_size_expected(graph, graph.is_weighted())
@@ -57,14 +63,17 @@ impl Needs {
         needs_rows: bool,
     ) -> Result<Needs> {
         let mut estimate = prepared.estimate(graph, threads)?;
-        let builds_rows = needs_rows && graph.manifest().rows.is_none();
         let request = prepared.request();
+        let directions = request.edges().directions();
+        let missing: Vec<Direction> = directions.missing(graph).collect();
+        let builds_rows = needs_rows && !missing.is_empty();
         let has_weights = request.weights() == Weights::Used && graph.is_weighted();
         let layout = match request.edges() {
             Edges::Tiles { .. } => Layout::Tiles,
-            Edges::Rows => {
+            Edges::Rows(_) => {
                 if builds_rows {
-                    estimate.layout_bytes = data_size_expected(graph, has_weights);
+                    estimate.layout_bytes +=
+                        missing.len() as u64 * data_size_expected(graph, has_weights);
                 }
                 Layout::Rows
             }
@@ -78,7 +87,8 @@ impl Needs {
         if needs_rows {
             // Whoever follows rows has the arrays in memory.
             estimate.on_disk = None;
-            estimate.vertex_bytes += long_rows_size(graph, has_weights, threads)?;
+            estimate.vertex_bytes +=
+                long_rows_size(graph, RowsWanted { directions, has_weights }, threads)?;
         }
         if estimate.on_disk.is_none() && !graph.has_short_ids() {
             // Where the algorithm knows what to do instead, it says so.
@@ -94,11 +104,7 @@ impl Needs {
             });
         }
         let build_bytes = match builds_rows {
-            true => Some(
-                RUN_OVERHEAD
-                    + prepared.files_size()
-                    + RowsConfig::memory_min(graph, Direction::Forward)?,
-            ),
+            true => Some(RUN_OVERHEAD + prepared.files_size() + memory_min(graph, &missing)?),
             false => None,
         };
         let why_in_memory = estimate.on_disk.is_none().then(|| request.why_in_memory());

@@ -1,7 +1,11 @@
 //! What an algorithm found, in the original ids: a table, figures about all of it, and what is less than was asked
 //! for.
 
+mod figures;
+mod groups;
 mod ids;
+mod scores;
+mod smallest;
 mod table;
 mod top;
 mod values;
@@ -15,7 +19,11 @@ use tegula_machine::Diagnostic;
 
 use crate::error::Result;
 
+pub use figures::{Figures, NoFigures};
+pub use groups::{Called, Groups};
 pub use ids::{BATCH_ROWS, GroupSize, find_ids, id_array, id_type};
+pub use scores::{Score, Scores};
+pub(crate) use smallest::{by_smallest, by_smallest_size};
 pub use table::{Columns, RowSink, Table, write_arrays, write_in_batches};
 pub use top::{TotalOrder, greatest};
 pub use values::{Rows, Values};
@@ -58,6 +66,11 @@ impl Facts {
     /// Adds a fact.
     pub fn add(&mut self, name: &'static str, value: impl Into<String>) {
         self.0.push((name, value.into()));
+    }
+
+    /// Adds further facts.
+    pub fn extend(&mut self, facts: Facts) {
+        self.0.extend(facts);
     }
 }
 

@@ -80,24 +80,30 @@ pub fn greatest<K: Ord + Copy>(
 
 /// A float with a total order.
 #[derive(Debug, Clone, Copy)]
-pub struct TotalOrder(pub f32);
+pub struct TotalOrder<F>(pub F);
 
-impl Ord for TotalOrder {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.total_cmp(&other.0)
-    }
+macro_rules! total_order {
+    ($($float:ty),*) => {$(
+        impl Ord for TotalOrder<$float> {
+            fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+                self.0.total_cmp(&other.0)
+            }
+        }
+
+        impl PartialOrd for TotalOrder<$float> {
+            fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+                Some(self.cmp(other))
+            }
+        }
+
+        impl PartialEq for TotalOrder<$float> {
+            fn eq(&self, other: &Self) -> bool {
+                self.cmp(other).is_eq()
+            }
+        }
+
+        impl Eq for TotalOrder<$float> {}
+    )*};
 }
 
-impl PartialOrd for TotalOrder {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for TotalOrder {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for TotalOrder {}
+total_order!(f32, f64);

@@ -29,6 +29,7 @@ mod search;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
 use crate::algorithm::{Algorithm, Edges, Factor, Found, Weights};
@@ -80,7 +81,7 @@ impl Algorithm for AstarOptions {
     }
 
     fn edges(&self) -> Edges {
-        Edges::Rows
+        Edges::Rows(Directions::Forward)
     }
 
     fn check_input(&self, graph: &Graph) -> Result<()> {

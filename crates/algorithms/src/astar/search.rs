@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use tegula_engine::traverse::{
-    self, BestFirst, Filter, RowsJob, Sequential, VertexSet, estimate_rows, rows_statistics,
+    self, BestFirst, Filter, RowsJob, RowsWanted, Sequential, VertexSet, estimate_rows,
 };
 use tegula_engine::{
     Estimate, Graph, Row, RunOptions, RunStatistics, ShortId, Unit, VertexId, huge,
@@ -71,7 +71,7 @@ pub fn run(
     assert!(has_all, "every vertex has coordinates");
     let held = size(graph, config.coordinates.is_some())?;
     let ends = (source.short(), target.short());
-    traverse::run(graph, graph.is_weighted(), held, options, |job| {
+    traverse::run(graph, RowsWanted::forward(graph.is_weighted()), held, options, |job| {
         find(graph, ends, config, job, options)
     })
 }
@@ -102,7 +102,7 @@ fn find(
     let search = Search::new(graph, source, target, heuristic, ranks);
     let done = search.run(job, options)?;
     times.push(started.elapsed());
-    let statistics = rows_statistics(job.rows(), times, edges + done.edges);
+    let statistics = job.statistics(times, edges + done.edges);
     let (steps, expanded) = (search.path(), done.expanded);
     Ok(ShortestPath { steps, expanded, heuristic_scale: scale, statistics })
 }
@@ -112,7 +112,11 @@ fn find(
 /// # Errors
 /// Those of reading.
 pub fn estimate(graph: &Graph, has_coordinates: bool) -> Result<Estimate> {
-    Ok(estimate_rows(graph, graph.is_weighted(), size(graph, has_coordinates)?))
+    Ok(estimate_rows(
+        graph,
+        RowsWanted::forward(graph.is_weighted()),
+        size(graph, has_coordinates)?,
+    ))
 }
 
 /// Bytes held beside the rows: coordinates, labels, which vertices are open, the queue, and ranks.

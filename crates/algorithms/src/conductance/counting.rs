@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use tegula_engine::traverse::{self, RowsJob, Sequential, estimate_rows, rows_statistics};
+use tegula_engine::traverse::{self, RowsJob, RowsWanted, Sequential, estimate_rows};
 use tegula_engine::{Estimate, Graph, Result, RunOptions, RunStatistics, Unit};
 
 use super::Memberships;
@@ -55,7 +55,9 @@ pub fn run(
 ) -> Result<Conductances> {
     assert_eq!(members.iter().len(), graph.vertex_count() as usize, "sets for each vertex");
     let held = size(graph, members) + beside;
-    traverse::run(graph, false, held, options, |job| count_all(graph, members, job, options))
+    traverse::run(graph, RowsWanted::forward(false), held, options, |job| {
+        count_all(graph, members, job, options)
+    })
 }
 
 /// Counts vertices, volumes and cuts of all sets.
@@ -85,14 +87,14 @@ fn count_all(
     job.for_each_range(|_, ids| counting.count(ids, options))?;
     options.progress.end();
     sets.iter_mut().zip(cuts).for_each(|(set, cut)| set.cut = cut.into_inner());
-    let statistics = rows_statistics(job.rows(), vec![started.elapsed()], graph.edge_count());
+    let statistics = job.statistics(vec![started.elapsed()], graph.edge_count());
     let volume = graph.edge_count() * if is_directed { 2 } else { 1 };
     Ok(Conductances { sets, volume, statistics })
 }
 
 /// What a run needs of memory, the memberships included.
 pub fn estimate(graph: &Graph, members: &Memberships) -> Estimate {
-    estimate_rows(graph, false, size(graph, members))
+    estimate_rows(graph, RowsWanted::forward(false), size(graph, members))
 }
 
 /// The memberships, a degree of each vertex, and the figures of the sets.

@@ -20,6 +20,7 @@ mod sets;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
 use crate::algorithm::{Algorithm, Edges, Found, Weights};
@@ -52,7 +53,7 @@ impl Algorithm for ConductanceOptions {
     type Files = NamedSets;
 
     fn edges(&self) -> Edges {
-        Edges::Rows
+        Edges::Rows(Directions::Forward)
     }
 
     fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<NamedSets> {

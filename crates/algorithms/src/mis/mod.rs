@@ -17,6 +17,7 @@ mod answer;
 mod rounds;
 
 use serde::{Deserialize, Serialize};
+use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
 use crate::algorithm::{Algorithm, Edges, Found, Weights};
@@ -55,7 +56,7 @@ impl Algorithm for MisOptions {
     type Files = ();
 
     fn edges(&self) -> Edges {
-        Edges::Rows
+        Edges::Rows(Directions::Forward)
     }
 
     fn check_input(&self, graph: &Graph) -> Result<()> {

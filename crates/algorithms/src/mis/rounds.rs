@@ -4,7 +4,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::Instant;
 
-use tegula_engine::traverse::{self, Filter, RowsJob, Sequential, estimate_rows, rows_statistics};
+use tegula_engine::traverse::{self, Filter, RowsJob, RowsWanted, Sequential, estimate_rows};
 use tegula_engine::{Estimate, Graph, Row, RunOptions, RunStatistics, ShortId, Unit};
 
 use super::MisOptions;
@@ -50,7 +50,9 @@ pub fn check(graph: &Graph) -> Result<()> {
 pub fn run(graph: &Graph, config: MisOptions, options: &RunOptions<'_>) -> Result<IndependentSet> {
     check(graph)?;
     let held = size(graph)?;
-    traverse::run(graph, false, held, options, |job| decide_all(graph, config, job, options))
+    traverse::run(graph, RowsWanted::forward(false), held, options, |job| {
+        decide_all(graph, config, job, options)
+    })
 }
 
 /// Decides on all vertices, in rounds.
@@ -78,7 +80,7 @@ fn decide_all(
         options.progress.advance(1);
     }
     options.progress.end();
-    let statistics = rows_statistics(job.rows(), times, rounds.edges.into_inner());
+    let statistics = job.statistics(times, rounds.edges.into_inner());
     let members = rounds.states.into_iter().map(|state| state.into_inner() == IN).collect();
     Ok(IndependentSet { members, statistics })
 }
@@ -88,7 +90,7 @@ fn decide_all(
 /// # Errors
 /// Those of reading.
 pub fn estimate(graph: &Graph) -> Result<Estimate> {
-    Ok(estimate_rows(graph, false, size(graph)?))
+    Ok(estimate_rows(graph, RowsWanted::forward(false), size(graph)?))
 }
 
 /// Bytes that a run holds beside the rows: its answer takes the place of what it is made of.

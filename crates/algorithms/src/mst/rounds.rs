@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use tegula_engine::traverse::{
-    self, Filter, RANGE_SIZE, RowsJob, Sequential, estimate_rows, rows_statistics,
+    self, Filter, RANGE_SIZE, RowsJob, RowsWanted, Sequential, estimate_rows,
 };
 use tegula_engine::{Cancel, Estimate, Graph, RunOptions, RunStatistics, ShortId, Unit, huge};
 use tegula_machine::threads::lock;
@@ -68,7 +68,9 @@ pub fn check(graph: &Graph) -> Result<()> {
 pub fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<SpanningForest> {
     check(graph)?;
     let held = size(graph)?;
-    traverse::run(graph, graph.is_weighted(), held, options, |job| grow(graph, job, options))
+    traverse::run(graph, RowsWanted::forward(graph.is_weighted()), held, options, |job| {
+        grow(graph, job, options)
+    })
 }
 
 /// Finds the forest, in rounds.
@@ -90,7 +92,7 @@ fn grow(graph: &Graph, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Result<Sp
     options.progress.end();
     let mut edges = forest.edges;
     edges.sort_unstable_by_key(|edge| (edge.source, edge.target));
-    let statistics = rows_statistics(job.rows(), times, edges_seen.into_inner());
+    let statistics = job.statistics(times, edges_seen.into_inner());
     Ok(SpanningForest { edges, statistics })
 }
 
@@ -99,7 +101,7 @@ fn grow(graph: &Graph, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Result<Sp
 /// # Errors
 /// Those of reading.
 pub fn estimate(graph: &Graph) -> Result<Estimate> {
-    Ok(estimate_rows(graph, graph.is_weighted(), size(graph)?))
+    Ok(estimate_rows(graph, RowsWanted::forward(graph.is_weighted()), size(graph)?))
 }
 
 fn size(graph: &Graph) -> Result<u64> {

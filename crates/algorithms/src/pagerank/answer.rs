@@ -1,115 +1,45 @@
-//! The ranks, as a table and in sum.
+//! The ranks, and what is said of all of them.
 
-use std::sync::Arc;
-
-use arrow_array::{ArrayRef, Float32Array};
-use arrow_schema::{DataType, Field};
 use serde::Serialize;
 use tegula_engine::{Cancel, Graph, States};
 use tegula_machine::{Diagnostic, Hint};
 
 use super::PageRank;
-use crate::answer::{self, Answer, Columns, Facts, List, Rows, TotalOrder, Values, greatest};
+use crate::answer::{Facts, Figures, Scores, Values};
 use crate::error::Result;
-use crate::original_ids::Name;
 
-/// What PageRank found.
-pub(super) struct PageRanks {
-    ranks: Values<f32>,
-    /// Of all ranks.
-    sum: f64,
-    /// Change of the ranks in the last iteration (L1); infinite without one.
-    change: f64,
-    /// Whether that is within the tolerance; none where none was asked for.
-    converged: Option<bool>,
-}
-
-impl PageRanks {
-    /// The ranks that a run has left, and what it says of them.
-    pub(super) fn of(
-        states: States<f32>,
-        program: &PageRank,
-        graph: &Graph,
-        cancel: &Cancel,
-    ) -> Result<PageRanks> {
-        // From 0, since the sum of nothing is -0; by dense id, wherever they lie.
-        let mut sum = 0.0;
-        states.for_each_chunk(|_, ranks| {
-            cancel.check()?;
-            sum = ranks.iter().fold(sum, |sum, &rank| sum + f64::from(rank));
-            Ok::<(), tegula_engine::Error>(())
-        })?;
-        let ranks = Values::of(states, graph, cancel)?;
-        let (change, converged) = (program.change(), program.has_converged());
-        Ok(PageRanks { ranks, sum, change, converged })
-    }
-}
-
-/// What is said of all ranks.
-#[derive(Debug, Serialize)]
-pub struct Summary {
+/// The figures of ranks.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct RankFigures {
     /// Change of the ranks in the last iteration (L1); none without an iteration.
     change: Option<f64>,
     /// Whether that is within the tolerance; none with `iterations`, which asks for no tolerance.
     converged: Option<bool>,
     /// Of all ranks: 1 but for rounding.
     sum: f64,
-    /// The greatest ranks.
-    top: Vec<Ranked>,
 }
 
-/// A vertex and its rank.
-#[derive(Debug, Serialize)]
-pub struct Ranked {
-    vertex: Name,
-    rank: f32,
+/// The ranks that a run has left, and what it says of them.
+pub(super) fn ranks(
+    states: States<f32>,
+    program: &PageRank,
+    graph: &Graph,
+    cancel: &Cancel,
+) -> Result<Scores<f32, RankFigures>> {
+    // From 0, since the sum of nothing is -0; by dense id, wherever they lie.
+    let mut sum = 0.0;
+    states.for_each_chunk(|_, ranks| {
+        cancel.check()?;
+        sum = ranks.iter().fold(sum, |sum, &rank| sum + f64::from(rank));
+        Ok::<(), tegula_engine::Error>(())
+    })?;
+    let values = Values::of(states, graph, cancel)?;
+    let change = Some(program.change()).filter(|change| change.is_finite());
+    let figures = RankFigures { change, converged: program.has_converged(), sum };
+    Ok(Scores { column: "rank", values, figures })
 }
 
-impl Columns for PageRanks {
-    fn fields(&self, _id: DataType) -> Vec<Field> {
-        vec![Field::new("rank", DataType::Float32, false)]
-    }
-
-    fn arrays(&self, _graph: &Graph, rows: &Rows<'_>, _cancel: &Cancel) -> Result<Vec<ArrayRef>> {
-        Ok(vec![Arc::new(Float32Array::from(self.ranks.at(rows)?))])
-    }
-}
-
-impl Answer for PageRanks {
-    fn summary(
-        &self,
-        graph: &Graph,
-        top: usize,
-        cancel: &Cancel,
-    ) -> Result<Box<dyn answer::Summary>> {
-        let key = |rank| Some(TotalOrder(rank));
-        let keys = |rows: &Rows<'_>| Ok(self.ranks.at(rows)?.into_iter().map(key).collect());
-        let top = greatest(graph, top, keys, cancel)?;
-        Ok(Box::new(Summary {
-            change: self.change.is_finite().then_some(self.change),
-            converged: self.converged,
-            sum: self.sum,
-            top: top.into_iter().map(|(vertex, rank)| Ranked { vertex, rank: rank.0 }).collect(),
-        }))
-    }
-
-    fn warning(&self) -> Option<Diagnostic> {
-        let change = self.change;
-        (self.converged == Some(false)).then(|| {
-            let message = if change.is_finite() {
-                format!(
-                    "the ranks have not converged: the last iteration changed them by {change:.2e} (L1), \
-                     more than the tolerance"
-                )
-            } else {
-                "the ranks have not converged: there was no iteration".to_owned()
-            };
-            Diagnostic::from(message).hint(Hint::raise("max_iterations"))
-        })
-    }
-}
-
-impl answer::Summary for Summary {
+impl Figures for RankFigures {
     fn facts(&self) -> Facts {
         let mut facts = Facts::default();
         if let Some(change) = self.change {
@@ -119,11 +49,16 @@ impl answer::Summary for Summary {
         facts
     }
 
-    fn list(&self) -> List {
-        let mut list = List::new(["vertex", "rank"]);
-        for Ranked { vertex, rank } in &self.top {
-            list.add([&vertex, &rank]);
-        }
-        list
+    fn warning(&self) -> Option<Diagnostic> {
+        (self.converged == Some(false)).then(|| {
+            let message = match self.change {
+                Some(change) => format!(
+                    "the ranks have not converged: the last iteration changed them by {change:.2e} (L1), \
+                     more than the tolerance"
+                ),
+                None => "the ranks have not converged: there was no iteration".to_owned(),
+            };
+            Diagnostic::from(message).hint(Hint::raise("max_iterations"))
+        })
     }
 }

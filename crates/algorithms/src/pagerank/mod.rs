@@ -43,7 +43,7 @@ use crate::algorithm::{Algorithm, Edges, Found, NotNegative, Probability, SideFi
 use crate::error::Result;
 use crate::side_table;
 
-use answer::PageRanks;
+use answer::ranks;
 pub use program::{PageRank, PageRankConfig, Stop, Sums};
 use seeds::Seeds;
 
@@ -145,7 +145,7 @@ impl Algorithm for PageRankOptions {
         };
         drop(seeds);
         let outcome = tegula_engine::run_anywhere(graph, program, options)?;
-        let ranks = PageRanks::of(outcome.states, &outcome.program, graph, &options.cancel)?;
+        let ranks = ranks(outcome.states, &outcome.program, graph, &options.cancel)?;
         Ok(Found::new(ranks, outcome.statistics))
     }
 }

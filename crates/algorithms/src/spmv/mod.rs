@@ -25,7 +25,7 @@ use crate::algorithm::{Algorithm, Edges, Found, SideFiles, Weights};
 use crate::error::Result;
 use crate::side_table;
 
-use answer::Product;
+use answer::product;
 pub use program::Spmv;
 use vector::Vector;
 
@@ -106,6 +106,6 @@ fn multiply<W: EdgeWeight>(
     options: &RunOptions<'_>,
 ) -> Result<Found> {
     let outcome = tegula_engine::run_anywhere(graph, Spmv::<W>::new(vector, iterations), options)?;
-    let product = Product::of(outcome.states, graph, &options.cancel)?;
+    let product = product(outcome.states, graph, &options.cancel)?;
     Ok(Found::new(product, outcome.statistics))
 }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use tegula_engine::traverse::{self, BestFirst, Filter, RowsJob, VertexSet, rows_statistics};
+use tegula_engine::traverse::{self, BestFirst, Filter, RowsJob, RowsWanted, VertexSet};
 use tegula_engine::{Graph, RunOptions, ShortId, Unit, VertexId, huge};
 
 use super::Distances;
@@ -17,7 +17,7 @@ pub(super) fn size(graph: &Graph) -> u64 {
 /// Finds the distances.
 pub(super) fn run(graph: &Graph, source: VertexId, options: &RunOptions<'_>) -> Result<Distances> {
     let has_weights = graph.is_weighted();
-    traverse::run(graph, has_weights, size(graph), options, |job| {
+    traverse::run(graph, RowsWanted::forward(has_weights), size(graph), options, |job| {
         search(graph, source, job, options)
     })
 }
@@ -65,6 +65,6 @@ fn search(
         options.progress.advance(edge as u64);
     }
     options.progress.end();
-    let statistics = rows_statistics(job.rows(), vec![started.elapsed()], edges);
+    let statistics = job.statistics(vec![started.elapsed()], edges);
     Ok(Distances { distances, delta: None, statistics })
 }

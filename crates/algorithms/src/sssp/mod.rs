@@ -23,7 +23,7 @@ mod delta_stepping;
 mod dijkstra;
 
 use serde::{Deserialize, Serialize};
-use tegula_engine::traverse::estimate_rows;
+use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics, States, VertexId};
 
 use crate::algorithm::{Algorithm, Edges, Found, Positive, Weights};
@@ -122,7 +122,7 @@ fn run_anywhere(
 
 /// What a run by Dijkstra's algorithm needs of memory.
 pub fn estimate_dijkstra(graph: &Graph) -> Estimate {
-    estimate_rows(graph, graph.is_weighted(), dijkstra::size(graph))
+    estimate_rows(graph, RowsWanted::forward(graph.is_weighted()), dijkstra::size(graph))
 }
 
 impl Algorithm for SsspOptions {
@@ -143,7 +143,7 @@ impl Algorithm for SsspOptions {
     fn edges(&self) -> Edges {
         match self.method {
             Method::DeltaStepping => Edges::Either { rows_size: tegula_engine::rows_size::<Sssp> },
-            Method::Dijkstra => Edges::Rows,
+            Method::Dijkstra => Edges::Rows(Directions::Forward),
         }
     }
 

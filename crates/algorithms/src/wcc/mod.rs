@@ -24,25 +24,23 @@
 //!
 //! The definition is that of LDBC Graphalytics; which id names a component is left to the caller.
 
-mod answer;
 mod disjoint_sets;
-mod names;
 mod propagation;
 mod settled;
 mod traversal;
 
 use serde::{Deserialize, Serialize};
-use tegula_engine::traverse::estimate_rows;
+use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{
     Estimate, Graph, Number, RunOptions, RunStatistics, ShortId, States, TileSummary, VertexNumber,
     visit_edges,
 };
 
 use crate::algorithm::{Algorithm, Edges, Found, Weights};
+use crate::answer::{Called, Groups, NoFigures, by_smallest, by_smallest_size};
 use crate::error::{Error, Result, Setting, SettingValue, check_both_directions};
 use crate::original_ids::with_order_streamed;
 
-use answer::NamedComponents;
 use disjoint_sets::DisjointSets;
 pub use propagation::SmallestId;
 use settled::UnsettledEdges;
@@ -172,14 +170,15 @@ fn named<N: VertexNumber + Number>(
 ) -> Result<Found> {
     // Names need memory of their own, and no tiles.
     graph.reader().pool().trim();
-    let names = names::smallest(graph, found.roots, &options.cancel)?;
-    let components = NamedComponents { names, memory: options.memory };
+    let names = by_smallest(graph, found.roots, &options.cancel)?;
+    let called = Called { one: "component", many: "components" };
+    let components = Groups { called, names, figures: NoFigures {}, memory: options.memory };
     Ok(Found::new(components, found.statistics))
 }
 
 /// What a run by traversal needs of memory.
 pub fn estimate_traversal(graph: &Graph) -> Estimate {
-    estimate_rows(graph, false, traversal::size(graph))
+    estimate_rows(graph, RowsWanted::forward(false), traversal::size(graph))
 }
 
 /// Bytes that the union-find holds: a parent for each vertex, and how far each range is settled.
@@ -207,14 +206,14 @@ impl Algorithm for WccOptions {
             Method::Propagation => {
                 Edges::Either { rows_size: tegula_engine::rows_size::<SmallestId> }
             }
-            Method::Traversal => Edges::Rows,
+            Method::Traversal => Edges::Rows(Directions::Forward),
         }
     }
 
     fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
         let estimate = match self.method {
             Method::UnionFind => Estimate {
-                vertex_bytes: size(graph) + names::size(graph),
+                vertex_bytes: size(graph) + by_smallest_size(graph),
                 ..tegula_engine::estimate::<SmallestId>(graph, threads)
             },
             // Its messages are gone before components are named, and take more.

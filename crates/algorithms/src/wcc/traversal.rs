@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::time::Instant;
 
 use tegula_engine::traverse::{
-    self, BreadthFirst, Filter, Nested, RowsJob, Sequential, rows_statistics,
+    self, BreadthFirst, Filter, Nested, RowsJob, RowsWanted, Sequential,
 };
 use tegula_engine::{Graph, Result, RunOptions, ShortId, Unit, huge};
 
@@ -20,7 +20,9 @@ pub(super) fn size(graph: &Graph) -> u64 {
 
 /// Finds the components of an undirected graph.
 pub(super) fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<Components> {
-    traverse::run(graph, false, size(graph), options, |job| visit_all(graph, job, options))
+    traverse::run(graph, RowsWanted::forward(false), size(graph), options, |job| {
+        visit_all(graph, job, options)
+    })
 }
 
 fn visit_all(graph: &Graph, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Result<Components> {
@@ -56,8 +58,5 @@ fn visit_all(graph: &Graph, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Resu
         }
     }
     options.progress.end();
-    Ok(Components {
-        roots,
-        statistics: rows_statistics(job.rows(), vec![started.elapsed()], edges),
-    })
+    Ok(Components { roots, statistics: job.statistics(vec![started.elapsed()], edges) })
 }

@@ -12,8 +12,7 @@ use crate::session::Session;
 /// Tells the user what a run of `algorithm` needs.
 ///
 /// # Errors
-/// Those of standard output; [`OverBudget`](Error::OverBudget) where it does not fit; where arrays are going to lie on
-/// disk, those of a folder that has no room for them.
+/// Those of standard output; [`OverBudget`](Error::OverBudget) where it does not fit.
 pub fn show(
     needs: &Needs,
     algorithm: &'static str,
@@ -28,17 +27,22 @@ pub fn show(
         None => Ok(()),
     };
     if session.json {
-        session.print_json(&to_json(needs, algorithm, graph, memory))?;
+        session.print_json(&to_json(needs, algorithm, graph, memory, &room))?;
     } else {
         let facts = facts(needs, memory, &room).to_text();
         let graph = report::path(graph.directory());
         session.print(&format!("{algorithm} on {graph} needs\n{facts}"))?;
     }
-    needs.check(algorithm, memory)?;
-    Ok(room?)
+    Ok(needs.check(algorithm, memory)?)
 }
 
-fn to_json(needs: &Needs, algorithm: &'static str, graph: &Graph, memory: u64) -> json::Estimate {
+fn to_json(
+    needs: &Needs,
+    algorithm: &'static str,
+    graph: &Graph,
+    memory: u64,
+    room: &Result<(), Error>,
+) -> json::Estimate {
     let estimate = &needs.estimate;
     json::Estimate {
         schema: "tegula.estimate.v1",
@@ -57,6 +61,7 @@ fn to_json(needs: &Needs, algorithm: &'static str, graph: &Graph, memory: u64) -
             column_groups: plan.groups,
             columns_in_group: plan.columns,
         }),
+        disk_refuses: room.as_ref().err().map(ToString::to_string),
         why_in_memory: needs.why_in_memory,
         iteration_bytes: needs.iteration_bytes(memory),
         memory_bytes: memory,

@@ -12,7 +12,7 @@ use super::options::RunArgs;
 use crate::errors::{Failure, Result};
 use crate::session::Session;
 
-/// The same graph with rows. They are built into its directory for good; or into a folder for temporary
+/// The same graph with the rows of a direction. They are built into its directory for good; or into a folder for temporary
 /// files, for this run alone, where one is named or the directory cannot be written to. Meanwhile
 /// `files_size` bytes of files are held. Whether the algorithm could do without rows is for the user to know
 /// where that fails.
@@ -21,6 +21,7 @@ use crate::session::Session;
 /// Those of building; [`Error::OverBudget`]; [`Failure::RowsNotAdded`].
 pub fn build(
     graph: Graph,
+    direction: Direction,
     args: &RunArgs,
     can_scan: bool,
     files_size: u64,
@@ -29,7 +30,7 @@ pub fn build(
     let directory = graph.opened_directory().clone();
     let budget = args.reading.budget.bytes();
     let config = RowsConfig {
-        direction: Direction::Forward,
+        direction,
         // A run waits for them: to find what copies takes several times as long.
         encoding: RowEncoding::Gap,
         memory: budget.saturating_sub(RUN_OVERHEAD + files_size),
@@ -39,7 +40,8 @@ pub fn build(
     let build = Build { graph: &graph, config, instead, session };
     let aside = match &args.spill_directory {
         Some(folder) => {
-            session.note(&format!("The graph has no rows; {}.", built_in(folder)));
+            let rows = said_of(direction);
+            session.note(&format!("The graph has no {rows}; {}.", built_in(folder, direction)));
             build.aside(folder).map(Some)
         }
         None => build.within(),
@@ -66,19 +68,23 @@ impl Build<'_> {
     /// Builds rows into the graph, if its directory can be written to.
     fn within(&self) -> Result<Option<RowsAside>> {
         let Build { graph, config, instead, session } = self;
-        session.note("The graph has no rows yet; they are built once.");
+        let rows = said_of(config.direction);
+        session.note(&format!("The graph has no {rows} yet; they are built once."));
         match rows::build(graph, config, session.progress(), &session.cancel) {
             Ok(_) => Ok(None),
             Err(Error::Io { source, .. }) if is_closed(source.kind()) => {
                 let folder = std::env::temp_dir();
-                let done = built_in(&folder);
+                let done = built_in(&folder, config.direction);
                 session.note(&format!("Its directory cannot take them ({source}): {done}."));
                 Ok(Some(self.aside(&folder)?))
             }
             Err(error) => {
-                let help = "import the graph with --layouts tiles,rows, or name another folder with \
-                            --spill-directory";
-                Err(not_added(error, graph.directory(), format!("{help}{instead}")))
+                let layouts = layouts(config.direction);
+                let help = format!(
+                    "import the graph with --layouts {layouts}, or name another folder with \
+                     --spill-directory{instead}"
+                );
+                Err(not_added(error, graph.directory(), help))
             }
         }
     }
@@ -96,11 +102,27 @@ impl Build<'_> {
     }
 }
 
+/// What rows are called.
+fn said_of(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Forward => "rows",
+        Direction::Reverse => "rows by target",
+    }
+}
+
+/// The layouts of a graph with rows of a direction.
+fn layouts(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Forward => "tiles,rows",
+        Direction::Reverse => "tiles,rows,reverse",
+    }
+}
+
 /// What is said of rows that the graph is not going to keep.
-fn built_in(folder: &Path) -> String {
-    let folder = folder.display();
+fn built_in(folder: &Path, direction: Direction) -> String {
+    let (folder, layouts) = (folder.display(), layouts(direction));
     format!(
-        "they are built in {folder} for this run; to keep them, import with --layouts tiles,rows"
+        "they are built in {folder} for this run; to keep them, import with --layouts {layouts}"
     )
 }
 

@@ -85,8 +85,12 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     }
     has_room?;
     if builds_rows {
-        let can_scan = !matches!(request.edges(), Edges::Rows);
-        graph = missing_rows::build(graph, args, can_scan, prepared.files_size(), session)?;
+        let can_scan = !matches!(request.edges(), Edges::Rows(_));
+        let missing: Vec<_> = request.edges().directions().missing(&graph).collect();
+        for direction in missing {
+            let files = prepared.files_size();
+            graph = missing_rows::build(graph, direction, args, can_scan, files, session)?;
+        }
     }
     let open = opened.elapsed();
     let hint = || session.note(SEEK_HINT);
@@ -125,11 +129,11 @@ fn needs_rows(request: &dyn Request, executor: Executor) -> Result<bool> {
             let help = format!("use {}--executor scan or auto", other.unwrap_or_default());
             Err(Failure::usage_with(format!("{why}, not along rows"), help))
         }
-        (Edges::Rows, Executor::Scan) => {
+        (Edges::Rows(_), Executor::Scan) => {
             let message = format!("{} follows rows, and cannot scan tiles", request.name());
             Err(Failure::usage_with(message, "use --executor seek or auto"))
         }
-        (Edges::Rows, _) | (_, Executor::Seek) => Ok(true),
+        (Edges::Rows(_), _) | (_, Executor::Seek) => Ok(true),
         (Edges::Tiles { .. } | Edges::Either { .. }, Executor::Scan | Executor::Auto) => Ok(false),
     }
 }

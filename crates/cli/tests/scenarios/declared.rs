@@ -32,7 +32,7 @@ fn ids_that_are_not_declared_are_refused() {
     let words = ["it has the id 2", "below 2", "--vertices"];
     shop.tegula("import g.txt -o g.tegula --vertices 2").failed(3, &words);
     shop.write("names.txt", "a b\nb c\n");
-    let words = ["its ids are strings", "--vertices"];
+    let words = ["its ids are taken as strings", "--vertices"];
     shop.tegula("import names.txt -o g.tegula --vertices 9").failed(3, &words);
     let words = ["1099511627776", "1099511627775"];
     shop.tegula("import g.txt -o g.tegula --vertices 1099511627776").failed(3, &words);

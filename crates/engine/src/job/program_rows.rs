@@ -203,7 +203,7 @@ pub fn rows_may_stay(graph: &Graph, has_weights: bool, options: &RunOptions<'_>)
     if let Some(rows) = options.rows {
         return rows.fits();
     }
-    let memory = options.scheduler.map_or(options.memory, |scheduler| scheduler.ledger().memory());
+    let memory = options.budget();
     let rows = RowReader::cache_size_max(graph, Direction::Forward, has_weights);
     rows + graph.tile_bytes() <= memory || 2 * rows <= memory
 }
@@ -240,7 +240,7 @@ impl Candidates {
     ) -> Result<Candidates> {
         let (manifest, has_weights) = (graph.manifest(), has_weights::<P>(graph));
         if must_seek && manifest.rows.is_none() {
-            return Err(missing_rows(graph));
+            return Err(missing_rows(graph, Direction::Forward));
         }
         let threads = scheduler.threads();
         let mut candidates = Candidates { rows: Vec::new(), has_weights, threads, held };

@@ -15,41 +15,57 @@ use crate::options::{RunOptions, RunStatistics};
 use crate::parts::Part;
 use crate::process::ProcessKind;
 use crate::scheduler::MemoryDemand;
-use crate::traverse::{RunAhead, Traversal, long_rows_of};
+use crate::traverse::{RowsWanted, RunAhead, Traversal, long_rows_of};
 
 /// Vertices that one worker passes over at a time.
 pub const RANGE_SIZE: u32 = 1 << 14;
 
-/// Runs `work` as a job with the rows of a graph at hand, with weights or without. It itself holds `held`
-/// bytes; the cache of rows gets what else the budget has.
+/// Runs `work` as a job with the rows of a graph at hand. It itself holds `held` bytes; the caches of rows get what
+/// else the budget has.
 ///
 /// # Errors
 /// Those of `work`; [`Error::MissingLayout`] where the graph has no rows, [`Error::OverBudget`] where they
 /// cannot be read within the budget; those of reading; cancellation; a panic.
 pub fn run<T: Send, E: From<Error> + Send>(
     graph: &Graph,
-    has_weights: bool,
+    wanted: RowsWanted,
     held: u64,
     options: &RunOptions<'_>,
     work: impl FnOnce(&RowsJob<'_>) -> Result<T, E> + Send,
 ) -> Result<T, E> {
     let mut answer = None;
     options.with_scheduler(graph, |scheduler| {
-        let forward = Direction::Forward;
-        let least = held + RowReader::size_min(graph, forward, has_weights);
-        if graph.manifest().rows.is_some() {
+        let RowsWanted { directions, has_weights } = wanted;
+        let layouts = directions.layouts(graph);
+        let size_min = |&direction| RowReader::size_min(graph, direction, has_weights);
+        let least = held + layouts.iter().map(size_min).sum::<u64>();
+        if directions.missing(graph).next().is_none() {
             scheduler.ledger().could_hold(&MemoryDemand::rows("the run by rows", least, |_| 0))?;
         }
-        let rows = Rows::open(graph, forward)?.ok_or_else(|| missing_rows(graph))?;
-        let least = least + long_rows_of(rows.batch_size(has_weights), scheduler.threads());
-        let all =
-            RowReader::cache_size_max(graph, forward, has_weights) - RowReader::CACHE_SIZE_MIN;
+        let open = |&direction| {
+            Rows::open(graph, direction)?.ok_or_else(|| missing_rows(graph, direction))
+        };
+        let rows: Vec<Rows> = layouts.iter().map(open).collect::<Result<_>>()?;
+        let batches = rows.iter().map(|rows| rows.batch_size(has_weights)).sum();
+        let least = least + long_rows_of(batches, scheduler.threads());
+        let wanted = |&direction| {
+            RowReader::cache_size_max(graph, direction, has_weights) - RowReader::CACHE_SIZE_MIN
+        };
+        let wanted: Vec<u64> = layouts.iter().map(wanted).collect();
+        let all = wanted.iter().sum::<u64>();
         let demand = MemoryDemand::rows("the run by rows", least, |free| free.min(all));
         let admitted = scheduler.ledger().admit(&[demand], &options.cancel)?;
-        let cache_size = RowReader::CACHE_SIZE_MIN + admitted.taken;
-        let rows = RowReader::new(rows, has_weights, cache_size, &scheduler.speed().targets)?;
+        let share = |wanted: u64| {
+            let share = u128::from(admitted.taken) * u128::from(wanted) / u128::from(all.max(1));
+            RowReader::CACHE_SIZE_MIN + share as u64
+        };
+        let targets = &scheduler.speed().targets;
+        let readers = rows.into_iter().zip(&wanted);
+        let readers = readers
+            .map(|(rows, &wanted)| RowReader::new(rows, has_weights, share(wanted), targets));
+        let readers: Vec<RowReader> = readers.collect::<Result<_>>()?;
         let mut job = Following {
-            rows: &rows,
+            rows: &readers,
             work: Mutex::new(Some(work)),
             answer: Mutex::new(&mut answer),
         };
@@ -58,14 +74,15 @@ pub fn run<T: Send, E: From<Error> + Send>(
     answer.unwrap_or_else(|| Err(Error::Cancelled.into()))
 }
 
-/// The error for a graph without rows.
-pub fn missing_rows(graph: &Graph) -> Error {
-    Error::MissingLayout { path: graph.directory().to_owned(), layout: "rows" }
+/// The error for a graph without rows of a direction.
+pub fn missing_rows(graph: &Graph, direction: Direction) -> Error {
+    Error::MissingLayout { path: graph.directory().to_owned(), layout: direction.layout() }
 }
 
 /// What a job that follows rows has at hand.
 pub struct RowsJob<'j> {
     rows: &'j RowReader,
+    reverse: Option<&'j RowReader>,
     context: &'j JobContext<'j>,
 }
 
@@ -73,6 +90,20 @@ impl<'j> RowsJob<'j> {
     /// The rows.
     pub fn rows(&self) -> &'j RowReader {
         self.rows
+    }
+
+    /// What passes over rows, or one traversal of them, did: the time of each, and the edges that they saw.
+    pub fn statistics(&self, times: Vec<Duration>, edges: u64) -> RunStatistics {
+        RunStatistics {
+            iterations: times.len() as u64,
+            processes: vec![ProcessKind::Seek; times.len()],
+            predicted_seconds: vec![None; times.len()],
+            iteration_times: times,
+            edges_processed: edges,
+            tiles_skipped: 0,
+            bytes_read: self.rows.bytes_read() + self.reverse.map_or(0, RowReader::bytes_read),
+            bytes_written: 0,
+        }
     }
 
     /// Stops the job.
@@ -83,6 +114,12 @@ impl<'j> RowsJob<'j> {
     /// The rows in an order. Where other jobs wait, they have their turns in between.
     pub fn traversal<O: RunAhead>(&self, order: O) -> Traversal<'j, O> {
         Traversal::new(self.rows, order, self.cancel()).giving_way(self.context)
+    }
+
+    /// The rows by target in an order, where both directions are wanted and they differ.
+    pub fn reverse_traversal<O: RunAhead>(&self, order: O) -> Option<Traversal<'j, O>> {
+        let rows = self.reverse?;
+        Some(Traversal::new(rows, order, self.cancel()).giving_way(self.context))
     }
 
     /// A pass over all vertices by several workers: calls `visit` with the number and the ids of each
@@ -104,7 +141,8 @@ impl<'j> RowsJob<'j> {
 
 /// A job that is a function.
 struct Following<'j, F, A> {
-    rows: &'j RowReader,
+    /// Those from sources first.
+    rows: &'j [RowReader],
     // A lock only to be `Sync`: whoever advances the job has it alone.
     work: Mutex<Option<F>>,
     answer: Mutex<&'j mut Option<A>>,
@@ -117,7 +155,7 @@ where
     fn advance(&mut self, context: &JobContext<'_>) -> Result<Advanced> {
         let work = lock(&self.work).take();
         if let Some(work) = work {
-            let answer = work(&RowsJob { rows: self.rows, context });
+            let answer = work(&RowsJob { rows: &self.rows[0], reverse: self.rows.get(1), context });
             **lock(&self.answer) = Some(answer);
         }
         Ok(Advanced::Done)
@@ -136,18 +174,4 @@ where
     }
 
     fn note_part(&self, _done: &PartStatistics) {}
-}
-
-/// What passes over rows, or one traversal of them, did: the time of each, and the edges that they saw.
-pub fn rows_statistics(rows: &RowReader, times: Vec<Duration>, edges: u64) -> RunStatistics {
-    RunStatistics {
-        iterations: times.len() as u64,
-        processes: vec![ProcessKind::Seek; times.len()],
-        predicted_seconds: vec![None; times.len()],
-        iteration_times: times,
-        edges_processed: edges,
-        tiles_skipped: 0,
-        bytes_read: rows.bytes_read(),
-        bytes_written: 0,
-    }
 }

@@ -2,8 +2,9 @@
 
 use tegula_machine::Result;
 use tegula_store::graph::Graph;
-use tegula_store::rows::{Direction, RowReader, Rows};
+use tegula_store::rows::{RowReader, Rows};
 
+use super::RowsWanted;
 use crate::options::Estimate;
 use crate::overhead::overhead;
 
@@ -14,12 +15,15 @@ const BATCH_SIZE: u64 = 2 << 20;
 const LONG_ROWS_COVERED: u64 = 12 << 20;
 
 /// What a run on rows needs that itself holds `held` bytes.
-pub fn estimate_rows(graph: &Graph, has_weights: bool, held: u64) -> Estimate {
-    let cache_size_max = RowReader::cache_size_max(graph, Direction::Forward, has_weights);
+pub fn estimate_rows(graph: &Graph, wanted: RowsWanted, held: u64) -> Estimate {
+    let layouts = wanted.directions.layouts(graph);
+    let caches_min = RowReader::CACHE_SIZE_MIN * layouts.len() as u64;
+    let all = |&direction| RowReader::cache_size_max(graph, direction, wanted.has_weights);
+    let index = |&direction| RowReader::index_size(graph, direction, wanted.has_weights);
     Estimate {
-        vertex_bytes: held + RowReader::index_size(graph, Direction::Forward, has_weights),
-        stream_bytes_min: RowReader::CACHE_SIZE_MIN,
-        layout_bytes: cache_size_max.saturating_sub(RowReader::CACHE_SIZE_MIN),
+        vertex_bytes: held + layouts.iter().map(index).sum::<u64>(),
+        stream_bytes_min: caches_min,
+        layout_bytes: layouts.iter().map(all).sum::<u64>().saturating_sub(caches_min),
         overhead_bytes: overhead(graph),
         on_disk: None,
     }
@@ -30,12 +34,13 @@ pub fn estimate_rows(graph: &Graph, has_weights: bool, held: u64) -> Estimate {
 ///
 /// # Errors
 /// Those of reading.
-pub fn long_rows_size(graph: &Graph, has_weights: bool, threads: usize) -> Result<u64> {
-    let batch_size = match Rows::open(graph, Direction::Forward)? {
-        Some(rows) => rows.batch_size(has_weights),
-        None => Rows::batch_size_expected(graph, has_weights)?,
+pub fn long_rows_size(graph: &Graph, wanted: RowsWanted, threads: usize) -> Result<u64> {
+    let batch_size = |&direction| match Rows::open(graph, direction)? {
+        Some(rows) => Ok(rows.batch_size(wanted.has_weights)),
+        None => Rows::batch_size_expected(graph, direction, wanted.has_weights),
     };
-    Ok(long_rows_of(batch_size, threads))
+    let layouts = wanted.directions.layouts(graph).iter();
+    Ok(long_rows_of(layouts.map(batch_size).sum::<Result<u64>>()?, threads))
 }
 
 /// What batches of this size take beyond what the overhead of a run covers.

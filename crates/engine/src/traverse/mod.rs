@@ -17,19 +17,23 @@
 mod best_first;
 mod combine;
 mod estimate;
+mod neighbours;
 mod order;
 mod traversal;
 mod vertex_set;
+mod wanted;
 
 #[cfg(test)]
 mod tests;
 
-pub use crate::job::traversal::{RANGE_SIZE, RowsJob, rows_statistics, run};
+pub use crate::job::traversal::{RANGE_SIZE, RowsJob, run};
 pub use best_first::BestFirst;
 pub use combine::{Filter, Interleaved, Nested};
 pub(crate) use estimate::long_rows_of;
 pub use estimate::{estimate_rows, long_rows_size};
+pub use neighbours::{Neighbour, Neighbourhoods, Neighbours, edges_of_a_vertex_max};
 pub(crate) use order::ROWS_AHEAD;
 pub use order::{BreadthFirst, RunAhead, Sequential};
 pub use traversal::{Traversal, TraversalStatistics};
 pub use vertex_set::VertexSet;
+pub use wanted::{Directions, RowsWanted};

@@ -229,7 +229,7 @@ fn rows_are_followed_within_a_budget_or_refused() {
     let scratch = Scratch::new();
     let directory = random(&scratch, SMALL, true);
     let graph = open_graph(&directory, 1 << 30, Backend::Auto).unwrap();
-    let needed = estimate_rows(&graph, true, 1000).needed();
+    let needed = estimate_rows(&graph, RowsWanted::forward(true), 1000).needed();
     assert!(needed < (64 << 20) + 2 * u64::from(SMALL) + 1000);
     let follow = |memory| {
         let options = RunOptions { memory, ..Default::default() };

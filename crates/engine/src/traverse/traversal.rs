@@ -115,6 +115,11 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
         Ok(Some((row, &mut self.order)))
     }
 
+    /// Where rows come from.
+    pub(super) fn rows(&self) -> &'r RowReader {
+        self.rows
+    }
+
     /// The order.
     pub fn order_mut(&mut self) -> &mut O {
         &mut self.order

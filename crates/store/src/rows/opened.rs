@@ -136,13 +136,17 @@ impl Rows {
         self.index.row_max().edges
     }
 
-    /// What [`batch_size`](Self::batch_size) is at the most in a graph that is yet to get its rows by source.
+    /// What [`batch_size`](Self::batch_size) is at the most in a graph that is yet to get its rows of a direction.
     ///
     /// # Errors
     /// Those of reading the degrees.
-    pub fn batch_size_expected(graph: &Graph, has_weights: bool) -> Result<u64> {
+    pub fn batch_size_expected(
+        graph: &Graph,
+        direction: Direction,
+        has_weights: bool,
+    ) -> Result<u64> {
         // A code that took more than an id would not have been fitted.
-        let row = Pinned::size_max(4 * u64::from(graph.degree_max(Direction::Forward)?) + 1);
+        let row = Pinned::size_max(4 * u64::from(graph.degree_max(direction)?) + 1);
         let weights = if has_weights && graph.is_weighted() { row } else { 0 };
         Ok(row + REACH_BITS / 8 + References::SIZE_MAX + weights)
     }

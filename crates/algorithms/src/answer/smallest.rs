@@ -1,30 +1,31 @@
-//! Which id names a component: the smallest original one.
+//! Which id names a group of vertices: the smallest original one.
 
 use tegula_engine::{
     Cancel, Error, Graph, States, StatesWriter, Value, VertexNumber, room_for_result,
 };
 
-use crate::answer::{CHUNK, Values};
+use super::{CHUNK, Values};
 use crate::error::Result;
 use crate::original_ids::has_order;
 
-/// Bytes that [`smallest`] holds beside its result.
-pub(super) fn size(graph: &Graph) -> u64 {
+/// Bytes that [`by_smallest`] holds beside its result.
+pub(crate) fn by_smallest_size(graph: &Graph) -> u64 {
     if has_order(graph) { 2 * Bits::size(graph.vertex_count() as usize) } else { 0 }
 }
 
-/// From one vertex of each component to its smallest original id: by dense id the rank of that.
+/// From one vertex of each group, its root, to its smallest original id: by dense id the rank of that.
+/// Where vertices are not in another order than their ids, roots have to be the smallest.
 ///
-/// Visits vertices in the order of their original ids: the first of a component that comes along
+/// Visits vertices in the order of their original ids: the first of a group that comes along
 /// names it. Works in place: the entry of a root holds the name once there is one, every other entry
 /// the root until the end.
-pub(super) fn smallest<N: VertexNumber + Value>(
+pub(crate) fn by_smallest<N: VertexNumber + Value>(
     graph: &Graph,
     roots: States<N>,
     cancel: &Cancel,
 ) -> Result<Values<N>> {
     if !has_order(graph) {
-        // Dense ids are ranks, and each root is the smallest of its component.
+        // Dense ids are ranks, and each root is the smallest of its group.
         return Values::of(roots, graph, cancel);
     }
     if roots.in_memory().is_none() {
@@ -32,7 +33,7 @@ pub(super) fn smallest<N: VertexNumber + Value>(
     }
     let mut entries = roots.into_vec()?;
     let mut is_named_root = Bits::new(entries.len());
-    // Vertices whose component is known to have a name. The first few ranks name the large components,
+    // Vertices whose group is known to have a name. The first few ranks name the large groups,
     // and from then on few look-ups go further than this.
     let mut is_named = Bits::new(entries.len());
     graph.original_ids()?.for_each_rank(|first, vertices| {
@@ -82,7 +83,7 @@ fn smallest_on_disk<N: VertexNumber + Value>(
     let roots = roots.into_rank_order(graph, cancel)?;
     let pool = graph.reader().pool();
     let at_once = (room_for_result(graph) as usize / size_of::<N>()).max(CHUNK).min(roots.len());
-    let _lease = pool.lease("naming components", (at_once * size_of::<N>()) as u64)?;
+    let _lease = pool.lease("naming groups", (at_once * size_of::<N>()) as u64)?;
     let mut names: Option<States<N>> = None;
     for first in (0..roots.len()).step_by(at_once) {
         // By root the first rank, which is the smallest, of a vertex in its component.

@@ -1,0 +1,125 @@
+//! A number for each vertex.
+
+use std::fmt::Display;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float32Array, Float64Array, UInt32Array, UInt64Array};
+use arrow_schema::{DataType, Field};
+use serde::Serialize;
+use tegula_engine::{Cancel, Graph, Value};
+use tegula_machine::Diagnostic;
+
+use super::figures::{Figures, Named};
+use super::{Answer, Columns, Facts, List, Rows, Summary, TotalOrder, Values, greatest};
+use crate::error::Result;
+use crate::original_ids::Name;
+
+/// Numbers of the vertices, of which the greatest are listed.
+pub struct Scores<V, F> {
+    /// The name of the column.
+    pub column: &'static str,
+    /// The number of each vertex.
+    pub values: Values<V>,
+    /// What is said of all of them.
+    pub figures: F,
+}
+
+/// A number of a vertex.
+pub trait Score: Value + Serialize + Display {
+    /// By what they are ordered.
+    type Key: Ord + Copy + Send;
+    /// The type of a column of them.
+    const TYPE: DataType;
+
+    /// Its place in the order.
+    fn key(self) -> Self::Key;
+
+    /// The number with that place.
+    fn of_key(key: Self::Key) -> Self;
+
+    /// A column.
+    fn column(values: Vec<Self>) -> ArrayRef;
+}
+
+macro_rules! score {
+    ($number:ty, $type:ident, $array:ident, $key:ty, $into:expr, $from:expr) => {
+        impl Score for $number {
+            type Key = $key;
+            const TYPE: DataType = DataType::$type;
+
+            fn key(self) -> $key {
+                $into(self)
+            }
+
+            fn of_key(key: $key) -> $number {
+                $from(key)
+            }
+
+            fn column(values: Vec<$number>) -> ArrayRef {
+                Arc::new($array::from(values))
+            }
+        }
+    };
+}
+
+score!(u32, UInt32, UInt32Array, u32, std::convert::identity, std::convert::identity);
+score!(u64, UInt64, UInt64Array, u64, std::convert::identity, std::convert::identity);
+score!(f32, Float32, Float32Array, TotalOrder<f32>, TotalOrder, |key: TotalOrder<f32>| key.0);
+score!(f64, Float64, Float64Array, TotalOrder<f64>, TotalOrder, |key: TotalOrder<f64>| key.0);
+
+impl<V: Score, F: Figures> Columns for Scores<V, F> {
+    fn fields(&self, _id: DataType) -> Vec<Field> {
+        vec![Field::new(self.column, V::TYPE, false)]
+    }
+
+    fn arrays(&self, _graph: &Graph, rows: &Rows<'_>, _cancel: &Cancel) -> Result<Vec<ArrayRef>> {
+        Ok(vec![V::column(self.values.at(rows)?)])
+    }
+}
+
+impl<V: Score, F: Figures> Answer for Scores<V, F> {
+    fn summary(&self, graph: &Graph, top: usize, cancel: &Cancel) -> Result<Box<dyn Summary>> {
+        let key = |value: V| Some(value.key());
+        let keys = |rows: &Rows<'_>| Ok(self.values.at(rows)?.into_iter().map(key).collect());
+        let scored = |(vertex, key)| Scored { vertex, score: Named(self.column, V::of_key(key)) };
+        let top = greatest(graph, top, keys, cancel)?.into_iter().map(scored).collect();
+        Ok(Box::new(Greatest { column: self.column, figures: self.figures.clone(), top }))
+    }
+
+    fn warning(&self) -> Option<Diagnostic> {
+        self.figures.warning()
+    }
+}
+
+/// What is said of all of them.
+#[derive(Debug, Serialize)]
+struct Greatest<V: Serialize, F> {
+    #[serde(skip)]
+    column: &'static str,
+    #[serde(flatten)]
+    figures: F,
+    /// The greatest ones.
+    top: Vec<Scored<V>>,
+}
+
+/// A vertex and its number.
+#[derive(Debug, Serialize)]
+struct Scored<V: Serialize> {
+    vertex: Name,
+    #[serde(flatten)]
+    score: Named<V>,
+}
+
+impl<V: Score, F: Figures> Summary for Greatest<V, F> {
+    fn facts(&self) -> Facts {
+        self.figures.facts()
+    }
+
+    fn list(&self) -> List {
+        let mut list = List::new(["vertex", self.column]);
+        for Scored { vertex, score } in &self.top {
+            list.add([vertex, &score.1]);
+        }
+        list
+    }
+}

@@ -1,0 +1,76 @@
+//! Communities by label propagation, as LDBC Graphalytics defines it.
+//!
+//! Every vertex begins with its own id as its label. In an iteration each takes the label that most of its
+//! neighbours have, all at once; of those that are as frequent the smallest (Raghavan, Albert, Kumara, *Near Linear
+//! Time Algorithm to Detect Community Structures in Large-Scale Networks*, Physical Review E 76, 2007, made
+//! synchronous and deterministic: Iosup et al., *LDBC Graphalytics*, VLDB 2016). In a directed graph the ends of edges
+//! of both directions count, so a neighbour with edges both ways counts twice. Of several edges each counts.
+//!
+//! The most frequent label is no reduction of fixed size, so this passes over the rows instead of the tiles: those of
+//! both directions of a vertex are at hand together. What each iteration reads is all rows, in order. It ends early
+//! where no label changes, since none would change again. Memory: 8 bytes a vertex, the index of the rows, and for
+//! each thread up to 56 bytes for each edge of the vertex that has most.
+
+mod rounds;
+mod tally;
+
+use serde::{Deserialize, Serialize};
+use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
+use tegula_engine::{Estimate, Graph, RunOptions};
+
+use crate::algorithm::{Algorithm, Edges, Found, Weights};
+use crate::answer::{Called, Groups, NoFigures, Values};
+use crate::error::Result;
+use crate::original_ids::with_order_streamed;
+
+pub use rounds::{Labels, run};
+
+/// Options of the propagation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct CdlpOptions {
+    /// How many iterations to run, at the most: it ends when no label changes.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::ITERATIONS))]
+    pub iterations: u64,
+}
+
+impl CdlpOptions {
+    /// The iterations unless others are asked for.
+    pub const ITERATIONS: u64 = 10;
+}
+
+impl Default for CdlpOptions {
+    fn default() -> CdlpOptions {
+        CdlpOptions { iterations: CdlpOptions::ITERATIONS }
+    }
+}
+
+impl Algorithm for CdlpOptions {
+    const NAME: &'static str = "cdlp";
+    const SUMMARY: &'static str = "Communities by label propagation: each vertex takes the label that most of its \
+                                   neighbours have";
+    const WEIGHTS: Weights = Weights::Ignored { instead: "every edge counts once" };
+    type Files = ();
+
+    fn edges(&self) -> Edges {
+        Edges::Rows(Directions::Both)
+    }
+
+    fn iterations(&self) -> Option<u64> {
+        Some(self.iterations)
+    }
+
+    fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
+        let held = rounds::size(graph, threads)?;
+        with_order_streamed(estimate_rows(graph, RowsWanted::NEIGHBOURS, held), graph)
+    }
+
+    fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
+        let found = run(graph, *self, options)?;
+        let called = Called { one: "label", many: "labels" };
+        let names = Values::of(found.ranks.into(), graph, &options.cancel)?;
+        let groups = Groups { called, names, figures: NoFigures {}, memory: options.memory };
+        Ok(Found::new(groups, found.statistics))
+    }
+}

@@ -1,0 +1,100 @@
+//! Which of many labels is the most frequent.
+
+/// Labels up to which they are sorted: a table is slower for so few.
+const SORTED_MAX: usize = 32;
+
+/// Counts labels.
+#[derive(Debug, Default)]
+pub struct Tally {
+    labels: Vec<u32>,
+    /// Open addressing with linear probing: a label and how often it was seen, 0 where the place is free. Always free
+    /// but while it is in use; its length is a power of two.
+    table: Vec<(u32, u32)>,
+    /// The places in use.
+    used: Vec<u32>,
+}
+
+impl Tally {
+    /// Bytes that it takes for up to so many labels. Lists grow by doubling.
+    pub fn size(labels: u64) -> u64 {
+        8 * labels + 8 * (2 * labels).next_power_of_two() + 8 * labels
+    }
+
+    /// The most frequent of the labels, of several the smallest; none of none.
+    pub fn most_frequent(&mut self, labels: impl Iterator<Item = u32>) -> Option<u32> {
+        self.labels.clear();
+        self.labels.extend(labels);
+        match self.labels.len() {
+            0..=SORTED_MAX => self.by_sorting(),
+            _ => self.by_table(),
+        }
+    }
+
+    fn by_sorting(&mut self) -> Option<u32> {
+        self.labels.sort_unstable();
+        let runs = self.labels.chunk_by(|a, b| a == b);
+        // The first of the longest runs is the smallest label.
+        let longest = runs.reduce(|best, run| if run.len() > best.len() { run } else { best });
+        longest.map(|run| run[0])
+    }
+
+    fn by_table(&mut self) -> Option<u32> {
+        let places = (2 * self.labels.len()).next_power_of_two();
+        if self.table.len() < places {
+            // Exactly as much as is needed, not twice as much.
+            self.table = vec![(0, 0); places];
+        }
+        let mask = self.table.len() - 1;
+        // The upper bits of the product depend on all of the label.
+        let shift = 64 - self.table.len().trailing_zeros();
+        let (mut most, mut count_max) = (0, 0);
+        for &label in &self.labels {
+            let mut place =
+                (u64::from(label).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> shift) as usize;
+            while self.table[place].1 > 0 && self.table[place].0 != label {
+                place = (place + 1) & mask;
+            }
+            let (held, count) = &mut self.table[place];
+            if *count == 0 {
+                *held = label;
+                self.used.push(place as u32);
+            }
+            *count += 1;
+            if *count > count_max || *count == count_max && label < most {
+                (most, count_max) = (label, *count);
+            }
+        }
+        for place in self.used.drain(..) {
+            self.table[place as usize].1 = 0;
+        }
+        Some(most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn it_is_the_smallest_of_the_most_frequent(
+            lists in prop::collection::vec(
+                prop::collection::vec(prop_oneof![0..9u32, any::<u32>()], 0..200), 1..6,
+            )
+        ) {
+            let mut tally = Tally::default();
+            for labels in lists {
+                let mut counts: HashMap<u32, u32> = HashMap::new();
+                labels.iter().for_each(|&label| *counts.entry(label).or_default() += 1);
+                let most = counts.values().max().copied();
+                let expected =
+                    counts.into_iter().filter(|(_, count)| Some(*count) == most).map(|(label, _)| label).min();
+                prop_assert_eq!(tally.most_frequent(labels.into_iter()), expected);
+            }
+        }
+    }
+}

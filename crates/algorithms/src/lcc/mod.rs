@@ -1,0 +1,78 @@
+//! Local clustering coefficient: how many of the edges that could be between the neighbours of a vertex there are.
+//!
+//! ```text
+//!  lcc(v) = edges between neighbours of v / (d (d - 1)),  d the number of neighbours
+//! ```
+//!
+//! As LDBC Graphalytics defines it (Iosup et al., VLDB 2016): a neighbour is one whatever the direction of the edge,
+//! and between two neighbours each direction counts as an edge; an undirected edge counts as two. It is 0 for fewer
+//! than two neighbours. Loops, and edges beyond the first from one vertex to another, do not count.
+//!
+//! Edges between neighbours close triangles, so it is found as these are: see [`triangles`](crate::triangles).
+
+use serde::{Deserialize, Serialize};
+use tegula_engine::traverse::Directions;
+use tegula_engine::{Estimate, Graph, RunOptions};
+
+use crate::algorithm::{Algorithm, Edges, Found, Weights};
+use crate::answer::{self, Facts, Figures, Scores, Values};
+use crate::error::Result;
+use crate::original_ids::with_order_streamed;
+use crate::triangles::{self, Closing};
+
+/// Options of the coefficient: there are none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct LccOptions {}
+
+/// What is said of all coefficients.
+#[derive(Debug, Clone, Serialize)]
+struct CoefficientFigures {
+    /// The average; none of none.
+    average: Option<f64>,
+}
+
+impl Figures for CoefficientFigures {
+    fn facts(&self) -> Facts {
+        let mut facts = Facts::default();
+        if let Some(average) = self.average {
+            facts.add("average", answer::number(average));
+        }
+        facts
+    }
+}
+
+impl Algorithm for LccOptions {
+    const NAME: &'static str = "lcc";
+    const SUMMARY: &'static str = "Local clustering coefficients: the share of possible edges that there are between \
+                                   the neighbours of each vertex";
+    const WEIGHTS: Weights = Weights::Irrelevant;
+    type Files = ();
+
+    fn edges(&self) -> Edges {
+        Edges::Rows(Directions::Both)
+    }
+
+    fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
+        with_order_streamed(triangles::estimate(graph, threads)?, graph)
+    }
+
+    fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
+        let what = if graph.manifest().undirected { Closing::Triangles } else { Closing::Edges };
+        let found = triangles::run(graph, what, options)?;
+        // Of an undirected triangle both directions of an edge count.
+        let directions = if what == Closing::Triangles { 2 } else { 1 };
+        let coefficient = |(closed, neighbours): (u64, u32)| {
+            let possible = u64::from(neighbours) * u64::from(neighbours.saturating_sub(1));
+            if possible == 0 { 0.0 } else { (directions * closed) as f64 / possible as f64 }
+        };
+        let both = found.closed.into_iter().zip(found.neighbours);
+        let coefficients: Vec<f64> = both.map(coefficient).collect();
+        let sum = coefficients.iter().sum::<f64>();
+        let average = (!coefficients.is_empty()).then(|| sum / coefficients.len() as f64);
+        let values = Values::of(coefficients.into(), graph, &options.cancel)?;
+        let figures = CoefficientFigures { average };
+        Ok(Found::new(Scores { column: "coefficient", values, figures }, found.statistics))
+    }
+}

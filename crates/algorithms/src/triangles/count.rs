@@ -1,0 +1,370 @@
+//! Counts what closes triangles.
+
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Instant;
+
+use tegula_engine::traverse::{
+    self, Neighbourhoods, RowsJob, RowsWanted, Sequential, estimate_rows,
+};
+use tegula_engine::{Error, Estimate, Graph, RunOptions, RunStatistics, Unit, huge};
+
+use tegula_machine::threads::lock;
+
+use super::order::{Later, Lists, Order};
+use crate::error::Result;
+
+/// What is counted at each vertex.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Closing {
+    /// Its triangles.
+    Triangles,
+    /// The directed edges between its neighbours: one or two for each triangle.
+    Edges,
+}
+
+/// What was counted.
+#[derive(Debug, Clone)]
+pub struct Triangles {
+    /// By dense id.
+    pub closed: Vec<u64>,
+    /// By dense id the number of neighbours.
+    pub neighbours: Vec<u32>,
+    /// What the run did.
+    pub statistics: RunStatistics,
+}
+
+/// Bytes for lists with which a run does without more.
+const LISTS_SIZE_MIN: u64 = 1 << 20;
+/// List entries between two looks at whether to stop.
+const ENTRIES_PER_LOOK: u64 = 1 << 22;
+
+/// Counts.
+///
+/// # Errors
+/// Those of [`traverse::run`] and of reading; [`Error::Limit`] beyond 2^31 vertices.
+pub fn run(graph: &Graph, what: Closing, options: &RunOptions<'_>) -> Result<Triangles> {
+    let lists_size = lists_size(graph, options)?;
+    let held = size(graph, options.threads)? - lists_size_min(graph) + lists_size;
+    traverse::run(graph, RowsWanted::NEIGHBOURS, held, options, |job| {
+        count_all(graph, what, lists_size, job, options)
+    })
+}
+
+/// What a run needs of memory.
+///
+/// # Errors
+/// Those of reading.
+pub fn estimate(graph: &Graph, threads: usize) -> Result<Estimate> {
+    Ok(estimate_rows(graph, RowsWanted::NEIGHBOURS, size(graph, threads)?))
+}
+
+/// Bytes that a run holds beside the rows, with the least for lists.
+fn size(graph: &Graph, threads: usize) -> Result<u64> {
+    let edges_max = traverse::edges_of_a_vertex_max(graph)?;
+    // Marks; the list of a vertex, which grows by doubling, and what is counted for it.
+    let worker = 4 * graph.vertex_count()
+        + Neighbourhoods::<Sequential>::size(edges_max)
+        + 24 * list_max(graph);
+    Ok(lists_size_min(graph) + 28 * graph.vertex_count() + threads as u64 * worker)
+}
+
+/// The most later neighbours that a vertex has: each of them has as many stored edges as it.
+fn list_max(graph: &Graph) -> u64 {
+    ends(graph).isqrt() + 1
+}
+
+/// Ends of stored edges at which neighbours are looked for.
+fn ends(graph: &Graph) -> u64 {
+    if graph.manifest().undirected { graph.edge_count() } else { 2 * graph.edge_count() }
+}
+
+/// Bytes for lists, at the least.
+fn lists_size_min(graph: &Graph) -> u64 {
+    LISTS_SIZE_MIN.max(4 * list_max(graph))
+}
+
+/// Bytes for lists: as many as the budget has, and as they need.
+fn lists_size(graph: &Graph, options: &RunOptions<'_>) -> Result<u64> {
+    let needed = estimate(graph, options.threads)?.needed()
+        + traverse::long_rows_size(graph, RowsWanted::NEIGHBOURS, options.threads)?;
+    let free = options.budget().saturating_sub(needed);
+    let all = 2 * ends(graph);
+    Ok((lists_size_min(graph) + free).min(all.max(lists_size_min(graph))))
+}
+
+fn count_all(
+    graph: &Graph,
+    what: Closing,
+    lists_size: u64,
+    job: &RowsJob<'_>,
+    options: &RunOptions<'_>,
+) -> Result<Triangles> {
+    let vertex_count = graph.short_vertex_count()?;
+    if u64::from(vertex_count) > Later::VERTICES_MAX {
+        let what = "vertices of a graph whose triangles are counted";
+        let (found, limit) = (vertex_count.into(), Later::VERTICES_MAX);
+        return Err(Error::Limit { what, found, limit }.into());
+    }
+    let mut counting = Counting {
+        job,
+        what,
+        order: Order::of(graph, vertex_count)?,
+        lengths: atomics(vertex_count),
+        neighbours: atomics(vertex_count),
+        closed: atomics(vertex_count),
+        marks: Mutex::new(Vec::new()),
+        edges: AtomicU64::new(0),
+    };
+    let mut times = Vec::new();
+    options.progress.begin("counting", None, Unit::Edges);
+    let started = Instant::now();
+    job.for_each_range(|_, ids| counting.measure(ids, options))?;
+    let lengths: Vec<u32> =
+        std::mem::take(&mut counting.lengths).into_iter().map(AtomicU32::into_inner).collect();
+    times.push(started.elapsed());
+    let mut first = 0;
+    while first < lengths.len() {
+        let started = Instant::now();
+        let end = first + fitting(&lengths[first..], lists_size / 4);
+        let lists = Lists::of(first, &lengths[first..end]);
+        job.for_each_range(|_, ids| counting.fill(ids, &lists, options))?;
+        job.for_each_range(|_, ids| counting.close(ids, &lists, options))?;
+        times.push(started.elapsed());
+        first = end;
+    }
+    options.progress.end();
+    let closed: Vec<u64> = counting.closed.into_iter().map(AtomicU64::into_inner).collect();
+    Ok(Triangles {
+        closed: counting.order.by_vertex(&closed),
+        neighbours: counting.neighbours.into_iter().map(AtomicU32::into_inner).collect(),
+        statistics: job.statistics(times, counting.edges.into_inner()),
+    })
+}
+
+/// How many lists of these lengths have so many entries together, one at the least.
+fn fitting(lengths: &[u32], entries: u64) -> usize {
+    let mut left = entries;
+    let fit = lengths.iter().take_while(|&&length| {
+        let fits = u64::from(length) <= left;
+        left = left.saturating_sub(length.into());
+        fits
+    });
+    fit.count().max(1)
+}
+
+fn atomics<A: Default>(count: u32) -> Vec<A> {
+    let mut values = huge::with_capacity(count as usize);
+    values.resize_with(count as usize, A::default);
+    values
+}
+
+/// What the workers share.
+struct Counting<'c> {
+    job: &'c RowsJob<'c>,
+    what: Closing,
+    order: Order,
+    /// By place.
+    lengths: Vec<AtomicU32>,
+    /// By dense id.
+    neighbours: Vec<AtomicU32>,
+    /// By place.
+    closed: Vec<AtomicU64>,
+    /// Those that no worker has in use: they are as long as there are vertices.
+    marks: Mutex<Vec<Marks>>,
+    edges: AtomicU64,
+}
+
+impl Counting<'_> {
+    /// Counts the neighbours, and the later ones, of a range of vertices.
+    fn measure(&self, ids: Range<u32>, options: &RunOptions<'_>) -> tegula_engine::Result<()> {
+        self.for_each(ids, options, |vertex, neighbours| {
+            let own = self.order.place(vertex);
+            let (mut count, mut later) = (0, 0);
+            neighbours.for_each(|neighbour| {
+                count += 1;
+                later += u32::from(self.order.place(neighbour.id.index()) > own);
+            });
+            self.neighbours[vertex].store(count, Ordering::Relaxed);
+            self.lengths[own as usize].store(later, Ordering::Relaxed);
+            Ok(())
+        })
+    }
+
+    /// Fills the lists of those of a range of vertices that have one.
+    fn fill(
+        &self,
+        ids: Range<u32>,
+        lists: &Lists,
+        options: &RunOptions<'_>,
+    ) -> tegula_engine::Result<()> {
+        let mut later = Vec::new();
+        self.for_each(ids, options, |vertex, neighbours| {
+            let place = self.order.place(vertex) as usize;
+            if lists.places().contains(&place) {
+                self.order.later(neighbours, &mut later);
+                lists.fill(place, &later);
+            }
+            Ok(())
+        })
+    }
+
+    /// Finds the triangles whose first vertex is in a range, and whose second one has a list.
+    fn close(
+        &self,
+        ids: Range<u32>,
+        lists: &Lists,
+        options: &RunOptions<'_>,
+    ) -> tegula_engine::Result<()> {
+        let spare = lock(&self.marks).pop();
+        let mut marks = spare.unwrap_or_else(|| Marks::new(self.closed.len()));
+        let mut later = Vec::new();
+        let mut since_look = 0;
+        let cancel = &options.cancel;
+        if lists.places().len() == self.closed.len() {
+            for vertex in ids {
+                let place = self.order.place(vertex as usize) as usize;
+                later.clear();
+                later.extend(lists.list(place));
+                self.close_from(place, &later, lists, &mut marks, &mut since_look);
+                if since_look >= ENTRIES_PER_LOOK {
+                    cancel.check()?;
+                    since_look = 0;
+                }
+            }
+        } else {
+            self.for_each(ids, options, |vertex, neighbours| {
+                self.order.later(neighbours, &mut later);
+                let place = self.order.place(vertex) as usize;
+                self.close_from(place, &later, lists, &mut marks, &mut since_look);
+                Ok(())
+            })?;
+        }
+        lock(&self.marks).push(marks);
+        Ok(())
+    }
+
+    fn close_from(
+        &self,
+        place: usize,
+        later: &[Later],
+        lists: &Lists,
+        marks: &mut Marks,
+        since_look: &mut u64,
+    ) {
+        if later.len() < 2 {
+            return;
+        }
+        marks.set(later);
+        let mut own = 0;
+        for &second in later {
+            if !lists.places().contains(&second.place()) {
+                continue;
+            }
+            let list = lists.list(second.place());
+            *since_look += list.len() as u64;
+            let (first, at_second) = match self.what {
+                Closing::Triangles => marks.count(list),
+                Closing::Edges => marks.count_edges(list, second.directions()),
+            };
+            own += first;
+            if at_second > 0 {
+                self.add(second.place(), at_second);
+            }
+        }
+        if own > 0 {
+            self.add(place, own);
+        }
+        marks.take(later, |third, count| self.add(third, count));
+    }
+
+    fn add(&self, place: usize, count: u64) {
+        self.closed[place].fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Visits the neighbours of each vertex of a range.
+    fn for_each(
+        &self,
+        ids: Range<u32>,
+        options: &RunOptions<'_>,
+        mut visit: impl FnMut(usize, &traverse::Neighbours<'_>) -> tegula_engine::Result<()>,
+    ) -> tegula_engine::Result<()> {
+        let mut neighbourhoods = Neighbourhoods::new(self.job, Sequential::new(ids));
+        let mut edges = 0;
+        while let Some(neighbours) = neighbourhoods.next_vertex()? {
+            edges += neighbours.edge_count() as u64;
+            visit(neighbours.vertex.index(), &neighbours)?;
+        }
+        options.progress.advance(edges);
+        self.edges.fetch_add(edges, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// The later neighbours of a vertex, marked.
+struct Marks {
+    /// By place 1 + the number of a neighbour; 0 for all others.
+    numbers: Vec<u32>,
+    /// For each number what was counted; at 0 what counts for nobody.
+    counts: Vec<u64>,
+    /// For each number the directions of the edges to it; 0 at 0.
+    directions: Vec<u32>,
+}
+
+impl Marks {
+    fn new(vertex_count: usize) -> Marks {
+        let mut numbers = huge::with_capacity(vertex_count);
+        numbers.resize(vertex_count, 0);
+        Marks { numbers, counts: Vec::new(), directions: Vec::new() }
+    }
+
+    fn set(&mut self, later: &[Later]) {
+        self.counts.clear();
+        self.counts.resize(later.len() + 1, 0);
+        self.directions.clear();
+        self.directions.push(0);
+        for (later, number) in later.iter().zip(1..) {
+            self.numbers[later.place()] = number;
+            self.directions.push(later.directions());
+        }
+    }
+
+    /// Counts the marked ones of a list, for themselves, and returns how many there are, for the first and for the
+    /// second vertex.
+    #[inline]
+    fn count(&mut self, list: impl Iterator<Item = Later>) -> (u64, u64) {
+        let mut marked = 0;
+        for third in list {
+            let number = self.numbers[third.place()] as usize;
+            self.counts[number] += 1;
+            marked += u64::from(number > 0);
+        }
+        (marked, marked)
+    }
+
+    /// Counts for each marked one of the list of the second vertex the edges between the other two, which have
+    /// `directions`; returns those between the second and the marked ones, for the first, and those between the first
+    /// and the marked ones, for the second.
+    #[inline]
+    fn count_edges(&mut self, list: impl Iterator<Item = Later>, directions: u32) -> (u64, u64) {
+        let (mut for_first, mut for_second) = (0, 0);
+        for third in list {
+            let number = self.numbers[third.place()] as usize;
+            self.counts[number] += u64::from(directions);
+            for_first += u64::from(third.directions() * u32::from(number > 0));
+            for_second += u64::from(self.directions[number]);
+        }
+        (for_first, for_second)
+    }
+
+    /// Takes the marks away, and tells what was counted for each place.
+    fn take(&mut self, later: &[Later], mut tell: impl FnMut(usize, u64)) {
+        for (later, &count) in later.iter().zip(&self.counts[1..]) {
+            self.numbers[later.place()] = 0;
+            if count > 0 {
+                tell(later.place(), count);
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The order of vertices by degree, and lists of later neighbours.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use tegula_engine::traverse::Neighbours;
+use tegula_engine::{Graph, Result, huge};
+
+/// The place of each vertex in the order by ascending number of stored edges, and of dense ids where that is equal.
+pub(super) struct Order {
+    /// By dense id.
+    places: Vec<u32>,
+}
+
+impl Order {
+    /// That of a graph: takes 8 bytes a vertex, of which 4 stay.
+    pub fn of(graph: &Graph, vertex_count: u32) -> Result<Order> {
+        let mut degrees: Vec<u32> = huge::with_capacity(vertex_count as usize);
+        degrees.resize(vertex_count as usize, 0);
+        let is_directed = !graph.manifest().undirected;
+        graph.for_each_degrees(|first, out, into| {
+            let degrees = degrees[first as usize..].iter_mut();
+            for (degree, (&out, &into)) in degrees.zip(out.iter().zip(into)) {
+                // Ends beyond 32 bits are as many as can be: any order will do.
+                *degree = if is_directed { out.saturating_add(into) } else { out };
+            }
+            Ok(())
+        })?;
+        let mut by_degree: Vec<u32> = huge::with_capacity(vertex_count as usize);
+        by_degree.extend(0..vertex_count);
+        by_degree.sort_by_key(|&vertex| degrees[vertex as usize]);
+        // The degrees are not needed any more.
+        let mut places = degrees;
+        for (place, vertex) in (0..).zip(by_degree) {
+            places[vertex as usize] = place;
+        }
+        Ok(Order { places })
+    }
+
+    /// The place of a vertex.
+    #[inline]
+    pub fn place(&self, vertex: usize) -> u32 {
+        self.places[vertex]
+    }
+
+    /// The later neighbours of a vertex, where `later` is left empty before.
+    pub fn later(&self, neighbours: &Neighbours<'_>, later: &mut Vec<Later>) {
+        later.clear();
+        let own = self.place(neighbours.vertex.index());
+        neighbours.for_each(|neighbour| {
+            let place = self.place(neighbour.id.index());
+            if place > own {
+                later.push(Later::new(place, neighbour.is_mutual));
+            }
+        });
+    }
+
+    /// Brings values by place in the order of dense ids.
+    pub fn by_vertex<V: Copy>(&self, by_place: &[V]) -> Vec<V> {
+        let mut values = huge::with_capacity(by_place.len());
+        values.extend(self.places.iter().map(|&place| by_place[place as usize]));
+        values
+    }
+}
+
+/// A later neighbour: its place, and whether edges lead both ways.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Later(u32);
+
+impl Later {
+    /// The most vertices that there may be.
+    pub const VERTICES_MAX: u64 = 1 << 31;
+
+    fn new(place: u32, is_mutual: bool) -> Later {
+        Later(place | u32::from(is_mutual) << 31)
+    }
+
+    /// The place.
+    #[inline(always)]
+    pub fn place(self) -> usize {
+        (self.0 & (u32::MAX >> 1)) as usize
+    }
+
+    /// How many directions there are edges in: 1 or 2.
+    #[inline(always)]
+    pub fn directions(self) -> u32 {
+        1 + (self.0 >> 31)
+    }
+}
+
+/// The lists of a range of places, which several workers fill at the same time.
+pub(super) struct Lists {
+    places: Range<usize>,
+    /// Where each list begins, and the end of the last.
+    offsets: Vec<u64>,
+    entries: Vec<AtomicU32>,
+}
+
+impl Lists {
+    /// Empty lists of these lengths, of the places from `first` on.
+    pub fn of(first: usize, lengths: &[u32]) -> Lists {
+        let mut offsets = huge::with_capacity(lengths.len() + 1);
+        let mut end = 0;
+        offsets.push(0);
+        for &length in lengths {
+            end += u64::from(length);
+            offsets.push(end);
+        }
+        let mut entries = huge::with_capacity(end as usize);
+        entries.resize_with(end as usize, AtomicU32::default);
+        Lists { places: first..first + lengths.len(), offsets, entries }
+    }
+
+    /// The places.
+    pub fn places(&self) -> &Range<usize> {
+        &self.places
+    }
+
+    /// Fills the list of a place.
+    pub fn fill(&self, place: usize, later: &[Later]) {
+        let slots = self.slots(place);
+        assert_eq!(slots.len(), later.len(), "rows are as they were counted");
+        slots.iter().zip(later).for_each(|(slot, later)| slot.store(later.0, Ordering::Relaxed));
+    }
+
+    /// The list of a place.
+    #[inline]
+    pub fn list(&self, place: usize) -> impl ExactSizeIterator<Item = Later> {
+        self.slots(place).iter().map(|slot| Later(slot.load(Ordering::Relaxed)))
+    }
+
+    fn slots(&self, place: usize) -> &[AtomicU32] {
+        let index = place - self.places.start;
+        &self.entries[self.offsets[index] as usize..self.offsets[index + 1] as usize]
+    }
+}

@@ -1,0 +1,158 @@
+//! Neighbours whatever the direction of the edges: the simple undirected graph beneath any graph.
+
+use tegula_machine::Result;
+use tegula_store::ShortId;
+use tegula_store::graph::Graph;
+
+use super::{RowsJob, RunAhead, Traversal};
+
+/// Hands out the neighbours of the vertices of an order, one vertex after the other. Holds 4 bytes for each
+/// edge of a vertex, in either direction.
+pub struct Neighbourhoods<'r, O> {
+    forward: Side<'r, O>,
+    /// The edges to a vertex, where they are not those from it.
+    reverse: Option<Side<'r, O>>,
+}
+
+/// Rows of a direction, and a copy of the latest.
+struct Side<'r, O> {
+    traversal: Traversal<'r, O>,
+    is_ascending: bool,
+    row: Vec<ShortId>,
+}
+
+/// The neighbours of a vertex.
+#[derive(Debug, Clone, Copy)]
+pub struct Neighbours<'n> {
+    /// The vertex.
+    pub vertex: ShortId,
+    forward: &'n [ShortId],
+    reverse: Option<&'n [ShortId]>,
+}
+
+/// A neighbour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Neighbour {
+    /// Who.
+    pub id: ShortId,
+    /// Whether there are edges in both directions.
+    pub is_mutual: bool,
+}
+
+/// The most stored edges, of both directions together, that a vertex has. Streams the degrees.
+///
+/// # Errors
+/// Those of reading.
+pub fn edges_of_a_vertex_max(graph: &Graph) -> Result<u64> {
+    let mut max = 0;
+    let is_directed = !graph.manifest().undirected;
+    graph.for_each_degrees(|_, out, into| {
+        let ends = out
+            .iter()
+            .zip(into)
+            .map(|(&out, &into)| u64::from(out) + if is_directed { u64::from(into) } else { 0 });
+        max = ends.fold(max, u64::max);
+        Ok(())
+    })?;
+    Ok(max)
+}
+
+impl<O> Neighbourhoods<'_, O> {
+    /// Bytes that they take where no vertex has more [edges](edges_of_a_vertex_max). Copies grow by doubling.
+    pub fn size(edges_max: u64) -> u64 {
+        2 * size_of::<ShortId>() as u64 * edges_max
+    }
+}
+
+impl<'r, O: RunAhead + Clone> Neighbourhoods<'r, O> {
+    /// Those of an order of vertices that are all known from the start, by the rows of a job: as many
+    /// directions as it has.
+    pub fn new(job: &RowsJob<'r>, order: O) -> Neighbourhoods<'r, O> {
+        let side = |traversal: Traversal<'r, O>| Side {
+            is_ascending: traversal.rows().rows().is_ascending(),
+            traversal,
+            row: Vec::new(),
+        };
+        let reverse = job.reverse_traversal(order.clone()).map(side);
+        Neighbourhoods { forward: side(job.traversal(order)), reverse }
+    }
+
+    /// Those of the next vertex; `None` behind the last.
+    ///
+    /// # Errors
+    /// As of [`Traversal::next_row`].
+    pub fn next_vertex(&mut self) -> Result<Option<Neighbours<'_>>> {
+        let Some(vertex) = self.forward.advance()? else { return Ok(None) };
+        if let Some(reverse) = &mut self.reverse {
+            reverse.advance()?;
+        }
+        let reverse = self.reverse.as_ref().map(|side| &side.row[..]);
+        Ok(Some(Neighbours { vertex, forward: &self.forward.row, reverse }))
+    }
+}
+
+impl<O: RunAhead> Side<'_, O> {
+    fn advance(&mut self) -> Result<Option<ShortId>> {
+        self.row.clear();
+        let Some((row, _)) = self.traversal.next_row()? else { return Ok(None) };
+        row.for_each(|target| self.row.push(target))?;
+        let source = row.source();
+        if !self.is_ascending {
+            self.row.sort_unstable();
+        }
+        Ok(Some(source))
+    }
+}
+
+impl Neighbours<'_> {
+    /// Stored edges of the vertex: with duplicates and loops, in both directions.
+    pub fn edge_count(&self) -> usize {
+        self.forward.len() + self.reverse.map_or(0, <[ShortId]>::len)
+    }
+
+    /// The neighbour at the other end of each edge, also where there are several.
+    pub fn ends(&self) -> impl Iterator<Item = ShortId> {
+        self.forward.iter().chain(self.reverse.unwrap_or_default()).copied()
+    }
+
+    /// Shows each neighbour once, by ascending id; not the vertex itself.
+    #[inline]
+    pub fn for_each(&self, mut visit: impl FnMut(Neighbour)) {
+        let mut see = |id, is_mutual| {
+            if id != self.vertex {
+                visit(Neighbour { id, is_mutual });
+            }
+        };
+        let Some(reverse) = self.reverse else {
+            let mut last = None;
+            for &id in self.forward {
+                if last != Some(id) {
+                    see(id, true);
+                }
+                last = Some(id);
+            }
+            return;
+        };
+        let (mut from, mut to) = (self.forward, reverse);
+        while let Some(&id) = match (from.first(), to.first()) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        } {
+            let has_forward = pass(&mut from, id);
+            let has_reverse = pass(&mut to, id);
+            see(id, has_forward && has_reverse);
+        }
+    }
+}
+
+/// Passes over all that equal `id` at the front; tells whether there were any.
+#[inline]
+fn pass(ids: &mut &[ShortId], id: ShortId) -> bool {
+    let before = ids.len();
+    while let Some((&first, rest)) = ids.split_first()
+        && first == id
+    {
+        *ids = rest;
+    }
+    ids.len() < before
+}
