@@ -12,7 +12,7 @@ use tegula_engine::{Error, Estimate, Graph, RunOptions, RunStatistics, Unit, hug
 
 use tegula_machine::threads::lock;
 
-use super::order::{Later, Lists, Order};
+use super::order::{Later, List, Lists, Order};
 use crate::error::Result;
 
 /// What is counted at each vertex.
@@ -37,6 +37,8 @@ pub struct Triangles {
 
 /// Bytes for lists with which a run does without more.
 const LISTS_SIZE_MIN: u64 = 1 << 20;
+/// List entries that are looked at together.
+const BLOCK: usize = 1024;
 /// List entries between two looks at whether to stop.
 const ENTRIES_PER_LOOK: u64 = 1 << 22;
 
@@ -226,7 +228,7 @@ impl Counting<'_> {
             for vertex in ids {
                 let place = self.order.place(vertex as usize) as usize;
                 later.clear();
-                later.extend(lists.list(place));
+                later.extend(lists.list(place).iter());
                 self.close_from(place, &later, lists, &mut marks, &mut since_look);
                 if since_look >= ENTRIES_PER_LOOK {
                     cancel.check()?;
@@ -306,17 +308,24 @@ impl Counting<'_> {
 struct Marks {
     /// By place 1 + the number of a neighbour; 0 for all others.
     numbers: Vec<u32>,
-    /// For each number what was counted; at 0 what counts for nobody.
+    /// For each number what was counted.
     counts: Vec<u64>,
-    /// For each number the directions of the edges to it; 0 at 0.
+    /// For each number the directions of the edges to it.
     directions: Vec<u32>,
+    /// The numbers of marked ones in a block of a list, and the directions of the edges to them.
+    picked: Box<[(u32, u32); BLOCK]>,
 }
 
 impl Marks {
     fn new(vertex_count: usize) -> Marks {
         let mut numbers = huge::with_capacity(vertex_count);
         numbers.resize(vertex_count, 0);
-        Marks { numbers, counts: Vec::new(), directions: Vec::new() }
+        Marks {
+            numbers,
+            counts: Vec::new(),
+            directions: Vec::new(),
+            picked: Box::new([(0, 0); BLOCK]),
+        }
     }
 
     fn set(&mut self, later: &[Later]) {
@@ -332,13 +341,20 @@ impl Marks {
 
     /// Counts the marked ones of a list, for themselves, and returns how many there are, for the first and for the
     /// second vertex.
-    #[inline]
-    fn count(&mut self, list: impl Iterator<Item = Later>) -> (u64, u64) {
+    fn count(&mut self, list: List<'_>) -> (u64, u64) {
         let mut marked = 0;
-        for third in list {
-            let number = self.numbers[third.place()] as usize;
-            self.counts[number] += 1;
-            marked += u64::from(number > 0);
+        // First those that are marked are picked, then they are counted: where all were counted at once, each would
+        // wait for the one before, as most of them count for nobody.
+        let picked = &mut self.picked;
+        for block in list.blocks(BLOCK) {
+            let mut count = 0;
+            for third in block {
+                let number = self.numbers[third.place()];
+                picked[count % BLOCK].0 = number;
+                count += usize::from(number > 0);
+            }
+            marked += count as u64;
+            picked[..count].iter().for_each(|&(number, _)| self.counts[number as usize] += 1);
         }
         (marked, marked)
     }
@@ -346,14 +362,21 @@ impl Marks {
     /// Counts for each marked one of the list of the second vertex the edges between the other two, which have
     /// `directions`; returns those between the second and the marked ones, for the first, and those between the first
     /// and the marked ones, for the second.
-    #[inline]
-    fn count_edges(&mut self, list: impl Iterator<Item = Later>, directions: u32) -> (u64, u64) {
+    fn count_edges(&mut self, list: List<'_>, directions: u32) -> (u64, u64) {
         let (mut for_first, mut for_second) = (0, 0);
-        for third in list {
-            let number = self.numbers[third.place()] as usize;
-            self.counts[number] += u64::from(directions);
-            for_first += u64::from(third.directions() * u32::from(number > 0));
-            for_second += u64::from(self.directions[number]);
+        let picked = &mut self.picked;
+        for block in list.blocks(BLOCK) {
+            let mut count = 0;
+            for third in block {
+                let number = self.numbers[third.place()];
+                picked[count % BLOCK] = (number, third.directions());
+                count += usize::from(number > 0);
+            }
+            for &(number, of_third) in &picked[..count] {
+                self.counts[number as usize] += u64::from(directions);
+                for_first += u64::from(of_third);
+                for_second += u64::from(self.directions[number as usize]);
+            }
         }
         (for_first, for_second)
     }

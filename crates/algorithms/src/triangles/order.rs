@@ -125,12 +125,38 @@ impl Lists {
 
     /// The list of a place.
     #[inline]
-    pub fn list(&self, place: usize) -> impl ExactSizeIterator<Item = Later> {
-        self.slots(place).iter().map(|slot| Later(slot.load(Ordering::Relaxed)))
+    pub fn list(&self, place: usize) -> List<'_> {
+        List(self.slots(place))
     }
 
     fn slots(&self, place: usize) -> &[AtomicU32] {
         let index = place - self.places.start;
         &self.entries[self.offsets[index] as usize..self.offsets[index + 1] as usize]
+    }
+}
+
+/// The later neighbours of a vertex.
+#[derive(Clone, Copy)]
+pub(super) struct List<'l>(&'l [AtomicU32]);
+
+impl<'l> List<'l> {
+    /// How many there are.
+    pub fn len(self) -> usize {
+        self.0.len()
+    }
+
+    /// All of them.
+    #[inline(always)]
+    pub fn iter(self) -> impl Iterator<Item = Later> + 'l {
+        self.0.iter().map(|slot| Later(slot.load(Ordering::Relaxed)))
+    }
+
+    /// The same, `count` at a time.
+    #[inline(always)]
+    pub fn blocks(
+        self,
+        count: usize,
+    ) -> impl Iterator<Item = impl Iterator<Item = Later> + 'l> + 'l {
+        self.0.chunks(count).map(|block| List(block).iter())
     }
 }
