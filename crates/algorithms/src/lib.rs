@@ -44,10 +44,15 @@ pub mod astar;
 pub mod bfs;
 pub mod cdlp;
 pub mod conductance;
+pub mod degree;
+pub mod eigenvector;
+pub mod katz;
+pub mod kcore;
 pub mod lcc;
 pub mod mis;
 pub mod mst;
 pub mod pagerank;
+pub mod scc;
 pub mod spmv;
 pub mod sssp;
 pub mod triangles;
@@ -72,6 +77,11 @@ pub const CATALOGUE: &[Entry] = &[
     Entry::of::<triangles::TrianglesOptions>(),
     Entry::of::<cdlp::CdlpOptions>(),
     Entry::of::<lcc::LccOptions>(),
+    Entry::of::<degree::DegreeOptions>(),
+    Entry::of::<kcore::KcoreOptions>(),
+    Entry::of::<scc::SccOptions>(),
+    Entry::of::<eigenvector::EigenvectorOptions>(),
+    Entry::of::<katz::KatzOptions>(),
 ];
 
 /// The algorithm with a name.

@@ -82,7 +82,7 @@ fn every_algorithm_runs_in_what_it_says_and_gives_the_table_that_it_declares() {
         assert_eq!(request.name(), name);
         let ample = threads(2);
         let prepared = request.prepare(&graph, &ample).unwrap();
-        let needs_rows = !matches!(request.edges(), Edges::Tiles { .. });
+        let needs_rows = !matches!(request.edges(), Edges::None | Edges::Tiles { .. });
         let needs = Needs::of(&*prepared, &graph, ample.threads, needs_rows).unwrap();
         assert!(needs.build_bytes.is_none(), "{name}: the graph has rows");
         assert!(needs.check("it", needs.needed()).is_ok());

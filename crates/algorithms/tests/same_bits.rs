@@ -6,13 +6,18 @@ mod support;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use support::{AMPLE, EXECUTORS, import_edges, import_with, open, threads, with_executor};
+use serde_json::{Value, json};
+use support::{
+    AMPLE, EXECUTORS, import_edges, import_with, open, original_of, tables, threads, with_executor,
+};
+use tegula_algorithms::CATALOGUE;
+use tegula_algorithms::algorithm::Entry;
 use tegula_algorithms::bfs::{Bfs, Reached};
 use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_algorithms::sssp::{self, SsspConfig};
 use tegula_algorithms::wcc::{self, Method, WccOptions};
 use tegula_engine::{
-    Error, Executor, Graph, Instructions, ProcessKind, RUN_OVERHEAD, RunOptions, Scheduler,
+    Arrays, Error, Executor, Graph, Instructions, ProcessKind, RUN_OVERHEAD, RunOptions, Scheduler,
     ShortId, VertexId, estimate, open_graph,
 };
 use tegula_generators::{Rmat, edges};
@@ -20,6 +25,7 @@ use tegula_import::ImportConfig;
 use tegula_machine::disk::Backend;
 use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
+use tegula_store::tiles::Grid;
 use tegula_testkit::{EdgeList, Scratch};
 
 const CONFIG: PageRankConfig =
@@ -324,4 +330,49 @@ fn tiles_without_an_active_source_are_passed_over() {
     let processed = outcome.statistics.edges_processed;
     assert!(processed < all / 2, "{processed} of {all} edges");
     assert!(outcome.statistics.tiles_skipped > 0);
+}
+
+/// What all algorithms of the catalogue answer, as text.
+fn answers(
+    graph: &Graph,
+    scratch: &Scratch,
+    options: &RunOptions<'_>,
+) -> Vec<(&'static str, String)> {
+    let sets = scratch.path().join("sets.txt");
+    let [one, another] = [0, 100].map(|dense| original_of(graph)[dense].to_string());
+    std::fs::write(&sets, format!("{one} one\n{another} other\n")).unwrap();
+    let samples = json!({ "source": one, "target": another, "sets": sets });
+    let answer = |entry: &Entry| {
+        let own = samples.as_object().unwrap().iter();
+        let own = own.filter(|(name, _)| entry.option_names().contains(&name.as_str()));
+        let wanted = own.map(|(name, value)| (name.clone(), value.clone())).collect();
+        let rows = tables::answer(graph, entry.name, Value::Object(wanted), options);
+        (entry.name, format!("{rows:?}"))
+    };
+    CATALOGUE.iter().map(answer).collect()
+}
+
+#[test]
+fn whatever_the_algorithm() {
+    let scratch = Scratch::new();
+    let graph = EdgeList::new(edges(&Rmat::new(11, 8, 5).unwrap())).weighted(2);
+    let grid = Grid { segment_log2: 8, column_log2: 9 };
+    let rows = Some(RowEncoding::default());
+    let config = ImportConfig { undirected: true, grid, rows, ..Default::default() };
+    let directory = import_with(config, scratch.path(), "all", &graph);
+    let expected = answers(&open(&directory), &scratch, &threads(1));
+    assert!(expected.iter().all(|(_, rows)| rows.contains("RecordBatch")));
+    let ways = [
+        threads(2),
+        threads(5),
+        RunOptions { arrays: Arrays::OnDisk, ..threads(3) },
+        RunOptions { instructions: Instructions::Portable, ..threads(2) },
+        RunOptions { memory: 64 << 20, ..threads(2) },
+    ];
+    for (number, options) in ways.into_iter().enumerate() {
+        let graph = open_graph(&directory, options.memory, Backend::Auto).unwrap();
+        for (found, expected) in answers(&graph, &scratch, &options).iter().zip(&expected) {
+            assert!(found == expected, "{} in way {number}", found.0);
+        }
+    }
 }

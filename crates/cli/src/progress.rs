@@ -177,6 +177,7 @@ impl Moment {
         let amount = |number| match unit {
             Unit::Bytes => report::bytes(number),
             Unit::Edges => report::short_count(number as f64, "edges"),
+            Unit::Vertices => report::short_count(number as f64, "vertices"),
             Unit::Iterations => report::counted(number, "iteration", "iterations"),
         };
         let percent = |total: u64| (100.0 * self.done as f64 / total.max(1) as f64) as u64;
@@ -191,6 +192,7 @@ impl Moment {
             let rate = match unit {
                 Unit::Bytes => report::bytes(rate as u64),
                 Unit::Edges => report::short_count(rate, "edges"),
+                Unit::Vertices => report::short_count(rate, "vertices"),
                 Unit::Iterations => report::short_count(rate, "iterations"),
             };
             text += &format!(", {rate}/s");
@@ -230,7 +232,7 @@ mod tests {
     #[test]
     fn lines_fit_the_terminal_and_do_not_jump() {
         let large = 1 << 60;
-        for unit in [Unit::Bytes, Unit::Edges, Unit::Iterations] {
+        for unit in [Unit::Bytes, Unit::Edges, Unit::Vertices, Unit::Iterations] {
             for width in [10, 40, 80, 96, 200] {
                 for total in [None, Some(large)] {
                     let line = moment(large / 3, total, Some(1e11)).line("reading", unit, width);

@@ -7,6 +7,7 @@
 //! * [`graph`], [`small_graphs`](mod@small_graphs): edge lists, adjacency, and a family of odd cases;
 //! * [`pagerank`](mod@pagerank), [`bfs`](mod@bfs), [`sssp`](mod@sssp), [`wcc`](mod@wcc), [`mis`](mod@mis),
 //!   [`conductance`](mod@conductance), [`mst`](mod@mst), [`path`]: an oracle and a verifier each;
+//! * [`spmv`](mod@spmv), [`neighbourhoods`], [`scc`](mod@scc), [`centrality`]: oracles;
 //! * [`matching`]: when two tables agree;
 //! * [`csc_pull`], [`delta_stepping`], [`plain_bfs`]: yardsticks for speed;
 //! * [`data`], [`facts`], [`graphalytics`]: real graphs with known answers;
@@ -19,6 +20,7 @@
 //! Tests only: broken expectations panic.
 
 pub mod bfs;
+pub mod centrality;
 pub mod conductance;
 pub mod csc_pull;
 pub mod data;
@@ -31,12 +33,14 @@ pub mod matching;
 pub mod memory_group;
 pub mod mis;
 pub mod mst;
+pub mod neighbourhoods;
 pub mod pagerank;
 pub mod path;
 pub mod plain_bfs;
 mod plain_rows;
 pub mod power_loss;
 pub mod random;
+pub mod scc;
 pub mod scratch;
 pub mod small_graphs;
 pub mod spmv;
@@ -59,6 +63,7 @@ pub use pagerank::{
 pub use path::{shortest_path, verify_path};
 pub use plain_bfs::PlainBfs;
 pub use random::XorShift;
+pub use scc::scc;
 pub use scratch::Scratch;
 pub use small_graphs::small_graphs;
 pub use spmv::spmv;

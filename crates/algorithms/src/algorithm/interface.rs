@@ -131,6 +131,8 @@ pub enum Weights {
 /// Where the edges of an algorithm can come from.
 #[derive(Debug, Clone, Copy)]
 pub enum Edges {
+    /// It looks at none.
+    None,
     /// From tiles alone.
     Tiles {
         /// Why, as the beginning of a sentence that ends with "not along rows".
@@ -152,7 +154,7 @@ impl Edges {
     pub fn directions(&self) -> Directions {
         match self {
             Edges::Rows(directions) => *directions,
-            Edges::Tiles { .. } | Edges::Either { .. } => Directions::Forward,
+            Edges::None | Edges::Tiles { .. } | Edges::Either { .. } => Directions::Forward,
         }
     }
 }

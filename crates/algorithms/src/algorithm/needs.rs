@@ -29,6 +29,8 @@ pub struct Needs {
 /// A way to lay out the edges of a graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
+    /// In none that is read.
+    None,
     /// By target, in tiles.
     Tiles,
     /// By source, in rows.
@@ -69,6 +71,7 @@ impl Needs {
         let builds_rows = needs_rows && !missing.is_empty();
         let has_weights = request.weights() == Weights::Used && graph.is_weighted();
         let layout = match request.edges() {
+            Edges::None => Layout::None,
             Edges::Tiles { .. } => Layout::Tiles,
             Edges::Rows(_) => {
                 if builds_rows {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tegula_engine::{Cancel, Graph, States, Value, VertexId};
+use tegula_engine::{Cancel, Graph, States, StatesWriter, Value, VertexId};
 
 use crate::error::Result;
 
@@ -47,6 +47,29 @@ impl<V: Value> Values<V> {
             Some(values) => Ok(rows.vertices.iter().map(|vertex| values[vertex.index()]).collect()),
             None => Ok(self.0.read(rows.ranks())?),
         }
+    }
+
+    /// What becomes of each of them.
+    ///
+    /// # Errors
+    /// Those of reading and writing; cancellation.
+    pub fn map(
+        self,
+        graph: &Graph,
+        cancel: &Cancel,
+        become_of: impl Fn(V) -> V,
+    ) -> Result<Values<V>> {
+        let Some(mut writer) = StatesWriter::beside(&self.0, graph)? else {
+            let mut values = self.0.into_vec()?;
+            values.iter_mut().for_each(|value| *value = become_of(*value));
+            return Ok(Values(values.into()));
+        };
+        self.0.for_each_chunk(|_, values| {
+            cancel.check()?;
+            let mapped: Vec<V> = values.iter().copied().map(&become_of).collect();
+            writer.write(&mapped)
+        })?;
+        Ok(Values(writer.finish()?))
     }
 
     /// Visits all of them, some at a time, in no particular order.

@@ -77,6 +77,7 @@ fn layout_is_read_again(needs: &Needs, memory: u64) -> bool {
 
 fn layout_name(layout: Layout) -> &'static str {
     match layout {
+        Layout::None => "none",
         Layout::Tiles => "tiles",
         Layout::Rows => "rows",
     }
@@ -91,8 +92,10 @@ fn facts(needs: &Needs, memory: u64, room: &Result<(), Error>) -> Facts {
     if let Some(why) = needs.why_in_memory {
         facts.add("all in memory, since", why);
     }
-    let streaming = format!("streaming of {layout}, at least");
-    facts.add(streaming, report::bytes(estimate.stream_bytes_min));
+    if needs.layout != Layout::None {
+        let streaming = format!("streaming of {layout}, at least");
+        facts.add(streaming, report::bytes(estimate.stream_bytes_min));
+    }
     facts.add("code, tables and stacks", report::bytes(estimate.overhead_bytes));
     if let Some(bytes) = needs.build_bytes {
         facts.add("building the rows first", report::bytes(bytes));
@@ -108,7 +111,9 @@ fn facts(needs: &Needs, memory: u64, room: &Result<(), Error>) -> Facts {
     }
     let is_expected = needs.build_bytes.is_some() && needs.layout == Layout::Rows;
     let about = if is_expected { ", about" } else { "" };
-    facts.add(format!("all {layout}{about}"), report::bytes(estimate.layout_bytes));
+    if needs.layout != Layout::None {
+        facts.add(format!("all {layout}{about}"), report::bytes(estimate.layout_bytes));
+    }
     if needs.needed() <= memory && layout_is_read_again(needs, memory) {
         facts.add("an iteration moves, about", report::bytes(needs.iteration_bytes(memory)));
     }
@@ -117,6 +122,8 @@ fn facts(needs: &Needs, memory: u64, room: &Result<(), Error>) -> Facts {
         "does not fit: raise --memory".to_owned()
     } else if let Err(refused) = room {
         format!("fits, but its arrays have no place on disk: {refused}")
+    } else if needs.layout == Layout::None {
+        "fits".to_owned()
     } else if needs.holds_layout(memory) {
         format!("fits; {layout} are read once and stay in memory")
     } else if let Some((_, plan)) = &on_disk {
@@ -127,7 +134,7 @@ fn facts(needs: &Needs, memory: u64, room: &Result<(), Error>) -> Facts {
     } else {
         match needs.layout {
             Layout::Rows => "fits; rows are read as they come up".to_owned(),
-            Layout::Tiles => "fits; tiles are read in every iteration".to_owned(),
+            Layout::None | Layout::Tiles => "fits; tiles are read in every iteration".to_owned(),
         }
     };
     facts.add("verdict", verdict);

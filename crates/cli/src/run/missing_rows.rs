@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use tegula_algorithms::algorithm::rows_size_expected;
+use tegula_algorithms::algorithm::{Edges, rows_size_expected};
 use tegula_engine::{Error, Graph, RUN_OVERHEAD};
 use tegula_machine::Bytes;
 use tegula_store::rows::{self, Direction, RowEncoding, RowsAside, RowsConfig};
@@ -12,7 +12,7 @@ use super::options::RunArgs;
 use crate::errors::{Failure, Result};
 use crate::session::Session;
 
-/// The same graph with the rows of a direction. They are built into its directory for good; or into a folder for temporary
+/// The same graph with the rows that are followed. They are built into its directory for good; or into a folder for temporary
 /// files, for this run alone, where one is named or the directory cannot be written to. Meanwhile
 /// `files_size` bytes of files are held. Whether the algorithm could do without rows is for the user to know
 /// where that fails.
@@ -20,6 +20,22 @@ use crate::session::Session;
 /// # Errors
 /// Those of building; [`Error::OverBudget`]; [`Failure::RowsNotAdded`].
 pub fn build(
+    mut graph: Graph,
+    edges: Edges,
+    args: &RunArgs,
+    files_size: u64,
+    session: &Session,
+) -> Result<Graph> {
+    let missing: Vec<Direction> = edges.directions().missing(&graph).collect();
+    let can_scan = !matches!(edges, Edges::Rows(_));
+    for direction in missing {
+        graph = build_one(graph, direction, args, can_scan, files_size, session)?;
+    }
+    Ok(graph)
+}
+
+/// The same graph with the rows of a direction.
+fn build_one(
     graph: Graph,
     direction: Direction,
     args: &RunArgs,

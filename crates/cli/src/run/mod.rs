@@ -85,12 +85,7 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     }
     has_room?;
     if builds_rows {
-        let can_scan = !matches!(request.edges(), Edges::Rows(_));
-        let missing: Vec<_> = request.edges().directions().missing(&graph).collect();
-        for direction in missing {
-            let files = prepared.files_size();
-            graph = missing_rows::build(graph, direction, args, can_scan, files, session)?;
-        }
+        graph = missing_rows::build(graph, request.edges(), args, prepared.files_size(), session)?;
     }
     let open = opened.elapsed();
     let hint = || session.note(SEEK_HINT);
@@ -133,6 +128,7 @@ fn needs_rows(request: &dyn Request, executor: Executor) -> Result<bool> {
             let message = format!("{} follows rows, and cannot scan tiles", request.name());
             Err(Failure::usage_with(message, "use --executor seek or auto"))
         }
+        (Edges::None, _) => Ok(false),
         (Edges::Rows(_), _) | (_, Executor::Seek) => Ok(true),
         (Edges::Tiles { .. } | Edges::Either { .. }, Executor::Scan | Executor::Auto) => Ok(false),
     }

@@ -66,6 +66,7 @@ pub fn run<T: Send, E: From<Error> + Send>(
         let readers: Vec<RowReader> = readers.collect::<Result<_>>()?;
         let mut job = Following {
             rows: &readers,
+            is_directed: !graph.manifest().undirected,
             work: Mutex::new(Some(work)),
             answer: Mutex::new(&mut answer),
         };
@@ -83,6 +84,7 @@ pub fn missing_rows(graph: &Graph, direction: Direction) -> Error {
 pub struct RowsJob<'j> {
     rows: &'j RowReader,
     reverse: Option<&'j RowReader>,
+    is_directed: bool,
     context: &'j JobContext<'j>,
 }
 
@@ -122,6 +124,28 @@ impl<'j> RowsJob<'j> {
         Some(Traversal::new(rows, order, self.cancel()).giving_way(self.context))
     }
 
+    /// The rows of a direction in an order.
+    ///
+    /// # Panics
+    /// When the job has no rows of it.
+    pub fn traversal_of<O: RunAhead>(&self, direction: Direction, order: O) -> Traversal<'j, O> {
+        let rows = match direction {
+            Direction::Reverse if self.is_directed => {
+                self.reverse.expect("rows of both directions are wanted")
+            }
+            Direction::Forward | Direction::Reverse => self.rows,
+        };
+        Traversal::new(rows, order, self.cancel()).giving_way(self.context)
+    }
+
+    /// Calls `work` with each of `0..count`. Every worker may take part and takes the next number that is left.
+    ///
+    /// # Errors
+    /// The first failure; cancellation; a panic.
+    pub fn for_each(&self, count: usize, work: impl Fn(usize) -> Result<()> + Sync) -> Result<()> {
+        self.context.for_each(count, &work)
+    }
+
     /// A pass over all vertices by several workers: calls `visit` with the number and the ids of each
     /// [range](RANGE_SIZE). The rows of a range are a [traversal](RowsJob::traversal) of their own.
     ///
@@ -143,6 +167,7 @@ impl<'j> RowsJob<'j> {
 struct Following<'j, F, A> {
     /// Those from sources first.
     rows: &'j [RowReader],
+    is_directed: bool,
     // A lock only to be `Sync`: whoever advances the job has it alone.
     work: Mutex<Option<F>>,
     answer: Mutex<&'j mut Option<A>>,
@@ -155,7 +180,8 @@ where
     fn advance(&mut self, context: &JobContext<'_>) -> Result<Advanced> {
         let work = lock(&self.work).take();
         if let Some(work) = work {
-            let answer = work(&RowsJob { rows: &self.rows[0], reverse: self.rows.get(1), context });
+            let (rows, reverse) = (&self.rows[0], self.rows.get(1));
+            let answer = work(&RowsJob { rows, reverse, is_directed: self.is_directed, context });
             **lock(&self.answer) = Some(answer);
         }
         Ok(Advanced::Done)

@@ -17,6 +17,7 @@
 mod best_first;
 mod combine;
 mod estimate;
+mod frontier;
 mod neighbours;
 mod order;
 mod traversal;
@@ -31,6 +32,7 @@ pub use best_first::BestFirst;
 pub use combine::{Filter, Interleaved, Nested};
 pub(crate) use estimate::long_rows_of;
 pub use estimate::{estimate_rows, long_rows_size};
+pub use frontier::Listed;
 pub use neighbours::{Neighbour, Neighbourhoods, Neighbours, edges_of_a_vertex_max};
 pub(crate) use order::ROWS_AHEAD;
 pub use order::{BreadthFirst, RunAhead, Sequential};

@@ -23,6 +23,8 @@ pub enum Unit {
     Bytes,
     /// Edges of the graph.
     Edges,
+    /// Vertices of the graph.
+    Vertices,
     /// Iterations (supersteps) of an algorithm.
     Iterations,
 }

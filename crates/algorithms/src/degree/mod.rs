@@ -1,0 +1,55 @@
+//! Degrees: how many stored edges enter and leave each vertex.
+//!
+//! They stand in the graph directory, so that no edge is read. An undirected edge leaves and enters both of its ends;
+//! duplicates count, a loop once each way. Memory: 8 bytes a vertex.
+
+mod answer;
+
+use serde::{Deserialize, Serialize};
+use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics, overhead};
+
+use crate::algorithm::{Algorithm, Edges, Found, Weights};
+use crate::error::Result;
+use crate::original_ids::with_order_streamed;
+
+use answer::Degrees;
+
+/// Options of the degrees: there are none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct DegreeOptions {}
+
+impl Algorithm for DegreeOptions {
+    const NAME: &'static str = "degree";
+    const SUMMARY: &'static str = "Degrees: how many edges enter and leave each vertex";
+    const WEIGHTS: Weights = Weights::Ignored { instead: "it counts edges" };
+    type Files = ();
+
+    fn edges(&self) -> Edges {
+        Edges::None
+    }
+
+    fn estimate(&self, graph: &Graph, _files: &(), _threads: usize) -> Result<Estimate> {
+        let estimate = Estimate {
+            vertex_bytes: 8 * graph.vertex_count(),
+            stream_bytes_min: 0,
+            layout_bytes: 0,
+            overhead_bytes: overhead(graph),
+            on_disk: None,
+        };
+        with_order_streamed(estimate, graph)
+    }
+
+    fn why_in_memory(&self) -> &'static str {
+        "they are told in the order of the original ids"
+    }
+
+    fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
+        options.cancel.check()?;
+        graph.short_vertex_count()?;
+        let _lease = graph.reader().pool().lease("the degrees", 8 * graph.vertex_count())?;
+        let degrees = Degrees { into: graph.in_degrees()?, out: graph.out_degrees()? };
+        Ok(Found::new(degrees, RunStatistics::default()))
+    }
+}

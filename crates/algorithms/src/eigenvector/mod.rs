@@ -1,0 +1,74 @@
+//! Eigenvector centrality: a vertex is as central as those that lead to it together.
+//!
+//! ```text
+//!  x(v) = 1/l * sum over edges u -> v of x(u),  l the greatest eigenvalue
+//! ```
+//!
+//! (Bonacich, *Power and Centrality*, American Journal of Sociology 92, 1987.) The power method on the matrix with 1
+//! added to its diagonal, which has the same eigenvectors and comes to rest on bipartite graphs, too. Values have the
+//! Euclidean norm 1. It stops when they change by no more than the tolerance in an iteration, in the Euclidean norm.
+//! Weights are ignored. Values and messages are `f32`, sums are `f64`. Memory: 12 bytes a vertex.
+
+mod program;
+
+use serde::{Deserialize, Serialize};
+use tegula_engine::{Estimate, Graph, RunOptions};
+
+use crate::algorithm::{Algorithm, Edges, Found, NotNegative, Weights};
+use crate::answer::{Convergence, Scores, Values};
+use crate::error::Result;
+
+pub use program::Eigenvector;
+
+/// Options of eigenvector centrality.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct EigenvectorOptions {
+    /// Stop when an iteration changes the values, whose Euclidean norm is 1, by no more than this. If that is never
+    /// so, there is a warning.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "T", default_value_t = Self::TOLERANCE))]
+    pub tolerance: NotNegative,
+    /// The most iterations towards the tolerance.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::ITERATIONS_MAX))]
+    pub max_iterations: u64,
+}
+
+impl EigenvectorOptions {
+    const TOLERANCE: NotNegative = NotNegative::new(1e-6);
+    const ITERATIONS_MAX: u64 = 100;
+}
+
+impl Default for EigenvectorOptions {
+    fn default() -> EigenvectorOptions {
+        EigenvectorOptions { tolerance: Self::TOLERANCE, max_iterations: Self::ITERATIONS_MAX }
+    }
+}
+
+impl Algorithm for EigenvectorOptions {
+    const NAME: &'static str = "eigenvector";
+    const SUMMARY: &'static str =
+        "Eigenvector centrality: a vertex is as central as those that lead to it together";
+    const WEIGHTS: Weights = Weights::Ignored { instead: "every edge counts once" };
+    type Files = ();
+
+    fn edges(&self) -> Edges {
+        Edges::Tiles { why: "eigenvector adds up all edges in a fixed order", instead: None }
+    }
+
+    fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
+        Ok(tegula_engine::estimate_anywhere::<Eigenvector>(graph, threads))
+    }
+
+    fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
+        let program =
+            Eigenvector::new(graph.vertex_count(), self.tolerance.get(), self.max_iterations);
+        let outcome = tegula_engine::run_anywhere(graph, program, options)?;
+        let (program, cancel) = (outcome.program, &options.cancel);
+        let scale = program.scale();
+        let values = Values::of(outcome.states, graph, cancel)?;
+        let values = values.map(graph, cancel, move |value| value * scale)?;
+        let figures = Convergence::of(program.change(), self.tolerance.get());
+        Ok(Found::new(Scores { column: "centrality", values, figures }, outcome.statistics))
+    }
+}

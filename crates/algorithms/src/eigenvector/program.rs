@@ -1,0 +1,103 @@
+//! The power method as a program.
+
+use tegula_engine::{Activity, Aggregate, ApplyTo, Next, Program, Sum, VertexId};
+
+/// The program; the states are the values times a number that is the same for all.
+#[derive(Debug, Clone)]
+pub struct Eigenvector {
+    tolerance: f64,
+    iterations_max: u64,
+    start: f32,
+    /// By what states are multiplied to have the norm 1.
+    scale: f32,
+    change: f64,
+}
+
+/// Sums over all vertices.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Products {
+    /// Of each state with itself.
+    squares: f64,
+    /// Of each state with the value before.
+    with_before: f64,
+    /// Of each value before with itself: 1 but for rounding.
+    before: f64,
+}
+
+impl Aggregate for Products {
+    fn merge(&mut self, next: Products) {
+        self.squares += next.squares;
+        self.with_before += next.with_before;
+        self.before += next.before;
+    }
+}
+
+impl Eigenvector {
+    /// The program for a graph of so many vertices.
+    pub fn new(vertex_count: u64, tolerance: f64, iterations_max: u64) -> Eigenvector {
+        let start = 1.0 / (vertex_count.max(1) as f64).sqrt() as f32;
+        // Where there are no values, none changes.
+        let change = if vertex_count == 0 { 0.0 } else { f64::INFINITY };
+        Eigenvector { tolerance, iterations_max, start, scale: 1.0, change }
+    }
+
+    /// By what the states are to be multiplied.
+    pub fn scale(&self) -> f32 {
+        self.scale
+    }
+
+    /// By how much the last iteration changed the values (L2); infinite before the first.
+    pub fn change(&self) -> f64 {
+        self.change
+    }
+}
+
+impl Program for Eigenvector {
+    type State = f32;
+    type Reduction = Sum<f32>;
+    type Weight = ();
+    type Aggregate = Products;
+
+    const APPLY_TO: ApplyTo = ApplyTo::All;
+
+    fn init(&self, _vertex: VertexId, _degree: u32, _: &mut Products) -> (f32, Activity) {
+        (self.start, Activity::Active)
+    }
+
+    fn begin_iteration(&mut self, iteration: u64, products: &Products) -> Next {
+        if iteration > 0 {
+            let norm = products.squares.sqrt();
+            self.scale = (1.0 / norm) as f32;
+            // The square of the difference, multiplied out.
+            let square = 1.0 - 2.0 * products.with_before / norm + products.before;
+            self.change = square.max(0.0).sqrt();
+        }
+        match iteration >= self.iterations_max || self.change <= self.tolerance {
+            true => Next::Stop,
+            false => Next::Continue,
+        }
+    }
+
+    #[inline(always)]
+    fn signal(&self, _vertex: VertexId, state: &f32, _degree: u32) -> Option<f32> {
+        Some(state * self.scale)
+    }
+
+    #[inline(always)]
+    fn apply(
+        &self,
+        _vertex: VertexId,
+        _degree: u32,
+        state: &mut f32,
+        reduced: f64,
+        products: &mut Products,
+    ) -> Activity {
+        let before = f64::from(*state * self.scale);
+        *state = (before + reduced) as f32;
+        let next = f64::from(*state);
+        products.squares += next * next;
+        products.with_before += next * before;
+        products.before += before * before;
+        Activity::Active
+    }
+}

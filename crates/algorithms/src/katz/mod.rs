@@ -1,0 +1,92 @@
+//! Katz centrality: walks that end at a vertex, of which longer ones count less.
+//!
+//! ```text
+//!  x(v) = 1 + alpha * sum over edges u -> v of x(u)
+//! ```
+//!
+//! (Katz, *A New Status Index Derived from Sociometric Analysis*, Psychometrika 18, 1953.) It comes to rest where
+//! alpha is below 1 over the greatest eigenvalue, which it is at 1 / (1 + the greatest in-degree), the default. In the
+//! end values are scaled to the Euclidean norm 1. It stops when an iteration changes the values by no more than the
+//! tolerance, as a part of their sum. Weights are ignored. Values and messages are `f32`, sums are `f64`. Memory: 12
+//! bytes a vertex.
+
+mod program;
+
+use serde::{Deserialize, Serialize};
+use tegula_engine::{Estimate, Graph, RunOptions};
+
+use crate::algorithm::{Algorithm, Edges, Found, NotNegative, Weights};
+use crate::answer::{Convergence, Scores, Values};
+use crate::error::Result;
+
+pub use program::Katz;
+
+/// Options of Katz centrality.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct KatzOptions {
+    /// How much a walk of one edge more counts; by default 1 / (1 + the greatest in-degree), with which the values
+    /// always come to rest.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "A"))]
+    pub alpha: Option<NotNegative>,
+    /// Stop when an iteration changes the values by no more than this part of their sum. If that is never so, there is
+    /// a warning.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "T", default_value_t = Self::TOLERANCE))]
+    pub tolerance: NotNegative,
+    /// The most iterations towards the tolerance.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::ITERATIONS_MAX))]
+    pub max_iterations: u64,
+}
+
+impl KatzOptions {
+    const TOLERANCE: NotNegative = NotNegative::new(1e-6);
+    const ITERATIONS_MAX: u64 = 100;
+}
+
+impl Default for KatzOptions {
+    fn default() -> KatzOptions {
+        let max_iterations = Self::ITERATIONS_MAX;
+        KatzOptions { alpha: None, tolerance: Self::TOLERANCE, max_iterations }
+    }
+}
+
+impl Algorithm for KatzOptions {
+    const NAME: &'static str = "katz";
+    const SUMMARY: &'static str =
+        "Katz centrality: walks that end at a vertex, of which longer ones count less";
+    const WEIGHTS: Weights = Weights::Ignored { instead: "every edge counts once" };
+    type Files = ();
+
+    fn edges(&self) -> Edges {
+        Edges::Tiles { why: "katz adds up all edges in a fixed order", instead: None }
+    }
+
+    fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
+        Ok(tegula_engine::estimate_anywhere::<Katz>(graph, threads))
+    }
+
+    fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
+        let alpha = match self.alpha {
+            Some(alpha) => alpha.get(),
+            None => 1.0 / (1.0 + f64::from(in_degree_max(graph)?)),
+        };
+        let program = Katz::new(alpha, self.tolerance.get(), self.max_iterations);
+        let outcome = tegula_engine::run_anywhere(graph, program, options)?;
+        let (program, cancel) = (outcome.program, &options.cancel);
+        let scale = program.scale();
+        let values = Values::of(outcome.states, graph, cancel)?;
+        let values = values.map(graph, cancel, move |value| value * scale)?;
+        let figures = Convergence::of(program.change(), self.tolerance.get());
+        Ok(Found::new(Scores { column: "centrality", values, figures }, outcome.statistics))
+    }
+}
+
+fn in_degree_max(graph: &Graph) -> Result<u32> {
+    let mut max = 0;
+    graph.for_each_degrees(|_, _, into| {
+        max = into.iter().copied().fold(max, u32::max);
+        Ok(())
+    })?;
+    Ok(max)
+}

@@ -1,0 +1,102 @@
+//! Katz centrality as a program.
+
+use tegula_engine::{Activity, Aggregate, ApplyTo, Next, Program, Sum, VertexId};
+
+/// The program; the states are the values before they are scaled.
+#[derive(Debug, Clone)]
+pub struct Katz {
+    alpha: f64,
+    tolerance: f64,
+    iterations_max: u64,
+    /// By what values are multiplied to have the norm 1.
+    scale: f32,
+    change: f64,
+}
+
+/// Sums over all vertices.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Sums {
+    values: f64,
+    squares: f64,
+    change: f64,
+}
+
+impl Aggregate for Sums {
+    fn merge(&mut self, next: Sums) {
+        self.values += next.values;
+        self.squares += next.squares;
+        self.change += next.change;
+    }
+}
+
+impl Sums {
+    fn add(&mut self, value: f32) {
+        let value = f64::from(value);
+        self.values += value;
+        self.squares += value * value;
+    }
+}
+
+impl Katz {
+    /// The program for an alpha of at least 0.
+    pub fn new(alpha: f64, tolerance: f64, iterations_max: u64) -> Katz {
+        Katz { alpha, tolerance, iterations_max, scale: 1.0, change: f64::INFINITY }
+    }
+
+    /// By what the states are to be multiplied.
+    pub fn scale(&self) -> f32 {
+        self.scale
+    }
+
+    /// The change of the values in the last iteration, as a part of their sum; infinite before the first.
+    pub fn change(&self) -> f64 {
+        self.change
+    }
+}
+
+impl Program for Katz {
+    type State = f32;
+    type Reduction = Sum<f32>;
+    type Weight = ();
+    type Aggregate = Sums;
+
+    const APPLY_TO: ApplyTo = ApplyTo::All;
+
+    fn init(&self, _vertex: VertexId, _degree: u32, sums: &mut Sums) -> (f32, Activity) {
+        sums.add(1.0);
+        (1.0, Activity::Active)
+    }
+
+    fn begin_iteration(&mut self, iteration: u64, sums: &Sums) -> Next {
+        self.scale = (1.0 / sums.squares.sqrt()) as f32;
+        if iteration > 0 || sums.values == 0.0 {
+            // Of no values none changes.
+            self.change = sums.change / sums.values.max(f64::MIN_POSITIVE);
+        }
+        match iteration >= self.iterations_max || self.change <= self.tolerance {
+            true => Next::Stop,
+            false => Next::Continue,
+        }
+    }
+
+    #[inline(always)]
+    fn signal(&self, _vertex: VertexId, value: &f32, _degree: u32) -> Option<f32> {
+        Some(*value)
+    }
+
+    #[inline(always)]
+    fn apply(
+        &self,
+        _vertex: VertexId,
+        _degree: u32,
+        value: &mut f32,
+        reduced: f64,
+        sums: &mut Sums,
+    ) -> Activity {
+        let before = f64::from(*value);
+        *value = (1.0 + self.alpha * reduced) as f32;
+        sums.add(*value);
+        sums.change += (f64::from(*value) - before).abs();
+        Activity::Active
+    }
+}

@@ -1,0 +1,111 @@
+//! Peels vertices off.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Instant;
+
+use tegula_engine::traverse::{self, Neighbourhoods, RowsJob, RowsWanted, Sequential};
+use tegula_engine::{Graph, RunOptions, RunStatistics, ShortId, Unit};
+
+use crate::error::Result;
+
+/// The core numbers.
+#[derive(Debug, Clone)]
+pub struct Cores {
+    /// By dense id.
+    pub cores: Vec<u32>,
+    /// What the run did; an iteration is a number that is a core number.
+    pub statistics: RunStatistics,
+}
+
+/// Finds the core numbers.
+///
+/// # Errors
+/// Those of [`traverse::run`] and of reading.
+pub fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<Cores> {
+    let held = size(graph, options.threads)?;
+    traverse::run(graph, RowsWanted::NEIGHBOURS, held, options, |job| peel(graph, job, options))
+}
+
+/// Bytes that a run holds beside the rows: neighbours left, who is left, and two frontiers.
+pub(super) fn size(graph: &Graph, threads: usize) -> Result<u64> {
+    let ends = traverse::edges_of_a_vertex_max(graph)?;
+    let worker = Neighbourhoods::<Sequential>::size(ends);
+    Ok(16 * graph.vertex_count() + threads as u64 * worker)
+}
+
+fn peel(graph: &Graph, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Result<Cores> {
+    let count = graph.short_vertex_count()?;
+    let peeling = Peeling::new(count, job)?;
+    let mut times = Vec::new();
+    options.progress.begin("peeling", Some(count.into()), Unit::Vertices);
+    let mut left: Vec<ShortId> = (0..count).map(ShortId).collect();
+    while !left.is_empty() {
+        options.cancel.check()?;
+        let started = Instant::now();
+        // No vertex that is left has fewer neighbours, so the numbers between are no core numbers.
+        let core = left.iter().map(|&vertex| peeling.degree(vertex)).min().unwrap_or(0);
+        let mut frontier: Vec<ShortId> =
+            left.extract_if(.., |vertex| peeling.degree(*vertex) <= core).collect();
+        while !frontier.is_empty() {
+            options.progress.advance(frontier.len() as u64);
+            frontier = peeling.follow(&frontier, core)?;
+        }
+        left.retain(|&vertex| peeling.degree(vertex) > core);
+        times.push(started.elapsed());
+    }
+    options.progress.end();
+    let statistics = job.statistics(times, peeling.edges.into_inner());
+    let cores = peeling.degrees.into_iter().map(AtomicU32::into_inner).collect();
+    Ok(Cores { cores, statistics })
+}
+
+/// What the workers share.
+struct Peeling<'p> {
+    job: &'p RowsJob<'p>,
+    /// Neighbours that are left; of a vertex that was peeled off its core number.
+    degrees: Vec<AtomicU32>,
+    edges: AtomicU64,
+}
+
+impl<'p> Peeling<'p> {
+    /// Counts all neighbours.
+    fn new(count: u32, job: &'p RowsJob<'p>) -> Result<Peeling<'p>> {
+        let mut degrees = Vec::new();
+        degrees.resize_with(count as usize, AtomicU32::default);
+        let peeling = Peeling { job, degrees, edges: AtomicU64::new(0) };
+        job.for_each_range(|_, ids| {
+            let mut neighbourhoods = Neighbourhoods::new(job, Sequential::new(ids));
+            let mut edges = 0;
+            while let Some(neighbours) = neighbourhoods.next_vertex()? {
+                let mut degree = 0;
+                neighbours.for_each(|_| degree += 1);
+                peeling.degrees[neighbours.vertex.index()].store(degree, Ordering::Relaxed);
+                edges += neighbours.edge_count() as u64;
+            }
+            peeling.edges.fetch_add(edges, Ordering::Relaxed);
+            Ok(())
+        })?;
+        Ok(peeling)
+    }
+
+    fn degree(&self, vertex: ShortId) -> u32 {
+        self.degrees[vertex.index()].load(Ordering::Relaxed)
+    }
+
+    /// Takes a frontier from its neighbours; returns those that have `core` neighbours left now.
+    fn follow(&self, frontier: &[ShortId], core: u32) -> Result<Vec<ShortId>> {
+        let next = self.job.follow_neighbours(frontier, |neighbours, fallen| {
+            self.edges.fetch_add(neighbours.edge_count() as u64, Ordering::Relaxed);
+            neighbours.for_each(|neighbour| {
+                // Whoever has at most `core` left was peeled off, or is about to be.
+                let degree = &self.degrees[neighbour.id.index()];
+                let one_less = |left: u32| (left > core).then(|| left - 1);
+                let before = degree.try_update(Ordering::Relaxed, Ordering::Relaxed, one_less);
+                if before == Ok(core + 1) {
+                    fallen.push(neighbour.id);
+                }
+            });
+        })?;
+        Ok(next)
+    }
+}

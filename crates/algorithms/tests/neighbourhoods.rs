@@ -1,0 +1,200 @@
+//! What is found by the neighbours of each vertex, against oracles: on every odd small graph, directed and not, in
+//! every order, encoding and grid; on real graphs; and on those of LDBC Graphalytics.
+
+mod support;
+
+use serde_json::json;
+use support::tables::{counts, numbers};
+use support::ways::GRIDS;
+use support::{import_with, open, threads};
+use tegula_algorithms::triangles::{self, Closing};
+use tegula_engine::{Graph, RunOptions, open_graph};
+use tegula_import::ImportConfig;
+use tegula_machine::disk::Backend;
+use tegula_store::graph::VertexOrder;
+use tegula_store::rows::RowEncoding;
+use tegula_testkit::facts::Facts;
+use tegula_testkit::matching::{GRAPHALYTICS_EPSILON, epsilon, equivalent, exact};
+use tegula_testkit::{EdgeList, Scratch, graphalytics, neighbourhoods, scc, small_graphs};
+
+/// Runs a check on every small graph, directed and undirected, with its arcs: in all orders, encodings and grids.
+fn on_small_graphs(check: impl Fn(&str, &EdgeList, &Graph)) {
+    let mut encodings = RowEncoding::ALL.into_iter().cycle();
+    let mut grids = GRIDS.into_iter().cycle();
+    let mut orders =
+        [VertexOrder::Given, VertexOrder::Degree, VertexOrder::Dfs].into_iter().cycle();
+    for seed in 0..4 {
+        let scratch = Scratch::new();
+        for (name, edges) in small_graphs(seed) {
+            for undirected in [false, true] {
+                let rows = encodings.next();
+                let config = ImportConfig {
+                    order: orders.next(),
+                    rows,
+                    reverse: rows.filter(|_| !undirected),
+                    undirected,
+                    grid: grids.next().unwrap_or_default(),
+                    ..Default::default()
+                };
+                let name = format!("{name}-{undirected}");
+                let graph = open(&import_with(config, scratch.path(), &name, &edges));
+                let arcs = if undirected { edges.undirected() } else { edges.clone() };
+                check(&name, &arcs, &graph);
+            }
+        }
+    }
+}
+
+#[test]
+fn triangles_and_coefficients_are_those_of_sets() {
+    on_small_graphs(|name, arcs, graph| {
+        let found = counts(graph, "triangles", json!({}), &threads(2));
+        exact(&neighbourhoods::triangles(arcs), &found).expect(name);
+        let found = numbers(graph, "lcc", json!({}), &threads(2));
+        epsilon(&neighbourhoods::lcc(arcs), &found, 1e-12).expect(name);
+    });
+}
+
+#[test]
+fn labels_are_those_of_one_vertex_after_the_other() {
+    on_small_graphs(|name, arcs, graph| {
+        for iterations in [0, 1, 2, 10] {
+            let found = counts(graph, "cdlp", json!({ "iterations": iterations }), &threads(2));
+            let is_directed = !graph.manifest().undirected;
+            exact(&neighbourhoods::cdlp(arcs, is_directed, iterations), &found).expect(name);
+        }
+    });
+}
+
+#[test]
+fn cores_are_those_of_taking_one_vertex_after_the_other_away() {
+    on_small_graphs(|name, arcs, graph| {
+        let found = counts(graph, "kcore", json!({}), &threads(2));
+        exact(&neighbourhoods::kcore(arcs), &found).expect(name);
+    });
+}
+
+#[test]
+fn strong_components_are_those_of_two_searches_from_each_vertex() {
+    on_small_graphs(|name, arcs, graph| {
+        let found = counts(graph, "scc", json!({}), &threads(2));
+        exact(&scc(arcs), &found).expect(name);
+    });
+}
+
+#[test]
+fn lists_that_do_not_fit_are_taken_in_ranges() {
+    // Every vertex follows the next forty: many triangles, and no few vertices that have all of them.
+    let edges = (0..40_000u64)
+        .flat_map(|vertex| (1..=40).map(move |step| (vertex, (vertex + step) % 40_000)));
+    let scratch = Scratch::new();
+    let config =
+        ImportConfig { undirected: true, rows: Some(RowEncoding::Gap), ..Default::default() };
+    let directory = import_with(config, scratch.path(), "ring", &EdgeList::new(edges.collect()));
+    let least = triangles::estimate(&open(&directory), 2).unwrap().needed();
+    let mut passes = Vec::new();
+    for memory in [least, least + (2 << 20), least + (20 << 20)] {
+        let graph = open_graph(&directory, memory, Backend::Auto).unwrap();
+        let options = RunOptions { memory, threads: 2, ..Default::default() };
+        let found = triangles::run(&graph, Closing::Triangles, &options).unwrap();
+        assert!(found.closed.iter().all(|&triangles| triangles == 3 * 40 * 39 / 2));
+        assert!(found.neighbours.iter().all(|&neighbours| neighbours == 80));
+        passes.push(found.statistics.iterations - 1);
+    }
+    assert!(passes[0] > 4 && passes[1] < passes[0] && passes[2] == 1, "{passes:?}");
+}
+
+#[test]
+fn triangles_and_clustering_of_real_graphs_are_as_they_are_known() {
+    for name in ["wiki-Vote", "ca-HepPh", "email-Enron", "com-dblp.ungraph", "soc-Epinions1"] {
+        let facts = Facts::of(name);
+        let Some(arcs) = facts.graph() else { continue };
+        let scratch = Scratch::new();
+        let rows = Some(RowEncoding::Gap);
+        let config = ImportConfig { rows, reverse: rows, ..Default::default() };
+        let graph = open(&import_with(config, scratch.path(), name, &arcs));
+        let found = counts(&graph, "triangles", json!({}), &threads(2));
+        assert_eq!(found.iter().map(|row| row.1).sum::<u64>() / 3, facts.triangles, "{name}");
+        // Arcs of both directions make a directed coefficient an undirected one.
+        if !facts.directed {
+            let found = numbers(&graph, "lcc", json!({}), &threads(2));
+            let average = found.iter().map(|row| row.1).sum::<f64>() / found.len() as f64;
+            assert!((average - facts.average_clustering).abs() < 1e-6, "{name}: {average}");
+        }
+    }
+}
+
+#[test]
+fn components_of_real_graphs_are_as_they_are_known() {
+    for (name, components, largest) in [
+        ("wiki-Vote", 5816, 1300),
+        ("soc-Epinions1", 42_176, 32_223),
+        ("cnr-2000", 100_977, 112_023),
+        ("git-dag-polars", 651_987, 1),
+    ] {
+        let Some(arcs) = Facts::of(name).graph() else { continue };
+        let scratch = Scratch::new();
+        let rows = Some(RowEncoding::Gap);
+        let config = ImportConfig { rows, reverse: rows, ..Default::default() };
+        let graph = open(&import_with(config, scratch.path(), name, &arcs));
+        let found = counts(&graph, "scc", json!({}), &threads(2));
+        let mut sizes = std::collections::HashMap::new();
+        found.iter().for_each(|row| *sizes.entry(row.1).or_insert(0) += 1);
+        assert_eq!((sizes.len(), sizes.into_values().max()), (components, Some(largest)), "{name}");
+    }
+}
+
+#[test]
+fn graphalytics_references_are_matched() {
+    const GNUTELLA: &str = "p2p-Gnutella31/p2p-31";
+    for (stem, is_directed, algorithm, iterations, output) in [
+        ("graphalytics/example-directed", true, "cdlp", 2, "graphalytics/example-directed-CDLP"),
+        (
+            "graphalytics/example-undirected",
+            false,
+            "cdlp",
+            2,
+            "graphalytics/example-undirected-CDLP",
+        ),
+        (
+            "graphalytics/test-cdlp-undirected",
+            false,
+            "cdlp",
+            5,
+            "graphalytics/test-cdlp-undirected-CDLP",
+        ),
+        (GNUTELLA, false, "cdlp", 10, "p2p-Gnutella31/p2p-31-CDLP"),
+        (GNUTELLA, true, "cdlp", 10, "p2p-Gnutella31/p2p-31-CDLP-directed.computed"),
+        ("graphalytics/example-directed", true, "lcc", 0, "graphalytics/example-directed-LCC"),
+        ("graphalytics/example-undirected", false, "lcc", 0, "graphalytics/example-undirected-LCC"),
+        ("graphalytics/test-lcc-directed", true, "lcc", 0, "graphalytics/test-lcc-directed-LCC"),
+        (GNUTELLA, false, "lcc", 0, "p2p-Gnutella31/p2p-31-LCC"),
+        (GNUTELLA, true, "lcc", 0, "p2p-Gnutella31/p2p-31-LCC-directed.computed"),
+    ] {
+        let Some(edges) = graphalytics::graph(stem, true) else { continue };
+        let scratch = Scratch::new();
+        let rows = Some(RowEncoding::Gap);
+        let config = ImportConfig {
+            undirected: !is_directed,
+            rows,
+            reverse: rows.filter(|_| is_directed),
+            ..Default::default()
+        };
+        let graph = open(&import_with(config, scratch.path(), "graph", &edges));
+        match algorithm {
+            "lcc" => {
+                let expected = graphalytics::reference::<f64>(output).unwrap();
+                let found = numbers(&graph, "lcc", json!({}), &threads(2));
+                epsilon(&expected, &found, GRAPHALYTICS_EPSILON).expect(output);
+            }
+            _ => {
+                let expected = graphalytics::reference::<u64>(output).unwrap();
+                let options = json!({ "iterations": iterations });
+                let found = counts(&graph, "cdlp", options, &threads(2));
+                // The rule for labels is that the same vertices have the same; ours are the very labels.
+                equivalent(&expected, &found).expect(output);
+                exact(&expected, &found).expect(output);
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What an algorithm of the catalogue answers, as a table, with nothing known of its types.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, Float64Type, UInt32Type, UInt64Type};
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::DataType;
+use serde_json::Value;
+use tegula_algorithms::answer::RowSink;
+use tegula_algorithms::find;
+use tegula_engine::{Graph, Result, RunOptions};
+use tegula_testkit::Table;
+
+/// Keeps all rows.
+#[derive(Default)]
+pub struct Kept(pub Vec<RecordBatch>);
+
+impl RowSink for Kept {
+    fn write(&mut self, rows: &RecordBatch) -> Result<()> {
+        self.0.push(rows.clone());
+        Ok(())
+    }
+}
+
+/// The rows that an algorithm answers with these options.
+#[track_caller]
+pub fn answer(
+    graph: &Graph,
+    name: &str,
+    wanted: Value,
+    options: &RunOptions<'_>,
+) -> Vec<RecordBatch> {
+    let request = find(name).unwrap().request(wanted).unwrap();
+    let found = request.prepare(graph, options).unwrap().run(graph, options);
+    let found = found.unwrap_or_else(|error| panic!("{name}: {error}"));
+    let mut kept = Kept::default();
+    found.answer.write_rows(graph, &mut kept, &options.cancel).unwrap();
+    kept.0
+}
+
+/// Its second column by the first.
+#[track_caller]
+pub fn numbers(graph: &Graph, name: &str, wanted: Value, options: &RunOptions<'_>) -> Table<f64> {
+    let rows = answer(graph, name, wanted, options);
+    rows.iter()
+        .flat_map(|rows| ids(rows.column(0)).into_iter().zip(floats(rows.column(1))))
+        .collect()
+}
+
+/// The same, of ids and counts.
+#[track_caller]
+pub fn counts(graph: &Graph, name: &str, wanted: Value, options: &RunOptions<'_>) -> Table<u64> {
+    let rows = answer(graph, name, wanted, options);
+    rows.iter().flat_map(|rows| ids(rows.column(0)).into_iter().zip(ids(rows.column(1)))).collect()
+}
+
+fn ids(column: &dyn Array) -> Vec<u64> {
+    match column.data_type() {
+        DataType::UInt32 => {
+            column.as_primitive::<UInt32Type>().values().iter().map(|&id| id.into()).collect()
+        }
+        _ => column.as_primitive::<UInt64Type>().values().to_vec(),
+    }
+}
+
+fn floats(column: &dyn Array) -> Vec<f64> {
+    match column.data_type() {
+        DataType::Float32 => column
+            .as_primitive::<Float32Type>()
+            .values()
+            .iter()
+            .map(|&value| value.into())
+            .collect(),
+        _ => column.as_primitive::<Float64Type>().values().to_vec(),
+    }
+}

@@ -1,0 +1,110 @@
+//! Frontiers: lists of vertices whose rows are followed together, and which lead to the next.
+
+use std::sync::Mutex;
+
+use tegula_machine::Result;
+use tegula_machine::threads::lock;
+use tegula_store::ShortId;
+use tegula_store::rows::{Direction, Row};
+
+use super::{Neighbourhoods, Neighbours, RowsJob, RunAhead, Traversal};
+
+/// Vertices of a frontier that one worker follows at a time.
+const CHUNK: usize = 1 << 10;
+
+/// Listed vertices. An exact order: all that is upcoming is known.
+#[derive(Debug, Clone)]
+pub struct Listed<'l> {
+    left: &'l [ShortId],
+    /// How many of these were announced.
+    announced: usize,
+}
+
+impl<'l> Listed<'l> {
+    /// These, one after the other; by ascending id, rows are read in the order in which they lie.
+    pub fn new(vertices: &'l [ShortId]) -> Listed<'l> {
+        Listed { left: vertices, announced: 0 }
+    }
+}
+
+impl RunAhead for Listed<'_> {
+    fn take(&mut self, count: usize, taken: &mut Vec<ShortId>) {
+        let (first, left) = self.left.split_at(count.min(self.left.len()));
+        taken.extend_from_slice(first);
+        self.announced = self.announced.saturating_sub(first.len());
+        self.left = left;
+    }
+
+    fn upcoming(&self, reach: usize) -> impl Iterator<Item = ShortId> + Clone {
+        let end = self.left.len().min(reach).max(self.announced);
+        self.left[self.announced..end].iter().copied()
+    }
+
+    fn announce(&mut self, count: usize) -> usize {
+        let own = count.min(self.left.len() - self.announced);
+        self.announced += own;
+        count - own
+    }
+}
+
+impl<'j> RowsJob<'j> {
+    /// Follows the edges of a frontier in a direction: calls `visit` with the row of each of its vertices, and returns
+    /// what that has added, by ascending id. Several workers take part, each with vertices of its own.
+    ///
+    /// # Errors
+    /// Those of reading and of `visit`; cancellation; a panic.
+    ///
+    /// # Panics
+    /// When the job has no rows of the direction.
+    pub fn follow(
+        &self,
+        frontier: &[ShortId],
+        direction: Direction,
+        visit: impl Fn(&Row<'_>, &mut Vec<ShortId>) -> Result<()> + Sync,
+    ) -> Result<Vec<ShortId>> {
+        self.for_each_chunk(frontier, |chunk, found| {
+            let order = Listed::new(chunk);
+            let mut traversal: Traversal<'j, _> = self.traversal_of(direction, order);
+            while let Some((row, _)) = traversal.next_row()? {
+                visit(&row, found)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The same with the neighbours of each vertex, whatever the direction of edges.
+    ///
+    /// # Errors
+    /// As of [`RowsJob::follow`].
+    pub fn follow_neighbours(
+        &self,
+        frontier: &[ShortId],
+        visit: impl Fn(&Neighbours<'_>, &mut Vec<ShortId>) + Sync,
+    ) -> Result<Vec<ShortId>> {
+        self.for_each_chunk(frontier, |chunk, found| {
+            let mut neighbourhoods = Neighbourhoods::new(self, Listed::new(chunk));
+            while let Some(neighbours) = neighbourhoods.next_vertex()? {
+                visit(&neighbours, found);
+            }
+            Ok(())
+        })
+    }
+
+    fn for_each_chunk(
+        &self,
+        frontier: &[ShortId],
+        visit: impl Fn(&[ShortId], &mut Vec<ShortId>) -> Result<()> + Sync,
+    ) -> Result<Vec<ShortId>> {
+        let next = Mutex::new(Vec::new());
+        self.for_each(frontier.len().div_ceil(CHUNK), |index| {
+            let mut found = Vec::new();
+            let end = frontier.len().min((index + 1) * CHUNK);
+            visit(&frontier[index * CHUNK..end], &mut found)?;
+            lock(&next).append(&mut found);
+            Ok(())
+        })?;
+        let mut next = next.into_inner().unwrap_or_default();
+        next.sort_unstable();
+        Ok(next)
+    }
+}

