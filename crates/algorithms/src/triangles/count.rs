@@ -35,8 +35,8 @@ pub struct Triangles {
     pub statistics: RunStatistics,
 }
 
-/// Bytes for lists with which a run does without more.
-const LISTS_SIZE_MIN: u64 = 1 << 20;
+/// Into how many ranges lists are divided at the most: for each all rows are passed over twice.
+const RANGES_MAX: u64 = 16;
 /// List entries that are looked at together.
 const BLOCK: usize = 1024;
 /// List entries between two looks at whether to stop.
@@ -84,7 +84,12 @@ fn ends(graph: &Graph) -> u64 {
 
 /// Bytes for lists, at the least.
 fn lists_size_min(graph: &Graph) -> u64 {
-    LISTS_SIZE_MIN.max(4 * list_max(graph))
+    lists_size_max(graph) / RANGES_MAX + 4 * list_max(graph)
+}
+
+/// Bytes for all lists: an edge that has two ends is in one of them.
+fn lists_size_max(graph: &Graph) -> u64 {
+    2 * ends(graph)
 }
 
 /// Bytes for lists: as many as the budget has, and as they need.
@@ -92,8 +97,8 @@ fn lists_size(graph: &Graph, options: &RunOptions<'_>) -> Result<u64> {
     let needed = estimate(graph, options.threads)?.needed()
         + traverse::long_rows_size(graph, RowsWanted::NEIGHBOURS, options.threads)?;
     let free = options.budget().saturating_sub(needed);
-    let all = 2 * ends(graph);
-    Ok((lists_size_min(graph) + free).min(all.max(lists_size_min(graph))))
+    let least = lists_size_min(graph);
+    Ok((least + free).min(lists_size_max(graph).max(least)))
 }
 
 fn count_all(

@@ -14,7 +14,7 @@
 //! are passed over twice, to fill the lists and to look for what closes a triangle with them (Hu, Tao, Chung, *Massive
 //! Graph Triangulation*, SIGMOD 2013): that moves the square of the edges over memory at the most, as the best
 //! possible way does. Memory: 28 bytes a vertex and 4 for each thread, the index of the rows, and 4 bytes an
-//! undirected edge where there are as many.
+//! undirected edge where there are as many, a sixteenth of that at the least.
 
 mod count;
 mod order;

@@ -12,10 +12,10 @@ use super::options::RunArgs;
 use crate::errors::{Failure, Result};
 use crate::session::Session;
 
-/// The same graph with the rows that are followed. They are built into its directory for good; or into a folder for temporary
-/// files, for this run alone, where one is named or the directory cannot be written to. Meanwhile
-/// `files_size` bytes of files are held. Whether the algorithm could do without rows is for the user to know
-/// where that fails.
+/// The same graph with the rows that are followed. They are built into its directory for good; or
+/// into a folder for temporary files, for this run alone, where one is named or the directory cannot
+/// be written to. Meanwhile `files_size` bytes of files are held. Whether the algorithm could do
+/// without rows is for the user to know where that fails.
 ///
 /// # Errors
 /// Those of building; [`Error::OverBudget`]; [`Failure::RowsNotAdded`].

@@ -233,7 +233,9 @@ fn rows_are_followed_within_a_budget_or_refused() {
     assert!(needed < (64 << 20) + 2 * u64::from(SMALL) + 1000);
     let follow = |memory| {
         let options = RunOptions { memory, ..Default::default() };
-        run(&graph, true, 1000, &options, |job| Ok((search(job.rows(), true)?, job.rows().fits())))
+        run(&graph, RowsWanted::forward(true), 1000, &options, |job| {
+            Ok((search(job.rows(), true)?, job.rows().fits()))
+        })
     };
     let (least, ample) = (follow(needed).unwrap(), follow(1 << 30).unwrap());
     assert_eq!(least.0, ample.0);
@@ -248,7 +250,7 @@ fn rows_are_followed_within_a_budget_or_refused() {
     let config = ImportConfig { memory: 256 << 20, ..Default::default() };
     import(&[scratch.join("edges.el")], &bare, &config, &Silent, &Cancel::default()).unwrap();
     let bare = open_graph(&bare, 1 << 30, Backend::Auto).unwrap();
-    let refused = run(&bare, false, 0, &RunOptions::default(), |_| Ok(()));
+    let refused = run(&bare, RowsWanted::forward(false), 0, &RunOptions::default(), |_| Ok(()));
     assert!(matches!(refused, Err(Error::MissingLayout { layout: "rows", .. })));
 }
 
@@ -260,7 +262,7 @@ fn a_pass_shows_every_row_once() {
     for threads in [1, 3] {
         let options = RunOptions { threads, ..Default::default() };
         let seen = VertexSet::new(graph.vertex_count() as u32);
-        run(&graph, false, 0, &options, |job| {
+        run(&graph, RowsWanted::forward(false), 0, &options, |job| {
             job.for_each_range(|index, ids| {
                 assert_eq!(index as u32 * RANGE_SIZE, ids.start);
                 let mut traversal = job.traversal(Sequential::new(ids));
