@@ -8,7 +8,7 @@
 //! and between two neighbours each direction counts as an edge; an undirected edge counts as two. It is 0 for fewer
 //! than two neighbours. Loops, and edges beyond the first from one vertex to another, do not count.
 //!
-//! Edges between neighbours close triangles, so it is found as these are: see [`triangles`](crate::triangles).
+//! Edges between neighbours close triangles, so it is found as these are: see [`triangles`].
 
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
