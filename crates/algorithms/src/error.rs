@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use tegula_engine::Graph;
 use tegula_import::settings;
 
+use crate::original_ids::Name;
+
 pub use tegula_machine::{Hint, Setting, SettingValue};
 
 /// Shorthand for results of this crate.
@@ -80,6 +82,16 @@ pub enum Error {
         /// What it is for.
         of: Setting,
     },
+    /// There is no order in which every edge leads forward.
+    #[error("{} has a cycle: {}", graph.display(), around(vertices, *length))]
+    Cycle {
+        /// The graph directory.
+        graph: PathBuf,
+        /// Vertices of the cycle, in the direction of its edges: the first of them, where there are many.
+        vertices: Vec<Name>,
+        /// How many it has.
+        length: usize,
+    },
     /// Options that are no options of the algorithm, or have values that are none.
     #[error("options of {algorithm}: {detail}")]
     BadOptions {
@@ -113,13 +125,24 @@ impl Error {
             | Error::Overestimate { .. }
             | Error::BadSeed { .. }
             | Error::IdleOption { .. }
+            | Error::Cycle { .. }
             | Error::BadOptions { .. } => Vec::new(),
         }
     }
 
     /// Whether it is for what the graph holds, not for what was asked for.
     pub fn is_of_graph(&self) -> bool {
-        matches!(self, Error::NegativeWeight { .. })
+        matches!(self, Error::NegativeWeight { .. } | Error::Cycle { .. })
+    }
+}
+
+/// A cycle as its vertices one behind the other.
+fn around(vertices: &[Name], length: usize) -> String {
+    let names: Vec<String> = vertices.iter().map(|name| format!("`{name}`")).collect();
+    let ends = names.first().map_or("", String::as_str);
+    match length - vertices.len() {
+        0 => format!("{} -> {ends}", names.join(" -> ")),
+        others => format!("{} -> {others} more -> {ends}", names.join(" -> ")),
     }
 }
 

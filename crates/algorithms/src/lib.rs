@@ -34,6 +34,11 @@
 //! ```
 
 mod error;
+mod random;
+mod samples;
+mod searches;
+mod tally;
+mod union_find;
 
 pub mod algorithm;
 pub mod answer;
@@ -41,13 +46,19 @@ pub mod original_ids;
 pub mod side_table;
 
 pub mod astar;
+pub mod betweenness;
 pub mod bfs;
+pub mod bridges;
 pub mod cdlp;
+pub mod closeness;
 pub mod conductance;
 pub mod degree;
 pub mod eigenvector;
+pub mod harmonic;
+pub mod hits;
 pub mod katz;
 pub mod kcore;
+pub mod label_propagation;
 pub mod lcc;
 pub mod mis;
 pub mod mst;
@@ -55,6 +66,7 @@ pub mod pagerank;
 pub mod scc;
 pub mod spmv;
 pub mod sssp;
+pub mod topological_order;
 pub mod triangles;
 pub mod wcc;
 
@@ -82,6 +94,13 @@ pub const CATALOGUE: &[Entry] = &[
     Entry::of::<scc::SccOptions>(),
     Entry::of::<eigenvector::EigenvectorOptions>(),
     Entry::of::<katz::KatzOptions>(),
+    Entry::of::<betweenness::BetweennessOptions>(),
+    Entry::of::<closeness::ClosenessOptions>(),
+    Entry::of::<harmonic::HarmonicOptions>(),
+    Entry::of::<hits::HitsOptions>(),
+    Entry::of::<label_propagation::LabelPropagationOptions>(),
+    Entry::of::<bridges::BridgesOptions>(),
+    Entry::of::<topological_order::TopologicalOrderOptions>(),
 ];
 
 /// The algorithm with a name.

@@ -224,6 +224,18 @@ pub struct RunStatistics {
 }
 
 impl RunStatistics {
+    /// Adds those of what was done next for the same answer.
+    pub fn add(&mut self, next: RunStatistics) {
+        self.iterations += next.iterations;
+        self.iteration_times.extend(next.iteration_times);
+        self.processes.extend(next.processes);
+        self.predicted_seconds.extend(next.predicted_seconds);
+        self.edges_processed += next.edges_processed;
+        self.tiles_skipped += next.tiles_skipped;
+        self.bytes_read += next.bytes_read;
+        self.bytes_written += next.bytes_written;
+    }
+
     /// Adds an iteration.
     pub(crate) fn add_iteration(
         &mut self,

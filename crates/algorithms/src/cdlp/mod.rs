@@ -12,7 +12,6 @@
 //! each thread up to 56 bytes for each edge of the vertex that has most.
 
 mod rounds;
-mod tally;
 
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};

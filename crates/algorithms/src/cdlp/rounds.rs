@@ -8,9 +8,9 @@ use tegula_engine::traverse::{self, Neighbourhoods, RowsJob, RowsWanted, Sequent
 use tegula_engine::{Graph, RunOptions, RunStatistics, ShortId, Unit};
 
 use super::CdlpOptions;
-use super::tally::Tally;
 use crate::error::Result;
 use crate::original_ids::Ranks;
+use crate::tally::Tally;
 
 /// The labels that were found.
 #[derive(Debug, Clone)]
@@ -88,7 +88,8 @@ impl Round<'_> {
         let label = |vertex: ShortId| self.labels[vertex.index()];
         while let Some(neighbours) = neighbourhoods.next_vertex()? {
             let own = label(neighbours.vertex);
-            let next = tally.most_frequent(neighbours.ends().map(label)).unwrap_or(own);
+            let next = tally.most_frequent(neighbours.ends().map(label), |label| label);
+            let next = next.unwrap_or(own);
             self.next[neighbours.vertex.index()].store(next, Ordering::Relaxed);
             changed += u64::from(next != own);
         }

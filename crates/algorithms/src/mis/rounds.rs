@@ -10,6 +10,7 @@ use tegula_engine::{Estimate, Graph, Row, RunOptions, RunStatistics, ShortId, Un
 use super::MisOptions;
 use crate::error::{Result, check_both_directions};
 use crate::original_ids::Ranks;
+use crate::random;
 
 /// A maximal independent set.
 #[derive(Debug, Clone)]
@@ -144,13 +145,8 @@ impl Rounds<'_> {
         self.states[vertex.index()].load(Ordering::Relaxed)
     }
 
-    /// No two vertices have the same: each step can be undone.
+    /// No two vertices have the same.
     fn priority(&self, vertex: ShortId) -> u64 {
-        let rank = self.ranks.of(vertex).0;
-        const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-        let mut z = self.seed.wrapping_add(u64::from(rank).wrapping_add(1).wrapping_mul(GOLDEN));
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        random::number(self.seed, self.ranks.of(vertex).0.into())
     }
 }

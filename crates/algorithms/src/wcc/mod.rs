@@ -24,26 +24,22 @@
 //!
 //! The definition is that of LDBC Graphalytics; which id names a component is left to the caller.
 
-mod disjoint_sets;
 mod propagation;
-mod settled;
 mod traversal;
 
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{
-    Estimate, Graph, Number, RunOptions, RunStatistics, ShortId, States, TileSummary, VertexNumber,
-    visit_edges,
+    Estimate, Graph, Number, RunOptions, RunStatistics, ShortId, States, VertexNumber, visit_edges,
 };
 
 use crate::algorithm::{Algorithm, Edges, Found, Weights};
 use crate::answer::{Called, Groups, NoFigures, by_smallest, by_smallest_size};
 use crate::error::{Error, Result, Setting, SettingValue, check_both_directions};
 use crate::original_ids::with_order_streamed;
+use crate::union_find::{DisjointSets, UnsettledEdges};
 
-use disjoint_sets::DisjointSets;
 pub use propagation::SmallestId;
-use settled::UnsettledEdges;
 
 /// Options of the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -141,7 +137,8 @@ fn run_short(
     let ids = |roots: Vec<ShortId>| -> Vec<u32> { roots.into_iter().map(|root| root.0).collect() };
     match wanted.method {
         Method::UnionFind => {
-            let edges = UnsettledEdges::new(DisjointSets::new(graph.short_vertex_count()?));
+            let edges =
+                UnsettledEdges::new(DisjointSets::new(graph.short_vertex_count()?), |_, _| ());
             let statistics = visit_edges(graph, &edges, size(graph), options)?;
             Ok(Components { roots: ids(edges.into_sets().into_roots()).into(), statistics })
         }
@@ -181,10 +178,9 @@ pub fn estimate_traversal(graph: &Graph) -> Estimate {
     estimate_rows(graph, RowsWanted::forward(false), traversal::size(graph))
 }
 
-/// Bytes that the union-find holds: a parent for each vertex, and how far each range is settled.
+/// Bytes that the union-find holds.
 pub fn size(graph: &Graph) -> u64 {
-    let vertices = graph.vertex_count();
-    4 * (vertices + vertices.div_ceil(1 << TileSummary::CHUNK_LOG2_MIN))
+    UnsettledEdges::<fn(ShortId, ShortId)>::size(graph.vertex_count())
 }
 
 impl Algorithm for WccOptions {

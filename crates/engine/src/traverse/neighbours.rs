@@ -3,12 +3,14 @@
 use tegula_machine::Result;
 use tegula_store::ShortId;
 use tegula_store::graph::Graph;
+use tegula_store::rows::Direction;
 
 use super::{RowsJob, RunAhead, Traversal};
 
 /// Hands out the neighbours of the vertices of an order, one vertex after the other. Holds 4 bytes for each
 /// edge of a vertex, in either direction.
 pub struct Neighbourhoods<'r, O> {
+    /// The edges from a vertex, or those of the one direction that is followed.
     forward: Side<'r, O>,
     /// The edges to a vertex, where they are not those from it.
     reverse: Option<Side<'r, O>>,
@@ -64,19 +66,26 @@ impl<O> Neighbourhoods<'_, O> {
     }
 }
 
+impl<'r, O: RunAhead> Neighbourhoods<'r, O> {
+    /// Only those that edges of one direction lead to.
+    ///
+    /// # Panics
+    /// When the job has no rows of it.
+    pub fn along(job: &RowsJob<'r>, direction: Direction, order: O) -> Neighbourhoods<'r, O> {
+        Neighbourhoods { forward: Side::new(job.traversal_of(direction, order)), reverse: None }
+    }
+}
+
 impl<'r, O: RunAhead + Clone> Neighbourhoods<'r, O> {
     /// Those of an order of vertices that are all known from the start, by the rows of a job: as many
     /// directions as it has.
     pub fn new(job: &RowsJob<'r>, order: O) -> Neighbourhoods<'r, O> {
-        let side = |traversal: Traversal<'r, O>| Side {
-            is_ascending: traversal.rows().rows().is_ascending(),
-            traversal,
-            row: Vec::new(),
-        };
-        let reverse = job.reverse_traversal(order.clone()).map(side);
-        Neighbourhoods { forward: side(job.traversal(order)), reverse }
+        let reverse = job.reverse_traversal(order.clone()).map(Side::new);
+        Neighbourhoods { forward: Side::new(job.traversal(order)), reverse }
     }
+}
 
+impl<O: RunAhead> Neighbourhoods<'_, O> {
     /// Those of the next vertex; `None` behind the last.
     ///
     /// # Errors
@@ -91,7 +100,12 @@ impl<'r, O: RunAhead + Clone> Neighbourhoods<'r, O> {
     }
 }
 
-impl<O: RunAhead> Side<'_, O> {
+impl<'r, O: RunAhead> Side<'r, O> {
+    fn new(traversal: Traversal<'r, O>) -> Side<'r, O> {
+        let is_ascending = traversal.rows().is_ascending();
+        Side { traversal, is_ascending, row: Vec::new() }
+    }
+
     fn advance(&mut self) -> Result<Option<ShortId>> {
         self.row.clear();
         let Some((row, _)) = self.traversal.next_row()? else { return Ok(None) };

@@ -5,7 +5,7 @@ const SORTED_MAX: usize = 32;
 
 /// Counts labels.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub(crate) struct Tally {
     labels: Vec<u32>,
     /// Open addressing with linear probing: a label and how often it was seen, 0 where the place is free. Always free
     /// but while it is in use; its length is a power of two.
@@ -16,29 +16,36 @@ pub struct Tally {
 
 impl Tally {
     /// Bytes that it takes for up to so many labels. Lists grow by doubling.
-    pub fn size(labels: u64) -> u64 {
+    pub(crate) fn size(labels: u64) -> u64 {
         8 * labels + 8 * (2 * labels).next_power_of_two() + 8 * labels
     }
 
-    /// The most frequent of the labels, of several the smallest; none of none.
-    pub fn most_frequent(&mut self, labels: impl Iterator<Item = u32>) -> Option<u32> {
+    /// The most frequent of the labels, of several the one with the smallest key; none of none.
+    pub(crate) fn most_frequent<K: Ord>(
+        &mut self,
+        labels: impl Iterator<Item = u32>,
+        key: impl Fn(u32) -> K,
+    ) -> Option<u32> {
         self.labels.clear();
         self.labels.extend(labels);
         match self.labels.len() {
-            0..=SORTED_MAX => self.by_sorting(),
-            _ => self.by_table(),
+            0..=SORTED_MAX => self.by_sorting(key),
+            _ => self.by_table(key),
         }
     }
 
-    fn by_sorting(&mut self) -> Option<u32> {
+    fn by_sorting<K: Ord>(&mut self, key: impl Fn(u32) -> K) -> Option<u32> {
         self.labels.sort_unstable();
         let runs = self.labels.chunk_by(|a, b| a == b);
-        // The first of the longest runs is the smallest label.
-        let longest = runs.reduce(|best, run| if run.len() > best.len() { run } else { best });
+        let longest = runs.reduce(|best, run| {
+            let is_better =
+                run.len() > best.len() || run.len() == best.len() && key(run[0]) < key(best[0]);
+            if is_better { run } else { best }
+        });
         longest.map(|run| run[0])
     }
 
-    fn by_table(&mut self) -> Option<u32> {
+    fn by_table<K: Ord>(&mut self, key: impl Fn(u32) -> K) -> Option<u32> {
         let places = (2 * self.labels.len()).next_power_of_two();
         if self.table.len() < places {
             // Exactly as much as is needed, not twice as much.
@@ -60,7 +67,7 @@ impl Tally {
                 self.used.push(place as u32);
             }
             *count += 1;
-            if *count > count_max || *count == count_max && label < most {
+            if *count > count_max || *count == count_max && key(label) < key(most) {
                 (most, count_max) = (label, *count);
             }
         }
@@ -93,7 +100,12 @@ mod tests {
                 let most = counts.values().max().copied();
                 let expected =
                     counts.into_iter().filter(|(_, count)| Some(*count) == most).map(|(label, _)| label).min();
-                prop_assert_eq!(tally.most_frequent(labels.into_iter()), expected);
+                let found = tally.most_frequent(labels.iter().copied(), |label| label);
+                prop_assert_eq!(found, expected);
+                let most = |label: &u32| labels.iter().filter(|other| *other == label).count();
+                let expected = labels.iter().copied().max_by_key(|label| (most(label), *label));
+                let found = tally.most_frequent(labels.iter().copied(), std::cmp::Reverse);
+                prop_assert_eq!(found, expected);
             }
         }
     }

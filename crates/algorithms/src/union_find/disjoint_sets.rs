@@ -6,20 +6,20 @@ use tegula_engine::{ShortId, huge};
 
 /// Trees of vertices, each pointing at one of its component with a smaller id; a root points at
 /// itself.
-pub(super) struct DisjointSets {
+pub(crate) struct DisjointSets {
     parents: Vec<AtomicU32>,
 }
 
 impl DisjointSets {
     /// Every vertex alone.
-    pub(super) fn new(vertex_count: u32) -> DisjointSets {
+    pub(crate) fn new(vertex_count: u32) -> DisjointSets {
         let mut parents = huge::with_capacity(vertex_count as usize);
         parents.extend((0..vertex_count).map(AtomicU32::new));
         DisjointSets { parents }
     }
 
     /// Number of vertices.
-    pub(super) fn vertex_count(&self) -> u32 {
+    pub(crate) fn vertex_count(&self) -> u32 {
         self.parents.len() as u32
     }
 
@@ -31,7 +31,7 @@ impl DisjointSets {
     }
 
     /// The root of a vertex, as far as it is linked.
-    pub(super) fn root(&self, mut vertex: u32) -> u32 {
+    pub(crate) fn root(&self, mut vertex: u32) -> u32 {
         loop {
             let parent = self.parent(vertex);
             if parent == vertex {
@@ -54,21 +54,20 @@ impl DisjointSets {
         }
     }
 
-    /// Notes that two vertices are in one component.
+    /// Notes that two vertices are in one component. Tells whether that is new: the edges of which it is are a spanning
+    /// forest.
     #[inline(always)]
-    pub(super) fn join(&self, a: u32, b: u32) {
+    pub(crate) fn join(&self, a: u32, b: u32) -> bool {
         // After the first few tiles most ends point at the same root already.
-        if self.parent(a) != self.parent(b) {
-            self.link(a, b);
-        }
+        self.parent(a) != self.parent(b) && self.link(a, b)
     }
 
     /// Links the trees of two vertices. Each step moves the end with the greater parent up.
-    fn link(&self, mut a: u32, mut b: u32) {
+    fn link(&self, mut a: u32, mut b: u32) -> bool {
         loop {
             let (parent_a, parent_b) = (self.parent(a), self.parent(b));
             if parent_a == parent_b {
-                return;
+                return false;
             }
             // `high` is the end whose parent is greater: only it may be linked, to the smaller one.
             let (high, parent_high, parent_low) =
@@ -78,7 +77,7 @@ impl DisjointSets {
                 let link =
                     root.compare_exchange(high, parent_low, Ordering::Relaxed, Ordering::Relaxed);
                 if link.is_ok() {
-                    return;
+                    return true;
                 }
                 continue;
             }
@@ -88,7 +87,7 @@ impl DisjointSets {
     }
 
     /// The root of each vertex: the smallest id of its component.
-    pub(super) fn into_roots(mut self) -> Vec<ShortId> {
+    pub(crate) fn into_roots(mut self) -> Vec<ShortId> {
         for vertex in 0..self.parents.len() {
             // A parent is smaller, so it points at its root already.
             let parent = *self.parents[vertex].get_mut() as usize;

@@ -15,21 +15,28 @@ const CHUNK_LOG2: u32 = TileSummary::CHUNK_LOG2_MIN;
 const EDGES_PER_CHUNK: u64 = 4;
 
 /// Joins the ends of edges. Does without the tiles whose vertices are known to be in one component.
-pub(super) struct UnsettledEdges {
+pub(crate) struct UnsettledEdges<N> {
     sets: DisjointSets,
+    /// Is told of each edge that joins two components.
+    note: N,
     /// For each chunk the first vertex not yet known to be in one component with the chunk's first
     /// one. It only ever grows, so that all looks at a chunk together take a step for each vertex.
     settled_to: Vec<AtomicU32>,
 }
 
-impl UnsettledEdges {
-    pub(super) fn new(sets: DisjointSets) -> UnsettledEdges {
+impl<N: Fn(ShortId, ShortId) + Sync> UnsettledEdges<N> {
+    pub(crate) fn new(sets: DisjointSets, note: N) -> UnsettledEdges<N> {
         let firsts = (0..sets.vertex_count()).step_by(1 << CHUNK_LOG2);
         let settled_to = firsts.map(AtomicU32::new).collect();
-        UnsettledEdges { sets, settled_to }
+        UnsettledEdges { sets, note, settled_to }
     }
 
-    pub(super) fn into_sets(self) -> DisjointSets {
+    /// Bytes that it holds with its sets: a parent for each vertex, and how far each range is settled.
+    pub(crate) fn size(vertex_count: u64) -> u64 {
+        4 * (vertex_count + vertex_count.div_ceil(1 << CHUNK_LOG2))
+    }
+
+    pub(crate) fn into_sets(self) -> DisjointSets {
         self.sets
     }
 
@@ -58,10 +65,12 @@ impl UnsettledEdges {
     }
 }
 
-impl EdgeVisitor for UnsettledEdges {
+impl<N: Fn(ShortId, ShortId) + Sync> EdgeVisitor for UnsettledEdges<N> {
     #[inline(always)]
     fn visit(&self, source: ShortId, target: ShortId) {
-        self.sets.join(source.0, target.0);
+        if self.sets.join(source.0, target.0) {
+            (self.note)(source, target);
+        }
     }
 
     /// Looks at each chunk of the tile once, unless that were more work than the edges.

@@ -1,0 +1,181 @@
+//! Bridges and articulation points, as tables and in sum.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use arrow_array::UInt32Array;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use serde::Serialize;
+use tegula_engine::{Cancel, Graph, RunOptions};
+
+use super::Blocks;
+use crate::answer::{
+    self, Answer, Facts, GroupSize, List, RowSink, Table, find_ids, id_type, write_in_batches,
+};
+use crate::error::Result;
+use crate::original_ids::{Name, Rank, Ranks, ShortRank};
+
+/// What a graph falls apart without.
+pub(super) struct Cuts {
+    /// Ascending, and so are the ends of each.
+    bridges: Vec<(ShortRank, ShortRank)>,
+    /// Ascending, with the number of blocks that meet in each.
+    articulation_points: Vec<(ShortRank, u32)>,
+    /// The budget.
+    memory: u64,
+}
+
+/// The bridges as a table.
+pub(super) struct Bridges(pub(super) Cuts);
+
+/// The articulation points as a table.
+pub(super) struct ArticulationPoints(pub(super) Cuts);
+
+/// What is said of all of them.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    /// How many bridges there are.
+    bridges: u64,
+    /// How many articulation points.
+    articulation_points: u64,
+    /// Those in which most blocks meet.
+    top: Vec<Point>,
+}
+
+/// An articulation point.
+#[derive(Debug, Serialize)]
+pub struct Point {
+    vertex: Name,
+    blocks: u32,
+}
+
+impl Cuts {
+    /// Names what was found by ranks.
+    pub(super) fn new(found: Blocks, graph: &Graph, options: &RunOptions<'_>) -> Result<Cuts> {
+        let ranks = Ranks::read(graph, &options.cancel)?;
+        let ends = |(a, b)| {
+            let (a, b) = (ranks.of(a), ranks.of(b));
+            (a.min(b), a.max(b))
+        };
+        // In the same memory.
+        let mut bridges: Vec<_> = found.bridges.into_iter().map(ends).collect();
+        bridges.sort_unstable();
+        let points = found.articulation_points.into_iter();
+        let mut articulation_points: Vec<_> =
+            points.map(|(vertex, blocks)| (ranks.of(vertex), blocks)).collect();
+        articulation_points.sort_unstable();
+        Ok(Cuts { bridges, articulation_points, memory: options.memory })
+    }
+
+    fn summary(&self, graph: &Graph, top: usize, cancel: &Cancel) -> Result<Summary> {
+        cancel.check()?;
+        let ids = graph.original_ids()?;
+        let mut most = self.articulation_points.clone();
+        let by_blocks = |&(vertex, blocks): &(ShortRank, u32)| (Reverse(blocks), vertex);
+        if most.len() > top {
+            most.select_nth_unstable_by_key(top, by_blocks);
+            most.truncate(top);
+        }
+        most.sort_unstable_by_key(by_blocks);
+        let point = |(vertex, blocks): (ShortRank, u32)| {
+            Ok(Point { vertex: Rank::from(vertex).name(&ids)?, blocks })
+        };
+        Ok(Summary {
+            bridges: self.bridges.len() as u64,
+            articulation_points: self.articulation_points.len() as u64,
+            top: most.into_iter().map(point).collect::<Result<_>>()?,
+        })
+    }
+}
+
+/// A row for every bridge, ascending by its ends.
+impl Table for Bridges {
+    fn schema(&self, graph: &Graph) -> SchemaRef {
+        let id = |name| Field::new(name, id_type(graph), false);
+        Arc::new(Schema::new(vec![id("u"), id("v")]))
+    }
+
+    fn row_count(&self, _graph: &Graph) -> u64 {
+        self.0.bridges.len() as u64
+    }
+
+    fn write_rows(&self, graph: &Graph, out: &mut dyn RowSink, cancel: &Cancel) -> Result<()> {
+        let schema = self.schema(graph);
+        // Two columns of ids are looked up.
+        for bridges in self.0.bridges.chunks(GroupSize::within(self.0.memory).rows / 2) {
+            if !out.wants_more() {
+                break;
+            }
+            let one = find_ids(graph, bridges.iter().map(|bridge| bridge.0.into()), cancel)?;
+            let other = find_ids(graph, bridges.iter().map(|bridge| bridge.1.into()), cancel)?;
+            write_in_batches(&schema, &[one, other], out)?;
+        }
+        Ok(())
+    }
+}
+
+/// A row for every articulation point, in the order of the original ids.
+impl Table for ArticulationPoints {
+    fn schema(&self, graph: &Graph) -> SchemaRef {
+        Arc::new(Schema::new(vec![
+            Field::new("vertex", id_type(graph), false),
+            Field::new("blocks", DataType::UInt32, false),
+        ]))
+    }
+
+    fn row_count(&self, _graph: &Graph) -> u64 {
+        self.0.articulation_points.len() as u64
+    }
+
+    fn write_rows(&self, graph: &Graph, out: &mut dyn RowSink, cancel: &Cancel) -> Result<()> {
+        let schema = self.schema(graph);
+        for points in self.0.articulation_points.chunks(GroupSize::within(self.0.memory).rows) {
+            if !out.wants_more() {
+                break;
+            }
+            let ids = find_ids(graph, points.iter().map(|point| point.0.into()), cancel)?;
+            let blocks: UInt32Array = points.iter().map(|point| Some(point.1)).collect();
+            write_in_batches(&schema, &[ids, Arc::new(blocks)], out)?;
+        }
+        Ok(())
+    }
+}
+
+impl Answer for Bridges {
+    fn summary(
+        &self,
+        graph: &Graph,
+        top: usize,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn answer::Summary>> {
+        Ok(Box::new(self.0.summary(graph, top, cancel)?))
+    }
+}
+
+impl Answer for ArticulationPoints {
+    fn summary(
+        &self,
+        graph: &Graph,
+        top: usize,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn answer::Summary>> {
+        Ok(Box::new(self.0.summary(graph, top, cancel)?))
+    }
+}
+
+impl answer::Summary for Summary {
+    fn facts(&self) -> Facts {
+        let mut facts = Facts::default();
+        facts.add("bridges", answer::count(self.bridges));
+        facts.add("articulation points", answer::count(self.articulation_points));
+        facts
+    }
+
+    fn list(&self) -> List {
+        let mut list = List::new(["vertex", "blocks"]);
+        for Point { vertex, blocks } in &self.top {
+            list.add([vertex, blocks]);
+        }
+        list
+    }
+}

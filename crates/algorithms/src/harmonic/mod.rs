@@ -1,0 +1,81 @@
+//! Harmonic centrality: the sum of the inverse distances to a vertex.
+//!
+//! ```text
+//!  harmonic(v) = sum of 1 / d(u, v) over all u from which there is a path to v, but for v itself
+//! ```
+//!
+//! (Marchiori, Latora, *Harmony in the Small-World*, Physica A 285, 2000.) One breadth-first search from each vertex, 64
+//! at a time along the rows: see [`searches`](crate::searches). With samples only from some, and the sum stands for all
+//! V - 1 others. Weights are ignored. Memory: 40 bytes a vertex, 16 for a sample, and the index of the rows.
+
+use std::num::NonZeroU64;
+
+use serde::{Deserialize, Serialize};
+use tegula_engine::traverse::{self, Directions, RowsWanted, estimate_rows};
+use tegula_engine::{Estimate, Graph, RunOptions, ShortId};
+
+use crate::algorithm::{Algorithm, Edges, Found, Weights};
+use crate::answer::{NoFigures, Scores, Values};
+use crate::error::Result;
+use crate::original_ids::with_order_streamed;
+use crate::samples::Sample;
+use crate::searches::Searches;
+
+/// Options of harmonic centrality.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct HarmonicOptions {
+    /// Estimate from so many vertices, drawn at random; exact from all of them otherwise.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "K"))]
+    pub samples: Option<NonZeroU64>,
+    /// What the samples are drawn by.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t))]
+    pub seed: u64,
+}
+
+impl Algorithm for HarmonicOptions {
+    const NAME: &'static str = "harmonic";
+    const SUMMARY: &'static str =
+        "Harmonic centrality: the sum of the inverse distances to each vertex";
+    const WEIGHTS: Weights = Weights::Ignored { instead: "every edge is a hop" };
+    type Files = ();
+
+    fn edges(&self) -> Edges {
+        Edges::Rows(Directions::Forward)
+    }
+
+    fn estimate(&self, graph: &Graph, _files: &(), _threads: usize) -> Result<Estimate> {
+        let held = self.size(graph);
+        with_order_streamed(estimate_rows(graph, RowsWanted::forward(false), held), graph)
+    }
+
+    fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
+        let sample = Sample::draw(graph, self.samples, self.seed, &options.cancel)?;
+        let mut sums = vec![0.0f64; graph.vertex_count() as usize];
+        let wanted = RowsWanted::forward(false);
+        let statistics = traverse::run(graph, wanted, self.size(graph), options, |job| {
+            let searches = Searches::new(job, graph.short_vertex_count()?);
+            searches.run_all(&sample.vertices, options, |level, vertex, searches| {
+                if level > 0 {
+                    sums[vertex.index()] += f64::from(searches.count_ones()) / f64::from(level);
+                }
+            })
+        })?;
+        let others = graph.vertex_count().saturating_sub(1) as f64;
+        for (sum, vertex) in sums.iter_mut().zip((0..).map(ShortId)) {
+            // Of no others the sum is 0.
+            *sum *= others / sample.others(vertex).max(1) as f64;
+        }
+        let values = Values::of(sums.into(), graph, &options.cancel)?;
+        Ok(Found::new(Scores { column: "centrality", values, figures: NoFigures {} }, statistics))
+    }
+}
+
+impl HarmonicOptions {
+    /// Bytes that a run holds beside the rows.
+    fn size(&self, graph: &Graph) -> u64 {
+        let sums = size_of::<f64>() as u64 * graph.vertex_count();
+        Sample::size(graph, self.samples) + Searches::size(graph.vertex_count()) + sums
+    }
+}

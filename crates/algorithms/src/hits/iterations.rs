@@ -1,0 +1,93 @@
+//! The power method, along rows.
+
+use std::sync::Mutex;
+use std::time::Instant;
+
+use tegula_engine::traverse::{self, Neighbourhoods, RANGE_SIZE, RowsJob, RowsWanted, Sequential};
+use tegula_engine::{Graph, RunOptions, RunStatistics, Unit};
+use tegula_machine::threads::lock;
+use tegula_store::rows::Direction;
+
+use super::HitsOptions;
+use crate::error::Result;
+
+/// Hubs and authorities.
+#[derive(Debug, Clone)]
+pub struct Hits {
+    /// By dense id; their sum is 1, or 0 without edges.
+    pub hubs: Vec<f64>,
+    /// The same of authorities.
+    pub authorities: Vec<f64>,
+    /// By how much the last iteration changed the hubs (L1); infinite where there was none.
+    pub change: f64,
+    /// What the run did.
+    pub statistics: RunStatistics,
+}
+
+/// Iterates.
+///
+/// # Errors
+/// Those of [`traverse::run`] and of reading.
+pub fn run(graph: &Graph, wanted: HitsOptions, options: &RunOptions<'_>) -> Result<Hits> {
+    let held = size(graph, options.threads)?;
+    traverse::run(graph, RowsWanted::NEIGHBOURS, held, options, |job| {
+        iterate(graph, wanted, job, options)
+    })
+}
+
+/// Bytes that a run holds beside the rows: hubs before and after, and authorities.
+pub(super) fn size(graph: &Graph, threads: usize) -> Result<u64> {
+    let ends = traverse::edges_of_a_vertex_max(graph)?;
+    let worker = Neighbourhoods::<Sequential>::size(ends);
+    Ok(24 * graph.vertex_count() + threads as u64 * worker)
+}
+
+fn iterate(
+    graph: &Graph,
+    wanted: HitsOptions,
+    job: &RowsJob<'_>,
+    options: &RunOptions<'_>,
+) -> Result<Hits> {
+    let count = graph.short_vertex_count()? as usize;
+    let mut hubs = vec![1.0 / count.max(1) as f64; count];
+    let mut before = vec![0.0; count];
+    let mut authorities = vec![0.0; count];
+    let mut times = Vec::new();
+    // Of no values none changes.
+    let mut change = if count == 0 { 0.0 } else { f64::INFINITY };
+    options.progress.begin("iterating", None, Unit::Iterations);
+    while (times.len() as u64) < wanted.max_iterations && change > wanted.tolerance.get() {
+        let started = Instant::now();
+        add_up(job, Direction::Reverse, &hubs, &mut authorities)?;
+        std::mem::swap(&mut hubs, &mut before);
+        add_up(job, Direction::Forward, &authorities, &mut hubs)?;
+        change = hubs.iter().zip(&before).map(|(hub, before)| (hub - before).abs()).sum();
+        times.push(started.elapsed());
+        options.progress.advance(1);
+    }
+    options.progress.end();
+    let edges = 2 * times.len() as u64 * graph.edge_count();
+    Ok(Hits { hubs, authorities, change, statistics: job.statistics(times, edges) })
+}
+
+/// The sums of what the edges from, or to, each vertex lead to, scaled to the sum 1.
+fn add_up(job: &RowsJob<'_>, direction: Direction, values: &[f64], sums: &mut [f64]) -> Result<()> {
+    let ranges: Vec<Mutex<&mut [f64]>> =
+        sums.chunks_mut(RANGE_SIZE as usize).map(Mutex::new).collect();
+    job.for_each_range(|index, ids| {
+        let mut sums = lock(&ranges[index]);
+        let mut neighbourhoods = Neighbourhoods::along(job, direction, Sequential::new(ids));
+        for sum in sums.iter_mut() {
+            let neighbours = neighbourhoods.next_vertex()?;
+            let ends = neighbours.iter().flat_map(|neighbours| neighbours.ends());
+            *sum = ends.map(|end| values[end.index()]).sum();
+        }
+        Ok(())
+    })?;
+    drop(ranges);
+    // One after the other, so that rounding does not depend on the workers.
+    let sum: f64 = sums.iter().sum();
+    let scale = if sum > 0.0 { 1.0 / sum } else { 0.0 };
+    sums.iter_mut().for_each(|value| *value *= scale);
+    Ok(())
+}

@@ -1,0 +1,77 @@
+//! Hubs and authorities: a good hub leads to good authorities, and a good authority is led to by good hubs.
+//!
+//! ```text
+//!  authority(v) = sum over edges u -> v of hub(u),   hub(u) = sum over edges u -> v of authority(v)
+//! ```
+//!
+//! each scaled to the sum 1 (Kleinberg, *Authoritative Sources in a Hyperlinked Environment*, Journal of the ACM 46,
+//! 1999). All begin equal; it stops when an iteration changes the hubs by no more than the tolerance (L1). Every edge
+//! counts once; weights are ignored. In a graph without edges all are 0.
+//!
+//! Authorities are summed up along the rows by target and hubs along those by source, so both directions of rows are
+//! read in an iteration, in order, and each vertex adds up what it sees by ascending id. Memory: 24 bytes a vertex, the
+//! index of the rows of both directions, and for each thread 8 bytes for each edge of the vertex that has most.
+
+mod answer;
+mod iterations;
+
+use serde::{Deserialize, Serialize};
+use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
+use tegula_engine::{Estimate, Graph, RunOptions};
+
+use crate::algorithm::{Algorithm, Edges, Found, NotNegative, Weights};
+use crate::answer::Convergence;
+use crate::error::Result;
+use crate::original_ids::with_order_streamed;
+
+use answer::HubsAndAuthorities;
+pub use iterations::{Hits, run};
+
+/// Options of hubs and authorities.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct HitsOptions {
+    /// Stop when an iteration changes the hubs, whose sum is 1, by no more than this in sum. If that is never so, there
+    /// is a warning.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "T", default_value_t = Self::TOLERANCE))]
+    pub tolerance: NotNegative,
+    /// The most iterations towards the tolerance.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::ITERATIONS_MAX))]
+    pub max_iterations: u64,
+}
+
+impl HitsOptions {
+    const TOLERANCE: NotNegative = NotNegative::new(1e-6);
+    const ITERATIONS_MAX: u64 = 100;
+}
+
+impl Default for HitsOptions {
+    fn default() -> HitsOptions {
+        HitsOptions { tolerance: Self::TOLERANCE, max_iterations: Self::ITERATIONS_MAX }
+    }
+}
+
+impl Algorithm for HitsOptions {
+    const NAME: &'static str = "hits";
+    const SUMMARY: &'static str =
+        "Hubs and authorities: good hubs lead to good authorities, and the other way round";
+    const WEIGHTS: Weights = Weights::Ignored { instead: "every edge counts once" };
+    type Files = ();
+
+    fn edges(&self) -> Edges {
+        Edges::Rows(Directions::Both)
+    }
+
+    fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
+        let held = iterations::size(graph, threads)?;
+        with_order_streamed(estimate_rows(graph, RowsWanted::NEIGHBOURS, held), graph)
+    }
+
+    fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
+        let found = run(graph, *self, options)?;
+        let figures = Convergence::of(found.change, self.tolerance.get());
+        let (hubs, authorities) = (found.hubs, found.authorities);
+        Ok(Found::new(HubsAndAuthorities { hubs, authorities, figures }, found.statistics))
+    }
+}

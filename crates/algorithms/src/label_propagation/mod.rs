@@ -1,0 +1,103 @@
+//! Communities by label propagation until every vertex has a label that is the most frequent one around it.
+//!
+//! Every vertex begins with its own id as its label, and takes the one that most of its neighbours have (Raghavan,
+//! Albert, Kumara, *Near Linear Time Algorithm to Detect Community Structures in Large-Scale Networks*, Physical Review E
+//! 76, 2007). It keeps its own where that is as frequent as any, and of others the seed chooses. In an iteration about
+//! half of the vertices may change, another half each time, drawn by the seed: if all could, neighbours would take each
+//! other's labels for ever. It ends when no vertex would change, or after the most iterations. Draws are by the positions
+//! of vertices among the original ids, so a seed gives the same labels whatever the threads and the vertex order.
+//!
+//! Edges count as for [`cdlp`](crate::cdlp), which differs in that all vertices change at once, a fixed number of times.
+//! Memory: 12 bytes a vertex, 4 more where the vertices have an order, the index of the rows, and for each thread up to
+//! 56 bytes for each edge of the vertex that has most.
+
+mod rounds;
+
+use std::num::NonZeroU64;
+
+use serde::{Deserialize, Serialize};
+use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
+use tegula_engine::{Estimate, Graph, RunOptions};
+use tegula_machine::{Diagnostic, Hint};
+
+use crate::algorithm::{Algorithm, Edges, Found, Weights};
+use crate::answer::{self, Called, Facts, Figures, Groups, Values};
+use crate::error::Result;
+use crate::original_ids::with_order_streamed;
+
+pub use rounds::{StableLabels, run};
+
+/// Options of the propagation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct LabelPropagationOptions {
+    /// The most iterations. If vertices would still change then, there is a warning.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::ITERATIONS_MAX))]
+    pub max_iterations: NonZeroU64,
+    /// What chooses among labels that are as frequent, and who may change when.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t))]
+    pub seed: u64,
+}
+
+impl LabelPropagationOptions {
+    const ITERATIONS_MAX: NonZeroU64 = NonZeroU64::new(100).unwrap();
+}
+
+impl Default for LabelPropagationOptions {
+    fn default() -> LabelPropagationOptions {
+        LabelPropagationOptions { max_iterations: Self::ITERATIONS_MAX, seed: 0 }
+    }
+}
+
+/// What is said of all labels.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct Stability {
+    /// Whether every vertex has a label that is the most frequent around it.
+    converged: bool,
+    /// Vertices that have not.
+    unstable: u64,
+}
+
+impl Figures for Stability {
+    fn facts(&self) -> Facts {
+        let mut facts = Facts::default();
+        facts.add("unstable", answer::counted(self.unstable, "vertex", "vertices"));
+        facts
+    }
+
+    fn warning(&self) -> Option<Diagnostic> {
+        (!self.converged).then(|| {
+            let vertices = answer::counted(self.unstable, "vertex", "vertices");
+            let message =
+                format!("the labels have not converged: {vertices} would take another one");
+            Diagnostic::from(message).hint(Hint::raise("max_iterations"))
+        })
+    }
+}
+
+impl Algorithm for LabelPropagationOptions {
+    const NAME: &'static str = "label-propagation";
+    const SUMMARY: &'static str = "Communities by label propagation until every vertex has a label that is the most \
+                                   frequent one around it";
+    const WEIGHTS: Weights = Weights::Ignored { instead: "every edge counts once" };
+    type Files = ();
+
+    fn edges(&self) -> Edges {
+        Edges::Rows(Directions::Both)
+    }
+
+    fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
+        let held = rounds::size(graph, threads)?;
+        with_order_streamed(estimate_rows(graph, RowsWanted::NEIGHBOURS, held), graph)
+    }
+
+    fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
+        let found = run(graph, *self, options)?;
+        let figures = Stability { converged: found.unstable == 0, unstable: found.unstable };
+        let called = Called { one: "label", many: "labels" };
+        let names = Values::of(found.ranks.into(), graph, &options.cancel)?;
+        let groups = Groups { called, names, figures, memory: options.memory };
+        Ok(Found::new(groups, found.statistics))
+    }
+}

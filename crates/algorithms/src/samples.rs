@@ -1,0 +1,110 @@
+//! Some of all vertices, drawn at random.
+
+use std::collections::BTreeSet;
+use std::num::NonZeroU64;
+
+use tegula_engine::traverse::VertexSet;
+use tegula_engine::{Cancel, Graph, ShortId, VertexId};
+
+use crate::error::Result;
+use crate::random;
+
+/// Vertices from which something is found: drawn at random, or all.
+#[derive(Debug)]
+pub(crate) struct Sample {
+    /// By ascending original id.
+    pub(crate) vertices: Vec<ShortId>,
+    drawn: VertexSet,
+}
+
+impl Sample {
+    /// Draws as many different vertices as an option `samples` says, or takes all: the same whatever the order of the
+    /// vertices in the graph directory.
+    ///
+    /// # Errors
+    /// Those of reading; cancellation.
+    pub(crate) fn draw(
+        graph: &Graph,
+        samples: Option<NonZeroU64>,
+        seed: u64,
+        cancel: &Cancel,
+    ) -> Result<Sample> {
+        let vertices = draw(graph, samples, seed, cancel)?;
+        let drawn = VertexSet::new(graph.short_vertex_count()?);
+        vertices.iter().for_each(|&vertex| {
+            drawn.insert(vertex);
+        });
+        Ok(Sample { vertices, drawn })
+    }
+
+    /// Bytes that it takes to draw it, and it.
+    pub(crate) fn size(graph: &Graph, samples: Option<NonZeroU64>) -> u64 {
+        let count = count(graph, samples);
+        // A set takes some 12 bytes for a number of 8; where all are drawn there is none.
+        let ranks = if count < graph.vertex_count() { 12 * count } else { 0 };
+        4 * count + ranks + VertexSet::size(graph.vertex_count())
+    }
+
+    /// How many others than a vertex are in it.
+    pub(crate) fn others(&self, vertex: ShortId) -> usize {
+        self.vertices.len() - usize::from(self.drawn.contains(vertex))
+    }
+}
+
+fn count(graph: &Graph, samples: Option<NonZeroU64>) -> u64 {
+    samples.map_or(u64::MAX, NonZeroU64::get).min(graph.vertex_count())
+}
+
+fn draw(
+    graph: &Graph,
+    samples: Option<NonZeroU64>,
+    seed: u64,
+    cancel: &Cancel,
+) -> Result<Vec<ShortId>> {
+    let vertex_count = graph.vertex_count();
+    let count = count(graph, samples);
+    let ranks = (count < vertex_count).then(|| draw_ranks(vertex_count, count, seed));
+    let mut drawn = Vec::with_capacity(count as usize);
+    graph.original_ids()?.for_each_rank(|first, vertices| {
+        cancel.check()?;
+        let short = VertexId::short;
+        match &ranks {
+            None => drawn.extend(vertices.iter().copied().map(short)),
+            Some(ranks) => {
+                let here = ranks.range(first..first + vertices.len() as u64);
+                drawn.extend(here.map(|rank| short(vertices[(rank - first) as usize])));
+            }
+        }
+        Ok::<(), tegula_engine::Error>(())
+    })?;
+    Ok(drawn)
+}
+
+/// So many different numbers below `end`: Floyd's algorithm (Bentley, Floyd, *A Sample of Brilliance*, Communications
+/// of the ACM 30, 1987).
+fn draw_ranks(end: u64, count: u64, seed: u64) -> BTreeSet<u64> {
+    let mut drawn = BTreeSet::new();
+    for (last, index) in (end - count..end).zip(0..) {
+        if !drawn.insert(random::number_below(seed, index, last + 1)) {
+            drawn.insert(last);
+        }
+    }
+    drawn
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_vertex_is_drawn_as_often_as_any_other() {
+        let mut times = [0; 10];
+        for seed in 0..10_000 {
+            let drawn = draw_ranks(10, 4, seed);
+            assert_eq!(drawn.len(), 4);
+            drawn.into_iter().for_each(|rank| times[rank as usize] += 1);
+        }
+        assert!(times.iter().all(|times| (3700..4300).contains(times)), "{times:?}");
+        assert_eq!(draw_ranks(7, 7, 1), (0..7).collect());
+    }
+}

@@ -1,0 +1,166 @@
+//! Breadth-first searches from many vertices at a time.
+//!
+//! Searches from up to 64 vertices share one pass over the rows of a level: a vertex has a bit for each search that has
+//! come to it (Then et al., *The More the Merrier: Efficient Multi-Source Graph Traversal*, VLDB 2014). Most vertices
+//! are reached by most searches within a few levels, so that 64 of them read little more than one does. Which vertex is
+//! reached by which search in which level depends on the graph alone. Memory: 32 bytes a vertex.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use tegula_engine::traverse::{Filter, RowsJob, Sequential};
+use tegula_engine::{Result, Row, RunOptions, RunStatistics, ShortId, Unit};
+use tegula_store::rows::Direction;
+
+/// Searches at a time.
+pub(crate) const WIDTH: usize = 64;
+/// One vertex in so many from which on all vertices are passed over for those of a level.
+const DENSE_SHARE: usize = 16;
+
+/// Searches along the edges from each vertex.
+pub(crate) struct Searches<'s> {
+    job: &'s RowsJob<'s>,
+    /// By which searches each vertex was reached.
+    seen: Vec<u64>,
+    /// By which it was in this level.
+    reached: Vec<AtomicU64>,
+    /// And by which in the next.
+    next: Vec<AtomicU64>,
+    /// The vertices of this level, ascending.
+    level: Vec<ShortId>,
+    edges: AtomicU64,
+}
+
+impl<'s> Searches<'s> {
+    /// None has begun.
+    pub(crate) fn new(job: &'s RowsJob<'s>, vertex_count: u32) -> Searches<'s> {
+        let bits = || (0..vertex_count).map(|_| AtomicU64::new(0)).collect();
+        Searches {
+            job,
+            seen: vec![0; vertex_count as usize],
+            reached: bits(),
+            next: bits(),
+            level: Vec::new(),
+            edges: AtomicU64::new(0),
+        }
+    }
+
+    /// Bytes that they hold: bits, and two levels.
+    pub(crate) fn size(vertex_count: u64) -> u64 {
+        32 * vertex_count
+    }
+
+    /// Searches from all sources, [`WIDTH`] at a time; an iteration of the statistics is that.
+    ///
+    /// # Errors
+    /// As of [`Searches::run`].
+    pub(crate) fn run_all(
+        mut self,
+        sources: &[ShortId],
+        options: &RunOptions<'_>,
+        mut visit: impl FnMut(u32, ShortId, u64),
+    ) -> Result<RunStatistics> {
+        let mut times = Vec::new();
+        options.progress.begin("searching", Some(sources.len() as u64), Unit::Vertices);
+        for together in sources.chunks(WIDTH) {
+            let started = Instant::now();
+            self.run(together, &mut visit)?;
+            times.push(started.elapsed());
+            options.progress.advance(together.len() as u64);
+        }
+        options.progress.end();
+        Ok(self.job.statistics(times, self.edges.into_inner()))
+    }
+
+    /// Searches from each of the sources, up to [`WIDTH`] different ones. Tells of each vertex that is reached: in which
+    /// level, by ascending level, and how many searches reach it there, by a bit for each source.
+    ///
+    /// # Errors
+    /// Those of reading; cancellation; a panic.
+    pub(crate) fn run(
+        &mut self,
+        sources: &[ShortId],
+        mut visit: impl FnMut(u32, ShortId, u64),
+    ) -> Result<()> {
+        self.seen.fill(0);
+        for (bit, &source) in sources.iter().enumerate() {
+            self.next[source.index()].fetch_or(1 << bit, Ordering::Relaxed);
+        }
+        let mut begun = sources.to_vec();
+        begun.sort_unstable();
+        begun.dedup();
+        self.arrive(Some(begun), |vertex, bits| visit(0, vertex, bits));
+        for level in 1.. {
+            if self.level.is_empty() {
+                break;
+            }
+            let found = match self.level.len() < self.seen.len() / DENSE_SHARE {
+                true => Some(self.follow_list()?),
+                false => self.follow_all().map(|()| None)?,
+            };
+            self.arrive(found, |vertex, bits| visit(level, vertex, bits));
+        }
+        Ok(())
+    }
+
+    /// Follows the vertices of the level, and returns those of the next.
+    fn follow_list(&self) -> Result<Vec<ShortId>> {
+        self.job.follow(&self.level, Direction::Forward, |row, found| {
+            self.follow_row(row, |target| found.push(target))
+        })
+    }
+
+    /// Follows the vertices of the level in a pass over all.
+    fn follow_all(&self) -> Result<()> {
+        self.job.for_each_range(|_, ids| {
+            let is_reached = |vertex: ShortId| self.bits_of(vertex) != 0;
+            let order = Filter::new(Sequential::new(ids), is_reached);
+            let mut traversal = self.job.traversal(order);
+            while let Some((row, _)) = traversal.next_row()? {
+                self.follow_row(&row, |_| ())?;
+            }
+            Ok(())
+        })
+    }
+
+    fn bits_of(&self, vertex: ShortId) -> u64 {
+        self.reached[vertex.index()].load(Ordering::Relaxed)
+    }
+
+    /// Follows a vertex with the searches that have reached it.
+    #[inline]
+    fn follow_row(&self, row: &Row<'_>, mut found: impl FnMut(ShortId)) -> Result<()> {
+        let bits = self.bits_of(row.source());
+        let mut edges = 0;
+        row.for_each(|target| {
+            edges += 1;
+            let next = &self.next[target.index()];
+            let new = bits & !self.seen[target.index()] & !next.load(Ordering::Relaxed);
+            if new != 0 && next.fetch_or(new, Ordering::Relaxed) == 0 {
+                found(target);
+            }
+        })?;
+        self.edges.fetch_add(edges, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// The next level becomes this one. Its vertices are known, or to be looked for.
+    fn arrive(&mut self, found: Option<Vec<ShortId>>, mut visit: impl FnMut(ShortId, u64)) {
+        for vertex in &self.level {
+            *self.reached[vertex.index()].get_mut() = 0;
+        }
+        std::mem::swap(&mut self.reached, &mut self.next);
+        self.level = found.unwrap_or_else(|| {
+            let all = self.reached.iter_mut().zip((0..).map(ShortId));
+            let is_reached = |(bits, vertex): (&mut AtomicU64, ShortId)| {
+                (*bits.get_mut() != 0).then_some(vertex)
+            };
+            all.filter_map(is_reached).collect()
+        });
+        for &vertex in &self.level {
+            let bits = *self.reached[vertex.index()].get_mut();
+            self.seen[vertex.index()] |= bits;
+            visit(vertex, bits);
+        }
+    }
+}

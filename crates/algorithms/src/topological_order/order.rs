@@ -1,0 +1,118 @@
+//! Finds the order, or a cycle.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Instant;
+
+use tegula_engine::traverse::{self, Filter, RowsJob, RowsWanted, Sequential};
+use tegula_engine::{Graph, RunOptions, RunStatistics, ShortId, Unit};
+use tegula_store::rows::Direction;
+
+use crate::error::{Error, Result};
+use crate::original_ids::{Rank, Ranks};
+
+/// The order.
+#[derive(Debug, Clone)]
+pub struct TopologicalOrder {
+    /// By dense id.
+    pub positions: Vec<u32>,
+    /// What the run did; an iteration is a frontier, of the vertices whose longest path from a first one has as many
+    /// edges as there were frontiers before.
+    pub statistics: RunStatistics,
+}
+
+/// Vertices of a cycle that are named, at the most.
+const NAMED_MAX: usize = 10;
+/// No vertex.
+const NONE: u32 = u32::MAX;
+
+/// Finds the order.
+///
+/// # Errors
+/// [`Error::Cycle`]; those of [`traverse::run`] and of reading.
+pub fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<TopologicalOrder> {
+    traverse::run(graph, RowsWanted::forward(false), size(graph)?, options, |job| {
+        put_in_order(graph, job, options)
+    })
+}
+
+/// Bytes that a run holds beside the rows: positions, edges that are left, two frontiers, and ranks.
+pub(super) fn size(graph: &Graph) -> Result<u64> {
+    Ok(16 * graph.vertex_count() + Ranks::size(graph)?)
+}
+
+fn put_in_order(
+    graph: &Graph,
+    job: &RowsJob<'_>,
+    options: &RunOptions<'_>,
+) -> Result<TopologicalOrder> {
+    let count = graph.short_vertex_count()?;
+    let ranks = Ranks::read(graph, &options.cancel)?;
+    let edges_to: Vec<AtomicU32> = graph.in_degrees()?.into_iter().map(AtomicU32::new).collect();
+    let left = |vertex: ShortId| edges_to[vertex.index()].load(Ordering::Relaxed);
+    let mut positions = vec![NONE; count as usize];
+    let (mut position, mut edges, mut times) = (0, AtomicU64::new(0), Vec::new());
+    options.progress.begin("ordering", Some(count.into()), Unit::Vertices);
+    let mut frontier: Vec<ShortId> =
+        (0..count).map(ShortId).filter(|&vertex| left(vertex) == 0).collect();
+    while !frontier.is_empty() {
+        let started = Instant::now();
+        let next = job.follow(&frontier, Direction::Forward, |row, found| {
+            let mut followed = 0;
+            row.for_each(|target| {
+                followed += 1;
+                if edges_to[target.index()].fetch_sub(1, Ordering::Relaxed) == 1 {
+                    found.push(target);
+                }
+            })?;
+            edges.fetch_add(followed, Ordering::Relaxed);
+            Ok(())
+        })?;
+        frontier.sort_unstable_by_key(|&vertex| ranks.of(vertex));
+        for vertex in &frontier {
+            positions[vertex.index()] = position;
+            position += 1;
+        }
+        options.progress.advance(frontier.len() as u64);
+        times.push(started.elapsed());
+        frontier = next;
+    }
+    options.progress.end();
+    if position < count {
+        return Err(cycle(graph, &ranks, job, &positions)?);
+    }
+    Ok(TopologicalOrder { positions, statistics: job.statistics(times, *edges.get_mut()) })
+}
+
+/// Names a cycle among the vertices that have no position.
+fn cycle(graph: &Graph, ranks: &Ranks, job: &RowsJob<'_>, positions: &[u32]) -> Result<Error> {
+    let is_left = |vertex: ShortId| positions[vertex.index()] == NONE;
+    let before: Vec<AtomicU32> = positions.iter().map(|_| AtomicU32::new(NONE)).collect();
+    job.for_each_range(|_, ids| {
+        let mut traversal = job.traversal(Filter::new(Sequential::new(ids), is_left));
+        while let Some((row, _)) = traversal.next_row()? {
+            row.for_each(|target| {
+                before[target.index()].fetch_min(row.source().0, Ordering::Relaxed);
+            })?;
+        }
+        Ok(())
+    })?;
+    let before = |vertex: ShortId| ShortId(before[vertex.index()].load(Ordering::Relaxed));
+    // Whoever is left has one that is left before it.
+    let mut on_cycle = (0..).map(ShortId).find(|&vertex| is_left(vertex)).unwrap_or(ShortId(0));
+    (0..positions.len()).for_each(|_| on_cycle = before(on_cycle));
+    let around = std::iter::successors(Some(on_cycle), |&vertex| {
+        Some(before(vertex)).filter(|&next| next != on_cycle)
+    });
+    let mut vertices: Vec<ShortId> = around.collect();
+    vertices.reverse();
+    let first = (0..vertices.len()).min_by_key(|&place| ranks.of(vertices[place]));
+    vertices.rotate_left(first.unwrap_or(0));
+    let ids = graph.original_ids()?;
+    let name = |&vertex: &ShortId| Rank::from(ranks.of(vertex)).name(&ids);
+    let named = vertices.iter().take(NAMED_MAX).map(name).collect::<tegula_engine::Result<_>>()?;
+    Ok(Error::Cycle {
+        graph: graph.directory().to_owned(),
+        vertices: named,
+        length: vertices.len(),
+    })
+}
