@@ -1,16 +1,19 @@
-//! Eigenvector and Katz centrality against double precision.
+//! Centralities: eigenvector and Katz against double precision, hubs, and what follows from distances.
 
 mod support;
 
 use serde_json::json;
-use support::tables::numbers;
+use support::small::on_small_graphs;
+use support::tables::{answer, floats, numbers};
 use support::ways::GRIDS;
 use support::{import_with, open, threads};
 use tegula_algorithms::find;
 use tegula_engine::{Arrays, Graph, RunOptions};
 use tegula_import::ImportConfig;
 use tegula_store::graph::VertexOrder;
-use tegula_testkit::{EdgeList, Scratch, Table, centrality, small_graphs};
+use tegula_store::rows::RowEncoding;
+use tegula_testkit::matching::epsilon;
+use tegula_testkit::{EdgeList, Scratch, Table, centrality, distances, small_graphs};
 
 /// Of values whose Euclidean norm is 1: what rounding to single precision leaves after many iterations.
 const TOLERANCE: f64 = 2e-5;
@@ -65,6 +68,112 @@ fn eigenvectors_are_those_of_double_precision() {
         assert_near(name, &expected, &found);
         let on_disk = RunOptions { arrays: Arrays::OnDisk, ..threads(1) };
         assert_eq!(numbers(&graph, "eigenvector", wanted, &on_disk), found, "{name}");
+    }
+}
+
+#[test]
+fn hubs_and_authorities_are_those_of_their_sums() {
+    on_small_graphs(|name, arcs, graph| {
+        for iterations in [1, 7] {
+            let wanted = json!({ "tolerance": 0.0, "max_iterations": iterations });
+            let rows = answer(graph, "hits", wanted, &threads(2));
+            let (hubs, authorities) = centrality::hits(arcs, iterations);
+            for (column, expected) in [(1, hubs), (2, authorities)] {
+                let found = rows.iter().flat_map(|rows| floats(rows.column(column)));
+                for (expected, found) in expected.iter().zip(found) {
+                    assert!((expected.1 - found).abs() < 1e-12, "{name}: {expected:?} {found}");
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn distances_are_those_of_a_search_from_each_vertex() {
+    on_small_graphs(|name, arcs, graph| {
+        let found = numbers(graph, "closeness", json!({}), &threads(2));
+        epsilon(&distances::closeness(arcs), &found, 1e-12).expect(name);
+        let found = numbers(graph, "harmonic", json!({}), &threads(3));
+        epsilon(&distances::harmonic(arcs), &found, 1e-12).expect(name);
+    });
+}
+
+#[test]
+fn paths_lead_through_a_vertex_as_often_as_between_all_pairs() {
+    on_small_graphs(|name, arcs, graph| {
+        let pairs = distances::betweenness(arcs);
+        let part = |scale: f64| -> Table<f64> {
+            pairs.iter().map(|&(vertex, sum)| (vertex, sum * scale)).collect()
+        };
+        let found = numbers(graph, "betweenness", json!({}), &threads(2));
+        let of_each_pair = if graph.manifest().undirected { 0.5 } else { 1.0 };
+        assert_near(name, &part(of_each_pair), &found);
+        let found = numbers(graph, "betweenness", json!({ "normalized": true }), &threads(3));
+        let count = pairs.len() as f64;
+        assert_near(name, &part(1.0 / ((count - 1.0) * (count - 2.0)).max(1.0)), &found);
+    });
+}
+
+#[test]
+fn samples_stand_for_all() {
+    let scratch = Scratch::new();
+    let (_, edges) = small_graphs(1).into_iter().find(|graph| graph.0 == "small world").unwrap();
+    let mut closeness: Option<Table<f64>> = None;
+    for order in [VertexOrder::Given, VertexOrder::Degree] {
+        let (name, rows) = (order.name(), Some(RowEncoding::Gap));
+        let config =
+            ImportConfig { order: Some(order), rows, undirected: true, ..Default::default() };
+        let graph = open(&import_with(config, scratch.path(), name, &edges));
+        let wanted = json!({ "samples": 9 });
+        let found = numbers(&graph, "closeness", wanted, &threads(2));
+        assert_eq!(
+            *closeness.get_or_insert_with(|| found.clone()),
+            found,
+            "the order is no matter"
+        );
+        for name in ["closeness", "harmonic", "betweenness"] {
+            let of = |samples: u64, seed: u64| {
+                let wanted = json!({ "samples": samples, "seed": seed });
+                numbers(&graph, name, wanted, &threads(2))
+            };
+            let exact = numbers(&graph, name, json!({}), &threads(2));
+            assert_eq!(of(200, 5), exact, "{name}: all are drawn");
+            assert_eq!(of(20, 5), of(20, 5), "{name}");
+            assert_ne!(of(20, 5), of(20, 6), "{name}");
+            // The average of many estimates is what they estimate.
+            let mut sums = vec![0.0; exact.len()];
+            for seed in 0..300 {
+                let found = of(20, seed);
+                sums.iter_mut().zip(found).for_each(|(sum, row)| *sum += row.1 / 300.0);
+            }
+            let scale = exact.iter().map(|row| row.1).fold(0.0, f64::max);
+            for (found, (vertex, exact)) in sums.iter().zip(&exact) {
+                let off = (found - exact).abs() / scale;
+                assert!(off < 0.06, "{name} of {vertex}: {found} {exact}");
+            }
+        }
+    }
+}
+
+#[test]
+fn more_paths_than_a_float_can_count_are_no_trouble() {
+    // Forks that close again, one behind the other: 2^1100 paths from the first vertex to the last.
+    const FORKS: u64 = 1100;
+    let fork = |first| {
+        [(first, first + 1), (first, first + 2), (first + 1, first + 3), (first + 2, first + 3)]
+    };
+    let edges = EdgeList::new((0..FORKS).flat_map(|fork_number| fork(3 * fork_number)).collect());
+    let scratch = Scratch::new();
+    let config = ImportConfig { rows: Some(RowEncoding::Gap), ..Default::default() };
+    let graph = open(&import_with(config, scratch.path(), "forks", &edges));
+    for (vertex, found) in numbers(&graph, "betweenness", json!({}), &threads(2)) {
+        let (fork, before) = (vertex / 3, vertex);
+        let expected = match vertex % 3 {
+            0 => (before * (3 * FORKS - vertex)) as f64,
+            // One of two ways.
+            _ => ((3 * fork + 1) * (3 * (FORKS - fork - 1) + 1)) as f64 / 2.0,
+        };
+        assert!((found - expected).abs() <= 1e-9 * expected, "{vertex}: {found} {expected}");
     }
 }
 

@@ -4,46 +4,17 @@
 mod support;
 
 use serde_json::json;
+use support::small::on_small_graphs;
 use support::tables::{counts, numbers};
-use support::ways::GRIDS;
 use support::{import_with, open, threads};
 use tegula_algorithms::triangles::{self, Closing};
-use tegula_engine::{Graph, RunOptions, open_graph};
+use tegula_engine::{RunOptions, open_graph};
 use tegula_import::ImportConfig;
 use tegula_machine::disk::Backend;
-use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
 use tegula_testkit::facts::Facts;
 use tegula_testkit::matching::{GRAPHALYTICS_EPSILON, epsilon, equivalent, exact};
-use tegula_testkit::{EdgeList, Scratch, graphalytics, neighbourhoods, scc, small_graphs};
-
-/// Runs a check on every small graph, directed and undirected, with its arcs: in all orders, encodings and grids.
-fn on_small_graphs(check: impl Fn(&str, &EdgeList, &Graph)) {
-    let mut encodings = RowEncoding::ALL.into_iter().cycle();
-    let mut grids = GRIDS.into_iter().cycle();
-    let mut orders =
-        [VertexOrder::Given, VertexOrder::Degree, VertexOrder::Dfs].into_iter().cycle();
-    for seed in 0..4 {
-        let scratch = Scratch::new();
-        for (name, edges) in small_graphs(seed) {
-            for undirected in [false, true] {
-                let rows = encodings.next();
-                let config = ImportConfig {
-                    order: orders.next(),
-                    rows,
-                    reverse: rows.filter(|_| !undirected),
-                    undirected,
-                    grid: grids.next().unwrap_or_default(),
-                    ..Default::default()
-                };
-                let name = format!("{name}-{undirected}");
-                let graph = open(&import_with(config, scratch.path(), &name, &edges));
-                let arcs = if undirected { edges.undirected() } else { edges.clone() };
-                check(&name, &arcs, &graph);
-            }
-        }
-    }
-}
+use tegula_testkit::{EdgeList, Scratch, graphalytics, neighbourhoods, scc};
 
 #[test]
 fn triangles_and_coefficients_are_those_of_sets() {

@@ -346,8 +346,9 @@ fn answers(
         let own = samples.as_object().unwrap().iter();
         let own = own.filter(|(name, _)| entry.option_names().contains(&name.as_str()));
         let wanted = own.map(|(name, value)| (name.clone(), value.clone())).collect();
-        let rows = tables::answer(graph, entry.name, Value::Object(wanted), options);
-        (entry.name, format!("{rows:?}"))
+        // A graph with a cycle has no order.
+        let rows = tables::try_answer(graph, entry.name, Value::Object(wanted), options);
+        (entry.name, rows.map_or_else(|error| error.to_string(), |rows| format!("{rows:?}")))
     };
     CATALOGUE.iter().map(answer).collect()
 }
@@ -361,7 +362,9 @@ fn whatever_the_algorithm() {
     let config = ImportConfig { undirected: true, grid, rows, ..Default::default() };
     let directory = import_with(config, scratch.path(), "all", &graph);
     let expected = answers(&open(&directory), &scratch, &threads(1));
-    assert!(expected.iter().all(|(_, rows)| rows.contains("RecordBatch")));
+    for (name, rows) in &expected {
+        assert_eq!(rows.contains("RecordBatch"), *name != "topological-order", "{name}");
+    }
     let ways = [
         threads(2),
         threads(5),

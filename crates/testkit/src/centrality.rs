@@ -28,6 +28,28 @@ fn iterate(arcs: &EdgeList, is_scaled: bool, step: impl Fn(f64, f64) -> f64) -> 
     values.into_iter().collect()
 }
 
+/// Hubs and authorities of the sum 1, by so many iterations from equal hubs.
+pub fn hits(arcs: &EdgeList, iterations: usize) -> (Table<f64>, Table<f64>) {
+    let vertices = arcs.vertices();
+    let mut hubs: BTreeMap<u64, f64> =
+        vertices.iter().map(|&vertex| (vertex, 1.0 / vertices.len() as f64)).collect();
+    let mut authorities = BTreeMap::new();
+    let add_up = |along: &dyn Fn((u64, u64)) -> (u64, u64), values: &BTreeMap<u64, f64>| {
+        let mut sums: BTreeMap<u64, f64> = values.keys().map(|&vertex| (vertex, 0.0)).collect();
+        for (from, to) in arcs.edges.iter().map(|&edge| along(edge)) {
+            *sums.entry(to).or_default() += values[&from];
+        }
+        let sum: f64 = sums.values().sum();
+        sums.values_mut().for_each(|value| *value /= if sum > 0.0 { sum } else { 1.0 });
+        sums
+    };
+    for _ in 0..iterations {
+        authorities = add_up(&|edge| edge, &hubs);
+        hubs = add_up(&|(source, target)| (target, source), &authorities);
+    }
+    (hubs.into_iter().collect(), authorities.into_iter().collect())
+}
+
 fn scale(values: &mut BTreeMap<u64, f64>) {
     let norm = values.values().map(|value| value * value).sum::<f64>().sqrt();
     values.values_mut().for_each(|value| *value /= norm);

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each scenario uses a part of it")]
 
+pub mod small;
 pub mod tables;
 pub mod ways;
 

@@ -6,8 +6,8 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 use serde_json::Value;
 use tegula_algorithms::answer::RowSink;
-use tegula_algorithms::find;
-use tegula_engine::{Graph, Result, RunOptions};
+use tegula_algorithms::{Error, find};
+use tegula_engine::{Graph, RunOptions};
 use tegula_testkit::Table;
 
 /// Keeps all rows.
@@ -15,7 +15,7 @@ use tegula_testkit::Table;
 pub struct Kept(pub Vec<RecordBatch>);
 
 impl RowSink for Kept {
-    fn write(&mut self, rows: &RecordBatch) -> Result<()> {
+    fn write(&mut self, rows: &RecordBatch) -> tegula_engine::Result<()> {
         self.0.push(rows.clone());
         Ok(())
     }
@@ -29,12 +29,21 @@ pub fn answer(
     wanted: Value,
     options: &RunOptions<'_>,
 ) -> Vec<RecordBatch> {
+    try_answer(graph, name, wanted, options).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// The same, or why there are none.
+pub fn try_answer(
+    graph: &Graph,
+    name: &str,
+    wanted: Value,
+    options: &RunOptions<'_>,
+) -> Result<Vec<RecordBatch>, Error> {
     let request = find(name).unwrap().request(wanted).unwrap();
-    let found = request.prepare(graph, options).unwrap().run(graph, options);
-    let found = found.unwrap_or_else(|error| panic!("{name}: {error}"));
+    let found = request.prepare(graph, options)?.run(graph, options)?;
     let mut kept = Kept::default();
-    found.answer.write_rows(graph, &mut kept, &options.cancel).unwrap();
-    kept.0
+    found.answer.write_rows(graph, &mut kept, &options.cancel)?;
+    Ok(kept.0)
 }
 
 /// Its second column by the first.
@@ -62,7 +71,8 @@ fn ids(column: &dyn Array) -> Vec<u64> {
     }
 }
 
-fn floats(column: &dyn Array) -> Vec<f64> {
+/// A column of numbers.
+pub fn floats(column: &dyn Array) -> Vec<f64> {
     match column.data_type() {
         DataType::Float32 => column
             .as_primitive::<Float32Type>()

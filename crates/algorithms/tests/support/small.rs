@@ -1,0 +1,38 @@
+//! Every small graph, in all ways to lay it out.
+
+use tegula_engine::Graph;
+use tegula_import::ImportConfig;
+use tegula_store::graph::VertexOrder;
+use tegula_store::rows::RowEncoding;
+use tegula_testkit::{EdgeList, Scratch, small_graphs};
+
+use super::ways::GRIDS;
+use super::{import_with, open};
+
+/// Runs a check on every small graph, directed and undirected, with its arcs: in all orders, encodings and grids.
+pub fn on_small_graphs(check: impl Fn(&str, &EdgeList, &Graph)) {
+    let mut encodings = RowEncoding::ALL.into_iter().cycle();
+    let mut grids = GRIDS.into_iter().cycle();
+    let mut orders =
+        [VertexOrder::Given, VertexOrder::Degree, VertexOrder::Dfs].into_iter().cycle();
+    for seed in 0..4 {
+        let scratch = Scratch::new();
+        for (name, edges) in small_graphs(seed) {
+            for undirected in [false, true] {
+                let rows = encodings.next();
+                let config = ImportConfig {
+                    order: orders.next(),
+                    rows,
+                    reverse: rows.filter(|_| !undirected),
+                    undirected,
+                    grid: grids.next().unwrap_or_default(),
+                    ..Default::default()
+                };
+                let name = format!("{name}-{undirected}");
+                let graph = open(&import_with(config, scratch.path(), &name, &edges));
+                let arcs = if undirected { edges.undirected() } else { edges.clone() };
+                check(&name, &arcs, &graph);
+            }
+        }
+    }
+}

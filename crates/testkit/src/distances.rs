@@ -1,0 +1,81 @@
+//! What follows from the distances between all vertices: closeness, harmonic centrality, betweenness. Sets of ids, a
+//! search from each vertex.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{EdgeList, Table};
+
+/// How far each vertex is from one, and over how many shortest paths.
+type Reached = BTreeMap<u64, (u64, f64)>;
+
+/// That of every vertex, in the simple graph of the arcs.
+fn from_each(arcs: &EdgeList) -> BTreeMap<u64, Reached> {
+    let mut targets: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
+    for &(source, target) in arcs.edges.iter().filter(|(source, target)| source != target) {
+        targets.entry(source).or_default().insert(target);
+    }
+    arcs.vertices().into_iter().map(|vertex| (vertex, search(&targets, vertex))).collect()
+}
+
+fn search(targets: &BTreeMap<u64, BTreeSet<u64>>, source: u64) -> Reached {
+    let mut reached = Reached::from([(source, (0, 1.0))]);
+    let mut level = BTreeMap::from([(source, 1.0)]);
+    for distance in 1.. {
+        let mut next: BTreeMap<u64, f64> = BTreeMap::new();
+        for (vertex, paths) in &level {
+            let targets = targets.get(vertex).into_iter().flatten();
+            for target in targets.filter(|target| !reached.contains_key(target)) {
+                *next.entry(*target).or_default() += paths;
+            }
+        }
+        if next.is_empty() {
+            break;
+        }
+        reached.extend(next.iter().map(|(&vertex, &paths)| (vertex, (distance, paths))));
+        level = next;
+    }
+    reached
+}
+
+/// Closeness by the distances to each vertex, times the part of all others that come there.
+pub fn closeness(arcs: &EdgeList) -> Table<f64> {
+    let all = from_each(arcs);
+    let others = all.len().saturating_sub(1) as f64;
+    let of = |vertex: u64| {
+        let distances = all.values().filter_map(|reached| reached.get(&vertex));
+        let (count, sum) =
+            distances.fold((-1.0, 0), |(count, sum), (distance, _)| (count + 1.0, sum + distance));
+        if sum == 0 { 0.0 } else { count / sum as f64 * count / others }
+    };
+    all.keys().map(|&vertex| (vertex, of(vertex))).collect()
+}
+
+/// The sum of the inverse distances to each vertex.
+pub fn harmonic(arcs: &EdgeList) -> Table<f64> {
+    let all = from_each(arcs);
+    let of = |vertex: u64| {
+        let distances = all.values().filter_map(|reached| reached.get(&vertex));
+        let others = distances.filter(|(distance, _)| *distance > 0);
+        others.map(|(distance, _)| 1.0 / *distance as f64).sum()
+    };
+    all.keys().map(|&vertex| (vertex, of(vertex))).collect()
+}
+
+/// For each vertex the part of the shortest paths between all ordered pairs of others that lead through it.
+pub fn betweenness(arcs: &EdgeList) -> Table<f64> {
+    let all = from_each(arcs);
+    let mut sums: BTreeMap<u64, f64> = all.keys().map(|&vertex| (vertex, 0.0)).collect();
+    for (source, reached) in &all {
+        for (through, &(to_through, paths)) in
+            reached.iter().filter(|(vertex, _)| *vertex != source)
+        {
+            let onwards = all[through].iter().filter(|(target, _)| *target != through);
+            let part = onwards.filter_map(|(target, (distance, paths_on))| {
+                let (whole, all_paths) = reached[target];
+                (to_through + distance == whole).then(|| paths * paths_on / all_paths)
+            });
+            *sums.entry(*through).or_default() += part.sum::<f64>();
+        }
+    }
+    sums.into_iter().collect()
+}
