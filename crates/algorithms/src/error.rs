@@ -52,9 +52,11 @@ pub enum Error {
         /// The graph directory.
         graph: PathBuf,
     },
-    /// Shortest paths need weights that never make a path shorter.
-    #[error("{} has an edge whose weight is below 0 or no number; shortest paths need weights of at least 0", graph.display())]
+    /// Weights have to be at least 0.
+    #[error("{} has an edge whose weight is below 0 or no number; {what} need weights of at least 0", graph.display())]
     NegativeWeight {
+        /// What needs them.
+        what: &'static str,
         /// The graph directory.
         graph: PathBuf,
     },
@@ -156,6 +158,14 @@ pub(crate) fn check_both_directions(
         return Ok(());
     }
     Err(Error::OneDirection { what, instead, graph: graph.directory().to_owned() })
+}
+
+/// What needs weights of at least 0, where that is shortest paths.
+pub(crate) const PATHS: &str = "shortest paths";
+
+/// The error for a graph that has other weights than those that `what` needs.
+pub(crate) fn negative_weight(graph: &Graph, what: &'static str) -> Error {
+    Error::NegativeWeight { what, graph: graph.directory().to_owned() }
 }
 
 /// Whether a weight makes paths shorter, or is no number.

@@ -51,6 +51,7 @@ pub mod bfs;
 pub mod bridges;
 pub mod cdlp;
 pub mod closeness;
+pub mod communities;
 pub mod conductance;
 pub mod degree;
 pub mod eigenvector;
@@ -60,6 +61,8 @@ pub mod katz;
 pub mod kcore;
 pub mod label_propagation;
 pub mod lcc;
+pub mod leiden;
+pub mod louvain;
 pub mod mis;
 pub mod mst;
 pub mod pagerank;
@@ -98,6 +101,8 @@ pub const CATALOGUE: &[Entry] = &[
     Entry::of::<closeness::ClosenessOptions>(),
     Entry::of::<harmonic::HarmonicOptions>(),
     Entry::of::<hits::HitsOptions>(),
+    Entry::of::<louvain::LouvainOptions>(),
+    Entry::of::<leiden::LeidenOptions>(),
     Entry::of::<label_propagation::LabelPropagationOptions>(),
     Entry::of::<bridges::BridgesOptions>(),
     Entry::of::<topological_order::TopologicalOrderOptions>(),

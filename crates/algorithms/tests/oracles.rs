@@ -234,7 +234,9 @@ fn sssp_refuses_a_weight_that_shortens_a_path() {
                 sssp::run(&graph, find(&graph, source), SsspConfig::default(), &options)
             };
             match run(0) {
-                Err(Error::NegativeWeight { graph: named }) => assert_eq!(named, graph.directory()),
+                Err(Error::NegativeWeight { graph: named, .. }) => {
+                    assert_eq!(named, graph.directory())
+                }
                 other => panic!("{wrong}, {executor:?}: {other:?}"),
             }
             // No path from here leads over that edge.

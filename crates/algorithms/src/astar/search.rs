@@ -11,7 +11,7 @@ use tegula_engine::{
     Estimate, Graph, Row, RunOptions, RunStatistics, ShortId, Unit, VertexId, huge,
 };
 
-use crate::error::{Error, Result, is_negative};
+use crate::error::{Error, PATHS, Result, is_negative, negative_weight};
 use crate::original_ids::{Rank, Ranks};
 
 /// What a search may choose.
@@ -172,7 +172,7 @@ fn scale_max(
     })?;
     options.progress.end();
     if has_negative.into_inner() {
-        return Err(Error::NegativeWeight { graph: graph.directory().to_owned() });
+        return Err(negative_weight(graph, PATHS));
     }
     let scale = f64::from_bits(least.into_inner());
     Ok(if scale.is_finite() { scale } else { 0.0 })
@@ -343,7 +343,7 @@ impl<'c> Search<'c> {
             }
         })?;
         if has_negative {
-            return Err(Error::NegativeWeight { graph: self.graph.directory().to_owned() });
+            return Err(negative_weight(self.graph, PATHS));
         }
         if is_overestimate {
             return Err(Error::Overestimate { scale: self.heuristic.scale });

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tegula_engine::{Graph, Min, Next, Relaxation, RunOptions, States, VertexId, rows_may_stay};
 
 use super::Distances;
-use crate::error::{Error, Result};
+use crate::error::{PATHS, Result, negative_weight};
 
 /// Finds the distances, by buckets of a width that follows from the graph, and from whether its rows stay in memory,
 /// unless it is given.
@@ -22,7 +22,7 @@ pub(super) fn run(
     };
     let outcome = tegula_engine::run_anywhere(graph, Sssp::new(source, delta), options)?;
     if outcome.program.has_negative.into_inner() {
-        return Err(Error::NegativeWeight { graph: graph.directory().to_owned() });
+        return Err(negative_weight(graph, PATHS));
     }
     let (distances, statistics) = (outcome.states, outcome.statistics);
     Ok(Distances { distances, delta: Some(delta), statistics })

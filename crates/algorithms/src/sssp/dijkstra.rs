@@ -6,7 +6,7 @@ use tegula_engine::traverse::{self, BestFirst, Filter, RowsJob, RowsWanted, Vert
 use tegula_engine::{Graph, RunOptions, ShortId, Unit, VertexId, huge};
 
 use super::Distances;
-use crate::error::{Error, Result, is_negative};
+use crate::error::{PATHS, Result, is_negative, negative_weight};
 
 /// Bytes that a run holds beside the rows: a distance and a bit for each vertex, and the queue.
 pub(super) fn size(graph: &Graph) -> u64 {
@@ -59,7 +59,7 @@ fn search(
             }
         })?;
         if has_negative {
-            return Err(Error::NegativeWeight { graph: graph.directory().to_owned() });
+            return Err(negative_weight(graph, PATHS));
         }
         edges += edge as u64;
         options.progress.advance(edge as u64);

@@ -1,0 +1,164 @@
+//! Units move to the communities to which they are linked best.
+
+use std::sync::Mutex;
+
+use tegula_engine::traverse::VertexSet;
+use tegula_engine::{Result, ShortId};
+use tegula_machine::threads::lock;
+
+use super::links::{Links, SpareLinks};
+use super::network::Network;
+use super::partition::Partition;
+
+/// Sweeps over the units of a level at the most.
+const SWEEPS_MAX: u64 = 32;
+
+/// That a unit is to move.
+#[derive(Debug, Clone, Copy)]
+struct Move {
+    unit: u32,
+    /// Where to; none for a community of its own.
+    community: Option<u32>,
+    /// The weights to there, less those to where it is.
+    links: f64,
+}
+
+/// Moves units until none gains by it. Those of a [step](Network::steps) are looked at together, by all workers, and
+/// moved one after the other, if that is a gain then, too.
+///
+/// # Errors
+/// Those of reading; cancellation; a panic.
+pub(super) fn move_units(network: &Network<'_>, partition: &mut Partition) -> Result<()> {
+    let count = partition.unit_count();
+    let spare = SpareLinks::new(count);
+    // Units whose surroundings have changed.
+    let mut waiting = VertexSet::new(count);
+    (0..count).map(ShortId).for_each(|unit| {
+        waiting.insert(unit);
+    });
+    let mut empty: Vec<u32> =
+        (0..count).filter(|&unit| partition.sizes[unit as usize] == 0).collect();
+    for sweep in 0..SWEEPS_MAX {
+        let mut moved = Vec::new();
+        for step in network.steps(count, sweep) {
+            let wanted = step.filter(|&unit| waiting.contains(ShortId(unit)));
+            let pieces = network.pieces(partition, wanted);
+            let moves = Mutex::new(Vec::new());
+            network.job.for_each(pieces.len(), |index| {
+                let found =
+                    spare.with(|links| find_moves(network, partition, &pieces[index], links))?;
+                lock(&moves).push((index, found));
+                Ok(())
+            })?;
+            let mut moves = moves.into_inner().unwrap_or_default();
+            moves.sort_unstable_by_key(|&(index, _)| index);
+            for wanted in moves.into_iter().flat_map(|(_, moves)| moves) {
+                if carry_out(network, partition, wanted, &mut empty) {
+                    moved.push(wanted.unit);
+                }
+            }
+        }
+        if moved.is_empty() {
+            break;
+        }
+        moved.sort_unstable();
+        waiting = around(network, partition, &moved)?;
+    }
+    Ok(())
+}
+
+/// Bytes that moving takes: who is waiting, who has moved, and what is empty.
+pub(super) fn size(vertex_count: u64) -> u64 {
+    2 * VertexSet::size(vertex_count) + (4 + 4) * vertex_count
+}
+
+/// Which of some units would gain by a move.
+fn find_moves(
+    network: &Network<'_>,
+    partition: &Partition,
+    units: &[u32],
+    links: &mut Links,
+) -> Result<Vec<Move>> {
+    let mut moves = Vec::new();
+    let community = |_, target| Some(partition.community(target));
+    network.for_each_unit(partition, units, links, community, |unit, links| {
+        moves.extend(best_move(network, partition, unit, links));
+    })?;
+    Ok(moves)
+}
+
+/// Where a unit would gain most.
+fn best_move(
+    network: &Network<'_>,
+    partition: &Partition,
+    unit: u32,
+    links: &Links,
+) -> Option<Move> {
+    let own = partition.communities[unit as usize];
+    let strength = partition.strengths[unit as usize];
+    let rest = partition.totals[own as usize] - strength;
+    let own_gain = network.gain(links.to(own), strength, rest);
+    let mut best = (own_gain, None);
+    for (community, weight) in links.iter().filter(|&(community, _)| community != own) {
+        let gain = network.gain(weight, strength, partition.totals[community as usize]);
+        let is_better = match best.1 {
+            _ if gain > best.0 => true,
+            Some(other) if gain == best.0 => network.draw(community) < network.draw(other),
+            _ => false,
+        };
+        if is_better {
+            best = (gain, Some(community));
+        }
+    }
+    let is_alone = partition.sizes[own as usize] == 1;
+    if best.0 < 0.0 && !is_alone {
+        return Some(Move { unit, community: None, links: -links.to(own) });
+    }
+    let community = best.1?;
+    Some(Move { unit, community: Some(community), links: links.to(community) - links.to(own) })
+}
+
+/// Moves a unit, if that is a gain after the moves before it.
+fn carry_out(
+    network: &Network<'_>,
+    partition: &mut Partition,
+    wanted: Move,
+    empty: &mut Vec<u32>,
+) -> bool {
+    let Move { unit, community, links } = wanted;
+    let own = partition.communities[unit as usize];
+    let strength = partition.strengths[unit as usize];
+    let is_alone = partition.sizes[own as usize] == 1;
+    let Some(community) = community else {
+        let Some(&free) = empty.last().filter(|_| !is_alone) else { return false };
+        empty.pop();
+        partition.join(unit, free);
+        return true;
+    };
+    let rest = partition.totals[own as usize] - strength;
+    let total = partition.totals[community as usize];
+    // Of two that are alone and would join each other one has done so, and nobody is left in its place.
+    let is_left = partition.sizes[community as usize] == 0;
+    if is_left || network.gain(links, strength, total - rest) <= 0.0 {
+        return false;
+    }
+    partition.join(unit, community);
+    if is_alone {
+        empty.push(own);
+    }
+    true
+}
+
+/// The units in other communities that are linked to some.
+fn around(network: &Network<'_>, partition: &Partition, moved: &[u32]) -> Result<VertexSet> {
+    let waiting = VertexSet::new(partition.unit_count());
+    let pieces = network.pieces(partition, moved.iter().copied());
+    network.job.for_each(pieces.len(), |index| {
+        network.for_each_arc(partition, &pieces[index], |unit, target, _| {
+            if partition.community(target) != partition.communities[unit as usize] {
+                waiting.insert(ShortId(partition.unit(target)));
+            }
+        })
+    })?;
+    Ok(waiting)
+}

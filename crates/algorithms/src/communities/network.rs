@@ -1,0 +1,203 @@
+//! A graph as communities see it: weights at vertices and between them.
+
+use std::ops::Range;
+use std::sync::Mutex;
+
+use tegula_engine::traverse::{Listed, RANGE_SIZE, RowsJob, Sequential};
+use tegula_engine::{Result, ShortId};
+use tegula_machine::threads::lock;
+
+use super::arcs::Arcs;
+use super::links::Links;
+use super::partition::Partition;
+use crate::random;
+
+/// Steps in which all units are looked at, at the least.
+const STEPS: u32 = 64;
+/// Units that are looked at together at the most.
+const STEP_MAX: u32 = 8192;
+/// Units, and about how many vertices, that one worker looks at together.
+const PIECE_UNITS: usize = 256;
+const PIECE_VERTICES: usize = 4096;
+
+/// The weights of the edges, and what is asked for.
+pub(super) struct Network<'n> {
+    pub(super) job: &'n RowsJob<'n>,
+    resolution: f64,
+    seed: u64,
+    /// The sum of the weights at all vertices: twice that of all edges.
+    total: f64,
+}
+
+impl<'n> Network<'n> {
+    /// Adds up the weights at each vertex, which are the second result. The first is `None` where a weight is below 0,
+    /// or no finite number.
+    ///
+    /// # Errors
+    /// Those of reading; cancellation; a panic.
+    pub(super) fn new(
+        job: &'n RowsJob<'n>,
+        vertex_count: u32,
+        resolution: f64,
+        seed: u64,
+    ) -> Result<(Option<Network<'n>>, Vec<f64>)> {
+        let mut strengths = vec![0.0f64; vertex_count as usize];
+        let ranges: Vec<Mutex<&mut [f64]>> =
+            strengths.chunks_mut(RANGE_SIZE as usize).map(Mutex::new).collect();
+        job.for_each_range(|index, ids| {
+            let mut arcs = Arcs::new(job, Sequential::new(ids));
+            for strength in lock(&ranges[index]).iter_mut() {
+                arcs.next_vertex(|_, weight| {
+                    // What makes it no number, or infinite, stays so.
+                    *strength += if weight < 0.0 { f64::NAN } else { weight };
+                })?;
+            }
+            Ok(())
+        })?;
+        drop(ranges);
+        let total: f64 = strengths.iter().sum();
+        let network = Network { job, resolution, seed, total };
+        Ok((total.is_finite().then_some(network), strengths))
+    }
+
+    /// What a unit gains by being in a community, apart from itself: the weights between them, less those that there
+    /// would be on average where edges are drawn at random between vertices of the same strengths.
+    #[inline]
+    pub(super) fn gain(&self, links: f64, strength: f64, community: f64) -> f64 {
+        links - self.expected(strength, community)
+    }
+
+    /// The weights that there would be between two on average, times the resolution.
+    #[inline]
+    pub(super) fn expected(&self, one: f64, other: f64) -> f64 {
+        // Where there are no weights, there are no links, either.
+        self.resolution * one * other / self.total.max(f64::MIN_POSITIVE)
+    }
+
+    /// Chooses between numbers that are as good.
+    pub(super) fn draw(&self, number: u32) -> u64 {
+        random::number(self.seed, number.into())
+    }
+
+    /// Units in steps, in an order that the seed chooses for each sweep.
+    pub(super) fn steps(&self, unit_count: u32, sweep: u64) -> Vec<Range<u32>> {
+        let size = unit_count.div_ceil(STEPS).clamp(1, STEP_MAX);
+        let start = (0..unit_count).step_by(size as usize);
+        let mut steps: Vec<Range<u32>> =
+            start.map(|start| start..start.saturating_add(size).min(unit_count)).collect();
+        let seed = random::number(self.seed, sweep);
+        steps.sort_by_cached_key(|step| random::number(seed, step.start.into()));
+        steps
+    }
+
+    /// The units of a step that are wanted, in pieces for one worker each.
+    pub(super) fn pieces(
+        &self,
+        partition: &Partition,
+        units: impl Iterator<Item = u32>,
+    ) -> Vec<Vec<u32>> {
+        let mut pieces: Vec<Vec<u32>> = Vec::new();
+        let mut vertices = PIECE_VERTICES;
+        for unit in units {
+            let is_full = pieces.last().is_none_or(|piece| piece.len() == PIECE_UNITS);
+            if is_full || vertices >= PIECE_VERTICES {
+                pieces.push(Vec::new());
+                vertices = 0;
+            }
+            vertices += partition.members(unit).len();
+            pieces.last_mut().expect("there is one").push(unit);
+        }
+        pieces
+    }
+
+    /// The edges at the vertices of some units.
+    pub(super) fn for_each_arc(
+        &self,
+        partition: &Partition,
+        units: &[u32],
+        mut visit: impl FnMut(u32, ShortId, f64),
+    ) -> Result<()> {
+        let vertices: Vec<ShortId> =
+            units.iter().flat_map(|&unit| partition.members(unit)).copied().collect();
+        let mut arcs = Arcs::new(self.job, Listed::new(&vertices));
+        for &vertex in &vertices {
+            let unit = partition.unit(vertex);
+            arcs.next_vertex(|target, weight| visit(unit, target, weight))?;
+        }
+        Ok(())
+    }
+
+    /// Adds up the links of each of some units to others, by the number that `number` has for their other ends; none for
+    /// one that does not count. They are cleared behind each unit.
+    pub(super) fn for_each_unit(
+        &self,
+        partition: &Partition,
+        units: &[u32],
+        links: &mut Links,
+        number: impl Fn(u32, ShortId) -> Option<u32>,
+        mut done: impl FnMut(u32, &Links),
+    ) -> Result<()> {
+        let vertices: Vec<ShortId> =
+            units.iter().flat_map(|&unit| partition.members(unit)).copied().collect();
+        let mut arcs = Arcs::new(self.job, Listed::new(&vertices));
+        for &unit in units {
+            for _ in partition.members(unit) {
+                arcs.next_vertex(|target, weight| {
+                    if partition.unit(target) != unit
+                        && let Some(number) = number(unit, target)
+                    {
+                        links.add(number, weight);
+                    }
+                })?;
+            }
+            done(unit, links);
+            links.clear();
+        }
+        Ok(())
+    }
+
+    /// The modularity of the communities (Newman, Girvan, Physical Review E 69, 2004, with the resolution of Reichardt and
+    /// Bornholdt, Physical Review E 74, 2006): the part of the weights within communities, less what it would be at
+    /// random. 0 where there are no weights.
+    ///
+    /// # Errors
+    /// Those of reading; cancellation; a panic.
+    pub(super) fn modularity(
+        &self,
+        vertex_count: u32,
+        community: impl Fn(ShortId) -> u32 + Sync,
+    ) -> Result<f64> {
+        if self.total == 0.0 {
+            return Ok(0.0);
+        }
+        // Of each range the weights within communities, and those at its vertices.
+        let sums: Vec<Mutex<(f64, Vec<f64>)>> =
+            (0..vertex_count.div_ceil(RANGE_SIZE)).map(|_| Mutex::default()).collect();
+        let mut totals = vec![0.0; vertex_count as usize];
+        self.job.for_each_range(|index, ids| {
+            let mut arcs = Arcs::new(self.job, Sequential::new(ids.clone()));
+            let mut within = 0.0;
+            let mut strengths = Vec::with_capacity(ids.len());
+            for vertex in ids.map(ShortId) {
+                let (own, mut strength) = (community(vertex), 0.0);
+                arcs.next_vertex(|target, weight| {
+                    strength += weight;
+                    within += if community(target) == own { weight } else { 0.0 };
+                })?;
+                strengths.push(strength);
+            }
+            *lock(&sums[index]) = (within, strengths);
+            Ok(())
+        })?;
+        let (mut within, mut vertices) = (0.0, (0..vertex_count).map(ShortId));
+        for sums in sums {
+            let (weights, strengths) = sums.into_inner().unwrap_or_default();
+            within += weights;
+            for (strength, vertex) in strengths.into_iter().zip(&mut vertices) {
+                totals[community(vertex) as usize] += strength;
+            }
+        }
+        let expected: f64 = totals.into_iter().map(|total| self.expected(total, total)).sum();
+        Ok((within - expected) / self.total)
+    }
+}
