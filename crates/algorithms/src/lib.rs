@@ -39,6 +39,7 @@ mod samples;
 mod searches;
 mod tally;
 mod union_find;
+mod vertex_list;
 
 pub mod algorithm;
 pub mod answer;
@@ -54,9 +55,11 @@ pub mod closeness;
 pub mod communities;
 pub mod conductance;
 pub mod degree;
+pub mod diameter;
 pub mod eigenvector;
 pub mod harmonic;
 pub mod hits;
+pub mod k_hop;
 pub mod katz;
 pub mod kcore;
 pub mod label_propagation;
@@ -104,7 +107,9 @@ pub const CATALOGUE: &[Entry] = &[
     Entry::of::<louvain::LouvainOptions>(),
     Entry::of::<leiden::LeidenOptions>(),
     Entry::of::<label_propagation::LabelPropagationOptions>(),
+    Entry::of::<diameter::DiameterOptions>(),
     Entry::of::<bridges::BridgesOptions>(),
+    Entry::of::<k_hop::KHopOptions>(),
     Entry::of::<topological_order::TopologicalOrderOptions>(),
 ];
 

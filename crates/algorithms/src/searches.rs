@@ -6,7 +6,7 @@
 //! reached by which search in which level depends on the graph alone. Memory: 32 bytes a vertex.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tegula_engine::traverse::{Filter, RowsJob, Sequential};
 use tegula_engine::{Result, Row, RunOptions, RunStatistics, ShortId, Unit};
@@ -20,6 +20,8 @@ const DENSE_SHARE: usize = 16;
 /// Searches along the edges from each vertex.
 pub(crate) struct Searches<'s> {
     job: &'s RowsJob<'s>,
+    /// Along which edges they go.
+    directions: &'s [Direction],
     /// By which searches each vertex was reached.
     seen: Vec<u64>,
     /// By which it was in this level.
@@ -33,10 +35,15 @@ pub(crate) struct Searches<'s> {
 
 impl<'s> Searches<'s> {
     /// None has begun.
-    pub(crate) fn new(job: &'s RowsJob<'s>, vertex_count: u32) -> Searches<'s> {
+    pub(crate) fn new(
+        job: &'s RowsJob<'s>,
+        vertex_count: u32,
+        directions: &'s [Direction],
+    ) -> Searches<'s> {
         let bits = || (0..vertex_count).map(|_| AtomicU64::new(0)).collect();
         Searches {
             job,
+            directions,
             seen: vec![0; vertex_count as usize],
             reached: bits(),
             next: bits(),
@@ -69,7 +76,12 @@ impl<'s> Searches<'s> {
             options.progress.advance(together.len() as u64);
         }
         options.progress.end();
-        Ok(self.job.statistics(times, self.edges.into_inner()))
+        Ok(self.statistics(times))
+    }
+
+    /// What all of them did, in these times.
+    pub(crate) fn statistics(self, times: Vec<Duration>) -> RunStatistics {
+        self.job.statistics(times, self.edges.into_inner())
     }
 
     /// Searches from each of the sources, up to [`WIDTH`] different ones. Tells of each vertex that is reached: in which
@@ -105,19 +117,28 @@ impl<'s> Searches<'s> {
 
     /// Follows the vertices of the level, and returns those of the next.
     fn follow_list(&self) -> Result<Vec<ShortId>> {
-        self.job.follow(&self.level, Direction::Forward, |row, found| {
-            self.follow_row(row, |target| found.push(target))
-        })
+        let mut next = Vec::new();
+        for &direction in self.directions {
+            next.append(&mut self.job.follow(&self.level, direction, |row, found| {
+                self.follow_row(row, |target| found.push(target))
+            })?);
+        }
+        if self.directions.len() > 1 {
+            next.sort_unstable();
+        }
+        Ok(next)
     }
 
     /// Follows the vertices of the level in a pass over all.
     fn follow_all(&self) -> Result<()> {
         self.job.for_each_range(|_, ids| {
             let is_reached = |vertex: ShortId| self.bits_of(vertex) != 0;
-            let order = Filter::new(Sequential::new(ids), is_reached);
-            let mut traversal = self.job.traversal(order);
-            while let Some((row, _)) = traversal.next_row()? {
-                self.follow_row(&row, |_| ())?;
+            for &direction in self.directions {
+                let order = Filter::new(Sequential::new(ids.clone()), is_reached);
+                let mut traversal = self.job.traversal_of(direction, order);
+                while let Some((row, _)) = traversal.next_row()? {
+                    self.follow_row(&row, |_| ())?;
+                }
             }
             Ok(())
         })

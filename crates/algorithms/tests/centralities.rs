@@ -4,7 +4,7 @@ mod support;
 
 use serde_json::json;
 use support::small::on_small_graphs;
-use support::tables::{answer, floats, numbers};
+use support::tables::{answer, counts, floats, numbers, summary};
 use support::ways::GRIDS;
 use support::{import_with, open, threads};
 use tegula_algorithms::find;
@@ -12,7 +12,7 @@ use tegula_engine::{Arrays, Graph, RunOptions};
 use tegula_import::ImportConfig;
 use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
-use tegula_testkit::matching::epsilon;
+use tegula_testkit::matching::{epsilon, exact};
 use tegula_testkit::{EdgeList, Scratch, Table, centrality, distances, small_graphs};
 
 /// Of values whose Euclidean norm is 1: what rounding to single precision leaves after many iterations.
@@ -95,6 +95,53 @@ fn distances_are_those_of_a_search_from_each_vertex() {
         epsilon(&distances::closeness(arcs), &found, 1e-12).expect(name);
         let found = numbers(graph, "harmonic", json!({}), &threads(3));
         epsilon(&distances::harmonic(arcs), &found, 1e-12).expect(name);
+    });
+}
+
+#[test]
+fn the_diameter_is_the_greatest_distance() {
+    on_small_graphs(|name, arcs, graph| {
+        // Where components are as large as each other, any of them may be meant.
+        if name.starts_with("the smallest") || graph.vertex_count() == 0 {
+            return;
+        }
+        let said = summary(graph, "diameter", json!({}), &threads(2));
+        let expected = distances::diameter(arcs);
+        assert_eq!(
+            (&said["lower"], &said["upper"]),
+            (&json!(expected), &json!(expected)),
+            "{name}"
+        );
+        let rows = answer(graph, "diameter", json!({}), &threads(3));
+        assert_eq!(rows.len(), 1, "{name}");
+        let few = summary(graph, "diameter", json!({ "max_searches": 1 }), &threads(2));
+        let bounds = [&few["lower"], &few["upper"]].map(|bound| bound.as_u64().unwrap());
+        assert!(bounds[0] <= expected && expected <= bounds[1], "{name}: {few}");
+        assert_eq!(few["exact"], bounds[0] == bounds[1], "{name}: {few}");
+    });
+}
+
+#[test]
+fn what_is_near_is_within_so_many_hops_of_a_source() {
+    on_small_graphs(|name, arcs, graph| {
+        let vertices = arcs.vertices();
+        let Some(&last) = vertices.last() else { return };
+        for hops in [0, 1, 3, 1000] {
+            let found = counts(
+                graph,
+                "k-hop",
+                json!({ "source": last.to_string(), "hops": hops }),
+                &threads(2),
+            );
+            exact(&distances::within(arcs, &[last], hops), &found).expect(name);
+            let sources = [last, vertices[0], vertices[vertices.len() / 2]];
+            let scratch = Scratch::new();
+            let file = scratch.join("sources.txt");
+            std::fs::write(&file, sources.map(|source| format!("{source}\n")).concat()).unwrap();
+            let found =
+                counts(graph, "k-hop", json!({ "sources": file, "hops": hops }), &threads(3));
+            exact(&distances::within(arcs, &sources, hops), &found).expect(name);
+        }
     });
 }
 

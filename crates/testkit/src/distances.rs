@@ -37,6 +37,27 @@ fn search(targets: &BTreeMap<u64, BTreeSet<u64>>, source: u64) -> Reached {
     reached
 }
 
+/// The greatest distance between two vertices of the largest component, whatever the direction of edges. Of components
+/// that are as large the one with the smallest id counts.
+pub fn diameter(arcs: &EdgeList) -> u64 {
+    let all = from_each(&arcs.undirected());
+    let largest =
+        all.iter().max_by_key(|(vertex, reached)| (reached.len(), std::cmp::Reverse(**vertex)));
+    let within = largest.into_iter().flat_map(|(_, reached)| reached.keys());
+    let farthest = within.filter_map(|vertex| all[vertex].values().map(|reached| reached.0).max());
+    farthest.max().unwrap_or(0)
+}
+
+/// The vertices within so many hops of any of the sources, and how many it takes.
+pub fn within(arcs: &EdgeList, sources: &[u64], hops: u64) -> Table<u64> {
+    let all = from_each(arcs);
+    let nearest = |vertex: u64| {
+        let distances = sources.iter().filter_map(|source| all[source].get(&vertex));
+        distances.map(|reached| reached.0).min().filter(|&distance| distance <= hops)
+    };
+    all.keys().filter_map(|&vertex| Some((vertex, nearest(vertex)?))).collect()
+}
+
 /// Closeness by the distances to each vertex, times the part of all others that come there.
 pub fn closeness(arcs: &EdgeList) -> Table<f64> {
     let all = from_each(arcs);

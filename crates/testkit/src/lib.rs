@@ -34,6 +34,7 @@ pub mod manifest;
 pub mod matching;
 pub mod memory_group;
 pub mod mis;
+pub mod modularity;
 pub mod mst;
 pub mod neighbourhoods;
 pub mod pagerank;

@@ -3,14 +3,14 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use arrow_array::UInt32Array;
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_schema::{Field, Schema, SchemaRef};
 use serde::Serialize;
 use tegula_engine::{Cancel, Graph, RunOptions};
 
 use super::Blocks;
 use crate::answer::{
-    self, Answer, Facts, GroupSize, List, RowSink, Table, find_ids, id_type, write_in_batches,
+    self, Answer, Facts, GroupSize, List, Listing, RowSink, Table, find_ids, id_type,
+    write_in_batches,
 };
 use crate::error::Result;
 use crate::original_ids::{Name, Rank, Ranks, ShortRank};
@@ -19,8 +19,8 @@ use crate::original_ids::{Name, Rank, Ranks, ShortRank};
 pub(super) struct Cuts {
     /// Ascending, and so are the ends of each.
     bridges: Vec<(ShortRank, ShortRank)>,
-    /// Ascending, with the number of blocks that meet in each.
-    articulation_points: Vec<(ShortRank, u32)>,
+    /// With the number of blocks that meet in each.
+    articulation_points: Listing<u32>,
     /// The budget.
     memory: u64,
 }
@@ -61,16 +61,16 @@ impl Cuts {
         let mut bridges: Vec<_> = found.bridges.into_iter().map(ends).collect();
         bridges.sort_unstable();
         let points = found.articulation_points.into_iter();
-        let mut articulation_points: Vec<_> =
-            points.map(|(vertex, blocks)| (ranks.of(vertex), blocks)).collect();
-        articulation_points.sort_unstable();
+        let mut rows: Vec<_> = points.map(|(vertex, blocks)| (ranks.of(vertex), blocks)).collect();
+        rows.sort_unstable();
+        let articulation_points = Listing { column: "blocks", rows, memory: options.memory };
         Ok(Cuts { bridges, articulation_points, memory: options.memory })
     }
 
     fn summary(&self, graph: &Graph, top: usize, cancel: &Cancel) -> Result<Summary> {
         cancel.check()?;
         let ids = graph.original_ids()?;
-        let mut most = self.articulation_points.clone();
+        let mut most = self.articulation_points.rows.clone();
         let by_blocks = |&(vertex, blocks): &(ShortRank, u32)| (Reverse(blocks), vertex);
         if most.len() > top {
             most.select_nth_unstable_by_key(top, by_blocks);
@@ -82,7 +82,7 @@ impl Cuts {
         };
         Ok(Summary {
             bridges: self.bridges.len() as u64,
-            articulation_points: self.articulation_points.len() as u64,
+            articulation_points: self.articulation_points.rows.len() as u64,
             top: most.into_iter().map(point).collect::<Result<_>>()?,
         })
     }
@@ -117,27 +117,15 @@ impl Table for Bridges {
 /// A row for every articulation point, in the order of the original ids.
 impl Table for ArticulationPoints {
     fn schema(&self, graph: &Graph) -> SchemaRef {
-        Arc::new(Schema::new(vec![
-            Field::new("vertex", id_type(graph), false),
-            Field::new("blocks", DataType::UInt32, false),
-        ]))
+        self.0.articulation_points.schema(graph)
     }
 
-    fn row_count(&self, _graph: &Graph) -> u64 {
-        self.0.articulation_points.len() as u64
+    fn row_count(&self, graph: &Graph) -> u64 {
+        self.0.articulation_points.row_count(graph)
     }
 
     fn write_rows(&self, graph: &Graph, out: &mut dyn RowSink, cancel: &Cancel) -> Result<()> {
-        let schema = self.schema(graph);
-        for points in self.0.articulation_points.chunks(GroupSize::within(self.0.memory).rows) {
-            if !out.wants_more() {
-                break;
-            }
-            let ids = find_ids(graph, points.iter().map(|point| point.0.into()), cancel)?;
-            let blocks: UInt32Array = points.iter().map(|point| Some(point.1)).collect();
-            write_in_batches(&schema, &[ids, Arc::new(blocks)], out)?;
-        }
-        Ok(())
+        self.0.articulation_points.write_rows(graph, out, cancel)
     }
 }
 

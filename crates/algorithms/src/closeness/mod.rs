@@ -19,6 +19,7 @@ use std::num::NonZeroU64;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{self, Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions, ShortId};
+use tegula_store::rows::Direction;
 
 use crate::algorithm::{Algorithm, Edges, Found, Weights};
 use crate::answer::{NoFigures, Scores, Values};
@@ -61,7 +62,7 @@ impl Algorithm for ClosenessOptions {
         let mut distances = vec![Distances::default(); graph.vertex_count() as usize];
         let wanted = RowsWanted::forward(false);
         let statistics = traverse::run(graph, wanted, self.size(graph), options, |job| {
-            let searches = Searches::new(job, graph.short_vertex_count()?);
+            let searches = Searches::new(job, graph.short_vertex_count()?, &[Direction::Forward]);
             searches.run_all(&sample.vertices, options, |level, vertex, searches| {
                 distances[vertex.index()].add(level, searches);
             })

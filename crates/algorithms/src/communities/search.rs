@@ -21,7 +21,7 @@ use crate::union_find::DisjointSets;
 /// Levels at the most.
 const LEVELS_MAX: usize = 64;
 /// A level that gains no more modularity is the last.
-const GAIN_MIN: f64 = 1e-9;
+const GAIN_MIN: f64 = 1e-7;
 
 /// What becomes of communities between two levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,6 +13,7 @@ use std::num::NonZeroU64;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{self, Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions, ShortId};
+use tegula_store::rows::Direction;
 
 use crate::algorithm::{Algorithm, Edges, Found, Weights};
 use crate::answer::{NoFigures, Scores, Values};
@@ -55,7 +56,7 @@ impl Algorithm for HarmonicOptions {
         let mut sums = vec![0.0f64; graph.vertex_count() as usize];
         let wanted = RowsWanted::forward(false);
         let statistics = traverse::run(graph, wanted, self.size(graph), options, |job| {
-            let searches = Searches::new(job, graph.short_vertex_count()?);
+            let searches = Searches::new(job, graph.short_vertex_count()?, &[Direction::Forward]);
             searches.run_all(&sample.vertices, options, |level, vertex, searches| {
                 if level > 0 {
                     sums[vertex.index()] += f64::from(searches.count_ones()) / f64::from(level);

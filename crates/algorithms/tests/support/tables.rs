@@ -46,6 +46,15 @@ pub fn try_answer(
     Ok(kept.0)
 }
 
+/// What an algorithm says of its whole answer.
+#[track_caller]
+pub fn summary(graph: &Graph, name: &str, wanted: Value, options: &RunOptions<'_>) -> Value {
+    let request = find(name).unwrap().request(wanted).unwrap();
+    let found = request.prepare(graph, options).unwrap().run(graph, options).unwrap();
+    let summary = found.answer.summary(graph, 3, &options.cancel).unwrap();
+    serde_json::to_value(&*summary).unwrap()
+}
+
 /// Its second column by the first.
 #[track_caller]
 pub fn numbers(graph: &Graph, name: &str, wanted: Value, options: &RunOptions<'_>) -> Table<f64> {

@@ -1,0 +1,126 @@
+//! The bounds, and the ends of a path.
+
+use std::sync::Arc;
+
+use arrow_array::UInt32Array;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use serde::Serialize;
+use tegula_engine::{Cancel, Graph, RunOptions};
+use tegula_machine::{Diagnostic, Hint};
+
+use super::Bounds;
+use crate::answer::{self, Answer, Facts, List, RowSink, Table, find_ids, id_type, write_arrays};
+use crate::error::Result;
+use crate::original_ids::{Name, Rank, Ranks};
+
+/// What is known of the diameter.
+pub(super) struct Diameter {
+    bounds: Bounds,
+    /// The two ends of a longest path that was seen, the smaller first.
+    ends: Option<(Rank, Rank)>,
+}
+
+/// What is said of it.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    /// It is no less than this.
+    lower: u32,
+    /// It is no more.
+    upper: u32,
+    /// Whether these are equal.
+    exact: bool,
+    /// The vertices of the largest component.
+    vertices: u64,
+    /// How many searches there were.
+    searches: u64,
+    /// The ends of a path of `lower` hops.
+    source: Option<Name>,
+    target: Option<Name>,
+}
+
+impl Diameter {
+    pub(super) fn new(bounds: Bounds, graph: &Graph, options: &RunOptions<'_>) -> Result<Diameter> {
+        let ranks = Ranks::read(graph, &options.cancel)?;
+        let ends = bounds.ends.map(|(one, other)| {
+            let (one, other) = (ranks.of(one), ranks.of(other));
+            (one.min(other).into(), one.max(other).into())
+        });
+        Ok(Diameter { bounds, ends })
+    }
+}
+
+/// A row for the path, if there is a vertex.
+impl Table for Diameter {
+    fn schema(&self, graph: &Graph) -> SchemaRef {
+        let id = |name| Field::new(name, id_type(graph), false);
+        let distance = Field::new("distance", DataType::UInt32, false);
+        Arc::new(Schema::new(vec![id("source"), id("target"), distance]))
+    }
+
+    fn row_count(&self, _graph: &Graph) -> u64 {
+        self.ends.iter().len() as u64
+    }
+
+    fn write_rows(&self, graph: &Graph, out: &mut dyn RowSink, cancel: &Cancel) -> Result<()> {
+        let Some((source, target)) = self.ends else { return Ok(()) };
+        let [source, target] =
+            [source, target].map(|end| find_ids(graph, [end].into_iter(), cancel));
+        let distance = Arc::new(UInt32Array::from(vec![self.bounds.lower]));
+        write_arrays(&self.schema(graph), vec![source?, target?, distance], out)
+    }
+}
+
+impl Answer for Diameter {
+    fn summary(
+        &self,
+        graph: &Graph,
+        _top: usize,
+        _cancel: &Cancel,
+    ) -> Result<Box<dyn answer::Summary>> {
+        let Bounds { lower, upper, vertices, searches, .. } = self.bounds;
+        let ids = graph.original_ids()?;
+        let name = |rank: Rank| rank.name(&ids);
+        let (source, target) = (self.ends.map(|ends| ends.0), self.ends.map(|ends| ends.1));
+        Ok(Box::new(Summary {
+            lower,
+            upper,
+            exact: lower == upper,
+            vertices,
+            searches,
+            source: source.map(name).transpose()?,
+            target: target.map(name).transpose()?,
+        }))
+    }
+
+    fn warning(&self) -> Option<Diagnostic> {
+        let Bounds { lower, upper, searches, .. } = self.bounds;
+        (lower < upper).then(|| {
+            let message = format!(
+                "the diameter is not known: after {searches} searches it is between {lower} and {upper}"
+            );
+            Diagnostic::from(message).hint(Hint::raise("max_searches"))
+        })
+    }
+}
+
+impl answer::Summary for Summary {
+    fn facts(&self) -> Facts {
+        let mut facts = Facts::default();
+        let diameter = match self.exact {
+            true => answer::count(self.lower.into()),
+            false => format!("{} to {}", self.lower, self.upper),
+        };
+        facts.add("diameter", diameter);
+        facts.add("component", answer::counted(self.vertices, "vertex", "vertices"));
+        facts.add("searches", answer::count(self.searches));
+        facts
+    }
+
+    fn list(&self) -> List {
+        let mut list = List::new(["source", "target", "distance"]);
+        if let (Some(source), Some(target)) = (&self.source, &self.target) {
+            list.add([source, target, &self.lower]);
+        }
+        list
+    }
+}

@@ -1,0 +1,198 @@
+//! Searches from the fringe inwards.
+
+use std::cmp::Reverse;
+use std::time::{Duration, Instant};
+
+use tegula_engine::traverse::{self, RowsWanted};
+use tegula_engine::{Graph, RunOptions, RunStatistics, ShortId, Unit};
+use tegula_store::rows::Direction;
+
+use crate::error::Result;
+use crate::searches::{Searches, WIDTH};
+use crate::wcc::{self, WccOptions};
+
+/// What is known of the diameter.
+#[derive(Debug, Clone)]
+pub struct Bounds {
+    /// Two vertices that are `lower` hops apart; none without vertices.
+    pub ends: Option<(ShortId, ShortId)>,
+    /// No less than this.
+    pub lower: u32,
+    /// No more.
+    pub upper: u32,
+    /// The vertices of the largest component.
+    pub vertices: u64,
+    /// How many searches there were.
+    pub searches: u64,
+    /// What the run did; an iteration is up to 64 searches.
+    pub statistics: RunStatistics,
+}
+
+/// Finds the diameter, or bounds by `searches_max` searches at the most; four there are in any case.
+///
+/// # Errors
+/// Those of [`wcc::run`], of [`traverse::run`] and of reading.
+pub fn run(graph: &Graph, searches_max: u64, options: &RunOptions<'_>) -> Result<Bounds> {
+    let Some((first, vertices)) = hub(graph, options)? else {
+        let statistics = RunStatistics::default();
+        return Ok(Bounds { ends: None, lower: 0, upper: 0, vertices: 0, searches: 0, statistics });
+    };
+    let directions: &[Direction] = match graph.manifest().undirected {
+        true => &[Direction::Forward],
+        false => &Direction::ALL,
+    };
+    traverse::run(graph, RowsWanted::NEIGHBOURS, size(graph), options, |job| {
+        let count = graph.short_vertex_count()?;
+        let mut fringe = Fringe {
+            searches: Searches::new(job, count, directions),
+            levels: vec![NONE; count as usize],
+            bounds: Bounds {
+                ends: Some((first, first)),
+                lower: 0,
+                upper: u32::MAX,
+                vertices,
+                searches: 0,
+                statistics: RunStatistics::default(),
+            },
+            times: Vec::new(),
+        };
+        fringe.search_inwards(first, searches_max, options)?;
+        let statistics = fringe.searches.statistics(fringe.times);
+        Ok(Bounds { statistics, ..fringe.bounds })
+    })
+}
+
+/// Bytes that a run holds beside the rows: searches, levels, and the vertices of one. Components are found before.
+pub(super) fn size(graph: &Graph) -> u64 {
+    Searches::size(graph.vertex_count()) + (4 + 4 + 4) * graph.vertex_count()
+}
+
+/// The vertex with most edges of the largest component, and how many vertices that has; none without vertices.
+fn hub(graph: &Graph, options: &RunOptions<'_>) -> Result<Option<(ShortId, u64)>> {
+    let components = wcc::run(graph, WccOptions::default(), options)?;
+    let sizes = components.sizes();
+    let largest = (0..).map(ShortId).zip(sizes).max_by_key(|&(root, size)| (size, Reverse(root)));
+    let Some((largest, size)) = largest else { return Ok(None) };
+    let mut most = (0, largest);
+    graph.for_each_degrees(|first, out, into| {
+        for ((out, into), vertex) in out.iter().zip(into).zip(first as u32..) {
+            let edges = u64::from(*out) + u64::from(*into);
+            if components.roots[vertex as usize] == largest && edges > most.0 {
+                most = (edges, ShortId(vertex));
+            }
+        }
+        Ok(())
+    })?;
+    Ok(Some((most.1, size.into())))
+}
+
+/// The first vertex half-way on a shortest path between two that are so far apart, by the distances from each.
+fn halfway(from_one: &[u32], from_other: &[u32], distance: u32) -> ShortId {
+    let half = distance / 2;
+    let is_halfway =
+        |&(_, (&one, &other)): &(u32, (&u32, &u32))| one == half && other == distance - half;
+    let both = (0..).zip(from_one.iter().zip(from_other));
+    both.filter(is_halfway).map(|(vertex, _)| ShortId(vertex)).next().unwrap_or(ShortId(0))
+}
+
+/// No level.
+const NONE: u32 = u32::MAX;
+
+/// Searches that narrow the bounds.
+struct Fringe<'s> {
+    searches: Searches<'s>,
+    /// The distance of each vertex from the last single search.
+    levels: Vec<u32>,
+    bounds: Bounds,
+    times: Vec<Duration>,
+}
+
+impl Fringe<'_> {
+    fn search_inwards(
+        &mut self,
+        first: ShortId,
+        searches_max: u64,
+        options: &RunOptions<'_>,
+    ) -> Result<()> {
+        options.progress.begin("searching", None, Unit::Vertices);
+        let one_end = self.search_from(first)?;
+        let other_end = self.search_from(one_end)?;
+        let from_one_end = self.levels.clone();
+        self.search_from(other_end)?;
+        let middle = halfway(&from_one_end, &self.levels, from_one_end[other_end.index()]);
+        drop(from_one_end);
+        let farthest = self.search_from(middle)?;
+        let mut level = self.levels[farthest.index()];
+        while self.bounds.lower < self.bounds.upper {
+            let at_level: Vec<ShortId> = (0..)
+                .map(ShortId)
+                .zip(&self.levels)
+                .filter(|&(_, &own)| own == level)
+                .map(|(vertex, _)| vertex)
+                .collect();
+            for together in at_level.chunks(WIDTH) {
+                if self.bounds.searches + together.len() as u64 > searches_max {
+                    options.progress.end();
+                    return Ok(());
+                }
+                options.progress.advance(together.len() as u64);
+                self.search_together(together)?;
+            }
+            level -= 1;
+            // Whatever is left is this near to the middle.
+            self.bounds.upper = self.bounds.upper.min((2 * level).max(self.bounds.lower));
+        }
+        options.progress.end();
+        Ok(())
+    }
+
+    /// Searches from a vertex, and returns the first of those that are farthest.
+    fn search_from(&mut self, source: ShortId) -> Result<ShortId> {
+        let started = Instant::now();
+        self.levels.fill(NONE);
+        let (levels, mut farthest) = (&mut self.levels, (0, source));
+        self.searches.run(&[source], |level, vertex, _| {
+            levels[vertex.index()] = level;
+            if level > farthest.0 {
+                farthest = (level, vertex);
+            }
+        })?;
+        self.bounds.searches += 1;
+        self.times.push(started.elapsed());
+        self.note(farthest.0, (source, farthest.1));
+        self.bounds.upper = self.bounds.upper.min(2 * farthest.0);
+        Ok(farthest.1)
+    }
+
+    /// Searches from several vertices, for the distances of those that are farthest from each.
+    fn search_together(&mut self, sources: &[ShortId]) -> Result<()> {
+        let started = Instant::now();
+        // The first vertex of the last level in which each search has reached one.
+        let mut farthest = [(0, ShortId(0)); WIDTH];
+        let mut last = (0, 0u64);
+        self.searches.run(sources, |level, vertex, searches| {
+            if level != last.0 {
+                last = (level, 0);
+            }
+            let mut new = searches & !last.1;
+            last.1 |= searches;
+            while new != 0 {
+                farthest[new.trailing_zeros() as usize] = (level, vertex);
+                new &= new - 1;
+            }
+        })?;
+        self.bounds.searches += sources.len() as u64;
+        self.times.push(started.elapsed());
+        for (&source, (distance, vertex)) in sources.iter().zip(farthest) {
+            self.note(distance, (source, vertex));
+        }
+        Ok(())
+    }
+
+    /// Two vertices are so far apart.
+    fn note(&mut self, distance: u32, ends: (ShortId, ShortId)) {
+        if distance > self.bounds.lower {
+            (self.bounds.lower, self.bounds.ends) = (distance, Some(ends));
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The vertices within so many hops of one, or of any of several.
+//!
+//! A search along the edges, level by level, that ends after the last hop: only the rows of what is near are read, in
+//! the order in which they lie, by several workers at a time. What is farther is not told. Memory: 24 bytes
+//! a vertex at the most, 4 more where the vertices have an order, and the index of the rows.
+
+mod search;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
+use tegula_engine::{Estimate, Graph, RunOptions, VertexId};
+
+use crate::algorithm::{Algorithm, Edges, Found, SideFiles, Weights};
+use crate::error::{Error, Result};
+use crate::original_ids::{find_vertex, with_order_streamed};
+use crate::side_table;
+use crate::vertex_list::VertexList;
+
+pub use search::{Neighbourhood, run};
+
+/// Options of the search.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct KHopOptions {
+    /// The vertex to start from.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "ID"))]
+    #[cfg_attr(
+        feature = "clap",
+        arg(required_unless_present = "sources", conflicts_with = "sources")
+    )]
+    #[serde(default)]
+    pub source: Option<String>,
+    /// The vertices to start from: a table with an id in each row. Tables are read as inputs are: text, also as .gz and
+    /// .zst, Parquet, `-`.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
+    #[serde(default)]
+    pub sources: Option<PathBuf>,
+    /// How many hops to go, at the most.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "K"))]
+    pub hops: u32,
+}
+
+impl KHopOptions {
+    fn sources(&self, graph: &Graph, files: VertexList) -> Result<Vec<VertexId>> {
+        match &self.source {
+            Some(id) => Ok(vec![find_vertex(graph, id)?]),
+            None => Ok(files.vertices),
+        }
+    }
+}
+
+impl Algorithm for KHopOptions {
+    const NAME: &'static str = "k-hop";
+    const SUMMARY: &'static str = "The vertices within so many hops of one, or of any of several";
+    const WEIGHTS: Weights = Weights::Irrelevant;
+    type Files = VertexList;
+
+    fn check(&self) -> Result<()> {
+        if self.source.is_some() == self.sources.is_some() {
+            let detail = "give either `source` or `sources`".to_owned();
+            return Err(Error::BadOptions { algorithm: Self::NAME, detail });
+        }
+        Ok(())
+    }
+
+    fn edges(&self) -> Edges {
+        Edges::Rows(Directions::Forward)
+    }
+
+    fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<VertexList> {
+        match &self.sources {
+            Some(path) => Ok(VertexList::read(path, graph, options)?),
+            None => Ok(VertexList::default()),
+        }
+    }
+
+    fn check_input(&self, graph: &Graph) -> Result<()> {
+        self.source.as_ref().map_or(Ok(()), |id| find_vertex(graph, id).map(drop))
+    }
+
+    fn estimate(&self, graph: &Graph, files: &VertexList, _threads: usize) -> Result<Estimate> {
+        let held = search::size(graph)? + files.size();
+        let estimate = estimate_rows(graph, RowsWanted::forward(false), held);
+        let estimate = with_order_streamed(estimate, graph)?;
+        Ok(side_table::with_reading(estimate, files.reading_size))
+    }
+
+    fn run(&self, graph: &Graph, files: VertexList, options: &RunOptions<'_>) -> Result<Found> {
+        let sources = self.sources(graph, files)?;
+        let found = run(graph, &sources, self.hops, options)?;
+        let statistics = found.statistics.clone();
+        Ok(Found::new(found.named(graph, options)?, statistics))
+    }
+}

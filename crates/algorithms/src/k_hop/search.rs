@@ -1,0 +1,148 @@
+//! The search, and what it found.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use arrow_schema::SchemaRef;
+use serde::Serialize;
+use tegula_engine::traverse::{self, RowsWanted, VertexSet};
+use tegula_engine::{Cancel, Graph, RunOptions, RunStatistics, ShortId, Unit, VertexId};
+use tegula_store::rows::Direction;
+
+use crate::answer::{self, Answer, Facts, List, Listing, RowSink, Table};
+use crate::error::Result;
+use crate::original_ids::Ranks;
+
+/// The vertices that are near.
+#[derive(Debug, Clone)]
+pub struct Neighbourhood {
+    /// Each with its distance, by ascending distance and then by dense id.
+    pub vertices: Vec<(ShortId, u32)>,
+    /// What the run did; an iteration is a hop.
+    pub statistics: RunStatistics,
+}
+
+/// Finds the vertices within `hops` hops of any of the sources.
+///
+/// # Errors
+/// Those of [`traverse::run`] and of reading.
+pub fn run(
+    graph: &Graph,
+    sources: &[VertexId],
+    hops: u32,
+    options: &RunOptions<'_>,
+) -> Result<Neighbourhood> {
+    let held = size(graph)? + size_of_val(sources) as u64;
+    traverse::run(graph, RowsWanted::forward(false), held, options, |job| {
+        let reached = VertexSet::new(graph.short_vertex_count()?);
+        let mut level: Vec<ShortId> = sources.iter().map(|source| source.short()).collect();
+        level.retain(|&source| reached.insert(source));
+        level.sort_unstable();
+        let (mut vertices, mut times) = (Vec::new(), Vec::new());
+        let edges = AtomicU64::new(0);
+        options.progress.begin("searching", Some(hops.into()), Unit::Iterations);
+        for hop in 0.. {
+            vertices.extend(level.iter().map(|&vertex| (vertex, hop)));
+            if hop == hops || level.is_empty() {
+                break;
+            }
+            let started = Instant::now();
+            level = job.follow(&level, Direction::Forward, |row, found| {
+                let mut followed = 0;
+                row.for_each(|target| {
+                    followed += 1;
+                    if reached.insert(target) {
+                        found.push(target);
+                    }
+                })?;
+                edges.fetch_add(followed, Ordering::Relaxed);
+                Ok(())
+            })?;
+            times.push(started.elapsed());
+            options.progress.advance(1);
+        }
+        options.progress.end();
+        Ok(Neighbourhood { vertices, statistics: job.statistics(times, edges.into_inner()) })
+    })
+}
+
+/// Bytes that a run holds beside the rows: who was reached, two levels, and what was found, which grows by doubling.
+pub(super) fn size(graph: &Graph) -> Result<u64> {
+    let vertices = graph.vertex_count();
+    Ok(VertexSet::size(vertices) + (8 + 16) * vertices + Ranks::size(graph)?)
+}
+
+impl Neighbourhood {
+    /// What was found, by original ids.
+    pub(super) fn named(self, graph: &Graph, options: &RunOptions<'_>) -> Result<Near> {
+        let mut levels: Vec<u64> = Vec::new();
+        for &(_, hop) in &self.vertices {
+            levels.resize(levels.len().max(hop as usize + 1), 0);
+            levels[hop as usize] += 1;
+        }
+        let ranks = Ranks::read(graph, &options.cancel)?;
+        // In the same memory.
+        let vertices = self.vertices.into_iter();
+        let mut rows: Vec<_> = vertices.map(|(vertex, hop)| (ranks.of(vertex), hop)).collect();
+        rows.sort_unstable();
+        Ok(Near { listing: Listing { column: "hops", rows, memory: options.memory }, levels })
+    }
+}
+
+/// A row for every vertex that is near, in the order of the original ids.
+pub(super) struct Near {
+    listing: Listing<u32>,
+    /// How many vertices there are after each number of hops.
+    levels: Vec<u64>,
+}
+
+/// What is said of all of them.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    /// How many there are, the sources included.
+    vertices: u64,
+    /// How many of them after each number of hops.
+    levels: Vec<u64>,
+}
+
+impl Table for Near {
+    fn schema(&self, graph: &Graph) -> SchemaRef {
+        self.listing.schema(graph)
+    }
+
+    fn row_count(&self, graph: &Graph) -> u64 {
+        self.listing.row_count(graph)
+    }
+
+    fn write_rows(&self, graph: &Graph, out: &mut dyn RowSink, cancel: &Cancel) -> Result<()> {
+        self.listing.write_rows(graph, out, cancel)
+    }
+}
+
+impl Answer for Near {
+    fn summary(
+        &self,
+        _graph: &Graph,
+        top: usize,
+        _cancel: &Cancel,
+    ) -> Result<Box<dyn answer::Summary>> {
+        let levels = self.levels.iter().copied().take(top).collect();
+        Ok(Box::new(Summary { vertices: self.listing.rows.len() as u64, levels }))
+    }
+}
+
+impl answer::Summary for Summary {
+    fn facts(&self) -> Facts {
+        let mut facts = Facts::default();
+        facts.add("within", answer::counted(self.vertices, "vertex", "vertices"));
+        facts
+    }
+
+    fn list(&self) -> List {
+        let mut list = List::new(["hops", "vertices"]);
+        for (hops, vertices) in self.levels.iter().enumerate() {
+            list.add([&hops, vertices]);
+        }
+        list
+    }
+}

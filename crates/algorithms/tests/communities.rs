@@ -1,0 +1,136 @@
+//! Communities by modularity: what is said of them is so, planted ones are found, and those of Leiden hang together.
+
+mod support;
+
+use serde_json::{Value, json};
+use support::small::on_small_graphs;
+use support::tables::{counts, summary};
+use support::{import_with, open, threads};
+use tegula_algorithms::{Error, find};
+use tegula_engine::Graph;
+use tegula_generators::{Rmat, edges};
+use tegula_import::ImportConfig;
+use tegula_store::rows::RowEncoding;
+use tegula_testkit::modularity::{are_connected, modularity};
+use tegula_testkit::{EdgeList, Scratch, small_graphs};
+
+const METHODS: [&str; 2] = ["louvain", "leiden"];
+
+/// Runs a method and checks what it says of its communities in these edges, each given once. Returns their modularity.
+fn check(name: &str, method: &str, wanted: &Value, edges: &EdgeList, graph: &Graph) -> f64 {
+    let found = counts(graph, method, wanted.clone(), &threads(2));
+    assert_eq!(counts(graph, method, wanted.clone(), &threads(3)), found, "{name}");
+    let said = summary(graph, method, wanted.clone(), &threads(1));
+    let resolution = wanted["resolution"].as_f64().unwrap_or(1.0);
+    let expected = modularity(edges, &found, resolution);
+    let modularity = said["modularity"].as_f64().unwrap();
+    assert!((expected - modularity).abs() < 1e-6, "{name} {method}: {expected} {said}");
+    let mut communities: Vec<u64> = found.iter().map(|row| row.1).collect();
+    communities.sort_unstable();
+    communities.dedup();
+    assert_eq!(said["communities"], communities.len(), "{name}");
+    for community in communities {
+        let smallest = found.iter().find(|row| row.1 == community);
+        assert_eq!(smallest, Some(&(community, community)), "{name}: named by its smallest");
+    }
+    let levels = said["levels"].as_array().unwrap();
+    let rises = |pair: &[Value]| pair[0]["modularity"].as_f64() < pair[1]["modularity"].as_f64();
+    assert!(levels.windows(2).all(rises), "{name}: {said}");
+    assert!(method == "louvain" || are_connected(edges, &found), "{name}");
+    modularity
+}
+
+#[test]
+fn what_is_said_of_communities_is_so() {
+    on_small_graphs(|name, arcs, graph| {
+        // An undirected graph comes with both arcs of each edge, and one of a loop.
+        let is_once = |&&(source, target): &&(u64, u64)| source <= target;
+        let (edges, loops): (Vec<_>, Vec<_>) = match graph.manifest().undirected {
+            true => arcs.edges.iter().filter(is_once).partition(|(one, other)| one != other),
+            false => (arcs.edges.clone(), Vec::new()),
+        };
+        let edges = EdgeList::new(edges.into_iter().chain(loops).collect());
+        for method in METHODS {
+            for wanted in [json!({}), json!({ "resolution": 2.5, "seed": 7 })] {
+                check(name, method, &wanted, &edges, graph);
+            }
+        }
+    });
+}
+
+#[test]
+fn weights_count() {
+    let scratch = Scratch::new();
+    for (name, edges) in small_graphs(4) {
+        let edges = edges.weighted(6);
+        for undirected in [false, true] {
+            let rows = Some(RowEncoding::Gap);
+            let config = ImportConfig { undirected, rows, reverse: rows, ..Default::default() };
+            let directory = format!("{name}-{undirected}");
+            let graph = open(&import_with(config, scratch.path(), &directory, &edges));
+            for method in METHODS {
+                check(name, method, &json!({}), &edges, &graph);
+            }
+        }
+    }
+}
+
+/// Rings of so many cliques of a size, each joined to the next by an edge.
+fn cliques(count: u64, size: u64) -> EdgeList {
+    let within = (0..count).flat_map(move |clique| {
+        let first = clique * size;
+        (0..size).flat_map(move |one| (0..one).map(move |other| (first + one, first + other)))
+    });
+    let between = (0..count).map(|clique| (clique * size, (clique + 1) % count * size + 1));
+    EdgeList::new(within.chain(between).collect())
+}
+
+#[test]
+fn planted_communities_are_found() {
+    let scratch = Scratch::new();
+    for (count, size) in [(8, 5), (30, 12), (200, 20)] {
+        let edges = cliques(count, size);
+        let config =
+            ImportConfig { undirected: true, rows: Some(RowEncoding::Gap), ..Default::default() };
+        let graph = open(&import_with(config, scratch.path(), &count.to_string(), &edges));
+        for method in METHODS {
+            // A greater resolution, as modularity itself would rather join many small cliques in pairs.
+            let wanted = json!({ "resolution": count as f64 / 8.0, "seed": 3 });
+            let found = counts(&graph, method, wanted.clone(), &threads(2));
+            assert!(found.iter().all(|&(vertex, community)| vertex / size * size == community));
+            check(&format!("{count} cliques"), method, &wanted, &edges, &graph);
+        }
+    }
+}
+
+#[test]
+fn leiden_finds_at_least_what_louvain_does() {
+    let scratch = Scratch::new();
+    let edges = EdgeList::new(edges(&Rmat::new(13, 8, 4).unwrap()));
+    let config =
+        ImportConfig { undirected: true, rows: Some(RowEncoding::Gap), ..Default::default() };
+    let graph = open(&import_with(config, scratch.path(), "skewed", &edges));
+    let [louvain, leiden] =
+        METHODS.map(|method| check("skewed", method, &json!({}), &edges, &graph));
+    assert!(leiden > louvain - 0.005, "{leiden} {louvain}");
+}
+
+#[test]
+fn weights_below_zero_are_refused() {
+    let scratch = Scratch::new();
+    let weights = Some(vec![2.0, -1.0]);
+    let edges = EdgeList { weights, ..EdgeList::new(vec![(1, 2), (2, 3)]) };
+    let config =
+        ImportConfig { undirected: true, rows: Some(RowEncoding::Gap), ..Default::default() };
+    let graph = open(&import_with(config, scratch.path(), "negative", &edges));
+    for method in METHODS {
+        let request = find(method).unwrap().request(json!({})).unwrap();
+        let found = request.prepare(&graph, &threads(2)).unwrap().run(&graph, &threads(2));
+        match found.err() {
+            Some(error @ Error::NegativeWeight { .. }) => {
+                assert!(error.to_string().ends_with("communities need weights of at least 0"));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
