@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroU64;
 
+use serde::Serialize;
 use tegula_engine::traverse::VertexSet;
 use tegula_engine::{Cancel, Graph, ShortId, VertexId};
 
+use crate::answer::{self, Facts, Figures};
 use crate::error::Result;
 use crate::random;
 
@@ -48,6 +50,33 @@ impl Sample {
     /// How many others than a vertex are in it.
     pub(crate) fn others(&self, vertex: ShortId) -> usize {
         self.vertices.len() - usize::from(self.drawn.contains(vertex))
+    }
+}
+
+/// From how many vertices something was found.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Sources {
+    /// So many.
+    sources: u64,
+    /// Whether these were all.
+    exact: bool,
+}
+
+impl Sources {
+    /// As many as an option `samples` says, or all.
+    pub(crate) fn of(graph: &Graph, samples: Option<NonZeroU64>) -> Sources {
+        let sources = count(graph, samples);
+        Sources { sources, exact: sources == graph.vertex_count() }
+    }
+}
+
+impl Figures for Sources {
+    fn facts(&self) -> Facts {
+        let mut facts = Facts::default();
+        let sources = answer::counted(self.sources, "vertex", "vertices");
+        let all = if self.exact { ", all" } else { ", drawn at random" };
+        facts.add("found from", sources + all);
+        facts
     }
 }
 

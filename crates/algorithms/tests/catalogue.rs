@@ -30,7 +30,8 @@ fn graph() -> EdgeList {
 fn samples(scratch: &Scratch) -> Map<String, Value> {
     let sets = scratch.path().join("sets.txt");
     std::fs::write(&sets, "1 one\n2 one\n4 other\n").unwrap();
-    let Value::Object(samples) = json!({ "source": "1", "target": "6", "sets": sets }) else {
+    let Value::Object(samples) = json!({ "source": "1", "target": "6", "sets": sets, "hops": 3 })
+    else {
         unreachable!("it is an object");
     };
     samples
@@ -59,6 +60,13 @@ fn import(scratch: &Scratch) -> Graph {
     open(&import_with(config, scratch.path(), "graph", &graph()))
 }
 
+/// The same without its edges backward, and directed: there is no cycle.
+fn import_acyclic(scratch: &Scratch) -> Graph {
+    let config = with_rows(VertexOrder::Degree, false);
+    let forward = graph().edges.into_iter().filter(|(source, target)| source < target);
+    open(&import_with(config, scratch.path(), "acyclic", &EdgeList::new(forward.collect())))
+}
+
 #[test]
 fn names_are_unique_and_tell_what_is_found() {
     let names: HashSet<&str> = CATALOGUE.iter().map(|entry| entry.name).collect();
@@ -75,20 +83,21 @@ fn names_are_unique_and_tell_what_is_found() {
 #[test]
 fn every_algorithm_runs_in_what_it_says_and_gives_the_table_that_it_declares() {
     let scratch = Scratch::new();
-    let (graph, samples) = (import(&scratch), samples(&scratch));
+    let (graph, acyclic, samples) = (import(&scratch), import_acyclic(&scratch), samples(&scratch));
     for entry in CATALOGUE {
         let name = entry.name;
+        let graph = if name == "topological-order" { &acyclic } else { &graph };
         let request = entry.request(options_of(entry, &samples)).unwrap();
         assert_eq!(request.name(), name);
         let ample = threads(2);
-        let prepared = request.prepare(&graph, &ample).unwrap();
+        let prepared = request.prepare(graph, &ample).unwrap();
         let needs_rows = !matches!(request.edges(), Edges::None | Edges::Tiles { .. });
-        let needs = Needs::of(&*prepared, &graph, ample.threads, needs_rows).unwrap();
+        let needs = Needs::of(&*prepared, graph, ample.threads, needs_rows).unwrap();
         assert!(needs.build_bytes.is_none(), "{name}: the graph has rows");
         assert!(needs.check("it", needs.needed()).is_ok());
         assert!(needs.check("it", needs.needed() - 1).is_err());
         assert!(needs.needed() < AMPLE && needs.estimate.vertex_bytes > 0, "{name}: {needs:?}");
-        prepared.check_input(&graph).unwrap();
+        prepared.check_input(graph).unwrap();
 
         let memory = needs.needed();
         let graph = open_graph(graph.directory(), memory, Backend::Auto).unwrap();
@@ -107,7 +116,8 @@ fn every_algorithm_runs_in_what_it_says_and_gives_the_table_that_it_declares() {
         let told = serde_json::to_value(&*summary).unwrap();
         assert!(told.as_object().is_some_and(|figures| !figures.is_empty()), "{name}: {told}");
         assert!(summary.facts().into_iter().count() > 0, "{name}");
-        assert_eq!(summary.list().rows.len(), TOP, "{name}: {:?}", summary.list());
+        let rows = TOP.min(row_count);
+        assert_eq!(summary.list().rows.len(), rows, "{name}: {:?}", summary.list());
     }
 }
 

@@ -26,9 +26,10 @@ use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
 use crate::algorithm::{Algorithm, Edges, Found, Weights};
-use crate::answer::{NoFigures, Scores, Values};
+use crate::answer::{Scores, Values};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
+use crate::samples::Sources;
 
 pub use sources::{Betweenness, run};
 
@@ -85,8 +86,9 @@ impl Algorithm for BetweennessOptions {
         let scale = self.scale(graph, found.sources);
         let mut sums = found.sums;
         sums.iter_mut().for_each(|sum| *sum *= scale);
+        let figures = Sources::of(graph, self.samples);
         let values = Values::of(sums.into(), graph, &options.cancel)?;
-        let scores = Scores { column: "centrality", values, figures: NoFigures {} };
+        let scores = Scores { column: "centrality", values, figures };
         Ok(Found::new(scores, found.statistics))
     }
 }

@@ -22,10 +22,10 @@ use tegula_engine::{Estimate, Graph, RunOptions, ShortId};
 use tegula_store::rows::Direction;
 
 use crate::algorithm::{Algorithm, Edges, Found, Weights};
-use crate::answer::{NoFigures, Scores, Values};
+use crate::answer::{Scores, Values};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
-use crate::samples::Sample;
+use crate::samples::{Sample, Sources};
 use crate::searches::Searches;
 
 /// Options of closeness.
@@ -71,8 +71,9 @@ impl Algorithm for ClosenessOptions {
         let closeness: Vec<f64> = closeness
             .map(|(vertex, distances)| distances.closeness(sample.others(vertex)))
             .collect();
+        let figures = Sources::of(graph, self.samples);
         let values = Values::of(closeness.into(), graph, &options.cancel)?;
-        Ok(Found::new(Scores { column: "centrality", values, figures: NoFigures {} }, statistics))
+        Ok(Found::new(Scores { column: "centrality", values, figures }, statistics))
     }
 }
 

@@ -16,10 +16,10 @@ use tegula_engine::{Estimate, Graph, RunOptions, ShortId};
 use tegula_store::rows::Direction;
 
 use crate::algorithm::{Algorithm, Edges, Found, Weights};
-use crate::answer::{NoFigures, Scores, Values};
+use crate::answer::{Scores, Values};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
-use crate::samples::Sample;
+use crate::samples::{Sample, Sources};
 use crate::searches::Searches;
 
 /// Options of harmonic centrality.
@@ -68,8 +68,9 @@ impl Algorithm for HarmonicOptions {
             // Of no others the sum is 0.
             *sum *= others / sample.others(vertex).max(1) as f64;
         }
+        let figures = Sources::of(graph, self.samples);
         let values = Values::of(sums.into(), graph, &options.cancel)?;
-        Ok(Found::new(Scores { column: "centrality", values, figures: NoFigures {} }, statistics))
+        Ok(Found::new(Scores { column: "centrality", values, figures }, statistics))
     }
 }
 
