@@ -254,6 +254,46 @@ fn runs_along_rows_keep_every_budget_that_they_accept() {
     assert_keeps_budgets(&shop, "bfs --source 1 --executor seek");
 }
 
+/// That algorithms keep the least budget on an R-MAT graph of a scale, with rows of both directions.
+#[track_caller]
+fn assert_keep_least_budgets(scale: u32, algorithms: &[&str]) {
+    let shop = Shop::new();
+    shop.tegula(&format!("generate rmat --scale {scale} --weighted -o g.wel")).done();
+    shop.tegula("import g.wel -o g.tegula --weighted --layouts tiles,rows,reverse").done();
+    for algorithm in algorithms {
+        for way in &WAYS[1..3] {
+            let words = format!("run {algorithm} g.tegula {way} -o out.parquet --force");
+            let estimate = shop.tegula(&format!("{words} --estimate --json")).done().json();
+            assert_within(&shop, &words, estimate["needed_bytes"].as_u64().unwrap());
+        }
+    }
+}
+
+#[test]
+fn runs_by_neighbours_keep_the_least_budget() {
+    assert_keep_least_budgets(
+        17,
+        &[
+            "degree",
+            "triangles",
+            "cdlp --iterations 2",
+            "label-propagation --max-iterations 2",
+            "kcore",
+            "scc",
+            "hits --max-iterations 2",
+            "betweenness --samples 3",
+            "closeness --samples 64",
+            "harmonic --samples 64",
+            "diameter --max-searches 70",
+            "bridges",
+            "bridges --articulation-points",
+            "k-hop --source 1 --hops 2",
+        ],
+    );
+    // Rows are read by community, so one by one where few stay in memory.
+    assert_keep_least_budgets(13, &["louvain", "leiden"]);
+}
+
 #[test]
 fn rows_that_a_run_builds_first_are_part_of_its_estimate() {
     let shop = Shop::new();
