@@ -69,6 +69,7 @@ pub mod louvain;
 pub mod mis;
 pub mod mst;
 pub mod pagerank;
+pub mod random_walks;
 pub mod scc;
 pub mod spmv;
 pub mod sssp;
@@ -110,6 +111,7 @@ pub const CATALOGUE: &[Entry] = &[
     Entry::of::<diameter::DiameterOptions>(),
     Entry::of::<bridges::BridgesOptions>(),
     Entry::of::<k_hop::KHopOptions>(),
+    Entry::of::<random_walks::RandomWalksOptions>(),
     Entry::of::<topological_order::TopologicalOrderOptions>(),
 ];
 

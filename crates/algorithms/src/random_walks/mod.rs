@@ -1,0 +1,141 @@
+//! Random walks, as node2vec takes them to learn of a graph.
+//!
+//! A walk goes along the edges from where it stands, each as likely as its weight says; it ends after its length, or
+//! where no edge leads on. With `p` and `q` a step depends on the one before (Grover, Leskovec, *node2vec: Scalable
+//! Feature Learning for Networks*, KDD 2016): from `t` over `v` to `x` it is `1/p` times as likely where `x` is `t`, as
+//! likely as its weight where there is an edge from `t` to `x`, and `1/q` times otherwise.
+//!
+//! All walks take a step together: those at the same vertex are served by one look at its row, and rows are read in the
+//! order in which they lie, by several workers. A step that depends on the one before is drawn without that, and taken
+//! as often as it should be (Yang, Zhang, Chen, Ma, Bai, Chen, *KnightKing: A Fast Distributed Graph Random Walk Engine*,
+//! SOSP 2019); which needs the row of `t` only where that decides. Every draw follows from the seed, the walk and the
+//! step, so walks are the same whatever the threads. They are kept in memory: 4 bytes for each vertex of each, and 144
+//! for each walk; 4 bytes a vertex where the vertices have an order, and the index of the rows.
+
+mod answer;
+mod steps;
+
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
+use tegula_engine::{Estimate, Graph, RunOptions, ShortId, VertexId};
+
+use crate::algorithm::{Algorithm, Edges, Found, Positive, SideFiles, Weights};
+use crate::error::Result;
+use crate::original_ids::with_order_streamed;
+use crate::samples::Sample;
+use crate::side_table;
+use crate::vertex_list::VertexList;
+
+use answer::Walks;
+pub use steps::{Trajectories, run};
+
+/// Options of the walks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct RandomWalksOptions {
+    /// How many steps a walk has.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::LENGTH))]
+    pub length: u32,
+    /// How many walks begin at each vertex.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::WALKS))]
+    pub walks: NonZeroU64,
+    /// The greater, the less likely is a step back.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "P", default_value_t = Self::NEUTRAL))]
+    pub p: Positive,
+    /// The greater, the less likely is a step to where no edge leads from the vertex before.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "Q", default_value_t = Self::NEUTRAL))]
+    pub q: Positive,
+    /// What walks are drawn by.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t))]
+    pub seed: u64,
+    /// Where walks begin: a table with an id in each row; at every vertex otherwise. Tables are read as inputs are: text,
+    /// also as .gz and .zst, Parquet, `-`.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
+    pub sources: Option<PathBuf>,
+}
+
+impl RandomWalksOptions {
+    const LENGTH: u32 = 80;
+    const WALKS: NonZeroU64 = NonZeroU64::new(10).unwrap();
+    const NEUTRAL: Positive = Positive::new(1.0);
+
+    /// Where walks begin: at the vertices of a file in its order, or at all by ascending original id.
+    fn sources(
+        &self,
+        graph: &Graph,
+        files: &VertexList,
+        options: &RunOptions<'_>,
+    ) -> Result<Vec<ShortId>> {
+        match &self.sources {
+            Some(_) => Ok(files.vertices.iter().copied().map(VertexId::short).collect()),
+            None => Ok(Sample::draw(graph, None, 0, &options.cancel)?.vertices),
+        }
+    }
+
+    /// Bytes that a run holds beside the rows.
+    fn size(&self, graph: &Graph, files: &VertexList) -> Result<u64> {
+        let sources = match self.sources {
+            Some(_) => files.vertices.len() as u64,
+            None => graph.vertex_count(),
+        };
+        let all = Sample::size(graph, None);
+        Ok(all + files.size() + steps::size(graph, sources, self)?)
+    }
+}
+
+impl Default for RandomWalksOptions {
+    fn default() -> RandomWalksOptions {
+        RandomWalksOptions {
+            length: Self::LENGTH,
+            walks: Self::WALKS,
+            p: Self::NEUTRAL,
+            q: Self::NEUTRAL,
+            seed: 0,
+            sources: None,
+        }
+    }
+}
+
+impl Algorithm for RandomWalksOptions {
+    const NAME: &'static str = "random-walks";
+    const SUMMARY: &'static str =
+        "Random walks from each vertex, or from some; with p and q those of node2vec";
+    const WEIGHTS: Weights = Weights::Used;
+    type Files = VertexList;
+
+    fn edges(&self) -> Edges {
+        Edges::Rows(Directions::Forward)
+    }
+
+    fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<VertexList> {
+        match &self.sources {
+            Some(path) => Ok(VertexList::read(path, graph, options)?),
+            None => Ok(VertexList::default()),
+        }
+    }
+
+    fn estimate(&self, graph: &Graph, files: &VertexList, threads: usize) -> Result<Estimate> {
+        let workers = threads as u64 * steps::worker_size(graph)?;
+        let held = self.size(graph, files)? + workers;
+        let estimate = estimate_rows(graph, RowsWanted::forward(graph.is_weighted()), held);
+        let estimate = with_order_streamed(estimate, graph)?;
+        Ok(side_table::with_reading(estimate, files.reading_size))
+    }
+
+    fn why_in_memory(&self) -> &'static str {
+        "all walks are kept until they have ended"
+    }
+
+    fn run(&self, graph: &Graph, files: VertexList, options: &RunOptions<'_>) -> Result<Found> {
+        let workers = options.threads as u64 * steps::worker_size(graph)?;
+        let held = self.size(graph, &files)? + workers;
+        let sources = self.sources(graph, &files, options)?;
+        let found = run(graph, &sources, self, held, options)?;
+        let statistics = found.statistics.clone();
+        Ok(Found::new(Walks::new(found, graph, options)?, statistics))
+    }
+}

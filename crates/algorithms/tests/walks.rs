@@ -1,0 +1,143 @@
+//! Random walks: along edges, as likely as they should be, and the same whatever the threads.
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{UInt32Type, UInt64Type};
+use serde_json::{Value, json};
+use support::small::on_small_graphs;
+use support::tables::{answer, summary};
+use support::{import_with, open, threads};
+use tegula_engine::{Graph, RunOptions};
+use tegula_import::ImportConfig;
+use tegula_store::rows::RowEncoding;
+use tegula_testkit::{EdgeList, Scratch};
+
+/// The vertices of each walk.
+fn walks(graph: &Graph, wanted: Value, options: &RunOptions<'_>) -> Vec<Vec<u64>> {
+    let mut walks: Vec<Vec<u64>> = Vec::new();
+    for rows in answer(graph, "random-walks", wanted, options) {
+        let ids = |index: usize| rows.column(index).as_primitive::<UInt64Type>().values();
+        let steps = rows.column(1).as_primitive::<UInt32Type>().values();
+        for ((&walk, &step), &vertex) in ids(0).iter().zip(steps).zip(ids(2)) {
+            if step == 0 {
+                assert_eq!(walks.len() as u64, walk);
+                walks.push(Vec::new());
+            }
+            let walk = walks.last_mut().unwrap();
+            assert_eq!(walk.len(), step as usize);
+            walk.push(vertex);
+        }
+    }
+    walks
+}
+
+#[test]
+fn walks_go_along_edges_until_there_is_none() {
+    on_small_graphs(|name, arcs, graph| {
+        let arcs: BTreeSet<(u64, u64)> = arcs.edges.iter().copied().collect();
+        let has_next = |vertex: u64| arcs.range((vertex, 0)..=(vertex, u64::MAX)).next().is_some();
+        for wanted in [
+            json!({ "length": 9, "walks": 2 }),
+            json!({ "length": 5, "walks": 3, "p": 0.2, "q": 4.0, "seed": 3 }),
+            json!({ "length": 4, "walks": 1, "p": 1e9, "q": 1e-9 }),
+        ] {
+            let found = walks(graph, wanted.clone(), &threads(2));
+            assert_eq!(walks(graph, wanted.clone(), &threads(5)), found, "{name}");
+            let each = wanted["walks"].as_u64().unwrap();
+            assert_eq!(found.len() as u64, each * graph.vertex_count(), "{name}");
+            let length = wanted["length"].as_u64().unwrap() + 1;
+            for walk in &found {
+                assert!(walk.windows(2).all(|pair| arcs.contains(&(pair[0], pair[1]))), "{name}");
+                let last = *walk.last().unwrap();
+                assert_eq!(
+                    walk.len() as u64 == length,
+                    walk.len() as u64 == length || has_next(last)
+                );
+                assert!(walk.len() as u64 <= length, "{name}: {walk:?}");
+            }
+            let sources: Vec<u64> = found.iter().map(|walk| walk[0]).collect();
+            assert!(sources.is_sorted(), "{name}");
+            let said = summary(graph, "random-walks", wanted, &threads(1));
+            let steps: usize = found.iter().map(|walk| walk.len() - 1).sum();
+            assert_eq!((&said["walks"], &said["steps"]), (&json!(found.len()), &json!(steps)));
+        }
+    });
+}
+
+/// How often walks step from two vertices in a row to each third.
+fn frequencies(walks: &[Vec<u64>]) -> BTreeMap<(u64, u64), BTreeMap<u64, f64>> {
+    let mut counts: BTreeMap<(u64, u64), BTreeMap<u64, f64>> = BTreeMap::new();
+    for step in walks.iter().flat_map(|walk| walk.windows(3)) {
+        *counts.entry((step[0], step[1])).or_default().entry(step[2]).or_default() += 1.0;
+    }
+    counts
+}
+
+#[test]
+fn steps_are_as_likely_as_weights_and_the_step_before_say() {
+    let edges = vec![(1, 2), (1, 3), (2, 3), (3, 4), (3, 5), (4, 5), (2, 6)];
+    let weights = vec![1.0f32, 2.0, 0.5, 3.0, 1.0, 1.0, 4.0];
+    let weighted = EdgeList { weights: Some(weights), ..EdgeList::new(edges) };
+    let scratch = Scratch::new();
+    for rows in [RowEncoding::Gap, RowEncoding::Ceesor] {
+        let config = ImportConfig { undirected: true, rows: Some(rows), ..Default::default() };
+        let graph = open(&import_with(config, scratch.path(), &format!("{rows:?}"), &weighted));
+        let arcs = weighted.undirected();
+        let weight: BTreeMap<(u64, u64), f64> = arcs
+            .edges
+            .iter()
+            .copied()
+            .zip(arcs.weights.unwrap())
+            .map(|(edge, weight)| (edge, f64::from(weight)))
+            .collect();
+        // The last two are drawn exactly, after as many attempts as there are.
+        for (p, q) in [(1.0, 1.0), (0.25, 4.0), (3.0, 0.5), (500.0, 300.0), (400.0, 0.001)] {
+            let wanted = json!({ "length": 60, "walks": 500, "p": p, "q": q, "seed": 8 });
+            let found = walks(&graph, wanted, &threads(2));
+            for ((before, at), counts) in frequencies(&found) {
+                let all: f64 = counts.values().sum();
+                if all < 2000.0 {
+                    continue;
+                }
+                let likely = |next: u64| {
+                    let factor = match next {
+                        next if next == before => 1.0 / p,
+                        next if weight.contains_key(&(before, next)) => 1.0,
+                        _ => 1.0 / q,
+                    };
+                    weight[&(at, next)] * factor
+                };
+                let targets = weight.keys().filter(|edge| edge.0 == at).map(|edge| edge.1);
+                let sum: f64 = targets.clone().map(likely).sum();
+                for next in targets {
+                    let expected = likely(next) / sum;
+                    let found = counts.get(&next).copied().unwrap_or(0.0) / all;
+                    // Five standard deviations.
+                    let off = 5.0 * (expected * (1.0 - expected) / all).sqrt() + 1e-9;
+                    assert!(
+                        (found - expected).abs() <= off,
+                        "p {p}, q {q}: {before} {at} {next}: {found} for {expected}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn walks_begin_where_they_are_told() {
+    let scratch = Scratch::new();
+    let edges = EdgeList::new(vec![(1, 2), (2, 3), (3, 1), (3, 9)]);
+    let config = ImportConfig { rows: Some(RowEncoding::Gap), ..Default::default() };
+    let graph = open(&import_with(config, scratch.path(), "graph", &edges));
+    let file = scratch.join("sources.csv");
+    std::fs::write(&file, "vertex,other\n9,x\n1,y\n9,z\n").unwrap();
+    let wanted = json!({ "sources": file, "walks": 2, "length": 3 });
+    let found = walks(&graph, wanted, &threads(2));
+    let sources: Vec<u64> = found.iter().map(|walk| walk[0]).collect();
+    assert_eq!(sources, [9, 9, 1, 1, 9, 9]);
+    assert!(found.iter().all(|walk| walk.len() == if walk[0] == 9 { 1 } else { 4 }), "{found:?}");
+}
