@@ -288,6 +288,7 @@ fn runs_by_neighbours_keep_the_least_budget() {
             "bridges",
             "bridges --articulation-points",
             "k-hop --source 1 --hops 2",
+            "random-walks --length 4 --walks 1 --p 0.5 --q 2",
         ],
     );
     // Rows are read by community, so one by one where few stay in memory.
