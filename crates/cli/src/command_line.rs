@@ -3,6 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::args::{Common, GraphArgs};
+use crate::completions::CompletionsArgs;
 use crate::generate::GenerateArgs;
 use crate::import::ImportArgs;
 use crate::probe::ProbeArgs;
@@ -39,4 +40,6 @@ pub enum Command {
     Generate(GenerateArgs),
     /// Measure how fast a device is read, and remember how it is read best.
     Probe(ProbeArgs),
+    /// Print a script that has a shell complete commands and options.
+    Completions(CompletionsArgs),
 }

@@ -114,6 +114,14 @@ pub struct Import {
     pub warnings: Vec<String>,
 }
 
+/// `tegula completions`.
+#[derive(Debug, Serialize)]
+pub struct Completions<'a> {
+    pub schema: &'static str,
+    pub shell: String,
+    pub script: &'a str,
+}
+
 /// `tegula info`.
 #[derive(Debug, Serialize)]
 pub struct Info<'a> {

@@ -3,6 +3,7 @@
 mod allocator;
 mod args;
 mod command_line;
+mod completions;
 mod errors;
 mod escape;
 mod generate;
@@ -65,6 +66,7 @@ fn dispatch(command: Command, session: &Session) -> Result<()> {
         Command::Run(run) => run::run(&run, session),
         Command::Generate(args) => generate::generate(&args, session),
         Command::Probe(args) => probe::probe(&args, session),
+        Command::Completions(args) => completions::completions(&args, session),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What users do, by calling the built command in scratch folders.
 
 mod compatibility;
+mod completions;
 mod damage;
 mod declared;
 mod disks;
