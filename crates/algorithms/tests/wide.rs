@@ -10,6 +10,7 @@ use tegula_algorithms::bfs::{Bfs, Reached};
 use tegula_algorithms::wcc::{self, WccOptions};
 use tegula_engine::{Arrays, Error, Graph, RunOptions, States, VertexId, run_anywhere};
 use tegula_import::ImportConfig;
+use tegula_import::input::Vertices;
 use tegula_machine::disk::Backend;
 use tegula_store::graph::VertexOrder;
 use tegula_store::tiles::Grid;
@@ -31,8 +32,11 @@ fn cycle(vertices: u64) -> (EdgeList, [u64; 5]) {
 
 fn import_cycle(scratch: &Scratch, vertices: u64, order: VertexOrder) -> (PathBuf, [u64; 5]) {
     let (edges, on_cycle) = cycle(vertices);
-    let config =
-        ImportConfig { order: Some(order), vertices: Some(vertices), ..ImportConfig::default() };
+    let config = ImportConfig {
+        order: Some(order),
+        vertices: Some(Vertices::Count(vertices)),
+        ..ImportConfig::default()
+    };
     (
         import_with(config, scratch.path(), &format!("cycle-{vertices}-{}", order.name()), &edges),
         on_cycle,

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use tegula_import::input::{ColumnChoice, ColumnsTaken, Delimiter, Format, IdKind, InputOptions};
+use tegula_import::input::{
+    ColumnChoice, ColumnsTaken, Delimiter, Format, IdKind, InputOptions, Vertices,
+};
 use tegula_import::{ImportConfig, ImportReport};
 use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
@@ -31,6 +33,11 @@ as '\"2\"', it is a name.
 Folders: subfolders are read too. Names that begin with a dot or an underscore are passed over, and files \
 with the ending of no format are refused unless --format says what they are.
 
+Graphs of other programs: Matrix Market (.mtx), DIMACS (.gr), METIS (.graph, .metis), serialized graphs of \
+GAPBS (.sg, .wsg) and LDBC Graphalytics (.properties, which names the other files) say which vertices \
+there are, also without an edge, and where edges lead both ways. So does a list of vertices (.v) among \
+the inputs. Ids stay as they are written: the first vertex of Matrix Market, DIMACS and METIS is 1.
+
 Both directions: a list that has both of every edge, as many of SNAP have, becomes an undirected graph \
 with --undirected --drop-duplicates.";
 
@@ -47,7 +54,8 @@ pub struct ImportArgs {
     /// Replace the graph if it exists; what is no graph, or holds anything else, is kept.
     #[arg(long)]
     force: bool,
-    /// The format of the inputs: auto, text, csv, tsv, bin32, bin64, parquet.
+    /// The format of the inputs: auto, text, csv, tsv, bin32, bin64, parquet, matrix-market, dimacs, metis, gapbs,
+    /// graphalytics, vertices.
     #[arg(long, value_name = "F", default_value = "auto", help_heading = "Input")]
     format: Format,
     /// What the vertex ids are.
@@ -87,9 +95,10 @@ pub struct ImportArgs {
     /// Pass over up to N lines of text that cannot be understood.
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Input")]
     skip_bad_rows: u64,
-    /// How many vertices there are: the ids 0 to N - 1, with or without an edge [default: those that have an edge].
-    #[arg(long, value_name = "N")]
-    vertices: Option<u64>,
+    /// Which vertices there are, with or without an edge: the ids 0 to N - 1, or those of a file with a row for each
+    /// [default: those that have an edge].
+    #[arg(long, value_name = "N|FILE", value_parser = vertices)]
+    vertices: Option<Vertices>,
     /// How vertices are numbered.
     #[arg(long, value_enum, default_value_t = Order::Auto)]
     order: Order,
@@ -113,6 +122,14 @@ pub struct ImportArgs {
     /// graphs what large ones do.
     #[arg(long, value_name = "BITS,BITS", value_parser = grid, hide = true)]
     grid: Option<Grid>,
+}
+
+/// Digits are a number, anything else is a file.
+fn vertices(text: &str) -> std::result::Result<Vertices, String> {
+    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Ok(Vertices::Listed(text.into()));
+    }
+    text.parse().map(Vertices::Count).map_err(|_| "there are at most 2^40 - 1".to_owned())
 }
 
 fn grid(text: &str) -> std::result::Result<Grid, String> {
@@ -223,7 +240,7 @@ impl ImportArgs {
             undirected: self.undirected,
             drop_duplicates: self.drop_duplicates,
             drop_loops: self.drop_loops,
-            vertices: self.vertices,
+            vertices: self.vertices.clone(),
             order: match self.order {
                 Order::Auto => None,
                 Order::Given => Some(VertexOrder::Given),

@@ -1,11 +1,48 @@
-//! Vertices that are declared: all ids below a number, with or without an edge.
+//! Vertices that are declared, with or without an edge: all ids below a number, or those that are listed.
 
 use tegula_machine::{At, Diagnostic, Error, Hint, Place, Result};
 use tegula_store::tiles::{BATCH_LOG2_MAX, Grid};
 use tegula_store::{SHORT_COUNT_MAX, VERTEX_COUNT_MAX};
 
-use super::input::IdKind;
+use super::input::{IdKind, VertexSet};
 use super::settings;
+
+/// Which ids are vertices.
+pub(super) enum Vertices<'a> {
+    /// Those that have an edge.
+    WithEdges,
+    /// All below a number.
+    Below(u64),
+    /// Those that are listed.
+    Listed(&'a VertexSet),
+}
+
+impl<'a> Vertices<'a> {
+    /// What is declared, if anything is.
+    pub fn of(set: &'a VertexSet) -> Vertices<'a> {
+        match set.count_from_zero() {
+            Some(count) => Vertices::Below(count),
+            None if set.is_unknown() => Vertices::WithEdges,
+            None => Vertices::Listed(set),
+        }
+    }
+
+    /// How many there are, where that is known before they are read.
+    pub fn count(&self) -> Option<u64> {
+        match self {
+            Vertices::Below(count) => Some(*count),
+            Vertices::WithEdges | Vertices::Listed(_) => None,
+        }
+    }
+
+    /// Those that are listed.
+    pub fn listed(&self) -> Option<&'a VertexSet> {
+        match self {
+            Vertices::Listed(set) => Some(set),
+            Vertices::WithEdges | Vertices::Below(_) => None,
+        }
+    }
+}
 
 /// Bytes of memory for each batch: while arrays are written three of them keep 8 bytes for each of its windows; later
 /// it has a record in the table of tiles, and where edges lead to it places in the plan and in the tables of units.

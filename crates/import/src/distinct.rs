@@ -8,8 +8,10 @@ use tegula_store::tiles::Edge;
 use super::buckets::{Buckets, Filled};
 use super::edge::Weight;
 use super::import_run::ImportRun;
+use super::input::{IdKind, VertexSet};
 use super::shares;
 use super::source::EdgeSource;
+use super::space::Space;
 
 /// Finds the distinct ids at the ends of all edges. `samples` are some of these ids: they tell into
 /// which ranges the ids have to be divided for each to be sorted in memory.
@@ -20,12 +22,7 @@ pub(super) fn distinct_ids<W: Weight>(
     samples: Vec<u64>,
 ) -> Result<Filled<u64>> {
     let space = run.space(run.share(shares::ID_BUCKETS));
-    // Samples mislead by a third at the most; two copies, for reading and sorting, may exist.
-    let bytes = 2 * arcs * size_of::<u64>() as u64;
-    let wanted =
-        3 * bytes / (run.share(shares::IDS_SORTED) * 3 / 4 / run.workers.count() as u64).max(1);
-    let wanted = wanted.clamp(run.workers.count() as u64, space.buckets_max() as u64);
-    let splitters = splitters(samples, wanted as usize);
+    let splitters = splitters(samples, buckets_for(run, &space, 2 * arcs));
     let buckets = Buckets::new(splitters.len() + 1, space);
     let kept = Stash::default();
     edges.for_each(run, &|arcs: &[Edge<u64, u64, W>]| {
@@ -38,6 +35,55 @@ pub(super) fn distinct_ids<W: Weight>(
         })
     })?;
     collect(run, buckets.close()?)
+}
+
+/// The distinct ids that are listed.
+pub(super) fn listed_ids(
+    run: &ImportRun<'_>,
+    listed: &VertexSet,
+    kind: IdKind,
+) -> Result<Filled<u64>> {
+    let all = Buckets::new(1, run.space(run.share(shares::IDS)));
+    let (mut samples, mut last, mut ascends) = (Vec::new(), None, true);
+    listed.for_each_id(kind, run.cancel, &mut |ids| {
+        samples.extend(ids.iter().step_by(IDS_PER_SAMPLE));
+        for &id in ids {
+            ascends &= last < Some(id);
+            last = Some(id);
+        }
+        all.write(|writer| writer.push_all(0, ids))
+    })?;
+    let all = all.close()?;
+    check_vertex_count(all.len(0))?;
+    if ascends {
+        return Ok(all);
+    }
+    let space = run.space(run.share(shares::ID_BUCKETS));
+    let splitters = splitters(samples, buckets_for(run, &space, all.len(0)));
+    let buckets = Buckets::new(splitters.len() + 1, space);
+    let mut sorted = Vec::new();
+    all.for_each(0, &mut |ids| {
+        run.cancel.check()?;
+        sorted.clear();
+        sorted.extend_from_slice(ids);
+        sorted.sort_unstable();
+        sorted.dedup();
+        scatter(&sorted, &splitters, &buckets)
+    })?;
+    drop(all);
+    collect(run, buckets.close()?)
+}
+
+/// Of so many ids that are listed, one is a sample.
+const IDS_PER_SAMPLE: usize = 512;
+
+/// Into how many buckets so many ids are divided, so that each can be sorted in memory.
+fn buckets_for(run: &ImportRun<'_>, space: &Space, ids: u64) -> usize {
+    // Samples mislead by a third at the most; two copies, for reading and sorting, may exist.
+    let bytes = ids * size_of::<u64>() as u64;
+    let wanted =
+        3 * bytes / (run.share(shares::IDS_SORTED) * 3 / 4 / run.workers.count() as u64).max(1);
+    wanted.clamp(run.workers.count() as u64, space.buckets_max() as u64) as usize
 }
 
 /// At most `count - 1` distinct ids that divide the samples evenly.
@@ -106,7 +152,6 @@ pub(super) fn check_vertex_count(found: u64) -> Result<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::space::Space;
     use super::*;
 
     #[test]

@@ -12,7 +12,7 @@ use super::buckets::{Buckets, Filled};
 use super::census::{Census, Counters, DegreeTable};
 use super::edge::{Key, Weight};
 use super::import_run::ImportRun;
-use super::input::{EdgeChunk, Ends, IdKind, Input, PassedOver};
+use super::input::{EdgeChunk, Ends, IdKind, Input, PassedOver, VertexSet};
 use super::names::NameCollector;
 use super::shares;
 use super::sort::sort;
@@ -75,15 +75,16 @@ impl<W> Intake<'_, W> {
 /// An edge in this many gives a sample.
 const EDGES_PER_SAMPLE: usize = 2048;
 
-/// Reads the input.
+/// Reads the input, whose vertices may be listed: then no others are.
 pub(super) fn read<'a, W: Weight>(
     run: &ImportRun<'_>,
     input: &'a Input,
+    listed: Option<&VertexSet>,
     drop_duplicates: bool,
 ) -> Result<Intake<'a, W>> {
     let strings = input.ids() == IdKind::String;
     let is_read_again = input.is_raw_pairs().is_some() && !drop_duplicates;
-    let mut counters = match strings {
+    let mut counters = match strings || listed.is_some() {
         true => Counters::within(0, 0, 1),
         false => run.counters(shares::COUNTERS, shares::COUNTS_WAITING),
     };
@@ -93,6 +94,7 @@ pub(super) fn read<'a, W: Weight>(
         largest: AtomicU64::new(0),
         spool: (!is_read_again).then(|| SpoolWriter::new(run, shares::SPOOL)),
         names: if strings { Some(NameCollector::new(run)) } else { None },
+        are_listed: listed.is_some(),
         samples: Mutex::new(Vec::new()),
         arc_count: AtomicU64::new(0),
         loops: AtomicU64::new(0),
@@ -101,6 +103,9 @@ pub(super) fn read<'a, W: Weight>(
         wide: Stash::default(),
         hashed: Stash::default(),
     };
+    if let (Some(listed), Some(names)) = (listed, &reading.names) {
+        listed.for_each_name(run.cancel, &mut |name| names.add_all([name].into_iter()))?;
+    }
     let mut dropped = 0;
     let passed_over = match (drop_duplicates, strings) {
         (false, _) => input.read(run.progress, run.cancel, &|chunk| reading.take(&chunk))?,
@@ -117,7 +122,7 @@ pub(super) fn read<'a, W: Weight>(
     };
     let (mut intake, is_counted) = reading.finish(input, dropped)?;
     intake.passed_over = passed_over;
-    if is_counted && !strings {
+    if is_counted && !strings && listed.is_none() {
         intake.degrees = Some(counters.into_table(intake.id_end(), run.rule));
     }
     Ok(intake)
@@ -130,6 +135,8 @@ struct Reading<'r, W> {
     largest: AtomicU64,
     spool: Option<SpoolWriter<W>>,
     names: Option<NameCollector>,
+    /// Whether it is known which vertices there are, so that edges tell of no others.
+    are_listed: bool,
     samples: Mutex<Vec<u64>>,
     arc_count: AtomicU64,
     loops: AtomicU64,
@@ -177,7 +184,10 @@ impl<W: Weight> Reading<'_, W> {
     }
 
     fn names(&self, chunk: &EdgeChunk<'_>) -> Result<()> {
-        self.names.as_ref().map_or(Ok(()), |names| names.add(chunk, self.run.rule))
+        match &self.names {
+            Some(names) if !self.are_listed => names.add(chunk, self.run.rule),
+            _ => Ok(()),
+        }
     }
 
     fn take_narrow(&self, arcs: &[Edge<u32, u32, W>]) -> Result<()> {

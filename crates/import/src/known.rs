@@ -10,6 +10,7 @@ use tegula_store::graph::{IdType, VertexOrder};
 use super::batch_plan::write_order;
 use super::buckets::Filled;
 use super::census::{DegreeSummary, DegreeTable};
+use super::declared::Vertices;
 use super::dfs;
 use super::distinct::check_vertex_count;
 use super::edge::Weight;
@@ -29,7 +30,9 @@ const SPARSITY_MAX: u64 = 2;
 pub(super) struct Known<'a, W> {
     pub edges: EdgeSource<'a, W>,
     pub degrees: DegreeTable,
-    /// The id of each row of the degrees, where vertices are declared and ranks have taken the place of ids.
+    /// How many vertices are declared, if any are.
+    pub declared: Option<u64>,
+    /// The id of each row of the degrees, where all below a number are declared and ranks have taken the place of ids.
     pub ids_by_row: Option<Filled<u64>>,
     /// What the ids are and the files that hold them, where ranks have taken their place.
     original: Option<(IdType, Vec<VertexFile>)>,
@@ -42,30 +45,35 @@ impl<'a, W: Weight> Known<'a, W> {
         input: &Input,
         mut intake: Intake<'a, W>,
         order: Option<VertexOrder>,
-        is_declared: bool,
+        vertices: &Vertices<'_>,
         directory: &Path,
     ) -> Result<Known<'a, W>> {
         let id_end_max = (SPARSITY_MAX * intake.counts.arcs).min(VERTEX_COUNT_MAX);
         // The tables of that order have an entry for each id, used or not: ranks may need fewer.
         let suits_order =
             order != Some(VertexOrder::Dfs) || dfs::is_affordable(run, intake.id_end());
-        let (id_type, Ranked { edges, degrees, files, ids }) = match input.ids() {
-            IdKind::String => (IdType::String, relabel::by_name(run, intake, directory)?),
+        let is_range = matches!(vertices, Vertices::Below(_));
+        let suits_order = suits_order && vertices.listed().is_none();
+        let (id_type, ranked) = match input.ids() {
+            IdKind::String => (IdType::String, relabel::by_name(run, intake, vertices, directory)?),
             _ if (intake.degrees.is_some() || intake.id_end() <= id_end_max) && suits_order => {
                 let degrees = match intake.degrees.take() {
                     Some(degrees) => degrees,
                     None => count_degrees(run, &intake.edges, intake.id_end())?,
                 };
-                let original = is_declared.then(|| (IdType::Range, Vec::new()));
-                return Ok(Known { edges: intake.edges, degrees, ids_by_row: None, original });
+                let original = is_range.then(|| (IdType::Range, Vec::new()));
+                let (edges, declared) = (intake.edges, vertices.count());
+                return Ok(Known { edges, degrees, declared, ids_by_row: None, original });
             }
             _ => {
                 intake.degrees = None;
-                let id_type = if is_declared { IdType::Range } else { IdType::Integer };
-                (id_type, relabel::by_id(run, intake, is_declared, directory)?)
+                let id_type = if is_range { IdType::Range } else { IdType::Integer };
+                (id_type, relabel::by_id(run, intake, vertices, input.ids(), directory)?)
             }
         };
-        Ok(Known { edges, degrees, ids_by_row: ids, original: Some((id_type, files)) })
+        let Ranked { edges, degrees, count, files, ids } = ranked;
+        let declared = vertices.count().or(vertices.listed().map(|_| count));
+        Ok(Known { edges, degrees, declared, ids_by_row: ids, original: Some((id_type, files)) })
     }
 }
 

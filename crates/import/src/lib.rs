@@ -70,7 +70,7 @@ use build::{Sorted, Sorter, build};
 use census::DegreeSummary;
 use edge::{ArcRule, Key, Weight};
 use import_run::{ImportRun, Needs, Resources};
-use input::{Input, InputOptions};
+use input::{Input, InputOptions, VertexSet, Vertices};
 use intake::{ArcCounts, Intake};
 use known::Known;
 use mapping::{Mapping, replace_ends};
@@ -97,9 +97,9 @@ pub struct ImportConfig {
     pub rows: Option<RowEncoding>,
     /// The same of the layout `reverse`, rows by target. Those of an undirected graph are its rows.
     pub reverse: Option<RowEncoding>,
-    /// How many vertices there are: the ids `0..vertices`, with or without an edge. By default those are vertices that
-    /// have an edge.
-    pub vertices: Option<u64>,
+    /// Which vertices there are, with or without an edge, besides those of which inputs tell. By default, and where no
+    /// input tells of any, those are vertices that have an edge.
+    pub vertices: Option<Vertices>,
     /// The vertex order; by default the one that is estimated to take the fewest bytes.
     pub order: Option<VertexOrder>,
     /// Bytes that the process may use, 64 MiB at the least, and more beyond 2^32 vertices: 960 MiB for 2^40.
@@ -182,19 +182,26 @@ pub fn import(
     cancel: &Cancel,
 ) -> Result<ImportReport> {
     assert!(config.grid.is_sound(), "a grid with {:?}", config.grid);
-    declared::check_count(config.vertices, config.has_rows(), config.grid)?;
-    let needs = |weighted| Needs {
-        weighted,
-        wide: config.vertices.is_some_and(|vertices| vertices > SHORT_COUNT_MAX),
-        batches: config.vertices.map_or(0, |vertices| declared::batch_bytes(vertices, config.grid)),
+    let needs = |set: &VertexSet, weighted| {
+        let count = declared::Vertices::of(set).count();
+        declared::check_count(count, config.has_rows(), config.grid)?;
+        Ok(Needs {
+            weighted,
+            wide: count.is_some_and(|vertices| vertices > SHORT_COUNT_MAX),
+            batches: count.map_or(0, |vertices| declared::batch_bytes(vertices, config.grid)),
+        })
     };
-    let resources = ImportRun::divide(config.memory, config.threads, needs(config.input.weighted))?;
+    let mut set = VertexSet::default();
+    config.vertices.iter().for_each(|vertices| set.add(vertices));
+    let divide = |needs: Result<Needs>| ImportRun::divide(config.memory, config.threads, needs?);
+    let resources = divide(needs(&set, config.input.weighted))?;
     let Resources { memory, threads, .. } = resources;
     let input = config.input.clone();
     let options =
         InputOptions { memory: shares::INPUT.of(memory), threads, cancel: cancel.clone(), ..input };
-    let input = Input::resolve(inputs, &options)?;
-    let resources = ImportRun::divide(config.memory, config.threads, needs(input.weighted()))?;
+    let mut input = Input::resolve(inputs, &options)?;
+    input.settle(config.vertices.as_ref(), config.undirected)?;
+    let resources = divide(needs(input.vertices(), input.weighted()))?;
     import_within(resources, &input, output, config, progress, cancel)
         .map_err(|error| error.of_whole(config.memory))
 }
@@ -210,7 +217,7 @@ fn import_within(
 ) -> Result<ImportReport> {
     let unfinished = Unfinished::create(output, config.force)?;
     let folder = config.spill_directory.clone().unwrap_or_else(|| unfinished.path().to_owned());
-    let rule = ArcRule { undirected: config.undirected, drop_loops: config.drop_loops };
+    let rule = ArcRule { undirected: input.is_undirected(), drop_loops: config.drop_loops };
     let directory = unfinished.path();
     let report = Workers::scope(threads, |workers| {
         let run = ImportRun { memory, workers, folder, rule, progress, cancel, short_max };
@@ -273,12 +280,13 @@ fn import_weighted<W: Weight>(
 ) -> Result<ImportReport> {
     let mut clock = Clock(Instant::now());
     let mut seconds = StageSeconds::default();
-    let mut intake = intake::read::<W>(run, input, config.drop_duplicates)?;
+    let vertices = declared::Vertices::of(input.vertices());
+    let mut intake = intake::read::<W>(run, input, vertices.listed(), config.drop_duplicates)?;
     seconds.reading = clock.lap();
     let passed_over = std::mem::take(&mut intake.passed_over);
     let counts = intake.counts;
 
-    if let Some(vertices) = config.vertices {
+    if let Some(vertices) = vertices.count() {
         declared::check_ids(vertices, input.ids(), intake.largest_id)?;
     }
     let needed = intake.room_needed(run);
@@ -297,11 +305,12 @@ fn arrange<W: Weight>(
     (mut clock, seconds): (Clock, &mut StageSeconds),
 ) -> Result<Manifest> {
     let counts = intake.counts;
-    let known = Known::of(run, input, intake, config.order, config.vertices.is_some(), directory)?;
+    let declared = declared::Vertices::of(input.vertices());
+    let known = Known::of(run, input, intake, config.order, &declared, directory)?;
     let summary = known.summary(counts.arcs)?;
     seconds.relabeling = clock.lap();
 
-    let vertices = config.vertices.unwrap_or(summary.vertices);
+    let vertices = known.declared.unwrap_or(summary.vertices);
     declared::check_count(Some(vertices), config.has_rows(), config.grid)?;
     let arranged = |run| Arranging { run, directory, config, counts, summary, clock };
     match run.is_wide(vertices.max(summary.id_end)) {
@@ -334,7 +343,7 @@ impl Arranging<'_> {
         let Arranging { run, directory, config, summary, .. } = self;
         let (edges, degrees) = (&known.edges, &known.degrees);
         let ids = known.ids_by_row.as_ref();
-        let declared = config.vertices.map(|count| Declared { count, ids });
+        let declared = known.declared.map(|count| Declared { count, ids });
         let passes = ordering_passes(run, &summary, config.order);
         run.progress.begin("ordering vertices", Some(passes * summary.edges), Unit::Edges);
         let (numbered, order) = match config.order {
@@ -369,7 +378,7 @@ impl Arranging<'_> {
             format_version: FORMAT_VERSION,
             vertices,
             edges: summary.edges,
-            undirected: config.undirected,
+            undirected: run.rule.undirected,
             weighted,
             loops: self.counts.loops,
             duplicates,

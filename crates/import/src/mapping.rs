@@ -5,13 +5,14 @@
 
 use std::marker::PhantomData;
 
-use tegula_machine::Result;
 use tegula_machine::threads::Stash;
+use tegula_machine::{At, Error, Place, Result};
 use tegula_store::tiles::{DenseEdge, Edge, VertexNumber};
 
 use super::buckets::{Buckets, Filled};
 use super::edge::{Key, Weight};
 use super::import_run::ImportRun;
+use super::input::VertexSet;
 use super::names::{NameRank, bucket_of};
 use super::shares;
 use super::source::{EdgeSource, changed};
@@ -31,6 +32,10 @@ pub(super) trait Mapping<K>: Sync {
     fn slice_of(&self, key: K) -> usize;
     /// Asks for what [`get`](Mapping::get) of a key will need, where that is known at once.
     fn prefetch(_slice: &Self::Slice, _key: K) {}
+    /// Why a key of an edge has no number.
+    fn missing(&self, _key: K) -> Error {
+        changed()
+    }
     /// The number of a key in a slice; `None` if the key has none.
     fn get(slice: &Self::Slice, key: K) -> Option<Self::Number>;
     /// Loads slice after slice.
@@ -52,7 +57,7 @@ pub(super) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
 ) -> Result<()> {
     if mapping.slices() == 1 {
         return mapping
-            .for_each_slice(&mut |_, slice| replace_both::<K, W, M>(run, edges, slice, sink));
+            .for_each_slice(&mut |_, slice| replace_both(run, edges, mapping, slice, sink));
     }
     let space = run.space(run.share(shares::WAITING));
     let by_source = Buckets::new(mapping.slices(), space.clone());
@@ -67,7 +72,7 @@ pub(super) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
         by_source.for_each_parallel(index, run.workers, run.cancel, &|part| {
             by_target.write(|writer| {
                 part.iter().try_for_each(|&Edge { source, target, weight }| {
-                    let source = M::get(slice, source).ok_or_else(changed)?;
+                    let source = M::get(slice, source).ok_or_else(|| mapping.missing(source))?;
                     writer.push(mapping.slice_of(target), Edge { source, target, weight })
                 })
             })
@@ -82,6 +87,7 @@ pub(super) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
 fn replace_both<K: Key, W: Weight, M: Mapping<K>>(
     run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
+    mapping: &M,
     slice: &M::Slice,
     sink: &Sink<'_, M::Number, W>,
 ) -> Result<()> {
@@ -94,8 +100,12 @@ fn replace_both<K: Key, W: Weight, M: Mapping<K>>(
                     M::prefetch(slice, source);
                     M::prefetch(slice, target);
                 }
-                let ends = M::get(slice, source).zip(M::get(slice, target)).ok_or_else(changed)?;
-                replaced.push(Edge { source: ends.0, target: ends.1, weight });
+                let (source, target) = match (M::get(slice, source), M::get(slice, target)) {
+                    (Some(source), Some(target)) => (source, target),
+                    (None, _) => return Err(mapping.missing(source)),
+                    (_, None) => return Err(mapping.missing(target)),
+                };
+                replaced.push(Edge { source, target, weight });
             }
             sink(replaced)
         })
@@ -114,7 +124,7 @@ fn replace_targets<K: Key, W: Weight, M: Mapping<K>>(
             kept.with(Vec::new, |replaced: &mut Vec<DenseEdge<M::Number, W>>| {
                 replaced.clear();
                 for &Edge { source, target, weight } in part {
-                    let target = M::get(slice, target).ok_or_else(changed)?;
+                    let target = M::get(slice, target).ok_or_else(|| mapping.missing(target))?;
                     replaced.push(Edge { source, target, weight });
                 }
                 sink(replaced)
@@ -191,9 +201,15 @@ impl Prefix for u128 {
     }
 }
 
+/// That an edge ends at a vertex, which may be known, that is not among those that are listed.
+fn unlisted(listed: &VertexSet, id: Option<u64>) -> Error {
+    Error::bad_input(Place { file: "the input".into(), at: At::File }, listed.missing(id))
+}
+
 /// From an integer id to its rank.
 pub(super) struct IdRanks<'a, N> {
     ids: &'a Filled<u64>,
+    listed: Option<&'a VertexSet>,
     slice_len: usize,
     /// The first id of each slice but the first.
     starts: Vec<u64>,
@@ -201,8 +217,12 @@ pub(super) struct IdRanks<'a, N> {
 }
 
 impl<'a, N: VertexNumber> IdRanks<'a, N> {
-    /// The ranks of ascending ids, in slices that take up to `memory` bytes.
-    pub fn new(ids: &'a Filled<u64>, memory: u64) -> Result<IdRanks<'a, N>> {
+    /// The ranks of ascending ids, which may be those that are listed, in slices that take up to `memory` bytes.
+    pub fn new(
+        ids: &'a Filled<u64>,
+        listed: Option<&'a VertexSet>,
+        memory: u64,
+    ) -> Result<IdRanks<'a, N>> {
         let affordable = memory / (size_of::<u64>() + 2) as u64;
         let slice_len = affordable.clamp(1 << 10, SLICE_LEN_MAX) as usize;
         let mut starts = Vec::new();
@@ -215,7 +235,7 @@ impl<'a, N: VertexNumber> IdRanks<'a, N> {
             at += part.len();
             Ok(())
         })?;
-        Ok(IdRanks { ids, slice_len, starts, number: PhantomData })
+        Ok(IdRanks { ids, listed, slice_len, starts, number: PhantomData })
     }
 }
 
@@ -229,6 +249,10 @@ impl<N: VertexNumber> Mapping<u64> for IdRanks<'_, N> {
 
     fn slice_of(&self, key: u64) -> usize {
         self.starts.partition_point(|&start| start <= key)
+    }
+
+    fn missing(&self, key: u64) -> Error {
+        self.listed.map_or_else(changed, |listed| unlisted(listed, Some(key)))
     }
 
     fn get(slice: &SortedSlice<u64, N>, key: u64) -> Option<N> {
@@ -267,18 +291,24 @@ impl<N: VertexNumber> Mapping<u64> for IdRanks<'_, N> {
 /// From the hash of a name to its rank.
 pub(super) struct NameRanks<'a, N> {
     ranks: &'a Filled<NameRank<N>>,
+    listed: Option<&'a VertexSet>,
     /// Buckets that make a slice.
     group: usize,
 }
 
 impl<'a, N: VertexNumber> NameRanks<'a, N> {
-    /// The ranks of `count` names, in slices that take up to `memory` bytes.
-    pub fn new(ranks: &'a Filled<NameRank<N>>, count: u64, memory: u64) -> NameRanks<'a, N> {
+    /// The ranks of `count` names, which may be those that are listed, in slices that take up to `memory` bytes.
+    pub fn new(
+        ranks: &'a Filled<NameRank<N>>,
+        listed: Option<&'a VertexSet>,
+        count: u64,
+        memory: u64,
+    ) -> NameRanks<'a, N> {
         // A slice is read as entries, sorted, then held as keys, numbers and index.
         let bytes_each = 2 * (size_of::<NameRank<N>>() + 2) as u64;
         let affordable = (memory / bytes_each).clamp(1, SLICE_LEN_MAX / 2);
         let slices = count.div_ceil(affordable).clamp(1, ranks.count() as u64) as usize;
-        NameRanks { ranks, group: ranks.count().div_ceil(slices) }
+        NameRanks { ranks, listed, group: ranks.count().div_ceil(slices) }
     }
 }
 
@@ -292,6 +322,10 @@ impl<N: VertexNumber> Mapping<u128> for NameRanks<'_, N> {
 
     fn slice_of(&self, key: u128) -> usize {
         bucket_of(key, self.ranks.count()) / self.group
+    }
+
+    fn missing(&self, _key: u128) -> Error {
+        self.listed.map_or_else(changed, |listed| unlisted(listed, None))
     }
 
     fn get(slice: &SortedSlice<u128, N>, key: u128) -> Option<N> {
@@ -339,7 +373,7 @@ mod tests {
                 .unwrap();
             let ids = log.close().unwrap();
             for memory in [0, 20_000, u64::MAX / 2] {
-                let ranks = IdRanks::<u32>::new(&ids, memory).unwrap();
+                let ranks = IdRanks::<u32>::new(&ids, None, memory).unwrap();
                 let (mut next, mut found) = (0, 0);
                 ranks
                     .for_each_slice(&mut |index, slice| {
@@ -373,7 +407,7 @@ mod tests {
             .unwrap();
         let buckets = buckets.close().unwrap();
         for (memory, slices) in [(u64::MAX, 1), (50_000, 3), (1, 16)] {
-            let ranks = NameRanks::new(&buckets, 3000, memory);
+            let ranks = NameRanks::new(&buckets, None, 3000, memory);
             assert_eq!(ranks.slices(), slices);
             let mut found = 0;
             ranks

@@ -49,14 +49,19 @@ impl NameCollector {
     /// Collects the names of a chunk, but for those of edges that are left out.
     pub fn add(&self, chunk: &EdgeChunk<'_>, rule: ArcRule) -> Result<()> {
         let Ends::Strings { sources, targets } = chunk.ends else { return Ok(()) };
-        let count = self.buckets.count();
         let edges = sources.iter().zip(targets.iter());
         let edges = edges.filter(|(source, target)| !rule.drop_loops || source != target);
+        self.add_all(edges.flat_map(<[&[u8]; 2]>::from))
+    }
+
+    /// Collects names.
+    pub fn add_all<'n>(&self, names: impl Iterator<Item = &'n [u8]>) -> Result<()> {
+        let count = self.buckets.count();
         self.remembered.with(
             || vec![0; REMEMBERED],
             |remembered| {
                 self.buckets.write(|writer| {
-                    for name in edges.flat_map(<[&[u8]; 2]>::from) {
+                    for name in names {
                         let hash = hash_of(name);
                         let place = &mut remembered[hash as usize % REMEMBERED];
                         if *place != hash || hash == 0 {

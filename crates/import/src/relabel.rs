@@ -8,9 +8,11 @@ use tegula_store::tiles::{DenseEdge, VertexNumber};
 
 use super::buckets::{Buckets, Filled};
 use super::census::{Census, DegreeTable, Degrees};
-use super::distinct::distinct_ids;
+use super::declared::Vertices;
+use super::distinct::{distinct_ids, listed_ids};
 use super::edge::{Key, Weight, source_of, target_of};
 use super::import_run::ImportRun;
+use super::input::IdKind;
 use super::intake::Intake;
 use super::mapping::{IdRanks, Mapping, NameRanks, replace_ends};
 use super::names::{DistinctNames, SortedNames};
@@ -24,6 +26,8 @@ pub(super) struct Ranked<W> {
     pub edges: EdgeSource<'static, W>,
     /// The degrees by rank.
     pub degrees: DegreeTable,
+    /// Number of ranks.
+    pub count: u64,
     /// The files, complete, that hold the original ids.
     pub files: Vec<VertexFile>,
     /// The id of each rank, where vertices are declared.
@@ -34,27 +38,35 @@ pub(super) struct Ranked<W> {
 pub(super) fn by_id<W: Weight>(
     run: &ImportRun<'_>,
     intake: Intake<'_, W>,
-    is_declared: bool,
+    declared: &Vertices<'_>,
+    kind: IdKind,
     directory: &Path,
 ) -> Result<Ranked<W>> {
-    let ids = distinct_ids(run, &intake.edges, intake.counts.arcs, intake.samples)?;
+    let (ids, listed) = match declared {
+        Vertices::Listed(listed) => (listed_ids(run, listed, kind)?, Some(*listed)),
+        Vertices::WithEdges | Vertices::Below(_) => {
+            (distinct_ids(run, &intake.edges, intake.counts.arcs, intake.samples)?, None)
+        }
+    };
+    let keeps_ids = matches!(declared, Vertices::Below(_));
     let mut files = Vec::new();
-    if !is_declared {
+    if !keeps_ids {
         files.push(write_ids(directory, &mut |write| ids.for_each(0, &mut |part| write(part)))?);
     }
     let (count, memory) = (ids.len(0), run.share(shares::RANKS));
     let (edges, degrees) = match run.is_wide(count) {
-        false => replace(run, &intake.edges, &IdRanks::<u32>::new(&ids, memory)?, count)?,
-        true => replace(run, &intake.edges, &IdRanks::<u64>::new(&ids, memory)?, count)?,
+        false => replace(run, &intake.edges, &IdRanks::<u32>::new(&ids, listed, memory)?, count)?,
+        true => replace(run, &intake.edges, &IdRanks::<u64>::new(&ids, listed, memory)?, count)?,
     };
-    let ids = if is_declared { Some(set_aside(run, &ids)?) } else { None };
-    Ok(Ranked { edges, degrees, files, ids })
+    let ids = if keeps_ids { Some(set_aside(run, &ids)?) } else { None };
+    Ok(Ranked { edges, degrees, count, files, ids })
 }
 
 /// Numbers names by rank and writes them into `directory`.
 pub(super) fn by_name<W: Weight>(
     run: &ImportRun<'_>,
     mut intake: Intake<'_, W>,
+    declared: &Vertices<'_>,
     directory: &Path,
 ) -> Result<Ranked<W>> {
     let names = match intake.names.take() {
@@ -62,8 +74,8 @@ pub(super) fn by_name<W: Weight>(
         None => unreachable!("an input of strings has names"),
     };
     match run.is_wide(names.count) {
-        false => by_sorted_name::<u32, W>(run, &intake.edges, names, directory),
-        true => by_sorted_name::<u64, W>(run, &intake.edges, names, directory),
+        false => by_sorted_name::<u32, W>(run, &intake.edges, names, declared, directory),
+        true => by_sorted_name::<u64, W>(run, &intake.edges, names, declared, directory),
     }
 }
 
@@ -71,12 +83,13 @@ fn by_sorted_name<N: VertexNumber + SpoolKey, W: Weight>(
     run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
     names: DistinctNames,
+    declared: &Vertices<'_>,
     directory: &Path,
 ) -> Result<Ranked<W>> {
     let SortedNames { count, ranks, files } = names.sort::<N>(run, directory)?;
-    let ranks = NameRanks::new(&ranks, count, run.share(shares::RANKS));
+    let ranks = NameRanks::new(&ranks, declared.listed(), count, run.share(shares::RANKS));
     let (edges, degrees) = replace(run, edges, &ranks, count)?;
-    Ok(Ranked { edges, degrees, files, ids: None })
+    Ok(Ranked { edges, degrees, count, files, ids: None })
 }
 
 /// A copy of the ids in little memory: it is held to the end.

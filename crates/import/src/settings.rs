@@ -19,8 +19,6 @@ macro_rules! settings {
 settings! {
     /// What is in the files.
     FORMAT = format: Any;
-    /// Text, whatever it looks like.
-    FORMAT_TEXT = format: OneOf(&["text"]);
     /// A Parquet table, whatever the file is called.
     FORMAT_PARQUET = format: OneOf(&["parquet"]);
     /// Ids are integers, also where several spellings are one.

@@ -22,10 +22,12 @@ type NamedEdge = (String, String, u32);
 const PLENTY: u64 = 1 << 30;
 const SCARCE: u64 = 6 << 20;
 
-fn text_input(text: &str, weighted: bool) -> Input {
-    let options =
-        InputOptions { format: Format::Text, threads: 2, weighted, ..InputOptions::default() };
-    Input::from_reader(Box::new(Cursor::new(text.to_owned().into_bytes())), &options).unwrap()
+fn text_input(text: &str, config: &ImportConfig) -> Input {
+    let options = InputOptions { format: Format::Text, threads: 2, ..config.input.clone() };
+    let reader = Box::new(Cursor::new(text.to_owned().into_bytes()));
+    let mut input = Input::from_reader(reader, &options).unwrap();
+    input.settle(config.vertices.as_ref(), config.undirected).unwrap();
+    input
 }
 
 fn import_text(
@@ -36,7 +38,7 @@ fn import_text(
     config: &ImportConfig,
 ) -> Result<ImportReport> {
     let resources = Resources { memory, threads, short_max: SHORT_COUNT_MAX };
-    let input = text_input(text, config.input.weighted);
+    let input = text_input(text, config);
     import_within(resources, &input, output, config, &Silent, &Cancel::default())
 }
 
@@ -135,7 +137,7 @@ fn check(text: &str, config: &ImportConfig) -> ImportReport {
     for (number, (memory, threads, short_max)) in ways.into_iter().enumerate() {
         let output = folder.path().join(number.to_string());
         let resources = Resources { memory, threads, short_max };
-        let input = text_input(text, config.input.weighted);
+        let input = text_input(text, config);
         let report =
             import_within(resources, &input, &output, config, &Silent, &Cancel::default()).unwrap();
         let files = files_in(&output);
@@ -215,9 +217,41 @@ fn declared_vertices_are_counted_by_id_or_by_rank() {
     let orders = [VertexOrder::Given, VertexOrder::Degree, VertexOrder::Dfs].map(Some);
     for order in orders.into_iter().chain([None]) {
         for (undirected, vertices) in [(false, ids), (true, 3 * ids)] {
-            let config = config(undirected, undirected, order);
-            let report = check(&text, &ImportConfig { vertices: Some(vertices), ..config });
+            let config = ImportConfig {
+                vertices: Some(Vertices::Count(vertices)),
+                ..config(undirected, undirected, order)
+            };
+            let report = check(&text, &config);
             assert_eq!((report.vertices, report.ids), (vertices, IdType::Range));
+        }
+    }
+}
+
+#[test]
+fn listed_vertices_are_integers_or_names_with_or_without_an_edge() {
+    let folder = tempfile::tempdir().unwrap();
+    // More ids than scarce memory sorts at once; those with an edge are among them.
+    let integer = |number: u64| (number * 1_999 % 900_000 + 50_000).to_string();
+    let name = |number: u64| format!("v{}", number * 1_999 % 900_000);
+    let names: [&dyn Fn(u64) -> String; 2] = [&integer, &name];
+    for (kind, id) in [IdType::Integer, IdType::String].into_iter().zip(names) {
+        let text = text_of(30_000, 5_000, id);
+        for ascends in [false, true] {
+            let mut ids: Vec<String> = (0..300_000).map(id).collect();
+            if ascends && kind == IdType::Integer {
+                ids.sort_by_key(|id| id.parse::<u64>().unwrap());
+            }
+            ids.extend(ids[..1000].to_vec());
+            let list = folder.path().join("list.v");
+            std::fs::write(&list, format!("# vertices\n{}\n", ids.join("\n"))).unwrap();
+            let vertices = Some(Vertices::Listed(list));
+            for order in [VertexOrder::Given, VertexOrder::Degree].map(Some) {
+                let report = check(
+                    &text,
+                    &ImportConfig { vertices: vertices.clone(), ..config(ascends, false, order) },
+                );
+                assert_eq!((report.vertices, report.ids), (300_000, kind));
+            }
         }
     }
 }
@@ -317,9 +351,10 @@ fn a_star_of_one_target() {
 #[test]
 fn no_edge_at_all() {
     for order in [None, Some(VertexOrder::Degree)] {
-        for vertices in [None, Some(0), Some(1), Some(300_000)] {
+        for count in [None, Some(0), Some(1), Some(300_000)] {
+            let vertices = count.map(Vertices::Count);
             let report = check("", &ImportConfig { vertices, ..config(false, false, order) });
-            assert_eq!((report.vertices, report.edges), (vertices.unwrap_or(0), 0));
+            assert_eq!((report.vertices, report.edges), (count.unwrap_or(0), 0));
         }
     }
 }
@@ -409,8 +444,8 @@ fn an_import_cancelled_at_any_report_leaves_nothing() {
     for left in (0..60).step_by(3) {
         let cancel = Cancel::default();
         let progress = CancelAt { cancel: &cancel, left: left.into() };
-        let (input, output) = (text_input(&text, false), folder.path().join("g"));
         let replacing = ImportConfig { force: true, ..config(false, false, None) };
+        let (input, output) = (text_input(&text, &replacing), folder.path().join("g"));
         let resources = Resources { memory: SCARCE, threads: 2, short_max: SHORT_COUNT_MAX };
         let result = import_within(resources, &input, &output, &replacing, &progress, &cancel);
         let expected = match result {

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
+use tegula_import::input::Vertices;
 use tegula_import::{ImportConfig, import};
 use tegula_machine::disk::{Backend, Caching, Pool, Reader};
 use tegula_machine::threads::{Cancel, Silent};
@@ -19,7 +20,7 @@ use tegula_testkit::{Scratch, XorShift};
 const COUNTS_NEAR_32_BITS: [u64; 3] = [(1 << 32) - 1, 1 << 32, (1 << 32) + 1];
 
 fn config(vertices: u64, order: Option<VertexOrder>) -> ImportConfig {
-    let vertices = Some(vertices);
+    let vertices = Some(Vertices::Count(vertices));
     ImportConfig { memory: 1 << 30, threads: 2, force: true, vertices, order, ..Default::default() }
 }
 
@@ -67,7 +68,7 @@ fn edges_of(graph: &Graph) -> Vec<(u64, u64, u32)> {
 
 /// That a graph has the vertices that were declared and these edges, in an order that it may have.
 fn check(graph: &Graph, edges: &[(u64, u64, f32)], config: &ImportConfig) {
-    let vertices = config.vertices.unwrap();
+    let Some(Vertices::Count(vertices)) = config.vertices else { panic!("none are declared") };
     assert_eq!(graph.vertex_count(), vertices);
     assert_eq!(graph.manifest().ids, IdType::Range);
     let weight = |weight: f32| if config.input.weighted { weight.to_bits() } else { 0 };

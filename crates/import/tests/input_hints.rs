@@ -10,8 +10,8 @@ use arrow_array::{ArrayRef, StringArray};
 use input_support::{folder, import, put, put_table};
 use tegula_import::input::{IdKind, Input, InputOptions};
 use tegula_import::settings::{
-    DELIMITER, FORMAT, FORMAT_PARQUET, FORMAT_TEXT, IDS_INTEGER, IDS_STRING, NO_HEADER,
-    SKIP_BAD_ROWS, SOURCE_COLUMN, TARGET_COLUMN, UNDIRECTED, WEIGHT_COLUMN, WEIGHTED,
+    DELIMITER, FORMAT, FORMAT_PARQUET, IDS_INTEGER, IDS_STRING, NO_HEADER, SKIP_BAD_ROWS,
+    SOURCE_COLUMN, TARGET_COLUMN, WEIGHT_COLUMN, WEIGHTED,
 };
 use tegula_machine::{Error, Hint};
 
@@ -136,20 +136,18 @@ fn weights_are_left_out_where_there_are_none_and_wanted_where_there_are_some() {
 
 #[test]
 fn files_of_another_kind_may_be_what_the_user_says() {
-    let matrix = b"%%MatrixMarket matrix coordinate pattern symmetric\n3 3 1\n1 2\n";
-    let symmetric = Hint::set([UNDIRECTED]).detail("where the matrix is symmetric");
     assert_hints(
         &InputOptions::default(),
         [
             ("x", b"1 2\n\0", vec![Hint::set([FORMAT]).detail("if the file holds raw pairs")]),
             ("x.txt", b"PAR1\0\0", vec![Hint::set([FORMAT_PARQUET])]),
-            (
-                "x.graph",
-                b"3 2\n2\n1 3\n",
-                vec![Hint::set([FORMAT_TEXT]).detail("if it is a list of edges")],
-            ),
-            ("x.mtx", matrix, vec![symmetric]),
         ],
+    );
+    let no_weights = vec![Hint::leave_out(WEIGHTED.option)];
+    let pattern = b"%%MatrixMarket matrix coordinate pattern symmetric\n3 3 1\n1 2\n";
+    assert_hints(
+        &weighted(),
+        [("x.mtx", &pattern[..], no_weights.clone()), ("x.graph", b"3 2\n2\n1 3\n2\n", no_weights)],
     );
     let folder = folder();
     fs::create_dir(folder.path().join("edges")).expect("the temporary folder is writable");

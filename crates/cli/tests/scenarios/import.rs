@@ -169,32 +169,6 @@ fn the_summary_tells_what_the_ids_are() {
 }
 
 #[test]
-fn files_of_other_kinds_are_refused_with_a_command_that_makes_edges_of_them() {
-    let shop = Shop::new();
-    let matrix = "%%MatrixMarket matrix coordinate real symmetric\n% rows columns entries\n\
-                  3 3 2\n2 1 0.5\n3 1 1.5\n";
-    let roads = "c 9th DIMACS\np sp 3 2\na 1 2 803\na 3 1 158\n";
-    for (name, text, kind) in [("m.mtx", matrix, "Matrix Market"), ("roads.gr", roads, "DIMACS")] {
-        shop.write(name, text);
-        let said = shop.tegula(&format!("import {name} -o g.tegula"));
-        let said = said.failed(3, &[name, kind, "edges.txt"]);
-        assert!(!shop.path("g.tegula").exists());
-        // The command in quotes does what it says.
-        let command = said.err.split('`').nth(1).unwrap().replace("FILE", name);
-        let mut shell = Command::new("sh");
-        shell.args(["-c", &command]).current_dir(shop.path("."));
-        assert!(shell.status().unwrap().success(), "{command}");
-        let words = "import edges.txt -o g.tegula --weighted --force --json";
-        let report = shop.tegula(words).done().json();
-        assert_eq!((&report["vertices"], &report["edges"]), (&3.into(), &2.into()), "{name}");
-        std::fs::remove_dir_all(shop.path("g.tegula")).unwrap();
-        // Whoever says that the first line is an edge is believed.
-        shop.tegula(&format!("import {name} -o g.tegula --no-header")).done();
-        std::fs::remove_dir_all(shop.path("g.tegula")).unwrap();
-    }
-}
-
-#[test]
 fn weights_are_32_bit_floats_and_help_says_so() {
     let shop = Shop::new();
     assert!(shop.tegula("import --help").done().out.contains("32-bit"));

@@ -126,8 +126,6 @@ fn the_commands_for_files_of_other_kinds_make_edges_of_them() {
         ("h.txt", "1 -> 2\n3 -> 1\n"),
         ("g.gml", gml),
         ("g.net", "*Vertices 3\n1 \"a\"\n2 \"b\"\n*Arcs\n1 2 1\n3 1 2\n"),
-        ("g.graph", "% METIS\n3 1\n2\n\n1\n"),
-        ("sizes.graph", "3 1 100\n7 2\n8\n9 1\n"),
         ("lists.txt", "1 2\n3 1 2 3\n"),
         ("slashes.txt", "// from to\n1 2\n3 1\n"),
         ("wide.txt", "\u{feff}1 2\n3 1\n"),

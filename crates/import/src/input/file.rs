@@ -14,10 +14,12 @@ use super::columns::ColumnsTaken;
 use super::file_name::{Ending, Name};
 use super::options::{Format, IdKind, InputOptions, PairWidth};
 use super::parquet::Table;
+use super::preamble::Preamble;
 use super::reader::{Emit, Reader, bad_file};
 use super::stream::{Compression, Patient, Stream};
 use super::text::{self, Dialect, Sniffed};
-use super::{folder, pairs, parquet};
+use super::vertex_set::{VertexSet, Vertices};
+use super::{folder, gapbs, graphalytics, pairs, parquet};
 use crate::settings::IDS_STRING;
 
 /// One file of an input.
@@ -26,6 +28,7 @@ pub(super) struct InputFile {
     path: PathBuf,
     kind: Kind,
     source: Source,
+    preamble: Preamble,
 }
 
 /// What is in a file.
@@ -34,6 +37,7 @@ pub(super) enum Kind {
     Text(Dialect),
     Pairs(PairWidth),
     Parquet(Table),
+    Gapbs(gapbs::Layout),
 }
 
 /// Where a file's bytes come from.
@@ -90,8 +94,8 @@ impl Found {
             Format::Auto => detect(path, head),
             given => given,
         };
-        let is_text = matches!(format, Format::Text | Format::Csv | Format::Tsv);
-        if !is_text && compression != Compression::None {
+        let may_be_text = format.is_text() || format == Format::Vertices;
+        if !may_be_text && compression != Compression::None {
             return Err(bad_file(path, "only text may be compressed; decompress the file first"));
         }
         Ok(Found { format, stored: Stored::File { bytes: metadata.len(), compression } })
@@ -106,10 +110,8 @@ impl Found {
     ) -> Result<Found> {
         let format = match wanted {
             Format::Auto => Format::Text,
-            Format::Text | Format::Csv | Format::Tsv => wanted,
-            Format::Pairs32 | Format::Pairs64 | Format::Parquet => {
-                return Err(bad_file(path, STREAM_REFUSAL));
-            }
+            _ if wanted.is_text() => wanted,
+            _ => return Err(bad_file(path, STREAM_REFUSAL)),
         };
         let mut head = [0; Compression::MAGIC_BYTES];
         let filled = fill(&mut reader, &mut head).map_err(Error::io("read", path))?;
@@ -144,26 +146,52 @@ impl InputFile {
             Stored::File { bytes, compression } => (bytes, compression),
             Stored::Once(mut stream) => {
                 let sniffed = text::sniff(&path, &mut stream, found.format, options)?;
-                let Sniffed { mut dialect, head, dropped_bytes } = sniffed;
+                let Sniffed { mut dialect, preamble, head, dropped_bytes } = sniffed;
                 dialect.forget_first(dropped_bytes);
                 stream.unread(head);
                 let source = Source::Once(Mutex::new(Some(stream)));
-                return Ok(InputFile { path, kind: Kind::Text(dialect), source });
+                return Ok(InputFile { path, kind: Kind::Text(dialect), source, preamble });
             }
         };
+        let mut preamble = Preamble::default();
         let kind = match found.format {
             Format::Pairs32 => Kind::Pairs(PairWidth::Bits32),
             Format::Pairs64 => Kind::Pairs(PairWidth::Bits64),
             Format::Parquet => Kind::Parquet(Table::open(&path, options)?),
-            Format::Auto | Format::Text | Format::Csv | Format::Tsv => {
+            Format::Gapbs => {
+                let layout = gapbs::Layout::of(&path, bytes, options)?;
+                preamble = layout.preamble();
+                Kind::Gapbs(layout)
+            }
+            Format::Vertices | Format::Graphalytics => {
+                return Err(bad_file(&path, "this is no file of edges"));
+            }
+            _ => {
                 let mut stream = Stream::open(&path, compression, options.window_log_max())?;
-                Kind::Text(text::sniff(&path, &mut stream, found.format, options)?.dialect)
+                let sniffed = text::sniff(&path, &mut stream, found.format, options)?;
+                preamble = sniffed.preamble;
+                Kind::Text(sniffed.dialect)
             }
         };
         if let Kind::Pairs(width) = kind {
             pairs::check_length(&path, bytes, width, options.weighted)?;
         }
-        Ok(InputFile { path, kind, source: Source::File { bytes, compression } })
+        Ok(InputFile { path, kind, source: Source::File { bytes, compression }, preamble })
+    }
+
+    /// What the file tells of its graph before the first edge.
+    pub fn preamble(&self) -> &Preamble {
+        &self.preamble
+    }
+
+    /// Refuses a file in which other edges were found than it tells of.
+    pub fn check_edges(&self, found: u64) -> Result<()> {
+        let told = &self.preamble.edges;
+        if told.is_empty() || told.contains(&found) {
+            return Ok(());
+        }
+        let message = format!("it tells of {} edges but has {found}; is it cut off?", told[0]);
+        Err(bad_file(&self.path, message))
     }
 
     /// The stored size; `None` for a stream.
@@ -194,7 +222,7 @@ impl InputFile {
     pub fn ids(&self) -> Option<IdKind> {
         match &self.kind {
             Kind::Text(dialect) => dialect.ids(),
-            Kind::Pairs(_) => Some(IdKind::Integer),
+            Kind::Pairs(_) | Kind::Gapbs(_) => Some(IdKind::Integer),
             Kind::Parquet(table) => Some(table.ids()),
         }
     }
@@ -208,6 +236,7 @@ impl InputFile {
         match &self.kind {
             Kind::Text(dialect) => dialect.remarks(),
             Kind::Pairs(_) => &[],
+            Kind::Gapbs(layout) => layout.remarks(),
             Kind::Parquet(table) => table.remarks(),
         }
     }
@@ -216,7 +245,7 @@ impl InputFile {
     pub fn columns_taken(&self) -> Option<&ColumnsTaken> {
         match &self.kind {
             Kind::Text(dialect) => dialect.columns_taken(),
-            Kind::Pairs(_) => None,
+            Kind::Pairs(_) | Kind::Gapbs(_) => None,
             Kind::Parquet(table) => Some(table.columns_taken()),
         }
     }
@@ -232,6 +261,7 @@ impl InputFile {
                 Ok(Box::new(pairs::PairReader::open(&self.path, *width, emit.weighted)?))
             }
             Kind::Parquet(table) => Ok(Box::new(parquet::TableReader::new(&self.path, table))),
+            Kind::Gapbs(layout) => Ok(Box::new(gapbs::ListReader::open(&self.path, layout)?)),
         }
     }
 
@@ -254,19 +284,46 @@ const STREAM_REFUSAL: &str = "a stream has to be text; give this format as a fil
 /// Bytes that tell a format from another.
 const HEAD_BYTES: usize = 512;
 
-/// The files that `paths` name.
-pub(super) fn resolve(paths: &[PathBuf], options: &InputOptions) -> Result<Vec<InputFile>> {
+/// The files of edges that `paths` name; lists of vertices go to `vertices`.
+pub(super) fn resolve(
+    paths: &[PathBuf],
+    options: &InputOptions,
+    vertices: &mut VertexSet,
+) -> Result<Vec<InputFile>> {
     let mut files = Vec::new();
     for path in paths {
-        if path.is_dir() {
-            for file in folder::files_in(path, options.format)? {
-                files.push(InputFile::resolve(file, options)?);
+        let here = match path.is_dir() {
+            true => folder::files_in(path, options.format)?,
+            false => vec![path.clone()],
+        };
+        for path in here {
+            match (options.format, Name::of(&path).ending()) {
+                (Format::Vertices, _) | (Format::Auto, Ending::Format(Format::Vertices)) => {
+                    vertices.add(&Vertices::Listed(path));
+                }
+                (Format::Graphalytics, _)
+                | (Format::Auto, Ending::Format(Format::Graphalytics)) => {
+                    files.push(graphalytics_file(&path, options, vertices)?);
+                }
+                _ => files.push(InputFile::resolve(path, options)?),
             }
-        } else {
-            files.push(InputFile::resolve(path.clone(), options)?);
         }
     }
     Ok(files)
+}
+
+/// The file of edges that properties name.
+fn graphalytics_file(
+    path: &Path,
+    options: &InputOptions,
+    vertices: &mut VertexSet,
+) -> Result<InputFile> {
+    let named = graphalytics::Properties::read(path)?;
+    let options = InputOptions { format: Format::Text, no_header: true, ..options.clone() };
+    let mut file = InputFile::resolve(named.edges, &options)?;
+    file.preamble = Preamble { undirected: Some(!named.directed), ..Preamble::default() };
+    vertices.add(&Vertices::Listed(named.vertices));
+    Ok(file)
 }
 
 /// Integers only if all files have them, or if the user says so.
@@ -281,6 +338,15 @@ pub(super) fn common_ids(files: &[InputFile], wanted: IdKind) -> Result<IdKind> 
         match (&file.kind, ids) {
             (Kind::Pairs(_), IdKind::String) => {
                 return Err(bad_file(&file.path, "raw pairs hold integer ids, not strings"));
+            }
+            (Kind::Gapbs(_), IdKind::String) => {
+                return Err(bad_file(&file.path, "graphs of GAPBS have integer ids, not strings"));
+            }
+            (Kind::Text(dialect), IdKind::String) if dialect.has_lists() => {
+                return Err(bad_file(
+                    &file.path,
+                    "lists of neighbours have integer ids, not strings",
+                ));
             }
             (Kind::Parquet(table), IdKind::Integer) if table.ids() == IdKind::String => {
                 let problem = Diagnostic::from("the ids are strings, not integers");

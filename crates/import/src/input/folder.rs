@@ -75,6 +75,11 @@ fn check_ending(path: &Path, format: Format) -> Result<()> {
             let read_all = Hint::set([FORMAT]).detail("to have all read");
             Err(bad_file(path, Diagnostic::from(message).hint(read_all)))
         }
+        Ending::Format(Format::Graphalytics) if format == Format::Auto => {
+            let message = "these are the properties of a graph, and other files of the folder are named in \
+                           them; import them alone";
+            Err(bad_file(path, message))
+        }
         Ending::Other(_) | Ending::Format(_) | Ending::Number | Ending::None => Ok(()),
     }
 }

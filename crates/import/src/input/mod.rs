@@ -18,9 +18,12 @@ mod comments;
 mod file;
 mod file_name;
 mod folder;
+mod gapbs;
+mod graphalytics;
 mod options;
 mod pairs;
 mod parquet;
+mod preamble;
 mod reader;
 mod stream;
 #[cfg(test)]
@@ -28,6 +31,7 @@ mod tests;
 mod text;
 mod vertex_columns;
 mod vertex_parquet;
+mod vertex_set;
 mod vertex_table;
 mod work;
 
@@ -35,7 +39,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use tegula_machine::threads::{Cancel, Progress};
-use tegula_machine::{Diagnostic, Result};
+use tegula_machine::{Diagnostic, Hint, Result};
 
 pub use bad_rows::BadRows;
 pub use chunk::{EdgeChunk, Ends, Span, StringColumn};
@@ -43,16 +47,22 @@ pub use columns::{ColumnChoice, ColumnsTaken};
 pub use comments::Comments;
 use file::InputFile;
 pub use options::{Delimiter, Format, IdKind, InputOptions, PairWidth};
-use reader::{Emit, Sizes};
+use reader::{Emit, Sizes, bad_file};
 pub use vertex_columns::{Presence, VALUES_MAX, ValueColumn, VertexColumns, VertexRow};
+pub(crate) use vertex_set::VertexSet;
+pub use vertex_set::Vertices;
 pub use vertex_table::VertexTable;
 pub use work::PassedOver;
+
+use crate::settings::UNDIRECTED;
 
 /// The files of one graph, each with its format found out.
 #[derive(Debug)]
 pub struct Input {
     files: Vec<InputFile>,
     ids: IdKind,
+    vertices: VertexSet,
+    undirected: bool,
     options: InputOptions,
 }
 
@@ -62,19 +72,56 @@ impl Input {
     /// A folder stands for its files and those of its subfolders, by name and without those whose name
     /// begins with a dot or an underscore; `-` is standard input.
     pub fn resolve(paths: &[PathBuf], options: &InputOptions) -> Result<Input> {
-        let files = file::resolve(paths, options)?;
-        Input::of(files, options)
+        let mut vertices = VertexSet::default();
+        let files = file::resolve(paths, options, &mut vertices)?;
+        Input::of(files, vertices, options)
     }
 
     /// An input of text that is read, once, from `reader`; it may be compressed.
     pub fn from_reader(reader: Box<dyn Read + Send>, options: &InputOptions) -> Result<Input> {
         let file = InputFile::once(PathBuf::from("-"), reader, options)?;
-        Input::of(vec![file], options)
+        Input::of(vec![file], VertexSet::default(), options)
     }
 
-    fn of(files: Vec<InputFile>, options: &InputOptions) -> Result<Input> {
+    fn of(files: Vec<InputFile>, mut vertices: VertexSet, options: &InputOptions) -> Result<Input> {
         let ids = file::common_ids(&files, options.ids)?;
-        Ok(Input { files, ids, options: options.clone() })
+        for file in &files {
+            file.preamble().vertices.iter().for_each(|range| vertices.add_range(range.clone()));
+        }
+        Ok(Input { files, ids, vertices, undirected: false, options: options.clone() })
+    }
+
+    /// Which vertices there are, as far as the files tell.
+    pub(crate) fn vertices(&self) -> &VertexSet {
+        &self.vertices
+    }
+
+    /// Adds to what the files tell what is wanted: vertices, and that each edge leads both ways. Without that, edges do
+    /// where the files tell it.
+    ///
+    /// # Errors
+    /// [`BadInput`](tegula_machine::Error::BadInput) where some of the files tell it and others do not.
+    pub(crate) fn settle(&mut self, vertices: Option<&Vertices>, wanted: bool) -> Result<()> {
+        vertices.into_iter().for_each(|vertices| self.vertices.add(vertices));
+        let is_told = |file: &&InputFile| file.preamble().undirected == Some(true);
+        let told = self.files.iter().find(is_told).filter(|_| !wanted);
+        if let Some(told) = told
+            && let Some(other) = self.files.iter().find(|file| !is_told(file))
+        {
+            let message = format!(
+                "its edges lead both ways, and those in {} one way alone",
+                other.path().display()
+            );
+            let both = Hint::set([UNDIRECTED]).detail("to have all lead both ways");
+            return Err(bad_file(told.path(), Diagnostic::from(message).hint(both)));
+        }
+        self.undirected = wanted || told.is_some();
+        Ok(())
+    }
+
+    /// Whether each edge leads both ways.
+    pub(crate) fn is_undirected(&self) -> bool {
+        self.undirected
     }
 
     /// What the ids are: integers or strings, never [`IdKind::Auto`].
@@ -112,7 +159,20 @@ impl Input {
             let message = format!("{}{others}: {remark}", first.display());
             Diagnostic { message, hints: remark.hints.clone() }
         };
-        found.iter().map(with_files).chain(self.mixed_ids()).collect()
+        let of_all = [self.mixed_ids(), self.two_arcs_for_an_edge()];
+        found.iter().map(with_files).chain(of_all.into_iter().flatten()).collect()
+    }
+
+    /// That an edge that leads both ways is two arcs, where it could be one edge.
+    fn two_arcs_for_an_edge(&self) -> Option<Diagnostic> {
+        let has_both_ways = |file: &&InputFile| file.preamble().has_both_ways;
+        let file = self.files.iter().find(has_both_ways).filter(|_| !self.undirected)?;
+        let message = format!(
+            "{}: each edge is there both ways, and was read as two that lead one way",
+            file.path().display()
+        );
+        let both = Hint::set([UNDIRECTED]).detail("to make an undirected graph of it");
+        Some(Diagnostic::from(message).hint(both))
     }
 
     /// That the ids are strings, where they would not be without some of the files.
@@ -170,7 +230,8 @@ impl Input {
     ) -> Result<PassedOver> {
         let weighted = self.weighted();
         let bad_rows_max = self.options.skip_bad_rows;
-        let emit = Emit { sizes, weighted, ids: self.ids, bad_rows_max, progress, cancel, sink };
+        let (ids, undirected) = (self.ids, self.undirected);
+        let emit = Emit { sizes, weighted, ids, undirected, bad_rows_max, progress, cancel, sink };
         progress.begin("reading edges", self.total_bytes(), tegula_machine::threads::Unit::Bytes);
         let result = work::read_all(&self.files, &emit);
         progress.end();

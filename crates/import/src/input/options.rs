@@ -26,11 +26,23 @@ pub enum Format {
     Pairs64,
     /// An Apache Parquet table.
     Parquet,
+    /// Matrix Market: a text with the coordinates of the entries of a matrix.
+    MatrixMarket,
+    /// DIMACS: a text whose lines begin with a letter.
+    Dimacs,
+    /// METIS: a text with a list of neighbours for each vertex.
+    Metis,
+    /// The serialized graphs of the GAP Benchmark Suite.
+    Gapbs,
+    /// LDBC Graphalytics: properties that name a list of vertices and a text with edges.
+    Graphalytics,
+    /// Text or Parquet with a row for each vertex, and no edges.
+    Vertices,
 }
 
 impl Format {
     /// Every format under the name that a user gives it.
-    pub const NAMES: [(&'static str, Format); 7] = [
+    pub const NAMES: [(&'static str, Format); 13] = [
         ("auto", Format::Auto),
         ("text", Format::Text),
         ("csv", Format::Csv),
@@ -38,17 +50,39 @@ impl Format {
         ("bin32", Format::Pairs32),
         ("bin64", Format::Pairs64),
         ("parquet", Format::Parquet),
+        ("matrix-market", Format::MatrixMarket),
+        ("dimacs", Format::Dimacs),
+        ("metis", Format::Metis),
+        ("gapbs", Format::Gapbs),
+        ("graphalytics", Format::Graphalytics),
+        ("vertices", Format::Vertices),
     ];
+
+    /// Whether files of it are text, which may be a stream and may be compressed.
+    pub(super) fn is_text(self) -> bool {
+        match self {
+            Format::Text | Format::Csv | Format::Tsv | Format::Auto => true,
+            Format::MatrixMarket | Format::Dimacs | Format::Metis => true,
+            Format::Pairs32 | Format::Pairs64 | Format::Parquet => false,
+            Format::Gapbs | Format::Graphalytics | Format::Vertices => false,
+        }
+    }
 
     /// What the ending of a file's name says, without a dot and in lower case.
     pub(super) fn of_ending(ending: &str) -> Option<Format> {
         match ending {
-            "txt" | "el" | "wel" => Some(Format::Text),
+            "txt" | "el" | "wel" | "e" => Some(Format::Text),
             "csv" => Some(Format::Csv),
             "tsv" => Some(Format::Tsv),
             "bin32" => Some(Format::Pairs32),
             "bin64" => Some(Format::Pairs64),
             "parquet" | "pq" => Some(Format::Parquet),
+            "mtx" => Some(Format::MatrixMarket),
+            "gr" => Some(Format::Dimacs),
+            "graph" | "metis" => Some(Format::Metis),
+            "sg" | "wsg" => Some(Format::Gapbs),
+            "properties" => Some(Format::Graphalytics),
+            "v" => Some(Format::Vertices),
             _ => None,
         }
     }

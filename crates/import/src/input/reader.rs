@@ -83,6 +83,8 @@ pub(super) struct Space {
     pub targets: Vec<Span>,
     /// Weights of the chunk.
     pub weights: Vec<f32>,
+    /// Edges of the part that were found, where the file is a text.
+    pub edges: u64,
     /// Lines of the part that were passed over.
     pub bad_lines: BadLines,
     /// Comments of the part, where ids are strings.
@@ -94,6 +96,8 @@ pub(super) struct Emit<'a> {
     pub sizes: Sizes,
     pub weighted: bool,
     pub ids: IdKind,
+    /// Whether each edge will lead both ways, so that one suffices where there are two.
+    pub undirected: bool,
     /// How many rows that cannot be understood may be passed over.
     pub bad_rows_max: u64,
     pub progress: &'a dyn Progress,

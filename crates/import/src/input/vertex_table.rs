@@ -64,11 +64,18 @@ impl VertexTable {
                 return Ok(VertexTable { path: path.to_owned(), has_header: true, content });
             }
             format @ (Format::Auto | Format::Text | Format::Csv | Format::Tsv) => format,
+            Format::Vertices => Format::Text,
             Format::Pairs32 | Format::Pairs64 => {
                 return Err(bad_file(
                     path,
                     "raw pairs are edges, not vertices; give text or Parquet",
                 ));
+            }
+            Format::MatrixMarket | Format::Dimacs | Format::Metis => {
+                return Err(bad_file(path, "this is a format of edges, not of vertices"));
+            }
+            Format::Gapbs | Format::Graphalytics => {
+                return Err(bad_file(path, "this is a format of graphs, not of vertices"));
             }
         };
         let mut stream = match found.stored {

@@ -6,7 +6,7 @@
 //! holds the one part that it works on, and that bounds the memory.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tegula_machine::threads::{Cancel, Workers, guarded, unlocked};
 use tegula_machine::{Error, Result};
@@ -30,7 +30,9 @@ pub(super) fn read_all(files: &[InputFile], emit: &Emit<'_>) -> Result<PassedOve
     let failure = FirstFailure::default();
     let ledger = Ledger::new(emit.bad_rows_max);
     let tally = Tally::default();
-    let queue = Mutex::new(Queue { files: files.iter(), current: None, claimed: 0 });
+    let found: Vec<AtomicU64> = files.iter().map(|_| AtomicU64::new(0)).collect();
+    let counted = files.iter().zip(&found);
+    let queue = Mutex::new(Queue { files: counted.clone(), current: None, claimed: 0 });
     let count = emit.sizes.workers;
     Workers::scope(count, |workers| {
         // Each works until all is read, or something has failed.
@@ -41,8 +43,15 @@ pub(super) fn read_all(files: &[InputFile], emit: &Emit<'_>) -> Result<PassedOve
     })?;
     let failure = failure.into_first();
     let bad_rows = ledger.close(failure.as_ref().map(|(part, _)| *part))?;
-    let passed_over = PassedOver { bad_rows, comments: tally.close() };
-    failure.map_or(Ok(passed_over), |(_, error)| Err(error))
+    if let Some((_, error)) = failure {
+        return Err(error);
+    }
+    if bad_rows.count == 0 {
+        for (file, found) in counted {
+            file.check_edges(found.load(Ordering::Relaxed))?;
+        }
+    }
+    Ok(PassedOver { bad_rows, comments: tally.close() })
 }
 
 fn work<'a>(
@@ -64,7 +73,11 @@ fn work<'a>(
         drop(claims);
         let outcome = match claim {
             Ok(None) => return,
-            Ok(Some(part)) => guarded(|| part(&mut space, emit)),
+            Ok(Some((part, found))) => {
+                let outcome = guarded(|| part(&mut space, emit));
+                found.fetch_add(std::mem::take(&mut space.edges), Ordering::Relaxed);
+                outcome
+            }
             Err(error) => Err(error),
         };
         ledger.settle(number, std::mem::take(&mut space.bad_lines));
@@ -77,24 +90,27 @@ fn work<'a>(
 
 /// The files, of which one is being read.
 struct Queue<'a> {
-    files: std::slice::Iter<'a, InputFile>,
-    current: Option<Box<dyn Reader<'a> + 'a>>,
+    files: std::iter::Zip<std::slice::Iter<'a, InputFile>, std::slice::Iter<'a, AtomicU64>>,
+    current: Option<(Box<dyn Reader<'a> + 'a>, &'a AtomicU64)>,
     claimed: u64,
 }
 
+/// A part, and where the edges that are found in its file are counted.
+type Claim<'a> = (Part<'a>, &'a AtomicU64);
+
 impl<'a> Queue<'a> {
     /// The next part of any file.
-    fn claim(&mut self, space: &mut Space, emit: &Emit<'_>) -> Result<Option<Part<'a>>> {
+    fn claim(&mut self, space: &mut Space, emit: &Emit<'_>) -> Result<Option<Claim<'a>>> {
         emit.cancel.check()?;
         self.claimed += 1;
         loop {
-            if let Some(reader) = &mut self.current
+            if let Some((reader, found)) = &mut self.current
                 && let Some(part) = reader.claim(space, emit)?
             {
-                return Ok(Some(part));
+                return Ok(Some((part, found)));
             }
             match self.files.next() {
-                Some(file) => self.current = Some(file.open(emit)?),
+                Some((file, found)) => self.current = Some((file.open(emit)?, found)),
                 None => {
                     self.current = None;
                     return Ok(None);

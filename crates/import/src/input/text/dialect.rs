@@ -8,12 +8,14 @@ use tegula_machine::{At, Diagnostic, Result};
 
 use super::super::columns::{Columns, ColumnsTaken};
 use super::super::options::{Format, IdKind, InputOptions};
+use super::super::preamble::Preamble;
 use super::super::reader::{Sizes, bad_at, bad_file};
 use super::super::stream::Stream;
 use super::blocks::{Start, line_too_long};
 use super::fields::{Separator, is_passed_over, line_at};
-use super::foreign;
 use super::header::Head;
+use super::neighbours::Lists;
+use super::{foreign, known_forms};
 
 /// How the lines of one text are built.
 #[derive(Debug, Clone)]
@@ -26,7 +28,20 @@ pub(in super::super) struct Dialect {
     /// The line of the first edge, if it may as well be a header.
     pub(super) doubtful: Option<u64>,
     pub(super) joins_spellings: bool,
+    pub(super) form: Form,
     pub(super) remarks: Vec<Diagnostic>,
+}
+
+/// What a line may be, beside one that is passed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A row.
+    Rows,
+    /// A row that begins with a letter that says what it is of, a comment that begins with `c`, or a line of sizes
+    /// that begins with `p`; <http://www.diag.uniroma1.it/challenge9/format.shtml>.
+    Dimacs,
+    /// The neighbours of the next vertex.
+    Neighbours(Lists),
 }
 
 impl Dialect {
@@ -57,6 +72,16 @@ impl Dialect {
         &self.remarks
     }
 
+    /// Whether lines are lists of neighbours.
+    pub fn has_lists(&self) -> bool {
+        matches!(self.form, Form::Neighbours(_))
+    }
+
+    /// What a line may be.
+    pub(super) fn form(&self) -> Form {
+        self.form
+    }
+
     /// Whether integers that are spelled differently, as `7` and `007`, are one id.
     pub(super) fn joins_spellings(&self) -> bool {
         self.joins_spellings
@@ -76,6 +101,7 @@ impl Dialect {
 /// What is found out from the first bytes of a text.
 pub(in super::super) struct Sniffed {
     pub dialect: Dialect,
+    pub preamble: Preamble,
     /// What was read from the stream to this end and may have edges.
     pub head: Vec<u8>,
     /// Bytes before it, all of them comments.
@@ -92,12 +118,19 @@ pub(in super::super) fn sniff(
     let refusal = |first: &[u8]| foreign::binary_refusal(path, first, options);
     let head = FirstBytes::read(path, stream, Sizes::line_bytes_max(options), &refusal)?;
     let whole = head.whole_lines();
-    if let Some(problem) = foreign::text_refusal(path, whole, options) {
-        return Err(bad_file(path, problem));
-    }
-    let dialect = Head { bytes: whole, start: head.start, format, options }.dialect();
-    let dialect = dialect.map_err(|(line, problem)| bad_at(path, At::Line(line), problem))?;
-    Ok(Sniffed { dialect, head: head.bytes, dropped_bytes: head.start.bytes })
+    let found = match known_forms::known(&head, format, options) {
+        Some(known) => known,
+        None => match foreign::text_refusal(whole, options) {
+            Some(problem) => return Err(bad_file(path, problem)),
+            None => {
+                let lines = Head { bytes: whole, start: head.start, format, options };
+                lines.dialect().map(|dialect| (dialect, Preamble::default()))
+            }
+        },
+    };
+    let found = found.map_err(|(line, problem)| bad_at(path, At::Line(line), problem));
+    let (dialect, preamble) = found?;
+    Ok(Sniffed { dialect, preamble, head: head.bytes, dropped_bytes: head.start.bytes })
 }
 
 /// The first bytes of a text from the first line on that may be an edge.
@@ -107,6 +140,8 @@ pub(super) struct FirstBytes {
     whole: usize,
     /// Where it begins.
     pub start: Start,
+    /// The first line of the text, which may be a comment; of a long one the first bytes.
+    pub first_line: Vec<u8>,
 }
 
 impl FirstBytes {
@@ -121,7 +156,8 @@ impl FirstBytes {
         refusal: &dyn Fn(&[u8]) -> Option<Diagnostic>,
     ) -> Result<FirstBytes> {
         const STEP_BYTES: usize = 16 << 10;
-        let mut head = FirstBytes { bytes: Vec::new(), whole: 0, start: Start::default() };
+        let (start, first_line) = (Start::default(), Vec::new());
+        let mut head = FirstBytes { bytes: Vec::new(), whole: 0, start, first_line };
         loop {
             let filled = head.bytes.len();
             head.bytes.resize(filled + filled.clamp(STEP_BYTES, line_bytes_max), 0);
@@ -134,6 +170,7 @@ impl FirstBytes {
                     return Err(bad_file(path, problem));
                 }
                 head.drop_first(if head.bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 });
+                head.first_line = head.bytes[line_at(&head.bytes, 0).0].to_vec();
             }
             let whole = memrchr(b'\n', &head.bytes).map_or(0, |at| at + 1);
             head.whole = if has_ended { head.bytes.len() } else { whole };

@@ -278,7 +278,7 @@ pub(super) fn is_comment(line: &[u8]) -> bool {
 }
 
 /// Reads an unsigned 64-bit integer.
-pub(super) fn integer(text: &[u8]) -> Result<u64, Diagnostic> {
+pub(in super::super) fn integer(text: &[u8]) -> Result<u64, Diagnostic> {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         let (what, hint) = match is_number(text) {
@@ -313,7 +313,7 @@ fn strings() -> Hint {
 }
 
 /// Refuses an id whose number is that of another spelling: `007`, which would be the vertex `7`.
-pub(super) fn check_spelling(text: &[u8]) -> Result<(), Diagnostic> {
+pub(in super::super) fn check_spelling(text: &[u8]) -> Result<(), Diagnostic> {
     if text.len() == 1 || text.first() != Some(&b'0') {
         return Ok(());
     }

@@ -9,7 +9,7 @@ use super::super::file_name::{Ending, Name};
 use super::super::options::{Format, InputOptions};
 use super::super::parquet;
 use super::fields::{is_passed_over, line_at};
-use crate::settings::{FORMAT, FORMAT_PARQUET, FORMAT_TEXT, UNDIRECTED};
+use crate::settings::{FORMAT, FORMAT_PARQUET};
 
 /// What a file that begins with these bytes is instead of text, and how it becomes a list of edges;
 /// `None` if it may be text.
@@ -18,7 +18,7 @@ pub(super) fn binary_refusal(
     head: &[u8],
     options: &InputOptions,
 ) -> Option<Diagnostic> {
-    let is_asked_for = matches!(options.format, Format::Text | Format::Csv | Format::Tsv);
+    let is_asked_for = options.format != Format::Auto && options.format.is_text();
     let delimiter = options.delimiter.map(|delimiter| delimiter.byte());
     // Whoever says that it is text may have controls in it.
     let is_control = |&byte: &u8| match byte {
@@ -47,13 +47,8 @@ pub(super) fn binary_refusal(
     }
     let control = control?;
     let (what, hint) = match Name::of(path).ending() {
-        Ending::Other("graph") => (
+        Ending::Format(Format::Metis) => (
             "; a BVGraph of WebGraph is not read: write its arcs as text with `webgraph to arcs`",
-            None,
-        ),
-        Ending::Other("sg" | "wsg") => (
-            "; a serialized graph of GAPBS is not read: make edges of it with \
-             `converter -f FILE -e edges.el`",
             None,
         ),
         Ending::Other(_) | Ending::Format(_) | Ending::Number | Ending::None => {
@@ -100,31 +95,17 @@ fn utf16(head: &[u8]) -> Option<&'static str> {
 }
 
 /// What a text that begins so is instead of edges, and how it becomes some; `None` if it may be edges.
-pub(super) fn text_refusal(path: &Path, head: &[u8], options: &InputOptions) -> Option<Diagnostic> {
+pub(super) fn text_refusal(head: &[u8], options: &InputOptions) -> Option<Diagnostic> {
     // Whoever says that the first line is an edge is believed.
     if options.no_header {
         return None;
-    }
-    let is_named_graph = matches!(Name::of(path).ending(), Ending::Other("graph" | "metis"));
-    if options.format == Format::Auto && is_named_graph && is_metis(head) {
-        let is_text = Hint::set([FORMAT_TEXT]).detail("if it is a list of edges");
-        return Some(Diagnostic::from(metis(head)).hint(is_text));
-    }
-    if is_matrix_market(head) {
-        let symmetric = Hint::set([UNDIRECTED]).detail("where the matrix is symmetric");
-        return Some(Diagnostic::from(MATRIX_MARKET).hint(symmetric));
     }
     let kind = KINDS.iter().find(|(is_meant, _)| is_meant(head));
     kind.map(|(_, detail)| Diagnostic::from(*detail))
 }
 
 /// Texts that are known by their first lines, and how they become edges.
-const KINDS: [(fn(&[u8]) -> bool, &str); 8] = [
-    (
-        is_dimacs,
-        "this is a DIMACS file: its lines begin with a letter, not with a source; take the edges \
-         with `awk '$1 ~ /^[ae]$/ {print $2, $3, $4}' FILE > edges.txt`",
-    ),
+const KINDS: [(fn(&[u8]) -> bool, &str); 7] = [
     (
         is_json,
         "this is JSON; take the ends of each object with \
@@ -162,53 +143,26 @@ const KINDS: [(fn(&[u8]) -> bool, &str); 8] = [
     ),
 ];
 
-/// How a METIS file becomes edges: what stands in a line before and between the neighbours is told by the third
-/// and fourth number of the first one (the manual of METIS 5, section 4.1.1).
-fn metis(head: &[u8]) -> String {
-    let words = first_words(head);
-    let format = words.get(2).copied().unwrap_or(b"0");
-    let is_set = |place: usize| format.iter().rev().nth(place) == Some(&b'1');
-    let [has_edge_weights, has_vertex_weights, has_vertex_sizes] = [0, 1, 2].map(is_set);
-    let weights = words.get(3).and_then(|word| str::from_utf8(word).ok()?.parse::<u16>().ok());
-    let weights = if has_vertex_weights { u32::from(weights.unwrap_or(1)) } else { 0 };
-    let first = 1 + u32::from(has_vertex_sizes) + weights;
-    let (step, edge, file) = match has_edge_weights {
-        true => ("i += 2", "$i, $(i + 1)", "edges.wel"),
-        false => ("i++", "$i", "edges.txt"),
-    };
-    format!(
-        "this is a METIS file, by its name: its first line has sizes, and each further one the neighbours \
-         of a vertex, so that each edge is there both ways; make edges of them with \
-         `awk '!/^%/ {{if (n++) for (i = {first}; i <= NF; {step}) print n - 1, {edge}}}' FILE > {file}`"
-    )
-}
-
-const MATRIX_MARKET: &str = "this is a Matrix Market file: its line of sizes would be read as an edge; \
-    drop it with `grep -v '^%' FILE | tail -n +2 > edges.txt`, and import what is left";
-
-/// A line of two to four sizes.
-fn is_metis(head: &[u8]) -> bool {
-    let words = first_words(head);
-    (2..=4).contains(&words.len()) && words.iter().all(|word| is_size(word))
-}
-
 /// `%%MatrixMarket matrix coordinate real general`; <https://math.nist.gov/MatrixMarket/formats.html>.
-fn is_matrix_market(head: &[u8]) -> bool {
+pub(super) fn is_matrix_market(head: &[u8]) -> bool {
     starts_with_word(head, b"%%matrixmarket")
 }
 
 /// Comments `c ..`, and then a line `p sp 264346 733846` with the problem and two sizes;
 /// <http://www.diag.uniroma1.it/challenge9/format.shtml>.
-fn is_dimacs(head: &[u8]) -> bool {
-    let is_comment =
-        |line: &[u8]| line == b"c" || line.starts_with(b"c ") || line.starts_with(b"c\t");
-    let first = lines(head).find(|line| !is_comment(line)).unwrap_or_default();
+pub(super) fn is_dimacs(head: &[u8]) -> bool {
+    let first = lines(head).find(|line| !is_dimacs_comment(line)).unwrap_or_default();
     match words(first)[..] {
         [b"p", b"sp" | b"max" | b"min" | b"asn" | b"edge" | b"col", vertices, edges] => {
             is_size(vertices) && is_size(edges)
         }
         _ => false,
     }
+}
+
+/// A line that begins with the word `c`.
+pub(super) fn is_dimacs_comment(line: &[u8]) -> bool {
+    line == b"c" || line.starts_with(b"c ") || line.starts_with(b"c\t")
 }
 
 /// An object or an array, whole or begun.
@@ -276,7 +230,8 @@ fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
     all.filter(|line| !is_passed_over(line))
 }
 
-fn words(line: &[u8]) -> Vec<&[u8]> {
+/// The words of a line.
+pub(super) fn words(line: &[u8]) -> Vec<&[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect()
 }
 
@@ -299,24 +254,12 @@ mod tests {
 
     fn refusal(name: &str, head: &[u8]) -> Option<Diagnostic> {
         let (path, options) = (Path::new(name), InputOptions::default());
-        binary_refusal(path, head, &options).or_else(|| text_refusal(path, head, &options))
+        binary_refusal(path, head, &options).or_else(|| text_refusal(head, &options))
     }
 
     #[test]
     fn graphs_of_another_kind_are_known() {
         for (name, head, kind) in [
-            (
-                "x",
-                "%%MatrixMarket matrix coordinate real general\n% c\n3 3 1\n1 2 0.5\n",
-                "Matrix M",
-            ),
-            (
-                "x",
-                "%%matrixmarket matrix coordinate pattern symmetric\r\n3 3 1\r\n",
-                "Matrix Market",
-            ),
-            ("x", "c 9th DIMACS\nc\nc\tc\n\np sp 3 2\na 1 2 7\n", "DIMACS"),
-            ("x", "p edge 3 2\r\ne 1 2\r\n", "DIMACS"),
             ("x", "{\"source\": 1, \"target\": 2}\n", "JSON"),
             ("x", "[\n  {\n", "JSON"),
             ("x", "{\n  \"nodes\": [\n", "JSON"),
@@ -335,11 +278,6 @@ mod tests {
             ("x", "*network n\n", "Pajek"),
             ("x", "// from to\n1 2\n", "//"),
             ("x.properties", "#BVGraph properties\nnodes=3\n", "BVGraph"),
-            ("x.graph", "% c\n3 2\n2\n1 3\n", "METIS"),
-            ("x.graph", "3 2\n2\n", "(i = 1; i <= NF; i++) print n - 1, $i}"),
-            ("x.metis.gz", "3 2 011\n2\n", "(i = 2; i <= NF; i += 2) print n - 1, $i, $(i + 1)}"),
-            ("x.metis", "3 2 110 2\n2\n", "(i = 4; i <= NF; i++) print n - 1, $i}"),
-            ("x.metis", "3 2 10 18446744073709551615\n2\n", "(i = 2; i <= NF; i++)"),
         ] {
             assert!(
                 refusal(name, head.as_bytes()).is_some_and(|told| told.message.contains(kind)),
@@ -359,10 +297,27 @@ mod tests {
             ("x", b"1 2\n3 \x01\n", "0x01"),
             ("x.txt", b"1 2\n\0\0\0", "NUL bytes"),
             ("x.graph", b"\x17\x02\0", "BVGraph"),
-            ("x.sg", b"\x01\0\0\0", "GAPBS"),
         ] {
             let told = refusal(name, head);
             assert!(told.is_some_and(|told| told.message.contains(kind)), "{head:?}");
+        }
+    }
+
+    #[test]
+    fn dimacs_is_known_by_its_line_of_sizes() {
+        for head in ["c 9th DIMACS\nc\nc\tc\n\np sp 3 2\na 1 2 7\n", "p edge 3 2\r\ne 1 2\r\n"] {
+            assert!(is_dimacs(head.as_bytes()), "{head}");
+        }
+        for head in [
+            "c\n",
+            "c d\np sp\n",
+            "c d\na 1 2\np sp 3 2\n",
+            "p sp 3 x\n",
+            "p q 3 2\n",
+            "p sp 3 2 1\n",
+            "c,d\np,sp,3,2\n",
+        ] {
+            assert!(!is_dimacs(head.as_bytes()), "{head}");
         }
     }
 
@@ -372,12 +327,6 @@ mod tests {
             "",
             "c\n",
             "% sym unweighted\n1 2\n",
-            "c d\np sp\n",
-            "c d\na 1 2\np sp 3 2\n",
-            "p sp 3 x\n",
-            "p q 3 2\n",
-            "p sp 3 2 1\n",
-            "c,d\np,sp,3,2\n",
             "graph theory\n",
             "strict parent\n",
             "{a} {b}\n",

@@ -9,7 +9,7 @@ use tegula_machine::{Diagnostic, Hint};
 use super::super::columns::Columns;
 use super::super::options::{Format, IdKind, InputOptions};
 use super::blocks::Start;
-use super::dialect::{Dialect, Line, lines};
+use super::dialect::{Dialect, Form, Line, lines};
 use super::fields::{Excerpt, Fields, Separator, integer, is_like_integer, is_number};
 use crate::settings::{DELIMITER, NO_HEADER, SOURCE_COLUMN, TARGET_COLUMN, WEIGHTED};
 
@@ -42,6 +42,7 @@ impl Head<'_> {
             taken: None,
             doubtful: None,
             joins_spellings: self.options.ids == IdKind::Integer,
+            form: Form::Rows,
             remarks: Vec::new(),
         };
         let Some(first) = lines.first() else { return Ok(dialect) };
@@ -151,7 +152,7 @@ impl Head<'_> {
                 let found = [Tab, Blanks, Comma, Semicolon].into_iter().find(occurs);
                 return Ok(found.unwrap_or(Tab));
             }
-            Format::Auto | Format::Text | Format::Pairs32 | Format::Pairs64 | Format::Parquet => {}
+            _ => {}
         }
         let columns = Columns::FIRST;
         for line in lines.iter().take(2) {

@@ -2,9 +2,9 @@
 //! that begins with `#` or `%` is a comment.
 //!
 //! The stream is cut into blocks at line ends (`blocks`), how its lines are built is found out
-//! from the first ones (`dialect`, `header`; what is no list of edges is known by `foreign`), and each block
-//! is parsed on its own (`parse`): integers by a loop that handles the plain lines and leaves every
-//! other to the careful `fields`.
+//! from the first ones (`dialect`, `header`; files of Matrix Market, DIMACS and METIS by `known_forms`; what is no
+//! list of edges is known by `foreign`), and each block is parsed on its own (`parse`, `neighbours`): integers by a
+//! loop that handles the plain lines and leaves every other to the careful `fields`.
 //!
 //! A text with a row for each vertex that an option of a run is about is built of the same lines and
 //! fields; `vertex_layout` finds its columns, `vertex_lines` reads it.
@@ -14,6 +14,8 @@ mod dialect;
 mod fields;
 mod foreign;
 mod header;
+mod known_forms;
+mod neighbours;
 mod parse;
 mod vertex_layout;
 mod vertex_lines;
@@ -24,7 +26,9 @@ use memchr::memchr_iter;
 use tegula_machine::{At, Diagnostic, Error, Hint, Result, Setting};
 
 use self::blocks::Blocks;
+use self::dialect::Form;
 pub(super) use self::dialect::{Dialect, Sniffed, sniff};
+pub(super) use self::fields::{check_spelling, integer};
 pub(super) use self::vertex_layout::VertexLayout;
 pub(super) use self::vertex_lines::VertexLines;
 use super::options::IdKind;
@@ -37,6 +41,8 @@ pub(super) struct LineReader<'a> {
     path: &'a Path,
     dialect: &'a Dialect,
     blocks: Blocks,
+    /// Vertices whose lists were handed out, where lines are lists of neighbours.
+    lists: u64,
 }
 
 /// What is wrong with one line of a block.
@@ -58,7 +64,7 @@ impl<'a> LineReader<'a> {
     ) -> Result<LineReader<'a>> {
         let Sizes { block_bytes, line_bytes_max, .. } = emit.sizes;
         let blocks = Blocks::new(path, stream, dialect.start(), block_bytes, line_bytes_max)?;
-        Ok(LineReader { path, dialect, blocks })
+        Ok(LineReader { path, dialect, blocks, lists: 0 })
     }
 }
 
@@ -67,13 +73,17 @@ impl<'a> Reader<'a> for LineReader<'a> {
         let block = self.blocks.next(&mut space.block);
         emit.progress.advance(self.blocks.stored_bytes_since());
         let Some(block) = block? else { return Ok(None) };
-        let (path, dialect) = (self.path, self.dialect);
+        let (path, dialect, first) = (self.path, self.dialect, self.lists + 1);
+        if let Form::Neighbours(_) = dialect.form() {
+            self.lists += neighbours::count(&space.block[..block.bytes]);
+        }
         Ok(Some(Box::new(move |space, emit| {
             let mut bytes = std::mem::take(&mut space.block);
             let lines = &mut bytes[..block.bytes];
-            let parsed = match emit.ids {
-                IdKind::String => parse::strings(lines, dialect, space, emit),
-                IdKind::Integer | IdKind::Auto => parse::integers(lines, dialect, space, emit),
+            let parsed = match (dialect.form(), emit.ids) {
+                (Form::Neighbours(lists), _) => neighbours::parse(lines, lists, first, space, emit),
+                (_, IdKind::String) => parse::strings(lines, dialect, space, emit),
+                (_, IdKind::Integer | IdKind::Auto) => parse::integers(lines, dialect, space, emit),
             };
             space.bad_lines.number(path, lines, block.first_line);
             space.comments.number(path, lines, block.first_line);

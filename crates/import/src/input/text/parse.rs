@@ -8,7 +8,7 @@ use tegula_machine::Diagnostic;
 use super::super::bad_rows::BadLines;
 use super::super::chunk::{Ends, Span};
 use super::super::reader::{Emit, Space};
-use super::dialect::Dialect;
+use super::dialect::{Dialect, Form};
 use super::fields::{
     self, EdgeFields, Excerpt, Field, Separator, is_comment, is_passed_over, line_at,
 };
@@ -22,13 +22,14 @@ pub(super) fn integers(
     space: &mut Space,
     emit: &Emit<'_>,
 ) -> Result<(), Stop> {
-    let Space { pairs64: pairs, weights, bad_lines, .. } = space;
+    let Space { pairs64: pairs, weights, bad_lines, edges, .. } = space;
     pairs.clear();
     weights.clear();
     let plain = PlainLines::of(dialect);
     let mut at = 0;
     while at < block.len() {
         if pairs.len() >= emit.sizes.chunk_edges {
+            *edges += pairs.len() as u64;
             emit.chunk(Ends::Pairs64(pairs), weights)?;
             pairs.clear();
             weights.clear();
@@ -51,6 +52,7 @@ pub(super) fn integers(
             Err(fault) => at = pass_over(fault, block, bad_lines, emit)?,
         }
     }
+    *edges += pairs.len() as u64;
     Ok(emit.chunk(Ends::Pairs64(pairs), weights)?)
 }
 
@@ -88,7 +90,7 @@ pub(super) fn strings(
     space: &mut Space,
     emit: &Emit<'_>,
 ) -> Result<(), Stop> {
-    let Space { sources, targets, weights, bad_lines, comments, .. } = space;
+    let Space { sources, targets, weights, bad_lines, comments, edges, .. } = space;
     let is_clean = std::str::from_utf8(block).is_ok() && memchr(0, block).is_none();
     let mut at = 0;
     while at < block.len() {
@@ -111,6 +113,7 @@ pub(super) fn strings(
                 Err(fault) => at = pass_over(fault, block, bad_lines, emit)?,
             }
         }
+        *edges += sources.len() as u64;
         emit.strings(block, sources, targets, weights)?;
     }
     Ok(())
@@ -175,6 +178,16 @@ fn edge(block: &[u8], at: usize, dialect: &Dialect) -> Result<(Option<EdgeFields
     let (line, next) = line_at(block, at);
     if is_passed_over(&block[line.clone()]) {
         return Ok((None, next));
+    }
+    if dialect.form() == Form::Dimacs {
+        match block[line.start] {
+            b'a' | b'e' => {}
+            b'c' => return Ok((None, next)),
+            _ => {
+                let problem = format!("{} begins no line of edges", Excerpt(&block[line]));
+                return Err(Fault::of_line(at, problem));
+            }
+        }
     }
     if memchr(b'\r', &block[line.clone()]).is_some() {
         let detail = "a carriage return stands within the line; end lines with line feeds";

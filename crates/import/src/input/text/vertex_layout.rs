@@ -9,7 +9,7 @@ use super::super::reader::bad_at;
 use super::super::stream::Stream;
 use super::super::vertex_columns::{Places, Presence, VALUES_MAX, VertexColumns};
 use super::blocks::Start;
-use super::dialect::{FirstBytes, Line, lines};
+use super::dialect::{FirstBytes, Form, Line, lines};
 use super::fields::{Fields, Separator, integer};
 use super::vertex_lines::VertexLines;
 
@@ -27,16 +27,6 @@ pub(in super::super) struct VertexLayout {
     /// Whether the cells of each column beside the ids may be empty.
     pub(super) may_be_empty: [bool; VALUES_MAX],
     has_header: bool,
-}
-
-/// What a line may be, beside one that is passed over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
-    /// A row.
-    Rows,
-    /// A row that begins with `v`, a comment that begins with `c`, or a line of sizes that begins with `p`;
-    /// <http://www.diag.uniroma1.it/challenge9/format.shtml>.
-    Dimacs,
 }
 
 impl VertexLayout {

@@ -11,10 +11,11 @@ use super::super::reader::bad_at;
 use super::super::stream::Stream;
 use super::super::vertex_columns::{VALUES_MAX, VertexRow};
 use super::blocks::Blocks;
+use super::dialect::Form;
 use super::fields::{
     Excerpt, Field, Fields, Separator, is_comment, is_passed_over, line_at, quote_between_blanks,
 };
-use super::vertex_layout::{Form, VertexLayout};
+use super::vertex_layout::VertexLayout;
 
 /// A text that is being read.
 pub(in super::super) struct VertexLines {

@@ -1,0 +1,243 @@
+//! Texts of a form that tells the sizes of its graph in its first lines: Matrix Market, DIMACS and METIS.
+
+use memchr::memchr_iter;
+use tegula_machine::{Diagnostic, Hint};
+
+use super::super::columns::Columns;
+use super::super::options::{Format, IdKind, InputOptions};
+use super::super::preamble::Preamble;
+use super::dialect::{Dialect, FirstBytes, Form, Line, lines};
+use super::fields::{Excerpt, Separator};
+use super::foreign::{is_dimacs, is_dimacs_comment, is_matrix_market, words};
+use super::neighbours::Lists;
+use crate::settings::WEIGHTED;
+
+/// A text whose form is known, and what its first lines tell.
+pub(super) type Known = (Dialect, Preamble);
+
+/// What is wrong in a line.
+type Fault = (u64, Diagnostic);
+
+/// How a text of the format is built; `None` where it is neither given to be of a known form nor looks like one.
+pub(super) fn known(
+    head: &FirstBytes,
+    format: Format,
+    options: &InputOptions,
+) -> Option<Result<Known, Fault>> {
+    let may_be_known = format == Format::Text && !options.no_header;
+    let reading = Reading { head, options };
+    match format {
+        Format::MatrixMarket => Some(reading.matrix_market()),
+        Format::Dimacs => Some(reading.dimacs()),
+        Format::Metis => Some(reading.metis()),
+        _ if may_be_known && is_matrix_market(&head.first_line) => Some(reading.matrix_market()),
+        _ if may_be_known && is_dimacs(head.whole_lines()) => Some(reading.dimacs()),
+        _ => None,
+    }
+}
+
+struct Reading<'a> {
+    head: &'a FirstBytes,
+    options: &'a InputOptions,
+}
+
+impl Reading<'_> {
+    /// A banner, comments, a line of sizes, and a line for each entry: row, column and, but for a pattern, its value
+    /// (Boisvert, Pozo, Remington, *The Matrix Market Exchange Formats*, NISTIR 5935, 1996). Rows and columns are the
+    /// vertices.
+    fn matrix_market(&self) -> Result<Known, Fault> {
+        let banner = self.head.first_line.to_ascii_lowercase();
+        let in_banner = |problem: Diagnostic| (1, problem);
+        if !is_matrix_market(&banner) {
+            let problem = "a Matrix Market file begins with %%MatrixMarket".to_owned();
+            return Err(in_banner(problem.into()));
+        }
+        let told = words(&banner);
+        let [field, symmetry] = match told[..] {
+            [_, b"matrix", b"coordinate", field, symmetry] => [field, symmetry],
+            _ => {
+                let problem =
+                    "of Matrix Market, matrices of coordinates are read, and nothing else";
+                return Err(in_banner(problem.into()));
+            }
+        };
+        let undirected = match symmetry {
+            b"general" => false,
+            b"symmetric" => true,
+            b"hermitian" | b"skew-symmetric" if !self.options.weighted => true,
+            other => {
+                let problem =
+                    format!("weights of a matrix that is {} are not read", Excerpt(other));
+                return Err(in_banner(problem.into()));
+            }
+        };
+        self.check_weights(field != b"pattern").map_err(in_banner)?;
+        if self.options.weighted && field == b"complex" {
+            return Err(in_banner("complex numbers are no weights".into()));
+        }
+        let line = self.first_line(|_| false)?;
+        let sizes = self.numbers(&line);
+        let &[rows, columns, entries] = &sizes[..] else {
+            return Err(self.no_sizes(&line, "rows, columns and entries"));
+        };
+        if rows != columns {
+            let problem = format!(
+                "the matrix has {rows} rows and {columns} columns, but those of a graph are the same vertices"
+            );
+            return Err((self.number(&line), problem.into()));
+        }
+        let columns = Columns { weight: self.options.weighted.then_some(2), ..Columns::FIRST };
+        let remark = (field != b"pattern").then(|| self.unread_weights()).flatten();
+        let preamble = self.preamble(&line, rows, vec![entries], undirected)?;
+        Ok((self.dialect(&line, columns, Form::Rows, remark), preamble))
+    }
+
+    /// Lines that begin with `c` are comments, one that begins with `p` has the sizes, and each that begins with `a`
+    /// is an arc (9th DIMACS Implementation Challenge, *File Formats*, 2005); in older graphs those that begin with `e`
+    /// are edges.
+    fn dimacs(&self) -> Result<Known, Fault> {
+        let line = self.first_line(is_dimacs_comment)?;
+        let bytes = self.head.whole_lines();
+        let (undirected, sizes) = match words(&bytes[line.place.clone()])[..] {
+            [b"p", b"sp", vertices, edges] => (false, [vertices, edges].map(number)),
+            [b"p", b"edge" | b"col", vertices, edges] => (true, [vertices, edges].map(number)),
+            [b"p", problem, ..] if problem != b"sp" => {
+                let problem =
+                    format!("of DIMACS, graphs are read, and no problem {}", Excerpt(problem));
+                return Err((self.number(&line), problem.into()));
+            }
+            _ => return Err(self.no_sizes(&line, "`p sp VERTICES ARCS`")),
+        };
+        let [Some(vertices), Some(edges)] = sizes else {
+            return Err(self.no_sizes(&line, "`p sp VERTICES ARCS`"));
+        };
+        let in_line = |problem| (self.number(&line), problem);
+        self.check_weights(!undirected).map_err(in_line)?;
+        let weight = self.options.weighted.then_some(3);
+        let columns = Columns { source: 1, target: 2, weight };
+        let remark = if undirected { None } else { self.unread_weights() };
+        // Of the older graphs some count each edge twice.
+        let edges = if undirected { Vec::new() } else { vec![edges] };
+        let preamble = self.preamble(&line, vertices, edges, undirected)?;
+        Ok((self.dialect(&line, columns, Form::Dimacs, remark), preamble))
+    }
+
+    /// A line with the numbers of vertices and edges, then a line for each vertex: its size and its weights, which are
+    /// passed over, and its neighbours, each with a weight where edges have some (Karypis, *METIS: A Software Package
+    /// for Partitioning Unstructured Graphs*, version 5, 2013, section 4.1.1). A hundred in the third number means sizes
+    /// there, but with graphs of the 10th DIMACS challenge, of which most are, that edges may be there one way alone.
+    fn metis(&self) -> Result<Known, Fault> {
+        const WHAT: &str = "vertices, edges and perhaps a format of three digits";
+        let line = self.first_line(|_| false)?;
+        let bytes = self.head.whole_lines();
+        let all = words(&bytes[line.place.clone()]);
+        let format = all.get(2).copied().unwrap_or(b"0");
+        let is_format =
+            format.len() <= 3 && format.iter().all(|digit| matches!(digit, b'0' | b'1'));
+        let (Some([Some(vertices), Some(edges)]), 2..=4, true) =
+            (all.first_chunk().map(|sizes: &[&[u8]; 2]| sizes.map(number)), all.len(), is_format)
+        else {
+            return Err(self.no_sizes(&line, WHAT));
+        };
+        let is_set = |place: usize| format.iter().rev().nth(place) == Some(&b'1');
+        let [is_weighted, has_vertex_weights] = [0, 1].map(is_set);
+        let Some(weights) =
+            all.get(3).map_or(Some(1), |word| number(word)).filter(|&count| count <= 1 << 10)
+        else {
+            return Err(self.no_sizes(&line, WHAT));
+        };
+        self.check_weights(is_weighted).map_err(|problem| (self.number(&line), problem))?;
+        let skipped = if has_vertex_weights { weights as usize } else { 0 };
+        let form = Form::Neighbours(Lists { vertices, skipped, is_weighted });
+        let remark = if is_weighted { self.unread_weights() } else { None };
+        let weight = self.options.weighted.then_some(2);
+        let edges = vec![edges, edges.saturating_mul(2)];
+        let preamble = self.preamble(&line, vertices, edges, false)?;
+        let preamble = Preamble { undirected: None, has_both_ways: true, ..preamble };
+        Ok((self.dialect(&line, Columns { weight, ..Columns::FIRST }, form, remark), preamble))
+    }
+
+    /// The first line that is no comment.
+    fn first_line(&self, is_comment: fn(&[u8]) -> bool) -> Result<Line, Fault> {
+        let bytes = self.head.whole_lines();
+        let found = lines(bytes).find(|line| !is_comment(&bytes[line.place.clone()]));
+        let behind = self.head.start.lines + memchr_iter(b'\n', bytes).count() as u64 + 1;
+        found.ok_or_else(|| (behind, "there is no line with sizes".into()))
+    }
+
+    fn number(&self, line: &Line) -> u64 {
+        self.head.start.lines + line.number
+    }
+
+    fn numbers(&self, line: &Line) -> Vec<u64> {
+        let found = words(&self.head.whole_lines()[line.place.clone()]);
+        found.into_iter().map_while(number).collect()
+    }
+
+    fn no_sizes(&self, line: &Line, wanted: &str) -> Fault {
+        let found = Excerpt(&self.head.whole_lines()[line.place.clone()]);
+        (self.number(line), format!("expected a line with {wanted}, there is {found}").into())
+    }
+
+    /// Refuses to look for weights where there are none.
+    fn check_weights(&self, there_are: bool) -> Result<(), Diagnostic> {
+        if there_are || !self.options.weighted {
+            return Ok(());
+        }
+        let problem = Diagnostic::from("its edges have no weights");
+        Err(problem.hint(Hint::leave_out(WEIGHTED.option)))
+    }
+
+    fn unread_weights(&self) -> Option<Diagnostic> {
+        let keep = Hint::set([WEIGHTED]).detail("to keep them");
+        let remark = Diagnostic::from("the weights were not read").hint(keep);
+        (!self.options.weighted).then_some(remark)
+    }
+
+    /// The vertices are counted from 1.
+    fn preamble(
+        &self,
+        line: &Line,
+        vertices: u64,
+        edges: Vec<u64>,
+        undirected: bool,
+    ) -> Result<Preamble, Fault> {
+        let Some(end) = vertices.checked_add(1) else {
+            return Err((self.number(line), "there are too many vertices".into()));
+        };
+        let (vertices, undirected) = (Some(1..end), Some(undirected));
+        Ok(Preamble { vertices, edges, undirected, has_both_ways: false })
+    }
+
+    /// The lines behind this one, built so.
+    fn dialect(
+        &self,
+        line: &Line,
+        columns: Columns,
+        form: Form,
+        remark: Option<Diagnostic>,
+    ) -> Dialect {
+        let mut start = self.head.start;
+        start.bytes += line.next as u64;
+        start.lines = self.number(line);
+        Dialect {
+            separator: Separator::Blanks,
+            columns,
+            start,
+            ids: Some(IdKind::Integer),
+            taken: None,
+            doubtful: None,
+            joins_spellings: self.options.ids == IdKind::Integer,
+            form,
+            remarks: remark.into_iter().collect(),
+        }
+    }
+}
+
+fn number(word: &[u8]) -> Option<u64> {
+    str::from_utf8(word)
+        .ok()
+        .filter(|word| word.bytes().all(|byte| byte.is_ascii_digit()))?
+        .parse()
+        .ok()
+}

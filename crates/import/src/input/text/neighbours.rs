@@ -1,0 +1,104 @@
+//! Lists of neighbours, a line for each vertex: those of METIS.
+
+use memchr::memchr_iter;
+
+use super::super::chunk::Ends;
+use super::super::reader::{Emit, Space};
+use super::fields::{self, Excerpt, Field, Fields, Separator, line_at};
+use super::{Fault, Stop};
+
+/// How the lines are built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Lists {
+    /// Number of vertices: the first line is of vertex 1.
+    pub vertices: u64,
+    /// Numbers in each line before the neighbours.
+    pub skipped: usize,
+    /// Whether a weight stands behind each neighbour.
+    pub is_weighted: bool,
+}
+
+/// How many of the lines of a block are of vertices.
+pub(super) fn count(block: &[u8]) -> u64 {
+    let lines = memchr_iter(b'\n', block).count();
+    let begins_line = |&at: &usize| at == 0 || block[at - 1] == b'\n';
+    let comments = memchr_iter(b'%', block).filter(begins_line).count();
+    (lines - comments) as u64
+}
+
+/// Parses a block whose first line is of this vertex. Where edges are to lead both ways, of the two places that each
+/// has the one is taken where the source is not above the target.
+pub(super) fn parse(
+    block: &[u8],
+    lists: Lists,
+    first: u64,
+    space: &mut Space,
+    emit: &Emit<'_>,
+) -> Result<(), Stop> {
+    let Space { pairs64: pairs, weights, edges, .. } = space;
+    pairs.clear();
+    weights.clear();
+    let (mut at, mut source) = (0, first);
+    while at < block.len() {
+        let (line, next) = line_at(block, at);
+        if block[at] == b'%' {
+            at = next;
+            continue;
+        }
+        let fault = |problem: String| Fault::of_line(at, problem);
+        let mut fields = Fields::of(block, line, Separator::Blanks);
+        for index in 0.. {
+            let Some(field) = fields.next().map_err(fault)? else { break };
+            if source > lists.vertices {
+                let problem =
+                    format!("there are {} vertices, and this is a line more", lists.vertices);
+                return Err(fault(problem).into());
+            }
+            if index < lists.skipped {
+                continue;
+            }
+            let target = neighbour(&field, block, lists, at)?;
+            let weight = match lists.is_weighted {
+                true => Some(fields.next().map_err(fault)?.ok_or_else(|| {
+                    fault(format!("no weight stands behind the neighbour {target}"))
+                })?),
+                false => None,
+            };
+            if emit.undirected && source > target {
+                continue;
+            }
+            if let Some(weight) = weight.filter(|_| emit.weighted) {
+                weights.push(
+                    fields::weight(weight.bytes(block))
+                        .map_err(|problem| Fault::of_value(at, problem))?,
+                );
+            }
+            pairs.push([source, target]);
+            if pairs.len() == emit.sizes.chunk_edges {
+                *edges += pairs.len() as u64;
+                emit.chunk(Ends::Pairs64(pairs), weights)?;
+                pairs.clear();
+                weights.clear();
+            }
+        }
+        (at, source) = (next, source + 1);
+    }
+    *edges += pairs.len() as u64;
+    Ok(emit.chunk(Ends::Pairs64(pairs), weights)?)
+}
+
+fn neighbour(field: &Field, block: &[u8], lists: Lists, at: usize) -> Result<u64, Fault> {
+    let text = field.bytes(block);
+    let id = fields::integer(text).map_err(|problem| Fault::of_value(at, problem.message))?;
+    match id {
+        id if (1..=lists.vertices).contains(&id) => Ok(id),
+        _ => {
+            let problem = format!(
+                "the neighbour {} is none of the vertices 1 to {}",
+                Excerpt(text),
+                lists.vertices
+            );
+            Err(Fault::of_value(at, problem))
+        }
+    }
+}

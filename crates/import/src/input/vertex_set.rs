@@ -1,0 +1,140 @@
+//! The vertices of a graph, where they are told: also those without an edge.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use tegula_machine::threads::Cancel;
+use tegula_machine::{Diagnostic, Hint, Result};
+
+use super::options::IdKind;
+use super::reader::bad_at;
+use super::text::{check_spelling, integer};
+use super::vertex_columns::{VertexColumns, VertexRow};
+use super::vertex_table::VertexTable;
+use crate::settings::IDS_STRING;
+
+/// Which vertices a graph is to have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Vertices {
+    /// The ids `0..count`.
+    Count(u64),
+    /// Those of a text or a Parquet table that has a row for each.
+    Listed(PathBuf),
+}
+
+/// The vertices of which options, inputs and lists tell, all together.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct VertexSet {
+    ranges: Vec<Range<u64>>,
+    lists: Vec<PathBuf>,
+}
+
+/// Ids in a chunk.
+const CHUNK_IDS: usize = 1 << 14;
+
+impl VertexSet {
+    pub fn add(&mut self, vertices: &Vertices) {
+        match vertices {
+            Vertices::Count(count) => self.ranges.push(0..*count),
+            Vertices::Listed(path) => self.lists.push(path.clone()),
+        }
+    }
+
+    pub fn add_range(&mut self, range: Range<u64>) {
+        self.ranges.push(range);
+    }
+
+    /// Whether nothing tells which vertices there are.
+    pub fn is_unknown(&self) -> bool {
+        self.ranges.is_empty() && self.lists.is_empty()
+    }
+
+    /// How many there are, where they are all ids from 0 on.
+    pub fn count_from_zero(&self) -> Option<u64> {
+        let is_it = self.lists.is_empty() && self.ranges.iter().all(|range| range.start == 0);
+        if is_it { self.ranges.iter().map(|range| range.end).max() } else { None }
+    }
+
+    /// Visits integer ids in chunks, in no order; an id may come several times.
+    ///
+    /// # Errors
+    /// Those of reading and of `visit`; [`BadInput`](tegula_machine::Error::BadInput) for an id that is none.
+    pub fn for_each_id(
+        &self,
+        wanted: IdKind,
+        cancel: &Cancel,
+        visit: &mut dyn FnMut(&[u64]) -> Result<()>,
+    ) -> Result<()> {
+        let mut ids = Vec::with_capacity(CHUNK_IDS);
+        for range in &self.ranges {
+            for first in range.clone().step_by(CHUNK_IDS) {
+                cancel.check()?;
+                ids.clear();
+                ids.extend(first..range.end.min(first + CHUNK_IDS as u64));
+                visit(&ids)?;
+            }
+        }
+        ids.clear();
+        for path in &self.lists {
+            for_each_row(path, IdKind::Integer, cancel, &mut |row| {
+                let text = row.id.as_bytes();
+                let id = integer(text).and_then(|id| match wanted {
+                    IdKind::Integer => Ok(id),
+                    IdKind::Auto | IdKind::String => check_spelling(text).map(|()| id),
+                });
+                ids.push(id.map_err(|problem| bad_at(path, row.at, problem))?);
+                if ids.len() == CHUNK_IDS {
+                    visit(&ids)?;
+                    ids.clear();
+                }
+                Ok(())
+            })?;
+        }
+        if ids.is_empty() { Ok(()) } else { visit(&ids) }
+    }
+
+    /// Visits names, in no order; a name may come several times.
+    ///
+    /// # Errors
+    /// Those of reading and of `visit`.
+    pub fn for_each_name(
+        &self,
+        cancel: &Cancel,
+        visit: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        for range in &self.ranges {
+            for id in range.clone() {
+                visit(id.to_string().as_bytes())?;
+            }
+        }
+        for path in &self.lists {
+            for_each_row(path, IdKind::String, cancel, &mut |row| visit(row.id.as_bytes()))?;
+        }
+        Ok(())
+    }
+
+    /// What is wrong with an edge that ends at none of them, if it is known at which vertex.
+    pub fn missing(&self, id: Option<u64>) -> Diagnostic {
+        let end = id.map_or("at a vertex".to_owned(), |id| format!("at the vertex {id}"));
+        let message = format!("an edge ends {end} that is not among those that are listed");
+        let of_strings = Hint::set([IDS_STRING]).detail("if ids are names");
+        let problem = Diagnostic::from(message);
+        if id.is_some() && !self.lists.is_empty() { problem.hint(of_strings) } else { problem }
+    }
+}
+
+/// Visits the rows of a list, but for those that begin as comments do.
+fn for_each_row(
+    path: &Path,
+    ids: IdKind,
+    cancel: &Cancel,
+    visit: &mut dyn FnMut(VertexRow<'_>) -> Result<()>,
+) -> Result<()> {
+    let columns = VertexColumns { ids, values: &[], may_be_dimacs: false };
+    let is_vertex = |text: &str| {
+        let is_usual = VertexTable::ID_NAMES.contains(&text.to_lowercase().as_str());
+        Ok(!is_usual && (ids == IdKind::String || integer(text.as_bytes()).is_ok()))
+    };
+    let table = VertexTable::open(path, &columns, &is_vertex, cancel)?;
+    table.read(cancel, &mut |row| if row.is_like_comment { Ok(()) } else { visit(row) })
+}
