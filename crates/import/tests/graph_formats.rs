@@ -149,7 +149,7 @@ fn imported(inputs: &[PathBuf], config: &ImportConfig) -> (Vec<OriginalId>, bool
     let ids = graph.original_ids().unwrap();
     let mut all = Vec::new();
     ids.for_each_chunk(|ids, _| -> Result<()> {
-        all.extend((0..ids.len()).map(|index| ids.get(index as usize)));
+        all.extend((0..ids.len()).map(|index| ids.get(index)));
         Ok(())
     })
     .unwrap();
@@ -220,7 +220,7 @@ proptest! {
         let first = format!("{} {} ", both.vertices, arcs);
         let text = text.replacen(&first, &format!("{} {} ", both.vertices, arcs / 2), 1);
         let metis = put(&folder, "g.metis", text.as_bytes());
-        prop_assert_eq!(imported(&[metis.clone()], &config()), (ids(1), false, arcs));
+        prop_assert_eq!(imported(std::slice::from_ref(&metis), &config()), (ids(1), false, arcs));
         let undirected = ImportConfig { undirected: true, ..config() };
         prop_assert_eq!(imported(&[metis], &undirected), (ids(1), true, arcs));
     }
@@ -253,126 +253,80 @@ fn files_of_several_blocks_give_all_their_edges() {
     }
 }
 
-#[test]
-fn what_is_not_as_a_file_tells_is_refused_where_it_is() {
+/// That a text is refused in a line, or as a whole, in words that include the last ones.
+fn assert_refused(name: &str, text: &str, weighted: bool, line: Option<u64>, says: &str) {
     let folder = folder();
-    let banner = "%%MatrixMarket matrix coordinate";
-    for (name, text, weighted, at, says) in [
-        ("x.mtx", "1 2\n".to_owned(), false, At::Line(1), "begins with %%MatrixMarket"),
-        ("x.mtx", String::new(), false, At::Line(1), "begins with %%MatrixMarket"),
-        (
-            "x.mtx",
-            "%%MatrixMarket matrix array real general\n2 2\n".to_owned(),
-            false,
-            At::Line(1),
-            "coordinates",
-        ),
-        ("x.mtx", format!("{banner} complex general\n2 2 0\n"), true, At::Line(1), "complex"),
-        (
-            "x.mtx",
-            format!("{banner} real skew-symmetric\n2 2 0\n"),
-            true,
-            At::Line(1),
-            "skew-symmetric",
-        ),
-        ("x.mtx", format!("{banner} pattern general\n2 2 0\n"), true, At::Line(1), "no weights"),
-        (
-            "x.mtx",
-            format!("{banner} real general\n% c\n"),
-            false,
-            At::Line(3),
-            "no line with sizes",
-        ),
-        (
-            "x.mtx",
-            format!("{banner} real general\n% c\n2 2\n"),
-            false,
-            At::Line(3),
-            "rows, columns and entries",
-        ),
-        (
-            "x.mtx",
-            format!("{banner} real general\n2 3 0\n"),
-            false,
-            At::Line(2),
-            "2 rows and 3 columns",
-        ),
-        (
-            "x.mtx",
-            format!("{banner} real general\n2 2 1\n1 x 1\n"),
-            false,
-            At::Line(3),
-            "not an integer",
-        ),
-        (
-            "x.mtx",
-            format!("{banner} real general\n2 2 1\n1 2\n"),
-            true,
-            At::Line(3),
-            "expected 3 columns",
-        ),
-        (
-            "x.mtx",
-            format!("{banner} real general\n2 2 2\n1 2 1\n"),
-            false,
-            At::File,
-            "tells of 2 edges but has 1",
-        ),
-        (
-            "x.mtx",
-            format!("{banner} real general\n2 2 0\n1 2 1\n"),
-            false,
-            At::File,
-            "tells of 0 edges but has 1",
-        ),
-        (
-            "x.mtx",
-            format!("{banner} real general\n9 18446744073709551616 0\n"),
-            false,
-            At::Line(2),
-            "rows",
-        ),
-        ("x.gr", "1 2\n".to_owned(), false, At::Line(1), "`p sp VERTICES ARCS`"),
-        ("x.gr", "c only\n".to_owned(), false, At::Line(2), "no line with sizes"),
-        ("x.gr", "p max 3 2\n".to_owned(), false, At::Line(1), "no problem `max`"),
-        ("x.gr", "p sp 3 x\n".to_owned(), false, At::Line(1), "`p sp VERTICES ARCS`"),
-        (
-            "x.gr",
-            "c\np sp 3 2\na 1 2 3\nb 1 2\n".to_owned(),
-            false,
-            At::Line(4),
-            "begins no line of edges",
-        ),
-        ("x.gr", "p sp 3 2\na 1 2 3\n".to_owned(), false, At::File, "tells of 2 edges but has 1"),
-        ("x.gr", "p sp 3 1\na 1\n".to_owned(), false, At::Line(2), "expected 3 columns"),
-        ("x.gr", "p edge 3 1\ne 1 2\n".to_owned(), true, At::Line(1), "no weights"),
-        ("x.graph", "a b\n".to_owned(), false, At::Line(1), "vertices, edges"),
-        ("x.graph", "2 1 7\n2\n1\n".to_owned(), false, At::Line(1), "three digits"),
-        ("x.graph", "2 1\n2\n3\n".to_owned(), false, At::Line(3), "none of the vertices 1 to 2"),
-        ("x.graph", "2 1\n2\n0\n".to_owned(), false, At::Line(3), "none of the vertices 1 to 2"),
-        ("x.graph", "2 1\n2\n\n1\n".to_owned(), false, At::Line(4), "a line more"),
-        ("x.graph", "2 1 1\n2\n".to_owned(), false, At::Line(2), "no weight stands behind"),
-        ("x.graph", "3 2\n2\n1 3\n".to_owned(), false, At::File, "tells of 2 edges but has 3"),
-        (
-            "x.graph",
-            "3 2 100\n5 2\n7 1 3\n1 2\n".to_owned(),
-            false,
-            At::Line(2),
-            "none of the vertices",
-        ),
-    ] {
-        for threads in [1, 3] {
-            let path = put(&folder, name, text.as_bytes());
-            let found =
-                Input::resolve(&[path], &options(weighted, threads)).and_then(|input| read(&input));
-            match found {
-                Err(Error::BadInput { place, problem }) => {
-                    assert_eq!(place.at, at, "{text}: {problem}");
-                    assert!(problem.message.contains(says), "{text}: {problem}");
-                }
-                other => panic!("{text} is read as {other:?}"),
+    let path = put(&folder, name, text.as_bytes());
+    for threads in [1, 3] {
+        let options = options(weighted, threads);
+        let found =
+            Input::resolve(std::slice::from_ref(&path), &options).and_then(|input| read(&input));
+        match found {
+            Err(Error::BadInput { place, problem }) => {
+                assert_eq!(place.at, line.map_or(At::File, At::Line), "{text}: {problem}");
+                assert!(problem.message.contains(says), "{text}: {problem}");
             }
+            other => panic!("{text} is read as {other:?}"),
         }
+    }
+}
+
+#[test]
+fn a_matrix_that_is_not_as_it_tells_is_refused_where_it_is() {
+    for (text, weighted, line, says) in [
+        ("1 2\n", false, Some(1), "begins with %%MatrixMarket"),
+        ("", false, Some(1), "begins with %%MatrixMarket"),
+        ("%%MatrixMarket matrix array real general\n2 2\n", false, Some(1), "coordinates"),
+    ] {
+        assert_refused("x.mtx", text, weighted, line, says);
+    }
+    for (text, weighted, line, says) in [
+        ("complex general\n2 2 0\n", true, Some(1), "complex"),
+        ("real skew-symmetric\n2 2 0\n", true, Some(1), "skew-symmetric"),
+        ("pattern general\n2 2 0\n", true, Some(1), "no weights"),
+        ("real general\n% c\n", false, Some(3), "no line with sizes"),
+        ("real general\n% c\n2 2\n", false, Some(3), "rows, columns and entries"),
+        ("real general\n2 3 0\n", false, Some(2), "2 rows and 3 columns"),
+        ("real general\n9 18446744073709551616 0\n", false, Some(2), "rows"),
+        ("real general\n2 2 1\n1 x 1\n", false, Some(3), "not an integer"),
+        ("real general\n2 2 1\n1 2\n", true, Some(3), "expected 3 columns"),
+        ("real general\n2 2 2\n1 2 1\n", false, None, "tells of 2 edges but has 1"),
+        ("real general\n2 2 0\n1 2 1\n", false, None, "tells of 0 edges but has 1"),
+    ] {
+        let text = format!("%%MatrixMarket matrix coordinate {text}");
+        assert_refused("x.mtx", &text, weighted, line, says);
+    }
+}
+
+#[test]
+fn dimacs_that_is_not_as_it_tells_is_refused_where_it_is() {
+    for (text, weighted, line, says) in [
+        ("1 2\n", false, Some(1), "`p sp VERTICES ARCS`"),
+        ("c only\n", false, Some(2), "no line with sizes"),
+        ("p max 3 2\n", false, Some(1), "no problem `max`"),
+        ("p sp 3 x\n", false, Some(1), "`p sp VERTICES ARCS`"),
+        ("c\np sp 3 2\na 1 2 3\nb 1 2\n", false, Some(4), "begins no line of edges"),
+        ("p sp 3 2\na 1 2 3\n", false, None, "tells of 2 edges but has 1"),
+        ("p sp 3 1\na 1\n", false, Some(2), "expected 3 columns"),
+        ("p edge 3 1\ne 1 2\n", true, Some(1), "no weights"),
+    ] {
+        assert_refused("x.gr", text, weighted, line, says);
+    }
+}
+
+#[test]
+fn metis_that_is_not_as_it_tells_is_refused_where_it_is() {
+    for (text, line, says) in [
+        ("a b\n", Some(1), "vertices, edges"),
+        ("2 1 7\n2\n1\n", Some(1), "three digits"),
+        ("2 1\n2\n3\n", Some(3), "none of the vertices 1 to 2"),
+        ("2 1\n2\n0\n", Some(3), "none of the vertices 1 to 2"),
+        ("2 1\n2\n\n1\n", Some(4), "a line more"),
+        ("2 1 1\n2\n", Some(2), "no weight stands behind"),
+        ("3 2\n2\n1 3\n", None, "tells of 2 edges but has 3"),
+        ("3 2 100\n5 2\n7 1 3\n1 2\n", Some(2), "none of the vertices"),
+    ] {
+        assert_refused("x.graph", text, false, line, says);
     }
 }
 

@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::symlink;
-use std::process::Command;
 
 use crate::shop::{Shop, assert_shape, wait_until};
 

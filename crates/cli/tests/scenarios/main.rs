@@ -2,6 +2,7 @@
 
 mod compatibility;
 mod completions;
+mod conformance;
 mod damage;
 mod declared;
 mod disks;

@@ -14,7 +14,6 @@ use super::super::stream::Stream;
 use super::blocks::{Start, line_too_long};
 use super::fields::{Separator, is_passed_over, line_at};
 use super::header::Head;
-use super::neighbours::Lists;
 use super::{foreign, known_forms};
 
 /// How the lines of one text are built.
@@ -30,6 +29,17 @@ pub(in super::super) struct Dialect {
     pub(super) joins_spellings: bool,
     pub(super) form: Form,
     pub(super) remarks: Vec<Diagnostic>,
+}
+
+/// How lists of neighbours are built, a line for each vertex.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Lists {
+    /// Number of vertices: the first line is of vertex 1.
+    pub vertices: u64,
+    /// Numbers in each line before the neighbours.
+    pub skipped: usize,
+    /// Whether a weight stands behind each neighbour.
+    pub is_weighted: bool,
 }
 
 /// What a line may be, beside one that is passed over.

@@ -6,10 +6,9 @@ use tegula_machine::{Diagnostic, Hint};
 use super::super::columns::Columns;
 use super::super::options::{Format, IdKind, InputOptions};
 use super::super::preamble::Preamble;
-use super::dialect::{Dialect, FirstBytes, Form, Line, lines};
+use super::dialect::{Dialect, FirstBytes, Form, Line, Lists, lines};
 use super::fields::{Excerpt, Separator};
 use super::foreign::{is_dimacs, is_dimacs_comment, is_matrix_market, words};
-use super::neighbours::Lists;
 use crate::settings::WEIGHTED;
 
 /// A text whose form is known, and what its first lines tell.

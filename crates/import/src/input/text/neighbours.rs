@@ -4,19 +4,9 @@ use memchr::memchr_iter;
 
 use super::super::chunk::Ends;
 use super::super::reader::{Emit, Space};
+use super::dialect::Lists;
 use super::fields::{self, Excerpt, Field, Fields, Separator, line_at};
 use super::{Fault, Stop};
-
-/// How the lines are built.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Lists {
-    /// Number of vertices: the first line is of vertex 1.
-    pub vertices: u64,
-    /// Numbers in each line before the neighbours.
-    pub skipped: usize,
-    /// Whether a weight stands behind each neighbour.
-    pub is_weighted: bool,
-}
 
 /// How many of the lines of a block are of vertices.
 pub(super) fn count(block: &[u8]) -> u64 {
