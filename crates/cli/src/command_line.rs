@@ -4,6 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::args::{Common, GraphArgs};
 use crate::completions::CompletionsArgs;
+use crate::export::ExportArgs;
 use crate::generate::GenerateArgs;
 use crate::import::ImportArgs;
 use crate::probe::ProbeArgs;
@@ -33,6 +34,8 @@ pub enum Command {
     Info(GraphArgs),
     /// Read every byte of a graph; check every checksum and every id.
     Verify(GraphArgs),
+    /// Write the edges of a graph, in the ids of its input.
+    Export(ExportArgs),
     /// Run an algorithm over a graph.
     #[command(subcommand)]
     Run(Run),

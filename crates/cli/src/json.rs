@@ -19,6 +19,19 @@ impl Serialize for Seconds {
     }
 }
 
+/// `tegula export`.
+#[derive(Debug, Serialize)]
+pub struct Export {
+    pub schema: &'static str,
+    pub vertices: u64,
+    /// Rows: an edge of an undirected graph is one.
+    pub edges: u64,
+    pub output: String,
+    pub bytes: u64,
+    pub seconds: Seconds,
+    pub peak_memory_bytes: u64,
+}
+
 /// `tegula run`.
 #[derive(Serialize)]
 pub struct Run<'a> {

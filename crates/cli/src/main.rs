@@ -6,6 +6,7 @@ mod command_line;
 mod completions;
 mod errors;
 mod escape;
+mod export;
 mod generate;
 mod hints;
 mod import;
@@ -63,6 +64,7 @@ fn dispatch(command: Command, session: &Session) -> Result<()> {
         Command::Import(args) => import::import(&args, session),
         Command::Info(args) => info::info(&args, session),
         Command::Verify(args) => verify::verify(&args, session),
+        Command::Export(args) => export::export(&args, session),
         Command::Run(run) => run::run(&run, session),
         Command::Generate(args) => generate::generate(&args, session),
         Command::Probe(args) => probe::probe(&args, session),

@@ -2,6 +2,7 @@
 //! for.
 
 mod convergence;
+mod edges;
 mod figures;
 mod groups;
 mod ids;
@@ -15,6 +16,7 @@ mod values;
 mod words;
 
 pub use convergence::Convergence;
+pub use edges::EdgeTable;
 pub use figures::{Figures, NoFigures};
 pub use groups::{Called, Groups};
 pub use ids::{BATCH_ROWS, GroupSize, find_ids, id_array, id_type};

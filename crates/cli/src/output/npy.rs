@@ -39,6 +39,11 @@ impl NpyWriter {
         file.write_all(&header(schema, row_count)).map_err(Error::io("write", &path))?;
         Ok(NpyWriter { file, path, buffer: Vec::new() })
     }
+
+    /// Begins with the first row: raw pairs of ids, and weights behind them.
+    pub fn without_header(file: NewFile) -> NpyWriter {
+        NpyWriter { path: file.path().to_owned(), file, buffer: Vec::new() }
+    }
 }
 
 fn header(schema: &SchemaRef, row_count: u64) -> Vec<u8> {

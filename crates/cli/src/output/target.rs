@@ -17,7 +17,7 @@ use super::file::NewFile;
 use super::npy::NpyWriter;
 use super::parquet::ParquetWriter;
 use super::row_writer::RowWriter;
-use super::text::{COMMA, TAB, TextFile, TextRows, TextTerminal};
+use super::text::{BLANK, COMMA, TAB, TextFile, TextRows, TextTerminal};
 use crate::errors::{Failure, Result};
 use crate::stdout;
 
@@ -34,6 +34,12 @@ pub enum TableFormat {
     Arrow,
     /// An array of NumPy.
     Npy,
+    /// Lines of edges: blanks between the ends, and no header.
+    #[value(skip)]
+    EdgeList,
+    /// Edges as pairs of 64-bit integers, with a 32-bit float behind each where there are weights.
+    #[value(skip)]
+    Pairs64,
 }
 
 impl TableFormat {
@@ -50,12 +56,33 @@ impl TableFormat {
         }
     }
 
+    /// The same of tables of edges, which `tegula import` reads.
+    fn of_ending_of_edges(ending: &str) -> Option<TableFormat> {
+        match ending {
+            "el" | "wel" | "txt" => Some(TableFormat::EdgeList),
+            "bin64" => Some(TableFormat::Pairs64),
+            "npy" => None,
+            _ => TableFormat::of_ending(ending),
+        }
+    }
+
     /// What separates the cells of text.
     fn separator(self) -> Option<u8> {
         match self {
             TableFormat::Csv => Some(COMMA),
             TableFormat::Tsv => Some(TAB),
-            TableFormat::Parquet | TableFormat::Arrow | TableFormat::Npy => None,
+            TableFormat::EdgeList => Some(BLANK),
+            TableFormat::Parquet | TableFormat::Arrow => None,
+            TableFormat::Npy | TableFormat::Pairs64 => None,
+        }
+    }
+
+    /// Whether it has a place for strings.
+    fn holds_strings(self) -> bool {
+        match self {
+            TableFormat::Csv | TableFormat::Tsv => true,
+            TableFormat::Parquet | TableFormat::Arrow => true,
+            TableFormat::Npy | TableFormat::EdgeList | TableFormat::Pairs64 => false,
         }
     }
 }
@@ -81,13 +108,35 @@ impl Target {
     /// [`Failure::Usage`] when there is no format, or one that a terminal does not show;
     /// [`Error::AlreadyExists`] when there is such a file that is not to be replaced.
     pub fn of(path: &Path, format: Option<TableFormat>, replace: bool) -> Result<Target> {
+        let help = "end it with .parquet, .csv, .tsv, .npy, .arrows, or .csv.gz, .tsv.zst, ..; or \
+                    give --format";
+        Target::named(path, format, replace, TableFormat::of_ending, help)
+    }
+
+    /// What a path asks for to which edges are written.
+    ///
+    /// # Errors
+    /// As of [`Target::of`].
+    pub fn of_edges(path: &Path, format: Option<TableFormat>, replace: bool) -> Result<Target> {
+        let help = "end it with .el, .wel, .txt, .csv, .tsv, .parquet, .bin64, .arrows, or .el.gz, \
+                    .csv.zst, ..; or give --format";
+        Target::named(path, format, replace, TableFormat::of_ending_of_edges, help)
+    }
+
+    fn named(
+        path: &Path,
+        format: Option<TableFormat>,
+        replace: bool,
+        of_ending: fn(&str) -> Option<TableFormat>,
+        help: &'static str,
+    ) -> Result<Target> {
         if path == Path::new("-") || path == Path::new("/dev/stdout") {
             return Target::standard_output(format.unwrap_or(TableFormat::Tsv));
         }
         let name = lower_name(path);
         let (compression, bare) = Compression::of_name(&name);
         let ending = bare.rsplit_once('.').map_or("", |(_, ending)| ending);
-        let format = format.or_else(|| TableFormat::of_ending(ending));
+        let format = format.or_else(|| of_ending(ending));
         let is_text = |format: TableFormat| format.separator().is_some();
         if compression != Compression::None && format.is_some_and(|format| !is_text(format)) {
             let message = format!("`{}` would be compressed text", path.display());
@@ -96,8 +145,6 @@ impl Target {
         }
         let Some(format) = format else {
             let message = format!("`{}` names no format of results", path.display());
-            let help = "end it with .parquet, .csv, .tsv, .npy, .arrows, or .csv.gz, .tsv.zst, ..; or \
-                        give --format";
             return Err(Failure::usage_with(message, help));
         };
         check_is_new(path, replace)?;
@@ -136,9 +183,14 @@ impl Target {
     /// # Errors
     /// [`Failure::Usage`].
     pub fn check_ids(&self, id_type: &DataType) -> Result<()> {
-        if self.format == TableFormat::Npy && *id_type == DataType::LargeUtf8 {
+        if !self.format.holds_strings() && *id_type == DataType::LargeUtf8 {
+            let what = match self.format {
+                TableFormat::EdgeList => "lines with blanks cannot hold string ids",
+                TableFormat::Pairs64 => "a .bin64 file cannot hold string ids",
+                _ => "a .npy file cannot hold string ids or names",
+            };
             let help = "choose .parquet, .arrows, .csv or .tsv";
-            return Err(Failure::usage_with("a .npy file cannot hold string ids or names", help));
+            return Err(Failure::usage_with(what, help));
         }
         Ok(())
     }
@@ -166,8 +218,13 @@ impl Target {
             TableFormat::Parquet => Box::new(ParquetWriter::new(file, schema)?),
             TableFormat::Arrow => Box::new(ArrowStream::new(file, schema)?),
             TableFormat::Npy => Box::new(NpyWriter::new(file, schema, row_count)?),
-            TableFormat::Csv | TableFormat::Tsv => {
-                let rows = TextRows::new(separator.unwrap_or(TAB), schema, Some(workers));
+            TableFormat::Pairs64 => Box::new(NpyWriter::without_header(file)),
+            TableFormat::Csv | TableFormat::Tsv | TableFormat::EdgeList => {
+                let separator = separator.unwrap_or(TAB);
+                let rows = match self.format {
+                    TableFormat::EdgeList => TextRows::without_header(separator, Some(workers)),
+                    _ => TextRows::new(separator, schema, Some(workers)),
+                };
                 let out = Compressor::new(file, self.compression);
                 let out = out.map_err(Error::io("create", self.path()))?;
                 Box::new(TextFile::new(out, self.path(), rows))

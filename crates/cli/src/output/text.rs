@@ -24,6 +24,8 @@ use crate::{escape, report, stdout};
 pub const COMMA: u8 = b',';
 /// Separator of `.tsv`.
 pub const TAB: u8 = b'\t';
+/// Separator of `.el`.
+pub const BLANK: u8 = b' ';
 
 /// Rows that a worker turns into lines at a time.
 pub const ROWS_PER_PART: usize = 1 << 12;
@@ -52,8 +54,14 @@ impl<'w> TextRows<'w> {
         let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
         let mut header = names.join(&*char::from(separator).to_string()).into_bytes();
         header.push(b'\n');
+        let rows = TextRows::without_header(separator, workers);
+        TextRows { texts: vec![Mutex::new(header)], ..rows }
+    }
+
+    /// Begins with nothing.
+    pub fn without_header(separator: u8, workers: Option<&'w Workers>) -> TextRows<'w> {
         let lines = Lines { separator, round: |exact| exact, string: |text| Cow::Borrowed(text) };
-        TextRows { lines, workers, texts: vec![Mutex::new(header)] }
+        TextRows { lines, workers, texts: Vec::new() }
     }
 
     /// Appends the lines of some rows. What was appended before is to be written first.

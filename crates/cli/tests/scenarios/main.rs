@@ -6,6 +6,7 @@ mod conformance;
 mod damage;
 mod declared;
 mod disks;
+mod export;
 mod failures;
 mod generate;
 mod import;

@@ -1,0 +1,212 @@
+//! The edges of a graph as a table.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::Float32Array;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use tegula_engine::traverse::VertexSet;
+use tegula_engine::{Cancel, Graph, ShortId, VertexId};
+
+use super::ids::{GroupSize, find_ids, id_type};
+use super::table::{RowSink, Table, write_in_batches};
+use crate::error::Result;
+use crate::original_ids::{Name, Rank, Ranks};
+
+/// Edges in the order of the tiles, an edge of an undirected graph once. Those between some of the vertices, or all.
+pub struct EdgeTable {
+    ranks: Ranks,
+    chosen: Option<VertexSet>,
+    count: u64,
+    memory: u64,
+}
+
+/// Bytes of tiles that are read at a time, and reads that are on their way.
+const READ_BYTES: u64 = 1 << 20;
+const READS_AHEAD: usize = 4;
+
+/// Bytes of a row that waits to be written, and of its ids when they are looked up.
+const ROW_BYTES: u64 = 80;
+
+/// Rows that wait to be written, by the ranks of their ends.
+#[derive(Default)]
+struct Waiting {
+    sources: Vec<Rank>,
+    targets: Vec<Rank>,
+    weights: Vec<f32>,
+}
+
+impl EdgeTable {
+    /// A table of so many edges among the vertices that are chosen.
+    ///
+    /// # Errors
+    /// Those of reading the order of the vertices; cancellation.
+    pub fn among(
+        graph: &Graph,
+        chosen: VertexSet,
+        count: u64,
+        memory: u64,
+        cancel: &Cancel,
+    ) -> Result<EdgeTable> {
+        Ok(EdgeTable { ranks: Ranks::read(graph, cancel)?, chosen: Some(chosen), count, memory })
+    }
+
+    /// The table of all edges.
+    ///
+    /// # Errors
+    /// As of [`among`](EdgeTable::among).
+    pub fn of_all(graph: &Graph, memory: u64, cancel: &Cancel) -> Result<EdgeTable> {
+        let manifest = graph.manifest();
+        let arcs = manifest.edges;
+        let count = if manifest.undirected { (arcs + manifest.loops) / 2 } else { arcs };
+        Ok(EdgeTable { ranks: Ranks::read(graph, cancel)?, chosen: None, count, memory })
+    }
+
+    /// Bytes that a table takes while it is written within a budget, beside the vertices that are chosen.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn size(graph: &Graph, memory: u64) -> Result<u64> {
+        let most = graph.tiles().iter().map(|tile| graph_bytes(tile.size, tile.weight_count)).max();
+        let reads = READS_AHEAD as u64 * (READ_BYTES + most.unwrap_or(0));
+        Ok(Ranks::size(graph)? + reads + rows_at_a_time(memory) as u64 * ROW_BYTES)
+    }
+
+    /// The first edges, by original ids.
+    ///
+    /// # Errors
+    /// Those of reading; cancellation.
+    pub fn first(&self, graph: &Graph, count: usize, cancel: &Cancel) -> Result<Vec<(Name, Name)>> {
+        let mut ends = Vec::new();
+        self.visit(graph, cancel, &mut Waiting::default(), &mut |waiting| {
+            ends.extend(waiting.sources.drain(..).zip(waiting.targets.drain(..)));
+            Ok(ends.len() < count)
+        })?;
+        ends.truncate(count);
+        let ids = graph.original_ids()?;
+        ends.into_iter().map(|(s, t)| Ok((s.name(&ids)?, t.name(&ids)?))).collect()
+    }
+
+    /// Reads tile after tile, whose rows are added to those that wait; shows these after each, until it is told to
+    /// stop.
+    fn visit(
+        &self,
+        graph: &Graph,
+        cancel: &Cancel,
+        waiting: &mut Waiting,
+        take: &mut dyn FnMut(&mut Waiting) -> Result<bool>,
+    ) -> Result<()> {
+        let is_undirected = graph.manifest().undirected;
+        let is_chosen = |vertex: u64| {
+            self.chosen.as_ref().is_none_or(|set| set.contains(ShortId(vertex as u32)))
+        };
+        let mut runs = runs_of_tiles(graph).into_iter();
+        let mut on_their_way = VecDeque::new();
+        loop {
+            cancel.check()?;
+            while on_their_way.len() < READS_AHEAD
+                && let Some(run) = runs.next()
+            {
+                on_their_way.push_back(graph.read_tiles(run, graph.is_weighted()));
+            }
+            let Some(read) = on_their_way.pop_front() else { return Ok(()) };
+            let tiles = read.wait()?;
+            for index in tiles.range() {
+                let (tile, weights) = tiles.get(graph, index);
+                let visit = |entry: usize, source, target| {
+                    if !(is_chosen(source) && is_chosen(target)) {
+                        return;
+                    }
+                    let rank = |vertex| self.ranks.of_any(VertexId(vertex));
+                    let (source, target) = (rank(source), rank(target));
+                    // Of both directions of an edge one is a row.
+                    if is_undirected && source > target {
+                        return;
+                    }
+                    waiting.sources.push(source);
+                    waiting.targets.push(target);
+                    waiting.weights.extend(weights.get(entry));
+                };
+                graph
+                    .for_each_edge(index, tile, visit)
+                    .map_err(|detail| graph.damaged_tile(index, detail))?;
+                if !take(waiting)? {
+                    return Ok(());
+                }
+            }
+        }
+    }
+}
+
+/// How many rows wait at the most, but for those of a tile: whole batches.
+fn rows_at_a_time(memory: u64) -> usize {
+    // Two columns of ids are looked up.
+    GroupSize::within(memory).rows / 2
+}
+
+fn graph_bytes(size: u32, weight_count: u32) -> u64 {
+    u64::from(size) + size_of::<f32>() as u64 * u64::from(weight_count)
+}
+
+/// Ranges of tiles to be read together.
+fn runs_of_tiles(graph: &Graph) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    let mut bytes = 0;
+    for (index, tile) in graph.tiles().iter().enumerate() {
+        bytes += graph_bytes(tile.size, tile.weight_count);
+        match runs.last_mut() {
+            Some(run) if bytes <= READ_BYTES => run.end = index + 1,
+            _ => {
+                runs.push(index..index + 1);
+                bytes = graph_bytes(tile.size, tile.weight_count);
+            }
+        }
+    }
+    runs
+}
+
+impl Table for EdgeTable {
+    fn schema(&self, graph: &Graph) -> SchemaRef {
+        let id = |name| Field::new(name, id_type(graph), false);
+        let mut fields = vec![id("source"), id("target")];
+        if graph.is_weighted() {
+            fields.push(Field::new("weight", DataType::Float32, false));
+        }
+        Arc::new(Schema::new(fields))
+    }
+
+    fn row_count(&self, _graph: &Graph) -> u64 {
+        self.count
+    }
+
+    fn write_rows(&self, graph: &Graph, out: &mut dyn RowSink, cancel: &Cancel) -> Result<()> {
+        let schema = self.schema(graph);
+        let at_a_time = rows_at_a_time(self.memory);
+        let mut write = |waiting: &mut Waiting, count: usize| {
+            let sources = find_ids(graph, waiting.sources.drain(..count), cancel)?;
+            let targets = find_ids(graph, waiting.targets.drain(..count), cancel)?;
+            let mut columns = vec![sources, targets];
+            if graph.is_weighted() {
+                let weights: Vec<f32> = waiting.weights.drain(..count).collect();
+                columns.push(Arc::new(Float32Array::from(weights)));
+            }
+            write_in_batches(&schema, &columns, out)?;
+            Ok::<bool, crate::error::Error>(out.wants_more())
+        };
+        let mut waiting = Waiting::default();
+        self.visit(graph, cancel, &mut waiting, &mut |waiting| {
+            while waiting.sources.len() >= at_a_time {
+                if !write(waiting, at_a_time)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        })?;
+        let left = waiting.sources.len();
+        if left > 0 && left < at_a_time {
+            write(&mut waiting, left)?;
+        }
+        Ok(())
+    }
+}
