@@ -80,6 +80,9 @@ impl Figures for Sources {
     }
 }
 
+/// Draws between two looks at whether to stop.
+const LOOK_EVERY: u64 = 1 << 16;
+
 fn count(graph: &Graph, samples: Option<NonZeroU64>) -> u64 {
     samples.map_or(u64::MAX, NonZeroU64::get).min(graph.vertex_count())
 }
@@ -92,7 +95,10 @@ fn draw(
 ) -> Result<Vec<ShortId>> {
     let vertex_count = graph.vertex_count();
     let count = count(graph, samples);
-    let ranks = (count < vertex_count).then(|| draw_ranks(vertex_count, count, seed));
+    let ranks = match count < vertex_count {
+        true => Some(draw_ranks(vertex_count, count, seed, cancel)?),
+        false => None,
+    };
     let mut drawn = Vec::with_capacity(count as usize);
     graph.original_ids()?.for_each_rank(|first, vertices| {
         cancel.check()?;
@@ -111,14 +117,17 @@ fn draw(
 
 /// So many different numbers below `end`: Floyd's algorithm (Bentley, Floyd, *A Sample of Brilliance*, Communications
 /// of the ACM 30, 1987).
-fn draw_ranks(end: u64, count: u64, seed: u64) -> BTreeSet<u64> {
+fn draw_ranks(end: u64, count: u64, seed: u64, cancel: &Cancel) -> Result<BTreeSet<u64>> {
     let mut drawn = BTreeSet::new();
     for (last, index) in (end - count..end).zip(0..) {
+        if index % LOOK_EVERY == 0 {
+            cancel.check()?;
+        }
         if !drawn.insert(random::number_below(seed, index, last + 1)) {
             drawn.insert(last);
         }
     }
-    drawn
+    Ok(drawn)
 }
 
 #[cfg(test)]
@@ -129,11 +138,11 @@ mod tests {
     fn every_vertex_is_drawn_as_often_as_any_other() {
         let mut times = [0; 10];
         for seed in 0..10_000 {
-            let drawn = draw_ranks(10, 4, seed);
+            let drawn = draw_ranks(10, 4, seed, &Cancel::default()).unwrap();
             assert_eq!(drawn.len(), 4);
             drawn.into_iter().for_each(|rank| times[rank as usize] += 1);
         }
         assert!(times.iter().all(|times| (3700..4300).contains(times)), "{times:?}");
-        assert_eq!(draw_ranks(7, 7, 1), (0..7).collect());
+        assert_eq!(draw_ranks(7, 7, 1, &Cancel::default()).unwrap(), (0..7).collect());
     }
 }

@@ -6,10 +6,10 @@
 //! reached by which search in which level depends on the graph alone. Memory: 32 bytes a vertex.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tegula_engine::traverse::{Filter, RowsJob, Sequential};
-use tegula_engine::{Result, Row, RunOptions, RunStatistics, ShortId, Unit};
+use tegula_engine::{IterationTimes, Result, Row, RunOptions, RunStatistics, ShortId, Unit};
 use tegula_store::rows::Direction;
 
 /// Searches at a time.
@@ -67,7 +67,7 @@ impl<'s> Searches<'s> {
         options: &RunOptions<'_>,
         mut visit: impl FnMut(u32, ShortId, u64),
     ) -> Result<RunStatistics> {
-        let mut times = Vec::new();
+        let mut times = IterationTimes::default();
         options.progress.begin("searching", Some(sources.len() as u64), Unit::Vertices);
         for together in sources.chunks(WIDTH) {
             let started = Instant::now();
@@ -80,7 +80,7 @@ impl<'s> Searches<'s> {
     }
 
     /// What all of them did, in these times.
-    pub(crate) fn statistics(self, times: Vec<Duration>) -> RunStatistics {
+    pub(crate) fn statistics(self, times: IterationTimes) -> RunStatistics {
         self.job.statistics(times, self.edges.into_inner())
     }
 

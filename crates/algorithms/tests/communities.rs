@@ -10,6 +10,7 @@ use tegula_algorithms::{Error, find};
 use tegula_engine::Graph;
 use tegula_generators::{Rmat, edges};
 use tegula_import::ImportConfig;
+use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
 use tegula_testkit::modularity::{are_connected, modularity};
 use tegula_testkit::{EdgeList, Scratch, small_graphs};
@@ -113,6 +114,51 @@ fn leiden_finds_at_least_what_louvain_does() {
     let [louvain, leiden] =
         METHODS.map(|method| check("skewed", method, &json!({}), &edges, &graph));
     assert!(leiden > louvain - 0.005, "{leiden} {louvain}");
+}
+
+#[test]
+fn long_thin_graphs_whose_neighbours_follow_one_another_have_good_communities() {
+    const VERTICES: u64 = 6000;
+    let ring = (0..VERTICES).map(|vertex| (vertex, (vertex + 1) % VERTICES)).collect();
+    let path = (1..VERTICES).map(|vertex| (vertex - 1, vertex)).collect();
+    let tree = (1..VERTICES).map(|vertex| ((vertex - 1) / 2, vertex)).collect();
+    let rungs = |step: u64| {
+        [(2 * step, 2 * step + 1), (2 * step, 2 * step + 2), (2 * step + 1, 2 * step + 3)]
+    };
+    let ladder = (0..VERTICES / 2 - 1).flat_map(rungs).collect();
+    let scratch = Scratch::new();
+    for (name, edges) in [("ring", ring), ("path", path), ("tree", tree), ("ladder", ladder)] {
+        let edges = EdgeList::new(edges);
+        for order in [VertexOrder::Given, VertexOrder::Dfs] {
+            let rows = Some(RowEncoding::Gap);
+            let config =
+                ImportConfig { undirected: true, rows, order: Some(order), ..Default::default() };
+            let directory = format!("{name}-{order:?}");
+            let graph = open(&import_with(config, scratch.path(), &directory, &edges));
+            for method in METHODS {
+                // Stretches of as many edges as there are of them would have 1 - 2 / sqrt(edges), about 0.97.
+                let found = check(name, method, &json!({}), &edges, &graph);
+                assert!(found > 0.95, "{directory} {method}: {found}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_resolution_beyond_all_weights_leaves_every_vertex_alone() {
+    let scratch = Scratch::new();
+    let edges = cliques(3, 4);
+    let config =
+        ImportConfig { undirected: true, rows: Some(RowEncoding::Gap), ..Default::default() };
+    let graph = open(&import_with(config, scratch.path(), "cliques", &edges));
+    for method in METHODS {
+        let wanted = json!({ "resolution": 1e12 });
+        let found = counts(&graph, method, wanted.clone(), &threads(2));
+        assert!(found.iter().all(|(vertex, community)| vertex == community), "{method}");
+        assert_eq!(summary(&graph, method, wanted, &threads(1))["communities"], 12);
+        let beyond = find(method).unwrap().request(json!({ "resolution": 1e13 }));
+        assert!(beyond.is_err(), "{method}");
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use support::small::on_small_graphs;
 use support::tables::{answer, summary};
 use support::{import_with, open, threads};
+use tegula_algorithms::find;
 use tegula_engine::{Graph, RunOptions};
 use tegula_import::ImportConfig;
 use tegula_store::rows::RowEncoding;
@@ -122,6 +123,24 @@ fn steps_are_as_likely_as_weights_and_the_step_before_say() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn more_walks_than_any_memory_holds_are_refused() {
+    let scratch = Scratch::new();
+    let edges = EdgeList::new(vec![(1, 2), (2, 1)]);
+    let graph = open(&import_with(ImportConfig::default(), scratch.path(), "two", &edges));
+    for (walks, length) in [(u64::MAX, 1), (1 << 63, 80), (1 << 62, 3), (1 << 20, u32::MAX)] {
+        let wanted = json!({ "walks": walks, "length": length });
+        let request = find("random-walks").unwrap().request(wanted).unwrap();
+        let prepared = request.prepare(&graph, &threads(1)).unwrap();
+        let told = prepared.estimate(&graph, 1).err().map(|error| error.to_string());
+        assert!(told.is_some_and(|told| told.contains("all walks")), "{walks} {length}");
+    }
+    for (p, q) in [(1e-320, 1.0), (1.0, 1e10), (0.0, 1.0)] {
+        let request = find("random-walks").unwrap().request(json!({ "p": p, "q": q }));
+        assert!(request.is_err(), "{p} {q}");
     }
 }
 

@@ -14,6 +14,7 @@ mod external;
 #[cfg(test)]
 mod graph_for_tests;
 mod instructions;
+mod iteration_times;
 mod job;
 mod options;
 mod overhead;
@@ -31,6 +32,7 @@ pub use external::plan::{ArraysOnDisk, Plan};
 pub use external::wanted::Messages;
 pub use external::{States, StatesWriter};
 pub use instructions::Instructions;
+pub use iteration_times::IterationTimes;
 pub use job::pass::{EdgeVisitor, visit_edges};
 pub use job::program::{Outcome, estimate, estimate_anywhere, run, run_anywhere};
 pub use job::program_rows::{rows_may_stay, rows_size};

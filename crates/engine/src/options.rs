@@ -12,6 +12,7 @@ use tegula_store::rows::RowReader;
 use crate::external::plan::{ArraysOnDisk, Plan};
 use crate::external::wanted::Messages;
 use crate::instructions::Instructions;
+use crate::iteration_times::TIMES_MAX;
 use crate::job::PartStatistics;
 use crate::parts::PART_EDGES_TARGET;
 use crate::process::ProcessKind;
@@ -206,9 +207,9 @@ impl Estimate {
 pub struct RunStatistics {
     /// Iterations (supersteps) run.
     pub iterations: u64,
-    /// Time of each iteration.
+    /// Time of each iteration; of very many, that of the first 2^16, as in the next two.
     pub iteration_times: Vec<Duration>,
-    /// How the edges of each iteration were reached.
+    /// How the edges of each were reached.
     pub processes: Vec<ProcessKind>,
     /// Seconds that this was predicted to take, uncorrected; none where a scan was the only way.
     pub predicted_seconds: Vec<Option<f64>>,
@@ -230,6 +231,9 @@ impl RunStatistics {
         self.iteration_times.extend(next.iteration_times);
         self.processes.extend(next.processes);
         self.predicted_seconds.extend(next.predicted_seconds);
+        self.iteration_times.truncate(TIMES_MAX);
+        self.processes.truncate(TIMES_MAX);
+        self.predicted_seconds.truncate(TIMES_MAX);
         self.edges_processed += next.edges_processed;
         self.tiles_skipped += next.tiles_skipped;
         self.bytes_read += next.bytes_read;
@@ -244,6 +248,9 @@ impl RunStatistics {
         took: Duration,
     ) {
         self.iterations += 1;
+        if self.iteration_times.len() == TIMES_MAX {
+            return;
+        }
         self.iteration_times.push(took);
         self.processes.push(process);
         self.predicted_seconds.push(predicted_seconds);

@@ -16,5 +16,5 @@ mod request;
 pub use entry::Entry;
 pub use interface::{Algorithm, Edges, Found, Options, SideFiles, Weights};
 pub use needs::{Layout, Needs, rows_size_expected};
-pub use number::{Factor, NotNegative, Positive, Probability};
+pub use number::{Bias, Factor, NotNegative, Positive, Probability};
 pub use request::{Prepared, Request};

@@ -74,8 +74,13 @@ number! {
 }
 
 number! {
-    /// At least 0, and finite.
-    Factor, "it must be a finite number of at least 0", |number| number >= 0.0 && number.is_finite()
+    /// From 0 to 10^12, which leaves room to multiply by it.
+    Factor, "it must be a number from 0 to 1e12", |number| number >= 0.0 && number <= 1e12
+}
+
+number! {
+    /// Between 10^-9 and 10^9: it and its inverse may be multiplied by weights.
+    Bias, "it must be a number from 1e-9 to 1e9", |number| number >= 1e-9 && number <= 1e9
 }
 
 number! {

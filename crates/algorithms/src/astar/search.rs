@@ -8,7 +8,7 @@ use tegula_engine::traverse::{
     self, BestFirst, Filter, RowsJob, RowsWanted, Sequential, VertexSet, estimate_rows,
 };
 use tegula_engine::{
-    Estimate, Graph, Row, RunOptions, RunStatistics, ShortId, Unit, VertexId, huge,
+    Estimate, Graph, IterationTimes, Row, RunOptions, RunStatistics, ShortId, Unit, VertexId, huge,
 };
 
 use crate::error::{Error, PATHS, Result, is_negative, negative_weight};
@@ -84,7 +84,7 @@ fn find(
     job: &RowsJob<'_>,
     options: &RunOptions<'_>,
 ) -> Result<ShortestPath> {
-    let (mut times, mut edges) = (Vec::new(), 0);
+    let (mut times, mut edges) = (IterationTimes::default(), 0);
     let scale = match (config.coordinates, config.heuristic_scale) {
         (None, _) => 0.0,
         (_, Some(scale)) => scale,

@@ -11,10 +11,10 @@
 //! From each source a search counts paths level by level, and the way back adds up what depends on each vertex (Brandes,
 //! *A Faster Algorithm for Betweenness Centrality*, Journal of Mathematical Sociology 25, 2001). Rows of a level are
 //! read in the order in which they lie, on both ways. Each worker has a source of its own, and what the sources find is
-//! added in the order of their ids, so the bits do not depend on the number of workers. Numbers of paths are scaled
-//! where `f64` would not hold them. With samples the sum over some sources stands for that over all (Brandes, Pich,
+//! added in the order of their ids, so the bits do not depend on the number of workers. Numbers of paths have
+//! an exponent of their own where `f64` would not hold them. With samples the sum over some sources stands for that over all (Brandes, Pich,
 //! *Centrality Estimation in Large Networks*, International Journal of Bifurcation and Chaos 17, 2007). Memory: 8 bytes
-//! a vertex, 40 for each thread, 16 for a sample, and the index of the rows.
+//! a vertex, 36 for each thread, 16 for a sample, and the index of the rows.
 
 mod dependencies;
 mod sources;

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use tegula_engine::traverse::{self, Neighbourhoods, RowsJob, RowsWanted, Sequential};
-use tegula_engine::{Graph, RunOptions, RunStatistics, Unit};
+use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, Unit};
 
 use super::dependencies::Dependencies;
 use crate::error::Result;
@@ -58,7 +58,7 @@ fn add_up(
     let new = || Mutex::new(Dependencies::new(count));
     let workers: Vec<_> = std::iter::repeat_with(new).take(options.threads).collect();
     let mut sums = vec![0.0; count as usize];
-    let (mut edges, mut times) = (0, Vec::new());
+    let (mut edges, mut times) = (0, IterationTimes::default());
     options.progress.begin("searching", Some(sample.vertices.len() as u64), Unit::Vertices);
     for sources in sample.vertices.chunks(options.threads) {
         let started = Instant::now();

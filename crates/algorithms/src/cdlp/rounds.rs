@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
 use tegula_engine::traverse::{self, Neighbourhoods, RowsJob, RowsWanted, Sequential};
-use tegula_engine::{Graph, RunOptions, RunStatistics, ShortId, Unit};
+use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, ShortId, Unit};
 
 use super::CdlpOptions;
 use crate::error::Result;
@@ -58,9 +58,9 @@ fn propagate(
     let mut labels = ranks.into_vec(count);
     let mut next: Vec<AtomicU32> = Vec::new();
     next.resize_with(labels.len(), AtomicU32::default);
-    let mut times = Vec::new();
+    let mut times = IterationTimes::default();
     options.progress.begin("iterating", None, Unit::Iterations);
-    while (times.len() as u64) < iterations {
+    while times.count() < iterations {
         let started = Instant::now();
         let round = Round { job, labels: &labels, next: &next, changed: AtomicU64::new(0) };
         job.for_each_range(|_, ids| round.relabel(ids))?;
@@ -75,7 +75,7 @@ fn propagate(
         }
     }
     options.progress.end();
-    let edges = times.len() as u64 * graph.edge_count();
+    let edges = times.count() * graph.edge_count();
     Ok(Labels { ranks: labels, statistics: job.statistics(times, edges) })
 }
 

@@ -12,13 +12,37 @@ use super::links::Links;
 use super::partition::Partition;
 use crate::random;
 
-/// Steps in which all units are looked at, at the least.
-const STEPS: u32 = 64;
-/// Units that are looked at together at the most.
-const STEP_MAX: u32 = 8192;
+/// Ranges in which all units are looked at, at the least.
+const RANGES: u32 = 8;
+/// Units of a range at the most.
+const RANGE_MAX: u32 = 1 << 16;
+/// Steps of a range: neighbours, which often follow one another, are seldom in one step.
+const CLASSES: u64 = 8;
 /// Units, and about how many vertices, that one worker looks at together.
 const PIECE_UNITS: usize = 256;
 const PIECE_VERTICES: usize = 4096;
+
+/// Units that are looked at together: some of a range, so that their rows lie close together.
+#[derive(Debug, Clone)]
+pub(super) struct Step {
+    range: Range<u32>,
+    class: u64,
+    seed: u64,
+}
+
+impl Step {
+    /// The units, ascending.
+    pub(super) fn units(&self) -> impl Iterator<Item = u32> {
+        self.range.clone().filter(|&unit| self.contains(unit))
+    }
+
+    /// Whether a unit is one of them.
+    #[inline]
+    pub(super) fn contains(&self, unit: u32) -> bool {
+        self.range.contains(&unit)
+            && random::number_below(self.seed, unit.into(), CLASSES) == self.class
+    }
+}
 
 /// The weights of the edges, and what is asked for.
 pub(super) struct Network<'n> {
@@ -71,7 +95,7 @@ impl<'n> Network<'n> {
     #[inline]
     pub(super) fn expected(&self, one: f64, other: f64) -> f64 {
         // Where there are no weights, there are no links, either.
-        self.resolution * one * other / self.total.max(f64::MIN_POSITIVE)
+        self.resolution * (one / self.total.max(f64::MIN_POSITIVE) * other)
     }
 
     /// Chooses between numbers that are as good.
@@ -79,15 +103,17 @@ impl<'n> Network<'n> {
         random::number(self.seed, number.into())
     }
 
-    /// Units in steps, in an order that the seed chooses for each sweep.
-    pub(super) fn steps(&self, unit_count: u32, sweep: u64) -> Vec<Range<u32>> {
-        let size = unit_count.div_ceil(STEPS).clamp(1, STEP_MAX);
-        let start = (0..unit_count).step_by(size as usize);
-        let mut steps: Vec<Range<u32>> =
-            start.map(|start| start..start.saturating_add(size).min(unit_count)).collect();
+    /// Units in steps, which the seed chooses for each sweep: range after range, in any order, and class after class of
+    /// each.
+    pub(super) fn steps(&self, unit_count: u32, sweep: u64) -> impl Iterator<Item = Step> {
+        let size = unit_count.div_ceil(RANGES).clamp(1, RANGE_MAX);
         let seed = random::number(self.seed, sweep);
-        steps.sort_by_cached_key(|step| random::number(seed, step.start.into()));
-        steps
+        let mut starts: Vec<u32> = (0..unit_count).step_by(size as usize).collect();
+        starts.sort_by_cached_key(|&start| random::number(seed, start.into()));
+        starts.into_iter().flat_map(move |start| {
+            let range = start..start.saturating_add(size).min(unit_count);
+            (0..CLASSES).map(move |class| Step { range: range.clone(), class, seed })
+        })
     }
 
     /// The units of a step that are wanted, in pieces for one worker each.

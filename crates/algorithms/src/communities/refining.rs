@@ -44,7 +44,7 @@ pub(super) fn refine(network: &Network<'_>, partition: &Partition, seed: u64) ->
     };
     let spare = SpareLinks::new(count);
     for step in network.steps(count, seed) {
-        let pieces = network.pieces(partition, step);
+        let pieces = network.pieces(partition, step.units());
         let mergers = Mutex::new(Vec::new());
         network.job.for_each(pieces.len(), |index| {
             let found = spare

@@ -1,10 +1,10 @@
 //! Level after level.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde::Serialize;
 use tegula_engine::traverse::{self, Directions, RowsWanted, Sequential, estimate_rows};
-use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics, ShortId, Unit};
+use tegula_engine::{Estimate, Graph, IterationTimes, RunOptions, RunStatistics, ShortId, Unit};
 
 use super::arcs::Arcs;
 use super::links::SpareLinks;
@@ -88,7 +88,8 @@ pub fn run(
         let count = graph.short_vertex_count()?;
         let (network, strengths) = Network::new(job, count, resolution, seed)?;
         let network = network.ok_or_else(|| negative_weight(graph, "communities"))?;
-        let mut search = Search { network, method, count, levels: Vec::new(), times: Vec::new() };
+        let mut search =
+            Search { network, method, count, levels: Vec::new(), times: IterationTimes::default() };
         let labels = search.find(Partition::singletons(strengths), options)?;
         let roots = search.roots(labels)?;
         let last = search.levels.last().map_or(0.0, |level| level.modularity);
@@ -96,7 +97,7 @@ pub fn run(
             Method::Louvain => last,
             Method::Leiden => search.network.modularity(count, |vertex| roots[vertex.index()])?,
         };
-        let edges = search.times.len() as u64 * graph.edge_count();
+        let edges = search.times.count() * graph.edge_count();
         let statistics = job.statistics(search.times, edges);
         Ok(Communities { roots, levels: search.levels, modularity, statistics })
     })
@@ -139,7 +140,7 @@ struct Search<'s> {
     method: Method,
     count: u32,
     levels: Vec<Level>,
-    times: Vec<Duration>,
+    times: IterationTimes,
 }
 
 impl Search<'_> {
@@ -155,7 +156,7 @@ impl Search<'_> {
             self.times.push(started.elapsed());
             options.progress.advance(1);
             let before = self.levels.last().map_or(f64::NEG_INFINITY, |level| level.modularity);
-            if modularity <= before + GAIN_MIN {
+            if !self.levels.is_empty() && modularity <= before + GAIN_MIN {
                 break;
             }
             let communities = partition.community_count();

@@ -87,7 +87,7 @@ fn count_all(
     job.for_each_range(|_, ids| counting.count(ids, options))?;
     options.progress.end();
     sets.iter_mut().zip(cuts).for_each(|(set, cut)| set.cut = cut.into_inner());
-    let statistics = job.statistics(vec![started.elapsed()], graph.edge_count());
+    let statistics = job.statistics(started.elapsed().into(), graph.edge_count());
     let volume = graph.edge_count() * if is_directed { 2 } else { 1 };
     Ok(Conductances { sets, volume, statistics })
 }

@@ -1,10 +1,10 @@
 //! Searches from the fringe inwards.
 
 use std::cmp::Reverse;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tegula_engine::traverse::{self, RowsWanted};
-use tegula_engine::{Graph, RunOptions, RunStatistics, ShortId, Unit};
+use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, ShortId, Unit};
 use tegula_store::rows::Direction;
 
 use crate::error::Result;
@@ -54,7 +54,7 @@ pub fn run(graph: &Graph, searches_max: u64, options: &RunOptions<'_>) -> Result
                 searches: 0,
                 statistics: RunStatistics::default(),
             },
-            times: Vec::new(),
+            times: IterationTimes::default(),
         };
         fringe.search_inwards(first, searches_max, options)?;
         let statistics = fringe.searches.statistics(fringe.times);
@@ -104,7 +104,7 @@ struct Fringe<'s> {
     /// The distance of each vertex from the last single search.
     levels: Vec<u32>,
     bounds: Bounds,
-    times: Vec<Duration>,
+    times: IterationTimes,
 }
 
 impl Fringe<'_> {

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use tegula_engine::traverse::{self, Neighbourhoods, RANGE_SIZE, RowsJob, RowsWanted, Sequential};
-use tegula_engine::{Graph, RunOptions, RunStatistics, Unit};
+use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, Unit};
 use tegula_machine::threads::lock;
 use tegula_store::rows::Direction;
 
@@ -52,21 +52,24 @@ fn iterate(
     let mut hubs = vec![1.0 / count.max(1) as f64; count];
     let mut before = vec![0.0; count];
     let mut authorities = vec![0.0; count];
-    let mut times = Vec::new();
+    let mut times = IterationTimes::default();
     // Of no values none changes.
     let mut change = if count == 0 { 0.0 } else { f64::INFINITY };
     options.progress.begin("iterating", None, Unit::Iterations);
-    while (times.len() as u64) < wanted.max_iterations && change > wanted.tolerance.get() {
+    while times.count() < wanted.max_iterations
+        && (times.count() == 0 || change > wanted.tolerance.get())
+    {
         let started = Instant::now();
         add_up(job, Direction::Reverse, &hubs, &mut authorities)?;
         std::mem::swap(&mut hubs, &mut before);
         add_up(job, Direction::Forward, &authorities, &mut hubs)?;
-        change = hubs.iter().zip(&before).map(|(hub, before)| (hub - before).abs()).sum();
+        let changes = hubs.iter().zip(&before).map(|(hub, before)| (hub - before).abs());
+        change = changes.fold(0.0, |sum, change| sum + change);
         times.push(started.elapsed());
         options.progress.advance(1);
     }
     options.progress.end();
-    let edges = 2 * times.len() as u64 * graph.edge_count();
+    let edges = 2 * times.count() * graph.edge_count();
     Ok(Hits { hubs, authorities, change, statistics: job.statistics(times, edges) })
 }
 
@@ -80,7 +83,8 @@ fn add_up(job: &RowsJob<'_>, direction: Direction, values: &[f64], sums: &mut [f
         for sum in sums.iter_mut() {
             let neighbours = neighbourhoods.next_vertex()?;
             let ends = neighbours.iter().flat_map(|neighbours| neighbours.ends());
-            *sum = ends.map(|end| values[end.index()]).sum();
+            // The sum of none would be -0.
+            *sum = ends.fold(0.0, |sum, end| sum + values[end.index()]);
         }
         Ok(())
     })?;

@@ -83,7 +83,7 @@ impl Algorithm for KHopOptions {
 
     fn estimate(&self, graph: &Graph, files: &VertexList, _threads: usize) -> Result<Estimate> {
         let sources = files.size().max(size_of::<VertexId>() as u64);
-        let held = search::size(graph)? + sources;
+        let held = search::size(graph, self.hops)? + sources;
         let estimate = estimate_rows(graph, RowsWanted::forward(false), held);
         let estimate = with_order_streamed(estimate, graph)?;
         Ok(side_table::with_reading(estimate, files.reading_size))

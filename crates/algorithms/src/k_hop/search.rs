@@ -6,7 +6,9 @@ use std::time::Instant;
 use arrow_schema::SchemaRef;
 use serde::Serialize;
 use tegula_engine::traverse::{self, RowsWanted, VertexSet};
-use tegula_engine::{Cancel, Graph, RunOptions, RunStatistics, ShortId, Unit, VertexId};
+use tegula_engine::{
+    Cancel, Graph, IterationTimes, RunOptions, RunStatistics, ShortId, Unit, VertexId,
+};
 use tegula_store::rows::Direction;
 
 use crate::answer::{self, Answer, Facts, List, Listing, RowSink, Table};
@@ -32,13 +34,13 @@ pub fn run(
     hops: u32,
     options: &RunOptions<'_>,
 ) -> Result<Neighbourhood> {
-    let held = size(graph)? + size_of_val(sources) as u64;
+    let held = size(graph, hops)? + size_of_val(sources) as u64;
     traverse::run(graph, RowsWanted::forward(false), held, options, |job| {
         let reached = VertexSet::new(graph.short_vertex_count()?);
-        let mut level: Vec<ShortId> = sources.iter().map(|source| source.short()).collect();
-        level.retain(|&source| reached.insert(source));
+        let sources = sources.iter().map(|source| source.short());
+        let mut level: Vec<ShortId> = sources.filter(|&source| reached.insert(source)).collect();
         level.sort_unstable();
-        let (mut vertices, mut times) = (Vec::new(), Vec::new());
+        let (mut vertices, mut times) = (Vec::new(), IterationTimes::default());
         let edges = AtomicU64::new(0);
         options.progress.begin("searching", Some(hops.into()), Unit::Iterations);
         for hop in 0.. {
@@ -66,10 +68,12 @@ pub fn run(
     })
 }
 
-/// Bytes that a run holds beside the rows: who was reached, two levels, and what was found, which grows by doubling.
-pub(super) fn size(graph: &Graph) -> Result<u64> {
+/// Bytes that a run of so many hops holds beside the rows: who was reached, two levels, what was found, which grows by
+/// doubling, and how many there are in each level.
+pub(super) fn size(graph: &Graph, hops: u32) -> Result<u64> {
     let vertices = graph.vertex_count();
-    Ok(VertexSet::size(vertices) + (8 + 16) * vertices + Ranks::size(graph)?)
+    let levels = vertices.min(u64::from(hops) + 1);
+    Ok(VertexSet::size(vertices) + (8 + 16) * vertices + 8 * levels + Ranks::size(graph)?)
 }
 
 impl Neighbourhood {

@@ -73,7 +73,12 @@ impl Program for Katz {
             // Of no values none changes.
             self.change = sums.change / sums.values.max(f64::MIN_POSITIVE);
         }
-        match iteration >= self.iterations_max || self.change <= self.tolerance {
+        let has_bound = sums.squares.is_finite() && (iteration == 0 || self.change.is_finite());
+        if !has_bound {
+            self.change = f64::INFINITY;
+        }
+        let is_done = iteration >= self.iterations_max || self.change <= self.tolerance;
+        match is_done || !has_bound {
             true => Next::Stop,
             false => Next::Continue,
         }

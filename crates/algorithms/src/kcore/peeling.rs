@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
 use tegula_engine::traverse::{self, Neighbourhoods, RowsJob, RowsWanted, Sequential};
-use tegula_engine::{Graph, RunOptions, RunStatistics, ShortId, Unit};
+use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, ShortId, Unit};
 
 use crate::error::Result;
 
@@ -36,7 +36,7 @@ pub(super) fn size(graph: &Graph, threads: usize) -> Result<u64> {
 fn peel(graph: &Graph, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Result<Cores> {
     let count = graph.short_vertex_count()?;
     let peeling = Peeling::new(count, job)?;
-    let mut times = Vec::new();
+    let mut times = IterationTimes::default();
     options.progress.begin("peeling", Some(count.into()), Unit::Vertices);
     let mut left: Vec<ShortId> = (0..count).map(ShortId).collect();
     while !left.is_empty() {

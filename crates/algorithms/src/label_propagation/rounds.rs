@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
 use tegula_engine::traverse::{self, Neighbourhoods, RowsJob, RowsWanted, Sequential};
-use tegula_engine::{Graph, RunOptions, RunStatistics, ShortId, Unit};
+use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, ShortId, Unit};
 
 use super::LabelPropagationOptions;
 use crate::error::Result;
@@ -70,11 +70,11 @@ fn propagate(
     let mut labels: Vec<u32> = (0..count).map(|vertex| ranks.of(ShortId(vertex)).0).collect();
     let mut next: Vec<AtomicU32> = Vec::new();
     next.resize_with(labels.len(), AtomicU32::default);
-    let (mut times, mut unstable) = (Vec::new(), 0);
+    let (mut times, mut unstable) = (IterationTimes::default(), 0);
     options.progress.begin("iterating", None, Unit::Iterations);
-    while (times.len() as u64) < wanted.max_iterations.get() {
+    while times.count() < wanted.max_iterations.get() {
         let started = Instant::now();
-        let coin = random::number(wanted.seed, times.len() as u64);
+        let coin = random::number(wanted.seed, times.count());
         let round = Round {
             job,
             ranks: &ranks,
@@ -96,7 +96,7 @@ fn propagate(
         }
     }
     options.progress.end();
-    let edges = times.len() as u64 * graph.edge_count();
+    let edges = times.count() * graph.edge_count();
     Ok(StableLabels { ranks: labels, unstable, statistics: job.statistics(times, edges) })
 }
 

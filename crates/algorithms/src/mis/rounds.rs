@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::Instant;
 
 use tegula_engine::traverse::{self, Filter, RowsJob, RowsWanted, Sequential, estimate_rows};
-use tegula_engine::{Estimate, Graph, Row, RunOptions, RunStatistics, ShortId, Unit};
+use tegula_engine::{
+    Estimate, Graph, IterationTimes, Row, RunOptions, RunStatistics, ShortId, Unit,
+};
 
 use super::MisOptions;
 use crate::error::{Result, check_both_directions};
@@ -72,7 +74,7 @@ fn decide_all(
         edges: AtomicU64::new(0),
         undecided: AtomicU64::new(graph.vertex_count()),
     };
-    let mut times = Vec::new();
+    let mut times = IterationTimes::default();
     options.progress.begin("iterating", None, Unit::Iterations);
     while rounds.undecided.swap(0, Ordering::Relaxed) > 0 {
         let started = Instant::now();

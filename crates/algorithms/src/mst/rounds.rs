@@ -9,7 +9,9 @@ use std::time::Instant;
 use tegula_engine::traverse::{
     self, Filter, RANGE_SIZE, RowsJob, RowsWanted, Sequential, estimate_rows,
 };
-use tegula_engine::{Cancel, Estimate, Graph, RunOptions, RunStatistics, ShortId, Unit, huge};
+use tegula_engine::{
+    Cancel, Estimate, Graph, IterationTimes, RunOptions, RunStatistics, ShortId, Unit, huge,
+};
 use tegula_machine::threads::lock;
 
 use crate::error::{Result, check_both_directions};
@@ -41,7 +43,8 @@ pub struct SpanningForest {
 impl SpanningForest {
     /// The sum of all weights.
     pub fn weight(&self) -> f64 {
-        self.edges.iter().map(|edge| f64::from(edge.weight)).sum()
+        // The sum of none would be -0.
+        self.edges.iter().fold(0.0, |sum, edge| sum + f64::from(edge.weight))
     }
 }
 
@@ -77,7 +80,7 @@ pub fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<SpanningForest> {
 fn grow(graph: &Graph, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Result<SpanningForest> {
     let mut forest = Growing::new(graph, &options.cancel)?;
     let edges_seen = AtomicU64::new(0);
-    let mut times = Vec::new();
+    let mut times = IterationTimes::default();
     options.progress.begin("iterating", None, Unit::Iterations);
     loop {
         let started = Instant::now();

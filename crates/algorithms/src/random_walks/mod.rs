@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions, ShortId, VertexId};
 
-use crate::algorithm::{Algorithm, Edges, Found, Positive, SideFiles, Weights};
+use crate::algorithm::{Algorithm, Bias, Edges, Found, SideFiles, Weights};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
 use crate::samples::Sample;
@@ -45,10 +45,10 @@ pub struct RandomWalksOptions {
     pub walks: NonZeroU64,
     /// The greater, the less likely is a step back.
     #[cfg_attr(feature = "clap", arg(long, value_name = "P", default_value_t = Self::NEUTRAL))]
-    pub p: Positive,
+    pub p: Bias,
     /// The greater, the less likely is a step to where no edge leads from the vertex before.
     #[cfg_attr(feature = "clap", arg(long, value_name = "Q", default_value_t = Self::NEUTRAL))]
-    pub q: Positive,
+    pub q: Bias,
     /// What walks are drawn by.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t))]
     pub seed: u64,
@@ -61,7 +61,7 @@ pub struct RandomWalksOptions {
 impl RandomWalksOptions {
     const LENGTH: u32 = 80;
     const WALKS: NonZeroU64 = NonZeroU64::new(10).unwrap();
-    const NEUTRAL: Positive = Positive::new(1.0);
+    const NEUTRAL: Bias = Bias::new(1.0);
 
     /// Where walks begin: at the vertices of a file in its order, or at all by ascending original id.
     fn sources(
@@ -83,7 +83,8 @@ impl RandomWalksOptions {
             None => graph.vertex_count(),
         };
         let all = Sample::size(graph, None);
-        Ok(all + files.size() + steps::size(graph, sources, self)?)
+        let copied = size_of::<ShortId>() as u64 * sources;
+        Ok(all + copied + files.size() + steps::size(graph, sources, self)?)
     }
 }
 

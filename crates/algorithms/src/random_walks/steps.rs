@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use tegula_engine::traverse::{self, Listed, RowsJob, RowsWanted};
-use tegula_engine::{Error, Graph, Row, RunOptions, RunStatistics, ShortId, Unit};
+use tegula_engine::{Error, Graph, IterationTimes, Row, RunOptions, RunStatistics, ShortId, Unit};
 use tegula_machine::threads::lock;
 
 use super::RandomWalksOptions;
@@ -45,8 +45,7 @@ struct Walker {
 /// Walks from each of the sources, in a run that holds `held` bytes.
 ///
 /// # Errors
-/// [`NegativeWeight`](crate::Error::NegativeWeight); [`Error::Limit`] for more walks than there is room to count; those of
-/// [`traverse::run`] and of reading.
+/// [`NegativeWeight`](crate::Error::NegativeWeight); those of [`traverse::run`] and of reading.
 pub fn run(
     graph: &Graph,
     sources: &[ShortId],
@@ -63,7 +62,7 @@ pub fn run(
             path[0] = sources[walk / wanted.walks.get() as usize];
         }
         let steps = Steps { job, graph, wanted, is_ascending: job.rows().is_ascending() };
-        let (mut times, mut taken) = (Vec::new(), 0);
+        let (mut times, mut taken) = (IterationTimes::default(), 0);
         options.progress.begin("walking", Some(wanted.length.into()), Unit::Iterations);
         for step in 1..length {
             let started = Instant::now();
@@ -80,13 +79,23 @@ pub fn run(
     })
 }
 
-/// Bytes of walks from so many sources, saturating.
+/// Vertices of all walks at the most: more than any memory holds, and few enough to reckon with.
+const VISITS_MAX: u64 = 1 << 48;
+
+/// Bytes of walks from so many sources.
+///
+/// # Errors
+/// [`Error::Limit`] for more walks than any memory holds; those of reading.
 pub(super) fn size(graph: &Graph, sources: u64, wanted: &RandomWalksOptions) -> Result<u64> {
     let walks = sources.saturating_mul(wanted.walks.get());
-    let vertices = walks.saturating_mul(u64::from(wanted.length) + 1);
+    let visits = walks.saturating_mul(u64::from(wanted.length) + 1);
+    if visits > VISITS_MAX {
+        let what = "the number of vertices of all walks";
+        return Err(Error::Limit { what, found: visits, limit: VISITS_MAX }.into());
+    }
     // Walkers that wait, that may step and that are in doubt, in lists that grow by doubling.
-    let walkers = walks.saturating_mul(6 * size_of::<Walker>() as u64);
-    Ok(vertices.saturating_mul(4).saturating_add(walkers).saturating_add(Ranks::size(graph)?))
+    let walkers = walks * 6 * size_of::<Walker>() as u64;
+    Ok(4 * visits + walkers + Ranks::size(graph)?)
 }
 
 /// Bytes that a worker takes: a row, with sums of weights.

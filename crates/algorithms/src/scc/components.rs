@@ -1,10 +1,10 @@
 //! Finds the components.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tegula_engine::traverse::{self, RowsJob, RowsWanted, Sequential, VertexSet};
-use tegula_engine::{Graph, RunOptions, RunStatistics, ShortId, Unit};
+use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, ShortId, Unit};
 use tegula_store::rows::{Direction, Row};
 
 use crate::error::Result;
@@ -48,7 +48,7 @@ fn find(graph: &Graph, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Result<St
         edges_from: atomics(graph.out_degrees()?),
         edges_to: atomics(graph.in_degrees()?),
         edges: AtomicU64::new(0),
-        times: Vec::new(),
+        times: IterationTimes::default(),
     };
     options.progress.begin("finding components", Some(count.into()), Unit::Vertices);
     search.pass_over_loops()?;
@@ -104,7 +104,7 @@ struct Search<'s, 'o> {
     edges_from: Vec<AtomicU32>,
     edges_to: Vec<AtomicU32>,
     edges: AtomicU64,
-    times: Vec<Duration>,
+    times: IterationTimes,
 }
 
 impl Search<'_, '_> {

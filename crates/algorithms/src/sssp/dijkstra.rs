@@ -65,6 +65,6 @@ fn search(
         options.progress.advance(edge as u64);
     }
     options.progress.end();
-    let statistics = job.statistics(vec![started.elapsed()], edges);
+    let statistics = job.statistics(started.elapsed().into(), edges);
     Ok(Distances { distances, delta: None, statistics })
 }

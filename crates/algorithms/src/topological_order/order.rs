@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
 use tegula_engine::traverse::{self, Filter, RowsJob, RowsWanted, Sequential};
-use tegula_engine::{Graph, RunOptions, RunStatistics, ShortId, Unit};
+use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, ShortId, Unit};
 use tegula_store::rows::Direction;
 
 use crate::error::{Error, Result};
@@ -22,6 +22,8 @@ pub struct TopologicalOrder {
 
 /// Vertices of a cycle that are named, at the most.
 const NAMED_MAX: usize = 10;
+/// Steps between two looks at whether to stop.
+const LOOK_EVERY: usize = 1 << 16;
 /// No vertex.
 const NONE: u32 = u32::MAX;
 
@@ -50,7 +52,8 @@ fn put_in_order(
     let edges_to: Vec<AtomicU32> = graph.in_degrees()?.into_iter().map(AtomicU32::new).collect();
     let left = |vertex: ShortId| edges_to[vertex.index()].load(Ordering::Relaxed);
     let mut positions = vec![NONE; count as usize];
-    let (mut position, mut edges, mut times) = (0, AtomicU64::new(0), Vec::new());
+    let (mut position, mut edges) = (0, AtomicU64::new(0));
+    let mut times = IterationTimes::default();
     options.progress.begin("ordering", Some(count.into()), Unit::Vertices);
     let mut frontier: Vec<ShortId> =
         (0..count).map(ShortId).filter(|&vertex| left(vertex) == 0).collect();
@@ -99,11 +102,19 @@ fn cycle(graph: &Graph, ranks: &Ranks, job: &RowsJob<'_>, positions: &[u32]) -> 
     let before = |vertex: ShortId| ShortId(before[vertex.index()].load(Ordering::Relaxed));
     // Whoever is left has one that is left before it.
     let mut on_cycle = (0..).map(ShortId).find(|&vertex| is_left(vertex)).unwrap_or(ShortId(0));
-    (0..positions.len()).for_each(|_| on_cycle = before(on_cycle));
-    let around = std::iter::successors(Some(on_cycle), |&vertex| {
-        Some(before(vertex)).filter(|&next| next != on_cycle)
-    });
-    let mut vertices: Vec<ShortId> = around.collect();
+    for step in 0..positions.len() {
+        on_cycle = before(on_cycle);
+        if step % LOOK_EVERY == 0 {
+            job.cancel().check()?;
+        }
+    }
+    let around = || {
+        std::iter::successors(Some(on_cycle), |&vertex| {
+            Some(before(vertex)).filter(|&next| next != on_cycle)
+        })
+    };
+    let mut vertices = Vec::with_capacity(around().count());
+    vertices.extend(around());
     vertices.reverse();
     let first = (0..vertices.len()).min_by_key(|&place| ranks.of(vertices[place]));
     vertices.rotate_left(first.unwrap_or(0));

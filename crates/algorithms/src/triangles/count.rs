@@ -8,7 +8,9 @@ use std::time::Instant;
 use tegula_engine::traverse::{
     self, Neighbourhoods, RowsJob, RowsWanted, Sequential, estimate_rows,
 };
-use tegula_engine::{Error, Estimate, Graph, RunOptions, RunStatistics, Unit, huge};
+use tegula_engine::{
+    Error, Estimate, Graph, IterationTimes, RunOptions, RunStatistics, Unit, huge,
+};
 
 use tegula_machine::threads::lock;
 
@@ -124,7 +126,7 @@ fn count_all(
         marks: Mutex::new(Vec::new()),
         edges: AtomicU64::new(0),
     };
-    let mut times = Vec::new();
+    let mut times = IterationTimes::default();
     options.progress.begin("counting", None, Unit::Edges);
     let started = Instant::now();
     job.for_each_range(|_, ids| counting.measure(ids, options))?;

@@ -58,5 +58,5 @@ fn visit_all(graph: &Graph, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Resu
         }
     }
     options.progress.end();
-    Ok(Components { roots, statistics: job.statistics(vec![started.elapsed()], edges) })
+    Ok(Components { roots, statistics: job.statistics(started.elapsed().into(), edges) })
 }

@@ -312,7 +312,9 @@ fn iterations(statistics: &RunStatistics) -> String {
             .map(|(count, one, many)| report::counted(count, one, many))
             .collect();
     let all = report::count(statistics.iterations);
-    if kinds.len() < 2 { all } else { format!("{all} ({})", kinds.join(", ")) }
+    // Of very many iterations only the first are told.
+    let is_partial = (statistics.processes.len() as u64) < statistics.iterations;
+    if kinds.len() < 2 || is_partial { all } else { format!("{all} ({})", kinds.join(", ")) }
 }
 
 /// What was done to edges.

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 use std::sync::Mutex;
-use std::time::Duration;
 
 use tegula_machine::threads::{Cancel, lock};
 use tegula_machine::{Error, Result};
@@ -11,6 +10,7 @@ use tegula_store::rows::{Direction, RowReader, Rows};
 
 use super::context::JobContext;
 use super::{Advanced, Job, PartStatistics, PartWork};
+use crate::iteration_times::IterationTimes;
 use crate::options::{RunOptions, RunStatistics};
 use crate::parts::Part;
 use crate::process::ProcessKind;
@@ -95,9 +95,11 @@ impl<'j> RowsJob<'j> {
     }
 
     /// What passes over rows, or one traversal of them, did: the time of each, and the edges that they saw.
-    pub fn statistics(&self, times: Vec<Duration>, edges: u64) -> RunStatistics {
+    pub fn statistics(&self, times: IterationTimes, edges: u64) -> RunStatistics {
+        let iterations = times.count();
+        let times = times.into_first();
         RunStatistics {
-            iterations: times.len() as u64,
+            iterations,
             processes: vec![ProcessKind::Seek; times.len()],
             predicted_seconds: vec![None; times.len()],
             iteration_times: times,
