@@ -1,6 +1,5 @@
 //! Units move to the communities to which they are linked best.
 
-use std::cell::Cell;
 use std::sync::Mutex;
 
 use tegula_engine::traverse::VertexSet;
@@ -24,18 +23,9 @@ struct Move {
     links: f64,
 }
 
-/// What is to become of some units that were looked at.
-#[derive(Debug, Default)]
-struct Moves {
-    /// What is to be done.
-    wanted: Vec<Move>,
-    /// Units that would move, and wait for a neighbour of their step that may.
-    yielding: Vec<u32>,
-}
-
 /// Moves units until none gains by it. Those of a [step](Network::steps) are looked at together, by all workers, and
-/// moved one after the other, if that is a gain then, too. Of two neighbours only one may: otherwise each would go to
-/// where the other has just left.
+/// moved one after the other, if that is a gain then, too. Neighbours are seldom in one step: each would go to where the
+/// other has just left.
 ///
 /// # Errors
 /// Those of reading; cancellation; a panic.
@@ -50,68 +40,50 @@ pub(super) fn move_units(network: &Network<'_>, partition: &mut Partition) -> Re
     let mut empty: Vec<u32> =
         (0..count).filter(|&unit| partition.sizes[unit as usize] == 0).collect();
     for sweep in 0..SWEEPS_MAX {
-        let (mut moved, mut yielding) = (Vec::new(), Vec::new());
+        let mut moved = Vec::new();
         for step in network.steps(count, sweep) {
-            let is_looked_at = |unit: u32| waiting.contains(ShortId(unit)) && step.contains(unit);
             let wanted = step.units().filter(|&unit| waiting.contains(ShortId(unit)));
             let pieces = network.pieces(partition, wanted);
             let moves = Mutex::new(Vec::new());
             network.job.for_each(pieces.len(), |index| {
-                let units = &pieces[index];
-                let found = spare
-                    .with(|links| find_moves(network, partition, units, is_looked_at, links))?;
+                let found =
+                    spare.with(|links| find_moves(network, partition, &pieces[index], links))?;
                 lock(&moves).push((index, found));
                 Ok(())
             })?;
             let mut moves = moves.into_inner().unwrap_or_default();
             moves.sort_unstable_by_key(|&(index, _)| index);
-            for (_, moves) in moves {
-                yielding.extend(moves.yielding);
-                let done = |wanted: &Move| carry_out(network, partition, *wanted, &mut empty);
-                moved.extend(moves.wanted.into_iter().filter(done).map(|wanted| wanted.unit));
+            for wanted in moves.into_iter().flat_map(|(_, moves)| moves) {
+                if carry_out(network, partition, wanted, &mut empty) {
+                    moved.push(wanted.unit);
+                }
             }
         }
-        if moved.is_empty() && yielding.is_empty() {
+        if moved.is_empty() {
             break;
         }
         moved.sort_unstable();
         waiting = around(network, partition, &moved)?;
-        yielding.into_iter().for_each(|unit| {
-            waiting.insert(ShortId(unit));
-        });
     }
     Ok(())
 }
 
-/// Bytes that moving takes: who is waiting, who has moved or yields, and what is empty.
+/// Bytes that moving takes: who is waiting, who has moved, and what is empty.
 pub(super) fn size(vertex_count: u64) -> u64 {
     2 * VertexSet::size(vertex_count) + (4 + 4) * vertex_count
 }
 
-/// Which of some units would gain by a move. A unit yields to a neighbour that is looked at together with it, where the
-/// seed puts that first.
+/// Which of some units would gain by a move.
 fn find_moves(
     network: &Network<'_>,
     partition: &Partition,
     units: &[u32],
-    is_looked_at: impl Fn(u32) -> bool,
     links: &mut Links,
-) -> Result<Moves> {
-    let mut moves = Moves::default();
-    let yields = Cell::new(false);
-    let community = |unit, target| {
-        let other = partition.unit(target);
-        if is_looked_at(other) && network.draw(other) < network.draw(unit) {
-            yields.set(true);
-        }
-        Some(partition.community(target))
-    };
+) -> Result<Vec<Move>> {
+    let mut moves = Vec::new();
+    let community = |_, target| Some(partition.community(target));
     network.for_each_unit(partition, units, links, community, |unit, links| {
-        let wanted = best_move(network, partition, unit, links);
-        match yields.replace(false) {
-            true => moves.yielding.extend(wanted.map(|wanted| wanted.unit)),
-            false => moves.wanted.extend(wanted),
-        }
+        moves.extend(best_move(network, partition, unit, links));
     })?;
     Ok(moves)
 }
@@ -166,7 +138,9 @@ fn carry_out(
     };
     let rest = partition.totals[own as usize] - strength;
     let total = partition.totals[community as usize];
-    if network.gain(links, strength, total - rest) <= 0.0 {
+    // Of two that are alone and would join each other one has done so, and nobody is left in its place.
+    let is_left = partition.sizes[community as usize] == 0;
+    if is_left || network.gain(links, strength, total - rest) <= 0.0 {
         return false;
     }
     partition.join(unit, community);
