@@ -94,7 +94,7 @@ fn a_wrong_command_line_is_a_matter_of_usage() {
     shop.import(&EdgeList::new(vec![(0, 1)]), "");
     for (words, answer) in [
         ("", "Usage"),
-        ("fly", "import, info, verify, run, generate"),
+        ("fly", "import, info, verify, export, run, generate"),
         ("run walk g.tegula", "pagerank, bfs, sssp, wcc"),
         ("--json run walk g.tegula", "pagerank, bfs, sssp, wcc"),
         ("generate tree -o g.el", "rmat, erdos-renyi"),
