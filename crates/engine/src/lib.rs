@@ -6,10 +6,12 @@
 //! | `superstep` | the state of a program between iterations: arrays by batch, active vertices, messages |
 //! | `process` | how an iteration reaches its edges: scan, seek, pull, and the choice |
 //! | `external` | programs whose arrays lie on disk |
+//! | `checkpoint` | what a program is between two iterations, kept on disk |
 //! | `traverse` | orders of visits, for what follows rows itself |
 //! | `job` | what a scheduler works on: programs, passes over all edges, traversals |
 //! | `scheduler` | any number of jobs on one graph: memory, parts, what is next |
 
+mod checkpoint;
 mod external;
 #[cfg(test)]
 mod graph_for_tests;
@@ -28,6 +30,7 @@ mod tile_source;
 
 pub mod traverse;
 
+pub use checkpoint::{Checkpoints, checkpoint_size};
 pub use external::plan::{ArraysOnDisk, Plan};
 pub use external::wanted::Messages;
 pub use external::{States, StatesWriter};

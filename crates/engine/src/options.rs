@@ -9,6 +9,7 @@ use tegula_machine::threads::{Cancel, Progress, Silent};
 use tegula_store::graph::Graph;
 use tegula_store::rows::RowReader;
 
+use crate::checkpoint::Checkpoints;
 use crate::external::plan::{ArraysOnDisk, Plan};
 use crate::external::wanted::Messages;
 use crate::instructions::Instructions;
@@ -51,6 +52,8 @@ pub struct RunOptions<'a> {
     /// The folder of those that lie on disk: else the directory of the graph, or that of temporary files where
     /// nothing may be written there.
     pub spill_directory: Option<&'a Path>,
+    /// Whether the run keeps checkpoints, and whether it goes on from one: for a run of one vertex program.
+    pub checkpoints: Option<Checkpoints<'a>>,
     /// Edges at which a part of the graph is closed, which is what one worker processes at a time. Sums of
     /// floats depend on it, so it is for tests, whose graphs are small, and for nobody else.
     pub part_edges: u64,
@@ -129,6 +132,7 @@ impl Default for RunOptions<'_> {
             arrays: Arrays::default(),
             messages: Messages::default(),
             spill_directory: None,
+            checkpoints: None,
             part_edges: PART_EDGES_TARGET,
         }
     }

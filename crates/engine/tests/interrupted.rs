@@ -120,6 +120,14 @@ impl Aggregate for Reached<'_> {
         self.count += next.count;
         self.at = self.at.or(next.at);
     }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        self.count.to_ne_bytes().to_vec()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        Some(Reached { count: u64::from_ne_bytes(bytes.try_into().ok()?), at: None })
+    }
 }
 
 /// Not reached.

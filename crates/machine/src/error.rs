@@ -88,6 +88,14 @@ pub enum Error {
         /// The path given.
         path: PathBuf,
     },
+    /// A run cannot go on from what a folder holds, or would lose it.
+    #[error("{} {found}", path.display())]
+    NotResumable {
+        /// The folder.
+        path: PathBuf,
+        /// What it holds, as it follows the path.
+        found: String,
+    },
     /// The work cannot be done within the memory budget.
     #[error("{what} needs {} but the budget is {}", Bytes(*needed), Bytes(*budget))]
     OverBudget {
@@ -156,6 +164,7 @@ impl Error {
             | Error::UnsupportedVersion { .. }
             | Error::Replaced { .. }
             | Error::NotReplaced { .. }
+            | Error::NotResumable { .. }
             | Error::Limit { .. }
             | Error::Cancelled
             | Error::WorkerFailed { .. } => Vec::new(),
@@ -178,6 +187,7 @@ impl Error {
             Error::MissingLayout { .. } => "missing_layout",
             Error::AlreadyExists { .. } => "already_exists",
             Error::NotReplaced { .. } => "not_replaced",
+            Error::NotResumable { .. } => "not_resumable",
             Error::Replaced { .. } => "replaced",
             Error::OverBudget { .. } => "over_budget",
             Error::Limit { .. } => "limit",

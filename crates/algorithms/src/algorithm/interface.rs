@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tegula_engine::traverse::Directions;
-use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
+use tegula_engine::{Estimate, Graph, Program, RunOptions, RunStatistics};
 
 use crate::answer::Answer;
 use crate::error::{Result, Setting};
@@ -64,6 +64,13 @@ pub trait Algorithm: Options {
         "rows lead from each vertex to any other"
     }
 
+    /// Whether a run can keep checkpoints and go on from one.
+    fn checkpointing(&self) -> Checkpointing {
+        Checkpointing::Refused {
+            why: "it is no program whose states and active vertices are all that it remembers",
+        }
+    }
+
     /// Runs it.
     ///
     /// # Errors
@@ -111,6 +118,28 @@ pub trait SideFiles: Default + Send {
 impl SideFiles for () {
     fn size(&self) -> u64 {
         0
+    }
+}
+
+/// Whether a run can keep checkpoints of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Checkpointing {
+    /// It runs one vertex program.
+    Kept {
+        /// Bytes of the state of a vertex.
+        state_bytes: usize,
+    },
+    /// It cannot.
+    Refused {
+        /// Why, as the end of a sentence.
+        why: &'static str,
+    },
+}
+
+impl Checkpointing {
+    /// Those of a run of this program.
+    pub(crate) fn of<P: Program>() -> Checkpointing {
+        Checkpointing::Kept { state_bytes: size_of::<P::State>() }
     }
 }
 

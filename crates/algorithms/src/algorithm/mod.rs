@@ -14,7 +14,7 @@ mod number;
 mod request;
 
 pub use entry::Entry;
-pub use interface::{Algorithm, Edges, Found, Options, SideFiles, Weights};
+pub use interface::{Algorithm, Checkpointing, Edges, Found, Options, SideFiles, Weights};
 pub use needs::{Layout, Needs, rows_size_expected};
 pub use number::{Bias, Factor, NotNegative, Positive, Probability};
 pub use request::{Prepared, Request};

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use super::interface::{Algorithm, Edges, Found, SideFiles, Weights};
+use super::interface::{Algorithm, Checkpointing, Edges, Found, SideFiles, Weights};
 use crate::error::Result;
 
 /// An algorithm with its options. Each method is that of [`Algorithm`].
@@ -26,6 +26,12 @@ pub trait Request: Debug + Send {
 
     /// How many iterations it runs, where that is known before.
     fn iterations(&self) -> Option<u64>;
+
+    /// Its name and its options, in one line.
+    fn description(&self) -> String;
+
+    /// Whether a run can keep checkpoints and go on from one.
+    fn checkpointing(&self) -> Checkpointing;
 
     /// Why its arrays over the vertices lie in memory, where its estimate knows no other way.
     fn why_in_memory(&self) -> &'static str;
@@ -88,6 +94,16 @@ impl<A: Algorithm> Request for A {
 
     fn iterations(&self) -> Option<u64> {
         Algorithm::iterations(self)
+    }
+
+    fn description(&self) -> String {
+        // Options are plain values, which JSON has a form for.
+        let options = serde_json::to_string(self).unwrap_or_default();
+        format!("{} {options}", A::NAME)
+    }
+
+    fn checkpointing(&self) -> Checkpointing {
+        Algorithm::checkpointing(self)
     }
 
     fn why_in_memory(&self) -> &'static str {

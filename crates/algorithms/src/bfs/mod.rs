@@ -17,7 +17,7 @@ mod program;
 use serde::{Deserialize, Serialize};
 use tegula_engine::{Arrays, Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Found, Weights};
+use crate::algorithm::{Algorithm, Checkpointing, Edges, Found, Weights};
 use crate::error::Result;
 use crate::original_ids::{find_vertex, has_order, with_order_streamed};
 
@@ -83,6 +83,13 @@ impl Algorithm for BfsOptions {
         match self.names_by_rank(graph) {
             true => with_order_streamed(Estimate { on_disk: None, ..estimate }, graph),
             false => Ok(estimate),
+        }
+    }
+
+    fn checkpointing(&self) -> Checkpointing {
+        match self.parents {
+            true => Checkpointing::of::<Bfs>(),
+            false => Checkpointing::of::<Bfs<()>>(),
         }
     }
 

@@ -14,7 +14,7 @@ mod program;
 use serde::{Deserialize, Serialize};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Found, NotNegative, Weights};
+use crate::algorithm::{Algorithm, Checkpointing, Edges, Found, NotNegative, Weights};
 use crate::answer::{Convergence, Scores, Values};
 use crate::error::Result;
 
@@ -58,6 +58,10 @@ impl Algorithm for EigenvectorOptions {
 
     fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
         Ok(tegula_engine::estimate_anywhere::<Eigenvector>(graph, threads))
+    }
+
+    fn checkpointing(&self) -> Checkpointing {
+        Checkpointing::of::<Eigenvector>()
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {

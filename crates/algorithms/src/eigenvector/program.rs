@@ -1,6 +1,7 @@
 //! The power method as a program.
 
 use tegula_engine::{Activity, Aggregate, ApplyTo, Next, Program, Sum, VertexId};
+use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 /// The program; the states are the values times a number that is the same for all.
 #[derive(Debug, Clone)]
@@ -14,7 +15,8 @@ pub struct Eigenvector {
 }
 
 /// Sums over all vertices.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
 pub struct Products {
     /// Of each state with itself.
     squares: f64,
@@ -29,6 +31,14 @@ impl Aggregate for Products {
         self.squares += next.squares;
         self.with_before += next.with_before;
         self.before += next.before;
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        self.as_bytes().to_vec()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Products> {
+        Products::read_from_bytes(bytes).ok()
     }
 }
 

@@ -16,7 +16,7 @@ mod program;
 use serde::{Deserialize, Serialize};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Factor, Found, NotNegative, Weights};
+use crate::algorithm::{Algorithm, Checkpointing, Edges, Factor, Found, NotNegative, Weights};
 use crate::answer::{Convergence, Scores, Values};
 use crate::error::{Error, Result};
 
@@ -68,6 +68,10 @@ impl Algorithm for KatzOptions {
 
     fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
         Ok(tegula_engine::estimate_anywhere::<Katz>(graph, threads))
+    }
+
+    fn checkpointing(&self) -> Checkpointing {
+        Checkpointing::of::<Katz>()
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {

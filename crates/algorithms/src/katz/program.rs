@@ -1,6 +1,7 @@
 //! Katz centrality as a program.
 
 use tegula_engine::{Activity, Aggregate, ApplyTo, Next, Program, Sum, VertexId};
+use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 /// The program; the states are the values before they are scaled.
 #[derive(Debug, Clone)]
@@ -14,7 +15,8 @@ pub struct Katz {
 }
 
 /// Sums over all vertices.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
 pub struct Sums {
     values: f64,
     squares: f64,
@@ -26,6 +28,14 @@ impl Aggregate for Sums {
         self.values += next.values;
         self.squares += next.squares;
         self.change += next.change;
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        self.as_bytes().to_vec()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Sums> {
+        Sums::read_from_bytes(bytes).ok()
     }
 }
 

@@ -39,7 +39,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Found, NotNegative, Probability, SideFiles, Weights};
+use crate::algorithm::{
+    Algorithm, Checkpointing, Edges, Found, NotNegative, Probability, SideFiles, Weights,
+};
 use crate::error::Result;
 use crate::side_table;
 
@@ -135,6 +137,10 @@ impl Algorithm for PageRankOptions {
         let vertex_bytes = estimate.vertex_bytes + shares;
         let on_disk = estimate.on_disk.map(|arrays| arrays.beside(shares));
         Ok(side_table::with_reading(Estimate { vertex_bytes, on_disk, ..estimate }, reading))
+    }
+
+    fn checkpointing(&self) -> Checkpointing {
+        Checkpointing::of::<PageRank>()
     }
 
     fn run(&self, graph: &Graph, seeds: Seeds, options: &RunOptions<'_>) -> Result<Found> {

@@ -3,6 +3,7 @@
 use tegula_engine::{
     Activity, Aggregate, ApplyTo, Graph, Next, Outcome, Program, RunOptions, Sum, VertexId,
 };
+use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use crate::error::{Error, Result};
 
@@ -66,7 +67,8 @@ pub struct PageRank {
 }
 
 /// Sums over all vertices.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
 pub struct Sums {
     dangling: f64,
     change: f64,
@@ -76,6 +78,14 @@ impl Aggregate for Sums {
     fn merge(&mut self, next: Sums) {
         self.change += next.change;
         self.dangling += next.dangling;
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        self.as_bytes().to_vec()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Sums> {
+        Sums::read_from_bytes(bytes).ok()
     }
 }
 

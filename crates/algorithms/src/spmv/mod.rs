@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use tegula_engine::{EdgeWeight, Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Found, SideFiles, Weights};
+use crate::algorithm::{Algorithm, Checkpointing, Edges, Found, SideFiles, Weights};
 use crate::error::Result;
 use crate::side_table;
 
@@ -88,6 +88,10 @@ impl Algorithm for SpmvOptions {
         let on_disk = estimate.on_disk.map(|arrays| arrays.beside(values));
         let estimate = Estimate { vertex_bytes, on_disk, ..estimate };
         Ok(side_table::with_reading(estimate, vector.reading_size))
+    }
+
+    fn checkpointing(&self) -> Checkpointing {
+        Checkpointing::of::<Spmv<f32>>()
     }
 
     fn run(&self, graph: &Graph, vector: Vector, options: &RunOptions<'_>) -> Result<Found> {

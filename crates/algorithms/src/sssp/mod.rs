@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics, States, VertexId};
 
-use crate::algorithm::{Algorithm, Edges, Found, Positive, Weights};
+use crate::algorithm::{Algorithm, Checkpointing, Edges, Found, Positive, Weights};
 use crate::answer::Values;
 use crate::error::{Error, Result, Setting, SettingValue};
 use crate::original_ids::find_vertex;
@@ -155,6 +155,13 @@ impl Algorithm for SsspOptions {
         match self.method {
             Method::DeltaStepping => Ok(tegula_engine::estimate_anywhere::<Sssp>(graph, threads)),
             Method::Dijkstra => Ok(estimate_dijkstra(graph)),
+        }
+    }
+
+    fn checkpointing(&self) -> Checkpointing {
+        match self.method {
+            Method::DeltaStepping => Checkpointing::of::<Sssp>(),
+            Method::Dijkstra => Checkpointing::Refused { why: "its queue is not kept" },
         }
     }
 

@@ -33,7 +33,7 @@ use tegula_engine::{
     Estimate, Graph, Number, RunOptions, RunStatistics, ShortId, States, VertexNumber, visit_edges,
 };
 
-use crate::algorithm::{Algorithm, Edges, Found, Weights};
+use crate::algorithm::{Algorithm, Checkpointing, Edges, Found, Weights};
 use crate::answer::{Called, Groups, NoFigures, by_smallest, by_smallest_size};
 use crate::error::{Error, Result, Setting, SettingValue, check_both_directions};
 use crate::original_ids::with_order_streamed;
@@ -234,6 +234,14 @@ impl Algorithm for WccOptions {
 
     fn check_input(&self, graph: &Graph) -> Result<()> {
         check(graph, *self)
+    }
+
+    fn checkpointing(&self) -> Checkpointing {
+        match self.method {
+            Method::Propagation => Checkpointing::of::<SmallestId>(),
+            Method::UnionFind => Checkpointing::Refused { why: "it looks at each edge once" },
+            Method::Traversal => Checkpointing::Refused { why: "its queue is not kept" },
+        }
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {

@@ -8,9 +8,11 @@ mod options;
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
-use tegula_algorithms::algorithm::{Edges, Needs, Request, Weights};
+use tegula_algorithms::algorithm::{Checkpointing, Edges, Needs, Request, Weights};
 use tegula_algorithms::answer::{self, Answer, Summary};
-use tegula_engine::{Executor, Graph, Instructions, ProcessKind, RunOptions, RunStatistics};
+use tegula_engine::{
+    Executor, Graph, Instructions, ProcessKind, RunOptions, RunStatistics, checkpoint_size,
+};
 use tegula_machine::disk::speed_of;
 use tegula_machine::memory::default_memory;
 use tegula_machine::threads::Workers;
@@ -53,6 +55,9 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     let opened = Instant::now();
     let needs_rows = needs_rows(request, args.executor())?;
     let threads = args.threads.count();
+    let description = request.description();
+    let checkpoints = args.checkpoints(&description);
+    let state_bytes = checkpoints.map(|_| state_bytes(request)).transpose()?;
     let mut graph = args.reading.open(&args.graph)?;
     target.iter().try_for_each(|target| target.check_ids(&answer::id_type(&graph)))?;
     let budget = args.reading.budget.bytes();
@@ -66,6 +71,7 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
         arrays: args.arrays(),
         messages: args.messages(),
         spill_directory: args.spill_directory.as_deref(),
+        checkpoints,
         speed: speed_of(graph.directory()),
         instructions: Instructions::detect(),
         cancel: session.cancel.clone(),
@@ -73,7 +79,10 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
         ..RunOptions::default()
     };
     let prepared = request.prepare(&graph, &options)?;
-    let needs = Needs::of(&*prepared, &graph, threads, needs_rows)?;
+    let mut needs = Needs::of(&*prepared, &graph, threads, needs_rows)?;
+    if let Some(state_bytes) = state_bytes {
+        needs.estimate.vertex_bytes += checkpoint_size(&graph, state_bytes, budget, threads);
+    }
     let has_room = needs.check("the run", budget);
     let builds_rows = needs.build_bytes.is_some();
     if has_room.is_ok() && (args.estimate || builds_rows) {
@@ -111,6 +120,20 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     let statistics = found.statistics;
     let done = Done { request, graph: &graph, args, target, statistics, seconds, bytes_written };
     done.report(&*found.answer, session)
+}
+
+/// Bytes of the state of a vertex that checkpoints keep.
+///
+/// # Errors
+/// [`Failure::Usage`] where an algorithm cannot keep any.
+fn state_bytes(request: &dyn Request) -> Result<usize> {
+    match request.checkpointing() {
+        Checkpointing::Kept { state_bytes } => Ok(state_bytes),
+        Checkpointing::Refused { why } => {
+            let message = format!("{} keeps no checkpoints: {why}", request.name());
+            Err(Failure::usage_with(message, "run it without --checkpoint and --resume"))
+        }
+    }
 }
 
 /// Whether there have to be rows.

@@ -1,9 +1,10 @@
 //! The options that every algorithm has.
 
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use tegula_engine::{Arrays, Executor, Messages};
+use tegula_engine::{Arrays, Checkpoints, Executor, Messages};
 
 use crate::args::{ReadingArgs, Threads};
 use crate::errors::{Failure, Result};
@@ -42,6 +43,16 @@ pub struct RunArgs {
     /// has no room [default: in the graph, rows for good; in $TMPDIR where its directory cannot be written to].
     #[arg(long, value_name = "FOLDER")]
     pub spill_directory: Option<PathBuf>,
+    /// Keep checkpoints of the run in this folder, which is made: the last two. `--resume` goes on from there.
+    #[arg(long, value_name = "DIR")]
+    checkpoint: Option<PathBuf>,
+    /// Keep one every N iterations.
+    #[arg(long, value_name = "N", requires = "checkpoint", default_value = "1")]
+    checkpoint_every: NonZeroU64,
+    /// Go on from the last checkpoint in this folder: of the same graph, algorithm and options. The result is that of
+    /// a run that was never interrupted. Name the folder with `--checkpoint` too to keep further ones there.
+    #[arg(long, value_name = "DIR")]
+    resume: Option<PathBuf>,
     /// Where edges come from. Results do not depend on it.
     #[arg(long, value_enum, default_value_t = ExecutorChoice::Auto)]
     executor: ExecutorChoice,
@@ -106,6 +117,13 @@ impl RunArgs {
             }
             _ => Ok(Some(target)),
         }
+    }
+
+    /// Which checkpoints are kept of a run that this describes, and gone on from; none where that is not asked for.
+    pub fn checkpoints<'a>(&'a self, run: &'a str) -> Option<Checkpoints<'a>> {
+        let [folder, resume] = [&self.checkpoint, &self.resume].map(|path| path.as_deref());
+        let every = self.checkpoint_every;
+        folder.or(resume).map(|_| Checkpoints { folder, every, resume, run })
     }
 
     /// Where arrays lie.

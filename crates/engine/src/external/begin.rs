@@ -17,8 +17,9 @@ use super::cut::Cut;
 use super::dispatch::Dispatch;
 use super::group::Group;
 use super::plan::{ArraysOnDisk, Plan};
-use super::states::StatesOnDisk;
+use super::states::{BlockStates, StatesOnDisk};
 use super::{ExternalStep, Position};
+use crate::checkpoint::{Checkpoints, Resumed};
 use crate::job::context::JobContext;
 use crate::options::RunOptions;
 use crate::parts::Parts;
@@ -51,7 +52,26 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             let is_held = |block: usize| held > 0 && spread.rank(block) < held;
             BlockStore::create(folder, blocks, reader, &writer, is_held)
         };
-        let states = create(arrays.state_blocks(), plan.states_held)?;
+        let is_held = |block: usize| plan.states_held > 0 && spread.rank(block) < plan.states_held;
+        let (blocks, disk) = (arrays.state_blocks(), (reader, &writer));
+        let checkpoints = options.checkpoints.as_ref();
+        let resume =
+            |of: &Checkpoints<'_>| of.resume::<P>(graph, blocks, disk, is_held).transpose();
+        let resumed = checkpoints.and_then(resume).transpose()?;
+        let new_states = || {
+            let create_kept =
+                |of: &Checkpoints<'_>| of.create::<P>(graph, blocks, disk, is_held).transpose();
+            match checkpoints.and_then(create_kept) {
+                Some(kept) => kept,
+                None => Ok(StatesOnDisk::new(create(blocks, plan.states_held)?, cut)),
+            }
+        };
+        let is_in_place = checkpoints.is_some_and(Checkpoints::goes_on_in_place);
+        let (states, resumed) = match resumed {
+            Some((kept, resumed)) if is_in_place => (kept, Some((None, resumed))),
+            Some((kept, resumed)) => (new_states()?, Some((Some(kept), resumed))),
+            None => (new_states()?, None),
+        };
         let (mut kept_messages, mut dispatch) = (None, None);
         if arrays.keeps_messages(&plan) {
             kept_messages = Some(create(arrays.message_blocks(), plan.messages_held)?);
@@ -73,7 +93,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             arrays,
             plan,
             writer,
-            states: StatesOnDisk::new(states, cut),
+            states,
             kept_messages,
             dispatch,
             degrees: if P::NEEDS_DEGREE { Some(graph.degree_reader()?) } else { None },
@@ -88,8 +108,38 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             is_over: false,
             position: Position::default(),
         };
-        step.init(context)?;
+        match resumed {
+            Some((elsewhere, resumed)) => step.restore(elsewhere.as_ref(), resumed)?,
+            None => step.init(context)?,
+        }
         Ok(step)
+    }
+
+    /// Takes up what the program was before an iteration, with its states if they lie elsewhere.
+    fn restore(
+        &mut self,
+        elsewhere: Option<&StatesOnDisk<P::State>>,
+        Resumed { iteration, aggregate }: Resumed<P>,
+    ) -> Result<()> {
+        (self.iteration, self.aggregate) = (iteration, aggregate);
+        let mut room = BlockStates::<P::State>::new(self.cut.size_max());
+        for block in 0..self.cut.count() {
+            let kept = elsewhere.unwrap_or(&self.states);
+            let vertices = self.cut.vertices(block);
+            let (states, active) = room.of(vertices.len());
+            kept.read_ahead(block + 1);
+            kept.read_with(block, states, active)?;
+            for (vertex, state) in vertices.clone().zip(&*states) {
+                self.open_targets[vertex >> WINDOW_LOG2] +=
+                    u32::from(!self.program.is_settled(state));
+            }
+            self.next_activity.note(block, vertices.start, active);
+            if elsewhere.is_some() {
+                self.states.write(block, states, active)?;
+            }
+        }
+        self.activity = self.next_activity.take();
+        Ok(())
     }
 
     /// Initialises the states. What is summed up is summed up window by window, in their order.

@@ -35,21 +35,22 @@ use tegula_machine::disk::{BlockStore, WriteBehind};
 use tegula_store::graph::{DegreeReader, Graph, TileEntry};
 use tegula_store::tiles::Cell;
 
+use crate::checkpoint::Keeper;
 use crate::instructions::Instructions;
 use crate::job::context::JobContext;
 use crate::job::{ScanDirection, TileDemand};
 use crate::parts::Parts;
 use crate::program::{Aggregate, ApplyTo, EdgeWeight, Message, Next, Program};
 use activity::{ActiveBlocks, NextActivity};
-use cut::{Cut, indices};
+use cut::indices;
 use dispatch::Dispatch;
 use group::Group;
 use plan::{ArraysOnDisk, Plan};
 
+pub use cut::Cut;
 pub use part::ExternalPart;
 pub use sorted::StatesWriter;
-pub use states::States;
-use states::StatesOnDisk;
+pub use states::{States, StatesOnDisk, state_blocks};
 
 /// A frontier is small where fewer than one in this number of vertices are active.
 const SMALL_FRONTIER: u64 = 64;
@@ -136,8 +137,24 @@ impl<P: Program> ExternalStep<'_, P> {
         self.is_over = self.active_count() == 0 || next == Next::Stop;
         self.iteration += u64::from(!self.is_over);
         self.position = Position::default();
-        self.aggregate = P::Aggregate::default();
         !self.is_over
+    }
+
+    /// Keeps the states as they are before the iteration that has begun, where that is due.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn keep_if_due(&self, keeper: &Keeper<'_>) -> Result<()> {
+        let iteration = self.iteration - 1;
+        if !keeper.is_due(iteration) {
+            return Ok(());
+        }
+        self.states.store().keep_version(&keeper.beside(iteration, &self.aggregate)?)
+    }
+
+    /// How many iterations were begun.
+    pub fn iteration(&self) -> u64 {
+        self.iteration
     }
 
     /// Goes on to where tiles are needed, if it can be reached at once.

@@ -11,7 +11,7 @@ use tegula_store::tiles::WINDOW_SIZE;
 use super::activity::ActiveBlocks;
 use super::cut::{Cut, STRETCH_LOG2, indices};
 use super::dispatch;
-use super::states::StatesOnDisk;
+use super::states::state_blocks;
 use super::wanted::{Listed, MessageTraffic, Messages};
 use crate::overhead::RESULT_OVERHEAD;
 use crate::parts::Parts;
@@ -116,7 +116,7 @@ impl ArraysOnDisk {
         }
         let widest = graph.batches().iter().map(|batch| 1u64 << batch.log2).max().unwrap_or(0);
         let size = cut.size_max();
-        let state_block = StatesOnDisk::<P::State>::block_size(&cut);
+        let state_block = state_blocks(&cut, size_of::<P::State>()).size;
         let message_size = size_of::<Message<P>>();
         let message_block = size * message_size;
         let degrees = if P::NEEDS_DEGREE { 5 << STRETCH_LOG2 } else { 0 };

@@ -8,7 +8,7 @@ use tegula_machine::threads::Cancel;
 use tegula_store::VertexId;
 use tegula_store::graph::Graph;
 
-use super::states::{States, StatesOnDisk, Storage};
+use super::states::{States, StatesOnDisk, Storage, state_blocks};
 use crate::overhead::room_for_result;
 use crate::program::Value;
 
@@ -85,7 +85,7 @@ impl<S: Value> StatesWriter<S> {
 
     fn like<O: Value>(other: &StatesOnDisk<O>, graph: &Graph) -> Result<StatesWriter<S>> {
         let cut = other.cut();
-        let size = StatesOnDisk::<S>::block_size(&cut);
+        let size = state_blocks(&cut, size_of::<S>()).size;
         let blocks = Blocks { what: "result", count: cut.count(), size };
         let memory = BLOCKS_IN_FLIGHT * blocks.frame_size();
         let reader = &graph.reader().with_pool(Pool::new(memory));

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use tegula_machine::Result;
-use tegula_machine::disk::BlockStore;
+use tegula_machine::disk::{BlockStore, Blocks};
 use tegula_machine::memory::huge;
 use zerocopy::IntoBytes;
 
@@ -143,11 +143,6 @@ impl<S: Value> StatesOnDisk<S> {
         self.cut
     }
 
-    /// Bytes of the largest block.
-    pub fn block_size(cut: &Cut) -> usize {
-        cut.size_max() * size_of::<S>() + cut.size_max().div_ceil(64) * 8
-    }
-
     /// Where they lie.
     pub fn store(&self) -> &BlockStore {
         &self.store
@@ -188,6 +183,12 @@ impl<S: Value> StatesOnDisk<S> {
         self.read_with(block, &mut states, &mut active)?;
         Ok(states)
     }
+}
+
+/// The blocks of states of a size.
+pub fn state_blocks(cut: &Cut, state_size: usize) -> Blocks {
+    let size = cut.size_max() * state_size + cut.size_max().div_ceil(64) * 8;
+    Blocks { what: "states", count: cut.count(), size }
 }
 
 /// Room for the states of a block.

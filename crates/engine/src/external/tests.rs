@@ -7,6 +7,7 @@ use tegula_store::VertexId;
 use tegula_store::graph::{Graph, VertexOrder};
 use tegula_store::tiles::Grid;
 use tegula_testkit::{Scratch, XorShift};
+use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::plan::{ArraysOnDisk, Plan};
 use super::wanted::Messages;
@@ -21,12 +22,21 @@ struct Spreading {
     sums: Vec<f64>,
 }
 
-#[derive(Default)]
+#[derive(Default, FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
 struct Total(f64);
 
 impl Aggregate for Total {
     fn merge(&mut self, next: Total) {
         self.0 += next.0;
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        self.as_bytes().to_vec()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Total> {
+        Total::read_from_bytes(bytes).ok()
     }
 }
 

@@ -11,6 +11,7 @@ use tegula_store::graph::{Graph, TileEntry};
 use super::context::JobContext;
 use super::program::Outcome;
 use super::{Advanced, Job, PartStatistics, PartWork};
+use crate::checkpoint::Keeper;
 use crate::external::plan::Plan;
 use crate::external::{ExternalPart, ExternalStep, NextScan, States};
 use crate::options::{RunOptions, RunStatistics};
@@ -33,6 +34,7 @@ pub struct ExternalJob<'r, P: Program> {
     scan_time: Duration,
     /// What the parts of an iteration did so far.
     scanned: Mutex<PartStatistics>,
+    keeper: Option<Keeper<'r>>,
     statistics: RunStatistics,
 }
 
@@ -71,6 +73,7 @@ impl<'r, P: Program> ExternalJob<'r, P> {
             scanning: None,
             scan_time: Duration::ZERO,
             scanned: Mutex::default(),
+            keeper: None,
             statistics: RunStatistics::default(),
         }
     }
@@ -107,6 +110,8 @@ impl<'r, P: Program + 'r> Job for ExternalJob<'r, P> {
                 self.options.progress.begin("iterating", None, Unit::Iterations);
                 let (graph, parts, plan) = (self.graph, &self.parts, self.plan);
                 let step = ExternalStep::new(graph, parts, program, plan, self.options, context)?;
+                self.keeper = Keeper::of(self.options, graph, step.iteration());
+                self.statistics.iterations = step.iteration();
                 Stage::Running(Box::new(step))
             }
             begun => begun,
@@ -127,6 +132,7 @@ impl<'r, P: Program + 'r> Job for ExternalJob<'r, P> {
                     return Ok(Advanced::Done);
                 }
                 self.iterating = Some(Instant::now());
+                self.keeper.as_ref().map_or(Ok(()), |keeper| step.keep_if_due(keeper))?;
                 continue;
             };
             match step.next_scan(context)? {

@@ -11,6 +11,7 @@ use super::context::JobContext;
 use super::external::ExternalJob;
 use super::program_rows::{Admission, ProgramRows, admit};
 use super::{Advanced, Job, PartStatistics, PartWork};
+use crate::checkpoint::Copies;
 use crate::external::States;
 use crate::external::plan::ArraysOnDisk;
 use crate::external::wanted::Messages;
@@ -118,6 +119,7 @@ struct ProgramJob<'r, P: Program> {
     scanning: Option<Iteration>,
     /// What the parts of a scan did so far.
     scanned: Mutex<PartStatistics>,
+    checkpoints: Option<Copies<'r, P>>,
     statistics: RunStatistics,
 }
 
@@ -167,6 +169,7 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
             processes,
             scanning: None,
             scanned: Mutex::default(),
+            checkpoints: None,
             statistics: RunStatistics::default(),
         }
     }
@@ -200,7 +203,8 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
         self.end_iteration(iteration, alone);
     }
 
-    fn into_outcome(self) -> Result<Outcome<P, States<P::State>>> {
+    fn into_outcome(mut self) -> Result<Outcome<P, States<P::State>>> {
+        self.checkpoints.as_mut().map_or(Ok(()), Copies::finish)?;
         let Stage::Running(step) = self.stage else { return Err(Error::Cancelled) };
         let mut statistics = self.statistics;
         let degrees = if P::NEEDS_DEGREE { 4 * self.graph.vertex_count() } else { 0 };
@@ -216,8 +220,11 @@ impl<'r, P: Program + 'r> Job for ProgramJob<'r, P> {
             Stage::New(program) => {
                 self.options.progress.begin("iterating", None, Unit::Iterations);
                 let instructions = self.options.instructions;
-                let step = Superstep::new(self.graph, program, instructions, context)?;
-                Stage::Running(Box::new(step))
+                let mut step =
+                    Box::new(Superstep::new(self.graph, program, instructions, context)?);
+                self.checkpoints = Copies::open(self.options, &mut step, context.threads())?;
+                self.statistics.iterations = step.iteration;
+                Stage::Running(step)
             }
             begun => begun,
         };
@@ -234,6 +241,9 @@ impl<'r, P: Program + 'r> Job for ProgramJob<'r, P> {
             if !step.begin_iteration() {
                 self.options.progress.end();
                 return Ok(Advanced::Done);
+            }
+            if let Some(checkpoints) = &mut self.checkpoints {
+                checkpoints.keep_if_due(step, context)?;
             }
             let active = step.frontier.count();
             let choice = choose(&self.kinds, |index| self.processes[index].predict(step));

@@ -9,6 +9,7 @@ use tegula_store::rows::{Direction, RowReader, Rows};
 
 use super::program::has_weights;
 use super::traversal::missing_rows;
+use crate::checkpoint::Checkpoints;
 use crate::external::plan::{ArraysOnDisk, Plan};
 use crate::options::{Arrays, RunOptions};
 use crate::process::choice::Executor;
@@ -93,7 +94,9 @@ pub fn admit<'s, 'g, 'r, P: Program>(
 ) -> Result<Admission<'s, 'g, 'r>> {
     let has_weights = has_weights::<P>(graph);
     let threads = scheduler.threads();
-    let held = Superstep::<P>::size(graph, scheduler.parts(), threads) + program.size();
+    let held = Superstep::<P>::size(graph, scheduler.parts(), threads)
+        + program.size()
+        + Checkpoints::size::<P>(graph, options, threads);
     let is_undirected = graph.manifest().undirected;
     let can_seek = may_seek::<P>() && options.executor != Executor::Scan;
     let without = || MemoryDemand::scan("the run", held, has_weights);

@@ -6,6 +6,12 @@ pub trait Aggregate: Default + Send + Sync {
     /// Adds the sums of the vertices behind those that are in `self` already.
     fn merge(&mut self, next: Self);
 
+    /// Its bytes, for a checkpoint.
+    fn to_bytes(&self) -> Vec<u8>;
+
+    /// The sums with these bytes, if they are any.
+    fn from_bytes(bytes: &[u8]) -> Option<Self>;
+
     /// The sum of sums in ascending order of their vertices.
     fn sum(sums: impl Iterator<Item = Self>) -> Self {
         sums.fold(Self::default(), |mut all, next| {
@@ -18,4 +24,12 @@ pub trait Aggregate: Default + Send + Sync {
 /// Nothing is summed up.
 impl Aggregate for () {
     fn merge(&mut self, (): ()) {}
+
+    fn to_bytes(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<()> {
+        bytes.is_empty().then_some(())
+    }
 }

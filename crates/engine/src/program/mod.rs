@@ -120,7 +120,8 @@ pub trait Program: Send + Sync {
         aggregate: &mut Self::Aggregate,
     ) -> (Self::State, Activity);
 
-    /// Called before each iteration (from 0) with what the one before, or `init`, summed up.
+    /// Called before each iteration (from 0) with what the one before, or `init`, summed up. What the program remembers
+    /// must follow from these two: a run that goes on from a [checkpoint](crate::Checkpoints) has been told no others.
     fn begin_iteration(&mut self, _iteration: u64, _aggregate: &Self::Aggregate) -> Next {
         Next::Continue
     }

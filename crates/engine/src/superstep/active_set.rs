@@ -6,7 +6,7 @@ use tegula_store::ShortId;
 use tegula_store::tiles::{Origin, TileSummary};
 
 /// A set of vertices, with a summary by which tiles are passed over.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct ActiveSet {
     words: Vec<u64>,
     chunks: Vec<u64>,

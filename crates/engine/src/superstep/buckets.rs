@@ -23,6 +23,11 @@ impl Buckets {
     /// Bytes for each vertex, at the most: an id in 1.25 entries.
     pub const SIZE_PER_VERTEX: u64 = 5;
 
+    /// Whoever waits, and some that did.
+    pub fn all_waiting(&self) -> impl Iterator<Item = ShortId> + '_ {
+        self.waiting.values().flatten().copied()
+    }
+
     /// Begins with the active vertices in `list`; returns those whose turn it is.
     pub fn begin<P: Program>(
         &mut self,

@@ -29,6 +29,8 @@ use tegula_store::graph::{Graph, TileEntry};
 use tegula_store::tiles::{BATCH_LOG2_MAX, WINDOW_LOG2, WINDOW_SIZE};
 use tegula_store::{ShortId, VertexId};
 
+use crate::checkpoint::Resumed;
+use crate::external::StatesOnDisk;
 use crate::instructions::Instructions;
 use crate::job::context::JobContext;
 use crate::parts::Parts;
@@ -291,16 +293,62 @@ impl<'g, P: Program> Superstep<'g, P> {
 
     fn know_by_bits(&mut self) {
         if let Frontier::List(list) = &self.frontier {
-            let count = self.graph.vertex_count() as usize;
-            let mut active = ActiveSet::of(list, count);
-            if let Some(horizon) = self.buckets.horizon.take() {
-                // Whoever had its turn has messages that were held back.
-                let states = (0..).zip(&*self.arrays.states.all());
-                let inside = states.filter(|(_, state)| self.program.bucket(state) <= horizon);
-                active.extend(inside.map(|(vertex, _)| ShortId(vertex)));
-            }
+            let mut active = ActiveSet::of(list, self.graph.vertex_count() as usize);
+            let horizon = self.buckets.horizon.take();
+            self.add_held_back(&mut active, horizon);
             self.frontier = Frontier::Bits(active);
         }
+    }
+
+    /// Adds whoever had its turn and has messages that were held back.
+    fn add_held_back(&mut self, active: &mut ActiveSet, horizon: Option<u64>) {
+        let Some(horizon) = horizon else { return };
+        let states = (0..).zip(&*self.arrays.states.all());
+        let inside = states.filter(|(_, state)| self.program.bucket(state) <= horizon);
+        active.extend(inside.map(|(vertex, _)| ShortId(vertex)));
+    }
+
+    /// All vertices that have something to send, whenever their turn is.
+    pub fn all_active(&mut self) -> ActiveSet {
+        let mut active = match &self.frontier {
+            Frontier::Bits(set) => set.clone(),
+            Frontier::List(list) => ActiveSet::of(list, self.graph.vertex_count() as usize),
+        };
+        active.extend(self.buckets.all_waiting());
+        self.add_held_back(&mut active, self.buckets.horizon);
+        active
+    }
+
+    /// Takes up what the program was before an iteration.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn restore(
+        &mut self,
+        states: &StatesOnDisk<P::State>,
+        Resumed { iteration, aggregate }: Resumed<P>,
+    ) -> Result<()> {
+        (self.iteration, self.aggregate) = (iteration, aggregate);
+        let (all, active) = (self.arrays.states.all(), self.arrays.next_active.all());
+        let cut = states.cut();
+        for block in 0..cut.count() {
+            states.read_ahead(block + 1);
+            let vertices = cut.vertices(block);
+            let words = vertices.start / 64..vertices.end.div_ceil(64);
+            states.read_with(block, &mut all[vertices], &mut active[words])?;
+        }
+        self.open_targets.fill(0);
+        let settled = self.arrays.settled.all();
+        settled.fill(0);
+        for (vertex, state) in all.iter().enumerate() {
+            let is_settled = self.program.is_settled(state);
+            self.open_targets[vertex >> WINDOW_LOG2] += u32::from(!is_settled);
+            if P::SETTLING.is_possible() {
+                settled[vertex / 64] |= u64::from(is_settled) << (vertex % 64);
+            }
+        }
+        self.take_next_active();
+        Ok(())
     }
 
     /// From the bits of active vertices to their list. Those of later buckets are put off.

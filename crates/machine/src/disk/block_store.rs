@@ -115,6 +115,14 @@ impl BlockStore {
         Ok((store, beside))
     }
 
+    /// Whether a folder holds versions of blocks.
+    ///
+    /// # Errors
+    /// Those of looking into it.
+    pub fn has_versions(folder: &Directory) -> Result<bool> {
+        Versions::are_in(folder)
+    }
+
     fn of(
         folder: &Directory,
         blocks: Blocks,

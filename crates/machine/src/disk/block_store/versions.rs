@@ -167,6 +167,12 @@ impl Versions {
         Ok((versions, beside))
     }
 
+    /// Whether a folder has any.
+    pub fn are_in(folder: &Directory) -> Result<bool> {
+        let names = folder.names().map_err(Error::io("look into", folder.path()))?;
+        Ok(names.iter().any(|name| number_of(name).is_some()))
+    }
+
     /// Reads the newest versions that are whole, and removes all others.
     fn read_all(&mut self, blocks: Blocks, reader: &Reader) -> Result<Option<Vec<u8>>> {
         let folder = self.folder.clone();
