@@ -229,6 +229,7 @@ fn exit_code(error: &Error) -> u8 {
         | Error::Corrupt { .. }
         | Error::NotAGraph { .. }
         | Error::UnsupportedVersion { .. }
+        | Error::NotResumable { .. }
         | Error::Limit { .. } => 3,
         Error::Io { action: "open" | "read", source, .. }
             if source.kind() == io::ErrorKind::NotFound =>
@@ -280,6 +281,7 @@ mod tests {
             (Error::AlreadyExists { path: "g".into() }.into(), 1),
             (Error::NotReplaced { path: "g".into(), found: "is a file".into() }.into(), 1),
             (Error::Replaced { path: "g".into() }.into(), 1),
+            (Error::NotResumable { path: "c".into(), found: "is empty".into() }.into(), 3),
             (Error::OverBudget { what: "it".into(), needed: 2, budget: 1 }.into(), 4),
             (Error::Limit { what: "vertices", found: 2, limit: 1 }.into(), 3),
             (Error::Cancelled.into(), 130),

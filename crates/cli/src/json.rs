@@ -40,6 +40,8 @@ pub struct Run<'a> {
     pub vertices: u64,
     pub edges: u64,
     pub iterations: u64,
+    /// Those of them that were run before the checkpoint that this has gone on from.
+    pub iterations_before: u64,
     pub seconds: RunSeconds,
     pub iteration_seconds: Vec<Seconds>,
     /// How the edges of each iteration were reached: scan, seek or pull.

@@ -60,6 +60,40 @@ struct Header {
     aggregate: Vec<u8>,
 }
 
+impl Header {
+    fn of(graph: &Graph, run: &str, (iteration, aggregate): (u64, Vec<u8>)) -> Header {
+        use file_names::{IDS, ORDER, STRINGS, TILE_TABLE};
+        let files = [TILE_TABLE, IDS, STRINGS, ORDER];
+        let files = files.into_iter().filter_map(|name| graph.manifest().file(name));
+        Header {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            graph: files.map(|file| (file.name.clone(), file.checksum)).collect(),
+            run: run.to_owned(),
+            iteration,
+            aggregate,
+        }
+    }
+
+    /// The one with these bytes, if it is of the same version, graph and run; else what it is of.
+    fn of_same(&self, bytes: &[u8]) -> Result<Header, String> {
+        let found: Header = serde_json::from_slice(bytes)
+            .map_err(|error| format!("holds a checkpoint of another version: {error}"))?;
+        let of = |found: &str, this: &str| {
+            Err(format!("holds a checkpoint of {found}, but this is {this}"))
+        };
+        if found.version != self.version {
+            return of(&format!("version {}", found.version), &self.version);
+        }
+        if found.run != self.run {
+            return of(&format!("`{}`", found.run), &format!("`{}`", self.run));
+        }
+        match found.graph == self.graph {
+            true => Ok(found),
+            false => Err("holds a checkpoint of another graph or algorithm".to_owned()),
+        }
+    }
+}
+
 /// Where a run goes on, beside the states.
 pub struct Resumed<P: Program> {
     /// How many iterations have been run.
@@ -91,25 +125,10 @@ impl<'r> Keeper<'r> {
 
     /// What stands beside the blocks before an iteration.
     pub fn beside<A: Aggregate>(&self, iteration: u64, aggregate: &A) -> Result<Vec<u8>> {
-        let header = Header {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            graph: identity(self.graph),
-            run: self.run.to_owned(),
-            iteration,
-            aggregate: aggregate.to_bytes(),
-        };
+        let header = Header::of(self.graph, self.run, (iteration, aggregate.to_bytes()));
         serde_json::to_vec(&header)
             .map_err(|error| Error::io("describe", self.graph.directory())(error.into()))
     }
-}
-
-/// The files on which the bits of a result depend.
-fn identity(graph: &Graph) -> Vec<(String, Option<u32>)> {
-    use file_names::{IDS, ORDER, STRINGS, TILE_TABLE};
-    let manifest = graph.manifest();
-    let files = [TILE_TABLE, IDS, STRINGS, ORDER];
-    let files = files.into_iter().filter_map(|name| manifest.file(name));
-    files.map(|file| (file.name.clone(), file.checksum)).collect()
 }
 
 impl Checkpoints<'_> {
@@ -145,25 +164,15 @@ impl Checkpoints<'_> {
         if !BlockStore::has_versions(&folder)? {
             return Err(refused("holds no checkpoint".to_owned()));
         }
-        let (store, beside) = BlockStore::versioned(&folder, blocks, disk.0, disk.1, is_held)?;
-        let header: Header = serde_json::from_slice(&beside.unwrap_or_default())
-            .map_err(|error| refused(format!("holds a checkpoint of another version: {error}")))?;
-        let version = env!("CARGO_PKG_VERSION");
-        if header.version != version {
-            let found = format!(
-                "holds a checkpoint of version {}, but this is version {version}",
-                header.version
-            );
-            return Err(refused(found));
-        }
-        if header.graph != identity(graph) {
-            return Err(refused("holds a checkpoint of another graph".to_owned()));
-        }
-        if header.run != self.run {
-            let found =
-                format!("holds a checkpoint of `{}`, but this is `{}`", header.run, self.run);
-            return Err(refused(found));
-        }
+        let opened = BlockStore::versioned(&folder, blocks, disk.0, disk.1, is_held);
+        let (store, beside) = opened.map_err(|error| match error {
+            Error::NotResumable { .. } => {
+                refused("holds a checkpoint of another graph or algorithm".to_owned())
+            }
+            other => other,
+        })?;
+        let wanted = Header::of(graph, self.run, (0, Vec::new()));
+        let header = wanted.of_same(&beside.unwrap_or_default()).map_err(refused)?;
         let aggregate = P::Aggregate::from_bytes(&header.aggregate)
             .ok_or_else(|| refused("holds a checkpoint of another program".to_owned()))?;
         let resumed = Resumed { iteration: header.iteration, aggregate };
@@ -295,5 +304,35 @@ impl<P: Program> Drop for Copies<'_, P> {
     fn drop(&mut self) {
         // The run has ended some other way, and nobody asks any more.
         let _ = self.finish();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(version: &str, run: &str, checksum: u32) -> Header {
+        let graph = vec![("tiles.table".to_owned(), Some(checksum))];
+        let (version, run) = (version.to_owned(), run.to_owned());
+        Header { version, graph, run, iteration: 3, aggregate: vec![1, 2] }
+    }
+
+    #[test]
+    fn a_checkpoint_is_of_one_version_one_run_and_one_graph() {
+        let wanted = header("0.1.0", "bfs", 7);
+        let bytes = |header: Header| serde_json::to_vec(&header).unwrap();
+        let found = wanted.of_same(&bytes(header("0.1.0", "bfs", 7))).unwrap();
+        assert_eq!((found.iteration, found.aggregate), (3, vec![1, 2]));
+        for (other, words) in [
+            (header("0.2.0", "bfs", 7), "of version 0.2.0, but this is 0.1.0"),
+            (header("0.1.0", "wcc", 7), "of `wcc`, but this is `bfs`"),
+            (header("0.1.0", "bfs", 8), "of another graph"),
+        ] {
+            let why = wanted.of_same(&bytes(other)).unwrap_err();
+            assert!(why.contains(words), "{why}");
+        }
+        for bytes in [&b""[..], b"{}", b"{\"version\": 2}", &[0; 9]] {
+            assert!(wanted.of_same(bytes).unwrap_err().contains("another version"));
+        }
     }
 }

@@ -211,6 +211,8 @@ impl Estimate {
 pub struct RunStatistics {
     /// Iterations (supersteps) run.
     pub iterations: u64,
+    /// Those of them that were run before the checkpoint that the run has gone on from.
+    pub iterations_before: u64,
     /// Time of each iteration; of very many, that of the first 2^16, as in the next two.
     pub iteration_times: Vec<Duration>,
     /// How the edges of each were reached.
@@ -229,9 +231,15 @@ pub struct RunStatistics {
 }
 
 impl RunStatistics {
+    /// The run begins with this iteration.
+    pub(crate) fn begin_at(&mut self, iteration: u64) {
+        (self.iterations, self.iterations_before) = (iteration, iteration);
+    }
+
     /// Adds those of what was done next for the same answer.
     pub fn add(&mut self, next: RunStatistics) {
         self.iterations += next.iterations;
+        self.iterations_before += next.iterations_before;
         self.iteration_times.extend(next.iteration_times);
         self.processes.extend(next.processes);
         self.predicted_seconds.extend(next.predicted_seconds);

@@ -253,6 +253,7 @@ impl Done<'_> {
             vertices: self.graph.vertex_count(),
             edges: self.graph.edge_count(),
             iterations: statistics.iterations,
+            iterations_before: statistics.iterations_before,
             seconds: self.seconds,
             iteration_seconds: statistics.iteration_times.iter().copied().map(Seconds).collect(),
             processes: statistics.processes.iter().map(|process| process.name()).collect(),
@@ -334,9 +335,14 @@ fn iterations(statistics: &RunStatistics) -> String {
             .filter(|(count, ..)| *count > 0)
             .map(|(count, one, many)| report::counted(count, one, many))
             .collect();
-    let all = report::count(statistics.iterations);
+    let before = match statistics.iterations_before {
+        0 => String::new(),
+        before => format!(", {} of them before the checkpoint", report::count(before)),
+    };
+    let all = format!("{}{before}", report::count(statistics.iterations));
     // Of very many iterations only the first are told.
-    let is_partial = (statistics.processes.len() as u64) < statistics.iterations;
+    let told = statistics.iterations_before + statistics.processes.len() as u64;
+    let is_partial = told < statistics.iterations;
     if kinds.len() < 2 || is_partial { all } else { format!("{all} ({})", kinds.join(", ")) }
 }
 

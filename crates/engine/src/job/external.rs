@@ -111,7 +111,7 @@ impl<'r, P: Program + 'r> Job for ExternalJob<'r, P> {
                 let (graph, parts, plan) = (self.graph, &self.parts, self.plan);
                 let step = ExternalStep::new(graph, parts, program, plan, self.options, context)?;
                 self.keeper = Keeper::of(self.options, graph, step.iteration());
-                self.statistics.iterations = step.iteration();
+                self.statistics.begin_at(step.iteration());
                 Stage::Running(Box::new(step))
             }
             begun => begun,

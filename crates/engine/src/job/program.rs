@@ -223,7 +223,7 @@ impl<'r, P: Program + 'r> Job for ProgramJob<'r, P> {
                 let mut step =
                     Box::new(Superstep::new(self.graph, program, instructions, context)?);
                 self.checkpoints = Copies::open(self.options, &mut step, context.threads())?;
-                self.statistics.iterations = step.iteration;
+                self.statistics.begin_at(step.iteration);
                 Stage::Running(step)
             }
             begun => begun,

@@ -104,9 +104,8 @@ impl<'j> RowsJob<'j> {
             predicted_seconds: vec![None; times.len()],
             iteration_times: times,
             edges_processed: edges,
-            tiles_skipped: 0,
             bytes_read: self.rows.bytes_read() + self.reverse.map_or(0, RowReader::bytes_read),
-            bytes_written: 0,
+            ..RunStatistics::default()
         }
     }
 

@@ -92,8 +92,9 @@ impl BlockStore {
     /// it, or new ones. They take three times the room on disk: for two versions and what is written since.
     ///
     /// # Errors
-    /// As [`create`](BlockStore::create). [`Error::Io`] where the folder is of another process, or its versions are of
-    /// other blocks, or all damaged; those of reading.
+    /// As [`create`](BlockStore::create). [`Error::Io`] where the folder is of another process;
+    /// [`Error::Corrupt`] where its versions are all damaged, [`Error::NotResumable`] where they are of other blocks;
+    /// those of reading.
     pub fn versioned(
         folder: &Directory,
         blocks: Blocks,

@@ -130,11 +130,12 @@ impl Versions {
     }
 
     /// Those in a folder, of blocks whose slots are as they are in the newest version, if there is any; and what was
-    /// kept beside that one. A version that is damaged is passed over where an older one is not.
+    /// kept beside that one. A version that is damaged, in its list or its blocks, is passed over where an older one is
+    /// not. All blocks are read once for that.
     ///
     /// # Errors
-    /// [`Error::Io`] where the folder is of another process, or holds versions of other blocks, or damaged ones alone;
-    /// those of reading.
+    /// [`Error::Io`] where the folder is of another process; [`Error::Corrupt`] where it holds damaged versions alone,
+    /// [`Error::NotResumable`] where those of other blocks; those of reading.
     ///
     /// # Panics
     /// When there are 2^30 blocks or more.
@@ -185,22 +186,27 @@ impl Versions {
             if self.kept.len() == KEPT {
                 break;
             }
-            match read(&folder, number, blocks, reader) {
+            let is_newest = newest.is_none();
+            let found = read(&folder, number, blocks, reader).and_then(|found| {
+                // The one before is looked at when somebody goes on from it.
+                is_newest.then(|| check_blocks(&folder, blocks, &found.0, reader)).transpose()?;
+                Ok(found)
+            });
+            match found {
                 Ok((entries, beside)) => {
                     newest.get_or_insert(beside);
                     self.list(&entries);
                     self.kept.insert(0, Kept { number, entries });
                 }
-                Err(Error::Corrupt { path, part, detail }) => {
-                    let found = format!("{} is damaged at {part}: {detail}", path.display());
-                    tracing::warn!("{found}");
-                    damage = Some(found);
+                Err(error @ Error::Corrupt { .. }) => {
+                    tracing::warn!("{error}");
+                    damage = Some(error);
                 }
                 Err(error) => return Err(error),
             }
         }
         if let (None, Some(damage)) = (&newest, damage) {
-            return Err(failed("go on from")(io::Error::other(damage)));
+            return Err(damage);
         }
         if let Some(newest) = self.kept.last() {
             let slots = newest.entries.iter().map(|entry| entry.slot().unwrap_or(UNWRITTEN));
@@ -354,12 +360,11 @@ fn read(
     let found = (header.count.get(), header.size.get());
     if found != (blocks.count as u64, blocks.size as u64) {
         let (count, size) = found;
-        let detail = format!(
-            "it holds {count} blocks of {size} bytes, but the {} are {} of {}",
+        let found = format!(
+            "holds {count} blocks of {size} bytes, but the {} are {} of {}",
             blocks.what, blocks.count, blocks.size
         );
-        let error = io::Error::new(io::ErrorKind::InvalidData, detail);
-        return Err(Error::io("go on from", file.path())(error));
+        return Err(Error::NotResumable { path: folder.path().to_owned(), found });
     }
     let entries_len = blocks.count * size_of::<Entry>();
     let len = (size_of::<Header>() + entries_len) as u64;
@@ -381,4 +386,25 @@ fn read(
     }
     let beside = file.read_range(len, (file.len() - len) as usize)?;
     Ok((entries, beside))
+}
+
+/// Finds blocks of a version that are not what was written.
+fn check_blocks(
+    folder: &Directory,
+    blocks: Blocks,
+    entries: &[Entry],
+    reader: &Reader,
+) -> Result<()> {
+    let file = reader.open_file_in(folder, BLOCKS, Caching::Direct)?;
+    for (block, entry) in entries.iter().enumerate() {
+        let (Some(slot), Place::Slot(sum)) = (entry.slot(), entry.place()) else { continue };
+        let (offset, len) = (u64::from(slot) * blocks.slot_size() as u64, sum.len as usize);
+        let is_there = offset + len as u64 <= file.len();
+        if !is_there || Sum::of(&reader.read(&file, offset, len).wait()?) != sum {
+            let (part, path) = (format!("block {block}"), file.path().to_owned());
+            let detail = format!("the {} in it are not what was written", blocks.what);
+            return Err(Error::Corrupt { path, part, detail });
+        }
+    }
+    Ok(())
 }

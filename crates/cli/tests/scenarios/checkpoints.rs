@@ -1,0 +1,180 @@
+//! Runs that keep checkpoints and are killed outright: whoever goes on from one gets the table of a run that nothing
+//! has interrupted, byte for byte.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tegula_testkit::XorShift;
+
+use crate::shop::Shop;
+
+/// Kills at moments that are spread over the time of a whole run.
+const KILLS: u32 = 12;
+
+/// A shop with a skewed graph, on which each of the runs takes a while.
+fn shop() -> Shop {
+    let shop = Shop::new();
+    shop.tegula("generate rmat --scale 14 --seed 1 -o g.el").done();
+    shop.tegula("import g.el -o g.tegula --undirected").done();
+    shop
+}
+
+/// The words of a run whose arrays lie in memory, and of one that has them on disk.
+fn ways(run: &str) -> [String; 2] {
+    ["memory", "disk"].map(|arrays| format!("run {run} --arrays {arrays} --executor scan"))
+}
+
+#[test]
+fn a_run_that_is_killed_at_any_moment_goes_on_to_the_same_bytes() {
+    let shop = shop();
+    let mut random = XorShift::new(3);
+    for run in ["pagerank g.tegula --iterations 40", "sssp g.tegula --source 1 --delta 0.01"] {
+        let [in_memory, on_disk] = ways(run);
+        shop.tegula(&format!("{in_memory} -o whole.tsv --force")).done();
+        let whole = shop.read("whole.tsv");
+        let (mut killed, mut gone_on) = (0, 0);
+        for (keep, go_on) in [(&in_memory, &on_disk), (&on_disk, &in_memory)] {
+            let _ = fs::remove_dir_all(shop.path("kept"));
+            let started = Instant::now();
+            shop.tegula(&format!("{keep} --checkpoint kept -o found.tsv --force")).done();
+            let lasts = started.elapsed();
+            for moment in 0..KILLS {
+                let _ = fs::remove_dir_all(shop.path("kept"));
+                let mut child =
+                    shop.start(&format!("{keep} --checkpoint kept -o found.tsv --force"));
+                sleep(lasts.mul_f64((f64::from(moment) + random.fraction()) / f64::from(KILLS)));
+                child.kill().unwrap();
+                killed += u32::from(child.wait().unwrap().signal() == Some(9));
+                let has_one = shop.path("kept").exists()
+                    && shop.files("kept").keys().any(|name| name.starts_with("version-"));
+                gone_on += u32::from(has_one);
+                let words = format!("{go_on} --resume kept -o found.tsv --force");
+                if has_one {
+                    shop.tegula(&words).done();
+                    assert!(shop.read("found.tsv") == whole, "{words}");
+                } else if shop.path("kept").exists() {
+                    shop.tegula(&words).failed(3, &["kept holds no checkpoint"]);
+                } else {
+                    shop.tegula(&words).failed(3, &["kept"]);
+                }
+            }
+        }
+        assert!(killed > 0 && gone_on > 0, "{killed} killed, {gone_on} gone on");
+    }
+}
+
+#[test]
+fn a_run_that_goes_on_keeps_further_checkpoints_and_is_killed_again() {
+    let shop = shop();
+    let [in_memory, on_disk] = ways("pagerank g.tegula --iterations 200");
+    shop.tegula(&format!("{in_memory} -o whole.tsv")).done();
+    shop.tegula(&format!("{on_disk} --checkpoint kept -o found.tsv")).done();
+    fs::remove_dir_all(shop.path("kept")).unwrap();
+    let mut child = shop.start(&format!("{on_disk} --checkpoint kept -o found.tsv --force"));
+    let mut resumed = 0;
+    loop {
+        sleep(Duration::from_millis(150));
+        child.kill().unwrap();
+        if child.wait().unwrap().signal() != Some(9) {
+            break;
+        }
+        let has_one = shop.files("kept").keys().any(|name| name.starts_with("version-"));
+        resumed += u32::from(has_one);
+        let go_on = if has_one { "--resume kept --checkpoint kept" } else { "--checkpoint kept" };
+        let way = if resumed % 2 == 0 { &on_disk } else { &in_memory };
+        child = shop.start(&format!("{way} {go_on} -o found.tsv --force"));
+        if resumed > 30 {
+            assert!(child.wait().unwrap().success());
+            break;
+        }
+    }
+    assert!(resumed > 0, "every run was quicker than the kill");
+    assert!(shop.read("found.tsv") == shop.read("whole.tsv"));
+}
+
+#[test]
+fn a_checkpoint_that_is_damaged_gives_way_to_the_one_before() {
+    let shop = shop();
+    let [in_memory, on_disk] = ways("pagerank g.tegula --iterations 9");
+    shop.tegula(&format!("{in_memory} -o whole.tsv")).done();
+    let keep = format!("{in_memory} --checkpoint kept -o found.tsv --force");
+    let go_on = |said: &str| {
+        let words = format!("{on_disk} --resume kept -o found.tsv --force --json -v");
+        let done = shop.tegula(&words).done();
+        assert!(done.err.contains(said), "{}", done.err);
+        assert!(shop.read("found.tsv") == shop.read("whole.tsv"));
+        assert_eq!(done.json()["iterations"], Value::from(9));
+        9 - done.json()["iterations_before"].as_u64().unwrap()
+    };
+    let damages: [&dyn Fn(); 3] = [
+        &|| shop.write("kept/version-8", []),
+        &|| {
+            let list = shop.read("kept/version-8");
+            shop.write("kept/version-8", &list[..list.len() - 1]);
+        },
+        &|| {
+            let mut list = shop.read("kept/version-8");
+            list[40] ^= 1;
+            shop.write("kept/version-8", list);
+        },
+    ];
+    for damage in damages {
+        let _ = fs::remove_dir_all(shop.path("kept"));
+        shop.tegula(&keep).done();
+        let names: Vec<String> = shop.files("kept").into_keys().collect();
+        assert_eq!(names, ["blocks", "version-7", "version-8"]);
+        assert_eq!(go_on(""), 1, "the last iteration is left");
+        damage();
+        assert_eq!(go_on("version-8"), 2, "that before it too");
+    }
+    shop.write("kept/blocks", []);
+    let words = format!("{on_disk} --resume kept");
+    shop.tegula(&words).failed(3, &["kept/blocks", "not what was written"]);
+}
+
+#[test]
+fn what_cannot_go_on_says_why() {
+    let shop = shop();
+    let ranks = "run pagerank g.tegula --iterations 5 -o found.tsv --force";
+    shop.tegula(&format!("{ranks} --checkpoint kept")).done();
+    let before = shop.files("kept");
+    shop.tegula("generate rmat --scale 14 --seed 2 -o other.el").done();
+    shop.tegula("import other.el -o other.tegula").done();
+    for (words, why) in [
+        (format!("{ranks} --checkpoint kept"), "holds checkpoints already"),
+        ("run pagerank other.tegula --iterations 5 --resume kept".to_owned(), "another graph"),
+        ("run pagerank g.tegula --iterations 6 --resume kept".to_owned(), "\"iterations\":5"),
+        ("run katz g.tegula --resume kept".to_owned(), "katz"),
+        (format!("{ranks} --resume missing"), "missing"),
+        (format!("{ranks} --resume g.tegula"), "holds no checkpoint"),
+    ] {
+        shop.tegula(&words).failed(3, &[why]);
+    }
+    let said = shop.tegula("run katz g.tegula --resume kept --json");
+    assert_eq!(said.json()["kind"], "not_resumable");
+    assert!(shop.files("kept") == before, "it is what it was");
+    // Half a command line is none, and what keeps no checkpoints says so before anything is made.
+    shop.tegula(&format!("{ranks} --checkpoint-every 2")).failed(2, &["--checkpoint"]);
+    shop.tegula(&format!("{ranks} --checkpoint new --checkpoint-every 0")).failed(2, &[]);
+    for words in ["wcc g.tegula", "louvain g.tegula", "sssp g.tegula --source 1 --method dijkstra"]
+    {
+        let words = format!("run {words} --checkpoint new");
+        shop.tegula(&words).failed(2, &["keeps no checkpoints", "without --checkpoint"]);
+    }
+    assert!(!shop.path("new").exists());
+}
+
+#[test]
+fn an_estimate_has_room_for_checkpoints() {
+    let shop = shop();
+    let needed = |words: &str| {
+        let words = format!("run pagerank g.tegula --estimate --json {words}");
+        shop.tegula(&words).done().json()["vertex_bytes"].as_u64().unwrap()
+    };
+    let (without, with) = (needed(""), needed("--checkpoint kept"));
+    assert!(without < with && with < 2 * without, "{without} bytes, {with} with checkpoints");
+    assert!(!shop.path("kept").exists(), "an estimate makes nothing");
+}
