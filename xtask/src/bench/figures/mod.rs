@@ -2,6 +2,7 @@
 
 mod arrays;
 mod beside;
+mod checkpoints;
 mod costs;
 mod executors;
 mod import;
@@ -46,6 +47,11 @@ pub const GROUPS: &[Group] = &[
         name: "costs",
         title: "What iterations take, and what was predicted",
         measure: costs::all,
+    },
+    Group {
+        name: "checkpoints",
+        title: "Runs that keep checkpoints",
+        measure: checkpoints::of_pagerank,
     },
     Group { name: "beside", title: "A search beside other work", measure: beside::search },
     Group { name: "lookups", title: "Look-ups from disk", measure: lookups::all },
