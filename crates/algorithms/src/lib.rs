@@ -34,9 +34,11 @@
 //! ```
 
 mod error;
+mod paths;
 mod random;
 mod samples;
 mod searches;
+mod sources;
 mod tally;
 mod union_find;
 mod vertex_list;
@@ -78,6 +80,7 @@ pub mod triangles;
 pub mod wcc;
 
 pub use error::{Error, Hint, Result, Setting, SettingValue};
+pub use sources::Sources;
 pub use tegula_engine as engine;
 
 use algorithm::Entry;

@@ -28,6 +28,21 @@ impl VertexList {
         list.reading_size = side_table::read(path, graph, options, &mut list)?;
         Ok(list)
     }
+
+    /// Reads the file that an option names; none without one.
+    ///
+    /// # Errors
+    /// Those of [`VertexList::read`].
+    pub fn read_any(
+        path: Option<&Path>,
+        graph: &Graph,
+        options: &RunOptions<'_>,
+    ) -> Result<VertexList> {
+        path.map_or_else(
+            || Ok(VertexList::default()),
+            |path| VertexList::read(path, graph, options),
+        )
+    }
 }
 
 impl SideFiles for VertexList {

@@ -24,7 +24,7 @@ use tegula_testkit::{
 };
 
 const ORDERS: [VertexOrder; 3] = [VertexOrder::Given, VertexOrder::Degree, VertexOrder::Dfs];
-const DIJKSTRA: SsspConfig = SsspConfig { method: Method::Dijkstra, delta: None };
+const DIJKSTRA: SsspConfig = SsspConfig { method: Method::Dijkstra, delta: None, cutoff: None };
 const BLIND: AstarConfig<'static> = AstarConfig { coordinates: None, heuristic_scale: None };
 
 /// The graph as it is stored.

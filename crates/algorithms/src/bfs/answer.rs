@@ -5,12 +5,12 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, UInt32Array};
 use arrow_schema::{DataType, Field};
 use serde::Serialize;
-use tegula_engine::{Cancel, Graph, RunOptions, States, VertexId};
+use tegula_engine::{Cancel, Graph, RunOptions, States};
 
 use super::{Parent, Reached};
-use crate::answer::{self, Answer, Columns, Facts, GroupSize, List, Rows, Values, find_ids};
+use crate::answer::{self, Answer, Columns, Facts, GroupSize, List, Rows, Values};
 use crate::error::Result;
-use crate::original_ids::{Rank, Ranks};
+use crate::paths::Parents;
 
 /// What the search found.
 pub(super) struct Levels<P> {
@@ -27,21 +27,9 @@ impl<P: Parent> Levels<P> {
         graph: &Graph,
         options: &RunOptions<'_>,
     ) -> Result<Levels<P>> {
-        // Parents need memory of their own, and no tiles.
-        graph.reader().pool().trim();
-        let parents = has_parents.then(|| -> Result<Parents> {
-            let group_size = GroupSize::within(options.memory);
-            Ok(Parents { ranks: Ranks::read(graph, &options.cancel)?, group_size })
-        });
-        let parents = parents.transpose()?;
+        let parents = has_parents.then(|| Parents::read(graph, options)).transpose()?;
         Ok(Levels { reached: Values::of(reached, graph, &options.cancel)?, parents })
     }
-}
-
-/// What it takes to name the parents.
-struct Parents {
-    ranks: Ranks,
-    group_size: GroupSize,
 }
 
 /// What is said of the whole search.
@@ -58,12 +46,12 @@ pub struct Summary {
 impl<P: Parent> Columns for Levels<P> {
     fn fields(&self, id: DataType) -> Vec<Field> {
         let mut fields = vec![Field::new("distance", DataType::UInt32, true)];
-        fields.extend(self.parents.as_ref().map(|_| Field::new("parent", id, true)));
+        fields.extend(self.parents.as_ref().map(|_| Parents::field(id)));
         fields
     }
 
     fn group_size(&self) -> GroupSize {
-        self.parents.as_ref().map_or(GroupSize::LEAST, |parents| parents.group_size)
+        self.parents.as_ref().map_or(GroupSize::LEAST, Parents::group_size)
     }
 
     fn arrays(&self, graph: &Graph, rows: &Rows<'_>, cancel: &Cancel) -> Result<Vec<ArrayRef>> {
@@ -71,11 +59,7 @@ impl<P: Parent> Columns for Levels<P> {
         let distances: UInt32Array = reached.iter().map(Reached::distance).collect();
         let mut arrays: Vec<ArrayRef> = vec![Arc::new(distances)];
         if let Some(parents) = &self.parents {
-            let rank = |parent: Option<VertexId>| {
-                parent.map_or(Rank::NONE, |parent| parents.ranks.of_any(parent))
-            };
-            let ranks = reached.iter().map(|reached| rank(reached.parent()));
-            arrays.push(find_ids(graph, ranks, cancel)?);
+            arrays.push(parents.array(&reached, graph, cancel)?);
         }
         Ok(arrays)
     }

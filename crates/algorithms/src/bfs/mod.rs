@@ -1,12 +1,13 @@
-//! Breadth-first search: how many hops each vertex is from a source, along the edges.
+//! Breadth-first search: how many hops each vertex is from a source, or from the nearest of several, along the edges.
 //!
 //! An iteration is a level. Each vertex of the frontier sends its own id; a vertex that was not
 //! reached before takes the smallest id that it is sent as its parent and the number of the level as
 //! its distance. It reads the tiles that hold a source in the frontier and a target that was not
 //! reached; or, where the graph has rows and that is quicker, the rows of the frontier; or, in an
 //! undirected graph or one with rows by target, the beginnings of those of what was not reached, which is the
-//! choice of directions of Beamer, Asanovic, Patterson (SC 2012). It stops when the frontier is empty. Memory:
-//! 8 bytes a vertex, up to 8 more with rows, and 4 for parents; 8 in a graph of 2^32 vertices and more.
+//! choice of directions of Beamer, Asanovic, Patterson (SC 2012). It stops when the frontier is empty, or with the level
+//! of the cutoff. Memory: 8 bytes a vertex, up to 8 more with rows, and 4 for parents; 8 in a graph of 2^32 vertices and
+//! more. Paths to targets take 16 bytes a vertex more.
 //!
 //! Distances are those of LDBC Graphalytics; parents are the smallest possible ones in the vertex
 //! order of the graph directory, so they too are the same on every machine.
@@ -14,12 +15,16 @@
 mod answer;
 mod program;
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
-use tegula_engine::{Arrays, Estimate, Graph, RunOptions};
+use tegula_engine::{Arrays, Estimate, Graph, RunOptions, VertexId};
 
 use crate::algorithm::{Algorithm, Checkpointing, Edges, Found, Weights};
 use crate::error::Result;
-use crate::original_ids::{find_vertex, has_order, with_order_streamed};
+use crate::original_ids::{has_order, with_order_streamed};
+use crate::paths::{Paths, Step};
+use crate::sources::{SearchFiles, Sources, check_source, find_source};
 
 use answer::Levels;
 pub use program::{Bfs, Parent, Reached};
@@ -31,24 +36,59 @@ pub use program::{Bfs, Parent, Reached};
 pub struct BfsOptions {
     /// The vertex to start from, as the edge list names it.
     #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
-    pub source: String,
+    #[cfg_attr(
+        feature = "clap",
+        arg(required_unless_present = "sources", conflicts_with = "sources")
+    )]
+    #[serde(default)]
+    pub source: Option<String>,
+    /// The vertices to start from, all at once: a table with an id in each row. Tables are read as inputs are: text, also
+    /// as .gz and .zst, Parquet, `-`.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
+    #[serde(default)]
+    pub sources: Option<PathBuf>,
+    /// How many hops to go, at the most. What is farther is not reached.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "HOPS"))]
+    #[serde(default)]
+    pub cutoff: Option<u32>,
     /// Also find the vertex before each on a shortest path.
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long))]
     pub parents: bool,
+    /// Tell the shortest paths to these vertices alone: a table with an id in each row.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", conflicts_with = "parents"))]
+    #[serde(default)]
+    pub targets: Option<PathBuf>,
 }
 
 impl BfsOptions {
-    /// Whether naming the parents takes the rank of every vertex, in the memory that the arrays of the run had.
-    fn names_by_rank(&self, graph: &Graph) -> bool {
-        self.parents && has_order(graph)
+    /// Whether parents are kept.
+    fn has_parents(&self) -> bool {
+        self.parents || self.targets.is_some()
     }
 
-    fn search<P: Parent>(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<Found> {
-        let source = find_vertex(graph, &self.source)?;
-        let arrays = if self.names_by_rank(graph) { Arrays::InMemory } else { options.arrays };
+    /// Whether what is kept must stay in memory: naming the parents takes the rank of every vertex, in the memory that
+    /// the arrays of the run had, and paths lead anywhere.
+    fn stays_in_memory(&self, graph: &Graph) -> bool {
+        self.targets.is_some() || self.parents && has_order(graph)
+    }
+
+    fn search<P: Parent>(
+        &self,
+        graph: &Graph,
+        files: SearchFiles,
+        options: &RunOptions<'_>,
+    ) -> Result<Found> {
+        let arrays = if self.stays_in_memory(graph) { Arrays::InMemory } else { options.arrays };
         let options = &RunOptions { arrays, ..options.clone() };
-        let outcome = tegula_engine::run_anywhere(graph, Bfs::<P>::new(source), options)?;
+        let sources = Sources::find(self.source.as_deref(), files.sources, graph)?;
+        let program = Bfs::<P>::new(sources).within(self.cutoff.unwrap_or(u32::MAX));
+        let outcome = tegula_engine::run_anywhere(graph, program, options)?;
+        if self.targets.is_some() {
+            let reached = outcome.states.into_vec()?;
+            let paths = Paths::new(reached, files.targets.vertices, graph, options)?;
+            return Ok(Found::new(paths, outcome.statistics));
+        }
         let levels = Levels::new(outcome.states, self.parents, graph, options)?;
         Ok(Found::new(levels, outcome.statistics))
     }
@@ -58,46 +98,67 @@ impl Algorithm for BfsOptions {
     const NAME: &'static str = "bfs";
     const SUMMARY: &'static str = "Breadth-first search: hops from a source to each vertex";
     const WEIGHTS: Weights = Weights::Irrelevant;
-    type Files = ();
+    type Files = SearchFiles;
+
+    fn check(&self) -> Result<()> {
+        check_source(Self::NAME, &self.source, &self.sources)
+    }
 
     fn edges(&self) -> Edges {
         Edges::Either {
-            rows_size: match self.parents {
+            rows_size: match self.has_parents() {
                 true => tegula_engine::rows_size::<Bfs>,
                 false => tegula_engine::rows_size::<Bfs<()>>,
             },
         }
     }
 
-    fn check_input(&self, graph: &Graph) -> Result<()> {
-        find_vertex(graph, &self.source).map(drop)
+    fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<SearchFiles> {
+        SearchFiles::read(self.sources.as_deref(), self.targets.as_deref(), graph, options)
     }
 
-    fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
-        let estimate = match (self.parents, graph.has_short_ids()) {
+    fn check_input(&self, graph: &Graph) -> Result<()> {
+        find_source(graph, self.source.as_deref())
+    }
+
+    fn estimate(&self, graph: &Graph, files: &SearchFiles, threads: usize) -> Result<Estimate> {
+        let estimate = match (self.has_parents(), graph.has_short_ids()) {
             (false, _) => tegula_engine::estimate_anywhere::<Bfs<()>>,
             (true, true) => tegula_engine::estimate_anywhere::<Bfs>,
             (true, false) => tegula_engine::estimate_anywhere::<Bfs<u64>>,
         };
-        let estimate = estimate(graph, threads);
-        match self.names_by_rank(graph) {
+        let held = if self.targets.is_some() { Paths::<Reached>::size(graph)? } else { 0 };
+        let estimate = files.beside(estimate(graph, threads), held);
+        match self.stays_in_memory(graph) {
             true => with_order_streamed(Estimate { on_disk: None, ..estimate }, graph),
             false => Ok(estimate),
         }
     }
 
     fn checkpointing(&self) -> Checkpointing {
-        match self.parents {
+        match self.has_parents() {
             true => Checkpointing::of::<Bfs>(),
             false => Checkpointing::of::<Bfs<()>>(),
         }
     }
 
-    fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
-        match (self.parents, graph.has_short_ids()) {
-            (false, _) => self.search::<()>(graph, options),
-            (true, true) => self.search::<u32>(graph, options),
-            (true, false) => self.search::<u64>(graph, options),
+    fn run(&self, graph: &Graph, files: SearchFiles, options: &RunOptions<'_>) -> Result<Found> {
+        match (self.has_parents(), graph.has_short_ids()) {
+            (false, _) => self.search::<()>(graph, files, options),
+            (true, true) => self.search::<u32>(graph, files, options),
+            (true, false) => self.search::<u64>(graph, files, options),
         }
+    }
+}
+
+impl<P: Parent> Step for Reached<P> {
+    type Distance = u32;
+
+    fn distance(&self) -> Option<u32> {
+        self.distance()
+    }
+
+    fn parent(&self) -> Option<VertexId> {
+        self.parent()
     }
 }

@@ -8,6 +8,8 @@ use tegula_engine::{
 };
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
+use crate::sources::Sources;
+
 /// No distance.
 const NONE: u32 = u32::MAX;
 
@@ -79,31 +81,39 @@ pub struct Reached<P = u32> {
 }
 
 impl<P: Parent> Reached<P> {
-    /// Hops from the source; `None` where there is no path.
+    /// Hops from the nearest source; `None` where there is no path.
     #[inline(always)]
     pub fn distance(&self) -> Option<u32> {
         let distance = self.distance;
         (distance != NONE).then_some(distance)
     }
 
-    /// The vertex before it on a shortest path, if it is kept; the source's own is itself.
+    /// The vertex before it on a shortest path, if it is kept; a source's own is itself.
     pub fn parent(&self) -> Option<VertexId> {
         { self.parent }.vertex()
     }
 }
 
 /// The program.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Bfs<P = u32> {
-    source: VertexId,
+    sources: Sources,
+    /// The last level.
+    cutoff: u32,
     level: u32,
     parent: std::marker::PhantomData<fn() -> P>,
 }
 
 impl<P: Parent> Bfs<P> {
-    /// A search from a vertex.
-    pub fn new(source: VertexId) -> Bfs<P> {
-        Bfs { source, level: 0, parent: std::marker::PhantomData }
+    /// A search from a vertex, or from several at once.
+    pub fn new(sources: impl Into<Sources>) -> Bfs<P> {
+        let (sources, parent) = (sources.into(), std::marker::PhantomData);
+        Bfs { sources, cutoff: u32::MAX, level: 0, parent }
+    }
+
+    /// The same, as far as so many hops.
+    pub fn within(self, cutoff: u32) -> Bfs<P> {
+        Bfs { cutoff, ..self }
     }
 }
 
@@ -125,8 +135,12 @@ impl<P: Parent> Program for Bfs<P> {
 
     const SETTLING: Settling = Settling::ByFirstSource;
 
+    fn size(&self) -> u64 {
+        self.sources.size()
+    }
+
     fn init(&self, vertex: VertexId, _degree: u32, (): &mut ()) -> (Reached<P>, Activity) {
-        if vertex == self.source {
+        if self.sources.contains(vertex) {
             let parent = P::of(P::message(vertex));
             (Reached { distance: 0, parent }, Activity::Active)
         } else {
@@ -136,7 +150,7 @@ impl<P: Parent> Program for Bfs<P> {
 
     fn begin_iteration(&mut self, iteration: u64, (): &()) -> Next {
         self.level = iteration as u32 + 1;
-        Next::Continue
+        if self.level > self.cutoff { Next::Stop } else { Next::Continue }
     }
 
     #[inline(always)]

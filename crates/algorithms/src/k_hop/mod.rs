@@ -13,9 +13,10 @@ use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions, VertexId};
 
 use crate::algorithm::{Algorithm, Edges, Found, SideFiles, Weights};
-use crate::error::{Error, Result};
-use crate::original_ids::{find_vertex, with_order_streamed};
+use crate::error::Result;
+use crate::original_ids::with_order_streamed;
 use crate::side_table;
+use crate::sources::{Sources, check_source, find_source};
 use crate::vertex_list::VertexList;
 
 pub use search::{Neighbourhood, run};
@@ -43,15 +44,6 @@ pub struct KHopOptions {
     pub hops: u32,
 }
 
-impl KHopOptions {
-    fn sources(&self, graph: &Graph, files: VertexList) -> Result<Vec<VertexId>> {
-        match &self.source {
-            Some(id) => Ok(vec![find_vertex(graph, id)?]),
-            None => Ok(files.vertices),
-        }
-    }
-}
-
 impl Algorithm for KHopOptions {
     const NAME: &'static str = "k-hop";
     const SUMMARY: &'static str = "The vertices within so many hops of one, or of any of several";
@@ -59,11 +51,7 @@ impl Algorithm for KHopOptions {
     type Files = VertexList;
 
     fn check(&self) -> Result<()> {
-        if self.source.is_some() == self.sources.is_some() {
-            let detail = "give either `source` or `sources`".to_owned();
-            return Err(Error::BadOptions { algorithm: Self::NAME, detail });
-        }
-        Ok(())
+        check_source(Self::NAME, &self.source, &self.sources)
     }
 
     fn edges(&self) -> Edges {
@@ -71,14 +59,11 @@ impl Algorithm for KHopOptions {
     }
 
     fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<VertexList> {
-        match &self.sources {
-            Some(path) => Ok(VertexList::read(path, graph, options)?),
-            None => Ok(VertexList::default()),
-        }
+        Ok(VertexList::read_any(self.sources.as_deref(), graph, options)?)
     }
 
     fn check_input(&self, graph: &Graph) -> Result<()> {
-        self.source.as_ref().map_or(Ok(()), |id| find_vertex(graph, id).map(drop))
+        find_source(graph, self.source.as_deref())
     }
 
     fn estimate(&self, graph: &Graph, files: &VertexList, _threads: usize) -> Result<Estimate> {
@@ -90,8 +75,8 @@ impl Algorithm for KHopOptions {
     }
 
     fn run(&self, graph: &Graph, files: VertexList, options: &RunOptions<'_>) -> Result<Found> {
-        let sources = self.sources(graph, files)?;
-        let found = run(graph, &sources, self.hops, options)?;
+        let sources = Sources::find(self.source.as_deref(), files, graph)?;
+        let found = run(graph, sources.as_slice(), self.hops, options)?;
         let statistics = found.statistics.clone();
         Ok(Found::new(found.named(graph, options)?, statistics))
     }

@@ -113,10 +113,7 @@ impl Algorithm for RandomWalksOptions {
     }
 
     fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<VertexList> {
-        match &self.sources {
-            Some(path) => Ok(VertexList::read(path, graph, options)?),
-            None => Ok(VertexList::default()),
-        }
+        Ok(VertexList::read_any(self.sources.as_deref(), graph, options)?)
     }
 
     fn estimate(&self, graph: &Graph, files: &VertexList, threads: usize) -> Result<Estimate> {

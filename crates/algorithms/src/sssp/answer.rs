@@ -5,24 +5,47 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array};
 use arrow_schema::{DataType, Field};
 use serde::Serialize;
-use tegula_engine::{Cancel, Graph};
+use tegula_engine::{Cancel, Graph, RunOptions, States, Value, VertexId};
 
-use crate::answer::{self, Answer, Columns, Facts, List, Rows, Values, greatest};
+use super::Distances;
+use crate::answer::{self, Answer, Columns, Facts, GroupSize, List, Rows, Values, greatest};
 use crate::error::Result;
 use crate::original_ids::Name;
+use crate::paths::{Parents, Step};
 
-/// What the search found.
-pub(super) struct FoundDistances {
-    /// Infinite where there is no path.
-    pub(super) distances: Values<f64>,
-    /// The width of the buckets, where there were any.
-    pub(super) delta: Option<f64>,
+/// Without parents.
+impl Step for f64 {
+    type Distance = f64;
+
+    fn distance(&self) -> Option<f64> {
+        Some(*self).filter(|distance| distance.is_finite())
+    }
+
+    fn parent(&self) -> Option<VertexId> {
+        None
+    }
 }
 
-impl FoundDistances {
-    fn at(&self, rows: &Rows<'_>) -> Result<impl Iterator<Item = Option<f64>>> {
-        let distances = self.distances.at(rows)?.into_iter();
-        Ok(distances.map(|distance| Some(distance).filter(|distance| distance.is_finite())))
+/// What the search found.
+pub(super) struct FoundDistances<S> {
+    steps: Values<S>,
+    parents: Option<Parents>,
+    /// The width of the buckets, where there were any.
+    delta: Option<f64>,
+}
+
+impl<S: Step<Distance = f64> + Value> FoundDistances<S> {
+    /// What is known of each vertex. `has_parents` says whether parents are to be named, which takes 4 bytes a vertex:
+    /// those that the run has given back.
+    pub(super) fn new(
+        found: Distances<States<S>>,
+        has_parents: bool,
+        graph: &Graph,
+        options: &RunOptions<'_>,
+    ) -> Result<FoundDistances<S>> {
+        let parents = has_parents.then(|| Parents::read(graph, options)).transpose()?;
+        let steps = Values::of(found.distances, graph, &options.cancel)?;
+        Ok(FoundDistances { steps, parents, delta: found.delta })
     }
 }
 
@@ -46,18 +69,29 @@ pub struct Farthest {
     distance: f64,
 }
 
-impl Columns for FoundDistances {
-    fn fields(&self, _id: DataType) -> Vec<Field> {
-        vec![Field::new("distance", DataType::Float64, true)]
+impl<S: Step<Distance = f64> + Value> Columns for FoundDistances<S> {
+    fn fields(&self, id: DataType) -> Vec<Field> {
+        let mut fields = vec![Field::new("distance", DataType::Float64, true)];
+        fields.extend(self.parents.as_ref().map(|_| Parents::field(id)));
+        fields
     }
 
-    fn arrays(&self, _graph: &Graph, rows: &Rows<'_>, _cancel: &Cancel) -> Result<Vec<ArrayRef>> {
-        let distances: Float64Array = self.at(rows)?.collect();
-        Ok(vec![Arc::new(distances)])
+    fn group_size(&self) -> GroupSize {
+        self.parents.as_ref().map_or(GroupSize::LEAST, Parents::group_size)
+    }
+
+    fn arrays(&self, graph: &Graph, rows: &Rows<'_>, cancel: &Cancel) -> Result<Vec<ArrayRef>> {
+        let steps = self.steps.at(rows)?;
+        let distances: Float64Array = steps.iter().map(Step::distance).collect();
+        let mut arrays: Vec<ArrayRef> = vec![Arc::new(distances)];
+        if let Some(parents) = &self.parents {
+            arrays.push(parents.array(&steps, graph, cancel)?);
+        }
+        Ok(arrays)
     }
 }
 
-impl Answer for FoundDistances {
+impl<S: Step<Distance = f64> + Value> Answer for FoundDistances<S> {
     fn summary(
         &self,
         graph: &Graph,
@@ -65,15 +99,15 @@ impl Answer for FoundDistances {
         cancel: &Cancel,
     ) -> Result<Box<dyn answer::Summary>> {
         let (mut reached, mut distance_max) = (0, 0f64);
-        self.distances.for_each_chunk(cancel, |chunk| {
-            for &distance in chunk.iter().filter(|distance| distance.is_finite()) {
+        self.steps.for_each_chunk(cancel, |chunk| {
+            for distance in chunk.iter().filter_map(Step::distance) {
                 reached += 1;
                 distance_max = distance_max.max(distance);
             }
         })?;
         // Floats of at least 0 are in the order of their bits.
-        let bits = |distance: Option<f64>| distance.map(f64::to_bits);
-        let keys = |rows: &Rows<'_>| Ok(self.at(rows)?.map(bits).collect());
+        let bits = |step: &S| step.distance().map(f64::to_bits);
+        let keys = |rows: &Rows<'_>| Ok(self.steps.at(rows)?.iter().map(bits).collect());
         let farthest = greatest(graph, top, keys, cancel)?;
         let farthest = farthest
             .into_iter()

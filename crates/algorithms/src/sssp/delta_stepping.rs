@@ -2,44 +2,102 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tegula_engine::{Graph, Min, Next, Relaxation, RunOptions, States, VertexId, rows_may_stay};
+use tegula_engine::{
+    Graph, Min, Next, Program, Relaxation, RunOptions, States, VertexId, rows_may_stay,
+};
 
-use super::Distances;
+use super::{Distances, SsspConfig};
 use crate::error::{PATHS, Result, negative_weight};
+use crate::sources::Sources;
 
-/// Finds the distances, by buckets of a width that follows from the graph, and from whether its rows stay in memory,
-/// unless it is given.
-pub(super) fn run(
+/// Finds what a program makes of the distances, by buckets of a width that follows from the graph, and from whether its
+/// rows stay in memory, unless it is given.
+pub(super) fn run<P: Program + From<Search>>(
     graph: &Graph,
-    source: VertexId,
-    delta: Option<f64>,
+    sources: Sources,
+    config: SsspConfig,
+    has_negative: impl Fn(P) -> AtomicBool,
     options: &RunOptions<'_>,
-) -> Result<Distances<States<f64>>> {
-    let delta = match delta {
+) -> Result<Distances<States<P::State>>> {
+    let delta = match config.delta {
         Some(delta) => delta,
         None if rows_may_stay(graph, true, options) => default_delta(graph)?,
         None => WIDER_FROM_DISK * default_delta(graph)?,
     };
-    let outcome = tegula_engine::run_anywhere(graph, Sssp::new(source, delta), options)?;
-    if outcome.program.has_negative.into_inner() {
+    let search = Search::new(sources, delta).within(config.cutoff);
+    let outcome = tegula_engine::run_anywhere(graph, P::from(search), options)?;
+    if has_negative(outcome.program).into_inner() {
         return Err(negative_weight(graph, PATHS));
     }
     let (distances, statistics) = (outcome.states, outcome.statistics);
     Ok(Distances { distances, delta: Some(delta), statistics })
 }
 
-/// Delta-stepping as a program.
+/// What a search goes by.
 #[derive(Debug)]
-pub struct Sssp {
-    source: VertexId,
+pub struct Search {
+    pub(super) sources: Sources,
     inverse_delta: f64,
-    has_negative: AtomicBool,
+    cutoff: f64,
+    pub(super) has_negative: AtomicBool,
 }
 
+impl Search {
+    /// By buckets of width `delta`, above 0.
+    pub fn new(sources: impl Into<Sources>, delta: f64) -> Search {
+        let (sources, has_negative) = (sources.into(), AtomicBool::new(false));
+        Search { sources, inverse_delta: 1.0 / delta, cutoff: f64::INFINITY, has_negative }
+    }
+
+    /// The same, as far as this distance.
+    pub fn within(self, cutoff: Option<f64>) -> Search {
+        Search { cutoff: cutoff.unwrap_or(f64::INFINITY), ..self }
+    }
+
+    /// What becomes of a distance on an edge; infinite where it is too far.
+    #[inline(always)]
+    pub(super) fn along(&self, distance: f64, weight: f32) -> f64 {
+        if weight >= 0.0 {
+            let sum = distance + f64::from(weight);
+            return if sum > self.cutoff { f64::INFINITY } else { sum };
+        }
+        // The weight of an edge from a vertex that is not active does not matter.
+        if !is_too_far(distance) {
+            self.has_negative.store(true, Ordering::Relaxed);
+        }
+        f64::INFINITY
+    }
+
+    #[inline(always)]
+    pub(super) fn bucket(&self, distance: f64) -> u64 {
+        (distance * self.inverse_delta) as u64
+    }
+}
+
+/// Whether no path is known.
+#[inline(always)]
+pub(super) fn is_too_far(distance: f64) -> bool {
+    distance == f64::INFINITY
+}
+
+/// Delta-stepping as a program.
+#[derive(Debug)]
+pub struct Sssp(Search);
+
 impl Sssp {
-    /// A search from a vertex, by buckets of width `delta`, above 0.
-    pub fn new(source: VertexId, delta: f64) -> Sssp {
-        Sssp { source, inverse_delta: 1.0 / delta, has_negative: AtomicBool::new(false) }
+    /// A search from a vertex, or from several, by buckets of width `delta`, above 0.
+    pub fn new(sources: impl Into<Sources>, delta: f64) -> Sssp {
+        Sssp(Search::new(sources, delta))
+    }
+
+    pub(super) fn has_negative(self) -> AtomicBool {
+        self.0.has_negative
+    }
+}
+
+impl From<Search> for Sssp {
+    fn from(search: Search) -> Sssp {
+        Sssp(search)
     }
 }
 
@@ -85,29 +143,26 @@ impl Relaxation for Sssp {
 
     const IS_FARTHER_BY_WEIGHT: bool = true;
 
+    fn size(&self) -> u64 {
+        self.0.sources.size()
+    }
+
     fn start(&self, vertex: VertexId) -> Option<f64> {
-        (vertex == self.source).then_some(0.0)
+        self.0.sources.contains(vertex).then_some(0.0)
     }
 
     fn begin_iteration(&mut self, _iteration: u64) -> Next {
         // With a cycle of negative weight it would never end.
-        if *self.has_negative.get_mut() { Next::Stop } else { Next::Continue }
+        if *self.0.has_negative.get_mut() { Next::Stop } else { Next::Continue }
     }
 
     #[inline(always)]
     fn along(&self, message: f64, weight: f32) -> f64 {
-        if weight >= 0.0 {
-            return message + f64::from(weight);
-        }
-        // The weight of an edge from a vertex that is not active does not matter.
-        if message < f64::INFINITY {
-            self.has_negative.store(true, Ordering::Relaxed);
-        }
-        f64::INFINITY
+        self.0.along(message, weight)
     }
 
     #[inline(always)]
     fn bucket(&self, distance: &f64) -> u64 {
-        (*distance * self.inverse_delta) as u64
+        self.0.bucket(*distance)
     }
 }

@@ -3,10 +3,11 @@
 use std::time::Instant;
 
 use tegula_engine::traverse::{self, BestFirst, Filter, RowsJob, RowsWanted, VertexSet};
-use tegula_engine::{Graph, RunOptions, ShortId, Unit, VertexId, huge};
+use tegula_engine::{Graph, RunOptions, ShortId, Unit, huge};
 
 use super::Distances;
 use crate::error::{PATHS, Result, is_negative, negative_weight};
+use crate::sources::Sources;
 
 /// Bytes that a run holds beside the rows: a distance and a bit for each vertex, and the queue.
 pub(super) fn size(graph: &Graph) -> u64 {
@@ -15,16 +16,22 @@ pub(super) fn size(graph: &Graph) -> u64 {
 }
 
 /// Finds the distances.
-pub(super) fn run(graph: &Graph, source: VertexId, options: &RunOptions<'_>) -> Result<Distances> {
-    let has_weights = graph.is_weighted();
-    traverse::run(graph, RowsWanted::forward(has_weights), size(graph), options, |job| {
-        search(graph, source, job, options)
+pub(super) fn run(
+    graph: &Graph,
+    sources: &Sources,
+    cutoff: Option<f64>,
+    options: &RunOptions<'_>,
+) -> Result<Distances> {
+    let (wanted, held) = (RowsWanted::forward(graph.is_weighted()), size(graph) + sources.size());
+    traverse::run(graph, wanted, held, options, |job| {
+        search(graph, sources, cutoff.unwrap_or(f64::INFINITY), job, options)
     })
 }
 
 fn search(
     graph: &Graph,
-    source: VertexId,
+    sources: &Sources,
+    cutoff: f64,
     job: &RowsJob<'_>,
     options: &RunOptions<'_>,
 ) -> Result<Distances> {
@@ -32,11 +39,13 @@ fn search(
     let count = graph.short_vertex_count()?;
     let mut distances: Vec<f64> = huge::with_capacity(count as usize);
     distances.resize(count as usize, f64::INFINITY);
-    distances[source.index()] = 0.0;
     let settled = VertexSet::new(count);
     // Distances are not below 0, so they are in the order of their bits.
     let mut queue = BestFirst::for_vertices(count);
-    queue.push(source.short(), 0u64);
+    for source in sources.as_slice() {
+        distances[source.index()] = 0.0;
+        queue.push(source.short(), 0u64);
+    }
     let order = Filter::new(queue, |vertex| !settled.contains(vertex));
     let mut traversal = job.traversal(order);
     let (mut edges, mut has_negative) = (0, false);
@@ -50,7 +59,7 @@ fn search(
             edge += 1;
             has_negative |= is_negative(weight);
             let through = distance + f64::from(weight);
-            if through < distances[target.index()] {
+            if through < distances[target.index()] && through <= cutoff {
                 distances[target.index()] = through;
                 let is_live = |vertex: ShortId, bits: &u64| {
                     *bits == distances[vertex.index()].to_bits() && !settled.contains(vertex)

@@ -1,7 +1,8 @@
-//! Shortest paths from one source: the smallest sum of weights along a path to each vertex.
+//! Shortest paths from a source, or from the nearest of several: the smallest sum of weights along a path to each
+//! vertex.
 //!
-//! `distance[v] = min over edges (u, v) of distance[u] + weight(u, v)`, and 0 at the source. Two methods give
-//! the same bits:
+//! `distance[v] = min over edges (u, v) of distance[u] + weight(u, v)`, and 0 at a source; beyond a cutoff there is no
+//! path. Two methods give the same bits:
 //!
 //! * **delta-stepping** (the default): each vertex whose distance has become smaller sends it along its
 //!   edges, plus the weight of the edge; each target keeps the smallest that it is sent. Distances are cut
@@ -17,22 +18,32 @@
 //! Distances are sums of `f64`, added from the source onwards. Adding is monotone, so the smallest one
 //! does not depend on the order of the work: every method, executor, number of threads and delta finds the
 //! same bits. The definition is that of LDBC Graphalytics.
+//!
+//! With parents delta-stepping keeps the vertex before each, 8 bytes a vertex more, 16 in a graph of 2^32 vertices and
+//! more: see [`Near`] for which of several. Paths to targets take 16 bytes a vertex more.
 
 mod answer;
 mod delta_stepping;
 mod dijkstra;
+mod tree;
+
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
-use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics, States, VertexId};
+use tegula_engine::{
+    Arrays, Estimate, Graph, RunOptions, RunStatistics, States, Value, VertexNumber,
+};
 
-use crate::algorithm::{Algorithm, Checkpointing, Edges, Found, Positive, Weights};
-use crate::answer::Values;
+use crate::algorithm::{Algorithm, Checkpointing, Edges, Found, NotNegative, Positive, Weights};
 use crate::error::{Error, Result, Setting, SettingValue};
-use crate::original_ids::find_vertex;
+use crate::original_ids::{has_order, with_order_streamed};
+use crate::paths::Paths;
+use crate::sources::{SearchFiles, Sources, check_source, find_source};
 
 use answer::FoundDistances;
 pub use delta_stepping::Sssp;
+pub use tree::{Near, SsspTree};
 
 /// Options of the search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,7 +52,29 @@ pub use delta_stepping::Sssp;
 pub struct SsspOptions {
     /// The vertex to start from, as the edge list names it.
     #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
-    pub source: String,
+    #[cfg_attr(
+        feature = "clap",
+        arg(required_unless_present = "sources", conflicts_with = "sources")
+    )]
+    #[serde(default)]
+    pub source: Option<String>,
+    /// The vertices to start from, all at once: a table with an id in each row. Tables are read as inputs are: text, also
+    /// as .gz and .zst, Parquet, `-`.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
+    #[serde(default)]
+    pub sources: Option<PathBuf>,
+    /// How far to go, at the most. What is farther is not reached.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "DISTANCE"))]
+    #[serde(default)]
+    pub cutoff: Option<NotNegative>,
+    /// Also find the vertex before each on a shortest path.
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub parents: bool,
+    /// Tell the shortest paths to these vertices alone: a table with an id in each row.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", conflicts_with = "parents"))]
+    #[serde(default)]
+    pub targets: Option<PathBuf>,
     /// How distances are found. They do not depend on it.
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
@@ -72,6 +105,8 @@ pub struct SsspConfig {
     /// Width of a bucket of delta-stepping, above 0; by default it follows from the weights and degrees of
     /// the graph, and from whether its rows stay in memory. No distance depends on it.
     pub delta: Option<f64>,
+    /// The greatest distance, at least 0; none where there is no bound.
+    pub cutoff: Option<f64>,
 }
 
 /// The distances from a source.
@@ -85,7 +120,7 @@ pub struct Distances<D = Vec<f64>> {
     pub statistics: RunStatistics,
 }
 
-/// Finds the distance of every vertex from a source, in memory. In an unweighted graph every edge has weight 1.
+/// Finds the distance of every vertex from a source, or the nearest of several, in memory. In an unweighted graph every edge has weight 1.
 ///
 /// # Errors
 /// Those of [`tegula_engine::run`], or for Dijkstra those of
@@ -94,26 +129,29 @@ pub struct Distances<D = Vec<f64>> {
 /// below 0, or none that is a number.
 pub fn run(
     graph: &Graph,
-    source: VertexId,
+    sources: impl Into<Sources>,
     config: SsspConfig,
     options: &RunOptions<'_>,
 ) -> Result<Distances> {
     let options = &options.with_result_in_memory();
-    let Distances { distances, delta, statistics } = run_anywhere(graph, source, config, options)?;
+    let found = run_anywhere(graph, sources.into(), config, options)?;
+    let Distances { distances, delta, statistics } = found;
     Ok(Distances { distances: distances.into_vec()?, delta, statistics })
 }
 
 /// The same, with the distances on disk where memory has no room for them.
 fn run_anywhere(
     graph: &Graph,
-    source: VertexId,
+    sources: Sources,
     config: SsspConfig,
     options: &RunOptions<'_>,
 ) -> Result<Distances<States<f64>>> {
     match config.method {
-        Method::DeltaStepping => delta_stepping::run(graph, source, config.delta, options),
+        Method::DeltaStepping => {
+            delta_stepping::run(graph, sources, config, Sssp::has_negative, options)
+        }
         Method::Dijkstra => {
-            let found = dijkstra::run(graph, source, options)?;
+            let found = dijkstra::run(graph, &sources, config.cutoff, options)?;
             let distances = States::from(found.distances);
             Ok(Distances { distances, delta: found.delta, statistics: found.statistics })
         }
@@ -125,51 +163,121 @@ pub fn estimate_dijkstra(graph: &Graph) -> Estimate {
     estimate_rows(graph, RowsWanted::forward(graph.is_weighted()), dijkstra::size(graph))
 }
 
+impl SsspOptions {
+    fn config(&self) -> SsspConfig {
+        SsspConfig {
+            method: self.method,
+            delta: self.delta.map(Positive::get),
+            cutoff: self.cutoff.map(NotNegative::get),
+        }
+    }
+
+    /// Whether the vertex before each is kept.
+    fn has_parents(&self) -> bool {
+        self.parents || self.targets.is_some()
+    }
+
+    /// Whether what is kept must stay in memory: naming the parents takes the rank of every vertex, in the memory that
+    /// the arrays of the run had, and paths lead anywhere.
+    fn stays_in_memory(&self, graph: &Graph) -> bool {
+        self.targets.is_some() || self.parents && has_order(graph)
+    }
+
+    fn find_tree<N: VertexNumber + Value>(
+        &self,
+        graph: &Graph,
+        files: SearchFiles,
+        options: &RunOptions<'_>,
+    ) -> Result<Found> {
+        let arrays = if self.stays_in_memory(graph) { Arrays::InMemory } else { options.arrays };
+        let options = &RunOptions { arrays, ..options.clone() };
+        let sources = Sources::find(self.source.as_deref(), files.sources, graph)?;
+        let has_negative = SsspTree::<N>::has_negative;
+        let found = delta_stepping::run(graph, sources, self.config(), has_negative, options)?;
+        let statistics = found.statistics.clone();
+        if self.targets.is_some() {
+            let steps = found.distances.into_vec()?;
+            let paths = Paths::new(steps, files.targets.vertices, graph, options)?;
+            return Ok(Found::new(paths, statistics));
+        }
+        Ok(Found::new(FoundDistances::new(found, true, graph, options)?, statistics))
+    }
+}
+
 impl Algorithm for SsspOptions {
     const NAME: &'static str = "sssp";
     const SUMMARY: &'static str = "Shortest paths: the smallest sum of weights from a source to each vertex. \
                                    Without weights every edge counts 1";
     const WEIGHTS: Weights = Weights::Used;
-    type Files = ();
+    type Files = SearchFiles;
 
     fn check(&self) -> Result<()> {
-        if self.method == Method::Dijkstra && self.delta.is_some() {
-            let of = Setting { option: "method", value: SettingValue::OneOf(&["delta-stepping"]) };
-            return Err(Error::IdleOption { option: "delta", of });
+        check_source(Self::NAME, &self.source, &self.sources)?;
+        let of_buckets = [
+            (self.delta.is_some(), "delta"),
+            (self.parents, "parents"),
+            (self.targets.is_some(), "targets"),
+        ];
+        let idle = of_buckets.into_iter().find(|(is_given, _)| *is_given);
+        match (self.method, idle) {
+            (Method::Dijkstra, Some((_, option))) => {
+                let value = SettingValue::OneOf(&["delta-stepping"]);
+                Err(Error::IdleOption { option, of: Setting { option: "method", value } })
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn edges(&self) -> Edges {
         match self.method {
+            Method::DeltaStepping if self.has_parents() => {
+                Edges::Either { rows_size: tegula_engine::rows_size::<SsspTree> }
+            }
             Method::DeltaStepping => Edges::Either { rows_size: tegula_engine::rows_size::<Sssp> },
             Method::Dijkstra => Edges::Rows(Directions::Forward),
         }
     }
 
-    fn check_input(&self, graph: &Graph) -> Result<()> {
-        find_vertex(graph, &self.source).map(drop)
+    fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<SearchFiles> {
+        SearchFiles::read(self.sources.as_deref(), self.targets.as_deref(), graph, options)
     }
 
-    fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
-        match self.method {
-            Method::DeltaStepping => Ok(tegula_engine::estimate_anywhere::<Sssp>(graph, threads)),
-            Method::Dijkstra => Ok(estimate_dijkstra(graph)),
+    fn check_input(&self, graph: &Graph) -> Result<()> {
+        find_source(graph, self.source.as_deref())
+    }
+
+    fn estimate(&self, graph: &Graph, files: &SearchFiles, threads: usize) -> Result<Estimate> {
+        let estimate = match (self.method, self.has_parents(), graph.has_short_ids()) {
+            (Method::Dijkstra, ..) => estimate_dijkstra(graph),
+            (_, false, _) => tegula_engine::estimate_anywhere::<Sssp>(graph, threads),
+            (_, true, true) => tegula_engine::estimate_anywhere::<SsspTree>(graph, threads),
+            (_, true, false) => tegula_engine::estimate_anywhere::<SsspTree<u64>>(graph, threads),
+        };
+        let held = if self.targets.is_some() { Paths::<Near>::size(graph)? } else { 0 };
+        let estimate = files.beside(estimate, held);
+        match self.stays_in_memory(graph) {
+            true => with_order_streamed(Estimate { on_disk: None, ..estimate }, graph),
+            false => Ok(estimate),
         }
     }
 
     fn checkpointing(&self) -> Checkpointing {
         match self.method {
+            Method::DeltaStepping if self.has_parents() => Checkpointing::of::<SsspTree>(),
             Method::DeltaStepping => Checkpointing::of::<Sssp>(),
             Method::Dijkstra => Checkpointing::Refused { why: "its queue is not kept" },
         }
     }
 
-    fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
-        let source = find_vertex(graph, &self.source)?;
-        let config = SsspConfig { method: self.method, delta: self.delta.map(Positive::get) };
-        let found = run_anywhere(graph, source, config, options)?;
-        let distances = Values::of(found.distances, graph, &options.cancel)?;
-        Ok(Found::new(FoundDistances { distances, delta: found.delta }, found.statistics))
+    fn run(&self, graph: &Graph, files: SearchFiles, options: &RunOptions<'_>) -> Result<Found> {
+        match (self.has_parents(), graph.has_short_ids()) {
+            (true, true) => return self.find_tree::<u32>(graph, files, options),
+            (true, false) => return self.find_tree::<u64>(graph, files, options),
+            (false, _) => {}
+        }
+        let sources = Sources::find(self.source.as_deref(), files.sources, graph)?;
+        let found = run_anywhere(graph, sources, self.config(), options)?;
+        let statistics = found.statistics.clone();
+        Ok(Found::new(FoundDistances::new(found, false, graph, options)?, statistics))
     }
 }

@@ -37,6 +37,11 @@ pub trait Relaxation: Send + Sync {
     /// See [`Program::IS_FARTHER_BY_WEIGHT`].
     const IS_FARTHER_BY_WEIGHT: bool = false;
 
+    /// See [`Program::size`].
+    fn size(&self) -> u64 {
+        0
+    }
+
     /// What a vertex has, and sends, at first. Without it, it has the identity and is not active.
     fn start(&self, vertex: VertexId) -> Option<<Self::Reduction as Reduction>::Message>;
 
@@ -70,6 +75,10 @@ impl<R: Relaxation> Program for R {
     type Aggregate = ();
 
     const IS_FARTHER_BY_WEIGHT: bool = R::IS_FARTHER_BY_WEIGHT;
+
+    fn size(&self) -> u64 {
+        Relaxation::size(self)
+    }
 
     fn init(&self, vertex: VertexId, _degree: u32, (): &mut ()) -> (Message<R>, Activity) {
         let start = self.start(vertex);

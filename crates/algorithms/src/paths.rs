@@ -1,0 +1,278 @@
+//! What a search tells of the paths that it has found: the vertex before each, and whole paths to some targets.
+
+use std::fmt::Display;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, UInt32Array, UInt64Array};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use serde::Serialize;
+use tegula_engine::{Cancel, Graph, RunOptions, VertexId};
+
+use crate::answer::{
+    self, Answer, Facts, GroupSize, List, RowSink, Table, find_ids, id_type, write_in_batches,
+};
+use crate::error::Result;
+use crate::original_ids::{Name, Rank, Ranks};
+
+/// What a search has found of a vertex.
+pub trait Step {
+    /// Hops, or a sum of weights.
+    type Distance: Distance;
+
+    /// How far it is; `None` where there is no path.
+    fn distance(&self) -> Option<Self::Distance>;
+
+    /// The vertex before it; a source's own is itself.
+    fn parent(&self) -> Option<VertexId>;
+}
+
+/// A distance in a table.
+pub trait Distance: Copy + PartialOrd + Display + Serialize + Send + Sync + 'static {
+    /// The type of its column.
+    const TYPE: DataType;
+
+    /// A column of them.
+    fn array(distances: Vec<Self>) -> ArrayRef;
+
+    /// As a person reads it.
+    fn words(self) -> String;
+}
+
+impl Distance for u32 {
+    const TYPE: DataType = DataType::UInt32;
+
+    fn array(distances: Vec<u32>) -> ArrayRef {
+        Arc::new(UInt32Array::from(distances))
+    }
+
+    fn words(self) -> String {
+        self.to_string()
+    }
+}
+
+impl Distance for f64 {
+    const TYPE: DataType = DataType::Float64;
+
+    fn array(distances: Vec<f64>) -> ArrayRef {
+        Arc::new(Float64Array::from(distances))
+    }
+
+    fn words(self) -> String {
+        answer::number(self)
+    }
+}
+
+/// What it takes to name the vertex before each.
+pub struct Parents {
+    ranks: Ranks,
+    group_size: GroupSize,
+}
+
+impl Parents {
+    /// Reads the order of the vertices.
+    ///
+    /// # Errors
+    /// Those of reading; cancellation.
+    pub fn read(graph: &Graph, options: &RunOptions<'_>) -> Result<Parents> {
+        // It needs memory of its own, and no tiles.
+        graph.reader().pool().trim();
+        let group_size = GroupSize::within(options.memory);
+        Ok(Parents { ranks: Ranks::read(graph, &options.cancel)?, group_size })
+    }
+
+    /// Their column.
+    pub fn field(id: DataType) -> Field {
+        Field::new("parent", id, true)
+    }
+
+    /// How many rows are best asked for at a time.
+    pub fn group_size(&self) -> GroupSize {
+        self.group_size
+    }
+
+    /// The column of some vertices.
+    ///
+    /// # Errors
+    /// Those of reading; cancellation.
+    pub fn array<S: Step>(&self, steps: &[S], graph: &Graph, cancel: &Cancel) -> Result<ArrayRef> {
+        let rank = |step: &S| step.parent().map_or(Rank::NONE, |parent| self.ranks.of_any(parent));
+        find_ids(graph, steps.iter().map(rank), cancel)
+    }
+}
+
+/// The paths to some targets, nearest first.
+pub struct Paths<S> {
+    /// Of each vertex.
+    steps: Vec<S>,
+    parents: Parents,
+    /// Those that there is a path to, by ascending distance, and then by original id.
+    targets: Vec<VertexId>,
+    /// How many there are that no path leads to.
+    unreached: u64,
+    /// Vertices on all paths.
+    row_count: u64,
+}
+
+/// What is said of all paths.
+#[derive(Debug, Serialize)]
+pub struct Summary<D> {
+    /// Targets that a path leads to.
+    reached: u64,
+    /// The others.
+    unreached: u64,
+    /// The nearest targets.
+    nearest: Vec<Target<D>>,
+}
+
+/// A target and its distance.
+#[derive(Debug, Serialize)]
+pub struct Target<D> {
+    target: Name,
+    distance: D,
+}
+
+impl<S: Step> Paths<S> {
+    /// Paths by what a search has found of every vertex. A target that is named twice has one.
+    ///
+    /// # Errors
+    /// Those of reading the order of the vertices; cancellation.
+    pub fn new(
+        steps: Vec<S>,
+        mut targets: Vec<VertexId>,
+        graph: &Graph,
+        options: &RunOptions<'_>,
+    ) -> Result<Paths<S>> {
+        let parents = Parents::read(graph, options)?;
+        targets.sort_unstable_by_key(|&target| parents.ranks.of_any(target));
+        targets.dedup();
+        let named = targets.len();
+        targets.retain(|target| steps[target.index()].distance().is_some());
+        let distance = |target: &VertexId| steps[target.index()].distance();
+        targets.sort_by(|one, other| {
+            distance(one).partial_cmp(&distance(other)).unwrap_or(std::cmp::Ordering::Equal)
+        });
+        let unreached = (named - targets.len()) as u64;
+        let mut paths = Paths { steps, parents, targets, unreached, row_count: 0 };
+        for &target in &paths.targets {
+            options.cancel.check()?;
+            paths.row_count += paths.backwards(target).count() as u64;
+        }
+        Ok(paths)
+    }
+
+    /// Bytes that they take beside what was found: a path of all vertices, and their order.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn size(graph: &Graph) -> Result<u64> {
+        Ok(16 * graph.vertex_count() + Ranks::size(graph)?)
+    }
+
+    /// The vertices on a path, from its end to a source.
+    fn backwards(&self, target: VertexId) -> impl Iterator<Item = VertexId> {
+        std::iter::successors(Some(target), |vertex| {
+            self.steps[vertex.index()].parent().filter(|parent| parent != vertex)
+        })
+    }
+}
+
+/// Rows of a table that are still to be written.
+struct Pending<D> {
+    targets: Vec<Rank>,
+    positions: Vec<u64>,
+    vertices: Vec<Rank>,
+    distances: Vec<D>,
+}
+
+impl<D: Distance> Pending<D> {
+    fn new() -> Pending<D> {
+        Pending { targets: vec![], positions: vec![], vertices: vec![], distances: vec![] }
+    }
+
+    /// Makes columns of them.
+    fn take(&mut self, graph: &Graph, cancel: &Cancel) -> Result<[ArrayRef; 4]> {
+        let targets = find_ids(graph, self.targets.drain(..), cancel)?;
+        let positions = UInt64Array::from(std::mem::take(&mut self.positions));
+        let vertices = find_ids(graph, self.vertices.drain(..), cancel)?;
+        let distances = D::array(std::mem::take(&mut self.distances));
+        Ok([targets, Arc::new(positions), vertices, distances])
+    }
+}
+
+/// A row for every vertex on each path, from the source to the target.
+impl<S: Step> Table for Paths<S> {
+    fn schema(&self, graph: &Graph) -> SchemaRef {
+        Arc::new(Schema::new(vec![
+            Field::new("target", id_type(graph), false),
+            Field::new("position", DataType::UInt64, false),
+            Field::new("vertex", id_type(graph), false),
+            Field::new("distance", S::Distance::TYPE, false),
+        ]))
+    }
+
+    fn row_count(&self, _graph: &Graph) -> u64 {
+        self.row_count
+    }
+
+    fn write_rows(&self, graph: &Graph, out: &mut dyn RowSink, cancel: &Cancel) -> Result<()> {
+        let schema = self.schema(graph);
+        let mut pending = Pending::new();
+        for &target in &self.targets {
+            let mut path: Vec<VertexId> = self.backwards(target).collect();
+            path.reverse();
+            for (position, &vertex) in (0..).zip(&path) {
+                let Some(distance) = self.steps[vertex.index()].distance() else { continue };
+                pending.targets.push(self.parents.ranks.of_any(target));
+                pending.positions.push(position);
+                pending.vertices.push(self.parents.ranks.of_any(vertex));
+                pending.distances.push(distance);
+                if pending.positions.len() == self.parents.group_size.rows {
+                    cancel.check()?;
+                    if !out.wants_more() {
+                        return Ok(());
+                    }
+                    write_in_batches(&schema, &pending.take(graph, cancel)?, out)?;
+                }
+            }
+        }
+        write_in_batches(&schema, &pending.take(graph, cancel)?, out)
+    }
+}
+
+impl<S: Step + Send + Sync> Answer for Paths<S> {
+    fn summary(
+        &self,
+        graph: &Graph,
+        top: usize,
+        _cancel: &Cancel,
+    ) -> Result<Box<dyn answer::Summary>> {
+        let ids = graph.original_ids()?;
+        let mut nearest = Vec::new();
+        for &vertex in self.targets.iter().take(top) {
+            let target = self.parents.ranks.of_any(vertex).name(&ids)?;
+            let distance = self.steps[vertex.index()].distance();
+            nearest.extend(distance.map(|distance| Target { target, distance }));
+        }
+        let reached = self.targets.len() as u64;
+        Ok(Box::new(Summary { reached, unreached: self.unreached, nearest }))
+    }
+}
+
+impl<D: Distance> answer::Summary for Summary<D> {
+    fn facts(&self) -> Facts {
+        let mut facts = Facts::default();
+        facts.add("paths", answer::counted(self.reached, "target", "targets"));
+        if self.unreached > 0 {
+            facts.add("no path", answer::counted(self.unreached, "target", "targets"));
+        }
+        facts
+    }
+
+    fn list(&self) -> List {
+        let mut list = List::new(["target", "distance"]);
+        for Target { target, distance } in &self.nearest {
+            list.add([&target, &distance.words()]);
+        }
+        list
+    }
+}
