@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use tegula_import::input::{
     ColumnChoice, ColumnsTaken, Delimiter, Format, IdKind, InputOptions, Vertices,
 };
-use tegula_import::{ImportConfig, ImportReport};
+use tegula_import::{Combine, ImportConfig, ImportReport};
 use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
 use tegula_store::tiles::Grid;
@@ -70,6 +70,10 @@ pub struct ImportArgs {
     /// Of edges with the same ends store only one, that with the least weight.
     #[arg(long, help_heading = "Input")]
     drop_duplicates: bool,
+    /// Of edges with the same ends store only one, whose weight is their sum, the least or the greatest of theirs.
+    #[arg(long, value_enum, value_name = "HOW", help_heading = "Input")]
+    #[arg(requires = "weighted", conflicts_with = "drop_duplicates")]
+    combine: Option<CombineChoice>,
     /// Leave out edges from a vertex to itself.
     #[arg(long, help_heading = "Input")]
     drop_loops: bool,
@@ -209,6 +213,17 @@ fn column_help(role: &str, usual: &[&str]) -> String {
     format!("The column with the {role} [default: named {}, in any case]", names.join(", "))
 }
 
+/// The weight of an edge that takes the place of several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum CombineChoice {
+    /// The sum of their weights.
+    Sum,
+    /// The least of their weights.
+    Min,
+    /// The greatest of their weights.
+    Max,
+}
+
 impl ImportArgs {
     /// The encoding of a layout of rows, if it is to be: whoever asks for an encoding alone asks for rows.
     fn rows(&self, layout: Layout) -> Option<RowEncoding> {
@@ -238,7 +253,12 @@ impl ImportArgs {
         ImportConfig {
             input,
             undirected: self.undirected,
-            drop_duplicates: self.drop_duplicates,
+            drop_duplicates: match self.combine {
+                Some(CombineChoice::Sum) => Some(Combine::Sum),
+                Some(CombineChoice::Max) => Some(Combine::Max),
+                Some(CombineChoice::Min) => Some(Combine::Min),
+                None => self.drop_duplicates.then_some(Combine::Min),
+            },
             drop_loops: self.drop_loops,
             vertices: self.vertices.clone(),
             order: match self.order {

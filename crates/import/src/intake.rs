@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tegula_machine::threads::{Stash, lock, unlocked};
-use tegula_machine::{Error, Result};
+use tegula_machine::{At, Error, Place, Result};
 use tegula_store::tiles::Edge;
 
 use super::buckets::{Buckets, Filled};
@@ -14,9 +14,9 @@ use super::edge::{Key, Weight};
 use super::import_run::ImportRun;
 use super::input::{EdgeChunk, Ends, IdKind, Input, PassedOver, VertexSet};
 use super::names::NameCollector;
-use super::shares;
 use super::sort::sort;
 use super::source::{EdgeSource, SpoolWriter, changed};
+use super::{Combine, shares};
 
 /// What was counted in the first pass.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -80,10 +80,10 @@ pub(super) fn read<'a, W: Weight>(
     run: &ImportRun<'_>,
     input: &'a Input,
     listed: Option<&VertexSet>,
-    drop_duplicates: bool,
+    drop_duplicates: Option<Combine>,
 ) -> Result<Intake<'a, W>> {
     let strings = input.ids() == IdKind::String;
-    let is_read_again = input.is_raw_pairs().is_some() && !drop_duplicates;
+    let is_read_again = input.is_raw_pairs().is_some() && drop_duplicates.is_none();
     let mut counters = match strings || listed.is_some() {
         true => Counters::within(0, 0, 1),
         false => run.counters(shares::COUNTERS, shares::COUNTS_WAITING),
@@ -108,15 +108,15 @@ pub(super) fn read<'a, W: Weight>(
     }
     let mut dropped = 0;
     let passed_over = match (drop_duplicates, strings) {
-        (false, _) => input.read(run.progress, run.cancel, &|chunk| reading.take(&chunk))?,
-        (true, false) => {
+        (None, _) => input.read(run.progress, run.cancel, &|chunk| reading.take(&chunk))?,
+        (Some(combine), false) => {
             let (arcs, passed_over) = Scattered::<u64, W>::read(&reading, input)?;
-            dropped = arcs.distinct(run, &|arcs| reading.take_as_narrow_as_fits(arcs))?;
+            dropped = arcs.distinct(run, combine, &|arcs| reading.take_as_narrow_as_fits(arcs))?;
             passed_over
         }
-        (true, true) => {
+        (Some(combine), true) => {
             let (arcs, passed_over) = Scattered::<u128, W>::read(&reading, input)?;
-            dropped = arcs.distinct(run, &|arcs| reading.take_hashed(arcs))?;
+            dropped = arcs.distinct(run, combine, &|arcs| reading.take_hashed(arcs))?;
             passed_over
         }
     };
@@ -290,15 +290,16 @@ impl<K: Key, W: Weight> Scattered<K, W> {
         Ok((Scattered(buckets.close()?), passed_over))
     }
 
-    /// Passes on one of equal arcs each, that with the least weight; returns how many were left out.
+    /// Passes on one of equal arcs each, with a weight that is combined from theirs; returns how many were left out.
     fn distinct(
         mut self,
         run: &ImportRun<'_>,
+        combine: Combine,
         take: &(dyn Fn(&[Edge<K, K, W>]) -> Result<()> + Sync),
     ) -> Result<u64> {
         let mut dropped = 0;
         for bucket in 0..self.0.count() {
-            let distinct = distinct_of(run, &self.0, bucket)?;
+            let distinct = distinct_of(run, combine, &self.0, bucket)?;
             dropped += self.0.len(bucket) - distinct.len() as u64;
             self.0.clear(bucket);
             let chunks: Vec<_> = distinct.chunks(1 << 14).collect();
@@ -309,9 +310,11 @@ impl<K: Key, W: Weight> Scattered<K, W> {
 }
 
 /// The distinct arcs of a bucket. Whenever the arcs read so far exceed the share, those that repeat
-/// others are thrown out, so that one arc given a million times needs no room.
+/// others are thrown out, so that one arc given a million times needs no room. Not so for sums: a sum of sums would be
+/// rounded more than once.
 fn distinct_of<K: Key, W: Weight>(
     run: &ImportRun<'_>,
+    combine: Combine,
     buckets: &Filled<Edge<K, K, W>>,
     bucket: usize,
 ) -> Result<Vec<Edge<K, K, W>>> {
@@ -319,7 +322,9 @@ fn distinct_of<K: Key, W: Weight>(
     let mut arcs: Vec<Edge<K, K, W>> = Vec::with_capacity(share.min(buckets.len(bucket) as usize));
     buckets.for_each(bucket, &mut |part| {
         if arcs.len() + part.len() > share {
-            keep_distinct(run, &mut arcs)?;
+            if combine != Combine::Sum {
+                keep_distinct(run, combine, &mut arcs)?;
+            }
             if arcs.len() + part.len() > share {
                 let bytes = buckets.len(bucket) * size_of::<Edge<K, K, W>>() as u64;
                 let needed = shares::ARCS_SORTED.whole_of(bytes);
@@ -330,20 +335,47 @@ fn distinct_of<K: Key, W: Weight>(
         arcs.extend_from_slice(part);
         Ok(())
     })?;
-    keep_distinct(run, &mut arcs)?;
+    keep_distinct(run, combine, &mut arcs)?;
     Ok(arcs)
 }
 
 fn keep_distinct<K: Key, W: Weight>(
     run: &ImportRun<'_>,
+    combine: Combine,
     arcs: &mut Vec<Edge<K, K, W>>,
 ) -> Result<()> {
     sort(run, arcs, &|a, b| {
         let ends = |arc: &Edge<K, K, W>| ({ arc.target }, { arc.source });
         ends(a).cmp(&ends(b)).then({ a.weight }.to_f32().total_cmp(&{ b.weight }.to_f32()))
     })?;
-    arcs.dedup_by_key(|arc| ({ arc.target }, { arc.source }));
+    let ends = |arc: &Edge<K, K, W>| ({ arc.target }, { arc.source });
+    if W::IS_WEIGHTED && combine != Combine::Min {
+        // The first of those with the same ends stays.
+        for same in arcs.chunk_by_mut(|one, other| ends(one) == ends(other)) {
+            same[0].weight = W::from_f32(combined(combine, same)?);
+        }
+    }
+    arcs.dedup_by_key(|arc| ends(arc));
     Ok(())
+}
+
+/// The weight that takes the place of those of some arcs, whose weights ascend.
+fn combined<K: Key, W: Weight>(combine: Combine, arcs: &[Edge<K, K, W>]) -> Result<f32> {
+    let mut weights = arcs.iter().map(|arc| { arc.weight }.to_f32());
+    match combine {
+        Combine::Min => Ok(weights.next().unwrap_or_default()),
+        Combine::Max => Ok(weights.next_back().unwrap_or_default()),
+        Combine::Sum => {
+            let sum = weights.map(f64::from).sum::<f64>() as f32;
+            if sum.is_finite() {
+                return Ok(sum);
+            }
+            let place = Place { file: "the input".into(), at: At::File };
+            let detail = "the weights of edges with the same ends add up to more than 3.4e38, \
+                          the greatest 32-bit float";
+            Err(Error::bad_input(place, detail))
+        }
+    }
 }
 
 /// A bucket for a pair of keys; any spread of both does.

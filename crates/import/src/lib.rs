@@ -89,8 +89,8 @@ pub struct ImportConfig {
     pub input: InputOptions,
     /// Whether each edge is stored in both directions (a loop once).
     pub undirected: bool,
-    /// Whether of edges with the same ends only one is stored, that with the least weight.
-    pub drop_duplicates: bool,
+    /// Whether of edges with the same ends only one is stored, and with which weight.
+    pub drop_duplicates: Option<Combine>,
     /// Whether edges from a vertex to itself are left out.
     pub drop_loops: bool,
     /// How neighbours are coded in the layout `rows`; none where that is not built.
@@ -118,6 +118,17 @@ pub struct ImportConfig {
     pub batch_edges: u64,
 }
 
+/// The weight of an edge that takes the place of several with the same ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Combine {
+    /// The least of theirs.
+    Min,
+    /// The greatest of theirs.
+    Max,
+    /// Their sum, rounded once. All edges with the same ends are in memory together for that.
+    Sum,
+}
+
 impl ImportConfig {
     /// The least memory with which an import works, of up to 2^32 vertices.
     pub const MEMORY_MIN: u64 = ImportRun::MEMORY_MIN;
@@ -132,7 +143,7 @@ impl Default for ImportConfig {
         ImportConfig {
             input: InputOptions::default(),
             undirected: false,
-            drop_duplicates: false,
+            drop_duplicates: None,
             drop_loops: false,
             rows: None,
             reverse: None,

@@ -93,9 +93,21 @@ fn edges_in(text: &str, config: &ImportConfig) -> Vec<NamedEdge> {
         edges.push((source, target, weight));
     }
     edges.sort();
-    if config.drop_duplicates {
-        // Positive weights are in the order of their bits: the least stays.
-        edges.dedup_by(|b, a| (&a.0, &a.1) == (&b.0, &b.1));
+    if let Some(combine) = config.drop_duplicates {
+        // Weights are small whole numbers, of which sums are exact.
+        edges.dedup_by(|b, a| {
+            let is_same = (&a.0, &a.1) == (&b.0, &b.1);
+            if is_same {
+                let [one, other] = [a.2, b.2].map(f32::from_bits);
+                let weight = match combine {
+                    Combine::Min => one.min(other),
+                    Combine::Max => one.max(other),
+                    Combine::Sum => one + other,
+                };
+                a.2 = weight.to_bits();
+            }
+            is_same
+        });
     }
     edges
 }
@@ -273,14 +285,19 @@ fn loops_and_duplicates_are_dropped_when_asked_for() {
         [(|n| n.to_string()) as fn(u64) -> String, |n| (n << 40).to_string(), |n| format!("n{n}")]
     {
         let text = text_of(100_000, 500, name);
-        for (drop_loops, drop_duplicates, undirected) in
-            [(true, false, false), (false, true, false), (true, true, true)]
-        {
+        for (drop_loops, drop_duplicates, undirected) in [
+            (true, None, false),
+            (false, Some(Combine::Min), false),
+            (true, Some(Combine::Min), true),
+            (false, Some(Combine::Max), true),
+            (true, Some(Combine::Sum), true),
+            (false, Some(Combine::Sum), false),
+        ] {
             let config =
                 ImportConfig { drop_loops, drop_duplicates, ..config(undirected, true, None) };
             let report = check(&text, &config);
             assert_eq!(report.dropped_loops > 0, drop_loops);
-            assert_eq!(report.dropped_duplicates > 0, drop_duplicates);
+            assert_eq!(report.dropped_duplicates > 0, drop_duplicates.is_some());
         }
     }
 }
@@ -298,7 +315,10 @@ fn an_undirected_list_of_both_directions_is_told_of() {
     assert!(told("1 2\n2 1\n3 3\n", &undirected));
     assert!(!told("1 2\n2 3\n3 3\n", &undirected));
     assert!(!told("1 2\n2 1\n", &config(false, false, None)));
-    assert!(!told("1 2\n2 1\n", &ImportConfig { drop_duplicates: true, ..undirected }));
+    assert!(!told(
+        "1 2\n2 1\n",
+        &ImportConfig { drop_duplicates: Some(Combine::Min), ..undirected }
+    ));
 }
 
 #[test]

@@ -317,3 +317,41 @@ fn a_file_that_is_put_into_a_graph_while_it_is_to_be_replaced_is_kept_with_it() 
     fs::remove_file(shop.path("g.tegula/thesis.txt")).unwrap();
     assert!(shop.files("g.tegula") == graph);
 }
+
+#[test]
+fn edges_with_the_same_ends_become_one_whose_weight_is_combined() {
+    let shop = Shop::new();
+    shop.write("g.wel", "1 2 0.5\n2 1 4\n1 2 0.25\n3 3 1\n1 2 2\n2 3 -1\n3 3 7\n");
+    for (options, directed, undirected) in [
+        ("sum", ["1 2 2.75", "2 1 4", "2 3 -1", "3 3 8"], ["6.75", "-1", "8"]),
+        ("min", ["1 2 0.25", "2 1 4", "2 3 -1", "3 3 1"], ["0.25", "-1", "1"]),
+        ("max", ["1 2 2", "2 1 4", "2 3 -1", "3 3 7"], ["4", "-1", "7"]),
+    ] {
+        let import = format!("import g.wel -o g.tegula --weighted --force --combine {options}");
+        let edges = |import: &str| {
+            shop.tegula(import).done();
+            shop.tegula("export g.tegula -o found.wel --force").done();
+            let text = String::from_utf8(shop.read("found.wel")).unwrap();
+            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            lines.sort();
+            lines
+        };
+        assert_eq!(edges(&import), directed, "{options}");
+        let [one, two, three] = undirected;
+        let mut expected = vec![format!("1 2 {one}"), format!("2 3 {two}"), format!("3 3 {three}")];
+        let found = edges(&format!("{import} --undirected"));
+        // Exported once or in both directions, the weight of both is the same.
+        if found.len() > 3 {
+            expected.extend([format!("2 1 {one}"), format!("3 2 {two}")]);
+            expected.sort();
+        }
+        assert_eq!(found, expected, "{options}");
+    }
+    shop.write("huge.wel", "1 2 3e38\n1 2 3e38\n");
+    let huge = "import huge.wel -o h.tegula --weighted --combine";
+    shop.tegula(&format!("{huge} sum")).failed(3, &["add up to more than 3.4e38"]);
+    shop.tegula(&format!("{huge} max")).done();
+    shop.tegula("import g.wel -o h.tegula --combine sum").failed(2, &["--weighted"]);
+    shop.tegula("import g.wel -o h.tegula --weighted --combine sum --drop-duplicates")
+        .failed(2, &["--drop-duplicates"]);
+}
