@@ -324,6 +324,6 @@ fn the_memory_that_checkpoints_need_is_told_and_enough() {
         answer_in(folder.path(), false, &graph, program, &options)
     };
     assert!(run(needed).unwrap() == answer(&graph, program, &threads(1)).unwrap());
-    let refused = run(estimate.needed()).err().expect("there is no room for copies");
+    let refused = run(estimate.needed()).expect_err("there is no room for copies");
     assert!(matches!(refused, Error::Run(tegula_engine::Error::OverBudget { .. })), "{refused}");
 }

@@ -12,7 +12,7 @@ use support::ways::{Way, assert_modest, fail_each_read, graphs, in_memory, with_
 use support::{components, import_with, open, original_of, table, threads};
 use tegula_algorithms::conductance::{self, Membership, Memberships};
 use tegula_algorithms::mis::{self, MisOptions};
-use tegula_algorithms::mst;
+use tegula_algorithms::mst::{self, MstOptions};
 use tegula_algorithms::original_ids::ShortRank;
 use tegula_algorithms::wcc::{self, Method, WccOptions};
 use tegula_algorithms::{Error, Result};
@@ -64,6 +64,8 @@ struct Answers {
     components: Vec<(u64, u64)>,
     members: Vec<(u64, bool)>,
     forest: Vec<(u64, u64, f32)>,
+    /// That of greatest weight.
+    greatest: Vec<(u64, u64, f32)>,
     sets: Vec<(u64, u64, u64, u64)>,
 }
 
@@ -74,11 +76,13 @@ fn run(way: &Way, directory: &Path) -> Result<Answers> {
     let (graph, options) = way.open(directory, &mis::estimate(&probe)?)?;
     let members = mis::run(&graph, MisOptions { seed: 5 }, &options)?.members;
     let (graph, options) = way.open(directory, &mst::estimate(&probe)?)?;
-    let forest = mst::run(&graph, &options)?;
+    let forest = mst::run(&graph, MstOptions::default(), &options)?;
+    let greatest = mst::run(&graph, MstOptions { maximum: true }, &options)?;
     Ok(Answers {
         components: components(&probe, &roots),
         members: table(&probe, &members, |member| member),
         forest: named(&probe, &forest.edges),
+        greatest: named(&probe, &greatest.edges),
         sets: conductance_of(way, directory)?,
     })
 }
@@ -102,6 +106,13 @@ fn named(graph: &Graph, edges: &[mst::ForestEdge]) -> Vec<(u64, u64, f32)> {
     edges.iter().map(|edge| (id(edge.source), id(edge.target), edge.weight)).collect()
 }
 
+/// The same graph with weights of the other sign.
+fn negated(edges: &EdgeList) -> EdgeList {
+    let weights = edges.weights.clone().unwrap_or_else(|| vec![1.0; edges.edges.len()]);
+    let weights = Some(weights.into_iter().map(|weight| 0.0 - weight).collect());
+    EdgeList { weights, ..edges.clone() }
+}
+
 fn verify(edges: &EdgeList, answers: &Answers) -> std::result::Result<(), String> {
     verify_wcc(edges, &answers.components)?;
     verify_mis(edges, &answers.members)?;
@@ -109,6 +120,13 @@ fn verify(edges: &EdgeList, answers: &Answers) -> std::result::Result<(), String
     verify_mst(edges, &answers.forest)?;
     if tegula_testkit::mst(edges) != answers.forest {
         return Err("another forest of the same weight".to_owned());
+    }
+    let negative = negated(edges);
+    let mut greatest = answers.greatest.clone();
+    greatest.iter_mut().for_each(|edge| edge.2 = 0.0 - edge.2);
+    verify_mst(&negative, &greatest)?;
+    if tegula_testkit::mst(&negative) != greatest {
+        return Err("another forest of the same greatest weight".to_owned());
     }
     let sets = sets_of(&edges.vertices());
     verify_conductance(edges, true, &sets, &answers.sets)?;
@@ -170,7 +188,7 @@ fn an_unweighted_graph_has_a_spanning_forest_too() {
     for (name, edges) in small_graphs(6) {
         let config = with_rows(VertexOrder::Given, true);
         let graph = open(&import_with(config, scratch.path(), name, &edges));
-        let found = mst::run(&graph, &threads(2)).unwrap();
+        let found = mst::run(&graph, MstOptions::default(), &threads(2)).unwrap();
         assert_eq!(found.weight(), found.edges.len() as f64);
         verify_mst(&edges, &named(&graph, &found.edges)).unwrap();
     }
@@ -198,7 +216,7 @@ fn graphs_with_one_direction_or_without_rows_are_refused() {
     };
     one_direction(wcc::run(&graph, WCC, &threads(1)).map(drop));
     one_direction(mis::run(&graph, MisOptions::default(), &threads(1)).map(drop));
-    one_direction(mst::run(&graph, &threads(1)).map(drop));
+    one_direction(mst::run(&graph, MstOptions::default(), &threads(1)).map(drop));
     let config = ImportConfig { undirected: true, ..Default::default() };
     let graph = open(&import_with(config, scratch.path(), "bare", &edges));
     let no_rows = |result: Result<()>| match result {
@@ -207,7 +225,7 @@ fn graphs_with_one_direction_or_without_rows_are_refused() {
     };
     no_rows(wcc::run(&graph, WCC, &threads(1)).map(drop));
     no_rows(mis::run(&graph, MisOptions::default(), &threads(1)).map(drop));
-    no_rows(mst::run(&graph, &threads(1)).map(drop));
+    no_rows(mst::run(&graph, MstOptions::default(), &threads(1)).map(drop));
     let members = memberships(&graph, &[(1, 0)]);
     no_rows(conductance::run(&graph, &members, 0, &threads(1)).map(drop).map_err(Error::from));
 }

@@ -15,38 +15,14 @@ use std::fs;
 use std::io;
 use std::num::NonZeroU64;
 use std::path::Path;
-use std::sync::Arc;
-use std::thread::JoinHandle;
 
 use serde::{Deserialize, Serialize};
-use tegula_machine::disk::{BlockStore, Blocks, Directory, Pool, Reader, WriteBehind};
+use tegula_machine::disk::{BlockStore, Blocks, Directory, Reader, WriteBehind};
 use tegula_machine::{Error, Result};
 use tegula_store::graph::{Graph, file_names};
 
-use crate::external::{Cut, StatesOnDisk, state_blocks};
-use crate::job::context::JobContext;
-use crate::options::RunOptions;
+use crate::options::{Checkpoints, RunOptions};
 use crate::program::{Aggregate, Program};
-use crate::superstep::Superstep;
-use crate::superstep::active_set::ActiveSet;
-
-/// Blocks in memory for each worker while they are read and written, at the least.
-const BLOCKS_PER_THREAD: u64 = 3;
-/// The share of the budget that a copy of the states on its way to disk may take beyond that.
-const COPY_SHARE: u64 = 8;
-
-/// Whether a run keeps checkpoints, and whether it goes on from one.
-#[derive(Debug, Clone, Copy)]
-pub struct Checkpoints<'a> {
-    /// The folder that gets them; two are kept. It is made where there is none.
-    pub folder: Option<&'a Path>,
-    /// One is kept before each iteration whose number is a multiple of this, but for the first one.
-    pub every: NonZeroU64,
-    /// The folder of the checkpoint from which the run goes on.
-    pub resume: Option<&'a Path>,
-    /// What runs, with its options: a checkpoint of anything else is refused.
-    pub run: &'a str,
-}
 
 /// What stands beside the blocks.
 #[derive(Debug, Serialize, Deserialize)]
@@ -138,14 +114,6 @@ impl Checkpoints<'_> {
         real(self.folder).is_some_and(|folder| real(self.resume) == Some(folder))
     }
 
-    /// Bytes that a run in memory needs beside its arrays.
-    pub fn size<P: Program>(graph: &Graph, options: &RunOptions<'_>, threads: usize) -> u64 {
-        match options.checkpoints {
-            Some(_) => checkpoint_size(graph, size_of::<P::State>(), options.budget(), threads),
-            None => 0,
-        }
-    }
-
     /// The checkpoint from which the run goes on, if it does: its states, and where that was.
     ///
     /// # Errors
@@ -156,7 +124,7 @@ impl Checkpoints<'_> {
         blocks: Blocks,
         disk: (&Reader, &WriteBehind),
         is_held: impl Fn(usize) -> bool,
-    ) -> Result<Option<(StatesOnDisk<P::State>, Resumed<P>)>> {
+    ) -> Result<Option<(BlockStore, Resumed<P>)>> {
         let Some(path) = self.resume else { return Ok(None) };
         let refused = |found: String| Error::NotResumable { path: path.to_owned(), found };
         let folder = Directory::open(path).map_err(Error::io("open", path))?;
@@ -176,20 +144,19 @@ impl Checkpoints<'_> {
         let aggregate = P::Aggregate::from_bytes(&header.aggregate)
             .ok_or_else(|| refused("holds a checkpoint of another program".to_owned()))?;
         let resumed = Resumed { iteration: header.iteration, aggregate };
-        Ok(Some((StatesOnDisk::new(store, Cut::of(graph)), resumed)))
+        Ok(Some((store, resumed)))
     }
 
     /// New blocks in the folder that gets checkpoints, where they are wanted.
     ///
     /// # Errors
     /// [`Error::NotResumable`] where the folder has checkpoints, which would be lost; those of making it.
-    pub fn create<P: Program>(
+    pub fn create(
         &self,
-        graph: &Graph,
         blocks: Blocks,
         (reader, writer): (&Reader, &WriteBehind),
         is_held: impl Fn(usize) -> bool,
-    ) -> Result<Option<StatesOnDisk<P::State>>> {
+    ) -> Result<Option<BlockStore>> {
         let Some(path) = self.folder else { return Ok(None) };
         if let Err(error) = fs::create_dir(path)
             && error.kind() != io::ErrorKind::AlreadyExists
@@ -202,108 +169,7 @@ impl Checkpoints<'_> {
             return Err(Error::NotResumable { path: path.to_owned(), found: found.to_owned() });
         }
         let (store, _) = BlockStore::versioned(&folder, blocks, reader, writer, is_held)?;
-        Ok(Some(StatesOnDisk::new(store, Cut::of(graph))))
-    }
-}
-
-/// Bytes of memory for blocks of states of a size, on their way from disk and to it.
-fn pool_sizes(graph: &Graph, state_size: usize, budget: u64, threads: usize) -> [u64; 2] {
-    let cut = Cut::of(graph);
-    let frame = state_blocks(&cut, state_size).frame_size();
-    let least = BLOCKS_PER_THREAD * threads as u64 * frame;
-    // What has room goes out while the next iteration goes on.
-    let copy = (cut.count() as u64 * frame).min(budget / COPY_SHARE);
-    [2 * frame, least.max(copy)]
-}
-
-/// Bytes that a run in memory with states of a size needs for its checkpoints.
-pub fn checkpoint_size(graph: &Graph, state_size: usize, budget: u64, threads: usize) -> u64 {
-    let [read, write] = pool_sizes(graph, state_size, budget, threads);
-    read + write + ActiveSet::size(graph.vertex_count())
-}
-
-/// Keeps checkpoints of a run in memory: copies of its states.
-pub struct Copies<'r, P: Program> {
-    keeper: Keeper<'r>,
-    states: Arc<StatesOnDisk<P::State>>,
-    /// The one that is on its way to disk.
-    keeping: Option<JoinHandle<Result<()>>>,
-}
-
-impl<'r, P: Program> Copies<'r, P> {
-    /// Opens the folders of the options. A run that goes on from a checkpoint takes up what it was then.
-    ///
-    /// # Errors
-    /// Those of opening and reading them.
-    pub fn open(
-        options: &RunOptions<'r>,
-        step: &mut Superstep<'r, P>,
-        threads: usize,
-    ) -> Result<Option<Copies<'r, P>>> {
-        let Some(checkpoints) = &options.checkpoints else { return Ok(None) };
-        let graph = step.graph;
-        let state_size = size_of::<P::State>();
-        let [read, write] = pool_sizes(graph, state_size, options.budget(), threads);
-        let reader = graph.reader().with_pool(Pool::new(read));
-        let writer = WriteBehind::start(&reader, write, graph.caching())?;
-        let blocks = state_blocks(&Cut::of(graph), state_size);
-        let resumed = checkpoints.resume::<P>(graph, blocks, (&reader, &writer), |_| false)?;
-        let mut in_place = None;
-        if let Some((states, resumed)) = resumed {
-            step.restore(&states, resumed)?;
-            in_place = Some(states).filter(|_| checkpoints.goes_on_in_place());
-        }
-        let Some(keeper) = Keeper::of(options, graph, step.iteration) else { return Ok(None) };
-        let states = match in_place {
-            Some(states) => Some(states),
-            None => checkpoints.create::<P>(graph, blocks, (&reader, &writer), |_| false)?,
-        };
-        Ok(states.map(|states| Copies { keeper, states: Arc::new(states), keeping: None }))
-    }
-
-    /// Keeps a checkpoint where one is due before the iteration that has begun, in which nothing has happened yet.
-    ///
-    /// # Errors
-    /// Those of writing this one and the one before.
-    pub fn keep_if_due(
-        &mut self,
-        step: &mut Superstep<'_, P>,
-        context: &JobContext<'_>,
-    ) -> Result<()> {
-        let iteration = step.iteration - 1;
-        if !self.keeper.is_due(iteration) {
-            return Ok(());
-        }
-        self.finish()?;
-        let active = step.all_active();
-        let all: &[P::State] = step.arrays.states.all();
-        let cut = self.states.cut();
-        context.for_each(cut.count(), &|block| {
-            let vertices = cut.vertices(block);
-            let words = vertices.start / 64..vertices.end.div_ceil(64);
-            self.states.write(block, &all[vertices], &active.words()[words])
-        })?;
-        let beside = self.keeper.beside(iteration, &step.aggregate)?;
-        let states = Arc::clone(&self.states);
-        self.keeping = Some(std::thread::spawn(move || states.store().keep_version(&beside)));
-        Ok(())
-    }
-
-    /// Waits until the last checkpoint is safely on disk.
-    ///
-    /// # Errors
-    /// Those of writing it.
-    pub fn finish(&mut self) -> Result<()> {
-        let Some(keeping) = self.keeping.take() else { return Ok(()) };
-        let lost = || Error::WorkerFailed { detail: "it was keeping a checkpoint".to_owned() };
-        keeping.join().map_err(|_| lost())?
-    }
-}
-
-impl<P: Program> Drop for Copies<'_, P> {
-    fn drop(&mut self) {
-        // The run has ended some other way, and nobody asks any more.
-        let _ = self.finish();
+        Ok(Some(store))
     }
 }
 

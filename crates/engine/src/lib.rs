@@ -30,16 +30,18 @@ mod tile_source;
 
 pub mod traverse;
 
-pub use checkpoint::{Checkpoints, checkpoint_size};
 pub use external::plan::{ArraysOnDisk, Plan};
 pub use external::wanted::Messages;
 pub use external::{States, StatesWriter};
 pub use instructions::Instructions;
 pub use iteration_times::IterationTimes;
+pub use job::copies::checkpoint_size;
 pub use job::pass::{EdgeVisitor, visit_edges};
 pub use job::program::{Outcome, estimate, estimate_anywhere, run, run_anywhere};
 pub use job::program_rows::{rows_may_stay, rows_size};
-pub use options::{Arrays, Estimate, RunOptions, RunStatistics, open_graph, open_graph_in};
+pub use options::{
+    Arrays, Checkpoints, Estimate, RunOptions, RunStatistics, open_graph, open_graph_in,
+};
 pub use overhead::{RUN_OVERHEAD, overhead, room_for_result};
 pub use process::ProcessKind;
 pub use process::choice::Executor;

@@ -1,5 +1,6 @@
 //! What a caller may choose, and what a run reports.
 
+use std::num::NonZeroU64;
 use std::path::Path;
 use std::time::Duration;
 
@@ -9,7 +10,6 @@ use tegula_machine::threads::{Cancel, Progress, Silent};
 use tegula_store::graph::Graph;
 use tegula_store::rows::RowReader;
 
-use crate::checkpoint::Checkpoints;
 use crate::external::plan::{ArraysOnDisk, Plan};
 use crate::external::wanted::Messages;
 use crate::instructions::Instructions;
@@ -113,6 +113,19 @@ impl RunOptions<'_> {
             None => Scheduler::scope(graph, &self.resources(), body),
         }
     }
+}
+
+/// Whether a run keeps checkpoints, and whether it goes on from one.
+#[derive(Debug, Clone, Copy)]
+pub struct Checkpoints<'a> {
+    /// The folder that gets them; two are kept. It is made where there is none.
+    pub folder: Option<&'a Path>,
+    /// One is kept before each iteration whose number is a multiple of this, but for the first one.
+    pub every: NonZeroU64,
+    /// The folder of the checkpoint from which the run goes on.
+    pub resume: Option<&'a Path>,
+    /// What runs, with its options: a checkpoint of anything else is refused.
+    pub run: &'a str,
 }
 
 impl Default for RunOptions<'_> {

@@ -5,18 +5,19 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tegula_machine::threads::{Stash, lock, unlocked};
-use tegula_machine::{At, Error, Place, Result};
+use tegula_machine::{Error, Result};
 use tegula_store::tiles::Edge;
 
 use super::buckets::{Buckets, Filled};
 use super::census::{Census, Counters, DegreeTable};
+use super::combine::Combine;
 use super::edge::{Key, Weight};
 use super::import_run::ImportRun;
 use super::input::{EdgeChunk, Ends, IdKind, Input, PassedOver, VertexSet};
 use super::names::NameCollector;
+use super::shares;
 use super::sort::sort;
 use super::source::{EdgeSource, SpoolWriter, changed};
-use super::{Combine, shares};
 
 /// What was counted in the first pass.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -352,30 +353,12 @@ fn keep_distinct<K: Key, W: Weight>(
     if W::IS_WEIGHTED && combine != Combine::Min {
         // The first of those with the same ends stays.
         for same in arcs.chunk_by_mut(|one, other| ends(one) == ends(other)) {
-            same[0].weight = W::from_f32(combined(combine, same)?);
+            let weights = same.iter().map(|arc| { arc.weight }.to_f32());
+            same[0].weight = W::from_f32(combine.ascending(weights)?);
         }
     }
     arcs.dedup_by_key(|arc| ends(arc));
     Ok(())
-}
-
-/// The weight that takes the place of those of some arcs, whose weights ascend.
-fn combined<K: Key, W: Weight>(combine: Combine, arcs: &[Edge<K, K, W>]) -> Result<f32> {
-    let mut weights = arcs.iter().map(|arc| { arc.weight }.to_f32());
-    match combine {
-        Combine::Min => Ok(weights.next().unwrap_or_default()),
-        Combine::Max => Ok(weights.next_back().unwrap_or_default()),
-        Combine::Sum => {
-            let sum = weights.map(f64::from).sum::<f64>() as f32;
-            if sum.is_finite() {
-                return Ok(sum);
-            }
-            let place = Place { file: "the input".into(), at: At::File };
-            let detail = "the weights of edges with the same ends add up to more than 3.4e38, \
-                          the greatest 32-bit float";
-            Err(Error::bad_input(place, detail))
-        }
-    }
 }
 
 /// A bucket for a pair of keys; any spread of both does.

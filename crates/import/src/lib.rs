@@ -31,6 +31,7 @@ mod bins;
 mod buckets;
 mod build;
 mod census;
+mod combine;
 mod declared;
 mod dfs;
 mod distinct;
@@ -68,6 +69,7 @@ use tegula_store::tiles::{BATCH_EDGES_MAX, Grid, VertexNumber};
 use batch_plan::{BatchPlan, plan_and_write_degrees};
 use build::{Sorted, Sorter, build};
 use census::DegreeSummary;
+pub use combine::Combine;
 use edge::{ArcRule, Key, Weight};
 use import_run::{ImportRun, Needs, Resources};
 use input::{Input, InputOptions, VertexSet, Vertices};
@@ -116,17 +118,6 @@ pub struct ImportConfig {
     /// Edges above which a batch of targets is halved. The graph depends on it, and so do sums of floats, so
     /// it is for tests, whose graphs are small, and for nobody else.
     pub batch_edges: u64,
-}
-
-/// The weight of an edge that takes the place of several with the same ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Combine {
-    /// The least of theirs.
-    Min,
-    /// The greatest of theirs.
-    Max,
-    /// Their sum, rounded once. All edges with the same ends are in memory together for that.
-    Sum,
 }
 
 impl ImportConfig {

@@ -1,4 +1,5 @@
-//! Minimum spanning forest: edges of least weight in all that connect what can be connected.
+//! Minimum spanning forest: edges of least weight in all that connect what can be connected. A maximum one has the
+//! greatest weight.
 //!
 //! Boruvka's algorithm (*O jistem problemu minimalnim*, 1926; Nesetril, Milkova, Nesetrilova, Discrete
 //! Mathematics 233, 2001). Edges are ordered by (weight, smaller end, greater end), the ends by their
@@ -27,16 +28,20 @@ use crate::original_ids::with_order_streamed;
 use answer::Forest;
 pub use rounds::{ForestEdge, SpanningForest, check, estimate, run};
 
-/// There is nothing to choose.
+/// Options of a spanning forest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
-pub struct MstOptions {}
+pub struct MstOptions {
+    /// Find the forest of greatest weight.
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub maximum: bool,
+}
 
 impl Algorithm for MstOptions {
     const NAME: &'static str = "mst";
     const SUMMARY: &'static str = "Minimum spanning forest: the edges of least weight that connect what can be \
-                                   connected. Without weights every edge counts 1";
+                                   connected, or of greatest. Without weights every edge counts 1";
     const WEIGHTS: Weights = Weights::Used;
     type Files = ();
 
@@ -57,7 +62,7 @@ impl Algorithm for MstOptions {
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
-        let found = run(graph, options)?;
+        let found = run(graph, *self, options)?;
         let forest = Forest { weight: found.weight(), edges: found.edges, memory: options.memory };
         Ok(Found::new(forest, found.statistics))
     }

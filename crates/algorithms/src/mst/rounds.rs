@@ -14,6 +14,7 @@ use tegula_engine::{
 };
 use tegula_machine::threads::lock;
 
+use super::MstOptions;
 use crate::error::{Result, check_both_directions};
 use crate::original_ids::{Ranks, ShortRank};
 
@@ -68,17 +69,28 @@ pub fn check(graph: &Graph) -> Result<()> {
 ///
 /// # Errors
 /// Those of [`check`], of [`traverse::run`] and of reading.
-pub fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<SpanningForest> {
+pub fn run(
+    graph: &Graph,
+    MstOptions { maximum }: MstOptions,
+    options: &RunOptions<'_>,
+) -> Result<SpanningForest> {
     check(graph)?;
     let held = size(graph)?;
+    // The greatest weights are the least ones below zero.
+    let sign = if maximum { -1.0 } else { 1.0 };
     traverse::run(graph, RowsWanted::forward(graph.is_weighted()), held, options, |job| {
-        grow(graph, job, options)
+        grow(graph, sign, job, options)
     })
 }
 
 /// Finds the forest, in rounds.
-fn grow(graph: &Graph, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Result<SpanningForest> {
-    let mut forest = Growing::new(graph, &options.cancel)?;
+fn grow(
+    graph: &Graph,
+    sign: f32,
+    job: &RowsJob<'_>,
+    options: &RunOptions<'_>,
+) -> Result<SpanningForest> {
+    let mut forest = Growing::new(graph, sign, &options.cancel)?;
     let edges_seen = AtomicU64::new(0);
     let mut times = IterationTimes::default();
     options.progress.begin("iterating", None, Unit::Iterations);
@@ -94,6 +106,8 @@ fn grow(graph: &Graph, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Result<Sp
     }
     options.progress.end();
     let mut edges = forest.edges;
+    // There is one zero.
+    edges.iter_mut().for_each(|edge| edge.weight = sign * edge.weight + 0.0);
     edges.sort_unstable_by_key(|edge| (edge.source, edge.target));
     let statistics = job.statistics(times, edges_seen.into_inner());
     Ok(SpanningForest { edges, statistics })
@@ -113,6 +127,8 @@ fn size(graph: &Graph) -> Result<u64> {
 
 /// A forest that grows.
 struct Growing {
+    /// What weights are multiplied by.
+    sign: f32,
     ranks: Ranks,
     /// The smallest vertex of the component of each.
     components: Vec<u32>,
@@ -124,11 +140,12 @@ struct Growing {
 
 impl Growing {
     /// Every vertex alone.
-    fn new(graph: &Graph, cancel: &Cancel) -> tegula_engine::Result<Growing> {
+    fn new(graph: &Graph, sign: f32, cancel: &Cancel) -> tegula_engine::Result<Growing> {
         let count = graph.short_vertex_count()?;
         let mut components = huge::with_capacity(count as usize);
         components.extend(0..count);
         Ok(Growing {
+            sign,
             ranks: Ranks::read(graph, cancel)?,
             components,
             candidates: (0..count).map(|target| Candidate { target, weight: 0.0 }).collect(),
@@ -179,7 +196,8 @@ impl Growing {
             let mut edge = 0;
             row.for_each(|target| {
                 // There is one zero.
-                let candidate = Candidate { target: target.0, weight: row.weight(edge) + 0.0 };
+                let weight = self.sign * row.weight(edge) + 0.0;
+                let candidate = Candidate { target: target.0, weight };
                 edge += 1;
                 if self.component(target.0) != self.component(source)
                     && (least.target == NONE || self.is_less(source, candidate, source, least))

@@ -7,7 +7,7 @@ use arrow_schema::{DataType, Field};
 use serde::Serialize;
 use tegula_engine::{Cancel, Graph, RunOptions, States, Value, VertexId};
 
-use super::Distances;
+use super::distances::Distances;
 use crate::answer::{self, Answer, Columns, Facts, GroupSize, List, Rows, Values, greatest};
 use crate::error::Result;
 use crate::original_ids::Name;

@@ -6,7 +6,7 @@ use tegula_engine::{
     Graph, Min, Next, Program, Relaxation, RunOptions, States, VertexId, rows_may_stay,
 };
 
-use super::{Distances, SsspConfig};
+use super::distances::Distances;
 use crate::error::{PATHS, Result, negative_weight};
 use crate::sources::Sources;
 
@@ -15,16 +15,16 @@ use crate::sources::Sources;
 pub(super) fn run<P: Program + From<Search>>(
     graph: &Graph,
     sources: Sources,
-    config: SsspConfig,
+    (delta, cutoff): (Option<f64>, Option<f64>),
     has_negative: impl Fn(P) -> AtomicBool,
     options: &RunOptions<'_>,
 ) -> Result<Distances<States<P::State>>> {
-    let delta = match config.delta {
+    let delta = match delta {
         Some(delta) => delta,
         None if rows_may_stay(graph, true, options) => default_delta(graph)?,
         None => WIDER_FROM_DISK * default_delta(graph)?,
     };
-    let search = Search::new(sources, delta).within(config.cutoff);
+    let search = Search::new(sources, delta).within(cutoff);
     let outcome = tegula_engine::run_anywhere(graph, P::from(search), options)?;
     if has_negative(outcome.program).into_inner() {
         return Err(negative_weight(graph, PATHS));

@@ -5,7 +5,7 @@ use std::time::Instant;
 use tegula_engine::traverse::{self, BestFirst, Filter, RowsJob, RowsWanted, VertexSet};
 use tegula_engine::{Graph, RunOptions, ShortId, Unit, huge};
 
-use super::Distances;
+use super::distances::Distances;
 use crate::error::{PATHS, Result, is_negative, negative_weight};
 use crate::sources::Sources;
 

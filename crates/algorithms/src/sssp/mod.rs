@@ -25,15 +25,14 @@
 mod answer;
 mod delta_stepping;
 mod dijkstra;
+mod distances;
 mod tree;
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
-use tegula_engine::{
-    Arrays, Estimate, Graph, RunOptions, RunStatistics, States, Value, VertexNumber,
-};
+use tegula_engine::{Arrays, Estimate, Graph, RunOptions, States, Value, VertexNumber};
 
 use crate::algorithm::{Algorithm, Checkpointing, Edges, Found, NotNegative, Positive, Weights};
 use crate::error::{Error, Result, Setting, SettingValue};
@@ -43,6 +42,7 @@ use crate::sources::{SearchFiles, Sources, check_source, find_source};
 
 use answer::FoundDistances;
 pub use delta_stepping::Sssp;
+pub use distances::Distances;
 pub use tree::{Near, SsspTree};
 
 /// Options of the search.
@@ -109,17 +109,6 @@ pub struct SsspConfig {
     pub cutoff: Option<f64>,
 }
 
-/// The distances from a source.
-#[derive(Debug, Clone)]
-pub struct Distances<D = Vec<f64>> {
-    /// For each dense id the sum of weights; infinite where there is no path.
-    pub distances: D,
-    /// The width of the buckets, where there were any.
-    pub delta: Option<f64>,
-    /// What the run did.
-    pub statistics: RunStatistics,
-}
-
 /// Finds the distance of every vertex from a source, or the nearest of several, in memory. In an unweighted graph every edge has weight 1.
 ///
 /// # Errors
@@ -148,7 +137,8 @@ fn run_anywhere(
 ) -> Result<Distances<States<f64>>> {
     match config.method {
         Method::DeltaStepping => {
-            delta_stepping::run(graph, sources, config, Sssp::has_negative, options)
+            let bounds = (config.delta, config.cutoff);
+            delta_stepping::run(graph, sources, bounds, Sssp::has_negative, options)
         }
         Method::Dijkstra => {
             let found = dijkstra::run(graph, &sources, config.cutoff, options)?;
@@ -193,7 +183,8 @@ impl SsspOptions {
         let options = &RunOptions { arrays, ..options.clone() };
         let sources = Sources::find(self.source.as_deref(), files.sources, graph)?;
         let has_negative = SsspTree::<N>::has_negative;
-        let found = delta_stepping::run(graph, sources, self.config(), has_negative, options)?;
+        let bounds = (self.config().delta, self.config().cutoff);
+        let found = delta_stepping::run(graph, sources, bounds, has_negative, options)?;
         let statistics = found.statistics.clone();
         if self.targets.is_some() {
             let steps = found.distances.into_vec()?;

@@ -8,7 +8,7 @@ mod options;
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
-use tegula_algorithms::algorithm::{Checkpointing, Edges, Needs, Request, Weights};
+use tegula_algorithms::algorithm::{Checkpointing, Edges, Found, Needs, Request, Weights};
 use tegula_algorithms::answer::{self, Answer, Summary};
 use tegula_engine::{
     Executor, Graph, Instructions, ProcessKind, RunOptions, RunStatistics, checkpoint_size,
@@ -57,7 +57,7 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     let threads = args.threads.count();
     let description = request.description();
     let checkpoints = args.checkpoints(&description);
-    let state_bytes = checkpoints.map(|_| state_bytes(request)).transpose()?;
+    let kept_bytes = checkpoints.map(|_| state_bytes(request)).transpose()?;
     let mut graph = args.reading.open(&args.graph)?;
     target.iter().try_for_each(|target| target.check_ids(&answer::id_type(&graph)))?;
     let budget = args.reading.budget.bytes();
@@ -80,9 +80,8 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     };
     let prepared = request.prepare(&graph, &options)?;
     let mut needs = Needs::of(&*prepared, &graph, threads, needs_rows)?;
-    if let Some(state_bytes) = state_bytes {
-        needs.estimate.vertex_bytes += checkpoint_size(&graph, state_bytes, budget, threads);
-    }
+    needs.estimate.vertex_bytes +=
+        kept_bytes.map_or(0, |bytes| checkpoint_size(&graph, bytes, budget, threads));
     let has_room = needs.check("the run", budget);
     let builds_rows = needs.build_bytes.is_some();
     if has_room.is_ok() && (args.estimate || builds_rows) {
@@ -108,18 +107,28 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     let started = Instant::now();
     let found = prepared.run(&graph, &options).map_err(Failure::from);
     let found = found.map_err(|failure| failure.of_whole(budget))?;
-    let run = started.elapsed();
+    deliver(found, [open, started.elapsed()], target, (request, &graph), args, session)
+}
+
+/// Writes the table of what was found, and reports.
+fn deliver(
+    Found { answer, statistics }: Found,
+    [open, run]: [Duration; 2],
+    target: Option<Target>,
+    (request, graph): (&dyn Request, &Graph),
+    args: &RunArgs,
+    session: &Session,
+) -> Result<()> {
     // The table needs memory of its own, and no tiles.
     graph.reader().pool().trim();
     allocator::give_back();
     let started = Instant::now();
-    let bytes_written = write(&*found.answer, &graph, target.as_ref(), args, session)?;
+    let bytes_written = write(&*answer, graph, target.as_ref(), args, session)?;
     let write = started.elapsed();
     allocator::give_back();
     let seconds = RunSeconds { open: Seconds(open), run: Seconds(run), write: Seconds(write) };
-    let statistics = found.statistics;
-    let done = Done { request, graph: &graph, args, target, statistics, seconds, bytes_written };
-    done.report(&*found.answer, session)
+    let done = Done { request, graph, args, target, statistics, seconds, bytes_written };
+    done.report(&*answer, session)
 }
 
 /// Bytes of the state of a vertex that checkpoints keep.

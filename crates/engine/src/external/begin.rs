@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use tegula_machine::disk::{BlockStore, Directory, Pool, WriteBehind, check_room};
+use tegula_machine::disk::{BlockStore, Blocks, Directory, Pool, Reader, WriteBehind, check_room};
 use tegula_machine::memory::huge;
 use tegula_machine::threads::{lock, unlocked};
 use tegula_machine::{Error, Result};
@@ -19,11 +19,11 @@ use super::group::Group;
 use super::plan::{ArraysOnDisk, Plan};
 use super::states::{BlockStates, StatesOnDisk};
 use super::{ExternalStep, Position};
-use crate::checkpoint::{Checkpoints, Resumed};
+use crate::checkpoint::Resumed;
 use crate::job::context::JobContext;
-use crate::options::RunOptions;
+use crate::options::{Checkpoints, RunOptions};
 use crate::parts::Parts;
-use crate::program::{Activity, Aggregate, Program, Reduction};
+use crate::program::{Activity, Aggregate, Message, Program, Reduction};
 use crate::spread::Spread;
 
 impl<'g, P: Program> ExternalStep<'g, P> {
@@ -54,23 +54,13 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         };
         let is_held = |block: usize| plan.states_held > 0 && spread.rank(block) < plan.states_held;
         let (blocks, disk) = (arrays.state_blocks(), (reader, &writer));
-        let checkpoints = options.checkpoints.as_ref();
-        let resume =
-            |of: &Checkpoints<'_>| of.resume::<P>(graph, blocks, disk, is_held).transpose();
-        let resumed = checkpoints.and_then(resume).transpose()?;
-        let new_states = || {
-            let create_kept =
-                |of: &Checkpoints<'_>| of.create::<P>(graph, blocks, disk, is_held).transpose();
-            match checkpoints.and_then(create_kept) {
-                Some(kept) => kept,
-                None => Ok(StatesOnDisk::new(create(blocks, plan.states_held)?, cut)),
-            }
+        let kept = match &options.checkpoints {
+            Some(checkpoints) => Kept::open(checkpoints, graph, blocks, disk, is_held)?,
+            None => Kept { states: None, resumed: None },
         };
-        let is_in_place = checkpoints.is_some_and(Checkpoints::goes_on_in_place);
-        let (states, resumed) = match resumed {
-            Some((kept, resumed)) if is_in_place => (kept, Some((None, resumed))),
-            Some((kept, resumed)) => (new_states()?, Some((Some(kept), resumed))),
-            None => (new_states()?, None),
+        let states = match kept.states {
+            Some(states) => states,
+            None => create(blocks, plan.states_held)?,
         };
         let (mut kept_messages, mut dispatch) = (None, None);
         if arrays.keeps_messages(&plan) {
@@ -80,9 +70,6 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             let store = create(arrays.sent_blocks(&plan), 0)?;
             dispatch = Some(Dispatch::new(graph, &arrays, &plan, store));
         }
-        let segment = graph.grid().source_count(0, graph.vertex_count()) as usize;
-        let mut messages = huge::with_capacity(segment + 1);
-        messages.resize(segment + 1, P::Reduction::IDENTITY);
         let mut next_activity = NextActivity::new(&cut);
         let mut step = ExternalStep {
             graph,
@@ -93,14 +80,14 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             arrays,
             plan,
             writer,
-            states,
+            states: StatesOnDisk::new(states, cut),
             kept_messages,
             dispatch,
             degrees: if P::NEEDS_DEGREE { Some(graph.degree_reader()?) } else { None },
             activity: next_activity.take(),
             next_activity,
             open_targets: vec![0; cut.vertex_count().div_ceil(WINDOW_SIZE)],
-            messages,
+            messages: identities::<P>(graph),
             group: Group::new(graph, parts),
             sums: graph.batches().iter().map(|_| None).collect(),
             aggregate: P::Aggregate::default(),
@@ -108,8 +95,8 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             is_over: false,
             position: Position::default(),
         };
-        match resumed {
-            Some((elsewhere, resumed)) => step.restore(elsewhere.as_ref(), resumed)?,
+        match kept.resumed {
+            Some((elsewhere, resumed)) => step.restore(elsewhere, resumed)?,
             None => step.init(context)?,
         }
         Ok(step)
@@ -118,13 +105,14 @@ impl<'g, P: Program> ExternalStep<'g, P> {
     /// Takes up what the program was before an iteration, with its states if they lie elsewhere.
     fn restore(
         &mut self,
-        elsewhere: Option<&StatesOnDisk<P::State>>,
+        elsewhere: Option<BlockStore>,
         Resumed { iteration, aggregate }: Resumed<P>,
     ) -> Result<()> {
         (self.iteration, self.aggregate) = (iteration, aggregate);
+        let elsewhere = elsewhere.map(|store| StatesOnDisk::new(store, self.cut));
         let mut room = BlockStates::<P::State>::new(self.cut.size_max());
         for block in 0..self.cut.count() {
-            let kept = elsewhere.unwrap_or(&self.states);
+            let kept = elsewhere.as_ref().unwrap_or(&self.states);
             let vertices = self.cut.vertices(block);
             let (states, active) = room.of(vertices.len());
             kept.read_ahead(block + 1);
@@ -192,6 +180,43 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             Some(degrees) => degrees.read(stretch.clone()),
             None => Ok(Vec::new()),
         }
+    }
+}
+
+/// Room for the messages of a segment, and one more that is the identity.
+fn identities<P: Program>(graph: &Graph) -> Vec<Message<P>> {
+    let segment = graph.grid().source_count(0, graph.vertex_count()) as usize;
+    let mut messages = huge::with_capacity(segment + 1);
+    messages.resize(segment + 1, P::Reduction::IDENTITY);
+    messages
+}
+
+/// What the checkpoints of a run give it to begin with.
+struct Kept<P: Program> {
+    /// Where its states lie, if it keeps any.
+    states: Option<BlockStore>,
+    /// Where it goes on, if it does, and the states, if they lie elsewhere.
+    resumed: Option<(Option<BlockStore>, Resumed<P>)>,
+}
+
+impl<P: Program> Kept<P> {
+    fn open(
+        checkpoints: &Checkpoints<'_>,
+        graph: &Graph,
+        blocks: Blocks,
+        disk: (&Reader, &WriteBehind),
+        is_held: impl Fn(usize) -> bool + Copy,
+    ) -> Result<Kept<P>> {
+        let create = || checkpoints.create(blocks, disk, is_held);
+        Ok(match checkpoints.resume(graph, blocks, disk, is_held)? {
+            Some((store, resumed)) if checkpoints.goes_on_in_place() => {
+                Kept { states: Some(store), resumed: Some((None, resumed)) }
+            }
+            Some((store, resumed)) => {
+                Kept { states: create()?, resumed: Some((Some(store), resumed)) }
+            }
+            None => Kept { states: create()?, resumed: None },
+        })
     }
 }
 

@@ -148,6 +148,20 @@ impl<S: Value> StatesOnDisk<S> {
         &self.store
     }
 
+    /// Reads all of them, and the bits of the active vertices.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn read_all(&self, states: &mut [S], active: &mut [u64]) -> Result<()> {
+        for block in 0..self.cut.count() {
+            self.read_ahead(block + 1);
+            let vertices = self.cut.vertices(block);
+            let words = vertices.start / 64..vertices.end.div_ceil(64);
+            self.read_with(block, &mut states[vertices], &mut active[words])?;
+        }
+        Ok(())
+    }
+
     /// Reads a block: its states, and the bits of those that are active.
     ///
     /// # Errors

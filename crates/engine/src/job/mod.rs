@@ -9,6 +9,7 @@
 //! * [`traversal`]: follows rows, and needs no tiles.
 
 pub mod context;
+pub mod copies;
 pub mod external;
 pub mod pass;
 pub mod program;

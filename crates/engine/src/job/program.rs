@@ -8,10 +8,10 @@ use tegula_machine::{Error, Result};
 use tegula_store::graph::{Graph, TileEntry};
 
 use super::context::JobContext;
+use super::copies::Copies;
 use super::external::ExternalJob;
 use super::program_rows::{Admission, ProgramRows, admit};
 use super::{Advanced, Job, PartStatistics, PartWork};
-use crate::checkpoint::Copies;
 use crate::external::States;
 use crate::external::plan::ArraysOnDisk;
 use crate::external::wanted::Messages;

@@ -7,9 +7,9 @@ use tegula_machine::disk::Targets;
 use tegula_store::graph::Graph;
 use tegula_store::rows::{Direction, RowReader, Rows};
 
+use super::copies::copies_size;
 use super::program::has_weights;
 use super::traversal::missing_rows;
-use crate::checkpoint::Checkpoints;
 use crate::external::plan::{ArraysOnDisk, Plan};
 use crate::options::{Arrays, RunOptions};
 use crate::process::choice::Executor;
@@ -96,7 +96,7 @@ pub fn admit<'s, 'g, 'r, P: Program>(
     let threads = scheduler.threads();
     let held = Superstep::<P>::size(graph, scheduler.parts(), threads)
         + program.size()
-        + Checkpoints::size::<P>(graph, options, threads);
+        + copies_size::<P>(graph, options, threads);
     let is_undirected = graph.manifest().undirected;
     let can_seek = may_seek::<P>() && options.executor != Executor::Scan;
     let without = || MemoryDemand::scan("the run", held, has_weights);

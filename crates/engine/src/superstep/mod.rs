@@ -29,8 +29,6 @@ use tegula_store::graph::{Graph, TileEntry};
 use tegula_store::tiles::{BATCH_LOG2_MAX, WINDOW_LOG2, WINDOW_SIZE};
 use tegula_store::{ShortId, VertexId};
 
-use crate::checkpoint::Resumed;
-use crate::external::StatesOnDisk;
 use crate::instructions::Instructions;
 use crate::job::context::JobContext;
 use crate::parts::Parts;
@@ -319,24 +317,19 @@ impl<'g, P: Program> Superstep<'g, P> {
         active
     }
 
-    /// Takes up what the program was before an iteration.
+    /// Takes up what the program was before an iteration: `fill` has the states, and the bits of the active vertices.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Those of `fill`.
     pub fn restore(
         &mut self,
-        states: &StatesOnDisk<P::State>,
-        Resumed { iteration, aggregate }: Resumed<P>,
+        iteration: u64,
+        aggregate: P::Aggregate,
+        fill: impl FnOnce(&mut [P::State], &mut [u64]) -> Result<()>,
     ) -> Result<()> {
         (self.iteration, self.aggregate) = (iteration, aggregate);
-        let (all, active) = (self.arrays.states.all(), self.arrays.next_active.all());
-        let cut = states.cut();
-        for block in 0..cut.count() {
-            states.read_ahead(block + 1);
-            let vertices = cut.vertices(block);
-            let words = vertices.start / 64..vertices.end.div_ceil(64);
-            states.read_with(block, &mut all[vertices], &mut active[words])?;
-        }
+        let all = self.arrays.states.all();
+        fill(all, self.arrays.next_active.all())?;
         self.open_targets.fill(0);
         let settled = self.arrays.settled.all();
         settled.fill(0);

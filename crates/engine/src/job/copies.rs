@@ -1,0 +1,132 @@
+//! Checkpoints of a run in memory: copies of its states, which are written while the next iteration goes on.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use tegula_machine::disk::{Pool, WriteBehind};
+use tegula_machine::{Error, Result};
+use tegula_store::graph::Graph;
+
+use super::context::JobContext;
+use crate::checkpoint::{Keeper, Resumed};
+use crate::external::{Cut, StatesOnDisk, state_blocks};
+use crate::options::RunOptions;
+use crate::program::Program;
+use crate::superstep::Superstep;
+use crate::superstep::active_set::ActiveSet;
+
+/// Blocks in memory for each worker while they are read and written, at the least.
+const BLOCKS_PER_THREAD: u64 = 3;
+/// The share of the budget that a copy of the states on its way to disk may take beyond that.
+const COPY_SHARE: u64 = 8;
+
+/// Bytes of memory for blocks of states of a size, on their way from disk and to it.
+fn pool_sizes(graph: &Graph, state_size: usize, budget: u64, threads: usize) -> [u64; 2] {
+    let cut = Cut::of(graph);
+    let frame = state_blocks(&cut, state_size).frame_size();
+    let least = BLOCKS_PER_THREAD * threads as u64 * frame;
+    // What has room goes out while the next iteration goes on.
+    let copy = (cut.count() as u64 * frame).min(budget / COPY_SHARE);
+    [2 * frame, least.max(copy)]
+}
+
+/// Bytes that a run in memory needs beside its arrays.
+pub fn copies_size<P: Program>(graph: &Graph, options: &RunOptions<'_>, threads: usize) -> u64 {
+    match options.checkpoints {
+        Some(_) => checkpoint_size(graph, size_of::<P::State>(), options.budget(), threads),
+        None => 0,
+    }
+}
+
+/// Bytes that a run in memory with states of a size needs for its checkpoints.
+pub fn checkpoint_size(graph: &Graph, state_size: usize, budget: u64, threads: usize) -> u64 {
+    let [read, write] = pool_sizes(graph, state_size, budget, threads);
+    read + write + ActiveSet::size(graph.vertex_count())
+}
+
+/// Keeps checkpoints of a run in memory: copies of its states.
+pub struct Copies<'r, P: Program> {
+    keeper: Keeper<'r>,
+    states: Arc<StatesOnDisk<P::State>>,
+    /// The one that is on its way to disk.
+    keeping: Option<JoinHandle<Result<()>>>,
+}
+
+impl<'r, P: Program> Copies<'r, P> {
+    /// Opens the folders of the options. A run that goes on from a checkpoint takes up what it was then.
+    ///
+    /// # Errors
+    /// Those of opening and reading them.
+    pub fn open(
+        options: &RunOptions<'r>,
+        step: &mut Superstep<'r, P>,
+        threads: usize,
+    ) -> Result<Option<Copies<'r, P>>> {
+        let Some(checkpoints) = &options.checkpoints else { return Ok(None) };
+        let graph = step.graph;
+        let state_size = size_of::<P::State>();
+        let [read, write] = pool_sizes(graph, state_size, options.budget(), threads);
+        let reader = graph.reader().with_pool(Pool::new(read));
+        let writer = WriteBehind::start(&reader, write, graph.caching())?;
+        let blocks = state_blocks(&Cut::of(graph), state_size);
+        let states_in = |store| StatesOnDisk::<P::State>::new(store, Cut::of(graph));
+        let resumed = checkpoints.resume::<P>(graph, blocks, (&reader, &writer), |_| false)?;
+        let mut in_place = None;
+        if let Some((store, Resumed { iteration, aggregate })) = resumed {
+            let states = states_in(store);
+            step.restore(iteration, aggregate, |all, active| states.read_all(all, active))?;
+            in_place = Some(states).filter(|_| checkpoints.goes_on_in_place());
+        }
+        let Some(keeper) = Keeper::of(options, graph, step.iteration) else { return Ok(None) };
+        let states = match in_place {
+            Some(states) => Some(states),
+            None => checkpoints.create(blocks, (&reader, &writer), |_| false)?.map(states_in),
+        };
+        Ok(states.map(|states| Copies { keeper, states: Arc::new(states), keeping: None }))
+    }
+
+    /// Keeps a checkpoint where one is due before the iteration that has begun, in which nothing has happened yet.
+    ///
+    /// # Errors
+    /// Those of writing this one and the one before.
+    pub fn keep_if_due(
+        &mut self,
+        step: &mut Superstep<'_, P>,
+        context: &JobContext<'_>,
+    ) -> Result<()> {
+        let iteration = step.iteration - 1;
+        if !self.keeper.is_due(iteration) {
+            return Ok(());
+        }
+        self.finish()?;
+        let active = step.all_active();
+        let all: &[P::State] = step.arrays.states.all();
+        let cut = self.states.cut();
+        context.for_each(cut.count(), &|block| {
+            let vertices = cut.vertices(block);
+            let words = vertices.start / 64..vertices.end.div_ceil(64);
+            self.states.write(block, &all[vertices], &active.words()[words])
+        })?;
+        let beside = self.keeper.beside(iteration, &step.aggregate)?;
+        let states = Arc::clone(&self.states);
+        self.keeping = Some(std::thread::spawn(move || states.store().keep_version(&beside)));
+        Ok(())
+    }
+
+    /// Waits until the last checkpoint is safely on disk.
+    ///
+    /// # Errors
+    /// Those of writing it.
+    pub fn finish(&mut self) -> Result<()> {
+        let Some(keeping) = self.keeping.take() else { return Ok(()) };
+        let lost = || Error::WorkerFailed { detail: "it was keeping a checkpoint".to_owned() };
+        keeping.join().map_err(|_| lost())?
+    }
+}
+
+impl<P: Program> Drop for Copies<'_, P> {
+    fn drop(&mut self) {
+        // The run has ended some other way, and nobody asks any more.
+        let _ = self.finish();
+    }
+}
