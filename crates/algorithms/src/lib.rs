@@ -73,6 +73,7 @@ pub mod mst;
 pub mod pagerank;
 pub mod random_walks;
 pub mod scc;
+pub mod similarity;
 pub mod spmv;
 pub mod sssp;
 pub mod topological_order;
@@ -115,6 +116,7 @@ pub const CATALOGUE: &[Entry] = &[
     Entry::of::<bridges::BridgesOptions>(),
     Entry::of::<k_hop::KHopOptions>(),
     Entry::of::<random_walks::RandomWalksOptions>(),
+    Entry::of::<similarity::SimilarityOptions>(),
     Entry::of::<topological_order::TopologicalOrderOptions>(),
 ];
 

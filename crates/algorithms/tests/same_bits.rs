@@ -341,7 +341,10 @@ fn answers(
     let sets = scratch.path().join("sets.txt");
     let [one, another] = [0, 100].map(|dense| original_of(graph)[dense].to_string());
     std::fs::write(&sets, format!("{one} one\n{another} other\n")).unwrap();
-    let samples = json!({ "source": one, "target": another, "sets": sets, "hops": 2 });
+    let pairs = scratch.path().join("pairs.txt");
+    std::fs::write(&pairs, format!("{one} {another}\n{another} {one}\n")).unwrap();
+    let samples =
+        json!({ "source": one, "target": another, "sets": sets, "hops": 2, "pairs": pairs });
     let answer = |entry: &Entry| {
         let own = samples.as_object().unwrap().iter();
         let own = own.filter(|(name, _)| entry.option_names().contains(&name.as_str()));

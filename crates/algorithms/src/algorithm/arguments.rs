@@ -22,11 +22,16 @@ fn request<A: Algorithm + 'static>(matches: &ArgMatches) -> Result<Box<dyn Reque
 }
 
 impl Entry {
-    /// A command with the options of the algorithm, and then those of `R`.
+    /// A command with the options of the algorithm, and then those of `R` that it does not have itself.
     pub fn command<R: Args>(&self) -> Command {
         let own = (self.arguments.augment)(Command::new(self.name));
+        let names = self.option_names();
+        let others = R::augment_args(Command::new(self.name));
+        // Where both have an option, it is that of the algorithm.
+        let others =
+            others.get_arguments().filter(|other| !names.contains(&other.get_id().as_str()));
         // The documentation of a struct is for developers.
-        R::augment_args(own).about(self.summary).long_about(None)
+        own.args(others.cloned()).about(self.summary).long_about(None)
     }
 
     /// The algorithm with the options that a command was given. Whether they make sense together is still to be

@@ -36,7 +36,12 @@ impl FromArgMatches for Run {
         let (name, matches) = matches.subcommand().ok_or_else(missing)?;
         let entry = find(name).ok_or_else(|| Error::new(ErrorKind::InvalidSubcommand))?;
         let request = entry.request_of_arguments(matches)?;
-        Ok(Run { request, args: RunArgs::from_arg_matches(matches)? })
+        let mut args = RunArgs::from_arg_matches(matches)?;
+        if entry.option_names().contains(&"top") {
+            // It is part of the question, and says nothing of how the answer is told.
+            args.top = None;
+        }
+        Ok(Run { request, args })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {

@@ -1,0 +1,135 @@
+//! The similarities, as a table and in sum.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use serde::Serialize;
+use tegula_engine::{Cancel, Graph, RunOptions, ShortId};
+
+use super::search::SimilarPair;
+use crate::answer::{
+    self, Answer, Facts, GroupSize, List, RowSink, Table, find_ids, id_type, write_in_batches,
+};
+use crate::error::Result;
+use crate::original_ids::{Name, Rank, Ranks};
+
+/// The similarities of all pairs.
+pub(super) struct Similarities {
+    pairs: Vec<SimilarPair>,
+    ranks: Ranks,
+    group_size: GroupSize,
+}
+
+impl Similarities {
+    pub(super) fn new(
+        pairs: Vec<SimilarPair>,
+        graph: &Graph,
+        options: &RunOptions<'_>,
+    ) -> Result<Similarities> {
+        // Names need memory of their own.
+        graph.reader().pool().trim();
+        let ranks = Ranks::read(graph, &options.cancel)?;
+        Ok(Similarities { pairs, ranks, group_size: GroupSize::within(options.memory) })
+    }
+}
+
+/// What is said of all pairs.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    /// How many there are.
+    pairs: u64,
+    /// The mean of their similarities; none of none.
+    mean: Option<f64>,
+    /// The most similar ones.
+    top: Vec<Pair>,
+}
+
+/// A pair.
+#[derive(Debug, Serialize)]
+pub struct Pair {
+    u: Name,
+    v: Name,
+    similarity: f64,
+}
+
+/// A row for every pair.
+impl Table for Similarities {
+    fn schema(&self, graph: &Graph) -> SchemaRef {
+        let id = id_type(graph);
+        Arc::new(Schema::new(vec![
+            Field::new("u", id.clone(), false),
+            Field::new("v", id, false),
+            Field::new("similarity", DataType::Float64, false),
+        ]))
+    }
+
+    fn row_count(&self, _graph: &Graph) -> u64 {
+        self.pairs.len() as u64
+    }
+
+    fn write_rows(&self, graph: &Graph, out: &mut dyn RowSink, cancel: &Cancel) -> Result<()> {
+        let schema = self.schema(graph);
+        for pairs in self.pairs.chunks(self.group_size.rows) {
+            if !out.wants_more() {
+                break;
+            }
+            let ids = |end: fn(&SimilarPair) -> ShortId| {
+                find_ids(graph, pairs.iter().map(|pair| self.ranks.of(end(pair)).into()), cancel)
+            };
+            let similarities: Float64Array =
+                pairs.iter().map(|pair| Some(pair.similarity)).collect();
+            let arrays: [ArrayRef; 3] =
+                [ids(|pair| pair.u)?, ids(|pair| pair.v)?, Arc::new(similarities)];
+            write_in_batches(&schema, &arrays, out)?;
+        }
+        Ok(())
+    }
+}
+
+impl Answer for Similarities {
+    fn summary(
+        &self,
+        graph: &Graph,
+        top: usize,
+        _cancel: &Cancel,
+    ) -> Result<Box<dyn answer::Summary>> {
+        let ids = graph.original_ids()?;
+        let count = self.pairs.len();
+        let sum: f64 = self.pairs.iter().map(|pair| pair.similarity).sum();
+        let mut most: Vec<usize> = (0..count).collect();
+        // Those that come first, of equal ones.
+        most.sort_by(|&one, &other| {
+            self.pairs[other].similarity.total_cmp(&self.pairs[one].similarity)
+        });
+        let named = most.into_iter().take(top).map(|index| {
+            let SimilarPair { u, v, similarity } = self.pairs[index];
+            let name = |vertex| Rank::from(self.ranks.of(vertex)).name(&ids);
+            Ok(Pair { u: name(u)?, v: name(v)?, similarity })
+        });
+        Ok(Box::new(Summary {
+            pairs: count as u64,
+            mean: (count > 0).then(|| sum / count as f64),
+            top: named.collect::<Result<_>>()?,
+        }))
+    }
+}
+
+impl answer::Summary for Summary {
+    fn facts(&self) -> Facts {
+        let mut facts = Facts::default();
+        facts.add("compared", answer::counted(self.pairs, "pair", "pairs"));
+        if let Some(mean) = self.mean {
+            facts.add("mean similarity", answer::number(mean));
+        }
+        facts
+    }
+
+    fn list(&self) -> List {
+        let mut list = List::new(["u", "v", "similarity"]);
+        for Pair { u, v, similarity } in &self.top {
+            list.add([&u, &v, &answer::number(*similarity)]);
+        }
+        list
+    }
+}

@@ -1,0 +1,162 @@
+//! Similarity: how much the neighbourhoods of two vertices have in common.
+//!
+//! With `N(u)` the neighbours of `u` in the simple undirected graph, whatever the direction of edges, without loops:
+//!
+//! ```text
+//!  jaccard      |N(u) & N(v)| / |N(u) | N(v)|
+//!  overlap      |N(u) & N(v)| / min(|N(u)|, |N(v)|)
+//!  adamic-adar  sum over w in N(u) & N(v) of 1 / ln |N(w)|
+//! ```
+//!
+//! each 0 where that would divide by 0 (Jaccard, *The Distribution of the Flora in the Alpine Zone*, New Phytologist 11,
+//! 1912; Adamic, Adar, *Friends and Neighbors on the Web*, Social Networks 25, 2003). Either of given pairs: neighbours of
+//! the first are held while those of the others are read. Or the most similar of given sources: what leads from a source
+//! to the neighbours of its neighbours is added up, which reads the rows of all its neighbours. Sums are by ascending
+//! dense id, and each source is one worker's, so the bits do not depend on the threads. Memory: 8 bytes a vertex and 20
+//! for each thread, 24 bytes for each pair of the answer, and the index of the rows.
+
+mod answer;
+mod pairs;
+mod search;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
+use tegula_engine::{Estimate, Graph, RunOptions};
+
+use crate::algorithm::{Algorithm, Edges, Found, SideFiles, Weights};
+use crate::error::{Error, Result};
+use crate::original_ids::with_order_streamed;
+use crate::side_table;
+use crate::vertex_list::VertexList;
+
+use answer::Similarities;
+use pairs::PairList;
+pub use search::{SimilarPair, most_similar, of_pairs};
+
+/// Options of similarity.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct SimilarityOptions {
+    /// The pairs: a table with two ids in each row. Tables are read as inputs are: text, also as .gz and .zst, Parquet,
+    /// `-`.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
+    #[cfg_attr(
+        feature = "clap",
+        arg(required_unless_present = "sources", conflicts_with_all = ["sources", "top"])
+    )]
+    pub pairs: Option<PathBuf>,
+    /// The vertices whose most similar ones are wanted: a table with an id in each row.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
+    pub sources: Option<PathBuf>,
+    /// How many of the most similar ones of each source [default: 10].
+    #[cfg_attr(feature = "clap", arg(long, value_name = "K"))]
+    pub top: Option<usize>,
+    /// What is measured.
+    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
+    pub measure: Measure,
+}
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum Measure {
+    /// The part of all neighbours of either that are neighbours of both.
+    #[default]
+    Jaccard,
+    /// The part of the neighbours of the one with fewer that are neighbours of both.
+    Overlap,
+    /// The neighbours of both, of which those count less that have many neighbours.
+    AdamicAdar,
+}
+
+/// How many are told of each source.
+const TOP_DEFAULT: usize = 10;
+
+/// The tables of the options.
+#[derive(Debug, Default)]
+pub struct Files {
+    pairs: PairList,
+    sources: VertexList,
+}
+
+impl SideFiles for Files {
+    fn size(&self) -> u64 {
+        self.pairs.size() + self.sources.size()
+    }
+}
+
+impl Default for SimilarityOptions {
+    fn default() -> SimilarityOptions {
+        let measure = Measure::default();
+        SimilarityOptions { pairs: None, sources: None, top: None, measure }
+    }
+}
+
+impl SimilarityOptions {
+    fn top(&self) -> usize {
+        self.top.unwrap_or(TOP_DEFAULT)
+    }
+
+    /// Bytes that a run holds beside the rows and the files.
+    fn size(&self, graph: &Graph, files: &Files, threads: usize) -> Result<u64> {
+        let vertices = graph.vertex_count();
+        let of_each = (self.top() as u64).min(vertices);
+        let found = files.pairs.pairs.len() as u64 + of_each * files.sources.vertices.len() as u64;
+        search::size(graph, found, threads)
+    }
+}
+
+impl Algorithm for SimilarityOptions {
+    const NAME: &'static str = "similarity";
+    const SUMMARY: &'static str = "Similarity of given pairs, or the most similar vertices of given ones, by common neighbours";
+    const WEIGHTS: Weights = Weights::Irrelevant;
+    type Files = Files;
+
+    fn check(&self) -> Result<()> {
+        let detail = match (&self.pairs, &self.sources, self.top) {
+            (Some(_), None, None) | (None, Some(_), _) => return Ok(()),
+            (Some(_), None, Some(_)) => "`top` is for `sources`",
+            _ => "give either `pairs` or `sources`",
+        };
+        Err(Error::BadOptions { algorithm: Self::NAME, detail: detail.to_owned() })
+    }
+
+    fn edges(&self) -> Edges {
+        Edges::Rows(Directions::Both)
+    }
+
+    fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<Files> {
+        let pairs = match &self.pairs {
+            Some(path) => PairList::read(path, graph, options)?,
+            None => PairList::default(),
+        };
+        Ok(Files { pairs, sources: VertexList::read_any(self.sources.as_deref(), graph, options)? })
+    }
+
+    fn estimate(&self, graph: &Graph, files: &Files, threads: usize) -> Result<Estimate> {
+        let held = self.size(graph, files, threads)? + 2 * files.size();
+        let estimate = estimate_rows(graph, RowsWanted::NEIGHBOURS, held);
+        let reading = files.pairs.reading_size.max(files.sources.reading_size);
+        Ok(side_table::with_reading(with_order_streamed(estimate, graph)?, reading))
+    }
+
+    fn why_in_memory(&self) -> &'static str {
+        "neighbours of neighbours lie anywhere"
+    }
+
+    fn run(&self, graph: &Graph, files: Files, options: &RunOptions<'_>) -> Result<Found> {
+        let held = self.size(graph, &files, options.threads)? + 2 * files.size();
+        let (found, statistics) = match &self.pairs {
+            Some(_) => of_pairs(graph, &files.pairs.pairs, self.measure, held, options)?,
+            None => {
+                let (sources, top) = (&files.sources.vertices, self.top());
+                most_similar(graph, sources, top, self.measure, held, options)?
+            }
+        };
+        Ok(Found::new(Similarities::new(found, graph, options)?, statistics))
+    }
+}

@@ -1,0 +1,290 @@
+//! Finds what is similar.
+
+use std::collections::BinaryHeap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use tegula_engine::traverse::{
+    self, Listed, Neighbourhoods, Neighbours, RowsJob, RowsWanted, Sequential,
+};
+use tegula_engine::{Graph, RunOptions, RunStatistics, ShortId, Unit, VertexId};
+use tegula_machine::threads::{Stash, lock, unlocked};
+
+use super::Measure;
+use crate::answer::TotalOrder;
+use crate::error::Result;
+use crate::original_ids::{Ranks, ShortRank};
+
+/// Two vertices, and how similar they are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SimilarPair {
+    /// The source, or the first of a given pair.
+    pub u: ShortId,
+    /// The other one.
+    pub v: ShortId,
+    /// At least 0.
+    pub similarity: f64,
+}
+
+/// Pairs that a worker takes at a time.
+const PAIRS_AT_A_TIME: usize = 1024;
+
+/// The similarity of each of some pairs, in their order. `held` is what the run holds beside the rows.
+///
+/// # Errors
+/// Those of [`traverse::run`] and of reading.
+pub fn of_pairs(
+    graph: &Graph,
+    pairs: &[[VertexId; 2]],
+    measure: Measure,
+    held: u64,
+    options: &RunOptions<'_>,
+) -> Result<(Vec<SimilarPair>, RunStatistics)> {
+    run(graph, measure, held, options, |search| {
+        // Those of one vertex together, so that it is read once.
+        let mut order: Vec<usize> = (0..pairs.len()).collect();
+        order.sort_unstable_by_key(|&index| pairs[index]);
+        let chunks: Vec<&[usize]> = order.chunks(PAIRS_AT_A_TIME).collect();
+        let found = Mutex::new(vec![0.0; pairs.len()]);
+        options.progress.begin("comparing", Some(pairs.len() as u64), Unit::Vertices);
+        search.job.for_each(chunks.len(), |index| {
+            for same in chunks[index].chunk_by(|&one, &other| pairs[one][0] == pairs[other][0]) {
+                let similarities = search.compare(pairs, same)?;
+                let mut found = lock(&found);
+                same.iter().zip(similarities).for_each(|(&pair, value)| found[pair] = value);
+            }
+            options.progress.advance(chunks[index].len() as u64);
+            Ok(())
+        })?;
+        options.progress.end();
+        let all = pairs.iter().zip(unlocked(found));
+        Ok(all
+            .map(|([u, v], similarity)| SimilarPair { u: u.short(), v: v.short(), similarity })
+            .collect())
+    })
+}
+
+/// The vertices that are most similar to each of some sources, most similar first, and then by original id: `top` at the
+/// most, without those that have nothing in common with it.
+///
+/// # Errors
+/// Those of [`traverse::run`] and of reading.
+pub fn most_similar(
+    graph: &Graph,
+    sources: &[VertexId],
+    top: usize,
+    measure: Measure,
+    held: u64,
+    options: &RunOptions<'_>,
+) -> Result<(Vec<SimilarPair>, RunStatistics)> {
+    let ranks = Ranks::read(graph, &options.cancel)?;
+    run(graph, measure, held, options, |search| {
+        let found: Vec<Mutex<Vec<SimilarPair>>> =
+            sources.iter().map(|_| Mutex::default()).collect();
+        let spare = Stash::default();
+        options.progress.begin("comparing", Some(sources.len() as u64), Unit::Vertices);
+        search.job.for_each(sources.len(), |index| {
+            let source = sources[index].short();
+            *lock(&found[index]) = spare.with(
+                || Common::new(search.degrees.len()),
+                |common| search.nearest(source, top, &ranks, common),
+            )?;
+            options.progress.advance(1);
+            Ok(())
+        })?;
+        options.progress.end();
+        Ok(found.into_iter().flat_map(unlocked).collect())
+    })
+}
+
+/// Bytes that a run which finds so many pairs holds beside the rows.
+pub(super) fn size(graph: &Graph, found: u64, threads: usize) -> Result<u64> {
+    let (vertices, edges_max) = (graph.vertex_count(), traverse::edges_of_a_vertex_max(graph)?);
+    // What is in common, who has any, and the neighbours of two at a time.
+    let worker = (8 + 8 + 4) * vertices + 3 * Neighbourhoods::<Sequential>::size(edges_max);
+    Ok(4 * vertices + Ranks::size(graph)? + threads as u64 * worker + 24 * found)
+}
+
+/// Counts the neighbours of all vertices, and then does what is left to do.
+fn run<T: Send>(
+    graph: &Graph,
+    measure: Measure,
+    held: u64,
+    options: &RunOptions<'_>,
+    find: impl FnOnce(&Search<'_>) -> Result<T> + Send,
+) -> Result<(T, RunStatistics)> {
+    traverse::run(graph, RowsWanted::NEIGHBOURS, held, options, |job| {
+        let started = Instant::now();
+        let degrees = count_neighbours(graph, job)?;
+        let search = Search { job, measure, degrees, edges: AtomicU64::new(0) };
+        let found = find(&search)?;
+        let edges = graph.edge_count() + search.edges.into_inner();
+        Ok((found, job.statistics(started.elapsed().into(), edges)))
+    })
+}
+
+/// How many neighbours each vertex has.
+fn count_neighbours(graph: &Graph, job: &RowsJob<'_>) -> Result<Vec<u32>> {
+    let mut degrees = vec![0; graph.short_vertex_count()? as usize];
+    let ranges: Vec<Mutex<&mut [u32]>> =
+        degrees.chunks_mut(traverse::RANGE_SIZE as usize).map(Mutex::new).collect();
+    job.for_each_range(|index, ids| {
+        // A worker is the only one with its range.
+        let (mut range, first) = (lock(&ranges[index]), ids.start);
+        let mut all = Neighbourhoods::new(job, Sequential::new(ids));
+        while let Some(neighbours) = all.next_vertex()? {
+            let degree = &mut range[(neighbours.vertex.0 - first) as usize];
+            neighbours.for_each(|_| *degree += 1);
+        }
+        Ok(())
+    })?;
+    drop(ranges);
+    Ok(degrees)
+}
+
+/// A search on its way.
+struct Search<'s> {
+    job: &'s RowsJob<'s>,
+    measure: Measure,
+    /// How many neighbours each vertex has.
+    degrees: Vec<u32>,
+    /// Edges that were looked at.
+    edges: AtomicU64,
+}
+
+impl Search<'_> {
+    /// What a common neighbour counts.
+    fn worth(&self, neighbour: ShortId) -> f64 {
+        match (self.measure, self.degrees[neighbour.index()]) {
+            (Measure::Jaccard | Measure::Overlap, _) => 1.0,
+            // Only a vertex beside itself has one of a single neighbour.
+            (Measure::AdamicAdar, 0 | 1) => 0.0,
+            (Measure::AdamicAdar, degree) => 1.0 / f64::from(degree).ln(),
+        }
+    }
+
+    /// The similarity of two vertices whose common neighbours are worth so much.
+    fn similarity(&self, u: ShortId, v: ShortId, common: f64) -> f64 {
+        let [u, v] = [u, v].map(|vertex| f64::from(self.degrees[vertex.index()]));
+        let of = match self.measure {
+            Measure::Jaccard => u + v - common,
+            Measure::Overlap => u.min(v),
+            Measure::AdamicAdar => 1.0,
+        };
+        if of == 0.0 { 0.0 } else { common / of }
+    }
+
+    /// The neighbours of a vertex, ascending.
+    fn neighbours(&self, vertex: ShortId) -> tegula_engine::Result<Vec<ShortId>> {
+        let mut all = Neighbourhoods::new(self.job, Listed::new(std::slice::from_ref(&vertex)));
+        let mut found = Vec::new();
+        while let Some(neighbours) = all.next_vertex()? {
+            neighbours.for_each(|neighbour| found.push(neighbour.id));
+            self.saw(&neighbours);
+        }
+        Ok(found)
+    }
+
+    fn saw(&self, neighbours: &Neighbours<'_>) {
+        self.edges.fetch_add(neighbours.edge_count() as u64, Ordering::Relaxed);
+    }
+
+    /// The similarities of some pairs whose first vertex is the same, and whose second ones ascend.
+    fn compare(&self, pairs: &[[VertexId; 2]], same: &[usize]) -> tegula_engine::Result<Vec<f64>> {
+        let u = pairs[same[0]][0].short();
+        let mut others: Vec<ShortId> = same.iter().map(|&pair| pairs[pair][1].short()).collect();
+        let wanted = others.clone();
+        others.dedup();
+        let own = self.neighbours(u)?;
+        let mut all = Neighbourhoods::new(self.job, Listed::new(&others));
+        let mut similarities = Vec::with_capacity(same.len());
+        while let Some(neighbours) = all.next_vertex()? {
+            let v = neighbours.vertex;
+            let (mut left, mut common) = (own.as_slice(), 0.0);
+            neighbours.for_each(|neighbour| {
+                left = &left[left.partition_point(|&other| other < neighbour.id)..];
+                if left.first() == Some(&neighbour.id) {
+                    common += self.worth(neighbour.id);
+                }
+            });
+            self.saw(&neighbours);
+            // A pair may be given more than once.
+            let times =
+                wanted[similarities.len()..].iter().take_while(|&&other| other == v).count();
+            let similarity = self.similarity(u, v, common);
+            similarities.extend(std::iter::repeat_n(similarity, times));
+        }
+        Ok(similarities)
+    }
+
+    /// Those that are most similar to a source.
+    fn nearest(
+        &self,
+        source: ShortId,
+        top: usize,
+        ranks: &Ranks,
+        common: &mut Common,
+    ) -> tegula_engine::Result<Vec<SimilarPair>> {
+        let between = self.neighbours(source)?;
+        let mut all = Neighbourhoods::new(self.job, Listed::new(&between));
+        while let Some(neighbours) = all.next_vertex()? {
+            let worth = self.worth(neighbours.vertex);
+            neighbours.for_each(|neighbour| common.add(neighbour.id, worth));
+            self.saw(&neighbours);
+        }
+        // The least similar one, and of those the one with the greatest id, is on top.
+        let mut best: BinaryHeap<(std::cmp::Reverse<TotalOrder<f64>>, ShortRank, ShortId)> =
+            BinaryHeap::new();
+        common.drain(|vertex, worth| {
+            if vertex != source && worth > 0.0 {
+                let similarity = TotalOrder(self.similarity(source, vertex, worth));
+                best.push((std::cmp::Reverse(similarity), ranks.of(vertex), vertex));
+                if best.len() > top {
+                    best.pop();
+                }
+            }
+        });
+        let best = best.into_sorted_vec().into_iter();
+        Ok(best
+            .map(|(std::cmp::Reverse(TotalOrder(similarity)), _, v)| SimilarPair {
+                u: source,
+                v,
+                similarity,
+            })
+            .collect())
+    }
+}
+
+/// What vertices have in common with a source.
+struct Common {
+    worth: Vec<f64>,
+    /// Those that have anything.
+    seen: Vec<ShortId>,
+    is_seen: Vec<bool>,
+}
+
+impl Common {
+    fn new(vertex_count: usize) -> Common {
+        Common {
+            worth: vec![0.0; vertex_count],
+            seen: Vec::with_capacity(vertex_count),
+            is_seen: vec![false; vertex_count],
+        }
+    }
+
+    fn add(&mut self, vertex: ShortId, worth: f64) {
+        if !std::mem::replace(&mut self.is_seen[vertex.index()], true) {
+            self.seen.push(vertex);
+        }
+        self.worth[vertex.index()] += worth;
+    }
+
+    /// Shows all, and forgets them.
+    fn drain(&mut self, mut visit: impl FnMut(ShortId, f64)) {
+        for vertex in self.seen.drain(..) {
+            self.is_seen[vertex.index()] = false;
+            visit(vertex, std::mem::take(&mut self.worth[vertex.index()]));
+        }
+    }
+}
