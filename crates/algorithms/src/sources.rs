@@ -48,9 +48,12 @@ impl Sources {
         &self.0
     }
 
-    /// Bytes that they take.
+    /// Bytes that they take; a single one is not worth to be counted.
     pub fn size(&self) -> u64 {
-        size_of_val(&*self.0) as u64
+        match *self.0 {
+            [_] => 0,
+            ref all => size_of_val(all) as u64,
+        }
     }
 }
 
