@@ -41,11 +41,11 @@ impl GraphArgs {
     /// Opens the graph for `what`, which holds `size` bytes.
     ///
     /// # Errors
-    /// Those of opening; [`Error::OverBudget`] when that cannot be held.
-    pub fn open(&self, what: &str, size: impl FnOnce(&Graph) -> u64) -> Result<Graph> {
+    /// Those of opening, and of `size`; [`Error::OverBudget`] when that cannot be held.
+    pub fn open(&self, what: &str, size: impl FnOnce(&Graph) -> Result<u64>) -> Result<Graph> {
         let budget = self.reading.budget.bytes();
         let graph = self.reading.open(&self.graph)?;
-        let needed = size(&graph) + overhead(&graph);
+        let needed = size(&graph)? + overhead(&graph);
         if needed > budget {
             return Err(Error::OverBudget { what: what.to_owned(), needed, budget }.into());
         }

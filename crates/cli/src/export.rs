@@ -57,10 +57,10 @@ pub fn export(args: &ExportArgs, session: &Session) -> Result<()> {
         ));
     }
     let budget = args.graph.reading.budget.bytes();
-    let size = |graph: &Graph| EdgeTable::size(graph, budget).unwrap_or(0);
+    let size = |graph: &Graph| Ok(EdgeTable::size(graph, budget)?);
     let graph = args.graph.open("the export", size)?;
     target.check_ids(&answer::id_type(&graph))?;
-    let table = EdgeTable::of_all(&graph, budget, &session.cancel)?;
+    let table = EdgeTable::new(&graph, budget, &session.cancel)?;
     let (schema, rows) = (table.schema(&graph), table.row_count(&graph));
     let progress = session.progress();
     progress.begin("writing edges", Some(rows), Unit::Edges);

@@ -17,7 +17,7 @@ use crate::stdout;
 /// Those of opening and reading.
 pub fn info(args: &GraphArgs, session: &Session) -> Result<()> {
     stdout::check()?;
-    let graph = args.open("the summary of degrees", |_| 0)?;
+    let graph = args.open("the summary of degrees", |_| Ok(0))?;
     let degrees = DegreeSummary::read(&graph)?;
     if session.json {
         return session.print_json(&to_json(&graph, &degrees));

@@ -2,8 +2,6 @@
 
 use std::time::Instant;
 
-use tegula_engine::Graph;
-
 use crate::args::GraphArgs;
 use crate::errors::Result;
 use crate::json::{self, Seconds};
@@ -17,7 +15,7 @@ use crate::session::Session;
 pub fn verify(args: &GraphArgs, session: &Session) -> Result<()> {
     session.check_report()?;
     let started = Instant::now();
-    let graph = args.open("the check", Graph::verify_size)?;
+    let graph = args.open("the check", |graph| Ok(graph.verify_size()))?;
     let checked = graph.verify(session.progress(), &session.cancel)?;
     let elapsed = started.elapsed();
     if session.json {

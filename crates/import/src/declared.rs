@@ -8,7 +8,7 @@ use super::input::{IdKind, VertexSet};
 use super::settings;
 
 /// Which ids are vertices.
-pub(super) enum Vertices<'a> {
+pub(super) enum Declared<'a> {
     /// Those that have an edge.
     WithEdges,
     /// All below a number.
@@ -17,29 +17,29 @@ pub(super) enum Vertices<'a> {
     Listed(&'a VertexSet),
 }
 
-impl<'a> Vertices<'a> {
+impl<'a> Declared<'a> {
     /// What is declared, if anything is.
-    pub fn of(set: &'a VertexSet) -> Vertices<'a> {
+    pub fn of(set: &'a VertexSet) -> Declared<'a> {
         match set.count_from_zero() {
-            Some(count) => Vertices::Below(count),
-            None if set.is_unknown() => Vertices::WithEdges,
-            None => Vertices::Listed(set),
+            Some(count) => Declared::Below(count),
+            None if set.is_unknown() => Declared::WithEdges,
+            None => Declared::Listed(set),
         }
     }
 
     /// How many there are, where that is known before they are read.
     pub fn count(&self) -> Option<u64> {
         match self {
-            Vertices::Below(count) => Some(*count),
-            Vertices::WithEdges | Vertices::Listed(_) => None,
+            Declared::Below(count) => Some(*count),
+            Declared::WithEdges | Declared::Listed(_) => None,
         }
     }
 
     /// Those that are listed.
     pub fn listed(&self) -> Option<&'a VertexSet> {
         match self {
-            Vertices::Listed(set) => Some(set),
-            Vertices::WithEdges | Vertices::Below(_) => None,
+            Declared::Listed(set) => Some(set),
+            Declared::WithEdges | Declared::Below(_) => None,
         }
     }
 }

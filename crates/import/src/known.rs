@@ -10,7 +10,7 @@ use tegula_store::graph::{IdType, VertexOrder};
 use super::batch_plan::write_order;
 use super::buckets::Filled;
 use super::census::{DegreeSummary, DegreeTable};
-use super::declared::Vertices;
+use super::declared::Declared;
 use super::dfs;
 use super::distinct::check_vertex_count;
 use super::edge::Weight;
@@ -45,18 +45,17 @@ impl<'a, W: Weight> Known<'a, W> {
         input: &Input,
         mut intake: Intake<'a, W>,
         order: Option<VertexOrder>,
-        vertices: &Vertices<'_>,
+        vertices: &Declared<'_>,
         directory: &Path,
     ) -> Result<Known<'a, W>> {
         let id_end_max = (SPARSITY_MAX * intake.counts.arcs).min(VERTEX_COUNT_MAX);
         // The tables of that order have an entry for each id, used or not: ranks may need fewer.
-        let suits_order =
-            order != Some(VertexOrder::Dfs) || dfs::is_affordable(run, intake.id_end());
-        let is_range = matches!(vertices, Vertices::Below(_));
-        let suits_order = suits_order && vertices.listed().is_none();
+        let has_room = order != Some(VertexOrder::Dfs) || dfs::is_affordable(run, intake.id_end());
+        let is_range = matches!(vertices, Declared::Below(_));
+        let may_stay = has_room && vertices.listed().is_none();
         let (id_type, ranked) = match input.ids() {
             IdKind::String => (IdType::String, relabel::by_name(run, intake, vertices, directory)?),
-            _ if (intake.degrees.is_some() || intake.id_end() <= id_end_max) && suits_order => {
+            _ if (intake.degrees.is_some() || intake.id_end() <= id_end_max) && may_stay => {
                 let degrees = match intake.degrees.take() {
                     Some(degrees) => degrees,
                     None => count_degrees(run, &intake.edges, intake.id_end())?,

@@ -185,7 +185,7 @@ pub fn import(
 ) -> Result<ImportReport> {
     assert!(config.grid.is_sound(), "a grid with {:?}", config.grid);
     let needs = |set: &VertexSet, weighted| {
-        let count = declared::Vertices::of(set).count();
+        let count = declared::Declared::of(set).count();
         declared::check_count(count, config.has_rows(), config.grid)?;
         Ok(Needs {
             weighted,
@@ -282,7 +282,7 @@ fn import_weighted<W: Weight>(
 ) -> Result<ImportReport> {
     let mut clock = Clock(Instant::now());
     let mut seconds = StageSeconds::default();
-    let vertices = declared::Vertices::of(input.vertices());
+    let vertices = declared::Declared::of(input.vertices());
     let mut intake = intake::read::<W>(run, input, vertices.listed(), config.drop_duplicates)?;
     seconds.reading = clock.lap();
     let passed_over = std::mem::take(&mut intake.passed_over);
@@ -307,7 +307,7 @@ fn arrange<W: Weight>(
     (mut clock, seconds): (Clock, &mut StageSeconds),
 ) -> Result<Manifest> {
     let counts = intake.counts;
-    let declared = declared::Vertices::of(input.vertices());
+    let declared = declared::Declared::of(input.vertices());
     let known = Known::of(run, input, intake, config.order, &declared, directory)?;
     let summary = known.summary(counts.arcs)?;
     seconds.relabeling = clock.lap();

@@ -8,7 +8,7 @@ use tegula_store::tiles::{DenseEdge, VertexNumber};
 
 use super::buckets::{Buckets, Filled};
 use super::census::{Census, DegreeTable, Degrees};
-use super::declared::Vertices;
+use super::declared::Declared;
 use super::distinct::{distinct_ids, listed_ids};
 use super::edge::{Key, Weight, source_of, target_of};
 use super::import_run::ImportRun;
@@ -38,17 +38,17 @@ pub(super) struct Ranked<W> {
 pub(super) fn by_id<W: Weight>(
     run: &ImportRun<'_>,
     intake: Intake<'_, W>,
-    declared: &Vertices<'_>,
+    declared: &Declared<'_>,
     kind: IdKind,
     directory: &Path,
 ) -> Result<Ranked<W>> {
     let (ids, listed) = match declared {
-        Vertices::Listed(listed) => (listed_ids(run, listed, kind)?, Some(*listed)),
-        Vertices::WithEdges | Vertices::Below(_) => {
+        Declared::Listed(listed) => (listed_ids(run, listed, kind)?, Some(*listed)),
+        Declared::WithEdges | Declared::Below(_) => {
             (distinct_ids(run, &intake.edges, intake.counts.arcs, intake.samples)?, None)
         }
     };
-    let keeps_ids = matches!(declared, Vertices::Below(_));
+    let keeps_ids = matches!(declared, Declared::Below(_));
     let mut files = Vec::new();
     if !keeps_ids {
         files.push(write_ids(directory, &mut |write| ids.for_each(0, &mut |part| write(part)))?);
@@ -66,7 +66,7 @@ pub(super) fn by_id<W: Weight>(
 pub(super) fn by_name<W: Weight>(
     run: &ImportRun<'_>,
     mut intake: Intake<'_, W>,
-    declared: &Vertices<'_>,
+    declared: &Declared<'_>,
     directory: &Path,
 ) -> Result<Ranked<W>> {
     let names = match intake.names.take() {
@@ -83,7 +83,7 @@ fn by_sorted_name<N: VertexNumber + SpoolKey, W: Weight>(
     run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
     names: DistinctNames,
-    declared: &Vertices<'_>,
+    declared: &Declared<'_>,
     directory: &Path,
 ) -> Result<Ranked<W>> {
     let SortedNames { count, ranks, files } = names.sort::<N>(run, directory)?;

@@ -6,18 +6,16 @@ use std::sync::Arc;
 
 use arrow_array::Float32Array;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use tegula_engine::traverse::VertexSet;
-use tegula_engine::{Cancel, Graph, ShortId, VertexId};
+use tegula_engine::{Cancel, Graph, VertexId};
 
 use super::ids::{GroupSize, find_ids, id_type};
 use super::table::{RowSink, Table, write_in_batches};
 use crate::error::Result;
-use crate::original_ids::{Name, Rank, Ranks};
+use crate::original_ids::{Rank, Ranks};
 
-/// Edges in the order of the tiles, an edge of an undirected graph once. Those between some of the vertices, or all.
+/// Edges in the order of the tiles, an edge of an undirected graph once.
 pub struct EdgeTable {
     ranks: Ranks,
-    chosen: Option<VertexSet>,
     count: u64,
     memory: u64,
 }
@@ -38,32 +36,18 @@ struct Waiting {
 }
 
 impl EdgeTable {
-    /// A table of so many edges among the vertices that are chosen.
-    ///
-    /// # Errors
-    /// Those of reading the order of the vertices; cancellation.
-    pub fn among(
-        graph: &Graph,
-        chosen: VertexSet,
-        count: u64,
-        memory: u64,
-        cancel: &Cancel,
-    ) -> Result<EdgeTable> {
-        Ok(EdgeTable { ranks: Ranks::read(graph, cancel)?, chosen: Some(chosen), count, memory })
-    }
-
     /// The table of all edges.
     ///
     /// # Errors
-    /// As of [`among`](EdgeTable::among).
-    pub fn of_all(graph: &Graph, memory: u64, cancel: &Cancel) -> Result<EdgeTable> {
+    /// Those of reading the order of the vertices; cancellation.
+    pub fn new(graph: &Graph, memory: u64, cancel: &Cancel) -> Result<EdgeTable> {
         let manifest = graph.manifest();
         let arcs = manifest.edges;
         let count = if manifest.undirected { (arcs + manifest.loops) / 2 } else { arcs };
-        Ok(EdgeTable { ranks: Ranks::read(graph, cancel)?, chosen: None, count, memory })
+        Ok(EdgeTable { ranks: Ranks::read(graph, cancel)?, count, memory })
     }
 
-    /// Bytes that a table takes while it is written within a budget, beside the vertices that are chosen.
+    /// Bytes that a table takes while it is written within a budget.
     ///
     /// # Errors
     /// Those of reading.
@@ -71,21 +55,6 @@ impl EdgeTable {
         let most = graph.tiles().iter().map(|tile| graph_bytes(tile.size, tile.weight_count)).max();
         let reads = READS_AHEAD as u64 * (READ_BYTES + most.unwrap_or(0));
         Ok(Ranks::size(graph)? + reads + rows_at_a_time(memory) as u64 * ROW_BYTES)
-    }
-
-    /// The first edges, by original ids.
-    ///
-    /// # Errors
-    /// Those of reading; cancellation.
-    pub fn first(&self, graph: &Graph, count: usize, cancel: &Cancel) -> Result<Vec<(Name, Name)>> {
-        let mut ends = Vec::new();
-        self.visit(graph, cancel, &mut Waiting::default(), &mut |waiting| {
-            ends.extend(waiting.sources.drain(..).zip(waiting.targets.drain(..)));
-            Ok(ends.len() < count)
-        })?;
-        ends.truncate(count);
-        let ids = graph.original_ids()?;
-        ends.into_iter().map(|(s, t)| Ok((s.name(&ids)?, t.name(&ids)?))).collect()
     }
 
     /// Reads tile after tile, whose rows are added to those that wait; shows these after each, until it is told to
@@ -98,9 +67,6 @@ impl EdgeTable {
         take: &mut dyn FnMut(&mut Waiting) -> Result<bool>,
     ) -> Result<()> {
         let is_undirected = graph.manifest().undirected;
-        let is_chosen = |vertex: u64| {
-            self.chosen.as_ref().is_none_or(|set| set.contains(ShortId(vertex as u32)))
-        };
         let mut runs = runs_of_tiles(graph).into_iter();
         let mut on_their_way = VecDeque::new();
         loop {
@@ -115,9 +81,6 @@ impl EdgeTable {
             for index in tiles.range() {
                 let (tile, weights) = tiles.get(graph, index);
                 let visit = |entry: usize, source, target| {
-                    if !(is_chosen(source) && is_chosen(target)) {
-                        return;
-                    }
                     let rank = |vertex| self.ranks.of_any(VertexId(vertex));
                     let (source, target) = (rank(source), rank(target));
                     // Of both directions of an edge one is a row.

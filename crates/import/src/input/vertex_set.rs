@@ -13,6 +13,9 @@ use super::vertex_columns::{VertexColumns, VertexRow};
 use super::vertex_table::VertexTable;
 use crate::settings::IDS_STRING;
 
+/// Names between two looks at whether to stop.
+const NAMES_PER_LOOK: usize = 1 << 16;
+
 /// Which vertices a graph is to have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Vertices {
@@ -103,7 +106,10 @@ impl VertexSet {
         visit: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
         for range in &self.ranges {
-            for id in range.clone() {
+            for (index, id) in range.clone().enumerate() {
+                if index.is_multiple_of(NAMES_PER_LOOK) {
+                    cancel.check()?;
+                }
                 visit(id.to_string().as_bytes())?;
             }
         }
