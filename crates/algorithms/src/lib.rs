@@ -76,6 +76,7 @@ pub mod scc;
 pub mod similarity;
 pub mod spmv;
 pub mod sssp;
+pub mod subgraph;
 pub mod topological_order;
 pub mod triangles;
 pub mod wcc;
@@ -117,6 +118,7 @@ pub const CATALOGUE: &[Entry] = &[
     Entry::of::<k_hop::KHopOptions>(),
     Entry::of::<random_walks::RandomWalksOptions>(),
     Entry::of::<similarity::SimilarityOptions>(),
+    Entry::of::<subgraph::SubgraphOptions>(),
     Entry::of::<topological_order::TopologicalOrderOptions>(),
 ];
 

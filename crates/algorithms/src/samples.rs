@@ -39,6 +39,28 @@ impl Sample {
         Ok(Sample { vertices, drawn })
     }
 
+    /// Takes those that are given, each once.
+    ///
+    /// # Errors
+    /// Those of reading; cancellation.
+    pub(crate) fn given(graph: &Graph, given: &[VertexId], cancel: &Cancel) -> Result<Sample> {
+        let drawn = VertexSet::new(graph.short_vertex_count()?);
+        let count = given.iter().filter(|vertex| drawn.insert(vertex.short())).count();
+        let mut vertices = Vec::with_capacity(count);
+        graph.original_ids()?.for_each_rank(|_, all| {
+            cancel.check()?;
+            let all = all.iter().copied().map(VertexId::short);
+            vertices.extend(all.filter(|&vertex| drawn.contains(vertex)));
+            Ok::<(), tegula_engine::Error>(())
+        })?;
+        Ok(Sample { vertices, drawn })
+    }
+
+    /// Bytes that it takes to take so many that are given, and they.
+    pub(crate) fn given_size(graph: &Graph, given: u64) -> u64 {
+        4 * given.min(graph.vertex_count()) + VertexSet::size(graph.vertex_count())
+    }
+
     /// Bytes that it takes to draw it, and it.
     pub(crate) fn size(graph: &Graph, samples: Option<NonZeroU64>) -> u64 {
         let count = count(graph, samples);
@@ -60,13 +82,21 @@ pub(crate) struct Sources {
     sources: u64,
     /// Whether these were all.
     exact: bool,
+    /// Whether they were given, not drawn.
+    #[serde(skip)]
+    are_given: bool,
 }
 
 impl Sources {
     /// As many as an option `samples` says, or all.
     pub(crate) fn of(graph: &Graph, samples: Option<NonZeroU64>) -> Sources {
         let sources = count(graph, samples);
-        Sources { sources, exact: sources == graph.vertex_count() }
+        Sources { sources, exact: sources == graph.vertex_count(), are_given: false }
+    }
+
+    /// So many that were given.
+    pub(crate) fn given(graph: &Graph, sources: u64) -> Sources {
+        Sources { sources, exact: sources == graph.vertex_count(), are_given: true }
     }
 }
 
@@ -74,7 +104,11 @@ impl Figures for Sources {
     fn facts(&self) -> Facts {
         let mut facts = Facts::default();
         let sources = answer::counted(self.sources, "vertex", "vertices");
-        let all = if self.exact { ", all" } else { ", drawn at random" };
+        let all = match (self.exact, self.are_given) {
+            (true, _) => ", all",
+            (false, true) => ", as given",
+            (false, false) => ", drawn at random",
+        };
         facts.add("found from", sources + all);
         facts
     }

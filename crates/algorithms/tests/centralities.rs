@@ -5,7 +5,7 @@ mod support;
 use serde_json::json;
 use support::small::on_small_graphs;
 use support::tables::{answer, counts, floats, numbers, summary};
-use support::ways::GRIDS;
+use support::ways::{GRIDS, with_rows};
 use support::{import_with, open, threads};
 use tegula_algorithms::find;
 use tegula_engine::{Arrays, Graph, RunOptions};
@@ -159,6 +159,35 @@ fn paths_lead_through_a_vertex_as_often_as_between_all_pairs() {
         let count = pairs.len() as f64;
         assert_near(name, &part(1.0 / ((count - 1.0) * (count - 2.0)).max(1.0)), &found);
     });
+}
+
+#[test]
+fn betweenness_from_given_sources_adds_up_to_that_from_all() {
+    let scratch = Scratch::new();
+    let path = scratch.path().join("sources.txt");
+    let from = |graph: &Graph, sources: &[u64], threads_: usize| {
+        let lines: String = sources.iter().map(|source| format!("{source}\n")).collect();
+        std::fs::write(&path, lines).unwrap();
+        numbers(graph, "betweenness", json!({ "sources": path }), &threads(threads_))
+    };
+    for (name, edges) in small_graphs(3) {
+        for undirected in [false, true] {
+            let folder = Scratch::new();
+            let config = with_rows(VertexOrder::Degree, undirected);
+            let graph = open(&import_with(config, folder.path(), name, &edges));
+            let vertices = edges.vertices();
+            let all = numbers(&graph, "betweenness", json!({}), &threads(2));
+            let mut repeated = vertices.clone();
+            repeated.extend(&vertices);
+            assert_eq!(from(&graph, &repeated, 3), all, "{name}: each counts once");
+            let (some, others) = vertices.split_at(vertices.len() / 3);
+            let parts = [from(&graph, some, 1), from(&graph, others, 2)];
+            for ((one, other), (vertex, whole)) in parts[0].iter().zip(&parts[1]).zip(&all) {
+                let sum = one.1 + other.1;
+                assert!((sum - whole).abs() <= 1e-9 * whole.max(1.0), "{name}: {vertex}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -64,6 +64,12 @@ pub trait Algorithm: Options {
         "rows lead from each vertex to any other"
     }
 
+    /// Whether its rows are the edges of a graph: then the answer tells its
+    /// [vertices](Answer::vertices) too, and may be written as a graph.
+    fn finds_graph(&self) -> bool {
+        false
+    }
+
     /// Whether a run can keep checkpoints and go on from one.
     fn checkpointing(&self) -> Checkpointing {
         Checkpointing::Refused {

@@ -30,6 +30,9 @@ pub trait Request: Debug + Send {
     /// Its name and its options, in one line.
     fn description(&self) -> String;
 
+    /// Whether its rows are the edges of a graph.
+    fn finds_graph(&self) -> bool;
+
     /// Whether a run can keep checkpoints and go on from one.
     fn checkpointing(&self) -> Checkpointing;
 
@@ -100,6 +103,10 @@ impl<A: Algorithm> Request for A {
         // Options are plain values, which JSON has a form for.
         let options = serde_json::to_string(self).unwrap_or_default();
         format!("{} {options}", A::NAME)
+    }
+
+    fn finds_graph(&self) -> bool {
+        Algorithm::finds_graph(self)
     }
 
     fn checkpointing(&self) -> Checkpointing {

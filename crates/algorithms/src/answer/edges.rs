@@ -6,16 +6,18 @@ use std::sync::Arc;
 
 use arrow_array::Float32Array;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use tegula_engine::{Cancel, Graph, VertexId};
+use tegula_engine::traverse::VertexSet;
+use tegula_engine::{Cancel, Graph, ShortId, VertexId};
 
 use super::ids::{GroupSize, find_ids, id_type};
 use super::table::{RowSink, Table, write_in_batches};
 use crate::error::Result;
-use crate::original_ids::{Rank, Ranks};
+use crate::original_ids::{Name, Rank, Ranks};
 
-/// Edges in the order of the tiles, an edge of an undirected graph once.
+/// Edges in the order of the tiles, an edge of an undirected graph once: those between some of the vertices, or all.
 pub struct EdgeTable {
     ranks: Ranks,
+    chosen: Option<Arc<VertexSet>>,
     count: u64,
     memory: u64,
 }
@@ -26,16 +28,57 @@ const READS_AHEAD: usize = 4;
 
 /// Bytes of a row that waits to be written, and of its ids when they are looked up.
 const ROW_BYTES: u64 = 80;
+/// Bytes of one that only waits.
+const WAITING_BYTES: u64 = 2 * size_of::<Rank>() as u64 + size_of::<f32>() as u64;
 
 /// Rows that wait to be written, by the ranks of their ends.
-#[derive(Default)]
 struct Waiting {
     sources: Vec<Rank>,
     targets: Vec<Rank>,
     weights: Vec<f32>,
 }
 
+impl Waiting {
+    /// Room for so many rows, and those of any tile.
+    fn with_room(graph: &Graph, rows: usize) -> Waiting {
+        let rows = rows + edges_of_a_tile_max(graph);
+        Waiting {
+            sources: Vec::with_capacity(rows),
+            targets: Vec::with_capacity(rows),
+            weights: Vec::with_capacity(if graph.is_weighted() { rows } else { 0 }),
+        }
+    }
+
+    fn clear(&mut self) {
+        self.sources.clear();
+        self.targets.clear();
+        self.weights.clear();
+    }
+}
+
 impl EdgeTable {
+    /// The table of the edges between some of the vertices, which are counted first.
+    ///
+    /// # Errors
+    /// Those of reading; cancellation.
+    pub fn among(
+        graph: &Graph,
+        chosen: Arc<VertexSet>,
+        memory: u64,
+        cancel: &Cancel,
+    ) -> Result<EdgeTable> {
+        let ranks = Ranks::read(graph, cancel)?;
+        let mut table = EdgeTable { ranks, chosen: Some(chosen), count: 0, memory };
+        let mut count = 0;
+        table.visit(graph, cancel, &mut Waiting::with_room(graph, 0), &mut |waiting| {
+            count += waiting.sources.len() as u64;
+            waiting.clear();
+            Ok(true)
+        })?;
+        table.count = count;
+        Ok(table)
+    }
+
     /// The table of all edges.
     ///
     /// # Errors
@@ -44,17 +87,44 @@ impl EdgeTable {
         let manifest = graph.manifest();
         let arcs = manifest.edges;
         let count = if manifest.undirected { (arcs + manifest.loops) / 2 } else { arcs };
-        Ok(EdgeTable { ranks: Ranks::read(graph, cancel)?, count, memory })
+        Ok(EdgeTable { ranks: Ranks::read(graph, cancel)?, chosen: None, count, memory })
     }
 
-    /// Bytes that a table takes while it is written within a budget.
+    /// Bytes that a table takes while it is written within a budget, beside the vertices that are chosen.
     ///
     /// # Errors
     /// Those of reading.
     pub fn size(graph: &Graph, memory: u64) -> Result<u64> {
         let most = graph.tiles().iter().map(|tile| graph_bytes(tile.size, tile.weight_count)).max();
         let reads = READS_AHEAD as u64 * (READ_BYTES + most.unwrap_or(0));
-        Ok(Ranks::size(graph)? + reads + rows_at_a_time(memory) as u64 * ROW_BYTES)
+        Ok(reads + EdgeTable::held(graph, memory)?)
+    }
+
+    /// The same without tiles.
+    fn held(graph: &Graph, memory: u64) -> Result<u64> {
+        let waiting = edges_of_a_tile_max(graph) as u64 * WAITING_BYTES;
+        Ok(Ranks::size(graph)? + waiting + rows_at_a_time(memory) as u64 * ROW_BYTES)
+    }
+
+    /// How many edges it has.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The first edges, by original ids.
+    ///
+    /// # Errors
+    /// Those of reading; cancellation.
+    pub fn first(&self, graph: &Graph, count: usize, cancel: &Cancel) -> Result<Vec<(Name, Name)>> {
+        let mut ends = Vec::new();
+        self.visit(graph, cancel, &mut Waiting::with_room(graph, 0), &mut |waiting| {
+            ends.extend(waiting.sources.iter().copied().zip(waiting.targets.iter().copied()));
+            waiting.clear();
+            Ok(ends.len() < count)
+        })?;
+        ends.truncate(count);
+        let ids = graph.original_ids()?;
+        ends.into_iter().map(|(s, t)| Ok((s.name(&ids)?, t.name(&ids)?))).collect()
     }
 
     /// Reads tile after tile, whose rows are added to those that wait; shows these after each, until it is told to
@@ -67,6 +137,12 @@ impl EdgeTable {
         take: &mut dyn FnMut(&mut Waiting) -> Result<bool>,
     ) -> Result<()> {
         let is_undirected = graph.manifest().undirected;
+        let is_chosen = |vertex: u64| {
+            self.chosen.as_ref().is_none_or(|set| set.contains(ShortId(vertex as u32)))
+        };
+        // Tiles that were read are kept as far as there is room beside what is made of them.
+        let _held =
+            graph.reader().pool().lease("the edges", EdgeTable::held(graph, self.memory)?)?;
         let mut runs = runs_of_tiles(graph).into_iter();
         let mut on_their_way = VecDeque::new();
         loop {
@@ -81,6 +157,9 @@ impl EdgeTable {
             for index in tiles.range() {
                 let (tile, weights) = tiles.get(graph, index);
                 let visit = |entry: usize, source, target| {
+                    if !(is_chosen(source) && is_chosen(target)) {
+                        return;
+                    }
                     let rank = |vertex| self.ranks.of_any(VertexId(vertex));
                     let (source, target) = (rank(source), rank(target));
                     // Of both directions of an edge one is a row.
@@ -106,6 +185,12 @@ impl EdgeTable {
 fn rows_at_a_time(memory: u64) -> usize {
     // Two columns of ids are looked up.
     GroupSize::within(memory).rows / 2
+}
+
+/// Edges of the tile that has the most.
+fn edges_of_a_tile_max(graph: &Graph) -> usize {
+    let all = graph.tiles().iter().map(|tile| tile.summary.edge_count);
+    all.max().unwrap_or(0) as usize
 }
 
 fn graph_bytes(size: u32, weight_count: u32) -> u64 {
@@ -157,7 +242,7 @@ impl Table for EdgeTable {
             write_in_batches(&schema, &columns, out)?;
             Ok::<bool, crate::error::Error>(out.wants_more())
         };
-        let mut waiting = Waiting::default();
+        let mut waiting = Waiting::with_room(graph, at_a_time);
         self.visit(graph, cancel, &mut waiting, &mut |waiting| {
             while waiting.sources.len() >= at_a_time {
                 if !write(waiting, at_a_time)? {

@@ -20,6 +20,11 @@ pub trait Answer: Table + Send {
     /// Those of reading ids; cancellation.
     fn summary(&self, graph: &Graph, top: usize, cancel: &Cancel) -> Result<Box<dyn Summary>>;
 
+    /// A row for each vertex, where the rows are the edges of a graph.
+    fn vertices(&self) -> Option<&dyn Table> {
+        None
+    }
+
     /// What is less than was asked for, although the run was done.
     fn warning(&self) -> Option<Diagnostic> {
         None

@@ -12,14 +12,16 @@
 //! *A Faster Algorithm for Betweenness Centrality*, Journal of Mathematical Sociology 25, 2001). Rows of a level are
 //! read in the order in which they lie, on both ways. Each worker has a source of its own, and what the sources find is
 //! added in the order of their ids, so the bits do not depend on the number of workers. Numbers of paths have
-//! an exponent of their own where `f64` would not hold them. With samples the sum over some sources stands for that over all (Brandes, Pich,
-//! *Centrality Estimation in Large Networks*, International Journal of Bifurcation and Chaos 17, 2007). Memory: 8 bytes
-//! a vertex, 36 for each thread, 16 for a sample, and the index of the rows.
+//! an exponent of their own where `f64` would not hold them. With samples the sum over some sources stands for that over
+//! all (Brandes, Pich, *Centrality Estimation in Large Networks*, International Journal of Bifurcation and Chaos 17,
+//! 2007); over sources that are given it stands for itself, in an undirected graph halved as well. Memory: 8 bytes a
+//! vertex, 36 for each thread, 16 for a source that is drawn or given, and the index of the rows.
 
 mod dependencies;
 mod sources;
 
 use std::num::NonZeroU64;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
@@ -27,20 +29,26 @@ use tegula_engine::{Estimate, Graph, RunOptions};
 
 use crate::algorithm::{Algorithm, Edges, Found, Weights};
 use crate::answer::{Scores, Values};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::original_ids::with_order_streamed;
 use crate::samples::Sources;
+use crate::side_table;
+use crate::vertex_list::VertexList;
 
-pub use sources::{Betweenness, run};
+pub use sources::{Betweenness, Start, run};
 
 /// Options of betweenness.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct BetweennessOptions {
     /// Estimate from so many sources, drawn at random; exact from all of them otherwise.
     #[cfg_attr(feature = "clap", arg(long, value_name = "K"))]
     pub samples: Option<NonZeroU64>,
+    /// Count the paths from these vertices alone: a table with an id in each row. Tables are read as inputs are: text,
+    /// also as .gz and .zst, Parquet, `-`.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", conflicts_with = "samples"))]
+    pub sources: Option<PathBuf>,
     /// What the samples are drawn by.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t))]
     pub seed: u64,
@@ -50,10 +58,21 @@ pub struct BetweennessOptions {
 }
 
 impl BetweennessOptions {
+    /// The sources.
+    fn start<'f>(&self, files: &'f VertexList) -> Start<'f> {
+        match &self.sources {
+            Some(_) => Start::Given(&files.vertices),
+            None => Start::Drawn { samples: self.samples, seed: self.seed },
+        }
+    }
+
     /// By what the sum over sources is multiplied.
     fn scale(&self, graph: &Graph, sources: u64) -> f64 {
         let vertices = graph.vertex_count() as f64;
-        let of_all = vertices / sources.max(1) as f64;
+        let of_all = match &self.sources {
+            Some(_) => 1.0,
+            None => vertices / sources.max(1) as f64,
+        };
         if self.normalized {
             // Where there are fewer than three vertices the sum is 0.
             of_all / ((vertices - 1.0) * (vertices - 2.0)).max(1.0)
@@ -70,23 +89,40 @@ impl Algorithm for BetweennessOptions {
     const NAME: &'static str = "betweenness";
     const SUMMARY: &'static str = "Betweenness: on how many shortest paths each vertex lies";
     const WEIGHTS: Weights = Weights::Ignored { instead: "every edge is a hop" };
-    type Files = ();
+    type Files = VertexList;
+
+    fn check(&self) -> Result<()> {
+        if self.sources.is_some() && self.samples.is_some() {
+            let detail = "give either `samples` or `sources`".to_owned();
+            return Err(Error::BadOptions { algorithm: Self::NAME, detail });
+        }
+        Ok(())
+    }
+
+    fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<VertexList> {
+        Ok(VertexList::read_any(self.sources.as_deref(), graph, options)?)
+    }
 
     fn edges(&self) -> Edges {
         Edges::Rows(Directions::Forward)
     }
 
-    fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
-        let held = sources::size(graph, self.samples, threads)?;
-        with_order_streamed(estimate_rows(graph, RowsWanted::forward(false), held), graph)
+    fn estimate(&self, graph: &Graph, files: &VertexList, threads: usize) -> Result<Estimate> {
+        let held = sources::size(graph, self.start(files), threads)?;
+        let estimate = estimate_rows(graph, RowsWanted::forward(false), held);
+        let estimate = with_order_streamed(estimate, graph)?;
+        Ok(side_table::with_reading(estimate, files.reading_size))
     }
 
-    fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
-        let found = run(graph, self.samples, self.seed, options)?;
+    fn run(&self, graph: &Graph, files: VertexList, options: &RunOptions<'_>) -> Result<Found> {
+        let found = run(graph, self.start(&files), options)?;
         let scale = self.scale(graph, found.sources);
         let mut sums = found.sums;
         sums.iter_mut().for_each(|sum| *sum *= scale);
-        let figures = Sources::of(graph, self.samples);
+        let figures = match &self.sources {
+            Some(_) => Sources::given(graph, found.sources),
+            None => Sources::of(graph, self.samples),
+        };
         let values = Values::of(sums.into(), graph, &options.cancel)?;
         let scores = Scores { column: "centrality", values, figures };
         Ok(Found::new(scores, found.statistics))

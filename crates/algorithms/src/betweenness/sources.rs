@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use tegula_engine::traverse::{self, Neighbourhoods, RowsJob, RowsWanted, Sequential};
-use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, Unit};
+use tegula_engine::{Cancel, Graph, IterationTimes, RunOptions, RunStatistics, Unit, VertexId};
 
 use super::dependencies::Dependencies;
 use crate::error::Result;
@@ -22,30 +22,57 @@ pub struct Betweenness {
     pub statistics: RunStatistics,
 }
 
-/// Adds up what depends on each vertex, for sources that are drawn by `seed`, or for all.
+/// Which the sources are.
+#[derive(Debug, Clone, Copy)]
+pub enum Start<'s> {
+    /// All, or so many that are drawn at random.
+    Drawn {
+        /// How many, where not all.
+        samples: Option<NonZeroU64>,
+        /// What they are drawn by.
+        seed: u64,
+    },
+    /// These, each once.
+    Given(&'s [VertexId]),
+}
+
+impl Start<'_> {
+    fn sample(self, graph: &Graph, cancel: &Cancel) -> Result<Sample> {
+        match self {
+            Start::Drawn { samples, seed } => Sample::draw(graph, samples, seed, cancel),
+            Start::Given(vertices) => Sample::given(graph, vertices, cancel),
+        }
+    }
+
+    fn size(self, graph: &Graph) -> u64 {
+        match self {
+            Start::Drawn { samples, .. } => Sample::size(graph, samples),
+            Start::Given(vertices) => {
+                Sample::given_size(graph, vertices.len() as u64) + size_of_val(vertices) as u64
+            }
+        }
+    }
+}
+
+/// Adds up what depends on each vertex.
 ///
 /// # Errors
 /// Those of [`traverse::run`] and of reading.
-pub fn run(
-    graph: &Graph,
-    samples: Option<NonZeroU64>,
-    seed: u64,
-    options: &RunOptions<'_>,
-) -> Result<Betweenness> {
-    let sample = Sample::draw(graph, samples, seed, &options.cancel)?;
-    let held = size(graph, samples, options.threads)?;
+pub fn run(graph: &Graph, start: Start<'_>, options: &RunOptions<'_>) -> Result<Betweenness> {
+    let sample = start.sample(graph, &options.cancel)?;
+    let held = size(graph, start, options.threads)?;
     traverse::run(graph, RowsWanted::forward(false), held, options, |job| {
         add_up(graph, &sample, job, options)
     })
 }
 
 /// Bytes that a run holds beside the rows.
-pub(super) fn size(graph: &Graph, samples: Option<NonZeroU64>, threads: usize) -> Result<u64> {
+pub(super) fn size(graph: &Graph, start: Start<'_>, threads: usize) -> Result<u64> {
     let edges = traverse::edges_of_a_vertex_max(graph)?;
     let worker =
         Neighbourhoods::<Sequential>::size(edges) + Dependencies::size(graph.vertex_count());
     let sums = size_of::<f64>() as u64 * graph.vertex_count();
-    Ok(sums + Sample::size(graph, samples) + threads as u64 * worker)
+    Ok(sums + start.size(graph) + threads as u64 * worker)
 }
 
 fn add_up(

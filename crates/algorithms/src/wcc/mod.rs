@@ -178,6 +178,12 @@ pub fn estimate_traversal(graph: &Graph) -> Estimate {
     estimate_rows(graph, RowsWanted::forward(false), traversal::size(graph))
 }
 
+/// What a run by union-find needs of memory, without the names of the components.
+pub(crate) fn estimate_union_find(graph: &Graph, threads: usize) -> Estimate {
+    let estimate = tegula_engine::estimate::<SmallestId>(graph, threads);
+    Estimate { vertex_bytes: size(graph), ..estimate }
+}
+
 /// Bytes that the union-find holds.
 pub fn size(graph: &Graph) -> u64 {
     UnsettledEdges::<fn(ShortId, ShortId)>::size(graph.vertex_count())
@@ -210,7 +216,7 @@ impl Algorithm for WccOptions {
         let estimate = match self.method {
             Method::UnionFind => Estimate {
                 vertex_bytes: size(graph) + by_smallest_size(graph),
-                ..tegula_engine::estimate::<SmallestId>(graph, threads)
+                ..estimate_union_find(graph, threads)
             },
             // Its messages are gone before components are named, and take more.
             Method::Propagation if graph.has_short_ids() => {

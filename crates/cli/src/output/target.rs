@@ -123,6 +123,15 @@ impl Target {
         Target::named(path, format, replace, TableFormat::of_ending_of_edges, help)
     }
 
+    /// Whether the name of a file is one to which edges are written.
+    pub fn is_edges(path: &Path) -> bool {
+        let name = lower_name(path);
+        let (_, bare) = Compression::of_name(&name);
+        let ending = bare.rsplit_once('.').map_or("", |(_, ending)| ending);
+        let is_stream = path == Path::new("-") || path == Path::new("/dev/stdout");
+        is_stream || TableFormat::of_ending_of_edges(ending).is_some()
+    }
+
     fn named(
         path: &Path,
         format: Option<TableFormat>,

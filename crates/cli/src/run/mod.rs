@@ -3,6 +3,7 @@
 mod command;
 mod estimate;
 mod missing_rows;
+mod new_graph;
 mod options;
 
 use std::io::{self, IsTerminal};
@@ -26,7 +27,7 @@ use crate::progress::{Alarm, RunProgress};
 use crate::report::{self, Facts};
 use crate::session::Session;
 use crate::stdout;
-use options::RunArgs;
+use options::{Destination, RunArgs};
 
 pub use command::Run;
 
@@ -48,7 +49,7 @@ const SEEK_HINT: &str = "hint: this run scans the graph many times; to follow fe
 pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     let request = &**request;
     request.check()?;
-    let target = args.target(session.json)?;
+    let target = args.destination(session.json, request.finds_graph())?;
     if target.is_none() || args.top.is_some() || args.estimate {
         stdout::check()?;
     }
@@ -59,7 +60,9 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     let checkpoints = args.checkpoints(&description);
     let kept_bytes = checkpoints.map(|_| state_bytes(request)).transpose()?;
     let mut graph = args.reading.open(&args.graph)?;
-    target.iter().try_for_each(|target| target.check_ids(&answer::id_type(&graph)))?;
+    if let Some(Destination::Table(target)) = &target {
+        target.check_ids(&answer::id_type(&graph))?;
+    }
     let budget = args.reading.budget.bytes();
     // An estimate tells what is needed beyond the budget, too.
     let least = if args.estimate { default_memory() } else { 0 };
@@ -114,7 +117,7 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
 fn deliver(
     Found { answer, statistics }: Found,
     [open, run]: [Duration; 2],
-    target: Option<Target>,
+    target: Option<Destination>,
     (request, graph): (&dyn Request, &Graph),
     args: &RunArgs,
     session: &Session,
@@ -123,7 +126,11 @@ fn deliver(
     graph.reader().pool().trim();
     allocator::give_back();
     let started = Instant::now();
-    let bytes_written = write(&*answer, graph, target.as_ref(), args, session)?;
+    let bytes_written = match &target {
+        Some(Destination::Graph(path)) => new_graph::write(&*answer, graph, path, args, session)?,
+        Some(Destination::Table(target)) => write(&*answer, graph, Some(target), args, session)?,
+        None => write(&*answer, graph, None, args, session)?,
+    };
     let write = started.elapsed();
     allocator::give_back();
     let seconds = RunSeconds { open: Seconds(open), run: Seconds(run), write: Seconds(write) };
@@ -213,7 +220,7 @@ struct Done<'a> {
     request: &'a dyn Request,
     graph: &'a Graph,
     args: &'a RunArgs,
-    target: Option<Target>,
+    target: Option<Destination>,
     statistics: RunStatistics,
     seconds: RunSeconds,
     bytes_written: u64,

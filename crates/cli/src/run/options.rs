@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use tegula_engine::{Arrays, Checkpoints, Executor, Messages};
+use tegula_engine::{Arrays, Checkpoints, Error, Executor, Messages};
 
 use crate::args::{ReadingArgs, Threads};
 use crate::errors::{Failure, Result};
@@ -25,7 +25,7 @@ pub struct RunArgs {
     format: Option<TableFormat>,
     /// Replace the output if it exists.
     #[arg(long)]
-    force: bool,
+    pub force: bool,
     /// Print only K lines: what is greatest, farthest or largest, or else the first ones. A file (-o) has all
     /// rows nevertheless.
     #[arg(long, value_name = "K")]
@@ -97,25 +97,51 @@ enum ExecutorChoice {
     Seek,
 }
 
+/// Where an answer is written to.
+#[derive(Debug)]
+pub enum Destination {
+    /// A file, or standard output.
+    Table(Target),
+    /// A graph directory.
+    Graph(PathBuf),
+}
+
+impl Destination {
+    /// What it is called.
+    pub fn path(&self) -> &Path {
+        match self {
+            Destination::Table(target) => target.path(),
+            Destination::Graph(path) => path,
+        }
+    }
+}
+
 impl RunArgs {
-    /// What the table is written to, if that was asked for.
+    /// Where the answer is written to, if that was asked for. `is_graph` says whether it is the edges of a graph.
     ///
     /// # Errors
     /// [`Failure::Usage`]; an existing file is refused.
-    pub fn target(&self, json: bool) -> Result<Option<Target>> {
+    pub fn destination(&self, json: bool, is_graph: bool) -> Result<Option<Destination>> {
         let path = match (&self.output, self.format) {
             (Some(path), _) => path.as_path(),
             (None, Some(_)) => Path::new("-"),
             (None, None) => return Ok(None),
         };
-        let target = Target::of(path, self.format, self.force)?;
+        if is_graph && self.format.is_none() && !Target::is_edges(path) {
+            if !self.force && path.symlink_metadata().is_ok() {
+                return Err(Error::AlreadyExists { path: path.to_owned() }.into());
+            }
+            return Ok(Some(Destination::Graph(path.to_owned())));
+        }
+        let of = if is_graph { Target::of_edges } else { Target::of };
+        let target = of(path, self.format, self.force)?;
         let other = [(json, "--json"), (self.top.is_some(), "--top")];
         match other.into_iter().find(|(is_given, _)| *is_given) {
             Some((_, option)) if target.is_standard_output() => {
                 let message = format!("the table and {option} both want standard output");
                 Err(Failure::usage_with(message, "give the table a file with -o"))
             }
-            _ => Ok(Some(target)),
+            _ => Ok(Some(Destination::Table(target))),
         }
     }
 

@@ -25,4 +25,5 @@ mod shop;
 mod side_tables;
 mod spmv;
 mod streams;
+mod subgraph;
 mod traversals;

@@ -1,0 +1,133 @@
+//! Induced subgraph: some of the vertices, and all edges between them.
+//!
+//! The vertices are given, or those of a weakly connected component, which a union-find finds. Tiles are passed over
+//! twice: edges are counted, and then they are told, in the order of the tiles, in the ids of the edge list; an edge of
+//! an undirected graph once. Memory: a bit a vertex, 4 bytes more where the vertices have an order, and those of
+//! `wcc` for a component.
+
+mod answer;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use tegula_engine::traverse::VertexSet;
+use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics, ShortId, overhead};
+
+use crate::algorithm::{Algorithm, Edges, Found, SideFiles, Weights};
+use crate::answer::EdgeTable;
+use crate::error::{Error, Result};
+use crate::original_ids::find_vertex;
+use crate::side_table;
+use crate::vertex_list::VertexList;
+use crate::wcc::{self, WccOptions};
+
+use answer::Subgraph;
+
+/// Options of a subgraph.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct SubgraphOptions {
+    /// The vertices: a table with an id in each row. Tables are read as inputs are: text, also as .gz and .zst, Parquet,
+    /// `-`.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
+    #[cfg_attr(
+        feature = "clap",
+        arg(required_unless_present = "component", conflicts_with = "component")
+    )]
+    pub vertices: Option<PathBuf>,
+    /// The weakly connected component of this vertex.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
+    pub component: Option<String>,
+}
+
+impl SubgraphOptions {
+    /// The vertices, and what it took to find them.
+    fn choose(
+        &self,
+        graph: &Graph,
+        files: VertexList,
+        options: &RunOptions<'_>,
+    ) -> Result<(VertexSet, RunStatistics)> {
+        let count = graph.short_vertex_count()?;
+        let Some(id) = &self.component else {
+            let chosen = VertexSet::new(count);
+            files.vertices.iter().for_each(|vertex| {
+                chosen.insert(vertex.short());
+            });
+            return Ok((chosen, RunStatistics::default()));
+        };
+        let vertex = find_vertex(graph, id)?;
+        let found = wcc::run(graph, WccOptions::default(), options)?;
+        let root = found.roots[vertex.index()];
+        let chosen = VertexSet::new(count);
+        let all = (0..count).map(ShortId);
+        all.filter(|vertex| found.roots[vertex.index()] == root).for_each(|vertex| {
+            chosen.insert(vertex);
+        });
+        Ok((chosen, found.statistics))
+    }
+}
+
+impl Algorithm for SubgraphOptions {
+    const NAME: &'static str = "subgraph";
+    const SUMMARY: &'static str = "The edges between some of the vertices, as a graph or a table: of given ones, or a component";
+    const WEIGHTS: Weights = Weights::Irrelevant;
+    type Files = VertexList;
+
+    fn check(&self) -> Result<()> {
+        if self.vertices.is_some() == self.component.is_some() {
+            let detail = "give either `vertices` or `component`".to_owned();
+            return Err(Error::BadOptions { algorithm: Self::NAME, detail });
+        }
+        Ok(())
+    }
+
+    fn edges(&self) -> Edges {
+        Edges::Tiles { why: "a subgraph is copied tile by tile", instead: None }
+    }
+
+    fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<VertexList> {
+        Ok(VertexList::read_any(self.vertices.as_deref(), graph, options)?)
+    }
+
+    fn check_input(&self, graph: &Graph) -> Result<()> {
+        self.component.as_ref().map_or(Ok(()), |id| find_vertex(graph, id).map(drop))
+    }
+
+    fn estimate(&self, graph: &Graph, files: &VertexList, threads: usize) -> Result<Estimate> {
+        let chosen = VertexSet::size(graph.vertex_count());
+        let table = chosen + EdgeTable::size(graph, 0)?;
+        let vertex_bytes = match self.component {
+            Some(_) => (wcc::size(graph) + chosen).max(table),
+            None => files.size() + table,
+        };
+        let estimate = match self.component {
+            Some(_) => wcc::estimate_union_find(graph, threads),
+            None => Estimate {
+                vertex_bytes: 0,
+                stream_bytes_min: 0,
+                layout_bytes: graph.tile_bytes(),
+                overhead_bytes: overhead(graph),
+                on_disk: None,
+            },
+        };
+        let estimate = Estimate { vertex_bytes, ..estimate };
+        Ok(side_table::with_reading(estimate, files.reading_size + files.size()))
+    }
+
+    fn why_in_memory(&self) -> &'static str {
+        "each edge looks up both of its ends"
+    }
+
+    fn finds_graph(&self) -> bool {
+        true
+    }
+
+    fn run(&self, graph: &Graph, files: VertexList, options: &RunOptions<'_>) -> Result<Found> {
+        let (chosen, statistics) = self.choose(graph, files, options)?;
+        // The table needs memory of its own, and no tiles.
+        graph.reader().pool().trim();
+        Ok(Found::new(Subgraph::of(chosen, graph, options)?, statistics))
+    }
+}

@@ -1,0 +1,93 @@
+//! Writes an answer whose rows are the edges of a graph as a graph directory.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use tegula_algorithms::answer::{Answer, Table};
+use tegula_engine::{Error, Graph, RUN_OVERHEAD, overhead};
+use tegula_import::input::{Format, IdKind, InputOptions, Vertices};
+use tegula_import::{ImportConfig, import};
+use tegula_machine::disk::{Directory, Temporary};
+use tegula_machine::threads::Workers;
+use tegula_store::graph::IdType;
+
+use super::options::RunArgs;
+use crate::errors::Result;
+use crate::output::{TableFormat, Target};
+use crate::session::Session;
+
+/// Imports its edges and vertices, by way of two tables in a folder beside the graph, or where `--spill-directory` says.
+/// Returns the bytes of the graph directory.
+///
+/// # Errors
+/// Those of writing and of the import; [`Error::OverBudget`] where that has no room beside the answer.
+pub fn write(
+    answer: &dyn Answer,
+    graph: &Graph,
+    path: &Path,
+    args: &RunArgs,
+    session: &Session,
+) -> Result<u64> {
+    let budget = args.reading.budget.bytes();
+    // The graph stays open, and what says which edges are chosen stays in memory.
+    let held = overhead(graph) - RUN_OVERHEAD + 5 * graph.vertex_count();
+    let memory = budget.saturating_sub(held);
+    if memory < ImportConfig::MEMORY_MIN {
+        let (what, needed) = ("writing the graph".to_owned(), held + ImportConfig::MEMORY_MIN);
+        return Err(Error::OverBudget { what, needed, budget }.into());
+    }
+    let name = "tegula-tables";
+    let place = match &args.spill_directory {
+        Some(folder) => folder.join(name),
+        None => path.with_file_name(name),
+    };
+    let folder = Temporary::private_folder(&place, remove)?;
+    let [edges, vertices] =
+        ["edges.parquet", "vertices.parquet"].map(|name| folder.path().join(name));
+    write_table(answer, graph, &edges, args, session)?;
+    let mut listed = None;
+    if let Some(table) = answer.vertices() {
+        write_table(table, graph, &vertices, args, session)?;
+        listed = Some(Vertices::Listed(vertices));
+    }
+    let ids = match graph.manifest().ids {
+        IdType::Range | IdType::Integer => IdKind::Integer,
+        IdType::String => IdKind::String,
+    };
+    let weighted = graph.is_weighted();
+    let config = ImportConfig {
+        input: InputOptions { format: Format::Parquet, ids, weighted, ..InputOptions::default() },
+        undirected: graph.manifest().undirected,
+        vertices: listed,
+        memory,
+        threads: args.threads.count(),
+        force: args.force,
+        spill_directory: args.spill_directory.clone(),
+        ..ImportConfig::default()
+    };
+    let report = import(&[edges], path, &config, session.progress(), &session.cancel)?;
+    Ok(report.files.iter().map(|file| file.bytes).sum())
+}
+
+fn write_table(
+    table: &(impl Table + ?Sized),
+    graph: &Graph,
+    path: &Path,
+    args: &RunArgs,
+    session: &Session,
+) -> Result<()> {
+    let target = Target::of(path, Some(TableFormat::Parquet), false)?;
+    let (schema, rows) = (table.schema(graph), table.row_count(graph));
+    Workers::scope(args.threads.count(), |workers| {
+        let mut out = target.create(&schema, rows, workers)?;
+        table.write_rows(graph, &mut *out, &session.cancel)?;
+        out.finish()
+    })?;
+    Ok(())
+}
+
+/// Removes a folder of tables.
+fn remove(folder: &Directory, name: &std::ffi::OsStr) -> io::Result<()> {
+    fs::remove_dir_all(folder.join(name))
+}
