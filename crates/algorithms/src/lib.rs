@@ -49,6 +49,7 @@ pub mod original_ids;
 pub mod side_table;
 
 pub mod astar;
+pub mod belief_propagation;
 pub mod betweenness;
 pub mod bfs;
 pub mod bridges;
@@ -99,6 +100,7 @@ pub const CATALOGUE: &[Entry] = &[
     Entry::of::<astar::AstarOptions>(),
     Entry::of::<spmv::SpmvOptions>(),
     Entry::of::<triangles::TrianglesOptions>(),
+    Entry::of::<belief_propagation::BeliefPropagationOptions>(),
     Entry::of::<cdlp::CdlpOptions>(),
     Entry::of::<lcc::LccOptions>(),
     Entry::of::<degree::DegreeOptions>(),

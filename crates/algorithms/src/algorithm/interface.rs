@@ -1,5 +1,7 @@
 //! What an algorithm implements.
 
+use std::path::Path;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tegula_engine::traverse::Directions;
@@ -26,6 +28,22 @@ pub trait Algorithm: Options {
     /// What is wrong with them.
     fn check(&self) -> Result<()> {
         Ok(())
+    }
+
+    /// What takes the place of the graph, where an option names it.
+    fn model(&self) -> Option<&Path> {
+        None
+    }
+
+    /// Imports the graph beneath its [`model`](Algorithm::model), with its vertices in their order.
+    ///
+    /// # Errors
+    /// Those of reading the model and of [`tegula_import::import`].
+    ///
+    /// # Panics
+    /// When there is no model.
+    fn import_model(&self, _graph: &Path, _options: &RunOptions<'_>) -> Result<()> {
+        unreachable!("no option names a model")
     }
 
     /// Where its edges can come from.

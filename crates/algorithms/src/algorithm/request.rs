@@ -1,6 +1,7 @@
 //! Algorithms whose types are not known: first with their options, then with their files too.
 
 use std::fmt::Debug;
+use std::path::Path;
 
 use tegula_engine::{Estimate, Graph, RunOptions};
 
@@ -20,6 +21,15 @@ pub trait Request: Debug + Send {
     /// # Errors
     /// What is wrong with them.
     fn check(&self) -> Result<()>;
+
+    /// What takes the place of the graph, where an option names it.
+    fn model(&self) -> Option<&Path>;
+
+    /// Imports the graph beneath its model.
+    ///
+    /// # Errors
+    /// Those of reading the model and of [`tegula_import::import`].
+    fn import_model(&self, graph: &Path, options: &RunOptions<'_>) -> Result<()>;
 
     /// Where its edges can come from.
     fn edges(&self) -> Edges;
@@ -89,6 +99,14 @@ impl<A: Algorithm> Request for A {
 
     fn check(&self) -> Result<()> {
         Algorithm::check(self)
+    }
+
+    fn model(&self) -> Option<&Path> {
+        Algorithm::model(self)
+    }
+
+    fn import_model(&self, graph: &Path, options: &RunOptions<'_>) -> Result<()> {
+        Algorithm::import_model(self, graph, options)
     }
 
     fn edges(&self) -> Edges {

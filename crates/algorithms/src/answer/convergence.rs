@@ -13,13 +13,23 @@ pub struct Convergence {
     change: Option<f64>,
     /// Whether that is within the tolerance.
     converged: bool,
+    /// The option that says how many iterations there may be.
+    #[serde(skip)]
+    limit: &'static str,
 }
 
 impl Convergence {
     /// Of the change in the last iteration, which is infinite where there was none.
     pub fn of(change: f64, tolerance: f64) -> Convergence {
         let converged = change <= tolerance;
-        Convergence { change: Some(change).filter(|change| change.is_finite()), converged }
+        let change = Some(change).filter(|change| change.is_finite());
+        Convergence { change, converged, limit: "max_iterations" }
+    }
+
+    /// The same where another option says how many iterations there may be.
+    #[must_use]
+    pub fn limited_by(self, limit: &'static str) -> Convergence {
+        Convergence { limit, ..self }
     }
 }
 
@@ -41,7 +51,7 @@ impl Figures for Convergence {
                 ),
                 None => "the values have not converged: there was no iteration, or they have no bound".to_owned(),
             };
-            Diagnostic::from(message).hint(Hint::raise("max_iterations"))
+            Diagnostic::from(message).hint(Hint::raise(self.limit))
         })
     }
 }

@@ -18,7 +18,15 @@ pub struct Run {
 
 impl Subcommand for Run {
     fn augment_subcommands(command: Command) -> Command {
-        command.subcommands(CATALOGUE.iter().map(|entry| entry.command::<RunArgs>()))
+        command.subcommands(CATALOGUE.iter().map(|entry| {
+            let command = entry.command::<RunArgs>();
+            match entry.option_names().contains(&"model") {
+                true => command.mut_arg("graph", |graph| {
+                    graph.required(false).required_unless_present("model").conflicts_with("model")
+                }),
+                false => command,
+            }
+        }))
     }
 
     fn augment_subcommands_for_update(command: Command) -> Command {

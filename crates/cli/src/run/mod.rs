@@ -2,6 +2,7 @@
 
 mod command;
 mod estimate;
+mod input;
 mod missing_rows;
 mod new_graph;
 mod options;
@@ -27,6 +28,7 @@ use crate::progress::{Alarm, RunProgress};
 use crate::report::{self, Facts};
 use crate::session::Session;
 use crate::stdout;
+use input::{Input, name_of};
 use options::{Destination, RunArgs};
 
 pub use command::Run;
@@ -59,7 +61,8 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     let description = request.description();
     let checkpoints = args.checkpoints(&description);
     let kept_bytes = checkpoints.map(|_| state_bytes(request)).transpose()?;
-    let mut graph = args.reading.open(&args.graph)?;
+    let input = Input::of(request, args, session)?;
+    let mut graph = input.open(args)?;
     if let Some(Destination::Table(target)) = &target {
         target.check_ids(&answer::id_type(&graph))?;
     }
@@ -291,7 +294,7 @@ impl Done<'_> {
         let algorithm = self.request.name();
         let vertices = report::count(self.graph.vertex_count());
         let edges = report::count(self.graph.edge_count());
-        let graph = report::path(self.graph.directory());
+        let graph = report::path(name_of(self.request, self.graph));
         format!("{algorithm} on {graph}: {vertices} vertices, {edges} edges")
     }
 

@@ -14,8 +14,8 @@ use crate::output::{TableFormat, Target};
 #[derive(Debug, Args)]
 pub struct RunArgs {
     /// The graph directory.
-    #[arg(value_name = "GRAPH")]
-    pub graph: PathBuf,
+    #[arg(value_name = "GRAPH", required = true)]
+    pub graph: Option<PathBuf>,
     /// Write the table to a file: .parquet, .csv, .tsv, .npy or .arrows; text also as .gz or .zst; `-` is
     /// standard output [default: lines with tabs on standard output, or no table with --json or --top].
     #[arg(long, short, value_name = "OUT")]

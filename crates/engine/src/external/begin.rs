@@ -232,7 +232,7 @@ impl ArraysOnDisk {
 }
 
 /// The folder on whose disk arrays lie.
-fn spill_folder(graph: &Graph, chosen: Option<&Path>) -> Result<Directory> {
+pub fn spill_folder(graph: &Graph, chosen: Option<&Path>) -> Result<Directory> {
     let open = |path: &Path| Directory::open(path).map_err(Error::io("open", path));
     match chosen {
         Some(path) => open(path),

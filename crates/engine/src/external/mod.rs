@@ -47,6 +47,7 @@ use dispatch::Dispatch;
 use group::Group;
 use plan::{ArraysOnDisk, Plan};
 
+pub use begin::spill_folder;
 pub use cut::Cut;
 pub use part::ExternalPart;
 pub use sorted::StatesWriter;

@@ -16,6 +16,7 @@
 
 mod best_first;
 mod combine;
+mod edge_states;
 mod estimate;
 mod frontier;
 mod neighbours;
@@ -30,6 +31,7 @@ mod tests;
 pub use crate::job::traversal::{RANGE_SIZE, RowsJob, run};
 pub use best_first::BestFirst;
 pub use combine::{Filter, Interleaved, Nested};
+pub use edge_states::{EdgeStates, EdgeStatesLayout, UnitStates};
 pub(crate) use estimate::long_rows_of;
 pub use estimate::{estimate_rows, long_rows_size};
 pub use frontier::Listed;

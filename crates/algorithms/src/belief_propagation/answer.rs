@@ -1,0 +1,129 @@
+//! Beliefs, as a table and in sum.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array};
+use arrow_schema::{DataType, Field};
+use serde::Serialize;
+use tegula_engine::{Cancel, Graph};
+use tegula_machine::Diagnostic;
+
+use super::potential::probabilities;
+use crate::answer::{
+    self, Answer, Columns, Convergence, Facts, Figures, List, Rows, TotalOrder, greatest,
+};
+use crate::error::Result;
+use crate::original_ids::Name;
+
+/// How likely each vertex is in each state.
+pub(super) struct Answered {
+    /// The most states of a vertex.
+    pub states: usize,
+    /// How many each has, by dense id; empty where that is the same.
+    pub state_counts: Vec<u16>,
+    /// The log odds of its states but the first against its first, by dense id.
+    pub log_odds: Vec<f64>,
+    pub figures: Convergence,
+}
+
+/// What is said of all of them.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    #[serde(flatten)]
+    figures: Convergence,
+    /// The most states of a vertex.
+    states: usize,
+    /// The vertices of whose state is most certain.
+    top: Vec<Belief>,
+}
+
+/// A vertex and the state that it is most likely in.
+#[derive(Debug, Serialize)]
+pub struct Belief {
+    vertex: Name,
+    state: u16,
+    belief: f64,
+}
+
+impl Answered {
+    /// The beliefs of a vertex, one for each of its states.
+    fn beliefs(&self, vertex: usize, beliefs: &mut Vec<f64>) {
+        let width = self.states - 1;
+        probabilities(&self.log_odds[vertex * width..][..width], beliefs);
+        beliefs.truncate(self.state_counts.get(vertex).map_or(self.states, |&count| count.into()));
+    }
+}
+
+impl Columns for Answered {
+    fn fields(&self, _id: DataType) -> Vec<Field> {
+        let may_be_missing = !self.state_counts.is_empty();
+        let name = |state| format!("state_{state}");
+        (0..self.states)
+            .map(|state| Field::new(name(state), DataType::Float64, may_be_missing))
+            .collect()
+    }
+
+    fn arrays(&self, _graph: &Graph, rows: &Rows<'_>, _cancel: &Cancel) -> Result<Vec<ArrayRef>> {
+        let mut columns = vec![Vec::with_capacity(rows.vertices.len()); self.states];
+        let mut beliefs = Vec::new();
+        for vertex in rows.vertices {
+            self.beliefs(vertex.index(), &mut beliefs);
+            for (state, column) in columns.iter_mut().enumerate() {
+                column.push(beliefs.get(state).copied());
+            }
+        }
+        let array = |column| -> ArrayRef { Arc::new(Float64Array::from(column)) };
+        Ok(columns.into_iter().map(array).collect())
+    }
+}
+
+impl Answer for Answered {
+    fn summary(
+        &self,
+        graph: &Graph,
+        top: usize,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn answer::Summary>> {
+        let mut beliefs = Vec::new();
+        let mut likeliest = |vertex: usize| {
+            self.beliefs(vertex, &mut beliefs);
+            let states = (0..).zip(&beliefs);
+            let (state, belief) = states.max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0)))?;
+            Some((TotalOrder(*belief), state))
+        };
+        let likeliest = std::cell::RefCell::new(&mut likeliest);
+        let keys = |rows: &Rows<'_>| {
+            let mut likeliest = likeliest.borrow_mut();
+            Ok(rows.vertices.iter().map(|vertex| likeliest(vertex.index())).collect())
+        };
+        let found = greatest(graph, top, keys, cancel)?.into_iter();
+        let belief = |(vertex, (belief, state)): (Name, (TotalOrder<f64>, u16))| Belief {
+            vertex,
+            state,
+            belief: belief.0,
+        };
+        let (figures, states) = (self.figures, self.states);
+        Ok(Box::new(Summary { figures, states, top: found.map(belief).collect() }))
+    }
+
+    fn warning(&self) -> Option<Diagnostic> {
+        self.figures.warning()
+    }
+}
+
+impl answer::Summary for Summary {
+    fn facts(&self) -> Facts {
+        let mut facts = Facts::default();
+        facts.add("states", answer::count(self.states as u64));
+        self.figures.facts().into_iter().for_each(|(name, value)| facts.add(name, value));
+        facts
+    }
+
+    fn list(&self) -> List {
+        let mut list = List::new(["vertex", "state", "belief"]);
+        for Belief { vertex, state, belief } in &self.top {
+            list.add([vertex, state, belief]);
+        }
+        list
+    }
+}

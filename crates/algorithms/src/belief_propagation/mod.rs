@@ -1,0 +1,182 @@
+//! Belief propagation: how likely each variable of a pairwise Markov random field is in each of its states.
+//!
+//! Variables are vertices, and what goes with what are potentials of edges. In every iteration each variable tells
+//! each neighbour what it makes of its own weights and of all that it was told by the others:
+//!
+//! ```text
+//!  m'(w -> v)[j] = sum over states i of w:  potential[i, j] * prior(w)[i] * product over u in N(w), not v, of m(u -> w)[i]
+//!  belief(v)[j]  ~ prior(v)[j] * product over w in N(v) of m(w -> v)[j]
+//! ```
+//!
+//! (sum-product; Pearl, *Probabilistic Reasoning in Intelligent Systems*, 1988. On trees it is exact after as many
+//! iterations as the longest path has edges; on other graphs it is an approximation that may not converge: Murphy, Weiss
+//! and Jordan, UAI 1999.) All variables tell at once, and at first everybody says that all is alike. It stops when no
+//! belief changes by more than the tolerance.
+//!
+//! Messages are log odds of each state against the first, so that products are sums and nothing underflows; a weight of
+//! 0 counts as 10^-304. Both messages of an edge are kept at [both ends](tegula_engine::traverse::EdgeStates): so a
+//! vertex finds all that it is told from what lies beside its own row and from the sums of its neighbours, whatever it
+//! changes is its own, and what it adds up comes in the order of its row. Twice the arithmetic, no atomics, the same bits
+//! whatever the threads and the memory.
+//!
+//! A graph directory stands for the simple undirected graph beneath it. Memory, for M states: 16 (M - 1) bytes a
+//! vertex, 8 (M - 1) for priors, and the index of the rows; 32 (M - 1) bytes for each end of an edge are read and written
+//! in every iteration, from disk as far as memory has no room.
+
+mod answer;
+mod iterations;
+mod model;
+mod potential;
+mod tables;
+mod uai;
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tegula_engine::traverse::Directions;
+use tegula_engine::{Estimate, Graph, RunOptions};
+use tegula_import::input::{Format, IdKind, InputOptions, Vertices};
+use tegula_import::{ImportConfig, import};
+use tegula_store::graph::VertexOrder;
+use tegula_store::rows::RowEncoding;
+
+use crate::algorithm::{Algorithm, Edges, Found, NotNegative, Probability, Weights};
+use crate::answer::Convergence;
+use crate::error::{Error, Result};
+use crate::original_ids::with_order_streamed;
+use crate::side_table;
+
+use answer::Answered;
+use model::{Model, Potentials};
+use uai::UaiModel;
+
+/// Options of belief propagation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct BeliefPropagationOptions {
+    /// A model in the text format of the UAI competitions, in the place of a graph: variables are vertices by their
+    /// numbers. Factors have two variables at the most.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
+    pub model: Option<PathBuf>,
+    /// How well a state of a vertex goes with a state of its neighbour: a symmetric matrix of weights, a row in each
+    /// line. It says how many states there are.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
+    pub potential: Option<PathBuf>,
+    /// What is known of vertices: a table with an id, a state (from 0) and its weight in each row. States of a vertex that
+    /// has rows weigh 0 without one; all states of a vertex without a row weigh the same.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
+    pub priors: Option<PathBuf>,
+    /// The most iterations.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::ITERATIONS))]
+    pub iterations: u64,
+    /// Stop when an iteration changes no belief by more than this. If that is never so, there is a warning.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "T", default_value_t = Self::TOLERANCE))]
+    pub tolerance: NotNegative,
+    /// How much of a message stays what it was, from 0 to below 1: what swings may come to rest with 0.5.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "D", default_value_t = Self::DAMPING))]
+    pub damping: Probability,
+}
+
+impl BeliefPropagationOptions {
+    const ITERATIONS: u64 = 100;
+    const TOLERANCE: NotNegative = NotNegative::new(1e-6);
+    const DAMPING: Probability = Probability::new(0.0);
+}
+
+impl Default for BeliefPropagationOptions {
+    fn default() -> BeliefPropagationOptions {
+        BeliefPropagationOptions {
+            model: None,
+            potential: None,
+            priors: None,
+            iterations: Self::ITERATIONS,
+            tolerance: Self::TOLERANCE,
+            damping: Self::DAMPING,
+        }
+    }
+}
+
+impl Algorithm for BeliefPropagationOptions {
+    const NAME: &'static str = "belief-propagation";
+    const SUMMARY: &'static str = "Belief propagation: how likely each vertex is in each state, by what goes with what (sum-product)";
+    const WEIGHTS: Weights = Weights::Ignored { instead: "one potential is that of every edge" };
+    type Files = Model;
+
+    fn check(&self) -> Result<()> {
+        let detail = match (&self.model, &self.potential, &self.priors) {
+            (Some(_), None, None) | (None, Some(_), _) => return Ok(()),
+            (Some(_), ..) => "a `model` has potentials and priors of its own",
+            (None, None, _) => {
+                "give a `potential` for the edges of the graph, or a `model` in its place"
+            }
+        };
+        Err(Error::BadOptions { algorithm: Self::NAME, detail: detail.to_owned() })
+    }
+
+    fn model(&self) -> Option<&Path> {
+        self.model.as_deref()
+    }
+
+    fn import_model(&self, graph: &Path, options: &RunOptions<'_>) -> Result<()> {
+        let path = self.model().expect("a model");
+        let model = UaiModel::read(path, options.memory)?;
+        let pairs = graph.with_file_name("pairs.tsv");
+        model.write_pairs(&pairs)?;
+        let vertices = Some(Vertices::Count(model.variable_count() as u64));
+        drop(model);
+        let format = Format::Tsv;
+        let config = ImportConfig {
+            input: InputOptions { format, ids: IdKind::Integer, ..InputOptions::default() },
+            undirected: true,
+            vertices,
+            order: Some(VertexOrder::Given),
+            rows: Some(RowEncoding::Gap),
+            memory: options.memory,
+            threads: options.threads,
+            ..ImportConfig::default()
+        };
+        import(&[pairs], graph, &config, options.progress, &options.cancel)?;
+        Ok(())
+    }
+
+    fn edges(&self) -> Edges {
+        Edges::Rows(Directions::Both)
+    }
+
+    fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<Model> {
+        if let Some(path) = &self.model {
+            let model = UaiModel::read(path, options.memory)?;
+            if model.variable_count() as u64 != graph.vertex_count() {
+                return Err(tegula_engine::Error::Replaced { path: path.clone() }.into());
+            }
+            return Ok(model.into_model(path));
+        }
+        let Some(path) = &self.potential else { return Ok(Model::default()) };
+        let (states, potential) = tables::read_potential(path)?;
+        match &self.priors {
+            Some(path) => Ok(tables::read_priors(path, (states, potential), graph, options)?),
+            None => {
+                let potentials = Potentials::Same(potential);
+                Ok(Model { states, potentials, ..Model::default() })
+            }
+        }
+    }
+
+    fn estimate(&self, graph: &Graph, model: &Model, threads: usize) -> Result<Estimate> {
+        let estimate = iterations::estimate(graph, model, threads)?;
+        Ok(side_table::with_reading(with_order_streamed(estimate, graph)?, model.reading_size))
+    }
+
+    fn why_in_memory(&self) -> &'static str {
+        "each vertex looks at what its neighbours believe, wherever they are"
+    }
+
+    fn run(&self, graph: &Graph, model: Model, options: &RunOptions<'_>) -> Result<Found> {
+        let found = iterations::run(graph, &model, self, options)?;
+        let figures = Convergence::of(found.change, self.tolerance.get()).limited_by("iterations");
+        let Model { states, state_counts, .. } = model;
+        let beliefs = Answered { states, state_counts, log_odds: found.log_odds, figures };
+        Ok(Found::new(beliefs, found.statistics))
+    }
+}

@@ -1,0 +1,173 @@
+//! Potentials: how well a state of one variable goes with a state of another.
+
+/// What a weight of 0 counts as, where its logarithm is taken: so little that it decides every comparison, and so much
+/// that sums of it stay numbers.
+pub const LEAST: f64 = 1e-304;
+/// The most states of a variable.
+pub const STATES_MAX: usize = 1024;
+
+/// The weights of all pairs of states of two variables, the greatest of which is 1.
+#[derive(Debug, Clone)]
+pub struct Potential {
+    states: usize,
+    /// Those of the first state of the first variable with each of the second one, and so on.
+    values: Vec<f64>,
+}
+
+/// A potential as it is seen from one of its variables.
+#[derive(Debug, Clone, Copy)]
+pub struct Oriented<'p> {
+    potential: &'p Potential,
+    is_transposed: bool,
+}
+
+impl Potential {
+    /// Of `states` by `states` weights; none where all of them are 0, or one is below or no finite number.
+    pub fn new(states: usize, mut values: Vec<f64>) -> Option<Potential> {
+        let greatest = normalize(&mut values)?;
+        (greatest > 0.0).then_some(Potential { states, values })
+    }
+
+    /// The product of this and another one of the same variables.
+    pub fn times(mut self, other: &Potential) -> Option<Potential> {
+        self.values.iter_mut().zip(&other.values).for_each(|(value, other)| *value *= other);
+        Potential::new(self.states, self.values)
+    }
+
+    /// With the variables the other way round.
+    #[must_use]
+    pub fn transposed(&self) -> Potential {
+        let states = self.states;
+        let values = (0..states * states).map(|at| self.values[at % states * states + at / states]);
+        Potential { states, values: values.collect() }
+    }
+
+    /// Whether it makes no difference which variable is the first.
+    pub fn is_symmetric(&self) -> bool {
+        self.transposed().values == self.values
+    }
+
+    /// Seen from its first variable, or from the second one.
+    pub fn seen(&self, is_transposed: bool) -> Oriented<'_> {
+        Oriented { potential: self, is_transposed }
+    }
+
+    /// Bytes that it takes.
+    pub fn size(&self) -> u64 {
+        (self.values.len() * size_of::<f64>()) as u64
+    }
+}
+
+impl Oriented<'_> {
+    /// Seen from the other variable.
+    pub fn reversed(self) -> Self {
+        Oriented { is_transposed: !self.is_transposed, ..self }
+    }
+
+    /// The weight of a state of the variable from which it is seen with one of the other.
+    #[inline(always)]
+    fn of(self, from: usize, to: usize) -> f64 {
+        let (row, column) = if self.is_transposed { (to, from) } else { (from, to) };
+        self.potential.values[row * self.potential.states + column]
+    }
+
+    /// What a variable tells the other one: the log odds of each of its states but the first against the first,
+    /// where the log odds of the own states are `told` less `back`. Takes `terms` as room, one for each state.
+    ///
+    /// (Logarithms and exponentials are those of a library, not of the system: their last bits must not depend on the
+    /// machine.)
+    #[inline]
+    pub fn message(self, told: &[f64], back: &[f64], terms: &mut [f64], message: &mut [f64]) {
+        let own = || told.iter().zip(back).map(|(told, back)| told - back);
+        let greatest = own().fold(0.0, f64::max);
+        terms[0] = exp(-greatest);
+        terms[1..].iter_mut().zip(own()).for_each(|(term, own)| *term = exp(own - greatest));
+        let sum = |to: usize| {
+            let products = terms.iter().enumerate().map(|(from, term)| term * self.of(from, to));
+            products.fold(0.0, |sum, product| sum + product).max(LEAST)
+        };
+        let first = sum(0);
+        for (to, value) in message.iter_mut().enumerate() {
+            *value = libm::log(sum(to + 1) / first);
+        }
+    }
+}
+
+/// The exponential of a number that is not above 0, of which one at least always is 0.
+#[inline]
+fn exp(exponent: f64) -> f64 {
+    if exponent == 0.0 { 1.0 } else { libm::exp(exponent) }
+}
+
+/// Scales weights such that the greatest is 1, and returns what it was; none where one is below 0 or no finite number.
+pub fn normalize(weights: &mut [f64]) -> Option<f64> {
+    if weights.iter().any(|weight| !weight.is_finite() || *weight < 0.0) {
+        return None;
+    }
+    let greatest = weights.iter().copied().fold(0.0, f64::max);
+    if greatest > 0.0 {
+        weights.iter_mut().for_each(|weight| *weight /= greatest);
+    }
+    Some(greatest)
+}
+
+/// The log odds of each weight but the first against the first.
+pub fn log_odds(weights: &[f64]) -> impl Iterator<Item = f64> {
+    let first = weights[0].max(LEAST);
+    weights[1..].iter().map(move |weight| libm::log(weight.max(LEAST) / first))
+}
+
+/// The probabilities of all states with these log odds.
+pub fn probabilities(log_odds: &[f64], found: &mut Vec<f64>) {
+    let greatest = log_odds.iter().copied().fold(0.0, f64::max);
+    found.clear();
+    found.push(exp(-greatest));
+    found.extend(log_odds.iter().map(|odds| exp(odds - greatest)));
+    let sum: f64 = found.iter().sum();
+    found.iter_mut().for_each(|value| *value /= sum);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_the_sum_over_the_own_states() {
+        let potential = Potential::new(3, (1..=9).map(f64::from).collect()).unwrap();
+        let (told, back) = ([0.5, -1.0], [0.25, 2.0]);
+        let own = [0.0_f64, 0.25, -3.0].map(f64::exp);
+        for is_transposed in [false, true] {
+            let of = |from: usize, to: usize| {
+                (if is_transposed { 3 * to + from } else { 3 * from + to } + 1) as f64
+            };
+            let sums: Vec<f64> =
+                (0..3).map(|to| (0..3).map(|from| own[from] * of(from, to)).sum::<f64>()).collect();
+            let (mut terms, mut message) = ([0.0; 3], [0.0; 2]);
+            potential.seen(is_transposed).message(&told, &back, &mut terms, &mut message);
+            for (to, value) in message.iter().enumerate() {
+                assert!((value - (sums[to + 1] / sums[0]).ln()).abs() < 1e-14, "{value}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_impossible_stays_a_number() {
+        let equal = Potential::new(2, vec![1.0, 0.0, 0.0, 1.0]).unwrap();
+        let (mut terms, mut message) = ([0.0; 2], [0.0; 1]);
+        for told in [-1e6, -700.0, 700.0, 1e6] {
+            equal.seen(false).message(&[told], &[0.0], &mut terms, &mut message);
+            assert!(message[0].is_finite() && message[0].signum() == told.signum(), "{message:?}");
+            assert!(message[0].abs() >= 690.0, "{message:?}");
+        }
+        let mut found = Vec::new();
+        probabilities(&[1e6], &mut found);
+        assert_eq!(found, [0.0, 1.0]);
+    }
+
+    #[test]
+    fn weights_that_are_none_are_refused() {
+        for bad in [vec![0.0; 4], vec![1.0, -1.0, 0.0, 0.0], vec![1.0, f64::NAN, 0.0, 0.0]] {
+            assert!(Potential::new(2, bad).is_none());
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The weights of a graph: one potential for all edges, and what is known of some vertices.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use tegula_engine::RunOptions;
+use tegula_import::input::{Presence, ValueColumn};
+use tegula_machine::{At, Error, Result};
+use tegula_store::graph::Graph;
+
+use super::model::{Model, Potentials};
+use super::potential::{LEAST, Potential, STATES_MAX, log_odds};
+use crate::original_ids::Name;
+use crate::side_table::{self, Row, RowVisitor, bad};
+
+/// Characters of a potential that is not too large for any.
+const TEXT_SIZE_MAX: u64 = 32 * (STATES_MAX * STATES_MAX) as u64;
+
+/// Reads a symmetric matrix: a row of weights in each line, and nothing behind `#`.
+///
+/// # Errors
+/// Those of reading; [`Error::BadInput`] for what is no such matrix.
+pub fn read_potential(path: &Path) -> Result<(usize, Potential)> {
+    let file = File::open(path).map_err(Error::io("open", path))?;
+    let (mut rows, mut states) = (Vec::new(), 0);
+    for (number, line) in (1..).zip(BufReader::new(file.take(TEXT_SIZE_MAX)).lines()) {
+        let line = line.map_err(Error::io("read", path))?;
+        let line_bad = |detail| bad(path, At::Line(number), detail);
+        let mut row = Vec::new();
+        for word in line.split('#').next().unwrap_or_default().split_whitespace() {
+            let weight =
+                word.parse::<f64>().map_err(|_| line_bad(format!("`{word}` is no number")))?;
+            row.push(weight);
+        }
+        if row.is_empty() {
+            continue;
+        }
+        if rows.is_empty() {
+            states = row.len();
+        }
+        if row.len() != states || !(2..=STATES_MAX).contains(&states) {
+            let detail = format!(
+                "a potential has as many rows as columns, 2 to {STATES_MAX}; this row has {}",
+                row.len()
+            );
+            return Err(line_bad(detail));
+        }
+        rows.extend(row);
+    }
+    let whole_bad = |detail: &str| bad(path, At::File, detail.to_owned());
+    if states == 0 || rows.len() != states * states {
+        return Err(whole_bad("a potential has as many rows as columns, and at least 2"));
+    }
+    let potential = Potential::new(states, rows).ok_or_else(|| {
+        whole_bad("weights are finite numbers of at least 0, one of them above it")
+    })?;
+    if !potential.is_symmetric() {
+        let detail = "the potential is not symmetric, but the edges it is for have no direction";
+        return Err(whole_bad(detail));
+    }
+    Ok((states, potential))
+}
+
+/// Reads what is known of vertices.
+///
+/// # Errors
+/// Those of [`side_table::read`].
+pub fn read_priors(
+    path: &Path,
+    (states, potential): (usize, Potential),
+    graph: &Graph,
+    options: &RunOptions<'_>,
+) -> Result<Model> {
+    let mut weights = Weights { states, vertices: graph.vertex_count() as usize, all: Vec::new() };
+    let reading_size = side_table::read(path, graph, options, &mut weights)?;
+    let mut priors = Vec::with_capacity(weights.all.len() / states * (states - 1));
+    for (vertex, weights) in weights.all.chunks_mut(states).enumerate() {
+        // Of those without a row nothing is known.
+        if weights.iter().all(|weight| weight.is_nan()) {
+            weights.fill(1.0);
+        }
+        weights.iter_mut().filter(|weight| weight.is_nan()).for_each(|weight| *weight = 0.0);
+        let greatest = weights.iter().copied().fold(0.0, f64::max);
+        if greatest < LEAST {
+            let detail = format!("all states of `{}` have the weight 0", name_of(vertex, graph)?);
+            return Err(bad(path, At::File, detail));
+        }
+        weights.iter_mut().for_each(|weight| *weight /= greatest);
+        priors.extend(log_odds(weights));
+    }
+    let potentials = Potentials::Same(potential);
+    Ok(Model { states, priors, potentials, reading_size, ..Model::default() })
+}
+
+/// A vertex as the user named it.
+fn name_of(vertex: usize, graph: &Graph) -> Result<Name> {
+    let mut name = Name::Integer(vertex as u64);
+    graph.original_ids()?.for_each_chunk(|ids, vertices| {
+        let place = vertices.iter().position(|other| other.index() == vertex);
+        place.into_iter().for_each(|place| name = ids.get(place).into());
+        Ok::<(), Error>(())
+    })?;
+    Ok(name)
+}
+
+/// Weights of the states of vertices.
+struct Weights {
+    states: usize,
+    vertices: usize,
+    /// By dense id and state; no number where there was no row, and empty before the first one.
+    all: Vec<f64>,
+}
+
+impl RowVisitor for Weights {
+    const WHAT: &'static str = "the priors";
+    const COLUMNS: &'static [ValueColumn] = &[
+        ValueColumn { role: "state", names: &["state"], presence: Presence::Required },
+        ValueColumn {
+            role: "prior",
+            names: &["prior", "probability", "weight", "value"],
+            presence: Presence::Required,
+        },
+    ];
+
+    fn take(&mut self, row: &Row<'_>) -> Result<(), String> {
+        let [state, prior] = row.values.map(Option::unwrap_or_default);
+        let number = state.parse::<usize>().ok().filter(|&state| state < self.states);
+        let number = number
+            .ok_or_else(|| format!("`{state}` is no state; they are 0 to {}", self.states - 1))?;
+        let weight = prior.parse::<f64>().ok();
+        let weight = weight
+            .filter(|weight| weight.is_finite() && *weight >= 0.0)
+            .ok_or_else(|| format!("`{prior}` is no finite number of at least 0"))?;
+        self.all.resize(self.states * self.vertices, f64::NAN);
+        let place = &mut self.all[row.vertex.index() * self.states + number];
+        if !place.is_nan() {
+            return Err(format!("state {number} of `{}` has a prior already", row.id));
+        }
+        *place = weight;
+        Ok(())
+    }
+
+    fn size(&self) -> u64 {
+        // What is made of them is there at the same time.
+        (2 * self.states * self.vertices * size_of::<f64>()) as u64
+    }
+}

@@ -1,0 +1,65 @@
+//! What an algorithm runs on: a graph directory, or a model in its place.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tegula_algorithms::algorithm::Request;
+use tegula_engine::{Graph, RunOptions};
+use tegula_machine::disk::{Directory, Temporary};
+
+use super::options::RunArgs;
+use crate::errors::{Failure, Result};
+use crate::session::Session;
+
+/// A graph directory, which goes with this where it was made of a model.
+pub struct Input {
+    graph: PathBuf,
+    _folder: Option<Temporary>,
+}
+
+impl Input {
+    /// The graph that was named, or the one beneath the model that was, in a folder for temporary files.
+    ///
+    /// # Errors
+    /// Those of importing a model.
+    pub fn of(request: &dyn Request, args: &RunArgs, session: &Session) -> Result<Input> {
+        if request.model().is_none() {
+            let missing = || Failure::usage_with("there is no graph".to_owned(), "name one");
+            let graph = args.graph.clone().ok_or_else(missing)?;
+            return Ok(Input { graph, _folder: None });
+        }
+        args.reading.budget.check()?;
+        let place = args.spill_directory.clone().unwrap_or_else(std::env::temp_dir);
+        let folder = Temporary::private_folder(&place.join("tegula-model"), remove)?;
+        let graph = folder.path().join("graph");
+        let options = RunOptions {
+            memory: args.reading.budget.bytes(),
+            threads: args.threads.count(),
+            cancel: session.cancel.clone(),
+            progress: session.progress(),
+            ..RunOptions::default()
+        };
+        request.import_model(&graph, &options)?;
+        Ok(Input { graph, _folder: Some(folder) })
+    }
+
+    /// Opens the graph.
+    ///
+    /// # Errors
+    /// Those of opening.
+    pub fn open(&self, args: &RunArgs) -> Result<Graph> {
+        args.reading.open(&self.graph)
+    }
+}
+
+/// What a person calls it.
+pub fn name_of<'i>(request: &'i dyn Request, graph: &'i Graph) -> &'i Path {
+    request.model().unwrap_or_else(|| graph.directory())
+}
+
+/// Removes the folder of a model.
+fn remove(folder: &Directory, name: &OsStr) -> io::Result<()> {
+    fs::remove_dir_all(folder.join(name))
+}

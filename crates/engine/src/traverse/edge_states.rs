@@ -1,0 +1,267 @@
+//! States of edges: values that each vertex has for each of its neighbours, kept on disk as far as memory has no room.
+//!
+//! They are laid out like rows: the entries of a vertex one behind the other, in the order in which its neighbours are
+//! seen, vertex after vertex. Whole vertices make up a *unit*, which one worker works on at a time, block by block; a
+//! vertex with more entries than a block has room for is a unit of several blocks. So a pass reads and writes everything
+//! in order, once, and whoever has a unit owns all that it changes.
+
+use std::ops::Range;
+use std::path::Path;
+
+use tegula_machine::Result;
+use tegula_machine::disk::{BlockStore, Blocks, Pool, WriteBehind, check_room};
+use tegula_store::graph::Graph;
+use zerocopy::IntoBytes;
+
+use super::RowsJob;
+use crate::external::spill_folder;
+use crate::spread::Spread;
+
+/// Bytes of a block, unless an entry is larger.
+const BLOCK_SIZE: usize = 1 << 20;
+/// The most vertices of a unit.
+const UNIT_VERTICES_MAX: u32 = 1 << 16;
+/// Blocks that are read, and written, at the same time, for each worker.
+const IN_FLIGHT: u64 = 2;
+
+/// How the states of the edges of a graph lie in blocks.
+#[derive(Debug)]
+pub struct EdgeStatesLayout {
+    units: Vec<Unit>,
+    vertex_count: u32,
+    block_count: usize,
+    /// Values of an entry.
+    width: usize,
+    /// Entries of a full block.
+    block_entries: u64,
+}
+
+/// Vertices that follow each other.
+#[derive(Debug, Clone, Copy)]
+struct Unit {
+    first_vertex: u32,
+    first_block: usize,
+    /// The most entries that they have, all together.
+    entries: u64,
+}
+
+impl EdgeStatesLayout {
+    /// For entries of `width` values each, of which a vertex has no more than edges, in both directions. Streams the
+    /// degrees.
+    ///
+    /// # Errors
+    /// Those of reading; where the graph has more vertices than short ids.
+    ///
+    /// # Panics
+    /// When entries have no values.
+    pub fn new(graph: &Graph, width: usize) -> Result<EdgeStatesLayout> {
+        let block_entries = (BLOCK_SIZE / (width * size_of::<f64>())).max(1) as u64;
+        let vertex_count = graph.short_vertex_count()?;
+        let (mut units, mut block_count) = (Vec::new(), 0);
+        let mut unit = Unit { first_vertex: 0, first_block: 0, entries: 0 };
+        let mut close = |unit: &Unit| {
+            units.push(*unit);
+            block_count += unit.entries.div_ceil(block_entries) as usize;
+            block_count
+        };
+        let is_directed = !graph.manifest().undirected;
+        let mut vertex = 0;
+        graph.for_each_degrees(|_, out, into| {
+            for (&out, &into) in out.iter().zip(into) {
+                let entries = u64::from(out) + if is_directed { u64::from(into) } else { 0 };
+                let count = vertex - unit.first_vertex;
+                let is_full = unit.entries + entries > block_entries || count == UNIT_VERTICES_MAX;
+                if is_full && count > 0 {
+                    let first_block = close(&unit);
+                    unit = Unit { first_vertex: vertex, first_block, entries: 0 };
+                }
+                unit.entries += entries;
+                vertex += 1;
+            }
+            Ok(())
+        })?;
+        close(&unit);
+        Ok(EdgeStatesLayout { units, vertex_count, block_count, width, block_entries })
+    }
+
+    /// Bytes that they take in memory, or on disk.
+    pub fn total_size(&self) -> u64 {
+        self.blocks().file_size()
+    }
+
+    /// Bytes of memory without which `threads` workers cannot stream them.
+    pub fn size_min(&self, threads: usize) -> u64 {
+        let rooms = threads as u64 * (self.blocks().size as u64);
+        let tables = self.units.len() * size_of::<Unit>() + self.block_count * BLOCK_OVERHEAD;
+        rooms + tables as u64 + 2 * self.pool_size(threads)
+    }
+
+    fn pool_size(&self, threads: usize) -> u64 {
+        (IN_FLIGHT * threads as u64 + 1) * self.blocks().frame_size()
+    }
+
+    fn blocks(&self) -> Blocks {
+        let size = self.block_entries as usize * self.width * size_of::<f64>();
+        Blocks { what: "edge-states", count: self.block_count, size }
+    }
+
+    /// The vertices of a unit.
+    fn vertices(&self, unit: usize) -> Range<u32> {
+        let end = self.units.get(unit + 1).map_or(self.vertex_count, |next| next.first_vertex);
+        self.units[unit].first_vertex..end
+    }
+
+    /// Values of a block of a unit.
+    fn values_in(&self, unit: Unit, block: usize) -> usize {
+        let before = (block - unit.first_block) as u64 * self.block_entries;
+        unit.entries.saturating_sub(before).min(self.block_entries) as usize * self.width
+    }
+}
+
+/// Bytes that a block takes of memory wherever it lies: its checksum, and what is known of it.
+const BLOCK_OVERHEAD: usize = 64;
+
+/// The states of all edges. See the [module](self).
+pub struct EdgeStates {
+    layout: EdgeStatesLayout,
+    store: BlockStore,
+    writer: WriteBehind,
+    threads: usize,
+}
+
+impl EdgeStates {
+    /// Zeroes. What fits `memory` bytes, which are at least [`size_min`](EdgeStatesLayout::size_min), stays in memory;
+    /// the rest is on the disk of `folder`, or beside the graph.
+    ///
+    /// # Errors
+    /// [`Error::Io`](tegula_machine::Error::Io) where the file cannot be made, or the disk has no room for it.
+    pub fn zeroes(
+        layout: EdgeStatesLayout,
+        graph: &Graph,
+        memory: u64,
+        threads: usize,
+        folder: Option<&Path>,
+    ) -> Result<EdgeStates> {
+        let blocks = layout.blocks();
+        let free = memory.saturating_sub(layout.size_min(threads));
+        let held = (free / blocks.size as u64).min(blocks.count as u64) as usize;
+        let folder = spill_folder(graph, folder)?;
+        if held < blocks.count {
+            check_room(&folder, blocks.file_size())?;
+        }
+        let pool_size = layout.pool_size(threads);
+        let reader = graph.reader().with_pool(Pool::new(pool_size));
+        let writer = WriteBehind::start(&reader, pool_size, graph.caching())?;
+        let spread = Spread::over(blocks.count);
+        let is_held = |block: usize| held > 0 && spread.rank(block) < held;
+        let store = BlockStore::create(&folder, blocks, &reader, &writer, is_held)?;
+        let zeroes = vec![0.0_f64; blocks.size / size_of::<f64>()];
+        for &unit in &layout.units {
+            let count = unit.entries.div_ceil(layout.block_entries) as usize;
+            for block in unit.first_block..unit.first_block + count {
+                store.write(block, &[zeroes[..layout.values_in(unit, block)].as_bytes()])?;
+            }
+        }
+        Ok(EdgeStates { layout, store, writer, threads })
+    }
+
+    /// The vertices of each unit.
+    pub fn units(&self) -> impl Iterator<Item = Range<u32>> {
+        (0..self.layout.units.len()).map(|unit| self.layout.vertices(unit))
+    }
+
+    /// Calls `visit` with the number of each [unit](EdgeStates::units) and the states of its edges; any worker may take
+    /// any unit.
+    ///
+    /// # Errors
+    /// The first failure; cancellation; a panic.
+    pub fn for_each_unit(
+        &self,
+        job: &RowsJob<'_>,
+        visit: impl Fn(usize, &mut UnitStates<'_>) -> Result<()> + Sync,
+    ) -> Result<()> {
+        job.for_each(self.layout.units.len(), |index| {
+            let unit = self.layout.units[index];
+            let (vertices, block) = (self.layout.vertices(index), unit.first_block);
+            let mut states =
+                UnitStates { all: self, unit, vertices, block, values: Vec::new(), at: 0 };
+            visit(index, &mut states)?;
+            states.write()
+        })
+    }
+
+    /// Bytes that were read from disk.
+    pub fn bytes_read(&self) -> u64 {
+        self.store.bytes_read()
+    }
+
+    /// Bytes that were written to disk.
+    pub fn bytes_written(&self) -> u64 {
+        self.writer.bytes_written()
+    }
+}
+
+/// The states of the entries of a unit, which are passed over in order and may be changed.
+pub struct UnitStates<'s> {
+    all: &'s EdgeStates,
+    unit: Unit,
+    vertices: Range<u32>,
+    /// The block whose values these are, or the first one while there are none.
+    block: usize,
+    values: Vec<f64>,
+    /// Where the next entry begins.
+    at: usize,
+}
+
+impl UnitStates<'_> {
+    /// The vertices of the unit.
+    pub fn vertices(&self) -> Range<u32> {
+        self.vertices.clone()
+    }
+
+    /// The values of the next entry.
+    ///
+    /// # Errors
+    /// Those of reading and writing.
+    ///
+    /// # Panics
+    /// When there are more entries than the vertices have edges.
+    #[inline]
+    pub fn next_entry(&mut self) -> Result<&mut [f64]> {
+        if self.at == self.values.len() {
+            self.turn()?;
+        }
+        let entry = self.at..self.at + self.all.layout.width;
+        self.at = entry.end;
+        Ok(&mut self.values[entry])
+    }
+
+    /// Goes on to the next block.
+    #[cold]
+    fn turn(&mut self) -> Result<()> {
+        if !self.values.is_empty() {
+            self.write()?;
+            self.block += 1;
+        }
+        let EdgeStates { layout, store, threads, .. } = self.all;
+        self.values.resize(layout.values_in(self.unit, self.block), 0.0);
+        store.read(self.block, &mut [self.values.as_mut_bytes()])?;
+        self.at = 0;
+        // What workers take up next, whose units are mostly a block.
+        let ahead = self.block + threads;
+        let unit = layout.units.partition_point(|unit| unit.first_block <= ahead);
+        if ahead < layout.block_count
+            && let Some(&unit) = layout.units.get(unit - 1)
+        {
+            store.read_ahead(ahead, layout.values_in(unit, ahead) * size_of::<f64>());
+        }
+        Ok(())
+    }
+
+    fn write(&mut self) -> Result<()> {
+        if self.values.is_empty() {
+            return Ok(());
+        }
+        self.all.store.write(self.block, &[self.values.as_bytes()])
+    }
+}
