@@ -32,7 +32,10 @@ fn samples(scratch: &Scratch) -> Map<String, Value> {
     std::fs::write(&sets, "1 one\n2 one\n4 other\n").unwrap();
     let pairs = scratch.path().join("pairs.txt");
     std::fs::write(&pairs, "1 4\n2 3\n").unwrap();
+    let potential = scratch.path().join("potential.txt");
+    std::fs::write(&potential, "3 1\n1 2\n").unwrap();
     let samples = json!({
+        "potential": potential,
         "source": "1", "target": "6", "sets": sets, "hops": 3, "pairs": pairs, "component": "4"
     });
     let Value::Object(samples) = samples else {
