@@ -239,7 +239,9 @@ fn published_models_have_the_answers_that_are_known_of_them() {
     ] {
         let found = of_model(scratch.path(), &folder.join(format!("{name}.uai")), wanted());
         let fixed_point = answers(&folder.join(format!("{name}.uai.LBP")));
-        assert!(difference(&found, &fixed_point) < 1e-9, "{name}");
+        // It was searched for until nothing changed by more than 10^-9.
+        let from_fixed_point = difference(&found, &fixed_point);
+        assert!(from_fixed_point < 2e-9, "{name}: {from_fixed_point}");
         let truth = answers(&folder.join(format!("{name}.uai.MAR")));
         let found = difference(&found, &truth);
         assert!(found < from_truth, "{name}: {found}");
@@ -321,13 +323,13 @@ proptest! {
         let mut field = Field { states: vec![states; vertices.len()], pairs, own: Vec::new() };
         let scratch = Scratch::new();
         let mut lines = String::new();
-        for vertex in 0..vertices.len() {
+        for (vertex, id) in vertices.iter().enumerate() {
             if random.below(2) == 0 {
                 // A state without a row is not possible.
                 let mut own = weights(states, &mut random);
                 own[random.below(states as u64) as usize] = 0.0;
                 for (state, weight) in own.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
-                    writeln!(lines, "{} {state} {weight}", vertices[vertex]).unwrap();
+                    writeln!(lines, "{id} {state} {weight}").unwrap();
                 }
                 field.own.push((vertex, own));
             }

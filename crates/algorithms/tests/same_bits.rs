@@ -343,7 +343,12 @@ fn answers(
     std::fs::write(&sets, format!("{one} one\n{another} other\n")).unwrap();
     let pairs = scratch.path().join("pairs.txt");
     std::fs::write(&pairs, format!("{one} {another}\n{another} {one}\n")).unwrap();
-    let samples = json!({ "source": one, "target": another, "sets": sets, "hops": 2, "pairs": pairs, "component": one });
+    let potential = scratch.path().join("potential.txt");
+    std::fs::write(&potential, "3 1 0\n1 2 1\n0 1 4\n").unwrap();
+    let samples = json!({
+        "source": one, "target": another, "sets": sets, "hops": 2, "pairs": pairs, "component": one,
+        "potential": potential
+    });
     let answer = |entry: &Entry| {
         let own = samples.as_object().unwrap().iter();
         let own = own.filter(|(name, _)| entry.option_names().contains(&name.as_str()));

@@ -3,6 +3,8 @@
 /// What a weight of 0 counts as, where its logarithm is taken: so little that it decides every comparison, and so much
 /// that sums of it stay numbers.
 pub const LEAST: f64 = 1e-304;
+/// A probability below this comes from a weight of 0.
+const IMPOSSIBLE: f64 = 1e-290;
 /// The most states of a variable.
 pub const STATES_MAX: usize = 1024;
 
@@ -125,6 +127,7 @@ pub fn probabilities(log_odds: &[f64], found: &mut Vec<f64>) {
     found.extend(log_odds.iter().map(|odds| exp(odds - greatest)));
     let sum: f64 = found.iter().sum();
     found.iter_mut().for_each(|value| *value /= sum);
+    found.iter_mut().filter(|value| **value < IMPOSSIBLE).for_each(|value| *value = 0.0);
 }
 
 #[cfg(test)]
@@ -162,6 +165,8 @@ mod tests {
         let mut found = Vec::new();
         probabilities(&[1e6], &mut found);
         assert_eq!(found, [0.0, 1.0]);
+        probabilities(&[log_odds(&[0.5, 0.0]).next().unwrap()], &mut found);
+        assert_eq!(found, [1.0, 0.0]);
     }
 
     #[test]

@@ -1,11 +1,9 @@
 //! The weights of a graph: one potential for all edges, and what is known of some vertices.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use tegula_engine::RunOptions;
-use tegula_import::input::{Presence, ValueColumn};
+use tegula_import::input::{Presence, ValueColumn, read_text};
 use tegula_machine::{At, Error, Result};
 use tegula_store::graph::Graph;
 
@@ -22,10 +20,11 @@ const TEXT_SIZE_MAX: u64 = 32 * (STATES_MAX * STATES_MAX) as u64;
 /// # Errors
 /// Those of reading; [`Error::BadInput`] for what is no such matrix.
 pub fn read_potential(path: &Path) -> Result<(usize, Potential)> {
-    let file = File::open(path).map_err(Error::io("open", path))?;
+    let whole_bad = |detail: &str| bad(path, At::File, detail.to_owned());
+    let text = read_text(path, TEXT_SIZE_MAX)?;
+    let text = text.ok_or_else(|| whole_bad("the text is too long to be a potential"))?;
     let (mut rows, mut states) = (Vec::new(), 0);
-    for (number, line) in (1..).zip(BufReader::new(file.take(TEXT_SIZE_MAX)).lines()) {
-        let line = line.map_err(Error::io("read", path))?;
+    for (number, line) in (1..).zip(text.lines()) {
         let line_bad = |detail| bad(path, At::Line(number), detail);
         let mut row = Vec::new();
         for word in line.split('#').next().unwrap_or_default().split_whitespace() {
@@ -48,7 +47,6 @@ pub fn read_potential(path: &Path) -> Result<(usize, Potential)> {
         }
         rows.extend(row);
     }
-    let whole_bad = |detail: &str| bad(path, At::File, detail.to_owned());
     if states == 0 || rows.len() != states * states {
         return Err(whole_bad("a potential has as many rows as columns, and at least 2"));
     }

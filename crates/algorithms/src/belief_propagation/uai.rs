@@ -12,12 +12,13 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::str::FromStr;
 
 use tegula_engine::RUN_OVERHEAD;
+use tegula_import::input::read_text;
 use tegula_machine::{At, Error, Result};
 
 use super::model::{Model, Potentials, Side};
@@ -45,19 +46,17 @@ impl UaiModel {
     /// Those of reading; [`Error::BadInput`] for text that is no such model, or for a factor of more than two variables;
     /// [`Error::OverBudget`].
     pub fn read(path: &Path, memory: u64) -> Result<UaiModel> {
-        let file = File::open(path).map_err(Error::io("open", path))?;
-        let size = file.metadata().map_err(Error::io("look at", path))?;
-        if !size.is_file() {
+        let stored = fs::metadata(path).map_err(Error::io("open", path))?;
+        if !stored.is_file() {
             let detail = "a model is read more than once, so that it has to be a file";
             return Err(bad(path, At::File, detail.to_owned()));
         }
-        let needed = RUN_OVERHEAD + BYTES_PER_CHARACTER * size.len();
-        if needed > memory {
+        let size_max = memory.saturating_sub(RUN_OVERHEAD) / BYTES_PER_CHARACTER;
+        let Some(text) = read_text(path, size_max)? else {
             let what = "reading the model".to_owned();
+            let needed = RUN_OVERHEAD + BYTES_PER_CHARACTER * stored.len().max(size_max + 1);
             return Err(Error::OverBudget { what, needed, budget: memory });
-        }
-        let mut text = String::new();
-        file.take(size.len()).read_to_string(&mut text).map_err(Error::io("read", path))?;
+        };
         Parser::new(path, &text, memory).model()
     }
 

@@ -1,26 +1,27 @@
 //! What a run needs of memory, said before it starts.
 
-use tegula_algorithms::algorithm::{Layout, Needs};
+use tegula_algorithms::algorithm::{Layout, Needs, Request};
 use tegula_engine::{Error, Graph};
 
+use super::input::name_of;
 use super::options::RunArgs;
 use crate::errors;
 use crate::json;
 use crate::report::{self, Facts};
 use crate::session::Session;
 
-/// Tells the user what a run of `algorithm` needs.
+/// Tells the user what a run needs.
 ///
 /// # Errors
 /// Those of standard output; [`OverBudget`](Error::OverBudget) where it does not fit.
 pub fn show(
     needs: &Needs,
-    algorithm: &'static str,
+    request: &dyn Request,
     graph: &Graph,
     args: &RunArgs,
     session: &Session,
 ) -> errors::Result<()> {
-    let memory = args.reading.budget.bytes();
+    let (algorithm, memory) = (request.name(), args.reading.budget.bytes());
     let plan = needs.estimate.plan_on_disk(memory);
     let room = match plan {
         Some((arrays, plan)) => arrays.check_room(graph, &plan, args.spill_directory.as_deref()),
@@ -30,7 +31,7 @@ pub fn show(
         session.print_json(&to_json(needs, algorithm, graph, memory, &room))?;
     } else {
         let facts = facts(needs, memory, &room).to_text();
-        let graph = report::path(graph.directory());
+        let graph = report::path(name_of(request, graph));
         session.print(&format!("{algorithm} on {graph} needs\n{facts}"))?;
     }
     Ok(needs.check(algorithm, memory)?)

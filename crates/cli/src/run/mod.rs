@@ -95,7 +95,7 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
         prepared.check_input(&graph)?;
     }
     if args.estimate {
-        return estimate::show(&needs, request.name(), &graph, args, session);
+        return estimate::show(&needs, request, &graph, args, session);
     }
     has_room?;
     if builds_rows {

@@ -260,6 +260,7 @@ fn assert_keep_least_budgets(scale: u32, algorithms: &[&str]) {
     let shop = Shop::new();
     shop.tegula(&format!("generate rmat --scale {scale} --weighted -o g.wel")).done();
     shop.tegula("import g.wel -o g.tegula --weighted --layouts tiles,rows,reverse").done();
+    shop.write("potential.txt", "2 1\n1 2\n");
     for algorithm in algorithms {
         for way in &WAYS[1..3] {
             let words = format!("run {algorithm} g.tegula {way} -o out.parquet --force");
@@ -274,6 +275,7 @@ fn runs_by_neighbours_keep_the_least_budget() {
     assert_keep_least_budgets(
         17,
         &[
+            "belief-propagation --potential potential.txt --iterations 2",
             "degree",
             "triangles",
             "cdlp --iterations 2",

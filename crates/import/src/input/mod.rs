@@ -33,6 +33,7 @@ mod vertex_columns;
 mod vertex_parquet;
 mod vertex_set;
 mod vertex_table;
+mod whole_text;
 mod work;
 
 use std::io::Read;
@@ -52,6 +53,7 @@ pub use vertex_columns::{Presence, VALUES_MAX, ValueColumn, VertexColumns, Verte
 pub(crate) use vertex_set::VertexSet;
 pub use vertex_set::Vertices;
 pub use vertex_table::VertexTable;
+pub use whole_text::read_text;
 pub use work::PassedOver;
 
 use crate::settings::UNDIRECTED;

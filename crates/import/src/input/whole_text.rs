@@ -1,0 +1,37 @@
+//! A text that is read as a whole.
+
+use std::path::Path;
+
+use tegula_machine::{At, Error, Place, Result};
+
+use super::stream::{Compression, Stream};
+
+/// Bytes that are read at a time.
+const PIECE_SIZE: usize = 64 << 10;
+
+/// Reads a text, also one that is compressed; none where it is longer than `size_max` bytes.
+///
+/// # Errors
+/// Those of reading; [`Error::BadInput`] where it is no UTF-8.
+pub fn read_text(path: &Path, size_max: u64) -> Result<Option<String>> {
+    let compression = Compression::of_ending(path).unwrap_or(Compression::None);
+    let mut stream = Stream::open(path, compression, Stream::WINDOW_LOG_USUAL)?;
+    let (mut bytes, mut piece) = (Vec::new(), vec![0; PIECE_SIZE]);
+    loop {
+        let (filled, result) = stream.fill(&mut piece);
+        result?;
+        bytes.extend_from_slice(&piece[..filled]);
+        if bytes.len() as u64 > size_max {
+            return Ok(None);
+        }
+        if filled < piece.len() {
+            break;
+        }
+    }
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let line = error.as_bytes()[..error.utf8_error().valid_up_to()].split(|&b| b == b'\n');
+        let place = Place { file: path.to_owned(), at: At::Line(line.count() as u64) };
+        Error::bad_input(place, "the text is not UTF-8".to_owned())
+    })?;
+    Ok(Some(text))
+}
