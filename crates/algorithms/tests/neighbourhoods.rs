@@ -3,12 +3,17 @@
 
 mod support;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::json;
 use support::small::on_small_graphs;
 use support::tables::{counts, numbers};
 use support::{import_with, open, threads};
+use tegula_algorithms::algorithm::Needs;
+use tegula_algorithms::find;
 use tegula_algorithms::triangles::{self, Closing};
-use tegula_engine::{RunOptions, open_graph};
+use tegula_engine::{Cancel, RunOptions, open_graph};
+use tegula_generators::{Rmat, edges};
 use tegula_import::ImportConfig;
 use tegula_machine::disk::Backend;
 use tegula_store::rows::RowEncoding;
@@ -73,6 +78,90 @@ fn lists_that_do_not_fit_are_taken_in_ranges() {
         passes.push(found.statistics.iterations - 1);
     }
     assert!(passes[0] > 9 && passes[1] < passes[0] && passes[2] == 1, "{passes:?}");
+}
+
+#[test]
+fn estimates_of_triangles_are_as_good_as_they_say() {
+    const HASHES: usize = 32;
+    const SEEDS: usize = 100;
+    let arcs = EdgeList::new(edges(&Rmat::new(8, 8, 4).unwrap()));
+    let scratch = Scratch::new();
+    let config =
+        ImportConfig { undirected: true, rows: Some(RowEncoding::Gap), ..Default::default() };
+    let graph = open(&import_with(config, scratch.path(), "g", &arcs));
+    let mut around: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
+    for (one, other) in arcs.edges.iter().copied().filter(|(one, other)| one != other) {
+        around.entry(one).or_default().insert(other);
+        around.entry(other).or_default().insert(one);
+    }
+    let truth = neighbourhoods::triangles(&arcs);
+    let of_edge = |own: &BTreeSet<u64>, other: &BTreeSet<u64>| {
+        let (both, all) = (own.intersection(other).count(), own.union(other).count());
+        let coefficient = both as f64 / all as f64;
+        let deviation = (coefficient * (1.0 - coefficient) / HASHES as f64).sqrt();
+        (own.len() + other.len()) as f64 * deviation / 2.0
+    };
+    let bound = |id: &u64| match around.get(id) {
+        Some(own) => own.iter().map(|other| of_edge(own, &around[other])).sum(),
+        None => 0.0,
+    };
+    let bounds: Vec<f64> = truth.iter().map(|(id, _)| bound(id)).collect();
+    let total = truth.iter().map(|row| row.1).sum::<u64>() as f64 / 3.0;
+
+    let mut squares = vec![0.0; truth.len()];
+    let (mut all_errors, mut all_squares, mut told_squares) = (0.0, 0.0, 0.0);
+    for seed in 0..SEEDS {
+        let wanted = json!({ "approximate": true, "hashes": HASHES, "seed": seed });
+        let request = find("triangles").unwrap().request(wanted.clone()).unwrap();
+        let found = request.prepare(&graph, &threads(1)).unwrap().run(&graph, &threads(1)).unwrap();
+        let summary = found.answer.summary(&graph, 0, &Cancel::default()).unwrap();
+        let summary = serde_json::to_value(summary).unwrap();
+        let figure = |name: &str| summary[name].as_f64().unwrap();
+        all_errors += figure("triangles") - total;
+        all_squares += (figure("triangles") - total).powi(2);
+        told_squares += figure("standard_error").powi(2);
+        let found = numbers(&graph, "triangles", wanted, &threads(2));
+        for ((square, found), truth) in squares.iter_mut().zip(&found).zip(&truth) {
+            assert_eq!(found.0, truth.0);
+            *square += (found.1 - truth.1 as f64).powi(2);
+        }
+    }
+    for ((square, bound), (id, _)) in squares.iter().zip(&bounds).zip(&truth) {
+        let error = (square / SEEDS as f64).sqrt();
+        assert!(error <= bound * 1.1 + 1e-9, "{id}: {error} beyond {bound}");
+    }
+    let [error, told] = [all_squares, told_squares].map(|sum| (sum / SEEDS as f64).sqrt());
+    assert!(error <= bounds.iter().sum::<f64>() / 3.0, "{error}");
+    assert!((0.7..1.4).contains(&(told / error)), "{told} is said of {error}");
+    let bias = all_errors / SEEDS as f64;
+    assert!(bias.abs() < 0.5 * error, "{bias} of {error}");
+}
+
+#[test]
+fn signatures_that_do_not_fit_are_taken_in_blocks() {
+    let edges = (0..70_000u64)
+        .flat_map(|vertex| (1..=20).map(move |step| (vertex, (vertex + step) % 70_000)));
+    let scratch = Scratch::new();
+    let rows = Some(RowEncoding::Gap);
+    let config = ImportConfig { rows, reverse: rows, ..Default::default() };
+    let directory = import_with(config, scratch.path(), "ring", &EdgeList::new(edges.collect()));
+    let wanted = || json!({ "approximate": true, "hashes": 50, "seed": 3 });
+    let request = find("triangles").unwrap().request(wanted()).unwrap();
+    let needed = {
+        let graph = open(&directory);
+        let prepared = request.prepare(&graph, &threads(2)).unwrap();
+        Needs::of(&*prepared, &graph, 2, true).unwrap().needed()
+    };
+    let expected = numbers(&open(&directory), "triangles", wanted(), &threads(1));
+    let mut passes = Vec::new();
+    for memory in [needed, needed + (10 << 20), needed + (40 << 20)] {
+        let graph = open_graph(&directory, memory, Backend::Auto).unwrap();
+        let options = RunOptions { memory, threads: 2, ..Default::default() };
+        assert_eq!(numbers(&graph, "triangles", wanted(), &options), expected);
+        let found = request.prepare(&graph, &options).unwrap().run(&graph, &options).unwrap();
+        passes.push(found.statistics.iterations);
+    }
+    assert!(passes[0] == 5 && passes[1] < 5 && passes[2] == 1, "{passes:?}");
 }
 
 #[test]

@@ -35,7 +35,7 @@ impl Instructions {
     }
 
     /// Does the work with these instructions.
-    pub(crate) fn run<T: WithInstructions>(self, work: T) -> T::Output {
+    pub fn run<T: WithInstructions>(self, work: T) -> T::Output {
         match self {
             // SAFETY: the value in it proves that this processor has the instructions.
             #[cfg(target_arch = "x86_64")]
@@ -50,7 +50,7 @@ impl Instructions {
 
 /// Work that is compiled for each instruction set. `run` is to be `#[inline(always)]`, with all that
 /// is hot in it.
-pub(crate) trait WithInstructions {
+pub trait WithInstructions {
     /// What the work gives.
     type Output;
     /// Does the work.

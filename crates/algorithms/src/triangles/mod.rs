@@ -15,9 +15,15 @@
 //! Graph Triangulation*, SIGMOD 2013): that moves the square of the edges over memory at the most, as the best
 //! possible way does. Memory: 28 bytes a vertex and 4 for each thread, the index of the rows, and 4 bytes an
 //! undirected edge where there are as many, a sixteenth of that at the least.
+//!
+//! With `approximate` they are [estimated](mod@approximate) by min-hashes.
 
+mod approximate;
 mod count;
+mod hashes;
 mod order;
+
+use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
@@ -25,16 +31,38 @@ use tegula_engine::{Estimate, Graph, RunOptions};
 
 use crate::algorithm::{Algorithm, Edges, Found, Weights};
 use crate::answer::{self, Facts, Figures, Scores, Values};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::original_ids::with_order_streamed;
 
+pub use approximate::Approximate;
 pub use count::{Closing, Triangles, estimate, run};
 
 /// Options of the count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
-pub struct TrianglesOptions {}
+pub struct TrianglesOptions {
+    /// Estimate them: in one or few passes over the edges, whatever the degrees.
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub approximate: bool,
+    /// Estimate by so many hashes, 64 otherwise: four times as many are twice as exact.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "K", requires = "approximate"))]
+    pub hashes: Option<NonZeroU32>,
+    /// What the hashes are drawn by.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t))]
+    pub seed: u64,
+}
+
+impl TrianglesOptions {
+    const HASHES: u32 = 64;
+    /// The most hashes: signatures of a block of vertices take 64 MiB.
+    const HASHES_MAX: u32 = 1024;
+
+    /// By how many hashes triangles are estimated, where they are.
+    fn hashes(&self) -> Option<u32> {
+        self.approximate.then(|| self.hashes.map_or(Self::HASHES, NonZeroU32::get))
+    }
+}
 
 /// What is said of all triangles.
 #[derive(Debug, Clone, Serialize)]
@@ -51,6 +79,31 @@ impl Figures for TriangleFigures {
     }
 }
 
+/// What is said of an estimate of all.
+#[derive(Debug, Clone, Serialize)]
+struct EstimateFigures {
+    /// How many there are, about.
+    triangles: f64,
+    /// How far that is from the truth, on average; unknown with few hashes.
+    standard_error: Option<f64>,
+    /// By how many hashes it was found.
+    hashes: u32,
+}
+
+impl Figures for EstimateFigures {
+    fn facts(&self) -> Facts {
+        let mut facts = Facts::default();
+        facts.add("triangles", format!("about {}", answer::count(self.triangles.round() as u64)));
+        if let Some(error) = self.standard_error {
+            let relative = 100.0 * error / self.triangles.max(1.0);
+            let error = answer::count(error.round() as u64);
+            facts.add("standard error", format!("{error}, {relative:.1} %"));
+        }
+        facts.add("hashes", answer::count(self.hashes.into()));
+        facts
+    }
+}
+
 impl Algorithm for TrianglesOptions {
     const NAME: &'static str = "triangles";
     const SUMMARY: &'static str = "Triangles at each vertex and in all, of the simple undirected graph beneath the \
@@ -58,15 +111,40 @@ impl Algorithm for TrianglesOptions {
     const WEIGHTS: Weights = Weights::Irrelevant;
     type Files = ();
 
+    fn check(&self) -> Result<()> {
+        let detail = match self.hashes {
+            Some(_) if !self.approximate => "`hashes` are for `approximate`".to_owned(),
+            Some(hashes) if hashes.get() > Self::HASHES_MAX => {
+                format!("`hashes` is 1 to {}", Self::HASHES_MAX)
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::BadOptions { algorithm: Self::NAME, detail })
+    }
+
     fn edges(&self) -> Edges {
         Edges::Rows(Directions::Both)
     }
 
     fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
-        with_order_streamed(estimate(graph, threads)?, graph)
+        let needed = match self.hashes() {
+            Some(hashes) => approximate::estimate(graph, hashes, threads)?,
+            None => estimate(graph, threads)?,
+        };
+        with_order_streamed(needed, graph)
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
+        if let Some(hashes) = self.hashes() {
+            let found = approximate::run(graph, hashes, self.seed, options)?;
+            let Approximate { total: triangles, standard_error, .. } = found;
+            let figures = EstimateFigures { triangles, standard_error, hashes };
+            let values = Values::of(found.triangles.into(), graph, &options.cancel)?;
+            return Ok(Found::new(
+                Scores { column: "triangles", values, figures },
+                found.statistics,
+            ));
+        }
         let found = run(graph, Closing::Triangles, options)?;
         let figures = TriangleFigures { triangles: found.closed.iter().sum::<u64>() / 3 };
         let values = Values::of(found.closed.into(), graph, &options.cancel)?;

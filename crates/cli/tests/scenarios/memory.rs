@@ -278,6 +278,7 @@ fn runs_by_neighbours_keep_the_least_budget() {
             "belief-propagation --potential potential.txt --iterations 2",
             "degree",
             "triangles",
+            "triangles --approximate --hashes 40",
             "cdlp --iterations 2",
             "label-propagation --max-iterations 2",
             "kcore",
