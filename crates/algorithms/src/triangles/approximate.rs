@@ -26,6 +26,7 @@ use tegula_engine::{
     Estimate, Graph, InstructionSet, IterationTimes, RunOptions, RunStatistics, Unit,
     WithInstructions, huge,
 };
+use tegula_machine::memory::prefetch;
 use tegula_machine::threads::lock;
 
 use super::hashes::{GroupSums, Hashes, LANES, Label};
@@ -47,6 +48,9 @@ pub struct Approximate {
 /// Into how many blocks of signatures the vertices are divided at the most, unless a block has
 /// [few](RANGE_SIZE) vertices.
 const BLOCKS_MAX: u32 = 16;
+
+/// Neighbours between one that is looked at and one whose signature is prefetched.
+const AHEAD: usize = 8;
 
 /// Estimates, by as many hashes.
 ///
@@ -199,6 +203,15 @@ impl Block {
         Ok(Block { vertices, signature_len, signatures, neighbours })
     }
 
+    /// Begins to read what is known of a vertex of the block.
+    #[inline(always)]
+    fn prefetch(&self, vertex: u32) {
+        let index = (vertex - self.vertices.start) as usize;
+        let labels = index * self.signature_len..(index + 1) * self.signature_len;
+        labels.step_by(LANES).for_each(|label| prefetch(&self.signatures, label));
+        prefetch(&self.neighbours, index);
+    }
+
     /// The signature of a vertex of the block, and how many neighbours it has.
     #[inline(always)]
     fn of_vertex(&self, vertex: u32) -> (&[Label], u32) {
@@ -311,7 +324,10 @@ impl WithInstructions for Compare<'_> {
 
     #[inline(always)]
     fn run<I: InstructionSet>(self, _instructions: I) {
-        for &neighbour in self.list {
+        for (at, &neighbour) in self.list.iter().enumerate() {
+            if let Some(&later) = self.list.get(at + AHEAD) {
+                self.block.prefetch(later);
+            }
             let (signature, degree) = self.block.of_vertex(neighbour);
             let mut agreeing = [0; LANES];
             self.hashes.count_agreeing(self.signature, signature, &mut agreeing);
