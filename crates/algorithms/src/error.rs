@@ -60,6 +60,14 @@ pub enum Error {
         /// The graph directory.
         graph: PathBuf,
     },
+    /// Weights have to be above 0.
+    #[error("{} has an edge whose weight is not above 0; {what} needs weights above 0", graph.display())]
+    NotPositiveWeight {
+        /// What needs them.
+        what: &'static str,
+        /// The graph directory.
+        graph: PathBuf,
+    },
     /// A heuristic must not exceed what is left to the target.
     #[error(
         "a heuristic scale of {scale} is too large: an edge is shorter than its straight line times that; give a smaller one, or none to have it measured"
@@ -124,6 +132,7 @@ impl Error {
             Error::Run(error) => error.hints(),
             Error::NoSuchVertex { .. }
             | Error::NegativeWeight { .. }
+            | Error::NotPositiveWeight { .. }
             | Error::Overestimate { .. }
             | Error::BadSeed { .. }
             | Error::IdleOption { .. }
@@ -134,7 +143,10 @@ impl Error {
 
     /// Whether it is for what the graph holds, not for what was asked for.
     pub fn is_of_graph(&self) -> bool {
-        matches!(self, Error::NegativeWeight { .. } | Error::Cycle { .. })
+        matches!(
+            self,
+            Error::NegativeWeight { .. } | Error::NotPositiveWeight { .. } | Error::Cycle { .. }
+        )
     }
 }
 

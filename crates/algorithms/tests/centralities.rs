@@ -4,16 +4,16 @@ mod support;
 
 use serde_json::json;
 use support::small::on_small_graphs;
-use support::tables::{answer, counts, floats, numbers, summary};
+use support::tables::{answer, counts, floats, numbers, summary, try_answer};
 use support::ways::{GRIDS, with_rows};
 use support::{import_with, open, threads};
-use tegula_algorithms::find;
+use tegula_algorithms::{Error, find};
 use tegula_engine::{Arrays, Graph, RunOptions};
 use tegula_import::ImportConfig;
 use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
 use tegula_testkit::matching::{epsilon, exact};
-use tegula_testkit::{EdgeList, Scratch, Table, centrality, distances, small_graphs};
+use tegula_testkit::{EdgeList, Scratch, Table, XorShift, centrality, distances, small_graphs};
 
 /// Of values whose Euclidean norm is 1: what rounding to single precision leaves after many iterations.
 const TOLERANCE: f64 = 2e-5;
@@ -159,6 +159,47 @@ fn paths_lead_through_a_vertex_as_often_as_between_all_pairs() {
         let count = pairs.len() as f64;
         assert_near(name, &part(1.0 / ((count - 1.0) * (count - 2.0)).max(1.0)), &found);
     });
+}
+
+#[test]
+fn weighted_paths_lead_through_a_vertex_as_often_as_between_all_pairs() {
+    for (seed, (name, edges)) in small_graphs(3).into_iter().enumerate() {
+        let mut random = XorShift::new(seed as u64);
+        // Few weights, so that many paths are equally long.
+        let weights = edges.edges.iter().map(|_| (1 + random.below(3)) as f32).collect();
+        let edges = EdgeList { weights: Some(weights), ..edges };
+        for undirected in [false, true] {
+            let scratch = Scratch::new();
+            let order = [VertexOrder::Given, VertexOrder::Degree][seed % 2];
+            let config = with_rows(order, undirected);
+            let graph = open(&import_with(config, scratch.path(), name, &edges));
+            let arcs = if undirected { edges.undirected() } else { edges.clone() };
+            let mut expected = distances::weighted_betweenness(&arcs);
+            if undirected {
+                expected.iter_mut().for_each(|(_, sum)| *sum /= 2.0);
+            }
+            let wanted = json!({ "weighted": true });
+            let found = numbers(&graph, "betweenness", wanted.clone(), &threads(1));
+            assert_near(name, &expected, &found);
+            assert_eq!(numbers(&graph, "betweenness", wanted, &threads(3)), found, "{name}");
+        }
+    }
+}
+
+#[test]
+fn betweenness_refuses_weights_that_are_no_lengths() {
+    for (weight, is_refused) in [(0.0, true), (-1.0, true), (1e-30, false)] {
+        let weights = Some(vec![2.0, weight, 1.0]);
+        let edges = EdgeList { weights, ..EdgeList::new(vec![(1, 2), (2, 3), (3, 4)]) };
+        let scratch = Scratch::new();
+        let config = with_rows(VertexOrder::Given, false);
+        let graph = open(&import_with(config, scratch.path(), "g", &edges));
+        let found = try_answer(&graph, "betweenness", json!({ "weighted": true }), &threads(2));
+        assert_eq!(found.is_err(), is_refused, "{weight}");
+        if let Err(error) = found {
+            assert!(matches!(error, Error::NotPositiveWeight { .. }), "{error}");
+        }
+    }
 }
 
 #[test]

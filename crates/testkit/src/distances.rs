@@ -82,11 +82,61 @@ pub fn harmonic(arcs: &EdgeList) -> Table<f64> {
     all.keys().map(|&vertex| (vertex, of(vertex))).collect()
 }
 
-/// For each vertex the part of the shortest paths between all ordered pairs of others that lead through it.
+/// For each vertex the part of the shortest paths between all ordered pairs of others that lead through it. A path
+/// is as long as it has arcs.
 pub fn betweenness(arcs: &EdgeList) -> Table<f64> {
-    let all = from_each(arcs);
+    lead_through(&from_each(arcs))
+}
+
+/// The same where a path is as long as the weights of its arcs add up to, which are whole numbers above 0. Of several
+/// arcs the lightest counts.
+pub fn weighted_betweenness(arcs: &EdgeList) -> Table<f64> {
+    let weights = arcs.weights.as_ref().expect("weights");
+    let mut lightest: BTreeMap<(u64, u64), u64> = BTreeMap::new();
+    for (&(source, target), &weight) in arcs.edges.iter().zip(weights) {
+        if source != target {
+            let least = lightest.entry((source, target)).or_insert(u64::MAX);
+            *least = (*least).min(weight as u64);
+        }
+    }
+    let all = arcs.vertices().into_iter().map(|vertex| (vertex, relax(&lightest, vertex)));
+    lead_through(&all.collect())
+}
+
+/// Looks at all arcs until no distance changes any more, then counts paths, the nearest first.
+fn relax(lightest: &BTreeMap<(u64, u64), u64>, source: u64) -> Reached {
+    let mut distances = BTreeMap::from([(source, 0)]);
+    loop {
+        let before = distances.clone();
+        for (&(from, to), weight) in lightest {
+            if let Some(distance) = distances.get(&from).map(|distance| distance + weight) {
+                let least = distances.entry(to).or_insert(u64::MAX);
+                *least = (*least).min(distance);
+            }
+        }
+        if distances == before {
+            break;
+        }
+    }
+    let mut nearest_first: Vec<(u64, u64)> =
+        distances.iter().map(|(&vertex, &distance)| (distance, vertex)).collect();
+    nearest_first.sort_unstable();
+    let mut reached = Reached::from([(source, (0, 1.0))]);
+    for &(distance, vertex) in &nearest_first[1..] {
+        let last = lightest.iter().filter(|((_, to), _)| *to == vertex);
+        let paths = last.filter_map(|((from, _), weight)| {
+            let (before, paths) = reached.get(from)?;
+            (before + weight == distance).then_some(paths)
+        });
+        let paths = paths.sum();
+        reached.insert(vertex, (distance, paths));
+    }
+    reached
+}
+
+fn lead_through(all: &BTreeMap<u64, Reached>) -> Table<f64> {
     let mut sums: BTreeMap<u64, f64> = all.keys().map(|&vertex| (vertex, 0.0)).collect();
-    for (source, reached) in &all {
+    for (source, reached) in all {
         for (through, &(to_through, paths)) in
             reached.iter().filter(|(vertex, _)| *vertex != source)
         {

@@ -17,10 +17,15 @@ pub trait Algorithm: Options {
     const NAME: &'static str;
     /// What it finds, in a sentence.
     const SUMMARY: &'static str;
-    /// What it makes of the weights of edges.
+    /// What it makes of the weights of edges, unless an option says otherwise.
     const WEIGHTS: Weights;
     /// What it is told by files that its options name; `()` where they name none.
     type Files: SideFiles;
+
+    /// What it makes of the weights of edges with these options.
+    fn weights(&self) -> Weights {
+        Self::WEIGHTS
+    }
 
     /// Refuses options that make no sense together.
     ///

@@ -94,7 +94,7 @@ impl<A: Algorithm> Request for A {
     }
 
     fn weights(&self) -> Weights {
-        A::WEIGHTS
+        Algorithm::weights(self)
     }
 
     fn check(&self) -> Result<()> {

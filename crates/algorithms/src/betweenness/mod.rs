@@ -6,18 +6,21 @@
 //!
 //! over all pairs of other vertices, in an undirected graph each pair once (Freeman, *A Set of Measures of Centrality
 //! Based on Betweenness*, Sociometry 40, 1977). Normalized it is divided by the number of pairs. Paths are those of the
-//! simple graph: of several edges from one vertex to another one counts, and loops do not. Weights are ignored.
+//! simple graph: of several edges from one vertex to another one counts, and loops do not. Weighted, a path is as long as
+//! the weights of its edges add up to, and of several edges the lightest counts.
 //!
-//! From each source a search counts paths level by level, and the way back adds up what depends on each vertex (Brandes,
+//! From each source a search counts paths level by level, weighted the nearest vertex first, and the way back adds up what depends on each vertex (Brandes,
 //! *A Faster Algorithm for Betweenness Centrality*, Journal of Mathematical Sociology 25, 2001). Rows of a level are
 //! read in the order in which they lie, on both ways. Each worker has a source of its own, and what the sources find is
 //! added in the order of their ids, so the bits do not depend on the number of workers. Numbers of paths have
 //! an exponent of their own where `f64` would not hold them. With samples the sum over some sources stands for that over
 //! all (Brandes, Pich, *Centrality Estimation in Large Networks*, International Journal of Bifurcation and Chaos 17,
 //! 2007); over sources that are given it stands for itself, in an undirected graph halved as well. Memory: 8 bytes a
-//! vertex, 36 for each thread, 16 for a source that is drawn or given, and the index of the rows.
+//! vertex, 36 for each thread, weighted 57, 16 for a source that is drawn or given, and the index of the rows.
 
-mod dependencies;
+mod by_hops;
+mod by_weights;
+mod path_counts;
 mod sources;
 
 use std::num::NonZeroU64;
@@ -35,7 +38,7 @@ use crate::samples::Sources;
 use crate::side_table;
 use crate::vertex_list::VertexList;
 
-pub use sources::{Betweenness, Start, run};
+pub use sources::{Betweenness, Length, Start, run};
 
 /// Options of betweenness.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,6 +58,9 @@ pub struct BetweennessOptions {
     /// Divide by the number of pairs of other vertices.
     #[cfg_attr(feature = "clap", arg(long))]
     pub normalized: bool,
+    /// Take the weights of edges, all above 0, for their lengths.
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub weighted: bool,
 }
 
 impl BetweennessOptions {
@@ -64,6 +70,11 @@ impl BetweennessOptions {
             Some(_) => Start::Given(&files.vertices),
             None => Start::Drawn { samples: self.samples, seed: self.seed },
         }
+    }
+
+    /// How long a path is.
+    fn length(&self) -> Length {
+        if self.weighted { Length::Weights } else { Length::Hops }
     }
 
     /// By what the sum over sources is multiplied.
@@ -88,8 +99,13 @@ impl BetweennessOptions {
 impl Algorithm for BetweennessOptions {
     const NAME: &'static str = "betweenness";
     const SUMMARY: &'static str = "Betweenness: on how many shortest paths each vertex lies";
-    const WEIGHTS: Weights = Weights::Ignored { instead: "every edge is a hop" };
+    const WEIGHTS: Weights =
+        Weights::Ignored { instead: "every edge is a hop, without --weighted" };
     type Files = VertexList;
+
+    fn weights(&self) -> Weights {
+        if self.weighted { Weights::Used } else { Self::WEIGHTS }
+    }
 
     fn check(&self) -> Result<()> {
         if self.sources.is_some() && self.samples.is_some() {
@@ -108,14 +124,15 @@ impl Algorithm for BetweennessOptions {
     }
 
     fn estimate(&self, graph: &Graph, files: &VertexList, threads: usize) -> Result<Estimate> {
-        let held = sources::size(graph, self.start(files), threads)?;
-        let estimate = estimate_rows(graph, RowsWanted::forward(false), held);
+        let held = sources::size(graph, self.start(files), self.length(), threads)?;
+        let wanted = RowsWanted::forward(self.weighted && graph.is_weighted());
+        let estimate = estimate_rows(graph, wanted, held);
         let estimate = with_order_streamed(estimate, graph)?;
         Ok(side_table::with_reading(estimate, files.reading_size))
     }
 
     fn run(&self, graph: &Graph, files: VertexList, options: &RunOptions<'_>) -> Result<Found> {
-        let found = run(graph, self.start(&files), options)?;
+        let found = run(graph, self.start(&files), self.length(), options)?;
         let scale = self.scale(graph, found.sources);
         let mut sums = found.sums;
         sums.iter_mut().for_each(|sum| *sum *= scale);

@@ -2,13 +2,17 @@
 
 use std::num::NonZeroU64;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use tegula_engine::traverse::{self, Neighbourhoods, RowsJob, RowsWanted, Sequential};
-use tegula_engine::{Cancel, Graph, IterationTimes, RunOptions, RunStatistics, Unit, VertexId};
+use tegula_engine::traverse::{self, RowsJob, RowsWanted};
+use tegula_engine::{
+    Cancel, Graph, IterationTimes, RunOptions, RunStatistics, ShortId, Unit, VertexId,
+};
 
-use super::dependencies::Dependencies;
-use crate::error::Result;
+use super::by_hops::ByHops;
+use super::by_weights::ByWeights;
+use crate::error::{Error, Result};
 use crate::samples::Sample;
 
 /// What the sources found together.
@@ -54,45 +58,100 @@ impl Start<'_> {
     }
 }
 
+/// How long a path is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Length {
+    /// As many edges as it has.
+    Hops,
+    /// The sum of the weights of its edges, each above 0.
+    Weights,
+}
+
+/// Searches from one source after another, and what depends on the vertices that they reach.
+pub(super) trait Search: Send {
+    /// Whether it looks at weights.
+    const NEEDS_WEIGHTS: bool;
+
+    /// One that has found nothing.
+    fn new(vertex_count: u32) -> Self;
+
+    /// Bytes that it holds, where no vertex has more edges.
+    fn size(vertex_count: u64, edges_max: u64) -> u64;
+
+    /// Searches from a source, and comes back. False where it cannot, as an edge has a weight that is not above 0.
+    fn find(&mut self, source: ShortId, job: &RowsJob<'_>) -> tegula_engine::Result<bool>;
+
+    /// Adds what depends on each vertex, but for the source, and is ready for another one. Returns the edges that were
+    /// followed.
+    fn add_to(&mut self, sums: &mut [f64]) -> u64;
+}
+
 /// Adds up what depends on each vertex.
 ///
 /// # Errors
-/// Those of [`traverse::run`] and of reading.
-pub fn run(graph: &Graph, start: Start<'_>, options: &RunOptions<'_>) -> Result<Betweenness> {
+/// Those of [`traverse::run`] and of reading; [`Error::NotPositiveWeight`].
+pub fn run(
+    graph: &Graph,
+    start: Start<'_>,
+    length: Length,
+    options: &RunOptions<'_>,
+) -> Result<Betweenness> {
+    match length {
+        Length::Hops => run_by::<ByHops>(graph, start, options),
+        Length::Weights => run_by::<ByWeights>(graph, start, options),
+    }
+}
+
+fn run_by<S: Search>(
+    graph: &Graph,
+    start: Start<'_>,
+    options: &RunOptions<'_>,
+) -> Result<Betweenness> {
     let sample = start.sample(graph, &options.cancel)?;
-    let held = size(graph, start, options.threads)?;
-    traverse::run(graph, RowsWanted::forward(false), held, options, |job| {
-        add_up(graph, &sample, job, options)
-    })
+    let held = size_by::<S>(graph, start, options.threads)?;
+    let wanted = RowsWanted::forward(S::NEEDS_WEIGHTS && graph.is_weighted());
+    traverse::run(graph, wanted, held, options, |job| add_up::<S>(graph, &sample, job, options))
 }
 
 /// Bytes that a run holds beside the rows.
-pub(super) fn size(graph: &Graph, start: Start<'_>, threads: usize) -> Result<u64> {
-    let edges = traverse::edges_of_a_vertex_max(graph)?;
-    let worker =
-        Neighbourhoods::<Sequential>::size(edges) + Dependencies::size(graph.vertex_count());
+pub(super) fn size(graph: &Graph, start: Start<'_>, length: Length, threads: usize) -> Result<u64> {
+    match length {
+        Length::Hops => size_by::<ByHops>(graph, start, threads),
+        Length::Weights => size_by::<ByWeights>(graph, start, threads),
+    }
+}
+
+fn size_by<S: Search>(graph: &Graph, start: Start<'_>, threads: usize) -> Result<u64> {
+    let worker = S::size(graph.vertex_count(), traverse::edges_of_a_vertex_max(graph)?);
     let sums = size_of::<f64>() as u64 * graph.vertex_count();
     Ok(sums + start.size(graph) + threads as u64 * worker)
 }
 
-fn add_up(
+fn add_up<S: Search>(
     graph: &Graph,
     sample: &Sample,
     job: &RowsJob<'_>,
     options: &RunOptions<'_>,
 ) -> Result<Betweenness> {
     let count = graph.short_vertex_count()?;
-    let new = || Mutex::new(Dependencies::new(count));
+    let new = || Mutex::new(S::new(count));
     let workers: Vec<_> = std::iter::repeat_with(new).take(options.threads).collect();
     let mut sums = vec![0.0; count as usize];
     let (mut edges, mut times) = (0, IterationTimes::default());
     options.progress.begin("searching", Some(sample.vertices.len() as u64), Unit::Vertices);
     for sources in sample.vertices.chunks(options.threads) {
-        let started = Instant::now();
+        let (started, is_refused) = (Instant::now(), AtomicBool::new(false));
         job.for_each(sources.len(), |index| {
             let mut worker = workers[index].try_lock().expect("each has a source of its own");
-            worker.find(sources[index], job)
+            if !worker.find(sources[index], job)? {
+                is_refused.store(true, Ordering::Relaxed);
+            }
+            Ok(())
         })?;
+        if is_refused.into_inner() {
+            let (what, graph) = ("betweenness", graph.directory().to_owned());
+            return Err(Error::NotPositiveWeight { what, graph });
+        }
         for worker in &workers[..sources.len()] {
             let mut worker = worker.try_lock().expect("nobody is at work");
             edges += worker.add_to(&mut sums);

@@ -285,6 +285,7 @@ fn runs_by_neighbours_keep_the_least_budget() {
             "scc",
             "hits --max-iterations 2",
             "betweenness --samples 3",
+            "betweenness --samples 3 --weighted",
             "closeness --samples 64",
             "harmonic --samples 64",
             "diameter --max-searches 70",
