@@ -42,7 +42,7 @@ pub use job::program_rows::{rows_may_stay, rows_size};
 pub use options::{
     Arrays, Checkpoints, Estimate, RunOptions, RunStatistics, open_graph, open_graph_in,
 };
-pub use overhead::{RUN_OVERHEAD, overhead, room_for_result};
+pub use overhead::{RUN_OVERHEAD, lease_with_overhead, overhead, room_for_result};
 pub use process::ProcessKind;
 pub use process::choice::Executor;
 pub use program::{

@@ -1,5 +1,7 @@
 //! What a run takes beside arrays and tiles.
 
+use tegula_machine::Result;
+use tegula_machine::disk::Lease;
 use tegula_store::graph::Graph;
 
 /// Memory of a run apart from vertex arrays and frames: code, tables, stacks, a chunk of ids.
@@ -27,6 +29,14 @@ const CHUNK_TABLES: u64 = 4 * 8;
 /// leaves.
 pub fn room_for_result(graph: &Graph) -> u64 {
     graph.reader().pool().available().saturating_sub(overhead(graph)) / 2
+}
+
+/// Counts what somebody holds who reads a graph without a scheduler, and the overhead: frames have what is left.
+///
+/// # Errors
+/// [`OverBudget`](tegula_machine::Error::OverBudget), about `what`.
+pub fn lease_with_overhead(graph: &Graph, what: &str, held: u64) -> Result<Lease> {
+    graph.reader().pool().lease(what, overhead(graph) - BLOCK_FRAMES + held)
 }
 
 /// The overhead of a run on a graph, with the tables of its tiles and vertices.

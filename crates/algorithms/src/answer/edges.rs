@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::Float32Array;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use tegula_engine::traverse::VertexSet;
-use tegula_engine::{Cancel, Graph, ShortId, VertexId};
+use tegula_engine::{Cancel, Graph, ShortId, VertexId, lease_with_overhead, overhead};
 
 use super::ids::{GroupSize, find_ids, id_type};
 use super::table::{RowSink, Table, write_in_batches};
@@ -19,6 +19,7 @@ pub struct EdgeTable {
     ranks: Ranks,
     chosen: Option<Arc<VertexSet>>,
     count: u64,
+    /// What decides how many rows are looked up at a time.
     memory: u64,
 }
 
@@ -57,7 +58,8 @@ impl Waiting {
 }
 
 impl EdgeTable {
-    /// The table of the edges between some of the vertices, which are counted first.
+    /// The table of the edges between some of the vertices, which are counted first. Within a budget that has room for
+    /// the set and the [least](EdgeTable::size) table.
     ///
     /// # Errors
     /// Those of reading; cancellation.
@@ -68,6 +70,8 @@ impl EdgeTable {
         cancel: &Cancel,
     ) -> Result<EdgeTable> {
         let ranks = Ranks::read(graph, cancel)?;
+        let least = overhead(graph) + EdgeTable::size(graph, 0)? + chosen_size(graph);
+        let memory = memory.saturating_sub(least);
         let mut table = EdgeTable { ranks, chosen: Some(chosen), count: 0, memory };
         let mut count = 0;
         table.visit(graph, cancel, &mut Waiting::with_room(graph, 0), &mut |waiting| {
@@ -90,7 +94,7 @@ impl EdgeTable {
         Ok(EdgeTable { ranks: Ranks::read(graph, cancel)?, chosen: None, count, memory })
     }
 
-    /// Bytes that a table takes while it is written within a budget, beside the vertices that are chosen.
+    /// Bytes that a table of all edges takes while it is written within a budget.
     ///
     /// # Errors
     /// Those of reading.
@@ -141,8 +145,9 @@ impl EdgeTable {
             self.chosen.as_ref().is_none_or(|set| set.contains(ShortId(vertex as u32)))
         };
         // Tiles that were read are kept as far as there is room beside what is made of them.
-        let _held =
-            graph.reader().pool().lease("the edges", EdgeTable::held(graph, self.memory)?)?;
+        let chosen = self.chosen.as_ref().map_or(0, |_| chosen_size(graph));
+        let held = EdgeTable::held(graph, self.memory)? + chosen;
+        let _held = lease_with_overhead(graph, "the edges", held)?;
         let mut runs = runs_of_tiles(graph).into_iter();
         let mut on_their_way = VecDeque::new();
         loop {
@@ -185,6 +190,11 @@ impl EdgeTable {
 fn rows_at_a_time(memory: u64) -> usize {
     // Two columns of ids are looked up.
     GroupSize::within(memory).rows / 2
+}
+
+/// Bytes of the set of vertices that are chosen.
+fn chosen_size(graph: &Graph) -> u64 {
+    VertexSet::size(graph.vertex_count())
 }
 
 /// Edges of the tile that has the most.

@@ -300,6 +300,36 @@ fn runs_by_neighbours_keep_the_least_budget() {
 }
 
 #[test]
+fn exports_and_subgraphs_keep_the_least_budget() {
+    let shop = Shop::new();
+    shop.tegula("generate rmat --scale 19 --weighted -o g.wel").done();
+    shop.tegula("import g.wel -o g.tegula --weighted").done();
+    let needed = |words: &str| {
+        let refused = shop.tegula(&format!("{words} --memory 20MiB --json")).failed(4, &["needs"]);
+        let message = refused.json()["message"].as_str().unwrap().to_owned();
+        let number = message.split("needs ").nth(1).unwrap().split(' ').next().unwrap();
+        // It is told to a tenth.
+        ((number.parse::<f64>().unwrap() + 0.1) * f64::from(1 << 20)) as u64
+    };
+    for name in ["e.wel", "e.parquet"] {
+        let words = format!("export g.tegula --force -o {name}");
+        let least = needed(&words);
+        for memory in [least, least + (8 << 20), least + (64 << 20)] {
+            assert_within(&shop, &words, memory);
+        }
+    }
+    let text = String::from_utf8(shop.read("g.wel")).unwrap();
+    let vertices = text.lines().take(3000).filter_map(|line| line.split_whitespace().next());
+    shop.write("some.txt", vertices.map(|vertex| format!("{vertex}\n")).collect::<String>());
+    let words = "run subgraph g.tegula --vertices some.txt -o part.parquet --force";
+    let estimate = shop.tegula(&format!("{words} --estimate --json")).done().json();
+    let least = estimate["needed_bytes"].as_u64().unwrap();
+    for memory in [least, least + (8 << 20), least + (64 << 20)] {
+        assert_within(&shop, words, memory);
+    }
+}
+
+#[test]
 fn rows_that_a_run_builds_first_are_part_of_its_estimate() {
     let shop = Shop::new();
     // The row of the hub is most of what the work takes.
