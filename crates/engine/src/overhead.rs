@@ -5,7 +5,7 @@ use tegula_machine::disk::Lease;
 use tegula_store::graph::Graph;
 
 /// Memory of a run apart from vertex arrays and frames: code, tables, stacks, a chunk of ids.
-pub const RUN_OVERHEAD: u64 = 28 << 20;
+pub const RUN_OVERHEAD: u64 = 30 << 20;
 
 /// Bytes of the overhead of a run that only its result takes, while it is written: a run that has given its arrays back
 /// by then may use them before. The rest is that of code, which takes 15 MiB while it runs with debug assertions.

@@ -99,8 +99,9 @@ impl BetweennessOptions {
 impl Algorithm for BetweennessOptions {
     const NAME: &'static str = "betweenness";
     const SUMMARY: &'static str = "Betweenness: on how many shortest paths each vertex lies";
-    const WEIGHTS: Weights =
-        Weights::Ignored { instead: "every edge is a hop, without --weighted" };
+    const WEIGHTS: Weights = Weights::Ignored {
+        instead: "every edge is a hop, unless the option `weighted` makes it as long as it weighs",
+    };
     type Files = VertexList;
 
     fn weights(&self) -> Weights {

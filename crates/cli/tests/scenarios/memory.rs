@@ -390,7 +390,7 @@ fn the_limits_of_the_process_bound_the_budget() {
             }
         }
         let said = shop.shell(&format!("ulimit {option} 100000; exec $T info g.tegula"));
-        said.failed(4, &["28.0 MiB", "`ulimit"]);
+        said.failed(4, &["30.0 MiB", "`ulimit"]);
     }
 }
 
