@@ -169,7 +169,7 @@ fn beliefs(graph: &Graph, wanted: &Value) -> Vec<Vec<f64>> {
         threads(1),
         threads(3),
         RunOptions { arrays: Arrays::OnDisk, ..threads(2) },
-        RunOptions { memory: 48 << 20, ..threads(2) },
+        RunOptions { memory: 50 << 20, ..threads(2) },
     ];
     for options in ways {
         let mut rows = Vec::new();
