@@ -37,11 +37,11 @@ impl Instructions {
     /// Does the work with these instructions.
     pub fn run<T: WithInstructions>(self, work: T) -> T::Output {
         match self {
+            #[cfg(target_arch = "x86_64")]
             // SAFETY: the value in it proves that this processor has the instructions.
-            #[cfg(target_arch = "x86_64")]
             Instructions::Avx512(proof) => unsafe { run_avx512(work, proof) },
-            // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
             Instructions::Avx2(proof) => unsafe { run_avx2(work, proof) },
             Instructions::Portable => work.run(Portable),
         }

@@ -31,7 +31,7 @@ pub fn room_for_result(graph: &Graph) -> u64 {
     graph.reader().pool().available().saturating_sub(overhead(graph)) / 2
 }
 
-/// Counts what somebody holds who reads a graph without a scheduler, and the overhead: frames have what is left.
+/// Counts what somebody holds who reads a graph, and the overhead: frames have what is left.
 ///
 /// # Errors
 /// [`OverBudget`](tegula_machine::Error::OverBudget), about `what`.

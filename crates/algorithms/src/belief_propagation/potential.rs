@@ -3,7 +3,7 @@
 /// What a weight of 0 counts as, where its logarithm is taken: so little that it decides every comparison, and so much
 /// that sums of it stay numbers.
 pub const LEAST: f64 = 1e-304;
-/// A probability below this comes from a weight of 0.
+/// A probability below this is told as 0: it comes from a weight of 0, or from very many that are small.
 const IMPOSSIBLE: f64 = 1e-290;
 /// The most states of a variable.
 pub const STATES_MAX: usize = 1024;

@@ -1,19 +1,20 @@
 //! Estimates of triangles, by min-hashes.
 //!
 //! Where all vertices are put in an order that is drawn at random, the first neighbours of two vertices are the same
-//! one with the probability J, the Jaccard coefficient of their neighbourhoods. So of K orders Z agree, Z / K estimates
-//! J, and vertices of `d` and `e` neighbours have `J / (1 + J) * (d + e) = Z / (K + Z) * (d + e)` in common: on an edge,
-//! its triangles (Becchetti, Boldi, Castillo, Gionis, *Efficient Semi-Streaming Algorithms for Local Triangle Counting in
-//! Massive Graphs*, KDD 2008).
+//! one with the probability J, the Jaccard coefficient of their neighbourhoods. So of K orders Z agree, Z / K
+//! estimates J, and vertices of `d` and `e` neighbours have `J / (1 + J) * (d + e) = Z / (K + Z) * (d + e)` in common:
+//! on an edge, its triangles (Becchetti, Boldi, Castillo, Gionis, *Efficient Semi-Streaming Algorithms for Local
+//! Triangle Counting in Massive Graphs*, KDD 2008).
 //!
 //! **Error.** Z / K has the variance J (1 - J) / K, and J / (1 + J) changes no faster than J: so the error at an edge
-//! has a root of its mean square of `(d + e) * sqrt(J (1 - J) / K)` at the most, and that at a vertex half of the sum of these
-//! over its edges. How large it is in all is measured: hashes make up eight groups, each with an estimate of its own.
+//! has a root of its mean square of `(d + e) * sqrt(J (1 - J) / K)` at the most, and that at a vertex half of the sum
+//! of these over its edges. How large it is in all is measured: hashes make up eight groups, each with an estimate of
+//! its own.
 //!
-//! A pass over all rows per hash, as published, is a pass for all hashes here: a *signature* has the first neighbour by
-//! each of them. Signatures are kept of as many vertices at a time as the budget has room for; for each such block
-//! all rows are passed over, the signature of each vertex is found by its row and compared with those of its
-//! neighbours in the block. Each vertex adds up what is its own, in the order of its row.
+//! As published there are two passes over all rows for each hash; here they are for all hashes: a *signature* has the
+//! first neighbour by each of them. Signatures are kept of as many vertices at a time as the budget has room for; for
+//! each such block its rows are passed over, and then all rows: the signature of each vertex is found by its row and
+//! compared with those of its neighbours in the block. Each vertex adds up what is its own, in the order of its row.
 
 use std::ops::Range;
 use std::sync::Mutex;

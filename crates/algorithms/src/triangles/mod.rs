@@ -42,7 +42,7 @@ pub use count::{Closing, Triangles, estimate, run};
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct TrianglesOptions {
-    /// Estimate them: in one or few passes over the edges, whatever the degrees.
+    /// Estimate them, in passes over the edges whose number does not depend on degrees.
     #[cfg_attr(feature = "clap", arg(long))]
     pub approximate: bool,
     /// Estimate by so many hashes, 64 otherwise: four times as many are twice as exact.
@@ -55,7 +55,7 @@ pub struct TrianglesOptions {
 
 impl TrianglesOptions {
     const HASHES: u32 = 64;
-    /// The most hashes: signatures of a block of vertices take 64 MiB.
+    /// The most hashes: signatures of the smallest block of vertices take 64 MiB.
     const HASHES_MAX: u32 = 1024;
 
     /// By how many hashes triangles are estimated, where they are.

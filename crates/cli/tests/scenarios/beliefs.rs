@@ -1,9 +1,6 @@
 //! Belief propagation (`run belief-propagation`): a model in the place of a graph, and a graph with a potential.
 
-use rustix::process::{Pid, Signal, kill_process};
-use tegula_testkit::data;
-
-use crate::shop::{Shop, lines, wait_until};
+use crate::shop::{Shop, lines};
 
 /// Two variables that go together, of which the first is more likely in its second state.
 const MODEL: &str = "MARKOV\n2\n2 2\n2\n1 0\n2 0 1\n\n2\n 1 3\n4\n 2 1\n 1 2\n";
@@ -100,18 +97,4 @@ fn a_graph_needs_a_potential_and_a_model_needs_no_graph() {
     }
     // No other algorithm takes a model.
     shop.tegula("run wcc --model pair.uai").failed(2, &["--model"]);
-}
-
-#[test]
-fn who_interrupts_a_model_finds_nothing_left() {
-    let Some(model) = data::find("bp/Grids_15.uai") else { return };
-    let shop = Shop::new();
-    let swings = "--iterations 100000000 --tolerance 0 --spill-directory .";
-    let words = format!("run belief-propagation --model {} {swings}", model.display());
-    let mut child = shop.start(&words);
-    wait_until(&mut child, || !shop.names().is_empty());
-    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
-    let said = child.wait_with_output().unwrap();
-    assert_eq!(said.status.code(), Some(130), "{}", String::from_utf8_lossy(&said.stderr));
-    assert!(shop.names().is_empty(), "{:?}", shop.names());
 }

@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdin, Stdio};
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
-use tegula_testkit::EdgeList;
+use tegula_testkit::{EdgeList, data};
 
 use crate::shop::{Shop, wait_until};
 
@@ -183,4 +183,17 @@ fn a_reader_that_leaves_ends_the_table_quietly_and_not_as_done() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
     assert_eq!(output.status.code(), Some(1), "the table was not delivered");
+}
+
+#[test]
+fn who_interrupts_a_model_finds_nothing_left() {
+    let Some(model) = data::find("bp/Grids_15.uai") else { return };
+    let shop = Shop::new();
+    let swings = "--iterations 100000000 --tolerance 0 --spill-directory .";
+    let words = format!("run belief-propagation --model {} {swings}", model.display());
+    let mut child = shop.start(&words);
+    wait_until(&mut child, || !shop.names().is_empty());
+    interrupt(&child);
+    assert_interrupted(child);
+    assert!(shop.names().is_empty(), "{:?}", shop.names());
 }

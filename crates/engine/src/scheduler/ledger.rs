@@ -11,7 +11,7 @@ use tegula_machine::{Error, Result};
 
 use tegula_store::graph::Graph;
 
-use crate::overhead::{BLOCK_FRAMES, overhead};
+use crate::overhead::{BLOCK_FRAMES, lease_with_overhead, overhead};
 use crate::parts::Parts;
 use crate::tile_source::{Room, TileSource};
 
@@ -137,7 +137,7 @@ impl<'g> Ledger<'g> {
             members: Mutex::default(),
             count: AtomicUsize::new(0),
             has_room: Condvar::new(),
-            _overhead: pool.lease("the run", overhead(graph) - BLOCK_FRAMES).ok(),
+            _overhead: lease_with_overhead(graph, "the run", 0).ok(),
         }
     }
 
