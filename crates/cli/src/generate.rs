@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use clap::{Args, Subcommand};
 use tegula_generators::{
-    self as generators, ErdosRenyi, Format, Generator, Grid, ParameterError, Rmat, Star,
+    self as generators, ErdosRenyi, Format, Generator, Grid, ParameterError, Rmat, ScaleFree, Star,
     WattsStrogatz,
 };
 use tegula_machine::Error;
@@ -69,6 +69,18 @@ enum Model {
         #[command(flatten)]
         writing: Writing,
     },
+    /// Scale-free, by preferential attachment: each edge listed once (import with --undirected), some twice.
+    ScaleFree {
+        /// Number of vertices.
+        #[arg(long, value_name = "N")]
+        vertices: u64,
+        /// Edges that each vertex but the first brings.
+        #[arg(long, value_name = "N", default_value_t = 16)]
+        edges_per_vertex: u64,
+        /// What is written.
+        #[command(flatten)]
+        writing: Writing,
+    },
     /// A grid, each edge listed once (import with --undirected).
     Grid {
         /// Vertices in a row.
@@ -127,6 +139,7 @@ impl Model {
             Model::Rmat { writing, .. }
             | Model::ErdosRenyi { writing, .. }
             | Model::WattsStrogatz { writing, .. }
+            | Model::ScaleFree { writing, .. }
             | Model::Grid { writing, .. }
             | Model::Path { writing, .. }
             | Model::Star { writing, .. } => writing,
@@ -147,6 +160,10 @@ impl Model {
             Model::WattsStrogatz { vertices, neighbours, rewiring, .. } => {
                 let graph = WattsStrogatz::new(vertices, neighbours, rewiring, seed);
                 ("watts-strogatz", Box::new(graph.map_err(wrong)?))
+            }
+            Model::ScaleFree { vertices, edges_per_vertex, .. } => {
+                let graph = ScaleFree::new(vertices, edges_per_vertex, seed);
+                ("scale-free", Box::new(graph.map_err(wrong)?))
             }
             Model::Grid { width, height, .. } => {
                 ("grid", Box::new(Grid::new(width, height).map_err(wrong)?))

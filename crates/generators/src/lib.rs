@@ -9,6 +9,7 @@
 //! | [`Rmat`] | recursive matrix, skewed degrees | Chakrabarti et al., SDM 2004; Graph500 parameters |
 //! | [`ErdosRenyi`] | G(n, m): uniform, distinct arcs | Erdos and Renyi, 1959 |
 //! | [`WattsStrogatz`] | ring lattice with rewired ends | Watts and Strogatz, Nature 1998 |
+//! | [`ScaleFree`] | preferential attachment | Barabasi and Albert, Science 1999 |
 //! | [`Grid`], [`Path`], [`Star`] | regular graphs with known answers | |
 //! | [`Listed`] | edges already in memory | |
 
@@ -21,6 +22,7 @@ mod grid;
 mod listed;
 mod path;
 mod rmat;
+mod scale_free;
 mod scramble;
 mod star;
 mod text;
@@ -35,6 +37,7 @@ pub use listed::Listed;
 pub use path::Path;
 pub use random::weight;
 pub use rmat::{Probabilities, Rmat};
+pub use scale_free::ScaleFree;
 pub use scramble::Scramble;
 pub use star::Star;
 pub use watts_strogatz::WattsStrogatz;

@@ -4,8 +4,8 @@ use std::sync::Mutex;
 
 use rayon::ThreadPoolBuilder;
 use tegula_generators::{
-    ErdosRenyi, Generator, Grid, Listed, Path, Rmat, Star, WattsStrogatz, edges, for_each_block,
-    weight,
+    ErdosRenyi, Generator, Grid, Listed, Path, Rmat, ScaleFree, Star, WattsStrogatz, edges,
+    for_each_block, weight,
 };
 
 /// Graphs of more than one block each, from one seed.
@@ -14,6 +14,7 @@ fn generators(seed: u64) -> Vec<(&'static str, Box<dyn Generator>)> {
         ("r-mat", Box::new(Rmat::new(13, 16, seed).unwrap())),
         ("erdos-renyi", Box::new(ErdosRenyi::new(5_000, 150_000, seed).unwrap())),
         ("watts-strogatz", Box::new(WattsStrogatz::new(30_000, 10, 0.1, seed).unwrap())),
+        ("scale-free", Box::new(ScaleFree::new(30_000, 5, seed).unwrap())),
         ("grid", Box::new(Grid::new(300, 250).unwrap())),
         ("path", Box::new(Path { vertex_count: 100_001 })),
         ("star", Box::new(Star { vertex_count: 100_001 })),

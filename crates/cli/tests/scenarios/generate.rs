@@ -22,6 +22,7 @@ fn every_model_writes_the_edges_that_it_promises() {
         ("rmat --scale 7 --edge-factor 5", 128, 640),
         ("erdos-renyi --vertices 50 --edges 300", 50, 300),
         ("watts-strogatz --vertices 40 --neighbours 4 --rewiring 0.2", 40, 80),
+        ("scale-free --vertices 40 --edges-per-vertex 2", 40, 78),
         ("grid --width 3 --height 4", 12, 17),
         ("path --vertices 10", 10, 9),
         ("star --vertices 10", 10, 9),
