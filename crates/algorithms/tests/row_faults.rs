@@ -15,14 +15,20 @@ use tegula_import::ImportConfig;
 use tegula_machine::disk::{Backend, Fault, FaultPlan, Targets};
 use tegula_machine::threads::{Cancel, Silent};
 use tegula_store::graph::VertexOrder;
-use tegula_store::rows::{self, Direction, RowEncoding, RowsConfig};
-use tegula_testkit::{EdgeList, Scratch};
+use tegula_store::rows::{self, ChunkCut, Direction, RowEncoding, RowsConfig};
+use tegula_testkit::{EdgeList, Scratch, edit_manifest};
 
 const EIO: i32 = 5;
 
 /// Builds rows by source with ample memory.
 fn config(encoding: RowEncoding, threads: usize) -> RowsConfig {
-    RowsConfig { direction: Direction::Forward, encoding, memory: 256 << 20, threads }
+    RowsConfig {
+        direction: Direction::Forward,
+        encoding,
+        memory: 256 << 20,
+        threads,
+        cut: ChunkCut::STANDARD,
+    }
 }
 
 /// Whether it is the fault that struck, with its place.
@@ -30,11 +36,12 @@ fn is_eio(error: &Error) -> bool {
     matches!(error, Error::Io { .. }) && error.to_string().contains("os error 5")
 }
 
-/// An undirected graph with weights.
+/// An undirected graph with weights, in whose rows hubs have many pieces.
 fn import(scratch: &Scratch, scale: u32, rows: Option<RowEncoding>) -> PathBuf {
     let graph = EdgeList::new(edges(&Rmat::new(scale, 8, 5).unwrap())).weighted(1);
     let order = Some(VertexOrder::Degree);
-    let config = ImportConfig { order, rows, undirected: true, ..Default::default() };
+    let row_cut = ChunkCut { edges_max: 300, window_log2: 8 };
+    let config = ImportConfig { order, rows, undirected: true, row_cut, ..Default::default() };
     import_with(config, scratch.path(), "g", &graph)
 }
 
@@ -245,4 +252,32 @@ fn a_build_does_not_touch_the_graph_that_has_taken_the_place_of_its_own() {
     let error = rows::build(&graph, &config, &Silent, &Cancel::default()).map(drop).unwrap_err();
     assert!(error.to_string().contains("g.tegula"), "{error}");
     assert!(files(&directory) == before);
+}
+
+#[test]
+fn a_piece_of_a_row_that_leads_elsewhere_ends_the_run() {
+    let scratch = Scratch::new();
+    // In both graphs the row of the first vertex has pieces of 3, 4 and 3 edges, but not to the same vertices.
+    let [own, other] = [[1, 2, 3, 4, 5, 6, 7, 8, 9, 10], [4, 5, 6, 8, 9, 10, 11, 12, 13, 14]];
+    let [own, other] = [("own", own), ("other", other)].map(|(name, targets)| {
+        let ring = (1..16).map(|vertex| (vertex, vertex % 15 + 1));
+        let hub = targets.iter().map(|&target| (0, target));
+        let (order, rows) = (Some(VertexOrder::Given), Some(RowEncoding::Plain));
+        let row_cut = ChunkCut { edges_max: 4, window_log2: 2 };
+        let config = ImportConfig { order, rows, row_cut, ..Default::default() };
+        let graph = EdgeList::new(hub.chain(ring).collect());
+        import_with(config, scratch.path(), name, &graph)
+    });
+    let checksums = [&own, &other]
+        .map(|graph| open(graph).manifest().file("rows.data").unwrap().checksum.unwrap());
+    std::fs::copy(other.join("rows.data"), own.join("rows.data")).unwrap();
+    let [ours, theirs] = checksums.map(|checksum| checksum.to_string());
+    edit_manifest(&own, |body| body.replace(&ours, &theirs));
+    for threads in [1, 2] {
+        let graph = open(&own);
+        let options = with_executor(Executor::Seek, threads);
+        let error = Bfs::run(&graph, VertexId(0), &options).map(drop).unwrap_err();
+        assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+        assert!(error.to_string().contains("does not keep to vertices"), "{error}");
+    }
 }

@@ -9,7 +9,7 @@ use tegula_import::{ImportConfig, import};
 use tegula_machine::disk::{Backend, Caching, Pool, Reader, Temporary, durable};
 use tegula_machine::threads::{Cancel, Silent};
 use tegula_store::graph::Graph;
-use tegula_store::rows::{self, Direction, RowEncoding, RowsConfig};
+use tegula_store::rows::{self, ChunkCut, Direction, RowEncoding, RowsConfig};
 use tegula_testkit::Scratch;
 use tegula_testkit::power_loss::{self, Crash, Trace};
 
@@ -91,7 +91,8 @@ fn one_of(old: Found, new: Found) -> impl Fn(&Path, Crash) -> Result<(), String>
 /// Adds rows to a graph, and checks that it is whole with them and that nothing else is in its folder.
 fn add_rows(graph: &Path, direction: Direction, reader: &Reader) -> Result<(), String> {
     let encoding = RowEncoding::Gap;
-    let config = RowsConfig { direction, encoding, memory: 64 << 20, threads: 1 };
+    let config =
+        RowsConfig { direction, encoding, memory: 64 << 20, threads: 1, cut: ChunkCut::STANDARD };
     let opened = Graph::open(graph, reader, Caching::PageCache);
     let built = opened.and_then(|it| rows::build(&it, &config, &Silent, &Cancel::default()));
     let manifest = built.map_err(|error| error.to_string())?;

@@ -10,7 +10,9 @@ use tegula_machine::Error;
 use tegula_machine::disk::{Backend, Caching, Pool, Reader, Targets};
 use tegula_machine::threads::{Cancel, Progress, Silent, Unit};
 use tegula_store::graph::Graph;
-use tegula_store::rows::{Direction, RowEncoding, RowReader, RowsConfig, build, build_aside};
+use tegula_store::rows::{
+    ChunkCut, Direction, RowEncoding, RowReader, RowsConfig, build, build_aside,
+};
 use tegula_testkit::Scratch;
 
 const CONFIG: RowsConfig = RowsConfig {
@@ -18,6 +20,7 @@ const CONFIG: RowsConfig = RowsConfig {
     encoding: RowEncoding::Gap,
     memory: 64 << 20,
     threads: 1,
+    cut: ChunkCut::STANDARD,
 };
 
 /// A folder with a place for graphs.

@@ -8,7 +8,7 @@ use tegula_machine::Error;
 use tegula_machine::disk::{Backend, Caching, Pool, Reader};
 use tegula_machine::threads::{Cancel, Silent};
 use tegula_store::graph::{Graph, VertexOrder};
-use tegula_store::rows::{Direction, RowEncoding, RowsConfig, build};
+use tegula_store::rows::{ChunkCut, Direction, RowEncoding, RowsConfig, build};
 use tegula_testkit::{Scratch, XorShift};
 
 use resealed::{payload, reseal};
@@ -85,8 +85,13 @@ fn they_are_the_rows_of_the_graph_turned_around_for_every_budget_and_number_of_w
             let expected = files(&turned, Direction::Forward, is_weighted);
             for (memory, threads) in [(512 << 20, 2), (50 << 20, 1), (70 << 20, 3)] {
                 let graph = imported(scratch.join("graph"), &edges, config(is_weighted));
-                let config =
-                    RowsConfig { direction: Direction::Reverse, encoding, memory, threads };
+                let config = RowsConfig {
+                    direction: Direction::Reverse,
+                    encoding,
+                    memory,
+                    threads,
+                    cut: ChunkCut::STANDARD,
+                };
                 build(&open(&graph), &config, &Silent, &Cancel::default()).unwrap();
                 let found = files(&graph, Direction::Reverse, is_weighted);
                 assert!(found == expected, "{encoding:?}, {count} edges, {memory} bytes");
@@ -118,7 +123,13 @@ fn a_graph_has_rows_of_both_directions_or_of_either() {
         // The other one is added.
         let other = direction.opposite();
         let encoding = RowEncoding::default();
-        let config = RowsConfig { direction: other, encoding, memory: 64 << 20, threads: 2 };
+        let config = RowsConfig {
+            direction: other,
+            encoding,
+            memory: 64 << 20,
+            threads: 2,
+            cut: ChunkCut::STANDARD,
+        };
         build(&open(&one), &config, &Silent, &Cancel::default()).unwrap();
         assert!(files(&one, other, true) == files(&both, other, true), "{name}");
         verify(&one).unwrap();
@@ -174,7 +185,13 @@ fn a_reverse_that_does_not_fit_the_budget_says_so_and_leaves_the_graph_alone() {
     let graph = imported(scratch.join("graph"), &edges, config(false));
     let before = fs::read(graph.join("manifest.json")).unwrap();
     let build_within = |direction, memory| {
-        let config = RowsConfig { direction, encoding: RowEncoding::Gap, memory, threads: 2 };
+        let config = RowsConfig {
+            direction,
+            encoding: RowEncoding::Gap,
+            memory,
+            threads: 2,
+            cut: ChunkCut::STANDARD,
+        };
         build(&open(&graph), &config, &Silent, &Cancel::default()).map(drop)
     };
     let least = RowsConfig::memory_min(&open(&graph), Direction::Reverse).unwrap();

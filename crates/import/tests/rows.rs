@@ -14,8 +14,8 @@ use tegula_machine::threads::{Cancel, Silent, Workers};
 use tegula_store::ShortId;
 use tegula_store::graph::Graph;
 use tegula_store::rows::{
-    BY_WEIGHT_MIN, Direction, IndexWalk, RowBatch, RowEncoding, RowReader, Rows, RowsConfig, build,
-    coarse_weight,
+    BY_WEIGHT_MIN, ChunkCut, Direction, IndexWalk, RowBatch, RowEncoding, RowReader, Rows,
+    RowsConfig, build, coarse_weight,
 };
 use tegula_testkit::XorShift;
 
@@ -57,8 +57,16 @@ fn open(directory: &Path) -> Graph {
 }
 
 fn config(encoding: RowEncoding, memory: u64, threads: usize) -> RowsConfig {
-    RowsConfig { direction: Direction::Forward, encoding, memory, threads }
+    RowsConfig { direction: Direction::Forward, encoding, memory, threads, cut: ChunkCut::STANDARD }
 }
+
+/// So small that every vertex of more than a few edges has its row in several pieces.
+const TINY: ChunkCut = ChunkCut { edges_max: 6, window_log2: 2 };
+
+/// Of the small graph whose bits are flipped, two rows are in two pieces.
+const FEW: ChunkCut = ChunkCut { edges_max: 17, window_log2: 3 };
+
+const CUTS: [ChunkCut; 2] = [ChunkCut::STANDARD, TINY];
 
 fn build_rows(graph: &Graph, config: &RowsConfig) -> Result<(), Error> {
     build(graph, config, &Silent, &Cancel::default()).map(drop)
@@ -227,18 +235,28 @@ fn rows_hold_the_edges_in_every_encoding_and_are_read_through_any_cache() {
             for encoding in ENCODINGS {
                 let folder = tempfile::tempdir().unwrap();
                 let edges = dense_edges(seed as u64 + 1, *count, *vertices);
-                let directory = imported(folder.path(), &edges, is_weighted);
-                build_rows(&open(&directory), &config(encoding, 64 << 20, 2)).unwrap();
-                let graph = open(&directory);
-                for cache in [0, 40 << 10, 64 << 20] {
-                    assert!(
-                        adjacency(&graph, cache) == expected(&edges, *vertices, is_weighted),
-                        "{encoding:?}, {count} edges, weighted: {is_weighted}, cache {cache}"
-                    );
-                }
-                for threads in [1, 3] {
-                    let unpacked = unpacked(&graph, threads);
-                    assert!(unpacked == expected(&edges, *vertices, is_weighted), "{encoding:?}");
+                let expected = expected(&edges, *vertices, is_weighted);
+                // As many pieces as vertices would take their time.
+                let large = ChunkCut { edges_max: 1000, window_log2: 10 };
+                let cut = if *vertices > 1000 { large } else { TINY };
+                for (number, cut) in [ChunkCut::STANDARD, cut].into_iter().enumerate() {
+                    let own = folder.path().join(number.to_string());
+                    fs::create_dir(&own).unwrap();
+                    let directory = imported(&own, &edges, is_weighted);
+                    let config = RowsConfig { cut, ..config(encoding, 64 << 20, 2) };
+                    build_rows(&open(&directory), &config).unwrap();
+                    let graph = open(&directory);
+                    let rows = Rows::open(&graph, Direction::Forward).unwrap().unwrap();
+                    assert_eq!(rows.long().is_empty(), cut == ChunkCut::STANDARD || *count == 0);
+                    for cache in [0, 40 << 10, 64 << 20] {
+                        assert!(
+                            adjacency(&graph, cache) == expected,
+                            "{encoding:?}, {count} edges, weighted: {is_weighted}, cache {cache}"
+                        );
+                    }
+                    for threads in [1, 3] {
+                        assert!(unpacked(&graph, threads) == expected, "{encoding:?}, {cut:?}");
+                    }
                 }
             }
         }
@@ -296,15 +314,20 @@ fn a_build_whose_files_cannot_all_be_moved_takes_back_those_that_were() {
 }
 
 /// A small graph with rows; they copy if they can.
-fn with_rows(encoding: RowEncoding, is_weighted: bool) -> (tempfile::TempDir, PathBuf) {
+fn with_rows(
+    encoding: RowEncoding,
+    is_weighted: bool,
+    cut: ChunkCut,
+) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let edges = match encoding {
         RowEncoding::Copy => alike_edges(5, 60, 10),
         RowEncoding::Plain | RowEncoding::Ceesor | RowEncoding::Gap => dense_edges(5, 90, 16),
     };
     let directory = imported(folder.path(), &edges, is_weighted);
-    build_rows(&open(&directory), &config(encoding, 64 << 20, 1)).unwrap();
-    assert_eq!(copies(&directory), encoding == RowEncoding::Copy);
+    let config = RowsConfig { cut, ..config(encoding, 64 << 20, 1) };
+    build_rows(&open(&directory), &config).unwrap();
+    assert_eq!(copies(&directory), encoding == RowEncoding::Copy && cut == ChunkCut::STANDARD);
     (folder, directory)
 }
 
@@ -326,7 +349,9 @@ fn verify_reads_the_rows_whatever_their_encoding() {
                 let edges = dense_edges(2, count, vertices);
                 let directory = imported(folder.path(), &edges, is_weighted);
                 verify(&directory).unwrap();
-                build_rows(&open(&directory), &config(encoding, 64 << 20, 2)).unwrap();
+                let cut = if vertices == 40 { TINY } else { ChunkCut::STANDARD };
+                let config = RowsConfig { cut, ..config(encoding, 64 << 20, 2) };
+                build_rows(&open(&directory), &config).unwrap();
                 verify(&directory).unwrap();
             }
         }
@@ -335,13 +360,14 @@ fn verify_reads_the_rows_whatever_their_encoding() {
 
 #[test]
 fn every_flipped_bit_is_found_and_named() {
-    for (encoding, is_weighted) in [
-        (RowEncoding::Gap, true),
-        (RowEncoding::Ceesor, false),
-        (RowEncoding::Plain, false),
-        (RowEncoding::Copy, false),
+    for (encoding, is_weighted, cut) in [
+        (RowEncoding::Gap, true, ChunkCut::STANDARD),
+        (RowEncoding::Ceesor, false, ChunkCut::STANDARD),
+        (RowEncoding::Plain, false, ChunkCut::STANDARD),
+        (RowEncoding::Copy, false, ChunkCut::STANDARD),
+        (RowEncoding::Ceesor, true, FEW),
     ] {
-        let (_folder, directory) = with_rows(encoding, is_weighted);
+        let (_folder, directory) = with_rows(encoding, is_weighted, cut);
         let weights = is_weighted.then_some("rows.weights");
         for name in ["rows.data", "rows.index", "manifest.json"].into_iter().chain(weights) {
             let path = directory.join(name);
@@ -386,6 +412,13 @@ fn visit_all(graph: &Graph) -> Result<(), Error> {
             weights.push(row.weight(weights.len()));
         });
     }
+    for &source in reader.rows().long() {
+        for piece in reader.rows().pieces(source) {
+            let _ = reader.piece(&piece, &mut batch)?.for_each(|target| {
+                assert!(u64::from(target.0) < graph.vertex_count());
+            });
+        }
+    }
     reader.prefetch_range(ShortId(0)..ShortId(graph.short_vertex_count().unwrap()));
     // Rows that are none, or not as many edges as there are to be, are an error.
     let _ = Workers::scope(2, |workers| reader.unpack(workers, &Cancel::default()));
@@ -394,13 +427,15 @@ fn visit_all(graph: &Graph) -> Result<(), Error> {
 
 #[test]
 fn every_flipped_bit_under_checksums_that_fit_is_found_by_verify_and_leads_nowhere_else() {
-    for (encoding, is_weighted) in [
-        (RowEncoding::Gap, true),
-        (RowEncoding::Ceesor, false),
-        (RowEncoding::Plain, false),
-        (RowEncoding::Copy, false),
+    for (encoding, is_weighted, cut) in [
+        (RowEncoding::Gap, true, ChunkCut::STANDARD),
+        (RowEncoding::Ceesor, false, ChunkCut::STANDARD),
+        (RowEncoding::Plain, false, ChunkCut::STANDARD),
+        (RowEncoding::Copy, false, ChunkCut::STANDARD),
+        (RowEncoding::Ceesor, true, FEW),
     ] {
-        let (_folder, directory) = with_rows(encoding, is_weighted);
+        let (_folder, directory) = with_rows(encoding, is_weighted, cut);
+        let chunks = open(&directory).manifest().rows.as_ref().unwrap().chunks as usize;
         let weights = is_weighted.then_some("rows.weights");
         for name in ["rows.data", "rows.index"].into_iter().chain(weights) {
             let intact = payload(&directory, name);
@@ -421,7 +456,7 @@ fn every_flipped_bit_under_checksums_that_fit_is_found_by_verify_and_leads_nowhe
                 }
             }
             // Of bits that fill up a byte or a word, or the widths of codes that no row has, none cares.
-            let idle_max = if name == "rows.index" { 8 * intact.len() / 3 } else { 7 };
+            let idle_max = if name == "rows.index" { 8 * intact.len() / 3 } else { 7 * chunks };
             assert!(idle <= idle_max, "{idle} bits of {name}, {encoding:?}");
             reseal(&directory, name, &intact, block_log2(name));
         }
@@ -434,12 +469,16 @@ proptest! {
 
     #[test]
     fn no_index_however_damaged_leads_out_of_bounds(
-        choice in (prop::sample::select(&ENCODINGS[..]), any::<bool>()),
+        choice in (
+            prop::sample::select(&ENCODINGS[..]),
+            any::<bool>(),
+            prop::sample::select(&CUTS[..]),
+        ),
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u64>(), 0u32..64), 1..6),
         cut in prop::option::weighted(0.1, any::<prop::sample::Index>()),
         in_records in any::<bool>(),
     ) {
-        let (_folder, directory) = with_rows(choice.0, choice.1);
+        let (_folder, directory) = with_rows(choice.0, choice.1, choice.2);
         let mut bytes = payload(&directory, "rows.index");
         // A record has 88 bytes: half of the cases damage what the others are read by.
         let reach = if in_records { 88 } else { bytes.len() };
@@ -557,7 +596,7 @@ fn the_longest_row_is_known_before_it_is_read() {
 
 #[test]
 fn a_manifest_that_names_rows_that_are_not_there_is_refused() {
-    let (_folder, directory) = with_rows(RowEncoding::Gap, true);
+    let (_folder, directory) = with_rows(RowEncoding::Gap, true, ChunkCut::STANDARD);
     for name in ["rows.data", "rows.index", "rows.weights"] {
         let path = directory.join(name);
         let intact = fs::read(&path).unwrap();

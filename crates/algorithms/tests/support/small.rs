@@ -6,13 +6,14 @@ use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
 use tegula_testkit::{EdgeList, Scratch, small_graphs};
 
-use super::ways::GRIDS;
+use super::ways::{GRIDS, ROW_CUTS};
 use super::{import_with, open};
 
 /// Runs a check on every small graph, directed and undirected, with its arcs: in all orders, encodings and grids.
 pub fn on_small_graphs(check: impl Fn(&str, &EdgeList, &Graph)) {
     let mut encodings = RowEncoding::ALL.into_iter().cycle();
     let mut grids = GRIDS.into_iter().cycle();
+    let mut row_cuts = ROW_CUTS.into_iter().cycle();
     let mut orders =
         [VertexOrder::Given, VertexOrder::Degree, VertexOrder::Dfs].into_iter().cycle();
     for seed in 0..4 {
@@ -26,6 +27,7 @@ pub fn on_small_graphs(check: impl Fn(&str, &EdgeList, &Graph)) {
                     reverse: rows.filter(|_| !undirected),
                     undirected,
                     grid: grids.next().unwrap_or_default(),
+                    row_cut: row_cuts.next().unwrap_or(ROW_CUTS[0]),
                     ..Default::default()
                 };
                 let name = format!("{name}-{undirected}");

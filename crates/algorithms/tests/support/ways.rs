@@ -9,7 +9,7 @@ use tegula_engine::{Estimate, Graph, RunOptions, open_graph};
 use tegula_import::ImportConfig;
 use tegula_machine::disk::{Backend, Fault, FaultPlan};
 use tegula_store::graph::VertexOrder;
-use tegula_store::rows::RowEncoding;
+use tegula_store::rows::{ChunkCut, RowEncoding};
 use tegula_store::tiles::Grid;
 use tegula_testkit::EdgeList;
 
@@ -25,10 +25,25 @@ pub const GRIDS: [Grid; 5] = [
     Grid { segment_log2: 24, column_log2: 6 },
 ];
 
-/// An import in a vertex order, with rows.
+/// Cuts of rows into chunks with which rows of small graphs are in many pieces, and in one.
+pub const ROW_CUTS: [ChunkCut; 3] = [
+    ChunkCut { edges_max: 5, window_log2: 2 },
+    ChunkCut::STANDARD,
+    ChunkCut { edges_max: 1, window_log2: 0 },
+];
+
+/// An import in a vertex order, with rows, of which those of hubs are in several pieces.
 pub fn with_rows(order: VertexOrder, undirected: bool) -> ImportConfig {
     let rows = Some(RowEncoding::default());
-    ImportConfig { order: Some(order), undirected, rows, reverse: rows, ..Default::default() }
+    let row_cut = ChunkCut { edges_max: 1 << 10, window_log2: 6 };
+    ImportConfig {
+        order: Some(order),
+        undirected,
+        rows,
+        reverse: rows,
+        row_cut,
+        ..Default::default()
+    }
 }
 
 /// One way to run.

@@ -6,7 +6,7 @@ use std::path::Path;
 use tegula_algorithms::algorithm::{Edges, rows_size_expected};
 use tegula_engine::{Error, Graph, RUN_OVERHEAD};
 use tegula_machine::Bytes;
-use tegula_store::rows::{self, Direction, RowEncoding, RowsAside, RowsConfig};
+use tegula_store::rows::{self, ChunkCut, Direction, RowEncoding, RowsAside, RowsConfig};
 
 use super::options::RunArgs;
 use crate::errors::{Failure, Result};
@@ -51,6 +51,7 @@ fn build_one(
         encoding: RowEncoding::Gap,
         memory: budget.saturating_sub(RUN_OVERHEAD + files_size),
         threads: args.threads.count(),
+        cut: ChunkCut::STANDARD,
     };
     let instead = if can_scan { ", or run with --executor scan" } else { "" };
     let build = Build { graph: &graph, config, instead, session };

@@ -1,4 +1,4 @@
-//! Graph directories of the present version of the format open, verify and have the answers that they always
+//! Graph directories of the versions of the format that are read open, verify and have the answers that they always
 //! had: a change of the bytes is a new version.
 //!
 //! `tests/data/format-8` holds what the first tegula with that format made, and what it made it from:
@@ -10,8 +10,8 @@
 //! ```
 //!
 //! each with `--layouts tiles,rows,reverse`, and `cells`: `dense.txt` in cells of 64 by 128 vertices, which only the
-//! library can be asked for. Such a folder is never changed; a new version of the format gets a
-//! folder of its own.
+//! library can be asked for. So is `tests/data/format-9`, `dense.txt` with rows in pieces of some 40 edges. Such a folder
+//! is never changed; a new version of the format gets a folder of its own.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ use std::path::Path;
 use tegula_import::{ImportConfig, import};
 use tegula_machine::threads::{Cancel, Silent};
 use tegula_store::graph::VertexOrder;
-use tegula_store::rows::RowEncoding;
+use tegula_store::rows::{ChunkCut, RowEncoding};
 use tegula_store::tiles::Grid;
 use tegula_testkit::{EdgeList, bfs, match_pagerank, sssp, wcc};
 
@@ -27,11 +27,16 @@ use crate::shop::{Shop, column, numbers, numbers_with_gaps};
 
 /// A shop with one of the graphs, as `g.tegula`, and one of the edge lists, as `g.txt`.
 fn shop_with(graph: &str, edges: &str) -> Shop {
+    shop_of_version(8, graph, edges)
+}
+
+/// The same of a version of the format.
+fn shop_of_version(version: u32, graph: &str, edges: &str) -> Shop {
     let shop = Shop::new();
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/format-8");
-    shop.write("g.txt", fs::read(data.join(edges)).unwrap());
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    shop.write("g.txt", fs::read(data.join("format-8").join(edges)).unwrap());
     fs::create_dir(shop.path("g.tegula")).unwrap();
-    for entry in fs::read_dir(data.join(graph)).unwrap() {
+    for entry in fs::read_dir(data.join(format!("format-{version}")).join(graph)).unwrap() {
         let path = entry.unwrap().path();
         fs::copy(&path, shop.path("g.tegula").join(path.file_name().unwrap())).unwrap();
     }
@@ -157,6 +162,28 @@ fn cells_are_filed_as_they_always_were() {
     assert!(shop.files("g.tegula") == before, "a change of the bytes is a new version");
     let hops = shop.tegula("run bfs g.tegula --source 509 --executor scan").done().out;
     assert_eq!(numbers_with_gaps(&hops, "distance"), bfs(&edges_of(&shop), 509));
+}
+
+#[test]
+fn rows_are_in_the_pieces_that_they_always_were_in() {
+    let shop = shop_of_version(9, "pieces", "dense.txt");
+    let facts = shop.tegula("info g.tegula --json").done().json();
+    assert_eq!(facts["format_version"], 9);
+    let graph = edges_of(&shop);
+    for executor in ["scan", "seek", "auto"] {
+        let words = format!("run bfs g.tegula --source 509 --executor {executor}");
+        let hops = shop.tegula(&words).done().out;
+        assert_eq!(numbers_with_gaps(&hops, "distance"), bfs(&graph, 509), "{executor}");
+    }
+    let before = shop.files("g.tegula");
+    let (order, rows) = (Some(VertexOrder::Given), Some(RowEncoding::Gap));
+    let row_cut = ChunkCut { edges_max: 40, window_log2: 5 };
+    let grid = Grid { segment_log2: 24, column_log2: 22 };
+    let config = ImportConfig { order, rows, reverse: rows, grid, row_cut, ..Default::default() };
+    let config = ImportConfig { memory: 64 << 20, force: true, ..config };
+    let (edges, output) = (shop.path("g.txt"), shop.path("g.tegula"));
+    import(&[edges], &output, &config, &Silent, &Cancel::default()).unwrap();
+    assert!(shop.files("g.tegula") == before, "a change of the bytes is a new version");
 }
 
 /// The edges of a list, with their weights if it has any.

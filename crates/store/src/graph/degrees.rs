@@ -51,7 +51,7 @@ impl Graph {
     ///
     /// # Errors
     /// Those of reading.
-    pub(crate) fn degree_max(&self, direction: Direction) -> Result<u32> {
+    pub fn degree_max(&self, direction: Direction) -> Result<u32> {
         let mut max = 0;
         self.array::<Unordered>(self.degrees_name(direction))?.for_each_chunk(|_, degrees| {
             max = degrees.iter().copied().fold(max, u32::max);

@@ -15,8 +15,11 @@ use super::file_names;
 use crate::rows::{Direction, RowEncoding, RowFiles};
 use crate::tiles::Grid;
 
-/// The version of the format that this crate writes and reads.
+/// The version of the format that a graph has, if it has nothing that only the next one knows.
 pub const FORMAT_VERSION: u32 = 8;
+
+/// The version of a graph with rows in several pieces: the latest one. Both are read.
+const FORMAT_VERSION_OF_PIECES: u32 = 9;
 
 /// Digits of the checksum of a manifest.
 const CHECKSUM_DIGITS: usize = 8;
@@ -163,13 +166,22 @@ impl Manifest {
         if self.undirected { Direction::Forward } else { direction }
     }
 
-    /// The same graph with rows of a direction, which lie in these files.
+    /// Whether rows may be in several pieces.
+    pub(crate) fn may_cut_rows(&self) -> bool {
+        self.format_version >= FORMAT_VERSION_OF_PIECES
+    }
+
+    /// The same graph with rows of a direction, which lie in these files. Some of them are in several pieces, or not.
     pub(crate) fn with_rows(
         mut self,
         direction: Direction,
         layout: RowLayout,
+        has_pieces: bool,
         files: Vec<FileEntry>,
     ) -> Manifest {
+        if has_pieces {
+            self.format_version = FORMAT_VERSION_OF_PIECES;
+        }
         match self.stored(direction) {
             Direction::Forward => self.rows = Some(layout),
             Direction::Reverse => self.reverse = Some(layout),
@@ -229,7 +241,7 @@ impl Manifest {
             Fault::OtherVersion(found) => Error::UnsupportedVersion {
                 path: directory.path().to_owned(),
                 found,
-                supported: FORMAT_VERSION,
+                supported: FORMAT_VERSION_OF_PIECES,
             },
         })
     }
@@ -302,7 +314,7 @@ fn parse(bytes: &[u8]) -> Result<Manifest, Fault> {
     let json = open_seal(text).ok_or_else(|| damaged("its checksum differs"))?;
     let version: Version =
         serde_json::from_str(&json).map_err(|error| Fault::Damaged(error.to_string()))?;
-    if version.format_version != FORMAT_VERSION {
+    if !(FORMAT_VERSION..=FORMAT_VERSION_OF_PIECES).contains(&version.format_version) {
         return Err(Fault::OtherVersion(version.format_version));
     }
     let manifest: Manifest =
@@ -385,7 +397,7 @@ mod tests {
 
     #[test]
     fn other_versions_are_told_apart_from_damage() {
-        for version in [3, FORMAT_VERSION - 1, FORMAT_VERSION + 1] {
+        for version in [3, FORMAT_VERSION - 1, FORMAT_VERSION_OF_PIECES + 1] {
             let other = Manifest { format_version: version, ..manifest() };
             let found = parse(other.to_text().unwrap().as_bytes());
             assert!(matches!(found, Err(Fault::OtherVersion(found)) if found == version));

@@ -9,7 +9,8 @@ use crate::ids::ShortId;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowExtent {
     pub(super) source: ShortId,
-    pub(super) chunk: u32,
+    /// One, or of a row in several pieces all of them.
+    pub(super) chunks: Range<u32>,
     /// Bits in `rows.data`.
     pub(super) bits: Range<u64>,
     /// The bit in `rows.data` from which on it has to be read: what it copies from lies before it.
@@ -48,9 +49,35 @@ impl RowExtent {
         if is_within { row() } else { None }
     }
 
+    /// Whether it spans several pieces, which are coded one by one.
+    #[inline(always)]
+    pub(super) fn is_cut(&self) -> bool {
+        self.chunks.end - self.chunks.start > 1
+    }
+
     /// Bits of the row, which tell about how many edges it has.
     #[inline]
     pub fn bit_count(&self) -> u64 {
         self.bits.end - self.bits.start
+    }
+}
+
+/// A piece of a row: the edges to a range of targets. A row of very many edges is coded in several, so that workers
+/// share it and need not hold all of it; others are in one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowPiece {
+    pub(super) extent: RowExtent,
+    pub(super) targets: Range<u32>,
+}
+
+impl RowPiece {
+    /// The vertex.
+    pub fn source(&self) -> ShortId {
+        self.extent.source
+    }
+
+    /// The vertices that it may lead to: those of the pieces of a row ascend, and are all vertices together.
+    pub fn targets(&self) -> Range<ShortId> {
+        ShortId(self.targets.start)..ShortId(self.targets.end)
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  rows.data      rows of vertex 0, 1, 2, ..., each beginning at the bit where the one before ends;
-//!                 a chunk of vertices begins at a whole byte
+//!                 a chunk of vertices begins at a whole byte, and so does each piece of a very long row
 //!  rows.index     for each vertex where its row ends (Elias-Fano), by chunk; kept in memory
 //!  rows.weights   the weight of each edge, in the order of the rows
 //! ```
@@ -19,6 +19,7 @@ mod build;
 mod ceesor;
 mod codes;
 mod copy;
+mod cut;
 mod direction;
 mod elias_fano;
 mod encoding;
@@ -39,9 +40,10 @@ mod tests;
 
 pub use aside::{RowsAside, build_aside};
 pub use build::{RowsConfig, build};
+pub use cut::ChunkCut;
 pub use direction::{Direction, RowFiles};
 pub use encoding::RowEncoding;
-pub use extent::RowExtent;
+pub use extent::{RowExtent, RowPiece};
 pub use index::IndexWalk;
 pub use opened::Rows;
 pub use reader::{RowBatch, RowReader};

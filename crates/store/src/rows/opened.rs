@@ -9,13 +9,17 @@ use tegula_machine::{Error, Result};
 
 use super::bits::RowBits;
 use super::copy::{CopyCode, REACH_BITS};
+use super::cut::ChunkCut;
 use super::direction::Direction;
 use super::encoding::RowEncoding;
-use super::extent::RowExtent;
-use super::index::{Expected, IndexWalk, RowIndex, RowMeasure};
+use super::extent::{RowExtent, RowPiece};
+use super::index::{Expected, IndexWalk, RowChunk, RowIndex, RowMeasure};
 use super::references::{References, Visited};
 use crate::graph::Graph;
 use crate::ids::ShortId;
+
+/// Neighbours of a long row that are decoded at a time.
+const SLICE: usize = 256;
 
 /// The rows of a graph. Holds the index: about 1.2 bytes a vertex for rows of 60 bits, less than half
 /// as much again in a weighted graph.
@@ -81,6 +85,7 @@ impl Rows {
             vertices: manifest.vertices,
             edges: manifest.edges,
             is_weighted: manifest.weighted,
+            has_pieces: manifest.may_cut_rows(),
             data_len: data.len(),
         };
         let index =
@@ -106,9 +111,22 @@ impl Rows {
         self.edge_count
     }
 
-    /// The vertices of each chunk, and the places of its edges among those of all rows.
-    pub(super) fn chunks(&self) -> impl Iterator<Item = (Range<u32>, Range<u64>)> + '_ {
+    /// The chunks, in their order.
+    pub(super) fn chunks(&self) -> impl Iterator<Item = RowChunk> + '_ {
         self.index.chunks()
+    }
+
+    /// The vertices whose rows are in several [pieces](Rows::pieces), ascending: those of more than 2^20 edges.
+    pub fn long(&self) -> &[ShortId] {
+        self.index.long()
+    }
+
+    /// The pieces that the row of a vertex is in: one, if it is not among the [long](Rows::long) ones.
+    ///
+    /// # Panics
+    /// When there is no such vertex.
+    pub fn pieces(&self, source: ShortId) -> impl ExactSizeIterator<Item = RowPiece> + Clone + '_ {
+        self.index.pieces(source)
     }
 
     /// Bits of all rows.
@@ -124,7 +142,16 @@ impl Rows {
     /// Bytes that a [`RowBatch`](super::RowBatch) may take beside the cache that it is read through: a MiB
     /// and the longest row, and as much of weights where they are read. Rather some KiB too many.
     pub fn batch_size(&self, has_weights: bool) -> u64 {
-        let RowMeasure { bits, edges } = self.index.row_max();
+        self.batch_size_of(self.index.row_max(), has_weights)
+    }
+
+    /// The same where long rows are read piece by piece.
+    pub fn piece_batch_size(&self, has_weights: bool) -> u64 {
+        self.batch_size_of(self.index.piece_max(), has_weights)
+    }
+
+    fn batch_size_of(&self, longest: RowMeasure, has_weights: bool) -> u64 {
+        let RowMeasure { bits, edges } = longest;
         let references = if self.index.copies() { References::SIZE_MAX } else { 0 };
         let rows = Pinned::size_max(bits.div_ceil(8) + 1) + references;
         let has_weights = has_weights && self.weights.is_some();
@@ -145,10 +172,29 @@ impl Rows {
         direction: Direction,
         has_weights: bool,
     ) -> Result<u64> {
+        let degree_max = u64::from(graph.degree_max(direction)?);
+        Ok(Rows::batch_size_of_edges(graph, degree_max, has_weights))
+    }
+
+    /// The same of [`piece_batch_size`](Self::piece_batch_size).
+    ///
+    /// # Errors
+    /// Those of reading the degrees.
+    pub fn piece_batch_size_expected(
+        graph: &Graph,
+        direction: Direction,
+        has_weights: bool,
+    ) -> Result<u64> {
+        let degree_max = u64::from(graph.degree_max(direction)?);
+        let edges = ChunkCut::STANDARD.row_max(graph, degree_max);
+        Ok(Rows::batch_size_of_edges(graph, edges, has_weights))
+    }
+
+    fn batch_size_of_edges(graph: &Graph, edges: u64, has_weights: bool) -> u64 {
         // A code that took more than an id would not have been fitted.
-        let row = Pinned::size_max(4 * u64::from(graph.degree_max(direction)?) + 1);
+        let row = Pinned::size_max(4 * edges + 1);
         let weights = if has_weights && graph.is_weighted() { row } else { 0 };
-        Ok(row + REACH_BITS / 8 + References::SIZE_MAX + weights)
+        row + REACH_BITS / 8 + References::SIZE_MAX + weights
     }
 
     /// Whether the neighbours of a vertex come by ascending id.
@@ -205,11 +251,88 @@ impl Rows {
         bytes: &[u8],
         visited: Option<Visited<'_>>,
         init: A,
+        step: impl FnMut(A, ShortId) -> ControlFlow<A, A>,
+    ) -> Result<A> {
+        if extent.is_cut() {
+            return self.try_fold_cut(extent, bytes, init, step);
+        }
+        self.try_fold_piece(extent, bytes, visited, init, step)
+    }
+
+    /// As [`Rows::try_fold`], of a row in several pieces. Where they are decoded there is no other code than for
+    /// that: it would be there twice for each `step`.
+    #[inline(never)]
+    fn try_fold_cut<A>(
+        &self,
+        extent: &RowExtent,
+        bytes: &[u8],
+        init: A,
         mut step: impl FnMut(A, ShortId) -> ControlFlow<A, A>,
     ) -> Result<A> {
-        let chunk = self.index.chunk(extent.chunk);
         let mut folded = init;
-        for _ in 0..self.index.loops(extent.chunk, extent.source) {
+        for number in extent.chunks.clone() {
+            let piece = self.index.piece(number, extent.source);
+            let start = ((piece.bits.start - extent.bits.start) / 8) as usize;
+            let bytes = bytes.get(start..).ok_or_else(|| self.cut_off(extent))?;
+            let mut slices = Some(folded);
+            let mut fold = |targets: &[ShortId]| {
+                let Some(mut folded) = slices.take() else { return ControlFlow::Break(()) };
+                for &target in targets {
+                    match step(folded, target) {
+                        ControlFlow::Continue(next) => folded = next,
+                        ControlFlow::Break(last) => {
+                            slices = Some(last);
+                            return ControlFlow::Break(());
+                        }
+                    }
+                }
+                slices = Some(folded);
+                ControlFlow::Continue(())
+            };
+            let is_over = self.for_each_slice(&piece, bytes, &mut fold)?.is_break();
+            folded = slices.ok_or_else(|| self.cut_off(extent))?;
+            if is_over {
+                break;
+            }
+        }
+        Ok(folded)
+    }
+
+    /// Shows the neighbours in a piece, in their stored order, some hundred at a time, until `visit` breaks.
+    fn for_each_slice(
+        &self,
+        piece: &RowExtent,
+        bytes: &[u8],
+        visit: &mut dyn FnMut(&[ShortId]) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>> {
+        let mut slice = [ShortId(0); SLICE];
+        let rest = self.try_fold_piece(piece, bytes, None, 0, |len, target| {
+            slice[len] = target;
+            if len + 1 < SLICE {
+                return ControlFlow::Continue(len + 1);
+            }
+            match visit(&slice) {
+                ControlFlow::Continue(()) => ControlFlow::Continue(0),
+                ControlFlow::Break(()) => ControlFlow::Break(SLICE),
+            }
+        })?;
+        Ok(if rest == SLICE { ControlFlow::Break(()) } else { visit(&slice[..rest]) })
+    }
+
+    /// As [`Rows::try_fold`], of a row in one piece, or of a piece.
+    #[inline(always)]
+    fn try_fold_piece<A>(
+        &self,
+        extent: &RowExtent,
+        bytes: &[u8],
+        visited: Option<Visited<'_>>,
+        init: A,
+        mut step: impl FnMut(A, ShortId) -> ControlFlow<A, A>,
+    ) -> Result<A> {
+        let number = extent.chunks.start;
+        let chunk = self.index.chunk(number);
+        let mut folded = init;
+        for _ in 0..self.index.loops(number, extent.source) {
             match step(folded, extent.source) {
                 ControlFlow::Continue(next) => folded = next,
                 ControlFlow::Break(last) => return Ok(last),
@@ -309,6 +432,13 @@ impl Rows {
     #[cold]
     fn cut_off(&self, extent: &RowExtent) -> Error {
         self.damaged(extent.source, "it is cut off".to_owned())
+    }
+
+    /// The error for a piece that leads where it may not.
+    pub fn damaged_piece(&self, piece: &RowPiece) -> Error {
+        let Range { start, end } = piece.targets();
+        let detail = format!("a piece of it does not keep to vertices {} to {}", start.0, end.0);
+        self.damaged(piece.source(), detail)
     }
 
     /// What grows along the row of `source`.

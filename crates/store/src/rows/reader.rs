@@ -9,7 +9,7 @@ use tegula_machine::disk::{PageCache, PageStatistics, Pinned, Targets};
 use tegula_machine::threads::{Cancel, Workers};
 
 use super::direction::Direction;
-use super::extent::RowExtent;
+use super::extent::{RowExtent, RowPiece};
 use super::index::IndexWalk;
 use super::opened::Rows;
 use super::references::References;
@@ -198,7 +198,22 @@ impl RowReader {
         if self.is_complete() {
             return sources.count();
         }
-        let extents = |count| self.rows.extents(sources.clone().take(count));
+        self.prefetch_extents(|count| self.rows.extents(sources.clone().take(count)))
+    }
+
+    /// As [`RowReader::prefetch`], of pieces of rows.
+    pub fn prefetch_pieces(&self, pieces: impl Iterator<Item = RowPiece> + Clone) -> usize {
+        if self.is_complete() {
+            return pieces.count();
+        }
+        self.prefetch_extents(|count| pieces.clone().take(count).map(|piece| piece.extent))
+    }
+
+    /// The same of what lies at extents, of which `extents` gives the first so many.
+    fn prefetch_extents<E: Iterator<Item = RowExtent>>(
+        &self,
+        extents: impl Fn(usize) -> E,
+    ) -> usize {
         let bytes = |extent: RowExtent| widened(&self.pages, extent.bytes());
         let taken = self.pages.prefetch(extents(usize::MAX).map(bytes));
         let Some(weights) = &self.weights else { return taken };
@@ -337,6 +352,11 @@ impl RowReader {
         if self.fits() {
             self.prefetch(sources.iter().copied());
         }
+        self.pin(batch)
+    }
+
+    /// Brings as many of the extents of a batch into memory as find room together, and tells how many.
+    fn pin(&self, batch: &mut RowBatch) -> Result<usize> {
         batch.ranges.clear();
         batch.ranges.extend(batch.extents.iter().map(RowExtent::bytes));
         batch.count = self.pages.get_batch(&batch.ranges, &mut batch.pages)?;
@@ -347,6 +367,20 @@ impl RowReader {
             batch.count = weights.get_batch(&batch.ranges, &mut batch.weights)?;
         }
         Ok(batch.count)
+    }
+
+    /// The edges in a piece of a row, as a row. Rows that are unpacked have no pieces: they are packed for this.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn piece<'b>(&'b self, piece: &RowPiece, batch: &'b mut RowBatch) -> Result<Row<'b>> {
+        if let Some(row) = self.held_row_at(&piece.extent) {
+            return Ok(row);
+        }
+        batch.extents.clear();
+        batch.extents.push(piece.extent.clone());
+        self.pin(batch)?;
+        Ok(self.row(batch, 0))
     }
 
     /// A row of a batch that [`RowReader::get`] has filled.

@@ -11,6 +11,8 @@ use tegula_machine::Result;
 use tegula_machine::memory::{huge, prefetch};
 use tegula_machine::threads::{Cancel, Workers, lock};
 
+use super::extent::RowPiece;
+use super::index::RowChunk;
 use super::opened::Rows;
 use super::reader::{RowBatch, RowReader};
 use crate::ids::ShortId;
@@ -76,13 +78,44 @@ fn unordered(number: u32) -> u32 {
     if number >> 31 == 1 { number & !(1 << 31) } else { !number }
 }
 
+/// Memory of what sorts rows by weight.
+#[derive(Default)]
+struct ByWeight {
+    edges: Vec<u64>,
+    scratch: Vec<u64>,
+}
+
+impl ByWeight {
+    /// Orders the edges of a row by their weights, if it is long; tells how many there are then.
+    fn sort(&mut self, targets: &mut [ShortId], weights: &mut [[u8; 4]]) -> u64 {
+        if targets.len() < BY_WEIGHT_MIN {
+            return 0;
+        }
+        let ByWeight { edges, scratch } = self;
+        edges.clear();
+        edges.reserve_exact(targets.len());
+        edges.extend(targets.iter().zip(&*weights).map(|(target, &weight)| {
+            u64::from(ordered(u32::from_le_bytes(weight))) << 32 | u64::from(target.0)
+        }));
+        sort_by_upper(edges, scratch);
+        for ((target, weight), &edge) in targets.iter_mut().zip(weights).zip(&*edges) {
+            *target = ShortId(edge as u32);
+            *weight = unordered((edge >> 32) as u32).to_le_bytes();
+        }
+        edges.len() as u64
+    }
+}
+
 /// Rows whose places are looked up together: few enough to stay in the nearest cache.
 const ROWS_AT_ONCE: u32 = 64;
 
 /// A chunk of rows while it is unpacked.
 struct Chunk<'u> {
+    /// Those whose rows begin in it.
     sources: Range<u32>,
     edge_first: u64,
+    /// The piece of a row that it is, if it is one.
+    piece: Option<RowPiece>,
     starts: &'u mut [u64],
     targets: &'u mut [ShortId],
     weights: &'u mut [[u8; 4]],
@@ -117,24 +150,33 @@ impl UnpackedRows {
         let (mut starts_left, mut targets_left) = (&mut starts[..], &mut targets[..]);
         let mut weights_left = &mut weights[..];
         let mut chunks = Vec::new();
-        for (sources, edges) in rows.rows().chunks() {
+        for RowChunk { sources, edges, piece } in rows.rows().chunks() {
             let starts = starts_left.split_off_mut(..sources.len()).unwrap_or_default();
             let count = (edges.end - edges.start) as usize;
             let targets = targets_left.split_off_mut(..count).unwrap_or_default();
             let weights = weights_left.split_off_mut(..count.min(weight_count)).unwrap_or_default();
             let edge_first = edges.start;
-            chunks.push(Mutex::new(Chunk { sources, edge_first, starts, targets, weights }));
+            chunks.push(Mutex::new(Chunk { sources, edge_first, piece, starts, targets, weights }));
         }
         let edges_by_weight = AtomicU64::new(0);
         workers.for_each(chunks.len(), cancel, &|index| {
             let mut chunk = lock(&chunks[index]);
+            if let Some(piece) = chunk.piece.take() {
+                return chunk.unpack_piece(rows, &piece);
+            }
             chunk.unpack(rows)?;
             edges_by_weight.fetch_add(chunk.sort_by_weight(), Ordering::Relaxed);
             Ok(())
         })?;
         drop(chunks);
         starts[vertex_count] = edge_count;
-        let edges_by_weight = edges_by_weight.into_inner();
+        let mut edges_by_weight = edges_by_weight.into_inner();
+        let mut by_weight = ByWeight::default();
+        for source in rows.rows().long().iter().filter(|_| weight_count > 0) {
+            cancel.check()?;
+            let row = starts[source.index()] as usize..starts[source.index() + 1] as usize;
+            edges_by_weight += by_weight.sort(&mut targets[row.clone()], &mut weights[row]);
+        }
         Ok(UnpackedRows { starts, targets, weights, edges_by_weight })
     }
 
@@ -215,33 +257,38 @@ impl Chunk<'_> {
         if place == self.targets.len() { Ok(()) } else { Err(self.damaged(rows)) }
     }
 
+    fn unpack_piece(&mut self, rows: &RowReader, piece: &RowPiece) -> Result<()> {
+        self.starts.fill(self.edge_first);
+        let mut batch = RowBatch::default();
+        let row = rows.piece(piece, &mut batch)?;
+        let count = row.try_fold(0, |place, target| match self.targets.get_mut(place) {
+            Some(free) => {
+                *free = target;
+                ControlFlow::Continue(place + 1)
+            }
+            None => ControlFlow::Break(usize::MAX),
+        })?;
+        let weights = row.weights().get(..self.weights.len());
+        match weights.filter(|_| count == self.targets.len()) {
+            Some(weights) => self.weights.copy_from_slice(weights),
+            None => return Err(self.damaged(rows)),
+        }
+        Ok(())
+    }
+
     /// Orders the edges of long rows by their weights; tells how many edges those have.
     fn sort_by_weight(&mut self) -> u64 {
         if self.weights.is_empty() {
             return 0;
         }
-        let mut sorted = 0;
-        let (mut edges, mut scratch) = (Vec::new(), Vec::new());
+        let mut by_weight = ByWeight::default();
         let starts = self.starts.iter().map(|&start| (start - self.edge_first) as usize);
         let ends = starts.clone().skip(1).chain([self.targets.len()]);
-        for (start, end) in starts.zip(ends) {
-            if end - start < BY_WEIGHT_MIN {
-                continue;
-            }
-            let (targets, weights) = (&mut self.targets[start..end], &mut self.weights[start..end]);
-            edges.clear();
-            edges.reserve_exact(end - start);
-            edges.extend(targets.iter().zip(&*weights).map(|(target, &weight)| {
-                u64::from(ordered(u32::from_le_bytes(weight))) << 32 | u64::from(target.0)
-            }));
-            sort_by_upper(&mut edges, &mut scratch);
-            for ((target, weight), &edge) in targets.iter_mut().zip(weights).zip(&edges) {
-                *target = ShortId(edge as u32);
-                *weight = unordered((edge >> 32) as u32).to_le_bytes();
-            }
-            sorted += edges.len() as u64;
-        }
-        sorted
+        let rows = starts.zip(ends);
+        rows.map(|(start, end)| {
+            by_weight.sort(&mut self.targets[start..end], &mut self.weights[start..end])
+        })
+        .sum()
     }
 
     fn damaged(&self, rows: &RowReader) -> tegula_machine::Error {

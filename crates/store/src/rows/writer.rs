@@ -35,6 +35,15 @@ pub(super) struct RowsWriter {
     records: Vec<ChunkRecord>,
     words: Vec<u64>,
     edges: u64,
+    has_pieces: bool,
+}
+
+/// What was written.
+pub(super) struct WrittenRows {
+    pub chunks: u64,
+    /// Whether some row is in several of them.
+    pub has_pieces: bool,
+    pub files: Vec<FileEntry>,
 }
 
 struct PagedFile {
@@ -85,10 +94,11 @@ impl RowsWriter {
             records: Vec::new(),
             words: Vec::with_capacity(index_size as usize / size_of::<u64>()),
             edges: 0,
+            has_pieces: false,
         })
     }
 
-    /// Appends a chunk, which begins at the source where the one before ends.
+    /// Appends a chunk, which begins at the source where the one before ends, or is the next piece of its row.
     pub fn append(&mut self, chunk: &EncodedChunk) -> Result<()> {
         let RowMeasure { bits: data_bits, edges: edge_count } =
             chunk.rows.ends.last().copied().unwrap_or_default();
@@ -110,6 +120,7 @@ impl RowsWriter {
             parameters,
         });
         self.edges += edge_count;
+        self.has_pieces |= chunk.rows.target_first.is_some();
         self.data.append(&chunk.bytes)?;
         match &mut self.weights {
             Some(weights) => weights.append(chunk.weights.as_bytes()),
@@ -122,8 +133,8 @@ impl RowsWriter {
         self.edges
     }
 
-    /// Completes the files; returns how many chunks there are, and the files.
-    pub fn finish(self) -> Result<(u64, Vec<FileEntry>)> {
+    /// Completes the files.
+    pub fn finish(self) -> Result<WrittenRows> {
         let mut files = vec![self.data.finish(self.names.data)?];
         if let Some(weights) = self.weights {
             files.push(weights.finish(self.names.weights)?);
@@ -133,6 +144,7 @@ impl RowsWriter {
         write(&mut index, self.records.as_bytes())?;
         write(&mut index, self.words.as_bytes())?;
         files.push(entry(name, index.finish()?));
-        Ok((self.records.len() as u64, files))
+        let chunks = self.records.len() as u64;
+        Ok(WrittenRows { chunks, has_pieces: self.has_pieces, files })
     }
 }

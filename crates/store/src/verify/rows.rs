@@ -7,7 +7,7 @@ use tegula_machine::threads::{Cancel, Progress, Unit};
 use super::edge_sum::EdgeSum;
 use crate::graph::Graph;
 use crate::ids::ShortId;
-use crate::rows::{Direction, Row, RowBatch, RowExtent, RowReader};
+use crate::rows::{Direction, Row, RowBatch, RowExtent, RowPiece, RowReader};
 
 /// Bytes of cache through which rows are read.
 pub(super) const CACHE_SIZE: u64 = 4 << 20;
@@ -49,19 +49,27 @@ pub(super) fn verify(
         let end = vertices.min(first.saturating_add(count));
         (first..end).map(ShortId)
     };
+    // Long rows are read piece by piece, so that none has to be in memory.
+    let long = reader.rows().long();
+    let is_short = |vertex: &ShortId| long.binary_search(vertex).is_err();
     for first in (0..vertices).step_by(ROWS_PER_READ as usize) {
         cancel.check()?;
-        reader.prefetch(vertices_from(first, 4 * ROWS_PER_READ));
-        let sources: Vec<ShortId> = vertices_from(first, ROWS_PER_READ).collect();
+        reader.prefetch(vertices_from(first, 4 * ROWS_PER_READ).filter(is_short));
+        let sources: Vec<ShortId> = vertices_from(first, ROWS_PER_READ).filter(is_short).collect();
         let mut rest = &sources[..];
         while !rest.is_empty() {
             let count = reader.get(rest, &mut batch)?;
             for index in 0..count {
-                let edges = check.row(&reader.row(&batch, index))?;
-                progress.advance(edges);
+                let mut seen = SeenRow::default();
+                let row = reader.row(&batch, index);
+                check.edges_of(&row, &mut seen)?;
+                progress.advance(check.row(row.source(), &seen)?);
             }
             rest = &rest[count..];
         }
+    }
+    for &source in long {
+        check.long_row(source, &mut batch, progress, cancel)?;
     }
     progress.end();
     match check.left.iter().position(|&left| left != 0) {
@@ -82,21 +90,41 @@ struct Check<'r> {
     sum: EdgeSum,
 }
 
+/// What was seen of a row so far.
+#[derive(Default)]
+struct SeenRow {
+    edges: u64,
+    /// What grows along it, of the last edge.
+    last: Option<(u32, bool)>,
+    /// The least and the greatest neighbour in the last piece.
+    targets: Option<(ShortId, ShortId)>,
+}
+
+impl SeenRow {
+    /// Whether the last piece has edges, and they lead where it may lead.
+    fn leads_within(&mut self, piece: &RowPiece) -> bool {
+        let allowed = piece.targets();
+        let targets = self.targets.take();
+        targets.is_some_and(|(least, most)| least >= allowed.start && most < allowed.end)
+    }
+}
+
 impl Check<'_> {
-    /// Checks a row; returns how many edges it has.
-    fn row(&mut self, row: &Row<'_>) -> Result<u64> {
+    /// Checks the edges of a row, or those in a piece of one.
+    fn edges_of(&mut self, row: &Row<'_>, seen: &mut SeenRow) -> Result<()> {
         let rows = self.reader.rows();
         let source = row.source();
-        let damaged = |detail: String| Err(rows.damaged(source, detail));
-        let (mut edges, mut before) = (0u64, None);
         let mut fault = None;
         let (left, sum) = (&mut self.left, &mut self.sum);
+        let mut edge = 0;
         row.for_each(|target| {
             let key = rows.sort_key(source, target);
-            if before.is_some_and(|before| before > key) {
+            if seen.last.is_some_and(|last| last > key) {
                 fault.get_or_insert_with(|| format!("its neighbour {} is out of order", target.0));
             }
-            before = Some(key);
+            seen.last = Some(key);
+            let (least, most) = seen.targets.unwrap_or((target, target));
+            seen.targets = Some((least.min(target), most.max(target)));
             match &mut left[target.index()] {
                 0 => {
                     fault.get_or_insert_with(|| {
@@ -106,12 +134,46 @@ impl Check<'_> {
                 left => *left -= 1,
             }
             let (from, to) = self.direction.ends(source.0, target.0);
-            sum.add(from.into(), to.into(), row.weight(edges as usize));
-            edges += 1;
+            sum.add(from.into(), to.into(), row.weight(edge));
+            edge += 1;
         })?;
-        if let Some(fault) = fault {
-            return damaged(fault);
+        seen.edges += edge as u64;
+        match fault {
+            Some(fault) => Err(rows.damaged(source, fault)),
+            None => Ok(()),
         }
+    }
+
+    /// Checks a row in several pieces.
+    fn long_row(
+        &mut self,
+        source: ShortId,
+        batch: &mut RowBatch,
+        progress: &dyn Progress,
+        cancel: &Cancel,
+    ) -> Result<()> {
+        let rows = self.reader.rows();
+        let mut seen = SeenRow::default();
+        for piece in rows.pieces(source) {
+            cancel.check()?;
+            // A piece has an order of its own.
+            seen.last = None;
+            let before = seen.edges;
+            let row = self.reader.piece(&piece, batch)?;
+            self.edges_of(&row, &mut seen)?;
+            if !seen.leads_within(&piece) {
+                return Err(rows.damaged_piece(&piece));
+            }
+            progress.advance(seen.edges - before);
+        }
+        self.row(source, &seen).map(drop)
+    }
+
+    /// Checks what was seen of a row, all in all; returns how many edges it has.
+    fn row(&self, source: ShortId, seen: &SeenRow) -> Result<u64> {
+        let rows = self.reader.rows();
+        let damaged = |detail: String| Err(rows.damaged(source, detail));
+        let edges = seen.edges;
         let expected = u64::from(self.degrees[source.index()]);
         if edges != expected {
             return damaged(format!("it has {edges} edges, not {expected}"));

@@ -1,0 +1,185 @@
+//! How rows are cut into chunks: a function of the graph alone.
+//!
+//! Most chunks hold the rows of a range of sources. A source with more edges than a chunk may have gets several, its
+//! *pieces*: each holds its edges to a range of targets.
+
+use std::ops::Range;
+
+use tegula_machine::threads::Cancel;
+use tegula_machine::{Error, Result};
+
+use super::tiles::for_each_tile;
+use crate::graph::{Graph, TileEntry};
+use crate::rows::cut::ChunkCut;
+use crate::rows::direction::Direction;
+use crate::rows::index::CHUNK_LOG2_MAX;
+
+/// A chunk that is to be.
+#[derive(Debug, Clone)]
+pub(super) struct PlannedChunk {
+    pub sources: Range<u32>,
+    /// All vertices, or of a piece those that it leads to.
+    pub targets: Range<u32>,
+    pub edges: u64,
+    pub is_piece: bool,
+}
+
+impl PlannedChunk {
+    /// The number of the first arc that belongs to it, and the one behind the last, see [`arc`].
+    pub fn arcs(&self) -> Range<u64> {
+        arc(self.sources.start, self.targets.start)
+            ..arc(self.sources.end.saturating_sub(1), self.targets.end)
+    }
+
+    /// The edges of each of its rows, or of its part of one.
+    pub fn row_edges<'d>(&'d self, degrees: &'d [u32]) -> impl Iterator<Item = u64> + 'd {
+        let sources = self.sources.start as usize..self.sources.end as usize;
+        degrees[sources].iter().map(|&degree| u64::from(degree).min(self.edges))
+    }
+}
+
+/// An arc as a number, by which arcs ascend as they do in rows.
+pub(super) fn arc(source: u32, target: u32) -> u64 {
+    u64::from(source) << u32::BITS | u64::from(target)
+}
+
+/// Cuts all rows into chunks. For those that get several, edges are counted first: of as many rows together as
+/// `memory` bytes have counters for.
+///
+/// # Errors
+/// Those of reading; cancellation.
+pub(super) fn plan_chunks(
+    graph: &Graph,
+    direction: Direction,
+    degrees: &[u32],
+    cut: ChunkCut,
+    memory: u64,
+    cancel: &Cancel,
+) -> Result<Vec<PlannedChunk>> {
+    let mut ranges = Vec::new();
+    for first in (0..degrees.len()).step_by(1 << CHUNK_LOG2_MAX) {
+        halve(degrees, first, CHUNK_LOG2_MAX, cut.edges_max, &mut ranges);
+    }
+    let vertex_count = degrees.len() as u32;
+    let is_long = |sources: &Range<u32>| edges_of(degrees, sources) > cut.edges_max;
+    let long = ranges.iter().filter(|sources| is_long(sources)).map(|sources| sources.start);
+    let counting = Counting { graph, direction, degrees, cut, windows: cut.windows(vertex_count) };
+    let long = counting.cut(&long.collect::<Vec<u32>>(), memory, cancel)?;
+    let mut long = long.into_iter();
+    let mut chunks = Vec::with_capacity(ranges.len());
+    for sources in ranges {
+        let targets_cut = if is_long(&sources) { long.next() } else { None };
+        let whole = || vec![(0..vertex_count, edges_of(degrees, &sources))];
+        let targets_cut = targets_cut.unwrap_or_else(whole);
+        let is_piece = targets_cut.len() > 1;
+        chunks.extend(targets_cut.into_iter().map(|(targets, edges)| {
+            let sources = sources.clone();
+            PlannedChunk { sources, targets, edges, is_piece }
+        }));
+    }
+    Ok(chunks)
+}
+
+/// Cuts sources into aligned ranges by their degrees.
+fn halve(degrees: &[u32], first: usize, log2: u32, edges_max: u64, ranges: &mut Vec<Range<u32>>) {
+    if first >= degrees.len() {
+        return;
+    }
+    let end = (first + (1 << log2)).min(degrees.len());
+    let sources = first as u32..end as u32;
+    if log2 == 0 || edges_of(degrees, &sources) <= edges_max {
+        ranges.push(sources);
+        return;
+    }
+    halve(degrees, first, log2 - 1, edges_max, ranges);
+    halve(degrees, first + (1 << (log2 - 1)), log2 - 1, edges_max, ranges);
+}
+
+fn edges_of(degrees: &[u32], sources: &Range<u32>) -> u64 {
+    let degrees = &degrees[sources.start as usize..sources.end as usize];
+    degrees.iter().map(|&degree| u64::from(degree)).sum()
+}
+
+/// Ranges of targets that cover all vertices, and how many edges of a row lead to each.
+type RowCut = Vec<(Range<u32>, u64)>;
+
+/// Joins the windows of a row, of which each has so many edges, into ranges of targets, as long as their edges are not
+/// too many. Each range comes with its edges.
+fn cut_row(counts: &[u32], vertex_count: u32, cut: ChunkCut) -> RowCut {
+    let mut pieces = Vec::new();
+    let (mut first, mut edges) = (0, 0);
+    for (window, &count) in counts.iter().enumerate() {
+        let count = u64::from(count);
+        if count > 0 && edges > 0 && edges + count > cut.edges_max {
+            let end = (window << cut.window_log2) as u32;
+            pieces.push((first..end, edges));
+            (first, edges) = (end, 0);
+        }
+        edges += count;
+    }
+    pieces.push((first..vertex_count, edges));
+    pieces
+}
+
+/// Counts the edges of long rows.
+struct Counting<'c> {
+    graph: &'c Graph,
+    direction: Direction,
+    degrees: &'c [u32],
+    cut: ChunkCut,
+    /// Windows of all vertices.
+    windows: usize,
+}
+
+impl Counting<'_> {
+    /// Cuts the rows of some sources, which ascend, by what is counted in `memory` bytes, or in those for one row.
+    fn cut(&self, sources: &[u32], memory: u64, cancel: &Cancel) -> Result<Vec<RowCut>> {
+        let counters = memory as usize / size_of::<u32>();
+        let at_once = (counters / self.windows.max(1)).max(1);
+        let mut cut = Vec::with_capacity(sources.len());
+        for sources in sources.chunks(at_once) {
+            let counts = self.count(sources, cancel)?;
+            let vertex_count = self.degrees.len() as u32;
+            let rows = counts.chunks(self.windows);
+            cut.extend(rows.map(|counts| cut_row(counts, vertex_count, self.cut)));
+        }
+        Ok(cut)
+    }
+
+    /// Counts the edges of some sources to each window of targets: one source behind the other.
+    fn count(&self, sources: &[u32], cancel: &Cancel) -> Result<Vec<u32>> {
+        let Counting { graph, direction, degrees, cut, windows } = *self;
+        let mut counts = vec![0u32; sources.len() * windows];
+        let is_wanted = |tile: &TileEntry| {
+            let origin = graph.origin_of(tile);
+            let may_hold = |&id: &u32| direction.may_hold_any(&tile.summary, origin, &(id..id + 1));
+            sources.iter().any(may_hold)
+        };
+        for_each_tile(graph, is_wanted, false, cancel, &mut |index, tile, _| {
+            let mut is_sound = true;
+            graph.for_each_edge(index, tile, |_, source, target| {
+                let (source, target) = direction.ends(source as u32, target as u32);
+                let Ok(number) = sources.binary_search(&source) else { return };
+                let window = (target >> cut.window_log2) as usize;
+                match counts[number * windows..][..windows].get_mut(window) {
+                    Some(count) => *count = count.saturating_add(1),
+                    None => is_sound = false,
+                }
+            })?;
+            if is_sound { Ok(()) } else { Err("an edge leads to no vertex".to_owned()) }
+        })?;
+        for (&source, counts) in sources.iter().zip(counts.chunks(windows)) {
+            let edges: u64 = counts.iter().map(|&count| u64::from(count)).sum();
+            if edges != u64::from(degrees[source as usize]) {
+                return Err(other_degrees(graph));
+            }
+        }
+        Ok(counts)
+    }
+}
+
+/// The error for tiles that have not the edges that they should have.
+pub(super) fn other_degrees(graph: &Graph) -> Error {
+    let detail = "there are not as many edges as its degrees say".to_owned();
+    Error::Corrupt { path: graph.directory().into(), part: "its tiles".into(), detail }
+}

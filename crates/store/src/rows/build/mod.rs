@@ -1,0 +1,167 @@
+//! From tiles to rows: every edge once more, by source, or in the layout `reverse` by target.
+//!
+//! The sources are cut into chunks, of which a long row has several, and these go into groups, as large as the memory
+//! of a worker allows. For each group a worker reads the tiles that hold a source of it, puts their edges into place by
+//! a counting sort, sorts the short rows and encodes them. A tile has few sources, so most tiles are read
+//! for one group or two, and nothing goes through the disk a second time. It has many targets, so for rows by target
+//! a tile is read for each group that is cut from its batch. How a graph is cut into
+//! chunks depends on the graph alone: the files are the same for every budget and number of workers.
+
+mod chunks;
+mod config;
+mod gather;
+mod groups;
+mod size;
+mod tiles;
+
+use std::io;
+
+use tegula_machine::disk::{self, IfTaken, Temporary};
+use tegula_machine::threads::{Cancel, Progress, Unit, Workers, map_in_order};
+use tegula_machine::{Error, Result};
+
+use super::direction::RowFiles;
+use super::opened::Rows;
+use super::writer::{EncodedChunk, RowsWriter, WrittenRows};
+use crate::graph::{Graph, Manifest, RowLayout, contents, file_names};
+use crate::tiles::EdgeWeight;
+use chunks::plan_chunks;
+pub use config::RowsConfig;
+use config::task;
+use gather::Group;
+use groups::{Groups, gathered_end, plan_groups};
+use size::{FRAMES_SIZE, held_size};
+
+/// Builds the layout and makes it part of the graph: from then on its manifest names it. Waits while
+/// another process builds it; nothing is left to do then. No other directory is touched, whatever takes the
+/// place of this one meanwhile.
+///
+/// # Errors
+/// Those of reading and writing; [`Error::OverBudget`] where the memory does not hold a chunk, or a
+/// piece of a row; [`Error::Replaced`] where another graph has taken the place of this one, and this one is gone.
+/// After an error the graph is as it was.
+pub fn build(
+    graph: &Graph,
+    config: &RowsConfig,
+    progress: &dyn Progress,
+    cancel: &Cancel,
+) -> Result<Manifest> {
+    let directory = graph.opened_directory();
+    add(graph, config, progress, cancel).map_err(|error| match error {
+        Error::Io { source, .. }
+            if source.kind() == io::ErrorKind::NotFound && !directory.is_in_place() =>
+        {
+            Error::replaced(directory.path())
+        }
+        error => error,
+    })
+}
+
+fn add(
+    graph: &Graph,
+    config: &RowsConfig,
+    progress: &dyn Progress,
+    cancel: &Cancel,
+) -> Result<Manifest> {
+    let directory = graph.opened_directory();
+    // The manifest is what a build replaces: two at once would mix their files.
+    let _locked = disk::wait_for_lock(directory, file_names::MANIFEST, cancel)?;
+    let found = Manifest::read_in(directory)?;
+    if found.rows_of(config.direction).is_some() {
+        return Ok(found);
+    }
+    let files = found.stored(config.direction).files();
+    let folder = Temporary::folder_in(directory, files.data.as_ref(), contents::remove)?;
+    let manifest = write(graph, &folder, config, progress, cancel)?;
+    commit(graph, folder, files, &manifest)?;
+    Ok(manifest)
+}
+
+/// Writes the files of the layout into a folder; returns the manifest of the graph with them.
+pub(super) fn write(
+    graph: &Graph,
+    folder: &Temporary,
+    config: &RowsConfig,
+    progress: &dyn Progress,
+    cancel: &Cancel,
+) -> Result<Manifest> {
+    if graph.is_weighted() {
+        write_weighted::<f32>(graph, folder, config, progress, cancel)
+    } else {
+        write_weighted::<()>(graph, folder, config, progress, cancel)
+    }
+}
+
+fn write_weighted<W: EdgeWeight>(
+    graph: &Graph,
+    folder: &Temporary,
+    config: &RowsConfig,
+    progress: &dyn Progress,
+    cancel: &Cancel,
+) -> Result<Manifest> {
+    let direction = graph.manifest().stored(config.direction);
+    let vertex_count = graph.short_vertex_count()?;
+    let degrees = graph.degrees(direction)?;
+    let held = held_size(graph);
+    // What the plan gives to edges or counters, frames must not take.
+    let pool = graph.reader().pool();
+    let lease = |readers: usize| {
+        let frames = readers as u64 * FRAMES_SIZE;
+        pool.lease(task(direction), pool.frames_max().saturating_sub(frames))
+    };
+    // Edges are counted by one worker, before there are groups.
+    let counting = lease(1)?;
+    let memory = config.memory.saturating_sub(held + FRAMES_SIZE);
+    let chunks = plan_chunks(graph, direction, &degrees, config.cut, memory, cancel)?;
+    drop(counting);
+    let index_size = Rows::size_expected(graph);
+    let Groups { workers, groups } = plan_groups::<W>(&chunks, &degrees, config, held)?;
+    let _edges = lease(workers)?;
+    let folder = folder.open_folder()?;
+    let mut writer = RowsWriter::create(folder, direction.files(), W::IS_WEIGHTED, index_size)?;
+    progress.begin(task(direction), Some(graph.edge_count()), Unit::Edges);
+    let end = gathered_end(graph, direction, &chunks, &groups);
+    let make = |group: usize| {
+        let chunks = &chunks[groups[group].clone()];
+        let group = Group::<W>::gather(graph, end, &degrees, chunks, cancel)?;
+        Ok(group.encode(config.encoding, chunks, vertex_count))
+    };
+    let mut take = |_, encoded: Vec<EncodedChunk>| {
+        encoded.iter().try_for_each(|chunk| {
+            progress.advance(chunk.rows.ends.last().map_or(0, |end| end.edges));
+            writer.append(chunk)
+        })
+    };
+    Workers::scope(workers, |threads| {
+        map_in_order(threads, workers, groups.len(), cancel, &make, &mut take)
+    })?;
+    progress.end();
+    debug_assert_eq!(writer.edge_count(), graph.edge_count());
+    let WrittenRows { chunks, has_pieces, files } = writer.finish()?;
+    let layout = RowLayout { encoding: config.encoding, chunks };
+    Ok(graph.manifest().clone().with_rows(direction, layout, has_pieces, files))
+}
+
+/// Moves the files to their places, then the manifest that names them.
+fn commit(graph: &Graph, folder: Temporary, files: RowFiles, manifest: &Manifest) -> Result<()> {
+    let directory = graph.opened_directory();
+    if Manifest::read_in(directory)? != *graph.manifest() {
+        return Err(Error::replaced(directory.path()));
+    }
+    let names = [files.data, files.weights, files.index];
+    let names = names.into_iter().filter(|name| manifest.file(name).is_some());
+    let built = folder.open_folder()?;
+    // What has such a name already is no part of the graph: its manifest names no such rows.
+    let moved = names.clone().try_for_each(|name| {
+        let renamed = built.rename(name.as_ref(), (directory, name.as_ref()), IfTaken::Replace);
+        renamed.map_err(|error| Error::io("write", directory.join(name))(error.into()))
+    });
+    drop(folder);
+    let sync = || directory.sync().map_err(Error::io("sync", directory.path()));
+    let replaced = moved.and_then(|()| sync()).and_then(|()| manifest.replace(directory));
+    if replaced.is_err() {
+        names.for_each(|name| drop(directory.remove_file(name)));
+    }
+    replaced?;
+    sync()
+}

@@ -1,0 +1,32 @@
+//! What a build takes of memory.
+
+use crate::graph::Graph;
+use crate::rows::encoding::RowEncoder;
+use crate::rows::index::{CHUNK_EDGES_MAX, CHUNK_LOG2_MAX};
+use crate::rows::opened::Rows;
+
+/// Bytes of tiles that are read at a time.
+pub(super) const READ_SIZE: u64 = 1 << 20;
+/// Reads on their way to a worker.
+pub(super) const READS_AHEAD: usize = 4;
+/// Bytes of frames that a worker has on their way and at work.
+pub(super) const FRAMES_SIZE: u64 = READS_AHEAD as u64 * 2 * READ_SIZE;
+
+/// Bytes that a build holds whatever it works at: degrees, the table of tiles, the index.
+pub(super) fn held_size(graph: &Graph) -> u64 {
+    let degrees = 4 * graph.vertex_count();
+    degrees + size_of_val(graph.tiles()) as u64 + Rows::size_expected(graph)
+}
+
+/// Bytes that a worker takes for a group of chunks that have `edges` and `sources`, and at the most `row_max` edges of
+/// one source each.
+pub(super) fn group_size<W>(edges: u64, sources: u64, row_max: u64) -> u64 {
+    // Edges in their places; their weights and their bits once more as they are encoded.
+    let edge_size = (size_of::<(u32, W)>() + size_of::<W>() + 2) as u64;
+    // What sorts a row, or puts it and its codes by, has 12 bytes for each edge at the most.
+    let row_size = row_max * 12;
+    // Chunks are encoded one by one.
+    let chunk_edges = edges.min(CHUNK_EDGES_MAX.max(row_max));
+    let encoder_size = RowEncoder::size_max(chunk_edges, sources.min(1 << CHUNK_LOG2_MAX));
+    edges * edge_size + row_size + encoder_size + sources * 28 + FRAMES_SIZE
+}
