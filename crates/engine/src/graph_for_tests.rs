@@ -7,7 +7,7 @@ use tegula_import::{ImportConfig, import};
 use tegula_machine::disk::{Backend, Caching, Pool, Reader};
 use tegula_machine::threads::{Cancel, Silent};
 use tegula_store::graph::{Graph, VertexOrder};
-use tegula_store::rows::RowEncoding;
+use tegula_store::rows::{ChunkCut, RowEncoding};
 use tegula_testkit::{EdgeList, Scratch};
 
 /// A random graph of 200,000 vertices and ten times as many edges, in some fifty tiles, read past the page
@@ -26,7 +26,12 @@ pub fn random_graph(scratch: &Scratch, memory: u64) -> Graph {
 }
 
 /// The directory of an undirected graph with rows, its ids dense; weighted where the edges are.
-pub fn graph_with_rows(scratch: &Scratch, edges: &EdgeList, encoding: RowEncoding) -> PathBuf {
+pub fn graph_with_rows(
+    scratch: &Scratch,
+    edges: &EdgeList,
+    encoding: RowEncoding,
+    row_cut: ChunkCut,
+) -> PathBuf {
     let (input, output) = (scratch.join("edges.el"), scratch.join("graph.tegula"));
     let line = |(number, (source, target)): (usize, &(u64, u64))| match &edges.weights {
         Some(weights) => format!("{source} {target} {}\n", weights[number]),
@@ -34,8 +39,8 @@ pub fn graph_with_rows(scratch: &Scratch, edges: &EdgeList, encoding: RowEncodin
     };
     std::fs::write(&input, edges.edges.iter().enumerate().map(line).collect::<String>()).unwrap();
     let (order, rows) = (Some(VertexOrder::Given), Some(encoding));
-    let mut config =
-        ImportConfig { order, rows, undirected: true, memory: 256 << 20, ..Default::default() };
+    let mut config = ImportConfig { order, rows, undirected: true, row_cut, ..Default::default() };
+    config.memory = 256 << 20;
     config.input.weighted = edges.weights.is_some();
     import(&[input], &output, &config, &Silent, &Cancel::default()).unwrap();
     output

@@ -282,7 +282,8 @@ impl Candidates {
         let rows = &self.rows[..count];
         let least: u64 = rows.iter().map(|rows| rows.least).sum();
         // What one process has copied of long rows stays while another runs.
-        let batches = rows.iter().map(|rows| rows.rows.batch_size(self.has_weights)).sum();
+        let batch_size = |rows: &Candidate| rows.rows.piece_batch_size(self.has_weights);
+        let batches = rows.iter().map(batch_size).sum();
         let least = self.held + least + long_rows_of(batches, self.threads);
         let takes_of = move |free: u64| {
             let free = free + caches_min(count);

@@ -213,25 +213,63 @@ impl<P: Program> Pulling<'_, P> {
                 ahead += self.rows.prefetch(open[ahead..].iter().copied().take(ROWS_AHEAD));
             }
             let end = (position + ROWS_PER_BATCH).min(open.len());
-            let sources = &open[position..end];
-            position += self.rows.for_each_row(sources, &mut batch, |row| {
-                let (found, looked_at) = self.first_message(row)?;
+            let mut take = |source: ShortId, found: Option<First<P>>, looked_at: u64| {
                 window.edges += looked_at;
-                if let Some(message) = found {
-                    let local = row.source().index() - first;
+                if let Some(first_found) = found {
+                    let local = source.index() - first;
+                    let message = self.along(first_found);
                     let is_active = targets.apply(local, message.into()) == Activity::Active;
                     window.next_active[local / 64] |= u64::from(is_active) << (local % 64);
                 }
+            };
+            let sources = self.before_long(&open[position..end]);
+            if sources.is_empty() {
+                let source = open[position];
+                let (found, looked_at) = self.first_in_pieces(source, &mut batch)?;
+                take(source, found, looked_at);
+                position += 1;
+                continue;
+            }
+            position += self.rows.for_each_row(sources, &mut batch, |row| {
+                let (found, looked_at) = self.first_message(row)?;
+                take(row.source(), found, looked_at);
                 Ok(ControlFlow::Continue(()))
             })?;
         }
         Ok(())
     }
 
-    /// What the active neighbour sends that settles the vertex of a row, and how many edges were looked at.
-    fn first_message(&self, row: &Row<'_>) -> Result<(Option<Message<P>>, u64)> {
-        // The smallest active neighbour, what it sends, and the weight of its edge.
-        let mut first: Option<(ShortId, Message<P>, f32)> = None;
+    /// Those of some vertices that come before the first one whose row is to be read piece by piece.
+    fn before_long<'v>(&self, sources: &'v [ShortId]) -> &'v [ShortId] {
+        let long = self.rows.rows().long();
+        if long.is_empty() || self.rows.unpacked().is_some() {
+            return sources;
+        }
+        let is_long = |source: &ShortId| long.binary_search(source).is_ok();
+        &sources[..sources.iter().position(is_long).unwrap_or(sources.len())]
+    }
+
+    /// As [`Self::first_message`], of a row that is read piece by piece: up to the one that leads to an active
+    /// neighbour, for those behind it lead to others behind.
+    fn first_in_pieces(
+        &self,
+        source: ShortId,
+        batch: &mut RowBatch,
+    ) -> Result<(Option<First<P>>, u64)> {
+        let mut edges = 0;
+        for piece in self.rows.rows().pieces(source) {
+            let (found, looked_at) = self.first_message(&self.rows.piece(&piece, batch)?)?;
+            edges += looked_at;
+            if found.is_some() {
+                return Ok((found, edges));
+            }
+        }
+        Ok((None, edges))
+    }
+
+    /// The active neighbour that settles the vertex of a row, and how many edges were looked at.
+    fn first_message(&self, row: &Row<'_>) -> Result<(Option<First<P>>, u64)> {
+        let mut first: Option<First<P>> = None;
         let edges = row.try_fold(0, |edge, neighbour| {
             let next = ControlFlow::Continue(edge + 1);
             if !bit(self.active, neighbour.index()) {
@@ -239,16 +277,27 @@ impl<P: Program> Pulling<'_, P> {
             }
             let message = self.messages[neighbour.index()];
             let is_none = message == P::Reduction::IDENTITY;
-            if is_none || first.is_some_and(|(found, ..)| found <= neighbour) {
+            if is_none || first.as_ref().is_some_and(|first| first.source <= neighbour) {
                 return next;
             }
             let weight = if P::Weight::IS_WEIGHTED { row.weight(edge) } else { 1.0 };
-            first = Some((neighbour, message, weight));
+            first = Some(First { source: neighbour, message, weight });
             if self.is_ascending { ControlFlow::Break(edge + 1) } else { next }
         })?;
-        let along = |message, weight| self.program.along(message, P::Weight::from_f32(weight));
-        Ok((first.map(|(_, message, weight)| along(message, weight)), edges as u64))
+        Ok((first, edges as u64))
     }
+
+    /// What a neighbour sends, along the edge.
+    fn along(&self, first: First<P>) -> Message<P> {
+        self.program.along(first.message, P::Weight::from_f32(first.weight))
+    }
+}
+
+/// The smallest active neighbour, what it sends, and the weight of its edge.
+struct First<P: Program> {
+    source: ShortId,
+    message: Message<P>,
+    weight: f32,
 }
 
 impl<P: Program> Window<'_, P> {

@@ -43,6 +43,19 @@ pub fn long_rows_size(graph: &Graph, wanted: RowsWanted, threads: usize) -> Resu
     Ok(long_rows_of(layouts.map(batch_size).sum::<Result<u64>>()?, threads))
 }
 
+/// The same of a vertex program, which reads long rows piece by piece.
+///
+/// # Errors
+/// Those of reading.
+pub fn row_pieces_size(graph: &Graph, wanted: RowsWanted, threads: usize) -> Result<u64> {
+    let batch_size = |&direction| match Rows::open(graph, direction)? {
+        Some(rows) => Ok(rows.piece_batch_size(wanted.has_weights)),
+        None => Rows::piece_batch_size_expected(graph, direction, wanted.has_weights),
+    };
+    let layouts = wanted.directions.layouts(graph).iter();
+    Ok(long_rows_of(layouts.map(batch_size).sum::<Result<u64>>()?, threads))
+}
+
 /// What batches of this size take beyond what the overhead of a run covers.
 pub(crate) fn long_rows_of(batch_size: u64, threads: usize) -> u64 {
     (threads as u64 * batch_size.saturating_sub(BATCH_SIZE)).saturating_sub(LONG_ROWS_COVERED)

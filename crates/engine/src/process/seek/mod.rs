@@ -8,11 +8,13 @@
 //! ```
 //!
 //! Boxes hold a bounded number of messages: when they are full they are delivered, and sending goes on.
-//! One worker alone needs no boxes: it owns all targets and reduces what it sends at once. The order in
+//! One worker alone needs no boxes: it owns all targets and reduces what it sends at once. So do those who share
+//! a [long] row. The order in
 //! which messages arrive depends on the threads, so this is only for programs whose reduction is exact.
 //! Nothing here takes time for vertices that are neither active nor reached, but where a [horizon] moves.
 
 mod horizon;
+mod long;
 mod send;
 #[cfg(test)]
 mod tests;
@@ -143,7 +145,8 @@ impl<P: Program> Process<P> for Seek<'_, P> {
         };
         self.add_small_buckets(step, &mut list);
         let reach = Reach { after: None, until: step.buckets.horizon };
-        let sent = self.send(step, &list, reach, prediction.is_small, context)?;
+        let shared = self.send_along_long(step, &mut list, reach, context)?;
+        let sent = shared + self.send(step, &list, reach, prediction.is_small, context)?;
         self.apply_to_reached(step, prediction.is_small, context)?;
         let began = Instant::now();
         let passed = self.pass_horizon(step, context)?;

@@ -196,7 +196,7 @@ impl<P: Program> Sending<'_, P> {
 
     /// Sends along one edge, unless it is no news at its target.
     #[inline(always)]
-    fn send_edge(
+    pub fn send_edge(
         &self,
         signal: Message<P>,
         target: ShortId,

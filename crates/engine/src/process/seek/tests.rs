@@ -4,7 +4,7 @@ use tegula_machine::disk::{Backend, Caching, Pool, Reader, Targets};
 use tegula_machine::threads::{Cancel, Workers};
 use tegula_store::VertexId;
 use tegula_store::graph::Graph;
-use tegula_store::rows::{Direction, RowEncoding, RowReader};
+use tegula_store::rows::{ChunkCut, Direction, RowEncoding, RowReader};
 use tegula_testkit::{EdgeList, Scratch, XorShift, sssp};
 
 use super::Seek;
@@ -43,6 +43,9 @@ impl Relaxation for Shortest {
     }
 }
 
+/// Every vertex has its row in several pieces.
+const ROW_CUT: ChunkCut = ChunkCut { edges_max: 10, window_log2: 4 };
+
 struct Alone;
 
 impl Company for Alone {
@@ -69,7 +72,7 @@ fn edges(seed: u64) -> EdgeList {
 }
 
 fn graph_of(edges: &EdgeList, scratch: &Scratch) -> Graph {
-    let directory = graph_with_rows(scratch, edges, RowEncoding::default());
+    let directory = graph_with_rows(scratch, edges, RowEncoding::default(), ROW_CUT);
     let reader = Reader::open(Backend::Auto, Pool::new(256 << 20)).unwrap();
     Graph::open(&directory, &reader, Caching::Direct).unwrap()
 }
@@ -92,7 +95,7 @@ fn search(
     let costs = CostModel::of(graph, workers.count(), &Default::default());
     let mut seek = Seek::<Shortest>::new(&rows, VERTICES as usize, costs);
     let program = Shortest { buckets_per_unit };
-    let mut step = Superstep::new(graph, program, Instructions::detect(), &context).unwrap();
+    let mut step = Superstep::new(graph, program.into(), Instructions::detect(), &context).unwrap();
     let mut had_horizon = false;
     while step.begin_iteration() {
         if step.iteration == interrupted {

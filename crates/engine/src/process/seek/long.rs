@@ -1,0 +1,201 @@
+//! Along long rows, which all workers share.
+//!
+//! A row of very many edges is stored in pieces, each of which leads to a range of vertices of its own. So whoever
+//! sends along one of them owns the accumulators of all targets and reduces at once, without boxes. A row that is
+//! unpacked is cut at the same targets where it ascends; one that stands by weight is looked through by each worker
+//! for the targets of its own.
+
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tegula_machine::Result;
+use tegula_machine::threads::lock;
+use tegula_store::ShortId;
+use tegula_store::rows::{RowBatch, RowPiece, RowReader};
+
+use super::Seek;
+use super::send::{Queue, Reach, Sending, Sink};
+use crate::job::context::JobContext;
+use crate::program::{Message, Program, Reduction};
+use crate::superstep::Superstep;
+
+/// Targets that are reached by one worker before it tells the owner of their partition.
+const REACHED_KEPT: usize = 1 << 14;
+/// Pieces that are asked for ahead, for each worker.
+const PIECES_AHEAD: usize = 2;
+
+impl<P: Program> Seek<'_, P> {
+    /// Sends along the long rows of the vertices of a list, and takes these out of it; returns how many edges there
+    /// were.
+    pub(super) fn send_along_long(
+        &mut self,
+        step: &mut Superstep<'_, P>,
+        list: &mut Vec<ShortId>,
+        reach: Reach,
+        context: &JobContext<'_>,
+    ) -> Result<u64> {
+        let long = self.rows.rows().long();
+        if long.is_empty() {
+            return Ok(0);
+        }
+        let mut edges = 0;
+        let found = list.extract_if(.., |vertex| long.binary_search(vertex).is_ok());
+        for source in found.collect::<Vec<_>>() {
+            edges += self.send_along_pieces(step, source, reach, context)?;
+        }
+        Ok(edges)
+    }
+
+    fn send_along_pieces(
+        &mut self,
+        step: &mut Superstep<'_, P>,
+        source: ShortId,
+        reach: Reach,
+        context: &JobContext<'_>,
+    ) -> Result<u64> {
+        let rows = self.rows;
+        let pieces: Vec<RowPiece> = rows.rows().pieces(source).collect();
+        let by_weight = rows.unpacked().is_some() && !rows.is_ascending();
+        let joined = if by_weight { pieces.len().div_ceil(context.threads()) } else { 1 };
+        let (vertices, exchange) = step.vertices_and_exchange();
+        let mut rest = exchange.inbox();
+        let stretches = pieces.chunks(joined).map(|pieces| {
+            let (first, last) = (&pieces[0], &pieces[pieces.len() - 1]);
+            let targets = first.targets().start..last.targets().end;
+            let count = (targets.end.0 - targets.start.0) as usize;
+            let messages = rest.split_off_mut(..count).unwrap_or_default();
+            (first, targets, Mutex::new(messages))
+        });
+        let stretches: Vec<_> = stretches.collect();
+        let reached: Vec<_> = self.reached.iter_mut().map(Mutex::new).collect();
+        let queue = Queue::new(&[]);
+        let sending = Sending { cancel: context.cancel(), vertices, queue: &queue, rows, reach };
+        let ahead = Ahead { pieces: &pieces, next: Mutex::new(0) };
+        let edges = AtomicU64::new(0);
+        context.for_each(stretches.len(), &|index| {
+            ahead.read(rows, index, PIECES_AHEAD * context.threads());
+            let (piece, targets, messages) = &stretches[index];
+            let mut sink = Stretch::<P> {
+                first: targets.start.index(),
+                messages: &mut lock(messages),
+                partition_log2: self.partition_log2,
+                partition: 0,
+                new: Vec::new(),
+                reached: &reached,
+                strays: false,
+            };
+            let sent = sending.send_stretch(piece, targets, &mut sink)?;
+            sink.tell();
+            edges.fetch_add(sent as u64, Ordering::Relaxed);
+            if sink.strays { Err(rows.rows().damaged_piece(piece)) } else { Ok(()) }
+        })?;
+        Ok(edges.into_inner())
+    }
+}
+
+/// Pieces that come next.
+struct Ahead<'p> {
+    pieces: &'p [RowPiece],
+    /// The first one that nobody has asked for.
+    next: Mutex<usize>,
+}
+
+impl Ahead<'_> {
+    /// Has the pieces read that come up to `count` behind one, unless another worker is at it.
+    fn read(&self, rows: &RowReader, index: usize, count: usize) {
+        if rows.unpacked().is_none()
+            && let Ok(mut next) = self.next.try_lock()
+        {
+            *next = (*next).max(index);
+            let end = (index + count).min(self.pieces.len());
+            let upcoming = self.pieces.get(*next..end).unwrap_or_default();
+            *next += rows.prefetch_pieces(upcoming.iter().cloned());
+        }
+    }
+}
+
+impl<P: Program> Sending<'_, P> {
+    /// Sends along the edges of a long row to a range of targets, which are those of a piece where the row is packed;
+    /// returns how many there were.
+    fn send_stretch(
+        &self,
+        piece: &RowPiece,
+        targets: &Range<ShortId>,
+        sink: &mut Stretch<'_, '_, P>,
+    ) -> Result<usize> {
+        self.cancel.check()?;
+        let Some(unpacked) = self.rows.unpacked() else {
+            let mut batch = RowBatch::default();
+            return self.send_row(&self.rows.piece(piece, &mut batch)?, 0, sink);
+        };
+        let source = piece.source();
+        let Some(signal) = self.vertices.signal(source) else { return Ok(0) };
+        let (list, weights) = unpacked.row(source);
+        let due = self.reach.due(self.vertices.program, signal, list.len(), weights);
+        let due = if self.rows.is_ascending() {
+            let place = |target| list.partition_point(|&other| other < target);
+            place(targets.start)..place(targets.end)
+        } else {
+            due
+        };
+        let mut sent = 0;
+        for (edge, &target) in (due.start..).zip(&list[due]) {
+            if targets.contains(&target) {
+                let weight = weights.get(edge).map_or(1.0, |&weight| f32::from_le_bytes(weight));
+                self.send_edge(signal, target, weight, sink);
+                sent += 1;
+            }
+        }
+        Ok(sent)
+    }
+}
+
+/// A range of targets that one worker owns.
+struct Stretch<'s, 'r, P: Program> {
+    /// The first of them.
+    first: usize,
+    messages: &'s mut [Message<P>],
+    /// log2 of the vertices of a partition.
+    partition_log2: u32,
+    /// That of the targets that were reached last, which are not told yet.
+    partition: usize,
+    new: Vec<ShortId>,
+    /// Those that are told, by partition.
+    reached: &'s [Mutex<&'r mut Vec<ShortId>>],
+    /// Whether there was an edge to another target.
+    strays: bool,
+}
+
+impl<P: Program> Stretch<'_, '_, P> {
+    fn tell(&mut self) {
+        if !self.new.is_empty() {
+            lock(&self.reached[self.partition]).append(&mut self.new);
+        }
+    }
+}
+
+impl<P: Program> Sink<Message<P>> for Stretch<'_, '_, P> {
+    #[inline(always)]
+    fn put(&mut self, target: ShortId, message: Message<P>) {
+        let place = target.index().wrapping_sub(self.first);
+        let Some(&reduced) = self.messages.get(place) else {
+            self.strays = true;
+            return;
+        };
+        if reduced == P::Reduction::IDENTITY {
+            let partition = target.index() >> self.partition_log2;
+            if partition != self.partition || self.new.len() == REACHED_KEPT {
+                self.tell();
+                self.partition = partition;
+            }
+            self.new.push(target);
+        }
+        self.messages[place] = P::Reduction::reduce(reduced, message);
+    }
+
+    #[inline(always)]
+    fn room(&self) -> usize {
+        usize::MAX
+    }
+}
