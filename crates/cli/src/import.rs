@@ -11,7 +11,7 @@ use tegula_import::input::{
 use tegula_import::{Combine, ImportConfig, ImportReport};
 use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
-use tegula_store::tiles::Grid;
+use tegula_store::tiles::{Grid, TileOrder};
 
 use crate::args::{Budget, Threads};
 use crate::errors::{Failure, Result};
@@ -34,9 +34,13 @@ Folders: subfolders are read too. Names that begin with a dot or an underscore a
 with the ending of no format are refused unless --format says what they are.
 
 Graphs of other programs: Matrix Market (.mtx), DIMACS (.gr), METIS (.graph, .metis), serialized graphs of \
-GAPBS (.sg, .wsg) and LDBC Graphalytics (.properties, which names the other files) say which vertices \
-there are, also without an edge, and where edges lead both ways. So does a list of vertices (.v) among \
-the inputs. Ids stay as they are written: the first vertex of Matrix Market, DIMACS and METIS is 1.
+GAPBS (.sg, .wsg), LDBC Graphalytics (.properties, which names the other files), BVGraphs of WebGraph (.graph \
+with its .properties beside it), GraphML (.graphml) and GEXF (.gexf) say which vertices there are, also without \
+an edge, and where edges lead both ways. So does a list of vertices (.v) among the inputs. Ids stay as they are \
+written: the first vertex of Matrix Market, DIMACS and METIS is 1.
+
+Weights: in GraphML they are the data of edges under a usual name, in GEXF the attribute `weight`, unless \
+--weight-column names other values of edges.
 
 Both directions: a list that has both of every edge, as many of SNAP have, becomes an undirected graph \
 with --undirected --drop-duplicates.";
@@ -55,7 +59,7 @@ pub struct ImportArgs {
     #[arg(long)]
     force: bool,
     /// The format of the inputs: auto, text, csv, tsv, bin32, bin64, parquet, matrix-market, dimacs, metis, gapbs,
-    /// graphalytics, vertices.
+    /// graphalytics, bvgraph, graphml, gexf, vertices.
     #[arg(long, value_name = "F", default_value = "auto", help_heading = "Input")]
     format: Format,
     /// What the vertex ids are.
@@ -126,6 +130,9 @@ pub struct ImportArgs {
     /// graphs what large ones do.
     #[arg(long, value_name = "BITS,BITS", value_parser = grid, hide = true)]
     grid: Option<Grid>,
+    /// How the tiles of a batch follow one another: for measurements.
+    #[arg(long, value_enum, default_value_t = TileOrderChoice::Hilbert, hide = true)]
+    tile_order: TileOrderChoice,
 }
 
 /// Digits are a number, anything else is a file.
@@ -166,6 +173,17 @@ enum Order {
     Degree,
     /// Depth first: neighbours close together.
     Dfs,
+}
+
+/// How the tiles of a batch follow one another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum TileOrderChoice {
+    /// Along a Hilbert curve.
+    Hilbert,
+    /// By source, then target.
+    Source,
+    /// By target, then source.
+    Target,
 }
 
 /// How edges are stored.
@@ -274,6 +292,11 @@ impl ImportArgs {
             force: self.force,
             spill_directory: self.spill_directory.clone(),
             grid: self.grid.unwrap_or_default(),
+            tile_order: match self.tile_order {
+                TileOrderChoice::Hilbert => TileOrder::Hilbert,
+                TileOrderChoice::Source => TileOrder::Source,
+                TileOrderChoice::Target => TileOrder::Target,
+            },
             ..ImportConfig::default()
         }
     }

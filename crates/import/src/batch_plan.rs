@@ -7,7 +7,7 @@ use std::path::Path;
 use tegula_machine::{Error, Result};
 use tegula_store::graph::{VertexOrder, file_names};
 use tegula_store::packed::{Permutation, Unordered};
-use tegula_store::tiles::{BATCH_LOG2_MAX, Batch, Grid, WINDOW_LOG2};
+use tegula_store::tiles::{BATCH_LOG2_MAX, Batch, Grid, TileOrder, WINDOW_LOG2};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::buckets::Buckets;
@@ -156,6 +156,7 @@ pub(super) struct PlannedSegment {
 /// not listed.
 pub(super) struct BatchPlan {
     pub grid: Grid,
+    pub tile_order: TileOrder,
     /// Number of vertices.
     pub vertices: u64,
     pub batches: Vec<PlannedBatch>,
@@ -164,8 +165,8 @@ pub(super) struct BatchPlan {
 }
 
 impl BatchPlan {
-    fn new(grid: Grid, vertices: u64) -> BatchPlan {
-        BatchPlan { grid, vertices, batches: Vec::new(), segments: Vec::new() }
+    fn new(grid: Grid, tile_order: TileOrder, vertices: u64) -> BatchPlan {
+        BatchPlan { grid, tile_order, vertices, batches: Vec::new(), segments: Vec::new() }
     }
 
     /// Adds the batches of a range of targets that begins behind those before.
@@ -289,13 +290,14 @@ pub(super) fn plan_and_write_degrees(
     numbered: &Numbered<'_>,
     directory: &Path,
     grid: Grid,
+    tile_order: TileOrder,
     batch_edges: u64,
 ) -> Result<(BatchPlan, Vec<VertexFile>)> {
     let mut out_file = ArrayFile::create(directory, file_names::OUT_DEGREES, Unordered)?;
     // In-degrees of an undirected graph are its out-degrees.
     let in_file = || ArrayFile::create(directory, file_names::IN_DEGREES, Unordered);
     let mut in_file = (!run.rule.undirected).then(in_file).transpose()?;
-    let plan = BatchPlan::new(grid, numbered.vertices());
+    let plan = BatchPlan::new(grid, tile_order, numbered.vertices());
     let mut planning = Planning { plan, batch_edges, range: 0, in_degrees: Vec::new() };
     let (mut column, mut next) = (Vec::new(), 0);
     let slice_log2 = grid.slice_log2();
@@ -420,7 +422,8 @@ mod tests {
             PlannedBatch::new(batch, 0, &[])
         });
         let batches: Vec<PlannedBatch> = batches.collect();
-        let plan = BatchPlan { batches, ..BatchPlan::new(Grid::default(), first) };
+        let plan =
+            BatchPlan { batches, ..BatchPlan::new(Grid::default(), TileOrder::default(), first) };
         let table = plan.units();
         let mut unit = 0;
         for planned in &plan.batches {

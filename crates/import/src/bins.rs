@@ -21,7 +21,7 @@ mod tests;
 
 use std::ops::Range;
 
-use tegula_store::tiles::{Batch, Cell, DenseEdge, Grid, VertexNumber, WINDOW_LOG2};
+use tegula_store::tiles::{Batch, Cell, DenseEdge, Grid, TileOrder, VertexNumber, WINDOW_LOG2};
 
 use super::batch_plan::{BIN_EDGES, BatchPlan, PlannedBatch, UnitTable};
 use super::edge::{Weight, slice_of, source_of, target_of};
@@ -78,6 +78,7 @@ pub(super) struct Bins {
     /// lies between them.
     pub segments: Vec<u32>,
     grid: Grid,
+    tile_order: TileOrder,
     batches: Vec<Batch>,
     /// Their indices among all batches of the graph.
     batch_indices: Vec<usize>,
@@ -171,6 +172,7 @@ impl Bins {
             units,
             unit_at,
             grid: plan.grid,
+            tile_order: plan.tile_order,
             batches: plan.batches.iter().map(|planned| planned.batch).collect(),
             batch_indices: plan.batches.iter().map(|planned| planned.index).collect(),
             unit_table: plan.units(),
@@ -389,7 +391,7 @@ impl Bins {
         start as u32..end as u32
     }
 
-    /// Where the tiles of a bin are filed: by cell, batch, and along the Hilbert curve.
+    /// Where the tiles of a bin are filed: by cell, batch, and in the order of tiles.
     pub fn file_order(&self, bin: &Region) -> (Cell, u32, u64) {
         match bin {
             Region::Segments { column, segments } => {
@@ -403,7 +405,8 @@ impl Bins {
                 let Unit { batch, .. } = self.units[*unit as usize];
                 let source = slices.start << self.grid.slice_log2();
                 let target = self.target_first(*unit);
-                (*cell, batch, self.batches[batch as usize].hilbert_index(source, target))
+                let batch_of = &self.batches[batch as usize];
+                (*cell, batch, batch_of.tile_position(self.tile_order, source, target))
             }
             Region::Slice { cell, unit, .. } => (*cell, self.units[*unit as usize].batch, 0),
         }
@@ -435,7 +438,8 @@ fn units(plan: &BatchPlan) -> (Vec<Unit>, Vec<u32>) {
         order.clear();
         for window in 0..planned.unit_edges.len() as u64 {
             let target = planned.batch.target_first + (window << WINDOW_LOG2);
-            order.push((planned.batch.hilbert_index(0, target), units.len() as u32));
+            let position = planned.batch.tile_position(plan.tile_order, 0, target);
+            order.push((position, units.len() as u32));
             units.push(Unit { batch, place: 0 });
         }
         order.sort_unstable();

@@ -63,8 +63,8 @@ use tegula_machine::threads::{Cancel, Progress, Unit, Workers, join};
 use tegula_machine::{Result, memory};
 use tegula_store::SHORT_COUNT_MAX;
 use tegula_store::graph::{FORMAT_VERSION, Graph, GraphWriter, Manifest, OrderChoice, VertexOrder};
-use tegula_store::rows::{self, Direction, RowEncoding, RowsConfig};
-use tegula_store::tiles::{BATCH_EDGES_MAX, Grid, VertexNumber};
+use tegula_store::rows::{self, ChunkCut, Direction, RowEncoding, RowsConfig};
+use tegula_store::tiles::{BATCH_EDGES_MAX, Grid, TileOrder, VertexNumber};
 
 use batch_plan::{BatchPlan, plan_and_write_degrees};
 use build::{Sorted, Sorter, build};
@@ -115,6 +115,10 @@ pub struct ImportConfig {
     /// How the tiles are filed. The graph depends on it, so it is for tests, whose graphs are small, and for nobody
     /// else.
     pub grid: Grid,
+    /// How the tiles of a batch follow one another. Sums of floats depend on it, so it is for measurements.
+    pub tile_order: TileOrder,
+    /// How rows are cut into chunks, and the longest of them into pieces: for tests too.
+    pub row_cut: ChunkCut,
     /// Edges above which a batch of targets is halved. The graph depends on it, and so do sums of floats, so
     /// it is for tests, whose graphs are small, and for nobody else.
     pub batch_edges: u64,
@@ -145,6 +149,8 @@ impl Default for ImportConfig {
             force: false,
             spill_directory: None,
             grid: Grid::default(),
+            tile_order: TileOrder::default(),
+            row_cut: ChunkCut::STANDARD,
             batch_edges: BATCH_EDGES_MAX,
         }
     }
@@ -230,7 +236,7 @@ fn import_within(
         let wanted = [(Direction::Forward, config.rows), (Direction::Reverse, config.reverse)];
         for (direction, encoding) in wanted {
             if let Some(encoding) = encoding {
-                build_rows(&run, directory, direction, encoding, &mut report)?;
+                build_rows(&run, directory, (direction, encoding), config.row_cut, &mut report)?;
             }
         }
         Ok::<_, tegula_machine::Error>(report)
@@ -244,8 +250,8 @@ fn import_within(
 fn build_rows(
     run: &ImportRun<'_>,
     directory: &Path,
-    direction: Direction,
-    encoding: RowEncoding,
+    (direction, encoding): (Direction, RowEncoding),
+    cut: ChunkCut,
     report: &mut ImportReport,
 ) -> Result<()> {
     let mut clock = Clock(Instant::now());
@@ -255,7 +261,7 @@ fn build_rows(
     let needs = Needs { weighted: graph.is_weighted(), wide: false, batches: 0 };
     let workers = run.workers.count() as u64 * needs.worker_bytes();
     let memory = run.memory - run.share(shares::TILES_READ) + workers;
-    let config = RowsConfig { direction, encoding, memory, threads: run.workers.count() };
+    let config = RowsConfig { direction, encoding, memory, threads: run.workers.count(), cut };
     let manifest = rows::build(&graph, &config, run.progress, run.cancel)?;
     report.files = manifest.files;
     report.seconds.rows += clock.lap();
@@ -343,6 +349,7 @@ impl Arranging<'_> {
         seconds: &mut StageSeconds,
     ) -> Result<Manifest> {
         let Arranging { run, directory, config, summary, .. } = self;
+        let &ImportConfig { grid, tile_order, batch_edges, .. } = config;
         let (edges, degrees) = (&known.edges, &known.degrees);
         let ids = known.ids_by_row.as_ref();
         let declared = known.declared.map(|count| Declared { count, ids });
@@ -358,7 +365,7 @@ impl Arranging<'_> {
             run.workers,
             run.cancel,
             &|| known.write_ids_and_order(&numbered, directory),
-            &|| plan_and_write_degrees(run, &numbered, directory, config.grid, config.batch_edges),
+            &|| plan_and_write_degrees(run, &numbered, directory, grid, tile_order, batch_edges),
         )?;
         files.extend(degree_files);
         seconds.ordering = self.clock.lap();

@@ -9,7 +9,7 @@ use tegula_import::{ImportConfig, import};
 use tegula_machine::disk::{Backend, Caching, Pool, Reader};
 use tegula_machine::threads::{Cancel, Silent};
 use tegula_store::graph::{Graph, VertexOrder};
-use tegula_store::tiles::{BATCH_EDGES_MAX, Grid, WINDOW_LOG2};
+use tegula_store::tiles::{BATCH_EDGES_MAX, Grid, TileOrder, WINDOW_LOG2};
 use tegula_testkit::{Scratch, XorShift};
 
 /// A budget for which there are more bins than buckets where batches are small, and one that holds everything.
@@ -48,9 +48,13 @@ fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     entries.map(|e| (e.file_name().into_string().unwrap(), fs::read(e.path()).unwrap())).collect()
 }
 
-fn edges_of(directory: &Path) -> Vec<[u32; 2]> {
+fn open(directory: &Path) -> Graph {
     let reader = Reader::open(Backend::Auto, Pool::new(64 << 20)).unwrap();
-    let graph = Graph::open(directory, &reader, Caching::PageCache).unwrap();
+    Graph::open(directory, &reader, Caching::PageCache).unwrap()
+}
+
+fn edges_of(directory: &Path) -> Vec<[u32; 2]> {
+    let graph = open(directory);
     let mut edges = Vec::new();
     for index in 0..graph.tiles().len() {
         let read = graph.read_tiles(index..index + 1, false).wait().unwrap();
@@ -105,4 +109,43 @@ fn communities_are_imported_whole() {
 fn blocks_in_the_midst_of_empty_cells_are_imported_whole() {
     let grid = Grid { segment_log2: 6, column_log2: 7 };
     check(blocks(), &[(BATCH_EDGES_MAX, grid), (1 << 12, grid)]);
+}
+
+#[test]
+fn tiles_of_a_batch_follow_one_another_as_is_asked_for() {
+    let scratch = Scratch::new();
+    let mut random = XorShift::new(6);
+    let mut pairs: Vec<[u32; 2]> =
+        (0..2_200_000).map(|_| [(); 2].map(|()| random.below(2 << WINDOW_LOG2) as u32)).collect();
+    // Every id is a vertex.
+    pairs.extend((0..2 << WINDOW_LOG2).map(|id| [id, id]));
+    let input = scratch.join("edges.bin32");
+    let bytes = pairs.as_flattened().iter().flat_map(|id| id.to_le_bytes());
+    fs::write(&input, bytes.collect::<Vec<u8>>()).unwrap();
+    pairs.sort_unstable();
+    // Runs of tiles to one window of targets: the window, and the window of sources with which the run begins.
+    for (tile_order, expected) in [
+        (TileOrder::Hilbert, &[(0, 0), (1, 1)][..]),
+        (TileOrder::Source, &[(0, 0), (1, 0), (0, 1), (1, 1)]),
+        (TileOrder::Target, &[(0, 0), (1, 0)]),
+    ] {
+        let order = Some(VertexOrder::Given);
+        let config = ImportConfig { order, tile_order, memory: BUDGETS[1], ..Default::default() };
+        let output = scratch.join(format!("{tile_order:?}.tegula"));
+        import(std::slice::from_ref(&input), &output, &config, &Silent, &Cancel::default())
+            .unwrap();
+        let graph = open(&output);
+        assert_eq!(graph.batches().len(), 1);
+        let mut runs: Vec<(u32, u32)> = Vec::new();
+        for tile in graph.tiles() {
+            let [source, target] = [tile.summary.source_first, tile.summary.target_first]
+                .map(|first| first >> WINDOW_LOG2);
+            if runs.last().is_none_or(|&(window, _)| window != target) {
+                runs.push((target, source));
+            }
+        }
+        assert_eq!(runs, expected, "{tile_order:?}");
+        assert!(edges_of(&output) == pairs, "{tile_order:?}: other edges");
+        graph.verify(&Silent, &Cancel::default()).unwrap();
+    }
 }

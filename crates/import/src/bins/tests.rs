@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::batch_plan::{PlannedBatch, PlannedSegment};
-use tegula_store::tiles::SLICE_LOG2;
+use tegula_store::tiles::{SLICE_LOG2, TileOrder};
 
 fn plan(grid: Grid, batches: &[(u32, &[u64])], slice_edges: &[u64]) -> BatchPlan {
     let mut first = 0;
@@ -21,7 +21,7 @@ fn plan(grid: Grid, batches: &[(u32, &[u64])], slice_edges: &[u64]) -> BatchPlan
         PlannedSegment { segment, edges: all, slice_edges }
     };
     let segments = (0..).zip(slice_edges.chunks(each)).map(segment).collect();
-    BatchPlan { grid, vertices: first, batches, segments }
+    BatchPlan { grid, tile_order: TileOrder::default(), vertices: first, batches, segments }
 }
 
 /// The bins that an edge may lie in by what they say of themselves.

@@ -2,14 +2,26 @@
 
 use super::grid::{Grid, WINDOW_LOG2};
 
-/// An aligned range of `2^log2` targets. Its tiles in one cell lie side by side in the file, in Hilbert order
-/// of (source window, target window).
+/// An aligned range of `2^log2` targets. Its tiles in one cell lie side by side in the file, in a [`TileOrder`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Batch {
     /// First target; a multiple of `2^log2`.
     pub target_first: u64,
     /// log2 of the number of targets: 6 to 18.
     pub log2: u32,
+}
+
+/// How the tiles of a batch and cell follow one another. Readers take any order; that there are others than the
+/// default is for measurements.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TileOrder {
+    /// Along a Hilbert curve over (source window, target window).
+    #[default]
+    Hilbert,
+    /// By source window, then target window: neighbours share messages.
+    Source,
+    /// By target window, then source window: neighbours share accumulators.
+    Target,
 }
 
 /// log2 of the most targets of a batch: four windows, so that the Hilbert order has something to
@@ -60,14 +72,18 @@ impl Batch {
         }
     }
 
-    /// Position of a tile within its batch and cell: the Hilbert index of its windows. The source counts from
-    /// the first of its segment. Where the batch lies within one window this is the order of the sources.
-    pub fn hilbert_index(&self, source_first: u32, target_first: u64) -> u64 {
+    /// Position of a tile within its batch and cell, by its windows. The source counts from the first of its segment.
+    /// Where the batch lies within one window every order is that of the sources.
+    pub fn tile_position(&self, order: TileOrder, source_first: u32, target_first: u64) -> u64 {
         let source_window = source_first >> WINDOW_LOG2;
         if self.log2 <= WINDOW_LOG2 {
             return u64::from(source_window);
         }
         let target_window = ((target_first - self.target_first) >> WINDOW_LOG2) as u32;
-        fast_hilbert::xy2h::<u32>(source_window, target_window, 16)
+        match order {
+            TileOrder::Hilbert => fast_hilbert::xy2h::<u32>(source_window, target_window, 16),
+            TileOrder::Source => u64::from(source_window) << u32::BITS | u64::from(target_window),
+            TileOrder::Target => u64::from(target_window) << u32::BITS | u64::from(source_window),
+        }
     }
 }

@@ -19,7 +19,7 @@ mod visit;
 #[cfg(test)]
 mod tests;
 
-pub use batch::{BATCH_EDGES_MAX, BATCH_LOG2_MAX, BATCH_LOG2_MIN, Batch};
+pub use batch::{BATCH_EDGES_MAX, BATCH_LOG2_MAX, BATCH_LOG2_MIN, Batch, TileOrder};
 pub use builder::EncodedTile;
 pub use decode::{Strips, Tile};
 pub use edge::{DenseEdge, Edge, EdgeWeight, VertexNumber};
