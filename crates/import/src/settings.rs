@@ -21,6 +21,10 @@ settings! {
     FORMAT = format: Any;
     /// A Parquet table, whatever the file is called.
     FORMAT_PARQUET = format: OneOf(&["parquet"]);
+    /// GraphML, whatever the file is called.
+    FORMAT_GRAPHML = format: OneOf(&["graphml"]);
+    /// GEXF, whatever the file is called.
+    FORMAT_GEXF = format: OneOf(&["gexf"]);
     /// Ids are integers, also where several spellings are one.
     IDS_INTEGER = ids: OneOf(&["integer"]);
     /// Ids are strings, also where they are spelled as integers.

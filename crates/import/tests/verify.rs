@@ -101,6 +101,10 @@ fn assert_every_edit_is_noticed(directory: &Path) {
             continue;
         }
         for other in others(&pointer, value) {
+            if pointer == "/format_version" && other == 9 {
+                // A graph without a row in pieces is the same in either version.
+                continue;
+            }
             let mut edited = manifest.clone();
             *edited.pointer_mut(&pointer).unwrap() = other.clone();
             edited.as_object_mut().unwrap().remove("crc32c");

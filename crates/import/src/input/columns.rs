@@ -172,6 +172,16 @@ impl Columns {
         Err(Diagnostic { message, hints })
     }
 
+    /// The column of weights among those of edges whose ends are no columns.
+    pub fn weight_among(names: &[String], options: &InputOptions) -> Result<usize, Diagnostic> {
+        if names.is_empty() {
+            let problem = Diagnostic::from("its edges have no weights");
+            return Err(problem.hint(Hint::leave_out(WEIGHTED.option)));
+        }
+        let found = WEIGHT.find(names, options.weight_column.as_ref())?;
+        found.ok_or_else(|| unknown(&[WEIGHT], names))
+    }
+
     /// Whether the names include usual ones for both ends.
     pub fn are_usual(names: &[String]) -> bool {
         [SOURCE, TARGET].iter().all(|role| !matches!(role.find(names, None), Ok(None)))

@@ -1,5 +1,6 @@
 //! Which files there are, and what is in each.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
@@ -19,7 +20,8 @@ use super::reader::{Emit, Reader, bad_file};
 use super::stream::{Compression, Patient, Stream};
 use super::text::{self, Dialect, Sniffed};
 use super::vertex_set::{VertexSet, Vertices};
-use super::{folder, gapbs, graphalytics, pairs, parquet};
+use super::xml_form::XmlForm;
+use super::{bvgraph, folder, gapbs, graphalytics, pairs, parquet, properties, xml};
 use crate::settings::IDS_STRING;
 
 /// One file of an input.
@@ -38,6 +40,8 @@ pub(super) enum Kind {
     Pairs(PairWidth),
     Parquet(Table),
     Gapbs(gapbs::Layout),
+    BvGraph(bvgraph::Layout),
+    Xml(xml::Layout),
 }
 
 /// Where a file's bytes come from.
@@ -94,8 +98,7 @@ impl Found {
             Format::Auto => detect(path, head),
             given => given,
         };
-        let may_be_text = format.is_text() || format == Format::Vertices;
-        if !may_be_text && compression != Compression::None {
+        if !format.may_be_compressed() && compression != Compression::None {
             return Err(bad_file(path, "only text may be compressed; decompress the file first"));
         }
         Ok(Found { format, stored: Stored::File { bytes: metadata.len(), compression } })
@@ -154,6 +157,10 @@ impl InputFile {
             }
         };
         let mut preamble = Preamble::default();
+        let document = |form| {
+            let source = xml::Source::new(&path, form, compression, options);
+            Ok::<_, Error>(Kind::Xml(xml::Layout::of(source, options)?))
+        };
         let kind = match found.format {
             Format::Pairs32 => Kind::Pairs(PairWidth::Bits32),
             Format::Pairs64 => Kind::Pairs(PairWidth::Bits64),
@@ -163,6 +170,13 @@ impl InputFile {
                 preamble = layout.preamble();
                 Kind::Gapbs(layout)
             }
+            Format::BvGraph => {
+                let layout = bvgraph::Layout::of(&path, bytes, options)?;
+                preamble = layout.preamble();
+                Kind::BvGraph(layout)
+            }
+            Format::GraphMl => document(XmlForm::GraphMl)?,
+            Format::Gexf => document(XmlForm::Gexf)?,
             Format::Vertices | Format::Graphalytics => {
                 return Err(bad_file(&path, "this is no file of edges"));
             }
@@ -173,6 +187,9 @@ impl InputFile {
                 Kind::Text(sniffed.dialect)
             }
         };
+        if let Kind::Xml(layout) = &kind {
+            preamble = layout.preamble();
+        }
         if let Kind::Pairs(width) = kind {
             pairs::check_length(&path, bytes, width, options.weighted)?;
         }
@@ -182,6 +199,15 @@ impl InputFile {
     /// What the file tells of its graph before the first edge.
     pub fn preamble(&self) -> &Preamble {
         &self.preamble
+    }
+
+    /// The document that lists the vertices, if it is one.
+    pub fn document(&self) -> Option<&xml::Source> {
+        match &self.kind {
+            Kind::Xml(layout) => Some(layout.source()),
+            Kind::Text(_) | Kind::Pairs(_) | Kind::Parquet(_) => None,
+            Kind::Gapbs(_) | Kind::BvGraph(_) => None,
+        }
     }
 
     /// Refuses a file in which other edges were found than it tells of.
@@ -222,7 +248,8 @@ impl InputFile {
     pub fn ids(&self) -> Option<IdKind> {
         match &self.kind {
             Kind::Text(dialect) => dialect.ids(),
-            Kind::Pairs(_) | Kind::Gapbs(_) => Some(IdKind::Integer),
+            Kind::Pairs(_) | Kind::Gapbs(_) | Kind::BvGraph(_) => Some(IdKind::Integer),
+            Kind::Xml(layout) => layout.ids(),
             Kind::Parquet(table) => Some(table.ids()),
         }
     }
@@ -235,7 +262,8 @@ impl InputFile {
     pub fn remarks(&self) -> &[Diagnostic] {
         match &self.kind {
             Kind::Text(dialect) => dialect.remarks(),
-            Kind::Pairs(_) => &[],
+            Kind::Pairs(_) | Kind::BvGraph(_) => &[],
+            Kind::Xml(layout) => layout.remarks(),
             Kind::Gapbs(layout) => layout.remarks(),
             Kind::Parquet(table) => table.remarks(),
         }
@@ -245,7 +273,7 @@ impl InputFile {
     pub fn columns_taken(&self) -> Option<&ColumnsTaken> {
         match &self.kind {
             Kind::Text(dialect) => dialect.columns_taken(),
-            Kind::Pairs(_) | Kind::Gapbs(_) => None,
+            Kind::Pairs(_) | Kind::Gapbs(_) | Kind::BvGraph(_) | Kind::Xml(_) => None,
             Kind::Parquet(table) => Some(table.columns_taken()),
         }
     }
@@ -262,6 +290,8 @@ impl InputFile {
             }
             Kind::Parquet(table) => Ok(Box::new(parquet::TableReader::new(&self.path, table))),
             Kind::Gapbs(layout) => Ok(Box::new(gapbs::ListReader::open(&self.path, layout)?)),
+            Kind::BvGraph(layout) => Ok(Box::new(bvgraph::ListReader::open(&self.path, layout)?)),
+            Kind::Xml(layout) => Ok(Box::new(xml::EdgeReader::open(layout)?)),
         }
     }
 
@@ -302,23 +332,38 @@ pub(super) fn resolve(
                     vertices.add(&Vertices::Listed(path));
                 }
                 (Format::Graphalytics, _)
-                | (Format::Auto, Ending::Format(Format::Graphalytics)) => {
-                    files.push(graphalytics_file(&path, options, vertices)?);
+                | (Format::Auto | Format::BvGraph, Ending::Format(Format::Graphalytics)) => {
+                    files.push(file_of_properties(&path, options, vertices)?);
                 }
+                // Where lists begin, which whoever reads all of them need not know.
+                (Format::BvGraph, _) if path.extension().is_some_and(|end| end == "offsets") => {}
                 _ => files.push(InputFile::resolve(path, options)?),
             }
         }
     }
+    // Lists of WebGraph are found by either of their files.
+    let mut lists = HashSet::new();
+    files.retain(|file| !matches!(file.kind, Kind::BvGraph(_)) || lists.insert(file.path.clone()));
     Ok(files)
 }
 
-/// The file of edges that properties name.
-fn graphalytics_file(
+/// The file of edges whose properties these are.
+fn file_of_properties(
     path: &Path,
     options: &InputOptions,
     vertices: &mut VertexSet,
 ) -> Result<InputFile> {
-    let named = graphalytics::Properties::read(path)?;
+    let told = properties::Properties::read(path)?;
+    let is_of_webgraph = match options.format {
+        Format::BvGraph => true,
+        Format::Graphalytics => false,
+        _ => bvgraph::Layout::is_of(&told),
+    };
+    if is_of_webgraph {
+        let options = InputOptions { format: Format::BvGraph, ..options.clone() };
+        return InputFile::resolve(bvgraph::Layout::lists_of(path), &options);
+    }
+    let named = graphalytics::Properties::of(path, &told)?;
     let options = InputOptions { format: Format::Text, no_header: true, ..options.clone() };
     let mut file = InputFile::resolve(named.edges, &options)?;
     file.preamble = Preamble { undirected: Some(!named.directed), ..Preamble::default() };
@@ -342,6 +387,9 @@ pub(super) fn common_ids(files: &[InputFile], wanted: IdKind) -> Result<IdKind> 
             (Kind::Gapbs(_), IdKind::String) => {
                 return Err(bad_file(&file.path, "graphs of GAPBS have integer ids, not strings"));
             }
+            (Kind::BvGraph(_), IdKind::String) => {
+                return Err(bad_file(&file.path, "BVGraphs have integer ids, not strings"));
+            }
             (Kind::Text(dialect), IdKind::String) if dialect.has_lists() => {
                 return Err(bad_file(
                     &file.path,
@@ -361,11 +409,14 @@ pub(super) fn common_ids(files: &[InputFile], wanted: IdKind) -> Result<IdKind> 
 /// The format of a file by its ending, else by its first bytes.
 fn detect(path: &Path, head: &[u8]) -> Format {
     match Name::of(path).ending() {
+        Ending::Format(Format::Metis) if bvgraph::Layout::is_at(path) => Format::BvGraph,
         Ending::Format(format) => format,
         Ending::Other(_) | Ending::Number | Ending::None if head.starts_with(parquet::MAGIC) => {
             Format::Parquet
         }
-        Ending::Other(_) | Ending::Number | Ending::None => Format::Text,
+        Ending::Other(_) | Ending::Number | Ending::None => {
+            XmlForm::of_content(head).map_or(Format::Text, XmlForm::format)
+        }
     }
 }
 

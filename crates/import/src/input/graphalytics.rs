@@ -7,11 +7,11 @@
 //! graph.NAME.directed = true
 //! ```
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use tegula_machine::{Error, Result};
+use tegula_machine::Result;
 
+use super::properties;
 use super::reader::bad_file;
 
 /// What of the properties is read.
@@ -25,44 +25,26 @@ pub(super) struct Properties {
     pub directed: bool,
 }
 
-/// Bytes of the file at the most.
-const SIZE_MAX: u64 = 1 << 20;
-
 impl Properties {
-    /// Reads them; the files are named as seen from theirs.
-    pub fn read(path: &Path) -> Result<Properties> {
-        let bytes = fs::metadata(path).map_err(Error::io("open", path))?.len();
-        if bytes > SIZE_MAX {
-            return Err(bad_file(path, "properties of a graph are not as long as this"));
-        }
-        let text = fs::read(path).map_err(Error::io("read", path))?;
+    /// Makes sense of them; the files are named as seen from theirs.
+    pub fn of(path: &Path, told: &properties::Properties) -> Result<Properties> {
         let folder = path.parent().unwrap_or(Path::new(""));
-        Properties::parse(&String::from_utf8_lossy(&text), folder)
-            .map_err(|problem| bad_file(path, problem))
+        Properties::within(folder, told).map_err(|problem| bad_file(path, problem))
     }
 
-    fn parse(text: &str, folder: &Path) -> Result<Properties, String> {
-        if text.starts_with("#BVGraph properties") {
-            return Err("these are the properties of a BVGraph of WebGraph, which is not read: write its arcs as \
-                        text with `webgraph to arcs`"
-                .to_owned());
-        }
-        let lines = text.lines().map(str::trim).filter(|line| !line.starts_with(['#', '!']));
-        let pairs: Vec<(&str, &str)> = lines
-            .filter_map(|line| line.split_once(['=', ':']))
-            .map(|(key, value)| (key.trim(), value.trim()))
-            .collect();
+    fn within(folder: &Path, told: &properties::Properties) -> Result<Properties, String> {
         let value = |name: &str| {
             let is_it = |key: &str| {
                 key.strip_prefix("graph.").and_then(|key| key.strip_suffix(name)).is_some()
             };
-            let mut found = pairs.iter().filter(|(key, _)| is_it(key)).map(|(_, value)| *value);
-            match (found.next(), found.next()) {
-                (Some(value), None) => Ok(value),
-                (None, _) => Err(format!(
+            match told.only(is_it) {
+                Ok(Some(value)) => Ok(value),
+                Ok(None) => Err(format!(
                     "no line is `graph.NAME{name} = ..`, so these are no properties of a graph of Graphalytics"
                 )),
-                (Some(_), Some(_)) => Err(format!("several lines are `graph.NAME{name} = ..`")),
+                Err(properties::Several) => {
+                    Err(format!("several lines are `graph.NAME{name} = ..`"))
+                }
             }
         };
         Ok(Properties {
@@ -92,14 +74,15 @@ mod tests {
                     graph.a.b.bfs.source-vertex = 1\n";
         let expected =
             Properties { vertices: "d/a.v".into(), edges: "d/x/a.e".into(), directed: false };
-        assert_eq!(Properties::parse(text, Path::new("d")), Ok(expected));
+        let parse =
+            |text: &str| Properties::within(Path::new("d"), &properties::Properties::parse(text));
+        assert_eq!(parse(text), Ok(expected));
         for (from, to, problem) in [
             ("false", "no", "neither true nor false"),
             ("graph.a.b.edge-file: x/a.e", "", "`graph.NAME.edge-file = ..`"),
             ("# c\n", "graph.c.edge-file = y\n", "several lines"),
-            ("# c\n", "#BVGraph properties\n", "BVGraph"),
         ] {
-            let told = Properties::parse(&text.replace(from, to), Path::new("d")).unwrap_err();
+            let told = parse(&text.replace(from, to)).unwrap_err();
             assert!(told.contains(problem), "{told}");
         }
     }

@@ -12,6 +12,7 @@
 //! code.
 
 mod bad_rows;
+mod bvgraph;
 mod chunk;
 mod columns;
 mod comments;
@@ -24,6 +25,7 @@ mod options;
 mod pairs;
 mod parquet;
 mod preamble;
+mod properties;
 mod reader;
 mod stream;
 #[cfg(test)]
@@ -35,6 +37,8 @@ mod vertex_set;
 mod vertex_table;
 mod whole_text;
 mod work;
+mod xml;
+mod xml_form;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -89,6 +93,9 @@ impl Input {
         let ids = file::common_ids(&files, options.ids)?;
         for file in &files {
             file.preamble().vertices.iter().for_each(|range| vertices.add_range(range.clone()));
+            file.document()
+                .into_iter()
+                .for_each(|document| vertices.add_document(document.clone()));
         }
         Ok(Input { files, ids, vertices, undirected: false, options: options.clone() })
     }

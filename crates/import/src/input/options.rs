@@ -36,13 +36,19 @@ pub enum Format {
     Gapbs,
     /// LDBC Graphalytics: properties that name a list of vertices and a text with edges.
     Graphalytics,
+    /// BVGraphs of WebGraph: lists of neighbours, and their properties beside them.
+    BvGraph,
+    /// GraphML, a form of XML.
+    GraphMl,
+    /// GEXF, a form of XML.
+    Gexf,
     /// Text or Parquet with a row for each vertex, and no edges.
     Vertices,
 }
 
 impl Format {
     /// Every format under the name that a user gives it.
-    pub const NAMES: [(&'static str, Format); 13] = [
+    pub const NAMES: [(&'static str, Format); 16] = [
         ("auto", Format::Auto),
         ("text", Format::Text),
         ("csv", Format::Csv),
@@ -55,17 +61,26 @@ impl Format {
         ("metis", Format::Metis),
         ("gapbs", Format::Gapbs),
         ("graphalytics", Format::Graphalytics),
+        ("bvgraph", Format::BvGraph),
+        ("graphml", Format::GraphMl),
+        ("gexf", Format::Gexf),
         ("vertices", Format::Vertices),
     ];
 
-    /// Whether files of it are text, which may be a stream and may be compressed.
+    /// Whether files of it are lines of text, which may be a stream and may be compressed.
     pub(super) fn is_text(self) -> bool {
         match self {
             Format::Text | Format::Csv | Format::Tsv | Format::Auto => true,
             Format::MatrixMarket | Format::Dimacs | Format::Metis => true,
             Format::Pairs32 | Format::Pairs64 | Format::Parquet => false,
-            Format::Gapbs | Format::Graphalytics | Format::Vertices => false,
+            Format::Gapbs | Format::Graphalytics | Format::BvGraph | Format::Vertices => false,
+            Format::GraphMl | Format::Gexf => false,
         }
+    }
+
+    /// Whether files of it may be compressed.
+    pub(super) fn may_be_compressed(self) -> bool {
+        self.is_text() || matches!(self, Format::Vertices | Format::GraphMl | Format::Gexf)
     }
 
     /// What the ending of a file's name says, without a dot and in lower case.
@@ -82,6 +97,8 @@ impl Format {
             "graph" | "metis" => Some(Format::Metis),
             "sg" | "wsg" => Some(Format::Gapbs),
             "properties" => Some(Format::Graphalytics),
+            "graphml" => Some(Format::GraphMl),
+            "gexf" => Some(Format::Gexf),
             "v" => Some(Format::Vertices),
             _ => None,
         }

@@ -4,13 +4,14 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use tegula_machine::threads::Cancel;
-use tegula_machine::{Diagnostic, Hint, Result};
+use tegula_machine::{At, Diagnostic, Hint, Result};
 
 use super::options::IdKind;
 use super::reader::bad_at;
 use super::text::{check_spelling, integer};
-use super::vertex_columns::{VertexColumns, VertexRow};
+use super::vertex_columns::VertexColumns;
 use super::vertex_table::VertexTable;
+use super::xml;
 use crate::settings::IDS_STRING;
 
 /// Names between two looks at whether to stop.
@@ -29,7 +30,16 @@ pub enum Vertices {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct VertexSet {
     ranges: Vec<Range<u64>>,
-    lists: Vec<PathBuf>,
+    lists: Vec<List>,
+}
+
+/// What lists vertices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum List {
+    /// A table with a row for each.
+    Table(PathBuf),
+    /// A document with an element for each.
+    Document(xml::Source),
 }
 
 /// Ids in a chunk.
@@ -39,12 +49,16 @@ impl VertexSet {
     pub fn add(&mut self, vertices: &Vertices) {
         match vertices {
             Vertices::Count(count) => self.ranges.push(0..*count),
-            Vertices::Listed(path) => self.lists.push(path.clone()),
+            Vertices::Listed(path) => self.lists.push(List::Table(path.clone())),
         }
     }
 
     pub fn add_range(&mut self, range: Range<u64>) {
         self.ranges.push(range);
+    }
+
+    pub(super) fn add_document(&mut self, document: xml::Source) {
+        self.lists.push(List::Document(document));
     }
 
     /// Whether nothing tells which vertices there are.
@@ -78,14 +92,14 @@ impl VertexSet {
             }
         }
         ids.clear();
-        for path in &self.lists {
-            for_each_row(path, IdKind::Integer, cancel, &mut |row| {
-                let text = row.id.as_bytes();
+        for list in &self.lists {
+            list.for_each(IdKind::Integer, cancel, &mut |id, at| {
+                let text = id.as_bytes();
                 let id = integer(text).and_then(|id| match wanted {
                     IdKind::Integer => Ok(id),
                     IdKind::Auto | IdKind::String => check_spelling(text).map(|()| id),
                 });
-                ids.push(id.map_err(|problem| bad_at(path, row.at, problem))?);
+                ids.push(id.map_err(|problem| bad_at(list.path(), at, problem))?);
                 if ids.len() == CHUNK_IDS {
                     visit(&ids)?;
                     ids.clear();
@@ -113,8 +127,8 @@ impl VertexSet {
                 visit(id.to_string().as_bytes())?;
             }
         }
-        for path in &self.lists {
-            for_each_row(path, IdKind::String, cancel, &mut |row| visit(row.id.as_bytes()))?;
+        for list in &self.lists {
+            list.for_each(IdKind::String, cancel, &mut |id, _| visit(id.as_bytes()))?;
         }
         Ok(())
     }
@@ -129,18 +143,34 @@ impl VertexSet {
     }
 }
 
-/// Visits the rows of a list, but for those that begin as comments do.
-fn for_each_row(
-    path: &Path,
-    ids: IdKind,
-    cancel: &Cancel,
-    visit: &mut dyn FnMut(VertexRow<'_>) -> Result<()>,
-) -> Result<()> {
-    let columns = VertexColumns { ids, values: &[], may_be_dimacs: false };
-    let is_vertex = |text: &str| {
-        let is_usual = VertexTable::ID_NAMES.contains(&text.to_lowercase().as_str());
-        Ok(!is_usual && (ids == IdKind::String || integer(text.as_bytes()).is_ok()))
-    };
-    let table = VertexTable::open(path, &columns, &is_vertex, cancel)?;
-    table.read(cancel, &mut |row| if row.is_like_comment { Ok(()) } else { visit(row) })
+impl List {
+    fn path(&self) -> &Path {
+        match self {
+            List::Table(path) => path,
+            List::Document(document) => &document.path,
+        }
+    }
+
+    /// Visits the ids, but for those of rows that begin as comments do.
+    fn for_each(
+        &self,
+        ids: IdKind,
+        cancel: &Cancel,
+        visit: &mut dyn FnMut(&str, At) -> Result<()>,
+    ) -> Result<()> {
+        let path = match self {
+            List::Table(path) => path,
+            List::Document(document) => return document.for_each_vertex(cancel, visit),
+        };
+        let columns = VertexColumns { ids, values: &[], may_be_dimacs: false };
+        let is_vertex = |text: &str| {
+            let is_usual = VertexTable::ID_NAMES.contains(&text.to_lowercase().as_str());
+            Ok(!is_usual && (ids == IdKind::String || integer(text.as_bytes()).is_ok()))
+        };
+        let table = VertexTable::open(path, &columns, &is_vertex, cancel)?;
+        table.read(cancel, &mut |row| match row.is_like_comment {
+            true => Ok(()),
+            false => visit(row.id, row.at),
+        })
+    }
 }

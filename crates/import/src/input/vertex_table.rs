@@ -74,7 +74,11 @@ impl VertexTable {
             Format::MatrixMarket | Format::Dimacs | Format::Metis => {
                 return Err(bad_file(path, "this is a format of edges, not of vertices"));
             }
-            Format::Gapbs | Format::Graphalytics => {
+            Format::Gapbs
+            | Format::Graphalytics
+            | Format::BvGraph
+            | Format::GraphMl
+            | Format::Gexf => {
                 return Err(bad_file(path, "this is a format of graphs, not of vertices"));
             }
         };

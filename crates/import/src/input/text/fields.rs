@@ -339,7 +339,7 @@ pub(super) fn is_number(text: &[u8]) -> bool {
 }
 
 /// Reads a finite weight.
-pub(super) fn weight(text: &[u8]) -> Result<f32, String> {
+pub(in super::super) fn weight(text: &[u8]) -> Result<f32, String> {
     let unsigned = text.strip_prefix(b"+").unwrap_or(text);
     match fast_float2::parse::<f32, _>(unsigned) {
         Ok(weight) if weight.is_finite() => Ok(weight),

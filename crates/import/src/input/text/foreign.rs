@@ -8,8 +8,9 @@ use tegula_machine::{Diagnostic, Hint};
 use super::super::file_name::{Ending, Name};
 use super::super::options::{Format, InputOptions};
 use super::super::parquet;
+use super::super::xml_form::XmlForm;
 use super::fields::{is_passed_over, line_at};
-use crate::settings::{FORMAT, FORMAT_PARQUET};
+use crate::settings::{FORMAT, FORMAT_GEXF, FORMAT_GRAPHML, FORMAT_PARQUET};
 
 /// What a file that begins with these bytes is instead of text, and how it becomes a list of edges;
 /// `None` if it may be text.
@@ -47,10 +48,9 @@ pub(super) fn binary_refusal(
     }
     let control = control?;
     let (what, hint) = match Name::of(path).ending() {
-        Ending::Format(Format::Metis) => (
-            "; a BVGraph of WebGraph is not read: write its arcs as text with `webgraph to arcs`",
-            None,
-        ),
+        Ending::Format(Format::Metis) => {
+            ("; of a BVGraph of WebGraph, its properties have to be beside it", None)
+        }
         Ending::Other(_) | Ending::Format(_) | Ending::Number | Ending::None => {
             ("", Some(Hint::set([FORMAT]).detail("if the file holds raw pairs")))
         }
@@ -100,22 +100,25 @@ pub(super) fn text_refusal(head: &[u8], options: &InputOptions) -> Option<Diagno
     if options.no_header {
         return None;
     }
+    if let Some(form) = XmlForm::of_content(head) {
+        let known = Hint::set([match form {
+            XmlForm::GraphMl => FORMAT_GRAPHML,
+            XmlForm::Gexf => FORMAT_GEXF,
+        }]);
+        return Some(Diagnostic::from(format!("this is {}", form.name())).hint(known));
+    }
     let kind = KINDS.iter().find(|(is_meant, _)| is_meant(head));
     kind.map(|(_, detail)| Diagnostic::from(*detail))
 }
 
 /// Texts that are known by their first lines, and how they become edges.
-const KINDS: [(fn(&[u8]) -> bool, &str); 7] = [
+const KINDS: [(fn(&[u8]) -> bool, &str); 6] = [
     (
         is_json,
         "this is JSON; take the ends of each object with \
          `jq -r '[.source, .target] | @tsv' FILE > edges.tsv`, or what your fields are called",
     ),
-    (
-        is_xml,
-        "this is XML, perhaps GraphML, GEXF or RDF; write the edges as text, with NetworkX for \
-         example: write_edgelist(read_graphml(..), .., data=False)",
-    ),
+    (is_xml, "this is XML, perhaps RDF, but neither GraphML nor GEXF; write the edges as text"),
     (
         is_dot,
         "the ends are joined by an arrow, as in DOT; take the edges with \
@@ -130,11 +133,6 @@ const KINDS: [(fn(&[u8]) -> bool, &str); 7] = [
         is_pajek,
         "this is a Pajek file; take the edges with \
          `awk '/^\\*/ {on = tolower($1) ~ /^.(arcs|edges)$/; next} on {print $1, $2, $3}' FILE > edges.txt`",
-    ),
-    (
-        is_bv_properties,
-        "these are the properties of a BVGraph of WebGraph, which is not read: write its arcs as \
-         text with `webgraph to arcs`",
     ),
     (
         has_slash_comments,
@@ -209,10 +207,6 @@ fn is_pajek(head: &[u8]) -> bool {
         .any(|word| starts_with_word(first, word))
 }
 
-fn is_bv_properties(head: &[u8]) -> bool {
-    head.starts_with(b"#BVGraph properties")
-}
-
 fn has_slash_comments(head: &[u8]) -> bool {
     lines(head).any(|line| line.trim_ascii_start().starts_with(b"//"))
 }
@@ -264,8 +258,9 @@ mod tests {
             ("x", "[\n  {\n", "JSON"),
             ("x", "{\n  \"nodes\": [\n", "JSON"),
             ("x", "[1, 2]\n", "JSON"),
-            ("x", "<?xml version=\"1.0\"?>\n<graphml>\n", "XML"),
-            ("x", "\n<gexf>\n", "XML"),
+            ("x", "<?xml version=\"1.0\"?>\n<graphml>\n", "GraphML"),
+            ("x", "\n<gexf>\n", "GEXF"),
+            ("x", "<?xml version=\"1.0\"?>\n<rdf:RDF>\n", "XML"),
             ("x", "<http://a> <http://p> <http://b> .\n", "XML"),
             ("x", "digraph g {\n 1 -> 2\n}\n", "DOT"),
             ("x", "strict graph{\n", "DOT"),
@@ -277,7 +272,6 @@ mod tests {
             ("x", "*Vertices 3\n1 \"a\"\n", "Pajek"),
             ("x", "*network n\n", "Pajek"),
             ("x", "// from to\n1 2\n", "//"),
-            ("x.properties", "#BVGraph properties\nnodes=3\n", "BVGraph"),
         ] {
             assert!(
                 refusal(name, head.as_bytes()).is_some_and(|told| told.message.contains(kind)),

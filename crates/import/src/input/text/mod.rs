@@ -28,7 +28,7 @@ use tegula_machine::{At, Diagnostic, Error, Hint, Result, Setting};
 use self::blocks::Blocks;
 use self::dialect::Form;
 pub(super) use self::dialect::{Dialect, Sniffed, sniff};
-pub(super) use self::fields::{check_spelling, integer};
+pub(super) use self::fields::{check_spelling, integer, weight};
 pub(super) use self::vertex_layout::VertexLayout;
 pub(super) use self::vertex_lines::VertexLines;
 use super::options::IdKind;

@@ -1,0 +1,195 @@
+//! A stream of bits, the first one the highest of the first byte, and the codes that numbers from 0 on have in it.
+
+use std::path::PathBuf;
+
+use tegula_machine::{At, Error, Result};
+
+use super::super::reader::bad_at;
+use super::super::stream::Stream;
+
+/// How a number is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Code {
+    /// As many zeros, and a one.
+    Unary,
+    /// The length of its binary form in unary, and that form; Elias, *Universal Codeword Sets*, 1975.
+    Gamma,
+    /// The same with the length in gamma.
+    Delta,
+    /// As gamma, with the length in so many bits at a time (Boldi, Vigna, *Codes for the World Wide Web*, 2005).
+    Zeta(u32),
+}
+
+/// Bytes that are read at a time.
+const BLOCK_BYTES: usize = 64 << 10;
+const WORD_BYTES: usize = size_of::<u64>();
+
+/// The bits of a file.
+pub(super) struct Bits {
+    path: PathBuf,
+    stream: Stream,
+    block: Vec<u8>,
+    /// Where in the block the next byte is, and where its bytes end.
+    next: usize,
+    filled: usize,
+    has_ended: bool,
+    /// The next bits from the highest on: `known` of them, and those that follow as far as they were looked at.
+    window: u64,
+    known: u32,
+    /// How many bits were read.
+    position: u64,
+}
+
+impl Bits {
+    pub fn new(path: PathBuf, stream: Stream) -> Bits {
+        Bits {
+            path,
+            stream,
+            block: vec![0; BLOCK_BYTES],
+            next: 0,
+            filled: 0,
+            has_ended: false,
+            window: 0,
+            known: 0,
+            position: 0,
+        }
+    }
+
+    /// How many bits were read.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Bytes of the file that were read since this was last asked.
+    pub fn bytes_since(&mut self) -> u64 {
+        self.stream.stored_bytes_since()
+    }
+
+    /// That what was read last is not as it should be.
+    pub fn damaged(&self, problem: String) -> Error {
+        bad_at(&self.path, At::Byte(self.position / 8), problem)
+    }
+
+    /// The next number.
+    ///
+    /// # Errors
+    /// Those of reading; a file that ends within the number, and one that does not fit 64 bits.
+    pub fn number(&mut self, code: Code) -> Result<u64> {
+        match code {
+            Code::Unary => self.unary(),
+            Code::Gamma => {
+                let length = self.unary()?;
+                self.binary(length)
+            }
+            Code::Delta => {
+                let length = self.unary()?;
+                let length = self.binary(length)?;
+                self.binary(length)
+            }
+            Code::Zeta(step) => self.zeta(u64::from(step)),
+        }
+    }
+
+    /// The number whose binary form, with one added, is a one and so many further bits.
+    fn binary(&mut self, length: u64) -> Result<u64> {
+        match u32::try_from(length) {
+            Ok(length) if length < u64::BITS => Ok((1 << length | self.bits(length)?) - 1),
+            _ => Err(self.too_large()),
+        }
+    }
+
+    fn zeta(&mut self, step: u64) -> Result<u64> {
+        let length = self.unary()?.saturating_mul(step);
+        if length + step > u64::from(u64::BITS) {
+            return Err(self.too_large());
+        }
+        let first = 1u64 << length;
+        let low = self.bits((length + step - 1) as u32)?;
+        let number = if low < first { low + first } else { low << 1 | self.bits(1)? };
+        Ok(number - 1)
+    }
+
+    fn too_large(&self) -> Error {
+        self.damaged("a number is there that does not fit 64 bits".to_owned())
+    }
+
+    /// Zeros up to the next one.
+    fn unary(&mut self) -> Result<u64> {
+        let mut zeros = 0;
+        loop {
+            self.look_ahead()?;
+            let here = self.window.leading_zeros();
+            if here < self.known {
+                self.pass(here + 1);
+                return Ok(zeros + u64::from(here));
+            }
+            zeros += u64::from(self.known);
+            self.need(1)?;
+            self.pass(self.known);
+        }
+    }
+
+    /// The next `count` bits, less than 64, as a number.
+    fn bits(&mut self, count: u32) -> Result<u64> {
+        const HALF: u32 = u64::BITS / 2;
+        if count > HALF {
+            let high = self.bits(count - HALF)?;
+            return Ok(high << HALF | self.bits(HALF)?);
+        }
+        self.look_ahead()?;
+        self.need(count)?;
+        // A shift by all bits at once there is none.
+        let bits = self.window >> 1 >> (u64::BITS - 1 - count);
+        self.pass(count);
+        Ok(bits)
+    }
+
+    fn pass(&mut self, count: u32) {
+        self.window <<= count;
+        self.known -= count;
+        self.position += u64::from(count);
+    }
+
+    fn need(&self, count: u32) -> Result<()> {
+        if self.known >= count {
+            return Ok(());
+        }
+        let problem = format!("the file ends within a number, behind bit {}", self.position);
+        Err(self.damaged(problem))
+    }
+
+    /// Has 56 bits known, or all that there are.
+    #[inline]
+    fn look_ahead(&mut self) -> Result<()> {
+        if self.known >= u64::BITS / 2 {
+            return Ok(());
+        }
+        if let Some(word) = self.block[self.next..self.filled].first_chunk::<WORD_BYTES>() {
+            // What does not fit is looked at again: the same bits in the same places.
+            self.window |= u64::from_be_bytes(*word) >> self.known;
+            self.next += ((u64::BITS - 1 - self.known) / 8) as usize;
+            self.known |= 56;
+            return Ok(());
+        }
+        self.look_ahead_slowly()
+    }
+
+    #[cold]
+    fn look_ahead_slowly(&mut self) -> Result<()> {
+        if !self.has_ended {
+            self.block.copy_within(self.next..self.filled, 0);
+            self.filled -= self.next;
+            self.next = 0;
+            let (read, result) = self.stream.fill(&mut self.block[self.filled..]);
+            result?;
+            self.filled += read;
+            self.has_ended = self.filled < BLOCK_BYTES;
+        }
+        while self.known <= u64::BITS - 16 && self.next < self.filled {
+            self.window |= u64::from(self.block[self.next]) << (u64::BITS - 8 - self.known);
+            self.next += 1;
+            self.known += 8;
+        }
+        Ok(())
+    }
+}

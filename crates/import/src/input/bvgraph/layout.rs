@@ -1,0 +1,245 @@
+//! What the properties of a BVGraph tell.
+
+use std::path::{Path, PathBuf};
+
+use tegula_machine::{Diagnostic, Hint, Result};
+
+use super::super::options::InputOptions;
+use super::super::preamble::Preamble;
+use super::super::properties::{Properties, Several};
+use super::super::reader::bad_file;
+use super::bits::Code;
+use crate::settings::WEIGHTED;
+
+/// How the lists of a graph are coded.
+#[derive(Debug)]
+pub(in super::super) struct Layout {
+    /// The ids are those below.
+    pub(super) vertices: u64,
+    pub(super) arcs: u64,
+    /// How far back a list may refer to another one.
+    pub(super) window: u64,
+    /// The shortest run of ids that is told as one; none are where it is 0.
+    pub(super) run_min: u64,
+    pub(super) codes: Codes,
+    /// Bits of all lists, where that is told.
+    pub(super) bits: Option<u64>,
+    /// Neighbours that may be held at once.
+    pub(super) neighbours_max: u64,
+}
+
+/// By what numbers are told.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Codes {
+    /// How many neighbours there are.
+    pub degree: Code,
+    /// How far back the list is to which another one refers.
+    pub reference: Code,
+    /// How many blocks there are in it, and how long they are.
+    pub block: Code,
+    /// How many runs of ids there are, where they begin, and how long they are.
+    pub run: Code,
+    /// Other neighbours.
+    pub other: Code,
+}
+
+/// The largest window that is read: each place in it holds a list.
+const WINDOW_MAX: u64 = 1 << 12;
+
+impl Layout {
+    /// The lists that are held may take one part in this many of what the readers have.
+    pub(super) const MEMORY_SHARE: u64 = 4;
+    /// Bytes of a neighbour in them.
+    pub(super) const NEIGHBOUR_BYTES: u64 = size_of::<u64>() as u64;
+
+    /// Where the properties of a file of lists are, and where the lists are that properties are of.
+    pub fn properties_of(lists: &Path) -> PathBuf {
+        lists.with_extension("properties")
+    }
+
+    /// The lists that properties are of.
+    pub fn lists_of(properties: &Path) -> PathBuf {
+        properties.with_extension("graph")
+    }
+
+    /// Whether a file of lists is one of WebGraph: one whose properties, beside it, say so.
+    pub fn is_at(lists: &Path) -> bool {
+        let beside = Layout::properties_of(lists);
+        beside.exists() && Properties::read(&beside).is_ok_and(|told| Layout::is_of(&told))
+    }
+
+    /// Whether properties are of a graph of WebGraph, of this or another class.
+    pub fn is_of(properties: &Properties) -> bool {
+        !matches!(properties.only(|key| key == "graphclass"), Ok(None))
+    }
+
+    /// The layout of a file of so many bytes, which has its properties beside it.
+    pub fn of(path: &Path, bytes: u64, options: &InputOptions) -> Result<Layout> {
+        let beside = Layout::properties_of(path);
+        if !beside.exists() {
+            let name = beside.display();
+            return Err(bad_file(
+                path,
+                format!("a BVGraph has its properties beside it, but there is no {name}"),
+            ));
+        }
+        let told = Told(&Properties::read(&beside)?).layout(options);
+        let layout = told.map_err(|problem| bad_file(&beside, problem))?;
+        // A list takes a bit at the least.
+        let bits = u128::from(bytes) * 8;
+        if u128::from(layout.vertices) > bits
+            || layout.bits.is_some_and(|told| u128::from(told) > bits)
+        {
+            let vertices = layout.vertices;
+            let problem = format!(
+                "it is cut off, or its properties are of another file: {bits} bits for {vertices} lists"
+            );
+            return Err(bad_file(path, problem));
+        }
+        if options.weighted {
+            let problem = Diagnostic::from("its edges have no weights");
+            return Err(bad_file(path, problem.hint(Hint::leave_out(WEIGHTED.option))));
+        }
+        Ok(layout)
+    }
+
+    /// What is told of the graph.
+    pub fn preamble(&self) -> Preamble {
+        Preamble {
+            vertices: Some(0..self.vertices),
+            edges: vec![self.arcs],
+            undirected: Some(false),
+            has_both_ways: false,
+        }
+    }
+}
+
+/// Properties of which sense is made.
+struct Told<'a>(&'a Properties);
+
+impl Told<'_> {
+    fn layout(&self, options: &InputOptions) -> Result<Layout, String> {
+        let class = self.value("graphclass")?.unwrap_or_default();
+        if !class.ends_with("webgraph.BVGraph") {
+            return Err(format!(
+                "of the graphs of WebGraph those of the class BVGraph are read, not of `{}`",
+                class.escape_debug()
+            ));
+        }
+        if self.value("endianness")?.is_some_and(|order| order != "big") {
+            return Err("of BVGraphs big-endian ones are read; write it as one".to_owned());
+        }
+        let window = self.number("windowsize")?.unwrap_or(7);
+        if window > WINDOW_MAX {
+            return Err(format!("windowsize is {window}; up to {WINDOW_MAX} is read"));
+        }
+        let required =
+            |name| self.number(name)?.ok_or_else(|| format!("there is no line `{name}=..`"));
+        Ok(Layout {
+            vertices: required("nodes")?,
+            arcs: required("arcs")?,
+            window,
+            run_min: self.number("minintervallength")?.unwrap_or(4),
+            codes: self.codes()?,
+            bits: self.number("length")?,
+            neighbours_max: options.memory / Layout::MEMORY_SHARE / Layout::NEIGHBOUR_BYTES,
+        })
+    }
+
+    fn value(&self, name: &str) -> Result<Option<&str>, String> {
+        let several = |Several| format!("several lines are `{name}=..`");
+        self.0.only(|key| key == name).map_err(several)
+    }
+
+    fn number(&self, name: &str) -> Result<Option<u64>, String> {
+        let number = |text: &str| {
+            text.parse().map_err(|_| format!("{name} is `{}`, no number", text.escape_debug()))
+        };
+        self.value(name)?.map(number).transpose()
+    }
+
+    /// The codes of which flags tell as `RESIDUALS_GAMMA|REFERENCES_UNARY`, and the usual ones otherwise.
+    fn codes(&self) -> Result<Codes, String> {
+        let zeta = self.number("zetak")?.unwrap_or(3);
+        let zeta = u32::try_from(zeta).ok().filter(|step| (1..=16).contains(step));
+        let zeta = Code::Zeta(zeta.ok_or("zetak is none of 1 to 16")?);
+        let mut codes = Codes {
+            degree: Code::Gamma,
+            reference: Code::Unary,
+            block: Code::Gamma,
+            run: Code::Gamma,
+            other: zeta,
+        };
+        let flags = self.value("compressionflags")?.unwrap_or_default();
+        for flag in flags.split('|').map(str::trim).filter(|flag| !flag.is_empty()) {
+            let unknown = || format!("`{}` is a code that is not read", flag.escape_debug());
+            let (what, name) = flag.rsplit_once('_').ok_or_else(unknown)?;
+            let code = match name {
+                "UNARY" => Code::Unary,
+                "GAMMA" => Code::Gamma,
+                "DELTA" => Code::Delta,
+                "ZETA" => zeta,
+                _ => {
+                    let step = name.strip_prefix("ZETA").and_then(|step| step.parse().ok());
+                    Code::Zeta(step.filter(|step| (1..=16).contains(step)).ok_or_else(unknown)?)
+                }
+            };
+            match what {
+                "OUTDEGREES" => codes.degree = code,
+                "REFERENCES" => codes.reference = code,
+                "INTERVALS" => codes.run = code,
+                "RESIDUALS" => codes.other = code,
+                // Some writers mean the lengths of blocks alone by it, others their number too.
+                "BLOCKS" | "BLOCK_COUNT" if code == Code::Gamma => {}
+                // The file of offsets is not read.
+                "OFFSETS" => {}
+                _ => return Err(unknown()),
+            }
+        }
+        Ok(codes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOLD: &str = "#BVGraph properties\ngraphclass=it.unimi.dsi.webgraph.BVGraph\nversion=0\nnodes=5\narcs=7\n";
+
+    fn layout(more: &str) -> Result<Layout, String> {
+        Told(&Properties::parse(&format!("{TOLD}{more}"))).layout(&InputOptions::default())
+    }
+
+    #[test]
+    fn what_is_not_told_is_as_usual() {
+        let usual = layout("").unwrap();
+        assert_eq!((usual.vertices, usual.arcs, usual.window, usual.run_min), (5, 7, 7, 4));
+        assert_eq!((usual.codes.other, usual.bits), (Code::Zeta(3), None));
+        let told = "zetak=5\nwindowsize = 0\nlength=40\n\
+                    compressionflags=OUTDEGREES_DELTA|REFERENCES_GAMMA|BLOCKS_GAMMA|INTERVALS_ZETA4\n";
+        let told = layout(told).unwrap();
+        assert_eq!((told.window, told.bits, told.codes.other), (0, Some(40), Code::Zeta(5)));
+        assert_eq!((told.codes.degree, told.codes.reference), (Code::Delta, Code::Gamma));
+        assert_eq!(told.codes.run, Code::Zeta(4));
+    }
+
+    #[test]
+    fn what_is_not_read_is_refused_by_name() {
+        for (more, says) in [
+            ("nodes=6\n", "several lines are `nodes"),
+            ("windowsize=x\n", "windowsize is `x`"),
+            ("windowsize=5000\n", "up to 4096"),
+            ("zetak=0\n", "zetak"),
+            ("endianness=little\n", "big-endian"),
+            ("compressionflags=RESIDUALS_NIBBLE\n", "RESIDUALS_NIBBLE"),
+            ("compressionflags=BLOCKS_DELTA\n", "BLOCKS_DELTA"),
+            ("compressionflags=LABELS_GAMMA\n", "LABELS_GAMMA"),
+        ] {
+            let told = layout(more).expect_err(more);
+            assert!(told.contains(says), "{told}");
+        }
+        let class = TOLD.replace("BVGraph\nversion", "EFGraph\nversion");
+        let told = Told(&Properties::parse(&class)).layout(&InputOptions::default());
+        assert!(told.is_err_and(|told| told.contains("EFGraph")));
+    }
+}

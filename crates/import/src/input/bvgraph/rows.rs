@@ -1,0 +1,250 @@
+//! The neighbours of one vertex after the other, each list told by what it has in common with one before it, by runs of
+//! ids, and by distances (Boldi, Vigna, *The WebGraph Framework I*, 2004, section 4).
+
+use tegula_machine::{Error, Result};
+
+use super::bits::Bits;
+use super::layout::Layout;
+use crate::shares;
+
+/// Reads lists of neighbours in the order of their vertices. Holds those of as many vertices as may be referred to.
+pub(super) struct Rows<'a> {
+    layout: &'a Layout,
+    bits: Bits,
+    /// The vertex whose list is next.
+    vertex: u64,
+    /// Whether that of the last one was passed.
+    has_ended: bool,
+    /// Arcs that were read.
+    arcs: u64,
+    /// The last lists, that of a vertex at its number modulo their number.
+    held: Vec<Vec<u64>>,
+    /// Neighbours for which they have room.
+    room: u64,
+}
+
+impl<'a> Rows<'a> {
+    pub fn new(layout: &'a Layout, bits: Bits) -> Rows<'a> {
+        let held = vec![Vec::new(); layout.window as usize + 1];
+        Rows { layout, bits, vertex: 0, has_ended: false, arcs: 0, held, room: 0 }
+    }
+
+    /// Bytes of the file that were read since this was last asked.
+    pub fn bytes_since(&mut self) -> u64 {
+        self.bits.bytes_since()
+    }
+
+    /// The last vertex and its neighbours, ascending; none before the first and behind the last one.
+    pub fn last(&self) -> (u64, &[u64]) {
+        match self.vertex.checked_sub(1).filter(|_| !self.has_ended) {
+            Some(vertex) => (vertex, &self.held[self.place(vertex)]),
+            None => (0, &[]),
+        }
+    }
+
+    /// Goes on to the next vertex; false behind the last one.
+    ///
+    /// # Errors
+    /// Those of reading; [`BadInput`](Error::BadInput) for a file that is not what it tells;
+    /// [`OverBudget`](Error::OverBudget) where the lists that are held are larger than their share.
+    pub fn advance(&mut self) -> Result<bool> {
+        let vertex = self.vertex;
+        if vertex == self.layout.vertices {
+            self.has_ended = true;
+            return self.check_end().map(|()| false);
+        }
+        let place = self.place(vertex);
+        let mut list = std::mem::take(&mut self.held[place]);
+        list.clear();
+        self.read(vertex, place, &mut list)?;
+        self.held[place] = list;
+        self.vertex += 1;
+        Ok(true)
+    }
+
+    fn place(&self, vertex: u64) -> usize {
+        (vertex % self.held.len() as u64) as usize
+    }
+
+    fn read(&mut self, vertex: u64, place: usize, list: &mut Vec<u64>) -> Result<()> {
+        let degree = self.bits.number(self.layout.codes.degree)?;
+        let left = self.layout.arcs - self.arcs;
+        if degree > left.min(self.layout.vertices) {
+            let problem =
+                format!("{vertex} has {degree} neighbours where there are {left} arcs left");
+            return Err(self.bits.damaged(problem));
+        }
+        self.arcs += degree;
+        self.make_room(vertex, place, degree, list)?;
+        if degree == 0 {
+            return Ok(());
+        }
+        self.copy(vertex, degree, list)?;
+        if list.len() as u64 != degree && self.layout.run_min > 0 {
+            self.read_runs(vertex, degree, list)?;
+        }
+        if list.len() as u64 != degree {
+            self.read_others(vertex, degree, list)?;
+        }
+        if !list.is_sorted() {
+            list.sort_unstable();
+        }
+        match list.windows(2).find(|pair| pair[0] == pair[1]) {
+            None => Ok(()),
+            Some(pair) => {
+                let problem = format!("{vertex} has the neighbour {} twice", pair[0]);
+                Err(self.bits.damaged(problem))
+            }
+        }
+    }
+
+    /// Makes room for a list in the place of one that nothing refers to any more.
+    fn make_room(
+        &mut self,
+        vertex: u64,
+        place: usize,
+        degree: u64,
+        list: &mut Vec<u64>,
+    ) -> Result<()> {
+        let had = list.capacity() as u64;
+        if degree <= had {
+            return Ok(());
+        }
+        let most = self.layout.neighbours_max;
+        if self.room - had + degree > most {
+            self.held.iter_mut().for_each(Vec::shrink_to_fit);
+            *list = Vec::new();
+            self.room = self.held.iter().map(|list| list.capacity() as u64).sum();
+            if self.room + degree > most {
+                let bytes = |neighbours| {
+                    shares::INPUT
+                        .whole_of(Layout::MEMORY_SHARE * Layout::NEIGHBOUR_BYTES * neighbours)
+                };
+                return Err(Error::OverBudget {
+                    what: format!("reading the neighbours of {vertex} and of vertices before it"),
+                    needed: bytes(self.room + degree),
+                    budget: bytes(most),
+                });
+            }
+        }
+        debug_assert_eq!(self.held[place].capacity(), 0, "it was taken out");
+        self.room -= list.capacity() as u64;
+        list.reserve_exact(degree as usize);
+        self.room += list.capacity() as u64;
+        Ok(())
+    }
+
+    /// Copies what a list before has, or every second block of it.
+    fn copy(&mut self, vertex: u64, degree: u64, list: &mut Vec<u64>) -> Result<()> {
+        let Layout { window, codes, .. } = *self.layout;
+        let distance = if window > 0 { self.bits.number(codes.reference)? } else { 0 };
+        if distance == 0 {
+            return Ok(());
+        }
+        if distance > window.min(vertex) {
+            let problem = format!("{vertex} refers to the list of {distance} vertices before it");
+            return Err(self.bits.damaged(problem));
+        }
+        let place = self.place(vertex - distance);
+        let blocks = self.bits.number(codes.block)?;
+        let mut begin = 0;
+        for block in 0..blocks {
+            let length = self.bits.number(codes.block)?.saturating_add(u64::from(block > 0));
+            let rest = &self.held[place][begin..];
+            if length > rest.len() as u64 {
+                let problem = format!("{vertex} copies more neighbours than there are to copy");
+                return Err(self.bits.damaged(problem));
+            }
+            if block % 2 == 0 {
+                self.check_count(vertex, degree, list.len() as u64 + length)?;
+                list.extend_from_slice(&rest[..length as usize]);
+            }
+            begin += length as usize;
+        }
+        if blocks % 2 == 0 {
+            let rest = &self.held[place][begin..];
+            self.check_count(vertex, degree, (list.len() + rest.len()) as u64)?;
+            list.extend_from_slice(rest);
+        }
+        Ok(())
+    }
+
+    /// Runs of ids that follow one another.
+    fn read_runs(&mut self, vertex: u64, degree: u64, list: &mut Vec<u64>) -> Result<()> {
+        let Layout { codes, run_min, .. } = *self.layout;
+        let runs = self.bits.number(codes.run)?;
+        let mut end = None;
+        for _ in 0..runs {
+            let number = self.bits.number(codes.run)?;
+            let start = match end {
+                None => beside(vertex, number),
+                // Between two runs at least one id is left out.
+                Some(end) => number.checked_add(end).and_then(|start: u64| start.checked_add(1)),
+            };
+            let length = self.bits.number(codes.run)?.saturating_add(run_min);
+            let run = start.and_then(|start| Some(start..start.checked_add(length)?));
+            let Some(run) = run.filter(|run| run.end <= self.layout.vertices) else {
+                return Err(self.no_vertex(vertex));
+            };
+            end = Some(run.end);
+            self.check_count(vertex, degree, (list.len() as u64).saturating_add(length))?;
+            list.extend(run);
+        }
+        Ok(())
+    }
+
+    /// All other neighbours, one by one.
+    fn read_others(&mut self, vertex: u64, degree: u64, list: &mut Vec<u64>) -> Result<()> {
+        let mut last = None;
+        while (list.len() as u64) < degree {
+            let number = self.bits.number(self.layout.codes.other)?;
+            let next = match last {
+                None => beside(vertex, number),
+                Some(last) => number.checked_add(last).and_then(|next: u64| next.checked_add(1)),
+            };
+            let Some(next) = next.filter(|&next| next < self.layout.vertices) else {
+                return Err(self.no_vertex(vertex));
+            };
+            list.push(next);
+            last = Some(next);
+        }
+        Ok(())
+    }
+
+    /// Refuses more neighbours than there should be.
+    fn check_count(&self, vertex: u64, degree: u64, found: u64) -> Result<()> {
+        if found <= degree {
+            return Ok(());
+        }
+        let problem = format!("{vertex} has more than the {degree} neighbours that it tells of");
+        Err(self.bits.damaged(problem))
+    }
+
+    fn no_vertex(&self, vertex: u64) -> Error {
+        let vertices = self.layout.vertices;
+        let problem = format!("a neighbour of {vertex} is none of the vertices below {vertices}");
+        self.bits.damaged(problem)
+    }
+
+    /// Refuses a file that does not end where it should.
+    fn check_end(&self) -> Result<()> {
+        let found = self.bits.position();
+        match self.layout.bits {
+            Some(told) if told != found => {
+                let problem =
+                    format!("the lists end behind bit {found}, but they should behind bit {told}");
+                Err(self.bits.damaged(problem))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The number beside `vertex` that is told by one that is even above it and odd below; `None` where there is none.
+fn beside(vertex: u64, number: u64) -> Option<u64> {
+    let distance = number >> 1;
+    match number & 1 {
+        0 => vertex.checked_add(distance),
+        _ => vertex.checked_sub(distance)?.checked_sub(1),
+    }
+}

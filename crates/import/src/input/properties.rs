@@ -1,0 +1,48 @@
+//! Files of properties, which tell what a graph consists of: a line is `key = value`, or a comment that begins with `#`
+//! or `!`.
+
+use std::fs;
+use std::path::Path;
+
+use tegula_machine::{Error, Result};
+
+use super::reader::bad_file;
+
+/// Bytes of such a file at the most.
+const SIZE_MAX: u64 = 1 << 20;
+
+/// What the lines say, in their order.
+#[derive(Debug)]
+pub(super) struct Properties(Vec<(String, String)>);
+
+impl Properties {
+    pub fn read(path: &Path) -> Result<Properties> {
+        let bytes = fs::metadata(path).map_err(Error::io("open", path))?.len();
+        if bytes > SIZE_MAX {
+            return Err(bad_file(path, "properties of a graph are not as long as this"));
+        }
+        let text = fs::read(path).map_err(Error::io("read", path))?;
+        Ok(Properties::parse(&String::from_utf8_lossy(&text)))
+    }
+
+    pub fn parse(text: &str) -> Properties {
+        let lines = text.lines().map(str::trim).filter(|line| !line.starts_with(['#', '!']));
+        let pairs = lines.filter_map(|line| line.split_once(['=', ':']));
+        Properties(
+            pairs.map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned())).collect(),
+        )
+    }
+
+    /// The value of the one key that is meant; `None` where no key is. The error says that there are several.
+    pub fn only(&self, is_meant: impl Fn(&str) -> bool) -> Result<Option<&str>, Several> {
+        let mut found = self.0.iter().filter(|(key, _)| is_meant(key)).map(|(_, value)| &**value);
+        match (found.next(), found.next()) {
+            (value, None) => Ok(value),
+            (_, Some(_)) => Err(Several),
+        }
+    }
+}
+
+/// A key is there several times.
+#[derive(Debug)]
+pub(super) struct Several;

@@ -1,0 +1,272 @@
+//! An XML document, read event by event: what is held of it is bounded, and every event has a line.
+
+use std::borrow::Cow;
+use std::io::{self, BufRead, Read};
+use std::path::{Path, PathBuf};
+
+use memchr::memchr_iter;
+use quick_xml::XmlVersion;
+use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::events::{self, BytesRef, BytesStart};
+use tegula_machine::{At, Bytes, Diagnostic, Error, Result};
+
+use super::super::reader::bad_at;
+use super::super::stream::Stream;
+
+/// Elements that may be open at once. Those of graphs are a handful.
+const DEPTH_MAX: usize = 256;
+
+/// Bytes of the name of an element, all of which are kept while it is open.
+const NAME_BYTES_MAX: usize = 1 << 10;
+
+/// Why a weight is not read in which one stands.
+pub(super) const UNKNOWN_ENTITY: &str = "an entity stands here that is not known";
+
+/// A document that is being read.
+pub(super) struct Document {
+    path: PathBuf,
+    reader: quick_xml::Reader<Lines>,
+    buffer: Vec<u8>,
+    depth: usize,
+    /// Where the last event begins.
+    line: u64,
+}
+
+/// What stands next in a document.
+pub(super) enum Event<'a> {
+    /// An element begins.
+    Start(Element<'a>),
+    /// The last element that began ends.
+    End,
+    /// Characters, perhaps not all of those up to the next element.
+    Text(Cow<'a, str>),
+    /// What stands for characters that nobody says, as `&nbsp;` in the labels of some writers.
+    UnknownEntity,
+    /// A comment or the like.
+    Other,
+    /// The document has ended.
+    Done,
+}
+
+impl Document {
+    /// The document in a stream. A tag and a text between tags may have up to `size_max` bytes.
+    pub fn new(path: &Path, stream: Stream, size_max: usize) -> Document {
+        let mut reader = quick_xml::Reader::from_reader(Lines::new(stream, size_max));
+        reader.config_mut().expand_empty_elements = true;
+        Document { path: path.to_owned(), reader, buffer: Vec::new(), depth: 0, line: 1 }
+    }
+
+    /// The next event.
+    ///
+    /// # Errors
+    /// Those of reading; [`BadInput`](Error::BadInput) where this is no XML, or is cut off, too deep or not of UTF-8.
+    pub fn next(&mut self) -> Result<Event<'_>> {
+        let Document { path, reader, buffer, depth, line } = self;
+        buffer.clear();
+        *line = reader.get_mut().begin();
+        let bad = |problem: String| bad_at(path, At::Line(*line), problem);
+        let event = match reader.read_event_into(buffer) {
+            Ok(event) => event,
+            Err(error) => {
+                let lines = reader.get_mut();
+                return Err(match error {
+                    quick_xml::Error::Io(_) if lines.is_too_long() => bad(format!(
+                        "a tag or a text is longer than {}, as long as they may be within this memory",
+                        Bytes(lines.size_max as u64)
+                    )),
+                    quick_xml::Error::Io(error) => lines.failure.take().unwrap_or_else(|| {
+                        Error::io("read", path)(io::Error::new(error.kind(), error.to_string()))
+                    }),
+                    other => bad(format!("this is no XML: {other}")),
+                });
+            }
+        };
+        Ok(match event {
+            events::Event::Start(start) => {
+                *depth += 1;
+                if *depth > DEPTH_MAX {
+                    return Err(bad(format!("more than {DEPTH_MAX} elements are open here")));
+                }
+                if start.name().into_inner().len() > NAME_BYTES_MAX {
+                    return Err(bad(format!(
+                        "the name of an element is longer than {NAME_BYTES_MAX} bytes"
+                    )));
+                }
+                Event::Start(Element { start, depth: *depth, path, line: *line })
+            }
+            events::Event::End(_) => {
+                *depth -= 1;
+                Event::End
+            }
+            events::Event::Text(text) => Event::Text(text.into_inner()),
+            events::Event::CData(text) => Event::Text(text.into_inner()),
+            events::Event::Decl(declaration) => {
+                if let Some(Ok(encoding)) = declaration.encoding()
+                    && !["utf-8", "utf8", "us-ascii"].contains(&&*encoding.to_ascii_lowercase())
+                {
+                    let encoding = encoding.escape_debug().to_string();
+                    return Err(bad(format!(
+                        "this is text in {encoding}; make UTF-8 of it with `iconv -f {encoding} -t UTF-8`, and have \
+                         its first line say so"
+                    )));
+                }
+                Event::Other
+            }
+            events::Event::Eof if *depth > 0 => {
+                return Err(bad("the document is cut off: it ends before its elements".to_owned()));
+            }
+            events::Event::Eof => Event::Done,
+            events::Event::GeneralRef(reference) => {
+                referred(&reference).map_or(Event::UnknownEntity, Event::Text)
+            }
+            events::Event::Empty(_)
+            | events::Event::Comment(_)
+            | events::Event::PI(_)
+            | events::Event::DocType(_) => Event::Other,
+        })
+    }
+
+    /// Elements that are open.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Where the last event begins.
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// A fault at a line.
+    pub fn fault(&self, line: u64, problem: impl Into<Diagnostic>) -> Error {
+        bad_at(&self.path, At::Line(line), problem)
+    }
+
+    /// Bytes of the stored file that were read since this was last asked.
+    pub fn stored_bytes_since(&mut self) -> u64 {
+        self.reader.get_mut().stream.stored_bytes_since()
+    }
+}
+
+/// What a reference stands for: a character by its number, or one of the five that XML has names for.
+fn referred(reference: &BytesRef<'_>) -> Option<Cow<'static, str>> {
+    if let Ok(Some(character)) = reference.resolve_char_ref() {
+        return Some(character.to_string().into());
+    }
+    resolve_predefined_entity(reference).map(Cow::Borrowed)
+}
+
+/// The beginning of an element.
+pub(super) struct Element<'a> {
+    start: BytesStart<'a>,
+    /// Elements that are open, this one among them.
+    pub depth: usize,
+    path: &'a Path,
+    /// Where it begins.
+    pub line: u64,
+}
+
+impl Element<'_> {
+    /// A fault of it.
+    pub fn fault(&self, problem: impl Into<Diagnostic>) -> Error {
+        bad_at(self.path, At::Line(self.line), problem)
+    }
+
+    /// Its name, without that of a namespace.
+    pub fn name(&self) -> &str {
+        self.start.local_name().into_inner()
+    }
+
+    /// The values of some attributes; none of those that are not there.
+    ///
+    /// # Errors
+    /// What is wrong with the attributes.
+    pub fn attributes<const N: usize>(
+        &self,
+        names: [&str; N],
+    ) -> Result<[Option<Cow<'_, str>>; N], Diagnostic> {
+        let mut values = [const { None }; N];
+        let mut attributes = self.start.attributes();
+        // It takes the square of their number.
+        attributes.with_checks(false);
+        for attribute in attributes {
+            let attribute = attribute.map_err(|error| format!("this is no XML: {error}"))?;
+            let key = attribute.key.into_inner();
+            let Some(index) = names.iter().position(|&name| name == key) else { continue };
+            let value = attribute.normalized_value(XmlVersion::Implicit1_0);
+            let value =
+                value.map_err(|error| format!("the value of `{key}` is no XML: {error}"))?;
+            if values[index].replace(value).is_some() {
+                return Err(format!("the attribute `{key}` is there twice").into());
+            }
+        }
+        Ok(values)
+    }
+}
+
+/// A stream of which lines are counted, and an event reads no more than it may.
+struct Lines {
+    stream: Stream,
+    block: Vec<u8>,
+    next: usize,
+    filled: usize,
+    /// Line feeds that were passed.
+    feeds: u64,
+    size_max: usize,
+    /// Bytes that the event may still have.
+    left: usize,
+    /// Why the stream could not be read on.
+    failure: Option<Error>,
+}
+
+impl Lines {
+    const BLOCK_BYTES: usize = 64 << 10;
+
+    fn new(stream: Stream, size_max: usize) -> Lines {
+        let block = vec![0; Lines::BLOCK_BYTES];
+        let left = size_max;
+        Lines { stream, block, next: 0, filled: 0, feeds: 0, size_max, left, failure: None }
+    }
+
+    /// Begins an event; returns its line.
+    fn begin(&mut self) -> u64 {
+        self.left = self.size_max;
+        self.feeds + 1
+    }
+
+    fn is_too_long(&self) -> bool {
+        self.left == 0
+    }
+}
+
+impl Read for Lines {
+    fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
+        let read = self.fill_buf()?.read(space)?;
+        self.consume(read);
+        Ok(read)
+    }
+}
+
+impl BufRead for Lines {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.left == 0 {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        if self.next == self.filled && self.failure.is_none() {
+            let (filled, result) = self.stream.fill(&mut self.block);
+            (self.next, self.filled) = (0, filled);
+            self.failure = result.err();
+        }
+        if self.next == self.filled && self.failure.is_some() {
+            return Err(io::ErrorKind::Other.into());
+        }
+        let rest = &self.block[self.next..self.filled];
+        Ok(&rest[..rest.len().min(self.left)])
+    }
+
+    fn consume(&mut self, count: usize) {
+        let passed = &self.block[self.next..self.next + count];
+        self.feeds += memchr_iter(b'\n', passed).count() as u64;
+        self.next += count;
+        self.left -= count;
+    }
+}

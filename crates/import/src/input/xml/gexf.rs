@@ -1,0 +1,71 @@
+//! GEXF, as Gephi and NetworkX write it (*GEXF 1.3 Primer*, 2022):
+//!
+//! ```xml
+//! <gexf>
+//!   <graph defaultedgetype="directed">
+//!     <attributes class="edge"><attribute id="0" title="length" type="float"/></attributes>
+//!     <nodes> <node id="0"/> <node id="1"/> </nodes>
+//!     <edges>
+//!       <edge source="0" target="1" weight="2"><attvalues><attvalue for="0" value="0.5"/></attvalues></edge>
+//!     </edges>
+//!   </graph>
+//! </gexf>
+//! ```
+//!
+//! Nodes within nodes are nodes like others. When something is there, as `start` and `end` tell, is passed over.
+
+use tegula_machine::Diagnostic;
+
+use super::document::Element;
+use super::told::{Direction, Told, missing};
+
+/// What an element tells.
+pub(super) fn told<'a>(element: &'a Element<'_>) -> Result<Told<'a>, Diagnostic> {
+    match element.name() {
+        "graph" => {
+            let [direction] = element.attributes(["defaultedgetype"])?;
+            let direction = direction.as_deref().map(|text| direction_of("defaultedgetype", text));
+            Ok(Told::Graph(direction.transpose()?.unwrap_or(Direction::Undirected)))
+        }
+        "attributes" => {
+            let [class] = element.attributes(["class"])?;
+            Ok(Told::Columns { are_of_edges: class.as_deref() == Some("edge") })
+        }
+        "attribute" => match element.attributes(["id", "title"])? {
+            [Some(id), Some(name)] => Ok(Told::Column { id, name }),
+            _ => Ok(Told::Nothing),
+        },
+        "node" => {
+            let [id] = element.attributes(["id"])?;
+            Ok(Told::Node { id: id.ok_or_else(|| missing("node", "id"))? })
+        }
+        "edge" => {
+            let [source, target, direction, weight] =
+                element.attributes(["source", "target", "type", "weight"])?;
+            let direction = direction.as_deref().map(|text| direction_of("type", text));
+            Ok(Told::Edge {
+                source: source.ok_or_else(|| missing("edge", "source"))?,
+                target: target.ok_or_else(|| missing("edge", "target"))?,
+                direction: direction.transpose()?,
+                weight,
+            })
+        }
+        "attvalue" => {
+            // Before version 1.1 it was the id.
+            let [column, old, value] = element.attributes(["for", "id", "value"])?;
+            let value = Some(value.unwrap_or_default());
+            let column = column.or(old);
+            Ok(column.map_or(Told::Nothing, |column| Told::Value { column, value }))
+        }
+        _ => Ok(Told::Nothing),
+    }
+}
+
+fn direction_of(attribute: &str, text: &str) -> Result<Direction, Diagnostic> {
+    match text {
+        "directed" => Ok(Direction::Directed),
+        "undirected" => Ok(Direction::Undirected),
+        "mutual" => Ok(Direction::Mutual),
+        other => Err(Direction::unknown(attribute, other)),
+    }
+}

@@ -1,0 +1,67 @@
+//! GraphML (Brandes, Eiglsperger, Herman, Himsolt, Marshall, *GraphML Progress Report*, 2002):
+//!
+//! ```xml
+//! <graphml>
+//!   <key id="d0" for="edge" attr.name="weight" attr.type="double"><default>1</default></key>
+//!   <graph edgedefault="undirected">
+//!     <node id="n0"/> <node id="n1"/>
+//!     <edge source="n0" target="n1" directed="false"><data key="d0">0.5</data></edge>
+//!   </graph>
+//! </graphml>
+//! ```
+//!
+//! Ports are passed over; a hyperedge is refused.
+
+use tegula_machine::Diagnostic;
+
+use super::document::Element;
+use super::told::{Direction, Told, missing};
+
+/// What an element tells.
+pub(super) fn told<'a>(element: &'a Element<'_>) -> Result<Told<'a>, Diagnostic> {
+    match element.name() {
+        "key" => {
+            let [id, of, name] = element.attributes(["id", "for", "attr.name"])?;
+            let is_of_edges = of.as_deref().is_none_or(|of| of == "edge" || of == "all");
+            match (id, name) {
+                (Some(id), Some(name)) if is_of_edges => Ok(Told::Column { id, name }),
+                _ => Ok(Told::Nothing),
+            }
+        }
+        "graph" => {
+            let [direction] = element.attributes(["edgedefault"])?;
+            match direction.as_deref() {
+                Some("directed") => Ok(Told::Graph(Direction::Directed)),
+                Some("undirected") => Ok(Told::Graph(Direction::Undirected)),
+                Some(other) => Err(Direction::unknown("edgedefault", other)),
+                None => Err(missing("graph", "edgedefault")),
+            }
+        }
+        "node" => {
+            let [id] = element.attributes(["id"])?;
+            Ok(Told::Node { id: id.ok_or_else(|| missing("node", "id"))? })
+        }
+        "edge" => {
+            let [source, target, direction] =
+                element.attributes(["source", "target", "directed"])?;
+            let direction = match direction.as_deref() {
+                None => None,
+                Some("true" | "1") => Some(Direction::Directed),
+                Some("false" | "0") => Some(Direction::Undirected),
+                Some(other) => return Err(Direction::unknown("directed", other)),
+            };
+            Ok(Told::Edge {
+                source: source.ok_or_else(|| missing("edge", "source"))?,
+                target: target.ok_or_else(|| missing("edge", "target"))?,
+                direction,
+                weight: None,
+            })
+        }
+        "data" => {
+            let [column] = element.attributes(["key"])?;
+            Ok(column.map_or(Told::Nothing, |column| Told::Value { column, value: None }))
+        }
+        "hyperedge" => Err("a hyperedge joins more than two vertices; it is not read".into()),
+        _ => Ok(Told::Nothing),
+    }
+}
