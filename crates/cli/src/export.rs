@@ -4,9 +4,14 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use clap::Args;
-use tegula_algorithms::answer::{self, EdgeTable, RowSink, Table};
-use tegula_engine::Graph;
+use tegula_algorithms::algorithm::{Needs, Request};
+use tegula_algorithms::answer::{self, EdgeTable, NeighbourTable, RowSink, Table};
+use tegula_algorithms::degree::DegreeOptions;
+use tegula_algorithms::original_ids::find_vertex;
+use tegula_algorithms::vertex_list::VertexList;
+use tegula_engine::{Graph, Instructions, RunOptions};
 use tegula_machine::threads::{Progress, Unit, Workers};
 
 use crate::args::{GraphArgs, Threads};
@@ -19,7 +24,12 @@ use crate::session::Session;
 /// What the options do not say.
 const AFTER_HELP: &str = "\
 The edges come in no particular order, but always in the same. An edge of an undirected graph is written once: \
-import it with --undirected. Vertices without an edge are not written; `tegula run degree` lists all.";
+import it with --undirected. Vertices without an edge are not written; --degrees lists all.
+
+Degrees are those of `tegula run degree`: a row for each vertex, in .csv, .tsv, .parquet, .npy or .arrows.
+
+Neighbours are those to which edges lead from a vertex, a row for each edge, by vertex and then neighbour; in an \
+undirected graph all. A graph with rows (`tegula import --layouts tiles,rows`) is not read as a whole for them.";
 
 /// Options of `tegula export`.
 #[derive(Debug, Args)]
@@ -32,6 +42,16 @@ pub struct ExportArgs {
     /// output, with tabs.
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
+    /// Write how many edges enter and leave each vertex.
+    #[arg(long, conflicts_with_all = ["neighbours_of", "vertex"])]
+    degrees: bool,
+    /// Write the neighbours of these vertices: a table with an id in each row. Tables are read as inputs are: text,
+    /// also as .gz and .zst, Parquet, `-`.
+    #[arg(long, value_name = "FILE", alias = "neighbors-of", conflicts_with = "vertex")]
+    neighbours_of: Option<PathBuf>,
+    /// Write the neighbours of this vertex; may be given several times.
+    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+    vertex: Vec<String>,
     /// The format, whatever the name of the file.
     #[arg(long, value_enum, value_name = "F")]
     format: Option<TableFormat>,
@@ -43,56 +63,201 @@ pub struct ExportArgs {
     threads: Threads,
 }
 
-/// Writes the edges of a graph.
+/// What is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Content {
+    Edges,
+    Degrees,
+    Neighbours,
+}
+
+impl Content {
+    fn name(self) -> &'static str {
+        match self {
+            Content::Edges => "edges",
+            Content::Degrees => "degrees",
+            Content::Neighbours => "neighbours",
+        }
+    }
+
+    /// What a row is of.
+    fn unit(self) -> Unit {
+        match self {
+            Content::Edges | Content::Neighbours => Unit::Edges,
+            Content::Degrees => Unit::Vertices,
+        }
+    }
+}
+
+/// Writes what a graph has: its edges, or what the options say.
 ///
 /// # Errors
 /// Those of opening, reading and writing.
 pub fn export(args: &ExportArgs, session: &Session) -> Result<()> {
     let started = Instant::now();
-    let target = Target::of_edges(&args.output, args.format, args.force)?;
+    let content = args.content();
+    let target = match content {
+        Content::Degrees => Target::of(&args.output, args.format, args.force)?,
+        Content::Edges | Content::Neighbours => {
+            Target::of_edges(&args.output, args.format, args.force)?
+        }
+    };
     if session.json && target.is_standard_output() {
+        let name = content.name();
         return Err(Failure::usage_with(
-            "the edges and --json both want standard output",
-            "give the edges a file with -o",
+            format!("the {name} and --json both want standard output"),
+            format!("give the {name} a file with -o"),
         ));
     }
-    let budget = args.graph.reading.budget.bytes();
-    let size = |graph: &Graph| Ok(EdgeTable::size(graph, budget)?);
-    let graph = args.graph.open("the export", size)?;
-    target.check_ids(&answer::id_type(&graph))?;
-    let table = EdgeTable::new(&graph, budget, &session.cancel)?;
-    let (schema, rows) = (table.schema(&graph), table.row_count(&graph));
-    let progress = session.progress();
-    progress.begin("writing edges", Some(rows), Unit::Edges);
-    let bytes = Workers::scope(args.threads.count(), |workers| {
-        let out = target.create(&schema, rows, workers)?;
-        let mut out = Watched { out, progress };
-        table.write_rows(&graph, &mut out, &session.cancel)?;
-        out.out.finish()
-    })?;
-    progress.end();
-    let elapsed = started.elapsed();
-    if session.json {
-        return session.print_json(&json::Export {
-            schema: "tegula.export.v1",
-            vertices: graph.vertex_count(),
-            edges: rows,
-            output: target.path().display().to_string(),
-            bytes,
-            seconds: Seconds(elapsed),
-            peak_memory_bytes: json::peak_memory(),
-        });
+    let export = Export { args, content, target, session };
+    let written = match content {
+        Content::Edges => export.edges()?,
+        Content::Degrees => export.degrees()?,
+        Content::Neighbours => export.neighbours()?,
+    };
+    export.report(&written, started)
+}
+
+impl ExportArgs {
+    fn content(&self) -> Content {
+        match () {
+            () if self.degrees => Content::Degrees,
+            () if self.neighbours_of.is_some() || !self.vertex.is_empty() => Content::Neighbours,
+            () => Content::Edges,
+        }
     }
-    let mut facts = Facts::default();
-    facts.add("edges", report::count(rows));
-    facts.add("written", format!("{} to {}", report::bytes(bytes), report::path(target.path())));
-    facts.add(
-        "time",
-        format!("{}, {}", report::time(elapsed), report::rate(rows, "edges", elapsed)),
-    );
-    facts.add("peak memory", report::bytes(json::peak_memory()));
-    session.note(&format!("{}\n{}", report::path(&args.graph.graph), facts.to_text()));
-    Ok(())
+}
+
+/// An export whose target is known.
+struct Export<'a> {
+    args: &'a ExportArgs,
+    content: Content,
+    target: Target,
+    session: &'a Session,
+}
+
+/// What was written.
+struct Written {
+    vertices: u64,
+    rows: u64,
+    bytes: u64,
+}
+
+impl Export<'_> {
+    fn budget(&self) -> u64 {
+        self.args.graph.reading.budget.bytes()
+    }
+
+    /// Opens the graph for what holds `size` bytes.
+    fn open(&self, size: impl FnOnce(&Graph) -> Result<u64>) -> Result<Graph> {
+        let graph = self.args.graph.open("the export", size)?;
+        self.target.check_ids(&answer::id_type(&graph))?;
+        Ok(graph)
+    }
+
+    /// What a run on the graph may use.
+    fn options(&self, graph: &Graph) -> RunOptions<'_> {
+        RunOptions {
+            memory: self.budget(),
+            threads: self.args.threads.count(),
+            speed: self.args.graph.reading.speed(graph.directory()),
+            instructions: Instructions::detect(),
+            cancel: self.session.cancel.clone(),
+            ..RunOptions::default()
+        }
+    }
+
+    fn edges(&self) -> Result<Written> {
+        let (budget, cancel) = (self.budget(), &self.session.cancel);
+        let graph = self.open(|graph| Ok(EdgeTable::size(graph, budget)?))?;
+        let table = EdgeTable::new(&graph, budget, cancel)?;
+        let (schema, rows) = (table.schema(&graph), table.row_count(&graph));
+        self.write(&graph, &schema, rows, |out| Ok(table.write_rows(&graph, out, cancel)?))
+    }
+
+    fn degrees(&self) -> Result<Written> {
+        let graph = self.open(|_| Ok(0))?;
+        let options = self.options(&graph);
+        let request: &dyn Request = &DegreeOptions {};
+        let prepared = request.prepare(&graph, &options)?;
+        Needs::of(&*prepared, &graph, options.threads, false)?
+            .check("the export", self.budget())?;
+        let answer = prepared.run(&graph, &options)?.answer;
+        let (schema, rows) = (answer.schema(&graph), answer.row_count(&graph));
+        let cancel = &self.session.cancel;
+        self.write(&graph, &schema, rows, |out| Ok(answer.write_rows(&graph, out, cancel)?))
+    }
+
+    fn neighbours(&self) -> Result<Written> {
+        let threads = self.args.threads.count();
+        let graph = self.open(|graph| Ok(NeighbourTable::size_min(graph, threads)?))?;
+        let options = self.options(&graph);
+        let vertices = match &self.args.neighbours_of {
+            Some(path) => VertexList::read(path, &graph, &options)?.vertices,
+            None => {
+                let ids = self.args.vertex.iter();
+                ids.map(|id| find_vertex(&graph, id)).collect::<std::result::Result<_, _>>()?
+            }
+        };
+        let table = NeighbourTable::of(&graph, vertices, &options)?;
+        let (schema, rows) = (table.schema(&graph), table.row_count());
+        let written =
+            self.write(&graph, &schema, rows, |out| Ok(table.write_rows(&graph, &options, out)?))?;
+        Ok(Written { vertices: table.vertex_count(), ..written })
+    }
+
+    /// Writes the rows of a table.
+    fn write(
+        &self,
+        graph: &Graph,
+        schema: &SchemaRef,
+        rows: u64,
+        write_rows: impl FnOnce(&mut dyn RowSink) -> Result<()>,
+    ) -> Result<Written> {
+        let progress = self.session.progress();
+        progress.begin(
+            &format!("writing {}", self.content.name()),
+            Some(rows),
+            self.content.unit(),
+        );
+        let bytes = Workers::scope(self.args.threads.count(), |workers| {
+            let out = self.target.create(schema, rows, workers)?;
+            let mut out = Watched { out, progress };
+            write_rows(&mut out)?;
+            out.out.finish()
+        })?;
+        progress.end();
+        Ok(Written { vertices: graph.vertex_count(), rows, bytes })
+    }
+
+    fn report(&self, written: &Written, started: Instant) -> Result<()> {
+        let Written { vertices, rows, bytes } = *written;
+        let (elapsed, content) = (started.elapsed(), self.content);
+        if self.session.json {
+            return self.session.print_json(&json::Export {
+                schema: "tegula.export.v1",
+                content: content.name(),
+                vertices,
+                edges: (content == Content::Edges).then_some(rows),
+                rows,
+                output: self.target.path().display().to_string(),
+                bytes,
+                seconds: Seconds(elapsed),
+                peak_memory_bytes: json::peak_memory(),
+            });
+        }
+        let mut facts = Facts::default();
+        facts.add(content.name(), report::count(rows));
+        let path = report::path(self.target.path());
+        facts.add("written", format!("{} to {path}", report::bytes(bytes)));
+        let rate =
+            report::rate(rows, if content == Content::Edges { "edges" } else { "rows" }, elapsed);
+        facts.add("time", format!("{}, {rate}", report::time(elapsed)));
+        facts.add("peak memory", report::bytes(json::peak_memory()));
+        let graph = report::path(&self.args.graph.graph);
+        self.session.note(&format!("{graph}\n{}", facts.to_text()));
+        Ok(())
+    }
 }
 
 /// Takes rows under somebody's eyes.

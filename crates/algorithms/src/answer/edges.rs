@@ -1,16 +1,15 @@
 //! The edges of a graph as a table.
 
-use std::collections::VecDeque;
-use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::Float32Array;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use tegula_engine::traverse::VertexSet;
-use tegula_engine::{Cancel, Graph, ShortId, VertexId, lease_with_overhead, overhead};
+use tegula_engine::{Cancel, Graph, VertexId, lease_with_overhead, overhead};
 
 use super::ids::{GroupSize, find_ids, id_type};
 use super::table::{RowSink, Table, write_in_batches};
+use super::tiles::{self, edges_of_a_tile_max};
 use crate::error::Result;
 use crate::original_ids::{Name, Rank, Ranks};
 
@@ -22,10 +21,6 @@ pub struct EdgeTable {
     /// What decides how many rows are looked up at a time.
     memory: u64,
 }
-
-/// Bytes of tiles that are read at a time, and reads that are on their way.
-const READ_BYTES: u64 = 1 << 20;
-const READS_AHEAD: usize = 4;
 
 /// Bytes of a row that waits to be written, and of its ids when they are looked up.
 const ROW_BYTES: u64 = 80;
@@ -99,9 +94,7 @@ impl EdgeTable {
     /// # Errors
     /// Those of reading.
     pub fn size(graph: &Graph, memory: u64) -> Result<u64> {
-        let most = graph.tiles().iter().map(|tile| graph_bytes(tile.size, tile.weight_count)).max();
-        let reads = READS_AHEAD as u64 * (READ_BYTES + most.unwrap_or(0));
-        Ok(reads + EdgeTable::held(graph, memory)?)
+        Ok(tiles::size(graph) + EdgeTable::held(graph, memory)?)
     }
 
     /// The same without tiles.
@@ -141,48 +134,26 @@ impl EdgeTable {
         take: &mut dyn FnMut(&mut Waiting) -> Result<bool>,
     ) -> Result<()> {
         let is_undirected = graph.manifest().undirected;
-        let is_chosen = |vertex: u64| {
-            self.chosen.as_ref().is_none_or(|set| set.contains(ShortId(vertex as u32)))
-        };
+        let is_chosen =
+            |vertex: VertexId| self.chosen.as_ref().is_none_or(|set| set.contains(vertex.short()));
         // Tiles that were read are kept as far as there is room beside what is made of them.
         let chosen = self.chosen.as_ref().map_or(0, |_| chosen_size(graph));
         let held = EdgeTable::held(graph, self.memory)? + chosen;
         let _held = lease_with_overhead(graph, "the edges", held)?;
-        let mut runs = runs_of_tiles(graph).into_iter();
-        let mut on_their_way = VecDeque::new();
-        loop {
-            cancel.check()?;
-            while on_their_way.len() < READS_AHEAD
-                && let Some(run) = runs.next()
-            {
-                on_their_way.push_back(graph.read_tiles(run, graph.is_weighted()));
+        let see = |waiting: &mut Waiting, source, target, weight| {
+            if !(is_chosen(source) && is_chosen(target)) {
+                return;
             }
-            let Some(read) = on_their_way.pop_front() else { return Ok(()) };
-            let tiles = read.wait()?;
-            for index in tiles.range() {
-                let (tile, weights) = tiles.get(graph, index);
-                let visit = |entry: usize, source, target| {
-                    if !(is_chosen(source) && is_chosen(target)) {
-                        return;
-                    }
-                    let rank = |vertex| self.ranks.of_any(VertexId(vertex));
-                    let (source, target) = (rank(source), rank(target));
-                    // Of both directions of an edge one is a row.
-                    if is_undirected && source > target {
-                        return;
-                    }
-                    waiting.sources.push(source);
-                    waiting.targets.push(target);
-                    waiting.weights.extend(weights.get(entry));
-                };
-                graph
-                    .for_each_edge(index, tile, visit)
-                    .map_err(|detail| graph.damaged_tile(index, detail))?;
-                if !take(waiting)? {
-                    return Ok(());
-                }
+            let (source, target) = (self.ranks.of_any(source), self.ranks.of_any(target));
+            // Of both directions of an edge one is a row.
+            if is_undirected && source > target {
+                return;
             }
-        }
+            waiting.sources.push(source);
+            waiting.targets.push(target);
+            waiting.weights.extend(weight);
+        };
+        tiles::for_each_edge(graph, cancel, waiting, see, take)
     }
 }
 
@@ -195,33 +166,6 @@ fn rows_at_a_time(memory: u64) -> usize {
 /// Bytes of the set of vertices that are chosen.
 fn chosen_size(graph: &Graph) -> u64 {
     VertexSet::size(graph.vertex_count())
-}
-
-/// Edges of the tile that has the most.
-fn edges_of_a_tile_max(graph: &Graph) -> usize {
-    let all = graph.tiles().iter().map(|tile| tile.summary.edge_count);
-    all.max().unwrap_or(0) as usize
-}
-
-fn graph_bytes(size: u32, weight_count: u32) -> u64 {
-    u64::from(size) + size_of::<f32>() as u64 * u64::from(weight_count)
-}
-
-/// Ranges of tiles to be read together.
-fn runs_of_tiles(graph: &Graph) -> Vec<Range<usize>> {
-    let mut runs: Vec<Range<usize>> = Vec::new();
-    let mut bytes = 0;
-    for (index, tile) in graph.tiles().iter().enumerate() {
-        bytes += graph_bytes(tile.size, tile.weight_count);
-        match runs.last_mut() {
-            Some(run) if bytes <= READ_BYTES => run.end = index + 1,
-            _ => {
-                runs.push(index..index + 1);
-                bytes = graph_bytes(tile.size, tile.weight_count);
-            }
-        }
-    }
-    runs
 }
 
 impl Table for EdgeTable {

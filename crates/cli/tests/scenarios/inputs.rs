@@ -223,3 +223,36 @@ fn a_header_is_known_in_standard_input() {
         assert_eq!((&report["vertices"], &report["edges"]), (&2.into(), &1.into()), "{text:?}");
     }
 }
+
+#[test]
+fn graphs_in_xml_are_those_of_their_edge_lists() {
+    let shop = Shop::new();
+    shop.write("g.el", "5 7\n7 9\n9 5\n5 9\n");
+    let nodes = "<node id='5'/><node id='7'><data/></node><node id='9'/>";
+    let edges = "<edge source='5' target='7'/><edge source='7' target='9'/>\n\
+                 <edge source='9' target='5'/><edge source='5' target='9'></edge>";
+    let graphml =
+        format!("<graphml><graph edgedefault='directed'>{nodes}{edges}</graph></graphml>");
+    shop.write("g.graphml", graphml);
+    let gexf = format!(
+        "<gexf><graph defaultedgetype='directed'><nodes>{nodes}</nodes><edges>{edges}</edges></graph></gexf>"
+    );
+    shop.write("g.gexf", gexf);
+    for name in ["g.graphml", "g.gexf"] {
+        assert_eq!(counts(&shop, name), (3, 4));
+        let ranks = shop.tegula("run pagerank g.tegula -o -").done().out;
+        assert_eq!(counts(&shop, "g.el"), (3, 4));
+        assert_eq!(shop.tegula("run pagerank g.tegula -o -").done().out, ranks, "{name}");
+        // A stream is read once, and a document twice.
+        let piped = format!("$T import - --format {} -o p.tegula < {name}", &name[2..]);
+        shop.shell(&piped).failed(3, &["a stream has to be text"]);
+    }
+    shop.write(
+        "bad.graphml",
+        "<graphml>\n<graph edgedefault='directed'>\n<edge source='1'/>\n</graph></graphml>",
+    );
+    shop.tegula("import bad.graphml -o b.tegula")
+        .failed(3, &["bad.graphml, line 3", "no `target`"]);
+    shop.tegula("import g.el -o b.tegula --format graphml")
+        .failed(3, &["no `graph` in this GraphML"]);
+}

@@ -1,0 +1,283 @@
+//! The neighbours of some vertices as a table.
+
+use std::sync::Arc;
+
+use arrow_array::Float32Array;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use tegula_engine::traverse::{self, Listed, RowsWanted, VertexSet};
+use tegula_engine::{
+    Cancel, Error as EngineError, Graph, RunOptions, ShortId, VertexId, lease_with_overhead,
+    overhead,
+};
+
+use super::ids::{GroupSize, find_ids, id_type};
+use super::table::{RowSink, write_in_batches};
+use super::tiles;
+use crate::error::Result;
+use crate::original_ids::{Ranks, ShortRank};
+
+/// A row for each edge that leaves one of some vertices: by the vertex, then by its neighbour, each in the order of the
+/// original ids. An edge of an undirected graph leaves both of its ends; a loop is there once.
+///
+/// Edges are read along rows where the graph has them, else tile by tile. Neighbours of as many vertices as the budget
+/// has room for are read at a time, each time by a pass over all tiles where there are no rows; mostly that is one.
+pub struct NeighbourTable {
+    ranks: Ranks,
+    /// By their ranks, each once.
+    vertices: Vec<Vertex>,
+    edge_count: u64,
+    degree_max: u64,
+}
+
+/// A vertex whose neighbours are wanted.
+#[derive(Debug, Clone, Copy)]
+struct Vertex {
+    rank: ShortRank,
+    id: ShortId,
+    /// Edges that leave it.
+    degree: u32,
+}
+
+/// An edge that leaves one of them.
+#[derive(Debug, Clone, Copy)]
+struct Edge {
+    source: ShortRank,
+    target: ShortRank,
+    weight: f32,
+}
+
+/// Bytes of a row while its ids are looked up.
+const ROW_BYTES: u64 = 80;
+/// Bytes of a vertex, and its id once more while its row is read.
+const VERTEX_BYTES: u64 = (size_of::<Vertex>() + size_of::<ShortId>()) as u64;
+
+impl NeighbourTable {
+    /// The table of these vertices, in which some may be several times.
+    ///
+    /// # Errors
+    /// Those of reading; [`OverBudget`](EngineError::OverBudget) where the neighbours of one vertex have no room;
+    /// [`Limit`](EngineError::Limit) for a graph whose ids are not short; cancellation.
+    pub fn of(
+        graph: &Graph,
+        mut vertices: Vec<VertexId>,
+        options: &RunOptions<'_>,
+    ) -> Result<NeighbourTable> {
+        graph.short_vertex_count()?;
+        vertices.sort_unstable();
+        vertices.dedup();
+        let ranks = Ranks::read(graph, &options.cancel)?;
+        let mut with_degrees = Vec::with_capacity(vertices.len());
+        let mut left = vertices.iter().map(|vertex| vertex.short()).peekable();
+        // Vertices of ranges without an edge are not shown.
+        let vertex = |id, degree| Vertex { rank: ranks.of(id), id, degree };
+        graph.for_each_degrees(|first, out, _| {
+            while let Some(id) = left.next_if(|id| u64::from(id.0) < first) {
+                with_degrees.push(vertex(id, 0));
+            }
+            let end = first + out.len() as u64;
+            while let Some(id) = left.next_if(|id| u64::from(id.0) < end) {
+                with_degrees.push(vertex(id, out[(u64::from(id.0) - first) as usize]));
+            }
+            Ok(())
+        })?;
+        with_degrees.extend(left.map(|id| vertex(id, 0)));
+        with_degrees.sort_unstable_by_key(|vertex| vertex.rank);
+        let degrees = || with_degrees.iter().map(|vertex| u64::from(vertex.degree));
+        let (edge_count, degree_max) = (degrees().sum(), degrees().max().unwrap_or(0));
+        let table = NeighbourTable { ranks, vertices: with_degrees, edge_count, degree_max };
+        table.check_room(graph, options)?;
+        Ok(table)
+    }
+
+    /// Bytes that a table of no vertices takes at the least.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn size_min(graph: &Graph, threads: usize) -> Result<u64> {
+        Ok(Ranks::size(graph)? + reading_size(graph, threads)?)
+    }
+
+    /// Refuses a budget that has no room for as many rows as belong together.
+    fn check_room(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<()> {
+        let needed =
+            overhead(graph) + reading_size(graph, options.threads)? + self.held(graph, options)?;
+        if needed <= options.memory {
+            return Ok(());
+        }
+        let (what, budget) = ("the neighbours".to_owned(), options.memory);
+        Err(EngineError::OverBudget { what, needed, budget }.into())
+    }
+
+    /// Bytes that are held while the edges of a group are read and written.
+    fn held(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<u64> {
+        let at_once = edges_at_a_time(options.memory).min(self.edge_count);
+        let edges = at_once.max(self.degree_max) * size_of::<Edge>() as u64;
+        let vertices = self.vertices.len() as u64 * VERTEX_BYTES;
+        Ok(Ranks::size(graph)? + vertices + edges + at_once * ROW_BYTES)
+    }
+
+    /// Its columns.
+    pub fn schema(&self, graph: &Graph) -> SchemaRef {
+        let id = |name| Field::new(name, id_type(graph), false);
+        let mut fields = vec![id("vertex"), id("neighbour")];
+        if graph.is_weighted() {
+            fields.push(Field::new("weight", DataType::Float32, false));
+        }
+        Arc::new(Schema::new(fields))
+    }
+
+    /// How many vertices there are.
+    pub fn vertex_count(&self) -> u64 {
+        self.vertices.len() as u64
+    }
+
+    /// How many rows it has.
+    pub fn row_count(&self) -> u64 {
+        self.edge_count
+    }
+
+    /// Writes all rows, as far as they are wanted.
+    ///
+    /// # Errors
+    /// Those of reading, of writing; cancellation.
+    pub fn write_rows(
+        &self,
+        graph: &Graph,
+        options: &RunOptions<'_>,
+        out: &mut dyn RowSink,
+    ) -> Result<()> {
+        let at_once = edges_at_a_time(options.memory);
+        let mut rest = &self.vertices[..];
+        while !rest.is_empty() && out.wants_more() {
+            let (group, others) = rest.split_at(group_len(rest, at_once));
+            rest = others;
+            let mut edges = self.edges_of(graph, group, options)?;
+            edges.sort_unstable_by(|a, b| {
+                let ends = (a.source, a.target).cmp(&(b.source, b.target));
+                ends.then(a.weight.total_cmp(&b.weight))
+            });
+            // A vertex may have more edges than ids are looked up at a time.
+            for edges in edges.chunks(at_once as usize) {
+                self.write_edges(graph, edges, &options.cancel, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_edges(
+        &self,
+        graph: &Graph,
+        edges: &[Edge],
+        cancel: &Cancel,
+        out: &mut dyn RowSink,
+    ) -> Result<()> {
+        let sources = edges.iter().map(|edge| edge.source.into());
+        let mut columns = vec![find_ids(graph, sources, cancel)?];
+        let targets = edges.iter().map(|edge| edge.target.into());
+        columns.push(find_ids(graph, targets, cancel)?);
+        if graph.is_weighted() {
+            let weights: Vec<f32> = edges.iter().map(|edge| edge.weight).collect();
+            columns.push(Arc::new(Float32Array::from(weights)));
+        }
+        write_in_batches(&self.schema(graph), &columns, out)
+    }
+
+    /// The edges that leave the vertices of a group, in no particular order.
+    fn edges_of(
+        &self,
+        graph: &Graph,
+        group: &[Vertex],
+        options: &RunOptions<'_>,
+    ) -> Result<Vec<Edge>> {
+        let count: u64 = group.iter().map(|vertex| u64::from(vertex.degree)).sum();
+        let edges = Vec::with_capacity(count as usize);
+        let edges = match graph.manifest().rows {
+            Some(_) => self.along_rows(graph, group, edges, options)?,
+            None => self.along_tiles(graph, group, edges, options)?,
+        };
+        if edges.len() as u64 == count {
+            return Ok(edges);
+        }
+        let detail = format!("{} edges leave vertices whose degrees say {count}", edges.len());
+        let (path, part) = (graph.directory().into(), "its edges".into());
+        Err(EngineError::Corrupt { path, part, detail }.into())
+    }
+
+    fn along_rows(
+        &self,
+        graph: &Graph,
+        group: &[Vertex],
+        mut edges: Vec<Edge>,
+        options: &RunOptions<'_>,
+    ) -> Result<Vec<Edge>> {
+        let mut sources: Vec<ShortId> = group.iter().map(|vertex| vertex.id).collect();
+        sources.sort_unstable();
+        let wanted = RowsWanted::forward(graph.is_weighted());
+        let held = self.held(graph, options)?;
+        traverse::run(graph, wanted, held, options, |job| {
+            let mut traversal = job.traversal(Listed::new(&sources));
+            while let Some((row, _)) = traversal.next_row()? {
+                let source = self.ranks.of(row.source());
+                let mut place = 0;
+                row.for_each(|target| {
+                    let (target, weight) = (self.ranks.of(target), row.weight(place));
+                    edges.push(Edge { source, target, weight });
+                    place += 1;
+                })?;
+            }
+            Ok::<_, crate::error::Error>(edges)
+        })
+    }
+
+    fn along_tiles(
+        &self,
+        graph: &Graph,
+        group: &[Vertex],
+        mut edges: Vec<Edge>,
+        options: &RunOptions<'_>,
+    ) -> Result<Vec<Edge>> {
+        let chosen = VertexSet::new(graph.short_vertex_count()?);
+        for vertex in group {
+            chosen.insert(vertex.id);
+        }
+        let held = self.held(graph, options)? + VertexSet::size(graph.vertex_count());
+        let _held = lease_with_overhead(graph, "the neighbours", held)?;
+        let see =
+            |edges: &mut Vec<Edge>, source: VertexId, target: VertexId, weight: Option<f32>| {
+                // No more than there is room for, whatever a damaged tile holds.
+                if chosen.contains(source.short()) && edges.len() < edges.capacity() {
+                    let [source, target] = [source, target].map(|end| self.ranks.of(end.short()));
+                    edges.push(Edge { source, target, weight: weight.unwrap_or(1.0) });
+                }
+            };
+        tiles::for_each_edge(graph, &options.cancel, &mut edges, see, |_| Ok(true))?;
+        Ok(edges)
+    }
+}
+
+/// How many rows are held at a time, unless one vertex has more.
+fn edges_at_a_time(memory: u64) -> u64 {
+    // Two columns of ids are looked up.
+    GroupSize::within(memory).rows as u64 / 2
+}
+
+/// How many of the vertices make a group: at least one.
+fn group_len(vertices: &[Vertex], edges_max: u64) -> usize {
+    let mut edges = 0;
+    let fits = |vertex: &&Vertex| {
+        edges += u64::from(vertex.degree);
+        edges <= edges_max
+    };
+    vertices.iter().take_while(fits).count().max(1)
+}
+
+/// Bytes that edges are read through, at the least.
+fn reading_size(graph: &Graph, threads: usize) -> Result<u64> {
+    if graph.manifest().rows.is_none() {
+        return Ok(tiles::size(graph) + VertexSet::size(graph.vertex_count()));
+    }
+    let wanted = RowsWanted::forward(graph.is_weighted());
+    let rows = traverse::estimate_rows(graph, wanted, 0);
+    let long_rows = traverse::long_rows_size(graph, wanted, threads)?;
+    Ok(rows.vertex_bytes + rows.stream_bytes_min + long_rows)
+}
