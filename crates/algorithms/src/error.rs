@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use tegula_engine::Graph;
+use tegula_engine::{Graph, ShortId};
 use tegula_import::settings;
 
-use crate::original_ids::Name;
+use crate::original_ids::{Name, name_of};
 
 pub use tegula_machine::{Hint, Setting, SettingValue};
 
@@ -53,10 +53,13 @@ pub enum Error {
         graph: PathBuf,
     },
     /// Weights have to be at least 0.
-    #[error("{} has an edge whose weight is below 0 or no number; {what} need weights of at least 0", graph.display())]
+    #[error("{} has an edge{} whose weight is below 0 or no number; {what} need weights of at least 0",
+        graph.display(), between(edge))]
     NegativeWeight {
         /// What needs them.
         what: &'static str,
+        /// Where it leads from and to, if that is known.
+        edge: Option<Box<(Name, Name)>>,
         /// The graph directory.
         graph: PathBuf,
     },
@@ -150,6 +153,11 @@ impl Error {
     }
 }
 
+/// Where an edge leads, if that is known.
+fn between(edge: &Option<Box<(Name, Name)>>) -> String {
+    edge.as_ref().map_or(String::new(), |edge| format!(" from `{}` to `{}`", edge.0, edge.1))
+}
+
 /// A cycle as its vertices one behind the other.
 fn around(vertices: &[Name], length: usize) -> String {
     let names: Vec<String> = vertices.iter().map(|name| format!("`{name}`")).collect();
@@ -177,7 +185,29 @@ pub(crate) const PATHS: &str = "shortest paths";
 
 /// The error for a graph that has other weights than those that `what` needs.
 pub(crate) fn negative_weight(graph: &Graph, what: &'static str) -> Error {
-    Error::NegativeWeight { what, graph: graph.directory().to_owned() }
+    Error::NegativeWeight { what, edge: None, graph: graph.directory().to_owned() }
+}
+
+/// The same, of the edge that has such a weight. It reads the order of the vertices.
+pub(crate) fn negative_weight_at(
+    graph: &Graph,
+    what: &'static str,
+    (source, target): (ShortId, ShortId),
+) -> Error {
+    let graph_path = graph.directory().to_owned();
+    match (name_of(graph, source), name_of(graph, target)) {
+        (Ok(source), Ok(target)) => {
+            let edge = Some(Box::new((source, target)));
+            Error::NegativeWeight { what, edge, graph: graph_path }
+        }
+        (Err(error), _) | (_, Err(error)) => error,
+    }
+}
+
+/// Whether a weight is a finite number of at least 0.
+#[inline(always)]
+pub(crate) fn is_weight(weight: f32) -> bool {
+    (0.0..f32::INFINITY).contains(&weight)
 }
 
 /// Whether a weight makes paths shorter, or is no number.

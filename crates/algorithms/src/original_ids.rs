@@ -107,6 +107,22 @@ impl Ranks {
     }
 }
 
+/// A vertex as the user named it, found by a pass over the order of all: for an error, and nothing that is asked often.
+///
+/// # Errors
+/// Those of reading.
+pub(crate) fn name_of(graph: &Graph, vertex: ShortId) -> Result<Name> {
+    let ids = graph.original_ids()?;
+    let mut rank = Rank::NONE;
+    ids.for_each_rank(|first, vertices| {
+        if let Some(place) = vertices.iter().position(|&other| other == vertex.into()) {
+            rank = Rank(first + place as u64);
+        }
+        Ok::<(), Error>(())
+    })?;
+    Ok(rank.name(&ids)?)
+}
+
 /// Whether ranks are other numbers than dense ids.
 pub(crate) fn has_order(graph: &Graph) -> bool {
     graph.manifest().file(file_names::ORDER).is_some()

@@ -36,6 +36,7 @@ fn programs(graph: &Graph) -> Vec<(&'static str, Value)> {
     vec![
         ("pagerank", json!({ "iterations": 5 })),
         ("pagerank", json!({ "tolerance": 1e-4 })),
+        ("pagerank", json!({ "iterations": 5, "weighted": true })),
         ("katz", json!({ "tolerance": 1e-7 })),
         ("eigenvector", json!({ "tolerance": 1e-2 })),
         ("spmv", json!({ "iterations": 4 })),

@@ -263,7 +263,8 @@ fn a_job_may_be_cancelled_at_the_end_of_a_part() {
     struct Cancels<'c>(&'c Cancel, AtomicBool);
 
     impl EdgeVisitor for Cancels<'_> {
-        fn visit(&self, _: ShortId, _: ShortId) {
+        type Weight = ();
+        fn visit(&self, _: ShortId, _: ShortId, (): ()) {
             self.1.store(true, Ordering::Relaxed);
         }
         fn needs(&self, _: &TileSummary, _: Origin) -> bool {

@@ -10,7 +10,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use support::ways::{Way, assert_modest, fail_each_read, graphs, in_memory, with_rows};
 use support::{components, import_with, open, original_of, table, threads};
-use tegula_algorithms::conductance::{self, Membership, Memberships};
+use tegula_algorithms::conductance::{self, ExactSum, Membership, Memberships};
 use tegula_algorithms::mis::{self, MisOptions};
 use tegula_algorithms::mst::{self, MstOptions};
 use tegula_algorithms::original_ids::ShortRank;
@@ -23,7 +23,7 @@ use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
 use tegula_testkit::{
     EdgeList, Scratch, XorShift, matching, small_graphs, verify_conductance, verify_mis,
-    verify_mst, verify_wcc,
+    verify_mst, verify_wcc, weighted_conductance,
 };
 
 const ORDERS: [VertexOrder; 2] = [VertexOrder::Given, VertexOrder::Degree];
@@ -92,8 +92,8 @@ fn conductance_of(way: &Way, directory: &Path) -> Result<Vec<(u64, u64, u64, u64
     let mut vertices = original_of(&probe);
     vertices.sort_unstable();
     let members = memberships(&probe, &sets_of(&vertices));
-    let (graph, options) = way.open(directory, &conductance::estimate(&probe, &members))?;
-    let found = conductance::run(&graph, &members, 0, &options)?;
+    let (graph, options) = way.open(directory, &conductance::estimate::<u64>(&probe, &members))?;
+    let found = conductance::run::<u64>(&graph, &members, 0, &options)?;
     let rows = (0..).zip(&found.sets).filter(|(_, set)| set.vertices > 0);
     Ok(rows.map(|(number, set)| (number, set.vertices, set.volume, set.cut)).collect())
 }
@@ -167,6 +167,83 @@ fn conductance_counts_both_directions_of_a_directed_graph() {
     }
 }
 
+/// Weights of any size, and 0.
+fn of_any_weight(edges: &EdgeList, seed: u64) -> EdgeList {
+    let mut random = XorShift::new(seed);
+    let mut weigh = || match random.below(6) {
+        0 => 0.0,
+        1 => f32::MAX,
+        2 => f32::from_bits(random.below(f32::INFINITY.to_bits().into()) as u32),
+        _ => random.below(9) as f32,
+    };
+    let weights = edges.edges.iter().map(|_| weigh()).collect();
+    EdgeList { weights: Some(weights), ..edges.clone() }
+}
+
+/// What is found of each set by weights, as bits: its volume, its cut, its conductance.
+fn weighed(way: &Way, directory: &Path) -> Result<Vec<(u64, f64, f64, Option<f64>)>> {
+    let probe = open(directory);
+    let mut vertices = original_of(&probe);
+    vertices.sort_unstable();
+    let members = memberships(&probe, &sets_of(&vertices));
+    let estimate = conductance::estimate::<ExactSum>(&probe, &members);
+    let (graph, options) = way.open(directory, &estimate)?;
+    let found = conductance::run::<ExactSum>(&graph, &members, 0, &options)?;
+    let rows = found.sets.iter().filter(|set| set.vertices > 0);
+    let conductance = |set: &conductance::SetFigures<_>| set.conductance(found.volume);
+    Ok(rows
+        .map(|set| (set.vertices, set.volume.to_f64(), set.cut.to_f64(), conductance(set)))
+        .collect())
+}
+
+#[test]
+fn edges_count_as_much_as_they_weigh_in_every_way() {
+    let is_close = |expected: f64, found: f64| (expected - found).abs() <= 1e-13 * expected.abs();
+    let scratch = Scratch::new();
+    for (name, edges) in small_graphs(7) {
+        let edges = of_any_weight(&edges, 7);
+        for undirected in [false, true] {
+            let name = format!("{name}-{undirected}");
+            let config = with_rows(VertexOrder::Degree, undirected);
+            let directory = import_with(config, scratch.path(), &name, &edges);
+            let found = weighed(&Way::ample(1), &directory).unwrap();
+            let least = Way { has_least_memory: true, ..Way::ample(3) };
+            assert_eq!(weighed(&least, &directory).unwrap(), found, "{name}");
+            let expected = weighted_conductance(&edges, undirected, &sets_of(&edges.vertices()));
+            assert_eq!(found.len(), expected.len(), "{name}");
+            for (found, (set, vertices, volume, cut, conductance)) in found.iter().zip(expected) {
+                assert_eq!(found.0, vertices, "{name}, {set}");
+                assert!(is_close(volume, found.1) && is_close(cut, found.2), "{name}, {set}");
+                let is_same = match (conductance, found.3) {
+                    (Some(expected), Some(found)) => is_close(expected, found),
+                    (expected, found) => expected == found,
+                };
+                assert!(is_same, "{name}, {set}: {conductance:?}, {found:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_set_is_weighed_against_what_little_is_left() {
+    let scratch = Scratch::new();
+    // The rest weighs less than the last digit of all.
+    let weights = Some(vec![1e30, 2e-5, 1e-5]);
+    let edges = EdgeList { weights, ..EdgeList::new(vec![(0, 1), (1, 2), (2, 3)]) };
+    let config = with_rows(VertexOrder::Given, true);
+    let graph = open(&import_with(config, scratch.path(), "g", &edges));
+    let members = memberships(&graph, &[(0, 0), (1, 0)]);
+    let found = conductance::run::<ExactSum>(&graph, &members, 0, &threads(2)).unwrap();
+    let [cut, beyond] = [2e-5f32, 1e-5].map(f64::from);
+    let expected = cut / (cut + 2.0 * beyond);
+    assert_eq!(found.sets[0].conductance(found.volume), Some(expected));
+    let negative = EdgeList { weights: Some(vec![1.0, -2.0, -3.0]), ..edges };
+    let config = with_rows(VertexOrder::Given, true);
+    let graph = open(&import_with(config, scratch.path(), "negative", &negative));
+    let error = conductance::run::<ExactSum>(&graph, &members, 0, &threads(2)).unwrap_err();
+    assert!(error.to_string().contains("from `1` to `2`"), "{error}");
+}
+
 #[test]
 fn a_set_without_edges_or_with_all_of_them_has_no_conductance() {
     let scratch = Scratch::new();
@@ -174,11 +251,11 @@ fn a_set_without_edges_or_with_all_of_them_has_no_conductance() {
     let config = with_rows(VertexOrder::Given, false);
     let graph = open(&import_with(config, scratch.path(), "g", &edges));
     let members = memberships(&graph, &[(0, 0), (1, 0), (2, 1), (3, 0)]);
-    let found = conductance::run(&graph, &members, 0, &threads(1)).unwrap();
+    let found = conductance::run::<u64>(&graph, &members, 0, &threads(1)).unwrap();
     let values: Vec<_> = found.sets.iter().map(|set| set.conductance(found.volume)).collect();
     assert_eq!(values, [Some(1.0), Some(1.0), None, None]);
     let members = memberships(&graph, &[(0, 0), (1, 0), (2, 0), (3, 0)]);
-    let found = conductance::run(&graph, &members, 0, &threads(1)).unwrap();
+    let found = conductance::run::<u64>(&graph, &members, 0, &threads(1)).unwrap();
     assert_eq!(found.sets[0].conductance(found.volume), None);
 }
 
@@ -227,7 +304,7 @@ fn graphs_with_one_direction_or_without_rows_are_refused() {
     no_rows(mis::run(&graph, MisOptions::default(), &threads(1)).map(drop));
     no_rows(mst::run(&graph, MstOptions::default(), &threads(1)).map(drop));
     let members = memberships(&graph, &[(1, 0)]);
-    no_rows(conductance::run(&graph, &members, 0, &threads(1)).map(drop).map_err(Error::from));
+    no_rows(conductance::run::<u64>(&graph, &members, 0, &threads(1)).map(drop));
 }
 
 #[test]
@@ -242,7 +319,8 @@ fn vertex_data_and_64_mib_are_enough() {
         (8, wcc::estimate_traversal(&graph)),
         (6, mis::estimate(&graph).unwrap()),
         (32, mst::estimate(&graph).unwrap()),
-        (14, conductance::estimate(&graph, &members)),
+        (14, conductance::estimate::<u64>(&graph, &members)),
+        (14, conductance::estimate::<ExactSum>(&graph, &members)),
     ];
     assert_modest(&graph, &estimates);
     let least = Way { has_least_memory: true, ..Way::ample(2) };

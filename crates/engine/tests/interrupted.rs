@@ -401,7 +401,8 @@ struct Visitor<'i> {
 }
 
 impl EdgeVisitor for Visitor<'_> {
-    fn visit(&self, _: ShortId, _: ShortId) {
+    type Weight = ();
+    fn visit(&self, _: ShortId, _: ShortId, (): ()) {
         self.interruption.note_call();
         if self.edges.fetch_add(1, Ordering::Relaxed) == self.at_edge {
             self.interruption.strike();

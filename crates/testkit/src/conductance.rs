@@ -33,6 +33,41 @@ pub fn conductance(graph: &EdgeList, undirected: bool, sets: &[(u64, u64)]) -> V
     rows.into_iter().map(|(set, (vertices, volume, cut))| (set, vertices, volume, cut)).collect()
 }
 
+/// A set by weights: its number, its vertices, its volume, its cut, its conductance if it has one.
+pub type WeighedSetRow = (u64, u64, f64, f64, Option<f64>);
+
+/// The same as [`conductance`] where edges count as much as they weigh, each set by itself.
+pub fn weighted_conductance(
+    graph: &EdgeList,
+    undirected: bool,
+    sets: &[(u64, u64)],
+) -> Vec<WeighedSetRow> {
+    let mut members: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
+    for &(vertex, set) in sets {
+        members.entry(set).or_default().insert(vertex);
+    }
+    let weigh = |members: &BTreeSet<u64>| {
+        let (mut volume, mut rest, mut cut) = (0.0, 0.0, 0.0);
+        for (index, &(one, other)) in graph.edges.iter().enumerate() {
+            let weight = graph.weights.as_ref().map_or(1.0, |weights| f64::from(weights[index]));
+            let ends = if undirected && one == other { &[one][..] } else { &[one, other] };
+            for end in ends {
+                *if members.contains(end) { &mut volume } else { &mut rest } += weight;
+            }
+            if members.contains(&one) != members.contains(&other) {
+                cut += weight;
+            }
+        }
+        let least = f64::min(volume, rest);
+        (volume, cut, (least > 0.0).then(|| cut / least))
+    };
+    let rows = members.iter().map(|(&set, members)| {
+        let (volume, cut, conductance) = weigh(members);
+        (set, members.len() as u64, volume, cut, conductance)
+    });
+    rows.collect()
+}
+
 /// Checks the figures of each set by itself: of the ends of edges in it, those that are not at the cut belong
 /// to edges within it.
 pub fn verify_conductance(

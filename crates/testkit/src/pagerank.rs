@@ -6,6 +6,9 @@
 //!
 //! Personalized, `1/V` is `weight(v)/sum of weights` in both terms that have it; ranks start at 1/V all the
 //! same.
+//!
+//! Weighted, `rank(u)/outdegree(u)` is `rank(u) * weight/W(u)`, `W(u)` being the sum of the weights of all edges of `u`; a
+//! vertex for which that is 0 is dangling.
 
 use rayon::prelude::*;
 
@@ -40,6 +43,46 @@ pub fn personalized_pagerank(
         state.jumps[seed as usize] += weight / sum;
     }
     state.ranks_after(damping, iterations)
+}
+
+/// The ranks by weights after exactly `iterations` rounds, edge by edge. Without seeds all vertices are seeds alike,
+/// and without weights all edges weigh 1.
+///
+/// # Panics
+/// If a seed is no vertex.
+pub fn weighted_pagerank(
+    graph: &EdgeList,
+    damping: f64,
+    iterations: usize,
+    seeds: &[(u64, f64)],
+) -> Table<f64> {
+    let compact = graph.compact();
+    let count = compact.vertices.len();
+    let weight = |edge: usize| compact.weights.as_ref().map_or(1.0, |all| f64::from(all[edge]));
+    let mut out_weights = vec![0.0; count];
+    for (edge, &(source, _)) in compact.edges.iter().enumerate() {
+        out_weights[source as usize] += weight(edge);
+    }
+    let seed_sum: f64 = seeds.iter().map(|(_, weight)| weight).sum();
+    let mut jumps = vec![if seeds.is_empty() { 1.0 / count as f64 } else { 0.0 }; count];
+    for &(seed, weight) in seeds {
+        jumps[compact.dense(seed).expect("a seed is a vertex") as usize] += weight / seed_sum;
+    }
+    let mut ranks = vec![1.0 / count as f64; count];
+    for _ in 0..iterations {
+        let lost = ranks.iter().zip(&out_weights).filter(|&(_, &out_weight)| out_weight == 0.0);
+        let jumping = 1.0 - damping + damping * lost.map(|(rank, _)| rank).sum::<f64>();
+        let mut next: Vec<f64> = jumps.iter().map(|jump| jumping * jump).collect();
+        for (edge, &(source, target)) in compact.edges.iter().enumerate() {
+            let source = source as usize;
+            if out_weights[source] > 0.0 {
+                let part = weight(edge) / out_weights[source];
+                next[target as usize] += damping * ranks[source] * part;
+            }
+        }
+        ranks = next;
+    }
+    compact.table(ranks)
 }
 
 /// The ranks once a round changes them by at most `tolerance` in all (L1), or after `iterations_max`
@@ -80,6 +123,17 @@ pub fn match_personalized_pagerank(
     ranks: &[(u64, f64)],
 ) -> Result<(), String> {
     epsilon(&personalized_pagerank(graph, damping, iterations, seeds), ranks, TOLERANCE)
+}
+
+/// The same for ranks by weights.
+pub fn match_weighted_pagerank(
+    graph: &EdgeList,
+    damping: f64,
+    iterations: usize,
+    seeds: &[(u64, f64)],
+    ranks: &[(u64, f64)],
+) -> Result<(), String> {
+    epsilon(&weighted_pagerank(graph, damping, iterations, seeds), ranks, TOLERANCE)
 }
 
 /// Checks ranks after a round that changed them by at most `tolerance` in all (L1), which is where a run with

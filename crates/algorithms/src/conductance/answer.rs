@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde::ser::Serializer;
 use tegula_engine::{Cancel, Graph};
 
+use super::amount::Amount;
 use super::sets::{NamedSets, integer};
 use super::{Conductances, SetFigures};
 use crate::answer::{self, Answer, Facts, List, RowSink, Table, write_arrays};
@@ -18,44 +19,44 @@ use crate::error::Result;
 const ROWS_AT_A_TIME: usize = 1 << 16;
 
 /// The figures of all sets.
-pub(super) struct Sets(Arc<NamedFigures>);
+pub(super) struct Sets<A>(Arc<NamedFigures<A>>);
 
-impl Sets {
+impl<A> Sets<A> {
     /// The figures that were found of each set.
-    pub(super) fn new(sets: NamedSets, found: Conductances) -> Sets {
+    pub(super) fn new(sets: NamedSets, found: Conductances<A>) -> Sets<A> {
         Sets(Arc::new(NamedFigures { sets, found }))
     }
 }
 
-struct NamedFigures {
+struct NamedFigures<A> {
     sets: NamedSets,
-    found: Conductances,
+    found: Conductances<A>,
 }
 
 /// What is said of the sets.
 #[derive(Serialize)]
-pub struct Summary {
-    /// Ends of all edges.
-    volume: u64,
+pub struct Summary<A: Amount> {
+    /// Ends of all edges, or what these weigh.
+    volume: A,
     /// How many sets there are.
     set_count: u64,
     /// The first ones, by name.
-    sets: FirstSets,
+    sets: FirstSets<A>,
 }
 
 /// The figures of all sets, of which a list shows the first `top`, by name.
-struct FirstSets {
-    all: Arc<NamedFigures>,
+struct FirstSets<A> {
+    all: Arc<NamedFigures<A>>,
     top: usize,
 }
 
 /// A set and its figures.
 #[derive(Serialize)]
-struct Set<'a> {
+struct Set<'a, A> {
     set: SetName<'a>,
     vertices: u64,
-    volume: u64,
-    cut: u64,
+    volume: A,
+    cut: A,
     /// None where all edges are on one side.
     conductance: Option<f64>,
 }
@@ -68,21 +69,21 @@ enum SetName<'a> {
     String(&'a str),
 }
 
-impl FirstSets {
-    fn iter(&self) -> impl Iterator<Item = Set<'_>> {
+impl<A: Amount> FirstSets<A> {
+    fn iter(&self) -> impl Iterator<Item = Set<'_, A>> {
         self.all.iter().take(self.top)
     }
 }
 
 /// There may be as many sets as vertices: each is there only while it is written.
-impl Serialize for FirstSets {
+impl<A: Amount> Serialize for FirstSets<A> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         serializer.collect_seq(self.iter())
     }
 }
 
-impl NamedFigures {
-    fn figures(&self, set: u32) -> &SetFigures {
+impl<A: Amount> NamedFigures<A> {
+    fn figures(&self, set: u32) -> &SetFigures<A> {
         &self.found.sets[set as usize]
     }
 
@@ -91,7 +92,7 @@ impl NamedFigures {
     }
 
     /// All sets, by name.
-    fn iter(&self) -> impl Iterator<Item = Set<'_>> {
+    fn iter(&self) -> impl Iterator<Item = Set<'_, A>> {
         let are_integers = self.sets.are_integers();
         self.sets.order().iter().map(move |&set| {
             let name = self.sets.name(set);
@@ -116,12 +117,12 @@ impl NamedFigures {
 }
 
 /// A row for every set, by name.
-impl Table for Sets {
+impl<A: Amount> Table for Sets<A> {
     fn schema(&self, _graph: &Graph) -> SchemaRef {
         let name = if self.0.sets.are_integers() { DataType::UInt64 } else { DataType::LargeUtf8 };
         let mut fields = vec![Field::new("set", name, false)];
-        let counts = ["vertices", "volume", "cut"];
-        fields.extend(counts.map(|name| Field::new(name, DataType::UInt64, false)));
+        fields.push(Field::new("vertices", DataType::UInt64, false));
+        fields.extend(["volume", "cut"].map(|name| Field::new(name, A::TYPE, false)));
         fields.push(Field::new("conductance", DataType::Float64, true));
         Arc::new(Schema::new(fields))
     }
@@ -138,16 +139,13 @@ impl Table for Sets {
             if !out.wants_more() {
                 break;
             }
-            let column = |count: fn(&SetFigures) -> u64| -> ArrayRef {
-                let counts = sets.iter().map(|&set| count(all.figures(set)));
-                Arc::new(UInt64Array::from_iter_values(counts))
-            };
+            let figures = || sets.iter().map(|&set| all.figures(set));
             let conductances: Float64Array = sets.iter().map(|&set| all.conductance(set)).collect();
             let arrays = vec![
                 all.names(sets),
-                column(|figures| figures.vertices),
-                column(|figures| figures.volume),
-                column(|figures| figures.cut),
+                u64::column(figures().map(|figures| figures.vertices)),
+                A::column(figures().map(|figures| figures.volume)),
+                A::column(figures().map(|figures| figures.cut)),
                 Arc::new(conductances),
             ];
             write_arrays(&schema, arrays, out)?;
@@ -156,7 +154,7 @@ impl Table for Sets {
     }
 }
 
-impl Answer for Sets {
+impl<A: Amount> Answer for Sets<A> {
     fn summary(
         &self,
         _graph: &Graph,
@@ -169,7 +167,7 @@ impl Answer for Sets {
     }
 }
 
-impl answer::Summary for Summary {
+impl<A: Amount> answer::Summary for Summary<A> {
     fn facts(&self) -> Facts {
         let mut facts = Facts::default();
         let sets = &*self.sets.all;
@@ -191,7 +189,7 @@ impl answer::Summary for Summary {
                 SetName::String(name) => name.to_owned(),
             };
             let conductance = conductance.map_or_else(String::new, answer::number);
-            list.add([&set, &vertices, &volume, &cut, &conductance]);
+            list.add([&set, &vertices, &volume.words(), &cut.words(), &conductance]);
         }
         list
     }

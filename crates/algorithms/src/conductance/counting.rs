@@ -1,147 +1,222 @@
-//! The pass over all rows that counts what leaves each set.
+//! The pass over all rows that adds up what leaves each set.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Mutex;
 use std::time::Instant;
 
 use tegula_engine::traverse::{self, RowsJob, RowsWanted, Sequential, estimate_rows};
-use tegula_engine::{Estimate, Graph, Result, RunOptions, RunStatistics, Unit};
+use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics, ShortId, Unit};
+use tegula_machine::threads::{lock, unlocked};
 
 use super::Memberships;
+use super::amount::Amount;
+use crate::error::{Result, is_weight, negative_weight_at};
 
 /// What a set has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct SetFigures {
+pub struct SetFigures<A> {
     /// Vertices in it.
     pub vertices: u64,
     /// Ends of edges in it.
-    pub volume: u64,
+    pub volume: A,
     /// Edges between it and the rest.
-    pub cut: u64,
+    pub cut: A,
 }
 
 /// The figures of all sets.
 #[derive(Debug, Clone)]
-pub struct Conductances {
+pub struct Conductances<A> {
     /// By the number of the set.
-    pub sets: Vec<SetFigures>,
+    pub sets: Vec<SetFigures<A>>,
     /// Ends of all edges.
-    pub volume: u64,
+    pub volume: A,
     /// What the run did.
     pub statistics: RunStatistics,
 }
 
-impl SetFigures {
+impl<A: Amount> SetFigures<A> {
     /// The conductance in a graph of `volume` ends of edges; `None` where there are none in the set, or
     /// none in the rest.
-    pub fn conductance(&self, volume: u64) -> Option<f64> {
-        let least = self.volume.min(volume.saturating_sub(self.volume));
-        (least > 0).then(|| self.cut as f64 / least as f64)
+    pub fn conductance(&self, volume: A) -> Option<f64> {
+        let least = self.volume.min(volume.minus(self.volume));
+        (least > A::default()).then(|| self.cut.to_f64() / least.to_f64())
     }
 }
 
-/// Computes the figures of all sets, while the caller holds `beside` further bytes, as for their names.
+/// Computes the figures of all sets, while the caller holds `beside` further bytes, as for their names. Edges are
+/// counted in `u64`, and weighed in [`ExactSum`](super::ExactSum).
 ///
 /// # Errors
-/// Those of [`traverse::run`] and of reading.
+/// [`NegativeWeight`](crate::Error::NegativeWeight) where they are weighed; those of [`traverse::run`] and of reading.
 ///
 /// # Panics
 /// When the memberships are those of another number of vertices.
-pub fn run(
+pub fn run<A: Amount>(
     graph: &Graph,
     members: &Memberships,
     beside: u64,
     options: &RunOptions<'_>,
-) -> Result<Conductances> {
+) -> Result<Conductances<A>> {
     assert_eq!(members.iter().len(), graph.vertex_count() as usize, "sets for each vertex");
-    let held = size(graph, members) + beside;
-    traverse::run(graph, RowsWanted::forward(false), held, options, |job| {
-        count_all(graph, members, job, options)
+    let held = size::<A>(graph, members) + beside;
+    traverse::run(graph, RowsWanted::forward(A::IS_WEIGHED), held, options, |job| {
+        add_all(graph, members, job, options)
     })
 }
 
-/// Counts vertices, volumes and cuts of all sets.
-fn count_all(
+/// What a run needs of memory, the memberships included.
+pub fn estimate<A: Amount>(graph: &Graph, members: &Memberships) -> Estimate {
+    estimate_rows(graph, RowsWanted::forward(A::IS_WEIGHED), size::<A>(graph, members))
+}
+
+/// The memberships, a degree of each vertex if edges are counted, and the figures of the sets: with those that threads
+/// share.
+fn size<A: Amount>(graph: &Graph, members: &Memberships) -> u64 {
+    let degrees = if A::IS_WEIGHED { 0 } else { 4 * graph.vertex_count() };
+    members.size() + degrees + set_size::<A>() * u64::from(members.set_count())
+}
+
+fn set_size<A: Amount>() -> u64 {
+    let shared = if A::IS_WEIGHED { 2 } else { 1 };
+    (size_of::<SetFigures<A>>() + shared * size_of::<A::Shared>()) as u64
+}
+
+/// Adds up vertices, volumes and cuts of all sets.
+fn add_all<A: Amount>(
     graph: &Graph,
     members: &Memberships,
     job: &RowsJob<'_>,
     options: &RunOptions<'_>,
-) -> Result<Conductances> {
+) -> Result<Conductances<A>> {
     let started = Instant::now();
     let is_directed = !graph.manifest().undirected;
     let set_count = members.set_count() as usize;
-    let mut sets = vec![SetFigures::default(); set_count];
+    let mut sets = vec![SetFigures::<A>::default(); set_count];
     members.iter().flatten().for_each(|&set| sets[set as usize].vertices += 1);
-    let mut add_volume = |degrees: Vec<u32>| {
+    let totals = Totals::<A>::new(set_count);
+    options.progress.begin("visiting", Some(graph.edge_count()), Unit::Edges);
+    let adding = Adding { job, members, totals: &totals, is_directed };
+    job.for_each_range(|_, ids| adding.add(ids, options))?;
+    options.progress.end();
+    if let Some(edge) = unlocked(totals.refused) {
+        return Err(negative_weight_at(graph, "weighted conductances", edge));
+    }
+    sets.iter_mut().zip(totals.cuts).for_each(|(set, cut)| set.cut = A::of_shared(cut));
+    let volumes = totals.volumes.into_iter().map(A::of_shared);
+    sets.iter_mut().zip(volumes).for_each(|(set, volume)| set.volume = volume);
+    let mut add_degrees = |degrees: Vec<u32>| {
         for (own, degree) in members.iter().zip(degrees) {
-            own.iter().for_each(|&set| sets[set as usize].volume += u64::from(degree));
+            let ends = A::counted(degree.into()).unwrap_or_default();
+            for &set in own {
+                let volume = &mut sets[set as usize].volume;
+                *volume = volume.plus(ends);
+            }
         }
     };
-    add_volume(graph.out_degrees()?);
-    if is_directed {
-        add_volume(graph.in_degrees()?);
+    if !A::IS_WEIGHED {
+        add_degrees(graph.out_degrees()?);
+        if is_directed {
+            add_degrees(graph.in_degrees()?);
+        }
     }
-    let cuts: Vec<AtomicU64> = std::iter::repeat_with(AtomicU64::default).take(set_count).collect();
-    options.progress.begin("visiting", Some(graph.edge_count()), Unit::Edges);
-    let counting = Counting { job, members, cuts: &cuts, is_directed };
-    job.for_each_range(|_, ids| counting.count(ids, options))?;
-    options.progress.end();
-    sets.iter_mut().zip(cuts).for_each(|(set, cut)| set.cut = cut.into_inner());
+    let all = A::counted(graph.edge_count()).unwrap_or_else(|| A::of_shared(totals.volume));
+    let volume = if is_directed { all.plus(all) } else { all };
     let statistics = job.statistics(started.elapsed().into(), graph.edge_count());
-    let volume = graph.edge_count() * if is_directed { 2 } else { 1 };
     Ok(Conductances { sets, volume, statistics })
 }
 
-/// What a run needs of memory, the memberships included.
-pub fn estimate(graph: &Graph, members: &Memberships) -> Estimate {
-    estimate_rows(graph, RowsWanted::forward(false), size(graph, members))
+/// What the workers add up.
+struct Totals<A: Amount> {
+    /// By the number of the set.
+    cuts: Vec<A::Shared>,
+    /// The same; none where edges are counted, as degrees tell them.
+    volumes: Vec<A::Shared>,
+    /// Of all edges that are weighed.
+    volume: A::Shared,
+    /// Of the edges whose weight is none, the first by the dense ids of its ends.
+    refused: Mutex<Option<(ShortId, ShortId)>>,
 }
 
-/// The memberships, a degree of each vertex, and the figures of the sets.
-fn size(graph: &Graph, members: &Memberships) -> u64 {
-    members.size() + 4 * graph.vertex_count() + 32 * u64::from(members.set_count())
+impl<A: Amount> Totals<A> {
+    fn new(set_count: usize) -> Totals<A> {
+        let zeroes = |count| std::iter::repeat_with(A::Shared::default).take(count).collect();
+        Totals {
+            cuts: zeroes(set_count),
+            volumes: zeroes(if A::IS_WEIGHED { set_count } else { 0 }),
+            volume: A::Shared::default(),
+            refused: Mutex::default(),
+        }
+    }
+
+    #[cold]
+    fn refuse(&self, edge: (ShortId, ShortId)) {
+        let mut refused = lock(&self.refused);
+        *refused = Some(refused.map_or(edge, |other| other.min(edge)));
+    }
 }
 
 /// What the workers share.
-struct Counting<'c> {
+struct Adding<'c, A: Amount> {
     job: &'c RowsJob<'c>,
     members: &'c Memberships,
-    cuts: &'c [AtomicU64],
+    totals: &'c Totals<A>,
     is_directed: bool,
 }
 
-impl Counting<'_> {
-    /// Counts the edges of a range of sources that leave their sets. Where an edge is stored in one
-    /// direction only, it is counted for the sets of its target too.
-    fn count(&self, ids: Range<u32>, options: &RunOptions<'_>) -> Result<()> {
+impl<A: Amount> Adding<'_, A> {
+    /// Adds the edges of a range of sources that leave their sets. Where an edge is stored in one
+    /// direction only, it is added for the sets of its target too.
+    fn add(&self, ids: Range<u32>, options: &RunOptions<'_>) -> tegula_engine::Result<()> {
         let mut traversal = self.job.traversal(Sequential::new(ids));
-        let mut edges = 0;
-        // How many edges leave each set of a source.
-        let mut leaving: Vec<u64> = Vec::new();
+        let (mut edges, mut all) = (0, A::default());
+        // How much leaves each set of a source.
+        let mut leaving: Vec<A> = Vec::new();
         while let Some((row, _)) = traversal.next_row()? {
             let own = self.members.of(row.source());
             leaving.clear();
-            leaving.resize(own.len(), 0);
+            leaving.resize(own.len(), A::default());
+            let (mut edge, mut volume) = (0, A::default());
             row.for_each(|target| {
-                edges += 1;
                 let others = self.members.of(target);
+                let weight = if A::IS_WEIGHED { row.weight(edge) } else { 1.0 };
+                edge += 1;
+                if A::IS_WEIGHED {
+                    if !is_weight(weight) {
+                        return self.totals.refuse((row.source(), target));
+                    }
+                    volume.add(weight);
+                    self.add_end(others, weight);
+                }
                 if own == others {
                     return;
                 }
-                for_each_missing(own, others, |index| leaving[index] += 1);
+                for_each_missing(own, others, |index| leaving[index].add(weight));
                 if self.is_directed {
-                    for_each_missing(others, own, |index| self.add(others[index], 1));
+                    let cut = |index: usize| &self.totals.cuts[others[index] as usize];
+                    for_each_missing(others, own, |index| A::add_edge_to(cut(index), weight));
                 }
             })?;
-            own.iter().zip(&leaving).for_each(|(&set, &edges)| self.add(set, edges));
+            own.iter().zip(&leaving).for_each(|(&set, &edges)| self.add_cut(set, edges));
+            if A::IS_WEIGHED {
+                own.iter().for_each(|&set| volume.add_to(&self.totals.volumes[set as usize]));
+                all = all.plus(volume);
+            }
+            edges += edge as u64;
         }
+        all.add_to(&self.totals.volume);
         options.progress.advance(edges);
         Ok(())
     }
 
-    fn add(&self, set: u32, edges: u64) {
-        if edges > 0 {
-            self.cuts[set as usize].fetch_add(edges, Ordering::Relaxed);
+    fn add_cut(&self, set: u32, edges: A) {
+        edges.add_to(&self.totals.cuts[set as usize]);
+    }
+
+    /// Adds the end of an edge at its target. In an undirected graph that is a source itself.
+    #[inline(always)]
+    fn add_end(&self, sets: &[u32], weight: f32) {
+        if self.is_directed {
+            sets.iter().for_each(|&set| A::add_edge_to(&self.totals.volumes[set as usize], weight));
         }
     }
 }

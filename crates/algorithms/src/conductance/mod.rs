@@ -7,11 +7,14 @@
 //! `cut` counts the edges between S and the rest, `volume` the ends of edges in S, which is the sum of
 //! degrees (Bollobas, *Modern Graph Theory*, 1998; as a measure of communities: Leskovec, Lang, Dasgupta,
 //! Mahoney, WWW 2008). In a directed graph an edge counts whatever its direction, and a degree is that of
-//! both directions. A loop of an undirected graph has one end. Weights are ignored.
+//! both directions. A loop of an undirected graph has one end. Weighted, an edge counts as much as it weighs, which is
+//! at least 0; sums are [exact](crate::exact_sum), and rounded once they are told.
 //!
 //! Sets may overlap. It reads every row once, and at each edge walks the sets of both ends. Memory: 8 bytes
-//! a vertex, 4 for each set that a vertex is in, 32 a set, and the index of the rows.
+//! a vertex, 4 for each set that a vertex is in, 32 a set, and the index of the rows. Weighted: 4 bytes a vertex, 168 a
+//! set.
 
+mod amount;
 mod answer;
 mod counting;
 mod memberships;
@@ -23,10 +26,12 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Found, Weights};
+use crate::algorithm::{Algorithm, Edges, Found, Weights, Work};
 use crate::error::Result;
 use crate::side_table;
 
+pub use crate::exact_sum::ExactSum;
+pub use amount::Amount;
 use answer::Sets;
 pub use counting::{Conductances, SetFigures, estimate, run};
 pub use memberships::{Membership, Memberships};
@@ -43,14 +48,36 @@ pub struct ConductanceOptions {
     /// or `label`, so that the table of another run, as of wcc, will do.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub sets: PathBuf,
+    /// Add up the weights of edges, all of at least 0, instead of counting them.
+    #[cfg_attr(feature = "clap", arg(long))]
+    #[serde(default)]
+    pub weighted: bool,
+}
+
+impl ConductanceOptions {
+    fn is_weighted(&self, graph: &Graph) -> bool {
+        self.weighted && graph.is_weighted()
+    }
+
+    fn find<A: Amount>(graph: &Graph, sets: NamedSets, options: &RunOptions<'_>) -> Result<Found> {
+        let found = run::<A>(graph, sets.members(), sets.names_size(), options)?;
+        let statistics = found.statistics.clone();
+        Ok(Found::new(Sets::new(sets, found), statistics))
+    }
 }
 
 impl Algorithm for ConductanceOptions {
     const NAME: &'static str = "conductance";
     const SUMMARY: &'static str = "Conductance of sets of vertices: how well they are separated from the rest, \
                                    whatever the direction of edges";
-    const WEIGHTS: Weights = Weights::Ignored { instead: "it counts edges" };
+    const WEIGHTS: Weights = Weights::Ignored {
+        instead: "it counts edges, unless the option `weighted` makes each count as much as it weighs",
+    };
     type Files = NamedSets;
+
+    fn weights(&self) -> Weights {
+        if self.weighted { Weights::Used } else { Self::WEIGHTS }
+    }
 
     fn edges(&self) -> Edges {
         Edges::Rows(Directions::Forward)
@@ -61,7 +88,10 @@ impl Algorithm for ConductanceOptions {
     }
 
     fn estimate(&self, graph: &Graph, sets: &NamedSets, _threads: usize) -> Result<Estimate> {
-        let estimate = estimate(graph, sets.members());
+        let estimate = match self.is_weighted(graph) {
+            true => estimate::<ExactSum>(graph, sets.members()),
+            false => estimate::<u64>(graph, sets.members()),
+        };
         let vertex_bytes = estimate.vertex_bytes + sets.names_size();
         Ok(side_table::with_reading(Estimate { vertex_bytes, ..estimate }, sets.reading_size))
     }
@@ -70,9 +100,15 @@ impl Algorithm for ConductanceOptions {
         "each edge looks up the sets of both of its ends"
     }
 
+    fn work(&self, graph: &Graph, _sets: &NamedSets) -> Result<Work> {
+        let kind = if self.is_weighted(graph) { "conductance, weighted" } else { Self::NAME };
+        Ok(Work::of_rounds(kind, graph, None))
+    }
+
     fn run(&self, graph: &Graph, sets: NamedSets, options: &RunOptions<'_>) -> Result<Found> {
-        let found = run(graph, sets.members(), sets.names_size(), options)?;
-        let statistics = found.statistics.clone();
-        Ok(Found::new(Sets::new(sets, found), statistics))
+        match self.is_weighted(graph) {
+            true => Self::find::<ExactSum>(graph, sets, options),
+            false => Self::find::<u64>(graph, sets, options),
+        }
     }
 }

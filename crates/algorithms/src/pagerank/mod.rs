@@ -11,8 +11,13 @@
 //!
 //! It starts from `r = 1/V`. Every iteration reads every edge once. It stops after a fixed number of
 //! iterations, or when the L1 distance between two successive ranks is at most a tolerance, which it
-//! need not reach within the most iterations that it may run: [`PageRank::has_converged`]. Weights of
-//! edges are not looked at.
+//! need not reach within the most iterations that it may run: [`PageRank::has_converged`].
+//!
+//! *Weighted*, the surfer follows an edge in proportion to its weight: `r(u) / out_degree(u)` becomes
+//! `r(u) * weight(u, v) / W(u)`, where `W(u)` is the sum of the weights of all edges from `u`. Weights are finite
+//! numbers of at least 0; where all edges of a vertex weigh 0, there is none to follow. The sums are found before the
+//! first iteration, by one scan of all edges or as many as memory calls for, and are exact until they are rounded to 24
+//! binary digits. In a graph without weights all edges weigh the same.
 //!
 //! *Personalized*, the surfer who does not follow an edge jumps to a seed, in proportion to its weight,
 //! whether he does not want to or there is none: `1 / V` becomes `weight(v) / sum of weights` in both
@@ -20,7 +25,8 @@
 //!
 //! Ranks and messages are `f32`, sums are `f64` but for short ones (`tegula_engine`, `accumulators`).
 //! Against double precision every rank stays within 1e-5, relative, as long as it is a normal `f32`
-//! (1.2e-38). Memory: 12 bytes a vertex, 16 with seeds.
+//! (1.2e-38). Memory: 12 bytes a vertex, 16 with seeds. Weighted, messages are `f64`, so that they are rounded neither
+//! to 0 nor to infinity whatever the weights; it takes 4 bytes a vertex more.
 //!
 //! # Rounding and convergence
 //!
@@ -31,23 +37,27 @@
 //! go beyond, and end as far as the roundings of messages allow.
 
 mod answer;
+mod out_weights;
 mod program;
 mod seeds;
+mod weighted;
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use tegula_engine::{Estimate, Graph, RunOptions};
+use tegula_engine::{Cancel, Estimate, Graph, Outcome, Program, RunOptions, States, StatesWriter};
 
 use crate::algorithm::{
-    Algorithm, Checkpointing, Edges, Found, NotNegative, Probability, SideFiles, Weights,
+    Algorithm, Checkpointing, Edges, Found, NotNegative, Probability, SideFiles, Weights, Work,
 };
 use crate::error::Result;
 use crate::side_table;
 
 use answer::ranks;
+use out_weights::OutWeights;
 pub use program::{PageRank, PageRankConfig, Stop, Sums};
 use seeds::Seeds;
+pub use weighted::{OutWeight, WeightedPageRank, WeightedRank};
 
 /// Options of PageRank.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -74,11 +84,65 @@ pub struct PageRankOptions {
     /// `weight` or `rank`, so that ranks of another run will do.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub personalize: Option<PathBuf>,
+    /// Follow edges in proportion to their weights, all of at least 0.
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub weighted: bool,
+}
+
+/// Runs PageRank by the weights of the edges of a graph that has some; the states are the ranks.
+///
+/// # Errors
+/// [`NegativeWeight`](crate::Error::NegativeWeight); those of [`tegula_engine::run_anywhere`].
+pub fn run_weighted(
+    graph: &Graph,
+    walk: PageRank,
+    options: &RunOptions<'_>,
+) -> Result<Outcome<PageRank, States<f32>>> {
+    let estimate = estimate_weighted(graph, options.threads);
+    let estimate = beside(estimate, walk.size());
+    let found = OutWeights::find(graph, walk, &estimate, options)?;
+    let options = &RunOptions { arrays: found.arrays, ..options.clone() };
+    let outcome = tegula_engine::run_anywhere(graph, found.start, options)?;
+    let mut statistics = outcome.statistics;
+    statistics.add(found.statistics);
+    let states = ranks_of(outcome.states, graph, &options.cancel)?;
+    Ok(Outcome { states, program: outcome.program.into_walk(), statistics })
+}
+
+/// The ranks alone, where the states lie.
+fn ranks_of(states: States<WeightedRank>, graph: &Graph, cancel: &Cancel) -> Result<States<f32>> {
+    let Some(mut writer) = StatesWriter::beside(&states, graph)? else {
+        let ranks: Vec<f32> = states.into_vec()?.into_iter().map(|state| state.rank).collect();
+        return Ok(ranks.into());
+    };
+    states.for_each_chunk(|_, states| {
+        cancel.check()?;
+        writer.write_each(states.iter().map(|state| state.rank))
+    })?;
+    Ok(writer.finish()?)
+}
+
+fn estimate_weighted(graph: &Graph, threads: usize) -> Estimate {
+    let estimate = tegula_engine::estimate_anywhere::<WeightedPageRank>(graph, threads);
+    let reading = out_weights::reading_size(graph);
+    let on_disk = estimate.on_disk.map(|arrays| arrays.beside(reading));
+    Estimate { on_disk, ..estimate }
+}
+
+/// An estimate with so many bytes more that stay in memory.
+fn beside(estimate: Estimate, bytes: u64) -> Estimate {
+    let vertex_bytes = estimate.vertex_bytes + bytes;
+    let on_disk = estimate.on_disk.map(|arrays| arrays.beside(bytes));
+    Estimate { vertex_bytes, on_disk, ..estimate }
 }
 
 impl PageRankOptions {
     const DAMPING: Probability = Probability::new(PageRankConfig::DAMPING);
     const TOLERANCE: NotNegative = NotNegative::new(PageRankConfig::TOLERANCE);
+
+    fn is_weighted(&self, graph: &Graph) -> bool {
+        self.weighted && graph.is_weighted()
+    }
 
     fn config(&self) -> PageRankConfig {
         let stop = match self.iterations {
@@ -100,6 +164,7 @@ impl Default for PageRankOptions {
             tolerance: Self::TOLERANCE,
             max_iterations: PageRankConfig::ITERATIONS_MAX,
             personalize: None,
+            weighted: false,
         }
     }
 }
@@ -107,9 +172,15 @@ impl Default for PageRankOptions {
 impl Algorithm for PageRankOptions {
     const NAME: &'static str = "pagerank";
     const SUMMARY: &'static str = "PageRank: how likely a random walk stands on each vertex";
-    const WEIGHTS: Weights =
-        Weights::Ignored { instead: "all edges of a vertex are equally likely" };
+    const WEIGHTS: Weights = Weights::Ignored {
+        instead: "all edges of a vertex are equally likely, unless the option `weighted` makes them as likely as they \
+                  weigh",
+    };
     type Files = Seeds;
+
+    fn weights(&self) -> Weights {
+        if self.weighted { Weights::Used } else { Self::WEIGHTS }
+    }
 
     fn edges(&self) -> Edges {
         Edges::Tiles { why: "pagerank adds up all edges in a fixed order", instead: None }
@@ -127,30 +198,42 @@ impl Algorithm for PageRankOptions {
     }
 
     fn estimate(&self, graph: &Graph, seeds: &Seeds, threads: usize) -> Result<Estimate> {
-        let estimate = tegula_engine::estimate_anywhere::<PageRank>(graph, threads);
+        let estimate = match self.is_weighted(graph) {
+            true => estimate_weighted(graph, threads),
+            false => tegula_engine::estimate_anywhere::<PageRank>(graph, threads),
+        };
         if self.personalize.is_none() {
             return Ok(estimate);
         }
         let shares = PageRank::seeds_size(graph.vertex_count());
         // The seeds become sums of double precision, and those become shares, before there is more.
         let reading = seeds.reading_size.max(seeds.size() + 3 * shares);
-        let vertex_bytes = estimate.vertex_bytes + shares;
-        let on_disk = estimate.on_disk.map(|arrays| arrays.beside(shares));
-        Ok(side_table::with_reading(Estimate { vertex_bytes, on_disk, ..estimate }, reading))
+        Ok(side_table::with_reading(beside(estimate, shares), reading))
     }
 
     fn checkpointing(&self) -> Checkpointing {
-        Checkpointing::of::<PageRank>()
+        match self.weighted {
+            true => Checkpointing::of::<WeightedPageRank>(),
+            false => Checkpointing::of::<PageRank>(),
+        }
+    }
+
+    fn work(&self, graph: &Graph, _seeds: &Seeds) -> Result<Work> {
+        let kind = if self.is_weighted(graph) { "pagerank, weighted" } else { Self::NAME };
+        Ok(Work::of_rounds(kind, graph, self.iterations))
     }
 
     fn run(&self, graph: &Graph, seeds: Seeds, options: &RunOptions<'_>) -> Result<Found> {
         let (config, vertex_count) = (self.config(), graph.vertex_count());
-        let program = match self.personalize {
+        let walk = match self.personalize {
             None => PageRank::new(config, vertex_count),
             Some(_) => PageRank::personalized(config, vertex_count, seeds.as_slice())?,
         };
         drop(seeds);
-        let outcome = tegula_engine::run_anywhere(graph, program, options)?;
+        let outcome = match self.is_weighted(graph) {
+            true => run_weighted(graph, walk, options)?,
+            false => tegula_engine::run_anywhere(graph, walk, options)?,
+        };
         let ranks = ranks(outcome.states, &outcome.program, graph, &options.cancel)?;
         Ok(Found::new(ranks, outcome.statistics))
     }

@@ -70,7 +70,7 @@ pub struct PageRank {
 #[derive(Debug, Clone, Copy, Default, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub struct Sums {
-    dangling: f64,
+    pub(super) dangling: f64,
     change: f64,
 }
 
@@ -161,6 +161,21 @@ impl PageRank {
         }
     }
 
+    /// The rank of every vertex before the first iteration.
+    #[inline(always)]
+    pub(super) fn first_rank(&self) -> f32 {
+        self.even_share as f32
+    }
+
+    /// Takes what has come along edges into a rank.
+    #[inline(always)]
+    pub(super) fn step(&self, vertex: VertexId, rank: &mut f32, reduced: f64, sums: &mut Sums) {
+        let next = self.jumping * self.share(vertex) + self.config.damping * reduced;
+        let next = rounded(*rank, next);
+        sums.change += (f64::from(next) - f64::from(*rank)).abs();
+        *rank = next;
+    }
+
     /// The share of a vertex in all that jumps.
     #[inline(always)]
     fn share(&self, vertex: VertexId) -> f64 {
@@ -194,7 +209,7 @@ fn rounded(rank: f32, next: f64) -> f32 {
 
 /// A rank that goes to all vertices, if a vertex has nobody to send it to; without a comparison, as above.
 #[inline(always)]
-fn dangling(degree: u32, rank: f64) -> f64 {
+pub(super) fn dangling(degree: u32, rank: f64) -> f64 {
     let is_none = (u64::from(degree).wrapping_sub(1).cast_signed() >> 63).cast_unsigned();
     f64::from_bits(rank.to_bits() & is_none)
 }
@@ -213,7 +228,7 @@ impl Program for PageRank {
     }
 
     fn init(&self, _vertex: VertexId, degree: u32, sums: &mut Sums) -> (f32, Activity) {
-        let rank = self.even_share as f32;
+        let rank = self.first_rank();
         sums.dangling += dangling(degree, f64::from(rank));
         (rank, Activity::Active)
     }
@@ -248,11 +263,8 @@ impl Program for PageRank {
         reduced: f64,
         sums: &mut Sums,
     ) -> Activity {
-        let next = self.jumping * self.share(vertex) + self.config.damping * reduced;
-        let next = rounded(*rank, next);
-        sums.change += (f64::from(next) - f64::from(*rank)).abs();
-        sums.dangling += dangling(degree, f64::from(next));
-        *rank = next;
+        self.step(vertex, rank, reduced, sums);
+        sums.dangling += dangling(degree, f64::from(*rank));
         Activity::Active
     }
 }

@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use tegula_machine::disk::{BlockStore, Blocks, Directory, Pool, Reader, WriteBehind, check_room};
+use tegula_machine::Result;
+use tegula_machine::disk::{BlockStore, Blocks, Pool, Reader, WriteBehind, check_room};
 use tegula_machine::memory::huge;
 use tegula_machine::threads::{lock, unlocked};
-use tegula_machine::{Error, Result};
 use tegula_store::VertexId;
 use tegula_store::graph::Graph;
 use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
@@ -15,9 +15,10 @@ use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 use super::activity::NextActivity;
 use super::cut::Cut;
 use super::dispatch::Dispatch;
+use super::folder::spill_folder;
 use super::group::Group;
 use super::plan::{ArraysOnDisk, Plan};
-use super::states::{BlockStates, StatesOnDisk};
+use super::states::{BlockStates, States, StatesOnDisk};
 use super::{ExternalStep, Position};
 use crate::checkpoint::Resumed;
 use crate::job::context::JobContext;
@@ -25,6 +26,7 @@ use crate::options::{Checkpoints, RunOptions};
 use crate::parts::Parts;
 use crate::program::{Activity, Aggregate, Message, Program, Reduction};
 use crate::spread::Spread;
+use crate::start::Start;
 
 impl<'g, P: Program> ExternalStep<'g, P> {
     /// Makes the arrays beside the graph, and initialises the states.
@@ -35,11 +37,12 @@ impl<'g, P: Program> ExternalStep<'g, P> {
     pub fn new(
         graph: &'g Graph,
         parts: &Arc<Parts>,
-        program: P,
+        start: Start<P>,
         plan: Plan,
         options: &RunOptions<'_>,
         context: &JobContext<'_>,
     ) -> Result<ExternalStep<'g, P>> {
+        let Start { program, known } = start;
         let threads = context.threads();
         let arrays = ArraysOnDisk::of::<P>(graph, parts, threads, options.messages);
         let cut = arrays.cut();
@@ -97,7 +100,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         };
         match kept.resumed {
             Some((elsewhere, resumed)) => step.restore(elsewhere, resumed)?,
-            None => step.init(context)?,
+            None => step.init(known.as_ref(), context)?,
         }
         Ok(step)
     }
@@ -131,7 +134,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
     }
 
     /// Initialises the states. What is summed up is summed up window by window, in their order.
-    fn init(&mut self, context: &JobContext<'_>) -> Result<()> {
+    fn init(&mut self, known: Option<&States<P::State>>, context: &JobContext<'_>) -> Result<()> {
         let stretches = Cut::stretches(&(0..self.cut.vertex_count()));
         let windows: Vec<Mutex<Vec<Window<P>>>> =
             stretches.iter().map(|_| Mutex::default()).collect();
@@ -142,7 +145,10 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             for block in self.cut.blocks(stretch) {
                 context.cancel().check()?;
                 let vertices = self.cut.vertices(block);
-                let mut states = huge::zeroes::<P::State>(vertices.len());
+                let mut states = match known {
+                    Some(known) => known.of_block(block, &self.cut)?,
+                    None => huge::zeroes(vertices.len()),
+                };
                 let mut active = vec![0u64; vertices.len().div_ceil(64)];
                 for (local, (vertex, place)) in vertices.clone().zip(&mut states).enumerate() {
                     if vertex.is_multiple_of(WINDOW_SIZE) {
@@ -150,7 +156,8 @@ impl<'g, P: Program> ExternalStep<'g, P> {
                     }
                     let Some(window) = done.last_mut() else { continue };
                     let degree = degrees.get(vertex - stretch.start).copied();
-                    let (state, activity) = self.program.init(
+                    let (state, activity) = self.program.init_from(
+                        *place,
                         VertexId(vertex as u64),
                         degree.unwrap_or(0),
                         &mut window.aggregate,
@@ -224,20 +231,11 @@ impl ArraysOnDisk {
     /// Refuses a plan for whose files there is no room in the folder of a run.
     ///
     /// # Errors
-    /// Those of opening the folder; [`Error::Io`] of the kind [`StorageFull`](std::io::ErrorKind::StorageFull), which
+    /// Those of opening the folder; [`Error::Io`](tegula_machine::Error::Io) of the kind
+    /// [`StorageFull`](std::io::ErrorKind::StorageFull), which
     /// says how much is needed.
     pub fn check_room(&self, graph: &Graph, plan: &Plan, chosen: Option<&Path>) -> Result<()> {
         check_room(&spill_folder(graph, chosen)?, self.file_size(plan))
-    }
-}
-
-/// The folder on whose disk arrays lie.
-pub fn spill_folder(graph: &Graph, chosen: Option<&Path>) -> Result<Directory> {
-    let open = |path: &Path| Directory::open(path).map_err(Error::io("open", path));
-    match chosen {
-        Some(path) => open(path),
-        None if graph.opened_directory().is_writable() => Ok(graph.opened_directory().clone()),
-        None => open(&std::env::temp_dir()),
     }
 }
 

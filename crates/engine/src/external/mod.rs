@@ -19,6 +19,7 @@ mod apply;
 mod begin;
 mod cut;
 mod dispatch;
+mod folder;
 mod group;
 mod messages;
 mod part;
@@ -47,8 +48,8 @@ use dispatch::Dispatch;
 use group::Group;
 use plan::{ArraysOnDisk, Plan};
 
-pub use begin::spill_folder;
 pub use cut::Cut;
+pub use folder::spill_folder;
 pub use part::ExternalPart;
 pub use sorted::StatesWriter;
 pub use states::{States, StatesOnDisk, state_blocks};

@@ -2,15 +2,21 @@
 //! are written from the first value to the last.
 
 use tegula_machine::Result;
-use tegula_machine::disk::{BlockStore, Blocks, Pool, WriteBehind};
+use tegula_machine::disk::{BlockStore, Blocks, Directory, Pool, WriteBehind};
 use tegula_machine::memory::huge;
 use tegula_machine::threads::Cancel;
 use tegula_store::VertexId;
 use tegula_store::graph::Graph;
 
+use super::cut::Cut;
+use super::folder::spill_folder;
 use super::states::{States, StatesOnDisk, Storage, state_blocks};
+use crate::options::RunOptions;
 use crate::overhead::room_for_result;
 use crate::program::Value;
+
+/// Values that are collected before they are written.
+const CHUNK: usize = 1 << 12;
 
 /// Blocks on their way at a time.
 const BLOCKS_IN_FLIGHT: u64 = 3;
@@ -83,14 +89,40 @@ impl<S: Value> StatesWriter<S> {
         }
     }
 
+    /// An array on the disk that a run with these options would have its arrays on: [`size`](StatesWriter::size) bytes
+    /// of memory.
+    ///
+    /// # Errors
+    /// Those of making a file.
+    pub fn for_run(graph: &Graph, options: &RunOptions<'_>) -> Result<StatesWriter<S>> {
+        StatesWriter::within(&spill_folder(graph, options.spill_directory)?, graph)
+    }
+
+    /// Bytes of memory of a writer, and of the array that it makes while that is read.
+    pub fn size(graph: &Graph) -> u64 {
+        2 * Self::memory(&Self::blocks(graph))
+            + Cut::of(graph).size_max() as u64 * size_of::<S>() as u64
+    }
+
     fn like<O: Value>(other: &StatesOnDisk<O>, graph: &Graph) -> Result<StatesWriter<S>> {
-        let cut = other.cut();
-        let size = state_blocks(&cut, size_of::<S>()).size;
-        let blocks = Blocks { what: "result", count: cut.count(), size };
-        let memory = BLOCKS_IN_FLIGHT * blocks.frame_size();
+        StatesWriter::within(other.store().folder(), graph)
+    }
+
+    fn blocks(graph: &Graph) -> Blocks {
+        Blocks { what: "result", ..state_blocks(&Cut::of(graph), size_of::<S>()) }
+    }
+
+    /// Bytes of blocks on their way, in either direction.
+    fn memory(blocks: &Blocks) -> u64 {
+        BLOCKS_IN_FLIGHT * blocks.frame_size()
+    }
+
+    fn within(folder: &Directory, graph: &Graph) -> Result<StatesWriter<S>> {
+        let (cut, blocks) = (Cut::of(graph), Self::blocks(graph));
+        let memory = Self::memory(&blocks);
         let reader = &graph.reader().with_pool(Pool::new(memory));
         let writer = WriteBehind::start(reader, memory, graph.caching())?;
-        let store = BlockStore::create(other.store().folder(), blocks, reader, &writer, |_| false)?;
+        let store = BlockStore::create(folder, blocks, reader, &writer, |_| false)?;
         Ok(StatesWriter { into: StatesOnDisk::new(store, cut), block: Vec::new(), blocks: 0 })
     }
 
@@ -110,6 +142,21 @@ impl<S: Value> StatesWriter<S> {
                 self.blocks += 1;
             }
             values = rest;
+        }
+        Ok(())
+    }
+
+    /// Writes the next values, as they come.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn write_each(&mut self, values: impl Iterator<Item = S>) -> Result<()> {
+        let mut chunk = Vec::with_capacity(CHUNK);
+        let mut values = values.peekable();
+        while values.peek().is_some() {
+            chunk.clear();
+            chunk.extend(values.by_ref().take(CHUNK));
+            self.write(&chunk)?;
         }
         Ok(())
     }

@@ -130,6 +130,15 @@ impl<S: Value> States<S> {
         }
         Ok(states)
     }
+
+    /// Those of a block of arrays on disk. Workers may read any of them at the same time: nothing is read ahead, which
+    /// nobody might come for.
+    pub(super) fn of_block(&self, block: usize, cut: &Cut) -> Result<Vec<S>> {
+        match &self.0 {
+            Storage::Memory(states) => Ok(states[cut.vertices(block)].to_vec()),
+            Storage::Disk(on_disk) => on_disk.read_alone(block),
+        }
+    }
 }
 
 impl<S: Value> StatesOnDisk<S> {
@@ -186,14 +195,18 @@ impl<S: Value> StatesOnDisk<S> {
         }
     }
 
-    /// The states of a block.
+    /// The states of a block. The next one is asked for.
     ///
     /// # Errors
     /// Those of reading.
     pub fn read(&self, block: usize) -> Result<Vec<S>> {
+        self.read_ahead(block + 1);
+        self.read_alone(block)
+    }
+
+    fn read_alone(&self, block: usize) -> Result<Vec<S>> {
         let count = self.cut.vertices(block).len();
         let (mut states, mut active) = (huge::zeroes(count), vec![0; count.div_ceil(64)]);
-        self.read_ahead(block + 1);
         self.read_with(block, &mut states, &mut active)?;
         Ok(states)
     }

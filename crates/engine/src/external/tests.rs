@@ -193,7 +193,8 @@ where
                         let plan = Plan { sends, ..plan };
                         let options = RunOptions { messages, ..options.clone() };
                         let program = program.clone();
-                        let mut job = ExternalJob::new(graph, parts, program, plan, &options);
+                        let mut job =
+                            ExternalJob::new(graph, parts, program.into(), plan, &options);
                         scheduler.work_off(&mut job, &admitted, &options.cancel).unwrap();
                         let outcome = job.into_outcome().unwrap();
                         let done = &outcome.statistics;

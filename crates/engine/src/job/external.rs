@@ -18,6 +18,7 @@ use crate::options::{RunOptions, RunStatistics};
 use crate::parts::{Part, Parts};
 use crate::process::ProcessKind;
 use crate::program::Program;
+use crate::start::Start;
 
 /// A program on its way.
 pub struct ExternalJob<'r, P: Program> {
@@ -40,7 +41,7 @@ pub struct ExternalJob<'r, P: Program> {
 
 /// How far a program is.
 enum Stage<'g, P: Program> {
-    New(P),
+    New(Start<P>),
     Running(Box<ExternalStep<'g, P>>),
     /// It failed before it ran.
     Lost,
@@ -51,7 +52,7 @@ impl<'r, P: Program> ExternalJob<'r, P> {
     pub fn new(
         graph: &'r Graph,
         parts: &Arc<Parts>,
-        program: P,
+        start: Start<P>,
         plan: Plan,
         options: &'r RunOptions<'r>,
     ) -> ExternalJob<'r, P> {
@@ -68,7 +69,7 @@ impl<'r, P: Program> ExternalJob<'r, P> {
             parts: Arc::clone(parts),
             options,
             plan,
-            stage: Stage::New(program),
+            stage: Stage::New(start),
             iterating: None,
             scanning: None,
             scan_time: Duration::ZERO,
@@ -106,10 +107,10 @@ impl<'r, P: Program> ExternalJob<'r, P> {
 impl<'r, P: Program + 'r> Job for ExternalJob<'r, P> {
     fn advance(&mut self, context: &JobContext<'_>) -> Result<Advanced> {
         self.stage = match std::mem::replace(&mut self.stage, Stage::Lost) {
-            Stage::New(program) => {
+            Stage::New(start) => {
                 self.options.progress.begin("iterating", None, Unit::Iterations);
                 let (graph, parts, plan) = (self.graph, &self.parts, self.plan);
-                let step = ExternalStep::new(graph, parts, program, plan, self.options, context)?;
+                let step = ExternalStep::new(graph, parts, start, plan, self.options, context)?;
                 self.keeper = Keeper::of(self.options, graph, step.iteration());
                 self.statistics.begin_at(step.iteration());
                 Stage::Running(Box::new(step))

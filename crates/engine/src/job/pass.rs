@@ -8,7 +8,8 @@ use tegula_machine::threads::{lock, unlocked};
 use tegula_store::ShortId;
 use tegula_store::graph::{Graph, TileEntry};
 use tegula_store::tiles::{
-    Block, BlockVisitor, Entries, InstructionSet, Origin, Tile, TileSummary, WINDOW_LOG2,
+    Block, BlockVisitor, EdgeWeight, Entries, InstructionSet, Origin, Strip, Tile, TileSummary,
+    WINDOW_LOG2,
 };
 
 use super::context::JobContext;
@@ -21,8 +22,11 @@ use crate::scheduler::MemoryDemand;
 
 /// Is shown every edge of the tiles that it needs, by several threads at once, in no particular order.
 pub trait EdgeVisitor: Sync {
+    /// `()` or `f32`; in an unweighted graph every `f32` weight is 1.
+    type Weight: EdgeWeight;
+
     /// An edge.
-    fn visit(&self, source: ShortId, target: ShortId);
+    fn visit(&self, source: ShortId, target: ShortId, weight: Self::Weight);
 
     /// Whether the visitor has a use for the edges of a tile, whose ids count from `origin`; asked again until the tile is visited. A
     /// tile for which it has none, even once, may be left out.
@@ -45,11 +49,13 @@ pub fn visit_edges<V: EdgeVisitor>(
 ) -> Result<RunStatistics> {
     graph.short_vertex_count()?;
     options.with_scheduler(graph, |scheduler| {
-        let demand = MemoryDemand::scan("the run", visitor_size, false);
+        let has_weights = V::Weight::IS_WEIGHTED && graph.is_weighted();
+        let demand = MemoryDemand::scan("the run", visitor_size, has_weights);
         let admitted = scheduler.ledger().admit(&[demand], &options.cancel)?;
         let mut job = Pass {
             graph,
             visitor,
+            has_weights,
             instructions: options.instructions,
             scanning_since: None,
             took: Duration::ZERO,
@@ -72,6 +78,7 @@ pub fn visit_edges<V: EdgeVisitor>(
 struct Pass<'v, V> {
     graph: &'v Graph,
     visitor: &'v V,
+    has_weights: bool,
     instructions: Instructions,
     scanning_since: Option<Instant>,
     took: Duration,
@@ -83,7 +90,8 @@ impl<V: EdgeVisitor> Job for Pass<'_, V> {
         let Some(since) = self.scanning_since else {
             self.scanning_since = Some(Instant::now());
             let direction = ScanDirection::LastToFirst;
-            let demand = TileDemand { has_weights: false, has_every_batch: false, direction };
+            let has_weights = self.has_weights;
+            let demand = TileDemand { has_weights, has_every_batch: false, direction };
             return Ok(Advanced::NeedsTiles(demand));
         };
         self.took = since.elapsed();
@@ -119,13 +127,14 @@ impl<V: EdgeVisitor> PartWork for PassWork<'_, V> {
         &mut self,
         tile: Tile<'_>,
         entry: &TileEntry,
-        _weights: &[f32],
+        weights: &[f32],
     ) -> Result<(), String> {
         let graph = self.graph;
         let Origin { source, .. } = graph.origin_of(entry);
         self.instructions.run(TileEdges {
             visitor: self.visitor,
             tile,
+            weights,
             first_source: source as u32,
             source_count: graph
                 .grid()
@@ -142,6 +151,8 @@ impl<V: EdgeVisitor> PartWork for PassWork<'_, V> {
 struct TileEdges<'t, V> {
     visitor: &'t V,
     tile: Tile<'t>,
+    /// A weight for each entry; empty where there are none, or they are not wanted.
+    weights: &'t [f32],
     /// What its sources count from.
     first_source: u32,
     source_count: u32,
@@ -156,45 +167,70 @@ impl<V: EdgeVisitor> WithInstructions for TileEdges<'_, V> {
 
     #[inline(always)]
     fn run<I: InstructionSet>(self, instructions: I) -> Result<(), String> {
-        let TileEdges { visitor, first_source, window, last, .. } = self;
-        let skip = self.source_count;
         for strip in self.tile.strips(self.source_count) {
             let strip = strip?;
-            match strip.entries() {
-                Entries::Masks => strip.visit_masks(|_: usize, source: u32, mut mask: u32| {
-                    let first = window + strip.target_start() as u32;
-                    while mask != 0 {
-                        let target = (first + mask.trailing_zeros()).min(last);
-                        visitor.visit(ShortId(first_source + source), ShortId(target));
-                        mask &= mask - 1;
-                    }
-                }),
-                Entries::Row | Entries::Singles => {
-                    let mut edges = BlockEdges { visitor, first_source, window, skip, last };
-                    strip.visit_blocks(instructions, skip, &mut edges);
-                }
+            if V::Weight::IS_WEIGHTED && !self.weights.is_empty() {
+                let first = strip.entry_offset();
+                let weights = self.weights.get(first..first + strip.count());
+                let weights =
+                    weights.ok_or_else(|| "it has more entries than weights".to_owned())?;
+                self.visit_strip(&strip, instructions, |entry| V::Weight::from_f32(weights[entry]));
+            } else {
+                self.visit_strip(&strip, instructions, |_| V::Weight::from_f32(1.0));
             }
         }
         Ok(())
     }
 }
 
+impl<V: EdgeVisitor> TileEdges<'_, V> {
+    #[inline(always)]
+    fn visit_strip<I: InstructionSet>(
+        &self,
+        strip: &Strip<'_>,
+        instructions: I,
+        weigh: impl Fn(usize) -> V::Weight,
+    ) {
+        let &TileEdges { visitor, first_source, window, last, source_count, .. } = self;
+        match strip.entries() {
+            // Tiles with weights have no masks.
+            Entries::Masks => strip.visit_masks(|_: usize, source: u32, mut mask: u32| {
+                let first = window + strip.target_start() as u32;
+                while mask != 0 {
+                    let target = (first + mask.trailing_zeros()).min(last);
+                    let weight = V::Weight::from_f32(1.0);
+                    visitor.visit(ShortId(first_source + source), ShortId(target), weight);
+                    mask &= mask - 1;
+                }
+            }),
+            Entries::Row | Entries::Singles => {
+                let skip = source_count;
+                let mut edges = BlockEdges { visitor, weigh, first_source, window, skip, last };
+                strip.visit_blocks(instructions, skip, &mut edges);
+            }
+        }
+    }
+}
+
 /// Shows the edges of a block to a visitor.
-struct BlockEdges<'t, V> {
+struct BlockEdges<'t, V, F> {
     visitor: &'t V,
+    weigh: F,
     first_source: u32,
     window: u32,
     skip: u32,
     last: u32,
 }
 
-impl<V: EdgeVisitor> BlockVisitor for BlockEdges<'_, V> {
+impl<V: EdgeVisitor, F: Fn(usize) -> V::Weight> BlockVisitor for BlockEdges<'_, V, F> {
     #[inline(always)]
     fn block(&mut self, block: &Block) {
-        for (&source, &target) in block.sources.iter().zip(&block.targets) {
+        for (lane, (&source, &target)) in block.sources.iter().zip(&block.targets).enumerate() {
             if source != self.skip {
-                let target = (self.window + u32::from(target)).min(self.last);
-                self.visitor.visit(ShortId(self.first_source + source), ShortId(target));
+                let source = ShortId(self.first_source + source);
+                let target = ShortId((self.window + u32::from(target)).min(self.last));
+                let weight = (self.weigh)(block.first_entry + lane);
+                self.visitor.visit(source, target, weight);
             }
         }
     }

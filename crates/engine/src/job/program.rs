@@ -26,6 +26,7 @@ use crate::process::seek::Seek;
 use crate::process::{Process, ProcessKind, Progressed};
 use crate::program::{EdgeWeight, Program};
 use crate::scheduler::Scheduler;
+use crate::start::Start;
 use crate::superstep::Superstep;
 use crate::tile_source::TileSource;
 
@@ -82,6 +83,7 @@ pub fn run<P: Program>(graph: &Graph, program: P, options: &RunOptions<'_>) -> R
 }
 
 /// As [`run`], with the arrays of the program on disk where memory has no room for them. No result depends on that.
+/// A [`Start`] may have more than the program.
 ///
 /// # Errors
 /// Those of [`run`]; [`Error::Io`] where the disk has no room either, or fails.
@@ -90,17 +92,18 @@ pub fn run<P: Program>(graph: &Graph, program: P, options: &RunOptions<'_>) -> R
 /// When the weights of edges are wanted and the rows of the options were opened without them.
 pub fn run_anywhere<P: Program>(
     graph: &Graph,
-    program: P,
+    start: impl Into<Start<P>>,
     options: &RunOptions<'_>,
 ) -> Result<Outcome<P, States<P::State>>> {
+    let start: Start<P> = start.into();
     options.with_scheduler(graph, |scheduler| {
-        let Admission { admitted, rows, plan } = admit(scheduler, graph, &program, options)?;
+        let Admission { admitted, rows, plan } = admit(scheduler, graph, &start.program, options)?;
         if let Some(plan) = plan {
-            let mut job = ExternalJob::new(graph, scheduler.parts(), program, plan, options);
+            let mut job = ExternalJob::new(graph, scheduler.parts(), start, plan, options);
             scheduler.work_off(&mut job, &admitted, &options.cancel)?;
             return job.into_outcome();
         }
-        let mut job = ProgramJob::new(scheduler, graph, program, &rows, options);
+        let mut job = ProgramJob::new(scheduler, graph, start, &rows, options);
         scheduler.work_off(&mut job, &admitted, &options.cancel)?;
         job.into_outcome()
     })
@@ -125,7 +128,7 @@ struct ProgramJob<'r, P: Program> {
 
 /// How far a program is.
 enum Stage<'g, P: Program> {
-    New(P),
+    New(Start<P>),
     Running(Box<Superstep<'g, P>>),
     /// It failed before it ran.
     Lost,
@@ -144,7 +147,7 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
     fn new(
         scheduler: &'r Scheduler<'r>,
         graph: &'r Graph,
-        program: P,
+        start: Start<P>,
         rows: &'r ProgramRows<'r>,
         options: &'r RunOptions<'r>,
     ) -> ProgramJob<'r, P> {
@@ -163,7 +166,7 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
         ProgramJob {
             graph,
             options,
-            stage: Stage::New(program),
+            stage: Stage::New(start),
             rows,
             kinds: processes.iter().map(|process| process.kind()).collect(),
             processes,
@@ -217,11 +220,10 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
 impl<'r, P: Program + 'r> Job for ProgramJob<'r, P> {
     fn advance(&mut self, context: &JobContext<'_>) -> Result<Advanced> {
         self.stage = match std::mem::replace(&mut self.stage, Stage::Lost) {
-            Stage::New(program) => {
+            Stage::New(start) => {
                 self.options.progress.begin("iterating", None, Unit::Iterations);
                 let instructions = self.options.instructions;
-                let mut step =
-                    Box::new(Superstep::new(self.graph, program, instructions, context)?);
+                let mut step = Box::new(Superstep::new(self.graph, start, instructions, context)?);
                 self.checkpoints = Copies::open(self.options, &mut step, context.threads())?;
                 self.statistics.begin_at(step.iteration);
                 Stage::Running(step)
@@ -266,7 +268,7 @@ impl<'r, P: Program + 'r> Job for ProgramJob<'r, P> {
 
     fn needs(&self, tile: &TileEntry) -> bool {
         let Stage::Running(step) = &self.stage else { return false };
-        step.needs(tile)
+        !self.options.is_selective || step.needs(tile)
     }
 
     fn begin_part(&self, part: &Part) -> Box<dyn PartWork + '_> {

@@ -120,6 +120,18 @@ pub trait Program: Send + Sync {
         aggregate: &mut Self::Aggregate,
     ) -> (Self::State, Activity);
 
+    /// The same of a vertex whose state is known from before: [`Start`](crate::Start). Where none are, it is zeroes.
+    #[inline(always)]
+    fn init_from(
+        &self,
+        _known: Self::State,
+        vertex: VertexId,
+        degree: u32,
+        aggregate: &mut Self::Aggregate,
+    ) -> (Self::State, Activity) {
+        self.init(vertex, degree, aggregate)
+    }
+
     /// Called before each iteration (from 0) with what the one before, or `init`, summed up. What the program remembers
     /// must follow from these two: a run that goes on from a [checkpoint](crate::Checkpoints) has been told no others.
     fn begin_iteration(&mut self, _iteration: u64, _aggregate: &Self::Aggregate) -> Next {

@@ -33,6 +33,7 @@ use crate::instructions::Instructions;
 use crate::job::context::JobContext;
 use crate::parts::Parts;
 use crate::program::{Accumulator, Activity, Message, Next, Program, Reduction};
+use crate::start::Start;
 use accumulators::Accumulators;
 use active_set::ActiveSet;
 use batch_array::{BatchArray, BatchRanges};
@@ -142,13 +143,14 @@ impl<'g, P: Program> Superstep<'g, P> {
     /// Initialises the states.
     ///
     /// # Errors
-    /// Those of reading the degrees; cancellation; a panic of the program.
+    /// Those of reading the degrees and the states that are known; cancellation; a panic of the program.
     pub fn new(
         graph: &'g Graph,
-        program: P,
+        start: Start<P>,
         instructions: Instructions,
         context: &JobContext<'_>,
     ) -> Result<Superstep<'g, P>> {
+        let Start { program, known } = start;
         let count = graph.vertex_count() as usize;
         let words = count.div_ceil(64);
         let settles = P::SETTLING.is_possible();
@@ -160,7 +162,10 @@ impl<'g, P: Program> Superstep<'g, P> {
             instructions,
             degrees,
             arrays: VertexArrays {
-                states: BatchArray::new(huge::zeroes(count)),
+                states: BatchArray::new(match known {
+                    Some(known) => known.into_vec()?,
+                    None => huge::zeroes(count),
+                }),
                 next_active: BatchArray::new(vec![0; words]),
                 settled: BatchArray::new(vec![0; if settles { words } else { 0 }]),
                 batches: batches.collect(),
@@ -202,7 +207,7 @@ impl<'g, P: Program> Superstep<'g, P> {
                 for (bit, place) in states.iter_mut().enumerate() {
                     let vertex = VertexId((first + bit) as u64);
                     let degree = if P::NEEDS_DEGREE { degrees[vertex.index()] } else { 0 };
-                    let (state, activity) = program.init(vertex, degree, aggregate);
+                    let (state, activity) = program.init_from(*place, vertex, degree, aggregate);
                     settled_here |= u64::from(program.is_settled(&state)) << bit;
                     active_here |= u64::from(activity == Activity::Active) << bit;
                     *place = state;

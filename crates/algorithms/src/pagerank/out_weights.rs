@@ -1,0 +1,176 @@
+//! What the edges from each vertex weigh, found before the first iteration.
+//!
+//! Tiles have edges by target, so the weights of a source come from anywhere, and by any thread. Their sums are
+//! [exact](crate::exact_sum), and do not depend on that. One takes 40 bytes, so they are found for as many sources at a
+//! time as half of the memory holds that is left; tiles without any of these are passed over.
+
+use std::sync::Mutex;
+
+use tegula_engine::{
+    Arrays, EdgeVisitor, Estimate, Graph, Origin, Program, RunOptions, RunStatistics, ShortId,
+    Start, States, StatesWriter, TileSummary, Unit, checkpoint_size, huge, visit_edges,
+};
+
+use super::program::PageRank;
+use super::weighted::{OutWeight, WeightedPageRank, WeightedRank};
+use crate::error::{Result, is_weight, negative_weight_at};
+use crate::exact_sum::SharedSum;
+
+/// The fewest sources that are worth a scan.
+const SOURCES_MIN: u64 = 1 << 10;
+
+/// What a weighted walk begins with, what was done for that, and where its arrays may lie.
+pub(super) struct OutWeights {
+    pub(super) start: Start<WeightedPageRank>,
+    pub(super) statistics: RunStatistics,
+    pub(super) arrays: Arrays,
+}
+
+/// Bytes of memory that a run has beside its arrays where they lie on disk.
+pub(super) fn reading_size(graph: &Graph) -> u64 {
+    StatesWriter::<WeightedRank>::size(graph)
+}
+
+impl OutWeights {
+    /// Finds them for a walk, whose run needs as much as `estimate` says. Of a run that goes on from a checkpoint they
+    /// are in there.
+    ///
+    /// # Errors
+    /// [`NegativeWeight`](crate::Error::NegativeWeight); those of [`visit_edges`] and of writing.
+    pub(super) fn find(
+        graph: &Graph,
+        walk: PageRank,
+        estimate: &Estimate,
+        options: &RunOptions<'_>,
+    ) -> Result<OutWeights> {
+        let mut statistics = RunStatistics::default();
+        if options.checkpoints.is_some_and(|checkpoints| checkpoints.resume.is_some()) {
+            let start = WeightedPageRank::new(walk, 0).into();
+            return Ok(OutWeights { start, statistics, arrays: options.arrays });
+        }
+        let in_memory = stay_in_memory(graph, estimate, options);
+        let reading = if in_memory { 0 } else { reading_size(graph) };
+        let program = WeightedPageRank::new(walk, reading);
+        let vertex_count = graph.vertex_count();
+        let mut into = match in_memory {
+            true => Found::Memory(huge::with_capacity(vertex_count as usize)),
+            false => Found::Disk(Box::new(StatesWriter::for_run(graph, options)?)),
+        };
+        let held = size_held(graph, &program, in_memory);
+        let beside = estimate.stream_bytes_min + estimate.overhead_bytes + held;
+        let room = options.budget().saturating_sub(beside) / 2;
+        let at_once =
+            (room / size_of::<SharedSum>() as u64).max(SOURCES_MIN).min(vertex_count.max(1));
+        options.progress.begin("adding up weights", Some(vertex_count), Unit::Vertices);
+        for first in (0..vertex_count).step_by(at_once as usize) {
+            let sources = Sources::new(first, at_once.min(vertex_count - first));
+            let size = held + size_of_val(&*sources.sums) as u64;
+            let done = visit_edges(graph, &sources, size, options)?;
+            statistics.edges_processed += done.edges_processed;
+            statistics.tiles_skipped += done.tiles_skipped;
+            statistics.bytes_read += done.bytes_read;
+            into.write(sources.into_states(graph)?)?;
+            options.progress.advance(at_once.min(vertex_count - first));
+        }
+        options.progress.end();
+        let start = Start { program, known: Some(into.finish()?) };
+        let arrays = if in_memory { Arrays::InMemory } else { options.arrays };
+        Ok(OutWeights { start, statistics, arrays })
+    }
+}
+
+/// Whether the arrays of the run are going to lie in memory.
+fn stay_in_memory(graph: &Graph, estimate: &Estimate, options: &RunOptions<'_>) -> bool {
+    let budget = options.budget();
+    let copies = match options.checkpoints {
+        Some(_) => checkpoint_size(graph, size_of::<WeightedRank>(), budget, options.threads),
+        None => 0,
+    };
+    match options.arrays {
+        Arrays::InMemory => true,
+        Arrays::OnDisk => false,
+        Arrays::Auto => estimate.needed_in_memory().saturating_add(copies) <= budget,
+    }
+}
+
+/// Bytes beside the sums.
+fn size_held(graph: &Graph, program: &WeightedPageRank, in_memory: bool) -> u64 {
+    let states =
+        if in_memory { size_of::<WeightedRank>() as u64 * graph.vertex_count() } else { 0 };
+    program.size() + states
+}
+
+/// The states so far.
+enum Found {
+    Memory(Vec<WeightedRank>),
+    Disk(Box<StatesWriter<WeightedRank>>),
+}
+
+impl Found {
+    fn write(&mut self, states: impl Iterator<Item = WeightedRank>) -> Result<()> {
+        match self {
+            Found::Memory(all) => all.extend(states),
+            Found::Disk(writer) => writer.write_each(states)?,
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<States<WeightedRank>> {
+        match self {
+            Found::Memory(all) => Ok(all.into()),
+            Found::Disk(writer) => Ok(writer.finish()?),
+        }
+    }
+}
+
+/// Some of the sources.
+struct Sources {
+    first: u64,
+    sums: Vec<SharedSum>,
+    /// Of the edges whose weight is none, the first by the dense ids of its ends.
+    refused: Mutex<Option<(ShortId, ShortId)>>,
+}
+
+impl Sources {
+    fn new(first: u64, count: u64) -> Sources {
+        Sources { first, sums: huge::zeroes(count as usize), refused: Mutex::default() }
+    }
+
+    /// A state for each, which is yet to get its rank.
+    fn into_states(self, graph: &Graph) -> Result<impl Iterator<Item = WeightedRank>> {
+        if let Some(edge) = self.refused.into_inner().unwrap_or_default() {
+            return Err(negative_weight_at(graph, "weighted ranks", edge));
+        }
+        Ok(self.sums.into_iter().map(|sum| {
+            let out_weight = OutWeight::of(sum.into_inner().to_f64());
+            WeightedRank { rank: 0.0, out_weight }
+        }))
+    }
+
+    #[cold]
+    fn refuse(&self, edge: (ShortId, ShortId)) {
+        let mut refused = tegula_machine::threads::lock(&self.refused);
+        *refused = Some(refused.map_or(edge, |other| other.min(edge)));
+    }
+}
+
+impl EdgeVisitor for Sources {
+    type Weight = f32;
+
+    #[inline(always)]
+    fn visit(&self, source: ShortId, target: ShortId, weight: f32) {
+        let place = u64::from(source.0).wrapping_sub(self.first);
+        let Some(sum) = self.sums.get(place as usize) else { return };
+        if !is_weight(weight) {
+            self.refuse((source, target));
+            return;
+        }
+        sum.add(weight);
+    }
+
+    fn needs(&self, tile: &TileSummary, origin: Origin) -> bool {
+        let end = self.first + self.sums.len() as u64;
+        origin.source + u64::from(tile.source_first) < end
+            && origin.source + u64::from(tile.source_last) >= self.first
+    }
+}

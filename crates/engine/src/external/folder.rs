@@ -1,0 +1,17 @@
+//! Where arrays lie that memory has no room for.
+
+use std::path::Path;
+
+use tegula_machine::disk::Directory;
+use tegula_machine::{Error, Result};
+use tegula_store::graph::Graph;
+
+/// The folder on whose disk arrays lie.
+pub fn spill_folder(graph: &Graph, chosen: Option<&Path>) -> Result<Directory> {
+    let open = |path: &Path| Directory::open(path).map_err(Error::io("open", path));
+    match chosen {
+        Some(path) => open(path),
+        None if graph.opened_directory().is_writable() => Ok(graph.opened_directory().clone()),
+        None => open(&std::env::temp_dir()),
+    }
+}
