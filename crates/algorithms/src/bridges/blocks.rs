@@ -124,8 +124,10 @@ impl Reaches {
 }
 
 impl EdgeVisitor for Reaches {
+    type Weight = ();
+
     #[inline(always)]
-    fn visit(&self, source: ShortId, target: ShortId) {
+    fn visit(&self, source: ShortId, target: ShortId, (): ()) {
         let number = |vertex: ShortId| self.forest.numbers[vertex.index()];
         let (one, other) = (number(source), number(target));
         let (low, high) = (one.min(other), one.max(other));

@@ -66,11 +66,9 @@ impl<'n> Network<'n> {
         seed: u64,
     ) -> Result<(Option<Network<'n>>, Vec<f64>)> {
         let mut strengths = vec![0.0f64; vertex_count as usize];
-        let ranges: Vec<Mutex<&mut [f64]>> =
-            strengths.chunks_mut(RANGE_SIZE as usize).map(Mutex::new).collect();
-        job.for_each_range(|index, ids| {
+        job.for_each_range_of(&mut strengths, |strengths, ids| {
             let mut arcs = Arcs::new(job, Sequential::new(ids));
-            for strength in lock(&ranges[index]).iter_mut() {
+            for strength in strengths {
                 arcs.next_vertex(|_, weight| {
                     // What makes it no number, or infinite, stays so.
                     *strength += if weight < 0.0 { f64::NAN } else { weight };
@@ -78,7 +76,6 @@ impl<'n> Network<'n> {
             }
             Ok(())
         })?;
-        drop(ranges);
         let total: f64 = strengths.iter().sum();
         let network = Network { job, resolution, seed, total };
         Ok((total.is_finite().then_some(network), strengths))

@@ -1,11 +1,9 @@
 //! The power method, along rows.
 
-use std::sync::Mutex;
 use std::time::Instant;
 
-use tegula_engine::traverse::{self, Neighbourhoods, RANGE_SIZE, RowsJob, RowsWanted, Sequential};
+use tegula_engine::traverse::{self, Neighbourhoods, RowsJob, RowsWanted, Sequential};
 use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, Unit};
-use tegula_machine::threads::lock;
 use tegula_store::rows::Direction;
 
 use super::HitsOptions;
@@ -75,12 +73,9 @@ fn iterate(
 
 /// The sums of what the edges from, or to, each vertex lead to, scaled to the sum 1.
 fn add_up(job: &RowsJob<'_>, direction: Direction, values: &[f64], sums: &mut [f64]) -> Result<()> {
-    let ranges: Vec<Mutex<&mut [f64]>> =
-        sums.chunks_mut(RANGE_SIZE as usize).map(Mutex::new).collect();
-    job.for_each_range(|index, ids| {
-        let mut sums = lock(&ranges[index]);
+    job.for_each_range_of(sums, |sums, ids| {
         let mut neighbourhoods = Neighbourhoods::along(job, direction, Sequential::new(ids));
-        for sum in sums.iter_mut() {
+        for sum in sums {
             let neighbours = neighbourhoods.next_vertex()?;
             let ends = neighbours.iter().flat_map(|neighbours| neighbours.ends());
             // The sum of none would be -0.
@@ -88,7 +83,6 @@ fn add_up(job: &RowsJob<'_>, direction: Direction, values: &[f64], sums: &mut [f
         }
         Ok(())
     })?;
-    drop(ranges);
     // One after the other, so that rounding does not depend on the workers.
     let sum: f64 = sums.iter().sum();
     let scale = if sum > 0.0 { 1.0 / sum } else { 0.0 };

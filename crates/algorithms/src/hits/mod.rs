@@ -68,6 +68,10 @@ impl Algorithm for HitsOptions {
         with_order_streamed(estimate_rows(graph, RowsWanted::NEIGHBOURS, held), graph)
     }
 
+    fn iterations(&self) -> Option<u64> {
+        (self.tolerance.get() == 0.0).then_some(self.max_iterations)
+    }
+
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
         let found = run(graph, *self, options)?;
         let figures = Convergence::of(found.change, self.tolerance.get());

@@ -2,17 +2,13 @@
 
 use std::cell::Cell;
 use std::ops::Range;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use tegula_engine::traverse::{
-    self, Filter, RANGE_SIZE, RowsJob, RowsWanted, Sequential, estimate_rows,
-};
+use tegula_engine::traverse::{self, Filter, RowsJob, RowsWanted, Sequential, estimate_rows};
 use tegula_engine::{
     Cancel, Estimate, Graph, IterationTimes, RunOptions, RunStatistics, ShortId, Unit, huge,
 };
-use tegula_machine::threads::lock;
 
 use super::MstOptions;
 use crate::error::{Result, check_both_directions};
@@ -161,12 +157,8 @@ impl Growing {
         edges: &AtomicU64,
     ) -> tegula_engine::Result<()> {
         let mut candidates = std::mem::take(&mut self.candidates);
-        let ranges: Vec<Mutex<&mut [Candidate]>> =
-            candidates.chunks_mut(RANGE_SIZE as usize).map(Mutex::new).collect();
-        let result = job.for_each_range(|index, ids| {
-            // A worker is the only one with its range.
-            let mut range = lock(&ranges[index]);
-            let seen = self.look_at(job, ids, &mut range)?;
+        let result = job.for_each_range_of(&mut candidates, |range, ids| {
+            let seen = self.look_at(job, ids, range)?;
             edges.fetch_add(seen, Ordering::Relaxed);
             Ok(())
         });

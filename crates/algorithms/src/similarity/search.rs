@@ -127,11 +127,8 @@ fn run<T: Send>(
 /// How many neighbours each vertex has.
 fn count_neighbours(graph: &Graph, job: &RowsJob<'_>) -> Result<Vec<u32>> {
     let mut degrees = vec![0; graph.short_vertex_count()? as usize];
-    let ranges: Vec<Mutex<&mut [u32]>> =
-        degrees.chunks_mut(traverse::RANGE_SIZE as usize).map(Mutex::new).collect();
-    job.for_each_range(|index, ids| {
-        // A worker is the only one with its range.
-        let (mut range, first) = (lock(&ranges[index]), ids.start);
+    job.for_each_range_of(&mut degrees, |range, ids| {
+        let first = ids.start;
         let mut all = Neighbourhoods::new(job, Sequential::new(ids));
         while let Some(neighbours) = all.next_vertex()? {
             let degree = &mut range[(neighbours.vertex.0 - first) as usize];
@@ -139,7 +136,6 @@ fn count_neighbours(graph: &Graph, job: &RowsJob<'_>) -> Result<Vec<u32>> {
         }
         Ok(())
     })?;
-    drop(ranges);
     Ok(degrees)
 }
 

@@ -66,8 +66,10 @@ impl<N: Fn(ShortId, ShortId) + Sync> UnsettledEdges<N> {
 }
 
 impl<N: Fn(ShortId, ShortId) + Sync> EdgeVisitor for UnsettledEdges<N> {
+    type Weight = ();
+
     #[inline(always)]
-    fn visit(&self, source: ShortId, target: ShortId) {
+    fn visit(&self, source: ShortId, target: ShortId, (): ()) {
         if self.sets.join(source.0, target.0) {
             (self.note)(source, target);
         }

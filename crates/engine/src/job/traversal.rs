@@ -162,6 +162,20 @@ impl<'j> RowsJob<'j> {
             visit(index, first..first.saturating_add(RANGE_SIZE).min(vertices))
         })
     }
+
+    /// The same for an array with a value for each vertex: calls `visit` with the values of each range, which no other
+    /// worker has, and its ids.
+    ///
+    /// # Errors
+    /// Those of [`for_each_range`](RowsJob::for_each_range).
+    pub fn for_each_range_of<V: Send>(
+        &self,
+        values: &mut [V],
+        visit: impl Fn(&mut [V], Range<u32>) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let ranges: Vec<_> = values.chunks_mut(RANGE_SIZE as usize).map(Mutex::new).collect();
+        self.for_each_range(|index, ids| visit(&mut lock(&ranges[index]), ids))
+    }
 }
 
 /// A job that is a function.
