@@ -169,7 +169,7 @@ fn beliefs(graph: &Graph, wanted: &Value) -> Vec<Vec<f64>> {
         threads(1),
         threads(3),
         RunOptions { arrays: Arrays::OnDisk, ..threads(2) },
-        RunOptions { memory: 50 << 20, ..threads(2) },
+        RunOptions { memory: 96 << 20, ..threads(2) },
     ];
     for options in ways {
         let mut rows = Vec::new();
@@ -301,6 +301,8 @@ proptest! {
         edges in edges(2..=40, 1..=3),
         choices in (any::<bool>(), 0..GRIDS.len(), 2usize..4, any::<u64>()),
         order in select(&[VertexOrder::Given, VertexOrder::Degree][..]),
+        // Two states are of single precision where that is enough.
+        (tolerance, off_max) in select(&[(0.0, 1e-10), (1e-6, 1e-5)][..]),
     ) {
         let (undirected, grid, states, seed) = choices;
         prop_assume!(!edges.is_empty());
@@ -346,18 +348,18 @@ proptest! {
         let config = ImportConfig { grid: GRIDS[grid], ..with_rows(order, undirected) };
         let graph = open(&import_with(config, scratch.path(), "g", &list));
         let wanted = json!({
-            "potential": potential, "priors": priors, "iterations": 3, "tolerance": 0.0
+            "potential": potential, "priors": priors, "iterations": 5, "tolerance": tolerance
         });
         let found = beliefs(&graph, &wanted);
-        prop_assert!(difference(&found, &field.passed(3, 0.0)) < 1e-10);
+        prop_assert!(difference(&found, &field.passed(5, 0.0)) < off_max);
     }
 }
 
 #[test]
 fn a_vertex_with_more_neighbours_than_a_block_has_room_for_is_told_by_all() {
     let scratch = Scratch::new();
-    // A block has 65,536 entries of two states.
-    let leaves = 150_000u64;
+    // A block has 65,536 entries of two states, and 262,144 in single precision.
+    let leaves = 300_000u64;
     let star = EdgeList::new((1..=leaves).map(|leaf| (0, leaf)).collect());
     let config = with_rows(VertexOrder::Given, true);
     let graph = open(&import_with(config, scratch.path(), "star", &star));
@@ -366,11 +368,14 @@ fn a_vertex_with_more_neighbours_than_a_block_has_room_for_is_told_by_all() {
     // As many leaves are known to be in either state, but for one.
     let known = (1..=10_001).map(|leaf| format!("{leaf} {} 1\n", leaf % 2)).collect::<String>();
     std::fs::write(&priors, known).unwrap();
-    let found = beliefs(&graph, &json!({ "potential": potential, "priors": priors }));
-    assert!((found[0][1] - 0.6).abs() < 1e-9, "{:?}", found[0]);
-    let expected = 0.6 * 0.6 + 0.4 * 0.4;
-    assert!((found[leaves as usize][1] - expected).abs() < 1e-9);
-    assert_eq!(found[1], [0.0, 1.0]);
+    for (tolerance, off_max) in [(1e-7, 1e-9), (1e-6, 1e-6)] {
+        let wanted = json!({ "potential": potential, "priors": priors, "tolerance": tolerance });
+        let found = beliefs(&graph, &wanted);
+        assert!((found[0][1] - 0.6).abs() < off_max, "{:?}", found[0]);
+        let expected = 0.6 * 0.6 + 0.4 * 0.4;
+        assert!((found[leaves as usize][1] - expected).abs() < off_max);
+        assert_eq!(found[1], [0.0, 1.0]);
+    }
 }
 
 #[test]
@@ -380,23 +385,27 @@ fn the_memory_that_is_told_is_enough() {
     let config = with_rows(VertexOrder::Degree, false);
     let directory = import_with(config, scratch.path(), "ring", &ring);
     let potential = scratch.path().join("potential.txt");
-    std::fs::write(&potential, "3 2 1\n2 3 2\n1 2 3\n").unwrap();
-    let wanted = json!({ "potential": potential, "iterations": 2 });
-    let request = find(NAME).unwrap().request(wanted.clone()).unwrap();
-    let graph = open_graph(&directory, AMPLE, Backend::Auto).unwrap();
-    let prepared = request.prepare(&graph, &threads(2)).unwrap();
-    let needed = prepared.estimate(&graph, 2).unwrap().needed();
-    let expected = tables::answer(&graph, NAME, wanted.clone(), &threads(2));
-    for memory in [needed, needed + (30 << 20)] {
-        let graph = open_graph(&directory, memory, Backend::Auto).unwrap();
-        let options = RunOptions { memory, ..threads(2) };
-        assert_eq!(tables::answer(&graph, NAME, wanted.clone(), &options), expected);
-    }
-    let graph = open_graph(&directory, needed, Backend::Auto).unwrap();
-    let options = RunOptions { memory: needed - 1, ..threads(2) };
-    match tables::try_answer(&graph, NAME, wanted, &options) {
-        Err(Error::Run(RunError::OverBudget { needed: found, .. })) => assert_eq!(found, needed),
-        other => panic!("{other:?}"),
+    for weights in ["3 2 1\n2 3 2\n1 2 3\n", "3 2\n2 3\n"] {
+        std::fs::write(&potential, weights).unwrap();
+        let wanted = json!({ "potential": potential, "iterations": 2 });
+        let request = find(NAME).unwrap().request(wanted.clone()).unwrap();
+        let graph = open_graph(&directory, AMPLE, Backend::Auto).unwrap();
+        let prepared = request.prepare(&graph, &threads(2)).unwrap();
+        let needed = prepared.estimate(&graph, 2).unwrap().needed();
+        let expected = tables::answer(&graph, NAME, wanted.clone(), &threads(2));
+        for memory in [needed, needed + (30 << 20)] {
+            let graph = open_graph(&directory, memory, Backend::Auto).unwrap();
+            let options = RunOptions { memory, ..threads(2) };
+            assert_eq!(tables::answer(&graph, NAME, wanted.clone(), &options), expected);
+        }
+        let graph = open_graph(&directory, needed, Backend::Auto).unwrap();
+        let options = RunOptions { memory: needed - 1, ..threads(2) };
+        match tables::try_answer(&graph, NAME, wanted, &options) {
+            Err(Error::Run(RunError::OverBudget { needed: found, .. })) => {
+                assert_eq!(found, needed);
+            }
+            other => panic!("{other:?}"),
+        }
     }
 }
 

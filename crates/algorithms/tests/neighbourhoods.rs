@@ -140,7 +140,7 @@ fn estimates_of_triangles_are_as_good_as_they_say() {
 #[test]
 fn signatures_that_do_not_fit_are_taken_in_blocks() {
     let edges = (0..70_000u64)
-        .flat_map(|vertex| (1..=20).map(move |step| (vertex, (vertex + step) % 70_000)));
+        .flat_map(|vertex| (1..=8).map(move |step| (vertex, (vertex + step) % 70_000)));
     let scratch = Scratch::new();
     let rows = Some(RowEncoding::Gap);
     let config = ImportConfig { rows, reverse: rows, ..Default::default() };
@@ -161,7 +161,8 @@ fn signatures_that_do_not_fit_are_taken_in_blocks() {
         let found = request.prepare(&graph, &options).unwrap().run(&graph, &options).unwrap();
         passes.push(found.statistics.iterations);
     }
-    assert!(passes[0] == 5 && passes[1] < 5 && passes[2] == 1, "{passes:?}");
+    // One finds signatures; then there is one for each block, of 4096 vertices at the least.
+    assert!(passes[0] == 19 && passes[1] < 19 && passes[2] == 2, "{passes:?}");
 }
 
 #[test]

@@ -14,20 +14,28 @@
 //! belief changes by more than the tolerance.
 //!
 //! Messages are log odds of each state against the first, so that products are sums and nothing underflows; a weight of
-//! 0 counts as 10^-304. Both messages of an edge are kept at [both ends](tegula_engine::traverse::EdgeStates): so a
-//! vertex finds all that it is told from what lies beside its own row and from the sums of its neighbours, whatever it
-//! changes is its own, and what it adds up comes in the order of its row. Twice the arithmetic, no atomics, the same bits
-//! whatever the threads and the memory.
+//! 0 counts as 10^-304. They are kept at [both ends](tegula_engine::traverse::EdgeStates) of an edge: so a vertex finds
+//! all that it is told from what lies beside its own row and from the sums of its neighbours, whatever it changes is its
+//! own, and what it adds up comes in the order of its row. Twice the arithmetic, no atomics, the same bits whatever the
+//! threads and the memory.
 //!
 //! A graph directory stands for the simple undirected graph beneath it. Memory, for M states: 16 (M - 1) bytes a
-//! vertex, 8 (M - 1) for priors, and the index of the rows; 32 (M - 1) bytes for each end of an edge are read and written
-//! in every iteration, from disk as far as memory has no room.
+//! vertex, 8 (M - 1) for priors, and the index of the rows; 16 (M - 1) bytes for each end of an edge are read, and as many
+//! written, in every iteration, from disk as far as memory has no room.
+//!
+//! Where [two states](two_states) have one potential, messages are not damped, and changes are looked at to no more than
+//! 10^-6, messages are of single precision: 12 bytes a vertex, and 4 for each end of an edge are read and written. A
+//! message is then right to 10^-6, or to 10^-6 of itself where it is above 1.
 
 mod answer;
+mod any_states;
 mod iterations;
+mod lanes;
 mod model;
 mod potential;
 mod tables;
+mod telling;
+mod two_states;
 mod uai;
 
 use std::path::{Path, PathBuf};
@@ -40,15 +48,22 @@ use tegula_import::{ImportConfig, import};
 use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
 
-use crate::algorithm::{Algorithm, Edges, Found, NotNegative, Probability, Weights};
+use crate::algorithm::{
+    Algorithm, Edges, Found, NotNegative, Probability, SideFiles, Weights, Work,
+};
 use crate::answer::Convergence;
 use crate::error::{Error, Result};
 use crate::original_ids::with_order_streamed;
 use crate::side_table;
 
 use answer::Answered;
+use any_states::AnyStates;
 use model::{Model, Potentials};
+use two_states::TwoStates;
 use uai::UaiModel;
+
+/// The least tolerance for which messages in single precision will do.
+const SINGLE_TOLERANCE: f64 = 1e-6;
 
 /// Options of belief propagation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -82,6 +97,18 @@ impl BeliefPropagationOptions {
     const ITERATIONS: u64 = 100;
     const TOLERANCE: NotNegative = NotNegative::new(1e-6);
     const DAMPING: Probability = Probability::new(0.0);
+}
+
+impl BeliefPropagationOptions {
+    /// Messages in single precision, where these are precise enough and there is a way.
+    fn two_states<'m>(&self, model: &'m Model) -> Option<TwoStates<'m>> {
+        let is_enough = self.tolerance.get() >= SINGLE_TOLERANCE && self.damping.get() == 0.0;
+        if is_enough { TwoStates::of(model) } else { None }
+    }
+
+    fn any_states<'m>(&self, model: &'m Model) -> AnyStates<'m> {
+        AnyStates { model, damping: self.damping.get() }
+    }
 }
 
 impl Default for BeliefPropagationOptions {
@@ -164,7 +191,11 @@ impl Algorithm for BeliefPropagationOptions {
     }
 
     fn estimate(&self, graph: &Graph, model: &Model, threads: usize) -> Result<Estimate> {
-        let estimate = iterations::estimate(graph, model, threads)?;
+        let size = model.size();
+        let estimate = match self.two_states(model) {
+            Some(telling) => iterations::estimate(graph, &telling, size, threads)?,
+            None => iterations::estimate(graph, &self.any_states(model), size, threads)?,
+        };
         Ok(side_table::with_reading(with_order_streamed(estimate, graph)?, model.reading_size))
     }
 
@@ -172,8 +203,24 @@ impl Algorithm for BeliefPropagationOptions {
         "each vertex looks at what its neighbours believe, wherever they are"
     }
 
+    fn iterations(&self) -> Option<u64> {
+        (self.tolerance.get() == 0.0).then_some(self.iterations)
+    }
+
+    fn work(&self, graph: &Graph, model: &Model) -> Result<Work> {
+        let kind = match self.two_states(model) {
+            Some(_) => Self::NAME,
+            None => "belief-propagation of any states",
+        };
+        Ok(Work::of_rounds(kind, graph, Algorithm::iterations(self)))
+    }
+
     fn run(&self, graph: &Graph, model: Model, options: &RunOptions<'_>) -> Result<Found> {
-        let found = iterations::run(graph, &model, self, options)?;
+        let size = model.size();
+        let found = match self.two_states(&model) {
+            Some(telling) => iterations::run(graph, &telling, size, self, options)?,
+            None => iterations::run(graph, &self.any_states(&model), size, self, options)?,
+        };
         let figures = Convergence::of(found.change, self.tolerance.get()).limited_by("iterations");
         let Model { states, state_counts, .. } = model;
         let beliefs = Answered { states, state_counts, log_odds: found.log_odds, figures };

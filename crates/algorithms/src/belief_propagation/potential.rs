@@ -68,7 +68,7 @@ impl Oriented<'_> {
 
     /// The weight of a state of the variable from which it is seen with one of the other.
     #[inline(always)]
-    fn of(self, from: usize, to: usize) -> f64 {
+    pub fn of(self, from: usize, to: usize) -> f64 {
         let (row, column) = if self.is_transposed { (to, from) } else { (from, to) };
         self.potential.values[row * self.potential.states + column]
     }

@@ -12,19 +12,21 @@
 //! its own.
 //!
 //! As published there are two passes over all rows for each hash; here they are for all hashes: a *signature* has the
-//! first neighbour by each of them. Signatures are kept of as many vertices at a time as the budget has room for; for
-//! each such block its rows are passed over, and then all rows: the signature of each vertex is found by its row and
-//! compared with those of its neighbours in the block. Each vertex adds up what is its own, in the order of its row.
+//! first neighbour by each of them. The first pass finds all signatures. Where the budget has no room for them they are
+//! written to disk, and a block of as many vertices at a time as there is room for is read back; for each such block all
+//! rows and all signatures are passed over in order, and those of a vertex are compared with those of its neighbours in
+//! the block. Each vertex adds up what is its own, in the order of its row.
 
 use std::ops::Range;
 use std::sync::Mutex;
 use std::time::Instant;
 
 use tegula_engine::traverse::{
-    self, Neighbourhoods, RANGE_SIZE, RowsJob, RowsWanted, Sequential, estimate_rows,
+    self, Neighbourhoods, RowsJob, RowsWanted, Sequential, VertexStates, VertexStatesLayout,
+    estimate_rows,
 };
 use tegula_engine::{
-    Estimate, Graph, InstructionSet, IterationTimes, RunOptions, RunStatistics, Unit,
+    Estimate, Graph, InstructionSet, IterationTimes, RunOptions, RunStatistics, ShortId, Unit,
     WithInstructions, huge,
 };
 use tegula_machine::memory::prefetch;
@@ -46,9 +48,8 @@ pub struct Approximate {
     pub statistics: RunStatistics,
 }
 
-/// Into how many blocks of signatures the vertices are divided at the most, unless a block has
-/// [few](RANGE_SIZE) vertices.
-const BLOCKS_MAX: u32 = 16;
+/// Into how many blocks of signatures the vertices are divided at the most, unless a block is a unit of states.
+const BLOCKS_MAX: u32 = 64;
 
 /// Neighbours between one that is looked at and one whose signature is prefetched.
 const AHEAD: usize = 8;
@@ -56,18 +57,21 @@ const AHEAD: usize = 8;
 /// Estimates, by as many hashes.
 ///
 /// # Errors
-/// Those of [`traverse::run`] and of reading.
+/// Those of [`traverse::run`], of reading and of writing.
 pub fn run(graph: &Graph, hashes: u32, seed: u64, options: &RunOptions<'_>) -> Result<Approximate> {
     let hashes = Hashes::new(hashes, seed);
     let needed = estimate(graph, hashes.count(), options.threads)?.needed()
         + traverse::long_rows_size(graph, RowsWanted::NEIGHBOURS, options.threads)?;
     let free = options.budget().saturating_sub(needed);
-    let least = block_min(graph)?;
-    let further = free / signature_size(&hashes) / u64::from(RANGE_SIZE) * u64::from(RANGE_SIZE);
+    let layout = layout(graph, &hashes)?;
+    let least = block_min(graph, layout)?;
+    let further = free / layout.unit_size() * u64::from(layout.unit_len());
     let block = (u64::from(least) + further).min(graph.vertex_count()) as u32;
     let held = size(graph, &hashes, block, options.threads)?;
     traverse::run(graph, RowsWanted::NEIGHBOURS, held, options, |job| {
-        estimate_all(graph, &hashes, block, job, options)
+        let neighbours = huge::zeroes(graph.vertex_count() as usize);
+        let mut estimating = Estimating { graph, hashes, layout, job, options, neighbours };
+        estimating.estimate_all(block)
     })
 }
 
@@ -77,33 +81,37 @@ pub fn run(graph: &Graph, hashes: u32, seed: u64, options: &RunOptions<'_>) -> R
 /// Those of reading.
 pub fn estimate(graph: &Graph, hashes: u32, threads: usize) -> Result<Estimate> {
     let hashes = Hashes::new(hashes, 0);
-    let held = size(graph, &hashes, block_min(graph)?, threads)?;
+    let block = block_min(graph, layout(graph, &hashes)?)?;
+    let held = size(graph, &hashes, block, threads)?;
     Ok(estimate_rows(graph, RowsWanted::NEIGHBOURS, held))
 }
 
-/// Bytes of a signature, and of the number of neighbours.
-fn signature_size(hashes: &Hashes) -> u64 {
-    (4 * hashes.signature_len() + 4) as u64
+/// How signatures lie on disk.
+fn layout(graph: &Graph, hashes: &Hashes) -> Result<VertexStatesLayout> {
+    let vertices = graph.short_vertex_count()?;
+    Ok(VertexStatesLayout::new::<Label>(vertices, hashes.signature_len()))
 }
 
-/// The fewest vertices of a block: whole ranges.
-fn block_min(graph: &Graph) -> Result<u32> {
+/// The fewest vertices of a block: whole units.
+fn block_min(graph: &Graph, layout: VertexStatesLayout) -> Result<u32> {
     let vertices = graph.short_vertex_count()?;
-    Ok(vertices.div_ceil(BLOCKS_MAX).next_multiple_of(RANGE_SIZE).min(vertices))
+    Ok(vertices.div_ceil(BLOCKS_MAX).next_multiple_of(layout.unit_len()).min(vertices))
 }
 
 /// Bytes that a run holds beside the rows, with signatures of `block` vertices.
 fn size(graph: &Graph, hashes: &Hashes, block: u32, threads: usize) -> Result<u64> {
     let edges_max = traverse::edges_of_a_vertex_max(graph)?;
+    let layout = layout(graph, hashes)?;
     // Neighbours twice, as the list of them grows by doubling.
-    let worker =
-        Neighbourhoods::<Sequential>::size(edges_max) + 8 * edges_max + 2 * signature_size(hashes);
-    let sums = size_of::<Sums>() as u64 * graph.vertex_count().div_ceil(RANGE_SIZE.into());
-    let signatures = u64::from(block) * signature_size(hashes);
-    Ok(8 * graph.vertex_count() + sums + signatures + threads as u64 * worker)
+    let worker = Neighbourhoods::<Sequential>::size(edges_max) + 8 * edges_max + layout.unit_size();
+    let sums = (size_of::<Sums>() * layout.unit_count()) as u64;
+    let signatures = u64::from(block) * size_of::<Label>() as u64 * hashes.signature_len() as u64;
+    // Triangles and neighbours.
+    let vertices = 12 * graph.vertex_count();
+    Ok(vertices + sums + signatures + threads as u64 * worker + layout.size_in_memory(threads))
 }
 
-/// Estimates of the sum over the vertices of a range of their triangles.
+/// Estimates of the sum over the vertices of a unit of their triangles.
 #[derive(Clone, Copy, Default)]
 struct Sums {
     /// By all hashes.
@@ -111,175 +119,156 @@ struct Sums {
     groups: GroupSums,
 }
 
-fn estimate_all(
-    graph: &Graph,
-    hashes: &Hashes,
-    block_len: u32,
-    job: &RowsJob<'_>,
-    options: &RunOptions<'_>,
-) -> Result<Approximate> {
-    let vertex_count = graph.short_vertex_count()?;
-    let mut triangles = huge::with_capacity(vertex_count as usize);
-    triangles.resize(vertex_count as usize, 0.0);
-    let ranges = vertex_count.div_ceil(RANGE_SIZE) as usize;
-    let sums: Vec<Mutex<Sums>> = (0..ranges).map(|_| Mutex::default()).collect();
-    let mut times = IterationTimes::default();
-    let mut edges = 0;
-    options.progress.begin("estimating", None, Unit::Edges);
-    let mut first = 0;
-    while first < vertex_count {
-        let started = Instant::now();
-        let vertices = first..first.saturating_add(block_len).min(vertex_count);
-        let block = Block::of(vertices.clone(), hashes, job, options)?;
-        let parts = parts(&mut triangles, 1);
-        job.for_each_range(|index, ids| {
-            let is_last = vertices.end == vertex_count;
-            let comparison = Comparison { hashes, block: &block, is_last, options };
-            comparison.add_up(ids, job, &mut lock(&parts[index]), &mut lock(&sums[index]))
-        })?;
-        edges += graph.edge_count();
-        times.push(started.elapsed());
-        first = vertices.end;
-    }
-    options.progress.end();
-    let mut sum = Sums::default();
-    for range in &sums {
-        sum.all += lock(range).all;
-        sum.groups.add(&lock(range).groups);
-    }
-    Ok(Approximate {
-        triangles,
-        total: sum.all / 3.0,
-        standard_error: hashes.standard_error(&sum.groups).map(|error| error / 3.0),
-        statistics: job.statistics(times, edges),
-    })
-}
-
-/// The values of each range of vertices, `width` for each vertex.
-fn parts<T>(values: &mut [T], width: usize) -> Vec<Mutex<&mut [T]>> {
-    values.chunks_mut(RANGE_SIZE as usize * width).map(Mutex::new).collect()
-}
-
-/// The signatures of consecutive vertices.
-struct Block {
-    vertices: Range<u32>,
-    signature_len: usize,
-    signatures: Vec<Label>,
-    /// How many neighbours each has.
+/// What all passes need.
+struct Estimating<'e> {
+    graph: &'e Graph,
+    hashes: Hashes,
+    layout: VertexStatesLayout,
+    job: &'e RowsJob<'e>,
+    options: &'e RunOptions<'e>,
+    /// How many each vertex has, by dense id.
     neighbours: Vec<u32>,
 }
 
-impl Block {
-    fn of(
-        vertices: Range<u32>,
-        hashes: &Hashes,
-        job: &RowsJob<'_>,
-        options: &RunOptions<'_>,
-    ) -> Result<Block> {
-        let signature_len = hashes.signature_len();
-        let mut signatures = huge::with_capacity(vertices.len() * signature_len);
-        signatures.resize(vertices.len() * signature_len, Label::MAX);
-        let mut neighbours = huge::with_capacity(vertices.len());
-        neighbours.resize(vertices.len(), 0);
-        let first_range = (vertices.start / RANGE_SIZE) as usize;
-        {
-            let signatures = parts(&mut signatures, signature_len);
-            let neighbours = parts(&mut neighbours, 1);
-            job.for_each_range(|index, ids| {
-                let Some(part) = index.checked_sub(first_range).filter(|&at| at < neighbours.len())
-                else {
-                    return Ok(());
-                };
-                let (mut signatures, mut counts) =
-                    (lock(&signatures[part]), lock(&neighbours[part]));
-                let mut own = signatures.chunks_mut(signature_len).zip(counts.iter_mut());
-                for_each_vertex(ids, job, options, |_, list| {
-                    if let Some((signature, count)) = own.next() {
-                        *count = list.len() as u32;
-                        options.instructions.run(Sign { hashes, list, signature });
-                    }
-                })
+impl Estimating<'_> {
+    fn estimate_all(&mut self, block_len: u32) -> Result<Approximate> {
+        let vertex_count = self.neighbours.len() as u32;
+        let options = self.options;
+        let mut times = IterationTimes::default();
+        options.progress.begin("estimating", None, Unit::Edges);
+        let started = Instant::now();
+        let mut block = Block::new(block_len, &self.hashes);
+        let stored = self.sign(&mut block)?;
+        times.push(started.elapsed());
+        let mut triangles: Vec<f64> = huge::zeroes(vertex_count as usize);
+        let sums: Vec<Mutex<Sums>> =
+            (0..self.layout.unit_count()).map(|_| Mutex::default()).collect();
+        let mut first = 0;
+        while first < vertex_count {
+            let started = Instant::now();
+            block.vertices = first..first.saturating_add(block_len).min(vertex_count);
+            if let Some(stored) = &stored {
+                self.load(&mut block, stored)?;
+            }
+            let parts = self.parts(&mut triangles, 1);
+            self.job.for_each(parts.len(), |unit| {
+                self.compare(unit, &block, stored.as_ref(), &mut lock(&parts[unit]), &sums[unit])
             })?;
+            times.push(started.elapsed());
+            first = block.vertices.end;
         }
-        Ok(Block { vertices, signature_len, signatures, neighbours })
+        options.progress.end();
+        let mut sum = Sums::default();
+        for unit in &sums {
+            sum.all += lock(unit).all;
+            sum.groups.add(&lock(unit).groups);
+        }
+        let edges = times.count() * self.graph.edge_count();
+        let mut statistics = self.job.statistics(times, edges);
+        if let Some(stored) = &stored {
+            statistics.bytes_read += stored.bytes_read();
+            statistics.bytes_written += stored.bytes_written();
+        }
+        let standard_error = self.hashes.standard_error(&sum.groups).map(|error| error / 3.0);
+        Ok(Approximate { triangles, total: sum.all / 3.0, standard_error, statistics })
     }
 
-    /// Begins to read what is known of a vertex of the block.
-    #[inline(always)]
-    fn prefetch(&self, vertex: u32) {
-        let index = (vertex - self.vertices.start) as usize;
-        let labels = index * self.signature_len..(index + 1) * self.signature_len;
-        labels.step_by(LANES).for_each(|label| prefetch(&self.signatures, label));
-        prefetch(&self.neighbours, index);
+    /// The values of each unit of vertices, `width` for each vertex.
+    fn parts<'v, T>(&self, values: &'v mut [T], width: usize) -> Vec<Mutex<&'v mut [T]>> {
+        values.chunks_mut(self.layout.unit_len() as usize * width).map(Mutex::new).collect()
     }
 
-    /// The signature of a vertex of the block, and how many neighbours it has.
-    #[inline(always)]
-    fn of_vertex(&self, vertex: u32) -> (&[Label], u32) {
-        let index = (vertex - self.vertices.start) as usize;
-        (
-            &self.signatures[index * self.signature_len..][..self.signature_len],
-            self.neighbours[index],
-        )
+    /// Finds the signatures of all vertices, in the block if that has room for all, and how many neighbours there are.
+    fn sign(&mut self, block: &mut Block) -> Result<Option<VertexStates>> {
+        let mut neighbours = std::mem::take(&mut self.neighbours);
+        let (graph, threads) = (self.graph, self.options.threads);
+        let folder = self.options.spill_directory;
+        let len = self.hashes.signature_len();
+        let fits = block.vertices.len() == neighbours.len();
+        let stored = match fits {
+            true => None,
+            false => Some(VertexStates::create(self.layout, graph, threads, folder)?),
+        };
+        let counts = self.parts(&mut neighbours, 1);
+        let held = self.parts(&mut block.signatures, len);
+        self.job.for_each(counts.len(), |unit| {
+            let counts = &mut lock(&counts[unit]);
+            let Some(stored) = &stored else {
+                return self.sign_unit(unit, &mut lock(&held[unit]), counts);
+            };
+            let mut signatures = vec![Label::MAX; counts.len() * len];
+            self.sign_unit(unit, &mut signatures, counts)?;
+            stored.write(unit, &signatures)
+        })?;
+        drop((counts, held));
+        self.neighbours = neighbours;
+        stored.iter().try_for_each(VertexStates::finish_writing)?;
+        Ok(stored)
     }
-}
 
-/// Calls `visit` with each vertex of a range and its neighbours.
-fn for_each_vertex(
-    ids: Range<u32>,
-    job: &RowsJob<'_>,
-    options: &RunOptions<'_>,
-    mut visit: impl FnMut(u32, &[u32]),
-) -> tegula_engine::Result<()> {
-    let mut neighbourhoods = Neighbourhoods::new(job, Sequential::new(ids));
-    let (mut list, mut edges) = (Vec::new(), 0);
-    while let Some(neighbours) = neighbourhoods.next_vertex()? {
-        edges += neighbours.edge_count() as u64;
-        list.clear();
-        neighbours.for_each(|neighbour| list.push(neighbour.id.0));
-        visit(neighbours.vertex.0, &list);
-    }
-    options.progress.advance(edges);
-    Ok(())
-}
-
-/// Compares the vertices of a range with their neighbours in a block.
-struct Comparison<'c> {
-    hashes: &'c Hashes,
-    block: &'c Block,
-    /// Whether it is the last block: then all is added up.
-    is_last: bool,
-    options: &'c RunOptions<'c>,
-}
-
-impl Comparison<'_> {
-    fn add_up(
+    fn sign_unit(
         &self,
-        ids: Range<u32>,
-        job: &RowsJob<'_>,
-        triangles: &mut [f64],
-        sums: &mut Sums,
+        unit: usize,
+        signatures: &mut [Label],
+        counts: &mut [u32],
     ) -> tegula_engine::Result<()> {
-        let Comparison { hashes, block, is_last, options } = *self;
+        let hashes = &self.hashes;
+        let mut own = signatures.chunks_mut(hashes.signature_len()).zip(counts);
+        for_each_vertex(self.layout.vertices(unit), self.job, self.options, |_, list| {
+            if let Some((signature, count)) = own.next() {
+                *count = list.len() as u32;
+                self.options.instructions.run(Sign { hashes, list, signature });
+            }
+        })
+    }
+
+    /// Reads the signatures of the vertices of a block.
+    fn load(&self, block: &mut Block, stored: &VertexStates) -> Result<()> {
+        let first_unit = (block.vertices.start / self.layout.unit_len()) as usize;
+        let len = block.vertices.len() * self.hashes.signature_len();
+        let parts = self.parts(&mut block.signatures[..len], self.hashes.signature_len());
+        self.job.for_each(parts.len(), |part| {
+            stored.read(first_unit + part, &mut lock(&parts[part])[..])
+        })?;
+        Ok(())
+    }
+
+    /// Compares the vertices of a unit with their neighbours in a block.
+    fn compare(
+        &self,
+        unit: usize,
+        block: &Block,
+        stored: Option<&VertexStates>,
+        triangles: &mut [f64],
+        sums: &Mutex<Sums>,
+    ) -> tegula_engine::Result<()> {
+        let Estimating { hashes, job, options, neighbours, .. } = self;
+        let (ids, len) = (self.layout.vertices(unit), hashes.signature_len());
+        let sums = &mut *lock(sums);
+        // Whole units are in a block.
+        let is_in_block = block.vertices.contains(&ids.start);
+        let mut read = Vec::new();
+        if let (Some(stored), false) = (stored, is_in_block) {
+            read.resize(ids.len() * len, 0);
+            stored.read(unit, &mut read)?;
+        }
+        let is_last = block.vertices.end as usize == neighbours.len();
         let first = ids.start;
-        let mut own = vec![Label::MAX; hashes.signature_len()];
         for_each_vertex(ids, job, options, |vertex, list| {
             let (start, end) = (block.vertices.start, block.vertices.end);
-            let in_block = &list[list.partition_point(|&id| id < start)..];
-            let in_block = &in_block[..in_block.partition_point(|&id| id < end)];
-            let of_vertex = &mut triangles[(vertex - first) as usize];
+            let in_block = &list[list.partition_point(|id| id.0 < start)..];
+            let in_block = &in_block[..in_block.partition_point(|id| id.0 < end)];
+            let at = (vertex - first) as usize;
+            let of_vertex = &mut triangles[at];
             if !in_block.is_empty() {
-                let signature = if block.vertices.contains(&vertex) {
-                    block.of_vertex(vertex).0
-                } else {
-                    own.fill(Label::MAX);
-                    options.instructions.run(Sign { hashes, list, signature: &mut own });
-                    &own
+                let signature = match is_in_block {
+                    true => block.of_vertex(vertex),
+                    false => &read[at * len..][..len],
                 };
-                let degree = list.len() as u32;
-                let list = in_block;
+                let (degree, list) = (list.len() as u32, in_block);
                 let (all, groups) = (&mut *of_vertex, &mut sums.groups);
-                let compare = Compare { hashes, block, signature, degree, list, all, groups };
+                let compare =
+                    Compare { hashes, block, neighbours, signature, degree, list, all, groups };
                 options.instructions.run(compare);
             }
             if is_last {
@@ -292,10 +281,62 @@ impl Comparison<'_> {
     }
 }
 
+/// The signatures of consecutive vertices.
+struct Block {
+    vertices: Range<u32>,
+    signature_len: usize,
+    signatures: Vec<Label>,
+}
+
+impl Block {
+    /// Room for those of the first vertices.
+    fn new(vertex_count: u32, hashes: &Hashes) -> Block {
+        let signature_len = hashes.signature_len();
+        let len = vertex_count as usize * signature_len;
+        let mut signatures = huge::with_capacity(len);
+        signatures.resize(len, Label::MAX);
+        Block { vertices: 0..vertex_count, signature_len, signatures }
+    }
+
+    /// Begins to read what is known of a vertex of the block.
+    #[inline(always)]
+    fn prefetch(&self, vertex: u32) {
+        let index = (vertex - self.vertices.start) as usize;
+        let labels = index * self.signature_len..(index + 1) * self.signature_len;
+        labels.step_by(LANES).for_each(|label| prefetch(&self.signatures, label));
+    }
+
+    /// The signature of a vertex of the block.
+    #[inline(always)]
+    fn of_vertex(&self, vertex: u32) -> &[Label] {
+        let index = (vertex - self.vertices.start) as usize;
+        &self.signatures[index * self.signature_len..][..self.signature_len]
+    }
+}
+
+/// Calls `visit` with each vertex of a range and its neighbours.
+fn for_each_vertex(
+    ids: Range<u32>,
+    job: &RowsJob<'_>,
+    options: &RunOptions<'_>,
+    mut visit: impl FnMut(u32, &[ShortId]),
+) -> tegula_engine::Result<()> {
+    let mut neighbourhoods = Neighbourhoods::new(job, Sequential::new(ids));
+    let (mut list, mut edges) = (Vec::new(), 0);
+    while let Some(neighbours) = neighbourhoods.next_vertex()? {
+        edges += neighbours.edge_count() as u64;
+        list.clear();
+        neighbours.append_to(&mut list);
+        visit(neighbours.vertex.0, &list);
+    }
+    options.progress.advance(edges);
+    Ok(())
+}
+
 /// Finds the signature of a vertex.
 struct Sign<'s> {
     hashes: &'s Hashes,
-    list: &'s [u32],
+    list: &'s [ShortId],
     signature: &'s mut [Label],
 }
 
@@ -304,7 +345,7 @@ impl WithInstructions for Sign<'_> {
 
     #[inline(always)]
     fn run<I: InstructionSet>(self, _instructions: I) {
-        self.list.iter().for_each(|&id| self.hashes.take(id, self.signature));
+        self.list.iter().for_each(|id| self.hashes.take(id.0, self.signature));
     }
 }
 
@@ -312,9 +353,10 @@ impl WithInstructions for Sign<'_> {
 struct Compare<'c> {
     hashes: &'c Hashes,
     block: &'c Block,
+    neighbours: &'c [u32],
     signature: &'c [Label],
     degree: u32,
-    list: &'c [u32],
+    list: &'c [ShortId],
     /// What its triangles add up to.
     all: &'c mut f64,
     groups: &'c mut GroupSums,
@@ -326,10 +368,12 @@ impl WithInstructions for Compare<'_> {
     #[inline(always)]
     fn run<I: InstructionSet>(self, _instructions: I) {
         for (at, &neighbour) in self.list.iter().enumerate() {
-            if let Some(&later) = self.list.get(at + AHEAD) {
-                self.block.prefetch(later);
+            if let Some(later) = self.list.get(at + AHEAD) {
+                self.block.prefetch(later.0);
+                prefetch(self.neighbours, later.index());
             }
-            let (signature, degree) = self.block.of_vertex(neighbour);
+            let signature = self.block.of_vertex(neighbour.0);
+            let degree = self.neighbours[neighbour.index()];
             let mut agreeing = [0; LANES];
             self.hashes.count_agreeing(self.signature, signature, &mut agreeing);
             // Half of it, as a triangle has two edges at each of its vertices.

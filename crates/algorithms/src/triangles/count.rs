@@ -15,6 +15,7 @@ use tegula_engine::{
 use tegula_machine::threads::lock;
 
 use super::order::{Later, List, Lists, Order};
+use crate::algorithm::{Work, degree_sum};
 use crate::error::Result;
 
 /// What is counted at each vertex.
@@ -56,6 +57,14 @@ pub fn run(graph: &Graph, what: Closing, options: &RunOptions<'_>) -> Result<Tri
     })
 }
 
+/// How much there is to count, as `kind`: the neighbours of a vertex that are looked through for each of its edges are
+/// those of greater degree, no more than the root of all edges.
+pub(crate) fn work(kind: &'static str, graph: &Graph) -> Result<Work> {
+    let most = (graph.edge_count() as f64).sqrt();
+    let edges = degree_sum(graph, |degree| degree * degree.min(most))?;
+    Ok(Work::of_visits(kind, 1.0, edges, graph.vertex_count() as f64))
+}
+
 /// What a run needs of memory.
 ///
 /// # Errors
@@ -90,7 +99,7 @@ fn lists_size_min(graph: &Graph) -> u64 {
 }
 
 /// Bytes for all lists: an edge that has two ends is in one of them.
-fn lists_size_max(graph: &Graph) -> u64 {
+pub(crate) fn lists_size_max(graph: &Graph) -> u64 {
     2 * ends(graph)
 }
 

@@ -29,13 +29,14 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Found, Weights};
+use crate::algorithm::{Algorithm, Edges, Found, Weights, Work};
 use crate::answer::{self, Facts, Figures, Scores, Values};
 use crate::error::{Error, Result};
 use crate::original_ids::with_order_streamed;
 
 pub use approximate::Approximate;
 pub use count::{Closing, Triangles, estimate, run};
+pub(crate) use count::{lists_size_max, work};
 
 /// Options of the count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,7 +56,7 @@ pub struct TrianglesOptions {
 
 impl TrianglesOptions {
     const HASHES: u32 = 64;
-    /// The most hashes: signatures of the smallest block of vertices take 64 MiB.
+    /// The most hashes: a signature takes 4 KiB.
     const HASHES_MAX: u32 = 1024;
 
     /// By how many hashes triangles are estimated, where they are.
@@ -132,6 +133,17 @@ impl Algorithm for TrianglesOptions {
             None => estimate(graph, threads)?,
         };
         with_order_streamed(needed, graph)
+    }
+
+    fn lists_size(&self, graph: &Graph, _threads: usize) -> u64 {
+        if self.approximate { 0 } else { lists_size_max(graph) }
+    }
+
+    fn work(&self, graph: &Graph, _files: &()) -> Result<Work> {
+        match self.hashes() {
+            Some(hashes) => Ok(Work::of("triangles, approximate", graph, f64::from(hashes))),
+            None => work(Self::NAME, graph),
+        }
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {

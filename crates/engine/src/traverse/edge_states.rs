@@ -5,13 +5,14 @@
 //! vertex with more entries than a block has room for is a unit of several blocks. So a pass reads and writes everything
 //! in order, once, and whoever has a unit owns all that it changes.
 
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::path::Path;
 
 use tegula_machine::Result;
 use tegula_machine::disk::{BlockStore, Blocks, Pool, WriteBehind, check_room};
 use tegula_store::graph::Graph;
-use zerocopy::IntoBytes;
+use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::RowsJob;
 use crate::external::spill_folder;
@@ -24,9 +25,19 @@ const UNIT_VERTICES_MAX: u32 = 1 << 16;
 /// Blocks that are read, and written, at the same time, for each worker.
 const IN_FLIGHT: u64 = 2;
 
+/// What states of edges and vertices are made of.
+pub trait StateValue:
+    Copy + Default + FromBytes + IntoBytes + Immutable + Send + Sync + 'static
+{
+}
+
+impl StateValue for u32 {}
+impl StateValue for f32 {}
+impl StateValue for f64 {}
+
 /// How the states of the edges of a graph lie in blocks.
-#[derive(Debug)]
-pub struct EdgeStatesLayout {
+#[derive(Debug, Clone)]
+pub struct EdgeStatesLayout<V> {
     units: Vec<Unit>,
     vertex_count: u32,
     block_count: usize,
@@ -34,6 +45,7 @@ pub struct EdgeStatesLayout {
     width: usize,
     /// Entries of a full block.
     block_entries: u64,
+    values: PhantomData<V>,
 }
 
 /// Vertices that follow each other.
@@ -45,7 +57,7 @@ struct Unit {
     entries: u64,
 }
 
-impl EdgeStatesLayout {
+impl<V: StateValue> EdgeStatesLayout<V> {
     /// For entries of `width` values each, of which a vertex has no more than edges, in both directions. Streams the
     /// degrees.
     ///
@@ -54,8 +66,8 @@ impl EdgeStatesLayout {
     ///
     /// # Panics
     /// When entries have no values.
-    pub fn new(graph: &Graph, width: usize) -> Result<EdgeStatesLayout> {
-        let block_entries = (BLOCK_SIZE / (width * size_of::<f64>())).max(1) as u64;
+    pub fn new(graph: &Graph, width: usize) -> Result<EdgeStatesLayout<V>> {
+        let block_entries = (BLOCK_SIZE / (width * size_of::<V>())).max(1) as u64;
         let vertex_count = graph.short_vertex_count()?;
         let (mut units, mut block_count) = (Vec::new(), 0);
         let mut unit = Unit { first_vertex: 0, first_block: 0, entries: 0 };
@@ -81,7 +93,8 @@ impl EdgeStatesLayout {
             Ok(())
         })?;
         close(&unit);
-        Ok(EdgeStatesLayout { units, vertex_count, block_count, width, block_entries })
+        let values = PhantomData;
+        Ok(EdgeStatesLayout { units, vertex_count, block_count, width, block_entries, values })
     }
 
     /// Bytes that they take in memory, or on disk.
@@ -101,7 +114,7 @@ impl EdgeStatesLayout {
     }
 
     fn blocks(&self) -> Blocks {
-        let size = self.block_entries as usize * self.width * size_of::<f64>();
+        let size = self.block_entries as usize * self.width * size_of::<V>();
         Blocks { what: "edge-states", count: self.block_count, size }
     }
 
@@ -122,26 +135,26 @@ impl EdgeStatesLayout {
 const BLOCK_OVERHEAD: usize = 64;
 
 /// The states of all edges. See the [module](self).
-pub struct EdgeStates {
-    layout: EdgeStatesLayout,
+pub struct EdgeStates<V> {
+    layout: EdgeStatesLayout<V>,
     store: BlockStore,
     writer: WriteBehind,
     threads: usize,
 }
 
-impl EdgeStates {
+impl<V: StateValue> EdgeStates<V> {
     /// Zeroes. What fits `memory` bytes, which are at least [`size_min`](EdgeStatesLayout::size_min), stays in memory;
     /// the rest is on the disk of `folder`, or beside the graph.
     ///
     /// # Errors
     /// [`Error::Io`](tegula_machine::Error::Io) where the file cannot be made, or the disk has no room for it.
     pub fn zeroes(
-        layout: EdgeStatesLayout,
+        layout: EdgeStatesLayout<V>,
         graph: &Graph,
         memory: u64,
         threads: usize,
         folder: Option<&Path>,
-    ) -> Result<EdgeStates> {
+    ) -> Result<EdgeStates<V>> {
         let blocks = layout.blocks();
         let free = memory.saturating_sub(layout.size_min(threads));
         let held = (free / blocks.size as u64).min(blocks.count as u64) as usize;
@@ -155,7 +168,7 @@ impl EdgeStates {
         let spread = Spread::over(blocks.count);
         let is_held = |block: usize| held > 0 && spread.rank(block) < held;
         let store = BlockStore::create(&folder, blocks, &reader, &writer, is_held)?;
-        let zeroes = vec![0.0_f64; blocks.size / size_of::<f64>()];
+        let zeroes = vec![V::default(); blocks.size / size_of::<V>()];
         for &unit in &layout.units {
             let count = unit.entries.div_ceil(layout.block_entries) as usize;
             for block in unit.first_block..unit.first_block + count {
@@ -178,7 +191,7 @@ impl EdgeStates {
     pub fn for_each_unit(
         &self,
         job: &RowsJob<'_>,
-        visit: impl Fn(usize, &mut UnitStates<'_>) -> Result<()> + Sync,
+        visit: impl Fn(usize, &mut UnitStates<'_, V>) -> Result<()> + Sync,
     ) -> Result<()> {
         job.for_each(self.layout.units.len(), |index| {
             let unit = self.layout.units[index];
@@ -202,18 +215,18 @@ impl EdgeStates {
 }
 
 /// The states of the entries of a unit, which are passed over in order and may be changed.
-pub struct UnitStates<'s> {
-    all: &'s EdgeStates,
+pub struct UnitStates<'s, V> {
+    all: &'s EdgeStates<V>,
     unit: Unit,
     vertices: Range<u32>,
     /// The block whose values these are, or the first one while there are none.
     block: usize,
-    values: Vec<f64>,
+    values: Vec<V>,
     /// Where the next entry begins.
     at: usize,
 }
 
-impl UnitStates<'_> {
+impl<V: StateValue> UnitStates<'_, V> {
     /// The vertices of the unit.
     pub fn vertices(&self) -> Range<u32> {
         self.vertices.clone()
@@ -227,13 +240,26 @@ impl UnitStates<'_> {
     /// # Panics
     /// When there are more entries than the vertices have edges.
     #[inline]
-    pub fn next_entry(&mut self) -> Result<&mut [f64]> {
+    pub fn next_entry(&mut self) -> Result<&mut [V]> {
+        self.next_entries(1)
+    }
+
+    /// The values of the next entries: `count` of them, or as many as the block still has, which is one at least.
+    ///
+    /// # Errors
+    /// Those of reading and writing.
+    ///
+    /// # Panics
+    /// When there are more entries than the vertices have edges.
+    #[inline]
+    pub fn next_entries(&mut self, count: usize) -> Result<&mut [V]> {
         if self.at == self.values.len() {
             self.turn()?;
         }
-        let entry = self.at..self.at + self.all.layout.width;
-        self.at = entry.end;
-        Ok(&mut self.values[entry])
+        let start = self.at;
+        self.at = (start + count * self.all.layout.width).min(self.values.len());
+        assert!(start < self.at, "more entries than edges");
+        Ok(&mut self.values[start..self.at])
     }
 
     /// Goes on to the next block.
@@ -244,7 +270,7 @@ impl UnitStates<'_> {
             self.block += 1;
         }
         let EdgeStates { layout, store, threads, .. } = self.all;
-        self.values.resize(layout.values_in(self.unit, self.block), 0.0);
+        self.values.resize(layout.values_in(self.unit, self.block), V::default());
         store.read(self.block, &mut [self.values.as_mut_bytes()])?;
         self.at = 0;
         // What workers take up next, whose units are mostly a block.
@@ -253,7 +279,7 @@ impl UnitStates<'_> {
         if ahead < layout.block_count
             && let Some(&unit) = layout.units.get(unit - 1)
         {
-            store.read_ahead(ahead, layout.values_in(unit, ahead) * size_of::<f64>());
+            store.read_ahead(ahead, layout.values_in(unit, ahead) * size_of::<V>());
         }
         Ok(())
     }
