@@ -3,7 +3,7 @@
 //!
 //! ```sh
 //! cargo run --release -p tegula-engine --example traverse -- \
-//!     GRAPH bfs|dijkstra|sequential SOURCE CACHE_PERCENT FROM COUNT [--without-run-ahead]
+//!     GRAPH bfs|dfs|dijkstra|sequential SOURCE CACHE_PERCENT FROM COUNT [--without-run-ahead]
 //! ```
 //!
 //! The cache holds `CACHE_PERCENT` of the rows, and reads go past the page cache. What comes before row
@@ -15,7 +15,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use tegula_engine::traverse::{
-    BestFirst, BreadthFirst, Filter, RunAhead, Sequential, Traversal, VertexSet,
+    BestFirst, BreadthFirst, DepthFirst, Filter, Listed, Nested, RunAhead, Sequential, Traversal,
+    VertexSet,
 };
 use tegula_engine::{Cancel, Graph, Row, RowReader, ShortId};
 use tegula_machine::disk::{Backend, Caching, PageStatistics, Pool, Reader, speed_of};
@@ -24,8 +25,8 @@ use tegula_store::rows::Direction;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-const USAGE: &str = "usage: traverse GRAPH bfs|dijkstra|sequential SOURCE CACHE_PERCENT FROM COUNT \
-                     [--without-run-ahead]";
+const USAGE: &str = "usage: traverse GRAPH bfs|dfs|dijkstra|sequential SOURCE CACHE_PERCENT FROM \
+                     COUNT [--without-run-ahead]";
 /// Bytes for what is read beside the rows.
 const POOL_SIZE: u64 = 64 << 20;
 
@@ -68,6 +69,7 @@ fn main() -> Outcome<()> {
     let window = Window { from: from.parse()?, count: count.parse()?, runs_ahead };
     let line = match kind.as_str() {
         "bfs" => bfs(&rows, source.short(), window)?,
+        "dfs" => dfs(&graph, &rows, source.short(), window)?,
         "dijkstra" => dijkstra(&rows, source.short(), window)?,
         "sequential" => sequential(&graph, &rows, window)?,
         _ => return Err(USAGE.into()),
@@ -86,6 +88,22 @@ fn bfs(rows: &RowReader, source: ShortId, window: Window) -> Outcome<String> {
             if reached.insert(target) {
                 order.push(target);
             }
+        })
+    })
+}
+
+fn dfs(graph: &Graph, rows: &RowReader, source: ShortId, window: Window) -> Outcome<String> {
+    let vertices = rows.rows().vertex_count();
+    let longest = graph.out_degrees()?.into_iter().max().unwrap_or(0);
+    let visited = VertexSet::new(vertices);
+    let inner = DepthFirst::new(&visited, vertices, DepthFirst::room(longest.into()));
+    let sources = [source];
+    let order = Nested { inner, outer: Listed::new(&sources) };
+    traverse(rows, order, window, |row, order| {
+        while order.inner.leave().is_some() {}
+        order.inner.enter(row.source());
+        row.for_each(|target| {
+            order.inner.push(target);
         })
     })
 }

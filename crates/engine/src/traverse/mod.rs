@@ -16,6 +16,7 @@
 
 mod best_first;
 mod combine;
+mod depth_first;
 mod edge_states;
 mod estimate;
 mod frontier;
@@ -23,6 +24,7 @@ mod neighbours;
 mod order;
 mod traversal;
 mod vertex_set;
+mod vertex_states;
 mod wanted;
 
 #[cfg(test)]
@@ -31,13 +33,15 @@ mod tests;
 pub use crate::job::traversal::{RANGE_SIZE, RowsJob, run};
 pub use best_first::BestFirst;
 pub use combine::{Filter, Interleaved, Nested};
-pub use edge_states::{EdgeStates, EdgeStatesLayout, UnitStates};
+pub use depth_first::DepthFirst;
+pub use edge_states::{EdgeStates, EdgeStatesLayout, StateValue, UnitStates};
 pub(crate) use estimate::long_rows_of;
-pub use estimate::{estimate_rows, long_rows_size};
+pub use estimate::{estimate_rows, long_rows_size, row_pieces_size};
 pub use frontier::Listed;
 pub use neighbours::{Neighbour, Neighbourhoods, Neighbours, edges_of_a_vertex_max};
 pub(crate) use order::ROWS_AHEAD;
 pub use order::{BreadthFirst, RunAhead, Sequential};
 pub use traversal::{Traversal, TraversalStatistics};
 pub use vertex_set::VertexSet;
+pub use vertex_states::{VertexStates, VertexStatesLayout};
 pub use wanted::{Directions, RowsWanted};

@@ -12,7 +12,7 @@ use tegula_machine::threads::{Cancel, Silent};
 use tegula_machine::{Error, Result};
 use tegula_store::ShortId;
 use tegula_store::graph::Graph;
-use tegula_store::rows::{Direction, RowEncoding, RowReader};
+use tegula_store::rows::{ChunkCut, Direction, RowEncoding, RowReader};
 use tegula_testkit::{EdgeList, Scratch};
 
 use super::*;
@@ -25,14 +25,19 @@ const LARGE: u32 = 100_000;
 const SMALL: u32 = 8000;
 
 /// A graph with rows; the weight of an edge is the sum of its ends.
-fn imported(scratch: &Scratch, edges: &[(u64, u64)], is_weighted: bool) -> PathBuf {
+pub(super) fn imported(scratch: &Scratch, edges: &[(u64, u64)], is_weighted: bool) -> PathBuf {
     let weights = edges.iter().map(|&(source, target)| (source + target) as f32).collect();
     let weights = is_weighted.then_some(weights);
     let edges = EdgeList { weights, ..EdgeList::new(edges.to_vec()) };
-    graph_with_rows(scratch, &edges, RowEncoding::Plain)
+    graph_with_rows(scratch, &edges, RowEncoding::Plain, ChunkCut::STANDARD)
 }
 
-fn read_by(directory: &Path, backend: Backend, is_weighted: bool, cache_size: u64) -> RowReader {
+pub(super) fn read_by(
+    directory: &Path,
+    backend: Backend,
+    is_weighted: bool,
+    cache_size: u64,
+) -> RowReader {
     let reader = Reader::open(backend, Pool::new(4 << 20)).unwrap();
     let graph = Graph::open(directory, &reader, Caching::Direct).unwrap();
     RowReader::open(&graph, Direction::Forward, is_weighted, cache_size, &Targets::default())
@@ -50,7 +55,7 @@ fn random(scratch: &Scratch, vertices: u32, is_weighted: bool) -> PathBuf {
     imported(scratch, &random_edges(vertices), is_weighted)
 }
 
-fn threads(count: usize) -> Backend {
+pub(super) fn threads(count: usize) -> Backend {
     Backend::Threads(NonZeroUsize::new(count).unwrap())
 }
 
