@@ -34,6 +34,7 @@
 //! ```
 
 mod error;
+mod exact_sum;
 mod paths;
 mod random;
 mod samples;
@@ -41,12 +42,12 @@ mod searches;
 mod sources;
 mod tally;
 mod union_find;
-mod vertex_list;
 
 pub mod algorithm;
 pub mod answer;
 pub mod original_ids;
 pub mod side_table;
+pub mod vertex_list;
 
 pub mod astar;
 pub mod belief_propagation;

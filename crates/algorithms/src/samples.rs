@@ -117,7 +117,8 @@ impl Figures for Sources {
 /// Draws between two looks at whether to stop.
 const LOOK_EVERY: u64 = 1 << 16;
 
-fn count(graph: &Graph, samples: Option<NonZeroU64>) -> u64 {
+/// How many vertices are drawn.
+pub(crate) fn count(graph: &Graph, samples: Option<NonZeroU64>) -> u64 {
     samples.map_or(u64::MAX, NonZeroU64::get).min(graph.vertex_count())
 }
 

@@ -9,8 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use tegula_engine::traverse::{Filter, RowsJob, Sequential};
-use tegula_engine::{IterationTimes, Result, Row, RunOptions, RunStatistics, ShortId, Unit};
+use tegula_engine::{Graph, IterationTimes, Result, Row, RunOptions, RunStatistics, ShortId, Unit};
 use tegula_store::rows::Direction;
+
+use crate::algorithm::Work;
 
 /// Searches at a time.
 pub(crate) const WIDTH: usize = 64;
@@ -31,6 +33,11 @@ pub(crate) struct Searches<'s> {
     /// The vertices of this level, ascending.
     level: Vec<ShortId>,
     edges: AtomicU64,
+}
+
+/// How much that many searches do, as `kind`.
+pub(crate) fn work(kind: &'static str, graph: &Graph, searches: u64) -> Work {
+    Work::of_rounds(kind, graph, Some(searches.div_ceil(WIDTH as u64)))
 }
 
 impl<'s> Searches<'s> {

@@ -3,7 +3,7 @@
 
 mod support;
 
-use support::ways::GRIDS;
+use support::ways::{GRIDS, ROW_CUTS};
 use support::{
     EXECUTORS, components, find, import_edges, import_with, open, original_of, table, threads,
     with_executor,
@@ -27,6 +27,7 @@ const ORDERS: [VertexOrder; 3] = [VertexOrder::Given, VertexOrder::Degree, Verte
 /// Runs a check on every small graph, imported in every order, with rows in each encoding in turn.
 fn on_small_graphs_with_rows(undirected: bool, check: impl Fn(&EdgeList, &Graph)) {
     let mut encodings = RowEncoding::ALL.into_iter().cycle();
+    let mut row_cuts = ROW_CUTS.into_iter().cycle();
     let mut grids = GRIDS.into_iter().cycle();
     for seed in 0..3 {
         let scratch = Scratch::new();
@@ -39,6 +40,7 @@ fn on_small_graphs_with_rows(undirected: bool, check: impl Fn(&EdgeList, &Graph)
                     reverse: rows,
                     undirected,
                     grid: grids.next().unwrap_or_default(),
+                    row_cut: row_cuts.next().unwrap_or(ROW_CUTS[0]),
                     ..Default::default()
                 };
                 let name = format!("{name}-{}", order.name());

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use support::ways::{GRIDS, edges, in_memory};
+use support::ways::{GRIDS, ROW_CUTS, edges, in_memory};
 use support::{AMPLE, EXECUTORS, components, find, import_with, open, table, with_executor};
 use tegula_algorithms::bfs::{Bfs, Reached};
 use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
@@ -21,7 +21,7 @@ use tegula_engine::{
 use tegula_import::ImportConfig;
 use tegula_machine::disk::Backend;
 use tegula_store::graph::VertexOrder;
-use tegula_store::rows::RowEncoding;
+use tegula_store::rows::{ChunkCut, RowEncoding};
 use tegula_store::tiles::Grid;
 use tegula_testkit::{
     EdgeList, Scratch, bfs, match_pagerank, matching, sssp as sssp_oracle, verify_sssp,
@@ -47,10 +47,10 @@ fn graphs() -> impl Strategy<Value = Case> {
     let edges = edges(1..=200, 0..=4);
     let repeated = prop::collection::vec((any::<Index>(), 1usize..20), 0..4);
     let weights = prop::option::of(0u64..1000);
-    let layout = (select(&RowEncoding::ALL[..]), select(&GRIDS[..]));
+    let layout = (select(&RowEncoding::ALL[..]), select(&GRIDS[..]), select(&ROW_CUTS[..]));
     let choices = (select(&IDS[..]), any::<bool>(), any::<Index>(), weights, layout);
     (edges, repeated, choices).prop_map(
-        |(mut edges, repeated, (id, is_undirected, source, weights, (rows, grid)))| {
+        |(mut edges, repeated, (id, is_undirected, source, weights, (rows, grid, row_cut)))| {
             for (index, times) in repeated {
                 if !edges.is_empty() {
                     let edge = *index.get(&edges);
@@ -65,7 +65,7 @@ fn graphs() -> impl Strategy<Value = Case> {
             let graph = if is_undirected { input.undirected() } else { input.clone() };
             let vertices = graph.vertices();
             let source = (!vertices.is_empty()).then(|| *source.get(&vertices));
-            Case { input, is_undirected, rows, grid, graph, source }
+            Case { input, is_undirected, rows, grid, row_cut, graph, source }
         },
     )
 }
@@ -77,6 +77,7 @@ struct Case {
     is_undirected: bool,
     rows: RowEncoding,
     grid: Grid,
+    row_cut: ChunkCut,
     /// What is to be made of the input: with both directions of every edge if it is undirected.
     graph: EdgeList,
     source: Option<u64>,
@@ -224,8 +225,15 @@ proptest! {
             let undirected = case.is_undirected;
             let (order, rows) = (Some(order), Some(case.rows));
             let grid = case.grid;
-            let config =
-                ImportConfig { order, rows, reverse: rows, undirected, grid, ..Default::default() };
+            let config = ImportConfig {
+                order,
+                rows,
+                reverse: rows,
+                undirected,
+                grid,
+                row_cut: case.row_cut,
+                ..Default::default()
+            };
             let directory = import_with(config, scratch.path(), "g", &case.input);
             let mut ways = Way::all(&directory).into_iter();
             let expected = ways.next().unwrap().run(&directory, &case);

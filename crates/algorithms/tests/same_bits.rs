@@ -24,7 +24,7 @@ use tegula_generators::{Rmat, edges};
 use tegula_import::ImportConfig;
 use tegula_machine::disk::Backend;
 use tegula_store::graph::VertexOrder;
-use tegula_store::rows::RowEncoding;
+use tegula_store::rows::{ChunkCut, RowEncoding};
 use tegula_store::tiles::Grid;
 use tegula_testkit::{EdgeList, Scratch};
 
@@ -120,8 +120,14 @@ fn whatever_the_budget_and_the_backend() {
 fn with_rows(scratch: &Scratch, undirected: bool, weighted: bool, rows: RowEncoding) -> PathBuf {
     let graph = EdgeList::new(edges(&Rmat::new(15, 12, 9).unwrap()));
     let graph = if weighted { graph.weighted(3) } else { graph };
+    let row_cut = match rows {
+        RowEncoding::Plain | RowEncoding::Copy => ChunkCut::STANDARD,
+        // Hubs have their rows in many pieces.
+        RowEncoding::Ceesor | RowEncoding::Gap => ChunkCut { edges_max: 500, window_log2: 8 },
+    };
     let (order, rows) = (Some(VertexOrder::Degree), Some(rows));
-    let config = ImportConfig { order, rows, reverse: rows, undirected, ..Default::default() };
+    let config =
+        ImportConfig { order, rows, reverse: rows, undirected, row_cut, ..Default::default() };
     import_with(config, scratch.path(), &format!("{rows:?}-{undirected}-{weighted}"), &graph)
 }
 

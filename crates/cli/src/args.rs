@@ -1,12 +1,12 @@
 //! Options that several commands share.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use tegula_engine::{Graph, RUN_OVERHEAD, open_graph, open_graph_in, overhead};
 use tegula_machine::Error;
-use tegula_machine::disk::{Backend, Directory, THREADS_DEFAULT, speed_of};
+use tegula_machine::disk::{Backend, Directory, Speed, THREADS_DEFAULT, speed_of};
 use tegula_machine::memory::{MemoryLimit, READING_THREADS_MAX, memory_limit};
 
 use crate::errors::{Failure, Result};
@@ -61,7 +61,10 @@ pub struct ReadingArgs {
     pub budget: Budget,
     /// How files are read.
     #[arg(long, value_enum, default_value_t = Io::Auto)]
-    pub io: Io,
+    io: Io,
+    /// Random reads in flight, instead of as many as the device wants: for measurements. Threads read one each.
+    #[arg(long, value_name = "N", hide = true)]
+    reads_in_flight: Option<NonZeroU32>,
 }
 
 impl ReadingArgs {
@@ -72,7 +75,7 @@ impl ReadingArgs {
     /// Those of opening; [`Failure::OverLimit`].
     pub fn open(&self, graph: &Path) -> Result<Graph> {
         self.budget.check()?;
-        Ok(open_graph(graph, self.memory(), self.io.backend(graph))?)
+        Ok(open_graph(graph, self.memory(), self.backend(graph))?)
     }
 
     /// Opens the same graph once more.
@@ -80,7 +83,29 @@ impl ReadingArgs {
     /// # Errors
     /// Those of opening.
     pub fn open_again(&self, graph: &Directory) -> Result<Graph> {
-        Ok(open_graph_in(graph, self.memory(), self.io.backend(graph.path()))?)
+        Ok(open_graph_in(graph, self.memory(), self.backend(graph.path()))?)
+    }
+
+    /// What the device of a file or folder does, and how much it is asked for at once.
+    pub fn speed(&self, path: &Path) -> Speed {
+        let mut speed = speed_of(path);
+        if let Some(count) = self.reads_in_flight {
+            speed.targets.random_requests = count.get();
+        }
+        speed
+    }
+
+    /// The backend that reads a file or folder. A thread has one read in flight, so there are as many threads as its
+    /// device wants random reads in flight, but no more than a small machine has room for.
+    fn backend(&self, path: &Path) -> Backend {
+        match self.io {
+            Io::Auto => Backend::Auto,
+            Io::Uring => Backend::Uring,
+            Io::Threads => {
+                let wanted = self.speed(path).targets.random_requests.min(READING_THREADS_MAX);
+                Backend::Threads(NonZeroUsize::new(wanted as usize).unwrap_or(THREADS_DEFAULT))
+            }
+        }
     }
 
     fn memory(&self) -> u64 {
@@ -151,21 +176,4 @@ pub enum Io {
     Uring,
     /// Threads that read one request each.
     Threads,
-}
-
-impl Io {
-    /// The backend that reads a file or folder so. A thread has one read in flight, so there are as
-    /// many threads as its device wants random reads in flight, but no more than a small machine
-    /// has room for.
-    pub fn backend(self, path: &Path) -> Backend {
-        match self {
-            Io::Auto => Backend::Auto,
-            Io::Uring => Backend::Uring,
-            Io::Threads => {
-                let wanted =
-                    speed_of(path).targets.random_requests.min(READING_THREADS_MAX) as usize;
-                Backend::Threads(NonZeroUsize::new(wanted).unwrap_or(THREADS_DEFAULT))
-            }
-        }
-    }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
+use tegula_algorithms::algorithm;
 use tegula_algorithms::answer::Summary;
 use tegula_machine::disk::DeviceProfile;
 use tegula_store::graph::{FileEntry, IdType, OrderChoice, file_names};
@@ -23,9 +24,14 @@ impl Serialize for Seconds {
 #[derive(Debug, Serialize)]
 pub struct Export {
     pub schema: &'static str,
+    /// What was written: edges, degrees or neighbours.
+    pub content: &'static str,
+    /// Those of the graph, or those whose neighbours were written.
     pub vertices: u64,
-    /// Rows: an edge of an undirected graph is one.
-    pub edges: u64,
+    /// Where edges were written, how many: an edge of an undirected graph is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edges: Option<u64>,
+    pub rows: u64,
     pub output: String,
     pub bytes: u64,
     pub seconds: Seconds,
@@ -89,11 +95,37 @@ pub struct Estimate {
     pub disk_refuses: Option<String>,
     /// Null where they may lie on disk.
     pub why_in_memory: Option<&'static str>,
-    /// Read and written by iterations but the first, about: without weights.
+    /// Read and written by iterations but the first, about.
     pub iteration_bytes: u64,
+    /// Read and written by all iterations, about.
+    pub moved_bytes: u64,
+    /// Of the whole process, about.
+    pub peak_memory_bytes: u64,
+    /// About; null where nothing is known of it. With rows that are built first.
+    pub seconds: Option<Seconds>,
+    pub work: Work,
     pub memory_bytes: u64,
     pub fits: bool,
     pub layout_fits: bool,
+}
+
+/// What the time of a run is estimated from.
+#[derive(Debug, Serialize)]
+pub struct Work {
+    pub kind: &'static str,
+    pub rounds: f64,
+    pub edges: f64,
+    pub vertices: f64,
+    /// That share it.
+    pub threads: usize,
+}
+
+impl Work {
+    /// As the algorithm counts it, shared by some threads.
+    pub fn of(work: &algorithm::Work, threads: usize) -> Work {
+        let algorithm::Work { kind, rounds, edges, vertices, threads_max: _ } = *work;
+        Work { kind, rounds, edges, vertices, threads: work.threads(threads) }
+    }
 }
 
 /// How the arrays of a run lie on disk.

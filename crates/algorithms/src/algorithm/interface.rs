@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, Program, RunOptions, RunStatistics};
 
+use super::work::Work;
 use crate::answer::Answer;
 use crate::error::{Result, Setting};
 
@@ -81,6 +82,19 @@ pub trait Algorithm: Options {
     /// # Errors
     /// Those of reading.
     fn estimate(&self, graph: &Graph, files: &Self::Files, threads: usize) -> Result<Estimate>;
+
+    /// Bytes that it takes beside its estimate and what it streams where there are as many: lists that save time.
+    fn lists_size(&self, _graph: &Graph, _threads: usize) -> u64 {
+        0
+    }
+
+    /// How much it does, for an estimate of its time.
+    ///
+    /// # Errors
+    /// Those of reading.
+    fn work(&self, graph: &Graph, _files: &Self::Files) -> Result<Work> {
+        Ok(Work::of_rounds(Self::NAME, graph, self.iterations()))
+    }
 
     /// Why its arrays over the vertices lie in memory, where its estimate knows no other way.
     fn why_in_memory(&self) -> &'static str {

@@ -12,9 +12,12 @@ mod interface;
 mod needs;
 mod number;
 mod request;
+mod work;
 
 pub use entry::Entry;
 pub use interface::{Algorithm, Checkpointing, Edges, Found, Options, SideFiles, Weights};
 pub use needs::{Layout, Needs, rows_size_expected};
 pub use number::{Bias, Factor, NotNegative, Positive, Probability};
 pub use request::{Prepared, Request};
+pub(crate) use work::degree_sum;
+pub use work::{Rate, Work};

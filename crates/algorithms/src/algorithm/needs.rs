@@ -1,15 +1,23 @@
-//! What a run needs of memory, found before it starts.
+//! What a run needs of memory and of time, found before it starts.
 
-use tegula_engine::traverse::{RowsWanted, long_rows_size};
-use tegula_engine::{Error, Estimate, Graph, RUN_OVERHEAD};
+use tegula_engine::traverse::{RowsWanted, long_rows_size, row_pieces_size};
+use tegula_engine::{Error, Estimate, Graph, RUN_OVERHEAD, Speed};
 use tegula_store::rows::{Direction, RowsConfig};
 
 use super::interface::{Edges, Weights};
 use super::request::Prepared;
+use super::work::Work;
 use crate::error::{Result, Setting, SettingValue};
 
 /// Bytes an edge that rows are expected to take.
 const ROW_BYTES_EXPECTED: u64 = 2;
+/// Bytes of the weights beside all tiles, where they are read.
+fn weights_size(graph: &Graph, has_weights: bool) -> u64 {
+    if has_weights { WEIGHT_BYTES * graph.edge_count() } else { 0 }
+}
+
+/// The work of building rows.
+const BUILDING_ROWS: &str = "building rows";
 /// Bytes of the weight of an edge.
 const WEIGHT_BYTES: u64 = 4;
 
@@ -24,6 +32,12 @@ pub struct Needs {
     pub build_bytes: Option<u64>,
     /// Why the arrays over the vertices lie in memory, where they cannot lie on disk.
     pub why_in_memory: Option<&'static str>,
+    /// Bytes that it takes besides where there are as many.
+    lists_bytes: u64,
+    /// How much it does.
+    work: Work,
+    /// How much it takes to build the rows first.
+    building: Work,
 }
 
 /// A way to lay out the edges of a graph.
@@ -72,7 +86,10 @@ impl Needs {
         let has_weights = request.weights() == Weights::Used && graph.is_weighted();
         let layout = match request.edges() {
             Edges::None => Layout::None,
-            Edges::Tiles { .. } => Layout::Tiles,
+            Edges::Tiles { .. } => {
+                estimate.layout_bytes += weights_size(graph, has_weights);
+                Layout::Tiles
+            }
             Edges::Rows(_) => {
                 if builds_rows {
                     estimate.layout_bytes +=
@@ -81,6 +98,7 @@ impl Needs {
                 Layout::Rows
             }
             Edges::Either { rows_size } => {
+                estimate.layout_bytes += weights_size(graph, has_weights);
                 if needs_rows {
                     estimate.vertex_bytes += rows_size(graph, threads);
                 }
@@ -90,8 +108,11 @@ impl Needs {
         if needs_rows {
             // Whoever follows rows has the arrays in memory.
             estimate.on_disk = None;
-            estimate.vertex_bytes +=
-                long_rows_size(graph, RowsWanted { directions, has_weights }, threads)?;
+            let size = match request.edges() {
+                Edges::Either { .. } => row_pieces_size,
+                Edges::None | Edges::Tiles { .. } | Edges::Rows(_) => long_rows_size,
+            };
+            estimate.vertex_bytes += size(graph, RowsWanted { directions, has_weights }, threads)?;
         }
         if estimate.on_disk.is_none() && !graph.has_short_ids() {
             // Where the algorithm knows what to do instead, it says so.
@@ -111,7 +132,11 @@ impl Needs {
             false => None,
         };
         let why_in_memory = estimate.on_disk.is_none().then(|| request.why_in_memory());
-        Ok(Needs { estimate, layout, build_bytes, why_in_memory })
+        let built = if builds_rows { missing.len() as f64 } else { 0.0 };
+        let building = Work::of(BUILDING_ROWS, graph, built);
+        let work = prepared.work(graph)?;
+        let lists_bytes = prepared.lists_size(graph, threads);
+        Ok(Needs { estimate, layout, build_bytes, why_in_memory, lists_bytes, work, building })
     }
 
     /// The smallest budget with which all of it can be done.
@@ -137,8 +162,46 @@ impl Needs {
         all.max(self.needed()) <= budget
     }
 
-    /// Bytes of arrays and of tiles without weights that an iteration reads and writes within a budget where all vertices
-    /// are active; the first one reads all there is.
+    /// Bytes that the process of a run within a budget takes at its peak, about, of which `resident` are taken already:
+    /// its code and the tables of the graph.
+    pub fn peak_bytes(&self, budget: u64, resident: u64) -> u64 {
+        let estimate = &self.estimate;
+        let arrays = match estimate.plan_on_disk(budget) {
+            Some((_, plan)) => plan.bytes,
+            None => estimate.vertex_bytes,
+        };
+        let all = resident + arrays + estimate.layout_bytes + self.lists_bytes;
+        all.max(self.build_bytes.unwrap_or(0)).min(budget)
+    }
+
+    /// Bytes that a run within a budget reads and writes in all, about: of arrays, and of tiles or rows.
+    pub fn bytes_moved(&self, budget: u64) -> f64 {
+        let estimate = &self.estimate;
+        let free = budget.saturating_sub(estimate.needed_in_memory());
+        match estimate.plan_on_disk(budget) {
+            Some((arrays, plan)) => {
+                let arrays = self.work.rounds * arrays.traffic(&plan) as f64;
+                arrays + self.work.bytes_read(estimate.layout_bytes, 0)
+            }
+            None => self.work.bytes_read(estimate.layout_bytes, free),
+        }
+    }
+
+    /// Seconds that a run takes within a budget, about, with rows that are built first: of working, or of moving bytes
+    /// beside that where this takes longer. None where nothing is known of the algorithm.
+    pub fn seconds(&self, budget: u64, threads: usize, speed: &Speed) -> Option<f64> {
+        let working = self.work.seconds(threads)?;
+        let moving = self.bytes_moved(budget) / speed.sequential_bytes_per_second;
+        Some(working.max(moving) + self.building.seconds(threads)?)
+    }
+
+    /// What the time is estimated from.
+    pub fn work(&self) -> &Work {
+        &self.work
+    }
+
+    /// Bytes of arrays and of tiles that an iteration reads and writes within a budget where all vertices are active;
+    /// the first one reads all there is.
     pub fn iteration_bytes(&self, budget: u64) -> u64 {
         let estimate = &self.estimate;
         let free = budget.saturating_sub(estimate.needed_in_memory());

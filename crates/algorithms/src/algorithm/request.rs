@@ -6,6 +6,7 @@ use std::path::Path;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
 use super::interface::{Algorithm, Checkpointing, Edges, Found, SideFiles, Weights};
+use super::work::Work;
 use crate::error::Result;
 
 /// An algorithm with its options. Each method is that of [`Algorithm`].
@@ -80,6 +81,15 @@ pub trait Prepared: Send {
     /// # Errors
     /// Those of reading.
     fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate>;
+
+    /// Bytes that it takes beside its estimate and what it streams where there are as many.
+    fn lists_size(&self, graph: &Graph, threads: usize) -> u64;
+
+    /// How much it does, for an estimate of its time.
+    ///
+    /// # Errors
+    /// Those of reading.
+    fn work(&self, graph: &Graph) -> Result<Work>;
 
     /// Runs it.
     ///
@@ -165,6 +175,14 @@ impl<A: Algorithm> Prepared for WithFiles<'_, A> {
 
     fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate> {
         self.algorithm.estimate(graph, &self.files, threads)
+    }
+
+    fn lists_size(&self, graph: &Graph, threads: usize) -> u64 {
+        self.algorithm.lists_size(graph, threads)
+    }
+
+    fn work(&self, graph: &Graph) -> Result<Work> {
+        self.algorithm.work(graph, &self.files)
     }
 
     fn run(self: Box<Self>, graph: &Graph, options: &RunOptions<'_>) -> Result<Found> {

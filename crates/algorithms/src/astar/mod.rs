@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Factor, Found, Weights};
+use crate::algorithm::{Algorithm, Edges, Factor, Found, Weights, Work};
 use crate::error::{Error, Result, Setting, SettingValue};
 use crate::original_ids::{find_vertex, with_order_streamed};
 use crate::side_table;
@@ -107,6 +107,10 @@ impl Algorithm for AstarOptions {
 
     fn why_in_memory(&self) -> &'static str {
         "distances and parents are looked up in any order"
+    }
+
+    fn work(&self, graph: &Graph, _files: &Self::Files) -> Result<Work> {
+        Ok(Work::of_rounds(Self::NAME, graph, None).by_one_thread())
     }
 
     fn run(

@@ -30,11 +30,11 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Found, Weights};
+use crate::algorithm::{Algorithm, Edges, Found, Weights, Work};
 use crate::answer::{Scores, Values};
 use crate::error::{Error, Result};
 use crate::original_ids::with_order_streamed;
-use crate::samples::Sources;
+use crate::samples::{self, Sources};
 use crate::side_table;
 use crate::vertex_list::VertexList;
 
@@ -130,6 +130,15 @@ impl Algorithm for BetweennessOptions {
         let estimate = estimate_rows(graph, wanted, held);
         let estimate = with_order_streamed(estimate, graph)?;
         Ok(side_table::with_reading(estimate, files.reading_size))
+    }
+
+    fn work(&self, graph: &Graph, files: &VertexList) -> Result<Work> {
+        let sources = match &self.sources {
+            Some(_) => files.vertices.len() as u64,
+            None => samples::count(graph, self.samples),
+        };
+        let kind = if self.weighted { "betweenness, weighted" } else { Self::NAME };
+        Ok(Work::of(kind, graph, sources as f64))
     }
 
     fn run(&self, graph: &Graph, files: VertexList, options: &RunOptions<'_>) -> Result<Found> {

@@ -8,7 +8,7 @@
 //! That is the inverse of the average distance, times the part of the vertices that come there, so that vertices of
 //! small components do not seem central (Wasserman, Faust, *Social Network Analysis*, 1994). It is 0 where nobody comes.
 //!
-//! One breadth-first search from each vertex, 64 at a time along the rows: see [`searches`](crate::searches). With
+//! One breadth-first search from each vertex, 64 at a time along the rows: see [`searches`]. With
 //! samples only from some: r and s stand for those then, and V - 1 for as many as can come (Eppstein, Wang, *Fast
 //! Approximation of Centrality*, Journal of Graph Algorithms and Applications 8, 2004: with log V / e^2 samples averages
 //! are off by no more than e times the diameter in all likelihood). Weights are ignored. Memory: 44 bytes a vertex, 16
@@ -21,12 +21,12 @@ use tegula_engine::traverse::{self, Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions, ShortId};
 use tegula_store::rows::Direction;
 
-use crate::algorithm::{Algorithm, Edges, Found, Weights};
+use crate::algorithm::{Algorithm, Edges, Found, Weights, Work};
 use crate::answer::{Scores, Values};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
-use crate::samples::{Sample, Sources};
-use crate::searches::Searches;
+use crate::samples::{self, Sample, Sources};
+use crate::searches::{self, Searches};
 
 /// Options of closeness.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,6 +55,10 @@ impl Algorithm for ClosenessOptions {
     fn estimate(&self, graph: &Graph, _files: &(), _threads: usize) -> Result<Estimate> {
         let held = self.size(graph);
         with_order_streamed(estimate_rows(graph, RowsWanted::forward(false), held), graph)
+    }
+
+    fn work(&self, graph: &Graph, _files: &()) -> Result<Work> {
+        Ok(searches::work(Self::NAME, graph, samples::count(graph, self.samples)))
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {

@@ -64,6 +64,10 @@ impl Algorithm for EigenvectorOptions {
         Checkpointing::of::<Eigenvector>()
     }
 
+    fn iterations(&self) -> Option<u64> {
+        (self.tolerance.get() == 0.0).then_some(self.max_iterations)
+    }
+
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
         let program =
             Eigenvector::new(graph.vertex_count(), self.tolerance.get(), self.max_iterations);

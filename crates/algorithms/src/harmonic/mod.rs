@@ -5,7 +5,7 @@
 //! ```
 //!
 //! (Marchiori, Latora, *Harmony in the Small-World*, Physica A 285, 2000.) One breadth-first search from each vertex, 64
-//! at a time along the rows: see [`searches`](crate::searches). With samples only from some, and the sum stands for all
+//! at a time along the rows: see [`searches`]. With samples only from some, and the sum stands for all
 //! V - 1 others. Weights are ignored. Memory: 40 bytes a vertex, 16 for a sample, and the index of the rows.
 
 use std::num::NonZeroU64;
@@ -15,12 +15,12 @@ use tegula_engine::traverse::{self, Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions, ShortId};
 use tegula_store::rows::Direction;
 
-use crate::algorithm::{Algorithm, Edges, Found, Weights};
+use crate::algorithm::{Algorithm, Edges, Found, Weights, Work};
 use crate::answer::{Scores, Values};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
-use crate::samples::{Sample, Sources};
-use crate::searches::Searches;
+use crate::samples::{self, Sample, Sources};
+use crate::searches::{self, Searches};
 
 /// Options of harmonic centrality.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +49,10 @@ impl Algorithm for HarmonicOptions {
     fn estimate(&self, graph: &Graph, _files: &(), _threads: usize) -> Result<Estimate> {
         let held = self.size(graph);
         with_order_streamed(estimate_rows(graph, RowsWanted::forward(false), held), graph)
+    }
+
+    fn work(&self, graph: &Graph, _files: &()) -> Result<Work> {
+        Ok(searches::work(Self::NAME, graph, samples::count(graph, self.samples)))
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {

@@ -74,6 +74,10 @@ impl Algorithm for KatzOptions {
         Checkpointing::of::<Katz>()
     }
 
+    fn iterations(&self) -> Option<u64> {
+        (self.tolerance.get() == 0.0).then_some(self.max_iterations)
+    }
+
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
         let alpha = match self.alpha {
             Some(alpha) => alpha.get(),

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Found, Weights};
+use crate::algorithm::{Algorithm, Edges, Found, Weights, Work};
 use crate::answer::{self, Facts, Figures, Scores, Values};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
@@ -56,6 +56,14 @@ impl Algorithm for LccOptions {
 
     fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
         with_order_streamed(triangles::estimate(graph, threads)?, graph)
+    }
+
+    fn lists_size(&self, graph: &Graph, _threads: usize) -> u64 {
+        triangles::lists_size_max(graph)
+    }
+
+    fn work(&self, graph: &Graph, _files: &()) -> Result<Work> {
+        triangles::work(Self::NAME, graph)
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {

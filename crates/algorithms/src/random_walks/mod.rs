@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions, ShortId, VertexId};
 
-use crate::algorithm::{Algorithm, Bias, Edges, Found, SideFiles, Weights};
+use crate::algorithm::{Algorithm, Bias, Edges, Found, SideFiles, Weights, Work};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
 use crate::samples::Sample;
@@ -126,6 +126,17 @@ impl Algorithm for RandomWalksOptions {
 
     fn why_in_memory(&self) -> &'static str {
         "all walks are kept until they have ended"
+    }
+
+    fn work(&self, graph: &Graph, files: &VertexList) -> Result<Work> {
+        let sources = match self.sources {
+            Some(_) => files.vertices.len() as u64,
+            None => graph.vertex_count(),
+        };
+        // Each step looks at the row of a vertex.
+        let steps = f64::from(self.length) * self.walks.get() as f64 * sources as f64;
+        let vertices = graph.vertex_count().max(1) as f64;
+        Ok(Work::of(Self::NAME, graph, steps / vertices))
     }
 
     fn run(&self, graph: &Graph, files: VertexList, options: &RunOptions<'_>) -> Result<Found> {

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Found, SideFiles, Weights};
+use crate::algorithm::{Algorithm, Edges, Found, SideFiles, Weights, Work, degree_sum};
 use crate::error::{Error, Result};
 use crate::original_ids::with_order_streamed;
 use crate::side_table;
@@ -146,6 +146,19 @@ impl Algorithm for SimilarityOptions {
 
     fn why_in_memory(&self) -> &'static str {
         "neighbours of neighbours lie anywhere"
+    }
+
+    fn work(&self, graph: &Graph, files: &Files) -> Result<Work> {
+        let (edges, vertices) = (graph.edge_count() as f64, graph.vertex_count().max(1) as f64);
+        if self.pairs.is_some() {
+            let ends = 2.0 * files.pairs.pairs.len() as f64;
+            let kind = "similarity of pairs";
+            return Ok(Work::of_visits(kind, 1.0, ends * edges / vertices, ends));
+        }
+        // Neighbours of neighbours: a vertex is met as often as it has edges.
+        let met = degree_sum(graph, |degree| degree * degree)? / vertices;
+        let sources = files.sources.vertices.len() as f64;
+        Ok(Work::of_visits(Self::NAME, 1.0, sources * met, sources))
     }
 
     fn run(&self, graph: &Graph, files: Files, options: &RunOptions<'_>) -> Result<Found> {

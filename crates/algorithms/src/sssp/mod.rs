@@ -34,7 +34,9 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Arrays, Estimate, Graph, RunOptions, States, Value, VertexNumber};
 
-use crate::algorithm::{Algorithm, Checkpointing, Edges, Found, NotNegative, Positive, Weights};
+use crate::algorithm::{
+    Algorithm, Checkpointing, Edges, Found, NotNegative, Positive, Weights, Work,
+};
 use crate::error::{Error, Result, Setting, SettingValue};
 use crate::original_ids::{has_order, with_order_streamed};
 use crate::paths::Paths;
@@ -258,6 +260,15 @@ impl Algorithm for SsspOptions {
             Method::DeltaStepping => Checkpointing::of::<Sssp>(),
             Method::Dijkstra => Checkpointing::Refused { why: "its queue is not kept" },
         }
+    }
+
+    fn work(&self, graph: &Graph, _files: &SearchFiles) -> Result<Work> {
+        let kind = match self.method {
+            Method::DeltaStepping => Self::NAME,
+            Method::Dijkstra => "sssp, dijkstra",
+        };
+        let work = Work::of_rounds(kind, graph, None);
+        Ok(if self.method == Method::Dijkstra { work.by_one_thread() } else { work })
     }
 
     fn run(&self, graph: &Graph, files: SearchFiles, options: &RunOptions<'_>) -> Result<Found> {

@@ -33,7 +33,7 @@ use tegula_engine::{
     Estimate, Graph, Number, RunOptions, RunStatistics, ShortId, States, VertexNumber, visit_edges,
 };
 
-use crate::algorithm::{Algorithm, Checkpointing, Edges, Found, Weights};
+use crate::algorithm::{Algorithm, Checkpointing, Edges, Found, Weights, Work};
 use crate::answer::{Called, Groups, NoFigures, by_smallest, by_smallest_size};
 use crate::error::{Error, Result, Setting, SettingValue, check_both_directions};
 use crate::original_ids::with_order_streamed;
@@ -248,6 +248,16 @@ impl Algorithm for WccOptions {
             Method::UnionFind => Checkpointing::Refused { why: "it looks at each edge once" },
             Method::Traversal => Checkpointing::Refused { why: "its queue is not kept" },
         }
+    }
+
+    fn work(&self, graph: &Graph, _files: &()) -> Result<Work> {
+        let kind = match self.method {
+            Method::UnionFind => Self::NAME,
+            Method::Propagation => "wcc, propagation",
+            Method::Traversal => "wcc, traversal",
+        };
+        let work = Work::of_rounds(kind, graph, None);
+        Ok(if self.method == Method::Traversal { work.by_one_thread() } else { work })
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {

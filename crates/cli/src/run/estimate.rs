@@ -1,4 +1,6 @@
-//! What a run needs of memory, said before it starts.
+//! What a run needs of memory and of time, said before it starts.
+
+use std::time::Duration;
 
 use tegula_algorithms::algorithm::{Layout, Needs, Request};
 use tegula_engine::{Error, Graph};
@@ -6,7 +8,7 @@ use tegula_engine::{Error, Graph};
 use super::input::name_of;
 use super::options::RunArgs;
 use crate::errors;
-use crate::json;
+use crate::json::{self, Seconds, Work};
 use crate::report::{self, Facts};
 use crate::session::Session;
 
@@ -27,14 +29,32 @@ pub fn show(
         Some((arrays, plan)) => arrays.check_room(graph, &plan, args.spill_directory.as_deref()),
         None => Ok(()),
     };
+    let outlook =
+        Outlook { room, seconds: seconds(needs, graph, args), threads: args.threads.count() };
     if session.json {
-        session.print_json(&to_json(needs, algorithm, graph, memory, &room))?;
+        session.print_json(&to_json(needs, algorithm, graph, memory, &outlook))?;
     } else {
-        let facts = facts(needs, memory, &room).to_text();
+        let facts = facts(needs, memory, &outlook).to_text();
         let graph = report::path(name_of(request, graph));
         session.print(&format!("{algorithm} on {graph} needs\n{facts}"))?;
     }
     Ok(needs.check(algorithm, memory)?)
+}
+
+/// What is to be expected of a run.
+struct Outlook {
+    /// Why the files of its arrays cannot be made, where that is known.
+    room: Result<(), Error>,
+    /// How long it takes, where that is known.
+    seconds: Option<Duration>,
+    threads: usize,
+}
+
+/// How long it is going to take, where that is known.
+fn seconds(needs: &Needs, graph: &Graph, args: &RunArgs) -> Option<Duration> {
+    let speed = args.reading.speed(graph.directory());
+    let seconds = needs.seconds(args.reading.budget.bytes(), args.threads.count(), &speed)?;
+    Duration::try_from_secs_f64(seconds).ok()
 }
 
 fn to_json(
@@ -42,7 +62,7 @@ fn to_json(
     algorithm: &'static str,
     graph: &Graph,
     memory: u64,
-    room: &Result<(), Error>,
+    outlook: &Outlook,
 ) -> json::Estimate {
     let estimate = &needs.estimate;
     json::Estimate {
@@ -62,9 +82,13 @@ fn to_json(
             column_groups: plan.groups,
             columns_in_group: plan.columns,
         }),
-        disk_refuses: room.as_ref().err().map(ToString::to_string),
+        disk_refuses: outlook.room.as_ref().err().map(ToString::to_string),
         why_in_memory: needs.why_in_memory,
         iteration_bytes: needs.iteration_bytes(memory),
+        moved_bytes: needs.bytes_moved(memory) as u64,
+        peak_memory_bytes: needs.peak_bytes(memory, json::peak_memory()),
+        seconds: outlook.seconds.map(Seconds),
+        work: Work::of(needs.work(), outlook.threads),
         memory_bytes: memory,
         fits: needs.needed() <= memory,
         layout_fits: needs.holds_layout(memory),
@@ -84,7 +108,7 @@ fn layout_name(layout: Layout) -> &'static str {
     }
 }
 
-fn facts(needs: &Needs, memory: u64, room: &Result<(), Error>) -> Facts {
+fn facts(needs: &Needs, memory: u64, outlook: &Outlook) -> Facts {
     let estimate = &needs.estimate;
     let layout = layout_name(needs.layout);
     let mut facts = Facts::default();
@@ -118,10 +142,18 @@ fn facts(needs: &Needs, memory: u64, room: &Result<(), Error>) -> Facts {
     if needs.needed() <= memory && layout_is_read_again(needs, memory) {
         facts.add("an iteration moves, about", report::bytes(needs.iteration_bytes(memory)));
     }
+    if needs.needed() <= memory
+        && let Some(seconds) = outlook.seconds
+    {
+        let moved = report::bytes(needs.bytes_moved(memory) as u64);
+        let peak = report::bytes(needs.peak_bytes(memory, json::peak_memory()));
+        let time = report::time(seconds);
+        facts.add("takes, about", format!("{time}, {peak} at the peak, and moves {moved}"));
+    }
     facts.add("budget", report::bytes(memory));
     let verdict = if needs.needed() > memory {
         "does not fit: raise --memory".to_owned()
-    } else if let Err(refused) = room {
+    } else if let Err(refused) = &outlook.room {
         format!("fits, but its arrays have no place on disk: {refused}")
     } else if needs.layout == Layout::None {
         "fits".to_owned()

@@ -15,7 +15,6 @@ use tegula_algorithms::answer::{self, Answer, Summary};
 use tegula_engine::{
     Executor, Graph, Instructions, ProcessKind, RunOptions, RunStatistics, checkpoint_size,
 };
-use tegula_machine::disk::speed_of;
 use tegula_machine::memory::default_memory;
 use tegula_machine::threads::Workers;
 
@@ -76,9 +75,11 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
         rows: None,
         arrays: args.arrays(),
         messages: args.messages(),
+        part_edges: args.part_edges(),
         spill_directory: args.spill_directory.as_deref(),
         checkpoints,
-        speed: speed_of(graph.directory()),
+        is_selective: args.is_selective(),
+        speed: args.reading.speed(graph.directory()),
         instructions: Instructions::detect(),
         cancel: session.cancel.clone(),
         progress: session.progress(),

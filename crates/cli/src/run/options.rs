@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use tegula_engine::{Arrays, Checkpoints, Error, Executor, Messages};
+use tegula_engine::{Arrays, Checkpoints, Error, Executor, Messages, RunOptions};
 
 use crate::args::{ReadingArgs, Threads};
 use crate::errors::{Failure, Result};
@@ -30,7 +30,7 @@ pub struct RunArgs {
     /// rows nevertheless.
     #[arg(long, value_name = "K")]
     pub top: Option<usize>,
-    /// Say what the run needs of memory, and do not run; exit with 4 if that does not fit.
+    /// Say what the run needs of memory and of time, and do not run; exit with 4 if that does not fit.
     #[arg(long)]
     pub estimate: bool,
     /// How the graph is read.
@@ -62,6 +62,13 @@ pub struct RunArgs {
     /// How messages come to further groups of columns, where arrays lie on disk. Results do not depend on it.
     #[arg(long, value_enum, default_value_t = MessagesChoice::Auto, hide = true)]
     messages: MessagesChoice,
+    /// Scan tiles that have no use in an iteration, too, where arrays lie in memory. Results do not depend on it.
+    #[arg(long, hide = true)]
+    every_tile: bool,
+    /// Edges at which a part of a batch is closed, which is what one worker processes at a time. Sums of floats depend
+    /// on it, so it is for measurements alone.
+    #[arg(long, value_name = "N", hide = true)]
+    part_edges: Option<NonZeroU64>,
 }
 
 /// How messages come to further groups of columns.
@@ -168,6 +175,16 @@ impl RunArgs {
             MessagesChoice::Reread => Messages::Reread,
             MessagesChoice::Dispatched => Messages::Dispatched,
         }
+    }
+
+    /// Whether tiles that have no use in an iteration are passed over.
+    pub fn is_selective(&self) -> bool {
+        !self.every_tile
+    }
+
+    /// Edges of a part.
+    pub fn part_edges(&self) -> u64 {
+        self.part_edges.map_or(RunOptions::default().part_edges, NonZeroU64::get)
     }
 
     /// What may bring the edges.

@@ -17,11 +17,11 @@ fn beliefs(table: &str) -> (Vec<String>, Vec<Vec<Option<f64>>>) {
 
 /// That a table tells of vertices, and of their beliefs.
 #[track_caller]
-fn assert_believes(table: &str, vertices: [&str; 2], expected: [[f64; 2]; 2]) {
+fn assert_believes(table: &str, vertices: [&str; 2], expected: [[f64; 2]; 2], off_max: f64) {
     let (named, found) = beliefs(table);
     assert_eq!(named, vertices);
     for (found, expected) in found.iter().flatten().zip(expected.iter().flatten()) {
-        assert!((found.unwrap() - expected).abs() < 1e-12, "{table}");
+        assert!((found.unwrap() - expected).abs() < off_max, "{table}");
     }
 }
 
@@ -30,7 +30,7 @@ fn a_model_stands_in_the_place_of_a_graph_and_leaves_nothing_behind() {
     let shop = Shop::new();
     shop.write("pair.uai", MODEL);
     let words = "run belief-propagation --model pair.uai --spill-directory .";
-    assert_believes(&shop.tegula(words).done().out, ["0", "1"], BELIEFS);
+    assert_believes(&shop.tegula(words).done().out, ["0", "1"], BELIEFS, 1e-12);
     assert_eq!(shop.names(), ["pair.uai"]);
 
     let report = shop.tegula(&format!("{words} --json --top 1")).done().json();
@@ -64,7 +64,11 @@ fn a_graph_needs_a_potential_and_a_model_needs_no_graph() {
     shop.write("potential.txt", "# what goes with what\n2 1\n1 2\n");
     shop.write("priors.csv", "person,state,probability\nno,0,0.25\nno,1,0.75\n");
     let words = "run belief-propagation g.tegula --potential potential.txt --priors priors.csv";
-    assert_believes(&shop.tegula(words).done().out, ["no", "yes"], BELIEFS);
+    // By default messages are of single precision.
+    for (tolerance, off_max) in [("", 1e-6), (" --tolerance 1e-9", 1e-12)] {
+        let table = shop.tegula(&format!("{words}{tolerance}")).done().out;
+        assert_believes(&table, ["no", "yes"], BELIEFS, off_max);
+    }
 
     let refused = |words: &str, code, said: &[&str]| {
         shop.tegula(&format!("run belief-propagation {words}")).failed(code, said);

@@ -1,0 +1,69 @@
+//! What is said of a run before it starts, against what then happens.
+
+use std::fs;
+
+use tegula_algorithms::CATALOGUE;
+
+use crate::shop::Shop;
+
+/// How far the peak may be from its estimate.
+const PEAK_OFF: f64 = 0.15;
+
+/// How much of their arrays these come to use depends on the graph and on what is asked: their peak may be less than was
+/// estimated.
+const AT_THE_MOST: [&str; 7] = [
+    "astar",
+    "belief-propagation",
+    "conductance",
+    "leiden",
+    "random-walks",
+    "similarity",
+    "subgraph",
+];
+/// Which rows a search opens, and whether it takes them apart, is decided on the way.
+const OPEN: [&str; 1] = ["sssp"];
+
+/// The options that algorithms cannot do without.
+fn options(name: &str) -> &'static str {
+    match name {
+        "bfs" | "sssp" => "--source 1",
+        "astar" => "--source 1 --target 2",
+        "k-hop" => "--source 1 --hops 2",
+        "conductance" => "--sets sets.txt",
+        "similarity" => "--pairs pairs.txt",
+        "subgraph" => "--component 1",
+        "belief-propagation" => "--potential potential.txt --iterations 3",
+        "betweenness" | "closeness" | "harmonic" => "--samples 2",
+        "random-walks" => "--length 10 --walks 2",
+        _ => "",
+    }
+}
+
+#[test]
+fn the_peak_of_every_algorithm_is_as_estimated() {
+    let shop = Shop::new();
+    fs::write(shop.path("sets.txt"), "1 one\n2 one\n3 two\n").unwrap();
+    fs::write(shop.path("pairs.txt"), "1 2\n2 3\n").unwrap();
+    fs::write(shop.path("potential.txt"), "3 1\n1 2\n").unwrap();
+    shop.tegula("generate watts-strogatz --vertices 131072 --weighted -o g.wel").done();
+    let layouts = "--layouts tiles,rows,reverse";
+    shop.tegula(&format!("import g.wel --weighted --undirected {layouts} -o g.tegula")).done();
+    shop.tegula("generate grid --width 360 --height 360 -o dag.el").done();
+    shop.tegula(&format!("import dag.el {layouts} -o dag.tegula")).done();
+    for entry in CATALOGUE {
+        let name = entry.name;
+        let graph = if name == "topological-order" { "dag.tegula" } else { "g.tegula" };
+        let run = format!("run {name} {graph} {} --json", options(name));
+        let estimate = shop.tegula(&format!("{run} --estimate")).done().json();
+        let found = shop.tegula(&run).done().json();
+        let [estimated, peak] =
+            [&estimate, &found].map(|said| said["peak_memory_bytes"].as_f64().unwrap());
+        let off = estimated / peak - 1.0;
+        let is_right = match name {
+            _ if OPEN.contains(&name) => true,
+            _ if AT_THE_MOST.contains(&name) => off >= -PEAK_OFF,
+            _ => off.abs() <= PEAK_OFF,
+        };
+        assert!(is_right, "{name}: {estimated} bytes estimated, {peak} taken");
+    }
+}

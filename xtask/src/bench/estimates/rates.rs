@@ -1,0 +1,129 @@
+//! `cargo xtask fit-rates`: runs every algorithm on graphs of several kinds, and writes the rates with which their times
+//! come out best.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::cases::{self, Case, STEPS_DOWN, Subject};
+use super::fit::fit;
+use super::observed::{Observed, scarce};
+use crate::Outcome;
+use crate::bench::lab::{Lab, SCALE, Settings};
+use crate::tegula::Result;
+use crate::tegula::arguments::Arguments;
+use crate::tegula::command::number;
+
+const USAGE: &str = "usage: cargo xtask fit-rates [--scale S]";
+/// Runs of which the median counts.
+const ROUNDS: usize = 3;
+/// What runs do first that find no rows.
+const BUILDING_ROWS: &str = "building rows";
+/// Where the estimate reads them.
+const RATES: &str = "crates/algorithms/src/algorithm/rates.json";
+
+/// A rate, as the estimate reads it.
+#[derive(Debug, Serialize)]
+struct Rate {
+    kind: String,
+    edge_seconds: f64,
+    vertex_seconds: f64,
+    rounds: f64,
+    passes: f64,
+}
+
+/// What was seen of a kind of work.
+#[derive(Default)]
+struct Seen {
+    runs: Vec<Observed>,
+    rounds: Vec<f64>,
+    passes: Vec<f64>,
+}
+
+/// Fits and writes them.
+pub fn fit_rates(root: &Path, arguments: &[String]) -> Outcome {
+    let mut arguments = Arguments::new(arguments, USAGE);
+    let mut scale = SCALE - STEPS_DOWN;
+    while let Some(option) = arguments.next() {
+        match option {
+            "--scale" => scale = arguments.value("--scale")?,
+            _ => return arguments.unknown(option),
+        }
+    }
+    let settings = Settings { scale: scale + STEPS_DOWN, rounds: ROUNDS, is_quick: false };
+    let lab = Lab::open(root, settings)?;
+    let mut seen: BTreeMap<&'static str, Seen> = BTreeMap::new();
+    for subject in Subject::all(&lab, scale)? {
+        seen.entry(BUILDING_ROWS).or_default().runs.push(subject.rows);
+        for case in cases::of(&lab, &subject)? {
+            println!("{}, {}", case.kind, subject.title);
+            observe(&lab, &subject, &case, seen.entry(case.kind).or_default())?;
+        }
+        subject.discard()?;
+    }
+    let rates: Vec<Rate> = seen.into_iter().map(|(kind, seen)| seen.rate(kind)).collect();
+    let json = serde_json::to_string_pretty(&rates)? + "\n";
+    fs::write(root.join(RATES), json)?;
+    println!("written to {RATES}");
+    Ok(())
+}
+
+/// Runs a case: in memory, from disk with next to none, and until nothing changes.
+fn observe(lab: &Lab<'_>, subject: &Subject, case: &Case, seen: &mut Seen) -> Result<()> {
+    let estimate = case.estimate(lab, subject)?;
+    let mut runs = Vec::new();
+    for _ in 0..lab.settings.rounds {
+        runs.push(Observed::of(&estimate, &case.run(lab, subject)?)?);
+    }
+    runs.sort_by(|one, other| one.thread_seconds.total_cmp(&other.thread_seconds));
+    seen.runs.push(runs.swap_remove(runs.len() / 2));
+    if let Some(run) = case.run_until_stable(lab, subject)? {
+        seen.rounds.push(number(&run, "/iterations")?);
+    }
+    let layout = number(&estimate, "/layout_bytes")?;
+    if layout > 0.0 {
+        let run = case.run_within(lab, subject, scarce(&estimate)?)?;
+        let rounds = number(&estimate, "/work/rounds")?.max(1.0);
+        seen.passes.push(number(&run, "/bytes_read")? / layout / rounds);
+    }
+    Ok(())
+}
+
+impl Seen {
+    fn rate(&self, kind: &str) -> Rate {
+        let (edge_seconds, vertex_seconds) = fit(&self.runs);
+        Rate {
+            kind: kind.to_owned(),
+            edge_seconds: rounded(edge_seconds),
+            vertex_seconds: rounded(vertex_seconds),
+            rounds: usual(&self.rounds),
+            passes: usual(&self.passes),
+        }
+    }
+}
+
+/// What most graphs need at the least: those with very many levels are not what is usual.
+fn usual(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len().saturating_sub(1) / 2).map_or(1.0, |&value| rounded(value))
+}
+
+/// To three digits: more would be noise.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.2e}").parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_with_three_digits_and_the_lower_middle_counts() {
+        assert_eq!(rounded(1.23456e-9).to_string(), "0.00000000123");
+        assert_eq!(usual(&[600.0, 3.0, 6.0, 650.0]), 6.0);
+        assert_eq!((usual(&[5.0]), usual(&[])), (5.0, 1.0));
+    }
+}
