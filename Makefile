@@ -4,10 +4,10 @@
 CARGO ?= cargo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-data bench clean
+.PHONY: help demo test test-data bench bench-ablations clean
 
 help: ## List the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## Build tegula and show it on three real graphs and a generated one (5 minutes the first time)
 	$(CARGO) build --locked --release --bin tegula
@@ -29,6 +29,10 @@ test-data: ## Run the tests that go through all graphs of $TEGULA_DATA
 bench: ## Measure, and write the figures to bench/RESULTS.md
 	$(CARGO) build --locked --release --bin tegula
 	$(CARGO) xtask bench
+
+bench-ablations: ## Measure each choice against its alternatives, and write bench/ABLATIONS.md
+	$(CARGO) build --locked --release --bin tegula
+	$(CARGO) xtask bench-ablations
 
 clean: ## Remove what was built
 	$(CARGO) clean

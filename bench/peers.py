@@ -4,8 +4,9 @@
 
 PEER is graphblas, scipy, networkit or igraph; the graph is pairs of little-endian 32-bit ids. Once it is
 loaded, one line of JSON says what the library has loaded. Every line on standard input is then a request,
-`pagerank ITERATIONS`, `bfs SOURCE` or `wcc`, answered by one line of JSON with its time and with figures
-by which the answer can be checked.
+`pagerank ITERATIONS`, `bfs SOURCE`, `wcc`, `scc`, `kcore`, `louvain` or `betweenness SAMPLES`, answered by one line of
+JSON with its time and with figures by which the answer can be checked. The last three are of the simple undirected graph,
+which is made before the first of them is timed.
 
 Times are those of the algorithm alone: the graph lies in memory in the library's own form.
 """
@@ -165,7 +166,7 @@ class SciPy:
 class NetworKit:
     """NetworKit's adjacency arrays."""
 
-    algorithms = ("pagerank", "bfs", "wcc")
+    algorithms = ("pagerank", "bfs", "wcc", "scc", "kcore", "louvain", "betweenness")
 
     def __init__(self, sources, targets, vertices):
         import networkit as nk
@@ -178,6 +179,14 @@ class NetworKit:
         self.graph = nk.GraphFromCoo(ends, n=vertices, directed=True)
         self.edges = self.graph.numberOfEdges()
         self.merges_duplicates = False
+        self.undirected = None
+
+    def simple(self):
+        if self.undirected is None:
+            self.undirected = self.nk.graphtools.toUndirected(self.graph)
+            self.undirected.removeSelfLoops()
+            self.undirected.removeMultiEdges()
+        return self.undirected
 
     def pagerank(self, iterations):
         nk = self.nk
@@ -200,11 +209,36 @@ class NetworKit:
         seconds, _ = timed(components.run)
         return {"seconds": seconds, "components": components.numberOfComponents()}
 
+    def scc(self):
+        components = self.nk.components.StronglyConnectedComponents(self.graph)
+        seconds, _ = timed(components.run)
+        return {"seconds": seconds, "components": components.numberOfComponents()}
+
+    def kcore(self):
+        cores = self.nk.centrality.CoreDecomposition(self.simple())
+        seconds, _ = timed(cores.run)
+        return {"seconds": seconds, "degeneracy": int(cores.maxCoreNumber())}
+
+    def louvain(self):
+        graph = self.simple()
+        method = self.nk.community.PLM(graph)
+        seconds, _ = timed(method.run)
+        modularity = self.nk.community.Modularity()
+        return {
+            "seconds": seconds,
+            "modularity": modularity.getQuality(method.getPartition(), graph),
+        }
+
+    def betweenness(self, samples):
+        estimate = self.nk.centrality.EstimateBetweenness(self.simple(), samples, parallel=True)
+        seconds, _ = timed(estimate.run)
+        return {"seconds": seconds, "sources": samples}
+
 
 class IGraph:
     """igraph. Its PageRank solves to convergence and knows no iterations."""
 
-    algorithms = ("pagerank", "bfs", "wcc")
+    algorithms = ("pagerank", "bfs", "wcc", "scc", "kcore", "louvain", "betweenness")
     threads = 1
 
     def __init__(self, sources, targets, vertices):
@@ -216,6 +250,12 @@ class IGraph:
         self.graph = igraph.Graph(n=vertices, edges=edges, directed=True)
         self.edges = self.graph.ecount()
         self.merges_duplicates = False
+        self.undirected = None
+
+    def simple(self):
+        if self.undirected is None:
+            self.undirected = self.graph.as_undirected(mode="collapse").simplify()
+        return self.undirected
 
     def pagerank(self, _iterations):
         seconds, ranks = timed(lambda: self.graph.pagerank(damping=DAMPING))
@@ -228,6 +268,26 @@ class IGraph:
     def wcc(self):
         seconds, components = timed(lambda: self.graph.connected_components(mode="weak"))
         return {"seconds": seconds, "components": len(components)}
+
+    def scc(self):
+        seconds, components = timed(lambda: self.graph.connected_components(mode="strong"))
+        return {"seconds": seconds, "components": len(components)}
+
+    def kcore(self):
+        graph = self.simple()
+        seconds, cores = timed(graph.coreness)
+        return {"seconds": seconds, "degeneracy": max(cores, default=0)}
+
+    def louvain(self):
+        graph = self.simple()
+        seconds, communities = timed(graph.community_multilevel)
+        return {"seconds": seconds, "modularity": communities.modularity}
+
+    def betweenness(self, samples):
+        graph = self.simple()
+        sources = np.random.default_rng(1).integers(graph.vcount(), size=samples).tolist()
+        seconds, _ = timed(lambda: graph.betweenness(sources=sources))
+        return {"seconds": seconds, "sources": samples}
 
 
 PEERS = {"graphblas": GraphBlas, "scipy": SciPy, "networkit": NetworKit, "igraph": IGraph}

@@ -41,6 +41,16 @@ const TASKS: &[Task] = &[
         summary: "measure, and write the figures to bench/RESULTS.md",
         run: bench::run,
     },
+    Task {
+        name: "bench-ablations",
+        summary: "measure each choice against its alternatives, for bench/ABLATIONS.md",
+        run: bench::run_ablations,
+    },
+    Task {
+        name: "fit-rates",
+        summary: "measure every algorithm, and write the rates that estimates of time go by",
+        run: bench::fit_rates,
+    },
 ];
 
 fn main() -> ExitCode {
@@ -64,7 +74,7 @@ fn usage(unknown: Option<&str>) -> ExitCode {
     }
     eprintln!("usage: cargo xtask TASK");
     for task in TASKS {
-        eprintln!("  {:<8} {}", task.name, task.summary);
+        eprintln!("  {:<16} {}", task.name, task.summary);
     }
     ExitCode::from(2)
 }

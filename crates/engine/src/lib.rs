@@ -2,6 +2,7 @@
 //!
 //! | | |
 //! | --- | --- |
+//! | `start` | what a run begins with |
 //! | `program` | what an algorithm says of one vertex and one edge |
 //! | `superstep` | the state of a program between iterations: arrays by batch, active vertices, messages |
 //! | `process` | how an iteration reaches its edges: scan, seek, pull, and the choice |
@@ -25,6 +26,7 @@ mod process;
 mod program;
 mod scheduler;
 mod spread;
+mod start;
 mod superstep;
 mod tile_source;
 
@@ -50,6 +52,7 @@ pub use program::{
     Next, Number, Or, Program, Reduction, Relaxation, Settling, Sum, Value,
 };
 pub use scheduler::{Resources, Scheduler};
+pub use start::Start;
 
 pub use tegula_machine::disk::Speed;
 pub use tegula_machine::memory::huge;

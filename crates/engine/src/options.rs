@@ -52,10 +52,13 @@ pub struct RunOptions<'a> {
     /// The folder of those that lie on disk: else the directory of the graph, or that of temporary files where
     /// nothing may be written there.
     pub spill_directory: Option<&'a Path>,
+    /// Whether tiles without an active source or an open target are passed over while arrays lie in memory. Results do
+    /// not depend on it: that it can be switched off is for measurements.
+    pub is_selective: bool,
     /// Whether the run keeps checkpoints, and whether it goes on from one: for a run of one vertex program.
     pub checkpoints: Option<Checkpoints<'a>>,
     /// Edges at which a part of the graph is closed, which is what one worker processes at a time. Sums of
-    /// floats depend on it, so it is for tests, whose graphs are small, and for nobody else.
+    /// floats depend on it, so it is for tests, whose graphs are small, for measurements, and for nobody else.
     pub part_edges: u64,
 }
 
@@ -145,6 +148,7 @@ impl Default for RunOptions<'_> {
             arrays: Arrays::default(),
             messages: Messages::default(),
             spill_directory: None,
+            is_selective: true,
             checkpoints: None,
             part_edges: PART_EDGES_TARGET,
         }

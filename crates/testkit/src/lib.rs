@@ -7,9 +7,10 @@
 //! * [`graph`], [`small_graphs`](mod@small_graphs): edge lists, adjacency, and a family of odd cases;
 //! * [`pagerank`](mod@pagerank), [`bfs`](mod@bfs), [`sssp`](mod@sssp), [`wcc`](mod@wcc), [`mis`](mod@mis),
 //!   [`conductance`](mod@conductance), [`mst`](mod@mst), [`path`]: an oracle and a verifier each;
-//! * [`spmv`](mod@spmv), [`neighbourhoods`], [`scc`](mod@scc), [`centrality`]: oracles;
+//! * [`spmv`](mod@spmv), [`neighbourhoods`], [`scc`](mod@scc), [`depth_first`](mod@depth_first), [`centrality`]: oracles;
 //! * [`matching`]: when two tables agree;
-//! * [`csc_pull`], [`delta_stepping`], [`plain_bfs`]: yardsticks for speed;
+//! * [`csc_pull`], [`delta_stepping`], [`plain_bfs`], [`merge_count`], [`hilbert_loop`], [`grid_stream`]: yardsticks for speed;
+//! * [`edge_stream`]: edges in files, for those that work from disk;
 //! * [`data`], [`facts`], [`graphalytics`]: real graphs with known answers;
 //! * [`scratch`]: folders that vanish;
 //! * [`memory_group`]: limits of memory that the kernel enforces;
@@ -26,13 +27,18 @@ pub mod csc_pull;
 pub mod cuts;
 pub mod data;
 pub mod delta_stepping;
+pub mod depth_first;
 pub mod distances;
+pub mod edge_stream;
 pub mod facts;
 pub mod graph;
 pub mod graphalytics;
+pub mod grid_stream;
+pub mod hilbert_loop;
 pub mod manifest;
 pub mod matching;
 pub mod memory_group;
+pub mod merge_count;
 pub mod mis;
 pub mod modularity;
 pub mod mst;
@@ -51,17 +57,21 @@ pub mod sssp;
 pub mod wcc;
 
 pub use bfs::{bfs, verify_bfs};
-pub use conductance::{conductance, verify_conductance};
+pub use conductance::{conductance, verify_conductance, weighted_conductance};
 pub use csc_pull::CscPull;
 pub use delta_stepping::DeltaStepping;
+pub use depth_first::{EnteredAndLeft, depth_first};
 pub use graph::{Adjacency, Compact, EdgeList};
+pub use grid_stream::GridStream;
+pub use hilbert_loop::HilbertLoop;
 pub use manifest::edit_manifest;
 pub use memory_group::MemoryGroup;
+pub use merge_count::MergeCount;
 pub use mis::{mis, verify_mis};
 pub use mst::{mst, verify_mst};
 pub use pagerank::{
-    match_pagerank, match_personalized_pagerank, pagerank, pagerank_until, personalized_pagerank,
-    verify_pagerank,
+    match_pagerank, match_personalized_pagerank, match_weighted_pagerank, pagerank, pagerank_until,
+    personalized_pagerank, verify_pagerank, weighted_pagerank,
 };
 pub use path::{shortest_path, verify_path};
 pub use plain_bfs::PlainBfs;

@@ -48,6 +48,8 @@ pub enum Unit {
     BytesPerVertex,
     Bytes,
     /// Of whatever is counted.
+    Count,
+    /// The same in a second.
     PerSecond,
     /// A part of all, from 0 to 1.
     Share,
@@ -63,6 +65,7 @@ impl Unit {
             Unit::BitsPerEdge => format!("{value:.2} bits"),
             Unit::BytesPerVertex => format!("{value:.2} bytes"),
             Unit::Bytes => units::bytes(value),
+            Unit::Count => units::decimal(value),
             Unit::PerSecond => format!("{}/s", units::decimal(value)),
             Unit::Share => format!("{:.2} %", 100.0 * value),
         }

@@ -4,8 +4,13 @@
 //! with is measured in turn with it, so that a machine that changes its mind changes both. Figures are kept in
 //! `bench/results.json`, and `bench/RESULTS.md` is made from that: a group that is measured alone takes the
 //! place of its earlier figures, and the others stay.
+//!
+//! `cargo xtask bench-ablations` does the same for `bench/ABLATIONS.md`: each choice that tegula has made, against
+//! what it might have chosen.
 
+mod ablations;
 mod disk;
+mod estimates;
 mod examples;
 mod figure;
 mod figures;
@@ -13,6 +18,7 @@ mod graphs;
 mod lab;
 mod machine;
 mod peers;
+mod perf;
 mod plot;
 mod report;
 mod results;
@@ -24,12 +30,15 @@ use crate::Outcome;
 use crate::tegula::arguments::Arguments;
 use crate::tegula::command::BINARY_VARIABLE;
 use crate::tegula::{Result, target_folder};
+pub use estimates::fit_rates;
+
+use ablations::ABLATIONS;
 use figures::{GROUPS, Group};
 use lab::{Lab, SCALE, Settings};
 use machine::Machine;
 use results::{Measured, Results};
 
-const USAGE: &str = "usage: cargo xtask bench [--scale S] [--quick] [--only GROUP]... [--no-peers]";
+const OPTIONS: &str = "[--scale S] [--quick] [--only GROUP]... [--no-peers]";
 const ROUNDS: usize = 5;
 const ROUNDS_QUICK: usize = 3;
 /// The scale of a quick run.
@@ -39,47 +48,93 @@ const SCALE_MIN: u32 = 12;
 /// The load from which on figures are not to be trusted.
 const LOAD_MAX: f64 = 0.5;
 
-/// Measures, prints tables, and writes `RESULTS.md` and `results.json`.
+/// Groups that are measured by one command and written to one page.
+struct Suite {
+    /// The task of xtask.
+    task: &'static str,
+    /// Where figures are kept.
+    json: &'static str,
+    /// What is made of them.
+    page: &'static str,
+    /// How the page begins.
+    introduction: &'static str,
+    groups: &'static [Group],
+}
+
+const FIGURES: Suite = Suite {
+    task: "bench",
+    json: "results.json",
+    page: "RESULTS.md",
+    introduction: report::FIGURES_INTRODUCTION,
+    groups: GROUPS,
+};
+
+const CHOICES: Suite = Suite {
+    task: "bench-ablations",
+    json: "ablations.json",
+    page: "ABLATIONS.md",
+    introduction: report::ABLATIONS_INTRODUCTION,
+    groups: ABLATIONS,
+};
+
+/// Measures what is promised, and writes `RESULTS.md` and `results.json`.
 pub fn run(root: &Path, arguments: &[String]) -> Outcome {
-    let Some(plan) = Plan::read(arguments)? else {
-        println!("{USAGE}\ngroups:");
-        GROUPS.iter().for_each(|group| println!("  {:<16} {}", group.name, group.title));
-        return Ok(());
-    };
-    let folder = plan.results_folder(root)?;
-    // Later the results themselves are changes, and measuring is a load.
-    let origin = Origin { commit: machine::commit(root), load: machine::load() };
-    let mut machine = Machine::describe(root);
-    println!("{}", report::machine_lines(&machine));
-    if origin.load > LOAD_MAX {
-        println!("  Something else is running here: a load of {}.\n", origin.load);
-    }
-    let json = folder.join("results.json");
-    let mut results = Results::earlier(&json).unwrap_or_else(Results::new);
-    let mut lab = Lab::open(root, plan.settings)?;
-    let order: Vec<&str> = GROUPS.iter().map(|group| group.name).collect();
-    let mut failures = Vec::new();
-    for group in &plan.groups {
-        println!("{} ({})", group.title, group.name);
-        let mut measured = measure(&mut lab, group, &origin);
-        println!("{}", report::terminal(&measured));
-        if measured.failure.is_some() {
-            failures.push(group.name);
+    FIGURES.run(root, arguments)
+}
+
+/// Measures what was chosen against what was not, and writes `ABLATIONS.md` and `ablations.json`.
+pub fn run_ablations(root: &Path, arguments: &[String]) -> Outcome {
+    CHOICES.run(root, arguments)
+}
+
+impl Suite {
+    /// Measures, prints tables, and writes the page.
+    fn run(&self, root: &Path, arguments: &[String]) -> Outcome {
+        let Some(plan) = Plan::read(self, arguments)? else {
+            println!("{}\ngroups:", self.usage());
+            self.groups.iter().for_each(|group| println!("  {:<16} {}", group.name, group.title));
+            return Ok(());
+        };
+        let folder = plan.results_folder(root)?;
+        // Later the results themselves are changes, and measuring is a load.
+        let origin = Origin { commit: machine::commit(root), load: machine::load() };
+        let mut machine = Machine::describe(root);
+        println!("{}", report::machine_lines(&machine));
+        if origin.load > LOAD_MAX {
+            println!("  Something else is running here: a load of {}.\n", origin.load);
         }
-        machine.disk_bytes_per_second = lab.disk_bytes_per_second;
-        measured.machine = results.place_of(&machine);
-        if let Some(svg) = plot::over_budgets(&measured)? {
-            fs::write(folder.join(report::plot_name(&measured)), svg)?;
+        let json = folder.join(self.json);
+        let page = folder.join(self.page);
+        let mut results = Results::earlier(&json).unwrap_or_else(Results::new);
+        let mut lab = Lab::open(root, plan.settings)?;
+        let order: Vec<&str> = self.groups.iter().map(|group| group.name).collect();
+        let mut failures = Vec::new();
+        for group in &plan.groups {
+            println!("{} ({})", group.title, group.name);
+            let mut measured = measure(&mut lab, group, &origin);
+            println!("{}", report::terminal(&measured));
+            if measured.failure.is_some() {
+                failures.push(group.name);
+            }
+            machine.disk_bytes_per_second = lab.disk_bytes_per_second;
+            measured.machine = results.place_of(&machine);
+            if let Some(svg) = plot::over_budgets(&measured)? {
+                fs::write(folder.join(report::plot_name(&measured)), svg)?;
+            }
+            results.put(measured, &order);
+            // Whatever happens to the next one, this one has been measured.
+            results.write(&json)?;
+            fs::write(&page, report::markdown(self.introduction, &results))?;
         }
-        results.put(measured, &order);
-        // Whatever happens to the next one, this one has been measured.
-        results.write(&json)?;
-        fs::write(folder.join("RESULTS.md"), report::markdown(&results))?;
+        println!("written to {}", page.display());
+        match failures.as_slice() {
+            [] => Ok(()),
+            _ => Err(format!("could not be measured: {}", failures.join(", ")).into()),
+        }
     }
-    println!("written to {}", folder.join("RESULTS.md").display());
-    match failures.as_slice() {
-        [] => Ok(()),
-        _ => Err(format!("could not be measured: {}", failures.join(", ")).into()),
+
+    fn usage(&self) -> String {
+        format!("usage: cargo xtask {} {OPTIONS}", self.task)
     }
 }
 
@@ -118,8 +173,9 @@ struct Plan {
 
 impl Plan {
     /// None if only help is wanted.
-    fn read(arguments: &[String]) -> Result<Option<Plan>> {
-        let mut arguments = Arguments::new(arguments, USAGE);
+    fn read(suite: &Suite, arguments: &[String]) -> Result<Option<Plan>> {
+        let usage = suite.usage();
+        let mut arguments = Arguments::new(arguments, &usage);
         let (mut scale, mut is_quick, mut has_peers) = (None, false, true);
         let mut only: Vec<String> = Vec::new();
         while let Some(option) = arguments.next() {
@@ -136,16 +192,17 @@ impl Plan {
         if !(SCALE_MIN..=28).contains(&scale) {
             return Err(format!("--scale is {scale}, must be {SCALE_MIN} to 28").into());
         }
-        if let Some(name) = only.iter().find(|name| GROUPS.iter().all(|group| group.name != **name))
+        let groups = suite.groups;
+        if let Some(name) = only.iter().find(|name| groups.iter().all(|group| group.name != **name))
         {
-            let names: Vec<&str> = GROUPS.iter().map(|group| group.name).collect();
+            let names: Vec<&str> = groups.iter().map(|group| group.name).collect();
             return Err(format!("--only {name}: there are {}", names.join(", ")).into());
         }
         let is_wanted = |group: &&Group| {
             let is_named = only.iter().any(|name| name == group.name);
             if only.is_empty() { has_peers || group.name != "peers" } else { is_named }
         };
-        let groups = GROUPS.iter().filter(is_wanted).collect();
+        let groups = groups.iter().filter(is_wanted).collect();
         let rounds = if is_quick { ROUNDS_QUICK } else { ROUNDS };
         Ok(Some(Plan { settings: Settings { scale, rounds, is_quick }, groups }))
     }
@@ -167,7 +224,7 @@ mod tests {
     use super::*;
 
     fn plan(words: &[&str]) -> Result<Option<Plan>> {
-        Plan::read(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
+        Plan::read(&FIGURES, &words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::figure::{Figure, Ratio, Unit, median};
+use super::figure::{Figure, Of, Ratio, Unit, median};
 use super::lab::{Lab, Prepared, text};
 use crate::tegula::command::{Worker, number, numbers, vertex, whole};
 use crate::tegula::scratch::remove;
@@ -16,6 +16,10 @@ use crate::tegula::{Result, units};
 
 /// Iterations of a PageRank run.
 const ITERATIONS: u64 = 10;
+/// Vertices from which paths are counted.
+const SAMPLES: u64 = 16;
+/// By how much the modularity of communities may be less than that of a library.
+const MODULARITY_TOLERANCE: f64 = 0.01;
 /// How far the ranks that a library finds may be from a sum of 1.
 const SUM_TOLERANCE: f64 = 1e-3;
 
@@ -155,6 +159,10 @@ fn measure(lab: &Lab<'_>, python: &Path, peer: &Peer, graph: &Prepared) -> Resul
     if has("wcc") {
         figures.push(loaded.wcc(lab)?);
     }
+    if has("kcore") {
+        figures.push(loaded.scc(lab)?);
+        figures.extend(loaded.of_simple_graph(lab)?);
+    }
     Ok(figures)
 }
 
@@ -226,6 +234,52 @@ impl Loaded<'_> {
         self.whole_runs(lab, "wcc", &[], "wcc", (&ours, &theirs))
     }
 
+    fn scc(&mut self, lab: &Lab<'_>) -> Result<Figure> {
+        let isolated = self.isolated;
+        let ours = move |run: &Value| Ok(whole(run, "/summary/components")? + isolated);
+        let theirs = |answer: &Value| whole(answer, "/components");
+        self.whole_runs(lab, "scc", &[], "scc", (&ours, &theirs))
+    }
+
+    /// What is asked of the simple undirected graph.
+    fn of_simple_graph(&mut self, lab: &Lab<'_>) -> Result<[Figure; 3]> {
+        let graph = lab.scratch.join("simple.tegula");
+        let import = ["import", text(&self.graph.pairs)?, "-o", text(&graph)?, "--undirected"];
+        let simple = ["--drop-duplicates", "--drop-loops", "--layouts", "tiles,rows"];
+        lab.tegula.json(&[&import[..], &simple].concat())?;
+        let same = |path: &'static str| {
+            move |run: &Value, answer: &Value| -> Result<()> {
+                let our = whole(run, &format!("/summary/{path}"))?;
+                let their = whole(answer, &format!("/{path}"))?;
+                is_same(path, our, their)
+            }
+        };
+        let as_good = |run: &Value, answer: &Value| -> Result<()> {
+            let our = number(run, "/summary/modularity")?;
+            let their = number(answer, "/modularity")?;
+            if our < their - MODULARITY_TOLERANCE {
+                return Err(format!("its modularity is {their}, ours {our}").into());
+            }
+            Ok(())
+        };
+        let samples = SAMPLES.to_string();
+        let request = format!("betweenness {SAMPLES}");
+        let figures = [
+            self.compared(lab, "kcore", &graph, &[], "kcore", &same("degeneracy"))?,
+            self.compared(lab, "louvain", &graph, &[], "louvain", &as_good)?,
+            self.compared(
+                lab,
+                "betweenness",
+                &graph,
+                &["--samples", &samples],
+                &request,
+                &same("sources"),
+            )?,
+        ];
+        remove(&graph)?;
+        Ok(figures.map(|figure| lab.with_targets(figure, |f| f.at_least(Of::Ratio, 1.0, None))))
+    }
+
     /// Whole runs in turn; both must find the same number.
     fn whole_runs(
         &mut self,
@@ -235,19 +289,39 @@ impl Loaded<'_> {
         request: &str,
         (our_count, their_count): (&CountIn<'_>, &CountIn<'_>),
     ) -> Result<Figure> {
+        let graph = self.graph.graph.clone();
+        self.compared(lab, algorithm, &graph, options, request, &|run, answer| {
+            is_same(algorithm, our_count(run)?, their_count(answer)?)
+        })
+    }
+
+    /// Whole runs on a graph in turn, whose answers are compared.
+    fn compared(
+        &mut self,
+        lab: &Lab<'_>,
+        algorithm: &str,
+        graph: &Path,
+        options: &[&str],
+        request: &str,
+        check: &dyn Fn(&Value, &Value) -> Result<()>,
+    ) -> Result<Figure> {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for _ in 0..lab.settings.rounds {
-            let run = lab.run(algorithm, &self.graph.graph, None, options)?;
+            let run = lab.run(algorithm, graph, None, options)?;
             let answer = self.worker.ask(request)?;
-            let (our, their) = (our_count(&run)?, their_count(&answer)?);
-            if our != their {
-                return Err(format!("its {algorithm} finds {their}, ours {our}").into());
-            }
+            check(&run, &answer)?;
             ours.push(number(&run, "/seconds/run")?);
             theirs.push(number(&answer, "/seconds")?);
         }
         Ok(self.figure(&format!("{algorithm}, whole run"), ours, theirs))
     }
+}
+
+fn is_same(what: &str, our: u64, their: u64) -> Result<()> {
+    if our != their {
+        return Err(format!("its {what} finds {their}, ours {our}").into());
+    }
+    Ok(())
 }
 
 /// Finds the number in an answer by which it is checked.

@@ -19,9 +19,9 @@ pub fn terminal(group: &Measured) -> String {
     text
 }
 
-/// Everything as a page.
-pub fn markdown(results: &Results) -> String {
-    let mut text = INTRODUCTION.to_owned();
+/// Everything as a page that begins with an introduction.
+pub fn markdown(introduction: &str, results: &Results) -> String {
+    let mut text = introduction.to_owned();
     for (place, about) in results.machines.iter().enumerate() {
         text += &format!("\n## Machine {}\n\n| | |\n| --- | --- |\n", letter(place));
         for (name, value) in machine(about) {
@@ -59,7 +59,8 @@ pub fn plot_name(group: &Measured) -> String {
     format!("{}.svg", group.name)
 }
 
-const INTRODUCTION: &str = "\
+/// How the page of the figures begins.
+pub const FIGURES_INTRODUCTION: &str = "\
 # Measured
 
 Written by `make bench` (`cargo xtask bench`), from `results.json`, which has every sample.
@@ -70,6 +71,18 @@ starts anew, reads the tiles once and holds them; *rows open* is a process that 
 service would; *from disk* is one with a small budget (`--memory`) and a cold page cache. Samples of an
 iteration are the median of the iterations of a run. Targets are for R-MAT of scale 24 (Graph500's
 parameters, scrambled ids, 16 edges per vertex); *stretch* is a second, harder target.
+";
+
+/// How the page of the choices begins.
+pub const ABLATIONS_INTRODUCTION: &str = "\
+# Choices, measured
+
+Written by `make bench-ablations` (`cargo xtask bench-ablations`), from `ablations.json`, which has every sample.
+
+Each table has one choice of tegula against what it might have chosen, all in one run: what is compared was measured in
+turn, round by round, and the ratio is taken in each round. A figure is the median of its rounds, with the least
+and the greatest. *Paper* is what the authors report of the same choice, on their machines and graphs. Words are those of
+[RESULTS.md](RESULTS.md).
 ";
 
 /// What a machine is called: A, B, ...

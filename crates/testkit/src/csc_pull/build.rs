@@ -9,13 +9,13 @@ use tegula_generators::{Generator, for_each_block};
 const DROPPED: u32 = u32::MAX;
 
 /// In- and out-degree of every vertex.
-pub(super) struct Degrees {
-    pub(super) incoming: Vec<u32>,
-    pub(super) outgoing: Vec<u32>,
+pub(crate) struct Degrees {
+    pub(crate) incoming: Vec<u32>,
+    pub(crate) outgoing: Vec<u32>,
 }
 
 impl Degrees {
-    pub(super) fn count(generator: &dyn Generator) -> Self {
+    pub(crate) fn count(generator: &dyn Generator) -> Self {
         let zeros = || -> Vec<AtomicU32> {
             (0..generator.vertex_count()).map(|_| AtomicU32::new(0)).collect()
         };
@@ -30,7 +30,7 @@ impl Degrees {
     }
 
     /// Takes the vertices without an edge out; returns the new id of every old one, or [`DROPPED`].
-    pub(super) fn drop_isolated(&mut self) -> Vec<u32> {
+    pub(crate) fn drop_isolated(&mut self) -> Vec<u32> {
         let mut kept = 0;
         let mut dense = vec![DROPPED; self.incoming.len()];
         for (vertex, dense) in dense.iter_mut().enumerate() {

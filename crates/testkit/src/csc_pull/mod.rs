@@ -11,7 +11,8 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use tegula_generators::Generator;
 
-use build::{Degrees, offsets, parts, scatter, sort_columns, split};
+pub(crate) use build::Degrees;
+use build::{offsets, parts, scatter, sort_columns, split};
 
 /// Parts for each thread, so that one that draws slow parts is helped by the others.
 const PARTS_PER_THREAD: usize = 16;

@@ -1,6 +1,7 @@
 //! The groups of figures.
 
-mod arrays;
+pub mod arrays;
+mod beliefs;
 mod beside;
 mod checkpoints;
 mod costs;
@@ -9,17 +10,20 @@ mod import;
 mod lookups;
 mod messages;
 mod pagerank;
-mod rows;
+pub mod rows;
 mod search;
-mod size;
+pub mod size;
 mod small;
 mod sssp;
 mod traversal;
+mod triangles;
 
 use super::figure::Figure;
-use super::lab::Lab;
-use super::peers;
+use super::graphs::Made;
+use super::lab::{Lab, SCALE};
+use super::{estimates, peers};
 use crate::tegula::Result;
+use crate::tegula::command::whole;
 
 /// How many times as long as its yardstick a search of an open graph may take, and what would be better yet: of a skewed
 /// graph, and of one with many levels.
@@ -58,6 +62,8 @@ pub const GROUPS: &[Group] = &[
     Group { name: "rows", title: "Bits per edge of rows", measure: rows::all },
     Group { name: "traversal", title: "Traversals with run-ahead", measure: traversal::all },
     Group { name: "sssp", title: "Shortest paths", measure: sssp::all },
+    Group { name: "beliefs", title: "Belief propagation", measure: beliefs::all },
+    Group { name: "triangles", title: "Triangles", measure: triangles::all },
     Group { name: "import-raw", title: "Import of raw pairs", measure: import::raw },
     Group { name: "import-text", title: "Import of text", measure: import::from_text },
     Group { name: "size", title: "Bytes per edge", measure: size::all },
@@ -88,5 +94,28 @@ pub const GROUPS: &[Group] = &[
         measure: arrays::big,
     },
     Group { name: "small", title: "Small graphs, whole runs", measure: small::all },
+    Group {
+        name: "estimates",
+        title: "Every algorithm, and what was estimated",
+        measure: estimates::all,
+    },
     Group { name: "peers", title: "Other libraries", measure: peers::all },
 ];
+
+/// Memory at the scale of the targets, and in proportion at others; what a run needs at the least, since that does not
+/// shrink with small graphs.
+///
+/// # Errors
+/// Those of the command.
+fn memory_for(
+    lab: &Lab<'_>,
+    algorithm: &str,
+    graph: &Made,
+    options: &[&str],
+    memory: u64,
+) -> Result<u64> {
+    let memory = (memory << lab.settings.scale) >> SCALE;
+    let estimate = lab.run(algorithm, &graph.graph, None, &[options, &["--estimate"]].concat())?;
+    let needed = whole(&estimate, "/needed_bytes")?;
+    Ok(memory.max(needed + needed / 16))
+}

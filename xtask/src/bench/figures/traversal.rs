@@ -28,8 +28,10 @@ struct Part {
     has_targets: bool,
 }
 
-const PARTS: [Part; 3] = [
+const PARTS: [Part; 4] = [
     Part { kind: "bfs", title: "breadth-first", before: 4, share: 64, has_targets: true },
+    // What follows a vertex is known only from its row, where that leads on.
+    Part { kind: "dfs", title: "depth-first", before: 4, share: 64, has_targets: false },
     Part { kind: "dijkstra", title: "best-first", before: 16, share: 64, has_targets: true },
     // The rows before the part would be read ahead into it.
     Part { kind: "sequential", title: "sequential", before: 0, share: 16, has_targets: false },

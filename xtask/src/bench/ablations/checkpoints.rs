@@ -1,0 +1,31 @@
+//! How often a run keeps a checkpoint.
+
+use super::{beside_first, in_turn};
+use crate::bench::figure::{Figure, Ratio, Unit};
+use crate::bench::lab::{Lab, text};
+use crate::tegula::Result;
+use crate::tegula::command::number;
+use crate::tegula::scratch::remove;
+
+const ITERATIONS: &str = "20";
+/// Iterations from one checkpoint to the next; none at all first.
+const EVERY: [Option<&str>; 4] = [None, Some("1"), Some("4"), Some("10")];
+
+/// PageRank from disk, from no checkpoint to one in each iteration.
+pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+    let graph = lab.rmat(lab.settings.scale)?;
+    let memory = lab.disk_memory(&graph)?;
+    let folder = lab.scratch.join("checkpoints");
+    let samples = in_turn(lab.settings.rounds, &EVERY, |every| {
+        let mut options = vec!["--iterations", ITERATIONS];
+        if let Some(every) = every {
+            options.extend(["--checkpoint", text(&folder)?, "--checkpoint-every", every]);
+        }
+        let run = lab.run("pagerank", &graph.graph, Some(memory), &options)?;
+        remove(&folder)?;
+        number(&run, "/seconds/run")
+    })?;
+    let subject = format!("PageRank, {ITERATIONS} iterations, R-MAT {}, from disk", graph.scale);
+    let titles = ["without checkpoints", "one in each", "every 4th", "every 10th"];
+    Ok(beside_first(&subject, &titles, &samples, Unit::Seconds, Ratio::TimesAsLong))
+}

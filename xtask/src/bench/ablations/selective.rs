@@ -1,0 +1,44 @@
+//! Selective scheduling: tiles without an active source or an open target are passed over, or read all the same.
+
+use super::{ROUNDS_MAX, in_turn};
+use crate::bench::figure::{Figure, Ratio, Unit, median};
+use crate::bench::lab::Lab;
+use crate::tegula::Result;
+use crate::tegula::command::number;
+
+/// What becomes of tiles that have no use.
+const VARIANTS: [&[&str]; 2] = [&[], &["--every-tile"]];
+
+/// Searches and components from disk (MOSAIC, section 6.4 and Figure 10).
+pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+    let graph = lab.rmat(lab.settings.scale)?;
+    let memory = lab.disk_memory(&graph)?;
+    let runs: [(&str, &[&str]); 3] = [
+        ("bfs", &["--source", &graph.hub]),
+        ("wcc", &["--method", "propagation"]),
+        ("sssp", &["--source", &graph.hub]),
+    ];
+    let mut figures = Vec::new();
+    for (algorithm, options) in runs {
+        let (mut bytes, rounds) = ([Vec::new(), Vec::new()], lab.settings.rounds.min(ROUNDS_MAX));
+        let seconds = in_turn(rounds, &[0, 1], |&variant| {
+            let options = [&["--executor", "scan"], options, VARIANTS[variant]].concat();
+            let run = lab.run(algorithm, &graph.graph, Some(memory), &options)?;
+            bytes[variant].push(number(&run, "/bytes_read")?);
+            number(&run, "/seconds/run")
+        })?;
+        let saved = 1.0 - median(&bytes[0]) / median(&bytes[1]);
+        let [selective, every] = bytes;
+        let title = format!("{algorithm}, R-MAT {}, from disk", graph.scale);
+        let times = Figure::new(title.clone(), Unit::Seconds, seconds[0].clone()).beside(
+            "every tile",
+            seconds[1].clone(),
+            Ratio::TimesAsLong,
+        );
+        let sizes = Figure::new(format!("{title}, read"), Unit::Bytes, selective)
+            .beside("every tile", every, Ratio::TimesAsLarge)
+            .note(format!("{:.0} % of the bytes are not read", 100.0 * saved));
+        figures.extend([times, sizes]);
+    }
+    Ok(figures)
+}
