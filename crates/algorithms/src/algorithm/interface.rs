@@ -84,7 +84,7 @@ pub trait Algorithm: Options {
     fn estimate(&self, graph: &Graph, files: &Self::Files, threads: usize) -> Result<Estimate>;
 
     /// Bytes that it takes beside its estimate and what it streams where there are as many: lists that save time.
-    fn lists_size(&self, _graph: &Graph, _threads: usize) -> u64 {
+    fn lists_size(&self, _graph: &Graph) -> u64 {
         0
     }
 

@@ -135,7 +135,7 @@ impl Needs {
         let built = if builds_rows { missing.len() as f64 } else { 0.0 };
         let building = Work::of(BUILDING_ROWS, graph, built);
         let work = prepared.work(graph)?;
-        let lists_bytes = prepared.lists_size(graph, threads);
+        let lists_bytes = prepared.lists_size(graph);
         Ok(Needs { estimate, layout, build_bytes, why_in_memory, lists_bytes, work, building })
     }
 

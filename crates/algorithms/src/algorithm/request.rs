@@ -83,7 +83,7 @@ pub trait Prepared: Send {
     fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate>;
 
     /// Bytes that it takes beside its estimate and what it streams where there are as many.
-    fn lists_size(&self, graph: &Graph, threads: usize) -> u64;
+    fn lists_size(&self, graph: &Graph) -> u64;
 
     /// How much it does, for an estimate of its time.
     ///
@@ -177,8 +177,8 @@ impl<A: Algorithm> Prepared for WithFiles<'_, A> {
         self.algorithm.estimate(graph, &self.files, threads)
     }
 
-    fn lists_size(&self, graph: &Graph, threads: usize) -> u64 {
-        self.algorithm.lists_size(graph, threads)
+    fn lists_size(&self, graph: &Graph) -> u64 {
+        self.algorithm.lists_size(graph)
     }
 
     fn work(&self, graph: &Graph) -> Result<Work> {

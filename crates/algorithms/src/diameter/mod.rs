@@ -69,7 +69,7 @@ impl Algorithm for DiameterOptions {
     }
 
     /// Tiles of the scan that finds the components.
-    fn lists_size(&self, graph: &Graph, _threads: usize) -> u64 {
+    fn lists_size(&self, graph: &Graph) -> u64 {
         graph.tile_bytes()
     }
 

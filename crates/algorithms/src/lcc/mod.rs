@@ -58,7 +58,7 @@ impl Algorithm for LccOptions {
         with_order_streamed(triangles::estimate(graph, threads)?, graph)
     }
 
-    fn lists_size(&self, graph: &Graph, _threads: usize) -> u64 {
+    fn lists_size(&self, graph: &Graph) -> u64 {
         triangles::lists_size_max(graph)
     }
 

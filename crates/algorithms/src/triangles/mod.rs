@@ -135,7 +135,7 @@ impl Algorithm for TrianglesOptions {
         with_order_streamed(needed, graph)
     }
 
-    fn lists_size(&self, graph: &Graph, _threads: usize) -> u64 {
+    fn lists_size(&self, graph: &Graph) -> u64 {
         if self.approximate { 0 } else { lists_size_max(graph) }
     }
 
