@@ -8,6 +8,9 @@ use crate::shop::Shop;
 
 /// How far the peak may be from its estimate.
 const PEAK_OFF: f64 = 0.15;
+/// Bytes of code by which it may be off beside that: how much of a program is resident depends on what the system has
+/// read around the pages that were touched, and these graphs are small beside it.
+const CODE_OFF: f64 = 3.0 * (1 << 20) as f64;
 
 /// How much of their arrays these come to use depends on the graph and on what is asked: their peak may be less than was
 /// estimated.
@@ -58,11 +61,12 @@ fn the_peak_of_every_algorithm_is_as_estimated() {
         let found = shop.tegula(&run).done().json();
         let [estimated, peak] =
             [&estimate, &found].map(|said| said["peak_memory_bytes"].as_f64().unwrap());
-        let off = estimated / peak - 1.0;
+        let off = estimated - peak;
+        let most_off = PEAK_OFF * peak + CODE_OFF;
         let is_right = match name {
             _ if OPEN.contains(&name) => true,
-            _ if AT_THE_MOST.contains(&name) => off >= -PEAK_OFF,
-            _ => off.abs() <= PEAK_OFF,
+            _ if AT_THE_MOST.contains(&name) => off >= -most_off,
+            _ => off.abs() <= most_off,
         };
         assert!(is_right, "{name}: {estimated} bytes estimated, {peak} taken");
     }
