@@ -114,6 +114,19 @@ impl<'a> Lab<'a> {
         Ok(prepared)
     }
 
+    /// Tiles of the R-MAT graph of this scale in both directions, for what needs them; made when first asked for.
+    ///
+    /// # Errors
+    /// When they cannot be made.
+    pub fn rmat_both_ways(&mut self, scale: u32) -> Result<PathBuf> {
+        let pairs = self.rmat(scale)?.pairs;
+        let graph = self.scratch.join(&format!("rmat-{scale}-both-ways.tegula"));
+        if !graph.exists() {
+            self.tegula.json(&["import", text(&pairs)?, "-o", text(&graph)?, "--undirected"])?;
+        }
+        Ok(graph)
+    }
+
     /// Gives the room of a graph back.
     ///
     /// # Errors

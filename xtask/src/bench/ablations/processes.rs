@@ -1,9 +1,11 @@
 //! Whole runs under other conditions: one thread or two, and budgets from a part of the graph to more than all of it.
 
+use std::path::Path;
+
 use super::{ROUNDS_MAX, in_turn};
 use crate::bench::figure::{Figure, Ratio, Unit, median};
 use crate::bench::figures::arrays::iteration;
-use crate::bench::lab::{Lab, Prepared, text};
+use crate::bench::lab::{Lab, text};
 use crate::tegula::command::{number, numbers, whole};
 use crate::tegula::{Result, units};
 
@@ -16,14 +18,21 @@ const BUDGET_ITERATIONS: u64 = 5;
 /// One thread against two, in memory and from disk.
 pub fn threads(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let graph = lab.rmat(lab.settings.scale)?;
+    let both_ways = lab.rmat_both_ways(lab.settings.scale)?;
     let disk = lab.disk_memory(&graph)?;
+    let runs: [(&str, &Path, &[&str]); 4] = [
+        ("pagerank", &graph.graph, &["--iterations", ITERATIONS]),
+        ("spmv", &graph.graph, &["--iterations", ITERATIONS]),
+        ("bfs", &graph.graph, &["--source", &graph.hub]),
+        ("wcc", &both_ways, &["--method", "propagation"]),
+    ];
     let mut figures = Vec::new();
     for (place, memory) in [("in memory", None), ("from disk", Some(disk))] {
-        for (algorithm, options) in runs(&graph) {
+        for (algorithm, directory, options) in runs {
             let rounds = lab.settings.rounds.min(ROUNDS_MAX);
             let mut samples = in_turn(rounds, &["2", "1"], |threads| {
-                let options = [&options[..], &["--threads", threads]].concat();
-                let run = lab.run(algorithm, &graph.graph, memory, &options)?;
+                let options = [options, &["--threads", threads]].concat();
+                let run = lab.run(algorithm, directory, memory, &options)?;
                 Ok(numbers(&run, "/iteration_seconds")?.iter().sum())
             })?;
             let (one, two) = (samples.pop().unwrap_or_default(), samples.pop().unwrap_or_default());
@@ -33,15 +42,6 @@ pub fn threads(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
         }
     }
     Ok(figures)
-}
-
-fn runs(graph: &Prepared) -> [(&'static str, Vec<&str>); 4] {
-    [
-        ("pagerank", vec!["--iterations", ITERATIONS]),
-        ("spmv", vec!["--iterations", ITERATIONS]),
-        ("bfs", vec!["--source", &graph.hub]),
-        ("wcc", vec!["--method", "propagation"]),
-    ]
 }
 
 /// PageRank within budgets that hold a part of the tiles, all of them, and more.

@@ -1,5 +1,7 @@
 //! Selective scheduling: tiles without an active source or an open target are passed over, or read all the same.
 
+use std::path::Path;
+
 use super::{ROUNDS_MAX, in_turn};
 use crate::bench::figure::{Figure, Ratio, Unit, median};
 use crate::bench::lab::Lab;
@@ -12,18 +14,19 @@ const VARIANTS: [&[&str]; 2] = [&[], &["--every-tile"]];
 /// Searches and components from disk (MOSAIC, section 6.4 and Figure 10).
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let graph = lab.rmat(lab.settings.scale)?;
+    let both_ways = lab.rmat_both_ways(lab.settings.scale)?;
     let memory = lab.disk_memory(&graph)?;
-    let runs: [(&str, &[&str]); 3] = [
-        ("bfs", &["--source", &graph.hub]),
-        ("wcc", &["--method", "propagation"]),
-        ("sssp", &["--source", &graph.hub]),
+    let runs: [(&str, &Path, &[&str]); 3] = [
+        ("bfs", &graph.graph, &["--source", &graph.hub]),
+        ("wcc", &both_ways, &["--method", "propagation"]),
+        ("sssp", &graph.graph, &["--source", &graph.hub]),
     ];
     let mut figures = Vec::new();
-    for (algorithm, options) in runs {
+    for (algorithm, directory, options) in runs {
         let (mut bytes, rounds) = ([Vec::new(), Vec::new()], lab.settings.rounds.min(ROUNDS_MAX));
         let seconds = in_turn(rounds, &[0, 1], |&variant| {
             let options = [&["--executor", "scan"], options, VARIANTS[variant]].concat();
-            let run = lab.run(algorithm, &graph.graph, Some(memory), &options)?;
+            let run = lab.run(algorithm, directory, Some(memory), &options)?;
             bytes[variant].push(number(&run, "/bytes_read")?);
             number(&run, "/seconds/run")
         })?;

@@ -12,11 +12,6 @@ use crate::tegula::{Result, units};
 const MEMORY: u64 = 1 << 30;
 /// How much smaller than the main graph those in text and with rows are.
 const SMALLER_STEPS: u32 = 2;
-/// How much larger the large one is, its memory, and its bytes of disk for each edge: pairs, what is spilled of
-/// them, and tiles.
-const BIG_STEPS: u32 = 3;
-const BIG_MEMORY: u64 = 4 << 30;
-const BIG_ROOM_PER_EDGE: u64 = 18;
 
 /// Raw pairs of 32-bit ids: with memory at hand, within a budget, and in both directions with rows.
 pub fn raw(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
@@ -38,24 +33,6 @@ pub fn raw(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
         peak,
         lab.with_targets(rows, |figure| figure.at_least(Of::Value, 25e6, Some(40e6))),
     ])
-}
-
-/// A graph eight times as large, once: it takes minutes.
-pub fn big(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
-    let scale = lab.settings.scale + BIG_STEPS;
-    if lab.settings.is_quick || !lab.has_room(BIG_ROOM_PER_EDGE * (16 << scale), scale)? {
-        return Ok(Vec::new());
-    }
-    let pairs = lab.scratch.join("big.bin32");
-    lab.generate(scale, &pairs)?;
-    let title = format!("raw pairs, R-MAT {scale}, within {}", units::bytes(BIG_MEMORY as f64));
-    let rounds = std::mem::replace(&mut lab.settings.rounds, 1);
-    let measured = imports(lab, &pairs, title, Some(BIG_MEMORY), &[]);
-    lab.settings.rounds = rounds;
-    remove(&pairs)?;
-    let [rate, peak] = measured?;
-    let rate = lab.with_targets(rate, |figure| figure.at_least(Of::Value, 20e6, Some(30e6)));
-    Ok(vec![rate, peak])
 }
 
 /// Text as SNAP has it: a source and a target in decimal on each line.

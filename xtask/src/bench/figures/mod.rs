@@ -3,9 +3,11 @@
 pub mod arrays;
 mod beliefs;
 mod beside;
+mod big;
 mod checkpoints;
 mod costs;
 mod executors;
+mod from_disk;
 mod import;
 mod lookups;
 mod messages;
@@ -62,6 +64,7 @@ pub const GROUPS: &[Group] = &[
     Group { name: "rows", title: "Bits per edge of rows", measure: rows::all },
     Group { name: "traversal", title: "Traversals with run-ahead", measure: traversal::all },
     Group { name: "sssp", title: "Shortest paths", measure: sssp::all },
+    Group { name: "from-disk", title: "Other algorithms from disk", measure: from_disk::all },
     Group { name: "beliefs", title: "Belief propagation", measure: beliefs::all },
     Group { name: "triangles", title: "Triangles", measure: triangles::all },
     Group { name: "import-raw", title: "Import of raw pairs", measure: import::raw },
@@ -72,11 +75,7 @@ pub const GROUPS: &[Group] = &[
         title: "PageRank on a graph four times as large",
         measure: pagerank::big,
     },
-    Group {
-        name: "import-big",
-        title: "Import of a graph eight times as large",
-        measure: import::big,
-    },
+    Group { name: "big", title: "A graph eight times as large", measure: big::all },
     Group { name: "arrays", title: "Arrays on disk", measure: arrays::on_disk },
     Group {
         name: "arrays-rmat",
