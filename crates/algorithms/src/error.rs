@@ -1,9 +1,11 @@
 //! Why an algorithm gave no answer, and what may be done about it.
 
 use std::path::PathBuf;
+use std::sync::Mutex;
 
 use tegula_engine::{Graph, ShortId};
 use tegula_import::settings;
+use tegula_machine::threads::{lock, unlocked};
 
 use crate::original_ids::{Name, name_of};
 
@@ -188,19 +190,25 @@ pub(crate) fn negative_weight(graph: &Graph, what: &'static str) -> Error {
     Error::NegativeWeight { what, edge: None, graph: graph.directory().to_owned() }
 }
 
-/// The same, of the edge that has such a weight. It reads the order of the vertices.
-pub(crate) fn negative_weight_at(
-    graph: &Graph,
-    what: &'static str,
-    (source, target): (ShortId, ShortId),
-) -> Error {
-    let graph_path = graph.directory().to_owned();
-    match (name_of(graph, source), name_of(graph, target)) {
-        (Ok(source), Ok(target)) => {
-            let edge = Some(Box::new((source, target)));
-            Error::NegativeWeight { what, edge, graph: graph_path }
-        }
-        (Err(error), _) | (_, Err(error)) => error,
+/// The first edge, by the dense ids of its ends, whose weight is none, whichever thread finds it.
+#[derive(Debug, Default)]
+pub(crate) struct RefusedEdge(Mutex<Option<(ShortId, ShortId)>>);
+
+impl RefusedEdge {
+    #[cold]
+    pub(crate) fn refuse(&self, edge: (ShortId, ShortId)) {
+        let mut first = lock(&self.0);
+        *first = Some(first.map_or(edge, |other| other.min(edge)));
+    }
+
+    /// Fails if there is one. It reads the order of the vertices.
+    ///
+    /// # Errors
+    /// [`Error::NegativeWeight`] of what needs other weights; those of reading.
+    pub(crate) fn check(self, graph: &Graph, what: &'static str) -> Result<()> {
+        let Some((source, target)) = unlocked(self.0) else { return Ok(()) };
+        let edge = Some(Box::new((name_of(graph, source)?, name_of(graph, target)?)));
+        Err(Error::NegativeWeight { what, edge, graph: graph.directory().to_owned() })
     }
 }
 

@@ -1,5 +1,6 @@
 //! The edges of a graph as a table.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use arrow_array::Float32Array;
@@ -72,7 +73,7 @@ impl EdgeTable {
         table.visit(graph, cancel, &mut Waiting::with_room(graph, 0), &mut |waiting| {
             count += waiting.sources.len() as u64;
             waiting.clear();
-            Ok(true)
+            Ok(ControlFlow::Continue(()))
         })?;
         table.count = count;
         Ok(table)
@@ -94,7 +95,7 @@ impl EdgeTable {
     /// # Errors
     /// Those of reading.
     pub fn size(graph: &Graph, memory: u64) -> Result<u64> {
-        Ok(tiles::size(graph) + EdgeTable::held(graph, memory)?)
+        Ok(graph.tile_pass_size() + EdgeTable::held(graph, memory)?)
     }
 
     /// The same without tiles.
@@ -117,7 +118,7 @@ impl EdgeTable {
         self.visit(graph, cancel, &mut Waiting::with_room(graph, 0), &mut |waiting| {
             ends.extend(waiting.sources.iter().copied().zip(waiting.targets.iter().copied()));
             waiting.clear();
-            Ok(ends.len() < count)
+            Ok(go_on_if(ends.len() < count))
         })?;
         ends.truncate(count);
         let ids = graph.original_ids()?;
@@ -131,7 +132,7 @@ impl EdgeTable {
         graph: &Graph,
         cancel: &Cancel,
         waiting: &mut Waiting,
-        take: &mut dyn FnMut(&mut Waiting) -> Result<bool>,
+        take: &mut dyn FnMut(&mut Waiting) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         let is_undirected = graph.manifest().undirected;
         let is_chosen =
@@ -155,6 +156,10 @@ impl EdgeTable {
         };
         tiles::for_each_edge(graph, cancel, waiting, see, take)
     }
+}
+
+fn go_on_if(is_more_wanted: bool) -> ControlFlow<()> {
+    if is_more_wanted { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
 /// How many rows wait at the most, but for those of a tile: whole batches.
@@ -185,7 +190,7 @@ impl Table for EdgeTable {
     fn write_rows(&self, graph: &Graph, out: &mut dyn RowSink, cancel: &Cancel) -> Result<()> {
         let schema = self.schema(graph);
         let at_a_time = rows_at_a_time(self.memory);
-        let mut write = |waiting: &mut Waiting, count: usize| {
+        let mut write = |waiting: &mut Waiting, count: usize| -> Result<ControlFlow<()>> {
             let sources = find_ids(graph, waiting.sources.drain(..count), cancel)?;
             let targets = find_ids(graph, waiting.targets.drain(..count), cancel)?;
             let mut columns = vec![sources, targets];
@@ -194,20 +199,20 @@ impl Table for EdgeTable {
                 columns.push(Arc::new(Float32Array::from(weights)));
             }
             write_in_batches(&schema, &columns, out)?;
-            Ok::<bool, crate::error::Error>(out.wants_more())
+            Ok(go_on_if(out.wants_more()))
         };
         let mut waiting = Waiting::with_room(graph, at_a_time);
         self.visit(graph, cancel, &mut waiting, &mut |waiting| {
             while waiting.sources.len() >= at_a_time {
-                if !write(waiting, at_a_time)? {
-                    return Ok(false);
+                if write(waiting, at_a_time)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
                 }
             }
-            Ok(true)
+            Ok(ControlFlow::Continue(()))
         })?;
         let left = waiting.sources.len();
         if left > 0 && left < at_a_time {
-            write(&mut waiting, left)?;
+            let _end = write(&mut waiting, left)?;
         }
         Ok(())
     }

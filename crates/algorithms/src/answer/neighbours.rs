@@ -1,5 +1,6 @@
 //! The neighbours of some vertices as a table.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use arrow_array::Float32Array;
@@ -250,7 +251,8 @@ impl NeighbourTable {
                     edges.push(Edge { source, target, weight: weight.unwrap_or(1.0) });
                 }
             };
-        tiles::for_each_edge(graph, &options.cancel, &mut edges, see, |_| Ok(true))?;
+        let go_on = |_: &mut Vec<Edge>| Ok(ControlFlow::Continue(()));
+        tiles::for_each_edge(graph, &options.cancel, &mut edges, see, go_on)?;
         Ok(edges)
     }
 }
@@ -274,7 +276,7 @@ fn group_len(vertices: &[Vertex], edges_max: u64) -> usize {
 /// Bytes that edges are read through, at the least.
 fn reading_size(graph: &Graph, threads: usize) -> Result<u64> {
     if graph.manifest().rows.is_none() {
-        return Ok(tiles::size(graph) + VertexSet::size(graph.vertex_count()));
+        return Ok(graph.tile_pass_size() + VertexSet::size(graph.vertex_count()));
     }
     let wanted = RowsWanted::forward(graph.is_weighted());
     let rows = traverse::estimate_rows(graph, wanted, 0);

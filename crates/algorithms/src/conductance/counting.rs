@@ -1,16 +1,14 @@
 //! The pass over all rows that adds up what leaves each set.
 
 use std::ops::Range;
-use std::sync::Mutex;
 use std::time::Instant;
 
 use tegula_engine::traverse::{self, RowsJob, RowsWanted, Sequential, estimate_rows};
-use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics, ShortId, Unit};
-use tegula_machine::threads::{lock, unlocked};
+use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics, Unit};
 
 use super::Memberships;
 use super::amount::Amount;
-use crate::error::{Result, is_weight, negative_weight_at};
+use crate::error::{RefusedEdge, Result, is_weight};
 
 /// What a set has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -98,9 +96,7 @@ fn add_all<A: Amount>(
     let adding = Adding { job, members, totals: &totals, is_directed };
     job.for_each_range(|_, ids| adding.add(ids, options))?;
     options.progress.end();
-    if let Some(edge) = unlocked(totals.refused) {
-        return Err(negative_weight_at(graph, "weighted conductances", edge));
-    }
+    totals.refused.check(graph, "weighted conductances")?;
     sets.iter_mut().zip(totals.cuts).for_each(|(set, cut)| set.cut = A::of_shared(cut));
     let volumes = totals.volumes.into_iter().map(A::of_shared);
     sets.iter_mut().zip(volumes).for_each(|(set, volume)| set.volume = volume);
@@ -133,8 +129,7 @@ struct Totals<A: Amount> {
     volumes: Vec<A::Shared>,
     /// Of all edges that are weighed.
     volume: A::Shared,
-    /// Of the edges whose weight is none, the first by the dense ids of its ends.
-    refused: Mutex<Option<(ShortId, ShortId)>>,
+    refused: RefusedEdge,
 }
 
 impl<A: Amount> Totals<A> {
@@ -144,14 +139,8 @@ impl<A: Amount> Totals<A> {
             cuts: zeroes(set_count),
             volumes: zeroes(if A::IS_WEIGHED { set_count } else { 0 }),
             volume: A::Shared::default(),
-            refused: Mutex::default(),
+            refused: RefusedEdge::default(),
         }
-    }
-
-    #[cold]
-    fn refuse(&self, edge: (ShortId, ShortId)) {
-        let mut refused = lock(&self.refused);
-        *refused = Some(refused.map_or(edge, |other| other.min(edge)));
     }
 }
 
@@ -182,7 +171,7 @@ impl<A: Amount> Adding<'_, A> {
                 edge += 1;
                 if A::IS_WEIGHED {
                     if !is_weight(weight) {
-                        return self.totals.refuse((row.source(), target));
+                        return self.totals.refused.refuse((row.source(), target));
                     }
                     volume.add(weight);
                     self.add_end(others, weight);

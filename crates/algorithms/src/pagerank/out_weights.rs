@@ -4,8 +4,6 @@
 //! [exact](crate::exact_sum), and do not depend on that. One takes 40 bytes, so they are found for as many sources at a
 //! time as half of the memory holds that is left; tiles without any of these are passed over.
 
-use std::sync::Mutex;
-
 use tegula_engine::{
     Arrays, EdgeVisitor, Estimate, Graph, Origin, Program, RunOptions, RunStatistics, ShortId,
     Start, States, StatesWriter, TileSummary, Unit, checkpoint_size, huge, visit_edges,
@@ -13,7 +11,7 @@ use tegula_engine::{
 
 use super::program::PageRank;
 use super::weighted::{OutWeight, WeightedPageRank, WeightedRank};
-use crate::error::{Result, is_weight, negative_weight_at};
+use crate::error::{RefusedEdge, Result, is_weight};
 use crate::exact_sum::SharedSum;
 
 /// The fewest sources that are worth a scan.
@@ -127,30 +125,21 @@ impl Found {
 struct Sources {
     first: u64,
     sums: Vec<SharedSum>,
-    /// Of the edges whose weight is none, the first by the dense ids of its ends.
-    refused: Mutex<Option<(ShortId, ShortId)>>,
+    refused: RefusedEdge,
 }
 
 impl Sources {
     fn new(first: u64, count: u64) -> Sources {
-        Sources { first, sums: huge::zeroes(count as usize), refused: Mutex::default() }
+        Sources { first, sums: huge::zeroes(count as usize), refused: RefusedEdge::default() }
     }
 
     /// A state for each, which is yet to get its rank.
     fn into_states(self, graph: &Graph) -> Result<impl Iterator<Item = WeightedRank>> {
-        if let Some(edge) = self.refused.into_inner().unwrap_or_default() {
-            return Err(negative_weight_at(graph, "weighted ranks", edge));
-        }
+        self.refused.check(graph, "weighted ranks")?;
         Ok(self.sums.into_iter().map(|sum| {
             let out_weight = OutWeight::of(sum.into_inner().to_f64());
             WeightedRank { rank: 0.0, out_weight }
         }))
-    }
-
-    #[cold]
-    fn refuse(&self, edge: (ShortId, ShortId)) {
-        let mut refused = tegula_machine::threads::lock(&self.refused);
-        *refused = Some(refused.map_or(edge, |other| other.min(edge)));
     }
 }
 
@@ -162,7 +151,7 @@ impl EdgeVisitor for Sources {
         let place = u64::from(source.0).wrapping_sub(self.first);
         let Some(sum) = self.sums.get(place as usize) else { return };
         if !is_weight(weight) {
-            self.refuse((source, target));
+            self.refused.refuse((source, target));
             return;
         }
         sum.add(weight);

@@ -20,6 +20,9 @@ pub struct Hashes {
     lanes: Vec<Lanes>,
     /// In all lanes but the last, and in the last: 1 for each hash that there is, and 0 beyond.
     is_there: [[u32; LANES]; 2],
+    /// By how many hashes agree: the share of two neighbourhoods that is common, and the same by each group alone.
+    shares: Vec<f64>,
+    shares_by_group: [Vec<f64>; GROUPS],
 }
 
 #[derive(Debug)]
@@ -44,7 +47,13 @@ impl Hashes {
         });
         let in_last = (count as usize).wrapping_sub(1) % LANES;
         let last = std::array::from_fn(|index| u32::from(index <= in_last));
-        Hashes { count, lanes: lanes.collect(), is_there: [[1; LANES], last] }
+        Hashes {
+            count,
+            lanes: lanes.collect(),
+            is_there: [[1; LANES], last],
+            shares: shares(count),
+            shares_by_group: std::array::from_fn(|group| shares(group_len(count, group))),
+        }
     }
 
     /// How many there are.
@@ -86,23 +95,16 @@ impl Hashes {
     /// How many of `ends` neighbours in all two vertices have in common. Adds what each group says of it.
     #[inline(always)]
     pub fn share(&self, agreeing: &[u32; LANES], ends: f64, sums: &mut GroupSums) -> f64 {
-        let share = |agreeing: u32, of: u32| ends * f64::from(agreeing) / f64::from(of + agreeing);
         let (mut all, mut by_group) = (0, [0; GROUPS]);
         for (lane, agreeing) in agreeing.iter().enumerate() {
             all += agreeing;
             by_group[lane % GROUPS] += agreeing;
         }
-        for (group, sum) in sums.0.iter_mut().enumerate() {
-            // Only where there are fewer hashes than groups one has none: then no sum is looked at.
-            *sum += (share(by_group[group], self.group_len(group).max(1)) * UNITS) as u64;
+        let groups = self.shares_by_group.iter().zip(by_group);
+        for (sum, (shares, agreeing)) in sums.0.iter_mut().zip(groups) {
+            *sum += (ends * shares[agreeing as usize] * UNITS) as u64;
         }
-        share(all, self.count)
-    }
-
-    /// Hashes of a group.
-    #[inline(always)]
-    fn group_len(&self, group: usize) -> u32 {
-        (self.count + (GROUPS - 1 - group) as u32) / GROUPS as u32
+        ends * self.shares[all as usize]
     }
 
     /// The standard error of the mean of the sums; none where groups have no hashes.
@@ -115,6 +117,28 @@ impl Hashes {
         let squares: f64 = sums.iter().map(|sum| (sum - mean).powi(2)).sum();
         Some((squares / (GROUPS * (GROUPS - 1)) as f64).sqrt())
     }
+}
+
+/// Hashes of a group, of so many in all.
+fn group_len(count: u32, group: usize) -> u32 {
+    (count + (GROUPS - 1 - group) as u32) / GROUPS as u32
+}
+
+/// What part of the members of two sets, those of both counted twice, are in both: by how many hashes agree.
+///
+/// Where that is `J / (1 + J)`, and Z of K hashes agree, `Z / K` in the place of J would be too little by `J (1 - J) /
+/// (K (1 + J)^3)` on average, since the curve is bent. That is added, as estimated by Z. What is left of it is at most
+/// `2 / K^2` of the estimate.
+fn shares(count: u32) -> Vec<f64> {
+    let share = |agreeing: u32| {
+        let found = f64::from(agreeing) / f64::from(count.max(1));
+        let too_little = match count {
+            0 | 1 => 0.0,
+            _ => found * (1.0 - found) / (f64::from(count - 1) * (1.0 + found).powi(3)),
+        };
+        found / (1.0 + found) + too_little
+    };
+    (0..=count).map(share).collect()
 }
 
 /// What each group of hashes says of a sum, in sixteenths: whole numbers have the same sum in any order.
@@ -173,11 +197,35 @@ mod tests {
         }
     }
 
+    /// Sums over all outcomes, by the binomial distribution.
+    #[test]
+    fn shares_are_neither_too_little_nor_too_much_on_average() {
+        for count in [2, 8, 16, 64] {
+            let shares = shares(count);
+            for coefficient in [0.001, 0.02, 0.1, 0.3, 0.5, 0.9, 0.999] {
+                let odds = coefficient / (1.0 - coefficient);
+                let truth = coefficient / (1.0 + coefficient);
+                let mut probability = (1.0f64 - coefficient).powi(count as i32);
+                let (mut mean, mut square) = (0.0, 0.0);
+                for (agreeing, share) in shares.iter().enumerate() {
+                    mean += probability * share;
+                    square += probability * (share - truth).powi(2);
+                    let (left, next) = (f64::from(count) - agreeing as f64, agreeing as f64 + 1.0);
+                    probability *= odds * left / next;
+                }
+                let most = 2.0 / f64::from(count * count);
+                assert!((mean / truth - 1.0).abs() <= most, "{count}, {coefficient}: {mean}");
+                let bound = coefficient * (1.0 - coefficient) / f64::from(count);
+                assert!(square <= bound, "{count}, {coefficient}: {square} beyond {bound}");
+            }
+        }
+    }
+
     #[test]
     fn groups_have_all_hashes() {
         for count in [1, 7, 8, 9, 64, 100] {
             let hashes = Hashes::new(count, 1);
-            assert_eq!((0..GROUPS).map(|group| hashes.group_len(group)).sum::<u32>(), count);
+            assert_eq!((0..GROUPS).map(|group| group_len(count, group)).sum::<u32>(), count);
             let mut sums = GroupSums::default();
             let labels = vec![7; hashes.signature_len()];
             let mut agreeing = [0; LANES];

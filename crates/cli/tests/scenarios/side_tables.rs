@@ -266,9 +266,9 @@ fn a_folder_and_raw_pairs_are_no_tables() {
         shop.tegula(&call).failed(3, &[name, words]);
     }
     let said = piped(&shop, "run conductance g.tegula --sets -", b"PAR1\0\0\0\0PAR1");
-    said.failed(3, &["a stream has to be text; give this format as a file"]);
+    said.failed(3, &["this format cannot be read from a stream; give it as a file"]);
     let said = piped(&shop, "import - -o h.tegula", b"PAR1\0\0\0\0PAR1");
-    said.failed(3, &["a stream has to be text; give this format as a file"]);
+    said.failed(3, &["this format cannot be read from a stream; give it as a file"]);
 }
 
 proptest! {

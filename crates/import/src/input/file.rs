@@ -308,8 +308,8 @@ impl InputFile {
     }
 }
 
-/// Why a stream of a format other than text is not read.
-const STREAM_REFUSAL: &str = "a stream has to be text; give this format as a file";
+/// Why a stream is not read of a format that is read more than once, or not in order.
+const STREAM_REFUSAL: &str = "this format cannot be read from a stream; give it as a file";
 
 /// Bytes that tell a format from another.
 const HEAD_BYTES: usize = 512;

@@ -8,6 +8,7 @@ use memchr::memchr_iter;
 use quick_xml::XmlVersion;
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{self, BytesRef, BytesStart};
+use tegula_machine::threads::Cancel;
 use tegula_machine::{At, Bytes, Diagnostic, Error, Result};
 
 use super::super::reader::bad_at;
@@ -22,6 +23,9 @@ const NAME_BYTES_MAX: usize = 1 << 10;
 /// Why a weight is not read in which one stands.
 pub(super) const UNKNOWN_ENTITY: &str = "an entity stands here that is not known";
 
+/// Events between two looks at whether to stop.
+const EVENTS_PER_LOOK: u64 = 1 << 16;
+
 /// A document that is being read.
 pub(super) struct Document {
     path: PathBuf,
@@ -30,6 +34,8 @@ pub(super) struct Document {
     depth: usize,
     /// Where the last event begins.
     line: u64,
+    /// How many events there were.
+    events: u64,
 }
 
 /// What stands next in a document.
@@ -53,15 +59,20 @@ impl Document {
     pub fn new(path: &Path, stream: Stream, size_max: usize) -> Document {
         let mut reader = quick_xml::Reader::from_reader(Lines::new(stream, size_max));
         reader.config_mut().expand_empty_elements = true;
-        Document { path: path.to_owned(), reader, buffer: Vec::new(), depth: 0, line: 1 }
+        Document { path: path.to_owned(), reader, buffer: Vec::new(), depth: 0, line: 1, events: 0 }
     }
 
     /// The next event.
     ///
     /// # Errors
-    /// Those of reading; [`BadInput`](Error::BadInput) where this is no XML, or is cut off, too deep or not of UTF-8.
-    pub fn next(&mut self) -> Result<Event<'_>> {
-        let Document { path, reader, buffer, depth, line } = self;
+    /// Those of reading; [`BadInput`](Error::BadInput) where this is no XML, or is cut off, too deep or not of UTF-8;
+    /// cancellation.
+    pub fn next(&mut self, cancel: &Cancel) -> Result<Event<'_>> {
+        let Document { path, reader, buffer, depth, line, events } = self;
+        if events.is_multiple_of(EVENTS_PER_LOOK) {
+            cancel.check()?;
+        }
+        *events += 1;
         buffer.clear();
         *line = reader.get_mut().begin();
         let bad = |problem: String| bad_at(path, At::Line(*line), problem);

@@ -41,9 +41,6 @@ struct BegunEdge {
 /// The longest text that may be a weight.
 const WEIGHT_BYTES_MAX: usize = 256;
 
-/// Events between two looks at whether to stop.
-const EVENTS_PER_LOOK: u32 = 1 << 16;
-
 impl<'a> EdgeReader<'a> {
     pub fn open(layout: &'a Layout) -> Result<EdgeReader<'a>> {
         let document = layout.source.open()?;
@@ -53,7 +50,7 @@ impl<'a> EdgeReader<'a> {
     /// Reads the next event, and adds the edge that it is about to `space`; false at the end.
     fn step(&mut self, space: &mut Space, emit: &Emit<'_>) -> Result<bool> {
         let EdgeReader { layout, document, begun } = self;
-        match document.next()? {
+        match document.next(emit.cancel)? {
             Event::Start(element) => {
                 let begins = begun.begin(&element, layout, space, emit);
                 begins.map_err(|problem| element.fault(problem))?;
@@ -218,14 +215,11 @@ impl<'a> Reader<'a> for EdgeReader<'a> {
         space.weights.clear();
         let most = emit.sizes.chunk_edges.saturating_sub(1);
         let mut has_more = true;
-        for event in 0u32.. {
+        while has_more {
             let edges = space.pairs64.len() + space.sources.len();
             let is_full = edges >= most || space.block.len() >= emit.sizes.block_bytes;
-            if !has_more || (is_full && self.begun.edge.is_none()) {
+            if is_full && self.begun.edge.is_none() {
                 break;
-            }
-            if event.is_multiple_of(EVENTS_PER_LOOK) {
-                emit.cancel.check()?;
             }
             has_more = self.step(space, emit)?;
         }

@@ -27,9 +27,6 @@ pub(in super::super) struct Source {
     size_max: usize,
 }
 
-/// Elements between two looks at whether to stop.
-const ELEMENTS_PER_LOOK: u64 = 1 << 16;
-
 /// Columns that edges may have. Those of graphs are a handful.
 const COLUMNS_MAX: usize = 1 << 12;
 
@@ -60,21 +57,16 @@ impl Source {
     /// Visits the vertices in the order in which they are listed.
     ///
     /// # Errors
-    /// Those of reading and of `visit`.
+    /// Those of reading and of `visit`; cancellation.
     pub fn for_each_vertex(
         &self,
         cancel: &Cancel,
         visit: &mut dyn FnMut(&str, At) -> Result<()>,
     ) -> Result<()> {
         let mut document = self.open()?;
-        let mut elements = 0;
         loop {
-            match document.next()? {
+            match document.next(cancel)? {
                 Event::Start(element) => {
-                    elements += 1;
-                    if elements % ELEMENTS_PER_LOOK == 0 {
-                        cancel.check()?;
-                    }
                     let told = told(self.form, &element);
                     if let Told::Node { id } = told.map_err(|problem| element.fault(problem))? {
                         check_name(&id).map_err(|problem| element.fault(problem))?;
@@ -217,14 +209,9 @@ impl Head {
         let mut document = source.open()?;
         // The column that has begun and not ended, by its place, and its default as far as that was read.
         let (mut are_of_edges, mut open, mut default): (_, _, Option<String>) = (true, None, None);
-        let mut elements = 0;
         loop {
-            match document.next()? {
+            match document.next(cancel)? {
                 Event::Start(element) => {
-                    elements += 1;
-                    if elements % ELEMENTS_PER_LOOK == 0 {
-                        cancel.check()?;
-                    }
                     check_root(&element, source.form)?;
                     default = (open.is_some() && element.name() == "default").then(String::new);
                     let told = told(source.form, &element);

@@ -3,12 +3,11 @@
 //! Most chunks hold the rows of a range of sources. A source with more edges than a chunk may have gets several, its
 //! *pieces*: each holds its edges to a range of targets.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use tegula_machine::threads::Cancel;
 use tegula_machine::{Error, Result};
 
-use super::tiles::for_each_tile;
 use crate::graph::{Graph, TileEntry};
 use crate::rows::cut::ChunkCut;
 use crate::rows::direction::Direction;
@@ -155,9 +154,9 @@ impl Counting<'_> {
             let may_hold = |&id: &u32| direction.may_hold_any(&tile.summary, origin, &(id..id + 1));
             sources.iter().any(may_hold)
         };
-        for_each_tile(graph, is_wanted, false, cancel, &mut |index, tile, _| {
+        graph.for_each_tile(is_wanted, false, cancel, |index, tile, _| {
             let mut is_sound = true;
-            graph.for_each_edge(index, tile, |_, source, target| {
+            let visited = graph.for_each_edge(index, tile, |_, source, target| {
                 let (source, target) = direction.ends(source as u32, target as u32);
                 let Ok(number) = sources.binary_search(&source) else { return };
                 let window = (target >> cut.window_log2) as usize;
@@ -165,8 +164,13 @@ impl Counting<'_> {
                     Some(count) => *count = count.saturating_add(1),
                     None => is_sound = false,
                 }
-            })?;
-            if is_sound { Ok(()) } else { Err("an edge leads to no vertex".to_owned()) }
+            });
+            let damaged = |detail| graph.damaged_tile(index, detail);
+            visited.map_err(damaged)?;
+            if !is_sound {
+                return Err(damaged("an edge leads to no vertex".to_owned()));
+            }
+            Ok(ControlFlow::Continue(()))
         })?;
         for (&source, counts) in sources.iter().zip(counts.chunks(windows)) {
             let edges: u64 = counts.iter().map(|&count| u64::from(count)).sum();

@@ -1,13 +1,12 @@
 //! The edges of a group, gathered from the tiles that hold them, and encoded chunk by chunk.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
-use tegula_machine::Result;
 use tegula_machine::threads::Cancel;
+use tegula_machine::{Error, Result};
 
 use super::chunks::{PlannedChunk, arc, other_degrees};
 use super::groups::Ends;
-use super::tiles::for_each_tile;
 use crate::graph::{Graph, TileEntry};
 use crate::rows::bits::BitWriter;
 use crate::rows::direction::Direction;
@@ -64,8 +63,10 @@ impl<W: EdgeWeight> Group<W> {
         let mut group = Group { end, source_first, arcs, chunk_firsts, starts, edges };
         let mut places = group.starts.clone();
         let is_wanted = |tile: &TileEntry| ends.may_lie_in(graph, end, tile);
-        for_each_tile(graph, is_wanted, true, cancel, &mut |index, tile, weights| {
-            group.place(graph, index, tile, weights, &mut places)
+        graph.for_each_tile(is_wanted, true, cancel, |index, tile, weights| {
+            let placed = group.place(graph, index, tile, weights, &mut places);
+            placed.map_err(|detail| graph.damaged_tile(index, detail))?;
+            Ok::<_, Error>(ControlFlow::Continue(()))
         })?;
         if places[..places.len() - 1] != group.starts[1..] {
             return Err(other_degrees(graph));

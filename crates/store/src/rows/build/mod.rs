@@ -12,7 +12,6 @@ mod config;
 mod gather;
 mod groups;
 mod size;
-mod tiles;
 
 use std::io;
 

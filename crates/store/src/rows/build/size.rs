@@ -1,16 +1,12 @@
 //! What a build takes of memory.
 
-use crate::graph::Graph;
+use crate::graph::{Graph, PASS_READ_SIZE, PASS_READS_AHEAD};
 use crate::rows::encoding::RowEncoder;
 use crate::rows::index::{CHUNK_EDGES_MAX, CHUNK_LOG2_MAX};
 use crate::rows::opened::Rows;
 
-/// Bytes of tiles that are read at a time.
-pub(super) const READ_SIZE: u64 = 1 << 20;
-/// Reads on their way to a worker.
-pub(super) const READS_AHEAD: usize = 4;
 /// Bytes of frames that a worker has on their way and at work.
-pub(super) const FRAMES_SIZE: u64 = READS_AHEAD as u64 * 2 * READ_SIZE;
+pub(super) const FRAMES_SIZE: u64 = PASS_READS_AHEAD as u64 * 2 * PASS_READ_SIZE;
 
 /// Bytes that a build holds whatever it works at: degrees, the table of tiles, the index.
 pub(super) fn held_size(graph: &Graph) -> u64 {

@@ -1,0 +1,76 @@
+//! A pass over tiles by one thread, in the order of the file, a few reads ahead.
+
+use std::collections::VecDeque;
+use std::ops::{ControlFlow, Range};
+
+use tegula_machine::Error;
+use tegula_machine::threads::Cancel;
+
+use super::{Graph, TileEntry};
+use crate::tiles::Tile;
+
+/// Bytes of tiles that a pass reads at a time, unless one tile has more.
+pub(crate) const PASS_READ_SIZE: u64 = 1 << 20;
+/// Reads of a pass on their way.
+pub(crate) const PASS_READS_AHEAD: usize = 4;
+
+impl Graph {
+    /// Shows the tiles that are wanted, with their places in [`Graph::tiles`] and their weights where these are wanted
+    /// and there; until `visit` breaks.
+    ///
+    /// # Errors
+    /// Those of reading and of `visit`; cancellation.
+    pub fn for_each_tile<E: From<Error>>(
+        &self,
+        is_wanted: impl Fn(&TileEntry) -> bool,
+        has_weights: bool,
+        cancel: &Cancel,
+        mut visit: impl FnMut(usize, Tile<'_>, &[f32]) -> Result<ControlFlow<()>, E>,
+    ) -> Result<(), E> {
+        let mut runs = self.runs_of_tiles(is_wanted).into_iter();
+        let mut on_their_way = VecDeque::new();
+        loop {
+            cancel.check()?;
+            while on_their_way.len() < PASS_READS_AHEAD
+                && let Some(run) = runs.next()
+            {
+                on_their_way.push_back(self.read_tiles(run, has_weights));
+            }
+            let Some(read) = on_their_way.pop_front() else { return Ok(()) };
+            let tiles = read.wait()?;
+            for index in tiles.range() {
+                let (tile, weights) = tiles.get(self, index);
+                if visit(index, tile, weights)?.is_break() {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Bytes of tiles that a pass holds at the most.
+    pub fn tile_pass_size(&self) -> u64 {
+        let most = self.tiles().iter().map(size_with_weights).max();
+        PASS_READS_AHEAD as u64 * (PASS_READ_SIZE + most.unwrap_or(0))
+    }
+
+    /// Ranges of tiles to be read together.
+    fn runs_of_tiles(&self, is_wanted: impl Fn(&TileEntry) -> bool) -> Vec<Range<usize>> {
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        let mut size = 0;
+        for (index, tile) in self.tiles().iter().enumerate().filter(|(_, tile)| is_wanted(tile)) {
+            size += size_with_weights(tile);
+            match runs.last_mut() {
+                Some(run) if run.end == index && size <= PASS_READ_SIZE => run.end += 1,
+                _ => {
+                    runs.push(index..index + 1);
+                    size = size_with_weights(tile);
+                }
+            }
+        }
+        runs
+    }
+}
+
+fn size_with_weights(tile: &TileEntry) -> u64 {
+    u64::from(tile.size) + size_of::<f32>() as u64 * u64::from(tile.weight_count)
+}
