@@ -2,8 +2,8 @@
 //! PageRank with its arrays in mapped files, which the kernel pages: what arrays on disk are compared with.
 //!
 //! `mapped_arrays GRAPH FOLDER ITERATIONS MEMORY LIMIT` runs as in memory, for which MEMORY is to suffice, but whatever
-//! is large is mapped from a file without a name in FOLDER, and the process has LIMIT bytes of memory, so that the kernel
-//! has to move pages. Prints the seconds of each iteration as JSON.
+//! is large is mapped from a file without a name in FOLDER, and the process has LIMIT bytes of memory, so that the
+//! kernel has to move pages. Prints the seconds of each iteration as JSON.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::error::Error;
@@ -50,8 +50,8 @@ impl Mapped {
     }
 }
 
-// SAFETY: memory is the system's, or pages that were mapped for one allocation and are unmapped with it. Which of the two
-// follows from the layout, since all that is large is mapped: see `alloc`.
+// SAFETY: memory is the system's, or pages that were mapped for one allocation and are unmapped with it. Which of the
+// two follows from the layout, since all that is large is mapped: see `alloc`.
 unsafe impl GlobalAlloc for Mapped {
     // SAFETY: as the trait says.
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

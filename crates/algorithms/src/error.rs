@@ -55,7 +55,7 @@ pub enum Error {
         graph: PathBuf,
     },
     /// Weights have to be at least 0.
-    #[error("{} has an edge{} whose weight is below 0 or no number; {what} need weights of at least 0",
+    #[error("{} has an edge{} whose weight is below 0 or NaN; {what} need weights of at least 0",
         graph.display(), between(edge))]
     NegativeWeight {
         /// What needs them.
@@ -75,7 +75,7 @@ pub enum Error {
     },
     /// A heuristic must not exceed what is left to the target.
     #[error(
-        "a heuristic scale of {scale} is too large: an edge is shorter than its straight line times that; give a smaller one, or none to have it measured"
+        "a heuristic scale of {scale} is too large: an edge is shorter than {scale} times the straight line between its ends"
     )]
     Overestimate {
         /// The scale.
@@ -134,11 +134,18 @@ impl Error {
                 };
                 set.map(of_undirected).into_iter().collect()
             }
+            Error::Overestimate { .. } => {
+                let option = "heuristic_scale";
+                let smaller = Setting { option, value: SettingValue::Any };
+                vec![
+                    Hint::set([smaller]).detail("with a smaller one"),
+                    Hint::leave_out(option).detail("to have it measured"),
+                ]
+            }
             Error::Run(error) => error.hints(),
             Error::NoSuchVertex { .. }
             | Error::NegativeWeight { .. }
             | Error::NotPositiveWeight { .. }
-            | Error::Overestimate { .. }
             | Error::BadSeed { .. }
             | Error::IdleOption { .. }
             | Error::Cycle { .. }
@@ -207,18 +214,24 @@ impl RefusedEdge {
     /// [`Error::NegativeWeight`] of what needs other weights; those of reading.
     pub(crate) fn check(self, graph: &Graph, what: &'static str) -> Result<()> {
         let Some((source, target)) = unlocked(self.0) else { return Ok(()) };
-        let edge = Some(Box::new((name_of(graph, source)?, name_of(graph, target)?)));
+        let [source, target] = [source, target].map(|vertex| name_of(graph, vertex.into()));
+        let edge = Some(Box::new((source?, target?)));
         Err(Error::NegativeWeight { what, edge, graph: graph.directory().to_owned() })
     }
 }
 
 /// Whether a weight is a finite number of at least 0.
 #[inline(always)]
-pub(crate) fn is_weight(weight: f32) -> bool {
-    (0.0..f32::INFINITY).contains(&weight)
+pub(crate) fn is_weight(weight: impl Into<f64>) -> bool {
+    (0.0..f64::INFINITY).contains(&weight.into())
 }
 
-/// Whether a weight makes paths shorter, or is no number.
+/// Whether a weight makes paths shorter, or is NaN.
 pub(crate) fn is_negative(weight: f32) -> bool {
     weight.is_nan() || weight < 0.0
+}
+
+/// Whether a weight makes every path longer. NaN does not.
+pub(crate) fn is_positive(weight: f32) -> bool {
+    weight > 0.0
 }

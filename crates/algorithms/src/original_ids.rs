@@ -111,11 +111,11 @@ impl Ranks {
 ///
 /// # Errors
 /// Those of reading.
-pub(crate) fn name_of(graph: &Graph, vertex: ShortId) -> Result<Name> {
+pub(crate) fn name_of(graph: &Graph, vertex: VertexId) -> Result<Name> {
     let ids = graph.original_ids()?;
     let mut rank = Rank::NONE;
     ids.for_each_rank(|first, vertices| {
-        if let Some(place) = vertices.iter().position(|&other| other == vertex.into()) {
+        if let Some(place) = vertices.iter().position(|&other| other == vertex) {
             rank = Rank(first + place as u64);
         }
         Ok::<(), Error>(())

@@ -114,7 +114,7 @@ impl Figures for Sources {
     }
 }
 
-/// Draws between two looks at whether to stop.
+/// Draws between two checks for cancellation.
 const LOOK_EVERY: u64 = 1 << 16;
 
 /// How many vertices are drawn.

@@ -12,7 +12,7 @@ use tegula_engine::traverse::{Filter, RowsJob, Sequential};
 use tegula_engine::{Graph, IterationTimes, Result, Row, RunOptions, RunStatistics, ShortId, Unit};
 use tegula_store::rows::Direction;
 
-use crate::algorithm::Work;
+use crate::algorithm::{Iterations, Work};
 
 /// Searches at a time.
 pub(crate) const WIDTH: usize = 64;
@@ -37,7 +37,7 @@ pub(crate) struct Searches<'s> {
 
 /// How much that many searches do, as `kind`.
 pub(crate) fn work(kind: &'static str, graph: &Graph, searches: u64) -> Work {
-    Work::of_rounds(kind, graph, Some(searches.div_ceil(WIDTH as u64)))
+    Work::of_rounds(kind, graph, Iterations::Exactly(searches.div_ceil(WIDTH as u64)))
 }
 
 impl<'s> Searches<'s> {
@@ -91,8 +91,8 @@ impl<'s> Searches<'s> {
         self.job.statistics(times, self.edges.into_inner())
     }
 
-    /// Searches from each of the sources, up to [`WIDTH`] different ones. Tells of each vertex that is reached: in which
-    /// level, by ascending level, and how many searches reach it there, by a bit for each source.
+    /// Searches from each of the sources, up to [`WIDTH`] different ones. Tells of each vertex that is reached: in
+    /// which level, by ascending level, and how many searches reach it there, by a bit for each source.
     ///
     /// # Errors
     /// Those of reading; cancellation; a panic.

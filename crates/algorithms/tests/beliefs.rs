@@ -220,7 +220,7 @@ fn answers(path: &Path) -> Vec<Vec<f64>> {
 fn difference(found: &[Vec<f64>], expected: &[Vec<f64>]) -> f64 {
     let shape = |all: &[Vec<f64>]| all.iter().map(Vec::len).collect::<Vec<_>>();
     assert_eq!(shape(found), shape(expected));
-    // A maximum passes over what is no number.
+    // A maximum passes over NaN.
     assert!(found.iter().flatten().all(|belief| belief.is_finite()), "{found:?}");
     let pairs = found.iter().flatten().zip(expected.iter().flatten());
     pairs.map(|(found, expected)| (found - expected).abs()).fold(0.0, f64::max)

@@ -114,10 +114,13 @@ fn the_diameter_is_the_greatest_distance() {
         );
         let rows = answer(graph, "diameter", json!({}), &threads(3));
         assert_eq!(rows.len(), 1, "{name}");
-        let few = summary(graph, "diameter", json!({ "max_searches": 1 }), &threads(2));
-        let bounds = [&few["lower"], &few["upper"]].map(|bound| bound.as_u64().unwrap());
-        assert!(bounds[0] <= expected && expected <= bounds[1], "{name}: {few}");
-        assert_eq!(few["exact"], bounds[0] == bounds[1], "{name}: {few}");
+        for most in 1..=5 {
+            let few = summary(graph, "diameter", json!({ "max_searches": most }), &threads(2));
+            let bounds = [&few["lower"], &few["upper"]].map(|bound| bound.as_u64().unwrap());
+            assert!(bounds[0] <= expected && expected <= bounds[1], "{name}: {few}");
+            assert_eq!(few["exact"], bounds[0] == bounds[1], "{name}: {few}");
+            assert!(few["searches"].as_u64().unwrap() <= most, "{name}: {few}");
+        }
     });
 }
 

@@ -252,6 +252,7 @@ fn weights_below_zero_and_scales_that_are_too_large_are_refused() {
         let given = AstarConfig { heuristic_scale: Some(1.5), ..seeing };
         let result = path(&graph, (0, 1), &given, &threads(1));
         assert!(matches!(result, Err(Error::Overestimate { scale: 1.5 })), "{result:?}");
+        assert_eq!(result.unwrap_err().hints().len(), 2, "a smaller scale, or none");
     }
 }
 

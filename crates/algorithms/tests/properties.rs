@@ -1,5 +1,5 @@
-//! Any small graph, in any order and on any grid, with or without weights, with rows in any encoding, with any executor,
-//! number of threads, budget and backend: the answers of the oracles, and the same bits.
+//! Any small graph, in any order and on any grid, with or without weights, with rows in any encoding, with any
+//! executor, number of threads, budget and backend: the answers of the oracles, and the same bits.
 
 mod support;
 

@@ -92,7 +92,8 @@ fn conductance_of(way: &Way, directory: &Path) -> Result<Vec<(u64, u64, u64, u64
     let mut vertices = original_of(&probe);
     vertices.sort_unstable();
     let members = memberships(&probe, &sets_of(&vertices));
-    let (graph, options) = way.open(directory, &conductance::estimate::<u64>(&probe, &members))?;
+    let estimate = conductance::estimate::<u64>(&probe, &members, way.threads);
+    let (graph, options) = way.open(directory, &estimate)?;
     let found = conductance::run::<u64>(&graph, &members, 0, &options)?;
     let rows = (0..).zip(&found.sets).filter(|(_, set)| set.vertices > 0);
     Ok(rows.map(|(number, set)| (number, set.vertices, set.volume, set.cut)).collect())
@@ -186,7 +187,7 @@ fn weighed(way: &Way, directory: &Path) -> Result<Vec<(u64, f64, f64, Option<f64
     let mut vertices = original_of(&probe);
     vertices.sort_unstable();
     let members = memberships(&probe, &sets_of(&vertices));
-    let estimate = conductance::estimate::<ExactSum>(&probe, &members);
+    let estimate = conductance::estimate::<ExactSum>(&probe, &members, way.threads);
     let (graph, options) = way.open(directory, &estimate)?;
     let found = conductance::run::<ExactSum>(&graph, &members, 0, &options)?;
     let rows = found.sets.iter().filter(|set| set.vertices > 0);
@@ -260,6 +261,18 @@ fn a_set_without_edges_or_with_all_of_them_has_no_conductance() {
 }
 
 #[test]
+fn what_leaves_the_sets_of_a_vertex_is_counted_for_each_thread() {
+    let scratch = Scratch::new();
+    let edges = EdgeList::new(vec![(0, 1)]);
+    let config = with_rows(VertexOrder::Given, true);
+    let graph = open(&import_with(config, scratch.path(), "pair", &edges));
+    let all = (0..1000).map(|set| Membership { vertex: ShortId(0), set }).collect();
+    let members = Memberships::new(2, 1000, all).unwrap();
+    let bytes = |threads| conductance::estimate::<u64>(&graph, &members, threads).vertex_bytes;
+    assert_eq!(bytes(4) - bytes(1), 3 * 8 * 1000);
+}
+
+#[test]
 fn an_unweighted_graph_has_a_spanning_forest_too() {
     let scratch = Scratch::new();
     for (name, edges) in small_graphs(6) {
@@ -319,8 +332,8 @@ fn vertex_data_and_64_mib_are_enough() {
         (8, wcc::estimate_traversal(&graph)),
         (6, mis::estimate(&graph).unwrap()),
         (32, mst::estimate(&graph).unwrap()),
-        (14, conductance::estimate::<u64>(&graph, &members)),
-        (14, conductance::estimate::<ExactSum>(&graph, &members)),
+        (14, conductance::estimate::<u64>(&graph, &members, 2)),
+        (14, conductance::estimate::<ExactSum>(&graph, &members, 2)),
     ];
     assert_modest(&graph, &estimates);
     let least = Way { has_least_memory: true, ..Way::ample(2) };

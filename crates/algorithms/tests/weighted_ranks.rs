@@ -159,6 +159,19 @@ fn bits_are_the_same_for_all_threads_instructions_backends_and_budgets() {
 }
 
 #[test]
+fn what_is_needed_is_enough_on_the_smallest_graphs() {
+    let wanted = json!({ "iterations": 3, "weighted": true });
+    let request = tegula_algorithms::find("pagerank").unwrap().request(wanted.clone()).unwrap();
+    on_small_graphs(|_, graph| {
+        let prepared = request.prepare(graph, &threads(2)).unwrap();
+        let memory = prepared.estimate(graph, 2).unwrap().needed();
+        let small = open_graph(graph.directory(), memory, Backend::Auto).unwrap();
+        let found = rows(&small, &wanted, &RunOptions { memory, ..threads(2) });
+        assert_eq!(found.unwrap(), rows(graph, &wanted, &threads(2)).unwrap());
+    });
+}
+
+#[test]
 fn without_weights_all_edges_weigh_the_same() {
     let scratch = Scratch::new();
     let plain = EdgeList::new(edges(&Rmat::new(10, 8, 2).unwrap()));

@@ -1,6 +1,8 @@
 //! What a user may type: the commands.
 
-use clap::{Parser, Subcommand};
+use std::ffi::OsString;
+
+use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::args::{Common, GraphArgs};
 use crate::completions::CompletionsArgs;
@@ -23,6 +25,28 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+impl Cli {
+    /// What the words of a command line ask for, the name of the command among them.
+    ///
+    /// # Errors
+    /// What is wrong with them; help that is asked for.
+    pub fn of_words(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+        let mut command = taking_negative_numbers(Cli::command());
+        let mut matches = command.try_get_matches_from_mut(words)?;
+        Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+    }
+}
+
+/// Has `-1` read as the value of the option before it, and not as an option of its own: so who is to take it says why
+/// it does not.
+fn taking_negative_numbers(command: clap::Command) -> clap::Command {
+    let take = |arg: Arg| match arg.get_action().takes_values() && !arg.is_positional() {
+        true => arg.allow_negative_numbers(true),
+        false => arg,
+    };
+    command.mut_args(take).mut_subcommands(taking_negative_numbers)
 }
 
 /// What to do.

@@ -121,6 +121,10 @@ impl From<tegula_algorithms::Error> for Failure {
                 let (option, of) = (hints::flag(option), hints::setting(&of));
                 Failure::usage(format!("{option} is for {of}"))
             }
+            tegula_algorithms::Error::BadOptions { algorithm, detail } => {
+                let detail = hints::typed(&detail, algorithm);
+                Failure::usage(format!("options of {algorithm}: {detail}"))
+            }
             unfit if unfit.is_of_graph() => Failure::UnfitGraph { message: unfit.to_string() },
             wrong_use => {
                 let help = hints::any_of(&wrong_use.hints());

@@ -122,7 +122,7 @@ struct Writing {
     /// The same seed makes the same graph.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Give each edge a weight in 0..1.
+    /// Give each edge a random weight above 0, up to 1.
     #[arg(long)]
     weighted: bool,
     /// Replace the file if it exists.

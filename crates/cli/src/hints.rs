@@ -1,5 +1,7 @@
 //! Hints of the libraries in the words of the command line.
 
+use tegula_algorithms::algorithm::Entry;
+use tegula_algorithms::find;
 use tegula_machine::{Action, Diagnostic, Hint, Setting, SettingValue};
 
 /// A message, and what may be done about it.
@@ -50,6 +52,13 @@ pub fn flag(option: &str) -> String {
     format!("--{}", option.replace('_', "-"))
 }
 
+/// What an algorithm says of its own options, which it names in backticks, with these as they are typed.
+pub fn typed(message: &str, algorithm: &str) -> String {
+    let names = find(algorithm).map_or(&[][..], Entry::option_names);
+    let typed = |text: String, name: &&str| text.replace(&format!("`{name}`"), &flag(name));
+    names.iter().fold(message.to_owned(), typed)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
@@ -86,6 +95,14 @@ mod tests {
         let kept = Diagnostic::from("it was not read").hint(Hint::set([settings::WEIGHTED]));
         assert_eq!(told(&kept), "it was not read; use --weighted");
         assert_eq!(told(&"all is well".into()), "all is well");
+    }
+
+    #[test]
+    fn an_algorithm_names_its_options_as_they_are_typed() {
+        let said = typed("give either `vertices` or `component`, not `top`", "subgraph");
+        assert_eq!(said, "give either --vertices or --component, not `top`");
+        assert_eq!(typed("`max_iterations`", "katz"), "--max-iterations");
+        assert_eq!(typed("`vertices`", "nothing"), "`vertices`");
     }
 
     /// The options of a command: `run pagerank`.

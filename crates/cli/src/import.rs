@@ -17,7 +17,7 @@ use crate::args::{Budget, Threads};
 use crate::errors::{Failure, Result};
 use crate::hints;
 use crate::json::{self, Seconds};
-use crate::report::{self, Facts};
+use crate::report::{self, EdgeCount, Facts};
 use crate::session::Session;
 
 /// What the options do not say.
@@ -137,6 +137,9 @@ pub struct ImportArgs {
 
 /// Digits are a number, anything else is a file.
 fn vertices(text: &str) -> std::result::Result<Vertices, String> {
+    if text.parse::<i64>().is_ok_and(|count| count < 0) {
+        return Err("there cannot be fewer than none".to_owned());
+    }
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Ok(Vertices::Listed(text.into()));
     }
@@ -367,7 +370,9 @@ fn to_json(report: &ImportReport, warnings: Vec<String>, elapsed: Duration) -> j
 fn facts(report: &ImportReport, elapsed: Duration) -> Facts {
     let mut facts = Facts::default();
     facts.add("vertices", report::count(report.vertices));
-    facts.add("edges", edges(report));
+    let edges =
+        EdgeCount { arcs: report.edges, loops: report.loops, undirected: report.undirected };
+    facts.add("edges", edges_told(report, edges));
     if !report.columns.is_empty() {
         facts.add("columns", columns(&report.columns));
     }
@@ -378,27 +383,28 @@ fn facts(report: &ImportReport, elapsed: Duration) -> Facts {
         facts.add("skipped rows", report::count(report.bad_rows));
     }
     facts.add("loops", kept_and_dropped(report.loops, report.dropped_loops));
-    facts.add("duplicates", kept_and_dropped(report.duplicates, report.dropped_duplicates));
+    facts.add(edges.duplicates(), kept_and_dropped(report.duplicates, report.dropped_duplicates));
     // Of no edge there is nothing to be said per edge.
     if report.edges > 0 {
         facts.add("order", format!("{}: {}", report.order.name, report.order.reason));
         for (layout, bytes) in json::bytes_per_edge(&report.files, report.edges) {
-            facts.add(layout, format!("{bytes:.2} bytes per edge"));
+            facts.add(layout, format!("{bytes:.2} bytes per {}", edges.stored_unit().one));
         }
     }
     facts.add("on disk", report::bytes(total_bytes(report)));
-    let rate = (report.edges > 0).then(|| report::rate(report.edges, "edges", elapsed));
+    let unit = edges.stored_unit().many;
+    let rate = (report.edges > 0).then(|| report::rate(report.edges, unit, elapsed));
     let rate = rate.map_or_else(String::new, |rate| format!(", {rate}"));
     facts.add("time", format!("{}{rate}", report::time(elapsed)));
     facts.add("peak memory", report::bytes(json::peak_memory()));
     facts
 }
 
-fn edges(report: &ImportReport) -> String {
+fn edges_told(report: &ImportReport, edges: EdgeCount) -> String {
     match (report.edges, report.dropped_loops + report.dropped_duplicates) {
         (0, 0) => "0".to_owned(),
         (0, _) => "0, all were left out".to_owned(),
-        (edges, _) => report::count(edges),
+        (_, _) => edges.told(""),
     }
 }
 

@@ -7,7 +7,7 @@ use tegula_store::graph::{FileEntry, Graph, Manifest};
 use crate::args::GraphArgs;
 use crate::errors::Result;
 use crate::json::{self, Degrees};
-use crate::report::{self, Facts};
+use crate::report::{self, EdgeCount, Facts};
 use crate::session::Session;
 use crate::stdout;
 
@@ -133,19 +133,23 @@ fn facts(graph: &Graph, degrees: &DegreeSummary) -> Facts {
     let manifest = graph.manifest();
     let mut facts = Facts::default();
     facts.add("vertices", report::count(manifest.vertices));
-    let direction = if manifest.undirected { "undirected, both arcs stored" } else { "directed" };
+    let edges = EdgeCount::of(manifest);
+    let direction = match manifest.undirected {
+        true => format!("undirected, stored as {}", report::counted(edges.arcs, "arc", "arcs")),
+        false => "directed".to_owned(),
+    };
     let weights = if manifest.weighted { "weighted" } else { "unweighted" };
-    facts.add("edges", format!("{} ({direction}, {weights})", report::count(manifest.edges)));
+    facts.add("edges", format!("{} ({direction}, {weights})", report::count(edges.edges())));
     facts.add("ids", report::ids(manifest.ids));
     facts.add("loops", report::count(manifest.loops));
-    facts.add("duplicates", report::count(manifest.duplicates));
+    facts.add(edges.duplicates(), report::count(manifest.duplicates));
     if manifest.edges > 0 {
         facts.add("order", format!("{}: {}", manifest.order.name, manifest.order.reason));
     }
     for (layout, bytes) in json::bytes_per_edge(&manifest.files, manifest.edges) {
         let tiles = report::counted(manifest.tiles, "tile", "tiles");
         let batches = report::counted(manifest.batches, "batch", "batches");
-        let share = format!("{bytes:.2} bytes per edge, ");
+        let share = format!("{bytes:.2} bytes per {}, ", edges.stored_unit().one);
         let share = if manifest.edges == 0 { "" } else { share.as_str() };
         let rows = manifest.row_layouts().find(|(direction, _)| direction.layout() == layout);
         match rows {

@@ -99,6 +99,10 @@ pub struct Estimate {
     pub iteration_bytes: u64,
     /// Read and written by all iterations, about.
     pub moved_bytes: u64,
+    /// Held beside these where the budget has room: lists that save time.
+    pub lists_bytes: u64,
+    /// Of the process when it began: its code, and the tables of the graph.
+    pub resident_bytes: u64,
     /// Of the whole process, about.
     pub peak_memory_bytes: u64,
     /// About; null where nothing is known of it. With rows that are built first.

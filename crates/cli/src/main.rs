@@ -26,8 +26,6 @@ mod verify;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use command_line::{Cli, Command};
 use errors::{Failure, Result};
 use session::Session;
@@ -35,9 +33,9 @@ use session::Session;
 fn main() -> ExitCode {
     allocator::keep_little();
     session::prepare();
-    let outcome = match Cli::try_parse() {
+    let outcome = match Cli::of_words(std::env::args_os()) {
         Ok(cli) => call(cli),
-        Err(error) => refusal::answer(refusal::with_choices(error)),
+        Err(error) => refusal::answer(refusal::in_plain_words(refusal::with_choices(error))),
     };
     outcome.map_or_else(|failure| ExitCode::from(failure.exit_code()), |()| ExitCode::SUCCESS)
 }

@@ -1,7 +1,9 @@
 //! A command line that does not parse, and the help that it may ask for.
 
+use std::error::Error;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
+use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -23,6 +25,44 @@ pub fn with_choices(mut error: clap::Error) -> clap::Error {
     let tip = StyledStr::from(format!("there are: {}", names.join(", ")));
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
     error
+}
+
+/// Says in plain words what is wrong with a number, which the types of Rust say in theirs.
+pub fn in_plain_words(error: clap::Error) -> clap::Error {
+    match plain_words(&error) {
+        Some(words) => clap::Error::raw(error.kind(), words).with_cmd(&Cli::command()),
+        None => error,
+    }
+}
+
+fn plain_words(error: &clap::Error) -> Option<String> {
+    let shown = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text),
+        _ => None,
+    };
+    let (value, option) = (shown(ContextKind::InvalidValue)?, shown(ContextKind::InvalidArg)?);
+    let why = why_no_number(error.source()?)?;
+    let more = "For more information, try '--help'.";
+    Some(format!("invalid value '{value}' for '{option}': {why}\n\n{more}\n"))
+}
+
+/// Why a value is not a number that an option takes, if it is one that does not take it.
+fn why_no_number(cause: &(dyn Error + 'static)) -> Option<String> {
+    if let Some(cause) = cause.downcast_ref::<ParseIntError>() {
+        let why = match cause.kind() {
+            IntErrorKind::PosOverflow => "it is too large",
+            IntErrorKind::Zero => "it must be at least 1",
+            // No option takes numbers below 0.
+            _ => "it is no whole number of at least 0",
+        };
+        return Some(why.to_owned());
+    }
+    if cause.is::<ParseFloatError>() {
+        return Some("it is no number".to_owned());
+    }
+    let said = cause.to_string();
+    let (least, most) = said.split_once(" is not in ")?.1.split_once("..=")?;
+    Some(format!("it must be from {least} to {most}"))
 }
 
 /// Prints the help that was asked for, or says what is wrong with the command line.
@@ -92,5 +132,24 @@ mod tests {
         assert_eq!(help.as_deref(), Some("--help names all"));
         let (message, _) = parts("info");
         assert_eq!(message, "the following required arguments were not provided: <GRAPH>");
+        let (message, _) = parts("run bfs g.tegula");
+        assert!(message.ends_with("<--source <ID>|--sources <FILE>>"), "{message}");
+    }
+
+    #[test]
+    fn a_number_that_is_not_taken_is_told_in_plain_words() {
+        for (words, expected) in [
+            ("pagerank g --iterations -1", "it is no whole number of at least 0"),
+            ("pagerank g --top x", "it is no whole number of at least 0"),
+            ("random-walks g --walks 0", "it must be at least 1"),
+            ("random-walks g --seed 18446744073709551616", "it is too large"),
+            ("k-hop g --source 1 --hops -2", "it must be from 0 to 4294967295"),
+            ("pagerank g --damping -0.5", "it must be a number from 0 to below 1"),
+        ] {
+            let words = ["tegula", "run"].into_iter().chain(words.split_whitespace());
+            let error = Cli::of_words(words.map(OsString::from)).unwrap_err();
+            let text = in_plain_words(error).render().to_string();
+            assert!(text.contains(&format!("': {expected}\n\nFor more")), "{text}");
+        }
     }
 }

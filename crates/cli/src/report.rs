@@ -6,7 +6,7 @@ use std::time::Duration;
 use comfy_table::{CellAlignment, Table, presets};
 use tegula_algorithms::answer::List;
 use tegula_machine::Bytes;
-use tegula_store::graph::IdType;
+use tegula_store::graph::{IdType, Manifest};
 
 use crate::escape;
 use crate::output::{TAB, quoted_cell};
@@ -19,6 +19,58 @@ const BAR_WIDTH: usize = 40;
 /// The name of a file, in one line.
 pub fn path(path: &Path) -> String {
     escape::line(&path.display().to_string()).into_owned()
+}
+
+/// How many edges a graph has. An edge of an undirected graph is stored as two arcs, a loop as one.
+#[derive(Debug, Clone, Copy)]
+pub struct EdgeCount {
+    /// What is stored.
+    pub arcs: u64,
+    /// Those of them that are loops.
+    pub loops: u64,
+    /// Whether edges lead both ways.
+    pub undirected: bool,
+}
+
+/// What something is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnitName {
+    pub one: &'static str,
+    pub many: &'static str,
+}
+
+impl EdgeCount {
+    /// Of a graph.
+    pub fn of(manifest: &Manifest) -> EdgeCount {
+        let Manifest { edges: arcs, loops, undirected, .. } = *manifest;
+        EdgeCount { arcs, loops, undirected }
+    }
+
+    /// What is stored of an edge. Figures of a run or an import count these.
+    pub fn stored_unit(self) -> UnitName {
+        match self.undirected {
+            true => UnitName { one: "arc", many: "arcs" },
+            false => UnitName { one: "edge", many: "edges" },
+        }
+    }
+
+    /// What those of them are called that repeat others.
+    pub fn duplicates(self) -> &'static str {
+        if self.undirected { "duplicate arcs" } else { "duplicates" }
+    }
+
+    /// How many edges there are.
+    pub fn edges(self) -> u64 {
+        if self.undirected { (self.arcs + self.loops) / 2 } else { self.arcs }
+    }
+
+    /// The same with its noun, if any, and how many arcs there are where that is another number: `4 edges (7 arcs)`.
+    pub fn told(self, noun: &str) -> String {
+        let edges = self.edges();
+        let arcs = counted(self.arcs, "arc", "arcs");
+        let arcs = if self.arcs == edges { String::new() } else { format!(" ({arcs})") };
+        format!("{}{noun}{arcs}", count(edges))
+    }
 }
 
 /// What the ids of vertices are.
@@ -205,6 +257,15 @@ mod tests {
         assert_eq!(rate(262_000_000, "edges", seconds(2.0)), "131 M edges/s");
         assert_eq!(rate(5, "edges", seconds(2.0)), "2.50 edges/s");
         assert_eq!(percent(1, 8), "12.5 %");
+    }
+
+    #[test]
+    fn an_edge_that_leads_both_ways_is_one_edge_and_two_arcs() {
+        let told = |arcs, loops, undirected| EdgeCount { arcs, loops, undirected }.told(" edges");
+        assert_eq!(told(7, 1, false), "7 edges");
+        assert_eq!(told(2000, 0, true), "1,000 edges (2,000 arcs)");
+        assert_eq!(told(7, 1, true), "4 edges (7 arcs)");
+        assert_eq!(told(2, 2, true), "2 edges");
     }
 
     #[test]

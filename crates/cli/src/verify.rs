@@ -5,7 +5,7 @@ use std::time::Instant;
 use crate::args::GraphArgs;
 use crate::errors::Result;
 use crate::json::{self, Seconds};
-use crate::report::{self, Facts};
+use crate::report::{self, EdgeCount, Facts};
 use crate::session::Session;
 
 /// Reads every byte of a graph and checks it.
@@ -33,7 +33,8 @@ pub fn verify(args: &GraphArgs, session: &Session) -> Result<()> {
     facts.add("files", report::count(checked.files));
     facts.add("bytes", report::bytes(checked.bytes));
     facts.add("tiles", report::count(checked.tiles));
-    facts.add("edges", report::count(checked.edges));
+    let unit = EdgeCount::of(graph.manifest()).stored_unit();
+    facts.add(unit.many, report::count(checked.edges));
     let rate = report::byte_rate(checked.bytes, elapsed);
     facts.add("time", format!("{}, {rate}", report::time(elapsed)));
     session.print_report(&format!("{} is sound\n{}", report::path(&args.graph), facts.to_text()))

@@ -118,16 +118,15 @@ fn dijkstra(rows: &RowReader, source: ShortId, window: Window) -> Outcome<String
     traverse(rows, order, window, |row, order| {
         settled.insert(row.source());
         let distance = distances[row.source().index()];
-        let mut edge = 0;
-        row.for_each(|target| {
-            let nearer = distance + f64::from(row.weight(edge));
-            edge += 1;
+        row.for_each_weighted(|target, weight| {
+            let nearer = distance + f64::from(weight);
             if nearer < distances[target.index()] {
                 distances[target.index()] = nearer;
                 // Floats of at least 0 are in the order of their bits.
                 order.order_mut().push(target, nearer.to_bits());
             }
-        })
+        })?;
+        Ok(())
     })
 }
 

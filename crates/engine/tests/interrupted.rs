@@ -20,7 +20,7 @@ use tegula_store::rows::RowEncoding;
 use tegula_testkit::{Scratch, XorShift};
 
 const MEMORY: u64 = 1 << 30;
-/// Vertices that a worker initialises, or looks through, without a look at whether it is to stop.
+/// Vertices that a worker initialises, or looks through, without a check for cancellation.
 const WINDOW: u64 = 1 << 16;
 /// Three windows.
 const VERTICES: u64 = 2 * WINDOW + 40_000;

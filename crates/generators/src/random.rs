@@ -45,11 +45,18 @@ pub(crate) fn unit(word: u64) -> f64 {
     (word >> 11) as f64 * (-53f64).exp2()
 }
 
-/// The weight of an edge by its number: uniform in `[0, 1)`, a multiple of 2^-24, the same for any generator.
+/// The weight of an edge by its number: uniform in `(0, 1]`, a multiple of 2^-24, the same for any generator.
 #[inline]
 pub fn weight(seed: u64, edge: u64) -> f32 {
-    let word = RandomWords::new(seed, b"weights.").word(edge);
-    (word >> 40) as f32 * (-24f32).exp2()
+    positive_unit(RandomWords::new(seed, b"weights.").word(edge))
+}
+
+/// A uniform multiple of 2^-24 in `(0, 1]` from a random word: 1 where its highest 24 bits are 0, as not every
+/// algorithm takes a weight of 0, and else these.
+#[inline]
+fn positive_unit(word: u64) -> f32 {
+    let bits = word >> 40;
+    (if bits == 0 { 1 << 24 } else { bits }) as f32 * (-24f32).exp2()
 }
 
 #[cfg(test)]
@@ -57,14 +64,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn weights_are_uniform_in_the_unit_interval() {
+    fn weights_are_uniform_in_the_unit_interval_and_never_0() {
         let mut buckets = [0u32; 10];
         for edge in 0..100_000 {
             let weight = weight(7, edge);
-            assert!((0.0..1.0).contains(&weight));
-            buckets[(weight * 10.0) as usize] += 1;
+            assert!(weight > 0.0 && weight <= 1.0, "{weight}");
+            buckets[((weight * 10.0) as usize).min(9)] += 1;
         }
         assert!(buckets.iter().all(|&count| count.abs_diff(10_000) < 500), "{buckets:?}");
+        let step = (-24f32).exp2();
+        for (word, weight) in
+            [(0, 1.0), ((1 << 40) - 1, 1.0), (1 << 40, step), (u64::MAX, 1.0 - step)]
+        {
+            assert_eq!(positive_unit(word), weight, "{word:x}");
+        }
     }
 
     #[test]

@@ -27,8 +27,8 @@ use super::batch_plan::{BIN_EDGES, BatchPlan, PlannedBatch, UnitTable};
 use super::edge::{Weight, slice_of, source_of, target_of};
 use sources::{SegmentSources, first_slices, middles, span_of};
 
-/// Units of which fewer edges are expected share bins with others, where a graph has many cells: bins are to be few beside
-/// their edges.
+/// Units of which fewer edges are expected share bins with others, where a graph has many cells: bins are to be few
+/// beside their edges.
 const LIGHT_UNIT_EDGES: u64 = BIN_EDGES / 8;
 
 /// Cells of a graph up to which a table knows where the bins of each are: it is to stay in a cache.

@@ -96,8 +96,8 @@ impl ImportRun<'_> {
         count > self.short_max
     }
 
-    /// The same run with memory set aside for numbers of 64 bits, and `batches` bytes for batches, once it is found that
-    /// there are so many vertices.
+    /// The same run with memory set aside for numbers of 64 bits, and `batches` bytes for batches, once it is found
+    /// that there are so many vertices.
     ///
     /// # Errors
     /// [`Error::OverBudget`] where that leaves too little.

@@ -175,8 +175,8 @@ impl Default for ImportConfig {
 ///
 /// # Errors
 /// All that reading and writing can do; [`Error::AlreadyExists`](tegula_machine::Error::AlreadyExists);
-/// [`Error::OverBudget`](tegula_machine::Error::OverBudget) below the least memory, or where even passes over the disk do
-/// not help; [`Error::Limit`](tegula_machine::Error::Limit) for more vertices than there may be;
+/// [`Error::OverBudget`](tegula_machine::Error::OverBudget) below the least memory, or where even passes over the disk
+/// do not help; [`Error::Limit`](tegula_machine::Error::Limit) for more vertices than there may be;
 /// [`Error::BadInput`](tegula_machine::Error::BadInput) for what cannot be read, and for ids that are not among the
 /// vertices that were declared. After an error nothing is left.
 ///

@@ -14,6 +14,8 @@ pub struct ImportReport {
     pub vertices: u64,
     /// Stored arcs: an edge of an undirected input is two, its loop one.
     pub edges: u64,
+    /// Whether each edge leads both ways, as was asked for or told by the input.
+    pub undirected: bool,
     /// Stored arcs that are loops.
     pub loops: u64,
     /// Stored arcs that repeat another one's ends.
@@ -91,6 +93,7 @@ pub(super) fn report(
     ImportReport {
         vertices: manifest.vertices,
         edges: manifest.edges,
+        undirected: manifest.undirected,
         loops: manifest.loops,
         duplicates: manifest.duplicates,
         dropped_loops: counts.dropped_loops,

@@ -37,9 +37,9 @@ pub(super) const WRITING: Share = share(1, 24);
 
 /// What the readers of the input hold.
 pub(super) const INPUT: Share = share(1, 8);
-/// Counters of the degrees by id, and a slice of the table from ids to dense ids: 8 and 4 bytes an id. They are a little
-/// more than a quarter and an eighth, so that a budget of 32 bytes an id holds both whole, beside what the process takes
-/// by itself: 2^27 ids within 4 GiB. Slice by slice an import takes 1.7 times as long.
+/// Counters of the degrees by id, and a slice of the table from ids to dense ids: 8 and 4 bytes an id. They are a
+/// little more than a quarter and an eighth, so that a budget of 32 bytes an id holds both whole, beside what the
+/// process takes by itself: 2^27 ids within 4 GiB. Slice by slice an import takes 1.7 times as long.
 pub(super) const COUNTERS: Share = share(4, 15);
 pub(super) const DENSE_IDS: Share = share(2, 15);
 /// What waits to be counted there.

@@ -135,8 +135,7 @@ fn text_of(count: usize, vertices: u64, name: impl Fn(u64) -> String) -> String 
 }
 
 /// Imports with several budgets, numbers of workers and widths of the numbers of vertices, known beforehand or found on
-/// the way; the graphs must be the same to
-/// the byte and hold the text's edges.
+/// the way; the graphs must be the same to the byte and hold the text's edges.
 fn check(text: &str, config: &ImportConfig) -> ImportReport {
     let folder = tempfile::tempdir().unwrap();
     let mut first: Option<(ImportReport, BTreeSet<(String, Vec<u8>)>)> = None;

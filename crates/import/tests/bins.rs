@@ -28,9 +28,9 @@ fn communities(edges: u64) -> Vec<[u32; 2]> {
     pairs
 }
 
-/// Five blocks of edges, from 64 sources into 128 targets each and no others: more than are encoded at once, where chance
-/// would have a fifth as many in each cell, so that bins of several segments are divided by these, and then by the
-/// batches of a column.
+/// Five blocks of edges, from 64 sources into 128 targets each and no others: more than are encoded at once, where
+/// chance would have a fifth as many in each cell, so that bins of several segments are divided by these, and then by
+/// the batches of a column.
 fn blocks() -> Vec<[u32; 2]> {
     let mut random = XorShift::new(5);
     let mut below = |count| random.below(count) as u32;

@@ -29,11 +29,11 @@ enum Code {
 #[derive(Debug, Clone)]
 struct Choice {
     window: usize,
-    run_min: u64,
-    degree: Code,
+    interval_min: u64,
+    outdegree: Code,
     reference: Code,
-    run: Code,
-    other: Code,
+    interval: Code,
+    residual: Code,
     /// Which of the lists in the window is referred to, over and over.
     distances: Vec<usize>,
 }
@@ -103,7 +103,7 @@ fn folded(number: u64, other: u64) -> u64 {
 fn encoded(lists: &[Vec<u64>], choice: &Choice) -> Digits {
     let mut out = Digits::default();
     for (vertex, list) in lists.iter().enumerate() {
-        out.number(choice.degree, list.len() as u64);
+        out.number(choice.outdegree, list.len() as u64);
         if list.is_empty() {
             continue;
         }
@@ -121,26 +121,26 @@ fn encoded(lists: &[Vec<u64>], choice: &Choice) -> Digits {
         if left.is_empty() {
             continue;
         }
-        if choice.run_min > 0 {
-            let runs: Vec<Vec<u64>> = left
+        if choice.interval_min > 0 {
+            let intervals: Vec<Vec<u64>> = left
                 .chunk_by(|a, b| a + 1 == *b)
-                .filter(|run| run.len() as u64 >= choice.run_min)
+                .filter(|ids| ids.len() as u64 >= choice.interval_min)
                 .map(<[u64]>::to_vec)
                 .collect();
-            out.number(choice.run, runs.len() as u64);
+            out.number(choice.interval, intervals.len() as u64);
             let mut end = None;
-            for run in &runs {
-                let start = end.map_or(folded(run[0], vertex as u64), |end: u64| run[0] - end - 1);
-                out.number(choice.run, start);
-                out.number(choice.run, run.len() as u64 - choice.run_min);
-                end = run.last().map(|last| last + 1);
+            for ids in &intervals {
+                let start = end.map_or(folded(ids[0], vertex as u64), |end: u64| ids[0] - end - 1);
+                out.number(choice.interval, start);
+                out.number(choice.interval, ids.len() as u64 - choice.interval_min);
+                end = ids.last().map(|last| last + 1);
             }
-            left.retain(|id| !runs.iter().flatten().any(|other| other == id));
+            left.retain(|id| !intervals.iter().flatten().any(|other| other == id));
         }
         let mut last = None;
         for &id in &left {
             let number = last.map_or(folded(id, vertex as u64), |last: u64| id - last - 1);
-            out.number(choice.other, number);
+            out.number(choice.residual, number);
             last = Some(id);
         }
     }
@@ -177,20 +177,20 @@ fn flag(what: &str, code: Code) -> String {
 
 fn properties(lists: &[Vec<u64>], choice: &Choice, bits: usize) -> String {
     let arcs: usize = lists.iter().map(Vec::len).sum();
-    let Choice { window, run_min, .. } = choice;
-    let zeta = match choice.other {
+    let Choice { window, interval_min, .. } = choice;
+    let zeta = match choice.residual {
         Code::Zeta(step) => step,
         _ => 3,
     };
     let flags = [
-        flag("OUTDEGREES", choice.degree),
+        flag("OUTDEGREES", choice.outdegree),
         flag("REFERENCES", choice.reference),
-        flag("INTERVALS", choice.run),
-        flag("RESIDUALS", choice.other),
+        flag("INTERVALS", choice.interval),
+        flag("RESIDUALS", choice.residual),
     ];
     format!(
         "#BVGraph properties\ngraphclass=it.unimi.dsi.webgraph.BVGraph\nversion=0\nnodes={}\narcs={arcs}\n\
-         windowsize={window}\nminintervallength={run_min}\nzetak={zeta}\nlength={bits}\ncompressionflags={}\n",
+         windowsize={window}\nminintervallength={interval_min}\nzetak={zeta}\nlength={bits}\ncompressionflags={}\n",
         lists.len(),
         flags.join("|")
     )
@@ -229,9 +229,9 @@ fn choices() -> impl Strategy<Value = Choice> {
         codes(),
     );
     let distances = prop::collection::vec(0usize..9, 1..20);
-    (0usize..8, 0u64..5, codes, distances).prop_map(|(window, run_min, codes, distances)| {
-        let (degree, reference, run, other) = codes;
-        Choice { window, run_min, degree, reference, run, other, distances }
+    (0usize..8, 0u64..5, codes, distances).prop_map(|(window, interval_min, codes, distances)| {
+        let (outdegree, reference, interval, residual) = codes;
+        Choice { window, interval_min, outdegree, reference, interval, residual, distances }
     })
 }
 
@@ -337,9 +337,15 @@ fn a_list_that_is_longer_than_a_chunk_comes_whole() {
     lists[6] = (0..9000).collect();
     lists[8999] = vec![0, 8999];
     let gamma = Code::Gamma;
-    let (degree, reference, run, other) = (gamma, gamma, gamma, Code::Zeta(3));
-    let choice =
-        Choice { window: 2, run_min: 4, degree, reference, run, other, distances: vec![1] };
+    let choice = Choice {
+        window: 2,
+        interval_min: 4,
+        outdegree: gamma,
+        reference: gamma,
+        interval: gamma,
+        residual: Code::Zeta(3),
+        distances: vec![1],
+    };
     let folder = folder();
     let path = written(&folder, &lists, &choice);
     let scarce = InputOptions { memory: 1 << 19, ..options(3) };

@@ -137,7 +137,8 @@ fn edges(path: &Path, options: &InputOptions) -> Vec<Edge> {
     read(&input).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The vertices of a graph that is imported, in the order of their ids, and whether it is undirected with how many arcs.
+/// The vertices of a graph that is imported, in the order of their ids, and whether it is undirected with how many
+/// arcs.
 fn imported(inputs: &[PathBuf], config: &ImportConfig) -> (Vec<OriginalId>, bool, u64) {
     let folder = folder();
     let output = folder.path().join("g.tegula");
@@ -291,7 +292,7 @@ fn a_matrix_that_is_not_as_it_tells_is_refused_where_it_is() {
         ("real general\n2 2 1\n1 x 1\n", false, Some(3), "not an integer"),
         ("real general\n2 2 1\n1 2\n", true, Some(3), "expected 3 columns"),
         ("real general\n2 2 2\n1 2 1\n", false, None, "tells of 2 edges but has 1"),
-        ("real general\n2 2 0\n1 2 1\n", false, None, "tells of 0 edges but has 1"),
+        ("real general\n2 2 0\n1 2 1\n", false, None, "tells of 0 edges but has 1; correct that"),
     ] {
         let text = format!("%%MatrixMarket matrix coordinate {text}");
         assert_refused("x.mtx", &text, weighted, line, says);
@@ -323,11 +324,28 @@ fn metis_that_is_not_as_it_tells_is_refused_where_it_is() {
         ("2 1\n2\n0\n", Some(3), "none of the vertices 1 to 2"),
         ("2 1\n2\n\n1\n", Some(4), "a line more"),
         ("2 1 1\n2\n", Some(2), "no weight stands behind"),
-        ("3 2\n2\n1 3\n", None, "tells of 2 edges but has 3"),
+        ("3 2\n2\n1 3\n", None, "4 arcs in the lists of both ends, but has 3 arcs; is it"),
+        ("3 1\n2 3\n1\n1\n", None, "2 arcs in the lists of both ends, but has 4 arcs; correct"),
         ("3 2 100\n5 2\n7 1 3\n1 2\n", Some(2), "none of the vertices"),
     ] {
         assert_refused("x.graph", text, false, line, says);
     }
+}
+
+#[test]
+fn metis_with_an_edge_in_one_list_alone_is_directed_and_nothing_else() {
+    let folder = folder();
+    let path = put(&folder, "x.graph", b"3 2\n2\n\n1\n");
+    let inputs = std::slice::from_ref(&path);
+    let output = folder.path().join("g.tegula");
+    let undirected = ImportConfig { undirected: true, ..config() };
+    let error = import(inputs, &output, &undirected, &Silent, &Cancel::default())
+        .expect_err("the edge from 3 to 1 is not in the list of 1");
+    let says = "the lists of smaller ends have 1: others are in the list of one end alone";
+    assert!(error.to_string().contains(says), "{error}");
+    assert_eq!(error.hints().len(), 1);
+    let ids = [1, 2, 3].map(OriginalId::Integer).to_vec();
+    assert_eq!(imported(inputs, &config()), (ids, false, 2));
 }
 
 #[test]

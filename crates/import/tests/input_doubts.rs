@@ -134,6 +134,7 @@ fn what_is_not_read_is_told() {
         ("x.csv", "u,v,weight\n1,2,3\n", "column `weight` was not read"),
         ("x.txt", "1 2 3\n", "the third column was not read"),
         ("x.txt", "1 2 friend\n", "the columns behind the second were not read"),
+        ("x.txt", "-1 2\n3 4\n", "the ids are strings, as `-1` is negative"),
         (
             "x.txt",
             "Follower Followee\nann bob\n",
@@ -157,6 +158,7 @@ fn what_is_not_read_is_told() {
         ("u,v,note\n1,2,3\n", &plain),
         ("a,b,c\n1,2,3\n", &by_name),
         ("ann bob\nbob cy\n", &plain),
+        ("-ann bob\nbob cy\n", &plain),
     ] {
         assert_eq!(warnings("x", text.as_bytes(), options), Vec::<Diagnostic>::new(), "{text}");
     }

@@ -408,6 +408,28 @@ fn what_is_not_read_of_graphml_is_refused_where_it_is() {
 }
 
 #[test]
+fn what_is_kept_of_columns_is_bounded() {
+    let plain = InputOptions { ids: IdKind::Auto, ..options(false, 1) };
+    let graph = "<graph edgedefault='directed'><edge source='1' target='2'/></graph>";
+    let long = "x".repeat(1025);
+    for (key, what) in [
+        (format!("<key id='{long}' for='edge' attr.name='a'/>"), "the id of a column"),
+        (format!("<key id='a' for='edge' attr.name='{long}'/>"), "the name of a column"),
+        (
+            format!("<key id='a' for='edge' attr.name='b'><default>{long}</default></key>"),
+            "the default of a column",
+        ),
+    ] {
+        let text = format!("<graphml>\n{key}\n{graph}</graphml>");
+        assert_refused("x.graphml", &text, &plain, Some(2), &format!("{what} is longer than 1024"));
+    }
+    let keys: String =
+        (0..1025).map(|key| format!("<key id='{key}' for='edge' attr.name='{key}'/>\n")).collect();
+    let text = format!("<graphml>\n{keys}{graph}</graphml>");
+    assert_refused("x.graphml", &text, &plain, Some(1026), "more than 1024 columns");
+}
+
+#[test]
 fn weights_that_are_none_are_refused_where_they_are() {
     let weighted = options(true, 1);
     for (text, line, says) in [

@@ -1,7 +1,7 @@
 //! Times the yardstick: PageRank iterations along plain compressed sparse columns, in memory.
 //!
-//! `csc_pull rmat|uniform SCALE` builds a graph of 16 edges a vertex and prints two lines of JSON: what was
-//! built, and the times of ten iterations. With `--on-request` it runs one round for every line on standard input, a number of
+//! `csc_pull rmat|uniform SCALE` builds a graph of 16 edges a vertex and prints two lines of JSON: what was built, and
+//! the times of ten iterations. With `--on-request` it runs one round for every line on standard input, a number of
 //! iterations, so that rounds can alternate with those of something else.
 
 use std::error::Error;

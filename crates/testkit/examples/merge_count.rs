@@ -1,7 +1,7 @@
 //! Times the yardstick for triangles: lists that are merged, along plain compressed sparse rows, in memory.
 //!
-//! `merge_count SCALE` builds an R-MAT graph, prints what was built, and then for each line on standard input how long a
-//! count took and what it found. So rounds can alternate with those of something else.
+//! `merge_count SCALE` builds an R-MAT graph, prints what was built, and then for each line on standard input how long
+//! a count took and what it found. So rounds can alternate with those of something else.
 
 use std::error::Error;
 use std::io::{self, BufRead, Write};

@@ -7,9 +7,11 @@
 //! * [`graph`], [`small_graphs`](mod@small_graphs): edge lists, adjacency, and a family of odd cases;
 //! * [`pagerank`](mod@pagerank), [`bfs`](mod@bfs), [`sssp`](mod@sssp), [`wcc`](mod@wcc), [`mis`](mod@mis),
 //!   [`conductance`](mod@conductance), [`mst`](mod@mst), [`path`]: an oracle and a verifier each;
-//! * [`spmv`](mod@spmv), [`neighbourhoods`], [`scc`](mod@scc), [`depth_first`](mod@depth_first), [`centrality`]: oracles;
+//! * [`spmv`](mod@spmv), [`neighbourhoods`], [`scc`](mod@scc), [`depth_first`](mod@depth_first), [`centrality`]:
+//!   oracles;
 //! * [`matching`]: when two tables agree;
-//! * [`csc_pull`], [`delta_stepping`], [`plain_bfs`], [`merge_count`], [`hilbert_loop`], [`grid_stream`]: yardsticks for speed;
+//! * [`csc_pull`], [`delta_stepping`], [`plain_bfs`], [`merge_count`], [`hilbert_loop`], [`grid_stream`]: yardsticks for
+//!   speed;
 //! * [`edge_stream`]: edges in files, for those that work from disk;
 //! * [`data`], [`facts`], [`graphalytics`]: real graphs with known answers;
 //! * [`scratch`]: folders that vanish;

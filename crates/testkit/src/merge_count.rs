@@ -1,8 +1,8 @@
 //! The yardstick for triangles: lists of neighbours along plain compressed sparse rows are merged, in memory.
 //!
-//! It does what `tc` of the GAP benchmark suite does (arXiv:1508.03619): vertices are numbered anew by descending degree,
-//! each keeps its neighbours of lower numbers, and for each of these the lists of both are merged. That is part of
-//! what is timed, as there. It counts triangles in all, not at each vertex. 8 bytes for each end of an edge while it
+//! It does what `tc` of the GAP benchmark suite does (arXiv:1508.03619): vertices are numbered anew by descending
+//! degree, each keeps its neighbours of lower numbers, and for each of these the lists of both are merged. That is part
+//! of what is timed, as there. It counts triangles in all, not at each vertex. 8 bytes for each end of an edge while it
 //! builds, then 4, and 2 more for lists.
 
 use rayon::prelude::*;

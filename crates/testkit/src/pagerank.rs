@@ -7,8 +7,8 @@
 //! Personalized, `1/V` is `weight(v)/sum of weights` in both terms that have it; ranks start at 1/V all the
 //! same.
 //!
-//! Weighted, `rank(u)/outdegree(u)` is `rank(u) * weight/W(u)`, `W(u)` being the sum of the weights of all edges of `u`; a
-//! vertex for which that is 0 is dangling.
+//! Weighted, `rank(u)/outdegree(u)` is `rank(u) * weight/W(u)`, `W(u)` being the sum of the weights of all edges of
+//! `u`; a vertex for which that is 0 is dangling.
 
 use rayon::prelude::*;
 

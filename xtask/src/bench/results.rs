@@ -66,13 +66,13 @@ impl Results {
         }
     }
 
-    /// Puts a group in the place of an earlier one, or in its place among the others. A machine is forgotten with its
-    /// last group.
+    /// Puts a group in the place of an earlier one, or in its place among the others, which are those of `order`: one that
+    /// is not measured any more is forgotten, and so is a machine with its last group.
     pub fn put(&mut self, group: Measured, order: &[&str]) {
-        self.groups.retain(|other| other.name != group.name);
-        self.groups.push(group);
         let place = |group: &Measured| order.iter().position(|name| *name == group.name);
-        self.groups.sort_by_key(|group| place(group).unwrap_or(usize::MAX));
+        self.groups.retain(|other| other.name != group.name && place(other).is_some());
+        self.groups.push(group);
+        self.groups.sort_by_key(place);
         for machine in (0..self.machines.len()).rev() {
             if self.groups.iter().all(|group| group.machine != machine) {
                 self.machines.remove(machine);
@@ -135,9 +135,10 @@ mod tests {
         }
         let groups = results.groups.iter().map(|group| (&*group.name, group.machine));
         assert_eq!(groups.collect::<Vec<_>>(), [("a", 0), ("b", 1), ("c", 1)]);
-        // The first one has nothing left.
+        // The first one has nothing left, and one is not measured any more.
         let place = results.place_of(&machine("two", Some(1.0)));
-        results.put(measured("a", place), &["a", "b", "c"]);
+        results.put(measured("a", place), &["a", "c"]);
+        assert_eq!(results.groups.len(), 2);
         assert!(results.groups.iter().all(|group| group.machine == 0));
         assert_eq!(results.machines.len(), 1);
         assert_eq!(results.place_of(&machine("two", None)), 0);

@@ -1,6 +1,6 @@
 //! Options as arguments of a command.
 
-use clap::{ArgMatches, Args, Command};
+use clap::{ArgGroup, ArgMatches, Args, Command};
 
 use super::{Algorithm, Entry, Request};
 
@@ -15,6 +15,12 @@ impl Arguments {
     pub(super) const fn of<A: Algorithm + 'static>() -> Arguments {
         Arguments { augment: <A as Args>::augment_args, request: request::<A> }
     }
+}
+
+/// Options of which exactly one has to be given. Where none is, all of them are named.
+pub(crate) fn one_of<const N: usize>(options: [&'static str; N]) -> ArgGroup {
+    // No option has such a name.
+    ArgGroup::new("one of").required(true).args(options)
 }
 
 fn request<A: Algorithm + 'static>(matches: &ArgMatches) -> Result<Box<dyn Request>, clap::Error> {

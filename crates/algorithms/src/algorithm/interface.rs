@@ -72,9 +72,9 @@ pub trait Algorithm: Options {
         Ok(())
     }
 
-    /// How many iterations it runs, where that is known before.
-    fn iterations(&self) -> Option<u64> {
-        None
+    /// How many iterations it runs, as far as that is known before.
+    fn iterations(&self) -> Iterations {
+        Iterations::Unknown
     }
 
     /// What it needs of memory with `threads` threads, its files included.
@@ -107,10 +107,15 @@ pub trait Algorithm: Options {
         false
     }
 
+    /// How many edges its answer has at the most, where these are a graph.
+    fn found_edges_max(&self, graph: &Graph, _files: &Self::Files) -> u64 {
+        graph.edge_count()
+    }
+
     /// Whether a run can keep checkpoints and go on from one.
     fn checkpointing(&self) -> Checkpointing {
         Checkpointing::Refused {
-            why: "it is no program whose states and active vertices are all that it remembers",
+            why: "a checkpoint holds a value for each vertex, and this run needs more than that to go on",
         }
     }
 
@@ -183,6 +188,32 @@ impl Checkpointing {
     /// Those of a run of this program.
     pub(crate) fn of<P: Program>() -> Checkpointing {
         Checkpointing::Kept { state_bytes: size_of::<P::State>() }
+    }
+}
+
+/// What is known of the number of iterations before a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Iterations {
+    /// Nothing.
+    Unknown,
+    /// They end when little changes, or after so many.
+    AtMost(u64),
+    /// There are so many.
+    Exactly(u64),
+}
+
+impl Iterations {
+    /// Those of a run that ends when the change is within a tolerance, or after so many. No tolerance at all ends none.
+    pub fn within(tolerance: f64, most: u64) -> Iterations {
+        if tolerance == 0.0 { Iterations::Exactly(most) } else { Iterations::AtMost(most) }
+    }
+
+    /// Their number, where it is known.
+    pub fn known(self) -> Option<u64> {
+        match self {
+            Iterations::Exactly(count) => Some(count),
+            Iterations::Unknown | Iterations::AtMost(_) => None,
+        }
     }
 }
 

@@ -14,8 +14,12 @@ mod number;
 mod request;
 mod work;
 
+#[cfg(feature = "clap")]
+pub(crate) use arguments::one_of;
 pub use entry::Entry;
-pub use interface::{Algorithm, Checkpointing, Edges, Found, Options, SideFiles, Weights};
+pub use interface::{
+    Algorithm, Checkpointing, Edges, Found, Iterations, Options, SideFiles, Weights,
+};
 pub use needs::{Layout, Needs, rows_size_expected};
 pub use number::{Bias, Factor, NotNegative, Positive, Probability};
 pub use request::{Prepared, Request};

@@ -11,15 +11,14 @@ use crate::error::{Result, Setting, SettingValue};
 
 /// Bytes an edge that rows are expected to take.
 const ROW_BYTES_EXPECTED: u64 = 2;
-/// Bytes of the weights beside all tiles, where they are read.
-fn weights_size(graph: &Graph, has_weights: bool) -> u64 {
-    if has_weights { WEIGHT_BYTES * graph.edge_count() } else { 0 }
-}
-
-/// The work of building rows.
-const BUILDING_ROWS: &str = "building rows";
 /// Bytes of the weight of an edge.
 const WEIGHT_BYTES: u64 = 4;
+/// Bytes an edge that writing a graph takes where there are as many: those of an edge that is sorted.
+const WRITING_BYTES: u64 = 16;
+/// The work of building rows.
+const BUILDING_ROWS: &str = "building rows";
+/// The work of writing a graph.
+const WRITING_GRAPH: &str = "writing a graph";
 
 /// What a run on a graph is going to need.
 #[derive(Debug, Clone)]
@@ -33,11 +32,24 @@ pub struct Needs {
     /// Why the arrays over the vertices lie in memory, where they cannot lie on disk.
     pub why_in_memory: Option<&'static str>,
     /// Bytes that it takes besides where there are as many.
-    lists_bytes: u64,
+    pub lists_bytes: u64,
+    /// What comes behind the run, where its answer is written as a graph.
+    writing: Option<Writing>,
     /// How much it does.
     work: Work,
     /// How much it takes to build the rows first.
     building: Work,
+    vertex_count: u64,
+    /// Whether rows are opened: those that there are, or are built.
+    has_rows: bool,
+}
+
+/// What it takes to write an answer as a graph.
+#[derive(Debug, Clone, Copy)]
+struct Writing {
+    bytes_min: u64,
+    edges_max: u64,
+    work: Work,
 }
 
 /// A way to lay out the edges of a graph.
@@ -62,8 +74,32 @@ pub fn rows_size_expected(graph: &Graph) -> u64 {
     data_size_expected(graph, graph.is_weighted())
 }
 
+/// Bytes of the weights beside all tiles, where they are read.
+fn weights_size(graph: &Graph, has_weights: bool) -> u64 {
+    if has_weights { WEIGHT_BYTES * graph.edge_count() } else { 0 }
+}
+
 fn data_size_expected(graph: &Graph, has_weights: bool) -> u64 {
     (ROW_BYTES_EXPECTED + if has_weights { WEIGHT_BYTES } else { 0 }) * graph.edge_count()
+}
+
+/// Refuses a graph with too many vertices for arrays that have to lie in memory.
+fn check_vertices(prepared: &dyn Prepared, graph: &Graph, needs_rows: bool) -> Result<()> {
+    if graph.has_short_ids() {
+        return Ok(());
+    }
+    // Where the algorithm knows what to do instead, it says so.
+    prepared.check_input(graph)?;
+    let request = prepared.request();
+    let can_scan = needs_rows && matches!(request.edges(), Edges::Either { .. });
+    let scan = Setting { option: "executor", value: SettingValue::OneOf(&["scan"]) };
+    Err(crate::Error::TooManyVertices {
+        what: request.name(),
+        vertices: graph.vertex_count(),
+        instead: can_scan.then_some(scan),
+        needs_undirected: false,
+        graph: graph.directory().to_owned(),
+    })
 }
 
 impl Needs {
@@ -114,18 +150,8 @@ impl Needs {
             };
             estimate.vertex_bytes += size(graph, RowsWanted { directions, has_weights }, threads)?;
         }
-        if estimate.on_disk.is_none() && !graph.has_short_ids() {
-            // Where the algorithm knows what to do instead, it says so.
-            prepared.check_input(graph)?;
-            let can_scan = needs_rows && matches!(request.edges(), Edges::Either { .. });
-            let scan = Setting { option: "executor", value: SettingValue::OneOf(&["scan"]) };
-            return Err(crate::Error::TooManyVertices {
-                what: request.name(),
-                vertices: graph.vertex_count(),
-                instead: can_scan.then_some(scan),
-                needs_undirected: false,
-                graph: graph.directory().to_owned(),
-            });
+        if estimate.on_disk.is_none() {
+            check_vertices(prepared, graph, needs_rows)?;
         }
         let build_bytes = match builds_rows {
             true => Some(RUN_OVERHEAD + prepared.files_size() + memory_min(graph, &missing)?),
@@ -135,13 +161,32 @@ impl Needs {
         let built = if builds_rows { missing.len() as f64 } else { 0.0 };
         let building = Work::of(BUILDING_ROWS, graph, built);
         let work = prepared.work(graph)?;
-        let lists_bytes = prepared.lists_size(graph);
-        Ok(Needs { estimate, layout, build_bytes, why_in_memory, lists_bytes, work, building })
+        Ok(Needs {
+            estimate,
+            layout,
+            build_bytes,
+            why_in_memory,
+            lists_bytes: prepared.lists_size(graph),
+            writing: None,
+            work,
+            building,
+            vertex_count: graph.vertex_count(),
+            has_rows: builds_rows || graph.manifest().rows.is_some(),
+        })
+    }
+
+    /// The same where the answer is written as a graph of up to `edges_max` edges, which takes `bytes_min` at least.
+    #[must_use]
+    pub fn with_writing(self, graph: &Graph, bytes_min: u64, edges_max: u64) -> Needs {
+        let share = edges_max as f64 / graph.edge_count().max(1) as f64;
+        let work = Work::of(WRITING_GRAPH, graph, share);
+        Needs { writing: Some(Writing { bytes_min, edges_max, work }), ..self }
     }
 
     /// The smallest budget with which all of it can be done.
     pub fn needed(&self) -> u64 {
-        self.estimate.needed().max(self.build_bytes.unwrap_or(0))
+        let beside = [self.build_bytes, self.writing.map(|writing| writing.bytes_min)];
+        beside.into_iter().flatten().fold(self.estimate.needed(), u64::max)
     }
 
     /// Refuses a budget that is too small for `what`.
@@ -170,8 +215,17 @@ impl Needs {
             Some((_, plan)) => plan.bytes,
             None => estimate.vertex_bytes,
         };
-        let all = resident + arrays + estimate.layout_bytes + self.lists_bytes;
-        all.max(self.build_bytes.unwrap_or(0)).min(budget)
+        let (arrays_held, mut layout_held) = self.work.shares_held();
+        if !self.has_rows {
+            // Nothing else is read.
+            layout_held = layout_held.min(1.0);
+        }
+        let held = arrays as f64 * arrays_held + estimate.layout_bytes as f64 * layout_held;
+        let run = resident + held as u64 + self.lists_bytes;
+        let written = self.writing.map_or(0, |writing| {
+            writing.bytes_min.max(resident + WRITING_BYTES * writing.edges_max)
+        });
+        run.max(written).max(self.build_bytes.unwrap_or(0)).min(budget)
     }
 
     /// Bytes that a run within a budget reads and writes in all, about: of arrays, and of tiles or rows.
@@ -190,9 +244,11 @@ impl Needs {
     /// Seconds that a run takes within a budget, about, with rows that are built first: of working, or of moving bytes
     /// beside that where this takes longer. None where nothing is known of the algorithm.
     pub fn seconds(&self, budget: u64, threads: usize, speed: &Speed) -> Option<f64> {
-        let working = self.work.seconds(threads)?;
+        let seconds = |work: &Work| work.seconds(self.vertex_count, threads);
+        let working = seconds(&self.work)?;
         let moving = self.bytes_moved(budget) / speed.sequential_bytes_per_second;
-        Some(working.max(moving) + self.building.seconds(threads)?)
+        let writing = self.writing.map_or(Some(0.0), |writing| seconds(&writing.work))?;
+        Some(working.max(moving) + seconds(&self.building)? + writing)
     }
 
     /// What the time is estimated from.

@@ -85,6 +85,9 @@ pub trait Prepared: Send {
     /// Bytes that it takes beside its estimate and what it streams where there are as many.
     fn lists_size(&self, graph: &Graph) -> u64;
 
+    /// How many edges its answer has at the most, where these are a graph.
+    fn found_edges_max(&self, graph: &Graph) -> u64;
+
     /// How much it does, for an estimate of its time.
     ///
     /// # Errors
@@ -124,7 +127,7 @@ impl<A: Algorithm> Request for A {
     }
 
     fn iterations(&self) -> Option<u64> {
-        Algorithm::iterations(self)
+        Algorithm::iterations(self).known()
     }
 
     fn description(&self) -> String {
@@ -179,6 +182,10 @@ impl<A: Algorithm> Prepared for WithFiles<'_, A> {
 
     fn lists_size(&self, graph: &Graph) -> u64 {
         self.algorithm.lists_size(graph)
+    }
+
+    fn found_edges_max(&self, graph: &Graph) -> u64 {
+        self.algorithm.found_edges_max(graph, &self.files)
     }
 
     fn work(&self, graph: &Graph) -> Result<Work> {

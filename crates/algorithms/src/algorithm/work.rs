@@ -1,16 +1,22 @@
 //! How much a run does, and how long that takes: for its estimate, before it starts.
 //!
 //! The time of a run is taken to be linear in the visits to edges and vertices, which an algorithm counts from its
-//! options ([`Work`]). What a visit costs is a [`Rate`]. These are fitted to runs on graphs of several kinds by `cargo
-//! xtask fit-rates`, which writes `rates.json`. Where rounds go on until nothing changes, their number is what it was on
-//! those graphs; so is what part of the edges they visit, as in searches.
+//! options ([`Work`]). What a visit costs is a [`Rate`]: that of an edge grows with the number of vertices, as what is
+//! known of its other end leaves one cache after the other. Rates are fitted to runs on graphs of several kinds and sizes
+//! by `cargo xtask fit-rates`, which writes `rates.json`. Where rounds go on until nothing changes, their number is what it
+//! was on those graphs; so is what part of the edges they visit, as in searches, and what part of its arrays and of its
+//! layout a run comes to use.
 
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 use tegula_engine::Graph;
 
+use super::interface::Iterations;
 use crate::error::Result;
+
+/// Vertices of a graph whose arrays are in the caches of a core. `fit-rates` goes by the same number.
+const VERTICES_NEAR: f64 = 65536.0;
 
 /// Visits of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,9 +35,14 @@ pub struct Work {
 
 impl Work {
     /// That of visiting all vertices and edges as often as is told, or as usual graphs take.
-    pub fn of_rounds(kind: &'static str, graph: &Graph, rounds: Option<u64>) -> Work {
-        let usual = || Rate::of(kind).map_or(1.0, |rate| rate.rounds);
-        Work::of(kind, graph, rounds.map_or_else(usual, |rounds| rounds as f64))
+    pub fn of_rounds(kind: &'static str, graph: &Graph, rounds: Iterations) -> Work {
+        let usual = Rate::of(kind).map_or(1.0, |rate| rate.rounds);
+        let rounds = match rounds {
+            Iterations::Unknown => usual,
+            Iterations::AtMost(most) => usual.min(most as f64),
+            Iterations::Exactly(count) => count as f64,
+        };
+        Work::of(kind, graph, rounds)
     }
 
     /// That of visiting all vertices and edges so many times.
@@ -56,11 +67,18 @@ impl Work {
         threads.min(self.threads_max).max(1)
     }
 
-    /// Seconds that `threads` workers need for it, all in memory; none where nothing is known of its kind.
-    pub fn seconds(&self, threads: usize) -> Option<f64> {
+    /// Seconds that `threads` workers need for it on a graph of so many vertices, all in memory; none where nothing is
+    /// known of its kind.
+    pub fn seconds(&self, vertex_count: u64, threads: usize) -> Option<f64> {
         let rate = Rate::of(self.kind)?;
-        let alone = self.edges * rate.edge_seconds + self.vertices * rate.vertex_seconds;
+        let of_edge = rate.edge_seconds + doublings(vertex_count) * rate.edge_seconds_a_doubling;
+        let alone = self.edges * of_edge + self.vertices * rate.vertex_seconds;
         Some(alone / self.threads(threads) as f64)
+    }
+
+    /// Shares of its arrays and of its layout that are in memory at the peak, where there is room for all.
+    pub fn shares_held(&self) -> (f64, f64) {
+        Rate::of(self.kind).map_or((1.0, 1.0), |rate| (rate.arrays_held, rate.layout_held))
     }
 
     /// Bytes of a layout that it reads where memory holds a part of it.
@@ -89,20 +107,31 @@ pub(crate) fn degree_sum(graph: &Graph, of: impl Fn(f64) -> f64) -> Result<f64> 
     Ok(sum)
 }
 
-/// What a visit costs one worker.
+/// How often a graph of [`VERTICES_NEAR`] vertices doubles until it has so many.
+fn doublings(vertex_count: u64) -> f64 {
+    (vertex_count as f64 / VERTICES_NEAR).log2().max(0.0)
+}
+
+/// What a visit costs one worker, and how much of what there is comes to be used.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rate {
     /// The kind of [`Work`].
     pub kind: String,
-    /// Of an edge.
+    /// Of an edge, where there are few vertices.
     pub edge_seconds: f64,
+    /// What it costs more for each doubling of [`VERTICES_NEAR`] vertices.
+    pub edge_seconds_a_doubling: f64,
     /// Of a vertex.
     pub vertex_seconds: f64,
     /// Rounds that usual graphs take, where that is not told.
     pub rounds: f64,
     /// Times that a round reads the edges, where memory holds few of them.
     pub passes: f64,
+    /// Share of the arrays that is in memory at the peak, where there is room for all.
+    pub arrays_held: f64,
+    /// The same of the layout. One that is read beside that of the estimate is a share of it, too.
+    pub layout_held: f64,
 }
 
 /// All that were fitted.

@@ -1,7 +1,7 @@
 //! Whether an iteration came to rest.
 
 use serde::Serialize;
-use tegula_machine::{Diagnostic, Hint};
+use tegula_machine::{Diagnostic, Hint, Setting};
 
 use super::{Facts, Figures};
 
@@ -16,6 +16,9 @@ pub struct Convergence {
     /// The option that says how many iterations there may be.
     #[serde(skip)]
     limit: &'static str,
+    /// What brings values to rest that swing, however many iterations there are; none where nothing does.
+    #[serde(skip)]
+    against_swings: Option<Setting>,
 }
 
 impl Convergence {
@@ -23,13 +26,19 @@ impl Convergence {
     pub fn of(change: f64, tolerance: f64) -> Convergence {
         let converged = change <= tolerance;
         let change = Some(change).filter(|change| change.is_finite());
-        Convergence { change, converged, limit: "max_iterations" }
+        Convergence { change, converged, limit: "max_iterations", against_swings: None }
     }
 
     /// The same where another option says how many iterations there may be.
     #[must_use]
     pub fn limited_by(self, limit: &'static str) -> Convergence {
         Convergence { limit, ..self }
+    }
+
+    /// The same where an option, if there is one, brings values to rest that swing.
+    #[must_use]
+    pub fn calmed_by(self, against_swings: Option<Setting>) -> Convergence {
+        Convergence { against_swings, ..self }
     }
 }
 
@@ -51,7 +60,9 @@ impl Figures for Convergence {
                 ),
                 None => "the values have not converged: there was no iteration, or they have no bound".to_owned(),
             };
-            Diagnostic::from(message).hint(Hint::raise(self.limit))
+            let calm = |setting: Setting| Hint::set([setting]).detail("if they swing");
+            let calm = self.against_swings.map(calm);
+            Diagnostic::from(message).hint(calm).hint(Hint::raise(self.limit))
         })
     }
 }

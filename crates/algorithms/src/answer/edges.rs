@@ -202,16 +202,15 @@ impl Table for EdgeTable {
             Ok(go_on_if(out.wants_more()))
         };
         let mut waiting = Waiting::with_room(graph, at_a_time);
+        let mut flow = ControlFlow::Continue(());
         self.visit(graph, cancel, &mut waiting, &mut |waiting| {
-            while waiting.sources.len() >= at_a_time {
-                if write(waiting, at_a_time)?.is_break() {
-                    return Ok(ControlFlow::Break(()));
-                }
+            while flow.is_continue() && waiting.sources.len() >= at_a_time {
+                flow = write(waiting, at_a_time)?;
             }
-            Ok(ControlFlow::Continue(()))
+            Ok(flow)
         })?;
         let left = waiting.sources.len();
-        if left > 0 && left < at_a_time {
+        if flow.is_continue() && left > 0 {
             let _end = write(&mut waiting, left)?;
         }
         Ok(())

@@ -39,7 +39,7 @@ impl<N: VertexNumber + Value, F: Figures> Groups<N, F> {
     /// Visits every group: the rank of the vertex that names it, and its number of vertices.
     /// Counts a range of names at a time, so that memory stays bounded.
     fn for_each_size(&self, cancel: &Cancel, mut visit: impl FnMut(Rank, u64)) -> Result<()> {
-        // Names in memory leave less, and are looked through sooner.
+        // Names in memory leave less room for sizes, and a further pass over them takes less time.
         let share = if self.names.are_in_memory() { 512 } else { 32 };
         let range = (self.memory / share).clamp(1 << 16, 1 << 28) as usize;
         for first in (0..self.names.len()).step_by(range) {

@@ -9,7 +9,7 @@ use tegula_machine::Diagnostic;
 use super::table::Table;
 use crate::error::Result;
 
-/// Vertices between two looks at whether to stop.
+/// Vertices between two checks for cancellation.
 pub(crate) const CHUNK: usize = 1 << 20;
 
 /// What an algorithm found: a table, and what can be said of all of it together.

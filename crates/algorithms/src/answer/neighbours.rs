@@ -26,7 +26,15 @@ pub struct NeighbourTable {
     ranks: Ranks,
     /// By their ranks, each once.
     vertices: Vec<Vertex>,
-    edge_count: u64,
+    extent: Extent,
+}
+
+/// How much there is in a table.
+#[derive(Debug, Clone, Copy)]
+struct Extent {
+    vertices: u64,
+    edges: u64,
+    /// Edges of the vertex that has the most.
     degree_max: u64,
 }
 
@@ -49,8 +57,8 @@ struct Edge {
 
 /// Bytes of a row while its ids are looked up.
 const ROW_BYTES: u64 = 80;
-/// Bytes of a vertex, and its id once more while its row is read.
-const VERTEX_BYTES: u64 = (size_of::<Vertex>() + size_of::<ShortId>()) as u64;
+/// Bytes of a vertex, and its id once more: as it was given while degrees are found, and then while its row is read.
+const VERTEX_BYTES: u64 = (size_of::<Vertex>() + size_of::<VertexId>()) as u64;
 
 impl NeighbourTable {
     /// The table of these vertices, in which some may be several times.
@@ -66,28 +74,20 @@ impl NeighbourTable {
         graph.short_vertex_count()?;
         vertices.sort_unstable();
         vertices.dedup();
+        let mut extent = Extent { vertices: vertices.len() as u64, edges: 0, degree_max: 0 };
+        for_each_degree(graph, &vertices, |_, degree| {
+            extent.edges += u64::from(degree);
+            extent.degree_max = extent.degree_max.max(degree.into());
+        })?;
+        // Nothing that is held is made before.
+        extent.check_room(graph, options)?;
         let ranks = Ranks::read(graph, &options.cancel)?;
         let mut with_degrees = Vec::with_capacity(vertices.len());
-        let mut left = vertices.iter().map(|vertex| vertex.short()).peekable();
-        // Vertices of ranges without an edge are not shown.
-        let vertex = |id, degree| Vertex { rank: ranks.of(id), id, degree };
-        graph.for_each_degrees(|first, out, _| {
-            while let Some(id) = left.next_if(|id| u64::from(id.0) < first) {
-                with_degrees.push(vertex(id, 0));
-            }
-            let end = first + out.len() as u64;
-            while let Some(id) = left.next_if(|id| u64::from(id.0) < end) {
-                with_degrees.push(vertex(id, out[(u64::from(id.0) - first) as usize]));
-            }
-            Ok(())
+        for_each_degree(graph, &vertices, |id, degree| {
+            with_degrees.push(Vertex { rank: ranks.of(id), id, degree });
         })?;
-        with_degrees.extend(left.map(|id| vertex(id, 0)));
         with_degrees.sort_unstable_by_key(|vertex| vertex.rank);
-        let degrees = || with_degrees.iter().map(|vertex| u64::from(vertex.degree));
-        let (edge_count, degree_max) = (degrees().sum(), degrees().max().unwrap_or(0));
-        let table = NeighbourTable { ranks, vertices: with_degrees, edge_count, degree_max };
-        table.check_room(graph, options)?;
-        Ok(table)
+        Ok(NeighbourTable { ranks, vertices: with_degrees, extent })
     }
 
     /// Bytes that a table of no vertices takes at the least.
@@ -96,25 +96,6 @@ impl NeighbourTable {
     /// Those of reading.
     pub fn size_min(graph: &Graph, threads: usize) -> Result<u64> {
         Ok(Ranks::size(graph)? + reading_size(graph, threads)?)
-    }
-
-    /// Refuses a budget that has no room for as many rows as belong together.
-    fn check_room(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<()> {
-        let needed =
-            overhead(graph) + reading_size(graph, options.threads)? + self.held(graph, options)?;
-        if needed <= options.memory {
-            return Ok(());
-        }
-        let (what, budget) = ("the neighbours".to_owned(), options.memory);
-        Err(EngineError::OverBudget { what, needed, budget }.into())
-    }
-
-    /// Bytes that are held while the edges of a group are read and written.
-    fn held(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<u64> {
-        let at_once = edges_at_a_time(options.memory).min(self.edge_count);
-        let edges = at_once.max(self.degree_max) * size_of::<Edge>() as u64;
-        let vertices = self.vertices.len() as u64 * VERTEX_BYTES;
-        Ok(Ranks::size(graph)? + vertices + edges + at_once * ROW_BYTES)
     }
 
     /// Its columns.
@@ -129,12 +110,12 @@ impl NeighbourTable {
 
     /// How many vertices there are.
     pub fn vertex_count(&self) -> u64 {
-        self.vertices.len() as u64
+        self.extent.vertices
     }
 
     /// How many rows it has.
     pub fn row_count(&self) -> u64 {
-        self.edge_count
+        self.extent.edges
     }
 
     /// Writes all rows, as far as they are wanted.
@@ -214,16 +195,13 @@ impl NeighbourTable {
         let mut sources: Vec<ShortId> = group.iter().map(|vertex| vertex.id).collect();
         sources.sort_unstable();
         let wanted = RowsWanted::forward(graph.is_weighted());
-        let held = self.held(graph, options)?;
+        let held = self.extent.held(graph, options)?;
         traverse::run(graph, wanted, held, options, |job| {
             let mut traversal = job.traversal(Listed::new(&sources));
             while let Some((row, _)) = traversal.next_row()? {
                 let source = self.ranks.of(row.source());
-                let mut place = 0;
-                row.for_each(|target| {
-                    let (target, weight) = (self.ranks.of(target), row.weight(place));
-                    edges.push(Edge { source, target, weight });
-                    place += 1;
+                row.for_each_weighted(|target, weight| {
+                    edges.push(Edge { source, target: self.ranks.of(target), weight });
                 })?;
             }
             Ok::<_, crate::error::Error>(edges)
@@ -241,7 +219,7 @@ impl NeighbourTable {
         for vertex in group {
             chosen.insert(vertex.id);
         }
-        let held = self.held(graph, options)? + VertexSet::size(graph.vertex_count());
+        let held = self.extent.held(graph, options)? + VertexSet::size(graph.vertex_count());
         let _held = lease_with_overhead(graph, "the neighbours", held)?;
         let see =
             |edges: &mut Vec<Edge>, source: VertexId, target: VertexId, weight: Option<f32>| {
@@ -255,6 +233,49 @@ impl NeighbourTable {
         tiles::for_each_edge(graph, &options.cancel, &mut edges, see, go_on)?;
         Ok(edges)
     }
+}
+
+impl Extent {
+    /// Refuses a budget that has no room for as many rows as belong together.
+    fn check_room(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<()> {
+        let needed =
+            overhead(graph) + reading_size(graph, options.threads)? + self.held(graph, options)?;
+        if needed <= options.memory {
+            return Ok(());
+        }
+        let (what, budget) = ("the neighbours".to_owned(), options.memory);
+        Err(EngineError::OverBudget { what, needed, budget }.into())
+    }
+
+    /// Bytes that are held while the edges of a group are read and written.
+    fn held(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<u64> {
+        let at_once = edges_at_a_time(options.memory).min(self.edges);
+        let edges = at_once.max(self.degree_max) * size_of::<Edge>() as u64;
+        let vertices = self.vertices * VERTEX_BYTES;
+        Ok(Ranks::size(graph)? + vertices + edges + at_once * ROW_BYTES)
+    }
+}
+
+/// Visits vertices, which ascend, with the number of edges that leave each.
+fn for_each_degree(
+    graph: &Graph,
+    vertices: &[VertexId],
+    mut visit: impl FnMut(ShortId, u32),
+) -> Result<()> {
+    let mut left = vertices.iter().map(|vertex| vertex.short()).peekable();
+    // Vertices of ranges without an edge are not shown.
+    graph.for_each_degrees(|first, out, _| {
+        while let Some(id) = left.next_if(|id| u64::from(id.0) < first) {
+            visit(id, 0);
+        }
+        let end = first + out.len() as u64;
+        while let Some(id) = left.next_if(|id| u64::from(id.0) < end) {
+            visit(id, out[(u64::from(id.0) - first) as usize]);
+        }
+        Ok(())
+    })?;
+    left.for_each(|id| visit(id, 0));
+    Ok(())
 }
 
 /// How many rows are held at a time, unless one vertex has more.

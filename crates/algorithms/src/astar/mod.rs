@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Factor, Found, Weights, Work};
+use crate::algorithm::{Algorithm, Edges, Factor, Found, Iterations, Weights, Work};
 use crate::error::{Error, Result, Setting, SettingValue};
 use crate::original_ids::{find_vertex, with_order_streamed};
 use crate::side_table;
@@ -110,7 +110,7 @@ impl Algorithm for AstarOptions {
     }
 
     fn work(&self, graph: &Graph, _files: &Self::Files) -> Result<Work> {
-        Ok(Work::of_rounds(Self::NAME, graph, None).by_one_thread())
+        Ok(Work::of_rounds(Self::NAME, graph, Iterations::Unknown).by_one_thread())
     }
 
     fn run(

@@ -151,10 +151,7 @@ fn scale_max(
         let (mut scale, mut edges) = (f64::INFINITY, 0);
         while let Some((row, _)) = traversal.next_row()? {
             let from = coordinates[row.source().index()];
-            let mut edge = 0;
-            row.for_each(|target| {
-                let weight = row.weight(edge);
-                edge += 1;
+            let count = row.for_each_weighted(|target, weight| {
                 if is_negative(weight) {
                     has_negative.store(true, Ordering::Relaxed);
                 }
@@ -164,7 +161,7 @@ fn scale_max(
                     scale = scale.min(f64::from(weight) / length + 0.0);
                 }
             })?;
-            edges += edge as u64;
+            edges += count as u64;
         }
         least.fetch_min(scale.to_bits(), Ordering::Relaxed);
         options.progress.advance(edges);
@@ -321,10 +318,8 @@ impl<'c> Search<'c> {
         self.open.remove(source);
         let from = self.label(source);
         let estimate = self.estimate(source);
-        let (mut edge, mut has_negative, mut is_overestimate) = (0, false, false);
-        row.for_each(|target| {
-            let weight = row.weight(edge);
-            edge += 1;
+        let (mut has_negative, mut is_overestimate) = (false, false);
+        let edges = row.for_each_weighted(|target, weight| {
             has_negative |= is_negative(weight);
             let distance = from.distance + f64::from(weight);
             let level = if distance > from.distance { 0 } else { from.level + 1 };
@@ -348,7 +343,7 @@ impl<'c> Search<'c> {
         if is_overestimate {
             return Err(Error::Overestimate { scale: self.heuristic.scale });
         }
-        Ok(edge as u64)
+        Ok(edges as u64)
     }
 
     /// Gives a vertex a smaller label, and has it visited if that may be of use. Returns its estimate.

@@ -1,15 +1,15 @@
 //! Messages between variables of any number of states, with any potentials, in double precision.
 //!
-//! Both messages of an edge are kept at either end, and both are found there: what the one tells the other follows from
-//! the log odds of the one and from what the other told it before.
+//! Both messages of an edge are kept at either end, and both are updated there: the message from one to the other
+//! follows from the belief of the one and from the message of the other to it in the iteration before.
 
 use tegula_engine::Result;
 use tegula_engine::traverse::{Neighbourhoods, Sequential, UnitStates};
 use tegula_machine::Error;
 
+use super::message_update::{Iteration, MessageUpdate};
 use super::model::Model;
 use super::potential::probabilities;
-use super::telling::{Round, Telling};
 
 /// Messages of a model.
 pub struct AnyStates<'m> {
@@ -19,11 +19,11 @@ pub struct AnyStates<'m> {
     pub damping: f64,
 }
 
-impl Telling for AnyStates<'_> {
+impl MessageUpdate for AnyStates<'_> {
     type Value = f64;
     const STORES: u64 = 1;
 
-    /// What the vertex was told, and what it told.
+    /// The incoming message, and the outgoing one.
     fn entry_width(&self) -> usize {
         2 * self.model.width()
     }
@@ -40,24 +40,25 @@ impl Telling for AnyStates<'_> {
         self.model.prior(vertex, log_odds);
     }
 
-    fn tell(
+    fn update(
         &self,
-        round: &Round<'_, f64>,
-        states: &mut UnitStates<'_, f64>,
+        iteration: &Iteration<'_, f64>,
+        messages: &mut UnitStates<'_, f64>,
         next: &mut [f64],
     ) -> Result<f64> {
         let AnyStates { model, damping } = *self;
         let width = model.width();
-        let at = |vertex: usize| &round.log_odds[vertex * width..][..width];
-        let mut neighbourhoods = Neighbourhoods::new(round.job, Sequential::new(states.vertices()));
+        let belief = |vertex: usize| &iteration.log_odds[vertex * width..][..width];
+        let vertices = Sequential::new(messages.vertices());
+        let mut neighbourhoods = Neighbourhoods::new(iteration.job, vertices);
         let mut terms = vec![0.0; model.states];
-        let [mut message, mut other] = [vec![0.0; width], vec![0.0; width]];
+        let [mut incoming_next, mut outgoing_next] = [vec![0.0; width], vec![0.0; width]];
         let (mut before, mut after) = (Vec::new(), Vec::new());
         let mut change = 0.0_f64;
         for sum in next.chunks_mut(width) {
             let Some(neighbours) = neighbourhoods.next_vertex()? else { break };
             let vertex = neighbours.vertex;
-            let own = at(vertex.index());
+            let own = belief(vertex.index());
             model.prior(vertex.index(), sum);
             let (mut place, mut outcome) = (0, Ok(()));
             neighbours.for_each(|neighbour| {
@@ -66,17 +67,18 @@ impl Telling for AnyStates<'_> {
                 }
                 let between = model.potentials.between(vertex.0, neighbour.id.0, place);
                 place += 1;
-                outcome = match (between, states.next_entry()) {
+                outcome = match (between, messages.next_entry()) {
                     (Some(potential), Ok(entry)) => {
-                        let (told, back) = entry.split_at_mut(width);
-                        let others = at(neighbour.id.index());
+                        let (incoming, outgoing) = entry.split_at_mut(width);
+                        let other = belief(neighbour.id.index());
                         let terms = &mut terms;
-                        potential.reversed().message(others, back, terms, &mut message);
-                        potential.message(own, told, terms, &mut other);
+                        let reversed = potential.reversed();
+                        reversed.message(other, outgoing, terms, &mut incoming_next);
+                        potential.message(own, incoming, terms, &mut outgoing_next);
                         // Both need what both were.
-                        take_over(told, &message, damping);
-                        take_over(back, &other, damping);
-                        sum.iter_mut().zip(&*told).for_each(|(sum, told)| *sum += told);
+                        damp(incoming, &incoming_next, damping);
+                        damp(outgoing, &outgoing_next, damping);
+                        sum.iter_mut().zip(&*incoming).for_each(|(sum, message)| *sum += message);
                         Ok(())
                     }
                     (None, _) => Err(Error::Replaced { path: model.file.clone() }),
@@ -93,9 +95,9 @@ impl Telling for AnyStates<'_> {
     }
 }
 
-/// The next message, which stays as much what it was as it is damped: a geometric mean of what it says of the odds.
+/// Replaces a message by the next one, which stays as much what it was as it is damped: a geometric mean of the odds.
 #[inline]
-fn take_over(message: &mut [f64], next: &[f64], damping: f64) {
+fn damp(message: &mut [f64], next: &[f64], damping: f64) {
     for (message, next) in message.iter_mut().zip(next) {
         *message = if damping == 0.0 { *next } else { damping * *message + (1.0 - damping) * next };
     }

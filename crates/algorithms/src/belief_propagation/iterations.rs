@@ -12,7 +12,7 @@ use tegula_engine::{
 use tegula_machine::threads::lock;
 
 use super::BeliefPropagationOptions;
-use super::telling::{Round, Telling};
+use super::message_update::{Iteration, MessageUpdate};
 use crate::error::Result;
 
 /// What was found.
@@ -28,38 +28,38 @@ pub(super) struct Beliefs {
 ///
 /// # Errors
 /// Those of reading.
-pub(super) fn estimate<T: Telling>(
+pub(super) fn estimate<U: MessageUpdate>(
     graph: &Graph,
-    telling: &T,
+    update: &U,
     model_size: u64,
     threads: usize,
 ) -> Result<Estimate> {
-    let layout = EdgeStatesLayout::<T::Value>::new(graph, telling.entry_width())?;
-    let held = held(graph, telling, threads)? + model_size + T::STORES * layout.size_min(threads);
+    let layout = EdgeStatesLayout::<U::Value>::new(graph, update.entry_width())?;
+    let held = held(graph, update, threads)? + model_size + U::STORES * layout.size_min(threads);
     let mut estimate = estimate_rows(graph, RowsWanted::NEIGHBOURS, held);
-    estimate.layout_bytes += T::STORES * layout.total_size();
+    estimate.layout_bytes += U::STORES * layout.total_size();
     Ok(estimate)
 }
 
 /// Bytes that a run holds beside the rows, the states of edges and what it is about.
-fn held<T: Telling>(graph: &Graph, telling: &T, threads: usize) -> Result<u64> {
+fn held<U: MessageUpdate>(graph: &Graph, update: &U, threads: usize) -> Result<u64> {
     let ends = traverse::edges_of_a_vertex_max(graph)?;
     // Two for each while it iterates; then one, and what is made of it for the answer.
-    let vertex = (size_of::<T::Value>() + size_of::<f64>()) * telling.width();
-    Ok(vertex as u64 * graph.vertex_count() + threads as u64 * telling.worker_size(ends))
+    let vertex = (size_of::<U::Value>() + size_of::<f64>()) * update.width();
+    Ok(vertex as u64 * graph.vertex_count() + threads as u64 * update.worker_size(ends))
 }
 
 /// Iterates.
-pub(super) fn run<T: Telling>(
+pub(super) fn run<U: MessageUpdate>(
     graph: &Graph,
-    telling: &T,
+    update: &U,
     model_size: u64,
     wanted: &BeliefPropagationOptions,
     options: &RunOptions<'_>,
 ) -> Result<Beliefs> {
     let threads = options.threads;
-    let layout = EdgeStatesLayout::<T::Value>::new(graph, telling.entry_width())?;
-    let estimate = estimate(graph, telling, model_size, threads)?;
+    let layout = EdgeStatesLayout::<U::Value>::new(graph, update.entry_width())?;
+    let estimate = estimate(graph, update, model_size, threads)?;
     let long_rows = long_rows_size(graph, RowsWanted::NEIGHBOURS, threads)?;
     let free = options.budget().saturating_sub(estimate.needed() + long_rows);
     // Where states and rows do not both fit they share what there is.
@@ -68,26 +68,26 @@ pub(super) fn run<T: Telling>(
     let share = if options.arrays == Arrays::OnDisk { 0 } else { share as u64 };
     // Of each store.
     let memory = layout.size_min(threads) + share;
-    let held = held(graph, telling, threads)? + model_size + T::STORES * memory;
+    let held = held(graph, update, threads)? + model_size + U::STORES * memory;
     traverse::run(graph, RowsWanted::NEIGHBOURS, held, options, |job| {
         let folder = options.spill_directory;
         let store = |_| EdgeStates::zeroes(layout.clone(), graph, memory, threads, folder);
-        let stores = (0..T::STORES).map(store).collect::<tegula_engine::Result<Vec<_>>>()?;
-        iterate(graph, telling, wanted, &stores, (job, options))
+        let stores = (0..U::STORES).map(store).collect::<tegula_engine::Result<Vec<_>>>()?;
+        iterate(graph, update, wanted, &stores, (job, options))
     })
 }
 
-fn iterate<T: Telling>(
+fn iterate<U: MessageUpdate>(
     graph: &Graph,
-    telling: &T,
+    update: &U,
     wanted: &BeliefPropagationOptions,
-    stores: &[EdgeStates<T::Value>],
+    stores: &[EdgeStates<U::Value>],
     (job, options): (&RowsJob<'_>, &RunOptions<'_>),
 ) -> Result<Beliefs> {
-    let (width, count) = (telling.width(), graph.short_vertex_count()? as usize);
-    let mut log_odds: Vec<T::Value> = huge::zeroes(width * count);
-    log_odds.chunks_mut(width).enumerate().for_each(|(vertex, own)| telling.prior(vertex, own));
-    let mut next: Vec<T::Value> = huge::zeroes(width * count);
+    let (width, count) = (update.width(), graph.short_vertex_count()? as usize);
+    let mut log_odds: Vec<U::Value> = huge::zeroes(width * count);
+    log_odds.chunks_mut(width).enumerate().for_each(|(vertex, own)| update.prior(vertex, own));
+    let mut next: Vec<U::Value> = huge::zeroes(width * count);
     let mut times = IterationTimes::default();
     // Of no beliefs none changes.
     let mut change = if count == 0 { 0.0 } else { f64::INFINITY };
@@ -97,11 +97,12 @@ fn iterate<T: Telling>(
     {
         let started = Instant::now();
         let number = times.count();
-        let messages = &stores[(number % T::STORES) as usize];
-        let round = Round { job, number, log_odds: &log_odds, instructions: options.instructions };
+        let messages = &stores[(number % U::STORES) as usize];
+        let instructions = options.instructions;
+        let iteration = Iteration { job, number, log_odds: &log_odds, instructions };
         let greatest = Mutex::new(0.0_f64);
         let mut rest = &mut next[..];
-        let parts: Vec<Mutex<&mut [T::Value]>> = messages
+        let parts: Vec<Mutex<&mut [U::Value]>> = messages
             .units()
             .map(|vertices| {
                 let (part, others) = std::mem::take(&mut rest).split_at_mut(width * vertices.len());
@@ -109,8 +110,8 @@ fn iterate<T: Telling>(
                 Mutex::new(part)
             })
             .collect();
-        messages.for_each_unit(job, |unit, states| {
-            let change = telling.tell(&round, states, &mut lock(&parts[unit]))?;
+        messages.for_each_unit(job, |unit, messages| {
+            let change = update.update(&iteration, messages, &mut lock(&parts[unit]))?;
             let mut greatest = lock(&greatest);
             *greatest = greatest.max(change);
             Ok(())

@@ -1,40 +1,43 @@
 //! Belief propagation: how likely each variable of a pairwise Markov random field is in each of its states.
 //!
-//! Variables are vertices, and what goes with what are potentials of edges. In every iteration each variable tells
-//! each neighbour what it makes of its own weights and of all that it was told by the others:
+//! Variables are vertices, and what goes with what are potentials of edges. In every iteration each variable sends each
+//! neighbour a message, found from its prior and from the incoming messages of all others:
 //!
 //! ```text
-//!  m'(w -> v)[j] = sum over states i of w:  potential[i, j] * prior(w)[i] * product over u in N(w), not v, of m(u -> w)[i]
+//!  m'(w -> v)[j] = sum over states i of w:
+//!                    potential[i, j] * prior(w)[i] * product over u in N(w), not v, of m(u -> w)[i]
 //!  belief(v)[j]  ~ prior(v)[j] * product over w in N(v) of m(w -> v)[j]
 //! ```
 //!
 //! (sum-product; Pearl, *Probabilistic Reasoning in Intelligent Systems*, 1988. On trees it is exact after as many
-//! iterations as the longest path has edges; on other graphs it is an approximation that may not converge: Murphy, Weiss
-//! and Jordan, UAI 1999.) All variables tell at once, and at first everybody says that all is alike. It stops when no
+//! iterations as the longest path has edges; on other graphs it is an approximation that may not converge: Murphy,
+//! Weiss and Jordan, UAI 1999.) All messages are updated at once (flooding), and are uniform at first. It stops when no
 //! belief changes by more than the tolerance.
 //!
 //! Messages are log odds of each state against the first, so that products are sums and nothing underflows; a weight of
 //! 0 counts as 10^-304. They are kept at [both ends](tegula_engine::traverse::EdgeStates) of an edge: so a vertex finds
-//! all that it is told from what lies beside its own row and from the sums of its neighbours, whatever it changes is its
-//! own, and what it adds up comes in the order of its row. Twice the arithmetic, no atomics, the same bits whatever the
-//! threads and the memory.
+//! its incoming messages from what lies beside its own row and from the beliefs of its neighbours, whatever it changes
+//! is its own, and what it adds up comes in the order of its row. Twice the arithmetic, no atomics, the same bits
+//! whatever the threads and the memory.
 //!
-//! A graph directory stands for the simple undirected graph beneath it. Memory, for M states: 16 (M - 1) bytes a
-//! vertex, 8 (M - 1) for priors, and the index of the rows; 16 (M - 1) bytes for each end of an edge are read, and as many
-//! written, in every iteration, from disk as far as memory has no room.
+//! A graph directory stands for the simple undirected graph beneath it: directions and further edges of the same two
+//! vertices say nothing, and neither do loops, as a variable has no potential with itself.
 //!
-//! Where [two states](two_states) have one potential, messages are not damped, and changes are looked at to no more than
-//! 10^-6, messages are of single precision: 12 bytes a vertex, and 4 for each end of an edge are read and written. A
-//! message is then right to 10^-6, or to 10^-6 of itself where it is above 1.
+//! Memory, for M states: 16 (M - 1) bytes a vertex, 8 (M - 1) for priors, and the index of the rows; 16 (M - 1) bytes
+//! for each end of an edge are read, and as many written, in every iteration, from disk as far as memory has no room.
+//!
+//! Where [two states](two_states) have one potential, messages are not damped, and the tolerance is no less than 10^-6,
+//! messages are of single precision: 12 bytes a vertex, and 4 for each end of an edge are read and written. A message
+//! is then right to 10^-6, or to 10^-6 of itself where it is above 1.
 
 mod answer;
 mod any_states;
 mod iterations;
 mod lanes;
+mod message_update;
 mod model;
 mod potential;
 mod tables;
-mod telling;
 mod two_states;
 mod uai;
 
@@ -49,10 +52,10 @@ use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
 
 use crate::algorithm::{
-    Algorithm, Edges, Found, NotNegative, Probability, SideFiles, Weights, Work,
+    Algorithm, Edges, Found, Iterations, NotNegative, Probability, SideFiles, Weights, Work,
 };
 use crate::answer::Convergence;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Setting, SettingValue};
 use crate::original_ids::with_order_streamed;
 use crate::side_table;
 
@@ -75,11 +78,11 @@ pub struct BeliefPropagationOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub model: Option<PathBuf>,
     /// How well a state of a vertex goes with a state of its neighbour: a symmetric matrix of weights, a row in each
-    /// line. It says how many states there are.
+    /// line. It says how many states there are. Loops, which join a vertex to itself, are ignored.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub potential: Option<PathBuf>,
-    /// What is known of vertices: a table with an id, a state (from 0) and its weight in each row. States of a vertex that
-    /// has rows weigh 0 without one; all states of a vertex without a row weigh the same.
+    /// What is known of vertices: a table with an id, a state (from 0) and its weight in each row. States of a vertex
+    /// that has rows weigh 0 without one; all states of a vertex without a row weigh the same.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub priors: Option<PathBuf>,
     /// The most iterations.
@@ -104,6 +107,12 @@ impl BeliefPropagationOptions {
     fn two_states<'m>(&self, model: &'m Model) -> Option<TwoStates<'m>> {
         let is_enough = self.tolerance.get() >= SINGLE_TOLERANCE && self.damping.get() == 0.0;
         if is_enough { TwoStates::of(model) } else { None }
+    }
+
+    /// What calms messages that swing; none where they are damped already.
+    fn more_damping(&self) -> Option<Setting> {
+        let value = SettingValue::OneOf(&["0.5"]);
+        (self.damping.get() == 0.0).then_some(Setting { option: "damping", value })
     }
 
     fn any_states<'m>(&self, model: &'m Model) -> AnyStates<'m> {
@@ -182,7 +191,7 @@ impl Algorithm for BeliefPropagationOptions {
         let Some(path) = &self.potential else { return Ok(Model::default()) };
         let (states, potential) = tables::read_potential(path)?;
         match &self.priors {
-            Some(path) => Ok(tables::read_priors(path, (states, potential), graph, options)?),
+            Some(path) => tables::read_priors(path, (states, potential), graph, options),
             None => {
                 let potentials = Potentials::Same(potential);
                 Ok(Model { states, potentials, ..Model::default() })
@@ -193,7 +202,7 @@ impl Algorithm for BeliefPropagationOptions {
     fn estimate(&self, graph: &Graph, model: &Model, threads: usize) -> Result<Estimate> {
         let size = model.size();
         let estimate = match self.two_states(model) {
-            Some(telling) => iterations::estimate(graph, &telling, size, threads)?,
+            Some(update) => iterations::estimate(graph, &update, size, threads)?,
             None => iterations::estimate(graph, &self.any_states(model), size, threads)?,
         };
         Ok(side_table::with_reading(with_order_streamed(estimate, graph)?, model.reading_size))
@@ -203,8 +212,8 @@ impl Algorithm for BeliefPropagationOptions {
         "each vertex looks at what its neighbours believe, wherever they are"
     }
 
-    fn iterations(&self) -> Option<u64> {
-        (self.tolerance.get() == 0.0).then_some(self.iterations)
+    fn iterations(&self) -> Iterations {
+        Iterations::within(self.tolerance.get(), self.iterations)
     }
 
     fn work(&self, graph: &Graph, model: &Model) -> Result<Work> {
@@ -218,10 +227,12 @@ impl Algorithm for BeliefPropagationOptions {
     fn run(&self, graph: &Graph, model: Model, options: &RunOptions<'_>) -> Result<Found> {
         let size = model.size();
         let found = match self.two_states(&model) {
-            Some(telling) => iterations::run(graph, &telling, size, self, options)?,
+            Some(update) => iterations::run(graph, &update, size, self, options)?,
             None => iterations::run(graph, &self.any_states(&model), size, self, options)?,
         };
-        let figures = Convergence::of(found.change, self.tolerance.get()).limited_by("iterations");
+        let figures = Convergence::of(found.change, self.tolerance.get())
+            .limited_by("iterations")
+            .calmed_by(self.more_damping());
         let Model { states, state_counts, .. } = model;
         let beliefs = Answered { states, state_counts, log_odds: found.log_odds, figures };
         Ok(Found::new(beliefs, found.statistics))

@@ -1,4 +1,4 @@
-//! What is known of the variables before anything is told: their own weights, and the potentials between them.
+//! What is known of the variables before the first message: their own weights, and the potentials between them.
 
 use std::path::PathBuf;
 

@@ -1,12 +1,16 @@
 //! Potentials: how well a state of one variable goes with a state of another.
 
+use crate::error::is_weight;
+
 /// What a weight of 0 counts as, where its logarithm is taken: so little that it decides every comparison, and so much
-/// that sums of it stay numbers.
+/// that sums of it stay finite.
 pub const LEAST: f64 = 1e-304;
-/// A probability below this is told as 0: it comes from a weight of 0, or from very many that are small.
+/// A probability below this is given as 0: it comes from a weight of 0, or from very many that are small.
 const IMPOSSIBLE: f64 = 1e-290;
 /// The most states of a variable.
 pub const STATES_MAX: usize = 1024;
+/// Bytes that an allocation takes beside what is asked for.
+pub const ALLOCATION_SIZE: u64 = 16;
 
 /// The weights of all pairs of states of two variables, the greatest of which is 1.
 #[derive(Debug, Clone)]
@@ -24,7 +28,7 @@ pub struct Oriented<'p> {
 }
 
 impl Potential {
-    /// Of `states` by `states` weights; none where all of them are 0, or one is below or no finite number.
+    /// Of `states` by `states` weights; none where all of them are 0, or one is below 0 or not finite.
     pub fn new(states: usize, mut values: Vec<f64>) -> Option<Potential> {
         let greatest = normalize(&mut values)?;
         (greatest > 0.0).then_some(Potential { states, values })
@@ -54,9 +58,9 @@ impl Potential {
         Oriented { potential: self, is_transposed }
     }
 
-    /// Bytes that it takes.
+    /// Bytes that its weights take.
     pub fn size(&self) -> u64 {
-        (self.values.len() * size_of::<f64>()) as u64
+        ALLOCATION_SIZE + (self.values.len() * size_of::<f64>()) as u64
     }
 }
 
@@ -73,14 +77,15 @@ impl Oriented<'_> {
         self.potential.values[row * self.potential.states + column]
     }
 
-    /// What a variable tells the other one: the log odds of each of its states but the first against the first,
-    /// where the log odds of the own states are `told` less `back`. Takes `terms` as room, one for each state.
+    /// The message from a variable to the other one: the log odds of each state of the other but the first against the
+    /// first, by what the variable believes without the message `incoming` from the other. Takes `terms` as room, one
+    /// for each state.
     ///
     /// (Logarithms and exponentials are those of a library, not of the system: their last bits must not depend on the
     /// machine.)
     #[inline]
-    pub fn message(self, told: &[f64], back: &[f64], terms: &mut [f64], message: &mut [f64]) {
-        let own = || told.iter().zip(back).map(|(told, back)| told - back);
+    pub fn message(self, belief: &[f64], incoming: &[f64], terms: &mut [f64], message: &mut [f64]) {
+        let own = || belief.iter().zip(incoming).map(|(belief, incoming)| belief - incoming);
         let greatest = own().fold(0.0, f64::max);
         terms[0] = exp(-greatest);
         terms[1..].iter_mut().zip(own()).for_each(|(term, own)| *term = exp(own - greatest));
@@ -101,9 +106,9 @@ fn exp(exponent: f64) -> f64 {
     if exponent == 0.0 { 1.0 } else { libm::exp(exponent) }
 }
 
-/// Scales weights such that the greatest is 1, and returns what it was; none where one is below 0 or no finite number.
+/// Scales weights such that the greatest is 1, and returns what it was; none where one is below 0 or not finite.
 pub fn normalize(weights: &mut [f64]) -> Option<f64> {
-    if weights.iter().any(|weight| !weight.is_finite() || *weight < 0.0) {
+    if weights.iter().any(|&weight| !is_weight(weight)) {
         return None;
     }
     let greatest = weights.iter().copied().fold(0.0, f64::max);
@@ -137,7 +142,7 @@ mod tests {
     #[test]
     fn a_message_is_the_sum_over_the_own_states() {
         let potential = Potential::new(3, (1..=9).map(f64::from).collect()).unwrap();
-        let (told, back) = ([0.5, -1.0], [0.25, 2.0]);
+        let (belief, incoming) = ([0.5, -1.0], [0.25, 2.0]);
         let own = [0.0_f64, 0.25, -3.0].map(f64::exp);
         for is_transposed in [false, true] {
             let of = |from: usize, to: usize| {
@@ -146,7 +151,7 @@ mod tests {
             let sums: Vec<f64> =
                 (0..3).map(|to| (0..3).map(|from| own[from] * of(from, to)).sum::<f64>()).collect();
             let (mut terms, mut message) = ([0.0; 3], [0.0; 2]);
-            potential.seen(is_transposed).message(&told, &back, &mut terms, &mut message);
+            potential.seen(is_transposed).message(&belief, &incoming, &mut terms, &mut message);
             for (to, value) in message.iter().enumerate() {
                 assert!((value - (sums[to + 1] / sums[0]).ln()).abs() < 1e-14, "{value}");
             }
@@ -154,12 +159,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_impossible_stays_a_number() {
+    fn what_is_impossible_stays_finite() {
         let equal = Potential::new(2, vec![1.0, 0.0, 0.0, 1.0]).unwrap();
         let (mut terms, mut message) = ([0.0; 2], [0.0; 1]);
-        for told in [-1e6, -700.0, 700.0, 1e6] {
-            equal.seen(false).message(&[told], &[0.0], &mut terms, &mut message);
-            assert!(message[0].is_finite() && message[0].signum() == told.signum(), "{message:?}");
+        for belief in [-1e6, -700.0, 700.0, 1e6] {
+            equal.seen(false).message(&[belief], &[0.0], &mut terms, &mut message);
+            assert!(message[0].is_finite(), "{message:?}");
+            assert_eq!(message[0].signum(), belief.signum());
             assert!(message[0].abs() >= 690.0, "{message:?}");
         }
         let mut found = Vec::new();
@@ -170,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_that_are_none_are_refused() {
+    fn weights_below_0_or_not_finite_are_refused() {
         for bad in [vec![0.0; 4], vec![1.0, -1.0, 0.0, 0.0], vec![1.0, f64::NAN, 0.0, 0.0]] {
             assert!(Potential::new(2, bad).is_none());
         }

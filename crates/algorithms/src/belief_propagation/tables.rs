@@ -4,12 +4,14 @@ use std::path::Path;
 
 use tegula_engine::RunOptions;
 use tegula_import::input::{Presence, ValueColumn, read_text};
-use tegula_machine::{At, Error, Result};
+use tegula_machine::{At, Result};
+use tegula_store::VertexId;
 use tegula_store::graph::Graph;
 
 use super::model::{Model, Potentials};
 use super::potential::{LEAST, Potential, STATES_MAX, log_odds};
-use crate::original_ids::Name;
+use crate::error::is_weight;
+use crate::original_ids::name_of;
 use crate::side_table::{self, Row, RowVisitor, bad};
 
 /// Characters of a potential that is not too large for any.
@@ -18,7 +20,7 @@ const TEXT_SIZE_MAX: u64 = 32 * (STATES_MAX * STATES_MAX) as u64;
 /// Reads a symmetric matrix: a row of weights in each line, and nothing behind `#`.
 ///
 /// # Errors
-/// Those of reading; [`Error::BadInput`] for what is no such matrix.
+/// Those of reading; [`Error::BadInput`](tegula_machine::Error::BadInput) for what is no such matrix.
 pub fn read_potential(path: &Path) -> Result<(usize, Potential)> {
     let whole_bad = |detail: &str| bad(path, At::File, detail.to_owned());
     let text = read_text(path, TEXT_SIZE_MAX)?;
@@ -29,7 +31,7 @@ pub fn read_potential(path: &Path) -> Result<(usize, Potential)> {
         let mut row = Vec::new();
         for word in line.split('#').next().unwrap_or_default().split_whitespace() {
             let weight =
-                word.parse::<f64>().map_err(|_| line_bad(format!("`{word}` is no number")))?;
+                word.parse::<f64>().map_err(|_| line_bad(format!("`{word}` is not a number")))?;
             row.push(weight);
         }
         if row.is_empty() {
@@ -63,13 +65,14 @@ pub fn read_potential(path: &Path) -> Result<(usize, Potential)> {
 /// Reads what is known of vertices.
 ///
 /// # Errors
-/// Those of [`side_table::read`].
+/// Those of [`side_table::read`]; [`Error::BadInput`](tegula_machine::Error::BadInput) for a vertex of whose states
+/// none is possible.
 pub fn read_priors(
     path: &Path,
     (states, potential): (usize, Potential),
     graph: &Graph,
     options: &RunOptions<'_>,
-) -> Result<Model> {
+) -> crate::error::Result<Model> {
     let mut weights = Weights { states, vertices: graph.vertex_count() as usize, all: Vec::new() };
     let reading_size = side_table::read(path, graph, options, &mut weights)?;
     let mut priors = Vec::with_capacity(weights.all.len() / states * (states - 1));
@@ -81,8 +84,9 @@ pub fn read_priors(
         weights.iter_mut().filter(|weight| weight.is_nan()).for_each(|weight| *weight = 0.0);
         let greatest = weights.iter().copied().fold(0.0, f64::max);
         if greatest < LEAST {
-            let detail = format!("all states of `{}` have the weight 0", name_of(vertex, graph)?);
-            return Err(bad(path, At::File, detail));
+            let name = name_of(graph, VertexId(vertex as u64))?;
+            let detail = format!("all states of `{name}` have the weight 0");
+            return Err(bad(path, At::File, detail).into());
         }
         weights.iter_mut().for_each(|weight| *weight /= greatest);
         priors.extend(log_odds(weights));
@@ -91,22 +95,11 @@ pub fn read_priors(
     Ok(Model { states, priors, potentials, reading_size, ..Model::default() })
 }
 
-/// A vertex as the user named it.
-fn name_of(vertex: usize, graph: &Graph) -> Result<Name> {
-    let mut name = Name::Integer(vertex as u64);
-    graph.original_ids()?.for_each_chunk(|ids, vertices| {
-        let place = vertices.iter().position(|other| other.index() == vertex);
-        place.into_iter().for_each(|place| name = ids.get(place).into());
-        Ok::<(), Error>(())
-    })?;
-    Ok(name)
-}
-
 /// Weights of the states of vertices.
 struct Weights {
     states: usize,
     vertices: usize,
-    /// By dense id and state; no number where there was no row, and empty before the first one.
+    /// By dense id and state; NaN where there was no row, and empty before the first one.
     all: Vec<f64>,
 }
 
@@ -128,7 +121,7 @@ impl RowVisitor for Weights {
             .ok_or_else(|| format!("`{state}` is no state; they are 0 to {}", self.states - 1))?;
         let weight = prior.parse::<f64>().ok();
         let weight = weight
-            .filter(|weight| weight.is_finite() && *weight >= 0.0)
+            .filter(|&weight| is_weight(weight))
             .ok_or_else(|| format!("`{prior}` is no finite number of at least 0"))?;
         self.all.resize(self.states * self.vertices, f64::NAN);
         let place = &mut self.all[row.vertex.index() * self.states + number];

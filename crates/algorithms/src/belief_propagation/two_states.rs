@@ -1,19 +1,19 @@
 //! Messages between variables of two states whose edges all have one potential, in single precision and in lanes.
 //!
-//! What a vertex `w` tells its neighbour `v` is one number, and is found from what `w` believes and from what it was told
-//! by `v` itself one iteration before:
+//! The message from a vertex `w` to its neighbour `v` is one number, found from the belief of `w` and from the message
+//! of `v` to it in the iteration before:
 //!
 //! ```text
 //!  m(t)[w -> v] = f(belief(t-1)[w] - m(t-1)[v -> w])
 //!               = f(belief(t-1)[w] - f(belief(t-2)[v] - m(t-2)[w -> v]))
 //! ```
 //!
-//! where `f(x) = ln((p01 + p11 e^x) / (p00 + p01 e^x))`. So `v` finds what it is told from beliefs and from what it was
-//! told by the same neighbour two iterations before, and nothing else is kept: iterations of even and of odd numbers have
-//! a store of 4 bytes for each end of an edge, of which an iteration reads and writes one.
+//! where `f(x) = ln((p01 + p11 e^x) / (p00 + p01 e^x))`. So `v` finds an incoming message from beliefs and from the
+//! message of the same neighbour two iterations before, and nothing else is kept: iterations of even and of odd numbers
+//! have a store of 4 bytes for each end of an edge, of which an iteration reads and writes one.
 //!
-//! Ends of edges that do not count, as loops and all but one to the same neighbour, are found by the first iteration that
-//! uses a store, and are no number in it from then on.
+//! Ends of edges that do not count, as loops and all but one to the same neighbour, are found by the first iteration
+//! that uses a store, and are NaN in it from then on.
 
 use std::ops::Range;
 
@@ -21,9 +21,9 @@ use tegula_engine::traverse::{Neighbourhoods, Neighbours, Sequential, UnitStates
 use tegula_engine::{InstructionSet, Result, ShortId, WithInstructions};
 
 use super::lanes;
+use super::message_update::{Iteration, MessageUpdate};
 use super::model::{Model, Potentials};
 use super::potential::{LEAST, Potential};
-use super::telling::{Round, Telling};
 
 /// Ends of edges whose rows are read before messages are found.
 const BATCH: usize = 1 << 14;
@@ -33,7 +33,7 @@ const PIECE: usize = 1 << 10;
 const WEIGHT_MIN: f64 = 1e-20;
 /// The greatest magnitude of a message, which a weight of 0 [may make](LEAST).
 const MESSAGE_MAX: f32 = 700.0;
-/// Changes that are looked at together.
+/// Changes that are found together.
 const LANES: usize = 16;
 
 /// Messages of a model of two states.
@@ -54,7 +54,7 @@ impl<'m> TwoStates<'m> {
     }
 }
 
-impl Telling for TwoStates<'_> {
+impl MessageUpdate for TwoStates<'_> {
     type Value = f32;
     const STORES: u64 = 2;
 
@@ -82,15 +82,16 @@ impl Telling for TwoStates<'_> {
         log_odds[0] = prior[0] as f32;
     }
 
-    fn tell(
+    fn update(
         &self,
-        round: &Round<'_, f32>,
-        states: &mut UnitStates<'_, f32>,
+        iteration: &Iteration<'_, f32>,
+        messages: &mut UnitStates<'_, f32>,
         next: &mut [f32],
     ) -> Result<f64> {
-        let vertices = states.vertices();
-        let mut neighbourhoods = Neighbourhoods::new(round.job, Sequential::new(vertices.clone()));
-        let is_first = round.number < Self::STORES;
+        let vertices = messages.vertices();
+        let mut neighbourhoods =
+            Neighbourhoods::new(iteration.job, Sequential::new(vertices.clone()));
+        let is_first = iteration.number < Self::STORES;
         let (mut batch, mut sums) = (Batch::default(), Vec::new());
         let (mut start, mut is_last) = (0, false);
         while !is_last {
@@ -103,7 +104,7 @@ impl Telling for TwoStates<'_> {
                 let befores = &mut next[rows.clone()];
                 sums.clear();
                 sums.resize(rows.len(), 0.0);
-                batch.hear(&self.function, round, states, befores, &mut sums)?;
+                batch.update(&self.function, iteration, messages, befores, &mut sums)?;
                 for (at, (sum, next)) in sums.iter().zip(befores).enumerate() {
                     let mut prior = [0.0];
                     self.model.prior(vertices.start as usize + start + at, &mut prior);
@@ -113,8 +114,8 @@ impl Telling for TwoStates<'_> {
                 batch.clear();
             }
         }
-        let now = &round.log_odds[vertices.start as usize..vertices.end as usize];
-        Ok(f64::from(round.instructions.run(Change { before: now, after: next })))
+        let now = &iteration.log_odds[vertices.start as usize..vertices.end as usize];
+        Ok(f64::from(iteration.instructions.run(Change { before: now, after: next })))
     }
 }
 
@@ -149,37 +150,38 @@ impl Batch {
         }
     }
 
-    /// Finds what the vertices are told, and adds it up. `befores` are what they believed before the present.
-    fn hear(
+    /// Updates the incoming messages of the vertices, and adds them up. `befores` are the beliefs before the present
+    /// ones.
+    fn update(
         &self,
         function: &Function,
-        round: &Round<'_, f32>,
-        states: &mut UnitStates<'_, f32>,
+        iteration: &Iteration<'_, f32>,
+        messages: &mut UnitStates<'_, f32>,
         befores: &[f32],
         sums: &mut [f64],
     ) -> Result<()> {
         let (mut owns, mut others) = ([0.0; PIECE], [0.0; PIECE]);
         let (mut done, mut row) = (0, 0);
         while done < self.ends.len() {
-            let told = states.next_entries(PIECE.min(self.ends.len() - done))?;
-            let piece = done..done + told.len();
-            for (counts, told) in self.counts.iter().skip(done).zip(&mut *told) {
-                *told = if *counts { *told } else { f32::NAN };
+            let incoming = messages.next_entries(PIECE.min(self.ends.len() - done))?;
+            let piece = done..done + incoming.len();
+            for (counts, message) in self.counts.iter().skip(done).zip(&mut *incoming) {
+                *message = if *counts { *message } else { f32::NAN };
             }
-            let (owns, others) = (&mut owns[..told.len()], &mut others[..told.len()]);
+            let (owns, others) = (&mut owns[..incoming.len()], &mut others[..incoming.len()]);
             let ends = &self.ends[piece.clone()];
             for (row, own) in self.rows_in(row, &piece) {
                 owns[own].fill(befores[row]);
             }
-            let log_odds = round.log_odds;
-            // Nobody was told anything before the first iteration.
-            let is_first = round.number == 0;
-            let hearing = Hearing { function, log_odds, ends, owns, others, told, is_first };
-            round.instructions.run(hearing);
+            let log_odds = iteration.log_odds;
+            // There was no message before the first iteration.
+            let is_first = iteration.number == 0;
+            let update = Update { function, log_odds, ends, owns, others, incoming, is_first };
+            iteration.instructions.run(update);
             for (at, own) in self.rows_in(row, &piece) {
-                let told = told[own].iter().map(|&told| f64::from(told));
-                let told = told.map(|told| if told.is_nan() { 0.0 } else { told });
-                sums[at] = told.fold(sums[at], |sum, told| sum + told);
+                let values = incoming[own].iter().map(|&message| f64::from(message));
+                let values = values.map(|value| if value.is_nan() { 0.0 } else { value });
+                sums[at] = values.fold(sums[at], |sum, value| sum + value);
                 row = at;
             }
             done = piece.end;
@@ -211,13 +213,13 @@ impl Batch {
     }
 }
 
-/// What a vertex tells another one, by the log odds of what it believes without that one.
+/// The message from a vertex to another one, by the log odds of its belief without the message from that one.
 #[derive(Clone, Copy)]
 struct Function {
     /// Where they are 0 or above it.
     above: Side,
-    /// Where they are below: what is told of the first state against the second. So where both states are alike, what is
-    /// said for either cancels to the bit.
+    /// Where they are below: the message as log odds of the first state against the second. So where both states are
+    /// alike, messages for either cancel to the bit.
     below: Side,
 }
 
@@ -243,7 +245,7 @@ impl Function {
         })
     }
 
-    /// Its value, which is a number whatever the log odds.
+    /// Its value, which is finite whatever the log odds.
     #[inline(always)]
     fn at(&self, log_odds: f32) -> f32 {
         let select = |of: fn(&Side) -> f32| {
@@ -275,34 +277,34 @@ impl Side {
     }
 }
 
-/// Finds what is told at ends of edges.
-struct Hearing<'h> {
-    function: &'h Function,
-    log_odds: &'h [f32],
-    ends: &'h [ShortId],
+/// Updates incoming messages at ends of edges.
+struct Update<'u> {
+    function: &'u Function,
+    log_odds: &'u [f32],
+    ends: &'u [ShortId],
     /// The log odds of the vertex of the row before the present ones.
-    owns: &'h [f32],
+    owns: &'u [f32],
     /// Room for the log odds of the other vertex.
-    others: &'h mut [f32],
-    /// What was told two iterations before.
-    told: &'h mut [f32],
+    others: &'u mut [f32],
+    /// The messages of two iterations before.
+    incoming: &'u mut [f32],
     is_first: bool,
 }
 
-impl WithInstructions for Hearing<'_> {
+impl WithInstructions for Update<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<I: InstructionSet>(self, _instructions: I) {
-        let Hearing { function, log_odds, ends, owns, others, told, is_first } = self;
+        let Update { function, log_odds, ends, owns, others, incoming, is_first } = self;
         for (other, end) in others.iter_mut().zip(ends) {
             *other = log_odds[end.index()];
         }
-        for ((told, own), other) in told.iter_mut().zip(owns).zip(others) {
-            let back = if is_first { 0.0 } else { function.at(*own - *told) };
-            let next = function.at(*other - back);
-            // What does not count stays no number.
-            *told = if told.is_nan() { *told } else { next };
+        for ((incoming, own), other) in incoming.iter_mut().zip(owns).zip(others) {
+            let outgoing = if is_first { 0.0 } else { function.at(*own - *incoming) };
+            let next = function.at(*other - outgoing);
+            // What does not count stays NaN.
+            *incoming = if incoming.is_nan() { *incoming } else { next };
         }
     }
 }
@@ -361,8 +363,8 @@ mod tests {
             let (mut terms, mut message) = ([0.0; 2], [0.0; 1]);
             for step in -80_000..80_000 {
                 let log_odds = step as f32 / 1000.0;
-                let (oriented, told) = (potential.seen(false), [log_odds.into()]);
-                oriented.message(&told, &[0.0], &mut terms, &mut message);
+                let (oriented, belief) = (potential.seen(false), [log_odds.into()]);
+                oriented.message(&belief, &[0.0], &mut terms, &mut message);
                 let off = (f64::from(function.at(log_odds)) - message[0]).abs();
                 let most = 5e-7 * message[0].abs().max(1.0);
                 assert!(off < most, "{weights:?}, {log_odds}: {off}");
@@ -371,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_impossible_stays_a_number() {
+    fn what_is_impossible_stays_finite() {
         for weights in WEIGHTS {
             let function = Function::of(&potential(weights)).unwrap();
             for log_odds in [-f32::MAX, -1e6, -700.0, 0.0, 700.0, 1e6, f32::MAX] {
@@ -392,17 +394,16 @@ mod tests {
         let log_odds: Vec<f32> = (0..1000).map(|at| (at as f32 - 500.0) / 7.0).collect();
         let ends: Vec<ShortId> = (0..777).map(|at| ShortId(at * 331 % 1000)).collect();
         let find = |instructions: Instructions| {
-            let mut told: Vec<f32> = (0..777).map(|at| (at as f32).sin()).collect();
-            told[5] = f32::NAN;
+            let mut messages: Vec<f32> = (0..777).map(|at| (at as f32).sin()).collect();
+            messages[5] = f32::NAN;
             let (function, log_odds, ends) = (&function, &log_odds[..], &ends[..]);
             let (owns, mut others) = (&log_odds[100..877], [0.0; 777]);
-            let (others, told_now, is_first) = (&mut others[..], &mut told[..], false);
-            let told = told_now;
-            instructions.run(Hearing { function, log_odds, ends, owns, others, told, is_first });
-            let change = instructions.run(Change { before: owns, after: told });
-            assert!(told[5].is_nan());
-            let told: Vec<u32> = told.iter().map(|told| told.to_bits()).collect();
-            (told, change.to_bits())
+            let (others, incoming, is_first) = (&mut others[..], &mut messages[..], false);
+            instructions.run(Update { function, log_odds, ends, owns, others, incoming, is_first });
+            let change = instructions.run(Change { before: owns, after: &messages });
+            assert!(messages[5].is_nan());
+            let messages: Vec<u32> = messages.iter().map(|message| message.to_bits()).collect();
+            (messages, change.to_bits())
         };
         let all = Instructions::all();
         let expected = find(Instructions::Portable);

@@ -12,8 +12,8 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::Write;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -22,29 +22,45 @@ use tegula_import::input::read_text;
 use tegula_machine::{At, Error, Result};
 
 use super::model::{Model, Potentials, Side};
-use super::potential::{LEAST, Potential, STATES_MAX, log_odds, normalize};
+use super::potential::{ALLOCATION_SIZE, LEAST, Potential, STATES_MAX, log_odds, normalize};
 use crate::side_table::bad;
 
-/// Bytes that a byte of text takes at the most while a model is made of it: a weight is two characters at the least.
+/// Bytes that a byte of text takes at the most until all factors are known: the text, as a list that grows by doubling,
+/// and lists of numbers, each of which has two characters at the least.
 const BYTES_PER_CHARACTER: u64 = 16;
+/// Bytes that a variable takes beside its weights: the number of its states, and where its neighbours begin.
+const VARIABLE_SIZE: u64 = (size_of::<u16>() + size_of::<u32>()) as u64;
+/// Bytes that a pair takes beside its weights: in a tree, whose nodes may be half empty, in the list that is made of
+/// it, and as a neighbour of both its variables, before and after these are sorted.
+const PAIR_SIZE: u64 = (2 * size_of::<((u32, u32), Potential)>()
+    + size_of::<Potential>()
+    + 2 * (size_of::<(u32, Side)>() + size_of::<Side>())) as u64
+    + ALLOCATION_SIZE;
+/// Tables of weights that a factor of two variables takes while it is read: as written, with all states, and
+/// transposed.
+const TABLES_OF_FACTOR: u64 = 3;
 
 /// A model as it is written down.
 #[derive(Debug)]
 pub struct UaiModel {
     /// How many states each variable has.
     states: Vec<u16>,
-    /// The weights of the states of each variable.
-    own: Vec<Vec<f64>>,
+    /// The most states of a variable, and at least 2: potentials have as many rows and columns.
+    states_max: usize,
+    /// As many weights for each variable: those of its states, and 0 for states that it does not have.
+    own: Vec<f64>,
     /// The potential of each pair, whose first variable is the smaller one.
     pairs: BTreeMap<(u32, u32), Potential>,
+    /// Bytes that reading it takes.
+    reading_size: u64,
 }
 
 impl UaiModel {
     /// Reads a model within `memory` bytes for the process.
     ///
     /// # Errors
-    /// Those of reading; [`Error::BadInput`] for text that is no such model, or for a factor of more than two variables;
-    /// [`Error::OverBudget`].
+    /// Those of reading; [`Error::BadInput`] for text that is no such model, or for a factor of more than two
+    /// variables; [`Error::OverBudget`].
     pub fn read(path: &Path, memory: u64) -> Result<UaiModel> {
         let stored = fs::metadata(path).map_err(Error::io("open", path))?;
         if !stored.is_file() {
@@ -70,47 +86,43 @@ impl UaiModel {
     /// # Errors
     /// Those of writing.
     pub fn write_pairs(&self, path: &Path) -> Result<()> {
-        let mut lines = Vec::new();
+        let file = File::create(path).map_err(Error::io("create", path))?;
+        let mut lines = BufWriter::new(file);
         for (first, second) in self.pairs.keys() {
             writeln!(lines, "{first}\t{second}").map_err(Error::io("write", path))?;
         }
-        fs::write(path, lines).map_err(Error::io("write", path))
+        lines.flush().map_err(Error::io("write", path))
     }
 
     /// The same by dense id, which is the number of the variable.
     pub fn into_model(self, file: &Path) -> Model {
-        let states = self.states.iter().max().map_or(2, |&most| usize::from(most)).max(2);
+        let states = self.states_max;
         let is_same = self.states.iter().all(|&count| usize::from(count) == states);
-        let mut priors = Vec::with_capacity(self.own.len() * (states - 1));
-        for weights in self.own {
-            let mut padded = weights;
-            padded.resize(states, 0.0);
-            priors.extend(log_odds(&padded));
+        let mut priors = Vec::with_capacity(self.states.len() * (states - 1));
+        for weights in self.own.chunks(states) {
+            priors.extend(log_odds(weights));
         }
-        let mut sides: Vec<Vec<Side>> = vec![Vec::new(); self.states.len()];
-        for (number, &(first, second)) in (0..).zip(self.pairs.keys()) {
-            let mut add = |own: u32, neighbour, is_transposed| {
-                sides[own as usize].push(Side { neighbour, potential: number, is_transposed });
-            };
-            add(first, second, false);
-            add(second, first, true);
+        let mut sides = Vec::with_capacity(2 * self.pairs.len());
+        for (potential, &(first, second)) in (0..).zip(self.pairs.keys()) {
+            let side = |neighbour, is_transposed| Side { neighbour, potential, is_transposed };
+            sides.push((first, side(second, false)));
+            sides.push((second, side(first, true)));
         }
-        let mut starts = vec![0];
-        for sides in &mut sides {
-            sides.sort_unstable();
-            starts.push(starts.last().unwrap_or(&0) + sides.len() as u32);
-        }
+        sides.sort_unstable();
+        let variables = self.states.len() as u32;
+        let start = |variable: u32| sides.partition_point(|&(own, _)| own < variable) as u32;
+        let starts = (0..=variables).map(start).collect();
         Model {
             states,
             state_counts: if is_same { Vec::new() } else { self.states },
             priors,
             potentials: Potentials::Own {
                 starts,
-                neighbours: sides.into_iter().flatten().collect(),
+                neighbours: sides.into_iter().map(|(_, side)| side).collect(),
                 potentials: self.pairs.into_values().collect(),
             },
             file: file.to_owned(),
-            reading_size: 0,
+            reading_size: self.reading_size,
         }
     }
 }
@@ -121,6 +133,8 @@ struct Parser<'t> {
     words: Box<dyn Iterator<Item = (u64, &'t str)> + 't>,
     /// The line of the last word.
     line: u64,
+    /// Bytes of the text.
+    text_size: u64,
     memory: u64,
 }
 
@@ -138,7 +152,7 @@ impl<'t> Parser<'t> {
         let lines = (1..).zip(text.lines());
         let words = lines
             .flat_map(|(number, line)| line.split_whitespace().map(move |word| (number, word)));
-        Parser { path, words: Box::new(words), line: 1, memory }
+        Parser { path, words: Box::new(words), line: 1, text_size: text.len() as u64, memory }
     }
 
     fn bad(&self, detail: String) -> Error {
@@ -169,7 +183,7 @@ impl<'t> Parser<'t> {
         if variables == 0 {
             return Err(self.bad("the model has no variables".to_owned()));
         }
-        let mut states: Vec<u16> = Vec::new();
+        let mut states: Vec<u16> = Vec::with_capacity(self.length_expected(variables.into()));
         for variable in 0..variables {
             let count: u16 = self.number("how many states a variable has")?;
             if !(1..=STATES_MAX).contains(&usize::from(count)) {
@@ -180,13 +194,22 @@ impl<'t> Parser<'t> {
             states.push(count);
         }
         let factors: u64 = self.number("the number of factors")?;
-        let mut scopes = Vec::new();
+        let mut scopes = Vec::with_capacity(self.length_expected(factors));
         for factor in 0..factors {
             scopes.push(self.scope(factor, variables)?);
         }
-        self.check_room(&states, &scopes)?;
-        let own = states.iter().map(|&count| vec![1.0; usize::from(count)]).collect();
-        let mut model = UaiModel { states, own, pairs: BTreeMap::new() };
+        let states_max = states.iter().max().map_or(2, |&most| usize::from(most).max(2));
+        let reading_size = self.reading_size(states.len(), states_max, &scopes);
+        let needed = RUN_OVERHEAD + reading_size;
+        if needed > self.memory {
+            let what = "reading the model".to_owned();
+            return Err(Error::OverBudget { what, needed, budget: self.memory });
+        }
+        let mut own = vec![0.0; states.len() * states_max];
+        for (own, &count) in own.chunks_mut(states_max).zip(&states) {
+            own[..usize::from(count)].fill(1.0);
+        }
+        let mut model = UaiModel { states, states_max, own, pairs: BTreeMap::new(), reading_size };
         for (factor, scope) in scopes.into_iter().enumerate() {
             self.factor(factor, scope, &mut model)?;
         }
@@ -199,17 +222,23 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Refuses a model that takes more memory than its text says: all variables are given as many states as the largest.
-    fn check_room(&self, states: &[u16], scopes: &[Scope]) -> Result<()> {
-        let states_max = u64::from(states.iter().copied().max().unwrap_or(0));
+    /// The length of a list of so many entries; no more than the text has words, for the list may not be all there.
+    fn length_expected(&self, entries: u64) -> usize {
+        entries.min(self.text_size / 2 + 1) as usize
+    }
+
+    /// Bytes that are taken until the model is there by dense id. That may be far more than the text: all variables are
+    /// given as many states as the largest.
+    fn reading_size(&self, variables: usize, states_max: usize, scopes: &[Scope]) -> u64 {
+        let (variables, states_max) = (variables as u64, states_max as u64);
+        let value = size_of::<f64>() as u64;
         let pairs = scopes.iter().filter(|scope| matches!(scope, Scope::Two(..))).count() as u64;
-        let values = (pairs * states_max + states.len() as u64) * states_max;
-        let needed = RUN_OVERHEAD + size_of::<f64>() as u64 * values;
-        if needed > self.memory {
-            let what = "reading the model".to_owned();
-            return Err(Error::OverBudget { what, needed, budget: self.memory });
-        }
-        Ok(())
+        let tables = if pairs == 0 { 0 } else { pairs + TABLES_OF_FACTOR };
+        // A list that grew by doubling may be half empty.
+        let text = 2 * self.text_size + size_of_val(scopes) as u64;
+        // Weights, and the log odds that are made of them.
+        let own = variables * (VARIABLE_SIZE + 2 * value * states_max);
+        text + own + pairs * PAIR_SIZE + tables * value * states_max * states_max
     }
 
     fn scope(&mut self, factor: u64, variables: u32) -> Result<Scope> {
@@ -242,6 +271,7 @@ impl<'t> Parser<'t> {
 
     /// Reads the weights of a factor, and multiplies those by them that are there.
     fn factor(&mut self, factor: usize, scope: Scope, model: &mut UaiModel) -> Result<()> {
+        let states = model.states_max;
         let states_of = |variable: u32| usize::from(model.states[variable as usize]);
         let expected = match scope {
             Scope::None => 1,
@@ -254,7 +284,7 @@ impl<'t> Parser<'t> {
                 format!("factor {factor} has {count} weights, and its variables {expected} states");
             return Err(self.bad(detail));
         }
-        let mut weights: Vec<f64> = Vec::new();
+        let mut weights: Vec<f64> = Vec::with_capacity(count);
         for _ in 0..count {
             weights.push(self.number("a weight")?);
         }
@@ -267,7 +297,7 @@ impl<'t> Parser<'t> {
         match scope {
             Scope::None => {}
             Scope::One(variable) => {
-                let own = &mut model.own[variable as usize];
+                let own = &mut model.own[variable as usize * states..][..states];
                 own.iter_mut().zip(weights).for_each(|(own, weight)| *own *= weight);
                 if own.iter().all(|&own| own < LEAST) {
                     let detail =
@@ -277,7 +307,6 @@ impl<'t> Parser<'t> {
                 normalize(own);
             }
             Scope::Two(first, second) => {
-                let states = model.states.iter().max().map_or(2, |&most| usize::from(most)).max(2);
                 let mut values = vec![0.0; states * states];
                 for (row, weights) in weights.chunks(states_of(second)).enumerate() {
                     values[row * states..][..weights.len()].copy_from_slice(weights);
@@ -297,5 +326,49 @@ impl<'t> Parser<'t> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tegula_testkit::Scratch;
+
+    use super::*;
+
+    #[test]
+    fn what_a_model_takes_beyond_its_text_is_counted() {
+        let scratch = Scratch::new();
+        let path = scratch.path().join("wide.uai");
+        // All variables are given as many states as the first.
+        let one_state = "1 ".repeat(999);
+        let text = format!("MARKOV\n1000\n1000 {one_state}\n1\n2 1 2\n1 0.5\n");
+        fs::write(&path, text).unwrap();
+        let read = |memory| UaiModel::read(&path, memory);
+        let Err(Error::OverBudget { needed, .. }) = read(RUN_OVERHEAD + (1 << 20)) else {
+            panic!("there is no room for it");
+        };
+        // Weights and log odds of all states, the table of the pair, and those that it is read in.
+        assert!(needed > RUN_OVERHEAD + (2 + 4) * 8 * 1000 * 1000, "{needed}");
+        assert!(read(needed - 1).is_err());
+        let model = read(needed).unwrap().into_model(&path);
+        assert_eq!(RUN_OVERHEAD + model.reading_size, needed);
+    }
+
+    #[test]
+    fn neighbours_of_a_variable_ascend_from_either_side_of_a_pair() {
+        let scratch = Scratch::new();
+        let path = scratch.path().join("path.uai");
+        let text = "MARKOV\n4\n2 2 2 2\n2\n2 3 1\n2 1 0\n4 1 2 3 4\n4 1 2 3 4\n";
+        fs::write(&path, text).unwrap();
+        let model = UaiModel::read(&path, 1 << 30).unwrap().into_model(&path);
+        let Potentials::Own { starts, neighbours, .. } = model.potentials else {
+            panic!("each pair has its own");
+        };
+        assert_eq!(starts, [0, 1, 3, 3, 4]);
+        let sides: Vec<(u32, u32, bool)> = neighbours
+            .iter()
+            .map(|side| (side.neighbour, side.potential, side.is_transposed))
+            .collect();
+        assert_eq!(sides, [(1, 0, false), (0, 0, true), (3, 1, false), (1, 1, true)]);
     }
 }

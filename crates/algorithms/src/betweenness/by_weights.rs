@@ -5,6 +5,7 @@ use tegula_engine::{Result, Row, ShortId};
 
 use super::path_counts::{PathCount, PathCounts};
 use super::sources::Search;
+use crate::error::is_positive;
 
 /// A search from a source, nearest first (Dijkstra).
 pub(super) struct ByWeights {
@@ -86,7 +87,7 @@ impl ByWeights {
             let (distance, paths) = (distances[vertex.index()], counts.get(vertex.index()));
             *edges += list_lightest(&row, lightest)?;
             for &(target, weight) in &*lightest {
-                if weight.is_nan() || weight <= 0.0 {
+                if !is_positive(weight) {
                     return Ok(false);
                 }
                 let (index, through) = (target.index(), distance + f64::from(weight));
@@ -133,11 +134,8 @@ impl ByWeights {
 /// Lists the lightest edge to each other vertex, by target; returns how many edges there are.
 fn list_lightest(row: &Row<'_>, lightest: &mut Vec<(ShortId, f32)>) -> Result<u64> {
     lightest.clear();
-    let (source, mut edge) = (row.source(), 0);
-    row.for_each(|target| {
-        lightest.push((target, row.weight(edge)));
-        edge += 1;
-    })?;
+    let source = row.source();
+    let edges = row.for_each_weighted(|target, weight| lightest.push((target, weight)))?;
     let by_target =
         |a: &(ShortId, f32), b: &(ShortId, f32)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
     if !lightest.is_sorted_by(|a, b| by_target(a, b).is_le()) {
@@ -145,5 +143,5 @@ fn list_lightest(row: &Row<'_>, lightest: &mut Vec<(ShortId, f32)>) -> Result<u6
     }
     lightest.dedup_by_key(|edge| edge.0);
     lightest.retain(|edge| edge.0 != source);
-    Ok(edge as u64)
+    Ok(edges as u64)
 }

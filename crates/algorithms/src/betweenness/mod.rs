@@ -6,17 +6,18 @@
 //!
 //! over all pairs of other vertices, in an undirected graph each pair once (Freeman, *A Set of Measures of Centrality
 //! Based on Betweenness*, Sociometry 40, 1977). Normalized it is divided by the number of pairs. Paths are those of the
-//! simple graph: of several edges from one vertex to another one counts, and loops do not. Weighted, a path is as long as
-//! the weights of its edges add up to, and of several edges the lightest counts.
+//! simple graph: of several edges from one vertex to another one counts, and loops do not. Weighted, a path is as long
+//! as the weights of its edges add up to, and of several edges the lightest counts.
 //!
-//! From each source a search counts paths level by level, weighted the nearest vertex first, and the way back adds up what depends on each vertex (Brandes,
-//! *A Faster Algorithm for Betweenness Centrality*, Journal of Mathematical Sociology 25, 2001). Rows of a level are
-//! read in the order in which they lie, on both ways. Each worker has a source of its own, and what the sources find is
-//! added in the order of their ids, so the bits do not depend on the number of workers. Numbers of paths have
-//! an exponent of their own where `f64` would not hold them. With samples the sum over some sources stands for that over
-//! all (Brandes, Pich, *Centrality Estimation in Large Networks*, International Journal of Bifurcation and Chaos 17,
-//! 2007); over sources that are given it stands for itself, in an undirected graph halved as well. Memory: 8 bytes a
-//! vertex, 36 for each thread, weighted 57, 16 for a source that is drawn or given, and the index of the rows.
+//! From each source a search counts paths level by level, weighted the nearest vertex first, and the way back adds up
+//! what depends on each vertex (Brandes, *A Faster Algorithm for Betweenness Centrality*, Journal of Mathematical
+//! Sociology 25, 2001). Rows of a level are read in the order in which they lie, on both ways. Each worker has a source
+//! of its own, and what the sources find is added in the order of their ids, so the bits do not depend on the number of
+//! workers. Numbers of paths have an exponent of their own where `f64` would not hold them. With samples the sum over
+//! some sources stands for that over all (Brandes, Pich, *Centrality Estimation in Large Networks*, International
+//! Journal of Bifurcation and Chaos 17, 2007); over sources that are given it stands for itself, in an undirected graph
+//! halved as well. Memory: 8 bytes a vertex, 36 for each thread, weighted 57, 16 for a source that is drawn or given,
+//! and the index of the rows.
 
 mod by_hops;
 mod by_weights;
@@ -45,11 +46,13 @@ pub use sources::{Betweenness, Length, Start, run};
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct BetweennessOptions {
-    /// Estimate from so many sources, drawn at random; exact from all of them otherwise.
+    /// Estimate from so many sources, drawn at random; exact from all of them otherwise. In an undirected graph each
+    /// pair of ends counts once: what is found from both of them is halved.
     #[cfg_attr(feature = "clap", arg(long, value_name = "K"))]
     pub samples: Option<NonZeroU64>,
     /// Count the paths from these vertices alone: a table with an id in each row. Tables are read as inputs are: text,
-    /// also as .gz and .zst, Parquet, `-`.
+    /// also as .gz and .zst, Parquet, `-`. In an undirected graph each path counts one half, so that all vertices as
+    /// sources make what is exact.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", conflicts_with = "samples"))]
     pub sources: Option<PathBuf>,
     /// What the samples are drawn by.

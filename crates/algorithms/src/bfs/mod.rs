@@ -1,13 +1,12 @@
 //! Breadth-first search: how many hops each vertex is from a source, or from the nearest of several, along the edges.
 //!
-//! An iteration is a level. Each vertex of the frontier sends its own id; a vertex that was not
-//! reached before takes the smallest id that it is sent as its parent and the number of the level as
-//! its distance. It reads the tiles that hold a source in the frontier and a target that was not
-//! reached; or, where the graph has rows and that is quicker, the rows of the frontier; or, in an
-//! undirected graph or one with rows by target, the beginnings of those of what was not reached, which is the
-//! choice of directions of Beamer, Asanovic, Patterson (SC 2012). It stops when the frontier is empty, or with the level
-//! of the cutoff. Memory: 8 bytes a vertex, up to 8 more with rows, and 4 for parents; 8 in a graph of 2^32 vertices and
-//! more. Paths to targets take 16 bytes a vertex more.
+//! An iteration is a level. Each vertex of the frontier sends its own id; a vertex that was not reached before takes
+//! the smallest id that it is sent as its parent and the number of the level as its distance. It reads the tiles that
+//! hold a source in the frontier and a target that was not reached; or, where the graph has rows and that is quicker,
+//! the rows of the frontier; or, in an undirected graph or one with rows by target, the beginnings of those of what was
+//! not reached, which is the choice of directions of Beamer, Asanovic, Patterson (SC 2012). It stops when the frontier
+//! is empty, or with the level of the cutoff. Memory: 8 bytes a vertex, up to 8 more with rows, and 4 for parents; 8 in
+//! a graph of 2^32 vertices and more. Paths to targets take 16 bytes a vertex more.
 //!
 //! Distances are those of LDBC Graphalytics; parents are the smallest possible ones in the vertex
 //! order of the graph directory, so they too are the same on every machine.
@@ -33,17 +32,14 @@ pub use program::{Bfs, Parent, Reached};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
+#[cfg_attr(feature = "clap", command(group(crate::algorithm::one_of(["source", "sources"]))))]
 pub struct BfsOptions {
     /// The vertex to start from, as the edge list names it.
     #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
-    #[cfg_attr(
-        feature = "clap",
-        arg(required_unless_present = "sources", conflicts_with = "sources")
-    )]
     #[serde(default)]
     pub source: Option<String>,
-    /// The vertices to start from, all at once: a table with an id in each row. Tables are read as inputs are: text, also
-    /// as .gz and .zst, Parquet, `-`.
+    /// The vertices to start from, all at once: a table with an id in each row. Tables are read as inputs are: text,
+    /// also as .gz and .zst, Parquet, `-`.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     #[serde(default)]
     pub sources: Option<PathBuf>,

@@ -3,15 +3,15 @@
 //! Those of the simple undirected graph beneath the stored one: the direction of edges, loops, and edges beyond the
 //! first between two vertices do not count.
 //!
-//! No depth-first search, whose reads would come one by one: any spanning forest will do (Tarjan, Vishkin, *An Efficient
-//! Parallel Biconnectivity Algorithm*, SIAM Journal on Computing 14, 1985).
+//! No depth-first search, whose reads would come one by one: any spanning forest will do (Tarjan, Vishkin, *An
+//! Efficient Parallel Biconnectivity Algorithm*, SIAM Journal on Computing 14, 1985).
 //!
 //! 1. One scan of the tiles joins components by union-find; the edges that join two are a spanning forest. In memory it
 //!    is rooted, and vertices are numbered in preorder, so that those below a vertex are a range of numbers.
-//! 2. A second scan finds for each vertex the least and the greatest number that its other edges lead to. Summed up from
-//!    the leaves, they tell how far the edges from below a vertex lead. Where they do not leave that range, the edge above
-//!    it is a bridge. Where they do not leave the range of the vertex above, or the edge is one between two branches, that
-//!    says which edges of the forest lie on a common cycle; union-find makes blocks of them.
+//! 2. A second scan finds for each vertex the least and the greatest number that its other edges lead to. Summed up
+//!    from the leaves, they tell how far the edges from below a vertex lead. Where they do not leave that range, the edge
+//!    above it is a bridge. Where they do not leave the range of the vertex above, or the edge is one between two
+//!    branches, that says which edges of the forest lie on a common cycle; union-find makes blocks of them.
 //! 3. A vertex in which several blocks meet is an articulation point, of as many parts.
 //!
 //! Which forest it is depends on the order in which edges are seen, and what is found does not. Memory: 48 bytes a

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Found, Weights};
+use crate::algorithm::{Algorithm, Edges, Found, Iterations, Weights};
 use crate::answer::{Called, Groups, NoFigures, Values};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
@@ -56,8 +56,8 @@ impl Algorithm for CdlpOptions {
         Edges::Rows(Directions::Both)
     }
 
-    fn iterations(&self) -> Option<u64> {
-        Some(self.iterations)
+    fn iterations(&self) -> Iterations {
+        Iterations::Exactly(self.iterations)
     }
 
     fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {

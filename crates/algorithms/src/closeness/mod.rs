@@ -6,13 +6,14 @@
 //! ```
 //!
 //! That is the inverse of the average distance, times the part of the vertices that come there, so that vertices of
-//! small components do not seem central (Wasserman, Faust, *Social Network Analysis*, 1994). It is 0 where nobody comes.
+//! small components do not seem central (Wasserman, Faust, *Social Network Analysis*, 1994). It is 0 where nobody
+//! comes.
 //!
-//! One breadth-first search from each vertex, 64 at a time along the rows: see [`searches`]. With
-//! samples only from some: r and s stand for those then, and V - 1 for as many as can come (Eppstein, Wang, *Fast
-//! Approximation of Centrality*, Journal of Graph Algorithms and Applications 8, 2004: with log V / e^2 samples averages
-//! are off by no more than e times the diameter in all likelihood). Weights are ignored. Memory: 44 bytes a vertex, 16
-//! for a sample, and the index of the rows.
+//! One breadth-first search from each vertex, 64 at a time along the rows: see [`searches`]. With samples only from
+//! some: r and s stand for those then, and V - 1 for as many as can come (Eppstein, Wang, *Fast Approximation of
+//! Centrality*, Journal of Graph Algorithms and Applications 8, 2004: with log V / e^2 samples averages are off by no
+//! more than e times the diameter in all likelihood). Weights are ignored. Memory: 44 bytes a vertex, 16 for a sample,
+//! and the index of the rows.
 
 use std::num::NonZeroU64;
 

@@ -42,10 +42,10 @@ impl<'r, O: RunAhead + Clone> Arcs<'r, O> {
 }
 
 fn show(row: &Row<'_>, loop_factor: f64, visit: &mut impl FnMut(ShortId, f64)) -> Result<()> {
-    let (source, mut edge) = (row.source(), 0);
-    row.for_each(|target| {
-        let weight = f64::from(row.weight(edge));
-        edge += 1;
+    let source = row.source();
+    row.for_each_weighted(|target, weight| {
+        let weight = f64::from(weight);
         visit(target, if target == source { loop_factor * weight } else { weight });
-    })
+    })?;
+    Ok(())
 }

@@ -1,8 +1,6 @@
 //! The weights between a unit and what is around it.
 
-use std::sync::Mutex;
-
-use tegula_machine::threads::lock;
+use tegula_machine::threads::Stash;
 
 /// Sums of weights by number, of which few are not 0.
 pub(super) struct Links {
@@ -53,13 +51,13 @@ impl Links {
 /// Those that workers are done with.
 pub(super) struct SpareLinks {
     count: u32,
-    spare: Mutex<Vec<Links>>,
+    spare: Stash<Links>,
 }
 
 impl SpareLinks {
     /// Of numbers below `count`.
     pub(super) fn new(count: u32) -> SpareLinks {
-        SpareLinks { count, spare: Mutex::default() }
+        SpareLinks { count, spare: Stash::default() }
     }
 
     /// Bytes that each worker takes.
@@ -69,10 +67,6 @@ impl SpareLinks {
 
     /// Lends one, whose sums are 0, for some work that leaves it so.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Links) -> T) -> T {
-        let spare = lock(&self.spare).pop();
-        let mut links = spare.unwrap_or_else(|| Links::new(self.count));
-        let done = work(&mut links);
-        lock(&self.spare).push(links);
-        done
+        self.spare.with(|| Links::new(self.count), work)
     }
 }

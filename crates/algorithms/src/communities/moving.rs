@@ -24,8 +24,8 @@ struct Move {
 }
 
 /// Moves units until none gains by it. Those of a [step](Network::steps) are looked at together, by all workers, and
-/// moved one after the other, if that is a gain then, too. Neighbours are seldom in one step: each would go to where the
-/// other has just left.
+/// moved one after the other, if that is a gain then, too. Neighbours are seldom in one step: each would go to where
+/// the other has just left.
 ///
 /// # Errors
 /// Those of reading; cancellation; a panic.

@@ -70,7 +70,7 @@ impl<'n> Network<'n> {
             let mut arcs = Arcs::new(job, Sequential::new(ids));
             for strength in strengths {
                 arcs.next_vertex(|_, weight| {
-                    // What makes it no number, or infinite, stays so.
+                    // Once NaN or infinite, it stays so.
                     *strength += if weight < 0.0 { f64::NAN } else { weight };
                 })?;
             }
@@ -150,8 +150,8 @@ impl<'n> Network<'n> {
         Ok(())
     }
 
-    /// Adds up the links of each of some units to others, by the number that `number` has for their other ends; none for
-    /// one that does not count. They are cleared behind each unit.
+    /// Adds up the links of each of some units to others, by the number that `number` has for their other ends; none
+    /// for one that does not count. They are cleared behind each unit.
     pub(super) fn for_each_unit(
         &self,
         partition: &Partition,
@@ -179,8 +179,8 @@ impl<'n> Network<'n> {
         Ok(())
     }
 
-    /// The modularity of the communities (Newman, Girvan, Physical Review E 69, 2004, with the resolution of Reichardt and
-    /// Bornholdt, Physical Review E 74, 2006): the part of the weights within communities, less what it would be at
+    /// The modularity of the communities (Newman, Girvan, Physical Review E 69, 2004, with the resolution of Reichardt
+    /// and Bornholdt, Physical Review E 74, 2006): the part of the weights within communities, less what it would be at
     /// random. 0 where there are no weights.
     ///
     /// # Errors

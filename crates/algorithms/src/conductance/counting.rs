@@ -56,22 +56,25 @@ pub fn run<A: Amount>(
     options: &RunOptions<'_>,
 ) -> Result<Conductances<A>> {
     assert_eq!(members.iter().len(), graph.vertex_count() as usize, "sets for each vertex");
-    let held = size::<A>(graph, members) + beside;
+    let held = size::<A>(graph, members, options.threads) + beside;
     traverse::run(graph, RowsWanted::forward(A::IS_WEIGHED), held, options, |job| {
         add_all(graph, members, job, options)
     })
 }
 
-/// What a run needs of memory, the memberships included.
-pub fn estimate<A: Amount>(graph: &Graph, members: &Memberships) -> Estimate {
-    estimate_rows(graph, RowsWanted::forward(A::IS_WEIGHED), size::<A>(graph, members))
+/// What a run of so many threads needs of memory, the memberships included.
+pub fn estimate<A: Amount>(graph: &Graph, members: &Memberships, threads: usize) -> Estimate {
+    let held = size::<A>(graph, members, threads);
+    estimate_rows(graph, RowsWanted::forward(A::IS_WEIGHED), held)
 }
 
 /// The memberships, a degree of each vertex if edges are counted, and the figures of the sets: with those that threads
-/// share.
-fn size<A: Amount>(graph: &Graph, members: &Memberships) -> u64 {
+/// share. Each thread has what leaves the sets of one vertex.
+fn size<A: Amount>(graph: &Graph, members: &Memberships, threads: usize) -> u64 {
     let degrees = if A::IS_WEIGHED { 0 } else { 4 * graph.vertex_count() };
-    members.size() + degrees + set_size::<A>() * u64::from(members.set_count())
+    let sets = set_size::<A>() * u64::from(members.set_count());
+    let leaving = threads * members.sets_of_a_vertex_max() * size_of::<A>();
+    members.size() + degrees + sets + leaving as u64
 }
 
 fn set_size<A: Amount>() -> u64 {
@@ -93,7 +96,8 @@ fn add_all<A: Amount>(
     members.iter().flatten().for_each(|&set| sets[set as usize].vertices += 1);
     let totals = Totals::<A>::new(set_count);
     options.progress.begin("visiting", Some(graph.edge_count()), Unit::Edges);
-    let adding = Adding { job, members, totals: &totals, is_directed };
+    let sets_max = members.sets_of_a_vertex_max();
+    let adding = Adding { job, members, sets_max, totals: &totals, is_directed };
     job.for_each_range(|_, ids| adding.add(ids, options))?;
     options.progress.end();
     totals.refused.check(graph, "weighted conductances")?;
@@ -148,6 +152,8 @@ impl<A: Amount> Totals<A> {
 struct Adding<'c, A: Amount> {
     job: &'c RowsJob<'c>,
     members: &'c Memberships,
+    /// The sets of the vertex that is in the most.
+    sets_max: usize,
     totals: &'c Totals<A>,
     is_directed: bool,
 }
@@ -159,16 +165,14 @@ impl<A: Amount> Adding<'_, A> {
         let mut traversal = self.job.traversal(Sequential::new(ids));
         let (mut edges, mut all) = (0, A::default());
         // How much leaves each set of a source.
-        let mut leaving: Vec<A> = Vec::new();
+        let mut leaving: Vec<A> = Vec::with_capacity(self.sets_max);
         while let Some((row, _)) = traversal.next_row()? {
             let own = self.members.of(row.source());
             leaving.clear();
             leaving.resize(own.len(), A::default());
-            let (mut edge, mut volume) = (0, A::default());
-            row.for_each(|target| {
+            let mut volume = A::default();
+            let count = row.for_each_weighted(|target, weight| {
                 let others = self.members.of(target);
-                let weight = if A::IS_WEIGHED { row.weight(edge) } else { 1.0 };
-                edge += 1;
                 if A::IS_WEIGHED {
                     if !is_weight(weight) {
                         return self.totals.refused.refuse((row.source(), target));
@@ -190,7 +194,7 @@ impl<A: Amount> Adding<'_, A> {
                 own.iter().for_each(|&set| volume.add_to(&self.totals.volumes[set as usize]));
                 all = all.plus(volume);
             }
-            edges += edge as u64;
+            edges += count as u64;
         }
         all.add_to(&self.totals.volume);
         options.progress.advance(edges);

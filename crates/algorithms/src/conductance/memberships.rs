@@ -68,6 +68,11 @@ impl Memberships {
         self.set_count
     }
 
+    /// The sets of the vertex that is in the most.
+    pub(super) fn sets_of_a_vertex_max(&self) -> usize {
+        self.iter().map(<[u32]>::len).max().unwrap_or(0)
+    }
+
     /// Bytes that it holds.
     pub fn size(&self) -> u64 {
         4 * (self.starts.len() + self.sets.len()) as u64

@@ -12,7 +12,7 @@
 //!
 //! Sets may overlap. It reads every row once, and at each edge walks the sets of both ends. Memory: 8 bytes
 //! a vertex, 4 for each set that a vertex is in, 32 a set, and the index of the rows. Weighted: 4 bytes a vertex, 168 a
-//! set.
+//! set. Each thread has a sum for each set of one vertex beside.
 
 mod amount;
 mod answer;
@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Found, Weights, Work};
+use crate::algorithm::{Algorithm, Edges, Found, Iterations, Weights, Work};
 use crate::error::Result;
 use crate::side_table;
 
@@ -87,10 +87,10 @@ impl Algorithm for ConductanceOptions {
         Ok(NamedSets::read(&self.sets, graph, options)?)
     }
 
-    fn estimate(&self, graph: &Graph, sets: &NamedSets, _threads: usize) -> Result<Estimate> {
+    fn estimate(&self, graph: &Graph, sets: &NamedSets, threads: usize) -> Result<Estimate> {
         let estimate = match self.is_weighted(graph) {
-            true => estimate::<ExactSum>(graph, sets.members()),
-            false => estimate::<u64>(graph, sets.members()),
+            true => estimate::<ExactSum>(graph, sets.members(), threads),
+            false => estimate::<u64>(graph, sets.members(), threads),
         };
         let vertex_bytes = estimate.vertex_bytes + sets.names_size();
         Ok(side_table::with_reading(Estimate { vertex_bytes, ..estimate }, sets.reading_size))
@@ -102,7 +102,7 @@ impl Algorithm for ConductanceOptions {
 
     fn work(&self, graph: &Graph, _sets: &NamedSets) -> Result<Work> {
         let kind = if self.is_weighted(graph) { "conductance, weighted" } else { Self::NAME };
-        Ok(Work::of_rounds(kind, graph, None))
+        Ok(Work::of_rounds(kind, graph, Iterations::Unknown))
     }
 
     fn run(&self, graph: &Graph, sets: NamedSets, options: &RunOptions<'_>) -> Result<Found> {

@@ -95,8 +95,9 @@ impl Answer for Diameter {
     fn warning(&self) -> Option<Diagnostic> {
         let Bounds { lower, upper, searches, .. } = self.bounds;
         (lower < upper).then(|| {
+            let searches = answer::counted(searches, "search", "searches");
             let message = format!(
-                "the diameter is not known: after {searches} searches it is between {lower} and {upper}"
+                "the diameter is not known: after {searches} it is between {lower} and {upper}"
             );
             Diagnostic::from(message).hint(Hint::raise("max_searches"))
         })

@@ -28,7 +28,7 @@ pub struct Bounds {
     pub statistics: RunStatistics,
 }
 
-/// Finds the diameter, or bounds by `searches_max` searches at the most; four there are in any case.
+/// Finds the diameter, or bounds by `searches_max` searches at the most; one there is in any case.
 ///
 /// # Errors
 /// Those of [`wcc::run`], of [`traverse::run`] and of reading.
@@ -115,10 +115,32 @@ impl Fringe<'_> {
         options: &RunOptions<'_>,
     ) -> Result<()> {
         options.progress.begin("searching", None, Unit::Vertices);
+        self.narrow(first, searches_max, options)?;
+        options.progress.end();
+        Ok(())
+    }
+
+    /// Searches until the bounds meet, or there may be no more searches.
+    fn narrow(
+        &mut self,
+        first: ShortId,
+        searches_max: u64,
+        options: &RunOptions<'_>,
+    ) -> Result<()> {
+        let has_ended = |fringe: &Self| fringe.bounds.searches >= searches_max;
         let one_end = self.search_from(first)?;
+        if has_ended(self) {
+            return Ok(());
+        }
         let other_end = self.search_from(one_end)?;
+        if has_ended(self) {
+            return Ok(());
+        }
         let from_one_end = self.levels.clone();
         self.search_from(other_end)?;
+        if has_ended(self) {
+            return Ok(());
+        }
         let middle = halfway(&from_one_end, &self.levels, from_one_end[other_end.index()]);
         drop(from_one_end);
         let farthest = self.search_from(middle)?;
@@ -132,7 +154,6 @@ impl Fringe<'_> {
                 .collect();
             for together in at_level.chunks(WIDTH) {
                 if self.bounds.searches + together.len() as u64 > searches_max {
-                    options.progress.end();
                     return Ok(());
                 }
                 options.progress.advance(together.len() as u64);
@@ -142,7 +163,6 @@ impl Fringe<'_> {
             // Whatever is left is this near to the middle.
             self.bounds.upper = self.bounds.upper.min((2 * level).max(self.bounds.lower));
         }
-        options.progress.end();
         Ok(())
     }
 

@@ -68,11 +68,6 @@ impl Algorithm for DiameterOptions {
         Ok(Estimate { vertex_bytes: estimate.vertex_bytes + missing, ..estimate })
     }
 
-    /// Tiles of the scan that finds the components.
-    fn lists_size(&self, graph: &Graph) -> u64 {
-        graph.tile_bytes()
-    }
-
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
         let found = run(graph, self.max_searches.get(), options)?;
         let statistics = found.statistics.clone();

@@ -14,7 +14,7 @@ mod program;
 use serde::{Deserialize, Serialize};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Checkpointing, Edges, Found, NotNegative, Weights};
+use crate::algorithm::{Algorithm, Checkpointing, Edges, Found, Iterations, NotNegative, Weights};
 use crate::answer::{Convergence, Scores, Values};
 use crate::error::Result;
 
@@ -64,8 +64,8 @@ impl Algorithm for EigenvectorOptions {
         Checkpointing::of::<Eigenvector>()
     }
 
-    fn iterations(&self) -> Option<u64> {
-        (self.tolerance.get() == 0.0).then_some(self.max_iterations)
+    fn iterations(&self) -> Iterations {
+        Iterations::within(self.tolerance.get(), self.max_iterations)
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {

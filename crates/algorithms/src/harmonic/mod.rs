@@ -4,9 +4,9 @@
 //!  harmonic(v) = sum of 1 / d(u, v) over all u from which there is a path to v, but for v itself
 //! ```
 //!
-//! (Marchiori, Latora, *Harmony in the Small-World*, Physica A 285, 2000.) One breadth-first search from each vertex, 64
-//! at a time along the rows: see [`searches`]. With samples only from some, and the sum stands for all
-//! V - 1 others. Weights are ignored. Memory: 40 bytes a vertex, 16 for a sample, and the index of the rows.
+//! (Marchiori, Latora, *Harmony in the Small-World*, Physica A 285, 2000.) One breadth-first search from each vertex,
+//! 64 at a time along the rows: see [`searches`]. With samples only from some, and the sum stands for all V - 1 others.
+//! Weights are ignored. Memory: 40 bytes a vertex, 16 for a sample, and the index of the rows.
 
 use std::num::NonZeroU64;
 

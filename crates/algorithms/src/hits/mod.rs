@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Found, NotNegative, Weights};
+use crate::algorithm::{Algorithm, Edges, Found, Iterations, NotNegative, Weights};
 use crate::answer::Convergence;
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
@@ -68,8 +68,8 @@ impl Algorithm for HitsOptions {
         with_order_streamed(estimate_rows(graph, RowsWanted::NEIGHBOURS, held), graph)
     }
 
-    fn iterations(&self) -> Option<u64> {
-        (self.tolerance.get() == 0.0).then_some(self.max_iterations)
+    fn iterations(&self) -> Iterations {
+        Iterations::within(self.tolerance.get(), self.max_iterations)
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {

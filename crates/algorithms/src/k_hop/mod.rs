@@ -25,13 +25,10 @@ pub use search::{Neighbourhood, run};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
+#[cfg_attr(feature = "clap", command(group(crate::algorithm::one_of(["source", "sources"]))))]
 pub struct KHopOptions {
     /// The vertex to start from.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "ID"))]
-    #[cfg_attr(
-        feature = "clap",
-        arg(required_unless_present = "sources", conflicts_with = "sources")
-    )]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
     #[serde(default)]
     pub source: Option<String>,
     /// The vertices to start from: a table with an id in each row. Tables are read as inputs are: text, also as .gz and

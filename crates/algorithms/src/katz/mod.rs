@@ -4,10 +4,10 @@
 //!  x(v) = 1 + alpha * sum over edges u -> v of x(u)
 //! ```
 //!
-//! (Katz, *A New Status Index Derived from Sociometric Analysis*, Psychometrika 18, 1953.) It comes to rest where
-//! alpha is below 1 over the greatest eigenvalue, which it is at 0.85 over the greatest in-degree, the default: then a
-//! hundred iterations leave less than a millionth of a change. Where values grow without bound, that is an error. In the
-//! end values are scaled to the Euclidean norm 1. It stops when an iteration changes the values by no more than the
+//! (Katz, *A New Status Index Derived from Sociometric Analysis*, Psychometrika 18, 1953.) It comes to rest where alpha
+//! is below 1 over the greatest eigenvalue, which it is at 0.85 over the greatest in-degree, the default: then a
+//! hundred iterations leave less than a millionth of a change. Where values grow without bound, that is an error. In
+//! the end values are scaled to the Euclidean norm 1. It stops when an iteration changes the values by no more than the
 //! tolerance, as a part of their sum. Weights are ignored. Values and messages are `f32`, sums are `f64`. Memory: 12
 //! bytes a vertex.
 
@@ -16,7 +16,9 @@ mod program;
 use serde::{Deserialize, Serialize};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Checkpointing, Edges, Factor, Found, NotNegative, Weights};
+use crate::algorithm::{
+    Algorithm, Checkpointing, Edges, Factor, Found, Iterations, NotNegative, Weights,
+};
 use crate::answer::{Convergence, Scores, Values};
 use crate::error::{Error, Result};
 
@@ -74,8 +76,8 @@ impl Algorithm for KatzOptions {
         Checkpointing::of::<Katz>()
     }
 
-    fn iterations(&self) -> Option<u64> {
-        (self.tolerance.get() == 0.0).then_some(self.max_iterations)
+    fn iterations(&self) -> Iterations {
+        Iterations::within(self.tolerance.get(), self.max_iterations)
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
@@ -87,8 +89,9 @@ impl Algorithm for KatzOptions {
         let outcome = tegula_engine::run_anywhere(graph, program, options)?;
         let (program, cancel) = (outcome.program, &options.cancel);
         if outcome.statistics.iterations > 0 && !program.change().is_finite() {
-            let detail =
-                format!("with alpha {alpha} the values grow without bound; choose a smaller one");
+            let detail = format!(
+                "with an `alpha` of {alpha} the values grow without bound; choose a smaller one"
+            );
             return Err(Error::BadOptions { algorithm: Self::NAME, detail });
         }
         let scale = program.scale();

@@ -1,15 +1,16 @@
 //! Communities by label propagation until every vertex has a label that is the most frequent one around it.
 //!
 //! Every vertex begins with its own id as its label, and takes the one that most of its neighbours have (Raghavan,
-//! Albert, Kumara, *Near Linear Time Algorithm to Detect Community Structures in Large-Scale Networks*, Physical Review E
-//! 76, 2007). It keeps its own where that is as frequent as any, and of others the seed chooses. In an iteration about
-//! half of the vertices may change, another half each time, drawn by the seed: if all could, neighbours would take each
-//! other's labels for ever. It ends when no vertex would change, or after the most iterations. Draws are by the positions
-//! of vertices among the original ids, so a seed gives the same labels whatever the threads and the vertex order.
+//! Albert, Kumara, *Near Linear Time Algorithm to Detect Community Structures in Large-Scale Networks*, Physical Review
+//! E 76, 2007). It keeps its own where that is as frequent as any, and of others the seed chooses. In an iteration
+//! about half of the vertices may change, another half each time, drawn by the seed: if all could, neighbours would
+//! take each other's labels for ever. It ends when no vertex would change, or after the most iterations. Draws are by
+//! the positions of vertices among the original ids, so a seed gives the same labels whatever the threads and the
+//! vertex order.
 //!
-//! Edges count as for [`cdlp`](crate::cdlp), which differs in that all vertices change at once, a fixed number of times.
-//! Memory: 12 bytes a vertex, 4 more where the vertices have an order, the index of the rows, and for each thread up to
-//! 56 bytes for each edge of the vertex that has most.
+//! Edges count as for [`cdlp`](crate::cdlp), which differs in that all vertices change at once, a fixed number of
+//! times. Memory: 12 bytes a vertex, 4 more where the vertices have an order, the index of the rows, and for each
+//! thread up to 56 bytes for each edge of the vertex that has most.
 
 mod rounds;
 
@@ -20,7 +21,7 @@ use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions};
 use tegula_machine::{Diagnostic, Hint};
 
-use crate::algorithm::{Algorithm, Edges, Found, Weights};
+use crate::algorithm::{Algorithm, Edges, Found, Iterations, Weights};
 use crate::answer::{self, Called, Facts, Figures, Groups, Values};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
@@ -90,6 +91,10 @@ impl Algorithm for LabelPropagationOptions {
     fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
         let held = rounds::size(graph, threads)?;
         with_order_streamed(estimate_rows(graph, RowsWanted::NEIGHBOURS, held), graph)
+    }
+
+    fn iterations(&self) -> Iterations {
+        Iterations::AtMost(self.max_iterations.get())
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {

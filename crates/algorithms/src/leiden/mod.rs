@@ -1,10 +1,10 @@
 //! Communities of high modularity that hang together, by the method of Leiden.
 //!
 //! As [`louvain`](crate::louvain), but communities do not move as wholes: groups of vertices within them do, which are
-//! linked well. So a community that has come to consist of badly linked parts falls apart again (Traag, Waltman, van Eck,
-//! *From Louvain to Leiden*, Scientific Reports 9, 2019). A group is joined by what gains most by it, not by a random draw
-//! among all that gains. There is a path between any two vertices of a community within it. Memory: 97 bytes a vertex, 17
-//! for each thread, and the index of the rows of both directions.
+//! linked well. So a community that has come to consist of badly linked parts falls apart again (Traag, Waltman, van
+//! Eck, *From Louvain to Leiden*, Scientific Reports 9, 2019). A group is joined by what gains most by it, not by a
+//! random draw among all that gains. There is a path between any two vertices of a community within it. Memory: 97
+//! bytes a vertex, 17 for each thread, and the index of the rows of both directions.
 
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
@@ -19,7 +19,8 @@ use crate::error::Result;
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct LeidenOptions {
-    /// What the weights at random count: the more, the smaller are communities.
+    /// The resolution of modularity (gamma): above 1 there are more and smaller communities, below 1 fewer and larger
+    /// ones.
     #[cfg_attr(feature = "clap", arg(long, value_name = "R", default_value_t = Self::RESOLUTION))]
     pub resolution: Factor,
     /// In which order vertices are looked at, and what chooses among communities that are as good.

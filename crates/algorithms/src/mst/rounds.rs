@@ -185,12 +185,10 @@ impl Growing {
         while let Some((row, _)) = traversal.next_row()? {
             let source = row.source().0;
             let mut least = Candidate { target: NONE, weight: f32::INFINITY };
-            let mut edge = 0;
-            row.for_each(|target| {
+            let count = row.for_each_weighted(|target, weight| {
                 // There is one zero.
-                let weight = self.sign * row.weight(edge) + 0.0;
+                let weight = self.sign * weight + 0.0;
                 let candidate = Candidate { target: target.0, weight };
-                edge += 1;
                 if self.component(target.0) != self.component(source)
                     && (least.target == NONE || self.is_less(source, candidate, source, least))
                 {
@@ -198,7 +196,7 @@ impl Growing {
                 }
             })?;
             candidates[(source - first) as usize].set(least);
-            edges += edge as u64;
+            edges += count as u64;
         }
         Ok(edges)
     }

@@ -48,7 +48,8 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::{Cancel, Estimate, Graph, Outcome, Program, RunOptions, States, StatesWriter};
 
 use crate::algorithm::{
-    Algorithm, Checkpointing, Edges, Found, NotNegative, Probability, SideFiles, Weights, Work,
+    Algorithm, Checkpointing, Edges, Found, Iterations, NotNegative, Probability, SideFiles,
+    Weights, Work,
 };
 use crate::error::Result;
 use crate::side_table;
@@ -124,9 +125,12 @@ fn ranks_of(states: States<WeightedRank>, graph: &Graph, cancel: &Cancel) -> Res
 
 fn estimate_weighted(graph: &Graph, threads: usize) -> Estimate {
     let estimate = tegula_engine::estimate_anywhere::<WeightedPageRank>(graph, threads);
-    let reading = out_weights::reading_size(graph);
+    let sums = out_weights::sums_size_min(graph);
+    let reading = out_weights::reading_size(graph) + sums;
     let on_disk = estimate.on_disk.map(|arrays| arrays.beside(reading));
-    Estimate { on_disk, ..estimate }
+    // Of a small graph the sums take more than the messages, which come after them.
+    let vertex_bytes = estimate.vertex_bytes.max(out_weights::states_size(graph) + sums);
+    Estimate { vertex_bytes, on_disk, ..estimate }
 }
 
 /// An estimate with so many bytes more that stay in memory.
@@ -186,8 +190,8 @@ impl Algorithm for PageRankOptions {
         Edges::Tiles { why: "pagerank adds up all edges in a fixed order", instead: None }
     }
 
-    fn iterations(&self) -> Option<u64> {
-        self.iterations
+    fn iterations(&self) -> Iterations {
+        self.iterations.map_or(Iterations::AtMost(self.max_iterations), Iterations::Exactly)
     }
 
     fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<Seeds> {
@@ -220,7 +224,7 @@ impl Algorithm for PageRankOptions {
 
     fn work(&self, graph: &Graph, _seeds: &Seeds) -> Result<Work> {
         let kind = if self.is_weighted(graph) { "pagerank, weighted" } else { Self::NAME };
-        Ok(Work::of_rounds(kind, graph, self.iterations))
+        Ok(Work::of_rounds(kind, graph, Algorithm::iterations(self)))
     }
 
     fn run(&self, graph: &Graph, seeds: Seeds, options: &RunOptions<'_>) -> Result<Found> {

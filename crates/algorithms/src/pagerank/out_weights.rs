@@ -29,6 +29,16 @@ pub(super) fn reading_size(graph: &Graph) -> u64 {
     StatesWriter::<WeightedRank>::size(graph)
 }
 
+/// Bytes of the states of all vertices.
+pub(super) fn states_size(graph: &Graph) -> u64 {
+    size_of::<WeightedRank>() as u64 * graph.vertex_count()
+}
+
+/// Bytes of the fewest sums that are found at a time.
+pub(super) fn sums_size_min(graph: &Graph) -> u64 {
+    SOURCES_MIN.min(graph.vertex_count()) * size_of::<SharedSum>() as u64
+}
+
 impl OutWeights {
     /// Finds them for a walk, whose run needs as much as `estimate` says. Of a run that goes on from a checkpoint they
     /// are in there.
@@ -93,9 +103,7 @@ fn stay_in_memory(graph: &Graph, estimate: &Estimate, options: &RunOptions<'_>) 
 
 /// Bytes beside the sums.
 fn size_held(graph: &Graph, program: &WeightedPageRank, in_memory: bool) -> u64 {
-    let states =
-        if in_memory { size_of::<WeightedRank>() as u64 * graph.vertex_count() } else { 0 };
-    program.size() + states
+    program.size() + if in_memory { states_size(graph) } else { 0 }
 }
 
 /// The states so far.

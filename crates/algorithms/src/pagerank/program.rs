@@ -5,7 +5,7 @@ use tegula_engine::{
 };
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, is_weight};
 
 /// What a run of PageRank may choose.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -107,7 +107,7 @@ impl PageRank {
     /// a seed that is given several times are added up.
     ///
     /// # Errors
-    /// [`Error::BadSeed`] for a weight that is negative or no finite number, or if none is above 0.
+    /// [`Error::BadSeed`] for a weight that is negative or not finite, or if none is above 0.
     ///
     /// # Panics
     /// When there is no such vertex.
@@ -116,7 +116,6 @@ impl PageRank {
         vertex_count: u64,
         seeds: &[(VertexId, f64)],
     ) -> Result<PageRank> {
-        let is_weight = |weight: f64| weight.is_finite() && weight >= 0.0;
         if let Some(&(_, weight)) = seeds.iter().find(|&&(_, weight)| !is_weight(weight)) {
             return Err(Error::BadSeed { weight });
         }
@@ -191,7 +190,7 @@ impl PageRank {
 const SMALL_STEP: f64 = 1e-6;
 
 /// The next rank as an `f32`; after a small step, one that is not beyond it. Without comparisons: compilers make
-/// branches of them, and which way these go cannot be foretold. What is compared is not negative, so its bits are in
+/// branches of them, and which way these go cannot be predicted. What is compared is not negative, so its bits are in
 /// its order, and the sign of their difference tells.
 #[inline(always)]
 fn rounded(rank: f32, next: f64) -> f32 {

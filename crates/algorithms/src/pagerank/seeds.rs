@@ -9,6 +9,7 @@ use tegula_store::VertexId;
 use tegula_store::graph::Graph;
 
 use crate::algorithm::SideFiles;
+use crate::error::is_weight;
 use crate::side_table::{self, Row, RowVisitor};
 
 /// The seeds and their weights, in the order of the file.
@@ -57,7 +58,7 @@ impl RowVisitor for Seeds {
     fn take(&mut self, row: &Row<'_>) -> Result<(), String> {
         let text = row.values[0].unwrap_or("1");
         match text.parse::<f64>() {
-            Ok(weight) if weight.is_finite() && weight >= 0.0 => {
+            Ok(weight) if is_weight(weight) => {
                 self.weights.push((row.vertex, weight));
                 Ok(())
             }

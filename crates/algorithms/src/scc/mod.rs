@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Found, Weights, Work};
+use crate::algorithm::{Algorithm, Edges, Found, Iterations, Weights, Work};
 use crate::answer::{Called, Groups, NoFigures, by_smallest};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
@@ -43,7 +43,7 @@ impl Algorithm for SccOptions {
     }
 
     fn work(&self, graph: &Graph, _files: &()) -> Result<Work> {
-        Ok(Work::of_rounds(Self::NAME, graph, None).by_one_thread())
+        Ok(Work::of_rounds(Self::NAME, graph, Iterations::Unknown).by_one_thread())
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {

@@ -39,14 +39,11 @@ pub use search::{SimilarPair, most_similar, of_pairs};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
+#[cfg_attr(feature = "clap", command(group(crate::algorithm::one_of(["sources", "pairs"]))))]
 pub struct SimilarityOptions {
     /// The pairs: a table with two ids in each row. Tables are read as inputs are: text, also as .gz and .zst, Parquet,
     /// `-`.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
-    #[cfg_attr(
-        feature = "clap",
-        arg(required_unless_present = "sources", conflicts_with_all = ["sources", "top"])
-    )]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", conflicts_with = "top"))]
     pub pairs: Option<PathBuf>,
     /// The vertices whose most similar ones are wanted: a table with an id in each row.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
@@ -149,16 +146,17 @@ impl Algorithm for SimilarityOptions {
     }
 
     fn work(&self, graph: &Graph, files: &Files) -> Result<Work> {
+        // Neighbours are counted first, of all vertices.
         let (edges, vertices) = (graph.edge_count() as f64, graph.vertex_count().max(1) as f64);
         if self.pairs.is_some() {
             let ends = 2.0 * files.pairs.pairs.len() as f64;
-            let kind = "similarity of pairs";
-            return Ok(Work::of_visits(kind, 1.0, ends * edges / vertices, ends));
+            let met = ends * edges / vertices;
+            return Ok(Work::of_visits("similarity of pairs", 1.0, edges + met, vertices + ends));
         }
         // Neighbours of neighbours: a vertex is met as often as it has edges.
         let met = degree_sum(graph, |degree| degree * degree)? / vertices;
         let sources = files.sources.vertices.len() as f64;
-        Ok(Work::of_visits(Self::NAME, 1.0, sources * met, sources))
+        Ok(Work::of_visits(Self::NAME, 1.0, edges + sources * met, vertices + sources))
     }
 
     fn run(&self, graph: &Graph, files: Files, options: &RunOptions<'_>) -> Result<Found> {

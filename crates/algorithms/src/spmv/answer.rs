@@ -12,7 +12,7 @@ use crate::error::Result;
 pub(super) struct ProductFigures {
     /// Of all values; none where it is not finite.
     sum: Option<f64>,
-    /// Values that are infinite, or no number any more.
+    /// Values that are infinite or NaN.
     infinite: u64,
 }
 

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use tegula_engine::{EdgeWeight, Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Checkpointing, Edges, Found, SideFiles, Weights};
+use crate::algorithm::{Algorithm, Checkpointing, Edges, Found, Iterations, SideFiles, Weights};
 use crate::error::Result;
 use crate::side_table;
 
@@ -64,8 +64,8 @@ impl Algorithm for SpmvOptions {
         Edges::Tiles { why: "spmv adds up all edges in a fixed order", instead: None }
     }
 
-    fn iterations(&self) -> Option<u64> {
-        Some(self.iterations)
+    fn iterations(&self) -> Iterations {
+        Iterations::Exactly(self.iterations)
     }
 
     fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<Vector> {

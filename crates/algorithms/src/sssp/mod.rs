@@ -35,7 +35,7 @@ use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Arrays, Estimate, Graph, RunOptions, States, Value, VertexNumber};
 
 use crate::algorithm::{
-    Algorithm, Checkpointing, Edges, Found, NotNegative, Positive, Weights, Work,
+    Algorithm, Checkpointing, Edges, Found, Iterations, NotNegative, Positive, Weights, Work,
 };
 use crate::error::{Error, Result, Setting, SettingValue};
 use crate::original_ids::{has_order, with_order_streamed};
@@ -51,13 +51,10 @@ pub use tree::{Near, SsspTree};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
+#[cfg_attr(feature = "clap", command(group(crate::algorithm::one_of(["source", "sources"]))))]
 pub struct SsspOptions {
     /// The vertex to start from, as the edge list names it.
     #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
-    #[cfg_attr(
-        feature = "clap",
-        arg(required_unless_present = "sources", conflicts_with = "sources")
-    )]
     #[serde(default)]
     pub source: Option<String>,
     /// The vertices to start from, all at once: a table with an id in each row. Tables are read as inputs are: text, also
@@ -267,7 +264,7 @@ impl Algorithm for SsspOptions {
             Method::DeltaStepping => Self::NAME,
             Method::Dijkstra => "sssp, dijkstra",
         };
-        let work = Work::of_rounds(kind, graph, None);
+        let work = Work::of_rounds(kind, graph, Iterations::Unknown);
         Ok(if self.method == Method::Dijkstra { work.by_one_thread() } else { work })
     }
 

@@ -27,14 +27,11 @@ use answer::Subgraph;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
+#[cfg_attr(feature = "clap", command(group(crate::algorithm::one_of(["vertices", "component"]))))]
 pub struct SubgraphOptions {
-    /// The vertices: a table with an id in each row. Tables are read as inputs are: text, also as .gz and .zst, Parquet,
-    /// `-`.
+    /// The vertices: a table with an id in each row. Tables are read as inputs are: text, also as .gz and .zst,
+    /// Parquet, `-`.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
-    #[cfg_attr(
-        feature = "clap",
-        arg(required_unless_present = "component", conflicts_with = "component")
-    )]
     pub vertices: Option<PathBuf>,
     /// The weakly connected component of this vertex.
     #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
@@ -122,6 +119,15 @@ impl Algorithm for SubgraphOptions {
 
     fn finds_graph(&self) -> bool {
         true
+    }
+
+    /// Between so many vertices, each pair of them, where the graph has no parallel edges.
+    fn found_edges_max(&self, graph: &Graph, files: &VertexList) -> u64 {
+        let pairs = match self.vertices {
+            Some(_) => (files.vertices.len() as u64).saturating_pow(2),
+            None => u64::MAX,
+        };
+        pairs.min(graph.edge_count())
     }
 
     fn run(&self, graph: &Graph, files: VertexList, options: &RunOptions<'_>) -> Result<Found> {

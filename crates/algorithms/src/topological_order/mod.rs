@@ -1,15 +1,16 @@
 //! Topological order: every vertex behind all that have an edge to it.
 //!
 //! Vertices to which no edge is left come next, and their edges are taken away (Kahn, *Topological Sorting of Large
-//! Networks*, Communications of the ACM 5, 1962), all such vertices at once: they are a frontier, whose rows are followed
-//! by several workers at a time. So a vertex comes behind all whose longest path from a first vertex is shorter than its
-//! own; of those with paths of the same length the smaller original id comes first. The order depends on the graph
-//! alone.
+//! Networks*, Communications of the ACM 5, 1962), all such vertices at once: they are a frontier, whose rows are
+//! followed by several workers at a time. So a vertex comes behind all whose longest path from a first vertex is
+//! shorter than its own; of those with paths of the same length the smaller original id comes first. The order depends
+//! on the graph alone.
 //!
-//! Where vertices are left, there is a cycle, a loop being one: one more pass over the rows that are left finds for each
-//! vertex one before it, and going back along these ends in a cycle, which is named. Memory: 16 bytes a vertex, 4 more
-//! where the vertices have an order, and the index of the rows.
+//! Where vertices are left, there is a cycle, a loop being one: one more pass over the rows that are left finds for
+//! each vertex one before it, and going back along these ends in a cycle, which is named. Memory: 16 bytes a vertex, 4
+//! more where the vertices have an order, and the index of the rows.
 
+mod answer;
 mod order;
 
 use serde::{Deserialize, Serialize};
@@ -17,10 +18,10 @@ use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
 use crate::algorithm::{Algorithm, Edges, Found, Weights};
-use crate::answer::{self, Facts, Figures, Scores, Values};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
 
+use answer::Positions;
 pub use order::{TopologicalOrder, run};
 
 /// Options of the order: there are none.
@@ -28,21 +29,6 @@ pub use order::{TopologicalOrder, run};
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct TopologicalOrderOptions {}
-
-/// What is said of the whole order.
-#[derive(Debug, Clone, Serialize)]
-struct Depth {
-    /// The vertices of the longest path.
-    longest_path: u64,
-}
-
-impl Figures for Depth {
-    fn facts(&self) -> Facts {
-        let mut facts = Facts::default();
-        facts.add("longest path", answer::counted(self.longest_path, "vertex", "vertices"));
-        facts
-    }
-}
 
 impl Algorithm for TopologicalOrderOptions {
     const NAME: &'static str = "topological-order";
@@ -62,8 +48,7 @@ impl Algorithm for TopologicalOrderOptions {
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
         let found = run(graph, options)?;
-        let figures = Depth { longest_path: found.statistics.iterations };
-        let values = Values::of(found.positions.into(), graph, &options.cancel)?;
-        Ok(Found::new(Scores { column: "position", values, figures }, found.statistics))
+        let longest_path = found.statistics.iterations;
+        Ok(Found::new(Positions { positions: found.positions, longest_path }, found.statistics))
     }
 }

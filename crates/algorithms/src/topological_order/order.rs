@@ -22,7 +22,7 @@ pub struct TopologicalOrder {
 
 /// Vertices of a cycle that are named, at the most.
 const NAMED_MAX: usize = 10;
-/// Steps between two looks at whether to stop.
+/// Steps between two checks for cancellation.
 const LOOK_EVERY: usize = 1 << 16;
 /// No vertex.
 const NONE: u32 = u32::MAX;

@@ -1,8 +1,8 @@
 //! Estimates of triangles, by min-hashes.
 //!
 //! Where all vertices are put in an order that is drawn at random, the first neighbours of two vertices are the same
-//! one with the probability J, the Jaccard coefficient of their neighbourhoods. So of K orders Z agree, Z / K
-//! estimates J, and vertices of `d` and `e` neighbours have `J / (1 + J) * (d + e)` in common: on an edge, its triangles
+//! one with the probability J, the Jaccard coefficient of their neighbourhoods. So of K orders Z agree, Z / K estimates
+//! J, and vertices of `d` and `e` neighbours have `J / (1 + J) * (d + e)` in common: on an edge, its triangles
 //! (Becchetti, Boldi, Castillo, Gionis, *Efficient Semi-Streaming Algorithms for Local Triangle Counting in Massive
 //! Graphs*, KDD 2008). What that is too little on average, where Z / K stands for J, is made up for: with 64 hashes the
 //! paper's `Z / (K + Z)` loses up to 1.5 % of all triangles, which is many standard errors of a mesh.
@@ -14,9 +14,9 @@
 //!
 //! As published there are two passes over all rows for each hash; here they are for all hashes: a *signature* has the
 //! first neighbour by each of them. The first pass finds all signatures. Where the budget has no room for them they are
-//! written to disk, and a block of as many vertices at a time as there is room for is read back; for each such block all
-//! rows and all signatures are passed over in order, and those of a vertex are compared with those of its neighbours in
-//! the block. Each vertex adds up what is its own, in the order of its row.
+//! written to disk, and a block of as many vertices at a time as there is room for is read back; for each such block
+//! all rows and all signatures are passed over in order, and those of a vertex are compared with those of its
+//! neighbours in the block. Each vertex adds up what is its own, in the order of its row.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -87,6 +87,15 @@ pub fn estimate(graph: &Graph, hashes: u32, threads: usize) -> Result<Estimate> 
     Ok(estimate_rows(graph, RowsWanted::NEIGHBOURS, held))
 }
 
+/// Bytes of all signatures, where the budget has room for them.
+pub(super) fn signatures_size_max(graph: &Graph, hashes: u32) -> u64 {
+    signatures_size(graph.vertex_count(), &Hashes::new(hashes, 0))
+}
+
+fn signatures_size(vertices: u64, hashes: &Hashes) -> u64 {
+    vertices * (size_of::<Label>() * hashes.signature_len()) as u64
+}
+
 /// How signatures lie on disk.
 fn layout(graph: &Graph, hashes: &Hashes) -> Result<VertexStatesLayout> {
     let vertices = graph.short_vertex_count()?;
@@ -106,7 +115,7 @@ fn size(graph: &Graph, hashes: &Hashes, block: u32, threads: usize) -> Result<u6
     // Neighbours twice, as the list of them grows by doubling.
     let worker = Neighbourhoods::<Sequential>::size(edges_max) + 8 * edges_max + layout.unit_size();
     let sums = (size_of::<Sums>() * layout.unit_count()) as u64;
-    let signatures = u64::from(block) * size_of::<Label>() as u64 * hashes.signature_len() as u64;
+    let signatures = signatures_size(block.into(), hashes);
     // Triangles and neighbours.
     let vertices = 12 * graph.vertex_count();
     Ok(vertices + sums + signatures + threads as u64 * worker + layout.size_in_memory(threads))

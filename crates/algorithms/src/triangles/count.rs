@@ -1,7 +1,6 @@
 //! Counts what closes triangles.
 
 use std::ops::Range;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -12,7 +11,7 @@ use tegula_engine::{
     Error, Estimate, Graph, IterationTimes, RunOptions, RunStatistics, Unit, huge,
 };
 
-use tegula_machine::threads::lock;
+use tegula_machine::threads::Stash;
 
 use super::order::{Later, List, Lists, Order};
 use crate::algorithm::{Work, degree_sum};
@@ -42,7 +41,7 @@ pub struct Triangles {
 const RANGES_MAX: u64 = 16;
 /// List entries that are looked at together.
 const BLOCK: usize = 1024;
-/// List entries between two looks at whether to stop.
+/// List entries between two checks for cancellation.
 const ENTRIES_PER_LOOK: u64 = 1 << 22;
 
 /// Counts.
@@ -132,7 +131,7 @@ fn count_all(
         lengths: atomics(vertex_count),
         neighbours: atomics(vertex_count),
         closed: atomics(vertex_count),
-        marks: Mutex::new(Vec::new()),
+        marks: Stash::default(),
         edges: AtomicU64::new(0),
     };
     let mut times = IterationTimes::default();
@@ -189,8 +188,8 @@ struct Counting<'c> {
     neighbours: Vec<AtomicU32>,
     /// By place.
     closed: Vec<AtomicU64>,
-    /// Those that no worker has in use: they are as long as there are vertices.
-    marks: Mutex<Vec<Marks>>,
+    /// As long as there are vertices.
+    marks: Stash<Marks>,
     edges: AtomicU64,
 }
 
@@ -235,8 +234,17 @@ impl Counting<'_> {
         lists: &Lists,
         options: &RunOptions<'_>,
     ) -> tegula_engine::Result<()> {
-        let spare = lock(&self.marks).pop();
-        let mut marks = spare.unwrap_or_else(|| Marks::new(self.closed.len()));
+        let marks = || Marks::new(self.closed.len());
+        self.marks.with(marks, |marks| self.close_with(marks, ids, lists, options))
+    }
+
+    fn close_with(
+        &self,
+        marks: &mut Marks,
+        ids: Range<u32>,
+        lists: &Lists,
+        options: &RunOptions<'_>,
+    ) -> tegula_engine::Result<()> {
         let mut later = Vec::new();
         let mut since_look = 0;
         let cancel = &options.cancel;
@@ -245,7 +253,7 @@ impl Counting<'_> {
                 let place = self.order.place(vertex as usize) as usize;
                 later.clear();
                 later.extend(lists.list(place).iter());
-                self.close_from(place, &later, lists, &mut marks, &mut since_look);
+                self.close_from(place, &later, lists, marks, &mut since_look);
                 if since_look >= ENTRIES_PER_LOOK {
                     cancel.check()?;
                     since_look = 0;
@@ -255,11 +263,10 @@ impl Counting<'_> {
             self.for_each(ids, options, |vertex, neighbours| {
                 self.order.later(neighbours, &mut later);
                 let place = self.order.place(vertex) as usize;
-                self.close_from(place, &later, lists, &mut marks, &mut since_look);
+                self.close_from(place, &later, lists, marks, &mut since_look);
                 Ok(())
             })?;
         }
-        lock(&self.marks).push(marks);
         Ok(())
     }
 

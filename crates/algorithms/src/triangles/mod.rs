@@ -23,8 +23,6 @@ mod count;
 mod hashes;
 mod order;
 
-use std::num::NonZeroU32;
-
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
@@ -43,12 +41,13 @@ pub(crate) use count::{lists_size_max, work};
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct TrianglesOptions {
-    /// Estimate them, in passes over the edges whose number does not depend on degrees.
+    /// Estimate them, which pays where an exact count takes long: with some hundred million edges, vertices of very
+    /// high degree, or little memory. A small graph is counted exactly in less time.
     #[cfg_attr(feature = "clap", arg(long))]
     pub approximate: bool,
-    /// Estimate by so many hashes, 64 otherwise: four times as many are twice as exact.
+    /// Estimate by so many hashes, 1 to 1024, 64 otherwise: four times as many are twice as exact.
     #[cfg_attr(feature = "clap", arg(long, value_name = "K", requires = "approximate"))]
-    pub hashes: Option<NonZeroU32>,
+    pub hashes: Option<u32>,
     /// What the hashes are drawn by.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t))]
     pub seed: u64,
@@ -61,7 +60,7 @@ impl TrianglesOptions {
 
     /// By how many hashes triangles are estimated, where they are.
     fn hashes(&self) -> Option<u32> {
-        self.approximate.then(|| self.hashes.map_or(Self::HASHES, NonZeroU32::get))
+        self.approximate.then(|| self.hashes.unwrap_or(Self::HASHES))
     }
 }
 
@@ -96,12 +95,22 @@ impl Figures for EstimateFigures {
         let mut facts = Facts::default();
         facts.add("triangles", format!("about {}", answer::count(self.triangles.round() as u64)));
         if let Some(error) = self.standard_error {
-            let relative = 100.0 * error / self.triangles.max(1.0);
-            let error = answer::count(error.round() as u64);
-            facts.add("standard error", format!("{error}, {relative:.1} %"));
+            facts.add("standard error", standard_error(error, self.triangles));
         }
         facts.add("hashes", answer::count(self.hashes.into()));
         facts
+    }
+}
+
+/// A standard error, and what part it is of the estimate.
+fn standard_error(error: f64, estimate: f64) -> String {
+    let relative = 100.0 * error / estimate.max(1.0);
+    match error {
+        // Where there are few triangles all groups may find the same, which does not make it exact.
+        0.0 => "none seen: all groups of hashes agree".to_owned(),
+        ..0.1 => "below 0.1".to_owned(),
+        ..10.0 => format!("{error:.1}, {relative:.1} %"),
+        _ => format!("{}, {relative:.1} %", answer::count(error.round() as u64)),
     }
 }
 
@@ -115,10 +124,10 @@ impl Algorithm for TrianglesOptions {
     fn check(&self) -> Result<()> {
         let detail = match self.hashes {
             Some(_) if !self.approximate => "`hashes` are for `approximate`".to_owned(),
-            Some(hashes) if hashes.get() > Self::HASHES_MAX => {
-                format!("`hashes` is 1 to {}", Self::HASHES_MAX)
+            Some(hashes) if !(1..=Self::HASHES_MAX).contains(&hashes) => {
+                format!("`hashes` must be from 1 to {}, and is {hashes}", Self::HASHES_MAX)
             }
-            _ => return Ok(()),
+            Some(_) | None => return Ok(()),
         };
         Err(Error::BadOptions { algorithm: Self::NAME, detail })
     }
@@ -136,7 +145,10 @@ impl Algorithm for TrianglesOptions {
     }
 
     fn lists_size(&self, graph: &Graph) -> u64 {
-        if self.approximate { 0 } else { lists_size_max(graph) }
+        match self.hashes() {
+            Some(hashes) => approximate::signatures_size_max(graph, hashes),
+            None => lists_size_max(graph),
+        }
     }
 
     fn work(&self, graph: &Graph, _files: &()) -> Result<Work> {
@@ -161,5 +173,22 @@ impl Algorithm for TrianglesOptions {
         let figures = TriangleFigures { triangles: found.closed.iter().sum::<u64>() / 3 };
         let values = Values::of(found.closed.into(), graph, &options.cancel)?;
         Ok(Found::new(Scores { column: "triangles", values, figures }, found.statistics))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_standard_error_is_told_without_false_digits() {
+        for (error, estimate, told) in [
+            (0.0, 2.0, "none seen: all groups of hashes agree"),
+            (0.01, 2.0, "below 0.1"),
+            (0.32, 2.0, "0.3, 16.0 %"),
+            (1234.4, 1e6, "1,234, 0.1 %"),
+        ] {
+            assert_eq!(standard_error(error, estimate), told);
+        }
     }
 }

@@ -33,7 +33,7 @@ use tegula_engine::{
     Estimate, Graph, Number, RunOptions, RunStatistics, ShortId, States, VertexNumber, visit_edges,
 };
 
-use crate::algorithm::{Algorithm, Checkpointing, Edges, Found, Weights, Work};
+use crate::algorithm::{Algorithm, Checkpointing, Edges, Found, Iterations, Weights, Work};
 use crate::answer::{Called, Groups, NoFigures, by_smallest, by_smallest_size};
 use crate::error::{Error, Result, Setting, SettingValue, check_both_directions};
 use crate::original_ids::with_order_streamed;
@@ -92,8 +92,8 @@ impl Components {
 ///
 /// # Errors
 /// [`OneDirection`](crate::Error::OneDirection) for propagation and traversal on a directed graph,
-/// [`TooManyVertices`](crate::Error::TooManyVertices) for union-find on one without [short](ShortId) ids: a look-up in its
-/// array leads anywhere, so it has no use for one on disk.
+/// [`TooManyVertices`](crate::Error::TooManyVertices) for union-find on one without [short](ShortId) ids: a look-up in
+/// its array leads anywhere, so it has no use for one on disk.
 pub fn check(graph: &Graph, wanted: WccOptions) -> Result<()> {
     let what = match wanted.method {
         Method::UnionFind if graph.has_short_ids() => return Ok(()),
@@ -256,7 +256,7 @@ impl Algorithm for WccOptions {
             Method::Propagation => "wcc, propagation",
             Method::Traversal => "wcc, traversal",
         };
-        let work = Work::of_rounds(kind, graph, None);
+        let work = Work::of_rounds(kind, graph, Iterations::Unknown);
         Ok(if self.method == Method::Traversal { work.by_one_thread() } else { work })
     }
 

@@ -21,6 +21,10 @@ use super::text::{BLANK, COMMA, TAB, TextFile, TextRows, TextTerminal};
 use crate::errors::{Failure, Result};
 use crate::stdout;
 
+/// The endings of files to which edges are written.
+pub const EDGE_ENDINGS: &str =
+    ".el, .wel, .txt, .csv, .tsv, .parquet, .bin64, .arrows, or .el.gz, .csv.zst, ..";
+
 /// The formats of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TableFormat {
@@ -118,9 +122,8 @@ impl Target {
     /// # Errors
     /// As of [`Target::of`].
     pub fn of_edges(path: &Path, format: Option<TableFormat>, replace: bool) -> Result<Target> {
-        let help = "end it with .el, .wel, .txt, .csv, .tsv, .parquet, .bin64, .arrows, or .el.gz, \
-                    .csv.zst, ..; or give --format";
-        Target::named(path, format, replace, TableFormat::of_ending_of_edges, help)
+        let help = format!("end it with {EDGE_ENDINGS}; or give --format");
+        Target::named(path, format, replace, TableFormat::of_ending_of_edges, &help)
     }
 
     /// Whether the name of a file is one to which edges are written.
@@ -137,7 +140,7 @@ impl Target {
         format: Option<TableFormat>,
         replace: bool,
         of_ending: fn(&str) -> Option<TableFormat>,
-        help: &'static str,
+        help: &str,
     ) -> Result<Target> {
         if path == Path::new("-") || path == Path::new("/dev/stdout") {
             return Target::standard_output(format.unwrap_or(TableFormat::Tsv));

@@ -1,11 +1,19 @@
 //! The command of each algorithm in the catalogue.
 
 use clap::error::ErrorKind;
-use clap::{ArgMatches, Command, Error, FromArgMatches, Subcommand};
+use clap::{ArgGroup, ArgMatches, Command, Error, FromArgMatches, Subcommand};
 use tegula_algorithms::algorithm::Request;
 use tegula_algorithms::{CATALOGUE, find};
 
 use super::options::RunArgs;
+
+/// Where edges are written to, which may be a graph.
+const EDGES_OUTPUT: &str = "Write the edges to a graph directory, whose name ends in .tegula or has no ending, or to a \
+                            file: .el, .wel, .txt, .csv, .tsv, .parquet, .bin64 or .arrows; text also as .gz or .zst; \
+                            `-` is standard output";
+/// What a list of bridges has, which have no order: points have one.
+const TOP_POINTS: &str = "Print only K articulation points, those in which most blocks meet, with or without \
+                          --articulation-points. A file (-o) has all rows nevertheless";
 
 /// An algorithm that was asked for.
 #[derive(Debug)]
@@ -19,13 +27,19 @@ pub struct Run {
 impl Subcommand for Run {
     fn augment_subcommands(command: Command) -> Command {
         command.subcommands(CATALOGUE.iter().map(|entry| {
-            let command = entry.command::<RunArgs>();
-            match entry.option_names().contains(&"model") {
-                true => command.mut_arg("graph", |graph| {
-                    graph.required(false).required_unless_present("model").conflicts_with("model")
-                }),
-                false => command,
+            let mut command = entry.command::<RunArgs>();
+            let has = |option| entry.option_names().contains(&option);
+            if has("model") {
+                let input = ArgGroup::new("input").required(true).args(["graph", "model"]);
+                command = command.mut_arg("graph", |graph| graph.required(false)).group(input);
             }
+            if has("component") {
+                command = command.mut_arg("output", |output| output.help(EDGES_OUTPUT));
+            }
+            if has("articulation_points") {
+                command = command.mut_arg("top", |top| top.help(TOP_POINTS));
+            }
+            command
         }))
     }
 

@@ -86,6 +86,8 @@ fn to_json(
         why_in_memory: needs.why_in_memory,
         iteration_bytes: needs.iteration_bytes(memory),
         moved_bytes: needs.bytes_moved(memory) as u64,
+        lists_bytes: needs.lists_bytes,
+        resident_bytes: json::peak_memory(),
         peak_memory_bytes: needs.peak_bytes(memory, json::peak_memory()),
         seconds: outlook.seconds.map(Seconds),
         work: Work::of(needs.work(), outlook.threads),

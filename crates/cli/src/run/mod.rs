@@ -1,5 +1,6 @@
 //! `tegula run`: one way for every algorithm to open a graph, run, write its table and report.
 
+mod checkpoint_folder;
 mod command;
 mod estimate;
 mod input;
@@ -11,7 +12,7 @@ use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
 use tegula_algorithms::algorithm::{Checkpointing, Edges, Found, Needs, Request, Weights};
-use tegula_algorithms::answer::{self, Answer, Summary};
+use tegula_algorithms::answer::{Answer, Summary};
 use tegula_engine::{
     Executor, Graph, Instructions, ProcessKind, RunOptions, RunStatistics, checkpoint_size,
 };
@@ -24,7 +25,7 @@ use crate::hints;
 use crate::json::{self, RunSeconds, Seconds};
 use crate::output::{ROWS_PER_PART, RowWriter, TableFormat, Target, TextTerminal};
 use crate::progress::{Alarm, RunProgress};
-use crate::report::{self, Facts};
+use crate::report::{self, EdgeCount, Facts};
 use crate::session::Session;
 use crate::stdout;
 use input::{Input, name_of};
@@ -58,13 +59,11 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     let needs_rows = needs_rows(request, args.executor())?;
     let threads = args.threads.count();
     let description = request.description();
-    let checkpoints = args.checkpoints(&description);
+    let checkpoints = args.checkpoints(&description)?;
     let kept_bytes = checkpoints.map(|_| state_bytes(request)).transpose()?;
     let input = Input::of(request, args, session)?;
     let mut graph = input.open(args)?;
-    if let Some(Destination::Table(target)) = &target {
-        target.check_ids(&answer::id_type(&graph))?;
-    }
+    target.iter().try_for_each(|target| target.check_ids(&graph))?;
     let budget = args.reading.budget.bytes();
     // An estimate tells what is needed beyond the budget, too.
     let least = if args.estimate { default_memory() } else { 0 };
@@ -89,6 +88,10 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     let mut needs = Needs::of(&*prepared, &graph, threads, needs_rows)?;
     needs.estimate.vertex_bytes +=
         kept_bytes.map_or(0, |bytes| checkpoint_size(&graph, bytes, budget, threads));
+    if let Some(Destination::Graph(_)) = &target {
+        let edges_max = prepared.found_edges_max(&graph);
+        needs = needs.with_writing(&graph, new_graph::memory_min(&graph), edges_max);
+    }
     let has_room = needs.check("the run", budget);
     let builds_rows = needs.build_bytes.is_some();
     if has_room.is_ok() && (args.estimate || builds_rows) {
@@ -112,9 +115,13 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     };
     let options = RunOptions { memory: budget, progress: &progress, ..options };
     let started = Instant::now();
-    let found = prepared.run(&graph, &options).map_err(Failure::from);
-    let found = found.map_err(|failure| failure.of_whole(budget))?;
+    let found = prepared.run(&graph, &options).map_err(|error| failed(error, budget))?;
     deliver(found, [open, started.elapsed()], target, (request, &graph), args, session)
+}
+
+/// The failure of a run, told of the whole budget.
+fn failed(error: tegula_algorithms::Error, budget: u64) -> Failure {
+    checkpoint_folder::explained(error.into()).of_whole(budget)
 }
 
 /// Writes the table of what was found, and reports.
@@ -241,8 +248,12 @@ impl Done<'_> {
         }
         if session.has_notes() {
             let mut facts = self.facts();
-            if self.request.weights() == Weights::Used && !self.graph.is_weighted() {
-                facts.add("weights", "1 for every edge, as the graph has none");
+            if self.request.weights() == Weights::Used {
+                let weights = match self.graph.is_weighted() {
+                    true => "those of the graph",
+                    false => "1 for every edge, as the graph has none",
+                };
+                facts.add("weights", weights);
             }
             summary.facts().into_iter().for_each(|(name, value)| facts.add(name, value));
             session.note(&format!("{}\n{}", self.title(), facts.to_text()));
@@ -257,6 +268,7 @@ impl Done<'_> {
         let weights = match self.request.weights() {
             Weights::Ignored { instead } if self.graph.is_weighted() => {
                 let name = self.request.name();
+                let instead = hints::typed(instead, name);
                 Some(format!("{name} passes over the weights of the graph: {instead}"))
             }
             Weights::Ignored { .. } | Weights::Used | Weights::Irrelevant => None,
@@ -294,9 +306,9 @@ impl Done<'_> {
     fn title(&self) -> String {
         let algorithm = self.request.name();
         let vertices = report::count(self.graph.vertex_count());
-        let edges = report::count(self.graph.edge_count());
+        let edges = EdgeCount::of(self.graph.manifest()).told(" edges");
         let graph = report::path(name_of(self.request, self.graph));
-        format!("{algorithm} on {graph}: {vertices} vertices, {edges} edges")
+        format!("{algorithm} on {graph}: {vertices} vertices, {edges}")
     }
 
     fn facts(&self) -> Facts {
@@ -310,10 +322,12 @@ impl Done<'_> {
         let [open, running, write] = parts;
         facts.add("time", format!("{total} (open {open}, run {running}, write {write})"));
         let processed = statistics.edges_processed;
-        let rate = (processed > 0).then(|| report::rate(processed, "edges", run));
+        let unit = EdgeCount::of(self.graph.manifest()).stored_unit();
+        let rate = (processed > 0).then(|| report::rate(processed, unit.many, run));
         let rate = rate.map_or_else(String::new, |rate| format!(", {rate}"));
         // More than the graph has where scans go through tiles that they have few uses for.
-        facts.add(edges_name(statistics), format!("{}{rate}", report::count(processed)));
+        let done = format!("{} {}", unit.many, done_to_edges(statistics));
+        facts.add(done, format!("{}{rate}", report::count(processed)));
         facts.add("read", report::bytes(statistics.bytes_read));
         if statistics.bytes_written > 0 {
             facts.add("arrays written", report::bytes(statistics.bytes_written));
@@ -367,10 +381,10 @@ fn iterations(statistics: &RunStatistics) -> String {
 }
 
 /// What was done to edges.
-fn edges_name(statistics: &RunStatistics) -> &'static str {
+fn done_to_edges(statistics: &RunStatistics) -> &'static str {
     match KindCounts::of(statistics) {
-        KindCounts { seeks: 0, pulls: 0, .. } => "edges scanned",
-        KindCounts { scans: 0, pulls: 0, .. } => "edges followed",
-        KindCounts { .. } => "edges looked at",
+        KindCounts { seeks: 0, pulls: 0, .. } => "scanned",
+        KindCounts { scans: 0, pulls: 0, .. } => "followed",
+        KindCounts { .. } => "looked at",
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use tegula_algorithms::answer::{Answer, Table};
-use tegula_engine::{Error, Graph, RUN_OVERHEAD, overhead};
+use tegula_engine::{Graph, RUN_OVERHEAD, overhead};
 use tegula_import::input::{Format, IdKind, InputOptions, Vertices};
 use tegula_import::{ImportConfig, import};
 use tegula_machine::disk::{Directory, Temporary};
@@ -17,11 +17,22 @@ use crate::errors::Result;
 use crate::output::{TableFormat, Target};
 use crate::session::Session;
 
+/// Bytes that writing takes at the least: those of an import, beside what is held.
+pub fn memory_min(graph: &Graph) -> u64 {
+    held(graph) + ImportConfig::MEMORY_MIN
+}
+
+/// Bytes held meanwhile: the graph stays open, and what says which edges are chosen stays in memory.
+fn held(graph: &Graph) -> u64 {
+    overhead(graph) - RUN_OVERHEAD + 5 * graph.vertex_count()
+}
+
 /// Imports its edges and vertices, by way of two tables in a folder beside the graph, or where `--spill-directory` says.
 /// Returns the bytes of the graph directory.
+/// The budget is [`memory_min`] at the least.
 ///
 /// # Errors
-/// Those of writing and of the import; [`Error::OverBudget`] where that has no room beside the answer.
+/// Those of writing and of the import.
 pub fn write(
     answer: &dyn Answer,
     graph: &Graph,
@@ -29,14 +40,7 @@ pub fn write(
     args: &RunArgs,
     session: &Session,
 ) -> Result<u64> {
-    let budget = args.reading.budget.bytes();
-    // The graph stays open, and what says which edges are chosen stays in memory.
-    let held = overhead(graph) - RUN_OVERHEAD + 5 * graph.vertex_count();
-    let memory = budget.saturating_sub(held);
-    if memory < ImportConfig::MEMORY_MIN {
-        let (what, needed) = ("writing the graph".to_owned(), held + ImportConfig::MEMORY_MIN);
-        return Err(Error::OverBudget { what, needed, budget }.into());
-    }
+    let memory = args.reading.budget.bytes() - held(graph);
     let name = "tegula-tables";
     let place = match &args.spill_directory {
         Some(folder) => folder.join(name),

@@ -4,11 +4,13 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use tegula_engine::{Arrays, Checkpoints, Error, Executor, Messages, RunOptions};
+use tegula_algorithms::answer;
+use tegula_engine::{Arrays, Checkpoints, Error, Executor, Graph, Messages, RunOptions};
 
+use super::checkpoint_folder;
 use crate::args::{ReadingArgs, Threads};
 use crate::errors::{Failure, Result};
-use crate::output::{TableFormat, Target};
+use crate::output::{EDGE_ENDINGS, TableFormat, Target};
 
 /// The options that every algorithm has.
 #[derive(Debug, Args)]
@@ -121,6 +123,29 @@ impl Destination {
             Destination::Graph(path) => path,
         }
     }
+
+    /// Refuses a format that cannot hold the ids of a graph.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`].
+    pub fn check_ids(&self, graph: &Graph) -> Result<()> {
+        match self {
+            Destination::Table(target) => target.check_ids(&answer::id_type(graph)),
+            Destination::Graph(_) => Ok(()),
+        }
+    }
+}
+
+/// Refuses a name for a graph directory that looks like one of a file in a format that there is not.
+fn check_graph_name(path: &Path) -> Result<()> {
+    if path.extension().is_none_or(|ending| ending.eq_ignore_ascii_case("tegula")) {
+        return Ok(());
+    }
+    let message =
+        format!("`{}` names neither a graph directory nor a format of edges", path.display());
+    let help =
+        format!("end it with .tegula for a graph directory, or for a file with {EDGE_ENDINGS}");
+    Err(Failure::usage_with(message, help))
 }
 
 impl RunArgs {
@@ -135,6 +160,7 @@ impl RunArgs {
             (None, None) => return Ok(None),
         };
         if is_graph && self.format.is_none() && !Target::is_edges(path) {
+            check_graph_name(path)?;
             if !self.force && path.symlink_metadata().is_ok() {
                 return Err(Error::AlreadyExists { path: path.to_owned() }.into());
             }
@@ -153,10 +179,14 @@ impl RunArgs {
     }
 
     /// Which checkpoints are kept of a run that this describes, and gone on from; none where that is not asked for.
-    pub fn checkpoints<'a>(&'a self, run: &'a str) -> Option<Checkpoints<'a>> {
+    ///
+    /// # Errors
+    /// Those of a folder that cannot keep any.
+    pub fn checkpoints<'a>(&'a self, run: &'a str) -> Result<Option<Checkpoints<'a>>> {
         let [folder, resume] = [&self.checkpoint, &self.resume].map(|path| path.as_deref());
+        folder.map_or(Ok(()), checkpoint_folder::check)?;
         let every = self.checkpoint_every;
-        folder.or(resume).map(|_| Checkpoints { folder, every, resume, run })
+        Ok(folder.or(resume).map(|_| Checkpoints { folder, every, resume, run }))
     }
 
     /// Where arrays lie.

@@ -56,6 +56,19 @@ fn variables_of_fewer_states_have_empty_cells_for_the_others() {
 }
 
 #[test]
+fn beliefs_that_have_not_come_to_rest_may_be_damped() {
+    let shop = Shop::new();
+    shop.write("pair.uai", MODEL);
+    let words = "run belief-propagation --model pair.uai --iterations 1";
+    let said = shop.tegula(words).done();
+    let advice = "use --damping 0.5 if they swing, or raise --iterations";
+    assert!(said.err.contains(advice), "{}", said.err);
+    let said = shop.tegula(&format!("{words} --damping 0.5")).done();
+    assert!(said.err.contains("raise --iterations"), "{}", said.err);
+    assert!(!said.err.contains("--damping"), "{}", said.err);
+}
+
+#[test]
 fn a_graph_needs_a_potential_and_a_model_needs_no_graph() {
     let shop = Shop::new();
     shop.write("pair.uai", MODEL);
@@ -73,8 +86,8 @@ fn a_graph_needs_a_potential_and_a_model_needs_no_graph() {
     let refused = |words: &str, code, said: &[&str]| {
         shop.tegula(&format!("run belief-propagation {words}")).failed(code, said);
     };
-    refused("", 2, &["<GRAPH>"]);
-    refused("g.tegula", 2, &["potential", "model"]);
+    refused("", 2, &["<GRAPH|--model <FILE>>"]);
+    refused("g.tegula", 2, &["give a --potential", "or a --model in its place"]);
     refused("g.tegula --model pair.uai", 2, &["--model"]);
     refused("--model pair.uai --priors priors.csv", 2, &["priors"]);
     refused("g.tegula --potential potential.txt --damping 1", 2, &["damping"]);

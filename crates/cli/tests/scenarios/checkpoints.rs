@@ -146,8 +146,14 @@ fn what_cannot_go_on_says_why() {
     for (words, why) in [
         (format!("{ranks} --checkpoint kept"), "holds checkpoints already"),
         ("run pagerank other.tegula --iterations 5 --resume kept".to_owned(), "another graph"),
-        ("run pagerank g.tegula --iterations 6 --resume kept".to_owned(), "\"iterations\":5"),
-        ("run katz g.tegula --resume kept".to_owned(), "katz"),
+        (
+            "run pagerank g.tegula --iterations 6 --resume kept".to_owned(),
+            "kept holds a checkpoint of a run with --iterations 5, but this one is with --iterations 6",
+        ),
+        (
+            "run katz g.tegula --resume kept".to_owned(),
+            "kept holds a checkpoint of pagerank, but this is katz",
+        ),
         (format!("{ranks} --resume missing"), "missing"),
         (format!("{ranks} --resume g.tegula"), "holds no checkpoint"),
     ] {
@@ -165,6 +171,29 @@ fn what_cannot_go_on_says_why() {
         shop.tegula(&words).failed(2, &["keeps no checkpoints", "without --checkpoint"]);
     }
     assert!(!shop.path("new").exists());
+}
+
+#[test]
+fn a_folder_of_checkpoints_is_no_graph_and_belongs_to_one_run_at_a_time() {
+    let shop = shop();
+    let ranks = "run pagerank g.tegula --iterations 5 -o found.tsv --force";
+    let graph = shop.files("g.tegula");
+    for folder in ["g.tegula", "g.tegula/kept"] {
+        let words = format!("{ranks} --checkpoint {folder}");
+        shop.tegula(&words).failed(2, &["g.tegula is a graph directory"]);
+    }
+    assert!(shop.files("g.tegula") == graph);
+    // As a run leaves it that is killed before its first checkpoint.
+    fs::create_dir(shop.path("kept")).unwrap();
+    shop.write("kept/blocks", "");
+    let none = ["kept holds no checkpoint that is whole", "start anew, without --resume"];
+    shop.tegula(&format!("{ranks} --resume kept")).failed(3, &none);
+    let blocks = fs::File::open(shop.path("kept/blocks")).unwrap();
+    blocks.lock().unwrap();
+    let words = format!("{ranks} --checkpoint kept");
+    shop.tegula(&words).failed(1, &["cannot use kept: another run keeps its checkpoints there"]);
+    drop(blocks);
+    shop.tegula(&words).done();
 }
 
 #[test]

@@ -43,6 +43,28 @@ fn options(name: &str) -> &'static str {
 }
 
 #[test]
+fn rounds_are_no_more_than_are_asked_for() {
+    let shop = Shop::new();
+    shop.tegula("generate rmat --scale 8 --weighted -o g.wel").done();
+    shop.tegula("import g.wel --weighted --undirected -o g.tegula").done();
+    for (name, option) in [
+        ("pagerank", "max-iterations"),
+        ("pagerank --weighted", "max-iterations"),
+        ("eigenvector", "max-iterations"),
+        ("katz", "max-iterations"),
+        ("hits", "max-iterations"),
+        ("pagerank", "iterations"),
+        ("cdlp", "iterations"),
+        ("spmv", "iterations"),
+    ] {
+        let (algorithm, more) = name.split_once(' ').unwrap_or((name, ""));
+        let run = format!("run {algorithm} g.tegula {more} --{option} 2 --estimate --json");
+        let estimate = shop.tegula(&run).done().json();
+        assert_eq!(estimate["work"]["rounds"], 2.0, "{run}: {estimate}");
+    }
+}
+
+#[test]
 fn the_peak_of_every_algorithm_is_as_estimated() {
     let shop = Shop::new();
     fs::write(shop.path("sets.txt"), "1 one\n2 one\n3 two\n").unwrap();

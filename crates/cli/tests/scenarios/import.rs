@@ -62,6 +62,12 @@ fn options_decide_what_is_stored() {
         let report = shop.tegula(&format!("import g.txt -o g.tegula --force --json {options}"));
         assert_eq!(report.done().json()["edges"], edges, "{options}");
     }
+    let said = shop.tegula("import g.txt -o g.tegula --force --undirected").done().err;
+    for words in ["9 (17 arcs)", "duplicate arcs", "bytes per arc", "arcs/s"] {
+        assert!(said.contains(words), "{words} in {said}");
+    }
+    let said = shop.tegula("info g.tegula").done().out;
+    assert!(said.contains("9 (undirected, stored as 17 arcs, unweighted)"), "{said}");
     for order in ["given", "degree", "dfs"] {
         let words = format!("import g.txt -o g.tegula --force --json --order {order}");
         assert_eq!(shop.tegula(&words).done().json()["order"], order);

@@ -133,6 +133,9 @@ fn top_prints_the_first_of_them_and_ties_go_by_vertex() {
     let components = shop.tegula("run wcc g.tegula --top 1").done().out;
     assert_eq!(components, "component\tvertices\n1\t5\n");
     assert_eq!(shop.tegula("run wcc g.tegula --top 0").done().out, "component\tvertices\n");
+    shop.import(&EdgeList::new(vec![(3, 1), (1, 2), (2, 9)]), "");
+    let order = shop.tegula("run topological-order g.tegula --top 2").done().out;
+    assert_eq!(order, "vertex\tposition\n3\t0\n1\t1\n");
 }
 
 #[test]
@@ -200,7 +203,13 @@ fn weights_that_are_passed_over_are_spoken_of() {
             assert_eq!(warnings == 1, is_weighted && expects_weights, "{algorithm} {options}");
             let words = " passes over the weights of the graph";
             assert_eq!(said.err.contains(words), warnings == 1, "{}", said.err);
+            assert_eq!(said.err.contains("the option --weighted"), warnings == 1, "{}", said.err);
         }
+        let said = shop.tegula("run louvain g.tegula").done().err;
+        assert_eq!(said.contains("those of the graph"), is_weighted, "{said}");
+        assert_eq!(said.contains("1 for every edge"), !is_weighted, "{said}");
+        assert!(said.contains("louvain on g.tegula: 3 vertices, 3 edges (6 arcs)"), "{said}");
+        assert!(said.contains("arcs followed"), "{said}");
     }
 }
 
@@ -314,6 +323,7 @@ fn an_estimate_says_what_is_needed_and_runs_nothing() {
         "wcc g.tegula",
         "bfs g.tegula --source 1",
         "bfs g.tegula --source 1 --parents",
+        "subgraph g.tegula --component 1 -o part.tegula --force",
     ] {
         let words = format!("run {algorithm} --estimate --json --memory 8MiB");
         let said = shop.tegula(&words);

@@ -131,7 +131,9 @@ fn what_cannot_be_a_part_is_refused_and_leaves_nothing() {
         ("--component 9 -o part.tegula", 3, "no vertex `9`"),
         ("--vertices missing.txt -o part.tegula", 3, "missing.txt"),
         ("--vertices two.txt --component 1", 2, "--component"),
-        ("-o part.tegula", 2, "--vertices"),
+        ("-o part.tegula", 2, "<--vertices <FILE>|--component <ID>>"),
+        ("--vertices two.txt -o part.cvs", 2, "end it with .tegula for a graph directory"),
+        ("--vertices two.txt -o part.npy", 2, ".csv, .tsv, .parquet"),
         ("--vertices two.txt -o g.tegula", 1, "g.tegula"),
         ("--vertices two.txt -o part.tegula --memory 40MiB", 4, "writing the graph"),
     ] {
@@ -139,9 +141,9 @@ fn what_cannot_be_a_part_is_refused_and_leaves_nothing() {
         assert_eq!(shop.names(), before, "{words}");
     }
     shop.tegula("run subgraph g.tegula --vertices two.txt -o part.tegula --memory 100MiB").done();
-    // Of nobody there is an empty graph.
+    // Of nobody there is an empty graph. A name without an ending is that of a graph, too.
     shop.write("none.txt", "");
-    shop.tegula("run subgraph g.tegula --vertices none.txt -o none.tegula").done();
-    let info = shop.tegula("info none.tegula --json").done().json();
+    shop.tegula("run subgraph g.tegula --vertices none.txt -o none").done();
+    let info = shop.tegula("info none --json").done().json();
     assert_eq!((info["vertices"].as_u64(), info["edges"].as_u64()), (Some(0), Some(0)));
 }

@@ -167,8 +167,8 @@ impl<P: Program> ExternalStep<'_, P> {
         Reduced { batch, targets, values, aggregate: P::Aggregate::default() }
     }
 
-    /// Applies to some targets of a batch, to all of them without a look at whether anything was reduced where the
-    /// program wants that.
+    /// Applies to some targets of a batch: to those for which anything was reduced, or to all of them where the program
+    /// wants that.
     fn apply_batch(
         &self,
         reduced: &mut Reduced<P>,

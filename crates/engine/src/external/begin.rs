@@ -232,8 +232,7 @@ impl ArraysOnDisk {
     ///
     /// # Errors
     /// Those of opening the folder; [`Error::Io`](tegula_machine::Error::Io) of the kind
-    /// [`StorageFull`](std::io::ErrorKind::StorageFull), which
-    /// says how much is needed.
+    /// [`StorageFull`](std::io::ErrorKind::StorageFull), which says how much is needed.
     pub fn check_room(&self, graph: &Graph, plan: &Plan, chosen: Option<&Path>) -> Result<()> {
         check_room(&spill_folder(graph, chosen)?, self.file_size(plan))
     }

@@ -227,8 +227,8 @@ impl<R: Reduction> Dispatch<R> {
         is_any
     }
 
-    /// Sends the messages of a segment to the groups for which that was chosen, and finds out whether any says something
-    /// to the first group. `is_every_active` tells that no source is without a message.
+    /// Sends the messages of a segment to the groups for which that was chosen, and finds out whether any says
+    /// something to the first group. `is_every_active` tells that no source is without a message.
     ///
     /// # Errors
     /// Those of reading the lists and of writing; cancellation.

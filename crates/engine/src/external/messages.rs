@@ -167,8 +167,8 @@ impl<P: Program> ExternalStep<'_, P> {
         })
     }
 
-    /// Has the active vertices of a stretch generate their messages, and keeps them if wanted; or reads those again that
-    /// were kept. The stretch `after` is likely to come next.
+    /// Has the active vertices of a stretch generate their messages, and keeps them if wanted; or reads those again
+    /// that were kept. The stretch `after` is likely to come next.
     fn bring_stretch(
         &self,
         (stretch, after): (&Range<usize>, Option<&Range<usize>>),

@@ -46,8 +46,8 @@ pub struct Plan {
     pub groups: u32,
     /// Whether messages may be sent to the groups that have a use for them, rather than all be read again.
     pub sends: bool,
-    /// Bytes for blocks that are read ahead while tiles are scanned, for when that has ended, beyond what blocks are read
-    /// into otherwise.
+    /// Bytes for blocks that are read ahead while tiles are scanned, for when that has ended, beyond what blocks are
+    /// read into otherwise.
     pub ahead: u64,
     /// How many blocks of states stay in memory.
     pub states_held: usize,

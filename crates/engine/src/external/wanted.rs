@@ -8,7 +8,8 @@ use tegula_store::graph::{CellEntry, Graph};
 
 use super::plan::Plan;
 
-/// How often a message that is sent moves: it is written and read. The list is read twice, to choose it and to place it.
+/// How often a message that is sent moves: it is written and read. The list is read twice, to choose it and to place
+/// it.
 const TRANSFERS: u64 = 2;
 
 /// Bytes that a disk brings while processors choose a message, send it and place it: 3 to 5 ns, at a gigabyte a second.
@@ -61,8 +62,8 @@ struct ListedCell {
 }
 
 impl Wanted {
-    /// Bytes that it moves to send them where `active` of the sources of a segment of `size` have a message: those of all
-    /// that are listed, or only these, with their sources.
+    /// Bytes that it moves to send them where `active` of the sources of a segment of `size` have a message: those of
+    /// all that are listed, or only these, with their sources.
     pub fn traffic(&self, active: u64, size: u64, message_size: u64) -> u64 {
         let all = TRANSFERS * (self.sources * message_size + self.list_bytes);
         let pair = message_size + size_of::<u32>() as u64;

@@ -28,8 +28,8 @@ pub trait EdgeVisitor: Sync {
     /// An edge.
     fn visit(&self, source: ShortId, target: ShortId, weight: Self::Weight);
 
-    /// Whether the visitor has a use for the edges of a tile, whose ids count from `origin`; asked again until the tile is visited. A
-    /// tile for which it has none, even once, may be left out.
+    /// Whether the visitor has a use for the edges of a tile, whose ids count from `origin`; asked again until the tile
+    /// is visited. A tile for which it has none, even once, may be left out.
     fn needs(&self, _tile: &TileSummary, _origin: Origin) -> bool {
         true
     }

@@ -103,8 +103,8 @@ pub trait Program: Send + Sync {
 
     /// Whether what comes along an edge is never nearer where the weight is greater, so that the buckets of messages
     /// along edges of ascending weights ascend, and none is nearer than its source. Then heavy edges to vertices of
-    /// nearer buckets need not be followed. It calls for [`Program::is_beyond`]; states only ever come to nearer buckets, any
-    /// vertex may be asked for its signal, and nothing may be summed up.
+    /// nearer buckets need not be followed. It calls for [`Program::is_beyond`]; states only ever come to nearer
+    /// buckets, any vertex may be asked for its signal, and nothing may be summed up.
     const IS_FARTHER_BY_WEIGHT: bool = false;
 
     /// Bytes that the program itself holds, where they are worth to be counted in the budget.

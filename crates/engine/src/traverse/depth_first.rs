@@ -9,8 +9,8 @@ use tegula_store::ShortId;
 
 use super::{RunAhead, VertexSet};
 
-/// Upcoming vertices that are shown at the most, and announced ones that are remembered: by the time that what is further
-/// down comes, it has been let go of.
+/// Upcoming vertices that are shown at the most, and announced ones that are remembered: by the time that what is
+/// further down comes, it has been let go of.
 const AHEAD_MAX: usize = 256;
 /// Those that are shown until it is known how many of them come.
 const AHEAD: usize = 16;

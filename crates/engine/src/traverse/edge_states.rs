@@ -2,8 +2,8 @@
 //!
 //! They are laid out like rows: the entries of a vertex one behind the other, in the order in which its neighbours are
 //! seen, vertex after vertex. Whole vertices make up a *unit*, which one worker works on at a time, block by block; a
-//! vertex with more entries than a block has room for is a unit of several blocks. So a pass reads and writes everything
-//! in order, once, and whoever has a unit owns all that it changes.
+//! vertex with more entries than a block has room for is a unit of several blocks. So a pass reads and writes
+//! everything in order, once, and whoever has a unit owns all that it changes.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -134,7 +134,8 @@ impl<V: StateValue> EdgeStatesLayout<V> {
 /// Bytes that a block takes of memory wherever it lies: its checksum, and what is known of it.
 const BLOCK_OVERHEAD: usize = 64;
 
-/// The states of all edges. See the [module](self).
+/// The states of all edges. See the [module](self). Each has a file, and memory to read and write through, of its own:
+/// of several, none waits for another one, and all count [`size_min`](EdgeStatesLayout::size_min) for themselves.
 pub struct EdgeStates<V> {
     layout: EdgeStatesLayout<V>,
     store: BlockStore,

@@ -73,10 +73,8 @@ fn search(rows: &RowReader, runs_ahead: bool) -> Result<(Vec<ShortId>, f64)> {
     let (mut order, mut weight) = (Vec::new(), 0.0);
     while let Some((row, frontier)) = traversal.next_row()? {
         order.push(row.source());
-        let mut edge = 0;
-        row.for_each(|target| {
-            weight += f64::from(row.weight(edge));
-            edge += 1;
+        row.for_each_weighted(|target, own| {
+            weight += f64::from(own);
             if visited.insert(target) {
                 frontier.push(target);
             }

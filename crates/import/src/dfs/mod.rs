@@ -73,8 +73,8 @@ pub(super) fn is_affordable(run: &ImportRun<'_>, id_end: u64) -> bool {
 /// The dense id of each id below `summary.id_end`, [`NONE`] where it has no edge.
 ///
 /// # Errors
-/// [`Error::OverBudget`] where the tables do not fit; [`Error::Limit`] where ids have more than 32 bits; those of reading
-/// the edges and of temporary files.
+/// [`Error::OverBudget`] where the tables do not fit; [`Error::Limit`] where ids have more than 32 bits; those of
+/// reading the edges and of temporary files.
 pub(super) fn enumerate<W: Weight>(
     run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,

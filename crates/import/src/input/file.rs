@@ -210,14 +210,10 @@ impl InputFile {
         }
     }
 
-    /// Refuses a file in which other edges were found than it tells of.
-    pub fn check_edges(&self, found: u64) -> Result<()> {
-        let told = &self.preamble.edges;
-        if told.is_empty() || told.contains(&found) {
-            return Ok(());
-        }
-        let message = format!("it tells of {} edges but has {found}; is it cut off?", told[0]);
-        Err(bad_file(&self.path, message))
+    /// Refuses a file in which other edges were found than it tells of, read as those of an `undirected` graph or not.
+    pub fn check_edges(&self, found: u64, undirected: bool) -> Result<()> {
+        let mismatch = self.preamble.mismatch(found, undirected);
+        mismatch.map_or(Ok(()), |problem| Err(bad_file(&self.path, problem)))
     }
 
     /// The stored size; `None` for a stream.

@@ -177,7 +177,8 @@ impl Input {
         let has_both_ways = |file: &&InputFile| file.preamble().has_both_ways;
         let file = self.files.iter().find(has_both_ways).filter(|_| !self.undirected)?;
         let message = format!(
-            "{}: each edge is there both ways, and was read as two that lead one way",
+            "{}: in this format an edge is in the lists of both of its ends; each list was read as edges that lead one \
+             way",
             file.path().display()
         );
         let both = Hint::set([UNDIRECTED]).detail("to make an undirected graph of it");

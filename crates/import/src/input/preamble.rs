@@ -2,6 +2,10 @@
 
 use std::ops::Range;
 
+use tegula_machine::{Diagnostic, Hint};
+
+use crate::settings::UNDIRECTED;
+
 /// What the first lines of a file, or another file that belongs to it, tell of its graph.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Preamble {
@@ -13,4 +17,45 @@ pub(super) struct Preamble {
     pub undirected: Option<bool>,
     /// Whether an edge that leads both ways is there twice. Of those of an undirected graph one is read.
     pub has_both_ways: bool,
+}
+
+/// What to do where there are more edges than are told of.
+const IF_MORE: &str = "correct that number, or remove what was added";
+
+impl Preamble {
+    /// What is wrong where `found` edges were read, if another number is told. Of an edge that is there both ways one
+    /// is read if the graph is to be `undirected`, and else both arcs.
+    pub fn mismatch(&self, found: u64, undirected: bool) -> Option<Diagnostic> {
+        let &edges = self.edges.first()?;
+        if self.edges.contains(&found) {
+            return None;
+        }
+        let message = match (self.has_both_ways, undirected) {
+            (false, _) if found < edges => {
+                format!("it tells of {edges} edges but has {found}; is it cut off?")
+            }
+            (true, true) if found < edges => {
+                let message = format!(
+                    "it tells of {edges} edges, each in the lists of both of its ends, but the lists of smaller ends \
+                     have {found}: others are in the list of one end alone, or it is cut off"
+                );
+                let as_arcs = Hint::leave_out(UNDIRECTED.option)
+                    .detail("to read what is in a list as edges that lead one way");
+                return Some(Diagnostic::from(message).hint(as_arcs));
+            }
+            (true, false) => {
+                let arcs = edges.saturating_mul(2);
+                let end = match found < arcs {
+                    true => "is it cut off, or are edges in the list of one end alone?",
+                    false => IF_MORE,
+                };
+                format!(
+                    "it tells of {edges} edges, which are {arcs} arcs in the lists of both ends, but has {found} arcs; \
+                     {end}"
+                )
+            }
+            (_, _) => format!("it tells of {edges} edges but has {found}; {IF_MORE}"),
+        };
+        Some(message.into())
+    }
 }

@@ -48,7 +48,7 @@ pub(super) fn read_all(files: &[InputFile], emit: &Emit<'_>) -> Result<PassedOve
     }
     if bad_rows.count == 0 {
         for (file, found) in counted {
-            file.check_edges(found.load(Ordering::Relaxed))?;
+            file.check_edges(found.load(Ordering::Relaxed), emit.undirected)?;
         }
     }
     Ok(PassedOver { bad_rows, comments: tally.close() })

@@ -1,4 +1,5 @@
 //! Block files of a graph, changed by somebody who makes all checksums right.
+#![allow(dead_code, reason = "each test binary uses a part of it")]
 
 use std::fs;
 use std::io::Write;

@@ -68,8 +68,8 @@ pub struct BlockStore {
 
 impl BlockStore {
     /// Blocks in a new file on the disk of `folder`, but for those that `is_held` in memory. A block is to be written
-    /// before it is read, and by one thread at a time. The pool of the reader is for blocks alone: what it holds is what
-    /// may be read ahead and at once.
+    /// before it is read, and by one thread at a time. The pool of the reader is for blocks alone: what it holds is
+    /// what may be read ahead and at once.
     ///
     /// # Errors
     /// [`Error::Io`] where the file cannot be made, or the disk has no room for it.

@@ -1,8 +1,8 @@
 //! The steps that decide what a loss of power leaves: waiting for the disk, and changing names.
 //!
-//! All of them go through here, so that a test can look at the disk after each, and work out which of the
-//! changes so far a crash may have undone, or have any of them fail ([`fail_at`]). Where nobody does, a step costs a look
-//! at a thread-local or two beside its call of the system.
+//! All of them go through here, so that a test can look at the disk after each, and work out which of the changes so
+//! far a crash may have undone, or have any of them fail ([`fail_at`]). Where nobody does, a step costs a look at a
+//! thread-local or two beside its call of the system.
 
 use std::cell::{Cell, RefCell};
 use std::fs::{self, File};
@@ -31,8 +31,8 @@ pub fn watch(watcher: Option<Watcher>) {
     WATCHER.set(watcher);
 }
 
-/// Has the `n`-th step from now on fail that this thread takes, counted from 1, as a disk does that errs; none where `n`
-/// is 0. Tells whether the step that was to fail before has come. It is for tests.
+/// Has the `n`-th step from now on fail that this thread takes, counted from 1, as a disk does that errs; none where
+/// `n` is 0. Tells whether the step that was to fail before has come. It is for tests.
 pub fn fail_at(n: u64) -> bool {
     STEPS_LEFT.replace(n) == 0
 }

@@ -10,7 +10,8 @@ use crate::error::Result;
 /// Makes something of each of `0..count`, `at_once` of them at a time, and takes the results in order.
 ///
 /// # Errors
-/// The first of `make` and `take`; [`Error::Cancelled`](crate::Error::Cancelled); [`Error::WorkerFailed`](crate::Error::WorkerFailed) after a panic.
+/// The first of `make` and `take`; [`Error::Cancelled`](crate::Error::Cancelled);
+/// [`Error::WorkerFailed`](crate::Error::WorkerFailed) after a panic.
 pub fn map_in_order<T: Send>(
     workers: &Workers,
     at_once: usize,
@@ -38,7 +39,8 @@ pub fn map_in_order<T: Send>(
 /// `take` runs on whichever thread comes by.
 ///
 /// # Errors
-/// The first of `make` and `take`; [`Error::Cancelled`](crate::Error::Cancelled); [`Error::WorkerFailed`](crate::Error::WorkerFailed) after a panic.
+/// The first of `make` and `take`; [`Error::Cancelled`](crate::Error::Cancelled);
+/// [`Error::WorkerFailed`](crate::Error::WorkerFailed) after a panic.
 pub fn make_in_order<T: Send>(
     workers: &Workers,
     count: usize,

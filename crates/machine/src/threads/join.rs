@@ -9,7 +9,8 @@ use crate::error::Result;
 /// Does two pieces of work, side by side where there are two workers.
 ///
 /// # Errors
-/// Those of the work; [`Error::Cancelled`](crate::Error::Cancelled); [`Error::WorkerFailed`](crate::Error::WorkerFailed) after a panic.
+/// Those of the work; [`Error::Cancelled`](crate::Error::Cancelled);
+/// [`Error::WorkerFailed`](crate::Error::WorkerFailed) after a panic.
 pub fn join<A: Send, B: Send>(
     workers: &Workers,
     cancel: &Cancel,

@@ -205,8 +205,8 @@ impl Graph {
     }
 
     /// Visits every edge of a tile, by the dense ids of its ends: `visit(entry, source, target)`, where the entry tells
-    /// the place of its weight. Sources are vertices; targets lie in the window that the table tells. Returns the number
-    /// of entries. For what is not hot.
+    /// the place of its weight. Sources are vertices; targets lie in the window that the table tells. Returns the
+    /// number of entries. For what is not hot.
     ///
     /// # Errors
     /// Those of [`Tile::strips`]; edges may have been visited before.

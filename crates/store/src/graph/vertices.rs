@@ -234,8 +234,8 @@ impl OriginalIds {
         })
     }
 
-    /// Visits the dense ids by rank, as ranges of consecutive ones. Takes no time for each vertex where there are far more
-    /// than edges.
+    /// Visits the dense ids by rank, as ranges of consecutive ones. Takes no time for each vertex where there are far
+    /// more than edges.
     ///
     /// # Errors
     /// Those of reading and of `visit`.

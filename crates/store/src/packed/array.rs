@@ -68,8 +68,8 @@ impl<C: Coding> Array<C> {
         })
     }
 
-    /// Visits chunk after chunk, without decoding those that are coded as regular ones: the position of the first number,
-    /// and what is there.
+    /// Visits chunk after chunk, without decoding those that are coded as regular ones: the position of the first
+    /// number, and what is there.
     ///
     /// # Errors
     /// Those of reading and of `visit`.

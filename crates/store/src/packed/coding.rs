@@ -237,8 +237,8 @@ impl Coding for Permutation {
         let mut next = [0u64; RUNS_MAX + 1];
         blocks::decode(&mut bytes, &mut next[1..=usize::from(runs)])?;
         let count = numbers.len();
-        // The codes lie in the rear half of the memory of the numbers, which take it from the front: none is overwritten
-        // before its number is known.
+        // The codes lie in the rear half of the memory of the numbers, which take it from the front: none is
+        // overwritten before its number is known.
         let halves = <[u32]>::mut_from_bytes(numbers.as_mut_bytes()).map_err(|_| "out of place")?;
         let codes = &mut halves[count..];
         blocks::decode(&mut bytes, codes)?;

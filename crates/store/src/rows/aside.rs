@@ -20,7 +20,8 @@ pub struct RowsAside {
 /// Builds the layout in a hidden folder within `place`, for [`Graph::add_rows`].
 ///
 /// # Errors
-/// Those of reading and writing; [`Error::OverBudget`](tegula_machine::Error::OverBudget) as of [`build()`](super::build()).
+/// Those of reading and writing; [`Error::OverBudget`](tegula_machine::Error::OverBudget) as of
+/// [`build()`](super::build()).
 pub fn build_aside(
     graph: &Graph,
     place: &Path,

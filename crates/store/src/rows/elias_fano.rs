@@ -8,7 +8,7 @@
 //! read from disk.
 
 /// Once in this number of numbers, the place of the set bit is known. They take two to three times as many bits, so
-/// that most are found in two words, without a branch that could be foretold wrongly.
+/// that most are found in two words, without a branch that could be mispredicted.
 const SAMPLE_INTERVAL: usize = 32;
 
 /// Where the parts of a sequence lie; a function of how many numbers there are and of their bound.

@@ -364,7 +364,7 @@ impl Rows {
         let (source, vertex_count) = (extent.source.0, self.vertex_count);
         let (distance, codes) = code.reference(row)?;
         if distance > 0 {
-            // What is no number of a vertex is in no slot.
+            // An id that no vertex has is in no slot.
             let reference = source.wrapping_sub(distance);
             let mut alone;
             let visited = match visited {

@@ -94,6 +94,19 @@ impl<'b> Row<'b> {
         })
     }
 
+    /// Shows all neighbours with the weights of their edges, which are 1 where weights are not read; returns how many
+    /// there are.
+    ///
+    /// # Errors
+    /// As of [`Row::for_each`].
+    #[inline]
+    pub fn for_each_weighted(&self, mut visit: impl FnMut(ShortId, f32)) -> Result<usize> {
+        self.try_fold(0, |edge, target| {
+            visit(target, self.weight(edge));
+            ControlFlow::Continue(edge + 1)
+        })
+    }
+
     /// Folds the neighbours until `step` breaks. What is folded stays in registers, where what a closure
     /// changes outside of itself goes through memory for each edge.
     ///

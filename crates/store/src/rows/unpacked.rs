@@ -139,7 +139,7 @@ impl UnpackedRows {
     ///
     /// # Errors
     /// Those of reading; [`Error::Corrupt`](tegula_machine::Error::Corrupt) where the bytes are no rows, or
-    /// those of a chunk have not as many edges as it says; cancellation.
+    /// those of a chunk do not have as many edges as it says; cancellation.
     pub(super) fn of(rows: &RowReader, workers: &Workers, cancel: &Cancel) -> Result<UnpackedRows> {
         let edge_count = rows.rows().edge_count();
         let vertex_count = rows.rows().vertex_count() as usize;
@@ -294,7 +294,10 @@ impl Chunk<'_> {
     fn damaged(&self, rows: &RowReader) -> tegula_machine::Error {
         let Range { start, end } = self.sources;
         let count = self.targets.len();
-        rows.rows().damaged_file(format!("the rows of {start}..{end} have not {count} edges"))
+        rows.rows().damaged_file(format!(
+            "the rows of vertices {start} to {} do not have {count} edges, as their index says",
+            end.saturating_sub(1)
+        ))
     }
 }
 

@@ -41,9 +41,8 @@ impl Widths {
         })))
     }
 
-    /// The shortest code of the numbers in `histogram` that a descent along single widths finds, and
-    /// about how many bits they take in it.
-    /// Some ten thousand evaluations of the cost, whatever the histogram: 1 to 3 ms.
+    /// The shortest code of the numbers in `histogram` that a descent along single widths finds, and about how many
+    /// bits they take in it. Some ten thousand evaluations of the cost, whatever the histogram: 1 to 3 ms.
     pub(super) fn fit(histogram: &Histogram) -> (u64, Self) {
         let sums = Sums::new(histogram);
         let bits_max = (64 - (histogram.max + 1).leading_zeros()) as u8;
@@ -70,7 +69,7 @@ impl Widths {
 
     /// The class of `number` and its index. None if no class reaches it.
     pub(super) fn class_of(&self, number: u64) -> Option<(usize, Class)> {
-        // All are looked at, for a branch on the number would be foretold wrongly.
+        // All are looked at, for a branch on the number would be mispredicted.
         let index = self.0.iter().filter(|class| class.base <= number).count().checked_sub(1)?;
         let class = self.0[index];
         (number - class.base <= class.mask).then_some((index, class))

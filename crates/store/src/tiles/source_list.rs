@@ -20,8 +20,8 @@ pub(crate) fn is_listed(count: u32, segment_size: u32) -> bool {
     u64::from(count) * 2 <= u64::from(segment_size)
 }
 
-/// The sources of a cell, while it becomes known which they are: a bit for each source of the segment. What is done with
-/// it takes time for the words that hold any, as a cell may have a single edge.
+/// The sources of a cell, while it becomes known which they are: a bit for each source of the segment. What is done
+/// with it takes time for the words that hold any, as a cell may have a single edge.
 #[derive(Debug)]
 pub(crate) struct SourceSet {
     words: Vec<u64>,

@@ -30,8 +30,8 @@ pub struct Checked {
 }
 
 impl Graph {
-    /// Bytes that [`Graph::verify`] holds beside the tables of an open graph: the sources of a cell, and of a graph with
-    /// rows their index and 8 a vertex.
+    /// Bytes that [`Graph::verify`] holds beside the tables of an open graph: the sources of a cell, and of a graph
+    /// with rows their index and 8 a vertex.
     pub fn verify_size(&self) -> u64 {
         let directions = self.manifest().row_layouts().map(|(direction, _)| direction);
         let degrees = 8 * self.vertex_count();

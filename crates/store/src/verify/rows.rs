@@ -116,8 +116,7 @@ impl Check<'_> {
         let source = row.source();
         let mut fault = None;
         let (left, sum) = (&mut self.left, &mut self.sum);
-        let mut edge = 0;
-        row.for_each(|target| {
+        let count = row.for_each_weighted(|target, weight| {
             let key = rows.sort_key(source, target);
             if seen.last.is_some_and(|last| last > key) {
                 fault.get_or_insert_with(|| format!("its neighbour {} is out of order", target.0));
@@ -134,10 +133,9 @@ impl Check<'_> {
                 left => *left -= 1,
             }
             let (from, to) = self.direction.ends(source.0, target.0);
-            sum.add(from.into(), to.into(), row.weight(edge));
-            edge += 1;
+            sum.add(from.into(), to.into(), weight);
         })?;
-        seen.edges += edge as u64;
+        seen.edges += count as u64;
         match fault {
             Some(fault) => Err(rows.damaged(source, fault)),
             None => Ok(()),

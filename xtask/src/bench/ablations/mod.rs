@@ -9,6 +9,7 @@ mod parts;
 mod processes;
 mod reading;
 mod selective;
+mod stars;
 mod tile_order;
 mod vertex_orders;
 
@@ -22,6 +23,7 @@ pub const ABLATIONS: &[Group] = &[
     Group { name: "encodings", title: "Encodings of rows", measure: encodings::all },
     Group { name: "selective", title: "Selective scheduling", measure: selective::all },
     Group { name: "threads", title: "One thread and two", measure: processes::threads },
+    Group { name: "stars", title: "One thread and two on stars", measure: stars::all },
     Group { name: "reading", title: "io_uring and pread, by depth", measure: reading::backends },
     Group {
         name: "run-ahead",

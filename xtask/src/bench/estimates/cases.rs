@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::observed::{Observed, threads};
+use super::observed::{Time, threads, time};
 use crate::bench::lab::{Lab, text};
 use crate::tegula::Result;
 use crate::tegula::command::number;
@@ -17,7 +17,9 @@ pub struct Subject {
     pub title: String,
     pub graph: PathBuf,
     /// What building its rows took.
-    pub rows: Observed,
+    pub rows: Time,
+    vertices: f64,
+    edges: f64,
     /// The first vertices of the graph, by their ids.
     ids: Vec<u64>,
     is_undirected: bool,
@@ -85,12 +87,21 @@ impl Subject {
         remove(&edges)?;
         // Those of an undirected graph are their own reverse.
         let built = if model.is_undirected { 1.0 } else { 2.0 };
-        let rows = Observed {
-            edges: built * number(&report, "/edges")?,
-            vertices: built * number(&report, "/vertices")?,
-            thread_seconds: number(&report, "/stage_seconds/rows")? * threads(),
-        };
-        Ok(Subject { title, graph, rows, ids, is_undirected: model.is_undirected })
+        let [edges, vertices] = [number(&report, "/edges")?, number(&report, "/vertices")?];
+        let thread_seconds = number(&report, "/stage_seconds/rows")? * threads();
+        let rows = time(built * edges, built * vertices, vertices, thread_seconds);
+        Ok(Subject { title, graph, rows, vertices, edges, ids, is_undirected: model.is_undirected })
+    }
+
+    /// What writing its component as a graph takes, which is nearly all of it.
+    pub fn written(&self, lab: &Lab<'_>) -> Result<Time> {
+        let written = lab.scratch.join("written.tegula");
+        let first = self.ids.first().copied().unwrap_or_default().to_string();
+        let options = ["--component", &first, "-o", text(&written)?];
+        let run = lab.run("subgraph", &self.graph, None, &options)?;
+        remove(&written)?;
+        let thread_seconds = number(&run, "/seconds/write")? * threads();
+        Ok(time(self.edges, self.vertices, self.vertices, thread_seconds))
     }
 
     /// Gives its room back.

@@ -1,50 +1,92 @@
-//! Least squares in two numbers that are not negative.
+//! Least squares in a few numbers that are not negative.
 
-use super::observed::Observed;
+/// What was measured once: a value, and how much of each of some things it took.
+#[derive(Debug, Clone, Copy)]
+pub struct Observed<const N: usize> {
+    pub parts: [f64; N],
+    pub value: f64,
+}
 
-/// The seconds of a visit to an edge, and to a vertex, with which the times of some runs come out best, each relative to
-/// what it took: both at least 0.
-pub fn fit(observed: &[Observed]) -> (f64, f64) {
-    let rows: Vec<(f64, f64)> = observed
-        .iter()
-        .map(|run| (run.edges / run.thread_seconds, run.vertices / run.thread_seconds))
-        .collect();
-    let sum = |of: &dyn Fn(f64, f64) -> f64| rows.iter().map(|&(x, y)| of(x, y)).sum::<f64>();
-    let (xx, xy, yy) = (sum(&|x, _| x * x), sum(&|x, y| x * y), sum(&|_, y| y * y));
-    let (x, y) = (sum(&|x, _| x), sum(&|_, y| y));
-    let determinant = xx * yy - xy * xy;
-    let both = ((x * yy - y * xy) / determinant, (y * xx - x * xy) / determinant);
-    if both.0 >= 0.0 && both.1 >= 0.0 {
-        return both;
+/// What each of the things costs, at least 0, so that the values come out best, each relative to itself.
+///
+/// Every choice of those that cost nothing is tried: there are few.
+pub fn fit<const N: usize>(observed: &[Observed<N>]) -> [f64; N] {
+    let rows: Vec<[f64; N]> =
+        observed.iter().map(|one| one.parts.map(|part| part / one.value)).collect();
+    let choices = (1..1u32 << N).filter_map(|chosen| {
+        let costs = least_squares(&rows, |index| chosen >> index & 1 == 1)?;
+        let is_possible = costs.iter().all(|&cost| cost >= 0.0);
+        is_possible.then(|| (error(&rows, &costs), costs))
+    });
+    choices.min_by(|one, other| one.0.total_cmp(&other.0)).map_or([0.0; N], |(_, costs)| costs)
+}
+
+fn error<const N: usize>(rows: &[[f64; N]], costs: &[f64; N]) -> f64 {
+    let told = |row: &[f64; N]| row.iter().zip(costs).map(|(part, cost)| part * cost).sum::<f64>();
+    rows.iter().map(|row| (told(row) - 1.0).powi(2)).sum()
+}
+
+/// The costs of those that are chosen, the others at 0, by the normal equations; none where these have no solution.
+fn least_squares<const N: usize>(
+    rows: &[[f64; N]],
+    is_chosen: impl Fn(usize) -> bool,
+) -> Option<[f64; N]> {
+    let sum = |of: &dyn Fn(&[f64; N]) -> f64| rows.iter().map(of).sum::<f64>();
+    let mut matrix = [[0.0; N]; N];
+    let mut costs = [0.0; N];
+    for i in 0..N {
+        if !is_chosen(i) {
+            matrix[i][i] = 1.0;
+            continue;
+        }
+        costs[i] = sum(&|row| row[i]);
+        for j in (0..N).filter(|&j| is_chosen(j)) {
+            matrix[i][j] = sum(&|row| row[i] * row[j]);
+        }
     }
-    // The better of those with one of them at 0.
-    let alone = |first: f64, second: f64| if second > 0.0 { first / second } else { 0.0 };
-    let (edge, vertex) = (alone(x, xx), alone(y, yy));
-    let error = |edge: f64, vertex: f64| sum(&|x, y| (x * edge + y * vertex - 1.0).powi(2));
-    if error(edge, 0.0) <= error(0.0, vertex) { (edge, 0.0) } else { (0.0, vertex) }
+    // Positive definite, so no order of elimination is better than another.
+    for pivot in 0..N {
+        let (taken, cost) = (matrix[pivot], costs[pivot]);
+        for row in (0..N).filter(|&row| row != pivot) {
+            let factor = matrix[row][pivot] / taken[pivot];
+            matrix[row].iter_mut().zip(taken).for_each(|(own, other)| *own -= factor * other);
+            costs[row] -= factor * cost;
+        }
+    }
+    for (index, cost) in costs.iter_mut().enumerate() {
+        *cost /= matrix[index][index];
+    }
+    costs.iter().all(|cost| cost.is_finite()).then_some(costs)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn run(edges: f64, vertices: f64, thread_seconds: f64) -> Observed {
-        Observed { edges, vertices, thread_seconds }
-    }
-
     #[test]
     fn what_is_linear_is_found() {
-        let runs =
-            [(16.0, 1.0), (4.0, 1.0), (10.0, 5.0)].map(|(e, v)| run(e, v, 2.0 * e + 3.0 * v));
-        let (edge, vertex) = fit(&runs);
-        assert!((edge - 2.0).abs() < 1e-9 && (vertex - 3.0).abs() < 1e-9, "{edge} {vertex}");
+        let runs = [[16.0, 1.0, 3.0], [4.0, 1.0, 0.0], [10.0, 5.0, 2.0], [7.0, 9.0, 9.0]];
+        let runs = runs.map(|parts| {
+            let [e, f, v] = parts;
+            Observed { parts, value: 2.0 * e + 0.5 * f + 3.0 * v }
+        });
+        let [e, f, v] = fit(&runs);
+        assert!((e - 2.0).abs() < 1e-9 && (f - 0.5).abs() < 1e-9 && (v - 3.0).abs() < 1e-9);
     }
 
     #[test]
     fn no_rate_is_negative() {
         // The more vertices, the less time: that is not believed.
-        let runs = [run(10.0, 1.0, 20.0), run(10.0, 5.0, 10.0)];
-        let (edge, vertex) = fit(&runs);
+        let runs = [[10.0, 1.0, 20.0], [10.0, 5.0, 10.0]];
+        let runs = runs.map(|[e, v, value]| Observed { parts: [e, v], value });
+        let [edge, vertex] = fit(&runs);
         assert!(edge >= 0.0 && vertex >= 0.0 && edge + vertex > 0.0, "{edge} {vertex}");
+    }
+
+    #[test]
+    fn what_there_is_none_of_costs_nothing() {
+        let runs = [1.0, 2.0].map(|v| Observed { parts: [0.0, v], value: 3.0 * v });
+        let [none, vertex] = fit(&runs);
+        assert!(none == 0.0 && (vertex - 3.0).abs() < 1e-9, "{none} {vertex}");
     }
 }

@@ -2,31 +2,45 @@
 
 use serde_json::Value;
 
+use super::fit::Observed;
 use crate::tegula::Result;
 use crate::tegula::command::{number, whole};
+
+/// Visits to edges, the same times the doublings of the vertices, and visits to vertices; the value is seconds of threads.
+pub type Time = Observed<3>;
+/// Bytes of arrays and of the layout; the value is what is held at the peak beside the code.
+pub type Peak = Observed<2>;
 
 /// Threads of a run.
 pub fn threads() -> f64 {
     std::thread::available_parallelism().map_or(1.0, |count| count.get() as f64)
 }
 
-/// What a run did, for a fit.
-#[derive(Debug, Clone, Copy)]
-pub struct Observed {
-    pub edges: f64,
-    pub vertices: f64,
-    pub thread_seconds: f64,
+/// Vertices of a graph whose arrays are in the caches of a core, by which the estimate goes.
+const VERTICES_NEAR: f64 = 65536.0;
+
+/// The time of some visits on a graph of so many vertices.
+pub fn time(edges: f64, visits: f64, graph_vertices: f64, thread_seconds: f64) -> Time {
+    let doublings = (graph_vertices / VERTICES_NEAR).log2().max(0.0);
+    Time { parts: [edges, doublings * edges, visits], value: thread_seconds }
 }
 
-impl Observed {
-    /// Of an estimate, which counts the work, and a run.
-    pub fn of(estimate: &Value, run: &Value) -> Result<Observed> {
-        Ok(Observed {
-            edges: number(estimate, "/work/edges")?,
-            vertices: number(estimate, "/work/vertices")?,
-            thread_seconds: number(run, "/seconds/run")? * number(estimate, "/work/threads")?,
-        })
-    }
+/// The time of a run, whose estimate counts the work.
+pub fn time_of(estimate: &Value, run: &Value) -> Result<Time> {
+    let of_estimate = |name: &str| number(estimate, name);
+    let thread_seconds = number(run, "/seconds/run")? * of_estimate("/work/threads")?;
+    let [edges, visits] = [of_estimate("/work/edges")?, of_estimate("/work/vertices")?];
+    Ok(time(edges, visits, of_estimate("/vertices")?, thread_seconds))
+}
+
+/// The peak of a run.
+pub fn peak_of(estimate: &Value, run: &Value) -> Result<Peak> {
+    let of_estimate = |name: &str| number(estimate, name);
+    let beside = of_estimate("/resident_bytes")? + of_estimate("/lists_bytes")?;
+    let held = number(run, "/peak_memory_bytes")? - beside;
+    let parts = [of_estimate("/vertex_bytes")?, of_estimate("/layout_bytes")?];
+    // A run that takes next to nothing is no reason to divide by it.
+    Ok(Peak { parts, value: held.max(1.0) })
 }
 
 /// Bytes within which a run holds next to nothing of its tiles or rows.

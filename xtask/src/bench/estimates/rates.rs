@@ -1,5 +1,5 @@
-//! `cargo xtask fit-rates`: runs every algorithm on graphs of several kinds, and writes the rates with which their times
-//! come out best.
+//! `cargo xtask fit-rates`: runs every algorithm on graphs of several kinds and two sizes, and writes the rates with which
+//! their times and peaks come out best.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,8 +8,8 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::cases::{self, Case, STEPS_DOWN, Subject};
-use super::fit::fit;
-use super::observed::{Observed, scarce};
+use super::fit::{Observed, fit};
+use super::observed::{Peak, Time, peak_of, scarce, time_of};
 use crate::Outcome;
 use crate::bench::lab::{Lab, SCALE, Settings};
 use crate::tegula::Result;
@@ -21,6 +21,10 @@ const USAGE: &str = "usage: cargo xtask fit-rates [--scale S]";
 const ROUNDS: usize = 3;
 /// What runs do first that find no rows.
 const BUILDING_ROWS: &str = "building rows";
+/// What runs do last whose answers are graphs.
+const WRITING_GRAPH: &str = "writing a graph";
+/// How much smaller the small graphs are.
+const STEPS_SMALLER: u32 = 4;
 /// Where the estimate reads them.
 const RATES: &str = "crates/algorithms/src/algorithm/rates.json";
 
@@ -29,17 +33,24 @@ const RATES: &str = "crates/algorithms/src/algorithm/rates.json";
 struct Rate {
     kind: String,
     edge_seconds: f64,
+    edge_seconds_a_doubling: f64,
     vertex_seconds: f64,
     rounds: f64,
     passes: f64,
+    arrays_held: f64,
+    layout_held: f64,
 }
 
 /// What was seen of a kind of work.
 #[derive(Default)]
 struct Seen {
-    runs: Vec<Observed>,
+    times: Vec<Time>,
+    peaks: Vec<Peak>,
     rounds: Vec<f64>,
-    passes: Vec<f64>,
+    /// Whether the graphs are small by now: they tell of times alone.
+    is_of_small: bool,
+    /// Of the first graph, whose layout is the largest.
+    passes: Option<f64>,
 }
 
 /// Fits and writes them.
@@ -55,13 +66,18 @@ pub fn fit_rates(root: &Path, arguments: &[String]) -> Outcome {
     let settings = Settings { scale: scale + STEPS_DOWN, rounds: ROUNDS, is_quick: false };
     let lab = Lab::open(root, settings)?;
     let mut seen: BTreeMap<&'static str, Seen> = BTreeMap::new();
-    for subject in Subject::all(&lab, scale)? {
-        seen.entry(BUILDING_ROWS).or_default().runs.push(subject.rows);
-        for case in cases::of(&lab, &subject)? {
-            println!("{}, {}", case.kind, subject.title);
-            observe(&lab, &subject, &case, seen.entry(case.kind).or_default())?;
+    for scale in [scale, scale.saturating_sub(STEPS_SMALLER)] {
+        for subject in Subject::all(&lab, scale)? {
+            seen.entry(BUILDING_ROWS).or_default().times.push(subject.rows);
+            seen.entry(WRITING_GRAPH).or_default().times.push(subject.written(&lab)?);
+            for case in cases::of(&lab, &subject)? {
+                println!("{}, {}", case.kind, subject.title);
+                observe(&lab, &subject, &case, seen.entry(case.kind).or_default())?;
+            }
+            subject.discard()?;
         }
-        subject.discard()?;
+        // Their peaks are those of the code.
+        seen.values_mut().for_each(|seen| seen.is_of_small = true);
     }
     let rates: Vec<Rate> = seen.into_iter().map(|(kind, seen)| seen.rate(kind)).collect();
     let json = serde_json::to_string_pretty(&rates)? + "\n";
@@ -73,35 +89,52 @@ pub fn fit_rates(root: &Path, arguments: &[String]) -> Outcome {
 /// Runs a case: in memory, from disk with next to none, and until nothing changes.
 fn observe(lab: &Lab<'_>, subject: &Subject, case: &Case, seen: &mut Seen) -> Result<()> {
     let estimate = case.estimate(lab, subject)?;
-    let mut runs = Vec::new();
+    let (mut times, mut peaks) = (Vec::new(), Vec::new());
     for _ in 0..lab.settings.rounds {
-        runs.push(Observed::of(&estimate, &case.run(lab, subject)?)?);
+        let run = case.run(lab, subject)?;
+        times.push(time_of(&estimate, &run)?);
+        peaks.push(peak_of(&estimate, &run)?);
     }
-    runs.sort_by(|one, other| one.thread_seconds.total_cmp(&other.thread_seconds));
-    seen.runs.push(runs.swap_remove(runs.len() / 2));
+    seen.times.push(middle(times));
+    if seen.is_of_small {
+        return Ok(());
+    }
+    seen.peaks.push(middle(peaks));
     if let Some(run) = case.run_until_stable(lab, subject)? {
         seen.rounds.push(number(&run, "/iterations")?);
     }
     let layout = number(&estimate, "/layout_bytes")?;
-    if layout > 0.0 {
+    if layout > 0.0 && seen.passes.is_none() {
         let run = case.run_within(lab, subject, scarce(&estimate)?)?;
         let rounds = number(&estimate, "/work/rounds")?.max(1.0);
-        seen.passes.push(number(&run, "/bytes_read")? / layout / rounds);
+        seen.passes = Some(number(&run, "/bytes_read")? / layout / rounds);
     }
     Ok(())
 }
 
 impl Seen {
     fn rate(&self, kind: &str) -> Rate {
-        let (edge_seconds, vertex_seconds) = fit(&self.runs);
+        let [edge_seconds, edge_seconds_a_doubling, vertex_seconds] = fit(&self.times).map(rounded);
+        // Where there is nothing to be told from, all is held.
+        let held = if self.peaks.is_empty() { [1.0, 1.0] } else { fit(&self.peaks) };
+        let [arrays_held, layout_held] = held.map(rounded);
         Rate {
             kind: kind.to_owned(),
-            edge_seconds: rounded(edge_seconds),
-            vertex_seconds: rounded(vertex_seconds),
+            edge_seconds,
+            edge_seconds_a_doubling,
+            vertex_seconds,
             rounds: usual(&self.rounds),
-            passes: usual(&self.passes),
+            passes: self.passes.map_or(1.0, rounded),
+            arrays_held,
+            layout_held,
         }
     }
+}
+
+/// The one in the middle, by its value.
+fn middle<const N: usize>(mut observed: Vec<Observed<N>>) -> Observed<N> {
+    observed.sort_by(|one, other| one.value.total_cmp(&other.value));
+    observed.swap_remove(observed.len() / 2)
 }
 
 /// What most graphs need at the least: those with very many levels are not what is usual.

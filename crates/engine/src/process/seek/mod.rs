@@ -7,10 +7,9 @@
 //!  apply     by the owners, to the targets that were reached
 //! ```
 //!
-//! Boxes hold a bounded number of messages: when they are full they are delivered, and sending goes on.
-//! One worker alone needs no boxes: it owns all targets and reduces what it sends at once. So do those who share
-//! a [long] row. The order in
-//! which messages arrive depends on the threads, so this is only for programs whose reduction is exact.
+//! Boxes hold a bounded number of messages: when they are full they are delivered, and sending goes on. One worker
+//! alone needs no boxes: it owns all targets and reduces what it sends at once. So do those who share a [long] row. The
+//! order in which messages arrive depends on the threads, so this is only for programs whose reduction is exact.
 //! Nothing here takes time for vertices that are neither active nor reached, but where a [horizon] moves.
 
 mod horizon;

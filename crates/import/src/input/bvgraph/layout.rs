@@ -19,8 +19,8 @@ pub(in super::super) struct Layout {
     pub(super) arcs: u64,
     /// How far back a list may refer to another one.
     pub(super) window: u64,
-    /// The shortest run of ids that is told as one; none are where it is 0.
-    pub(super) run_min: u64,
+    /// The least length of an interval of consecutive ids; there are no intervals where it is 0.
+    pub(super) interval_min: u64,
     pub(super) codes: Codes,
     /// Bits of all lists, where that is told.
     pub(super) bits: Option<u64>,
@@ -28,19 +28,19 @@ pub(in super::super) struct Layout {
     pub(super) neighbours_max: u64,
 }
 
-/// By what numbers are told.
+/// The codes of the numbers of a list.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Codes {
     /// How many neighbours there are.
-    pub degree: Code,
-    /// How far back the list is to which another one refers.
+    pub outdegree: Code,
+    /// How far back the list is from which neighbours are copied.
     pub reference: Code,
-    /// How many blocks there are in it, and how long they are.
+    /// How many copy blocks there are in it, and how long they are.
     pub block: Code,
-    /// How many runs of ids there are, where they begin, and how long they are.
-    pub run: Code,
-    /// Other neighbours.
-    pub other: Code,
+    /// How many intervals of ids there are, where they begin, and how long they are.
+    pub interval: Code,
+    /// All other neighbours.
+    pub residual: Code,
 }
 
 /// The largest window that is read: each place in it holds a list.
@@ -139,7 +139,7 @@ impl Told<'_> {
             vertices: required("nodes")?,
             arcs: required("arcs")?,
             window,
-            run_min: self.number("minintervallength")?.unwrap_or(4),
+            interval_min: self.number("minintervallength")?.unwrap_or(4),
             codes: self.codes()?,
             bits: self.number("length")?,
             neighbours_max: options.memory / Layout::MEMORY_SHARE / Layout::NEIGHBOUR_BYTES,
@@ -153,22 +153,22 @@ impl Told<'_> {
 
     fn number(&self, name: &str) -> Result<Option<u64>, String> {
         let number = |text: &str| {
-            text.parse().map_err(|_| format!("{name} is `{}`, no number", text.escape_debug()))
+            text.parse().map_err(|_| format!("{name} is `{}`, not a number", text.escape_debug()))
         };
         self.value(name)?.map(number).transpose()
     }
 
-    /// The codes of which flags tell as `RESIDUALS_GAMMA|REFERENCES_UNARY`, and the usual ones otherwise.
+    /// The codes that flags as `RESIDUALS_GAMMA|REFERENCES_UNARY` name, and the usual ones otherwise.
     fn codes(&self) -> Result<Codes, String> {
         let zeta = self.number("zetak")?.unwrap_or(3);
         let zeta = u32::try_from(zeta).ok().filter(|step| (1..=16).contains(step));
         let zeta = Code::Zeta(zeta.ok_or("zetak is none of 1 to 16")?);
         let mut codes = Codes {
-            degree: Code::Gamma,
+            outdegree: Code::Gamma,
             reference: Code::Unary,
             block: Code::Gamma,
-            run: Code::Gamma,
-            other: zeta,
+            interval: Code::Gamma,
+            residual: zeta,
         };
         let flags = self.value("compressionflags")?.unwrap_or_default();
         for flag in flags.split('|').map(str::trim).filter(|flag| !flag.is_empty()) {
@@ -185,10 +185,10 @@ impl Told<'_> {
                 }
             };
             match what {
-                "OUTDEGREES" => codes.degree = code,
+                "OUTDEGREES" => codes.outdegree = code,
                 "REFERENCES" => codes.reference = code,
-                "INTERVALS" => codes.run = code,
-                "RESIDUALS" => codes.other = code,
+                "INTERVALS" => codes.interval = code,
+                "RESIDUALS" => codes.residual = code,
                 // Some writers mean the lengths of blocks alone by it, others their number too.
                 "BLOCKS" | "BLOCK_COUNT" if code == Code::Gamma => {}
                 // The file of offsets is not read.
@@ -213,14 +213,14 @@ mod tests {
     #[test]
     fn what_is_not_told_is_as_usual() {
         let usual = layout("").unwrap();
-        assert_eq!((usual.vertices, usual.arcs, usual.window, usual.run_min), (5, 7, 7, 4));
-        assert_eq!((usual.codes.other, usual.bits), (Code::Zeta(3), None));
+        assert_eq!((usual.vertices, usual.arcs, usual.window, usual.interval_min), (5, 7, 7, 4));
+        assert_eq!((usual.codes.residual, usual.bits), (Code::Zeta(3), None));
         let told = "zetak=5\nwindowsize = 0\nlength=40\n\
                     compressionflags=OUTDEGREES_DELTA|REFERENCES_GAMMA|BLOCKS_GAMMA|INTERVALS_ZETA4\n";
         let told = layout(told).unwrap();
-        assert_eq!((told.window, told.bits, told.codes.other), (0, Some(40), Code::Zeta(5)));
-        assert_eq!((told.codes.degree, told.codes.reference), (Code::Delta, Code::Gamma));
-        assert_eq!(told.codes.run, Code::Zeta(4));
+        assert_eq!((told.window, told.bits, told.codes.residual), (0, Some(40), Code::Zeta(5)));
+        assert_eq!((told.codes.outdegree, told.codes.reference), (Code::Delta, Code::Gamma));
+        assert_eq!(told.codes.interval, Code::Zeta(4));
     }
 
     #[test]

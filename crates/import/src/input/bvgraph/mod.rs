@@ -1,9 +1,9 @@
 //! BVGraphs of WebGraph (Boldi, Vigna, *The WebGraph Framework I: Compression Techniques*, 2004): `.graph` with the
 //! lists of neighbours of the vertices from 0 on, bit by bit, and `.properties` beside it.
 //!
-//! A list is told by those before it, so one worker at a time decodes; the file of offsets is not looked at. The
-//! libraries that read the format take a file for sound: they panic on one that is not, or take as much memory as it
-//! tells. So its codes are read here.
+//! A list may refer to those before it, so one worker at a time decodes; the file of offsets is not read. The libraries
+//! that read the format take a file for sound: they panic on one that is not, or take as much memory as it says. So its
+//! codes are read here.
 
 mod bits;
 mod layout;

@@ -1,5 +1,6 @@
-//! The neighbours of one vertex after the other, each list told by what it has in common with one before it, by runs of
-//! ids, and by distances (Boldi, Vigna, *The WebGraph Framework I*, 2004, section 4).
+//! The neighbours of one vertex after the other. A list is its outdegree, what it copies from a reference, a list
+//! before it, by copy blocks, then intervals of consecutive ids, and residuals (Boldi, Vigna, *The WebGraph Framework
+//! I*, 2004, section 4).
 
 use tegula_machine::{Error, Result};
 
@@ -67,24 +68,24 @@ impl<'a> Rows<'a> {
     }
 
     fn read(&mut self, vertex: u64, place: usize, list: &mut Vec<u64>) -> Result<()> {
-        let degree = self.bits.number(self.layout.codes.degree)?;
+        let outdegree = self.bits.number(self.layout.codes.outdegree)?;
         let left = self.layout.arcs - self.arcs;
-        if degree > left.min(self.layout.vertices) {
+        if outdegree > left.min(self.layout.vertices) {
             let problem =
-                format!("{vertex} has {degree} neighbours where there are {left} arcs left");
+                format!("{vertex} has the outdegree {outdegree} where there are {left} arcs left");
             return Err(self.bits.damaged(problem));
         }
-        self.arcs += degree;
-        self.make_room(vertex, place, degree, list)?;
-        if degree == 0 {
+        self.arcs += outdegree;
+        self.make_room(vertex, place, outdegree, list)?;
+        if outdegree == 0 {
             return Ok(());
         }
-        self.copy(vertex, degree, list)?;
-        if list.len() as u64 != degree && self.layout.run_min > 0 {
-            self.read_runs(vertex, degree, list)?;
+        self.copy_blocks(vertex, outdegree, list)?;
+        if list.len() as u64 != outdegree && self.layout.interval_min > 0 {
+            self.read_intervals(vertex, outdegree, list)?;
         }
-        if list.len() as u64 != degree {
-            self.read_others(vertex, degree, list)?;
+        if list.len() as u64 != outdegree {
+            self.read_residuals(vertex, outdegree, list)?;
         }
         if !list.is_sorted() {
             list.sort_unstable();
@@ -103,39 +104,39 @@ impl<'a> Rows<'a> {
         &mut self,
         vertex: u64,
         place: usize,
-        degree: u64,
+        outdegree: u64,
         list: &mut Vec<u64>,
     ) -> Result<()> {
         let had = list.capacity() as u64;
-        if degree <= had {
+        if outdegree <= had {
             return Ok(());
         }
         let most = self.layout.neighbours_max;
-        if self.room - had + degree > most {
+        if self.room - had + outdegree > most {
             self.held.iter_mut().for_each(Vec::shrink_to_fit);
             *list = Vec::new();
             self.room = self.held.iter().map(|list| list.capacity() as u64).sum();
-            if self.room + degree > most {
+            if self.room + outdegree > most {
                 let bytes = |neighbours| {
                     shares::INPUT
                         .whole_of(Layout::MEMORY_SHARE * Layout::NEIGHBOUR_BYTES * neighbours)
                 };
                 return Err(Error::OverBudget {
                     what: format!("reading the neighbours of {vertex} and of vertices before it"),
-                    needed: bytes(self.room + degree),
+                    needed: bytes(self.room + outdegree),
                     budget: bytes(most),
                 });
             }
         }
         debug_assert_eq!(self.held[place].capacity(), 0, "it was taken out");
         self.room -= list.capacity() as u64;
-        list.reserve_exact(degree as usize);
+        list.reserve_exact(outdegree as usize);
         self.room += list.capacity() as u64;
         Ok(())
     }
 
-    /// Copies what a list before has, or every second block of it.
-    fn copy(&mut self, vertex: u64, degree: u64, list: &mut Vec<u64>) -> Result<()> {
+    /// Copies every second copy block of the reference, or all of it where it has no blocks.
+    fn copy_blocks(&mut self, vertex: u64, outdegree: u64, list: &mut Vec<u64>) -> Result<()> {
         let Layout { window, codes, .. } = *self.layout;
         let distance = if window > 0 { self.bits.number(codes.reference)? } else { 0 };
         if distance == 0 {
@@ -156,48 +157,48 @@ impl<'a> Rows<'a> {
                 return Err(self.bits.damaged(problem));
             }
             if block % 2 == 0 {
-                self.check_count(vertex, degree, list.len() as u64 + length)?;
+                self.check_count(vertex, outdegree, list.len() as u64 + length)?;
                 list.extend_from_slice(&rest[..length as usize]);
             }
             begin += length as usize;
         }
         if blocks % 2 == 0 {
             let rest = &self.held[place][begin..];
-            self.check_count(vertex, degree, (list.len() + rest.len()) as u64)?;
+            self.check_count(vertex, outdegree, (list.len() + rest.len()) as u64)?;
             list.extend_from_slice(rest);
         }
         Ok(())
     }
 
-    /// Runs of ids that follow one another.
-    fn read_runs(&mut self, vertex: u64, degree: u64, list: &mut Vec<u64>) -> Result<()> {
-        let Layout { codes, run_min, .. } = *self.layout;
-        let runs = self.bits.number(codes.run)?;
+    /// Intervals of consecutive ids.
+    fn read_intervals(&mut self, vertex: u64, outdegree: u64, list: &mut Vec<u64>) -> Result<()> {
+        let Layout { codes, interval_min, .. } = *self.layout;
+        let intervals = self.bits.number(codes.interval)?;
         let mut end = None;
-        for _ in 0..runs {
-            let number = self.bits.number(codes.run)?;
+        for _ in 0..intervals {
+            let number = self.bits.number(codes.interval)?;
             let start = match end {
                 None => beside(vertex, number),
-                // Between two runs at least one id is left out.
+                // Between two intervals at least one id is left out.
                 Some(end) => number.checked_add(end).and_then(|start: u64| start.checked_add(1)),
             };
-            let length = self.bits.number(codes.run)?.saturating_add(run_min);
-            let run = start.and_then(|start| Some(start..start.checked_add(length)?));
-            let Some(run) = run.filter(|run| run.end <= self.layout.vertices) else {
+            let length = self.bits.number(codes.interval)?.saturating_add(interval_min);
+            let interval = start.and_then(|start| Some(start..start.checked_add(length)?));
+            let Some(interval) = interval.filter(|ids| ids.end <= self.layout.vertices) else {
                 return Err(self.no_vertex(vertex));
             };
-            end = Some(run.end);
-            self.check_count(vertex, degree, (list.len() as u64).saturating_add(length))?;
-            list.extend(run);
+            end = Some(interval.end);
+            self.check_count(vertex, outdegree, (list.len() as u64).saturating_add(length))?;
+            list.extend(interval);
         }
         Ok(())
     }
 
-    /// All other neighbours, one by one.
-    fn read_others(&mut self, vertex: u64, degree: u64, list: &mut Vec<u64>) -> Result<()> {
+    /// Residuals: all other neighbours, one by one.
+    fn read_residuals(&mut self, vertex: u64, outdegree: u64, list: &mut Vec<u64>) -> Result<()> {
         let mut last = None;
-        while (list.len() as u64) < degree {
-            let number = self.bits.number(self.layout.codes.other)?;
+        while (list.len() as u64) < outdegree {
+            let number = self.bits.number(self.layout.codes.residual)?;
             let next = match last {
                 None => beside(vertex, number),
                 Some(last) => number.checked_add(last).and_then(|next: u64| next.checked_add(1)),
@@ -212,11 +213,11 @@ impl<'a> Rows<'a> {
     }
 
     /// Refuses more neighbours than there should be.
-    fn check_count(&self, vertex: u64, degree: u64, found: u64) -> Result<()> {
-        if found <= degree {
+    fn check_count(&self, vertex: u64, outdegree: u64, found: u64) -> Result<()> {
+        if found <= outdegree {
             return Ok(());
         }
-        let problem = format!("{vertex} has more than the {degree} neighbours that it tells of");
+        let problem = format!("{vertex} has more neighbours than its outdegree {outdegree}");
         Err(self.bits.damaged(problem))
     }
 
@@ -240,7 +241,8 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// The number beside `vertex` that is told by one that is even above it and odd below; `None` where there is none.
+/// The id beside `vertex` that a number stands for: an even one for an id from `vertex` on, an odd one for an id before
+/// it. `None` where there is none.
 fn beside(vertex: u64, number: u64) -> Option<u64> {
     let distance = number >> 1;
     match number & 1 {

@@ -11,7 +11,7 @@ use super::super::options::{Format, IdKind, InputOptions};
 use super::blocks::Start;
 use super::dialect::{Dialect, Form, Line, lines};
 use super::fields::{Excerpt, Fields, Separator, integer, is_like_integer, is_number};
-use crate::settings::{DELIMITER, NO_HEADER, SOURCE_COLUMN, TARGET_COLUMN, WEIGHTED};
+use crate::settings::{DELIMITER, IDS_INTEGER, NO_HEADER, SOURCE_COLUMN, TARGET_COLUMN, WEIGHTED};
 
 /// The first lines of a text, and what is known beside them.
 pub(super) struct Head<'a> {
@@ -75,7 +75,27 @@ impl Head<'_> {
             }
         };
         dialect.ids = edge.map(|edge| self.ids(edge, dialect.separator, dialect.columns));
+        let negative = edge.and_then(|edge| self.negative_id(edge, &dialect));
+        dialect.remarks.extend(negative);
         Ok(dialect)
+    }
+
+    /// That ids are strings because one of the first edge is below 0, where all look like integers.
+    fn negative_id(&self, edge: &Line, dialect: &Dialect) -> Option<Diagnostic> {
+        if self.options.ids != IdKind::Auto || dialect.ids != Some(IdKind::String) {
+            return None;
+        }
+        let ends = self.ends(edge, dialect.separator, dialect.columns);
+        let digits = |end: &[u8]| integer(end.strip_prefix(b"-").unwrap_or(end)).is_ok();
+        let negative = ends.iter().find(|end| end.starts_with(b"-"))?;
+        ends.iter().all(|end| digits(end)).then(|| {
+            let id = Excerpt(negative);
+            let message = format!(
+                "the ids are strings, as {id} is negative: ids that are integers are unsigned"
+            );
+            let refuse = Hint::set([IDS_INTEGER]).detail("to have negative ids refused");
+            Diagnostic::from(message).hint(refuse)
+        })
     }
 
     /// What a user should know of a text without a header.

@@ -17,13 +17,13 @@ use super::super::stream::Stream;
 /// Elements that may be open at once. Those of graphs are a handful.
 const DEPTH_MAX: usize = 256;
 
-/// Bytes of the name of an element, all of which are kept while it is open.
-const NAME_BYTES_MAX: usize = 1 << 10;
+/// Bytes of the name of an element, all of which are kept while it is open, or of what is kept of a column.
+pub(super) const NAME_BYTES_MAX: usize = 1 << 10;
 
 /// Why a weight is not read in which one stands.
 pub(super) const UNKNOWN_ENTITY: &str = "an entity stands here that is not known";
 
-/// Events between two looks at whether to stop.
+/// Events between two checks for cancellation.
 const EVENTS_PER_LOOK: u64 = 1 << 16;
 
 /// A document that is being read.

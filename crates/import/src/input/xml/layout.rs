@@ -12,7 +12,7 @@ use super::super::reader::{Sizes, bad_file};
 use super::super::stream::{Compression, Stream};
 use super::super::text::{integer, weight};
 use super::super::xml_form::XmlForm;
-use super::document::{Document, Element, Event, UNKNOWN_ENTITY};
+use super::document::{Document, Element, Event, NAME_BYTES_MAX, UNKNOWN_ENTITY};
 use super::told::{Direction, Told, check_name, told};
 use crate::settings::WEIGHTED;
 
@@ -27,11 +27,8 @@ pub(in super::super) struct Source {
     size_max: usize,
 }
 
-/// Columns that edges may have. Those of graphs are a handful.
-const COLUMNS_MAX: usize = 1 << 12;
-
-/// The longest text that may be the default of a weight.
-const DEFAULT_BYTES_MAX: usize = 256;
+/// Columns that edges may have, all of which are kept until the edges begin. Those of graphs are a handful.
+const COLUMNS_MAX: usize = 1 << 10;
 
 impl Source {
     pub fn new(
@@ -236,10 +233,13 @@ impl Head {
                     }
                 }
                 Event::Text(text) => {
-                    if let Some(default) =
-                        default.as_mut().filter(|own| own.len() <= DEFAULT_BYTES_MAX)
-                    {
-                        default.push_str(&text);
+                    if let Some(default) = &mut default {
+                        let length = default.len() + text.len();
+                        if length <= NAME_BYTES_MAX {
+                            default.push_str(&text);
+                        }
+                        let checked = check_length("the default of a column", length);
+                        checked.map_err(|problem| document.fault(document.line(), problem))?;
                     }
                 }
                 Event::End => {
@@ -260,6 +260,8 @@ impl Head {
 
     /// Adds a column; returns the place of all of its name.
     fn add_column(&mut self, id: &str, name: &str) -> Result<usize, Diagnostic> {
+        check_length("the id of a column", id.len())?;
+        check_length("the name of a column", name.len())?;
         let count: usize = self.columns.iter().map(|column| column.ids.len()).sum();
         if count >= COLUMNS_MAX {
             return Err(format!("edges have more than {COLUMNS_MAX} columns").into());
@@ -297,6 +299,14 @@ impl Head {
         let remark = Diagnostic::from("the weights were not read").hint(keep);
         (!options.weighted && are_told).then_some(remark)
     }
+}
+
+/// Refuses what is too long to be kept of every column.
+fn check_length(what: &str, length: usize) -> Result<(), Diagnostic> {
+    if length > NAME_BYTES_MAX {
+        return Err(format!("{what} is longer than {NAME_BYTES_MAX} bytes").into());
+    }
+    Ok(())
 }
 
 /// Refuses a document whose outermost element is another one.

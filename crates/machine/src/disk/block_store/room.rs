@@ -47,7 +47,8 @@ fn is_refused(error: &io::Error) -> bool {
 /// Refuses a folder whose disk has no room for `size` bytes, those of all files that are going to lie there.
 ///
 /// # Errors
-/// [`Error::Io`] of the kind [`StorageFull`](io::ErrorKind::StorageFull), which says how much is needed; those of asking.
+/// [`Error::Io`] of the kind [`StorageFull`](io::ErrorKind::StorageFull), which says how much is needed; those of
+/// asking.
 pub fn check_room(folder: &Directory, size: u64) -> Result<()> {
     has_room(folder.fd(), size).map_err(no_room(folder, size))
 }

@@ -176,6 +176,22 @@ fn a_block_that_was_never_written_is_none_afterwards() {
 }
 
 #[test]
+fn a_store_without_a_version_leaves_nothing_but_what_was_there_before() {
+    let scratch = Scratch::new();
+    let (store, _) = open(scratch.path()).unwrap();
+    write(&store, 1, 1).unwrap();
+    drop(store);
+    assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0);
+    fs::write(scratch.join("blocks"), b"of a run that was killed").unwrap();
+    let (store, _) = open(scratch.path()).unwrap();
+    drop(store);
+    assert!(scratch.join("blocks").exists());
+    let (store, [_, newest]) = two_versions(scratch.path());
+    drop(store);
+    assert_eq!(check_each(scratch.path()), Ok(Some(newest.to_vec())));
+}
+
+#[test]
 fn power_that_is_lost_at_any_moment_leaves_whole_versions() {
     for earlier in 0..3 {
         let scratch = Scratch::new();

@@ -47,7 +47,9 @@ const PERIODIC: u32 = u32::MAX - 1;
 pub(super) struct Versions {
     folder: Directory,
     /// Of this process, where the file system knows locks.
-    _locked: Option<File>,
+    locked: Option<File>,
+    /// Whether the file of the slots was made by this process.
+    is_new: bool,
     /// The slot of each block now, or [`UNWRITTEN`].
     slots: Vec<u32>,
     /// How many versions list each slot.
@@ -146,16 +148,17 @@ impl Versions {
     ) -> Result<(Versions, Option<Vec<u8>>)> {
         let count = Versions::slot_count(blocks);
         assert!(u32::try_from(count).is_ok_and(|count| count < PERIODIC), "{count} slots");
-        let locked = match lock_file(folder, BLOCKS.as_ref(), OFlags::NOFOLLOW) {
+        let (locked, is_new) = match lock_file(folder, BLOCKS.as_ref(), OFlags::NOFOLLOW) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 folder.create_file(BLOCKS).map_err(Error::io("create", folder.join(BLOCKS)))?;
-                lock_file(folder, BLOCKS.as_ref(), OFlags::NOFOLLOW)
+                (lock_file(folder, BLOCKS.as_ref(), OFlags::NOFOLLOW), true)
             }
-            locked => locked,
+            locked => (locked, false),
         };
         let mut versions = Versions {
             folder: folder.clone(),
-            _locked: locked.map_err(Error::io("lock", folder.join(BLOCKS)))?,
+            locked: locked.map_err(Error::io("lock", folder.join(BLOCKS)))?,
+            is_new,
             slots: vec![UNWRITTEN; blocks.count],
             listed: vec![0; count],
             free: Vec::new(),
@@ -271,8 +274,8 @@ impl Versions {
         Entry::of_slot(self.slots[block], sum)
     }
 
-    /// Keeps a version that was begun, the slots of which are safely on disk, and lets the oldest go where there are too
-    /// many.
+    /// Keeps a version that was begun, the slots of which are safely on disk, and lets the oldest go where there are
+    /// too many.
     ///
     /// # Errors
     /// Those of writing the list, and of removing the oldest.
@@ -326,6 +329,18 @@ impl Versions {
 
     fn list(&mut self, entries: &[Entry]) {
         entries.iter().filter_map(Entry::slot).for_each(|slot| self.listed[slot as usize] += 1);
+    }
+}
+
+impl Drop for Versions {
+    /// Without a version the slots are of no use to anybody, and take the room of three.
+    fn drop(&mut self) {
+        let is_own = self.is_new && self.locked.is_some() && self.kept.is_empty();
+        // A version that could not be kept may be there all the same.
+        if is_own && Versions::are_in(&self.folder).is_ok_and(|are_there| !are_there) {
+            // There is nobody to tell, and whoever keeps versions here later takes the file up.
+            let _ = self.folder.remove_file(BLOCKS);
+        }
     }
 }
 

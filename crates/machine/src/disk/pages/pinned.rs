@@ -67,8 +67,8 @@ impl Pinned {
         &self.source(run)[start..start + len]
     }
 
-    /// The bytes of the `index`-th range and [`PageCache::SLACK`](super::PageCache::SLACK) bytes or more behind them, of
-    /// whatever content.
+    /// The bytes of the `index`-th range and [`PageCache::SLACK`](super::PageCache::SLACK) bytes or more behind them,
+    /// of whatever content.
     ///
     /// # Panics
     /// If `index` is not below [`len`](Self::len).

@@ -182,7 +182,7 @@ impl Counting<'_> {
     }
 }
 
-/// The error for tiles that have not the edges that they should have.
+/// The error for tiles that do not have the edges that they should have.
 pub(super) fn other_degrees(graph: &Graph) -> Error {
     let detail = "there are not as many edges as its degrees say".to_owned();
     Error::Corrupt { path: graph.directory().into(), part: "its tiles".into(), detail }

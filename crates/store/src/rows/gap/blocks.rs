@@ -242,7 +242,7 @@ impl Blocks {
         // SAFETY: the array is 32 bytes long; the store needs no alignment.
         unsafe { _mm256_storeu_si256(targets.as_mut_ptr().cast(), _mm512_cvtepi64_epi32(found)) };
         // What is asked for by branches, the next block need not wait for. The end of the row is known first:
-        // it is foretold wrongly the most often.
+        // its branch is mispredicted the most often.
         let mut count = (window.count_ones() as usize).min(BLOCK);
         if has_next != u8::MAX {
             count = count.min(1 + has_next.trailing_ones() as usize);

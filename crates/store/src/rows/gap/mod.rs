@@ -33,7 +33,7 @@ use blocks::{BLOCK, Blocks, Bounds, OneByOne, ReadBlock};
 const NEAR_MAX: u64 = 16;
 
 /// Near and far gaps have a code each where that saves one bit in this number of bits. Telling them apart
-/// takes a branch that is often foretold wrongly: on cnr-2000, where it would save 2 %, it costs a
+/// takes a branch that is often mispredicted: on cnr-2000, where it would save 2 %, it costs a
 /// fifth of the speed.
 const NEAR_GAIN_MIN: u64 = 33;
 
@@ -243,7 +243,7 @@ impl GapCode {
 
     /// As [`try_fold`](Self::try_fold), with what reads several far gaps at a time.
     ///
-    /// Near and far gaps have a loop each: the branch between them is foretold, while a choice of
+    /// Near and far gaps have a loop each: the branch between them is predicted, while a choice of
     /// widths would make each gap wait for the id before.
     #[inline(always)]
     fn try_fold_with<A>(
@@ -358,7 +358,7 @@ impl Frame {
     }
 
     /// The inverse of [`fold`](Self::fold); behind all ids where nothing folds to this. Without a
-    /// branch, which would be foretold wrongly half of the time.
+    /// branch, which would be mispredicted half of the time.
     #[inline(always)]
     fn unfold(&self, folded: u64) -> u64 {
         let if_before = (folded & 1).wrapping_sub(1);

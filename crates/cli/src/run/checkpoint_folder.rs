@@ -1,0 +1,128 @@
+//! The folder of checkpoints: where it may be, and why a run gets nothing from it.
+
+use std::io;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+use tegula_engine::Error;
+use tegula_store::graph;
+
+use crate::errors::{Failure, Result};
+use crate::hints;
+use crate::output::check_parent;
+
+/// Refuses a folder that is a graph directory or in one, as a graph that holds anything else is not replaced; and one
+/// that cannot be made.
+///
+/// # Errors
+/// [`Failure::Usage`]; [`Error::Io`].
+pub fn check(path: &Path) -> Result<()> {
+    if graph::is_directory(path) {
+        let message = format!("{} is a graph directory", path.display());
+        return Err(Failure::usage_with(message, "give --checkpoint a folder of its own"));
+    }
+    check_parent(path)
+}
+
+/// The failure of a run with such a folder, in the words of the command line.
+pub fn explained(failure: Failure) -> Failure {
+    match failure {
+        Failure::Store(Error::NotResumable { path, found }) => {
+            let found = of_another_run(&found).unwrap_or_else(|| with_options(found));
+            Error::NotResumable { path, found }.into()
+        }
+        Failure::Store(Error::Io { action: "lock", path, source })
+            if source.kind() == io::ErrorKind::WouldBlock =>
+        {
+            let why =
+                "another run keeps its checkpoints there; wait for its end, or name another folder";
+            let folder = path.parent().unwrap_or(&path);
+            Error::io("use", folder)(io::Error::new(source.kind(), why)).into()
+        }
+        other => other,
+    }
+}
+
+/// What a folder holds, with the options that help.
+fn with_options(found: String) -> String {
+    match found.as_str() {
+        "holds no checkpoint" => {
+            "holds no checkpoint that is whole; start anew, without --resume".to_owned()
+        }
+        "holds checkpoints already; resume from them, or name another folder" => {
+            "holds checkpoints already; go on from them with --resume, or name another folder"
+                .to_owned()
+        }
+        _ => found,
+    }
+}
+
+/// That a folder holds a checkpoint of another algorithm or of other options, where that is what it holds: which of
+/// them differ. A run is described by its algorithm and, as an object of JSON, its options.
+fn of_another_run(found: &str) -> Option<String> {
+    let both = found.strip_prefix("holds a checkpoint of `")?.strip_suffix('`')?;
+    let (other, this) = both.split_once("`, but this is `")?;
+    let ((other, others), (this, own)) = (run_of(other)?, run_of(this)?);
+    if other != this {
+        return Some(format!("holds a checkpoint of {other}, but this is {this}"));
+    }
+    let differing: Vec<&String> =
+        own.keys().filter(|&name| own.get(name) != others.get(name)).collect();
+    let told = |options: &Map<String, Value>| {
+        let each: Vec<String> =
+            differing.iter().map(|&name| given(name, options.get(name))).collect();
+        each.join(" and ")
+    };
+    let (then, now) = (told(&others), told(&own));
+    (!differing.is_empty())
+        .then(|| format!("holds a checkpoint of a run {then}, but this one is {now}"))
+}
+
+/// The algorithm and the options that describe a run.
+fn run_of(description: &str) -> Option<(&str, Map<String, Value>)> {
+    let (algorithm, options) = description.split_once(' ')?;
+    Some((algorithm, serde_json::from_str(options).ok()?))
+}
+
+/// How an option was given: `with --iterations 5`.
+fn given(name: &str, value: Option<&Value>) -> String {
+    let flag = hints::flag(name);
+    match value {
+        None | Some(Value::Null | Value::Bool(false)) => format!("without {flag}"),
+        Some(Value::Bool(true)) => format!("with {flag}"),
+        Some(Value::String(text)) => format!("with {flag} {text}"),
+        Some(other) => format!("with {flag} {other}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_that_differ_are_told_and_no_others() {
+        let found = |other: &str, this: &str| {
+            of_another_run(&format!("holds a checkpoint of `{other}`, but this is `{this}`"))
+        };
+        let five = r#"bfs {"cutoff":null,"depth":5,"parents":true,"source":"1"}"#;
+        for (this, expected) in [
+            (
+                r#"bfs {"cutoff":null,"depth":5,"parents":true,"source":"2"}"#,
+                "a run with --source 1, but this one is with --source 2",
+            ),
+            (
+                r#"bfs {"cutoff":7,"depth":5,"parents":true,"source":"1"}"#,
+                "a run without --cutoff, but this one is with --cutoff 7",
+            ),
+            (
+                r#"bfs {"cutoff":null,"depth":6,"parents":false,"source":"1"}"#,
+                "a run with --depth 5 and with --parents, but this one is with --depth 6 and without --parents",
+            ),
+            ("wcc {}", "bfs, but this is wcc"),
+        ] {
+            assert_eq!(found(five, this).unwrap(), format!("holds a checkpoint of {expected}"));
+        }
+        assert_eq!(found("version 1", "2"), None);
+        assert_eq!(of_another_run("holds no checkpoint"), None);
+    }
+}
