@@ -265,7 +265,7 @@ pub fn render(failure: &Failure, coloured: bool) -> String {
 mod tests {
     use std::path::Path;
 
-    use tegula_machine::{At, Place};
+    use tegula_machine::{At, Place, Unresumable};
 
     use super::*;
 
@@ -285,7 +285,7 @@ mod tests {
             (Error::AlreadyExists { path: "g".into() }.into(), 1),
             (Error::NotReplaced { path: "g".into(), found: "is a file".into() }.into(), 1),
             (Error::Replaced { path: "g".into() }.into(), 1),
-            (Error::NotResumable { path: "c".into(), found: "is empty".into() }.into(), 3),
+            (Error::NotResumable { path: "c".into(), why: Unresumable::InUse }.into(), 3),
             (Error::OverBudget { what: "it".into(), needed: 2, budget: 1 }.into(), 4),
             (Error::Limit { what: "vertices", found: 2, limit: 1 }.into(), 3),
             (Error::Cancelled.into(), 130),

@@ -18,7 +18,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use tegula_machine::disk::{BlockStore, Blocks, Directory, Reader, WriteBehind};
-use tegula_machine::{Error, Result};
+use tegula_machine::{Error, Result, Unresumable};
 use tegula_store::graph::{Graph, file_names};
 
 use crate::options::{Checkpoints, RunOptions};
@@ -51,23 +51,25 @@ impl Header {
     }
 
     /// The one with these bytes, if it is of the same version, graph and run; else what it is of.
-    fn of_same(&self, bytes: &[u8]) -> Result<Header, String> {
+    fn of_same(&self, bytes: &[u8]) -> Result<Header, Unresumable> {
         let found: Header = serde_json::from_slice(bytes)
-            .map_err(|error| format!("holds a checkpoint of another version: {error}"))?;
-        let of = |found: &str, this: &str| {
-            Err(format!("holds a checkpoint of {found}, but this is {this}"))
-        };
+            .map_err(|error| a_checkpoint_of(&format!("another version: {error}")))?;
         if found.version != self.version {
-            return of(&format!("version {}", found.version), &self.version);
+            let versions = format!("version {}, but this is {}", found.version, self.version);
+            return Err(a_checkpoint_of(&versions));
         }
         if found.run != self.run {
-            return of(&format!("`{}`", found.run), &format!("`{}`", self.run));
+            return Err(Unresumable::OtherRun { found: found.run, wanted: self.run.clone() });
         }
         match found.graph == self.graph {
             true => Ok(found),
-            false => Err("holds a checkpoint of another graph or algorithm".to_owned()),
+            false => Err(a_checkpoint_of("another graph or algorithm")),
         }
     }
+}
+
+fn a_checkpoint_of(what: &str) -> Unresumable {
+    Unresumable::Other(format!("a checkpoint of {what}"))
 }
 
 /// Where a run goes on, beside the states.
@@ -126,23 +128,23 @@ impl Checkpoints<'_> {
         is_held: impl Fn(usize) -> bool,
     ) -> Result<Option<(BlockStore, Resumed<P>)>> {
         let Some(path) = self.resume else { return Ok(None) };
-        let refused = |found: String| Error::NotResumable { path: path.to_owned(), found };
+        let refused = |why: Unresumable| Error::NotResumable { path: path.to_owned(), why };
         let folder = Directory::open(path).map_err(Error::io("open", path))?;
         // What is looked into must not be made.
         if !BlockStore::has_versions(&folder)? {
-            return Err(refused("holds no checkpoint".to_owned()));
+            return Err(refused(Unresumable::NoCheckpoint));
         }
         let opened = BlockStore::versioned(&folder, blocks, disk.0, disk.1, is_held);
         let (store, beside) = opened.map_err(|error| match error {
-            Error::NotResumable { .. } => {
-                refused("holds a checkpoint of another graph or algorithm".to_owned())
+            Error::NotResumable { why: Unresumable::Other(_), .. } => {
+                refused(a_checkpoint_of("another graph or algorithm"))
             }
             other => other,
         })?;
         let wanted = Header::of(graph, self.run, (0, Vec::new()));
         let header = wanted.of_same(&beside.unwrap_or_default()).map_err(refused)?;
         let aggregate = P::Aggregate::from_bytes(&header.aggregate)
-            .ok_or_else(|| refused("holds a checkpoint of another program".to_owned()))?;
+            .ok_or_else(|| refused(a_checkpoint_of("another program")))?;
         let resumed = Resumed { iteration: header.iteration, aggregate };
         Ok(Some((store, resumed)))
     }
@@ -165,8 +167,8 @@ impl Checkpoints<'_> {
         }
         let folder = Directory::open(path).map_err(Error::io("open", path))?;
         if BlockStore::has_versions(&folder)? {
-            let found = "holds checkpoints already; resume from them, or name another folder";
-            return Err(Error::NotResumable { path: path.to_owned(), found: found.to_owned() });
+            let why = Unresumable::Checkpoints;
+            return Err(Error::NotResumable { path: path.to_owned(), why });
         }
         let (store, _) = BlockStore::versioned(&folder, blocks, reader, writer, is_held)?;
         Ok(Some(store))
@@ -194,11 +196,11 @@ mod tests {
             (header("0.1.0", "wcc", 7), "of `wcc`, but this is `bfs`"),
             (header("0.1.0", "bfs", 8), "of another graph"),
         ] {
-            let why = wanted.of_same(&bytes(other)).unwrap_err();
+            let why = wanted.of_same(&bytes(other)).unwrap_err().to_string();
             assert!(why.contains(words), "{why}");
         }
         for bytes in [&b""[..], b"{}", b"{\"version\": 2}", &[0; 9]] {
-            assert!(wanted.of_same(bytes).unwrap_err().contains("another version"));
+            assert!(wanted.of_same(bytes).unwrap_err().to_string().contains("another version"));
         }
     }
 }

@@ -89,12 +89,12 @@ pub enum Error {
         path: PathBuf,
     },
     /// A run cannot go on from what a folder holds, or would lose it.
-    #[error("{} {found}", path.display())]
+    #[error("{} {why}", path.display())]
     NotResumable {
         /// The folder.
         path: PathBuf,
-        /// What it holds, as it follows the path.
-        found: String,
+        /// What it holds.
+        why: Unresumable,
     },
     /// The work cannot be done within the memory budget.
     #[error("{what} needs {} but the budget is {}", Bytes(*needed), Bytes(*budget))]
@@ -130,6 +130,31 @@ pub enum Error {
 /// What to do about a graph of another version of the format.
 fn way_out(found: u32, supported: u32) -> &'static str {
     if found > supported { "use a newer tegula" } else { "import its edge list again" }
+}
+
+/// Why a run can neither go on from what a folder holds nor keep checkpoints there, as it follows the path.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unresumable {
+    /// There is nothing to go on from.
+    #[error("holds no checkpoint that is whole")]
+    NoCheckpoint,
+    /// There are checkpoints, which would be lost.
+    #[error("holds checkpoints already; go on from them, or name another folder")]
+    Checkpoints,
+    /// Another process has it.
+    #[error("is where another run keeps its checkpoints; wait for its end, or name another folder")]
+    InUse,
+    /// The checkpoint is of another run.
+    #[error("holds a checkpoint of `{found}`, but this is `{wanted}`")]
+    OtherRun {
+        /// Which one that is.
+        found: String,
+        /// The one that was to go on.
+        wanted: String,
+    },
+    /// The checkpoint is of something else.
+    #[error("holds {0}")]
+    Other(String),
 }
 
 impl Error {

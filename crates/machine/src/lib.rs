@@ -8,6 +8,6 @@ pub mod disk;
 pub mod memory;
 pub mod threads;
 
-pub use error::{At, Bytes, Error, Place, Result};
+pub use error::{At, Bytes, Error, Place, Result, Unresumable};
 pub use hint::{Action, Diagnostic, Hint, Setting, SettingValue};
 pub use mix::mix;

@@ -1,10 +1,9 @@
 //! The folder of checkpoints: where it may be, and why a run gets nothing from it.
 
-use std::io;
 use std::path::Path;
 
 use serde_json::{Map, Value};
-use tegula_engine::Error;
+use tegula_machine::{Error, Unresumable};
 use tegula_store::graph;
 
 use crate::errors::{Failure, Result};
@@ -27,44 +26,34 @@ pub fn check(path: &Path) -> Result<()> {
 /// The failure of a run with such a folder, in the words of the command line.
 pub fn explained(failure: Failure) -> Failure {
     match failure {
-        Failure::Store(Error::NotResumable { path, found }) => {
-            let found = of_another_run(&found).unwrap_or_else(|| with_options(found));
-            Error::NotResumable { path, found }.into()
-        }
-        Failure::Store(Error::Io { action: "lock", path, source })
-            if source.kind() == io::ErrorKind::WouldBlock =>
-        {
-            let why =
-                "another run keeps its checkpoints there; wait for its end, or name another folder";
-            let folder = path.parent().unwrap_or(&path);
-            Error::io("use", folder)(io::Error::new(source.kind(), why)).into()
+        Failure::Store(Error::NotResumable { path, why }) => {
+            Error::NotResumable { path, why: with_options(why) }.into()
         }
         other => other,
     }
 }
 
 /// What a folder holds, with the options that help.
-fn with_options(found: String) -> String {
-    match found.as_str() {
-        "holds no checkpoint" => {
-            "holds no checkpoint that is whole; start anew, without --resume".to_owned()
+fn with_options(why: Unresumable) -> Unresumable {
+    let words = match &why {
+        Unresumable::NoCheckpoint => {
+            Some("no checkpoint that is whole; start anew, without --resume".to_owned())
         }
-        "holds checkpoints already; resume from them, or name another folder" => {
-            "holds checkpoints already; go on from them with --resume, or name another folder"
-                .to_owned()
-        }
-        _ => found,
-    }
+        Unresumable::Checkpoints => Some(
+            "checkpoints already; go on from them with --resume, or name another folder".to_owned(),
+        ),
+        Unresumable::OtherRun { found, wanted } => of_another_run(found, wanted),
+        Unresumable::InUse | Unresumable::Other(_) => None,
+    };
+    words.map_or(why, Unresumable::Other)
 }
 
-/// That a folder holds a checkpoint of another algorithm or of other options, where that is what it holds: which of
-/// them differ. A run is described by its algorithm and, as an object of JSON, its options.
-fn of_another_run(found: &str) -> Option<String> {
-    let both = found.strip_prefix("holds a checkpoint of `")?.strip_suffix('`')?;
-    let (other, this) = both.split_once("`, but this is `")?;
-    let ((other, others), (this, own)) = (run_of(other)?, run_of(this)?);
+/// Which options differ of two runs, or that they are of two algorithms. A run is described by its algorithm and, as an
+/// object of JSON, its options.
+fn of_another_run(found: &str, wanted: &str) -> Option<String> {
+    let ((other, others), (this, own)) = (run_of(found)?, run_of(wanted)?);
     if other != this {
-        return Some(format!("holds a checkpoint of {other}, but this is {this}"));
+        return Some(format!("a checkpoint of {other}, but this is {this}"));
     }
     let differing: Vec<&String> =
         own.keys().filter(|&name| own.get(name) != others.get(name)).collect();
@@ -74,8 +63,7 @@ fn of_another_run(found: &str) -> Option<String> {
         each.join(" and ")
     };
     let (then, now) = (told(&others), told(&own));
-    (!differing.is_empty())
-        .then(|| format!("holds a checkpoint of a run {then}, but this one is {now}"))
+    (!differing.is_empty()).then(|| format!("a checkpoint of a run {then}, but this one is {now}"))
 }
 
 /// The algorithm and the options that describe a run.
@@ -101,9 +89,6 @@ mod tests {
 
     #[test]
     fn options_that_differ_are_told_and_no_others() {
-        let found = |other: &str, this: &str| {
-            of_another_run(&format!("holds a checkpoint of `{other}`, but this is `{this}`"))
-        };
         let five = r#"bfs {"cutoff":null,"depth":5,"parents":true,"source":"1"}"#;
         for (this, expected) in [
             (
@@ -120,9 +105,8 @@ mod tests {
             ),
             ("wcc {}", "bfs, but this is wcc"),
         ] {
-            assert_eq!(found(five, this).unwrap(), format!("holds a checkpoint of {expected}"));
+            assert_eq!(of_another_run(five, this).unwrap(), format!("a checkpoint of {expected}"));
         }
-        assert_eq!(found("version 1", "2"), None);
-        assert_eq!(of_another_run("holds no checkpoint"), None);
+        assert_eq!(of_another_run("what is no run", five), None);
     }
 }

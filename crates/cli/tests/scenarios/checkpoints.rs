@@ -191,7 +191,7 @@ fn a_folder_of_checkpoints_is_no_graph_and_belongs_to_one_run_at_a_time() {
     let blocks = fs::File::open(shop.path("kept/blocks")).unwrap();
     blocks.lock().unwrap();
     let words = format!("{ranks} --checkpoint kept");
-    shop.tegula(&words).failed(1, &["cannot use kept: another run keeps its checkpoints there"]);
+    shop.tegula(&words).failed(3, &["kept is where another run keeps its checkpoints"]);
     drop(blocks);
     shop.tegula(&words).done();
 }

@@ -11,6 +11,7 @@ use crate::tegula::Result;
 use crate::tegula::command::number;
 use crate::tegula::units;
 use cases::{Case, STEPS_DOWN, Subject};
+use observed::LONG_SECONDS;
 
 pub use rates::fit_rates;
 
@@ -53,6 +54,9 @@ fn compared(lab: &Lab<'_>, subject: &Subject, case: &Case) -> Result<(Figure, bo
         let run = case.run(lab, subject)?;
         took.push(number(&run, "/seconds/run")?);
         peaks.push(number(&run, "/peak_memory_bytes")?);
+        if took.last() > Some(&LONG_SECONDS) {
+            break;
+        }
     }
     let title = format!("{}, {}", case.kind, subject.title);
     let (peak, peak_estimated) = (median(&peaks), median(&peaks_estimated));

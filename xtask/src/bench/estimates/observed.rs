@@ -11,6 +11,9 @@ pub type Time = Observed<3>;
 /// Bytes of arrays and of the layout; the value is what is held at the peak beside the code.
 pub type Peak = Observed<2>;
 
+/// A run that takes longer varies little, and is not repeated.
+pub const LONG_SECONDS: f64 = 2.0;
+
 /// Threads of a run.
 pub fn threads() -> f64 {
     std::thread::available_parallelism().map_or(1.0, |count| count.get() as f64)

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::cases::{self, Case, STEPS_DOWN, Subject};
 use super::fit::{Observed, fit};
-use super::observed::{Peak, Time, peak_of, scarce, time_of};
+use super::observed::{LONG_SECONDS, Peak, Time, peak_of, scarce, time_of};
 use crate::Outcome;
 use crate::bench::lab::{Lab, SCALE, Settings};
 use crate::tegula::Result;
@@ -94,6 +94,9 @@ fn observe(lab: &Lab<'_>, subject: &Subject, case: &Case, seen: &mut Seen) -> Re
         let run = case.run(lab, subject)?;
         times.push(time_of(&estimate, &run)?);
         peaks.push(peak_of(&estimate, &run)?);
+        if number(&run, "/seconds/run")? > LONG_SECONDS {
+            break;
+        }
     }
     seen.times.push(middle(times));
     if seen.is_of_small {

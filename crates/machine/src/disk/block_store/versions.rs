@@ -27,7 +27,7 @@ use crate::disk::block_writer::BlockFileWriter;
 use crate::disk::reader::Reader;
 use crate::disk::temporary::{Temporary, lock as lock_file};
 use crate::disk::{Caching, Directory};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Unresumable};
 
 /// The file of the slots.
 pub(super) const BLOCKS: &str = "blocks";
@@ -157,7 +157,13 @@ impl Versions {
         };
         let mut versions = Versions {
             folder: folder.clone(),
-            locked: locked.map_err(Error::io("lock", folder.join(BLOCKS)))?,
+            locked: locked.map_err(|error| match error.kind() {
+                io::ErrorKind::WouldBlock => {
+                    let path = folder.path().to_owned();
+                    Error::NotResumable { path, why: Unresumable::InUse }
+                }
+                _ => Error::io("lock", folder.join(BLOCKS))(error),
+            })?,
             is_new,
             slots: vec![UNWRITTEN; blocks.count],
             listed: vec![0; count],
@@ -376,10 +382,11 @@ fn read(
     if found != (blocks.count as u64, blocks.size as u64) {
         let (count, size) = found;
         let found = format!(
-            "holds {count} blocks of {size} bytes, but the {} are {} of {}",
+            "{count} blocks of {size} bytes, but the {} are {} of {}",
             blocks.what, blocks.count, blocks.size
         );
-        return Err(Error::NotResumable { path: folder.path().to_owned(), found });
+        let why = Unresumable::Other(found);
+        return Err(Error::NotResumable { path: folder.path().to_owned(), why });
     }
     let entries_len = blocks.count * size_of::<Entry>();
     let len = (size_of::<Header>() + entries_len) as u64;
