@@ -5,14 +5,17 @@
 pub struct Observed<const N: usize> {
     pub parts: [f64; N],
     pub value: f64,
+    /// Relative to what the value is to come out well.
+    pub whole: f64,
 }
 
-/// What each of the things costs, at least 0, so that the values come out best, each relative to itself.
+/// What each of the things costs, at least 0, so that the values come out best, each relative to its whole.
 ///
 /// Every choice of those that cost nothing is tried: there are few.
 pub fn fit<const N: usize>(observed: &[Observed<N>]) -> [f64; N] {
-    let rows: Vec<[f64; N]> =
-        observed.iter().map(|one| one.parts.map(|part| part / one.value)).collect();
+    let relative =
+        |one: &Observed<N>| (one.parts.map(|part| part / one.whole), one.value / one.whole);
+    let rows: Vec<([f64; N], f64)> = observed.iter().map(relative).collect();
     let choices = (1..1u32 << N).filter_map(|chosen| {
         let costs = least_squares(&rows, |index| chosen >> index & 1 == 1)?;
         let is_possible = costs.iter().all(|&cost| cost >= 0.0);
@@ -21,17 +24,19 @@ pub fn fit<const N: usize>(observed: &[Observed<N>]) -> [f64; N] {
     choices.min_by(|one, other| one.0.total_cmp(&other.0)).map_or([0.0; N], |(_, costs)| costs)
 }
 
-fn error<const N: usize>(rows: &[[f64; N]], costs: &[f64; N]) -> f64 {
+fn error<const N: usize>(rows: &[([f64; N], f64)], costs: &[f64; N]) -> f64 {
     let told = |row: &[f64; N]| row.iter().zip(costs).map(|(part, cost)| part * cost).sum::<f64>();
-    rows.iter().map(|row| (told(row) - 1.0).powi(2)).sum()
+    rows.iter().map(|(row, value)| (told(row) - value).powi(2)).sum()
 }
 
 /// The costs of those that are chosen, the others at 0, by the normal equations; none where these have no solution.
 fn least_squares<const N: usize>(
-    rows: &[[f64; N]],
+    rows: &[([f64; N], f64)],
     is_chosen: impl Fn(usize) -> bool,
 ) -> Option<[f64; N]> {
-    let sum = |of: &dyn Fn(&[f64; N]) -> f64| rows.iter().map(of).sum::<f64>();
+    let sum = |of: &dyn Fn(&[f64; N], f64) -> f64| {
+        rows.iter().map(|(row, value)| of(row, *value)).sum::<f64>()
+    };
     let mut matrix = [[0.0; N]; N];
     let mut costs = [0.0; N];
     for i in 0..N {
@@ -39,9 +44,9 @@ fn least_squares<const N: usize>(
             matrix[i][i] = 1.0;
             continue;
         }
-        costs[i] = sum(&|row| row[i]);
+        costs[i] = sum(&|row, value| row[i] * value);
         for j in (0..N).filter(|&j| is_chosen(j)) {
-            matrix[i][j] = sum(&|row| row[i] * row[j]);
+            matrix[i][j] = sum(&|row, _| row[i] * row[j]);
         }
     }
     // Positive definite, so no order of elimination is better than another.
@@ -68,7 +73,8 @@ mod tests {
         let runs = [[16.0, 1.0, 3.0], [4.0, 1.0, 0.0], [10.0, 5.0, 2.0], [7.0, 9.0, 9.0]];
         let runs = runs.map(|parts| {
             let [e, f, v] = parts;
-            Observed { parts, value: 2.0 * e + 0.5 * f + 3.0 * v }
+            let value = 2.0 * e + 0.5 * f + 3.0 * v;
+            Observed { parts, value, whole: value + 1.0 }
         });
         let [e, f, v] = fit(&runs);
         assert!((e - 2.0).abs() < 1e-9 && (f - 0.5).abs() < 1e-9 && (v - 3.0).abs() < 1e-9);
@@ -78,14 +84,14 @@ mod tests {
     fn no_rate_is_negative() {
         // The more vertices, the less time: that is not believed.
         let runs = [[10.0, 1.0, 20.0], [10.0, 5.0, 10.0]];
-        let runs = runs.map(|[e, v, value]| Observed { parts: [e, v], value });
+        let runs = runs.map(|[e, v, value]| Observed { parts: [e, v], value, whole: value });
         let [edge, vertex] = fit(&runs);
         assert!(edge >= 0.0 && vertex >= 0.0 && edge + vertex > 0.0, "{edge} {vertex}");
     }
 
     #[test]
     fn what_there_is_none_of_costs_nothing() {
-        let runs = [1.0, 2.0].map(|v| Observed { parts: [0.0, v], value: 3.0 * v });
+        let runs = [1.0, 2.0].map(|v| Observed { parts: [0.0, v], value: 3.0 * v, whole: v });
         let [none, vertex] = fit(&runs);
         assert!(none == 0.0 && (vertex - 3.0).abs() < 1e-9, "{none} {vertex}");
     }

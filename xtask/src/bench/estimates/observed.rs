@@ -25,7 +25,8 @@ const VERTICES_NEAR: f64 = 65536.0;
 /// The time of some visits on a graph of so many vertices.
 pub fn time(edges: f64, visits: f64, graph_vertices: f64, thread_seconds: f64) -> Time {
     let doublings = (graph_vertices / VERTICES_NEAR).log2().max(0.0);
-    Time { parts: [edges, doublings * edges, visits], value: thread_seconds }
+    let parts = [edges, doublings * edges, visits];
+    Time { parts, value: thread_seconds, whole: thread_seconds }
 }
 
 /// The time of a run, whose estimate counts the work.
@@ -40,13 +41,12 @@ pub fn time_of(estimate: &Value, run: &Value) -> Result<Time> {
 pub fn peak_of(estimate: &Value, run: &Value) -> Result<Peak> {
     let of_estimate = |name: &str| number(estimate, name);
     let beside = of_estimate("/resident_bytes")? + of_estimate("/lists_bytes")?;
-    let held = number(run, "/peak_memory_bytes")? - beside;
+    let peak = number(run, "/peak_memory_bytes")?;
     let parts = [of_estimate("/vertex_bytes")?, of_estimate("/layout_bytes")?];
-    // A run that takes next to nothing is no reason to divide by it.
-    Ok(Peak { parts, value: held.max(1.0) })
+    Ok(Peak { parts, value: peak - beside, whole: peak })
 }
 
-/// Bytes within which a run holds next to nothing of its tiles or rows.
+/// Bytes within which a run holds a small part of its tiles or rows.
 pub fn scarce(estimate: &Value) -> Result<u64> {
-    Ok(whole(estimate, "/needed_bytes")? + whole(estimate, "/layout_bytes")? / 50)
+    Ok(whole(estimate, "/needed_bytes")? + whole(estimate, "/layout_bytes")? / 10)
 }
