@@ -125,11 +125,13 @@ fn ranks_of(states: States<WeightedRank>, graph: &Graph, cancel: &Cancel) -> Res
 
 fn estimate_weighted(graph: &Graph, threads: usize) -> Estimate {
     let estimate = tegula_engine::estimate_anywhere::<WeightedPageRank>(graph, threads);
-    let reading = out_weights::reading_size(graph);
-    let on_disk = estimate.on_disk.map(|arrays| arrays.beside(reading));
-    // Of a small graph the sums take more than the messages, which come after them.
-    let first = out_weights::states_size(graph) + out_weights::sums_size_min(graph);
-    let vertex_bytes = estimate.vertex_bytes.max(first);
+    // Of a small graph the sums take more than the arrays, which come after them.
+    let sums = out_weights::sums_size_min(graph);
+    let vertex_bytes = estimate.vertex_bytes.max(out_weights::states_size(graph) + sums);
+    let on_disk = estimate.on_disk.map(|arrays| {
+        let missing = sums.saturating_sub(arrays.least().bytes);
+        arrays.beside(out_weights::reading_size(graph) + missing)
+    });
     Estimate { vertex_bytes, on_disk, ..estimate }
 }
 
