@@ -196,6 +196,8 @@ impl Needs {
     pub fn check(&self, what: &str, budget: u64) -> Result<()> {
         let needed = self.needed();
         if needed > budget {
+            let is_for_writing = self.writing.is_some_and(|writing| writing.bytes_min == needed);
+            let what = if is_for_writing { "writing the graph" } else { what };
             return Err(Error::OverBudget { what: what.to_owned(), needed, budget }.into());
         }
         Ok(())
