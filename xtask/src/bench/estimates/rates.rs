@@ -118,8 +118,13 @@ fn observe(lab: &Lab<'_>, subject: &Subject, case: &Case, seen: &mut Seen) -> Re
 impl Seen {
     fn rate(&self, kind: &str) -> Rate {
         let [edge_seconds, edge_seconds_a_doubling, vertex_seconds] = fit(&self.times).map(rounded);
-        // Where there is nothing to be told from, all is held.
-        let held = if self.peaks.is_empty() { [1.0, 1.0] } else { fit(&self.peaks) };
+        let held = match self.peaks.as_slice() {
+            // Where there is nothing to be told from, all is held.
+            [] => [1.0; 2],
+            // One peak does not tell arrays from the layout.
+            [one] => [one.value / one.parts.iter().sum::<f64>(); 2],
+            peaks => fit(peaks),
+        };
         let [arrays_held, layout_held] = held.map(rounded);
         Rate {
             kind: kind.to_owned(),
