@@ -11,41 +11,70 @@ use crate::tegula::Result;
 use crate::tegula::command::numbers;
 use crate::tegula::scratch::remove;
 
-const ITERATIONS: &str = "10";
 /// How many times as fast two threads are to be.
 const TIMES_AS_FAST: f64 = 1.7;
+const RANKS: &[&str] = &["pagerank", "--iterations", "10", "--executor", "scan"];
 
-/// PageRank along tiles and along rows.
+/// A star, and what runs on it.
+struct Star {
+    edges: &'static str,
+    edge: fn(u32) -> [u32; 2],
+    import: &'static [&'static str],
+    runs: &'static [(&'static str, &'static [&'static str])],
+}
+
+/// Along rows go searches, and components in both directions.
+const STARS: [Star; 3] = [
+    Star {
+        edges: "leave one vertex",
+        edge: |leaf| [0, leaf],
+        import: &[],
+        runs: &[
+            ("along tiles", RANKS),
+            ("along rows", &["bfs", "--source", "0", "--executor", "seek"]),
+        ],
+    },
+    Star {
+        edges: "enter one vertex",
+        edge: |leaf| [leaf, 0],
+        import: &[],
+        runs: &[("along tiles", RANKS)],
+    },
+    Star {
+        edges: "do both",
+        edge: |leaf| [0, leaf],
+        import: &["--undirected"],
+        runs: &[("along rows", &["wcc", "--method", "propagation", "--executor", "seek"])],
+    },
+];
+
+/// Each run on its star.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
-    let leaves = 1u32 << lab.settings.scale;
+    let scale = lab.settings.scale;
     let rounds = lab.settings.rounds.min(ROUNDS_MAX);
     let mut figures = Vec::new();
-    let stars: [(&str, fn(u32) -> [u32; 2]); 2] =
-        [("leave", |leaf| [0, leaf]), ("enter", |leaf| [leaf, 0])];
-    for (what, edge) in stars {
+    for star in STARS {
         let edges = lab.scratch.join("star.bin32");
-        write_pairs(&edges, (1..=leaves).map(edge))?;
-        let star = lab.with_rows(&format!("star whose edges {what}"), &edges, &[])?;
+        write_pairs(&edges, (1..=1u32 << scale).map(star.edge))?;
+        let graph = lab.with_rows("star", &edges, star.import)?.graph;
         remove(&edges)?;
-        for (place, executor) in [("along tiles", "scan"), ("along rows", "seek")] {
+        for (place, run) in star.runs {
+            let (algorithm, options) = (run[0], &run[1..]);
             let mut samples = in_turn(rounds, &["2", "1"], |threads| {
-                let options = ["--iterations", ITERATIONS, "--executor", executor];
-                let options = [&options[..], &["--threads", threads]].concat();
-                let run = lab.run("pagerank", &star.graph, None, &options)?;
+                let options = [options, &["--threads", threads]].concat();
+                let run = lab.run(algorithm, &graph, None, &options)?;
                 Ok(numbers(&run, "/iteration_seconds")?.iter().sum())
             })?;
             let (one, two) = (samples.pop().unwrap_or_default(), samples.pop().unwrap_or_default());
-            let title = format!(
-                "pagerank, 2^{} edges that {what} one vertex, {place}, two threads",
-                lab.settings.scale
-            );
+            let title =
+                format!("{algorithm}, 2^{scale} edges that {}, {place}, two threads", star.edges);
             let figure = Figure::new(title, Unit::Seconds, two);
             let figure = figure.beside("one thread", one, Ratio::TimesAsFast);
             figures.push(
                 lab.with_targets(figure, |figure| figure.at_least(Of::Ratio, TIMES_AS_FAST, None)),
             );
         }
-        remove(&star.graph)?;
+        remove(&graph)?;
     }
     Ok(figures)
 }
