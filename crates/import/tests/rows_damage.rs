@@ -42,6 +42,15 @@ fn with_rows(
     (folder, directory)
 }
 
+/// Rows whose bits are flipped: each encoding, with weights or without, and rows in pieces.
+const DAMAGED: [(RowEncoding, bool, ChunkCut); 5] = [
+    (RowEncoding::Gap, true, ChunkCut::STANDARD),
+    (RowEncoding::Ceesor, false, ChunkCut::STANDARD),
+    (RowEncoding::Plain, false, ChunkCut::STANDARD),
+    (RowEncoding::Copy, false, ChunkCut::STANDARD),
+    (RowEncoding::Ceesor, true, FEW),
+];
+
 #[test]
 fn verify_reads_the_rows_whatever_their_encoding() {
     for (count, vertices) in [(0, 1), (300, 40), (60_000, 70_000)] {
@@ -62,13 +71,7 @@ fn verify_reads_the_rows_whatever_their_encoding() {
 
 #[test]
 fn every_flipped_bit_is_found_and_named() {
-    for (encoding, is_weighted, cut) in [
-        (RowEncoding::Gap, true, ChunkCut::STANDARD),
-        (RowEncoding::Ceesor, false, ChunkCut::STANDARD),
-        (RowEncoding::Plain, false, ChunkCut::STANDARD),
-        (RowEncoding::Copy, false, ChunkCut::STANDARD),
-        (RowEncoding::Ceesor, true, FEW),
-    ] {
+    for (encoding, is_weighted, cut) in DAMAGED {
         let (_folder, directory) = with_rows(encoding, is_weighted, cut);
         let weights = is_weighted.then_some("rows.weights");
         for name in ["rows.data", "rows.index", "manifest.json"].into_iter().chain(weights) {
@@ -129,13 +132,7 @@ fn visit_all(graph: &Graph) -> Result<(), Error> {
 
 #[test]
 fn every_flipped_bit_under_checksums_that_fit_is_found_by_verify_and_leads_nowhere_else() {
-    for (encoding, is_weighted, cut) in [
-        (RowEncoding::Gap, true, ChunkCut::STANDARD),
-        (RowEncoding::Ceesor, false, ChunkCut::STANDARD),
-        (RowEncoding::Plain, false, ChunkCut::STANDARD),
-        (RowEncoding::Copy, false, ChunkCut::STANDARD),
-        (RowEncoding::Ceesor, true, FEW),
-    ] {
+    for (encoding, is_weighted, cut) in DAMAGED {
         let (_folder, directory) = with_rows(encoding, is_weighted, cut);
         let chunks = open(&directory).manifest().rows.as_ref().unwrap().chunks as usize;
         let weights = is_weighted.then_some("rows.weights");

@@ -13,7 +13,8 @@ use crate::error::{Result, Setting, SettingValue};
 const ROW_BYTES_EXPECTED: u64 = 2;
 /// Bytes of the weight of an edge.
 const WEIGHT_BYTES: u64 = 4;
-/// Bytes an edge that writing a graph takes where there are as many: those of an edge that is sorted.
+/// Bytes an edge that writing a graph takes where there are as many, about: 562 MiB in all where this tells 523, of the
+/// component of R-MAT 20.
 const WRITING_BYTES: u64 = 16;
 /// The work of building rows.
 const BUILDING_ROWS: &str = "building rows";

@@ -1,8 +1,8 @@
 //! How much a run does, and how long that takes: for its estimate, before it starts.
 //!
 //! The time of a run is taken to be linear in the visits to edges and vertices, which an algorithm counts from its
-//! options ([`Work`]). What a visit costs is a [`Rate`]: that of an edge grows with the number of vertices, as what is
-//! known of its other end leaves one cache after the other. Rates are fitted to runs on graphs of several kinds and sizes
+//! options ([`Work`]). What a visit costs is a [`Rate`]: that of an edge may grow with the number of vertices, as what
+//! is known of its other end leaves the caches. Rates are fitted to runs on graphs of several kinds and sizes
 //! by `cargo xtask fit-rates`, which writes `rates.json`. Where rounds go on until nothing changes, their number is what it
 //! was on those graphs; so is what part of the edges they visit, as in searches, and what part of its arrays and of its
 //! layout a run comes to use.
