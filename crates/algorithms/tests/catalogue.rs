@@ -105,13 +105,12 @@ fn every_algorithm_runs_in_what_it_says_and_gives_the_table_that_it_declares() {
         let rate = Rate::of(kind).unwrap_or_else(|| panic!("{name}: no rate is known of {kind}"));
         let speed = Speed::default();
         let [alone, together] =
-            [1, 2].map(|threads| needs.work().seconds(graph.vertex_count(), threads).unwrap());
+            [1, 2].map(|threads| needs.work().seconds(needs.edge_bytes, threads).unwrap());
         assert!(needs.seconds(AMPLE, 2, &speed).unwrap() >= together, "{name}");
         let is_shared = !matches!(name, "scc" | "astar");
         assert_eq!(alone > together, is_shared, "{name}: {alone} s, {together} s");
         assert!(
-            together > 0.0
-                && rate.edge_seconds + rate.edge_seconds_a_doubling + rate.vertex_seconds > 0.0,
+            together > 0.0 && rate.edge_seconds + rate.byte_seconds + rate.vertex_seconds > 0.0,
             "{name}"
         );
         assert!(needs.check("it", needs.needed()).is_ok());

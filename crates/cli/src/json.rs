@@ -120,15 +120,18 @@ pub struct Work {
     pub rounds: f64,
     pub edges: f64,
     pub vertices: f64,
+    /// Of an edge in the tiles.
+    pub edge_bytes: f64,
     /// That share it.
     pub threads: usize,
 }
 
 impl Work {
     /// As the algorithm counts it, shared by some threads.
-    pub fn of(work: &algorithm::Work, threads: usize) -> Work {
-        let algorithm::Work { kind, rounds, edges, vertices, threads_max: _ } = *work;
-        Work { kind, rounds, edges, vertices, threads: work.threads(threads) }
+    pub fn of(needs: &algorithm::Needs, threads: usize) -> Work {
+        let algorithm::Work { kind, rounds, edges, vertices, threads_max: _ } = *needs.work();
+        let (edge_bytes, threads) = (needs.edge_bytes, needs.work().threads(threads));
+        Work { kind, rounds, edges, vertices, edge_bytes, threads }
     }
 }
 

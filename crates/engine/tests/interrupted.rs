@@ -140,6 +140,7 @@ impl<'a, const PULLS: bool> Program for Search<'a, PULLS> {
     type Weight = ();
     type Aggregate = Reached<'a>;
 
+    const HAS_BUCKETS: bool = true;
     const SETTLING: Settling = if PULLS { Settling::ByFirstSource } else { Settling::ByState };
 
     fn init(&self, vertex: VertexId, _: u32, reached: &mut Reached<'a>) -> (u64, Activity) {

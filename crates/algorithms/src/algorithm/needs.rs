@@ -6,7 +6,7 @@ use tegula_store::rows::{Direction, RowsConfig};
 
 use super::interface::{Edges, Weights};
 use super::request::Prepared;
-use super::work::Work;
+use super::work::{Work, edge_bytes};
 use crate::error::{Result, Setting, SettingValue};
 
 /// Bytes an edge that rows are expected to take.
@@ -40,7 +40,8 @@ pub struct Needs {
     work: Work,
     /// How much it takes to build the rows first.
     building: Work,
-    vertex_count: u64,
+    /// [Bytes of an edge](edge_bytes) of the graph.
+    pub edge_bytes: f64,
     /// Whether rows are opened: those that there are, or are built.
     has_rows: bool,
 }
@@ -171,7 +172,7 @@ impl Needs {
             writing: None,
             work,
             building,
-            vertex_count: graph.vertex_count(),
+            edge_bytes: edge_bytes(graph),
             has_rows: builds_rows || graph.manifest().rows.is_some(),
         })
     }
@@ -247,7 +248,7 @@ impl Needs {
     /// Seconds that a run takes within a budget, about, with rows that are built first: of working, or of moving bytes
     /// beside that where this takes longer. None where nothing is known of the algorithm.
     pub fn seconds(&self, budget: u64, threads: usize, speed: &Speed) -> Option<f64> {
-        let seconds = |work: &Work| work.seconds(self.vertex_count, threads);
+        let seconds = |work: &Work| work.seconds(self.edge_bytes, threads);
         let working = seconds(&self.work)?;
         let moving = self.bytes_moved(budget) / speed.sequential_bytes_per_second;
         let writing = self.writing.map_or(Some(0.0), |writing| seconds(&writing.work))?;

@@ -1,9 +1,9 @@
 //! How much a run does, and how long that takes: for its estimate, before it starts.
 //!
 //! The time of a run is taken to be linear in the visits to edges and vertices, which an algorithm counts from its
-//! options ([`Work`]). What a visit costs is a [`Rate`]: that of an edge may grow with the number of vertices, as what
-//! is known of its other end leaves the caches. Rates are fitted to runs on graphs of several kinds and sizes
-//! by `cargo xtask fit-rates`, which writes `rates.json`. Where rounds go on until nothing changes, their number is what it
+//! options ([`Work`]). What a visit costs is a [`Rate`]: that of an edge grows with the bytes that edges take in the
+//! tiles, since these tell how far from each other the ends are, and so how often caches miss. Rates are fitted to runs
+//! on graphs of several kinds and sizes by `cargo xtask fit-rates`, which writes `rates.json`. Where rounds go on until nothing changes, their number is what it
 //! was on those graphs; so is what part of the edges they visit, as in searches, and what part of its arrays and of its
 //! layout a run comes to use.
 
@@ -14,9 +14,6 @@ use tegula_engine::Graph;
 
 use super::interface::Iterations;
 use crate::error::Result;
-
-/// Vertices of a graph whose arrays are in the caches of a core. `fit-rates` goes by the same number.
-const VERTICES_NEAR: f64 = 65536.0;
 
 /// Visits of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -67,11 +64,11 @@ impl Work {
         threads.min(self.threads_max).max(1)
     }
 
-    /// Seconds that `threads` workers need for it on a graph of so many vertices, all in memory; none where nothing is
-    /// known of its kind.
-    pub fn seconds(&self, vertex_count: u64, threads: usize) -> Option<f64> {
+    /// Seconds that `threads` workers need for it on a graph whose edges take [so many bytes](edge_bytes), all in memory;
+    /// none where nothing is known of its kind.
+    pub fn seconds(&self, edge_bytes: f64, threads: usize) -> Option<f64> {
         let rate = Rate::of(self.kind)?;
-        let of_edge = rate.edge_seconds + doublings(vertex_count) * rate.edge_seconds_a_doubling;
+        let of_edge = rate.edge_seconds + edge_bytes * rate.byte_seconds;
         let alone = self.edges * of_edge + self.vertices * rate.vertex_seconds;
         Some(alone / self.threads(threads) as f64)
     }
@@ -107,9 +104,9 @@ pub(crate) fn degree_sum(graph: &Graph, of: impl Fn(f64) -> f64) -> Result<f64> 
     Ok(sum)
 }
 
-/// How often a graph of [`VERTICES_NEAR`] vertices doubles until it has so many.
-fn doublings(vertex_count: u64) -> f64 {
-    (vertex_count as f64 / VERTICES_NEAR).log2().max(0.0)
+/// Bytes that an edge of a graph takes in its tiles, on average, without weights.
+pub fn edge_bytes(graph: &Graph) -> f64 {
+    graph.tile_bytes() as f64 / graph.edge_count().max(1) as f64
 }
 
 /// What a visit costs one worker, and how much of what there is comes to be used.
@@ -118,10 +115,10 @@ fn doublings(vertex_count: u64) -> f64 {
 pub struct Rate {
     /// The kind of [`Work`].
     pub kind: String,
-    /// Of an edge, where there are few vertices.
+    /// Of an edge, however near its ends are.
     pub edge_seconds: f64,
-    /// What it costs more for each doubling of [`VERTICES_NEAR`] vertices.
-    pub edge_seconds_a_doubling: f64,
+    /// What it costs more for each byte that [edges take](edge_bytes).
+    pub byte_seconds: f64,
     /// Of a vertex.
     pub vertex_seconds: f64,
     /// Rounds that usual graphs take, where that is not told.

@@ -21,8 +21,7 @@ pub(super) fn run<P: Program + From<Search>>(
 ) -> Result<Distances<States<P::State>>> {
     let delta = match delta {
         Some(delta) => delta,
-        None if rows_may_stay(graph, true, options) => default_delta(graph)?,
-        None => WIDER_FROM_DISK * default_delta(graph)?,
+        None => default_delta(graph, rows_may_stay(graph, true, options))?,
     };
     let search = Search::new(sources, delta).within(cutoff);
     let outcome = tegula_engine::run_anywhere(graph, P::from(search), options)?;
@@ -102,8 +101,11 @@ impl From<Search> for Sssp {
 }
 
 /// How many times as wide buckets are where rows do not stay in memory: each takes pages from the disk, of which it
-/// needs few rows, and again for every bucket. R-MAT 24 within 1 GiB takes 0.7 times as long.
+/// needs few rows, and again for every bucket. R-MAT 24, undirected, within 1 GiB takes 0.7 times as long.
 const WIDER_FROM_DISK: f64 = 8.0;
+/// Their least width then, in mean weights: what scans have left for rows lies in many narrow buckets. R-MAT 24 within
+/// 512 MiB takes 0.9 times as long.
+const WIDTH_MIN_FROM_DISK: f64 = 0.25;
 
 /// Tiles whose weights are looked at.
 const TILES_SAMPLED: usize = 16;
@@ -113,7 +115,7 @@ const TILES_SAMPLED: usize = 16;
 const BUCKET_DEGREE: f64 = 32.0;
 
 /// The mean weight of an edge, and wider or narrower where the vertices that edges lead to have few edges or many.
-fn default_delta(graph: &Graph) -> Result<f64> {
+fn default_delta(graph: &Graph, rows_may_stay: bool) -> Result<f64> {
     let mut weights: Vec<f64> = Vec::new();
     let step = graph.tiles().len().div_ceil(TILES_SAMPLED).max(1);
     for tile in (0..graph.tiles().len()).step_by(step) {
@@ -134,7 +136,10 @@ fn default_delta(graph: &Graph) -> Result<f64> {
         Ok(())
     })?;
     let end_degree = squares / f64::max(sum, 1.0);
-    Ok(mean * BUCKET_DEGREE / end_degree.max(1.0))
+    let width = BUCKET_DEGREE / end_degree.max(1.0);
+    let width =
+        if rows_may_stay { width } else { f64::max(WIDER_FROM_DISK * width, WIDTH_MIN_FROM_DISK) };
+    Ok(mean * width)
 }
 
 impl Relaxation for Sssp {
@@ -142,6 +147,7 @@ impl Relaxation for Sssp {
     type Weight = f32;
 
     const IS_FARTHER_BY_WEIGHT: bool = true;
+    const HAS_BUCKETS: bool = true;
 
     fn size(&self) -> u64 {
         self.0.sources.size()

@@ -99,6 +99,7 @@ impl<N: VertexNumber + Value> Program for SsspTree<N> {
     type Aggregate = ();
 
     const IS_FARTHER_BY_WEIGHT: bool = true;
+    const HAS_BUCKETS: bool = true;
 
     fn size(&self) -> u64 {
         self.search.sources.size()

@@ -90,7 +90,7 @@ fn to_json(
         resident_bytes: json::peak_memory(),
         peak_memory_bytes: needs.peak_bytes(memory, json::peak_memory()),
         seconds: outlook.seconds.map(Seconds),
-        work: Work::of(needs.work(), outlook.threads),
+        work: Work::of(needs, outlook.threads),
         memory_bytes: memory,
         fits: needs.needed() <= memory,
         layout_fits: needs.holds_layout(memory),

@@ -136,7 +136,9 @@ impl<P: Program> ExternalStep<'_, P> {
             return false;
         }
         let next = self.program.begin_iteration(self.iteration, &self.aggregate);
-        self.is_over = self.active_count() == 0 || next == Next::Stop;
+        let are_all_settled =
+            P::SETTLING.is_possible() && self.open_targets.iter().all(|&open| open == 0);
+        self.is_over = self.active_count() == 0 || next == Next::Stop || are_all_settled;
         self.iteration += u64::from(!self.is_over);
         self.position = Position::default();
         !self.is_over

@@ -107,6 +107,9 @@ pub trait Program: Send + Sync {
     /// buckets, any vertex may be asked for its signal, and nothing may be summed up.
     const IS_FARTHER_BY_WEIGHT: bool = false;
 
+    /// Whether [`Program::bucket`] tells active vertices apart. It is asked of no others.
+    const HAS_BUCKETS: bool = false;
+
     /// Bytes that the program itself holds, where they are worth to be counted in the budget.
     fn size(&self) -> u64 {
         0

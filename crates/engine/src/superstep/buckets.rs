@@ -35,6 +35,9 @@ impl Buckets {
         program: &P,
         states: &[P::State],
     ) -> Vec<ShortId> {
+        if !P::HAS_BUCKETS {
+            return list;
+        }
         let bucket_of = |vertex: &ShortId| program.bucket(&states[vertex.index()]);
         self.current = list.iter().map(bucket_of).min().unwrap_or(self.current);
         self.put_off(list, program, states)
@@ -89,6 +92,9 @@ impl Buckets {
         program: &P,
         states: &[P::State],
     ) -> Vec<ShortId> {
+        if !P::HAS_BUCKETS {
+            return list;
+        }
         list.retain(|&vertex| {
             let bucket = program.bucket(&states[vertex.index()]);
             if bucket > self.current {
@@ -128,6 +134,8 @@ mod tests {
     impl Relaxation for Numbered {
         type Reduction = Min<u32>;
         type Weight = ();
+
+        const HAS_BUCKETS: bool = true;
 
         fn start(&self, _: tegula_store::VertexId) -> Option<u32> {
             None

@@ -243,9 +243,14 @@ impl<'g, P: Program> Superstep<'g, P> {
             self.frontier = Frontier::List(list);
         }
         let next = self.program.begin_iteration(self.iteration, &self.aggregate);
-        self.is_over = self.frontier.count() == 0 || next == Next::Stop;
+        self.is_over = self.frontier.count() == 0 || next == Next::Stop || self.are_all_settled();
         self.iteration += u64::from(!self.is_over);
         !self.is_over
+    }
+
+    /// Whether no message can change anything any more.
+    fn are_all_settled(&self) -> bool {
+        P::SETTLING.is_possible() && self.open_targets.iter().all(|&open| open == 0)
     }
 
     /// Whether a tile holds an active source and a target that is not settled.
@@ -352,7 +357,7 @@ impl<'g, P: Program> Superstep<'g, P> {
     /// From the bits of active vertices to their list. Those of later buckets are put off.
     pub fn know_by_list(&mut self) {
         if let Frontier::Bits(active) = &self.frontier {
-            let mut list = Vec::with_capacity(active.count() as usize);
+            let mut list = huge::with_capacity(active.count() as usize);
             for_each_bit(active.words(), |vertex| list.push(ShortId(vertex)));
             self.exchange.withdraw();
             let states = self.arrays.states.all();

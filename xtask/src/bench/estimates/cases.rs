@@ -20,6 +20,8 @@ pub struct Subject {
     pub rows: Time,
     vertices: f64,
     edges: f64,
+    /// Of an edge in the tiles.
+    edge_bytes: f64,
     /// The first vertices of the graph, by their ids.
     ids: Vec<u64>,
     is_undirected: bool,
@@ -89,8 +91,10 @@ impl Subject {
         let built = if model.is_undirected { 1.0 } else { 2.0 };
         let [edges, vertices] = [number(&report, "/edges")?, number(&report, "/vertices")?];
         let thread_seconds = number(&report, "/stage_seconds/rows")? * threads();
-        let rows = time(built * edges, built * vertices, vertices, thread_seconds);
-        Ok(Subject { title, graph, rows, vertices, edges, ids, is_undirected: model.is_undirected })
+        let edge_bytes = number(&report, "/bytes_per_edge/tiles")?;
+        let rows = time(built * edges, edge_bytes, built * vertices, thread_seconds);
+        let is_undirected = model.is_undirected;
+        Ok(Subject { title, graph, rows, vertices, edges, edge_bytes, ids, is_undirected })
     }
 
     /// What writing its component as a graph takes, which is nearly all of it.
@@ -101,7 +105,7 @@ impl Subject {
         let run = lab.run("subgraph", &self.graph, None, &options)?;
         remove(&written)?;
         let thread_seconds = number(&run, "/seconds/write")? * threads();
-        Ok(time(self.edges, self.vertices, self.vertices, thread_seconds))
+        Ok(time(self.edges, self.edge_bytes, self.vertices, thread_seconds))
     }
 
     /// Gives its room back.

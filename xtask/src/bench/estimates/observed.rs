@@ -6,7 +6,7 @@ use super::fit::Observed;
 use crate::tegula::Result;
 use crate::tegula::command::{number, whole};
 
-/// Visits to edges, the same times the doublings of the vertices, and visits to vertices; the value is seconds of threads.
+/// Visits to edges, the bytes that these take, and visits to vertices; the value is seconds of threads.
 pub type Time = Observed<3>;
 /// Bytes of arrays and of the layout; the value is what is held at the peak beside the code.
 pub type Peak = Observed<2>;
@@ -19,13 +19,9 @@ pub fn threads() -> f64 {
     std::thread::available_parallelism().map_or(1.0, |count| count.get() as f64)
 }
 
-/// Vertices of a graph whose arrays are in the caches of a core, by which the estimate goes.
-const VERTICES_NEAR: f64 = 65536.0;
-
-/// The time of some visits on a graph of so many vertices.
-pub fn time(edges: f64, visits: f64, graph_vertices: f64, thread_seconds: f64) -> Time {
-    let doublings = (graph_vertices / VERTICES_NEAR).log2().max(0.0);
-    let parts = [edges, doublings * edges, visits];
+/// The time of some visits to edges, of so many bytes each, and to vertices.
+pub fn time(edges: f64, edge_bytes: f64, vertices: f64, thread_seconds: f64) -> Time {
+    let parts = [edges, edge_bytes * edges, vertices];
     Time { parts, value: thread_seconds, whole: thread_seconds }
 }
 
@@ -33,8 +29,8 @@ pub fn time(edges: f64, visits: f64, graph_vertices: f64, thread_seconds: f64) -
 pub fn time_of(estimate: &Value, run: &Value) -> Result<Time> {
     let of_estimate = |name: &str| number(estimate, name);
     let thread_seconds = number(run, "/seconds/run")? * of_estimate("/work/threads")?;
-    let [edges, visits] = [of_estimate("/work/edges")?, of_estimate("/work/vertices")?];
-    Ok(time(edges, visits, of_estimate("/vertices")?, thread_seconds))
+    let [edges, vertices] = [of_estimate("/work/edges")?, of_estimate("/work/vertices")?];
+    Ok(time(edges, of_estimate("/work/edge_bytes")?, vertices, thread_seconds))
 }
 
 /// The peak of a run.

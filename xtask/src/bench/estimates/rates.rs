@@ -33,7 +33,7 @@ const RATES: &str = "crates/algorithms/src/algorithm/rates.json";
 struct Rate {
     kind: String,
     edge_seconds: f64,
-    edge_seconds_a_doubling: f64,
+    byte_seconds: f64,
     vertex_seconds: f64,
     rounds: f64,
     passes: f64,
@@ -117,7 +117,7 @@ fn observe(lab: &Lab<'_>, subject: &Subject, case: &Case, seen: &mut Seen) -> Re
 
 impl Seen {
     fn rate(&self, kind: &str) -> Rate {
-        let [edge_seconds, edge_seconds_a_doubling, vertex_seconds] = fit(&self.times).map(rounded);
+        let [edge_seconds, byte_seconds, vertex_seconds] = fit(&self.times).map(rounded);
         let held = match self.peaks.as_slice() {
             // Where there is nothing to be told from, all is held.
             [] => [1.0; 2],
@@ -129,7 +129,7 @@ impl Seen {
         Rate {
             kind: kind.to_owned(),
             edge_seconds,
-            edge_seconds_a_doubling,
+            byte_seconds,
             vertex_seconds,
             rounds: usual(&self.rounds),
             passes: self.passes.map_or(1.0, rounded),

@@ -40,8 +40,7 @@ impl<P: Program> Seek<'_, P> {
             return Ok(0);
         }
         let mut edges = 0;
-        let found = list.extract_if(.., |vertex| long.binary_search(vertex).is_ok());
-        for source in found.collect::<Vec<_>>() {
+        for source in take_common(list, long, self.rows.unpacked().is_none()) {
             edges += self.send_along_pieces(step, source, reach, context)?;
         }
         Ok(edges)
@@ -92,6 +91,25 @@ impl<P: Program> Seek<'_, P> {
         })?;
         Ok(edges.into_inner())
     }
+}
+
+/// Takes out of a list whoever is `wanted`, an ascending list.
+fn take_common(list: &mut Vec<ShortId>, wanted: &[ShortId], is_ascending: bool) -> Vec<ShortId> {
+    if !is_ascending || list.len() <= wanted.len() {
+        return list.extract_if(.., |vertex| wanted.binary_search(vertex).is_ok()).collect();
+    }
+    let places = wanted.iter().filter_map(|vertex| list.binary_search(vertex).ok());
+    let places: Vec<usize> = places.collect();
+    let common = places.iter().map(|&place| list[place]).collect();
+    let Some(&first) = places.first() else { return common };
+    let mut kept = first;
+    let ends = places[1..].iter().copied().chain([list.len()]);
+    for (&place, end) in places.iter().zip(ends) {
+        list.copy_within(place + 1..end, kept);
+        kept += end - (place + 1);
+    }
+    list.truncate(kept);
+    common
 }
 
 /// Pieces that come next.
@@ -197,5 +215,27 @@ impl<P: Program> Sink<Message<P>> for Stretch<'_, '_, P> {
     #[inline(always)]
     fn room(&self) -> usize {
         usize::MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_wanted_is_taken_and_the_others_stay(
+            list in proptest::collection::btree_set(0u32..40, 0..30),
+            wanted in proptest::collection::btree_set(0u32..40, 0..12),
+            is_ascending: bool,
+        ) {
+            let ids = |set: Vec<&u32>| set.into_iter().copied().map(ShortId).collect::<Vec<_>>();
+            let mut left = ids(list.iter().collect());
+            let taken = take_common(&mut left, &ids(wanted.iter().collect()), is_ascending);
+            prop_assert_eq!(taken, ids(list.intersection(&wanted).collect()));
+            prop_assert_eq!(left, ids(list.difference(&wanted).collect()));
+        }
     }
 }

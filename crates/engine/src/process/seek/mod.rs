@@ -22,6 +22,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use tegula_machine::Result;
+use tegula_machine::memory::huge;
 use tegula_machine::threads::{get_mut, lock, unlocked};
 use tegula_store::ShortId;
 use tegula_store::rows::{RowBatch, RowReader};
@@ -49,6 +50,8 @@ const UNPACK_AFTER: f64 = 0.25;
 const SURPRISE_MAX: f64 = 4.0;
 /// Seconds of seeking below which one worker does it: to share it takes about as long.
 const SHARED_MIN: f64 = 400e-6;
+/// Vertices of a list from which on all workers fill it.
+const JOINED_TOGETHER_MIN: usize = 1 << 18;
 
 /// Along the rows of the active vertices.
 pub struct Seek<'s, P: Program> {
@@ -384,22 +387,48 @@ impl<P: Program> Seek<'_, P> {
         } else {
             context.for_each(owned.len(), &apply)?;
         }
-        let mut list = Vec::new();
+        let mut lists = Vec::new();
         let mut sums = Vec::new();
         for reached in owned.into_iter().map(unlocked) {
             sums.push(reached.aggregate);
-            list.append(reached.reached);
+            lists.push(reached.reached);
             let first_window = reached.first >> WINDOW_LOG2;
             let open = &mut step.open_targets[first_window..];
             for (open, settled) in open.iter_mut().zip(reached.newly_settled) {
                 *open -= std::mem::take(settled);
             }
         }
+        let list = join(lists, context)?;
         step.aggregate = step.exchange.agree(sums.into_iter());
         let states = &*step.arrays.states.all();
         step.frontier = Frontier::List(step.buckets.put_off(list, &step.program, states));
         Ok(())
     }
+}
+
+/// Empties lists into one. A long one is filled by all workers: memory that is new takes as long to come as to fill.
+fn join(lists: Vec<&mut Vec<ShortId>>, context: &JobContext<'_>) -> Result<Vec<ShortId>> {
+    let count = lists.iter().map(|list| list.len()).sum();
+    if count < JOINED_TOGETHER_MIN {
+        let mut all = Vec::with_capacity(count);
+        lists.into_iter().for_each(|list| all.append(list));
+        return Ok(all);
+    }
+    let mut all = huge::zeroes(count);
+    let mut rest = &mut all[..];
+    let places = lists.into_iter().map(|list| {
+        let place = rest.split_off_mut(..list.len()).unwrap_or_default();
+        Mutex::new((place, list))
+    });
+    let places: Vec<_> = places.collect();
+    context.for_each(places.len(), &|index| {
+        let (place, list) = &mut *lock(&places[index]);
+        place.copy_from_slice(list);
+        list.clear();
+        Ok(())
+    })?;
+    drop(places);
+    Ok(all)
 }
 
 /// What the owner of a partition applies.

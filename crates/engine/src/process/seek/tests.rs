@@ -29,6 +29,7 @@ impl Relaxation for Shortest {
     type Weight = f32;
 
     const IS_FARTHER_BY_WEIGHT: bool = true;
+    const HAS_BUCKETS: bool = true;
 
     fn start(&self, vertex: VertexId) -> Option<f64> {
         (vertex.0 == 0).then_some(0.0)
