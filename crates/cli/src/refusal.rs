@@ -58,7 +58,7 @@ fn why_no_number(cause: &(dyn Error + 'static)) -> Option<String> {
         return Some(why.to_owned());
     }
     if cause.is::<ParseFloatError>() {
-        return Some("it is no number".to_owned());
+        return Some("it is not a number".to_owned());
     }
     let said = cause.to_string();
     let (least, most) = said.split_once(" is not in ")?.1.split_once("..=")?;

@@ -132,7 +132,7 @@ fn way_out(found: u32, supported: u32) -> &'static str {
     if found > supported { "use a newer tegula" } else { "import its edge list again" }
 }
 
-/// Why a run can neither go on from what a folder holds nor keep checkpoints there, as it follows the path.
+/// Why a run cannot go on from what a folder holds, or cannot keep checkpoints there, as it follows the path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unresumable {
     /// There is nothing to go on from.

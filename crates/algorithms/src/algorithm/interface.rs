@@ -198,12 +198,13 @@ pub enum Iterations {
     Unknown,
     /// They end when little changes, or after so many.
     AtMost(u64),
-    /// There are so many.
+    /// There are so many, or fewer only where nothing changes at all any more.
     Exactly(u64),
 }
 
 impl Iterations {
-    /// Those of a run that ends when the change is within a tolerance, or after so many. No tolerance at all ends none.
+    /// Those of a run that ends when the change is within a tolerance, or after so many. Without a
+    /// tolerance they end where nothing changes at all.
     pub fn within(tolerance: f64, most: u64) -> Iterations {
         if tolerance == 0.0 { Iterations::Exactly(most) } else { Iterations::AtMost(most) }
     }

@@ -205,6 +205,11 @@ impl Needs {
         Ok(())
     }
 
+    /// Bytes without which the answer cannot be written as a graph, where it is.
+    pub fn writing_bytes(&self) -> Option<u64> {
+        self.writing.map(|writing| writing.bytes_min)
+    }
+
     /// Whether a budget holds all that is streamed, too.
     pub fn holds_layout(&self, budget: u64) -> bool {
         let all = self.estimate.needed_in_memory() + self.estimate.layout_bytes;
@@ -219,12 +224,7 @@ impl Needs {
             Some((_, plan)) => plan.bytes,
             None => estimate.vertex_bytes,
         };
-        let (arrays_held, mut layout_held) = self.work.shares_held();
-        if !self.has_rows {
-            // Nothing else is read.
-            layout_held = layout_held.min(1.0);
-        }
-        let held = arrays as f64 * arrays_held + estimate.layout_bytes as f64 * layout_held;
+        let held = self.work.bytes_held(arrays, estimate.layout_bytes, self.has_rows);
         let run = resident + held as u64 + self.lists_bytes;
         let written = self.writing.map_or(0, |writing| {
             writing.bytes_min.max(resident + WRITING_BYTES * writing.edges_max)

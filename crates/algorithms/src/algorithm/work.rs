@@ -73,9 +73,15 @@ impl Work {
         Some(alone / self.threads(threads) as f64)
     }
 
-    /// Shares of its arrays and of its layout that are in memory at the peak, where there is room for all.
-    pub fn shares_held(&self) -> (f64, f64) {
-        Rate::of(self.kind).map_or((1.0, 1.0), |rate| (rate.arrays_held, rate.layout_held))
+    /// Bytes that are in memory at the peak beside what was there when the run began, of arrays and a layout of so many
+    /// bytes, where there is room for all. `has_rows` where the run might open rows beside tiles.
+    pub fn bytes_held(&self, arrays: u64, layout: u64, has_rows: bool) -> f64 {
+        let (arrays, layout) = (arrays as f64, layout as f64);
+        Rate::of(self.kind).map_or(arrays + layout, |rate| {
+            // Without rows nothing is read beside the layout.
+            let layout_held = if has_rows { rate.layout_held } else { rate.layout_held.min(1.0) };
+            rate.fixed_bytes + arrays * rate.arrays_held + layout * layout_held
+        })
     }
 
     /// Bytes of a layout that it reads where memory holds a part of it.
@@ -125,6 +131,8 @@ pub struct Rate {
     pub rounds: f64,
     /// Times that a round reads the edges, where memory holds few of them.
     pub passes: f64,
+    /// Bytes that are in memory at the peak whatever the graph, as code is mapped when it runs.
+    pub fixed_bytes: f64,
     /// Share of the arrays that is in memory at the peak, where there is room for all.
     pub arrays_held: f64,
     /// The same of the layout. One that is read beside that of the estimate is a share of it, too.

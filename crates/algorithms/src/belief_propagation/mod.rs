@@ -20,8 +20,8 @@
 //! is its own, and what it adds up comes in the order of its row. Twice the arithmetic, no atomics, the same bits
 //! whatever the threads and the memory.
 //!
-//! A graph directory stands for the simple undirected graph beneath it: directions and further edges of the same two
-//! vertices say nothing, and neither do loops, as a variable has no potential with itself.
+//! A graph directory stands for the simple undirected graph beneath it: directions, further edges of the same two
+//! vertices, and loops are ignored, as a variable has no potential with itself.
 //!
 //! Memory, for M states: 16 (M - 1) bytes a vertex, 8 (M - 1) for priors, and the index of the rows; 16 (M - 1) bytes
 //! for each end of an edge are read, and as many written, in every iteration, from disk as far as memory has no room.

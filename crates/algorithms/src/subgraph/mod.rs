@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::VertexSet;
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics, ShortId, overhead};
 
-use crate::algorithm::{Algorithm, Edges, Found, SideFiles, Weights};
+use crate::algorithm::{Algorithm, Edges, Found, Iterations, SideFiles, Weights, Work};
 use crate::answer::EdgeTable;
 use crate::error::{Error, Result};
 use crate::original_ids::find_vertex;
@@ -113,6 +113,15 @@ impl Algorithm for SubgraphOptions {
         Ok(side_table::with_reading(estimate, files.reading_size + files.size()))
     }
 
+    /// Edges are counted by one thread.
+    fn work(&self, graph: &Graph, _files: &VertexList) -> Result<Work> {
+        let kind = match self.component {
+            Some(_) => "subgraph of a component",
+            None => Self::NAME,
+        };
+        Ok(Work::of_rounds(kind, graph, Iterations::Unknown).by_one_thread())
+    }
+
     fn why_in_memory(&self) -> &'static str {
         "each edge looks up both of its ends"
     }
@@ -121,11 +130,13 @@ impl Algorithm for SubgraphOptions {
         true
     }
 
-    /// Between so many vertices, each pair of them, where the graph has no parallel edges.
+    /// Between so many vertices, each pair of them, unless the graph has parallel edges.
     fn found_edges_max(&self, graph: &Graph, files: &VertexList) -> u64 {
         let pairs = match self.vertices {
-            Some(_) => (files.vertices.len() as u64).saturating_pow(2),
-            None => u64::MAX,
+            Some(_) if graph.manifest().duplicates == 0 => {
+                (files.vertices.len() as u64).saturating_pow(2)
+            }
+            _ => u64::MAX,
         };
         pairs.min(graph.edge_count())
     }

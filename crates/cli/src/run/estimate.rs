@@ -127,6 +127,9 @@ fn facts(needs: &Needs, memory: u64, outlook: &Outlook) -> Facts {
     if let Some(bytes) = needs.build_bytes {
         facts.add("building the rows first", report::bytes(bytes));
     }
+    if let Some(bytes) = needs.writing_bytes() {
+        facts.add("writing the graph, at least", report::bytes(bytes));
+    }
     let in_memory = estimate.needed_in_memory().max(needs.needed());
     facts.add("needed", report::bytes(in_memory));
     if needs.needed() < in_memory {

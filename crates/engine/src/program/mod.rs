@@ -65,7 +65,7 @@ impl Settling {
 /// What a program decides before an iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// Run the iteration, if any vertex is active.
+    /// Run the iteration, if any vertex is active and not all are settled.
     Continue,
     /// The result is there.
     Stop,
@@ -97,17 +97,17 @@ pub trait Program: Send + Sync {
     const APPLY_TO: ApplyTo = ApplyTo::Reached;
     /// Whether `degree` is wanted: it costs 4 bytes a vertex. Elsewhere it is 0.
     const NEEDS_DEGREE: bool = false;
-    /// Whether vertices settle. Tiles whose targets are all settled are passed over, and messages to settled
-    /// vertices are not sent.
+    /// Whether vertices settle. Tiles whose targets are all settled are passed over, messages to settled vertices are not
+    /// sent, and once all are settled the run is over.
     const SETTLING: Settling = Settling::Never;
 
     /// Whether what comes along an edge is never nearer where the weight is greater, so that the buckets of messages
     /// along edges of ascending weights ascend, and none is nearer than its source. Then heavy edges to vertices of
-    /// nearer buckets need not be followed. It calls for [`Program::is_beyond`]; states only ever come to nearer
+    /// nearer buckets need not be followed. It calls for [buckets](Program::HAS_BUCKETS) and [`Program::is_beyond`]; states only ever come to nearer
     /// buckets, any vertex may be asked for its signal, and nothing may be summed up.
     const IS_FARTHER_BY_WEIGHT: bool = false;
 
-    /// Whether [`Program::bucket`] tells active vertices apart. It is asked of no others.
+    /// Whether [`Program::bucket`] tells vertices apart. A program without asks nobody for it.
     const HAS_BUCKETS: bool = false;
 
     /// Bytes that the program itself holds, where they are worth to be counted in the budget.

@@ -92,9 +92,8 @@ impl BlockStore {
     /// it, or new ones. They take three times the room on disk: for two versions and what is written since.
     ///
     /// # Errors
-    /// As [`create`](BlockStore::create). [`Error::Io`] where the folder is of another process;
-    /// [`Error::Corrupt`] where its versions are all damaged, [`Error::NotResumable`] where they are of other blocks;
-    /// those of reading.
+    /// As [`create`](BlockStore::create). [`Error::Corrupt`] where its versions are all damaged,
+    /// [`Error::NotResumable`] where they are of other blocks, or another process has the folder; those of reading.
     pub fn versioned(
         folder: &Directory,
         blocks: Blocks,

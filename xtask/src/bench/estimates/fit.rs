@@ -29,6 +29,9 @@ fn error<const N: usize>(rows: &[([f64; N], f64)], costs: &[f64; N]) -> f64 {
     rows.iter().map(|(row, value)| (told(row) - value).powi(2)).sum()
 }
 
+/// The part of its square that is left of a thing, beside those before it, where it cannot be told from them.
+const INDISTINCT: f64 = 1e-9;
+
 /// The costs of those that are chosen, the others at 0, by the normal equations; none where these have no solution.
 fn least_squares<const N: usize>(
     rows: &[([f64; N], f64)],
@@ -49,9 +52,13 @@ fn least_squares<const N: usize>(
             matrix[i][j] = sum(&|row, _| row[i] * row[j]);
         }
     }
-    // Positive definite, so no order of elimination is better than another.
+    // Positive definite where the chosen things differ, so no order of elimination is better than another.
+    let squares: [f64; N] = std::array::from_fn(|index| matrix[index][index]);
     for pivot in 0..N {
         let (taken, cost) = (matrix[pivot], costs[pivot]);
+        if taken[pivot] <= squares[pivot] * INDISTINCT {
+            return None;
+        }
         for row in (0..N).filter(|&row| row != pivot) {
             let factor = matrix[row][pivot] / taken[pivot];
             matrix[row].iter_mut().zip(taken).for_each(|(own, other)| *own -= factor * other);

@@ -8,8 +8,9 @@ use crate::tegula::command::{number, whole};
 
 /// Visits to edges, the bytes that these take, and visits to vertices; the value is seconds of threads.
 pub type Time = Observed<3>;
-/// Bytes of arrays and of the layout; the value is what is held at the peak beside the code.
-pub type Peak = Observed<2>;
+/// One for what every run takes, bytes of arrays, and of the layout; the value is what is held at the peak beside what was
+/// there when the run began.
+pub type Peak = Observed<3>;
 
 /// A run that takes longer varies little, and is not repeated.
 pub const LONG_SECONDS: f64 = 2.0;
@@ -29,8 +30,25 @@ pub fn time(edges: f64, edge_bytes: f64, vertices: f64, thread_seconds: f64) -> 
 pub fn time_of(estimate: &Value, run: &Value) -> Result<Time> {
     let of_estimate = |name: &str| number(estimate, name);
     let thread_seconds = number(run, "/seconds/run")? * of_estimate("/work/threads")?;
+    let done = share_done(estimate, run)?;
     let [edges, vertices] = [of_estimate("/work/edges")?, of_estimate("/work/vertices")?];
-    Ok(time(edges, of_estimate("/work/edge_bytes")?, vertices, thread_seconds))
+    Ok(time(done * edges, of_estimate("/work/edge_bytes")?, done * vertices, thread_seconds))
+}
+
+/// The share of the rounds that were asked for which a run has made: fewer, where nothing changed any more.
+fn share_done(estimate: &Value, run: &Value) -> Result<f64> {
+    let [asked, made] = [number(estimate, "/work/rounds")?, number(run, "/iterations")?];
+    Ok(if asked > 1.0 { (made / asked).min(1.0) } else { 1.0 })
+}
+
+/// How often a round of a run within [`scarce`] bytes read the layout, of which memory held a part after the first time.
+pub fn passes_of(estimate: &Value, run: &Value) -> Result<f64> {
+    let layout = number(estimate, "/layout_bytes")?;
+    let read = number(run, "/bytes_read")?;
+    let missing = layout * (1.0 - 1.0 / HELD_SHARE as f64);
+    let passes = if read <= layout { read / layout } else { 1.0 + (read - layout) / missing };
+    let rounds = number(estimate, "/work/rounds")? * share_done(estimate, run)?;
+    Ok(passes / rounds.max(1.0))
 }
 
 /// The peak of a run.
@@ -38,11 +56,14 @@ pub fn peak_of(estimate: &Value, run: &Value) -> Result<Peak> {
     let of_estimate = |name: &str| number(estimate, name);
     let beside = of_estimate("/resident_bytes")? + of_estimate("/lists_bytes")?;
     let peak = number(run, "/peak_memory_bytes")?;
-    let parts = [of_estimate("/vertex_bytes")?, of_estimate("/layout_bytes")?];
+    let parts = [1.0, of_estimate("/vertex_bytes")?, of_estimate("/layout_bytes")?];
     Ok(Peak { parts, value: peak - beside, whole: peak })
 }
 
+/// One in how many bytes of its tiles or rows a run holds within little memory.
+const HELD_SHARE: u64 = 10;
+
 /// Bytes within which a run holds a small part of its tiles or rows.
 pub fn scarce(estimate: &Value) -> Result<u64> {
-    Ok(whole(estimate, "/needed_bytes")? + whole(estimate, "/layout_bytes")? / 10)
+    Ok(whole(estimate, "/needed_bytes")? + whole(estimate, "/layout_bytes")? / HELD_SHARE)
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::cases::{self, Case, STEPS_DOWN, Subject};
 use super::fit::{Observed, fit};
-use super::observed::{LONG_SECONDS, Peak, Time, peak_of, scarce, time_of};
+use super::observed::{LONG_SECONDS, Peak, Time, passes_of, peak_of, scarce, time_of};
 use crate::Outcome;
 use crate::bench::lab::{Lab, SCALE, Settings};
 use crate::tegula::Result;
@@ -37,6 +37,7 @@ struct Rate {
     vertex_seconds: f64,
     rounds: f64,
     passes: f64,
+    fixed_bytes: f64,
     arrays_held: f64,
     layout_held: f64,
 }
@@ -47,7 +48,7 @@ struct Seen {
     times: Vec<Time>,
     peaks: Vec<Peak>,
     rounds: Vec<f64>,
-    /// Whether the graphs are small by now: they tell of times alone.
+    /// Whether the graphs are small by now: they tell of times and peaks alone.
     is_of_small: bool,
     /// Of the first graph, whose layout is the largest.
     passes: Option<f64>,
@@ -76,7 +77,6 @@ pub fn fit_rates(root: &Path, arguments: &[String]) -> Outcome {
             }
             subject.discard()?;
         }
-        // Their peaks are those of the code.
         seen.values_mut().for_each(|seen| seen.is_of_small = true);
     }
     let rates: Vec<Rate> = seen.into_iter().map(|(kind, seen)| seen.rate(kind)).collect();
@@ -86,7 +86,7 @@ pub fn fit_rates(root: &Path, arguments: &[String]) -> Outcome {
     Ok(())
 }
 
-/// Runs a case: in memory, from disk with next to none, and until nothing changes.
+/// Runs a case: in memory, from disk with little of it, and until nothing changes.
 fn observe(lab: &Lab<'_>, subject: &Subject, case: &Case, seen: &mut Seen) -> Result<()> {
     let estimate = case.estimate(lab, subject)?;
     let (mut times, mut peaks) = (Vec::new(), Vec::new());
@@ -99,18 +99,17 @@ fn observe(lab: &Lab<'_>, subject: &Subject, case: &Case, seen: &mut Seen) -> Re
         }
     }
     seen.times.push(middle(times));
+    seen.peaks.push(middle(peaks));
     if seen.is_of_small {
         return Ok(());
     }
-    seen.peaks.push(middle(peaks));
     if let Some(run) = case.run_until_stable(lab, subject)? {
         seen.rounds.push(number(&run, "/iterations")?);
     }
     let layout = number(&estimate, "/layout_bytes")?;
     if layout > 0.0 && seen.passes.is_none() {
         let run = case.run_within(lab, subject, scarce(&estimate)?)?;
-        let rounds = number(&estimate, "/work/rounds")?.max(1.0);
-        seen.passes = Some(number(&run, "/bytes_read")? / layout / rounds);
+        seen.passes = Some(passes_of(&estimate, &run)?);
     }
     Ok(())
 }
@@ -118,14 +117,9 @@ fn observe(lab: &Lab<'_>, subject: &Subject, case: &Case, seen: &mut Seen) -> Re
 impl Seen {
     fn rate(&self, kind: &str) -> Rate {
         let [edge_seconds, byte_seconds, vertex_seconds] = fit(&self.times).map(rounded);
-        let held = match self.peaks.as_slice() {
-            // Where there is nothing to be told from, all is held.
-            [] => [1.0; 2],
-            // One peak does not tell arrays from the layout.
-            [one] => [one.value / one.parts.iter().sum::<f64>(); 2],
-            peaks => fit(peaks),
-        };
-        let [arrays_held, layout_held] = held.map(rounded);
+        // Where there is nothing to be told from, all is held.
+        let held = if self.peaks.is_empty() { [0.0, 1.0, 1.0] } else { fit(&self.peaks) };
+        let [fixed_bytes, arrays_held, layout_held] = held.map(rounded);
         Rate {
             kind: kind.to_owned(),
             edge_seconds,
@@ -133,6 +127,7 @@ impl Seen {
             vertex_seconds,
             rounds: usual(&self.rounds),
             passes: self.passes.map_or(1.0, rounded),
+            fixed_bytes,
             arrays_held,
             layout_held,
         }

@@ -136,8 +136,8 @@ impl Versions {
     /// not. All blocks are read once for that.
     ///
     /// # Errors
-    /// [`Error::Io`] where the folder is of another process; [`Error::Corrupt`] where it holds damaged versions alone,
-    /// [`Error::NotResumable`] where those of other blocks; those of reading.
+    /// [`Error::Corrupt`] where it holds damaged versions alone, [`Error::NotResumable`] where those of other blocks, or
+    /// where another process has it; those of reading.
     ///
     /// # Panics
     /// When there are 2^30 blocks or more.
@@ -148,12 +148,22 @@ impl Versions {
     ) -> Result<(Versions, Option<Vec<u8>>)> {
         let count = Versions::slot_count(blocks);
         assert!(u32::try_from(count).is_ok_and(|count| count < PERIODIC), "{count} slots");
-        let (locked, is_new) = match lock_file(folder, BLOCKS.as_ref(), OFlags::NOFOLLOW) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                folder.create_file(BLOCKS).map_err(Error::io("create", folder.join(BLOCKS)))?;
-                (lock_file(folder, BLOCKS.as_ref(), OFlags::NOFOLLOW), true)
+        let (locked, is_new) = loop {
+            let (locked, is_new) = match lock_file(folder, BLOCKS.as_ref(), OFlags::NOFOLLOW) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    folder.create_file(BLOCKS).map_err(Error::io("create", folder.join(BLOCKS)))?;
+                    (lock_file(folder, BLOCKS.as_ref(), OFlags::NOFOLLOW), true)
+                }
+                locked => (locked, false),
+            };
+            // Whoever ends without a version removes it.
+            let is_there = match &locked {
+                Ok(Some(file)) => folder.is_at(BLOCKS, file),
+                Ok(None) | Err(_) => Ok(true),
+            };
+            if is_there.map_err(Error::io("lock", folder.join(BLOCKS)))? {
+                break (locked, is_new);
             }
-            locked => (locked, false),
         };
         let mut versions = Versions {
             folder: folder.clone(),
