@@ -17,10 +17,8 @@ use crate::output::check_parent;
 /// [`Failure::Usage`]; [`Error::Io`].
 pub fn check(path: &Path) -> Result<()> {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    if absolute.ancestors().any(graph::is_directory) {
-        let is_itself = graph::is_directory(path);
-        let place = if is_itself { "is a graph directory" } else { "is in a graph directory" };
-        let message = format!("{} {place}", path.display());
+    if let Some(graph) = absolute.ancestors().find(|&folder| graph::is_directory(folder)) {
+        let message = format!("{} is a graph directory", graph.display());
         return Err(Failure::usage_with(message, "give --checkpoint a folder of its own"));
     }
     check_parent(path)

@@ -178,7 +178,7 @@ fn a_folder_of_checkpoints_is_no_graph_and_belongs_to_one_run_at_a_time() {
     let shop = shop();
     let ranks = "run pagerank g.tegula --iterations 5 -o found.tsv --force";
     let graph = shop.files("g.tegula");
-    for folder in ["g.tegula", "g.tegula/kept"] {
+    for folder in ["g.tegula", "g.tegula/kept", "g.tegula/kept/here"] {
         let words = format!("{ranks} --checkpoint {folder}");
         shop.tegula(&words).failed(2, &["g.tegula is a graph directory"]);
     }
