@@ -15,6 +15,8 @@ pub struct Entry {
     pub name: &'static str,
     /// What it finds, in a sentence without its full stop.
     pub summary: &'static str,
+    /// Whether its rows are the edges of a graph.
+    pub finds_graph: bool,
     option_names: fn() -> &'static [&'static str],
     request: fn(Value) -> Result<Box<dyn Request>>,
     #[cfg(feature = "clap")]
@@ -27,6 +29,7 @@ impl Entry {
         Entry {
             name: A::NAME,
             summary: A::SUMMARY,
+            finds_graph: A::FINDS_GRAPH,
             option_names: option_names::<A>,
             request: request::<A>,
             #[cfg(feature = "clap")]

@@ -20,6 +20,9 @@ pub trait Algorithm: Options {
     const SUMMARY: &'static str;
     /// What it makes of the weights of edges, unless an option says otherwise.
     const WEIGHTS: Weights;
+    /// Whether its rows are the edges of a graph: then the answer tells its
+    /// [vertices](Answer::vertices) too, and may be written as a graph.
+    const FINDS_GRAPH: bool = false;
     /// What it is told by files that its options name; `()` where they name none.
     type Files: SideFiles;
 
@@ -99,12 +102,6 @@ pub trait Algorithm: Options {
     /// Why its arrays over the vertices lie in memory, where its estimate knows no other way.
     fn why_in_memory(&self) -> &'static str {
         "rows lead from each vertex to any other"
-    }
-
-    /// Whether its rows are the edges of a graph: then the answer tells its
-    /// [vertices](Answer::vertices) too, and may be written as a graph.
-    fn finds_graph(&self) -> bool {
-        false
     }
 
     /// How many edges its answer has at the most, where these are a graph.

@@ -137,7 +137,7 @@ impl<A: Algorithm> Request for A {
     }
 
     fn finds_graph(&self) -> bool {
-        Algorithm::finds_graph(self)
+        A::FINDS_GRAPH
     }
 
     fn checkpointing(&self) -> Checkpointing {

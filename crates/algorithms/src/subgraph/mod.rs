@@ -70,6 +70,7 @@ impl Algorithm for SubgraphOptions {
     const NAME: &'static str = "subgraph";
     const SUMMARY: &'static str = "The edges between some of the vertices, as a graph or a table: of given ones, or a component";
     const WEIGHTS: Weights = Weights::Irrelevant;
+    const FINDS_GRAPH: bool = true;
     type Files = VertexList;
 
     fn check(&self) -> Result<()> {
@@ -126,10 +127,6 @@ impl Algorithm for SubgraphOptions {
         "each edge looks up both of its ends"
     }
 
-    fn finds_graph(&self) -> bool {
-        true
-    }
-
     /// Between so many vertices, each pair of them, unless the graph has parallel edges.
     fn found_edges_max(&self, graph: &Graph, files: &VertexList) -> u64 {
         let pairs = match self.vertices {
@@ -142,9 +139,13 @@ impl Algorithm for SubgraphOptions {
     }
 
     fn run(&self, graph: &Graph, files: VertexList, options: &RunOptions<'_>) -> Result<Found> {
-        let (chosen, statistics) = self.choose(graph, files, options)?;
+        let (chosen, mut statistics) = self.choose(graph, files, options)?;
         // The table needs memory of its own, and no tiles.
         graph.reader().pool().trim();
-        Ok(Found::new(Subgraph::of(chosen, graph, options)?, statistics))
+        let found = Subgraph::of(chosen, graph, options)?;
+        // All edges were looked at to count those of the subgraph.
+        statistics.edges_processed += graph.edge_count();
+        statistics.bytes_read += graph.tile_bytes();
+        Ok(Found::new(found, statistics))
     }
 }

@@ -6,14 +6,19 @@ use tegula_algorithms::algorithm::Request;
 use tegula_algorithms::{CATALOGUE, find};
 
 use super::options::RunArgs;
+use crate::output::EDGE_ENDINGS;
 
-/// Where edges are written to, which may be a graph.
-const EDGES_OUTPUT: &str = "Write the edges to a graph directory, whose name ends in .tegula or has no ending, or to a \
-                            file: .el, .wel, .txt, .csv, .tsv, .parquet, .bin64 or .arrows; text also as .gz or .zst; \
-                            `-` is standard output";
 /// What a list of bridges has, which have no order: points have one.
 const TOP_POINTS: &str = "Print only K articulation points, those in which most blocks meet, with or without \
                           --articulation-points. A file (-o) has all rows nevertheless";
+
+/// Where edges are written to, which may be a graph.
+fn edges_output() -> String {
+    format!(
+        "Write the edges to a graph directory, whose name ends in .tegula or has no ending, or to a file that ends \
+         with {EDGE_ENDINGS}; `-` is standard output"
+    )
+}
 
 /// An algorithm that was asked for.
 #[derive(Debug)]
@@ -33,8 +38,8 @@ impl Subcommand for Run {
                 let input = ArgGroup::new("input").required(true).args(["graph", "model"]);
                 command = command.mut_arg("graph", |graph| graph.required(false)).group(input);
             }
-            if has("component") {
-                command = command.mut_arg("output", |output| output.help(EDGES_OUTPUT));
+            if entry.finds_graph {
+                command = command.mut_arg("output", |output| output.help(edges_output()));
             }
             if has("articulation_points") {
                 command = command.mut_arg("top", |top| top.help(TOP_POINTS));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::observed::{Time, threads, time};
+use super::observed::{Time, share_done, threads, time};
 use crate::bench::lab::{Lab, text};
 use crate::tegula::Result;
 use crate::tegula::command::number;
@@ -149,6 +149,11 @@ impl Case {
     /// One whose rounds may be told by the first options, or not, with the second.
     fn in_rounds(kind: &'static str, rounds: &[&str], until_stable: &[&str]) -> Case {
         Case { until_stable: Some(words(until_stable)), ..Case::new(kind, rounds) }
+    }
+
+    /// The share of its rounds that a run has made, where it is told how many.
+    pub fn share_done(&self, estimate: &Value, run: &Value) -> Result<f64> {
+        if self.until_stable.is_some() { share_done(estimate, run) } else { Ok(1.0) }
     }
 
     /// What is said of it before.

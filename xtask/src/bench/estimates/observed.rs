@@ -26,29 +26,27 @@ pub fn time(edges: f64, edge_bytes: f64, vertices: f64, thread_seconds: f64) -> 
     Time { parts, value: thread_seconds, whole: thread_seconds }
 }
 
-/// The time of a run, whose estimate counts the work.
-pub fn time_of(estimate: &Value, run: &Value) -> Result<Time> {
+/// The time of a run, whose estimate counts the work, of which this share was done.
+pub fn time_of(estimate: &Value, done: f64, run: &Value) -> Result<Time> {
     let of_estimate = |name: &str| number(estimate, name);
     let thread_seconds = number(run, "/seconds/run")? * of_estimate("/work/threads")?;
-    let done = share_done(estimate, run)?;
     let [edges, vertices] = [of_estimate("/work/edges")?, of_estimate("/work/vertices")?];
     Ok(time(done * edges, of_estimate("/work/edge_bytes")?, done * vertices, thread_seconds))
 }
 
-/// The share of the rounds that were asked for which a run has made: fewer, where nothing changed any more.
-fn share_done(estimate: &Value, run: &Value) -> Result<f64> {
+/// The share of the rounds that a run was told to make which it has made: where nothing changes any more it ends.
+pub fn share_done(estimate: &Value, run: &Value) -> Result<f64> {
     let [asked, made] = [number(estimate, "/work/rounds")?, number(run, "/iterations")?];
-    Ok(if asked > 1.0 { (made / asked).min(1.0) } else { 1.0 })
+    Ok((made / asked).min(1.0))
 }
 
 /// How often a round of a run within [`scarce`] bytes read the layout, of which memory held a part after the first time.
-pub fn passes_of(estimate: &Value, run: &Value) -> Result<f64> {
+pub fn passes_of(estimate: &Value, done: f64, run: &Value) -> Result<f64> {
     let layout = number(estimate, "/layout_bytes")?;
     let read = number(run, "/bytes_read")?;
     let missing = layout * (1.0 - 1.0 / HELD_SHARE as f64);
     let passes = if read <= layout { read / layout } else { 1.0 + (read - layout) / missing };
-    let rounds = number(estimate, "/work/rounds")? * share_done(estimate, run)?;
-    Ok(passes / rounds.max(1.0))
+    Ok(passes / (number(estimate, "/work/rounds")? * done).max(1.0))
 }
 
 /// The peak of a run.

@@ -92,7 +92,7 @@ fn observe(lab: &Lab<'_>, subject: &Subject, case: &Case, seen: &mut Seen) -> Re
     let (mut times, mut peaks) = (Vec::new(), Vec::new());
     for _ in 0..lab.settings.rounds {
         let run = case.run(lab, subject)?;
-        times.push(time_of(&estimate, &run)?);
+        times.push(time_of(&estimate, case.share_done(&estimate, &run)?, &run)?);
         peaks.push(peak_of(&estimate, &run)?);
         if number(&run, "/seconds/run")? > LONG_SECONDS {
             break;
@@ -109,7 +109,7 @@ fn observe(lab: &Lab<'_>, subject: &Subject, case: &Case, seen: &mut Seen) -> Re
     let layout = number(&estimate, "/layout_bytes")?;
     if layout > 0.0 && seen.passes.is_none() {
         let run = case.run_within(lab, subject, scarce(&estimate)?)?;
-        seen.passes = Some(passes_of(&estimate, &run)?);
+        seen.passes = Some(passes_of(&estimate, case.share_done(&estimate, &run)?, &run)?);
     }
     Ok(())
 }
