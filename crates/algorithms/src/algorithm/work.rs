@@ -1,7 +1,7 @@
 //! How much a run does, and how long that takes: for its estimate, before it starts.
 //!
-//! The time of a run is taken to be linear in the visits to edges and vertices, which an algorithm counts from its
-//! options ([`Work`]). What a visit costs is a [`Rate`]: that of an edge grows with the bytes that edges take in the
+//! The time of a run is taken to be linear in the visits to edges and vertices and in its rounds, which an algorithm
+//! counts from its options ([`Work`]). What a visit costs is a [`Rate`]: that of an edge grows with the bytes that edges take in the
 //! tiles, since these tell how far from each other the ends are, and so how often caches miss. Rates are fitted to runs
 //! on graphs of several kinds and sizes by `cargo xtask fit-rates`, which writes `rates.json`. Where rounds go on until nothing changes, their number is what it
 //! was on those graphs; so is what part of the edges they visit, as in searches, and what part of its arrays and of its
@@ -69,7 +69,9 @@ impl Work {
     pub fn seconds(&self, edge_bytes: f64, threads: usize) -> Option<f64> {
         let rate = Rate::of(self.kind)?;
         let of_edge = rate.edge_seconds + edge_bytes * rate.byte_seconds;
-        let alone = self.edges * of_edge + self.vertices * rate.vertex_seconds;
+        let alone = self.edges * of_edge
+            + self.vertices * rate.vertex_seconds
+            + self.rounds * rate.round_seconds;
         Some(alone / self.threads(threads) as f64)
     }
 
@@ -127,6 +129,8 @@ pub struct Rate {
     pub byte_seconds: f64,
     /// Of a vertex.
     pub vertex_seconds: f64,
+    /// Of a round, whatever the graph.
+    pub round_seconds: f64,
     /// Rounds that usual graphs take, where that is not told.
     pub rounds: f64,
     /// Times that a round reads the edges, where memory holds few of them.

@@ -92,7 +92,7 @@ impl Subject {
         let [edges, vertices] = [number(&report, "/edges")?, number(&report, "/vertices")?];
         let thread_seconds = number(&report, "/stage_seconds/rows")? * threads();
         let edge_bytes = number(&report, "/bytes_per_edge/tiles")?;
-        let rows = time(built * edges, edge_bytes, built * vertices, thread_seconds);
+        let rows = time((built * edges, edge_bytes, built * vertices), built, thread_seconds);
         let is_undirected = model.is_undirected;
         Ok(Subject { title, graph, rows, vertices, edges, edge_bytes, ids, is_undirected })
     }
@@ -105,7 +105,7 @@ impl Subject {
         let run = lab.run("subgraph", &self.graph, None, &options)?;
         remove(&written)?;
         let thread_seconds = number(&run, "/seconds/write")? * threads();
-        Ok(time(self.edges, self.edge_bytes, self.vertices, thread_seconds))
+        Ok(time((self.edges, self.edge_bytes, self.vertices), 1.0, thread_seconds))
     }
 
     /// Gives its room back.

@@ -16,7 +16,11 @@ pub fn fit<const N: usize>(observed: &[Observed<N>]) -> [f64; N] {
     let relative =
         |one: &Observed<N>| (one.parts.map(|part| part / one.whole), one.value / one.whole);
     let rows: Vec<([f64; N], f64)> = observed.iter().map(relative).collect();
-    let choices = (1..1u32 << N).filter_map(|chosen| {
+    let choices = (1..1u32 << N).filter_map(|chosen: u32| {
+        // As many as there are runs fit anything.
+        if chosen.count_ones() > 1 && chosen.count_ones() as usize >= rows.len() {
+            return None;
+        }
         let costs = least_squares(&rows, |index| chosen >> index & 1 == 1)?;
         let is_possible = costs.iter().all(|&cost| cost >= 0.0);
         is_possible.then(|| (error(&rows, &costs), costs))

@@ -6,8 +6,8 @@ use super::fit::Observed;
 use crate::tegula::Result;
 use crate::tegula::command::{number, whole};
 
-/// Visits to edges, the bytes that these take, and visits to vertices; the value is seconds of threads.
-pub type Time = Observed<3>;
+/// Visits to edges, the bytes that these take, visits to vertices, and rounds; the value is seconds of threads.
+pub type Time = Observed<4>;
 /// One for what every run takes, bytes of arrays, and of the layout; the value is what is held at the peak beside what was
 /// there when the run began.
 pub type Peak = Observed<3>;
@@ -20,9 +20,13 @@ pub fn threads() -> f64 {
     std::thread::available_parallelism().map_or(1.0, |count| count.get() as f64)
 }
 
-/// The time of some visits to edges, of so many bytes each, and to vertices.
-pub fn time(edges: f64, edge_bytes: f64, vertices: f64, thread_seconds: f64) -> Time {
-    let parts = [edges, edge_bytes * edges, vertices];
+/// The time of some visits to edges, of so many bytes each, and to vertices, in some rounds.
+pub fn time(
+    (edges, edge_bytes, vertices): (f64, f64, f64),
+    rounds: f64,
+    thread_seconds: f64,
+) -> Time {
+    let parts = [edges, edge_bytes * edges, vertices, rounds];
     Time { parts, value: thread_seconds, whole: thread_seconds }
 }
 
@@ -31,7 +35,8 @@ pub fn time_of(estimate: &Value, done: f64, run: &Value) -> Result<Time> {
     let of_estimate = |name: &str| number(estimate, name);
     let thread_seconds = number(run, "/seconds/run")? * of_estimate("/work/threads")?;
     let [edges, vertices] = [of_estimate("/work/edges")?, of_estimate("/work/vertices")?];
-    Ok(time(done * edges, of_estimate("/work/edge_bytes")?, done * vertices, thread_seconds))
+    let visits = (done * edges, of_estimate("/work/edge_bytes")?, done * vertices);
+    Ok(time(visits, done * of_estimate("/work/rounds")?, thread_seconds))
 }
 
 /// The share of the rounds that a run was told to make which it has made: where nothing changes any more it ends.

@@ -35,6 +35,7 @@ struct Rate {
     edge_seconds: f64,
     byte_seconds: f64,
     vertex_seconds: f64,
+    round_seconds: f64,
     rounds: f64,
     passes: f64,
     fixed_bytes: f64,
@@ -116,7 +117,8 @@ fn observe(lab: &Lab<'_>, subject: &Subject, case: &Case, seen: &mut Seen) -> Re
 
 impl Seen {
     fn rate(&self, kind: &str) -> Rate {
-        let [edge_seconds, byte_seconds, vertex_seconds] = fit(&self.times).map(rounded);
+        let [edge_seconds, byte_seconds, vertex_seconds, round_seconds] =
+            fit(&self.times).map(rounded);
         // Where there is nothing to be told from, all is held.
         let held = if self.peaks.is_empty() { [0.0, 1.0, 1.0] } else { fit(&self.peaks) };
         let [fixed_bytes, arrays_held, layout_held] = held.map(rounded);
@@ -125,6 +127,7 @@ impl Seen {
             edge_seconds,
             byte_seconds,
             vertex_seconds,
+            round_seconds,
             rounds: usual(&self.rounds),
             passes: self.passes.map_or(1.0, rounded),
             fixed_bytes,
