@@ -1,11 +1,11 @@
 //! How much a run does, and how long that takes: for its estimate, before it starts.
 //!
 //! The time of a run is taken to be linear in the visits to edges and vertices and in its rounds, which an algorithm
-//! counts from its options ([`Work`]). What a visit costs is a [`Rate`]: that of an edge grows with the bytes that edges take in the
-//! tiles, since these tell how far from each other the ends are, and so how often caches miss. Rates are fitted to runs
-//! on graphs of several kinds and sizes by `cargo xtask fit-rates`, which writes `rates.json`. Where rounds go on until nothing changes, their number is what it
-//! was on those graphs; so is what part of the edges they visit, as in searches, and what part of its arrays and of its
-//! layout a run comes to use.
+//! counts from its options ([`Work`]). What a visit costs is a [`Rate`]: that of an edge grows with the bytes that edges
+//! take in the tiles, since these tell how far from each other the ends are, and so how often caches miss. Rates are
+//! fitted to runs on graphs of several kinds and sizes by `cargo xtask fit-rates`, which writes `rates.json`. Where
+//! rounds go on until nothing changes, their number is what it was on those graphs; so is what part of the edges they
+//! visit, as in searches, and what part of its arrays and of its layout a run comes to use.
 
 use std::sync::LazyLock;
 

@@ -5,8 +5,8 @@
 //! hold a source in the frontier and a target that was not reached; or, where the graph has rows and that is quicker,
 //! the rows of the frontier; or, in an undirected graph or one with rows by target, the beginnings of those of what was
 //! not reached, which is the choice of directions of Beamer, Asanovic, Patterson (SC 2012). It stops when the frontier
-//! is empty, all vertices are reached, or with the level of the cutoff. Memory: 8 bytes a vertex, up to 8 more with rows, and 4 for parents; 8 in
-//! a graph of 2^32 vertices and more. Paths to targets take 16 bytes a vertex more.
+//! is empty, all vertices are reached, or with the level of the cutoff. Memory: 8 bytes a vertex, up to 8 more with
+//! rows, and 4 for parents; 8 in a graph of 2^32 vertices and more. Paths to targets take 16 bytes a vertex more.
 //!
 //! Distances are those of LDBC Graphalytics; parents are the smallest possible ones in the vertex
 //! order of the graph directory, so they too are the same on every machine.

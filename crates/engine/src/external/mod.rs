@@ -42,6 +42,7 @@ use crate::job::context::JobContext;
 use crate::job::{ScanDirection, TileDemand};
 use crate::parts::Parts;
 use crate::program::{Aggregate, ApplyTo, EdgeWeight, Message, Next, Program};
+use crate::superstep::targets::are_all_settled;
 use activity::{ActiveBlocks, NextActivity};
 use cut::indices;
 use dispatch::Dispatch;
@@ -136,9 +137,9 @@ impl<P: Program> ExternalStep<'_, P> {
             return false;
         }
         let next = self.program.begin_iteration(self.iteration, &self.aggregate);
-        let are_all_settled =
-            P::SETTLING.is_possible() && self.open_targets.iter().all(|&open| open == 0);
-        self.is_over = self.active_count() == 0 || next == Next::Stop || are_all_settled;
+        self.is_over = self.active_count() == 0
+            || next == Next::Stop
+            || are_all_settled::<P>(&self.open_targets);
         self.iteration += u64::from(!self.is_over);
         self.position = Position::default();
         !self.is_over

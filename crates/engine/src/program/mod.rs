@@ -103,11 +103,11 @@ pub trait Program: Send + Sync {
 
     /// Whether what comes along an edge is never nearer where the weight is greater, so that the buckets of messages
     /// along edges of ascending weights ascend, and none is nearer than its source. Then heavy edges to vertices of
-    /// nearer buckets need not be followed. It calls for [buckets](Program::HAS_BUCKETS) and [`Program::is_beyond`]; states only ever come to nearer
-    /// buckets, any vertex may be asked for its signal, and nothing may be summed up.
+    /// nearer buckets need not be followed. It calls for [buckets](Program::HAS_BUCKETS) and [`Program::is_beyond`];
+    /// states only ever come to nearer buckets, any vertex may be asked for its signal, and nothing may be summed up.
     const IS_FARTHER_BY_WEIGHT: bool = false;
 
-    /// Whether [`Program::bucket`] tells vertices apart. A program without asks nobody for it.
+    /// Whether [`Program::bucket`] tells vertices apart. It is not called otherwise.
     const HAS_BUCKETS: bool = false;
 
     /// Bytes that the program itself holds, where they are worth to be counted in the budget.

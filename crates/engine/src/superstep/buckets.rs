@@ -35,11 +35,10 @@ impl Buckets {
         program: &P,
         states: &[P::State],
     ) -> Vec<ShortId> {
-        if !P::HAS_BUCKETS {
-            return list;
+        if P::HAS_BUCKETS {
+            let bucket_of = |vertex: &ShortId| program.bucket(&states[vertex.index()]);
+            self.current = list.iter().map(bucket_of).min().unwrap_or(self.current);
         }
-        let bucket_of = |vertex: &ShortId| program.bucket(&states[vertex.index()]);
-        self.current = list.iter().map(bucket_of).min().unwrap_or(self.current);
         self.put_off(list, program, states)
     }
 

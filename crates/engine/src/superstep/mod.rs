@@ -40,6 +40,7 @@ use batch_array::{BatchArray, BatchRanges};
 use buckets::Buckets;
 use exchange::{Exchange, Local};
 use frontier::Frontier;
+use targets::are_all_settled;
 
 /// The most windows of a batch.
 const BATCH_WINDOWS: usize = 1 << (BATCH_LOG2_MAX - WINDOW_LOG2);
@@ -243,14 +244,11 @@ impl<'g, P: Program> Superstep<'g, P> {
             self.frontier = Frontier::List(list);
         }
         let next = self.program.begin_iteration(self.iteration, &self.aggregate);
-        self.is_over = self.frontier.count() == 0 || next == Next::Stop || self.are_all_settled();
+        self.is_over = self.frontier.count() == 0
+            || next == Next::Stop
+            || are_all_settled::<P>(&self.open_targets);
         self.iteration += u64::from(!self.is_over);
         !self.is_over
-    }
-
-    /// Whether no message can change anything any more.
-    fn are_all_settled(&self) -> bool {
-        P::SETTLING.is_possible() && self.open_targets.iter().all(|&open| open == 0)
     }
 
     /// Whether a tile holds an active source and a target that is not settled.

@@ -5,6 +5,11 @@ use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 
 use crate::program::{Accumulator, Activity, Program};
 
+/// Whether no message can change anything any more, by how many vertices of each window are not settled.
+pub fn are_all_settled<P: Program>(open_targets: &[u32]) -> bool {
+    P::SETTLING.is_possible() && open_targets.iter().all(|&open| open == 0)
+}
+
 /// Targets that one worker owns, and all that applying to them changes. The one place where a program's
 /// `apply` is called, and vertices settle.
 pub struct Targets<'t, P: Program> {

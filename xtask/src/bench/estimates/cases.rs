@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::observed::{Time, share_done, threads, time};
+use super::observed::{Time, threads, time};
 use crate::bench::lab::{Lab, text};
 use crate::tegula::Result;
 use crate::tegula::command::number;
@@ -91,7 +91,8 @@ impl Subject {
         let built = if model.is_undirected { 1.0 } else { 2.0 };
         let [edges, vertices] = [number(&report, "/edges")?, number(&report, "/vertices")?];
         let thread_seconds = number(&report, "/stage_seconds/rows")? * threads();
-        let edge_bytes = number(&report, "/bytes_per_edge/tiles")?;
+        let estimate = lab.run("degree", &graph, None, &["--estimate"])?;
+        let edge_bytes = number(&estimate, "/work/edge_bytes")?;
         let rows = time((built * edges, edge_bytes, built * vertices), built, thread_seconds);
         let is_undirected = model.is_undirected;
         Ok(Subject { title, graph, rows, vertices, edges, edge_bytes, ids, is_undirected })
@@ -151,9 +152,12 @@ impl Case {
         Case { until_stable: Some(words(until_stable)), ..Case::new(kind, rounds) }
     }
 
-    /// The share of its rounds that a run has made, where it is told how many.
+    /// The share of its rounds that a run has made, where it is told how many: where nothing changes any more it ends.
     pub fn share_done(&self, estimate: &Value, run: &Value) -> Result<f64> {
-        if self.until_stable.is_some() { share_done(estimate, run) } else { Ok(1.0) }
+        if self.until_stable.is_none() {
+            return Ok(1.0);
+        }
+        Ok((number(run, "/iterations")? / number(estimate, "/work/rounds")?).min(1.0))
     }
 
     /// What is said of it before.

@@ -39,12 +39,6 @@ pub fn time_of(estimate: &Value, done: f64, run: &Value) -> Result<Time> {
     Ok(time(visits, done * of_estimate("/work/rounds")?, thread_seconds))
 }
 
-/// The share of the rounds that a run was told to make which it has made: where nothing changes any more it ends.
-pub fn share_done(estimate: &Value, run: &Value) -> Result<f64> {
-    let [asked, made] = [number(estimate, "/work/rounds")?, number(run, "/iterations")?];
-    Ok((made / asked).min(1.0))
-}
-
 /// How often a round of a run within [`scarce`] bytes read the layout, of which memory held a part after the first time.
 pub fn passes_of(estimate: &Value, done: f64, run: &Value) -> Result<f64> {
     let layout = number(estimate, "/layout_bytes")?;

@@ -92,6 +92,7 @@ impl<'s, P: Program> Seek<'s, P> {
     }
 
     pub fn new(rows: &'s RowReader, vertex_count: usize, costs: CostModel) -> Seek<'s, P> {
+        const { assert!(P::HAS_BUCKETS || !P::IS_FARTHER_BY_WEIGHT) };
         let log2 = vertex_count.next_power_of_two().ilog2();
         let partition_log2 = log2.saturating_sub(PARTITIONS_LOG2_MAX).max(WINDOW_LOG2);
         let partitions = vertex_count.div_ceil(1 << partition_log2);

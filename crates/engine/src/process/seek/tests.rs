@@ -2,12 +2,12 @@
 
 use tegula_machine::disk::{Backend, Caching, Pool, Reader, Targets};
 use tegula_machine::threads::{Cancel, Workers};
-use tegula_store::VertexId;
 use tegula_store::graph::Graph;
 use tegula_store::rows::{ChunkCut, Direction, RowEncoding, RowReader};
+use tegula_store::{ShortId, VertexId};
 use tegula_testkit::{EdgeList, Scratch, XorShift, sssp};
 
-use super::Seek;
+use super::{JOINED_TOGETHER_MIN, Seek, join};
 use crate::graph_for_tests::graph_with_rows;
 use crate::instructions::Instructions;
 use crate::job::context::{Company, JobContext};
@@ -109,6 +109,25 @@ fn search(
         seek.run(&mut step, &prediction, &context).unwrap();
     }
     (step.into_result().0, had_horizon)
+}
+
+/// So many that all workers copy.
+#[test]
+fn lists_are_joined_in_their_order_whoever_copies_them() {
+    for threads in [1, 3] {
+        Workers::scope(threads, |workers| {
+            let cancel = Cancel::default();
+            let context = JobContext::new(workers, &cancel, &Alone);
+            for count in [0, 10, JOINED_TOGETHER_MIN as u32 + 3] {
+                let ends = [0, count / 7, count / 7, count / 2, count];
+                let part = |ends: &[u32]| (ends[0]..ends[1]).map(ShortId).collect::<Vec<_>>();
+                let mut lists: Vec<Vec<ShortId>> = ends.windows(2).map(part).collect();
+                let joined = join(lists.iter_mut().collect(), &context).unwrap();
+                assert!(joined == part(&[0, count]), "{count} vertices, {threads} threads");
+                assert!(lists.iter().all(Vec::is_empty));
+            }
+        });
+    }
 }
 
 #[test]
