@@ -1,11 +1,26 @@
 //! Orders of all vertices that look drawn at random, and what is the first by each of them.
 
+use std::f64::consts::LN_2;
+
 use tegula_machine::mix;
 
 use crate::random;
 
 /// The place of a vertex in an order. No two vertices have the same one.
-pub type Label = u32;
+pub type Place = u32;
+
+/// A place to twelve binary digits: what stands first by its place has the least label.
+pub type Label = u16;
+
+/// Binary digits of a label behind its first one.
+const FRACTION_BITS: u32 = 11;
+
+/// The width of a label over its places, on average where these lie as widely as first places do: it is from `2^-12`
+/// to `2^-11`.
+///
+/// Where two sets of `d` and `e` members have none in common, their first ones have the same label with this
+/// probability times `d * e / ((d + e) (d + e - 1))`.
+const CHANCE: f64 = 1.0 / ((2 << FRACTION_BITS) as f64 * LN_2);
 
 /// Hashes that are looked at together.
 pub const LANES: usize = 16;
@@ -19,7 +34,7 @@ pub struct Hashes {
     /// The constants of each, and of those beyond the last one that make up whole lanes.
     lanes: Vec<Lanes>,
     /// In all lanes but the last, and in the last: 1 for each hash that there is, and 0 beyond.
-    is_there: [[u32; LANES]; 2],
+    is_there: [[u16; LANES]; 2],
     /// By how many hashes agree: the share of two neighbourhoods that is common, and the same by each group alone.
     shares: Vec<f64>,
     shares_by_group: [Vec<f64>; GROUPS],
@@ -46,7 +61,7 @@ impl Hashes {
             }
         });
         let in_last = (count as usize).wrapping_sub(1) % LANES;
-        let last = std::array::from_fn(|index| u32::from(index <= in_last));
+        let last = std::array::from_fn(|index| u16::from(index <= in_last));
         Hashes {
             count,
             lanes: lanes.collect(),
@@ -66,35 +81,61 @@ impl Hashes {
         self.lanes.len() * LANES
     }
 
-    /// Notes a neighbour in a signature, wherever it comes before those that were noted.
+    /// The signature of a vertex with such neighbours. `first` is room for as many places as a signature has labels.
     #[inline(always)]
-    pub fn take(&self, id: u32, signature: &mut [Label]) {
+    pub fn sign(
+        &self,
+        neighbours: impl Iterator<Item = u32>,
+        first: &mut [Place],
+        signature: &mut [Label],
+    ) {
+        first.fill(Place::MAX);
+        // A closure would not be compiled for the vectors of the caller.
+        for id in neighbours {
+            self.take(id, first);
+        }
+        for (&first, own) in first.iter().zip(signature) {
+            *own = label(first);
+        }
+    }
+
+    /// Notes a neighbour by each hash by which it comes before those that were noted.
+    #[inline(always)]
+    fn take(&self, id: u32, first: &mut [Place]) {
         let scrambled = scramble(id);
-        for (lanes, labels) in self.lanes.iter().zip(signature.as_chunks_mut::<LANES>().0) {
-            for ((first, offset), factor) in labels.iter_mut().zip(lanes.offset).zip(lanes.factor) {
-                let label = (scrambled ^ offset).wrapping_mul(factor);
-                let label = (label ^ (label >> 15)).wrapping_mul(0x2c1b_3c6d);
-                *first = label.min(*first);
+        for (lanes, places) in self.lanes.iter().zip(first.as_chunks_mut::<LANES>().0) {
+            for ((first, offset), factor) in places.iter_mut().zip(lanes.offset).zip(lanes.factor) {
+                let place = (scrambled ^ offset).wrapping_mul(factor);
+                let place = (place ^ (place >> 15)).wrapping_mul(0x2c1b_3c6d);
+                *first = place.min(*first);
             }
         }
     }
 
-    /// Counts the hashes by which two neighbourhoods have the same first member, by lane.
+    /// Counts the hashes by which two neighbourhoods seem to have the same first member, by lane.
     #[inline(always)]
-    pub fn count_agreeing(&self, one: &[Label], other: &[Label], agreeing: &mut [u32; LANES]) {
+    pub fn count_agreeing(&self, one: &[Label], other: &[Label], agreeing: &mut [u16; LANES]) {
         let (one, other) = (one.as_chunks::<LANES>().0, other.as_chunks::<LANES>().0);
         let Some(last) = one.len().checked_sub(1) else { return };
         for (index, (one, other)) in one.iter().zip(other).enumerate() {
             let is_there = &self.is_there[usize::from(index == last)];
             for lane in 0..LANES {
-                agreeing[lane] += u32::from(one[lane] == other[lane]) & is_there[lane];
+                agreeing[lane] += u16::from(one[lane] == other[lane]) & is_there[lane];
             }
         }
     }
 
-    /// How many of `ends` neighbours in all two vertices have in common. Adds what each group says of it.
+    /// Half of how many of their neighbours two vertices have in common, which have so many. Adds what each group says
+    /// of it.
     #[inline(always)]
-    pub fn share(&self, agreeing: &[u32; LANES], ends: f64, sums: &mut GroupSums) -> f64 {
+    pub fn share(
+        &self,
+        agreeing: &[u16; LANES],
+        neighbours: [u32; 2],
+        sums: &mut GroupSums,
+    ) -> f64 {
+        let [one, other] = neighbours.map(f64::from);
+        let ends = (one + other) / 2.0;
         let (mut all, mut by_group) = (0, [0; GROUPS]);
         for (lane, agreeing) in agreeing.iter().enumerate() {
             all += agreeing;
@@ -102,9 +143,11 @@ impl Hashes {
         }
         let groups = self.shares_by_group.iter().zip(by_group);
         for (sum, (shares, agreeing)) in sums.0.iter_mut().zip(groups) {
-            *sum += (ends * shares[agreeing as usize] * UNITS) as u64;
+            *sum += (ends * shares[usize::from(agreeing)] * UNITS) as u64;
         }
-        ends * self.shares[all as usize]
+        // Those that agree by chance are as many in all groups: what is taken off changes nothing of how these differ.
+        let by_chance = CHANCE * one * other / (one + other - 1.0);
+        ends * self.shares[usize::from(all)] - by_chance / 2.0
     }
 
     /// The standard error of the mean of the sums; none where groups have no hashes.
@@ -155,6 +198,16 @@ impl GroupSums {
     }
 }
 
+/// The label of a place.
+#[inline(always)]
+fn label(place: Place) -> Label {
+    /// What stands before the digits of 1.0.
+    const EXPONENT_OF_ONE: u32 = (f32::MAX_EXP as u32 - 1) << FRACTION_BITS;
+    // Halved, as vectors convert signed numbers. The bits of floats that are not negative are in the order of these.
+    let bits = ((place >> 1) as i32 as f32).to_bits() >> (f32::MANTISSA_DIGITS - 1 - FRACTION_BITS);
+    (bits.max(EXPONENT_OF_ONE) - EXPONENT_OF_ONE) as Label
+}
+
 /// A number that looks drawn at random for each number, no two of which have the same.
 #[inline(always)]
 fn scramble(number: u32) -> u32 {
@@ -169,6 +222,47 @@ fn scramble(number: u32) -> u32 {
 mod tests {
     use super::*;
 
+    fn sign(hashes: &Hashes, members: impl Iterator<Item = u32>) -> Vec<Label> {
+        let len = hashes.signature_len();
+        let (mut first, mut signature) = (vec![0; len], vec![0; len]);
+        hashes.sign(members, &mut first, &mut signature);
+        signature
+    }
+
+    fn agreeing(hashes: &Hashes, one: &[Label], other: &[Label]) -> u16 {
+        let mut lanes = [0; LANES];
+        hashes.count_agreeing(one, other, &mut lanes);
+        lanes.iter().sum()
+    }
+
+    #[test]
+    fn labels_are_in_the_order_of_places() {
+        let powers = (0..32).map(|power| 1 << power);
+        let around = powers.flat_map(|power: Place| [power - 1, power, power + 1]);
+        let mut places: Vec<Place> = around.chain([Place::MAX, Place::MAX - 1]).collect();
+        places.extend((0..10_000).map(|number| scramble(number) >> (number % 32)));
+        places.sort_unstable();
+        assert!(places.is_sorted_by_key(|&place| label(place)));
+        // Places of the same label are no farther apart than its digits tell, and the least ones than 1.
+        for two in places.windows(2).filter(|two| label(two[0]) == label(two[1])) {
+            let apart = two[1] - two[0];
+            assert!(apart <= 2 || apart <= two[0] >> (FRACTION_BITS - 1), "{two:?}");
+        }
+    }
+
+    #[test]
+    fn as_many_agree_by_chance_as_are_taken_off() {
+        let (runs, count) = (2000, 1024);
+        let mut found = 0;
+        for run in 0..runs {
+            let hashes = Hashes::new(count, run.into());
+            let [one, other] = [0..6, 6..16].map(|members| sign(&hashes, members));
+            found += u32::from(agreeing(&hashes, &one, &other));
+        }
+        let expected = f64::from(runs * count) * CHANCE * 60.0 / (16.0 * 15.0);
+        assert!((f64::from(found) - expected).abs() < 4.0 * expected.sqrt(), "{found}, {expected}");
+    }
+
     /// Two sets of 60 and 40 members, 20 of which they share: their coefficient is 1/4.
     #[test]
     fn as_many_agree_as_are_shared() {
@@ -178,13 +272,10 @@ mod tests {
             for run in 0..runs {
                 let hashes = Hashes::new(count, run.into());
                 let signature = |members: std::ops::Range<u32>| {
-                    let mut signature = vec![Label::MAX; hashes.signature_len()];
-                    members.for_each(|id| hashes.take(id + run * 1000, &mut signature));
-                    signature
+                    sign(&hashes, members.map(|id| id + run * 1000))
                 };
-                let mut lanes = [0; LANES];
-                hashes.count_agreeing(&signature(0..60), &signature(40..80), &mut lanes);
-                let found = f64::from(lanes.iter().sum::<u32>()) / f64::from(count);
+                let found = agreeing(&hashes, &signature(0..60), &signature(40..80));
+                let found = f64::from(found) / f64::from(count);
                 agreeing += found;
                 squares += (found - 0.25).powi(2);
             }
@@ -228,10 +319,12 @@ mod tests {
             assert_eq!((0..GROUPS).map(|group| group_len(count, group)).sum::<u32>(), count);
             let mut sums = GroupSums::default();
             let labels = vec![7; hashes.signature_len()];
-            let mut agreeing = [0; LANES];
-            hashes.count_agreeing(&labels, &labels, &mut agreeing);
-            assert_eq!(agreeing.iter().sum::<u32>(), count);
-            assert_eq!(hashes.share(&agreeing, 10.0, &mut sums), 5.0, "all of both are shared");
+            let mut lanes = [0; LANES];
+            hashes.count_agreeing(&labels, &labels, &mut lanes);
+            assert_eq!(u32::from(lanes.iter().sum::<u16>()), count);
+            let half = hashes.share(&lanes, [10, 10], &mut sums);
+            let by_chance = CHANCE * 100.0 / 19.0;
+            assert_eq!(half, 5.0 - by_chance / 2.0, "all of both are shared");
             assert_eq!(hashes.standard_error(&sums), (count >= 8).then_some(0.0));
         }
     }

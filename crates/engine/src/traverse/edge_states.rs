@@ -31,6 +31,7 @@ pub trait StateValue:
 {
 }
 
+impl StateValue for u16 {}
 impl StateValue for u32 {}
 impl StateValue for f32 {}
 impl StateValue for f64 {}
