@@ -1,32 +1,36 @@
 //! The weights between a unit and what is around it.
 
+use tegula_engine::huge;
+use tegula_machine::memory::prefetch;
 use tegula_machine::threads::Stash;
 
 /// Sums of weights by number, of which few are not 0.
 pub(super) struct Links {
     sums: Vec<f64>,
-    /// Whose sum was added to, in the order of that.
+    /// Whose sums are not 0, in the order in which they came to be so, and a place behind them.
     touched: Vec<u32>,
-    is_touched: Vec<bool>,
+    touched_count: usize,
 }
 
 impl Links {
     fn new(count: u32) -> Links {
-        Links {
-            sums: vec![0.0; count as usize],
-            touched: Vec::with_capacity(count as usize),
-            is_touched: vec![false; count as usize],
-        }
+        let count = count as usize;
+        Links { sums: huge::zeroes(count), touched: vec![0; count + 1], touched_count: 0 }
     }
 
+    /// Begins to read the sum of a number.
+    #[inline]
+    pub(super) fn prefetch(&self, number: u32) {
+        prefetch(&self.sums, number as usize);
+    }
+
+    /// Takes no branch: whether a number is a new one cannot be foretold.
     #[inline]
     pub(super) fn add(&mut self, number: u32, weight: f64) {
-        let index = number as usize;
-        if !self.is_touched[index] {
-            self.is_touched[index] = true;
-            self.touched.push(number);
-        }
-        self.sums[index] += weight;
+        let sum = &mut self.sums[number as usize];
+        self.touched[self.touched_count] = number;
+        self.touched_count += usize::from((*sum == 0.0) & (weight != 0.0));
+        *sum += weight;
     }
 
     /// The sum of a number.
@@ -34,17 +38,18 @@ impl Links {
         self.sums[number as usize]
     }
 
-    /// The numbers that were added to, each with its sum.
+    /// The numbers whose sums are not 0, each with its sum.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, f64)> {
-        self.touched.iter().map(|&number| (number, self.sums[number as usize]))
+        let touched = &self.touched[..self.touched_count];
+        touched.iter().map(|&number| (number, self.sums[number as usize]))
     }
 
     /// All sums are 0 again.
     pub(super) fn clear(&mut self) {
-        for number in self.touched.drain(..) {
+        for &number in &self.touched[..self.touched_count] {
             self.sums[number as usize] = 0.0;
-            self.is_touched[number as usize] = false;
         }
+        self.touched_count = 0;
     }
 }
 
@@ -62,7 +67,7 @@ impl SpareLinks {
 
     /// Bytes that each worker takes.
     pub(super) fn size(count: u64) -> u64 {
-        13 * count
+        12 * count + 4
     }
 
     /// Lends one, whose sums are 0, for some work that leaves it so.

@@ -18,6 +18,8 @@ const RANGES: u32 = 8;
 const RANGE_MAX: u32 = 1 << 16;
 /// Steps of a range: neighbours, which often follow one another, are seldom in one step.
 const CLASSES: u64 = 8;
+/// Arcs whose other ends are read from memory at the same time.
+const ARCS_WAITING: usize = 64;
 /// Units, and about how many vertices, that one worker looks at together.
 const PIECE_UNITS: usize = 256;
 const PIECE_VERTICES: usize = 4096;
@@ -151,7 +153,8 @@ impl<'n> Network<'n> {
     }
 
     /// Adds up the links of each of some units to others, by the number that `number` has for their other ends; none
-    /// for one that does not count. They are cleared behind each unit.
+    /// for one that does not count. They are cleared behind each unit. Some arcs are taken at a time, so that memory is
+    /// waited for once for all of them: for one after the other, half of the time of a run is waiting.
     pub(super) fn for_each_unit(
         &self,
         partition: &Partition,
@@ -163,16 +166,29 @@ impl<'n> Network<'n> {
         let vertices: Vec<ShortId> =
             units.iter().flat_map(|&unit| partition.members(unit)).copied().collect();
         let mut arcs = Arcs::new(self.job, Listed::new(&vertices));
+        let mut waiting = Vec::with_capacity(ARCS_WAITING);
+        let mut numbered = Vec::with_capacity(ARCS_WAITING);
         for &unit in units {
+            let mut add_up = |waiting: &mut Vec<(ShortId, f64)>, links: &mut Links| {
+                for (target, weight) in waiting.drain(..) {
+                    let Some(number) = number(unit, target) else { continue };
+                    links.prefetch(number);
+                    // What is within the unit adds 0: a branch would be foretold wrongly.
+                    let is_outside = partition.unit(target) != unit;
+                    numbered.push((number, if is_outside { weight } else { 0.0 }));
+                }
+                numbered.drain(..).for_each(|(number, weight)| links.add(number, weight));
+            };
             for _ in partition.members(unit) {
                 arcs.next_vertex(|target, weight| {
-                    if partition.unit(target) != unit
-                        && let Some(number) = number(unit, target)
-                    {
-                        links.add(number, weight);
+                    partition.prefetch(target);
+                    waiting.push((target, weight));
+                    if waiting.len() == ARCS_WAITING {
+                        add_up(&mut waiting, links);
                     }
                 })?;
             }
+            add_up(&mut waiting, links);
             done(unit, links);
             links.clear();
         }

@@ -1,12 +1,13 @@
 //! Vertices in units, and units in communities.
 
-use tegula_engine::ShortId;
+use tegula_engine::{ShortId, huge};
+use tegula_machine::memory::prefetch;
 
 /// A partition of the vertices into units, which move as one, and of the units into communities. The numbers of both
 /// count from 0 and are below the number of units.
 pub(super) struct Partition {
-    /// The unit of each dense id.
-    units: Vec<u32>,
+    /// Where each dense id is.
+    places: Vec<Place>,
     /// The vertices by unit, ascending within each.
     members: Vec<ShortId>,
     /// Where those of each unit begin, and the last end.
@@ -21,12 +22,22 @@ pub(super) struct Partition {
     pub(super) sizes: Vec<u32>,
 }
 
+/// Where a vertex is. Both are asked for of the other end of each edge, so they lie side by side.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    unit: u32,
+    /// That of the unit.
+    community: u32,
+}
+
 impl Partition {
     /// Every vertex alone, by the weights at each.
     pub(super) fn singletons(strengths: Vec<f64>) -> Partition {
         let count = strengths.len() as u32;
+        let mut places = huge::with_capacity(count as usize);
+        places.extend((0..count).map(|id| Place { unit: id, community: id }));
         Partition {
-            units: (0..count).collect(),
+            places,
             members: (0..count).map(ShortId).collect(),
             starts: (0..=count).collect(),
             communities: (0..count).collect(),
@@ -38,7 +49,7 @@ impl Partition {
 
     /// Bytes that it holds, and [regroups](Partition::regroup) in.
     pub(super) fn size(vertex_count: u64) -> u64 {
-        (4 + 4 + 4 + 8 + 4 + 8 + 4 + 12) * vertex_count
+        (8 + 4 + 4 + 8 + 4 + 8 + 4 + 12) * vertex_count
     }
 
     pub(super) fn unit_count(&self) -> u32 {
@@ -55,22 +66,32 @@ impl Partition {
         &self.members[ends[0] as usize..ends[1] as usize]
     }
 
+    /// Begins to read where a vertex is.
+    #[inline]
+    pub(super) fn prefetch(&self, vertex: ShortId) {
+        prefetch(&self.places, vertex.index());
+    }
+
     /// The unit of a vertex.
     #[inline]
     pub(super) fn unit(&self, vertex: ShortId) -> u32 {
-        self.units[vertex.index()]
+        self.places[vertex.index()].unit
     }
 
     /// The community of a vertex.
     #[inline]
     pub(super) fn community(&self, vertex: ShortId) -> u32 {
-        self.communities[self.unit(vertex) as usize]
+        self.places[vertex.index()].community
     }
 
-    /// A unit joins another community.
+    /// A unit joins another community. Takes the time of its vertices.
     pub(super) fn join(&mut self, unit: u32, community: u32) {
         let strength = self.strengths[unit as usize];
         let before = std::mem::replace(&mut self.communities[unit as usize], community);
+        let [start, end] = [unit, unit + 1].map(|unit| self.starts[unit as usize] as usize);
+        for vertex in &self.members[start..end] {
+            self.places[vertex.index()].community = community;
+        }
         for (community, change, count) in [(before, -strength, u32::MAX), (community, strength, 1)]
         {
             let size = &mut self.sizes[community as usize];
@@ -94,10 +115,13 @@ impl Partition {
             strengths[group] += self.strengths[unit as usize];
             communities[group] = self.communities[unit as usize];
         }
-        self.units.iter_mut().for_each(|unit| *unit = number(*unit));
+        self.places.iter_mut().for_each(|place| place.unit = number(place.unit));
         self.strengths = strengths;
         let (numbers, _) = numbered(&communities);
         communities.iter_mut().for_each(|community| *community = numbers[*community as usize]);
+        for place in &mut self.places {
+            place.community = communities[place.unit as usize];
+        }
         self.communities = communities;
         self.count_again();
     }
@@ -107,15 +131,15 @@ impl Partition {
         let count = self.strengths.len();
         self.starts.clear();
         self.starts.resize(count + 1, 0);
-        self.units.iter().for_each(|&unit| self.starts[unit as usize + 1] += 1);
+        self.places.iter().for_each(|place| self.starts[place.unit as usize + 1] += 1);
         for unit in 0..count {
             self.starts[unit + 1] += self.starts[unit];
         }
         let mut next = self.starts.clone();
-        for (vertex, &unit) in (0..).map(ShortId).zip(&self.units) {
-            let place = &mut next[unit as usize];
-            self.members[*place as usize] = vertex;
-            *place += 1;
+        for (vertex, place) in (0..).map(ShortId).zip(&self.places) {
+            let next = &mut next[place.unit as usize];
+            self.members[*next as usize] = vertex;
+            *next += 1;
         }
         self.totals.clear();
         self.totals.resize(count, 0.0);
