@@ -6,7 +6,7 @@ use std::time::Duration;
 use comfy_table::{CellAlignment, Table, presets};
 use tegula_algorithms::answer::List;
 use tegula_machine::Bytes;
-use tegula_store::graph::{IdType, Manifest};
+use tegula_store::graph::{IdType, Manifest, edge_count};
 
 use crate::escape;
 use crate::output::{TAB, quoted_cell};
@@ -61,7 +61,7 @@ impl EdgeCount {
 
     /// How many edges there are.
     pub fn edges(self) -> u64 {
-        if self.undirected { (self.arcs + self.loops) / 2 } else { self.arcs }
+        edge_count(self.arcs, self.loops, self.undirected)
     }
 
     /// The same with its noun, if any, and how many arcs there are where that is another number: `4 edges (7 arcs)`.

@@ -7,6 +7,7 @@ use arrow_array::Float32Array;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use tegula_engine::traverse::VertexSet;
 use tegula_engine::{Cancel, Graph, VertexId, lease_with_overhead, overhead};
+use tegula_store::graph::edge_count;
 
 use super::ids::{GroupSize, find_ids, id_type};
 use super::table::{RowSink, Table, write_in_batches};
@@ -85,8 +86,7 @@ impl EdgeTable {
     /// Those of reading the order of the vertices; cancellation.
     pub fn new(graph: &Graph, memory: u64, cancel: &Cancel) -> Result<EdgeTable> {
         let manifest = graph.manifest();
-        let arcs = manifest.edges;
-        let count = if manifest.undirected { (arcs + manifest.loops) / 2 } else { arcs };
+        let count = edge_count(manifest.edges, manifest.loops, manifest.undirected);
         Ok(EdgeTable { ranks: Ranks::read(graph, cancel)?, chosen: None, count, memory })
     }
 

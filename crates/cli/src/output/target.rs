@@ -283,16 +283,23 @@ pub fn check_parent(path: &Path) -> Result<()> {
         _ => error,
     };
     fs::metadata(parent).map_err(named).map_err(Error::io("create", path))?;
-    if graph::is_directory(parent) {
-        let message = format!("{} is a graph directory", parent.display());
-        return Err(Failure::usage_with(message, "write the file to another folder"));
-    }
+    check_is_in_no_graph(parent)?;
     // A device or a pipe is there already, and a link leads to another folder.
     if !path.is_symlink() && fs::metadata(path).map_or(true, |metadata| metadata.is_file()) {
         access(parent, Access::WRITE_OK)
             .map_err(|error| Error::io("create", path)(error.into()))?;
     }
     Ok(())
+}
+
+/// Refuses a graph directory and what lies in one, as a graph that holds anything else is not replaced.
+///
+/// # Errors
+/// [`Failure::Usage`].
+pub fn check_is_in_no_graph(path: &Path) -> Result<()> {
+    let Some(graph) = graph::directory_around(path) else { return Ok(()) };
+    let message = format!("{} is a graph directory", graph.display());
+    Err(Failure::usage_with(message, "name a place outside of it"))
 }
 
 #[cfg(test)]

@@ -4,23 +4,17 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 use tegula_machine::{Error, Unresumable};
-use tegula_store::graph;
 
 use crate::errors::{Failure, Result};
 use crate::hints;
-use crate::output::check_parent;
+use crate::output::{check_is_in_no_graph, check_parent};
 
-/// Refuses a folder that is a graph directory or in one, as a graph that holds anything else is not replaced; and one
-/// that cannot be made.
+/// Refuses a folder that is a graph directory or in one, and one that cannot be made.
 ///
 /// # Errors
 /// [`Failure::Usage`]; [`Error::Io`].
 pub fn check(path: &Path) -> Result<()> {
-    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    if let Some(graph) = absolute.ancestors().find(|&folder| graph::is_directory(folder)) {
-        let message = format!("{} is a graph directory", graph.display());
-        return Err(Failure::usage_with(message, "give --checkpoint a folder of its own"));
-    }
+    check_is_in_no_graph(path)?;
     check_parent(path)
 }
 

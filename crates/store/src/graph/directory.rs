@@ -1,7 +1,7 @@
 //! Finding a graph directory.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tegula_machine::disk::Directory;
 use tegula_machine::{Error, Result};
@@ -25,4 +25,10 @@ pub(super) fn open_directory(path: &Path) -> Result<Directory> {
 /// Whether a folder holds a graph, by the names of its files.
 pub fn is_directory(path: &Path) -> bool {
     [file_names::MANIFEST, file_names::TILES].iter().all(|name| path.join(name).is_file())
+}
+
+/// The graph directory that a path is or lies in, however deep.
+pub fn directory_around(path: &Path) -> Option<PathBuf> {
+    let absolute = std::path::absolute(path).ok()?;
+    absolute.ancestors().find(|&folder| is_directory(folder)).map(Path::to_owned)
 }

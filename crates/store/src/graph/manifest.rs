@@ -113,6 +113,11 @@ pub struct Manifest {
     pub files: Vec<FileEntry>,
 }
 
+/// How many edges are stored as so many arcs: an edge of an undirected graph is two of them, a loop one.
+pub fn edge_count(arcs: u64, loops: u64, undirected: bool) -> u64 {
+    if undirected { (arcs + loops) / 2 } else { arcs }
+}
+
 impl Manifest {
     /// The entry of a file, if the graph has it.
     pub fn file(&self, name: &str) -> Option<&FileEntry> {

@@ -18,8 +18,10 @@ mod writer;
 
 pub use cells::CellEntry;
 pub use degrees::DegreeReader;
-pub use directory::is_directory;
-pub use manifest::{FORMAT_VERSION, FileEntry, IdType, Manifest, OrderChoice, RowLayout};
+pub use directory::{directory_around, is_directory};
+pub use manifest::{
+    FORMAT_VERSION, FileEntry, IdType, Manifest, OrderChoice, RowLayout, edge_count,
+};
 pub use opened::Graph;
 pub use order::VertexOrder;
 pub use source_lists::ListedSources;
