@@ -17,6 +17,7 @@ use crate::args::{Budget, Threads};
 use crate::errors::{Failure, Result};
 use crate::hints;
 use crate::json::{self, Seconds};
+use crate::output::{check_is_in_no_graph, parent};
 use crate::report::{self, EdgeCount, Facts};
 use crate::session::Session;
 
@@ -312,6 +313,7 @@ impl ImportArgs {
 pub fn import(args: &ImportArgs, session: &Session) -> Result<()> {
     let started = Instant::now();
     args.budget.check()?;
+    check_is_in_no_graph(parent(&args.output))?;
     let config = args.config();
     if args.no_header && config.input.names_columns() {
         return Err(Failure::usage_with(

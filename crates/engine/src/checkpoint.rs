@@ -139,6 +139,7 @@ impl Checkpoints<'_> {
             Error::NotResumable { why: Unresumable::Other(_), .. } => {
                 refused(a_checkpoint_of("another graph or algorithm"))
             }
+            Error::Corrupt { .. } => refused(Unresumable::NoCheckpoint),
             other => other,
         })?;
         let wanted = Header::of(graph, self.run, (0, Vec::new()));
@@ -152,7 +153,8 @@ impl Checkpoints<'_> {
     /// New blocks in the folder that gets checkpoints, where they are wanted.
     ///
     /// # Errors
-    /// [`Error::NotResumable`] where the folder has checkpoints, which would be lost; those of making it.
+    /// [`Error::NotResumable`] where the folder has checkpoints, which would be lost, or anything else; those of making
+    /// it.
     pub fn create(
         &self,
         blocks: Blocks,
@@ -168,6 +170,14 @@ impl Checkpoints<'_> {
         let folder = Directory::open(path).map_err(Error::io("open", path))?;
         if BlockStore::has_versions(&folder)? {
             let why = Unresumable::Checkpoints;
+            return Err(Error::NotResumable { path: path.to_owned(), why });
+        }
+        // What is not a run's own would lie among its files, or under the name of one.
+        if let Some(name) = BlockStore::foreign_name(&folder)? {
+            let name = name.display();
+            let why = Unresumable::Other(format!(
+                "{name}, which is no checkpoint; name an empty or a new folder"
+            ));
             return Err(Error::NotResumable { path: path.to_owned(), why });
         }
         let (store, _) = BlockStore::versioned(&folder, blocks, reader, writer, is_held)?;

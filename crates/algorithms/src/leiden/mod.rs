@@ -3,8 +3,8 @@
 //! As [`louvain`](crate::louvain), but communities do not move as wholes: groups of vertices within them do, which are
 //! linked well. So a community that has come to consist of badly linked parts falls apart again (Traag, Waltman, van
 //! Eck, *From Louvain to Leiden*, Scientific Reports 9, 2019). A group is joined by what gains most by it, not by a
-//! random draw among all that gains. There is a path between any two vertices of a community within it. Memory: 97
-//! bytes a vertex, 17 for each thread, and the index of the rows of both directions.
+//! random draw among all that gains. There is a path between any two vertices of a community within it. Memory: 101
+//! bytes a vertex, 16 for each thread, and the index of the rows of both directions.
 
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;

@@ -145,14 +145,16 @@ impl Hashes {
         for (sum, (shares, agreeing)) in sums.0.iter_mut().zip(groups) {
             *sum += (ends * shares[usize::from(agreeing)] * UNITS) as u64;
         }
-        // Those that agree by chance are as many in all groups: what is taken off changes nothing of how these differ.
-        let by_chance = CHANCE * one * other / (one + other - 1.0);
-        ends * self.shares[usize::from(all)] - by_chance / 2.0
+        let half = ends * self.shares[usize::from(all)];
+        // Those that agree by chance, where they are not the same, are as many in all groups: what is taken off changes
+        // nothing of how these differ.
+        half - CHANCE / 2.0 * (one * other / (one + other - 1.0) - half)
     }
 
-    /// The standard error of the mean of the sums; none where groups have no hashes.
+    /// The standard error of the mean of the sums; none where groups have a single hash, or none: the share that one
+    /// hash finds is half as steep as that of many.
     pub fn standard_error(&self, sums: &GroupSums) -> Option<f64> {
-        if (self.count as usize) < GROUPS {
+        if (self.count as usize) < 2 * GROUPS {
             return None;
         }
         let sums = sums.0.map(|sum| sum as f64 / UNITS);
@@ -229,7 +231,7 @@ mod tests {
         signature
     }
 
-    fn agreeing(hashes: &Hashes, one: &[Label], other: &[Label]) -> u16 {
+    fn count_agreeing(hashes: &Hashes, one: &[Label], other: &[Label]) -> u16 {
         let mut lanes = [0; LANES];
         hashes.count_agreeing(one, other, &mut lanes);
         lanes.iter().sum()
@@ -257,7 +259,7 @@ mod tests {
         for run in 0..runs {
             let hashes = Hashes::new(count, run.into());
             let [one, other] = [0..6, 6..16].map(|members| sign(&hashes, members));
-            found += u32::from(agreeing(&hashes, &one, &other));
+            found += u32::from(count_agreeing(&hashes, &one, &other));
         }
         let expected = f64::from(runs * count) * CHANCE * 60.0 / (16.0 * 15.0);
         assert!((f64::from(found) - expected).abs() < 4.0 * expected.sqrt(), "{found}, {expected}");
@@ -274,7 +276,7 @@ mod tests {
                 let signature = |members: std::ops::Range<u32>| {
                     sign(&hashes, members.map(|id| id + run * 1000))
                 };
-                let found = agreeing(&hashes, &signature(0..60), &signature(40..80));
+                let found = count_agreeing(&hashes, &signature(0..60), &signature(40..80));
                 let found = f64::from(found) / f64::from(count);
                 agreeing += found;
                 squares += (found - 0.25).powi(2);
@@ -314,7 +316,7 @@ mod tests {
 
     #[test]
     fn groups_have_all_hashes() {
-        for count in [1, 7, 8, 9, 64, 100] {
+        for count in [1, 7, 8, 9, 15, 16, 64, 100] {
             let hashes = Hashes::new(count, 1);
             assert_eq!((0..GROUPS).map(|group| group_len(count, group)).sum::<u32>(), count);
             let mut sums = GroupSums::default();
@@ -323,9 +325,8 @@ mod tests {
             hashes.count_agreeing(&labels, &labels, &mut lanes);
             assert_eq!(u32::from(lanes.iter().sum::<u16>()), count);
             let half = hashes.share(&lanes, [10, 10], &mut sums);
-            let by_chance = CHANCE * 100.0 / 19.0;
-            assert_eq!(half, 5.0 - by_chance / 2.0, "all of both are shared");
-            assert_eq!(hashes.standard_error(&sums), (count >= 8).then_some(0.0));
+            assert!((half - 5.0).abs() < CHANCE, "all of both are shared: {half}");
+            assert_eq!(hashes.standard_error(&sums), (count >= 16).then_some(0.0));
         }
     }
 }

@@ -14,6 +14,6 @@ pub use compress::{Compression, Compressor, lower_name};
 pub use file::NewFile;
 pub use row_writer::RowWriter;
 pub use target::{
-    EDGE_ENDINGS, TableFormat, Target, check_is_in_no_graph, check_is_new, check_parent,
+    EDGE_ENDINGS, TableFormat, Target, check_is_in_no_graph, check_is_new, check_parent, parent,
 };
 pub use text::{ROWS_PER_PART, TAB, TextTerminal, quoted_cell};

@@ -267,14 +267,13 @@ pub fn check_is_new(path: &Path, replace: bool) -> Result<()> {
     Ok(())
 }
 
-/// Finds out before the work, not after it, that a file has no place. In a graph directory it would take the
+/// Finds out before the work, not after it, that a file or folder has no place. In a graph directory it would take the
 /// place of a part of the graph, or keep the graph from being replaced.
 ///
 /// # Errors
 /// [`Error::Io`]; [`Failure::Usage`] for a graph directory.
 pub fn check_parent(path: &Path) -> Result<()> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let parent = parent.unwrap_or(Path::new("."));
+    let parent = parent(path);
     let named = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => {
             let detail = format!("folder {} does not exist", parent.display());
@@ -284,12 +283,22 @@ pub fn check_parent(path: &Path) -> Result<()> {
     };
     fs::metadata(parent).map_err(named).map_err(Error::io("create", path))?;
     check_is_in_no_graph(parent)?;
+    // A link to a file is written through.
+    if path.is_symlink() && path.is_file() {
+        check_is_in_no_graph(path)?;
+    }
     // A device or a pipe is there already, and a link leads to another folder.
     if !path.is_symlink() && fs::metadata(path).map_or(true, |metadata| metadata.is_file()) {
         access(parent, Access::WRITE_OK)
             .map_err(|error| Error::io("create", path)(error.into()))?;
     }
     Ok(())
+}
+
+/// The folder that a path is in.
+pub fn parent(path: &Path) -> &Path {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(Path::new("."))
 }
 
 /// Refuses a graph directory and what lies in one, as a graph that holds anything else is not replaced.

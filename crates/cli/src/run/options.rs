@@ -10,7 +10,7 @@ use tegula_engine::{Arrays, Checkpoints, Error, Executor, Graph, Messages, RunOp
 use super::checkpoint_folder;
 use crate::args::{ReadingArgs, Threads};
 use crate::errors::{Failure, Result};
-use crate::output::{EDGE_ENDINGS, TableFormat, Target};
+use crate::output::{EDGE_ENDINGS, TableFormat, Target, check_parent};
 
 /// The options that every algorithm has.
 #[derive(Debug, Args)]
@@ -164,6 +164,13 @@ impl RunArgs {
             if !self.force && path.symlink_metadata().is_ok() {
                 return Err(Error::AlreadyExists { path: path.to_owned() }.into());
             }
+            let real = |path: &Path| path.canonicalize().ok();
+            let read = self.graph.as_deref().and_then(real);
+            if read.is_some() && read == real(path) {
+                let message = format!("{} is the graph that is read", path.display());
+                return Err(Failure::usage_with(message, "name another place with -o"));
+            }
+            check_parent(path)?;
             return Ok(Some(Destination::Graph(path.to_owned())));
         }
         let of = if is_graph { Target::of_edges } else { Target::of };

@@ -183,6 +183,13 @@ fn a_folder_of_checkpoints_is_no_graph_and_belongs_to_one_run_at_a_time() {
         shop.tegula(&words).failed(2, &["g.tegula is a graph directory"]);
     }
     assert!(shop.files("g.tegula") == graph);
+    fs::create_dir(shop.path("mine")).unwrap();
+    shop.write("mine/notes", "precious");
+    shop.write("mine/blocks", "as precious");
+    let mine = shop.files("mine");
+    shop.tegula(&format!("{ranks} --checkpoint mine"))
+        .failed(3, &["mine holds notes, which is no"]);
+    assert!(shop.files("mine") == mine);
     // As a run leaves it that is killed before its first checkpoint.
     fs::create_dir(shop.path("kept")).unwrap();
     shop.write("kept/blocks", "");

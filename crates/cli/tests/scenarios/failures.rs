@@ -201,8 +201,21 @@ fn a_result_that_exists_is_replaced_only_by_force() {
         shop.tegula(&format!("run wcc g.tegula -o g.tegula/{name}"))
             .failed(2, &["g.tegula is a graph directory"]);
     }
-    shop.tegula("generate path --vertices 9 -o g.tegula/g.el")
-        .failed(2, &["g.tegula is a graph directory"]);
+    shop.write("few.el", "0 1\n");
+    std::os::unix::fs::symlink("g.tegula", shop.path("link")).unwrap();
+    std::os::unix::fs::symlink("g.tegula/tiles.data", shop.path("tiles.csv")).unwrap();
+    for words in [
+        "generate path --vertices 9 -o g.tegula/g.el",
+        "import few.el -o g.tegula/few.tegula",
+        "import few.el -o g.tegula/deep/er/few.tegula",
+        "export g.tegula -o link/few.el",
+        "run subgraph g.tegula --component 0 -o link/few.tegula",
+        "run wcc g.tegula -o tiles.csv --force",
+        "export g.tegula -o tiles.csv --force",
+    ] {
+        shop.tegula(words).failed(2, &["g.tegula is a graph directory"]);
+    }
+    shop.tegula("run wcc g.tegula -o g.tegula/../beside.csv").done();
     assert!(shop.files("g.tegula") == graph);
     shop.tegula("run wcc g.tegula -o no/such/folder/out.csv")
         .failed(1, &["folder no/such/folder does"]);

@@ -135,6 +135,8 @@ fn what_cannot_be_a_part_is_refused_and_leaves_nothing() {
         ("--vertices two.txt -o part.cvs", 2, "end it with .tegula for a graph directory"),
         ("--vertices two.txt -o part.npy", 2, ".csv, .tsv, .parquet"),
         ("--vertices two.txt -o g.tegula", 1, "g.tegula"),
+        ("--vertices two.txt -o g.tegula --force", 2, "g.tegula is the graph that is read"),
+        ("--vertices two.txt -o no/part.tegula", 1, "folder no does not exist"),
         ("--vertices two.txt -o part.tegula --memory 40MiB", 4, "writing the graph"),
     ] {
         shop.tegula(&format!("run subgraph g.tegula {words}")).failed(code, &[why]);

@@ -17,6 +17,7 @@ mod room;
 mod versions;
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
@@ -121,6 +122,14 @@ impl BlockStore {
     /// Those of looking into it.
     pub fn has_versions(folder: &Directory) -> Result<bool> {
         Versions::are_in(folder)
+    }
+
+    /// The name of something in a folder that no version of blocks has; hidden ones aside.
+    ///
+    /// # Errors
+    /// Those of looking into it.
+    pub fn foreign_name(folder: &Directory) -> Result<Option<OsString>> {
+        Versions::foreign_name(folder)
     }
 
     fn of(

@@ -27,8 +27,10 @@ pub fn is_directory(path: &Path) -> bool {
     [file_names::MANIFEST, file_names::TILES].iter().all(|name| path.join(name).is_file())
 }
 
-/// The graph directory that a path is or lies in, however deep.
+/// The graph directory that a path is or lies in, however deep, and whatever links lead there. What does not exist yet
+/// lies where the nearest folder above it is.
 pub fn directory_around(path: &Path) -> Option<PathBuf> {
     let absolute = std::path::absolute(path).ok()?;
-    absolute.ancestors().find(|&folder| is_directory(folder)).map(Path::to_owned)
+    let real = absolute.ancestors().find_map(|path| path.canonicalize().ok())?;
+    real.ancestors().find(|&folder| is_directory(folder)).map(Path::to_owned)
 }

@@ -184,7 +184,7 @@ fn is_dot(head: &[u8]) -> bool {
         let word = word.strip_suffix(b"{").unwrap_or(word);
         [&b"graph"[..], b"digraph", b"strict"].contains(&word)
     });
-    let has_brace = words.last().is_some_and(|word| word.ends_with(b"{"));
+    let has_brace = words.iter().any(|word| word.ends_with(b"{"));
     let is_joint = |word: &&[u8]| [&b"->"[..], b"--", b"<-", b"=>", b"<->"].contains(word);
     (opens && has_brace) || words.get(1).is_some_and(is_joint)
 }
@@ -193,7 +193,7 @@ fn is_dot(head: &[u8]) -> bool {
 fn is_gml(head: &[u8]) -> bool {
     match first_words(head)[..] {
         [b"graph"] => lines(head).nth(1).is_some_and(|line| line.trim_ascii() == b"["),
-        [b"graph", b"["] | [b"graph["] => true,
+        [b"graph", b"[", ..] | [b"graph[", ..] => true,
         [b"Creator" | b"creator", quoted, ..] => quoted.starts_with(b"\""),
         _ => false,
     }
@@ -264,6 +264,8 @@ mod tests {
             ("x", "<http://a> <http://p> <http://b> .\n", "XML"),
             ("x", "digraph g {\n 1 -> 2\n}\n", "DOT"),
             ("x", "strict graph{\n", "DOT"),
+            ("x", "digraph { a -> b }\n", "DOT"),
+            ("x", "graph [ node [ id 1 ] ]\n", "GML"),
             ("x", "graph {\n", "DOT"),
             ("x", "1 -> 2\n", "DOT"),
             ("x", "a -- b;\n", "DOT"),

@@ -13,9 +13,10 @@
 //! list and its name are safely on disk; by then the oldest has gone, and the slots that only it has listed are free.
 
 use std::collections::HashSet;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::OFlags;
 use zerocopy::little_endian::{U32, U64};
@@ -191,6 +192,16 @@ impl Versions {
     pub fn are_in(folder: &Directory) -> Result<bool> {
         let names = folder.names().map_err(Error::io("look into", folder.path()))?;
         Ok(names.iter().any(|name| number_of(name).is_some()))
+    }
+
+    /// The name of something in a folder that is neither a version nor the file of the slots, which a process that was
+    /// killed may have left; hidden ones aside.
+    pub fn foreign_name(folder: &Directory) -> Result<Option<OsString>> {
+        let names = folder.names().map_err(Error::io("look into", folder.path()))?;
+        let is_own = |name: &OsString| {
+            name == BLOCKS || number_of(name).is_some() || name.as_bytes().starts_with(b".")
+        };
+        Ok(names.into_iter().find(|name| !is_own(name)))
     }
 
     /// Reads the newest versions that are whole, and removes all others.
