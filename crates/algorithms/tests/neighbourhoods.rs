@@ -107,6 +107,12 @@ fn estimates_of_triangles_are_as_good_as_they_say() {
         None => 0.0,
     };
     let bounds: Vec<f64> = truth.iter().map(|(id, _)| bound(id)).collect();
+    // What hashes that agree by chance, once in thousands of times, add to the squares of a vertex: three of them.
+    let by_chance = |id: &u64| {
+        let own = around.get(id).into_iter().flatten();
+        let ends = own.map(|other| around[id].len() + around[other].len()).max().unwrap_or(0);
+        3.0 * (ends as f64 / 2.0 / HASHES as f64).powi(2)
+    };
     let total = truth.iter().map(|row| row.1).sum::<u64>() as f64 / 3.0;
 
     let mut squares = vec![0.0; truth.len()];
@@ -128,8 +134,8 @@ fn estimates_of_triangles_are_as_good_as_they_say() {
         }
     }
     for ((square, bound), (id, _)) in squares.iter().zip(&bounds).zip(&truth) {
-        let error = (square / SEEDS as f64).sqrt();
-        assert!(error <= bound * 1.1 + 1e-9, "{id}: {error} beyond {bound}");
+        let most = SEEDS as f64 * (bound * 1.1).powi(2) + by_chance(id);
+        assert!(*square <= most, "{id}: {square} beyond {most}");
     }
     let [error, told] = [all_squares, told_squares].map(|sum| (sum / SEEDS as f64).sqrt());
     assert!(error <= bounds.iter().sum::<f64>() / 3.0, "{error}");
@@ -184,15 +190,15 @@ fn signatures_that_do_not_fit_are_taken_in_blocks() {
     };
     let expected = numbers(&open(&directory), "triangles", wanted(), &threads(1));
     let mut passes = Vec::new();
-    for memory in [needed, needed + (10 << 20), needed + (40 << 20)] {
+    for memory in [needed, needed + (4 << 20), needed + (40 << 20)] {
         let graph = open_graph(&directory, memory, Backend::Auto).unwrap();
         let options = RunOptions { memory, threads: 2, ..Default::default() };
         assert_eq!(numbers(&graph, "triangles", wanted(), &options), expected);
         let found = request.prepare(&graph, &options).unwrap().run(&graph, &options).unwrap();
         passes.push(found.statistics.iterations);
     }
-    // One finds signatures; then there is one for each block, of 4096 vertices at the least.
-    assert!(passes[0] == 19 && passes[1] < 19 && passes[2] == 2, "{passes:?}");
+    // One finds signatures; then there is one for each block, of 8192 vertices at the least.
+    assert!(passes[0] == 10 && (3..10).contains(&passes[1]) && passes[2] == 2, "{passes:?}");
 }
 
 #[test]
