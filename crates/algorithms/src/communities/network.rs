@@ -154,7 +154,7 @@ impl<'n> Network<'n> {
 
     /// Adds up the links of each of some units to others, by the number that `number` has for their other ends; none
     /// for one that does not count. They are cleared behind each unit. Some arcs are taken at a time, so that memory is
-    /// waited for once for all of them: for one after the other, half of the time of a run is waiting.
+    /// waited for once for all of them.
     pub(super) fn for_each_unit(
         &self,
         partition: &Partition,
@@ -173,7 +173,7 @@ impl<'n> Network<'n> {
                 for (target, weight) in waiting.drain(..) {
                     let Some(number) = number(unit, target) else { continue };
                     links.prefetch(number);
-                    // What is within the unit adds 0: a branch would be foretold wrongly.
+                    // What is within the unit adds 0.
                     let is_outside = partition.unit(target) != unit;
                     numbered.push((number, if is_outside { weight } else { 0.0 }));
                 }

@@ -11,7 +11,7 @@
 //! The direction of edges does not count; weights do, and must not be below 0. Of several edges each counts; the weight
 //! of a loop counts twice at its vertex, as both ends are there. A seed gives the same communities whatever the
 //! threads. How it is done is told in [`communities`]. Rows are read in the order of communities, so it is slow where
-//! the budget holds few of them. Memory: 73 bytes a vertex, 17 for each thread, and the index of the rows of both
+//! the budget holds few of them. Memory: 77 bytes a vertex, 16 for each thread, and the index of the rows of both
 //! directions.
 
 use serde::{Deserialize, Serialize};

@@ -8,13 +8,14 @@
 //! paper's `Z / (K + Z)` loses up to 1.5 % of all triangles, which is many standard errors of a mesh.
 //!
 //! **Error.** Z / K has the variance J (1 - J) / K, and J / (1 + J) changes no faster than J: so the error at an edge
-//! has a root of its mean square of `(d + e) * sqrt(J (1 - J) / K)` at the most, with 1 / 11,000 more in the place of
+//! has a root of its mean square of `(d + e) * sqrt(J (1 - J) / K)` at the most, with 1 / 5,600 more in the place of
 //! each J, and that at a vertex half of the sum of these over its edges. How large it is in all is measured: hashes
 //! make up eight groups, each with an estimate of its own.
 //!
 //! Which vertex is the first is kept in 16 bits, its place in the order to twelve binary digits: half of what is moved,
 //! as in Li, König, *b-Bit Minwise Hashing*, WWW 2010, but that a place can be rounded as it is known. Vertices that
-//! have no neighbours in common agree by chance once in 11,000 times at the most, and what that adds is taken off.
+//! have no neighbours in common agree by chance once in 5,600 times at the most, where each has one neighbour, and once
+//! in 11,000 where they have many; what that adds is taken off.
 //!
 //! As published there are two passes over all rows for each hash; here they are for all hashes: a *signature* has the
 //! first neighbour by each of them. The first pass finds all signatures. Where the budget has no room for them they are
@@ -47,7 +48,7 @@ pub struct Approximate {
     pub triangles: Vec<f64>,
     /// Triangles in all.
     pub total: f64,
-    /// The standard error of these, where there are several groups of hashes.
+    /// The standard error of these, where each group has several hashes.
     pub standard_error: Option<f64>,
     /// What the run did.
     pub statistics: RunStatistics,

@@ -45,8 +45,8 @@ pub struct TrianglesOptions {
     /// high degree, or little memory. A small graph is counted exactly in less time.
     #[cfg_attr(feature = "clap", arg(long))]
     pub approximate: bool,
-    /// Estimate by so many hashes, 1 to 1024, 64 otherwise: four times as many are twice as exact. Of less than 16 no
-    /// error is told, and less than 8 find too few triangles.
+    /// Estimate by so many hashes, 1 to 1024, 64 otherwise: four times as many are twice as exact. With fewer than 16
+    /// no error is told, and fewer than 8 find too few triangles.
     #[cfg_attr(feature = "clap", arg(long, value_name = "K", requires = "approximate"))]
     pub hashes: Option<u32>,
     /// What the hashes are drawn by.
