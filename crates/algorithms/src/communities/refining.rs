@@ -69,9 +69,8 @@ fn links_within(network: &Network<'_>, partition: &Partition) -> Result<Vec<f64>
     network.job.for_each(pieces.len(), |index| {
         // Whoever looks at a unit has it alone.
         network.for_each_arc(partition, &pieces[index], |unit, target, weight| {
-            let other = partition.unit(target);
-            let is_within = other != unit
-                && partition.communities[other as usize] == partition.communities[unit as usize];
+            let is_within = partition.unit(target) != unit
+                && partition.community(target) == partition.communities[unit as usize];
             if is_within {
                 let sum = &within[unit as usize];
                 let links = f64::from_bits(sum.load(Ordering::Relaxed)) + weight;
@@ -104,8 +103,8 @@ impl Groups {
     ) -> Result<Vec<Merger>> {
         let community = |unit: u32| partition.communities[unit as usize];
         let group = |unit: u32, target| {
-            let other = partition.unit(target);
-            (community(other) == community(unit)).then(|| self.of_units[other as usize])
+            (partition.community(target) == community(unit))
+                .then(|| self.of_units[partition.unit(target) as usize])
         };
         let mut mergers = Vec::new();
         network.for_each_unit(partition, units, links, group, |unit, links| {
