@@ -1,7 +1,8 @@
 //! Finding and reading real graphs.
 //!
-//! They lie in a folder beside the workspace or wherever `TEGULA_DATA` says. A test whose data is missing
-//! is skipped, and says so: `let Some(path) = data::find("wiki-Vote.txt.zst") else { return };`
+//! Graphs whose licence allows it lie in `data/` of the repository, so tests of these run on every clone. Others lie
+//! in a folder that `TEGULA_DATA` names. A test without its data is skipped and says so:
+//! `let Some(path) = data::find("wiki-Vote.txt.zst") else { return };`
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -10,23 +11,27 @@ use std::str::FromStr;
 
 use crate::EdgeList;
 
-/// The folder with the data: `TEGULA_DATA`, else `../shared/data` as seen from the workspace.
-pub fn folder() -> PathBuf {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    std::env::var_os("TEGULA_DATA").map_or_else(beside, PathBuf::from)
+/// The folders with data, in the order in which a file is looked for: `data/` of the repository, then `TEGULA_DATA`,
+/// by default `../shared/data` as seen from the repository.
+fn folders() -> [PathBuf; 2] {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let beside = root.join("../shared/data");
+    let named = std::env::var_os("TEGULA_DATA").map_or(beside, PathBuf::from);
+    [root.join("data"), named]
 }
 
-/// The path of a file in the folder, or none and a notice that a test is skipped.
-pub fn find(file: &str) -> Option<PathBuf> {
-    let path = folder().join(file);
-    if !path.exists() {
-        skip(&format!(
-            "{} is missing; set TEGULA_DATA to the folder with the data",
-            path.display()
-        ));
-        return None;
+/// The path of a file or folder of the data, or none and a notice that a test is skipped.
+pub fn find(name: &str) -> Option<PathBuf> {
+    let path = path_of(name);
+    if path.is_none() {
+        skip(&format!("{name} is missing; set TEGULA_DATA to the folder with the data"));
     }
-    Some(path)
+    path
+}
+
+/// The path of a file or folder of the data, or none.
+pub(crate) fn path_of(name: &str) -> Option<PathBuf> {
+    folders().into_iter().map(|folder| folder.join(name)).find(|path| path.exists())
 }
 
 /// Says on standard error that a test is skipped, and why.

@@ -56,6 +56,5 @@ pub fn read_table<T: FromStr>(path: &Path) -> io::Result<Table<T>> {
 }
 
 fn find(file: &str) -> Option<PathBuf> {
-    let compressed = data::folder().join(format!("{file}.zst"));
-    if compressed.exists() { Some(compressed) } else { data::find(file) }
+    data::path_of(&format!("{file}.zst")).or_else(|| data::find(file))
 }
