@@ -17,6 +17,7 @@ mod figures;
 mod graphs;
 mod lab;
 mod machine;
+mod pages;
 mod peers;
 mod perf;
 mod plot;
@@ -38,7 +39,7 @@ use lab::{Lab, SCALE, Settings};
 use machine::Machine;
 use results::{Measured, Results};
 
-const OPTIONS: &str = "[--scale S] [--quick] [--only GROUP]... [--no-peers]";
+const OPTIONS: &str = "[--scale S] [--quick] [--only GROUP]... [--no-peers] | --pages";
 const ROUNDS: usize = 5;
 const ROUNDS_QUICK: usize = 3;
 /// The scale of a quick run.
@@ -65,7 +66,7 @@ const FIGURES: Suite = Suite {
     task: "bench",
     json: "results.json",
     page: "RESULTS.md",
-    introduction: report::FIGURES_INTRODUCTION,
+    introduction: pages::FIGURES_INTRODUCTION,
     groups: GROUPS,
 };
 
@@ -73,7 +74,7 @@ const CHOICES: Suite = Suite {
     task: "bench-ablations",
     json: "ablations.json",
     page: "ABLATIONS.md",
-    introduction: report::ABLATIONS_INTRODUCTION,
+    introduction: pages::ABLATIONS_INTRODUCTION,
     groups: ABLATIONS,
 };
 
@@ -96,6 +97,11 @@ impl Suite {
             return Ok(());
         };
         let folder = plan.results_folder(root)?;
+        let json = folder.join(self.json);
+        let mut results = Results::earlier(&json).unwrap_or_else(Results::new);
+        if plan.groups.is_empty() {
+            return self.write_pages(&folder, &results);
+        }
         // Later the results themselves are changes, and measuring is a load.
         let origin = Origin { commit: machine::commit(root), load: machine::load() };
         let mut machine = Machine::describe(root);
@@ -103,9 +109,6 @@ impl Suite {
         if origin.load > LOAD_MAX {
             println!("  Something else is running here: a load of {}.\n", origin.load);
         }
-        let json = folder.join(self.json);
-        let page = folder.join(self.page);
-        let mut results = Results::earlier(&json).unwrap_or_else(Results::new);
         let mut lab = Lab::open(root, plan.settings)?;
         let order: Vec<&str> = self.groups.iter().map(|group| group.name).collect();
         let mut failures = Vec::new();
@@ -119,18 +122,25 @@ impl Suite {
             machine.disk_bytes_per_second = lab.disk_bytes_per_second;
             measured.machine = results.place_of(&machine);
             if let Some(svg) = plot::over_budgets(&measured)? {
-                fs::write(folder.join(report::plot_name(&measured)), svg)?;
+                fs::write(folder.join(pages::plot_name(&measured)), svg)?;
             }
             results.put(measured, &order);
             // Whatever happens to the next one, this one has been measured.
             results.write(&json)?;
-            fs::write(&page, report::markdown(self.introduction, &results))?;
+            self.write_pages(&folder, &results)?;
         }
-        println!("written to {}", page.display());
+        println!("written to {}", folder.join(self.page).display());
         match failures.as_slice() {
             [] => Ok(()),
             _ => Err(format!("could not be measured: {}", failures.join(", ")).into()),
         }
+    }
+
+    fn write_pages(&self, folder: &Path, results: &Results) -> Outcome {
+        for page in pages::pages(self.page, self.introduction, results) {
+            fs::write(folder.join(&page.name), page.text)?;
+        }
+        Ok(())
     }
 
     fn usage(&self) -> String {
@@ -176,7 +186,7 @@ impl Plan {
     fn read(suite: &Suite, arguments: &[String]) -> Result<Option<Plan>> {
         let usage = suite.usage();
         let mut arguments = Arguments::new(arguments, &usage);
-        let (mut scale, mut is_quick, mut has_peers) = (None, false, true);
+        let (mut scale, mut is_quick, mut has_peers, mut is_pages) = (None, false, true, false);
         let mut only: Vec<String> = Vec::new();
         while let Some(option) = arguments.next() {
             match option {
@@ -184,6 +194,7 @@ impl Plan {
                 "--quick" => is_quick = true,
                 "--only" => only.push(arguments.value("--only")?),
                 "--no-peers" => has_peers = false,
+                "--pages" => is_pages = true,
                 "--help" | "-h" => return Ok(None),
                 _ => return arguments.unknown(option),
             }
@@ -200,7 +211,8 @@ impl Plan {
         }
         let is_wanted = |group: &&Group| {
             let is_named = only.iter().any(|name| name == group.name);
-            if only.is_empty() { has_peers || group.name != "peers" } else { is_named }
+            let is_usual = has_peers || group.name != "peers";
+            !is_pages && if only.is_empty() { is_usual } else { is_named }
         };
         let groups = groups.iter().filter(is_wanted).collect();
         let rounds = if is_quick { ROUNDS_QUICK } else { ROUNDS };
@@ -238,6 +250,11 @@ mod tests {
         let one = plan(&["--only", "bfs", "--scale", "16"]).unwrap().unwrap();
         assert_eq!(one.groups.iter().map(|group| group.name).collect::<Vec<_>>(), ["bfs"]);
         assert!(plan(&["--help"]).unwrap().is_none());
+    }
+
+    #[test]
+    fn pages_alone_measure_nothing() {
+        assert!(plan(&["--pages"]).unwrap().unwrap().groups.is_empty());
     }
 
     #[test]

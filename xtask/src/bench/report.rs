@@ -1,12 +1,12 @@
-//! Figures as tables, for the terminal and in Markdown.
+//! Figures as rows of cells, and as aligned tables for the terminal.
 
 use super::figure::{Figure, Of, Ratio, Target, Unit, Verdict};
 use super::machine::Machine;
-use super::plot;
-use super::results::{Measured, Results};
+use super::results::Measured;
 use crate::tegula::units;
 
-const HEADER: [&str; 7] = ["figure", "median", "min … max", "beside", "ratio", "target", ""];
+/// The columns of a table of figures.
+pub const HEADER: [&str; 7] = ["figure", "median", "min … max", "beside", "ratio", "target", ""];
 
 /// A group as an aligned table with its remarks.
 pub fn terminal(group: &Measured) -> String {
@@ -19,78 +19,8 @@ pub fn terminal(group: &Measured) -> String {
     text
 }
 
-/// Everything as a page that begins with an introduction.
-pub fn markdown(introduction: &str, results: &Results) -> String {
-    let mut text = introduction.to_owned();
-    for (place, about) in results.machines.iter().enumerate() {
-        text += &format!("\n## Machine {}\n\n| | |\n| --- | --- |\n", letter(place));
-        for (name, value) in machine(about) {
-            text += &format!("| {name} | {value} |\n");
-        }
-    }
-    for group in &results.groups {
-        let Measured { title, date, commit, rounds, load, .. } = group;
-        let on = letter(group.machine);
-        text += &format!(
-            "\n## {title}\n\n{date}, machine {on}, commit {commit}, {rounds} rounds, load before the run {load:.2}.\n"
-        );
-        if !group.figures.is_empty() {
-            text += "\n";
-            text += &markdown_row(&HEADER.map(str::to_owned));
-            text += &markdown_row(
-                &["---", "--:", "--:", "---", "--:", "---", "---"].map(str::to_owned),
-            );
-            group.figures.iter().for_each(|figure| text += &markdown_row(&cells(figure)));
-        }
-        if plot::is_drawn(group) {
-            text += &format!("\n![{title}]({})\n", plot_name(group));
-        }
-        let remarks = remarks(group);
-        if !remarks.is_empty() {
-            text += "\n";
-        }
-        remarks.iter().for_each(|line| text += &format!("* {line}\n"));
-    }
-    text
-}
-
-/// The file of the plot of a group, where it has one.
-pub fn plot_name(group: &Measured) -> String {
-    format!("{}.svg", group.name)
-}
-
-/// How the page of the figures begins.
-pub const FIGURES_INTRODUCTION: &str = "\
-# Measured
-
-Written by `make bench` (`cargo xtask bench`), from `results.json`, which has every sample.
-
-A figure is the median of its rounds, with the least and the greatest. What stands beside it was measured in
-turn with it, round by round, and the ratio is taken in each round. *In memory* is a process that
-starts anew, reads the tiles once and holds them; *rows open* is a process that holds the rows already, as a
-service would; *from disk* is one with a small budget (`--memory`) and a cold page cache. Samples of an
-iteration are the median of the iterations of a run. Targets are for R-MAT of scale 24 (Graph500's
-parameters, scrambled ids, 16 edges per vertex); *stretch* is a second, harder target.
-";
-
-/// How the page of the choices begins.
-pub const ABLATIONS_INTRODUCTION: &str = "\
-# Choices, measured
-
-Written by `make bench-ablations` (`cargo xtask bench-ablations`), from `ablations.json`, which has every sample.
-
-Each table has one choice of tegula against what it might have chosen, all in one run: what is compared was measured in
-turn, round by round, and the ratio is taken in each round. A figure is the median of its rounds, with the least
-and the greatest. *Paper* is what the authors report of the same choice, on their machines and graphs. Words are those of
-[RESULTS.md](RESULTS.md).
-";
-
-/// What a machine is called: A, B, ...
-fn letter(place: usize) -> char {
-    char::from(b'A' + (place % 26) as u8)
-}
-
-fn machine(machine: &Machine) -> Vec<(&'static str, String)> {
+/// The properties of a machine, each with its name.
+pub fn properties(machine: &Machine) -> Vec<(&'static str, String)> {
     let disk = machine.disk_bytes_per_second.map_or_else(
         || "not measured".to_owned(),
         |rate| {
@@ -112,11 +42,11 @@ fn machine(machine: &Machine) -> Vec<(&'static str, String)> {
 
 /// The machine in lines.
 pub fn machine_lines(about: &Machine) -> String {
-    machine(about).iter().map(|(name, value)| format!("  {name:<18}{value}\n")).collect()
+    properties(about).iter().map(|(name, value)| format!("  {name:<18}{value}\n")).collect()
 }
 
-/// What is said below a table.
-fn remarks(group: &Measured) -> Vec<String> {
+/// The lines below a table.
+pub fn remarks(group: &Measured) -> Vec<String> {
     let mut lines = Vec::new();
     for figure in &group.figures {
         if !has_note_in_row(figure) {
@@ -133,7 +63,8 @@ fn has_note_in_row(figure: &Figure) -> bool {
     figure.unit == Unit::BytesPerEdge && figure.beside.is_none()
 }
 
-fn cells(figure: &Figure) -> [String; 7] {
+/// The row of a figure, one cell for each column of [`HEADER`].
+pub fn cells(figure: &Figure) -> [String; 7] {
     let unit = figure.unit;
     let samples = &figure.samples;
     let range = match samples.all.len() {
@@ -202,10 +133,6 @@ fn aligned(rows: &[[String; 7]]) -> String {
         text.push('\n');
     }
     text
-}
-
-fn markdown_row(cells: &[String; 7]) -> String {
-    format!("| {} |\n", cells.join(" | "))
 }
 
 #[cfg(test)]

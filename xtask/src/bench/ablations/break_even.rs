@@ -54,7 +54,7 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
         samples.each_ref().map(|samples| units::seconds(median(samples)));
     let note = format!(
         "import {import}, iteration {own}; the grid: partitioning {partition}, iteration {other}. \
-         Paper (MOSAIC): 20 iterations against X-Stream, 8 against GridGraph"
+         Paper (MOSAIC): 20 (twitter) and 8 (uk2007) iterations against GridGraph, 8 and 5 against X-Stream"
     );
     let Some(even) = even else {
         lab.remarks

@@ -33,7 +33,7 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     drop(worker);
     remove(&list)?;
     lab.remarks.push(
-        "Paper (MOSAIC): to be as fast as one thread takes GraM 4 cores, and MOSAIC 31 of a Xeon Phi.".to_owned(),
+        "Paper (GraM): it takes 4 and 18 cores to be as fast as one thread.".to_owned(),
     );
     let wanted = |figure: Figure| figure.at_least(Of::Ratio, 1.0, None);
     Ok(figures.into_iter().map(|figure| lab.with_targets(figure, wanted)).collect())

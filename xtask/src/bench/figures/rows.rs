@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::size::{UNDIRECTED, data_folder, edge_lists};
+use super::size::{UNDIRECTED, data_file, edge_lists};
 use crate::bench::examples::Example;
 use crate::bench::figure::{Figure, Of, Ratio, Unit, median};
 use crate::bench::graphs::{Made, Model, Recipe};
@@ -71,10 +71,8 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     let mut index: f64 = 0.0;
     let mut lists = edge_lists(lab);
-    let gnutella = data_folder(lab).join(GNUTELLA.1);
-    if gnutella.exists() {
-        lists.push((GNUTELLA.0.to_owned(), gnutella));
-    }
+    let gnutella = data_file(lab, GNUTELLA.1).map(|path| (GNUTELLA.0.to_owned(), path));
+    lists.extend(gnutella);
     for (name, path) in lists {
         for order in ["dfs", "auto"] {
             let [copy, gap, ceesor, plain] = ["copy", "gap", "ceesor", "plain"]
@@ -130,7 +128,7 @@ fn figure_of(name: &str, order: &str, gap: &Sized, ceesor: &Sized, plain: &Sized
         plain.bits_per_edge, gap.index_bytes_per_vertex
     );
     if let Some(reported) = reported {
-        note += &format!("; CEESOR as published {reported}");
+        note += &format!("; CEESOR as published {reported}{}", published_of(name));
     }
     let bits = vec![gap.bits_per_edge];
     let figure = Figure::new(format!("{name}, {how}, gap"), Unit::BitsPerEdge, bits)
@@ -157,13 +155,22 @@ fn copy_figure(name: &str, order: &str, copy: &Sized, gap: &Sized) -> Figure {
     }
 }
 
+/// Which graph the published figure is of, where it is another one.
+fn published_of(name: &str) -> &'static str {
+    if name.starts_with("USA-road-") { " for the whole USA" } else { "" }
+}
+
 /// The code of CEESOR beside what its authors found with it.
 fn reproduced(name: &str, order: &str, ceesor: &Sized) -> Option<Figure> {
     let (_, published) = CEESOR.into_iter().find(|(reported, _)| *reported == name)?;
     (order == "dfs").then(|| {
         let bits = vec![ceesor.bits_per_edge];
         Figure::new(format!("{name}, dfs, ceesor"), Unit::BitsPerEdge, bits)
-            .beside("as published", vec![published], Ratio::TimesAsLarge)
+            .beside(
+                format!("as published{}", published_of(name)),
+                vec![published],
+                Ratio::TimesAsLarge,
+            )
             .at_most(Of::Ratio, REPRODUCED, None)
     })
 }

@@ -66,16 +66,21 @@ fn by_vertex(lab: &Lab<'_>, graph: &Prepared) -> Result<Figure> {
     Ok(lab.with_targets(figure, |figure| figure.at_most(Of::Value, 5.0, Some(3.0))))
 }
 
-/// Where more graphs lie, if they do.
-pub fn data_folder(lab: &Lab<'_>) -> PathBuf {
+/// The folders with graphs: that of the repository, then `TEGULA_DATA`.
+fn data_folders(lab: &Lab<'_>) -> [PathBuf; 2] {
     let named = std::env::var_os("TEGULA_DATA").map(PathBuf::from);
-    named.unwrap_or_else(|| lab.root.join("../shared/data"))
+    [lab.root.join("data"), named.unwrap_or_else(|| lab.root.join("../shared/data"))]
+}
+
+/// The path of a file of the data, if it is there.
+pub fn data_file(lab: &Lab<'_>, name: &str) -> Option<PathBuf> {
+    data_folders(lab).into_iter().map(|folder| folder.join(name)).find(|path| path.exists())
 }
 
 /// Names and paths, by name; those in the repository first, and each once.
 pub fn edge_lists(lab: &Lab<'_>) -> Vec<(String, PathBuf)> {
     let mut found: Vec<(String, PathBuf)> = Vec::new();
-    for folder in [lab.root.join("data"), data_folder(lab)] {
+    for folder in data_folders(lab) {
         // A folder that is not there has no edge lists.
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let file = entry.file_name().to_string_lossy().into_owned();

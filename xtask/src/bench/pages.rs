@@ -1,0 +1,210 @@
+//! Figures as pages in Markdown.
+//!
+//! The main page begins with one row for each group. A group of many figures has a page of its own.
+
+use super::figure::{Figure, Verdict};
+use super::plot;
+use super::report::{HEADER, cells, properties, remarks};
+use super::results::{Measured, Results};
+
+/// The most figures of a group that stand on the main page.
+const FIGURES_MAX: usize = 20;
+
+/// A file of figures.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Page {
+    /// Its name in the folder of the figures.
+    pub name: String,
+    /// Its text in Markdown.
+    pub text: String,
+}
+
+/// The main page, called `name`, which begins with `introduction`, and the pages of long groups.
+pub fn pages(name: &str, introduction: &str, results: &Results) -> Vec<Page> {
+    let mut main = format!("{introduction}\n{}", overview(&results.groups));
+    let mut long = Vec::new();
+    for group in &results.groups {
+        main += &format!("\n## {}\n\n", group.title);
+        if group.figures.len() <= FIGURES_MAX {
+            main += &content(group);
+        } else {
+            main += &format!("{}\n\n", origin(group));
+            main += &format!("{}: [all of them]({}).\n", counts(group), page_name(group));
+            let text = format!(
+                "# {}\n\nThe words and machines are those of [{name}]({name}).\n\n{}",
+                group.title,
+                content(group)
+            );
+            long.push(Page { name: page_name(group), text });
+        }
+    }
+    main += &machines(results);
+    let mut pages = vec![Page { name: name.to_owned(), text: main }];
+    pages.extend(long);
+    pages
+}
+
+/// The file of the plot of a group, where it has one.
+pub fn plot_name(group: &Measured) -> String {
+    format!("{}.svg", group.name)
+}
+
+fn page_name(group: &Measured) -> String {
+    format!("{}.md", group.name)
+}
+
+/// One row for each group: its first figure, and how many of its targets were reached.
+fn overview(groups: &[Measured]) -> String {
+    let mut text = "## At a glance\n\nThe first figure of each group.\n\n".to_owned();
+    text += "| group | figure | median | beside | ratio | targets reached |\n";
+    text += "| --- | --- | --: | --- | --: | --: |\n";
+    for group in groups {
+        let Some(first) = group.figures.first() else { continue };
+        let [title, median, _, beside, ratio, ..] = cells(first);
+        let group_title = format!("[{}](#{})", group.title, anchor(&group.title));
+        let row = [group_title, title, median, beside, ratio, reached(&group.figures)];
+        text += &format!("| {} |\n", row.join(" | "));
+    }
+    text
+}
+
+/// How many of the figures that have a target reached it.
+fn reached(figures: &[Figure]) -> String {
+    let verdicts = || figures.iter().filter_map(|figure| figure.verdict);
+    match verdicts().count() {
+        0 => String::new(),
+        all => format!("{} of {all}", verdicts().filter(|it| *it != Verdict::Missed).count()),
+    }
+}
+
+fn counts(group: &Measured) -> String {
+    let targets = match reached(&group.figures) {
+        reached if reached.is_empty() => String::new(),
+        reached => format!(", {reached} targets reached"),
+    };
+    format!("{} figures{targets}", group.figures.len())
+}
+
+/// Where, when and how a group was measured.
+fn origin(group: &Measured) -> String {
+    let Measured { date, commit, rounds, load, .. } = group;
+    let machine = letter(group.machine);
+    format!(
+        "{date}, machine {machine}, commit {commit}, {rounds} rounds, load before the run {load:.2}."
+    )
+}
+
+/// The table of a group with its plot and remarks.
+fn content(group: &Measured) -> String {
+    let mut text = format!("{}\n", origin(group));
+    if !group.figures.is_empty() {
+        text += "\n";
+        text += &row(&HEADER.map(str::to_owned));
+        text += &row(&["---", "--:", "--:", "---", "--:", "---", "---"].map(str::to_owned));
+        group.figures.iter().for_each(|figure| text += &row(&cells(figure)));
+    }
+    if plot::is_drawn(group) {
+        text += &format!("\n![{}]({})\n", group.title, plot_name(group));
+    }
+    let remarks = remarks(group);
+    if !remarks.is_empty() {
+        text += "\n";
+    }
+    remarks.iter().for_each(|line| text += &format!("* {line}\n"));
+    text
+}
+
+fn machines(results: &Results) -> String {
+    let mut text = String::new();
+    for (place, machine) in results.machines.iter().enumerate() {
+        text += &format!("\n## Machine {}\n\n| | |\n| --- | --- |\n", letter(place));
+        for (name, value) in properties(machine) {
+            text += &format!("| {name} | {value} |\n");
+        }
+    }
+    text
+}
+
+/// The name of the machine at a place: A, B, ...
+fn letter(place: usize) -> char {
+    char::from(b'A' + (place % 26) as u8)
+}
+
+/// The anchor that a heading gets.
+fn anchor(title: &str) -> String {
+    let kept = title.chars().filter(|&it| it.is_alphanumeric() || it == ' ' || it == '-');
+    kept.map(|it| if it == ' ' { '-' } else { it.to_ascii_lowercase() }).collect()
+}
+
+fn row(cells: &[String; 7]) -> String {
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// How the page of the figures begins.
+pub const FIGURES_INTRODUCTION: &str = "\
+# Measured
+
+Written by `make bench` (`cargo xtask bench`) from `results.json`, which has every sample.
+
+A figure is the median of its rounds, with the least and the greatest. What stands beside a figure was measured in turn
+with it, round by round, and the ratio is taken in each round. *In memory* is a process that starts, reads the tiles once
+and holds them. *Rows open* is a process that holds the rows already, as a service would. *From disk* is a process with a
+small budget (`--memory`) and a cold page cache. A sample of an iteration is the median of the iterations of a run.
+Targets are for R-MAT of scale 24 (Graph500's parameters, scrambled ids, 16 edges per vertex); *stretch* is a second,
+harder target.
+";
+
+/// How the page of the choices begins.
+pub const ABLATIONS_INTRODUCTION: &str = "\
+# Choices, measured
+
+Written by `make bench-ablations` (`cargo xtask bench-ablations`) from `ablations.json`, which has every sample.
+
+Each table compares a choice of tegula with its alternatives, measured in turn, round by round. The ratio is taken in each
+round. A figure is the median of its rounds, with the least and the greatest. *Paper* is what the authors report of the
+same choice, on their machines and graphs. [RESULTS.md](RESULTS.md) explains the words.
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::figure::{Of, Unit};
+
+    fn group(name: &str, figures: usize) -> Measured {
+        let figure = |at: usize| {
+            let figure = Figure::new(format!("{name} {at}"), Unit::Seconds, vec![0.1 * at as f64]);
+            figure.at_most(Of::Value, 0.25, None)
+        };
+        Measured {
+            name: name.into(),
+            title: format!("The {name}, all"),
+            date: "2026-01-01".into(),
+            commit: "0123456".into(),
+            machine: 0,
+            scale: 24,
+            rounds: 1,
+            load: 0.1,
+            figures: (1..=figures).map(figure).collect(),
+            remarks: vec![format!("a remark on {name}")],
+            failure: None,
+        }
+    }
+
+    #[test]
+    fn a_long_group_has_a_page_of_its_own() {
+        let mut results = Results::new();
+        results.groups = vec![group("short", 3), group("long", FIGURES_MAX + 1)];
+        let pages = pages("RESULTS.md", "# Measured\n", &results);
+        let names: Vec<&str> = pages.iter().map(|page| &*page.name).collect();
+        assert_eq!(names, ["RESULTS.md", "long.md"]);
+        let main = &pages[0].text;
+        assert!(
+            main.contains("| [The short, all](#the-short-all) | short 1 | 100 ms |  |  | 2 of 3 |")
+        );
+        assert!(main.contains("| short 3 | 300 ms |") && main.contains("* a remark on short"));
+        assert!(main.contains("21 figures, 2 of 21 targets reached: [all of them](long.md)."));
+        assert!(!main.contains("| long 2 |") && !main.contains("a remark on long"));
+        assert!(pages[1].text.contains("| long 21 | 2.10 s |"));
+        assert!(pages[1].text.contains("* a remark on long"));
+    }
+}
