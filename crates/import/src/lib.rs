@@ -44,7 +44,6 @@ mod known;
 mod mapping;
 mod names;
 mod order;
-mod output;
 mod relabel;
 mod report;
 mod shares;
@@ -62,6 +61,7 @@ use tegula_machine::disk::{Backend, Caching, Pool, Reader};
 use tegula_machine::threads::{Cancel, Progress, Unit, Workers, join};
 use tegula_machine::{Result, memory};
 use tegula_store::SHORT_COUNT_MAX;
+use tegula_store::commit::UnfinishedGraph;
 use tegula_store::graph::{FORMAT_VERSION, Graph, GraphWriter, Manifest, OrderChoice, VertexOrder};
 use tegula_store::rows::{self, ChunkCut, Direction, RowEncoding, RowsConfig};
 use tegula_store::tiles::{BATCH_EDGES_MAX, Grid, TileOrder, VertexNumber};
@@ -77,7 +77,6 @@ use intake::{ArcCounts, Intake};
 use known::Known;
 use mapping::{Mapping, replace_ends};
 use order::{Declared, DenseIds, Numbered};
-use output::Unfinished;
 use report::report;
 pub use report::{ImportReport, StageSeconds};
 use source::{EdgeSource, changed};
@@ -223,7 +222,7 @@ fn import_within(
     progress: &dyn Progress,
     cancel: &Cancel,
 ) -> Result<ImportReport> {
-    let unfinished = Unfinished::create(output, config.force)?;
+    let unfinished = UnfinishedGraph::create(output, config.force)?;
     let folder = config.spill_directory.clone().unwrap_or_else(|| unfinished.path().to_owned());
     let rule = ArcRule { undirected: input.is_undirected(), drop_loops: config.drop_loops };
     let directory = unfinished.path();

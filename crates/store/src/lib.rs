@@ -3,6 +3,7 @@
 mod ids;
 mod verify;
 
+pub mod commit;
 pub mod graph;
 pub mod packed;
 pub mod rows;

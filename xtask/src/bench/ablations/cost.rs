@@ -32,9 +32,8 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     }
     drop(worker);
     remove(&list)?;
-    lab.remarks.push(
-        "Paper (GraM): it takes 4 and 18 cores to be as fast as one thread.".to_owned(),
-    );
+    lab.remarks
+        .push("Paper (GraM): it takes 4 and 18 cores to be as fast as one thread.".to_owned());
     let wanted = |figure: Figure| figure.at_least(Of::Ratio, 1.0, None);
     Ok(figures.into_iter().map(|figure| lab.with_targets(figure, wanted)).collect())
 }

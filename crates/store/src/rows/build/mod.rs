@@ -15,13 +15,13 @@ mod size;
 
 use std::io;
 
-use tegula_machine::disk::{self, IfTaken, Temporary};
+use tegula_machine::disk::{self, Temporary};
 use tegula_machine::threads::{Cancel, Progress, Unit, Workers, map_in_order};
 use tegula_machine::{Error, Result};
 
-use super::direction::RowFiles;
 use super::opened::Rows;
 use super::writer::{EncodedChunk, RowsWriter, WrittenRows};
+use crate::commit::commit_rows;
 use crate::graph::{Graph, Manifest, RowLayout, contents, file_names};
 use crate::tiles::EdgeWeight;
 use chunks::plan_chunks;
@@ -72,7 +72,7 @@ fn add(
     let files = found.stored(config.direction).files();
     let folder = Temporary::folder_in(directory, files.data.as_ref(), contents::remove)?;
     let manifest = write(graph, &folder, config, progress, cancel)?;
-    commit(graph, folder, files, &manifest)?;
+    commit_rows(graph, folder, files, &manifest)?;
     Ok(manifest)
 }
 
@@ -139,28 +139,4 @@ fn write_weighted<W: EdgeWeight>(
     let WrittenRows { chunks, has_pieces, files } = writer.finish()?;
     let layout = RowLayout { encoding: config.encoding, chunks };
     Ok(graph.manifest().clone().with_rows(direction, layout, has_pieces, files))
-}
-
-/// Moves the files to their places, then the manifest that names them.
-fn commit(graph: &Graph, folder: Temporary, files: RowFiles, manifest: &Manifest) -> Result<()> {
-    let directory = graph.opened_directory();
-    if Manifest::read_in(directory)? != *graph.manifest() {
-        return Err(Error::replaced(directory.path()));
-    }
-    let names = [files.data, files.weights, files.index];
-    let names = names.into_iter().filter(|name| manifest.file(name).is_some());
-    let built = folder.open_folder()?;
-    // What has such a name already is no part of the graph: its manifest names no such rows.
-    let moved = names.clone().try_for_each(|name| {
-        let renamed = built.rename(name.as_ref(), (directory, name.as_ref()), IfTaken::Replace);
-        renamed.map_err(|error| Error::io("write", directory.join(name))(error.into()))
-    });
-    drop(folder);
-    let sync = || directory.sync().map_err(Error::io("sync", directory.path()));
-    let replaced = moved.and_then(|()| sync()).and_then(|()| manifest.replace(directory));
-    if replaced.is_err() {
-        names.for_each(|name| drop(directory.remove_file(name)));
-    }
-    replaced?;
-    sync()
 }

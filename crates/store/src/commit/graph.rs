@@ -1,4 +1,4 @@
-//! The directory in which a graph comes into being, and how it appears all at once.
+//! A graph directory is written under a hidden name and takes its own name when it is complete.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -10,34 +10,43 @@ use rustix::io::Errno;
 use tegula_machine::disk::hidden_name::OLD;
 use tegula_machine::disk::{IfTaken, Temporary, durable, knows_no_flags, lock, parted};
 use tegula_machine::{Error, Result};
-use tegula_store::graph::contents::{self, reason_to_keep};
 
-/// A directory that is removed again unless it is committed.
-pub(super) struct Unfinished {
+use crate::graph::contents::{self, reason_to_keep};
+
+/// A graph directory that is being written. It is removed unless it is committed.
+pub struct UnfinishedGraph {
     directory: Temporary,
     output: PathBuf,
     replace: bool,
 }
 
-impl Unfinished {
-    /// Creates the directory beside `output`, which must not exist; with `replace` it may, if it is a
-    /// graph and nothing else, or empty.
-    pub fn create(output: &Path, replace: bool) -> Result<Unfinished> {
+impl UnfinishedGraph {
+    /// Creates the hidden directory beside `output`. `output` must not exist; with `replace` it may be an empty folder,
+    /// or a graph and nothing else.
+    ///
+    /// # Errors
+    /// [`Error::AlreadyExists`] where `output` exists and `replace` is false, [`Error::NotReplaced`] where something
+    /// else than a graph is in it; those of the operating system.
+    pub fn create(output: &Path, replace: bool) -> Result<UnfinishedGraph> {
         check_output(output, replace)?;
         if let Some(parent) = output.parent() {
             durable::create_folders(parent).map_err(Error::io("create", parent))?;
         }
         let directory = Temporary::folder(output, contents::remove)?;
-        Ok(Unfinished { directory, output: output.to_owned(), replace })
+        Ok(UnfinishedGraph { directory, output: output.to_owned(), replace })
     }
 
-    /// Where the files go.
+    /// The hidden directory, where the files go.
     pub fn path(&self) -> &Path {
         self.directory.path()
     }
 
-    /// Gives the finished directory, whose files and their names are safely on disk, its own name. What was
-    /// there before takes the hidden name, and goes.
+    /// Renames the directory to `output`. Its files and their names must be synced. What was at `output` takes the
+    /// hidden name and is removed.
+    ///
+    /// # Errors
+    /// [`Error::AlreadyExists`] where another graph took the name meanwhile, [`Error::NotReplaced`] where something
+    /// else appeared in the graph that is to be replaced; those of the operating system. `output` is then what it was.
     pub fn commit(self) -> Result<()> {
         let failed = || Error::io("create", &self.output);
         let (parent, name) = parted(&self.output)?;
@@ -141,8 +150,8 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
+    use crate::graph::file_names;
     use tegula_machine::disk::{BlockFileWriter, crc32c};
-    use tegula_store::graph::file_names;
 
     fn hidden_in(folder: &Path) -> usize {
         fs::read_dir(folder)
@@ -155,19 +164,22 @@ mod tests {
     fn nothing_appears_before_the_commit_and_nothing_else_after_it() {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("deep/g.tegula");
-        let unfinished = Unfinished::create(&output, false).unwrap();
+        let unfinished = UnfinishedGraph::create(&output, false).unwrap();
         make_graph(unfinished.path(), "new");
         assert!(!output.exists());
         unfinished.commit().unwrap();
         assert_eq!(which(&output), "new");
         assert_eq!(hidden_in(output.parent().unwrap()), 0);
-        assert!(matches!(Unfinished::create(&output, false), Err(Error::AlreadyExists { .. })));
+        assert!(matches!(
+            UnfinishedGraph::create(&output, false),
+            Err(Error::AlreadyExists { .. })
+        ));
     }
 
     #[test]
     fn what_is_dropped_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let unfinished = Unfinished::create(&folder.path().join("g"), false).unwrap();
+        let unfinished = UnfinishedGraph::create(&folder.path().join("g"), false).unwrap();
         make_graph(unfinished.path(), "new");
         drop(unfinished);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -188,7 +200,7 @@ mod tests {
     /// That what is at the output is refused in these words, and stays.
     #[track_caller]
     fn assert_kept(output: &Path, words: &str) {
-        let refused = Unfinished::create(output, true).err().unwrap();
+        let refused = UnfinishedGraph::create(output, true).err().unwrap();
         assert!(matches!(refused, Error::NotReplaced { .. }), "{refused}");
         assert!(refused.to_string().contains(words), "no `{words}` in: {refused}");
     }
@@ -199,7 +211,7 @@ mod tests {
         let output = folder.path().join("g");
         fs::create_dir(&output).unwrap();
         let replace = || {
-            let unfinished = Unfinished::create(&output, true).unwrap();
+            let unfinished = UnfinishedGraph::create(&output, true).unwrap();
             make_graph(unfinished.path(), "new");
             unfinished.commit().unwrap();
             assert_eq!(which(&output), "new");
@@ -237,7 +249,7 @@ mod tests {
         }
         assert_eq!(fs::read_to_string(output.join("thesis.txt")).unwrap(), "text");
         assert_kept(&output.join("thesis.txt"), "is no directory");
-        assert!(Unfinished::create(Path::new("/"), true).is_err());
+        assert!(UnfinishedGraph::create(Path::new("/"), true).is_err());
     }
 
     #[test]
@@ -261,12 +273,12 @@ mod tests {
         }
         symlink(&output, folder.path().join("link")).unwrap();
         assert_kept(&folder.path().join("link"), "is a symbolic link");
-        Unfinished::create(&output, true).unwrap();
+        UnfinishedGraph::create(&output, true).unwrap();
         assert_eq!(which(&output), "old");
     }
 
     /// How what is finished gets its name.
-    type Commit = fn(Unfinished) -> Result<()>;
+    type Commit = fn(UnfinishedGraph) -> Result<()>;
 
     #[test]
     fn a_file_that_appears_during_an_import_is_kept_with_the_graph_that_it_is_in() {
@@ -274,8 +286,8 @@ mod tests {
         let output = folder.path().join("g");
         make_graph(&output, "old");
         let plainly: Commit = |unfinished| unfinished.rename_plainly("g".as_ref());
-        for commit in [Unfinished::commit as Commit, plainly] {
-            let unfinished = Unfinished::create(&output, true).unwrap();
+        for commit in [UnfinishedGraph::commit as Commit, plainly] {
+            let unfinished = UnfinishedGraph::create(&output, true).unwrap();
             make_graph(unfinished.path(), "new");
             fs::write(output.join("thesis.txt"), "text").unwrap();
             let refused = commit(unfinished).unwrap_err();
@@ -291,8 +303,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("g");
         let (first, second) = (
-            Unfinished::create(&output, false).unwrap(),
-            Unfinished::create(&output, false).unwrap(),
+            UnfinishedGraph::create(&output, false).unwrap(),
+            UnfinishedGraph::create(&output, false).unwrap(),
         );
         make_graph(first.path(), "first");
         first.commit().unwrap();
@@ -301,9 +313,9 @@ mod tests {
     }
 
     /// A graph, and what is to replace it.
-    fn replacement(output: &Path) -> Unfinished {
+    fn replacement(output: &Path) -> UnfinishedGraph {
         make_graph(output, "old");
-        let unfinished = Unfinished::create(output, true).unwrap();
+        let unfinished = UnfinishedGraph::create(output, true).unwrap();
         make_graph(unfinished.path(), "new");
         unfinished
     }

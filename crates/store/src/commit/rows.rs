@@ -1,0 +1,41 @@
+//! Rows are added to a graph directory by new files and a new manifest.
+
+use tegula_machine::disk::{IfTaken, Temporary};
+use tegula_machine::{Error, Result};
+
+use crate::graph::{Graph, Manifest};
+use crate::rows::RowFiles;
+
+/// Moves the files of rows from `folder` into the directory of `graph`, then replaces its manifest by `manifest`, which
+/// names them.
+///
+/// # Errors
+/// [`Error::Replaced`] where the directory holds another graph by now; those of the operating system. The graph is
+/// then what it was.
+pub(crate) fn commit_rows(
+    graph: &Graph,
+    folder: Temporary,
+    files: RowFiles,
+    manifest: &Manifest,
+) -> Result<()> {
+    let directory = graph.opened_directory();
+    if Manifest::read_in(directory)? != *graph.manifest() {
+        return Err(Error::replaced(directory.path()));
+    }
+    let names = [files.data, files.weights, files.index];
+    let names = names.into_iter().filter(|name| manifest.file(name).is_some());
+    let built = folder.open_folder()?;
+    // What has such a name already is no part of the graph: its manifest names no such rows.
+    let moved = names.clone().try_for_each(|name| {
+        let renamed = built.rename(name.as_ref(), (directory, name.as_ref()), IfTaken::Replace);
+        renamed.map_err(|error| Error::io("write", directory.join(name))(error.into()))
+    });
+    drop(folder);
+    let sync = || directory.sync().map_err(Error::io("sync", directory.path()));
+    let replaced = moved.and_then(|()| sync()).and_then(|()| manifest.replace(directory));
+    if replaced.is_err() {
+        names.for_each(|name| drop(directory.remove_file(name)));
+    }
+    replaced?;
+    sync()
+}
