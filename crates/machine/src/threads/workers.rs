@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use super::Cancel;
 use super::locks::lock;
+use super::start::{start_in, start_workers, workers_within_limit};
 use crate::error::{Error, Result};
 
 /// For how long a worker without work looks for some before it sleeps: longer than what lies between the
@@ -32,7 +33,7 @@ impl Workers {
     /// Workers whose threads are the caller's own: each is to call [`Workers::help`] where it has nothing
     /// else to do. `count` is at least 1.
     pub fn new(count: usize) -> Workers {
-        let count = count.max(1);
+        let count = workers_within_limit(count);
         Workers {
             count,
             open: Mutex::default(),
@@ -41,17 +42,20 @@ impl Workers {
         }
     }
 
-    /// Calls `body` with `count` workers, the calling thread among them. The others end with the call.
+    /// Calls `body` with `count` workers, the calling thread among them. The others end with the call. Where the
+    /// system starts fewer threads, those that there are do all the work.
     pub fn scope<R>(count: usize, body: impl FnOnce(&Workers) -> R) -> R {
         let workers = Workers::new(count);
         std::thread::scope(|scope| {
-            (1..workers.count).for_each(|_| drop(scope.spawn(|| workers.help_until_over())));
             let _home = SendHome(&workers);
+            start_workers(workers.count, 1, || {
+                start_in(scope, "tegula-work", || workers.help_until_over()).map(drop)
+            });
             body(&workers)
         })
     }
 
-    /// How many there are.
+    /// How many there are at the most.
     pub fn count(&self) -> usize {
         self.count
     }
