@@ -6,6 +6,7 @@
 //! others are busy or asleep.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -257,6 +258,27 @@ impl Bell {
 pub fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work))
         .unwrap_or_else(|panic| Err(Error::WorkerFailed { detail: panic_message(&*panic) }))
+}
+
+thread_local! {
+    static IS_IN_FOREIGN_CODE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// As [`guarded`], for a call of a library that may panic at a damaged file. That is no fault of this program, so the
+/// hook for panics may pass over it: see [`is_in_foreign_code`].
+///
+/// # Errors
+/// Those of [`guarded`].
+pub fn guarded_foreign<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let was_in = IS_IN_FOREIGN_CODE.replace(true);
+    let done = guarded(work);
+    IS_IN_FOREIGN_CODE.set(was_in);
+    done
+}
+
+/// Whether this thread is in a call of [`guarded_foreign`].
+pub fn is_in_foreign_code() -> bool {
+    IS_IN_FOREIGN_CODE.get()
 }
 
 /// The message of a panic that was caught.
