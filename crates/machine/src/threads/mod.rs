@@ -13,8 +13,8 @@ pub use join::join;
 pub use locks::{get_mut, lock, unlocked};
 pub use progress::{Cancel, Progress, Silent, Unit};
 pub use start::{
-    Shortage, WORKERS_MAX, WorkerShortage, note_workers, refuse, shortage, start, start_in,
-    start_workers, workers_within_limit,
+    Shortage, WORKERS_MAX, WorkerShortage, note_workers, refuse, refuse_each, shortage, start,
+    start_in, start_workers, workers_within_limit,
 };
 pub use stash::Stash;
 pub use workers::{Workers, guarded, guarded_foreign, is_in_foreign_code, panic_message};

@@ -128,6 +128,24 @@ pub fn refuse(asked: Range<usize>) {
     *lock(&DOOR) = Door { asked: 0, refused: asked, shortage: None };
 }
 
+/// Calls `work` again and again, for tests: with every thread refused in turn that it asks for, alone and with all that
+/// come after it. Returns how many threads it asks for. Only one test of a process may do so at a time.
+#[doc(hidden)]
+pub fn refuse_each(mut work: impl FnMut()) -> usize {
+    for first in 0.. {
+        for end in [first + 1, usize::MAX] {
+            refuse(first..end);
+            work();
+            let is_disturbed = lock(&DOOR).asked > first;
+            refuse(0..0);
+            if !is_disturbed {
+                return first;
+            }
+        }
+    }
+    usize::MAX
+}
+
 /// Counts a thread that is asked for.
 fn pass() -> io::Result<()> {
     let mut door = lock(&DOOR);
