@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, Once};
-use std::thread::sleep;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -29,8 +29,8 @@ const BAR_WIDTH_MIN: usize = 5;
 #[derive(Default)]
 pub struct Bars {
     bar: Arc<Mutex<Option<ProgressBar>>>,
-    /// Starts the thread that draws the bar where nothing moves it.
-    ticker: Once,
+    /// Ends the thread that draws the bar where nothing moves it.
+    ticker: OnceLock<Sender<()>>,
 }
 
 impl Bars {
@@ -38,18 +38,18 @@ impl Bars {
         lock(&self.bar)
     }
 
-    /// Draws the bar every [`TICK`], for as long as there are bars. Without a thread it is drawn as it moves.
-    fn tick(&self) {
-        let shown = Arc::downgrade(&self.bar);
+    /// Draws the bar every [`TICK`] until this is dropped. Without a thread it is drawn as it moves.
+    fn start_ticker(&self) -> Sender<()> {
+        let bar = Arc::clone(&self.bar);
+        let (ticker, ended) = channel();
         let tick = move || {
-            while let Some(shown) = shown.upgrade() {
-                lock(&shown).as_ref().inspect(|bar| bar.tick());
-                drop(shown);
-                sleep(TICK);
+            while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                lock(&bar).as_ref().inspect(|bar| bar.tick());
             }
         };
-        // That a thread is missing is told elsewhere.
+        // That a thread is missing is told at the end.
         drop(start("tegula-bar", tick));
+        ticker
     }
 
     /// Does what prints on standard error, with the bar out of the way.
@@ -81,7 +81,7 @@ impl Progress for Bars {
             bar.set_style(style.with_key("line", line));
         }
         bar.tick();
-        self.ticker.call_once(|| self.tick());
+        self.ticker.get_or_init(|| self.start_ticker());
         if let Some(previous) = self.bar().replace(bar) {
             previous.finish_and_clear();
         }
