@@ -8,6 +8,7 @@ use tegula_engine::{Graph, RUN_OVERHEAD, open_graph, open_graph_in, overhead};
 use tegula_machine::Error;
 use tegula_machine::disk::{Backend, Directory, Speed, THREADS_DEFAULT, speed_of};
 use tegula_machine::memory::{MemoryLimit, READING_THREADS_MAX, memory_limit};
+use tegula_machine::threads::workers_within_limit;
 
 use crate::errors::{Failure, Result};
 
@@ -160,10 +161,11 @@ fn threads(text: &str) -> std::result::Result<NonZeroUsize, String> {
 }
 
 impl Threads {
-    /// How many there are to be.
+    /// How many there are to be, up to the limit of a process.
     pub fn count(self) -> usize {
         let given = self.threads.map(NonZeroUsize::get);
-        given.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        workers_within_limit(given.unwrap_or_else(cores))
     }
 }
 

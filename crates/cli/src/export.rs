@@ -221,7 +221,7 @@ impl Export<'_> {
             self.content.unit(),
         );
         let bytes = Workers::scope(self.args.threads.count(), |workers| {
-            let out = self.target.create(schema, rows, workers)?;
+            let out = self.target.create(schema, rows, workers, &self.session.cancel)?;
             let mut out = Watched { out, progress };
             write_rows(&mut out)?;
             out.out.finish()
@@ -233,6 +233,7 @@ impl Export<'_> {
     fn report(&self, written: &Written, started: Instant) -> Result<()> {
         let Written { vertices, rows, bytes } = *written;
         let (elapsed, content) = (started.elapsed(), self.content);
+        let warnings = self.session.tell(Vec::new());
         if self.session.json {
             return self.session.print_json(&json::Export {
                 schema: "tegula.export.v1",
@@ -244,6 +245,7 @@ impl Export<'_> {
                 bytes,
                 seconds: Seconds(elapsed),
                 peak_memory_bytes: json::peak_memory(),
+                warnings,
             });
         }
         let mut facts = Facts::default();

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{Args, Subcommand};
+use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use tegula_generators::{
     self as generators, ErdosRenyi, Format, Generator, Grid, ParameterError, Rmat, ScaleFree, Star,
     WattsStrogatz,
 };
 use tegula_machine::Error;
-use tegula_machine::threads::{Cancel, Unit};
+use tegula_machine::threads::{Cancel, Unit, note_workers, start};
 
 use crate::args::Threads;
 use crate::errors::{Failure, Result};
@@ -198,6 +199,7 @@ pub fn generate(args: &GenerateArgs, session: &Session) -> Result<()> {
     let bytes = write(&*graph, format, compression, writing, session)?;
     let elapsed = started.elapsed();
     let (vertices, edges) = (graph.vertex_count(), graph.edge_count());
+    let warnings = session.tell(Vec::new());
     if session.json {
         return session.print_json(&json::Generate {
             schema: "tegula.generate.v1",
@@ -207,6 +209,7 @@ pub fn generate(args: &GenerateArgs, session: &Session) -> Result<()> {
             bytes,
             seconds: Seconds(elapsed),
             peak_memory_bytes: json::peak_memory(),
+            warnings,
         });
     }
     let mut facts = Facts::default();
@@ -245,13 +248,13 @@ fn write(
 ) -> Result<u64> {
     let path = &writing.output;
     let failed = Error::io("write", path);
-    let workers = rayon::ThreadPoolBuilder::new().num_threads(writing.threads.count()).build();
+    let workers = pool(writing.threads.count());
     let workers = workers.map_err(|error| Error::WorkerFailed { detail: error.to_string() })?;
-    let file = NewFile::create(path, writing.force)?;
+    let cancel = &session.cancel;
+    let file = NewFile::create(path, writing.force, cancel)?;
     let progress = session.progress();
     let edge_count = graph.edge_count();
     progress.begin("generating", Some(edge_count), Unit::Edges);
-    let cancel = &session.cancel;
     let weights = writing.weighted.then_some(writing.seed);
     let written = workers.install(move || {
         let mut out = Cancellable { out: Compressor::new(file, compression)?, cancel };
@@ -262,6 +265,27 @@ fn write(
     progress.end();
     session.cancel.check()?;
     written.map_err(failed)?.commit()
+}
+
+/// A pool of `wanted` threads, or of as many as the system starts: of the calling thread alone where it starts none.
+fn pool(wanted: usize) -> std::result::Result<ThreadPool, ThreadPoolBuildError> {
+    let mut count = wanted;
+    loop {
+        let mut started = 0;
+        let pool = ThreadPoolBuilder::new().num_threads(count).spawn_handler(|worker| {
+            start("tegula-work", || worker.run())?;
+            started += 1;
+            Ok(())
+        });
+        match pool.build() {
+            Ok(pool) => return Ok(pool),
+            Err(error) => note_workers(started, wanted, &error),
+        }
+        if started == 0 {
+            return ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
+        }
+        count = started;
+    }
 }
 
 /// Fails to write once the work should stop.

@@ -325,8 +325,7 @@ pub fn import(args: &ImportArgs, session: &Session) -> Result<()> {
     let report =
         tegula_import::import(&args.inputs, &args.output, &config, progress, &session.cancel)?;
     let elapsed = started.elapsed();
-    let warnings: Vec<String> = report.warnings.iter().map(hints::told).collect();
-    warnings.iter().for_each(|warning| session.warn(warning));
+    let warnings = session.tell(report.warnings.iter().map(hints::told).collect());
     if session.json {
         return session.print_json(&to_json(&report, warnings, elapsed));
     }

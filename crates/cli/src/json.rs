@@ -36,6 +36,7 @@ pub struct Export {
     pub bytes: u64,
     pub seconds: Seconds,
     pub peak_memory_bytes: u64,
+    pub warnings: Vec<String>,
 }
 
 /// `tegula run`.
@@ -233,6 +234,7 @@ pub struct Generate {
     pub bytes: u64,
     pub seconds: Seconds,
     pub peak_memory_bytes: u64,
+    pub warnings: Vec<String>,
 }
 
 /// `tegula probe`.

@@ -29,9 +29,11 @@ use std::process::ExitCode;
 use command_line::{Cli, Command};
 use errors::{Failure, Result};
 use session::Session;
+use tegula_machine::threads::is_in_foreign_code;
 
 fn main() -> ExitCode {
     allocator::keep_little();
+    quieten_foreign_panics();
     session::prepare();
     let outcome = match Cli::of_words(std::env::args_os()) {
         Ok(cli) => call(cli),
@@ -40,10 +42,21 @@ fn main() -> ExitCode {
     outcome.map_or_else(|failure| ExitCode::from(failure.exit_code()), |()| ExitCode::SUCCESS)
 }
 
+/// Prints no panic of a library that was called with a file which may be damaged: that becomes an error of the file.
+fn quieten_foreign_panics() {
+    let print = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !is_in_foreign_code() {
+            print(panic);
+        }
+    }));
+}
+
 /// Does what was asked for; a failure has been told.
 fn call(cli: Cli) -> Result<()> {
     let session = Session::start(&cli.common);
     let outcome = guarded(|| dispatch(cli.command, &session));
+    session.tell(Vec::new());
     outcome.inspect_err(|failure| session.report(failure))
 }
 

@@ -3,11 +3,12 @@
 use std::fmt::Write;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use tegula_machine::threads::{Progress, Unit, lock};
+use tegula_machine::threads::{Progress, Unit, lock, start};
 
 use crate::report;
 
@@ -26,11 +27,29 @@ const BAR_WIDTH_MIN: usize = 5;
 
 /// One bar a stage, on standard error.
 #[derive(Default)]
-pub struct Bars(Mutex<Option<ProgressBar>>);
+pub struct Bars {
+    bar: Arc<Mutex<Option<ProgressBar>>>,
+    /// Ends the thread that draws the bar where nothing moves it.
+    ticker: OnceLock<Sender<()>>,
+}
 
 impl Bars {
     fn bar(&self) -> MutexGuard<'_, Option<ProgressBar>> {
-        lock(&self.0)
+        lock(&self.bar)
+    }
+
+    /// Draws the bar every [`TICK`] until this is dropped. Without a thread it is drawn as it moves.
+    fn start_ticker(&self) -> Sender<()> {
+        let bar = Arc::clone(&self.bar);
+        let (ticker, ended) = channel();
+        let tick = move || {
+            while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                lock(&bar).as_ref().inspect(|bar| bar.tick());
+            }
+        };
+        // That a thread is missing is told at the end.
+        drop(start("tegula-bar", tick));
+        ticker
     }
 
     /// Does what prints on standard error, with the bar out of the way.
@@ -61,7 +80,8 @@ impl Progress for Bars {
             };
             bar.set_style(style.with_key("line", line));
         }
-        bar.enable_steady_tick(TICK);
+        bar.tick();
+        self.ticker.get_or_init(|| self.start_ticker());
         if let Some(previous) = self.bar().replace(bar) {
             previous.finish_and_clear();
         }

@@ -1,6 +1,7 @@
 //! What lasts as long as the process: the interrupt switch, the progress bars, and the one place
 //! where anything is printed.
 
+use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,13 +9,13 @@ use serde::Serialize;
 use tegula_algorithms::answer::List;
 use tegula_machine::Error;
 use tegula_machine::disk::Temporary;
-use tegula_machine::threads::{Cancel, Progress, Silent};
+use tegula_machine::threads::{self, Cancel, Progress, Silent};
 use tracing_subscriber::EnvFilter;
 
 use crate::args::Common;
 use crate::errors::{self, Failure, Result};
 use crate::progress::Bars;
-use crate::{escape, report, signals, stdout};
+use crate::{escape, hints, report, signals, stdout};
 
 /// Whether `--json` was given, for whoever ends the process without a session.
 static IS_JSON: AtomicBool = AtomicBool::new(false);
@@ -27,6 +28,7 @@ pub struct Session {
     pub json: bool,
     quiet: bool,
     bars: Option<Bars>,
+    has_told_shortage: Cell<bool>,
 }
 
 impl Session {
@@ -35,7 +37,7 @@ impl Session {
         IS_JSON.store(common.json, Ordering::Relaxed);
         start_logging(common.verbose);
         let cancel = Cancel::default();
-        cancel_on_interrupt(cancel.clone());
+        cancel_on_interrupt(&cancel);
         // A bar would tear the lines of a log.
         let has_bars = !common.quiet && common.verbose == 0 && io::stderr().is_terminal();
         Session {
@@ -43,6 +45,7 @@ impl Session {
             json: common.json,
             quiet: common.quiet,
             bars: has_bars.then(Bars::default),
+            has_told_shortage: Cell::new(false),
         }
     }
 
@@ -72,6 +75,14 @@ impl Session {
     pub fn warn(&self, text: &str) {
         let print = || to_stderr(&escape::lines(&format!("warning: {text}")));
         self.bars.as_ref().map_or_else(print, |bars| bars.beside(print));
+    }
+
+    /// Tells warnings, and once that threads were missing. Returns all of these for `--json`.
+    pub fn tell(&self, mut warnings: Vec<String>) -> Vec<String> {
+        let shortage = threads::shortage().filter(|_| !self.has_told_shortage.replace(true));
+        warnings.extend(shortage.map(|shortage| hints::told(&shortage.into())));
+        warnings.iter().for_each(|warning| self.warn(warning));
+        warnings
     }
 
     /// Prints for a person what was asked for.
@@ -181,14 +192,14 @@ fn start_logging(verbose: u8) {
 }
 
 /// The first interrupt ends the work in good order, the second one at once.
-fn cancel_on_interrupt(cancel: Cancel) {
+fn cancel_on_interrupt(cancel: &Cancel) {
     let end_at_once = || {
         let failure = Failure::from(Error::Cancelled);
         tell_program(&failure, IS_JSON.load(Ordering::Relaxed));
         Temporary::remove_all();
         std::process::exit(failure.exit_code().into());
     };
-    if let Err(error) = signals::listen(move || cancel.cancel(), end_at_once) {
+    if let Err(error) = signals::listen(cancel, end_at_once) {
         tracing::warn!(%error, "interrupts end the process at once");
     }
 }

@@ -3,31 +3,38 @@
 
 use std::fs;
 use std::io;
-use std::thread;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag;
 use signal_hook::iterator::Signals;
+use tegula_machine::threads::{Cancel, start};
 
-/// Calls `first` on the first of these signals and `second` on each further one, from a thread of its
-/// own. A signal that whoever started the process had ignored, as `nohup` does, stays ignored.
+/// Cancels on the first of these signals and calls `second` on each further one, from a thread of its
+/// own. Where the system starts none, a further signal ends the process as if nobody listened. A signal that whoever
+/// started the process had ignored, as `nohup` does, stays ignored.
 ///
 /// # Errors
 /// Those of the operating system.
-pub fn listen(
-    first: impl Fn() + Send + 'static,
-    second: impl Fn() + Send + 'static,
-) -> io::Result<()> {
+pub fn listen(cancel: &Cancel, second: impl Fn() + Send + 'static) -> io::Result<()> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = ignored(&status);
     let heard =
         [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
-    let mut signals = Signals::new(heard)?;
-    thread::Builder::new().name("signals".to_owned()).spawn(move || {
+    let mut signals = Signals::new(heard.clone())?;
+    let first = cancel.clone();
+    let listening = start("signals", move || {
         let mut signals = signals.forever();
-        signals.next().into_iter().for_each(|_| first());
+        signals.next().into_iter().for_each(|_| first.cancel());
         signals.for_each(|_| second());
-    })?;
-    Ok(())
+    });
+    if listening.is_ok() {
+        return Ok(());
+    }
+    heard.into_iter().try_for_each(|signal| {
+        // In this order: the first signal finds the switch off.
+        flag::register_conditional_default(signal, cancel.switch())?;
+        flag::register(signal, cancel.switch()).map(drop)
+    })
 }
 
 /// The signals that are ignored, by the text of `/proc/self/status`: bit `n - 1` is signal `n`.

@@ -1,6 +1,6 @@
 //! The distinct ids of a graph whose ids are not small integers, in ascending order.
 
-use tegula_machine::threads::{Stash, map_in_order};
+use tegula_machine::threads::{Stash, Unit, map_in_order};
 use tegula_machine::{Error, Result};
 use tegula_store::VERTEX_COUNT_MAX;
 use tegula_store::tiles::Edge;
@@ -25,7 +25,9 @@ pub(super) fn distinct_ids<W: Weight>(
     let splitters = splitters(samples, buckets_for(run, &space, 2 * arcs));
     let buckets = Buckets::new(splitters.len() + 1, space);
     let kept = Stash::default();
+    run.progress.begin("gathering ids", Some(arcs), Unit::Edges);
     edges.for_each(run, &|arcs: &[Edge<u64, u64, W>]| {
+        run.progress.advance(arcs.len() as u64);
         kept.with(Vec::new, |ids: &mut Vec<u64>| {
             ids.clear();
             ids.extend(arcs.iter().flat_map(|arc| [arc.source, arc.target]));
@@ -34,6 +36,7 @@ pub(super) fn distinct_ids<W: Weight>(
             scatter(ids, &splitters, &buckets)
         })
     })?;
+    run.progress.end();
     collect(run, buckets.close()?)
 }
 
@@ -115,6 +118,8 @@ fn scatter(mut ids: &[u64], splitters: &[u64], buckets: &Buckets<u64>) -> Result
 fn collect(run: &ImportRun<'_>, buckets: Filled<u64>) -> Result<Filled<u64>> {
     let budget = run.share(shares::IDS_SORTED) / run.workers.count() as u64;
     let sorted = Buckets::new(1, run.space(run.share(shares::IDS)));
+    let all = (0..buckets.count()).map(|bucket| buckets.len(bucket)).sum();
+    run.progress.begin("sorting ids", Some(all), Unit::Vertices);
     let mut count = 0;
     let make = |bucket| {
         let needed = buckets.len(bucket) * size_of::<u64>() as u64;
@@ -125,6 +130,7 @@ fn collect(run: &ImportRun<'_>, buckets: Filled<u64>) -> Result<Filled<u64>> {
         let mut ids = buckets.read(bucket)?;
         ids.sort_unstable();
         ids.dedup();
+        run.progress.advance(buckets.len(bucket));
         Ok(ids)
     };
     map_in_order(
@@ -138,6 +144,7 @@ fn collect(run: &ImportRun<'_>, buckets: Filled<u64>) -> Result<Filled<u64>> {
             sorted.write(|writer| ids.iter().try_for_each(|&id| writer.push(0, id)))
         },
     )?;
+    run.progress.end();
     sorted.close()
 }
 

@@ -58,7 +58,10 @@ impl<'a, W: Weight> Known<'a, W> {
             _ if (intake.degrees.is_some() || intake.id_end() <= id_end_max) && may_stay => {
                 let degrees = match intake.degrees.take() {
                     Some(degrees) => degrees,
-                    None => count_degrees(run, &intake.edges, intake.id_end())?,
+                    None => {
+                        let edges = (&intake.edges, intake.counts.arcs);
+                        count_degrees(run, edges, intake.id_end())?
+                    }
                 };
                 let original = is_range.then(|| (IdType::Range, Vec::new()));
                 let (edges, declared) = (intake.edges, vertices.count());

@@ -430,10 +430,7 @@ fn bring_to_bins<N: VertexNumber + Key, W: Weight>(
     let held = if is_alone { shares::SORTED_ALONE } else { shares::SORTED };
     let held = run.share(held).saturating_sub(TILE_BYTES).max(run.share(shares::SORTED_MIN));
     let sorter = Sorter::new(run, plan, held);
-    replace_ends(run, edges, &dense_ids, &|edges| {
-        run.progress.advance(edges.len() as u64);
-        sorter.add(edges)
-    })?;
+    replace_ends(run, edges, &dense_ids, &|edges| sorter.add(edges))?;
     run.progress.end();
     sorter.finish()
 }

@@ -4,8 +4,9 @@
 //! to the slices: first by their sources, then by their targets. With one slice nothing is moved.
 
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use tegula_machine::threads::Stash;
+use tegula_machine::threads::{Progress, Stash};
 use tegula_machine::{At, Error, Place, Result};
 use tegula_store::tiles::{DenseEdge, Edge, VertexNumber};
 
@@ -48,20 +49,47 @@ pub(super) trait Mapping<K>: Sync {
 /// Takes edges whose ends are replaced, from several threads.
 type Sink<'s, N, W> = dyn Fn(&[DenseEdge<N, W>]) -> Result<()> + Sync + 's;
 
-/// Replaces both ends of all edges and passes the edges on, in chunks, from several threads.
+/// Tells the progress of edges that are passed over several times: each counts as one once the last pass is done.
+struct Passes<'p> {
+    progress: &'p dyn Progress,
+    count: u64,
+    /// Edges of all passes so far.
+    passed: AtomicU64,
+}
+
+impl Passes<'_> {
+    fn advance(&self, edges: usize) {
+        let before = self.passed.fetch_add(edges as u64, Ordering::Relaxed);
+        self.progress.advance((before + edges as u64) / self.count - before / self.count);
+    }
+}
+
+/// Passes over the edges where the table has several slices: to their sources, to their targets, to the sink.
+const PASSES_SLICED: u64 = 3;
+
+/// Replaces both ends of all edges and passes the edges on, in chunks, from several threads. Advances the current stage
+/// by one for each edge.
 pub(super) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
     run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
     mapping: &M,
     sink: &Sink<'_, M::Number, W>,
 ) -> Result<()> {
-    if mapping.slices() == 1 {
+    let is_whole = mapping.slices() == 1;
+    let count = if is_whole { 1 } else { PASSES_SLICED };
+    let passes = Passes { progress: run.progress, count, passed: AtomicU64::new(0) };
+    let sink = |edges: &[DenseEdge<M::Number, W>]| {
+        passes.advance(edges.len());
+        sink(edges)
+    };
+    if is_whole {
         return mapping
-            .for_each_slice(&mut |_, slice| replace_both(run, edges, mapping, slice, sink));
+            .for_each_slice(&mut |_, slice| replace_both(run, edges, mapping, slice, &sink));
     }
     let space = run.space(run.share(shares::WAITING));
     let by_source = Buckets::new(mapping.slices(), space.clone());
     edges.for_each(run, &|edges: &[Edge<K, K, W>]| {
+        passes.advance(edges.len());
         by_source.write(|writer| {
             edges.iter().try_for_each(|&edge| writer.push(mapping.slice_of(edge.source), edge))
         })
@@ -70,6 +98,7 @@ pub(super) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
     let by_target: Buckets<Edge<M::Number, K, W>> = Buckets::new(mapping.slices(), space);
     mapping.for_each_slice(&mut |index, slice| {
         by_source.for_each_parallel(index, run.workers, run.cancel, &|part| {
+            passes.advance(part.len());
             by_target.write(|writer| {
                 part.iter().try_for_each(|&Edge { source, target, weight }| {
                     let source = M::get(slice, source).ok_or_else(|| mapping.missing(source))?;
@@ -80,7 +109,7 @@ pub(super) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
         by_source.clear(index);
         Ok(())
     })?;
-    replace_targets::<K, W, M>(run, by_target.close()?, mapping, sink)
+    replace_targets::<K, W, M>(run, by_target.close()?, mapping, &sink)
 }
 
 /// Replaces both ends at once: two look-ups an edge, whose cache misses overlap.

@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::Path;
 
 use tegula_machine::disk::BlockFileWriter;
-use tegula_machine::threads::{Stash, map_in_order};
+use tegula_machine::threads::{Stash, Unit, map_in_order};
 use tegula_machine::{At, Error, Place, Result};
 use tegula_store::graph::file_names;
 use tegula_store::packed::Ascending;
@@ -82,6 +82,8 @@ impl NameCollector {
     /// Each name once, in buckets such that all names of a bucket are below those of the next.
     pub fn distinct(self, run: &ImportRun<'_>) -> Result<DistinctNames> {
         let by_hash = self.buckets.close()?;
+        let bytes = (0..by_hash.count()).map(|bucket| by_hash.len(bucket)).sum();
+        run.progress.begin("gathering names", Some(bytes), Unit::Bytes);
         let make = |bucket| {
             let mut places: HashMap<u128, usize> = HashMap::new();
             Names::read(run, &by_hash, bucket, &mut |names, hash, text| {
@@ -108,7 +110,8 @@ impl NameCollector {
             by_hash.count(),
             run.cancel,
             &make,
-            &mut |_, names| {
+            &mut |bucket, names| {
+                run.progress.advance(by_hash.len(bucket));
                 count = check_vertex_count(count + names.list.len() as u64)?;
                 by_name.write(|writer| {
                     names.list.iter().try_for_each(|name| {
@@ -119,6 +122,7 @@ impl NameCollector {
                 })
             },
         )?;
+        run.progress.end();
         Ok(DistinctNames { count, by_name: by_name.close()? })
     }
 }
@@ -138,6 +142,7 @@ impl DistinctNames {
         directory: &Path,
     ) -> Result<SortedNames<N>> {
         let by_name = self.by_name;
+        run.progress.begin("sorting names", Some(self.count), Unit::Vertices);
         let mut files = NameFiles::create(directory)?;
         let ranks = Buckets::new(BUCKETS, run.space(run.share(shares::NAME_RANKS)));
         let mut count = 0;
@@ -159,9 +164,11 @@ impl DistinctNames {
                     ranks.write(|writer| writer.push(bucket_of(name.hash, BUCKETS), entry))?;
                     count += 1;
                 }
+                run.progress.advance(names.list.len() as u64);
                 Ok(())
             },
         )?;
+        run.progress.end();
         Ok(SortedNames { count, ranks: ranks.close()?, files: files.finish()? })
     }
 }

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use tegula_machine::threads::Unit;
 use tegula_machine::{Error, Result};
 use tegula_store::tiles::{DenseEdge, VertexNumber};
 
@@ -54,9 +55,10 @@ pub(super) fn by_id<W: Weight>(
         files.push(write_ids(directory, &mut |write| ids.for_each(0, &mut |part| write(part)))?);
     }
     let (count, memory) = (ids.len(0), run.share(shares::RANKS));
+    let edges = (&intake.edges, intake.counts.arcs);
     let (edges, degrees) = match run.is_wide(count) {
-        false => replace(run, &intake.edges, &IdRanks::<u32>::new(&ids, listed, memory)?, count)?,
-        true => replace(run, &intake.edges, &IdRanks::<u64>::new(&ids, listed, memory)?, count)?,
+        false => replace(run, edges, &IdRanks::<u32>::new(&ids, listed, memory)?, count)?,
+        true => replace(run, edges, &IdRanks::<u64>::new(&ids, listed, memory)?, count)?,
     };
     let ids = if keeps_ids { Some(set_aside(run, &ids)?) } else { None };
     Ok(Ranked { edges, degrees, count, files, ids })
@@ -73,15 +75,16 @@ pub(super) fn by_name<W: Weight>(
         Some(names) => names.distinct(run)?,
         None => unreachable!("an input of strings has names"),
     };
+    let edges = (&intake.edges, intake.counts.arcs);
     match run.is_wide(names.count) {
-        false => by_sorted_name::<u32, W>(run, &intake.edges, names, declared, directory),
-        true => by_sorted_name::<u64, W>(run, &intake.edges, names, declared, directory),
+        false => by_sorted_name::<u32, W>(run, edges, names, declared, directory),
+        true => by_sorted_name::<u64, W>(run, edges, names, declared, directory),
     }
 }
 
 fn by_sorted_name<N: VertexNumber + SpoolKey, W: Weight>(
     run: &ImportRun<'_>,
-    edges: &EdgeSource<'_, W>,
+    edges: (&EdgeSource<'_, W>, u64),
     names: DistinctNames,
     declared: &Declared<'_>,
     directory: &Path,
@@ -99,12 +102,14 @@ fn set_aside(run: &ImportRun<'_>, ids: &Filled<u64>) -> Result<Filled<u64>> {
     copy.close()
 }
 
+/// Replaces the ids of `arcs` edges by the ranks of `count` ids, and counts the degrees.
 fn replace<K: Key, W: Weight, M: Mapping<K, Number: SpoolKey>>(
     run: &ImportRun<'_>,
-    edges: &EdgeSource<'_, W>,
+    (edges, arcs): (&EdgeSource<'_, W>, u64),
     ranks: &M,
     count: u64,
 ) -> Result<(EdgeSource<'static, W>, DegreeTable)> {
+    run.progress.begin("relabeling edges", Some(arcs), Unit::Edges);
     let spool = SpoolWriter::new(run, shares::RANKED_SPOOL);
     let last = count.saturating_sub(1);
     let mut counters = run.counters(shares::RANK_COUNTERS, shares::RANK_COUNTS_WAITING);
@@ -117,6 +122,7 @@ fn replace<K: Key, W: Weight, M: Mapping<K, Number: SpoolKey>>(
         if !census.finish() {
             return Err(changed());
         }
+        run.progress.end();
         return Ok((
             EdgeSource::Spool(Box::new(spool.close()?)),
             counters.into_table(count, run.rule),
@@ -128,20 +134,29 @@ fn replace<K: Key, W: Weight, M: Mapping<K, Number: SpoolKey>>(
         census.add(edges)?;
         spool.push(edges)
     })?;
+    run.progress.end();
     Ok((EdgeSource::Spool(Box::new(spool.close()?)), census.finish(run)?))
 }
 
 /// Counts the degrees of ids below `id_end` that are too many to be counted while the input is read.
 pub(super) fn count_degrees<W: Weight>(
     run: &ImportRun<'_>,
-    edges: &EdgeSource<'_, W>,
+    (edges, arcs): (&EdgeSource<'_, W>, u64),
     id_end: u64,
 ) -> Result<DegreeTable> {
     let census = RankCensus::of(run, id_end)?;
+    run.progress.begin("counting degrees", Some(arcs), Unit::Edges);
     match run.is_wide(id_end) {
-        false => edges.for_each(run, &|edges: &[DenseEdge<u32, W>]| census.add(edges))?,
-        true => edges.for_each(run, &|edges: &[DenseEdge<u64, W>]| census.add(edges))?,
+        false => edges.for_each(run, &|edges: &[DenseEdge<u32, W>]| {
+            run.progress.advance(edges.len() as u64);
+            census.add(edges)
+        })?,
+        true => edges.for_each(run, &|edges: &[DenseEdge<u64, W>]| {
+            run.progress.advance(edges.len() as u64);
+            census.add(edges)
+        })?,
     }
+    run.progress.end();
     census.finish(run)
 }
 

@@ -24,12 +24,15 @@ enum Place {
     AboveTheDoor,
     /// What tegula is made of, but for the module that waits for the disk.
     BesideDurable,
+    /// What tegula is made of, but for the module that starts threads.
+    BesideStart,
 }
 
 const PRINTS: &str = "a library prints nothing: return it, report it as progress, or trace it";
 const DOOR: &str =
     "the engine reads through `tegula_machine::disk` only, so that budgets and faults hold";
 const DURABLE: &str = "wait for the disk by `durable::sync`, so that tests see what a crash leaves";
+const STARTS: &str = "start threads by `machine::threads`: the system may refuse them";
 const UNWRAPS: &str = "return the error, or say with `expect` why there is none";
 const SLEEPS: &str = "wait for the event itself, not for some time";
 const DEBUGGING: &str = "left over from debugging";
@@ -49,10 +52,15 @@ const BANS: &[Ban] = &[
     Ban { pattern: &["sync_all", "("], place: Place::BesideDurable, reason: DURABLE },
     Ban { pattern: &["sync_data", "("], place: Place::BesideDurable, reason: DURABLE },
     Ban { pattern: &["fsync", "("], place: Place::BesideDurable, reason: DURABLE },
+    Ban { pattern: &["thread", ":", ":", "spawn"], place: Place::BesideStart, reason: STARTS },
+    Ban { pattern: &["thread", ":", ":", "Builder"], place: Place::BesideStart, reason: STARTS },
+    Ban { pattern: &["scope", ".", "spawn", "("], place: Place::BesideStart, reason: STARTS },
 ];
 
 /// Crates that talk to a person.
 const TERMINAL_CRATES: [&str; 2] = ["cli", "xtask"];
+/// Crates of which nothing is a part of tegula itself.
+const TOOLS: [&str; 2] = ["testkit", "xtask"];
 /// Crates that see files through the reading door only.
 const CRATES_ABOVE_THE_DOOR: [&str; 2] = ["engine", "algorithms"];
 
@@ -67,6 +75,10 @@ impl Place {
             Place::AboveTheDoor => CRATES_ABOVE_THE_DOOR.contains(&source.crate_name()) && !is_test,
             Place::BesideDurable => {
                 !is_test && source.crate_name() != "xtask" && !source.path.ends_with("/durable.rs")
+            }
+            Place::BesideStart => {
+                let is_tool = TOOLS.contains(&source.crate_name()) || source.is_example();
+                !is_test && !is_tool && !source.path.ends_with("/threads/start.rs")
             }
         }
     }
@@ -120,6 +132,9 @@ mod tests {
         "file.sync_all()",
         "file.sync_data()",
         "rustix::fs::fsync(x)",
+        "std::thread::spawn(f)",
+        "thread::Builder::new()",
+        "scope.spawn(f)",
     ];
 
     #[test]

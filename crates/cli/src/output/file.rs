@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use tegula_machine::Error;
 use tegula_machine::disk::{Temporary, durable};
+use tegula_machine::threads::Cancel;
 
+use super::patient::Patient;
 use crate::errors::{Failure, Result};
 use crate::stdout;
 
@@ -22,7 +24,7 @@ const NAMES_MAX: usize = 1000;
 pub struct NewFile {
     path: PathBuf,
     hidden: Option<Hidden>,
-    out: BufWriter<File>,
+    out: BufWriter<Patient>,
     length: u64,
 }
 
@@ -33,15 +35,16 @@ struct Hidden {
 }
 
 impl NewFile {
-    /// Begins a file. With `replace` it is to take the place of what then has its name.
+    /// Begins a file. With `replace` it is to take the place of what then has its name. Waiting for the reader of a
+    /// pipe ends with `cancel`.
     ///
     /// # Errors
-    /// Those of creating it.
-    pub fn create(path: &Path, replace: bool) -> Result<NewFile> {
+    /// Those of creating it; [`Error::Cancelled`].
+    pub fn create(path: &Path, replace: bool, cancel: &Cancel) -> Result<NewFile> {
         let metadata = fs::metadata(path);
         if metadata.as_ref().is_ok_and(|metadata| !metadata.is_file()) {
-            let file = File::options().write(true).open(path).map_err(Error::io("open", path))?;
-            return Ok(NewFile::direct(path, file));
+            let opened = Patient::open(path, cancel).map_err(Error::io("open", path))?;
+            return Ok(NewFile::direct(path, opened));
         }
         // What a link leads to is replaced, and the link stays.
         let path = match metadata {
@@ -52,20 +55,20 @@ impl NewFile {
         let file = File::options().write(true).open(temporary.path());
         let file = file.map_err(Error::io("create", &path))?;
         let hidden = Some(Hidden { temporary, replace });
-        Ok(NewFile { hidden, ..NewFile::direct(&path, file) })
+        Ok(NewFile { hidden, ..NewFile::direct(&path, Patient::of(file, cancel)) })
     }
 
     /// Standard output.
     ///
     /// # Errors
     /// Those of opening it.
-    pub fn standard_output() -> Result<NewFile> {
+    pub fn standard_output(cancel: &Cancel) -> Result<NewFile> {
         let file = stdout::open().map_err(Failure::stdout)?;
-        Ok(NewFile::direct(Path::new(stdout::NAME), file))
+        Ok(NewFile::direct(Path::new(stdout::NAME), Patient::of(file, cancel)))
     }
 
-    fn direct(path: &Path, file: File) -> NewFile {
-        let out = BufWriter::with_capacity(BUFFER_BYTES, file);
+    fn direct(path: &Path, opened: Patient) -> NewFile {
+        let out = BufWriter::with_capacity(BUFFER_BYTES, opened);
         NewFile { path: path.to_owned(), hidden: None, out, length: 0 }
     }
 
@@ -81,7 +84,7 @@ impl NewFile {
     pub fn commit(mut self) -> Result<u64> {
         self.out.flush().map_err(Error::io("write", &self.path))?;
         if let Some(hidden) = &self.hidden {
-            durable::sync(self.out.get_ref()).map_err(Error::io("sync", &self.path))?;
+            durable::sync(self.out.get_ref().file()).map_err(Error::io("sync", &self.path))?;
             match hidden.temporary.finish(name_of(&self.path), hidden.replace) {
                 Err(Error::AlreadyExists { path }) => return Err(keep(&hidden.temporary, path)),
                 other => other?,
@@ -136,17 +139,21 @@ mod tests {
 
     use super::*;
 
+    fn create(path: &Path, replace: bool) -> Result<NewFile> {
+        NewFile::create(path, replace, &Cancel::default())
+    }
+
     #[test]
     fn a_file_has_its_name_only_when_it_is_complete() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.csv");
         let entries = || fs::read_dir(folder.path()).unwrap().count();
-        let mut file = NewFile::create(&path, false).unwrap();
+        let mut file = create(&path, false).unwrap();
         file.write_all(b"half").unwrap();
         assert!(!path.exists());
         drop(file);
         assert_eq!(entries(), 0);
-        let mut file = NewFile::create(&path, false).unwrap();
+        let mut file = create(&path, false).unwrap();
         file.write_all(b"whole").unwrap();
         assert_eq!(file.commit().unwrap(), 5);
         assert_eq!(fs::read(&path).unwrap(), b"whole");
@@ -158,7 +165,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.csv.gz");
         let write = || {
-            let mut file = NewFile::create(&path, false).unwrap();
+            let mut file = create(&path, false).unwrap();
             file.write_all(b"result").unwrap();
             file
         };
@@ -184,7 +191,7 @@ mod tests {
         let (path, link) = (folder.path().join("out.csv"), folder.path().join("link.csv"));
         fs::write(&path, "old").unwrap();
         std::os::unix::fs::symlink("out.csv", &link).unwrap();
-        let mut file = NewFile::create(&link, true).unwrap();
+        let mut file = create(&link, true).unwrap();
         file.write_all(b"new").unwrap();
         file.commit().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
@@ -198,7 +205,7 @@ mod tests {
             let path = folder.path().join("out.csv");
             old.iter().for_each(|old| fs::write(&path, old).unwrap());
             let trace = power_loss::record(folder.path(), durable::watch, || {
-                let mut file = NewFile::create(&path, true).unwrap();
+                let mut file = create(&path, true).unwrap();
                 file.write_all(b"new").unwrap();
                 file.commit().unwrap();
             });
@@ -214,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_device_is_written_to_and_not_replaced() {
-        let mut file = NewFile::create(Path::new("/dev/null"), false).unwrap();
+        let mut file = create(Path::new("/dev/null"), false).unwrap();
         file.write_all(b"nothing").unwrap();
         assert_eq!(file.commit().unwrap(), 7);
         assert!(!fs::metadata("/dev/null").unwrap().is_file());

@@ -6,6 +6,7 @@ mod decimal;
 mod file;
 mod npy;
 mod parquet;
+mod patient;
 mod row_writer;
 mod target;
 mod text;

@@ -8,7 +8,7 @@ use arrow_schema::{DataType, SchemaRef};
 use clap::ValueEnum;
 use rustix::fs::{Access, access};
 use tegula_machine::Error;
-use tegula_machine::threads::Workers;
+use tegula_machine::threads::{Cancel, Workers};
 use tegula_store::graph;
 
 use super::arrow::ArrowStream;
@@ -207,7 +207,7 @@ impl Target {
         Ok(())
     }
 
-    /// Begins the file, for `row_count` rows, which workers make text of.
+    /// Begins the file, for `row_count` rows, which workers make text of. Waiting for a reader ends with `cancel`.
     ///
     /// # Errors
     /// Those of creating it; [`Failure::Usage`] where the format cannot hold a column.
@@ -216,6 +216,7 @@ impl Target {
         schema: &SchemaRef,
         row_count: u64,
         workers: &'w Workers,
+        cancel: &Cancel,
     ) -> Result<Box<dyn RowWriter + 'w>> {
         schema.fields().iter().try_for_each(|field| self.check_ids(field.data_type()))?;
         let separator = self.format.separator();
@@ -223,8 +224,8 @@ impl Target {
             (Place::StandardOutput, Some(separator)) if io::stdout().is_terminal() => {
                 return Ok(Box::new(TextTerminal::whole(separator, schema)?));
             }
-            (Place::StandardOutput, _) => NewFile::standard_output()?,
-            (Place::File { path, replace }, _) => NewFile::create(path, *replace)?,
+            (Place::StandardOutput, _) => NewFile::standard_output(cancel)?,
+            (Place::File { path, replace }, _) => NewFile::create(path, *replace, cancel)?,
         };
         Ok(match self.format {
             TableFormat::Parquet => Box::new(ParquetWriter::new(file, schema)?),

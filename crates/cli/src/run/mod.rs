@@ -209,13 +209,14 @@ fn write(
     // No more than have something to do.
     let threads = row_count.div_ceil(ROWS_PER_PART as u64).clamp(1, args.threads.count() as u64);
     let bytes = Workers::scope(threads as usize, |workers| {
-        let create = |target: &Target| target.create(&schema, row_count, workers);
+        let cancel = &session.cancel;
+        let create = |target: &Target| target.create(&schema, row_count, workers, cancel);
         let mut writer: Box<dyn RowWriter + '_> = match target {
             Some(target) => create(target)?,
             None if is_read => Box::new(TextTerminal::preview(&schema, TERMINAL_ROWS)?),
             None => create(&Target::standard_output(TableFormat::Tsv)?)?,
         };
-        answer.write_rows(graph, &mut *writer, &session.cancel)?;
+        answer.write_rows(graph, &mut *writer, cancel)?;
         writer.finish()
     })?;
     let more = row_count.saturating_sub(TERMINAL_ROWS as u64);
@@ -241,8 +242,7 @@ impl Done<'_> {
     fn report(self, answer: &dyn Answer, session: &Session) -> Result<()> {
         let top = self.args.top.unwrap_or(if session.json { TOP_DEFAULT } else { 0 });
         let summary = answer.summary(self.graph, top, &session.cancel)?;
-        let warnings = self.warnings(answer);
-        warnings.iter().for_each(|warning| session.warn(warning));
+        let warnings = session.tell(self.warnings(answer));
         if session.json {
             return session.print_json(&self.to_json(warnings, &*summary));
         }

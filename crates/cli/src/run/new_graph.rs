@@ -84,7 +84,7 @@ fn write_table(
     let target = Target::of(path, Some(TableFormat::Parquet), false)?;
     let (schema, rows) = (table.schema(graph), table.row_count(graph));
     Workers::scope(args.threads.count(), |workers| {
-        let mut out = target.create(&schema, rows, workers)?;
+        let mut out = target.create(&schema, rows, workers, &session.cancel)?;
         table.write_rows(graph, &mut *out, &session.cancel)?;
         out.finish()
     })?;

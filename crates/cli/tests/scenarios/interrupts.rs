@@ -1,7 +1,9 @@
 //! Ctrl-C and other signals, and readers that leave early.
 
-use std::io::{BufRead, BufReader, Write};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Stdio};
+use std::time::Duration;
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
@@ -157,6 +159,78 @@ fn an_interrupted_run_leaves_no_result() {
     interrupt(&child);
     assert_interrupted(child);
     assert_eq!(shop.names(), ["g.el", "g.tegula"]);
+}
+
+/// A graph whose tables are larger than a pipe, and a pipe.
+fn graph_and_pipe() -> Shop {
+    let shop = Shop::new();
+    shop.tegula("generate path --vertices 200000 -o g.el").done();
+    shop.tegula("import g.el -o g.tegula").done();
+    mknodat(CWD, shop.path("pipe"), FileType::Fifo, Mode::RWXU, 0).unwrap();
+    shop
+}
+
+/// What writes to the pipe, and whatever it is written to.
+const WRITERS: [&str; 5] = [
+    "run wcc g.tegula --format tsv -o",
+    "run wcc g.tegula --format parquet -o",
+    "run wcc g.tegula --format arrow -o",
+    "export g.tegula --format csv -o",
+    "export g.tegula --degrees --format npy -o",
+];
+
+#[test]
+fn a_table_for_a_pipe_without_a_reader_is_interrupted() {
+    let shop = graph_and_pipe();
+    for (words, signal) in WRITERS.into_iter().zip([Signal::TERM, Signal::INT].into_iter().cycle())
+    {
+        let mut child = shop.start(&format!("{words} pipe"));
+        wait_for_handler(&mut child);
+        // It is at work still, or waits for the reader by then.
+        std::thread::sleep(Duration::from_millis(200));
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        assert_interrupted(child);
+    }
+    assert_eq!(shop.names(), ["g.el", "g.tegula", "pipe"]);
+}
+
+#[test]
+fn a_table_for_a_reader_that_reads_no_further_is_interrupted() {
+    let shop = graph_and_pipe();
+    for words in WRITERS {
+        for place in ["pipe", "/dev/stdout", "-"] {
+            let mut child = shop.start(&format!("{words} {place}"));
+            // It opens the pipe once there is a reader, and has filled it when there is a first byte.
+            let mut stdout = child.stdout.take().unwrap();
+            let mut pipe = (place == "pipe").then(|| File::open(shop.path("pipe")).unwrap());
+            let mut first = [0];
+            match &mut pipe {
+                Some(pipe) => pipe.read_exact(&mut first).unwrap(),
+                None => stdout.read_exact(&mut first).unwrap(),
+            }
+            kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+            assert_interrupted(child);
+        }
+    }
+    assert_eq!(shop.names(), ["g.el", "g.tegula", "pipe"]);
+}
+
+#[test]
+fn a_pipe_gets_the_whole_table_as_a_file_does() {
+    let shop = graph_and_pipe();
+    for (words, name) in WRITERS.into_iter().zip(["a", "b", "c", "d", "e"]) {
+        shop.tegula(&format!("{words} {name}")).done();
+        for place in ["pipe", "/dev/stdout", "-"] {
+            let line = format!("$T {words} {place} | cat > got");
+            let line = if place == "pipe" {
+                format!("cat pipe > got & $T {words} pipe; wait")
+            } else {
+                line
+            };
+            shop.shell(&line).done();
+            assert!(shop.read("got") == shop.read(name), "{words} {place}");
+        }
+    }
 }
 
 #[test]

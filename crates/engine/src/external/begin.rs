@@ -47,7 +47,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         let arrays = ArraysOnDisk::of::<P>(graph, parts, threads, options.messages);
         let cut = arrays.cut();
         let reader = &graph.reader().with_pool(Pool::new(arrays.read_size(plan.ahead)));
-        let writer = WriteBehind::start(reader, arrays.write_size(), graph.caching())?;
+        let writer = WriteBehind::start(reader, arrays.write_size(), graph.caching());
         arrays.check_room(graph, &plan, options.spill_directory)?;
         let folder = &spill_folder(graph, options.spill_directory)?;
         let spread = Spread::over(cut.count());

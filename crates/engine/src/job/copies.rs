@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use tegula_machine::disk::{Pool, WriteBehind};
+use tegula_machine::threads::start;
 use tegula_machine::{Error, Result};
 use tegula_store::graph::Graph;
 
@@ -67,7 +68,7 @@ impl<'r, P: Program> Copies<'r, P> {
         let state_size = size_of::<P::State>();
         let [read, write] = pool_sizes(graph, state_size, options.budget(), threads);
         let reader = graph.reader().with_pool(Pool::new(read));
-        let writer = WriteBehind::start(&reader, write, graph.caching())?;
+        let writer = WriteBehind::start(&reader, write, graph.caching());
         let blocks = state_blocks(&Cut::of(graph), state_size);
         let states_in = |store| StatesOnDisk::<P::State>::new(store, Cut::of(graph));
         let resumed = checkpoints.resume::<P>(graph, blocks, (&reader, &writer), |_| false)?;
@@ -108,8 +109,15 @@ impl<'r, P: Program> Copies<'r, P> {
             self.states.write(block, &all[vertices], &active.words()[words])
         })?;
         let beside = self.keeper.beside(iteration, &step.aggregate)?;
-        let states = Arc::clone(&self.states);
-        self.keeping = Some(std::thread::spawn(move || states.store().keep_version(&beside)));
+        let keep = {
+            let (states, beside) = (Arc::clone(&self.states), beside.clone());
+            move || states.store().keep_version(&beside)
+        };
+        match start("tegula-checkpoint", keep) {
+            Ok(keeping) => self.keeping = Some(keeping),
+            // Without a thread the next iteration waits.
+            Err(_) => self.states.store().keep_version(&beside)?,
+        }
         Ok(())
     }
 

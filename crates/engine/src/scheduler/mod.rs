@@ -19,7 +19,7 @@
 //! A single run is a scheduler with one job; there is no second code path. It is a blocking call: whoever
 //! wants several jobs at a time calls from several threads, with
 //! [`RunOptions::scheduler`](crate::RunOptions::scheduler). The callers wait
-//! while the workers of the scheduler work.
+//! while the workers of the scheduler work; where the system starts no thread for a worker, the callers work.
 
 mod ledger;
 mod order;
@@ -27,11 +27,12 @@ mod slot;
 mod stream;
 mod work;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tegula_machine::Result;
 use tegula_machine::disk::Speed;
-use tegula_machine::threads::{Cancel, Workers, lock};
+use tegula_machine::threads::{Cancel, Workers, lock, start_in, start_workers};
 use tegula_store::graph::Graph;
 
 use crate::job::Job;
@@ -64,6 +65,8 @@ pub struct Scheduler<'g> {
     speed: Speed,
     ledger: Ledger<'g>,
     state: Mutex<State>,
+    /// Whether the system started any thread for its workers. Without one, callers work until their jobs are over.
+    has_threads: AtomicBool,
 }
 
 impl<'g> Scheduler<'g> {
@@ -84,11 +87,15 @@ impl<'g> Scheduler<'g> {
             speed: speed.clone(),
             ledger: Ledger::new(graph, cut, tiles, memory, threads.max(1)),
             state: Mutex::new(State::new(parts.parts.len())),
+            has_threads: AtomicBool::new(false),
             parts,
         };
         std::thread::scope(|scope| {
-            (0..scheduler.workers.count()).for_each(|_| drop(scope.spawn(|| scheduler.work())));
             let _home = SendHome(&scheduler);
+            let started = start_workers(scheduler.workers.count(), 0, || {
+                start_in(scope, "tegula-work", || scheduler.work(None)).map(drop)
+            });
+            scheduler.has_threads.store(started > 0, Ordering::Relaxed);
             body(&scheduler)
         })
     }
@@ -140,6 +147,9 @@ impl<'g> Scheduler<'g> {
         let leaving = Leaving(&slot);
         lock(&self.state).make_ready(&slot);
         self.workers.ring();
+        if !self.has_threads.load(Ordering::Relaxed) {
+            self.work(Some(&slot));
+        }
         slot.wait_until_over();
         drop(leaving);
         slot.result()

@@ -23,7 +23,8 @@ pub struct Slot {
     /// Whether the job comes back from [`Job::advance`] soon.
     pub is_resumable: bool,
     result: Mutex<Option<Result<()>>>,
-    is_over: Condvar,
+    /// Rung when the job is over.
+    ended: Condvar,
 }
 
 impl Slot {
@@ -35,7 +36,7 @@ impl Slot {
             has_failed: AtomicBool::new(false),
             is_resumable,
             result: Mutex::new(None),
-            is_over: Condvar::new(),
+            ended: Condvar::new(),
         }
     }
 
@@ -91,13 +92,18 @@ impl Slot {
     /// The job is over.
     pub fn end(&self, result: Result<()>) {
         *lock(&self.result) = Some(result);
-        self.is_over.notify_all();
+        self.ended.notify_all();
+    }
+
+    /// Whether the job is over.
+    pub fn is_over(&self) -> bool {
+        lock(&self.result).is_some()
     }
 
     pub fn wait_until_over(&self) {
         let mut result = lock(&self.result);
         while result.is_none() {
-            result = self.is_over.wait(result).unwrap_or_else(|lock| lock.into_inner());
+            result = self.ended.wait(result).unwrap_or_else(|lock| lock.into_inner());
         }
     }
 

@@ -182,10 +182,11 @@ impl Claim {
 }
 
 impl Scheduler<'_> {
-    /// The life of a worker. What jobs do wrong ends them alone; a panic beside them ends all.
-    pub(super) fn work(&self) {
+    /// The life of a worker, or of a caller who works until a job of its own is over. What jobs do wrong ends them
+    /// alone; a panic beside them ends all.
+    pub(super) fn work(&self, own: Option<&Slot>) {
         let worked = guarded(|| {
-            self.work_until_over();
+            self.work_until_over(own);
             Ok(())
         });
         if let Err(error) = worked {
@@ -194,7 +195,7 @@ impl Scheduler<'_> {
         }
     }
 
-    fn work_until_over(&self) {
+    fn work_until_over(&self, own: Option<&Slot>) {
         let mut stream = Stream::new(self, true);
         let mut last = TaskKind::Part;
         loop {
@@ -211,7 +212,7 @@ impl Scheduler<'_> {
             }
             let next = {
                 let mut state = lock(&self.state);
-                if state.is_over {
+                if state.is_over || own.is_some_and(Slot::is_over) {
                     return;
                 }
                 state.retire();

@@ -166,7 +166,7 @@ impl<V: StateValue> EdgeStates<V> {
         }
         let pool_size = layout.pool_size(threads);
         let reader = graph.reader().with_pool(Pool::new(pool_size));
-        let writer = WriteBehind::start(&reader, pool_size, graph.caching())?;
+        let writer = WriteBehind::start(&reader, pool_size, graph.caching());
         let spread = Spread::over(blocks.count);
         let is_held = |block: usize| held > 0 && spread.rank(block) < held;
         let store = BlockStore::create(&folder, blocks, &reader, &writer, is_held)?;

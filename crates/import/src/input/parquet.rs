@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use tegula_machine::threads::guarded;
+use tegula_machine::threads::guarded_foreign;
 use tegula_machine::{At, Diagnostic, Error, Result};
 
 use ::parquet::arrow::ProjectionMask;
@@ -46,7 +46,7 @@ impl Table {
     pub fn open(path: &Path, options: &InputOptions) -> Result<Table> {
         let file = File::open(path).map_err(Error::io("open", path))?;
         let bytes = file.metadata().map_err(Error::io("read", path))?.len();
-        let metadata = guarded(|| {
+        let metadata = guarded_foreign(|| {
             ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
                 .map_err(|error| failure(path, error))
         });
@@ -175,12 +175,12 @@ struct RowGroup<'a> {
 
 impl RowGroup<'_> {
     fn read(&self, space: &mut Space, emit: &Emit<'_>) -> Result<()> {
-        let mut batches = guarded(|| self.batches(emit.sizes.chunk_edges))
+        let mut batches = guarded_foreign(|| self.batches(emit.sizes.chunk_edges))
             .map_err(|error| panicked(self.path, At::Row(self.first_row), error))?;
         let mut row = self.first_row;
         loop {
             emit.cancel.check()?;
-            let batch = guarded(|| {
+            let batch = guarded_foreign(|| {
                 batches.next().transpose().map_err(|error| self.bad_row(row, error.to_string()))
             });
             let Some(batch) = batch.map_err(|error| panicked(self.path, At::Row(row), error))?

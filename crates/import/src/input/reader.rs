@@ -13,7 +13,7 @@ use super::options::{IdKind, InputOptions};
 /// A file that is being read.
 pub(super) trait Reader<'a>: Send {
     /// Takes the next part, in the order of the file; `None` after the last. One worker at a time
-    /// calls this. Bytes that have to be read in order are left in `space`.
+    /// calls this, and nobody after an error. Bytes that have to be read in order are left in `space`.
     fn claim(&mut self, space: &mut Space, emit: &Emit<'_>) -> Result<Option<Part<'a>>>;
 }
 

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use tegula_machine::threads::{Cancel, guarded};
+use tegula_machine::threads::{Cancel, guarded_foreign};
 use tegula_machine::{At, Error, Result};
 
 use ::parquet::arrow::ProjectionMask;
@@ -34,7 +34,7 @@ impl VertexParquet {
     /// Opens a table and finds its columns by their names.
     pub fn open(path: &Path, columns: &VertexColumns) -> Result<VertexParquet> {
         let file = File::open(path).map_err(Error::io("open", path))?;
-        let metadata = guarded(|| {
+        let metadata = guarded_foreign(|| {
             ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
                 .map_err(|error| failure(path, error))
         });
@@ -82,11 +82,11 @@ impl VertexParquet {
         visit: &mut dyn FnMut(VertexRow<'_>) -> Result<()>,
     ) -> Result<()> {
         let mut first = 0;
-        let batches = guarded(|| self.batches(path));
+        let batches = guarded_foreign(|| self.batches(path));
         let mut batches = batches.map_err(|error| panicked(path, At::Row(first), error))?;
         loop {
             cancel.check()?;
-            let batch = guarded(|| {
+            let batch = guarded_foreign(|| {
                 let bad = |error: arrow_schema::ArrowError| {
                     bad_at(path, At::Row(first), error.to_string())
                 };

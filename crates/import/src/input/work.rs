@@ -32,7 +32,8 @@ pub(super) fn read_all(files: &[InputFile], emit: &Emit<'_>) -> Result<PassedOve
     let tally = Tally::default();
     let found: Vec<AtomicU64> = files.iter().map(|_| AtomicU64::new(0)).collect();
     let counted = files.iter().zip(&found);
-    let queue = Mutex::new(Queue { files: counted.clone(), current: None, claimed: 0 });
+    let queue = Queue { files: counted.clone(), current: None, claimed: 0, is_closed: false };
+    let queue = Mutex::new(queue);
     let count = emit.sizes.workers;
     Workers::scope(count, |workers| {
         // Each works until all is read, or something has failed.
@@ -65,11 +66,13 @@ fn work<'a>(
     loop {
         // A lock is poisoned only by a panic, which `guarded` has turned into a recorded failure.
         let Ok(mut claims) = queue.lock() else { return };
-        if failure.is_recorded() || ledger.is_exceeded() {
+        if claims.is_closed || failure.is_recorded() || ledger.is_exceeded() {
             return;
         }
         let number = claims.claimed;
         let claim = guarded(|| claims.claim(&mut space, emit));
+        // Before another worker asks a reader that has failed.
+        claims.is_closed = claim.is_err();
         drop(claims);
         let outcome = match claim {
             Ok(None) => return,
@@ -93,6 +96,8 @@ struct Queue<'a> {
     files: std::iter::Zip<std::slice::Iter<'a, InputFile>, std::slice::Iter<'a, AtomicU64>>,
     current: Option<(Box<dyn Reader<'a> + 'a>, &'a AtomicU64)>,
     claimed: u64,
+    /// Whether a claim has failed, so that nobody claims any more.
+    is_closed: bool,
 }
 
 /// A part, and where the edges that are found in its file are counted.

@@ -20,7 +20,8 @@ pub enum Backend {
     Auto,
     /// One thread that keeps many reads in flight in an io_uring; fails where there is none.
     Uring,
-    /// This number of threads, each of which reads one request at a time.
+    /// This number of threads, or as many as the system starts, each of which reads one request at a time. Without
+    /// any, whoever asks reads.
     Threads(NonZeroUsize),
     /// No disk: these files, by path.
     Memory(HashMap<PathBuf, Vec<u8>>),
@@ -47,7 +48,7 @@ impl Backend {
                 }
             },
             Backend::Uring => Arc::new(Uring::start().map_err(failed("io_uring"))?),
-            Backend::Threads(count) => Arc::new(Threads::start(count).map_err(failed("threads"))?),
+            Backend::Threads(count) => Arc::new(Threads::start(count)),
             Backend::Memory(files) => Arc::new(Memory::new(files)),
             Backend::Faulty(inner, plan) => {
                 Arc::new(Faulty::start(inner.start()?, plan).map_err(failed("faulty"))?)

@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::error::Result;
+use crate::threads::start;
 
 use super::file::{Caching, Location, OpenFile};
 use super::task::Task;
@@ -26,8 +27,8 @@ pub(super) trait Device: Send + Sync {
     fn submit(&self, task: Task);
 }
 
-/// Spawns a thread that ends by itself once its device is gone. It is not joined: the last
+/// Starts a thread that ends by itself once its device is gone. It is not joined: the last
 /// handle of a device may be dropped on that very thread.
 pub(super) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    std::thread::Builder::new().name(name.to_owned()).spawn(body).map(drop)
+    start(name, body).map(drop)
 }

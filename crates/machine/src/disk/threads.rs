@@ -1,6 +1,5 @@
 //! The backend for every machine: threads that read one request each.
 
-use std::io;
 use std::num::NonZeroUsize;
 
 use crossbeam_channel::{Sender, unbounded};
@@ -15,23 +14,29 @@ pub const THREADS_DEFAULT: NonZeroUsize = NonZeroUsize::new(8).unwrap();
 /// pool's budget bounds it. It drops what is in it when the last thread is gone, and with that
 /// tells the waiters.
 pub(super) struct Threads {
-    tasks: Sender<Task>,
+    /// None where the system started no thread: the calling threads read.
+    tasks: Option<Sender<Task>>,
 }
 
 impl Threads {
-    pub(super) fn start(count: NonZeroUsize) -> io::Result<Threads> {
+    /// Starts `count` threads, or as many as the system allows.
+    pub(super) fn start(count: NonZeroUsize) -> Threads {
         let (tasks, queue) = unbounded::<Task>();
-        for _ in 0..count.get() {
+        let begin = |_: &usize| {
             let queue = queue.clone();
-            spawn("tegula-read", move || queue.iter().for_each(Task::run))?;
-        }
-        Ok(Threads { tasks })
+            spawn("tegula-read", move || queue.iter().for_each(Task::run)).is_ok()
+        };
+        let started = (0..count.get()).take_while(begin).count();
+        Threads { tasks: (started > 0).then_some(tasks) }
     }
 }
 
 impl Device for Threads {
     fn submit(&self, task: Task) {
-        // Refused only when all threads are gone; the task is dropped and tells its waiter.
-        drop(self.tasks.send(task));
+        match &self.tasks {
+            // Refused only when all threads are gone; the task is dropped and tells its waiter.
+            Some(tasks) => drop(tasks.send(task)),
+            None => task.run(),
+        }
     }
 }

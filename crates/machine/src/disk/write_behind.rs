@@ -23,7 +23,9 @@ const THREADS: usize = 2;
 /// faster than the disk waits.
 #[derive(Clone)]
 pub struct WriteBehind {
-    tasks: Sender<Write>,
+    /// None where the system started no thread: the calling threads write.
+    tasks: Option<Sender<Write>>,
+    device: Arc<dyn Device>,
     pool: Arc<Pool>,
     caching: Caching,
     bytes_written: Arc<AtomicU64>,
@@ -68,18 +70,18 @@ struct Failure {
 
 impl WriteBehind {
     /// Threads that write from `memory` bytes, past the page cache or through it, to where the reader reads.
-    ///
-    /// # Errors
-    /// Those of starting a thread.
-    pub fn start(reader: &Reader, memory: u64, caching: Caching) -> Result<WriteBehind> {
+    pub fn start(reader: &Reader, memory: u64, caching: Caching) -> WriteBehind {
         let (tasks, queue) = unbounded::<Write>();
-        for _ in 0..THREADS {
-            let (queue, device) = (queue.clone(), Arc::clone(reader.device()));
+        let device = reader.device();
+        let begin = |_: &usize| {
+            let (queue, device) = (queue.clone(), Arc::clone(device));
             spawn("tegula-write", move || queue.iter().for_each(|write| write.run(&*device)))
-                .map_err(Error::io("start a thread for", "writing"))?;
-        }
-        let bytes_written = Arc::default();
-        Ok(WriteBehind { tasks, pool: Pool::new(memory), caching, bytes_written })
+                .is_ok()
+        };
+        let started = (0..THREADS).take_while(begin).count();
+        let tasks = (started > 0).then_some(tasks);
+        let (device, pool, bytes_written) = (Arc::clone(device), Pool::new(memory), Arc::default());
+        WriteBehind { tasks, device, pool, caching, bytes_written }
     }
 
     /// Where the bytes of its files may stay.
@@ -115,8 +117,12 @@ impl WriteBehind {
         let file = Arc::clone(&file.0);
         let written = Arc::clone(written);
         let end = End { written, block, file: Arc::clone(&file), result: None };
-        // Refused only when all threads are gone; the task is dropped then, and tells.
-        drop(self.tasks.send(Write { file, offset, buffer, len, end }));
+        let write = Write { file, offset, buffer, len, end };
+        match &self.tasks {
+            // Refused only when all threads are gone; the task is dropped then, and tells.
+            Some(tasks) => drop(tasks.send(write)),
+            None => write.run(&*self.device),
+        }
     }
 }
 

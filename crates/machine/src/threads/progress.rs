@@ -49,6 +49,11 @@ impl Cancel {
         self.0.store(true, Ordering::Relaxed);
     }
 
+    /// The switch itself, for the handler of a signal: setting it stops the work.
+    pub fn switch(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0)
+    }
+
     /// Whether the work should stop.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)

@@ -6,6 +6,7 @@
 //! others are busy or asleep.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use super::Cancel;
 use super::locks::lock;
+use super::start::{start_in, start_workers, workers_within_limit};
 use crate::error::{Error, Result};
 
 /// For how long a worker without work looks for some before it sleeps: longer than what lies between the
@@ -32,7 +34,7 @@ impl Workers {
     /// Workers whose threads are the caller's own: each is to call [`Workers::help`] where it has nothing
     /// else to do. `count` is at least 1.
     pub fn new(count: usize) -> Workers {
-        let count = count.max(1);
+        let count = workers_within_limit(count);
         Workers {
             count,
             open: Mutex::default(),
@@ -41,17 +43,20 @@ impl Workers {
         }
     }
 
-    /// Calls `body` with `count` workers, the calling thread among them. The others end with the call.
+    /// Calls `body` with `count` workers, the calling thread among them. The others end with the call. Where the
+    /// system starts fewer threads, those that there are do all the work.
     pub fn scope<R>(count: usize, body: impl FnOnce(&Workers) -> R) -> R {
         let workers = Workers::new(count);
         std::thread::scope(|scope| {
-            (1..workers.count).for_each(|_| drop(scope.spawn(|| workers.help_until_over())));
             let _home = SendHome(&workers);
+            start_workers(workers.count, 1, || {
+                start_in(scope, "tegula-work", || workers.help_until_over()).map(drop)
+            });
             body(&workers)
         })
     }
 
-    /// How many there are.
+    /// How many there are at the most.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -253,6 +258,27 @@ impl Bell {
 pub fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work))
         .unwrap_or_else(|panic| Err(Error::WorkerFailed { detail: panic_message(&*panic) }))
+}
+
+thread_local! {
+    static IS_IN_FOREIGN_CODE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// As [`guarded`], for a call of a library that may panic at a damaged file. That is no fault of this program, so the
+/// hook for panics may pass over it: see [`is_in_foreign_code`].
+///
+/// # Errors
+/// Those of [`guarded`].
+pub fn guarded_foreign<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let was_in = IS_IN_FOREIGN_CODE.replace(true);
+    let done = guarded(work);
+    IS_IN_FOREIGN_CODE.set(was_in);
+    done
+}
+
+/// Whether this thread is in a call of [`guarded_foreign`].
+pub fn is_in_foreign_code() -> bool {
+    IS_IN_FOREIGN_CODE.get()
 }
 
 /// The message of a panic that was caught.

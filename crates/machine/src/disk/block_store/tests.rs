@@ -23,7 +23,7 @@ fn store(
     let blocks = Blocks { what: "numbers", count: COUNT, size: SIZE };
     let pool = Pool::new(read_count as u64 * blocks.frame_size());
     let reader = Reader::open(backend, pool).unwrap();
-    let writer = WriteBehind::start(&reader, 2 * blocks.frame_size(), caching).unwrap();
+    let writer = WriteBehind::start(&reader, 2 * blocks.frame_size(), caching);
     let folder = Directory::open(folder).unwrap();
     BlockStore::create(&folder, blocks, &reader, &writer, is_held).unwrap()
 }
@@ -129,7 +129,7 @@ fn a_disk_that_is_too_small_is_known_before_anything_is_written() {
     let scratch = Scratch::new();
     let reader = Reader::open(Backend::Auto, Pool::new(0)).unwrap();
     let blocks = Blocks { what: "numbers", count: 1 << 13, size: 1 << 30 };
-    let writer = WriteBehind::start(&reader, blocks.frame_size(), Caching::Direct).unwrap();
+    let writer = WriteBehind::start(&reader, blocks.frame_size(), Caching::Direct);
     let folder = Directory::open(scratch.path()).unwrap();
     let created = BlockStore::create(&folder, blocks, &reader, &writer, |_| false);
     let error = created.err().expect("8 TiB").to_string();

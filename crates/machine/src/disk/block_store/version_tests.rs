@@ -22,7 +22,7 @@ type Opened = (BlockStore, Option<Vec<u8>>);
 fn open_with(folder: &Path, backend: Backend, held: usize) -> Result<Opened> {
     let blocks = Blocks { what: "numbers", count: COUNT, size: SIZE };
     let reader = Reader::open(backend, Pool::new(2 * blocks.frame_size())).unwrap();
-    let writer = WriteBehind::start(&reader, 2 * blocks.frame_size(), Caching::Direct).unwrap();
+    let writer = WriteBehind::start(&reader, 2 * blocks.frame_size(), Caching::Direct);
     let folder = Directory::open(folder).unwrap();
     BlockStore::versioned(&folder, blocks, &reader, &writer, |block| block < held)
 }
@@ -380,7 +380,7 @@ fn versions_of_other_blocks_and_those_in_use_are_refused() {
     drop(store);
     let blocks = Blocks { what: "numbers", count: COUNT, size: SIZE + 1 };
     let reader = Reader::open(Backend::Auto, Pool::new(2 * blocks.frame_size())).unwrap();
-    let writer = WriteBehind::start(&reader, 2 * blocks.frame_size(), Caching::Direct).unwrap();
+    let writer = WriteBehind::start(&reader, 2 * blocks.frame_size(), Caching::Direct);
     let folder = Directory::open(scratch.path()).unwrap();
     let opened = BlockStore::versioned(&folder, blocks, &reader, &writer, |_| false);
     let error = opened.err().expect("another size").to_string();

@@ -1,0 +1,90 @@
+//! Writing to what may take nothing for as long as it likes: a pipe whose reader is not there yet or reads no more, a
+//! terminal that is stopped. Waiting for it ends once the work should stop.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use tegula_machine::threads::Cancel;
+
+/// How long a wait lasts until it is looked whether the work should stop.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// Bytes that a pipe takes at once where it is ready to take any: `PIPE_BUF` of Linux.
+const PIPE_BYTES: usize = 4096;
+
+/// A file, a pipe or a device that is written to.
+pub struct Patient {
+    file: File,
+    /// Bytes that are written at a time, so that no write blocks; none for files, which never block for long.
+    at_once: Option<usize>,
+    cancel: Cancel,
+}
+
+impl Patient {
+    /// Opens what is no file: a pipe once it has a reader.
+    ///
+    /// # Errors
+    /// Those of opening it; [`Error::Cancelled`](tegula_machine::Error::Cancelled).
+    pub fn open(path: &Path, cancel: &Cancel) -> io::Result<Patient> {
+        loop {
+            cancel.check().map_err(io::Error::other)?;
+            let opened = File::options().write(true).custom_flags(libc::O_NONBLOCK).open(path);
+            match opened {
+                // A pipe has no reader.
+                Err(error) if error.raw_os_error() == Some(libc::ENXIO) => sleep(PATIENCE),
+                // It is this file alone that does not block.
+                opened => {
+                    let (file, cancel) = (opened?, cancel.clone());
+                    return Ok(Patient { file, at_once: Some(usize::MAX), cancel });
+                }
+            }
+        }
+    }
+
+    /// What is open, and may be shared with other processes.
+    pub fn of(file: File, cancel: &Cancel) -> Patient {
+        let is_file = file.metadata().is_ok_and(|metadata| metadata.is_file());
+        Patient { file, at_once: (!is_file).then_some(PIPE_BYTES), cancel: cancel.clone() }
+    }
+
+    /// What is written to.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Waits until it takes something.
+    fn wait(&self) -> io::Result<()> {
+        let patience = Timespec { tv_sec: 0, tv_nsec: PATIENCE.subsec_nanos().into() };
+        loop {
+            self.cancel.check().map_err(io::Error::other)?;
+            match poll(&mut [PollFd::new(&self.file, PollFlags::OUT)], Some(&patience)) {
+                Ok(0) | Err(Errno::INTR) => {}
+                Ok(_) => return Ok(()),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+impl Write for Patient {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let Some(at_once) = self.at_once else { return self.file.write(bytes) };
+        loop {
+            self.wait()?;
+            match self.file.write(&bytes[..bytes.len().min(at_once)]) {
+                // Somebody else who writes to it was quicker.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                done => return done,
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}

@@ -1,0 +1,83 @@
+//! Inputs that are damaged are refused, and nothing of this workspace panics at them. Libraries may, in calls from which
+//! a panic becomes an error of the file.
+
+mod input_support;
+
+use std::fs;
+use std::panic::PanicHookInfo;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use arrow_array::{ArrayRef, StringArray, UInt64Array};
+use input_support::{folder, import, put, put_table};
+use tegula_import::input::InputOptions;
+use tegula_machine::Error;
+use tegula_machine::threads::is_in_foreign_code;
+
+/// Panics that a user would be told of.
+static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Calls `work` and returns the panics that a user would be told of. Its tests run in one process, so one of them may
+/// be told of those of another.
+fn panics_told(work: impl FnOnce()) -> Vec<String> {
+    std::panic::set_hook(Box::new(|panic: &PanicHookInfo<'_>| {
+        if !is_in_foreign_code() {
+            TOLD.lock().unwrap().push(panic.to_string());
+        }
+    }));
+    work();
+    TOLD.lock().unwrap().clone()
+}
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
+}
+
+#[test]
+fn nobody_reads_on_in_a_file_in_which_a_fault_was_found() {
+    let folder = folder();
+    let told = fs::read_to_string(data("web.properties")).unwrap();
+    // The last neighbours are none of the vertices, as others find out behind lists of many neighbours.
+    put(&folder, "x.properties", told.replace("nodes=120", "nodes=119").as_bytes());
+    let path = put(&folder, "x.graph", &fs::read(data("web.graph")).unwrap());
+    let options = InputOptions { threads: 8, memory: 8 << 20, ..InputOptions::default() };
+    let panics = panics_told(|| {
+        for _ in 0..300 {
+            let refused = import(&path, &options);
+            assert!(matches!(refused, Err(Error::BadInput { .. })), "{refused:?}");
+        }
+    });
+    assert_eq!(panics, [""; 0]);
+}
+
+#[test]
+fn a_damaged_table_is_told_as_an_error_and_not_as_a_panic() {
+    let folder = folder();
+    let names = |factor: u64| -> ArrayRef {
+        Arc::new(StringArray::from_iter_values(
+            (0..90).map(|row| format!("n{}", row * factor % 37)),
+        ))
+    };
+    let ids = |factor: u64| -> ArrayRef {
+        Arc::new(UInt64Array::from_iter_values((0..90).map(|row| row * factor % 1009)))
+    };
+    let panics = panics_told(|| {
+        for (name, columns) in [
+            ("names.parquet", vec![("src", names(7)), ("dst", names(31))]),
+            ("ids.parquet", vec![("src", ids(7)), ("dst", ids(31))]),
+        ] {
+            let whole = fs::read(put_table(&folder, name, columns, 40)).unwrap();
+            for byte in 0..whole.len() {
+                let mut damaged = whole.clone();
+                damaged[byte] ^= 1 << (byte % 8);
+                let path = put(&folder, name, &damaged);
+                // What it says may still be a table.
+                match import(&path, &InputOptions::default()) {
+                    Ok(_) | Err(Error::BadInput { .. } | Error::Io { .. }) => {}
+                    Err(error) => panic!("{name}, byte {byte}: {error}"),
+                }
+            }
+        }
+    });
+    assert_eq!(panics, [""; 0]);
+}
