@@ -183,7 +183,7 @@ fn check(text: &str, config: &ImportConfig) -> ImportReport {
 
 fn config(undirected: bool, weighted: bool, order: Option<VertexOrder>) -> ImportConfig {
     let input = InputOptions { weighted, ..InputOptions::default() };
-    ImportConfig { input, undirected, order, ..ImportConfig::default() }
+    ImportConfig { input, undirected, order, allow_empty: true, ..ImportConfig::default() }
 }
 
 #[test]

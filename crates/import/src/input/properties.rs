@@ -6,6 +6,7 @@ use std::path::Path;
 
 use tegula_machine::{Error, Result};
 
+use super::file::not_opened;
 use super::reader::bad_file;
 
 /// Bytes of such a file at the most.
@@ -17,7 +18,7 @@ pub(super) struct Properties(Vec<(String, String)>);
 
 impl Properties {
     pub fn read(path: &Path) -> Result<Properties> {
-        let bytes = fs::metadata(path).map_err(Error::io("open", path))?.len();
+        let bytes = fs::metadata(path).map_err(|error| not_opened(path, error))?.len();
         if bytes > SIZE_MAX {
             return Err(bad_file(path, "properties of a graph are not as long as this"));
         }

@@ -6,8 +6,9 @@ use tegula_machine::threads::{Cancel, Progress};
 use tegula_machine::{At, Diagnostic, Error, Place, Result};
 
 use super::bad_rows::BadLines;
+use super::balance::Balance;
 use super::chunk::{EdgeChunk, Ends, Span, StringColumn};
-use super::comments::PartComments;
+use super::noted::PartNotes;
 use super::options::{IdKind, InputOptions};
 
 /// A file that is being read.
@@ -88,7 +89,11 @@ pub(super) struct Space {
     /// Lines of the part that were passed over.
     pub bad_lines: BadLines,
     /// Comments of the part, where ids are strings.
-    pub comments: PartComments,
+    pub comments: PartNotes,
+    /// The last line of the part, where it has no end and lines before it have one.
+    pub open_ends: PartNotes,
+    /// Mentions of edges in the part, where lists of neighbours become an undirected graph.
+    pub balance: Balance,
 }
 
 /// Where a worker's edges and reports go, and what is asked of it.
