@@ -17,7 +17,7 @@ use super::file_name::{Ending, Name};
 use super::options::{Format, IdKind, InputOptions, PairWidth};
 use super::parquet::Table;
 use super::preamble::Preamble;
-use super::reader::{Emit, Reader, bad_file};
+use super::reader::{Emit, Reader, bad_file, not_opened};
 use super::stream::{Compression, Patient, Stream};
 use super::text::{self, Dialect, Sniffed};
 use super::vertex_set::{VertexSet, Vertices};
@@ -312,23 +312,6 @@ impl InputFile {
             }
         }
     }
-}
-
-/// That a file cannot be opened: it may be no path at all, but an address or a pattern.
-pub(super) fn not_opened(path: &Path, error: io::Error) -> Error {
-    let name = path.to_string_lossy();
-    let problem = match error.kind() {
-        io::ErrorKind::NotFound if name.contains("://") => {
-            "this is an address, and only files are read; download it first, or pipe it into standard input, which is \
-             `-`"
-        }
-        io::ErrorKind::NotFound if name.contains(['*', '?', '[']) => {
-            "there is no file of this name; if it is a pattern, leave out the quotes around it, so that the shell \
-             expands it"
-        }
-        _ => return Error::io("open", path)(error),
-    };
-    bad_file(path, problem)
 }
 
 /// Why a stream is not read of a format that is read more than once, or not in order.

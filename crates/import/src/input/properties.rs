@@ -6,8 +6,7 @@ use std::path::Path;
 
 use tegula_machine::{Error, Result};
 
-use super::file::not_opened;
-use super::reader::bad_file;
+use super::reader::{bad_file, not_opened};
 
 /// Bytes of such a file at the most.
 const SIZE_MAX: u64 = 1 << 20;

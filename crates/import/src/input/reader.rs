@@ -1,5 +1,6 @@
 //! What the readers of all formats have in common: they hand out parts, and parts emit edges.
 
+use std::io;
 use std::path::Path;
 
 use tegula_machine::threads::{Cancel, Progress};
@@ -140,4 +141,21 @@ pub(super) fn bad_file(path: &Path, problem: impl Into<Diagnostic>) -> Error {
 /// A fault at a line, row or byte of a file.
 pub(super) fn bad_at(path: &Path, at: At, problem: impl Into<Diagnostic>) -> Error {
     Error::bad_input(Place { file: path.to_owned(), at }, problem)
+}
+
+/// That a file cannot be opened: it may be no path at all, but an address or a pattern.
+pub(super) fn not_opened(path: &Path, error: io::Error) -> Error {
+    let name = path.to_string_lossy();
+    let problem = match error.kind() {
+        io::ErrorKind::NotFound if name.contains("://") => {
+            "this is an address, and only files are read; download it first, or pipe it into standard input, which is \
+             `-`"
+        }
+        io::ErrorKind::NotFound if name.contains(['*', '?', '[']) => {
+            "there is no file of this name; if it is a pattern, leave out the quotes around it, so that the shell \
+             expands it"
+        }
+        _ => return Error::io("open", path)(error),
+    };
+    bad_file(path, problem)
 }

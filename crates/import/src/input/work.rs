@@ -74,9 +74,9 @@ pub(super) fn read_all(files: &[InputFile], emit: &Emit<'_>) -> Result<PassedOve
     if let Some((_, error)) = failure {
         return Err(error);
     }
-    if bad_rows.count == 0 {
-        for (file, found) in counted {
-            file.check_balance(&lock(&found.balance))?;
+    for (file, found) in counted {
+        file.check_balance(&lock(&found.balance))?;
+        if bad_rows.count == 0 {
             file.check_edges(found.edges.load(Ordering::Relaxed), emit.undirected)?;
         }
     }

@@ -3,7 +3,6 @@
 use tegula_machine::Diagnostic;
 
 use super::document::Element;
-use super::told::missing_number;
 
 /// What an element tells of how much is in it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -18,8 +17,11 @@ impl Counts {
     /// # Errors
     /// What is wrong with it.
     pub fn number(name: &str, text: Option<&str>) -> Result<Option<u64>, Diagnostic> {
-        let parsed = |text: &str| text.trim().parse().map_err(|_| missing_number(name, text));
-        text.map(parsed).transpose()
+        let number = |text: &str| {
+            let refuse = |_| format!("`{name}` is `{}`, no number", text.escape_debug()).into();
+            text.trim().parse().map_err(refuse)
+        };
+        text.map(number).transpose()
     }
 }
 

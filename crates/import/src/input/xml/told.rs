@@ -73,11 +73,6 @@ pub(super) fn missing(element: &str, attribute: &str) -> Diagnostic {
     format!("the element `{element}` has no `{attribute}`").into()
 }
 
-/// That an attribute is no number of things.
-pub(super) fn missing_number(attribute: &str, text: &str) -> Diagnostic {
-    format!("`{attribute}` is `{}`, no number", text.escape_debug()).into()
-}
-
 /// Refuses an id that is no name of a vertex.
 pub(super) fn check_name(id: &str) -> Result<(), Diagnostic> {
     match id {
