@@ -302,25 +302,6 @@ fn loops_and_duplicates_are_dropped_when_asked_for() {
 }
 
 #[test]
-fn an_undirected_list_of_both_directions_is_told_of() {
-    let folder = tempfile::tempdir().unwrap();
-    let output = folder.path().join("g.tegula");
-    let told = |text: &str, config: &ImportConfig| {
-        let config = ImportConfig { force: true, ..config.clone() };
-        let report = import_text(text, &output, PLENTY, 1, &config).unwrap();
-        report.warnings.iter().any(|warning| warning.message.contains("both directions"))
-    };
-    let undirected = config(true, false, None);
-    assert!(told("1 2\n2 1\n3 3\n", &undirected));
-    assert!(!told("1 2\n2 3\n3 3\n", &undirected));
-    assert!(!told("1 2\n2 1\n", &config(false, false, None)));
-    assert!(!told(
-        "1 2\n2 1\n",
-        &ImportConfig { drop_duplicates: Some(Combine::Min), ..undirected }
-    ));
-}
-
-#[test]
 fn an_edge_given_a_million_times() {
     let report = check(&"5 5 1\n".repeat(700_000), &config(false, false, None));
     assert_eq!((report.vertices, report.duplicates), (1, 699_999));

@@ -43,6 +43,7 @@ fn standard_input_and_lists_of_vertices_without_an_edge_are_refused() {
     let words = ["no edge", "use --allow-empty"];
     said(&mut shop.command("import - -o good.tegula --force")).failed(3, &words);
     shop.write("list.v", "1\n2\n");
+    let words = ["list.v", "no edge", "use --allow-empty"];
     shop.tegula("import list.v -o good.tegula --force").failed(3, &words);
     let report = shop.tegula("import list.v -o list.tegula --allow-empty --json").done().json();
     assert_eq!((&report["vertices"], &report["edges"]), (&2.into(), &0.into()));

@@ -155,7 +155,8 @@ impl Input {
             message += &format!("; {} rows were passed over", bad_rows.count);
         }
         let allow = Hint::set([ALLOW_EMPTY]).detail("to make a graph without edges");
-        let first = self.files.first().map_or(Path::new("the input"), InputFile::path);
+        let first = self.files.first().map(InputFile::path).or(self.vertices.first_list());
+        let first = first.unwrap_or(Path::new("the input"));
         bad_file(first, Diagnostic::from(message).hint(allow))
     }
 

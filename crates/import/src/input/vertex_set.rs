@@ -66,6 +66,11 @@ impl VertexSet {
         self.lists.push(List::Document(document));
     }
 
+    /// The first file that lists vertices, if any does.
+    pub(super) fn first_list(&self) -> Option<&Path> {
+        self.lists.first().map(List::path)
+    }
+
     /// Whether nothing tells which vertices there are.
     pub fn is_unknown(&self) -> bool {
         self.ranges.is_empty() && self.lists.is_empty()
