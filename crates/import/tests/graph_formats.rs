@@ -309,7 +309,7 @@ fn dimacs_that_is_not_as_it_tells_is_refused_where_it_is() {
         ("p sp 3 x\n", false, Some(1), "`p sp VERTICES ARCS`"),
         ("c\np sp 3 2\na 1 2 3\nb 1 2\n", false, Some(4), "begins no line of edges"),
         ("p sp 3 2\na 1 2 3\n", false, None, "tells of 2 edges but has 1"),
-        ("p sp 3 1\na 1\n", false, Some(2), "expected 3 columns"),
+        ("p sp 3 1\na 1\n", false, Some(2), "expected 4 columns"),
         ("p edge 3 1\ne 1 2\n", true, Some(1), "no weights"),
     ] {
         assert_refused("x.gr", text, weighted, line, says);
