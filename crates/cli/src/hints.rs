@@ -33,6 +33,9 @@ fn action(action: &Action) -> String {
         Action::Raise { option } => format!("raise {}", flag(option)),
         Action::LeaveOut { option } => format!("leave out {}", flag(option)),
         Action::MakeGraph => "make a graph of an edge list with `tegula import`".to_owned(),
+        Action::ExportGraph => "to add edges to a graph, export it with `tegula export GRAPH -o FILE`, and import that \
+                                file together with the others"
+            .to_owned(),
         Action::Import(wanted) => format!("import it with {}", setting(wanted)),
         Action::ImportLayout(layout) => format!("import it with --layouts tiles,{layout}"),
     }
@@ -92,6 +95,10 @@ mod tests {
         assert_eq!(any_of(&[both]).as_deref(), Some(words));
         let layout = any_of(&[Action::ImportLayout("rows").into()]);
         assert_eq!(layout.as_deref(), Some("import it with --layouts tiles,rows"));
+        let export = any_of(&[Action::ExportGraph.into()]).unwrap();
+        let words = ["tegula", "export", "g.tegula", "-o", "edges.parquet"];
+        assert!(export.contains("`tegula export GRAPH -o FILE`"), "{export}");
+        assert!(Cli::try_parse_from(words).is_ok());
         let kept = Diagnostic::from("it was not read").hint(Hint::set([settings::WEIGHTED]));
         assert_eq!(told(&kept), "it was not read; use --weighted");
         assert_eq!(told(&"all is well".into()), "all is well");

@@ -43,6 +43,10 @@ written: the first vertex of Matrix Market, DIMACS and METIS is 1.
 Weights: in GraphML they are the data of edges under a usual name, in GEXF the attribute `weight`, unless \
 --weight-column names other values of edges.
 
+Bad rows: where commas, tabs or semicolons separate, or where there is a header, a row has at least as many \
+columns as the first line. Where blanks separate and no line names columns, only those that are read have to be \
+there.
+
 Both directions: a list that has both of every edge, as many of SNAP have, becomes an undirected graph \
 with --undirected --drop-duplicates.";
 
@@ -82,6 +86,9 @@ pub struct ImportArgs {
     /// Leave out edges from a vertex to itself.
     #[arg(long, help_heading = "Input")]
     drop_loops: bool,
+    /// Make a graph without edges where no input has one; by default such inputs are refused.
+    #[arg(long, help_heading = "Input")]
+    allow_empty: bool,
     /// The column with the sources.
     #[arg(long, value_name = "NAME|N", help_heading = "Input")]
     #[arg(help = column_help("sources", InputOptions::SOURCE_NAMES))]
@@ -169,7 +176,7 @@ enum Ids {
 /// How vertices are numbered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Order {
-    /// As is estimated to take the fewest bytes.
+    /// As is estimated to take the fewest bytes; another order than the given one has to save 3 %.
     Auto,
     /// As their ids are.
     Given,
@@ -282,6 +289,7 @@ impl ImportArgs {
                 None => self.drop_duplicates.then_some(Combine::Min),
             },
             drop_loops: self.drop_loops,
+            allow_empty: self.allow_empty,
             vertices: self.vertices.clone(),
             order: match self.order {
                 Order::Auto => None,
@@ -329,7 +337,7 @@ pub fn import(args: &ImportArgs, session: &Session) -> Result<()> {
     if session.json {
         return session.print_json(&to_json(&report, warnings, elapsed));
     }
-    let facts = facts(&report, elapsed).to_text();
+    let facts = facts(&report, args.combine.is_some(), elapsed).to_text();
     session.note(&format!("{}\n{facts}", report::path(&args.output)));
     Ok(())
 }
@@ -359,6 +367,8 @@ fn to_json(report: &ImportReport, warnings: Vec<String>, elapsed: Duration) -> j
         order: report.order.name.clone(),
         order_choice: report.order.clone(),
         ids: report.ids,
+        undirected: report.undirected,
+        both_ways_share: report.both_ways_share,
         loops: report.loops,
         duplicates: report.duplicates,
         dropped_loops: report.dropped_loops,
@@ -368,12 +378,16 @@ fn to_json(report: &ImportReport, warnings: Vec<String>, elapsed: Duration) -> j
     }
 }
 
-fn facts(report: &ImportReport, elapsed: Duration) -> Facts {
+/// What people are told; `is_combined` says that edges with the same ends were combined, not left out.
+fn facts(report: &ImportReport, is_combined: bool, elapsed: Duration) -> Facts {
     let mut facts = Facts::default();
     facts.add("vertices", report::count(report.vertices));
     let edges =
         EdgeCount { arcs: report.edges, loops: report.loops, undirected: report.undirected };
     facts.add("edges", edges_told(report, edges));
+    if let Some(share) = report.both_ways_share {
+        facts.add("both ways", format!("{:.1} % of the listed edges", 100.0 * share));
+    }
     if !report.columns.is_empty() {
         facts.add("columns", columns(&report.columns));
     }
@@ -383,8 +397,10 @@ fn facts(report: &ImportReport, elapsed: Duration) -> Facts {
     if report.bad_rows > 0 {
         facts.add("skipped rows", report::count(report.bad_rows));
     }
-    facts.add("loops", kept_and_dropped(report.loops, report.dropped_loops));
-    facts.add(edges.duplicates(), kept_and_dropped(report.duplicates, report.dropped_duplicates));
+    facts.add("loops", kept_and_others(report.loops, report.dropped_loops, "left out"));
+    let fate = if is_combined { "combined" } else { "left out" };
+    let duplicates = kept_and_others(report.duplicates, report.dropped_duplicates, fate);
+    facts.add(edges.duplicates(), duplicates);
     // Of no edge there is nothing to be said per edge.
     if report.edges > 0 {
         facts.add("order", format!("{}: {}", report.order.name, report.order.reason));
@@ -405,7 +421,7 @@ fn edges_told(report: &ImportReport, edges: EdgeCount) -> String {
     match (report.edges, report.dropped_loops + report.dropped_duplicates) {
         (0, 0) => "0".to_owned(),
         (0, _) => "0, all were left out".to_owned(),
-        (_, _) => edges.told(""),
+        (_, _) => edges.with_kind(report.weighted),
     }
 }
 
@@ -451,9 +467,10 @@ fn columns(taken: &[ColumnsTaken]) -> String {
     texts.join("; ")
 }
 
-fn kept_and_dropped(kept: u64, dropped: u64) -> String {
-    match dropped {
+/// How many there are, and the fate of the others, if any.
+fn kept_and_others(kept: u64, others: u64, fate: &str) -> String {
+    match others {
         0 => report::count(kept),
-        _ => format!("{}, {} left out", report::count(kept), report::count(dropped)),
+        _ => format!("{}, {} {fate}", report::count(kept), report::count(others)),
     }
 }

@@ -134,12 +134,7 @@ fn facts(graph: &Graph, degrees: &DegreeSummary) -> Facts {
     let mut facts = Facts::default();
     facts.add("vertices", report::count(manifest.vertices));
     let edges = EdgeCount::of(manifest);
-    let direction = match manifest.undirected {
-        true => format!("undirected, stored as {}", report::counted(edges.arcs, "arc", "arcs")),
-        false => "directed".to_owned(),
-    };
-    let weights = if manifest.weighted { "weighted" } else { "unweighted" };
-    facts.add("edges", format!("{} ({direction}, {weights})", report::count(edges.edges())));
+    facts.add("edges", edges.with_kind(manifest.weighted));
     facts.add("ids", report::ids(manifest.ids));
     facts.add("loops", report::count(manifest.loops));
     facts.add(edges.duplicates(), report::count(manifest.duplicates));

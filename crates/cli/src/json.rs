@@ -161,6 +161,9 @@ pub struct Import {
     pub order: String,
     pub order_choice: OrderChoice,
     pub ids: IdType,
+    pub undirected: bool,
+    /// The share of the listed edges that stand both ways; null where the graph is directed.
+    pub both_ways_share: Option<f64>,
     pub loops: u64,
     pub duplicates: u64,
     pub dropped_loops: u64,

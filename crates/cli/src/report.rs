@@ -64,6 +64,16 @@ impl EdgeCount {
         edge_count(self.arcs, self.loops, self.undirected)
     }
 
+    /// The same and what kind of edges they are: `4 (undirected, stored as 7 arcs, unweighted)`.
+    pub fn with_kind(self, weighted: bool) -> String {
+        let direction = match self.undirected {
+            true => format!("undirected, stored as {}", counted(self.arcs, "arc", "arcs")),
+            false => "directed".to_owned(),
+        };
+        let weights = if weighted { "weighted" } else { "unweighted" };
+        format!("{} ({direction}, {weights})", count(self.edges()))
+    }
+
     /// The same with its noun, if any, and how many arcs there are where that is another number: `4 edges (7 arcs)`.
     pub fn told(self, noun: &str) -> String {
         let edges = self.edges();

@@ -39,6 +39,8 @@ pub(super) trait Key: Record + Ord + std::fmt::Debug {
     fn from_u64(id: u64) -> Option<Self>;
     /// The key from the hash of a name, if this kind of key can hold it.
     fn from_hash(hash: u128) -> Option<Self>;
+    /// An integer as it is, of the hash of a name half of the bits.
+    fn folded(self) -> u64;
 }
 
 impl Key for u32 {
@@ -50,6 +52,9 @@ impl Key for u32 {
     }
     fn from_hash(_hash: u128) -> Option<u32> {
         None
+    }
+    fn folded(self) -> u64 {
+        u64::from(self)
     }
 }
 
@@ -63,6 +68,9 @@ impl Key for u64 {
     fn from_hash(_hash: u128) -> Option<u64> {
         None
     }
+    fn folded(self) -> u64 {
+        self
+    }
 }
 
 impl Key for u128 {
@@ -74,6 +82,9 @@ impl Key for u128 {
     }
     fn from_hash(hash: u128) -> Option<u128> {
         Some(hash)
+    }
+    fn folded(self) -> u64 {
+        self as u64
     }
 }
 

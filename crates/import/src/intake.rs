@@ -8,6 +8,7 @@ use tegula_machine::threads::{Stash, lock, unlocked};
 use tegula_machine::{Error, Result};
 use tegula_store::tiles::Edge;
 
+use super::both_ways::BothWays;
 use super::buckets::{Buckets, Filled};
 use super::census::{Census, Counters, DegreeTable};
 use super::combine::Combine;
@@ -20,7 +21,7 @@ use super::sort::sort;
 use super::source::{EdgeSource, SpoolWriter, changed};
 
 /// What was counted in the first pass.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct ArcCounts {
     /// Arcs that are kept.
     pub arcs: u64,
@@ -30,6 +31,8 @@ pub(super) struct ArcCounts {
     pub dropped_loops: u64,
     /// Arcs left out because they repeat another one.
     pub dropped_duplicates: u64,
+    /// The share of the edges that stand both ways, where each becomes two arcs.
+    pub both_ways_share: Option<f64>,
 }
 
 /// What is known after the first pass.
@@ -100,6 +103,7 @@ pub(super) fn read<'a, W: Weight>(
         arc_count: AtomicU64::new(0),
         loops: AtomicU64::new(0),
         dropped_loops: AtomicU64::new(0),
+        both_ways: run.rule.undirected.then(BothWays::new),
         narrow: Stash::default(),
         wide: Stash::default(),
         hashed: Stash::default(),
@@ -142,6 +146,8 @@ struct Reading<'r, W> {
     arc_count: AtomicU64,
     loops: AtomicU64,
     dropped_loops: AtomicU64,
+    /// A sample of the edges, where each becomes two arcs.
+    both_ways: Option<BothWays>,
     narrow: Stash<Vec<Edge<u32, u32, W>>>,
     wide: Stash<Vec<Edge<u64, u64, W>>>,
     hashed: Stash<Vec<Edge<u128, u128, W>>>,
@@ -157,8 +163,7 @@ impl<W: Weight> Reading<'_, W> {
                 .with(Vec::new, |space| self.arcs(chunk, space, &|arcs| self.take_hashed(arcs)));
         }
         let narrow = self.narrow.with(Vec::new, |space| {
-            let (arcs, dropped) = self.run.rule.apply(chunk, space)?;
-            self.dropped_loops.fetch_add(dropped, Ordering::Relaxed);
+            let arcs = self.made_of(chunk, space)?;
             Some(self.take_narrow(arcs))
         });
         narrow.unwrap_or_else(|| {
@@ -173,9 +178,21 @@ impl<W: Weight> Reading<'_, W> {
         space: &mut Vec<Edge<K, K, W>>,
         take: &dyn Fn(&[Edge<K, K, W>]) -> Result<()>,
     ) -> Result<()> {
-        let (arcs, dropped) = self.run.rule.apply(chunk, space).ok_or_else(changed)?;
+        take(self.made_of(chunk, space).ok_or_else(changed)?)
+    }
+
+    /// The arcs of a chunk, or none where a key does not fit; counts loops and looks which edges stand both ways.
+    fn made_of<'a, K: Key>(
+        &self,
+        chunk: &EdgeChunk<'a>,
+        space: &'a mut Vec<Edge<K, K, W>>,
+    ) -> Option<&'a [Edge<K, K, W>]> {
+        let (arcs, dropped) = self.run.rule.apply(chunk, space)?;
         self.dropped_loops.fetch_add(dropped, Ordering::Relaxed);
-        take(arcs)
+        if let Some(both_ways) = &self.both_ways {
+            both_ways.look_at(arcs);
+        }
+        Some(arcs)
     }
 
     fn count<K: Key>(&self, arcs: &[Edge<K, K, W>]) {
@@ -250,6 +267,7 @@ impl<W: Weight> Reading<'_, W> {
                 loops: self.loops.into_inner(),
                 dropped_loops: self.dropped_loops.into_inner(),
                 dropped_duplicates: dropped,
+                both_ways_share: self.both_ways.and_then(BothWays::share),
             },
             largest_id: (arcs > 0).then_some(self.largest.into_inner()),
             degrees: None,

@@ -28,6 +28,7 @@ pub mod settings;
 
 mod batch_plan;
 mod bins;
+mod both_ways;
 mod buckets;
 mod build;
 mod census;
@@ -94,6 +95,8 @@ pub struct ImportConfig {
     pub drop_duplicates: Option<Combine>,
     /// Whether edges from a vertex to itself are left out.
     pub drop_loops: bool,
+    /// Whether inputs that have no edge at all become a graph without edges. By default they are refused.
+    pub allow_empty: bool,
     /// How neighbours are coded in the layout `rows`; none where that is not built.
     pub rows: Option<RowEncoding>,
     /// The same of the layout `reverse`, rows by target. Those of an undirected graph are its rows.
@@ -101,7 +104,8 @@ pub struct ImportConfig {
     /// Which vertices there are, with or without an edge, besides those of which inputs tell. By default, and where no
     /// input tells of any, those are vertices that have an edge.
     pub vertices: Option<Vertices>,
-    /// The vertex order; by default the one that is estimated to take the fewest bytes.
+    /// The vertex order; by default the one that is estimated to take the fewest bytes, where another than the given
+    /// one has to save 3 %.
     pub order: Option<VertexOrder>,
     /// Bytes that the process may use, 64 MiB at the least, and more beyond 2^32 vertices: 960 MiB for 2^40.
     pub memory: u64,
@@ -139,6 +143,7 @@ impl Default for ImportConfig {
             undirected: false,
             drop_duplicates: None,
             drop_loops: false,
+            allow_empty: false,
             rows: None,
             reverse: None,
             vertices: None,
@@ -292,6 +297,9 @@ fn import_weighted<W: Weight>(
     seconds.reading = clock.lap();
     let passed_over = std::mem::take(&mut intake.passed_over);
     let counts = intake.counts;
+    if counts.arcs + counts.dropped_loops == 0 && !config.allow_empty {
+        return Err(input.no_edge(&passed_over));
+    }
 
     if let Some(vertices) = vertices.count() {
         declared::check_ids(vertices, input.ids(), intake.largest_id)?;

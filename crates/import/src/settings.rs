@@ -49,6 +49,8 @@ settings! {
     VERTICES = vertices: Any;
     /// Of edges with the same ends one is kept.
     DROP_DUPLICATES = drop_duplicates: On;
+    /// A graph may have no edge.
+    ALLOW_EMPTY = allow_empty: On;
 }
 
 #[cfg(test)]

@@ -183,7 +183,7 @@ fn check(text: &str, config: &ImportConfig) -> ImportReport {
 
 fn config(undirected: bool, weighted: bool, order: Option<VertexOrder>) -> ImportConfig {
     let input = InputOptions { weighted, ..InputOptions::default() };
-    ImportConfig { input, undirected, order, ..ImportConfig::default() }
+    ImportConfig { input, undirected, order, allow_empty: true, ..ImportConfig::default() }
 }
 
 #[test]
@@ -299,25 +299,6 @@ fn loops_and_duplicates_are_dropped_when_asked_for() {
             assert_eq!(report.dropped_duplicates > 0, drop_duplicates.is_some());
         }
     }
-}
-
-#[test]
-fn an_undirected_list_of_both_directions_is_told_of() {
-    let folder = tempfile::tempdir().unwrap();
-    let output = folder.path().join("g.tegula");
-    let told = |text: &str, config: &ImportConfig| {
-        let config = ImportConfig { force: true, ..config.clone() };
-        let report = import_text(text, &output, PLENTY, 1, &config).unwrap();
-        report.warnings.iter().any(|warning| warning.message.contains("both directions"))
-    };
-    let undirected = config(true, false, None);
-    assert!(told("1 2\n2 1\n3 3\n", &undirected));
-    assert!(!told("1 2\n2 3\n3 3\n", &undirected));
-    assert!(!told("1 2\n2 1\n", &config(false, false, None)));
-    assert!(!told(
-        "1 2\n2 1\n",
-        &ImportConfig { drop_duplicates: Some(Combine::Min), ..undirected }
-    ));
 }
 
 #[test]

@@ -20,8 +20,15 @@ use tegula_testkit::{Scratch, XorShift};
 const COUNTS_NEAR_32_BITS: [u64; 3] = [(1 << 32) - 1, 1 << 32, (1 << 32) + 1];
 
 fn config(vertices: u64, order: Option<VertexOrder>) -> ImportConfig {
-    let vertices = Some(Vertices::Count(vertices));
-    ImportConfig { memory: 1 << 30, threads: 2, force: true, vertices, order, ..Default::default() }
+    ImportConfig {
+        memory: 1 << 30,
+        threads: 2,
+        force: true,
+        allow_empty: true,
+        vertices: Some(Vertices::Count(vertices)),
+        order,
+        ..Default::default()
+    }
 }
 
 /// Imports pairs of ids, or triples with a weight.

@@ -158,7 +158,8 @@ fn imported(inputs: &[PathBuf], config: &ImportConfig) -> (Vec<OriginalId>, bool
 }
 
 fn config() -> ImportConfig {
-    ImportConfig { memory: 64 << 20, threads: 2, force: true, ..ImportConfig::default() }
+    let allow_empty = true;
+    ImportConfig { memory: 64 << 20, threads: 2, force: true, allow_empty, ..Default::default() }
 }
 
 proptest! {
@@ -308,7 +309,7 @@ fn dimacs_that_is_not_as_it_tells_is_refused_where_it_is() {
         ("p sp 3 x\n", false, Some(1), "`p sp VERTICES ARCS`"),
         ("c\np sp 3 2\na 1 2 3\nb 1 2\n", false, Some(4), "begins no line of edges"),
         ("p sp 3 2\na 1 2 3\n", false, None, "tells of 2 edges but has 1"),
-        ("p sp 3 1\na 1\n", false, Some(2), "expected 3 columns"),
+        ("p sp 3 1\na 1\n", false, Some(2), "expected 4 columns"),
         ("p edge 3 1\ne 1 2\n", true, Some(1), "no weights"),
     ] {
         assert_refused("x.gr", text, weighted, line, says);
@@ -341,7 +342,7 @@ fn metis_with_an_edge_in_one_list_alone_is_directed_and_nothing_else() {
     let undirected = ImportConfig { undirected: true, ..config() };
     let error = import(inputs, &output, &undirected, &Silent, &Cancel::default())
         .expect_err("the edge from 3 to 1 is not in the list of 1");
-    let says = "the lists of smaller ends have 1: others are in the list of one end alone";
+    let says = "an edge has to be in the lists of both of its ends";
     assert!(error.to_string().contains(says), "{error}");
     assert_eq!(error.hints().len(), 1);
     let ids = [1, 2, 3].map(OriginalId::Integer).to_vec();

@@ -142,7 +142,7 @@ fn ids_are_strings_if_the_first_edge_has_one_or_if_told_so() {
 #[test]
 fn bytes_that_are_not_utf8_are_fine_outside_of_ids() {
     let folder = folder();
-    let path = put(&folder, "x.csv", b"# caf\xe9\nana,bob,caf\xe9\ncal,dan\n");
+    let path = put(&folder, "x.csv", b"# caf\xe9\nana,bob,caf\xe9\ncal,dan,\n");
     let bare = InputOptions { no_header: true, ..InputOptions::default() };
     assert_eq!(import(&path, &bare).expect("the ids are UTF-8").len(), 2);
 }

@@ -183,6 +183,7 @@ fn imported(input: &Path, ids: IdKind) -> (Vec<OriginalId>, bool, u64) {
         input: input_options,
         memory: 64 << 20,
         threads: 2,
+        allow_empty: true,
         ..ImportConfig::default()
     };
     import(&[input.to_owned()], &output, &config, &Silent, &Cancel::default())

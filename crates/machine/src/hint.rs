@@ -64,6 +64,8 @@ pub enum Action {
     },
     /// Make a graph of an edge list first.
     MakeGraph,
+    /// Export the edges of the graph, and import them together with other files: so edges are added to it.
+    ExportGraph,
     /// Import the graph with an option.
     Import(Setting),
     /// Import the graph with a layout beside the tiles.

@@ -165,6 +165,7 @@ impl Algorithm for BeliefPropagationOptions {
         let config = ImportConfig {
             input: InputOptions { format, ids: IdKind::Integer, ..InputOptions::default() },
             undirected: true,
+            allow_empty: true,
             vertices,
             order: Some(VertexOrder::Given),
             rows: Some(RowEncoding::Gap),

@@ -37,7 +37,7 @@ pub fn import_with(config: ImportConfig, folder: &Path, name: &str, graph: &Edge
     }
     std::fs::write(&input, bytes).unwrap();
     let output = folder.join(format!("{name}.tegula"));
-    let mut config = ImportConfig { memory: 256 << 20, ..config };
+    let mut config = ImportConfig { memory: 256 << 20, allow_empty: true, ..config };
     config.input.weighted = graph.weights.is_some();
     import(&[input], &output, &config, &Silent, &Cancel::default()).unwrap();
     output

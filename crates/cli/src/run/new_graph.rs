@@ -63,6 +63,7 @@ pub fn write(
     let config = ImportConfig {
         input: InputOptions { format: Format::Parquet, ids, weighted, ..InputOptions::default() },
         undirected: graph.manifest().undirected,
+        allow_empty: true,
         vertices: listed,
         memory,
         threads: args.threads.count(),

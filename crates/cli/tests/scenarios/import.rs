@@ -63,7 +63,12 @@ fn options_decide_what_is_stored() {
         assert_eq!(report.done().json()["edges"], edges, "{options}");
     }
     let said = shop.tegula("import g.txt -o g.tegula --force --undirected").done().err;
-    for words in ["9 (17 arcs)", "duplicate arcs", "bytes per arc", "arcs/s"] {
+    for words in [
+        "9 (undirected, stored as 17 arcs, unweighted)",
+        "duplicate arcs",
+        "bytes per arc",
+        "arcs/s",
+    ] {
         assert!(said.contains(words), "{words} in {said}");
     }
     let said = shop.tegula("info g.tegula").done().out;
@@ -72,6 +77,29 @@ fn options_decide_what_is_stored() {
         let words = format!("import g.txt -o g.tegula --force --json --order {order}");
         assert_eq!(shop.tegula(&words).done().json()["order"], order);
     }
+}
+
+#[test]
+fn the_summary_tells_whether_edges_lead_both_ways() {
+    let shop = Shop::new();
+    shop.write("g.txt", "1 2\n2 1\n2 3\n");
+    let said = shop.tegula("import g.txt -o g.tegula").done().err;
+    assert!(said.contains("3 (directed, unweighted)"), "{said}");
+    assert!(!said.contains("both ways"), "{said}");
+    let import = "import g.txt -o g.tegula --undirected --force";
+    let said = shop.tegula(import).done().err;
+    for words in [
+        "3 (undirected, stored as 6 arcs, unweighted)",
+        "66.7 % of the listed edges",
+        "warning: 66.7 % of the edges stand both ways in the list",
+        "use --drop-duplicates to have one edge of both",
+    ] {
+        assert!(said.contains(words), "{words} in {said}");
+    }
+    let report = shop.tegula(&format!("{import} --json --drop-duplicates")).done().json();
+    assert_eq!(report["undirected"], true);
+    assert!((report["both_ways_share"].as_f64().unwrap() - 2.0 / 3.0).abs() < 1e-12, "{report}");
+    assert_eq!((&report["edges"], &report["warnings"]), (&4.into(), &serde_json::json!([])));
 }
 
 #[test]
@@ -248,7 +276,7 @@ fn an_input_without_an_edge_has_no_figures_per_edge() {
     let shop = Shop::new();
     shop.write("none.txt", "# nothing\n");
     shop.write("loop.txt", "1 1\n");
-    let said = shop.tegula("import none.txt -o g.tegula").done();
+    let said = shop.tegula("import none.txt -o g.tegula --allow-empty").done();
     assert!(said.err.contains("warning: the input has no edge"), "{}", said.err);
     assert!(!said.err.contains("per edge") && !said.err.contains("edges/s"), "{}", said.err);
     assert!(!said.err.contains("left out"), "{}", said.err);
@@ -353,6 +381,8 @@ fn edges_with_the_same_ends_become_one_whose_weight_is_combined() {
         }
         assert_eq!(found, expected, "{options}");
     }
+    let said = shop.tegula("import g.wel -o g.tegula --weighted --force --combine sum").done();
+    assert!(said.err.contains("0, 3 combined") && !said.err.contains("left out"), "{}", said.err);
     shop.write("huge.wel", "1 2 3e38\n1 2 3e38\n");
     let huge = "import huge.wel -o h.tegula --weighted --combine";
     shop.tegula(&format!("{huge} sum")).failed(3, &["add up to more than 3.4e38"]);

@@ -56,7 +56,39 @@ fn what_would_be_read_as_something_else_is_refused() {
     shop.tegula("import bare.csv -o g.tegula --weighted")
         .failed(3, &["no column beside `src`, `dst`", "leave out --weighted"]);
     shop.tegula("import bare.csv -o g.tegula").done();
-    shop.tegula("import g.tegula -o h.tegula").failed(3, &["a graph directory already"]);
+    shop.tegula("import g.tegula bare.csv -o h.tegula")
+        .failed(3, &["a graph directory already", "`tegula export GRAPH -o FILE`", "together"]);
+}
+
+#[test]
+fn addresses_and_patterns_are_no_files_and_are_told_so() {
+    let shop = Shop::new();
+    for name in
+        ["s3://bucket/x.parquet", "gs://b/x.csv", "https://a.org/x.txt", "http://a/g.properties"]
+    {
+        let words = [name, "this is an address", "download it first", "`-`"];
+        shop.tegula(&format!("import {name} -o g.tegula")).failed(3, &words);
+    }
+    for name in ["part-*.csv", "part-?.csv", "part-[0-9].csv", "*.properties"] {
+        let words = [name, "leave out the quotes"];
+        shop.tegula(&format!("import {name} -o g.tegula")).failed(3, &words);
+    }
+    shop.write("part-*.csv", "1,2\n");
+    shop.tegula("import part-*.csv -o g.tegula").done();
+    shop.tegula("import part-*.csv -o h.tegula --vertices s3://b/x").failed(3, &["an address"]);
+}
+
+#[test]
+fn a_last_line_without_its_end_is_a_warning() {
+    let shop = Shop::new();
+    shop.write("g.csv", "source,target\n1,2\n2,3");
+    let warning = "g.csv, line 3: this last line has no line end, and the lines before have one: the file may be \
+                   cut off";
+    let said = shop.tegula("import g.csv -o g.tegula").done();
+    assert!(said.err.contains(&format!("warning: {warning}")), "{}", said.err);
+    shop.write("h.csv", "1,2\n2,3");
+    let report = shop.tegula("import g.csv h.csv -o g.tegula --force --json").done().json();
+    assert_eq!(report["warnings"], serde_json::json!([format!("{warning}; so may 1 other file")]));
 }
 
 #[test]

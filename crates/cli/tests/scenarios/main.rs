@@ -8,6 +8,7 @@ mod conformance;
 mod damage;
 mod declared;
 mod disks;
+mod empty;
 mod estimates;
 mod export;
 mod failures;

@@ -11,12 +11,13 @@ use std::sync::Mutex;
 use tegula_machine::threads::Cancel;
 use tegula_machine::{Diagnostic, Error, Hint, Result};
 
+use super::balance::Balance;
 use super::columns::ColumnsTaken;
 use super::file_name::{Ending, Name};
 use super::options::{Format, IdKind, InputOptions, PairWidth};
 use super::parquet::Table;
 use super::preamble::Preamble;
-use super::reader::{Emit, Reader, bad_file};
+use super::reader::{Emit, Reader, bad_file, not_opened};
 use super::stream::{Compression, Patient, Stream};
 use super::text::{self, Dialect, Sniffed};
 use super::vertex_set::{VertexSet, Vertices};
@@ -81,7 +82,7 @@ impl Found {
         // A pipe without a writer would block here already.
         let unblocked = rustix::fs::OFlags::NONBLOCK.bits() as i32;
         let opened = File::options().read(true).custom_flags(unblocked).open(path);
-        let mut file = opened.map_err(Error::io("open", path))?;
+        let mut file = opened.map_err(|error| not_opened(path, error))?;
         let metadata = file.metadata().map_err(Error::io("read", path))?;
         if !metadata.is_file() {
             let input = Box::new(Patient::new(file, cancel));
@@ -210,10 +211,19 @@ impl InputFile {
         }
     }
 
+    /// Refuses lists of neighbours of which some edge is in the list of one end alone, or has another weight there.
+    pub fn check_balance(&self, balance: &Balance) -> Result<()> {
+        match balance.is_even() {
+            true => Ok(()),
+            false => Err(bad_file(&self.path, self.preamble.one_sided(balance.unmatched()))),
+        }
+    }
+
     /// Refuses a file in which other edges were found than it tells of, read as those of an `undirected` graph or not.
     pub fn check_edges(&self, found: u64, undirected: bool) -> Result<()> {
         let mismatch = self.preamble.mismatch(found, undirected);
-        mismatch.map_or(Ok(()), |problem| Err(bad_file(&self.path, problem)))
+        let told_by = self.preamble.told_by.as_ref().unwrap_or(&self.path);
+        mismatch.map_or(Ok(()), |problem| Err(bad_file(told_by, problem)))
     }
 
     /// The stored size; `None` for a stream.
@@ -362,8 +372,13 @@ fn file_of_properties(
     let named = graphalytics::Properties::of(path, &told)?;
     let options = InputOptions { format: Format::Text, no_header: true, ..options.clone() };
     let mut file = InputFile::resolve(named.edges, &options)?;
-    file.preamble = Preamble { undirected: Some(!named.directed), ..Preamble::default() };
-    vertices.add(&Vertices::Listed(named.vertices));
+    file.preamble = Preamble {
+        edges: named.edge_count.into_iter().collect(),
+        undirected: Some(!named.directed),
+        told_by: Some(path.to_owned()),
+        ..Preamble::default()
+    };
+    vertices.add_counted(named.vertices, named.vertex_count.map(|count| (count, path.to_owned())));
     Ok(file)
 }
 

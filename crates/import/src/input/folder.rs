@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tegula_machine::{Diagnostic, Error, Hint, Result};
+use tegula_machine::{Action, Diagnostic, Error, Hint, Result};
 use tegula_store::graph;
 
 use super::file_name::{Ending, Name};
@@ -32,7 +32,8 @@ fn add_files(
     files: &mut Vec<PathBuf>,
 ) -> Result<()> {
     if graph::is_directory(folder) {
-        return Err(bad_file(folder, "this is a graph directory already, and no edge list"));
+        let problem = Diagnostic::from("this is a graph directory already, and no edge list");
+        return Err(bad_file(folder, problem.hint(Hint::from(Action::ExportGraph))));
     }
     let real = fs::canonicalize(folder).map_err(Error::io("read", folder))?;
     if above.contains(&real) {

@@ -91,9 +91,9 @@ impl Layout {
     pub fn preamble(&self) -> Preamble {
         Preamble {
             vertices: Some(0..self.vertices),
-            edges: Vec::new(),
             undirected: Some(!self.directed),
             has_both_ways: !self.directed,
+            ..Preamble::default()
         }
     }
 
@@ -200,7 +200,11 @@ impl Neighbours<'_> {
         let Layout { vertices, neighbour_bytes, .. } = *self.layout;
         let lists = HEAD_BYTES + (vertices + 1) * OFFSET_BYTES;
         let place = |index: u64| lists + (self.begin + index) * neighbour_bytes;
-        let Space { block, pairs32: pairs, weights, .. } = space;
+        let Space { block, pairs32: pairs, weights, balance, .. } = space;
+        let is_symmetric = emit.undirected && !self.layout.directed;
+        if is_symmetric {
+            balance.begin();
+        }
         block.resize((self.count * neighbour_bytes) as usize, 0);
         read(self.file, self.path, block, place(0))?;
         pairs.clear();
@@ -217,13 +221,16 @@ impl Neighbours<'_> {
                 );
                 return Err(bad_at(self.path, At::Byte(place(index as u64)), problem));
             }
-            if emit.undirected && !self.layout.directed && source > target {
-                continue;
+            let weight =
+                emit.weighted.then(|| i32::read_from_bytes(weight).map_or(0, i32::from_le) as f32);
+            if is_symmetric {
+                balance.add(source.into(), target.into(), weight.unwrap_or(0.0));
+                if source > target {
+                    continue;
+                }
             }
             pairs.push([source, target]);
-            if emit.weighted {
-                weights.push(i32::read_from_bytes(weight).map_or(0, i32::from_le) as f32);
-            }
+            weights.extend(weight);
         }
         emit.progress.advance(self.count * neighbour_bytes);
         emit.chunk(Ends::Pairs32(pairs), weights)

@@ -5,6 +5,8 @@
 //! graph.NAME.vertex-file = NAME.v      a vertex a line
 //! graph.NAME.edge-file = NAME.e        source, target and perhaps a weight a line
 //! graph.NAME.directed = true
+//! graph.NAME.meta.vertices = 4         how many there are, if that is told
+//! graph.NAME.meta.edges = 3
 //! ```
 
 use std::path::{Path, PathBuf};
@@ -23,6 +25,10 @@ pub(super) struct Properties {
     pub edges: PathBuf,
     /// Whether an edge leads one way alone.
     pub directed: bool,
+    /// How many vertices there are, if that is told.
+    pub vertex_count: Option<u64>,
+    /// How many edges there are, if that is told.
+    pub edge_count: Option<u64>,
 }
 
 impl Properties {
@@ -33,19 +39,27 @@ impl Properties {
     }
 
     fn within(folder: &Path, told: &properties::Properties) -> Result<Properties, String> {
-        let value = |name: &str| {
+        let found = |name: &str| {
             let is_it = |key: &str| {
                 key.strip_prefix("graph.").and_then(|key| key.strip_suffix(name)).is_some()
             };
-            match told.only(is_it) {
-                Ok(Some(value)) => Ok(value),
-                Ok(None) => Err(format!(
+            let several =
+                |properties::Several| format!("several lines are `graph.NAME{name} = ..`");
+            told.only(is_it).map_err(several)
+        };
+        let value = |name: &str| {
+            found(name)?.ok_or_else(|| {
+                format!(
                     "no line is `graph.NAME{name} = ..`, so these are no properties of a graph of Graphalytics"
-                )),
-                Err(properties::Several) => {
-                    Err(format!("several lines are `graph.NAME{name} = ..`"))
-                }
-            }
+                )
+            })
+        };
+        let count = |name: &str| {
+            let number = |text: &str| {
+                let refuse = |_| format!("{} is `{}`, no number", &name[1..], text.escape_debug());
+                text.parse().map_err(refuse)
+            };
+            found(name)?.map(number).transpose()
         };
         Ok(Properties {
             vertices: folder.join(value(".vertex-file")?),
@@ -60,6 +74,8 @@ impl Properties {
                     ));
                 }
             },
+            vertex_count: count(".meta.vertices")?,
+            edge_count: count(".meta.edges")?,
         })
     }
 }
@@ -71,9 +87,14 @@ mod tests {
     #[test]
     fn files_and_direction_are_told() {
         let text = "# c\ngraph.a.b.vertex-file = a.v\r\n graph.a.b.edge-file: x/a.e\n\ngraph.a.b.directed=false\n\
-                    graph.a.b.bfs.source-vertex = 1\n";
-        let expected =
-            Properties { vertices: "d/a.v".into(), edges: "d/x/a.e".into(), directed: false };
+                    graph.a.b.bfs.source-vertex = 1\ngraph.a.b.meta.edges = 7\n";
+        let expected = Properties {
+            vertices: "d/a.v".into(),
+            edges: "d/x/a.e".into(),
+            directed: false,
+            vertex_count: None,
+            edge_count: Some(7),
+        };
         let parse =
             |text: &str| Properties::within(Path::new("d"), &properties::Properties::parse(text));
         assert_eq!(parse(text), Ok(expected));
@@ -81,6 +102,7 @@ mod tests {
             ("false", "no", "neither true nor false"),
             ("graph.a.b.edge-file: x/a.e", "", "`graph.NAME.edge-file = ..`"),
             ("# c\n", "graph.c.edge-file = y\n", "several lines"),
+            ("7", "seven", "meta.edges is `seven`, no number"),
         ] {
             let told = parse(&text.replace(from, to)).unwrap_err();
             assert!(told.contains(problem), "{told}");

@@ -12,15 +12,16 @@
 //! code.
 
 mod bad_rows;
+mod balance;
 mod bvgraph;
 mod chunk;
 mod columns;
-mod comments;
 mod file;
 mod file_name;
 mod folder;
 mod gapbs;
 mod graphalytics;
+mod noted;
 mod options;
 mod pairs;
 mod parquet;
@@ -44,13 +45,13 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use tegula_machine::threads::{Cancel, Progress};
-use tegula_machine::{Diagnostic, Hint, Result};
+use tegula_machine::{Diagnostic, Error, Hint, Result};
 
 pub use bad_rows::BadRows;
 pub use chunk::{EdgeChunk, Ends, Span, StringColumn};
 pub use columns::{ColumnChoice, ColumnsTaken};
-pub use comments::Comments;
 use file::InputFile;
+pub use noted::Noted;
 pub use options::{Delimiter, Format, IdKind, InputOptions, PairWidth};
 use reader::{Emit, Sizes, bad_file};
 pub use vertex_columns::{Presence, VALUES_MAX, ValueColumn, VertexColumns, VertexRow};
@@ -60,7 +61,7 @@ pub use vertex_table::VertexTable;
 pub use whole_text::read_text;
 pub use work::PassedOver;
 
-use crate::settings::UNDIRECTED;
+use crate::settings::{ALLOW_EMPTY, UNDIRECTED};
 
 /// The files of one graph, each with its format found out.
 #[derive(Debug)]
@@ -131,6 +132,32 @@ impl Input {
     /// Whether each edge leads both ways.
     pub(crate) fn is_undirected(&self) -> bool {
         self.undirected
+    }
+
+    /// Says that none of the files has an edge.
+    pub(crate) fn no_edge(&self, PassedOver { bad_rows, .. }: &PassedOver) -> Error {
+        const NAMED_MAX: usize = 4;
+        let names: Vec<String> =
+            self.files.iter().map(|file| file.path().display().to_string()).collect();
+        let mut message = match &names[..] {
+            [] | [_] => "there is no edge".to_owned(),
+            [_, others @ ..] => {
+                let shown = &others[..others.len().min(NAMED_MAX - 1)];
+                let more = match others.len() - shown.len() {
+                    0 => String::new(),
+                    1 => " and 1 other".to_owned(),
+                    more => format!(" and {more} others"),
+                };
+                format!("there is no edge, and none in {}{more}", shown.join(", "))
+            }
+        };
+        if bad_rows.count > 0 {
+            message += &format!("; {} rows were passed over", bad_rows.count);
+        }
+        let allow = Hint::set([ALLOW_EMPTY]).detail("to make a graph without edges");
+        let first = self.files.first().map(InputFile::path).or(self.vertices.first_list());
+        let first = first.unwrap_or(Path::new("the input"));
+        bad_file(first, Diagnostic::from(message).hint(allow))
     }
 
     /// What the ids are: integers or strings, never [`IdKind::Auto`].

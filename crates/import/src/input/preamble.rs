@@ -1,9 +1,11 @@
 //! What a file tells of its graph before the first edge.
 
 use std::ops::Range;
+use std::path::PathBuf;
 
 use tegula_machine::{Diagnostic, Hint};
 
+use super::balance::Unmatched;
 use crate::settings::UNDIRECTED;
 
 /// What the first lines of a file, or another file that belongs to it, tell of its graph.
@@ -15,6 +17,8 @@ pub(super) struct Preamble {
     pub edges: Vec<u64>,
     /// Whether each edge leads both ways.
     pub undirected: Option<bool>,
+    /// The file that tells it, where that is another one.
+    pub told_by: Option<PathBuf>,
     /// Whether an edge that leads both ways is there twice. Of those of an undirected graph one is read.
     pub has_both_ways: bool,
 }
@@ -31,17 +35,8 @@ impl Preamble {
             return None;
         }
         let message = match (self.has_both_ways, undirected) {
-            (false, _) if found < edges => {
+            (false, _) | (true, true) if found < edges => {
                 format!("it tells of {edges} edges but has {found}; is it cut off?")
-            }
-            (true, true) if found < edges => {
-                let message = format!(
-                    "it tells of {edges} edges, each in the lists of both of its ends, but the lists of smaller ends \
-                     have {found}: others are in the list of one end alone, or it is cut off"
-                );
-                let as_arcs = Hint::leave_out(UNDIRECTED.option)
-                    .detail("to read what is in a list as edges that lead one way");
-                return Some(Diagnostic::from(message).hint(as_arcs));
             }
             (true, false) => {
                 let arcs = edges.saturating_mul(2);
@@ -57,5 +52,25 @@ impl Preamble {
             (_, _) => format!("it tells of {edges} edges but has {found}; {IF_MORE}"),
         };
         Some(message.into())
+    }
+
+    /// Says that an edge is in the list of one of its ends alone, by a mention of which the counterpart is missing.
+    pub fn one_sided(&self, mention: Option<Unmatched>) -> Diagnostic {
+        const RULE: &str =
+            "an edge has to be in the lists of both of its ends; is the file cut off?";
+        let message = match mention {
+            None => format!("some edges are in the list of one end alone: {RULE}"),
+            Some(Unmatched { source, target, weight: 0.0 }) => format!(
+                "{source} has the neighbour {target}, but {target} does not have the neighbour {source} as often: {RULE}"
+            ),
+            Some(Unmatched { source, target, weight }) => format!(
+                "{source} has the neighbour {target} with the weight {weight}, but {target} does not have the \
+                 neighbour {source} with that weight as often: {RULE}"
+            ),
+        };
+        // A file that tells that it is undirected cannot be read otherwise.
+        let as_arcs = Hint::leave_out(UNDIRECTED.option)
+            .detail("to read what is in a list as edges that lead one way");
+        Diagnostic::from(message).hint((self.undirected != Some(true)).then_some(as_arcs))
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tegula_machine::{Error, Result};
 
-use super::reader::bad_file;
+use super::reader::{bad_file, not_opened};
 
 /// Bytes of such a file at the most.
 const SIZE_MAX: u64 = 1 << 20;
@@ -17,7 +17,7 @@ pub(super) struct Properties(Vec<(String, String)>);
 
 impl Properties {
     pub fn read(path: &Path) -> Result<Properties> {
-        let bytes = fs::metadata(path).map_err(Error::io("open", path))?.len();
+        let bytes = fs::metadata(path).map_err(|error| not_opened(path, error))?.len();
         if bytes > SIZE_MAX {
             return Err(bad_file(path, "properties of a graph are not as long as this"));
         }

@@ -1,13 +1,15 @@
 //! What the readers of all formats have in common: they hand out parts, and parts emit edges.
 
+use std::io;
 use std::path::Path;
 
 use tegula_machine::threads::{Cancel, Progress};
 use tegula_machine::{At, Diagnostic, Error, Place, Result};
 
 use super::bad_rows::BadLines;
+use super::balance::Balance;
 use super::chunk::{EdgeChunk, Ends, Span, StringColumn};
-use super::comments::PartComments;
+use super::noted::PartNotes;
 use super::options::{IdKind, InputOptions};
 
 /// A file that is being read.
@@ -88,7 +90,11 @@ pub(super) struct Space {
     /// Lines of the part that were passed over.
     pub bad_lines: BadLines,
     /// Comments of the part, where ids are strings.
-    pub comments: PartComments,
+    pub comments: PartNotes,
+    /// The last line of the part, where it has no end and lines before it have one.
+    pub open_ends: PartNotes,
+    /// Mentions of edges in the part, where lists of neighbours become an undirected graph.
+    pub balance: Balance,
 }
 
 /// Where a worker's edges and reports go, and what is asked of it.
@@ -135,4 +141,21 @@ pub(super) fn bad_file(path: &Path, problem: impl Into<Diagnostic>) -> Error {
 /// A fault at a line, row or byte of a file.
 pub(super) fn bad_at(path: &Path, at: At, problem: impl Into<Diagnostic>) -> Error {
     Error::bad_input(Place { file: path.to_owned(), at }, problem)
+}
+
+/// That a file cannot be opened: it may be no path at all, but an address or a pattern.
+pub(super) fn not_opened(path: &Path, error: io::Error) -> Error {
+    let name = path.to_string_lossy();
+    let problem = match error.kind() {
+        io::ErrorKind::NotFound if name.contains("://") => {
+            "this is an address, and only files are read; download it first, or pipe it into standard input, which is \
+             `-`"
+        }
+        io::ErrorKind::NotFound if name.contains(['*', '?', '[']) => {
+            "there is no file of this name; if it is a pattern, leave out the quotes around it, so that the shell \
+             expands it"
+        }
+        _ => return Error::io("open", path)(error),
+    };
+    bad_file(path, problem)
 }

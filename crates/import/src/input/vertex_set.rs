@@ -7,7 +7,7 @@ use tegula_machine::threads::Cancel;
 use tegula_machine::{At, Diagnostic, Hint, Result};
 
 use super::options::IdKind;
-use super::reader::bad_at;
+use super::reader::{bad_at, bad_file};
 use super::text::{check_spelling, integer};
 use super::vertex_columns::VertexColumns;
 use super::vertex_table::VertexTable;
@@ -36,8 +36,8 @@ pub(crate) struct VertexSet {
 /// What lists vertices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum List {
-    /// A table with a row for each.
-    Table(PathBuf),
+    /// A table with a row for each; perhaps how many there are, and the file that tells it.
+    Table(PathBuf, Option<(u64, PathBuf)>),
     /// A document with an element for each.
     Document(xml::Source),
 }
@@ -49,8 +49,13 @@ impl VertexSet {
     pub fn add(&mut self, vertices: &Vertices) {
         match vertices {
             Vertices::Count(count) => self.ranges.push(0..*count),
-            Vertices::Listed(path) => self.lists.push(List::Table(path.clone())),
+            Vertices::Listed(path) => self.add_counted(path.clone(), None),
         }
+    }
+
+    /// Adds those that a table has a row for; `told` is how many there are, and the file that tells it.
+    pub fn add_counted(&mut self, path: PathBuf, told: Option<(u64, PathBuf)>) {
+        self.lists.push(List::Table(path, told));
     }
 
     pub fn add_range(&mut self, range: Range<u64>) {
@@ -59,6 +64,11 @@ impl VertexSet {
 
     pub(super) fn add_document(&mut self, document: xml::Source) {
         self.lists.push(List::Document(document));
+    }
+
+    /// The first file that lists vertices, if any does.
+    pub(super) fn first_list(&self) -> Option<&Path> {
+        self.lists.first().map(List::path)
     }
 
     /// Whether nothing tells which vertices there are.
@@ -146,7 +156,7 @@ impl VertexSet {
 impl List {
     fn path(&self) -> &Path {
         match self {
-            List::Table(path) => path,
+            List::Table(path, _) => path,
             List::Document(document) => &document.path,
         }
     }
@@ -158,8 +168,8 @@ impl List {
         cancel: &Cancel,
         visit: &mut dyn FnMut(&str, At) -> Result<()>,
     ) -> Result<()> {
-        let path = match self {
-            List::Table(path) => path,
+        let (path, told) = match self {
+            List::Table(path, told) => (path, told),
             List::Document(document) => return document.for_each_vertex(cancel, visit),
         };
         let columns = VertexColumns { ids, values: &[], may_be_dimacs: false };
@@ -168,9 +178,21 @@ impl List {
             Ok(!is_usual && (ids == IdKind::String || integer(text.as_bytes()).is_ok()))
         };
         let table = VertexTable::open(path, &columns, &is_vertex, cancel)?;
+        let mut found = 0;
         table.read(cancel, &mut |row| match row.is_like_comment {
             true => Ok(()),
-            false => visit(row.id, row.at),
-        })
+            false => {
+                found += 1;
+                visit(row.id, row.at)
+            }
+        })?;
+        match told {
+            Some((count, told_by)) if *count != found => {
+                let problem =
+                    format!("it tells of {count} vertices but has {found}, in {}", path.display());
+                Err(bad_file(told_by, problem))
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 }

@@ -8,12 +8,13 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use tegula_machine::threads::{Cancel, Workers, guarded, unlocked};
+use tegula_machine::threads::{Cancel, Workers, guarded, lock, unlocked};
 use tegula_machine::{Error, Result};
 
 use super::bad_rows::{BadRows, Ledger};
-use super::comments::{Comments, Tally};
+use super::balance::Balance;
 use super::file::InputFile;
+use super::noted::{Noted, Tally};
 use super::reader::{Emit, Part, Reader, Space};
 
 /// What was read and is no edge.
@@ -22,15 +23,42 @@ pub struct PassedOver {
     /// Rows that could not be understood.
     pub bad_rows: BadRows,
     /// Comments that may have been meant as edges.
-    pub comments: Comments,
+    pub comments: Noted,
+    /// Last lines without their ends, in files where other lines have them: the files may be cut off.
+    pub open_ends: Noted,
+}
+
+/// What was found in one file.
+#[derive(Default)]
+struct Found {
+    /// Edges of a text.
+    edges: AtomicU64,
+    /// Mentions of edges in lists of neighbours.
+    balance: Mutex<Balance>,
+}
+
+/// What the parts of all files note down.
+struct Notes {
+    ledger: Ledger,
+    comments: Tally,
+    open_ends: Tally,
+}
+
+impl Notes {
+    /// Takes what was noted of a part.
+    fn settle(&self, part: u64, space: &mut Space) {
+        self.ledger.settle(part, std::mem::take(&mut space.bad_lines));
+        self.comments.add(part, std::mem::take(&mut space.comments));
+        self.open_ends.add(part, std::mem::take(&mut space.open_ends));
+    }
 }
 
 /// Reads all files to their end, or to the first fault. Returns what was passed over.
 pub(super) fn read_all(files: &[InputFile], emit: &Emit<'_>) -> Result<PassedOver> {
     let failure = FirstFailure::default();
     let ledger = Ledger::new(emit.bad_rows_max);
-    let tally = Tally::default();
-    let found: Vec<AtomicU64> = files.iter().map(|_| AtomicU64::new(0)).collect();
+    let notes = Notes { ledger, comments: Tally::default(), open_ends: Tally::default() };
+    let found: Vec<Found> = files.iter().map(|_| Found::default()).collect();
     let counted = files.iter().zip(&found);
     let queue = Queue { files: counted.clone(), current: None, claimed: 0, is_closed: false };
     let queue = Mutex::new(queue);
@@ -38,35 +66,31 @@ pub(super) fn read_all(files: &[InputFile], emit: &Emit<'_>) -> Result<PassedOve
     Workers::scope(count, |workers| {
         // Each works until all is read, or something has failed.
         workers.for_each(count, &Cancel::default(), &|_| {
-            work(&queue, &failure, &ledger, &tally, emit);
+            work(&queue, &failure, &notes, emit);
             Ok(())
         })
     })?;
     let failure = failure.into_first();
-    let bad_rows = ledger.close(failure.as_ref().map(|(part, _)| *part))?;
+    let bad_rows = notes.ledger.close(failure.as_ref().map(|(part, _)| *part))?;
     if let Some((_, error)) = failure {
         return Err(error);
     }
-    if bad_rows.count == 0 {
-        for (file, found) in counted {
-            file.check_edges(found.load(Ordering::Relaxed), emit.undirected)?;
+    for (file, found) in counted {
+        file.check_balance(&lock(&found.balance))?;
+        if bad_rows.count == 0 {
+            file.check_edges(found.edges.load(Ordering::Relaxed), emit.undirected)?;
         }
     }
-    Ok(PassedOver { bad_rows, comments: tally.close() })
+    let (comments, open_ends) = (notes.comments.close(), notes.open_ends.close());
+    Ok(PassedOver { bad_rows, comments, open_ends })
 }
 
-fn work<'a>(
-    queue: &Mutex<Queue<'a>>,
-    failure: &FirstFailure,
-    ledger: &Ledger,
-    tally: &Tally,
-    emit: &Emit<'_>,
-) {
+fn work<'a>(queue: &Mutex<Queue<'a>>, failure: &FirstFailure, notes: &Notes, emit: &Emit<'_>) {
     let mut space = Space::default();
     loop {
         // A lock is poisoned only by a panic, which `guarded` has turned into a recorded failure.
         let Ok(mut claims) = queue.lock() else { return };
-        if claims.is_closed || failure.is_recorded() || ledger.is_exceeded() {
+        if claims.is_closed || failure.is_recorded() || notes.ledger.is_exceeded() {
             return;
         }
         let number = claims.claimed;
@@ -78,13 +102,13 @@ fn work<'a>(
             Ok(None) => return,
             Ok(Some((part, found))) => {
                 let outcome = guarded(|| part(&mut space, emit));
-                found.fetch_add(std::mem::take(&mut space.edges), Ordering::Relaxed);
+                found.edges.fetch_add(std::mem::take(&mut space.edges), Ordering::Relaxed);
+                lock(&found.balance).absorb(&mut space.balance);
                 outcome
             }
             Err(error) => Err(error),
         };
-        ledger.settle(number, std::mem::take(&mut space.bad_lines));
-        tally.add(number, std::mem::take(&mut space.comments));
+        notes.settle(number, &mut space);
         if let Err(error) = outcome {
             failure.record(number, error);
         }
@@ -93,15 +117,15 @@ fn work<'a>(
 
 /// The files, of which one is being read.
 struct Queue<'a> {
-    files: std::iter::Zip<std::slice::Iter<'a, InputFile>, std::slice::Iter<'a, AtomicU64>>,
-    current: Option<(Box<dyn Reader<'a> + 'a>, &'a AtomicU64)>,
+    files: std::iter::Zip<std::slice::Iter<'a, InputFile>, std::slice::Iter<'a, Found>>,
+    current: Option<(Box<dyn Reader<'a> + 'a>, &'a Found)>,
     claimed: u64,
     /// Whether a claim has failed, so that nobody claims any more.
     is_closed: bool,
 }
 
-/// A part, and where the edges that are found in its file are counted.
-type Claim<'a> = (Part<'a>, &'a AtomicU64);
+/// A part, and what was found in its file.
+type Claim<'a> = (Part<'a>, &'a Found);
 
 impl<'a> Queue<'a> {
     /// The next part of any file.

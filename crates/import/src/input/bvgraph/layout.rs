@@ -109,7 +109,7 @@ impl Layout {
             vertices: Some(0..self.vertices),
             edges: vec![self.arcs],
             undirected: Some(false),
-            has_both_ways: false,
+            ..Preamble::default()
         }
     }
 }

@@ -34,6 +34,8 @@ pub(super) struct Blocks {
 pub(super) struct TextBlock {
     pub bytes: usize,
     pub first_line: u64,
+    /// Where the last line begins, if it has no end in the stream and there are lines before, which have one.
+    pub open_end: Option<usize>,
 }
 
 impl Blocks {
@@ -97,14 +99,17 @@ impl Blocks {
             let end = self.end.replace(Ok(()));
             return end.unwrap_or(Ok(())).map(|()| None);
         }
+        let first_line = self.next_line;
+        let mut open_end = None;
         if space[bytes - 1] != b'\n' {
+            let line_start = memrchr(b'\n', &space[..bytes]).map_or(0, |at| at + 1);
+            open_end = (line_start > 0 || first_line > 1).then_some(line_start);
             grow(space, bytes + 1);
             space[bytes] = b'\n';
             bytes += 1;
         }
-        let first_line = self.next_line;
         self.next_line += memchr_iter(b'\n', &space[..bytes]).count() as u64;
-        Ok(Some(TextBlock { bytes, first_line }))
+        Ok(Some(TextBlock { bytes, first_line, open_end }))
     }
 
     /// Bytes that were read from the stored file since this was last asked.

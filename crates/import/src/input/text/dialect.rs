@@ -21,6 +21,8 @@ use super::{foreign, known_forms};
 pub(in super::super) struct Dialect {
     pub(super) separator: Separator,
     pub(super) columns: Columns,
+    /// Columns that a row has at the least: those of the first line, where it tells.
+    pub(super) width: usize,
     pub(super) start: Start,
     pub(super) ids: Option<IdKind>,
     pub(super) taken: Option<ColumnsTaken>,
@@ -61,6 +63,11 @@ impl Dialect {
 
     pub(super) fn columns(&self) -> Columns {
         self.columns
+    }
+
+    /// Columns that a row has at the least, also those that are not read.
+    pub(super) fn width(&self) -> usize {
+        self.width.max(self.columns.last() + 1)
     }
 
     pub(super) fn start(&self) -> Start {

@@ -6,7 +6,7 @@ use memchr::memchr;
 use tegula_machine::{Diagnostic, Hint};
 
 use super::super::columns::Columns;
-use crate::settings::{DELIMITER, IDS_INTEGER, IDS_STRING, WEIGHTED};
+use crate::settings::{DELIMITER, IDS_INTEGER, IDS_STRING, SKIP_BAD_ROWS, WEIGHTED};
 
 /// What stands between the columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -199,18 +199,19 @@ pub(super) struct EdgeFields {
 }
 
 impl EdgeFields {
-    /// Finds them in a line that is not passed over.
+    /// Finds them in a line that is not passed over and has `width` columns or more.
     pub fn of(
         block: &[u8],
         line: Range<usize>,
         separator: Separator,
         columns: Columns,
+        width: usize,
     ) -> Result<EdgeFields, Diagnostic> {
         let (mut source, mut target, mut weight) = (Field::default(), Field::default(), None);
         let mut fields = Fields::of(block, line, separator);
         for index in 0..=columns.last() {
             let Some(field) = fields.next()? else {
-                return Err(too_few(index, separator, columns));
+                return Err(too_few(index, separator, columns, width));
             };
             if index == columns.source {
                 source = field.clone();
@@ -222,8 +223,14 @@ impl EdgeFields {
                 weight = Some(field);
             }
         }
+        let mut found = columns.last() + 1;
         // A quote that is opened in a further column would take the next line for a part of this one.
-        while separator != Separator::Blanks && fields.next()?.is_some() {}
+        while (separator != Separator::Blanks || found < width) && fields.next()?.is_some() {
+            found += 1;
+        }
+        if found < width {
+            return Err(too_few(found, separator, columns, width));
+        }
         for (role, field) in [("source", &source), ("target", &target)] {
             if field.place.is_empty() {
                 return Err(format!("the {role} is empty").into());
@@ -245,18 +252,21 @@ pub(super) fn quote_between_blanks(role: &str, cell: &[u8]) -> String {
     )
 }
 
-fn too_few(found: usize, separator: Separator, columns: Columns) -> Diagnostic {
-    let wanted = columns.last() + 1;
+/// That a line has `found` columns, and not the `width` that it should have.
+fn too_few(found: usize, separator: Separator, columns: Columns, width: usize) -> Diagnostic {
     let between = separator.plural();
     let there = if found == 1 { "there is 1".to_owned() } else { format!("there are {found}") };
     let hint = match columns.weight {
+        _ if found > columns.last() => {
+            Some(Hint::set([SKIP_BAD_ROWS]).detail("to pass over such rows"))
+        }
         Some(weight) if found <= weight => {
             Some(Hint::leave_out(WEIGHTED.option).detail("if there are no weights"))
         }
         _ if found == 1 => Some(Hint::set([DELIMITER]).detail("if something else separates them")),
         Some(_) | None => None,
     };
-    let message = format!("expected {wanted} columns separated by {between}, {there}");
+    let message = format!("expected {width} columns separated by {between}, {there}");
     Diagnostic::from(message).hint(hint)
 }
 

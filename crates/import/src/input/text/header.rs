@@ -37,6 +37,7 @@ impl Head<'_> {
         let mut dialect = Dialect {
             separator: Separator::Blanks,
             columns: Columns::FIRST,
+            width: 0,
             start: self.start,
             ids: None,
             taken: None,
@@ -57,6 +58,7 @@ impl Head<'_> {
             Header::Absent { columns, is_doubtful } => {
                 self.check_lengths(&lines, dialect.separator)?;
                 dialect.columns = columns;
+                dialect.width = self.row_width(first, dialect.separator);
                 dialect.taken = Some(columns.numbered());
                 // Comments behind the first edge are told from those before it.
                 dialect.start.bytes += first.place.start as u64;
@@ -67,6 +69,7 @@ impl Head<'_> {
             }
             Header::Named { columns, names } => {
                 dialect.columns = columns;
+                dialect.width = width_of(&names);
                 dialect.taken = Some(columns.named(&names));
                 dialect.start.bytes += first.next as u64;
                 dialect.start.lines = first_number;
@@ -126,6 +129,16 @@ impl Head<'_> {
             found.push(field.bytes(self.bytes));
         }
         Ok(found)
+    }
+
+    /// Columns that all rows have if the first one, which is no header, has these. Where blanks separate, what stands
+    /// behind an edge may be a text of several words, or be left out.
+    fn row_width(&self, first: &Line, separator: Separator) -> usize {
+        match separator {
+            Separator::Blanks => 0,
+            // A fault of quotes is found again when the line is read.
+            _ => self.names(first, separator).map_or(0, |cells| width_of(&cells)),
+        }
     }
 
     fn names(&self, line: &Line, separator: Separator) -> Result<Vec<String>, String> {
@@ -331,6 +344,11 @@ impl Head<'_> {
         let two_columns = Hint::set([NO_HEADER]).detail("where further columns are not wanted");
         Err((other, Diagnostic::from(message).hint(two_columns)))
     }
+}
+
+/// The number of columns of a line, without empty ones at its end: a separator there makes no column.
+pub(super) fn width_of(cells: &[String]) -> usize {
+    cells.iter().rposition(|cell| !cell.is_empty()).map_or(0, |last| last + 1)
 }
 
 /// Say which columns are the ends of edges.

@@ -88,7 +88,12 @@ impl Reading<'_> {
         let columns = Columns { weight: self.options.weighted.then_some(2), ..Columns::FIRST };
         let remark = (field != b"pattern").then(|| self.unread_weights()).flatten();
         let preamble = self.preamble(&line, rows, vec![entries], undirected)?;
-        Ok((self.dialect(&line, columns, Form::Rows, remark), preamble))
+        let width = match field {
+            b"pattern" => 2,
+            b"complex" => 4,
+            _ => 3,
+        };
+        Ok((Dialect { width, ..self.dialect(&line, columns, Form::Rows, remark) }, preamble))
     }
 
     /// Lines that begin with `c` are comments, one that begins with `p` has the sizes, and each that begins with `a`
@@ -118,7 +123,8 @@ impl Reading<'_> {
         // Of the older graphs some count each edge twice.
         let edges = if undirected { Vec::new() } else { vec![edges] };
         let preamble = self.preamble(&line, vertices, edges, undirected)?;
-        Ok((self.dialect(&line, columns, Form::Dimacs, remark), preamble))
+        let width = if undirected { 3 } else { 4 };
+        Ok((Dialect { width, ..self.dialect(&line, columns, Form::Dimacs, remark) }, preamble))
     }
 
     /// A line with the numbers of vertices and edges, then a line for each vertex: its size and its weights, which are
@@ -205,7 +211,7 @@ impl Reading<'_> {
             return Err((self.number(line), "there are too many vertices".into()));
         };
         let (vertices, undirected) = (Some(1..end), Some(undirected));
-        Ok(Preamble { vertices, edges, undirected, has_both_ways: false })
+        Ok(Preamble { vertices, edges, undirected, ..Preamble::default() })
     }
 
     /// The lines behind this one, built so.
@@ -222,6 +228,7 @@ impl Reading<'_> {
         Dialect {
             separator: Separator::Blanks,
             columns,
+            width: 0,
             start,
             ids: Some(IdKind::Integer),
             taken: None,

@@ -29,6 +29,7 @@ use self::blocks::Blocks;
 use self::dialect::Form;
 pub(super) use self::dialect::{Dialect, Sniffed, sniff};
 pub(super) use self::fields::{check_spelling, integer, weight};
+use self::fields::{is_passed_over, line_at};
 pub(super) use self::vertex_layout::VertexLayout;
 pub(super) use self::vertex_lines::VertexLines;
 use super::options::IdKind;
@@ -87,6 +88,9 @@ impl<'a> Reader<'a> for LineReader<'a> {
             };
             space.bad_lines.number(path, lines, block.first_line);
             space.comments.number(path, lines, block.first_line);
+            let is_row = |at: &usize| !is_passed_over(&lines[line_at(lines, *at).0]);
+            block.open_end.filter(is_row).into_iter().for_each(|at| space.open_ends.add(at));
+            space.open_ends.number(path, lines, block.first_line);
             let result =
                 stopped(parsed, |fault| fault.locate(path, dialect, lines, block.first_line));
             std::mem::swap(&mut space.block, &mut bytes);

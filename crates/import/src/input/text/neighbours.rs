@@ -16,8 +16,8 @@ pub(super) fn count(block: &[u8]) -> u64 {
     (lines - comments) as u64
 }
 
-/// Parses a block whose first line is of this vertex. Where edges are to lead both ways, of the two places that each
-/// has the one is taken where the source is not above the target.
+/// Parses a block whose first line is of this vertex. Where edges are to lead both ways, of the two mentions of each
+/// the one is taken where the source is not above the target, and both are added to the balance of the part.
 pub(super) fn parse(
     block: &[u8],
     lists: Lists,
@@ -25,7 +25,10 @@ pub(super) fn parse(
     space: &mut Space,
     emit: &Emit<'_>,
 ) -> Result<(), Stop> {
-    let Space { pairs64: pairs, weights, edges, .. } = space;
+    let Space { pairs64: pairs, weights, edges, balance, .. } = space;
+    if emit.undirected {
+        balance.begin();
+    }
     pairs.clear();
     weights.clear();
     let (mut at, mut source) = (0, first);
@@ -54,15 +57,16 @@ pub(super) fn parse(
                 })?),
                 false => None,
             };
-            if emit.undirected && source > target {
-                continue;
+            let weight = weight.filter(|_| emit.weighted);
+            let weight = weight.map(|weight| fields::weight(weight.bytes(block)));
+            let weight = weight.transpose().map_err(|problem| Fault::of_value(at, problem))?;
+            if emit.undirected {
+                balance.add(source, target, weight.unwrap_or(0.0));
+                if source > target {
+                    continue;
+                }
             }
-            if let Some(weight) = weight.filter(|_| emit.weighted) {
-                weights.push(
-                    fields::weight(weight.bytes(block))
-                        .map_err(|problem| Fault::of_value(at, problem))?,
-                );
-            }
+            weights.extend(weight);
             pairs.push([source, target]);
             if pairs.len() == emit.sizes.chunk_edges {
                 *edges += pairs.len() as u64;

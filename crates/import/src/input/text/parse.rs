@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use memchr::{memchr, memchr3};
+use memchr::{memchr, memchr_iter, memchr3};
 use tegula_machine::Diagnostic;
 
 use super::super::bad_rows::BadLines;
@@ -193,7 +193,8 @@ fn edge(block: &[u8], at: usize, dialect: &Dialect) -> Result<(Option<EdgeFields
         let detail = "a carriage return stands within the line; end lines with line feeds";
         return Err(Fault::of_line(at, detail));
     }
-    match EdgeFields::of(block, line, dialect.separator(), dialect.columns()) {
+    let (separator, columns) = (dialect.separator(), dialect.columns());
+    match EdgeFields::of(block, line, separator, columns, dialect.width()) {
         Ok(edge) => Ok((Some(edge), next)),
         Err(problem) => Err(Fault::of_line(at, problem)),
     }
@@ -207,6 +208,8 @@ struct PlainLines {
     /// The other byte that separates, or the same again.
     separator_too: u8,
     weighted: bool,
+    /// Columns that have to stand behind those that are read.
+    more: usize,
     /// Whether numbers may begin with zeros.
     joins_spellings: bool,
 }
@@ -222,7 +225,8 @@ impl PlainLines {
         let first =
             columns.source == 0 && columns.target == 1 && columns.weight.is_none_or(|at| at == 2);
         let joins_spellings = dialect.joins_spellings();
-        first.then_some(PlainLines { separator, separator_too, weighted, joins_spellings })
+        let more = dialect.width() - columns.last() - 1;
+        first.then_some(PlainLines { separator, separator_too, weighted, more, joins_spellings })
     }
 
     /// Parses lines from `at` until `room` edges are taken or a line is not plain; returns where
@@ -290,18 +294,35 @@ impl PlainLines {
     #[inline]
     fn line_end(self, block: &[u8], at: usize) -> Option<usize> {
         match *block.get(at)? {
-            b'\n' => Some(at + 1),
-            b'\r' => (*block.get(at + 1)? == b'\n').then_some(at + 2),
+            b'\n' if self.more == 0 => Some(at + 1),
+            b'\r' if self.more == 0 => (*block.get(at + 1)? == b'\n').then_some(at + 2),
             // A quote may hide the line's end, and a lone carriage return is one.
             byte if self.separates(byte) => {
-                let at = at + memchr3(b'\n', b'\r', b'"', &block[at..])?;
-                match block[at] {
-                    b'\n' => Some(at + 1),
-                    b'\r' => (*block.get(at + 1)? == b'\n').then_some(at + 2),
+                let end = at + memchr3(b'\n', b'\r', b'"', &block[at..])?;
+                if self.more > 0 && !self.has_more(&block[at..end]) {
+                    return None;
+                }
+                match block[end] {
+                    b'\n' => Some(end + 1),
+                    b'\r' => (*block.get(end + 1)? == b'\n').then_some(end + 2),
                     _ => None,
                 }
             }
             _ => None,
+        }
+    }
+
+    /// Whether the rest of a line, which begins with a separator, has the columns that have to be there.
+    #[inline]
+    fn has_more(self, rest: &[u8]) -> bool {
+        match self.separator {
+            b' ' => {
+                let words = rest.split(|&byte| self.separates(byte));
+                words.filter(|word| !word.is_empty()).take(self.more).count() == self.more
+            }
+            separator => {
+                self.more == 1 || memchr_iter(separator, rest).take(self.more).count() == self.more
+            }
         }
     }
 

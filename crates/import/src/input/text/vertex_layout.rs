@@ -11,6 +11,7 @@ use super::super::vertex_columns::{Places, Presence, VALUES_MAX, VertexColumns};
 use super::blocks::Start;
 use super::dialect::{FirstBytes, Form, Line, lines};
 use super::fields::{Fields, Separator, integer};
+use super::header::width_of;
 use super::vertex_lines::VertexLines;
 
 /// How the lines of one table of vertices are built.
@@ -21,6 +22,8 @@ pub(in super::super) struct VertexLayout {
     pub(super) places: Places,
     /// The last column that a line cannot do without.
     pub(super) last_required: usize,
+    /// Columns that a row has at the least, also those that are not read.
+    pub(super) width: usize,
     pub(super) form: Form,
     /// Whether ids may begin as comments do.
     pub(super) has_string_ids: bool,
@@ -78,6 +81,7 @@ impl Head<'_> {
             start: Start { bytes: 0, lines: self.lines_before },
             places,
             last_required: places.last_required(self.columns),
+            width: 0,
             form: Form::Rows,
             has_string_ids: self.columns.ids != IdKind::Integer,
             may_be_empty: std::array::from_fn(|value| {
@@ -106,6 +110,9 @@ impl Head<'_> {
             layout.start =
                 Start { bytes: first.next as u64, lines: self.lines_before + first.number };
             layout.has_header = true;
+            if separator != Separator::Blanks {
+                layout.width = self.names(&first, separator).map_or(0, |names| width_of(&names));
+            }
         }
         Ok(layout)
     }

@@ -85,7 +85,7 @@ impl VertexLines {
         let last = places.values.iter().flatten().fold(places.id, |last, &place| last.max(place));
         for index in 0..=last {
             let Some(field) = fields.next()? else {
-                if index <= self.layout.last_required {
+                if index <= self.layout.last_required || index < self.layout.width {
                     return Err(self.too_few(index));
                 }
                 break;
@@ -111,11 +111,21 @@ impl VertexLines {
                 }
             }
         }
+        self.check_width(fields, last + 1)?;
         Ok(Some(cells))
     }
 
+    /// Refuses a row with fewer columns than the header; `fields` are those behind the first `found`.
+    fn check_width(&self, mut fields: Fields<'_>, mut found: usize) -> Result<(), String> {
+        while found < self.layout.width {
+            fields.next()?.ok_or_else(|| self.too_few(found))?;
+            found += 1;
+        }
+        Ok(())
+    }
+
     fn too_few(&self, found: usize) -> String {
-        let wanted = self.layout.last_required + 1;
+        let wanted = self.layout.width.max(self.layout.last_required + 1);
         let between = self.layout.separator.plural();
         let there = if found == 1 { "there is 1".to_owned() } else { format!("there are {found}") };
         format!("expected {wanted} columns separated by {between}, {there}")

@@ -6,6 +6,7 @@ use super::super::chunk::{Ends, Span};
 use super::super::options::IdKind;
 use super::super::reader::{Emit, Part, Reader, Space};
 use super::super::text::{check_spelling, integer, weight};
+use super::counts::ItemCounter;
 use super::document::{Document, Element, Event, UNKNOWN_ENTITY};
 use super::layout::Layout;
 use super::told::{Direction, Told, check_name, told};
@@ -19,13 +20,14 @@ pub(in super::super) struct EdgeReader<'a> {
 }
 
 /// What has begun and not ended.
-#[derive(Default)]
 struct Begun {
     /// Where the edges of the graph lead unless they tell.
     direction: Option<Direction>,
     edge: Option<BegunEdge>,
     /// The text that is its weight, and how many elements are open there.
     text: Option<(usize, String)>,
+    /// How many edges there are within what tells their number.
+    edges: ItemCounter,
 }
 
 /// An edge of which it is not known yet what is told of it.
@@ -44,7 +46,12 @@ const WEIGHT_BYTES_MAX: usize = 256;
 impl<'a> EdgeReader<'a> {
     pub fn open(layout: &'a Layout) -> Result<EdgeReader<'a>> {
         let document = layout.source.open()?;
-        Ok(EdgeReader { layout, document, begun: Begun::default() })
+        let edges = ItemCounter::new("edges");
+        Ok(EdgeReader {
+            layout,
+            document,
+            begun: Begun { direction: None, edge: None, text: None, edges },
+        })
     }
 
     /// Reads the next event, and adds the edge that it is about to `space`; false at the end.
@@ -88,13 +95,20 @@ impl Begun {
     ) -> Result<(), Diagnostic> {
         let weights = layout.weight.as_ref();
         match told(layout.source.form, element)? {
-            Told::Graph(direction) => match self.direction.replace(direction) {
-                None => Ok(()),
+            Told::Graph { direction, counts } => match self.direction.replace(direction) {
+                None => {
+                    self.edges.begin(element, counts.edges);
+                    Ok(())
+                }
                 Some(_) => Err(
                     "a second graph begins here; graphs within graphs are not read, nor several"
                         .into(),
                 ),
             },
+            Told::List(counts) => {
+                self.edges.begin(element, counts.edges);
+                Ok(())
+            }
             Told::Edge { source, target, direction, weight } => {
                 if self.edge.is_some() {
                     return Err("an edge begins within an edge".into());
@@ -109,6 +123,7 @@ impl Begun {
                 let weight = weight.filter(|_| weights.is_some_and(|place| place.is_own));
                 let weight = weight.map(|text| weight_of(&text)).transpose()?;
                 let (depth, line) = (element.depth, element.line);
+                self.edges.add(depth);
                 self.edge = Some(BegunEdge { depth, line, arcs, weight });
                 Ok(())
             }
@@ -137,6 +152,7 @@ impl Begun {
         layout: &Layout,
         space: &mut Space,
     ) -> Result<(), (u64, Diagnostic)> {
+        self.edges.end(depth)?;
         if let Some((_, text)) = self.text.take_if(|(begun, _)| *begun == depth)
             && let Some(edge) = &mut self.edge
         {

@@ -4,7 +4,7 @@
 //! <gexf>
 //!   <graph defaultedgetype="directed">
 //!     <attributes class="edge"><attribute id="0" title="length" type="float"/></attributes>
-//!     <nodes> <node id="0"/> <node id="1"/> </nodes>
+//!     <nodes count="2"> <node id="0"/> <node id="1"/> </nodes>
 //!     <edges>
 //!       <edge source="0" target="1" weight="2"><attvalues><attvalue for="0" value="0.5"/></attvalues></edge>
 //!     </edges>
@@ -16,6 +16,7 @@
 
 use tegula_machine::Diagnostic;
 
+use super::counts::Counts;
 use super::document::Element;
 use super::told::{Direction, Told, missing};
 
@@ -25,8 +26,11 @@ pub(super) fn told<'a>(element: &'a Element<'_>) -> Result<Told<'a>, Diagnostic>
         "graph" => {
             let [direction] = element.attributes(["defaultedgetype"])?;
             let direction = direction.as_deref().map(|text| direction_of("defaultedgetype", text));
-            Ok(Told::Graph(direction.transpose()?.unwrap_or(Direction::Undirected)))
+            let direction = direction.transpose()?.unwrap_or(Direction::Undirected);
+            Ok(Told::Graph { direction, counts: Counts::default() })
         }
+        "nodes" => Ok(Told::List(Counts { nodes: count(element)?, ..Counts::default() })),
+        "edges" => Ok(Told::List(Counts { edges: count(element)?, ..Counts::default() })),
         "attributes" => {
             let [class] = element.attributes(["class"])?;
             Ok(Told::Columns { are_of_edges: class.as_deref() == Some("edge") })
@@ -59,6 +63,12 @@ pub(super) fn told<'a>(element: &'a Element<'_>) -> Result<Told<'a>, Diagnostic>
         }
         _ => Ok(Told::Nothing),
     }
+}
+
+/// How many items a list tells that it has.
+fn count(element: &Element<'_>) -> Result<Option<u64>, Diagnostic> {
+    let [count] = element.attributes(["count"])?;
+    Counts::number("count", count.as_deref())
 }
 
 fn direction_of(attribute: &str, text: &str) -> Result<Direction, Diagnostic> {

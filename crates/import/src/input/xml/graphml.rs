@@ -14,6 +14,7 @@
 
 use tegula_machine::Diagnostic;
 
+use super::counts::Counts;
 use super::document::Element;
 use super::told::{Direction, Told, missing};
 
@@ -29,13 +30,19 @@ pub(super) fn told<'a>(element: &'a Element<'_>) -> Result<Told<'a>, Diagnostic>
             }
         }
         "graph" => {
-            let [direction] = element.attributes(["edgedefault"])?;
-            match direction.as_deref() {
-                Some("directed") => Ok(Told::Graph(Direction::Directed)),
-                Some("undirected") => Ok(Told::Graph(Direction::Undirected)),
-                Some(other) => Err(Direction::unknown("edgedefault", other)),
-                None => Err(missing("graph", "edgedefault")),
-            }
+            let [direction, nodes, edges] =
+                element.attributes(["edgedefault", "parse.nodes", "parse.edges"])?;
+            let direction = match direction.as_deref() {
+                Some("directed") => Direction::Directed,
+                Some("undirected") => Direction::Undirected,
+                Some(other) => return Err(Direction::unknown("edgedefault", other)),
+                None => return Err(missing("graph", "edgedefault")),
+            };
+            let counts = Counts {
+                nodes: Counts::number("parse.nodes", nodes.as_deref())?,
+                edges: Counts::number("parse.edges", edges.as_deref())?,
+            };
+            Ok(Told::Graph { direction, counts })
         }
         "node" => {
             let [id] = element.attributes(["id"])?;

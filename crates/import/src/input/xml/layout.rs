@@ -12,6 +12,7 @@ use super::super::reader::{Sizes, bad_file};
 use super::super::stream::{Compression, Stream};
 use super::super::text::{integer, weight};
 use super::super::xml_form::XmlForm;
+use super::counts::ItemCounter;
 use super::document::{Document, Element, Event, NAME_BYTES_MAX, UNKNOWN_ENTITY};
 use super::told::{Direction, Told, check_name, told};
 use crate::settings::WEIGHTED;
@@ -61,16 +62,29 @@ impl Source {
         visit: &mut dyn FnMut(&str, At) -> Result<()>,
     ) -> Result<()> {
         let mut document = self.open()?;
+        let mut nodes = ItemCounter::new("nodes");
         loop {
             match document.next(cancel)? {
                 Event::Start(element) => {
                     let told = told(self.form, &element);
-                    if let Told::Node { id } = told.map_err(|problem| element.fault(problem))? {
-                        check_name(&id).map_err(|problem| element.fault(problem))?;
-                        visit(&id, At::Line(element.line))?;
+                    match told.map_err(|problem| element.fault(problem))? {
+                        Told::Node { id } => {
+                            check_name(&id).map_err(|problem| element.fault(problem))?;
+                            visit(&id, At::Line(element.line))?;
+                            nodes.add(element.depth);
+                        }
+                        Told::Graph { counts, .. } | Told::List(counts) => {
+                            nodes.begin(&element, counts.nodes);
+                        }
+                        Told::Columns { .. } | Told::Column { .. } | Told::Edge { .. } => {}
+                        Told::Value { .. } | Told::Nothing => {}
                     }
                 }
-                Event::End | Event::Text(_) | Event::UnknownEntity | Event::Other => {}
+                Event::End => {
+                    let ends = nodes.end(document.depth() + 1);
+                    ends.map_err(|(line, problem)| document.fault(line, problem))?;
+                }
+                Event::Text(_) | Event::UnknownEntity | Event::Other => {}
                 Event::Done => return Ok(()),
             }
         }
@@ -219,7 +233,7 @@ impl Head {
                             let place = place.map_err(|problem| element.fault(problem))?;
                             open = Some((element.depth, place));
                         }
-                        Told::Graph(direction) => head.direction = Some(direction),
+                        Told::Graph { direction, .. } => head.direction = Some(direction),
                         Told::Node { id } => {
                             head.first_id.get_or_insert_with(|| id.into_owned());
                         }
@@ -229,7 +243,8 @@ impl Head {
                             head.has_own_weights = weight.is_some();
                             return Ok(head);
                         }
-                        Told::Column { .. } | Told::Value { .. } | Told::Nothing => {}
+                        Told::Column { .. } | Told::Value { .. } => {}
+                        Told::List(_) | Told::Nothing => {}
                     }
                 }
                 Event::Text(text) => {

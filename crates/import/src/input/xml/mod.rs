@@ -4,6 +4,7 @@
 //! each form (`graphml`, `gexf`); the rest is the same. The vertices, which may have no edge, are read in a pass of
 //! their own, so that none of them is held. What is wrong with an element is wrong at its line.
 
+mod counts;
 mod document;
 mod edges;
 mod gexf;

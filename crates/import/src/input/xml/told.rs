@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use tegula_machine::Diagnostic;
 
 use super::super::xml_form::XmlForm;
+use super::counts::Counts;
 use super::document::Element;
 use super::{gexf, graphml};
 
@@ -22,7 +23,9 @@ pub(super) fn told<'a>(form: XmlForm, element: &'a Element<'_>) -> Result<Told<'
 /// What one element tells.
 pub(super) enum Told<'a> {
     /// A graph begins, whose edges lead so unless they tell.
-    Graph(Direction),
+    Graph { direction: Direction, counts: Counts },
+    /// A list of nodes or of edges begins.
+    List(Counts),
     /// Whether the columns that follow are of edges.
     Columns { are_of_edges: bool },
     /// There is a column: how values refer to it, and its name. A value that is not there may be within.

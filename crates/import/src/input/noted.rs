@@ -1,5 +1,8 @@
-//! Comments among edges whose ids are strings. An id may begin with `#` or `%` as they do: who has such
-//! an id has to be told that its line is not read.
+//! Lines of text of one kind that a user should know of: how many there are, and where the first one is. Each part of
+//! the input notes its own.
+//!
+//! * Comments among edges whose ids are strings: an id may begin with `#` or `%` as they do, and its line is not read.
+//! * Last lines without their ends, which may be cut off.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -8,25 +11,25 @@ use memchr::memchr_iter;
 use tegula_machine::threads::{lock, unlocked};
 use tegula_machine::{At, Place};
 
-/// Comments behind the first edge, or behind a header, of texts whose ids are strings.
+/// Lines of one kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Comments {
+pub struct Noted {
     /// How many there are.
     pub count: u64,
     /// Where the first one is.
     pub first: Option<Place>,
 }
 
-/// Comments of one part.
+/// Those of one part.
 #[derive(Debug, Default)]
-pub(super) struct PartComments {
+pub(super) struct PartNotes {
     count: u64,
     /// Where in the block the first one begins, and once the part is parsed, the number of its line.
     first: u64,
     path: PathBuf,
 }
 
-impl PartComments {
+impl PartNotes {
     pub fn add(&mut self, line_start: usize) {
         if self.count == 0 {
             self.first = line_start as u64;
@@ -45,7 +48,7 @@ impl PartComments {
     }
 }
 
-/// Counts the comments of all parts, which come in any order.
+/// Counts the lines of all parts, which come in any order.
 #[derive(Default)]
 pub(super) struct Tally(Mutex<Counted>);
 
@@ -57,8 +60,8 @@ struct Counted {
 }
 
 impl Tally {
-    pub fn add(&self, part: u64, comments: PartComments) {
-        let PartComments { count, first, path } = comments;
+    pub fn add(&self, part: u64, notes: PartNotes) {
+        let PartNotes { count, first, path } = notes;
         if count == 0 {
             return;
         }
@@ -69,8 +72,8 @@ impl Tally {
         }
     }
 
-    pub fn close(self) -> Comments {
+    pub fn close(self) -> Noted {
         let Counted { count, first } = unlocked(self.0);
-        Comments { count, first: first.map(|(_, place)| place) }
+        Noted { count, first: first.map(|(_, place)| place) }
     }
 }

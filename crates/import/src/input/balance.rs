@@ -1,0 +1,174 @@
+//! Whether each edge is in the lists of both of its ends, where lists of neighbours become an undirected graph.
+//!
+//! A *mention* is a vertex in the list of another one. There are too many mentions to keep, and the two of an edge may
+//! be far apart. So each mention is added to a cell of sums: with a plus where it stands in the list of the smaller
+//! end, with a minus in that of the greater one. Where both lists mention an edge equally often, nothing of it is left.
+//!
+//! To name an edge whose mentions differ, a cell must hold the rest of one edge alone. The hash of an edge chooses its
+//! cell: each level has half as many edges as the level before. So however many edges differ, some level has about as
+//! many of them as it has cells (an l0-sampler: Cormode and Firmani, *A Unifying Framework for l0-Sampling
+//! Algorithms*, 2014). A mention costs two rounds of mixing and four additions.
+
+use tegula_machine::mix;
+
+/// Levels of cells. The last one has every edge that no other level takes.
+const LEVELS: usize = 40;
+/// Cells of a level.
+const LEVEL_CELLS: usize = 16;
+
+/// The sums of the mentions of one part of a file, or of all parts.
+#[derive(Debug, Default)]
+pub(super) struct Balance(Vec<Cell>);
+
+/// Sums of what mentions have. An edge that both lists mention adds nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Cell {
+    smaller: u64,
+    greater: u64,
+    weight: u64,
+    hash: u64,
+}
+
+/// A mention that the other list lacks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Unmatched {
+    /// The vertex in whose list it is.
+    pub source: u64,
+    /// The neighbour that is mentioned.
+    pub target: u64,
+    /// The weight of the edge there; 0 where weights are not read.
+    pub weight: f32,
+}
+
+impl Balance {
+    /// Begins the sums of a part.
+    pub fn begin(&mut self) {
+        self.0.clear();
+        self.0.resize(LEVELS * LEVEL_CELLS, Cell::default());
+    }
+
+    /// Adds that the list of `source` has the neighbour `target`. A loop is in one list alone.
+    pub fn add(&mut self, source: u64, target: u64, weight: f32) {
+        if source == target {
+            return;
+        }
+        // Both zeros are one weight.
+        let weight = u64::from((weight + 0.0).to_bits());
+        let (smaller, greater) = (source.min(target), source.max(target));
+        let hash = hash_of(smaller, greater, weight);
+        let mention = Cell { smaller, greater, weight, hash };
+        let cell = &mut self.0[place_of(hash)];
+        *cell = if source == smaller { cell.plus(mention) } else { cell.plus(mention.negated()) };
+    }
+
+    /// Adds the sums of a part, which then has none.
+    pub fn absorb(&mut self, part: &mut Balance) {
+        if self.0.is_empty() {
+            std::mem::swap(&mut self.0, &mut part.0);
+            return;
+        }
+        for (sum, cell) in self.0.iter_mut().zip(&part.0) {
+            *sum = sum.plus(*cell);
+        }
+        part.0.clear();
+    }
+
+    /// Whether both lists mention every edge equally often.
+    pub fn is_even(&self) -> bool {
+        self.0.iter().all(|cell| *cell == Cell::default())
+    }
+
+    /// One of the mentions that the other list lacks: always the same, and `None` where no cell has one alone, as one
+    /// of a million such files may have it.
+    pub fn unmatched(&self) -> Option<Unmatched> {
+        let cells = self.0.iter().enumerate();
+        cells
+            .flat_map(|(place, cell)| {
+                let rests = [(*cell, false), (cell.negated(), true)];
+                rests.map(|(rest, is_in_greater)| (place, rest, is_in_greater))
+            })
+            .find_map(|(place, rest, is_in_greater)| rest.alone(place, is_in_greater))
+    }
+}
+
+impl Cell {
+    fn plus(self, other: Cell) -> Cell {
+        Cell {
+            smaller: self.smaller.wrapping_add(other.smaller),
+            greater: self.greater.wrapping_add(other.greater),
+            weight: self.weight.wrapping_add(other.weight),
+            hash: self.hash.wrapping_add(other.hash),
+        }
+    }
+
+    fn negated(self) -> Cell {
+        Cell {
+            smaller: self.smaller.wrapping_neg(),
+            greater: self.greater.wrapping_neg(),
+            weight: self.weight.wrapping_neg(),
+            hash: self.hash.wrapping_neg(),
+        }
+    }
+
+    /// The mention whose sums these are, if it is one.
+    fn alone(self, place: usize, is_in_greater: bool) -> Option<Unmatched> {
+        let Cell { smaller, greater, weight, hash } = self;
+        let is_one = smaller < greater
+            && hash == hash_of(smaller, greater, weight)
+            && place == place_of(hash);
+        let (source, target) = if is_in_greater { (greater, smaller) } else { (smaller, greater) };
+        let weight = f32::from_bits(u32::try_from(weight).ok()?);
+        is_one.then_some(Unmatched { source, target, weight })
+    }
+}
+
+fn hash_of(smaller: u64, greater: u64, weight: u64) -> u64 {
+    mix(mix(smaller ^ weight.rotate_left(32)) ^ greater)
+}
+
+/// The cell of a hash: its level by the zeros at its end, and its place there by its first bits.
+fn place_of(hash: u64) -> usize {
+    let level = (hash.trailing_zeros() as usize).min(LEVELS - 1);
+    level * LEVEL_CELLS + (hash >> (u64::BITS - LEVEL_CELLS.ilog2())) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The balance of edges whose mentions in the list of the greater end are left out where `is_left_out` says so.
+    fn balance(edges: u64, is_left_out: impl Fn(u64) -> bool) -> Balance {
+        let mut all = Balance::default();
+        for first in (0..edges).step_by(1000) {
+            let mut part = Balance::default();
+            part.begin();
+            for edge in first..edges.min(first + 1000) {
+                let (smaller, greater) = (edge % 977, 1000 + edge / 977);
+                part.add(smaller, greater, edge as f32);
+                if !is_left_out(edge) {
+                    part.add(greater, smaller, edge as f32);
+                }
+            }
+            all.absorb(&mut part);
+        }
+        all
+    }
+
+    #[test]
+    fn edges_in_both_lists_leave_nothing() {
+        let even = balance(10_000, |_| false);
+        assert!(even.is_even() && even.unmatched().is_none());
+        assert!(Balance::default().is_even());
+    }
+
+    #[test]
+    fn one_of_any_number_of_mentions_is_found() {
+        for step in [1, 2, 3, 17, 1000, 9_999] {
+            let uneven = balance(20_000, |edge| edge % step == step - 1);
+            let Unmatched { source, target, weight } = uneven.unmatched().unwrap();
+            let edge = (target - 1000) * 977 + source;
+            assert_eq!((edge % step, edge as f32), (step - 1, weight));
+            assert!(!uneven.is_even());
+        }
+    }
+}

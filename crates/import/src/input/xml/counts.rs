@@ -1,0 +1,87 @@
+//! How many nodes and edges a document tells that an element has, and how many begin within it.
+
+use tegula_machine::Diagnostic;
+
+use super::document::Element;
+
+/// What an element tells of how much is in it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub nodes: Option<u64>,
+    pub edges: Option<u64>,
+}
+
+impl Counts {
+    /// The number that the attribute `name` tells, if it is there.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn number(name: &str, text: Option<&str>) -> Result<Option<u64>, Diagnostic> {
+        let number = |text: &str| {
+            let refuse = |_| format!("`{name}` is `{}`, no number", text.escape_debug()).into();
+            text.trim().parse().map_err(refuse)
+        };
+        text.map(number).transpose()
+    }
+}
+
+/// Counts items of one kind within the elements that tell how many they have.
+pub(super) struct ItemCounter {
+    /// What an item is called where there are many.
+    items: &'static str,
+    /// The elements that are open, outermost first: at most one at each depth.
+    open: Vec<Open>,
+}
+
+struct Open {
+    element: String,
+    depth: usize,
+    line: u64,
+    told: u64,
+    /// Items that begin right in the element.
+    direct: u64,
+    /// Items that begin in the element or anywhere below it.
+    all: u64,
+}
+
+impl ItemCounter {
+    pub fn new(items: &'static str) -> ItemCounter {
+        ItemCounter { items, open: Vec::new() }
+    }
+
+    /// Begins an element that tells how many items it has, or nothing.
+    pub fn begin(&mut self, element: &Element<'_>, told: Option<u64>) {
+        let open = told.map(|told| Open {
+            element: element.name().to_owned(),
+            depth: element.depth,
+            line: element.line,
+            told,
+            direct: 0,
+            all: 0,
+        });
+        self.open.extend(open);
+    }
+
+    /// Counts an item that begins at this depth.
+    pub fn add(&mut self, depth: usize) {
+        for open in &mut self.open {
+            open.all += 1;
+            open.direct += u64::from(open.depth + 1 == depth);
+        }
+    }
+
+    /// Ends the element at this depth. Items within items may be counted in what is told, or not.
+    ///
+    /// # Errors
+    /// The line of the element, and that it has another number of items than it tells.
+    pub fn end(&mut self, depth: usize) -> Result<(), (u64, Diagnostic)> {
+        let Some(ended) = self.open.pop_if(|open| open.depth == depth) else { return Ok(()) };
+        let Open { element, line, told, direct, all, .. } = ended;
+        if told == direct || told == all {
+            return Ok(());
+        }
+        let items = self.items;
+        let problem = format!("`{element}` tells of {told} {items} but has {all}");
+        Err((line, problem.into()))
+    }
+}

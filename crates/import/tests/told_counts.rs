@@ -1,0 +1,118 @@
+//! Formats that tell how many vertices and edges they have are refused where they have others.
+
+mod input_support;
+
+use std::path::PathBuf;
+
+use input_support::{folder, put};
+use tegula_import::{ImportConfig, ImportReport, import};
+use tegula_machine::threads::{Cancel, Silent};
+use tegula_machine::{Error, Result};
+use tempfile::TempDir;
+
+fn import_one(folder: &TempDir, path: PathBuf) -> Result<ImportReport> {
+    let config = ImportConfig { memory: 64 << 20, force: true, ..ImportConfig::default() };
+    import(&[path], &folder.path().join("g.tegula"), &config, &Silent, &Cancel::default())
+}
+
+/// Asserts that a file is refused in words that include `says`.
+#[track_caller]
+fn assert_refused(folder: &TempDir, path: PathBuf, says: &str) {
+    match import_one(folder, path) {
+        Err(error @ Error::BadInput { .. }) => {
+            assert!(error.to_string().contains(says), "`{says}` is not in `{error}`");
+        }
+        other => panic!("it is read as {other:?}"),
+    }
+}
+
+#[test]
+fn graphalytics_has_as_many_vertices_and_edges_as_it_tells() {
+    let folder = folder();
+    put(&folder, "a.v", b"1\n2\n3\n9\n");
+    put(&folder, "a.e", b"1 2\n2 3\n");
+    let properties = |more: &str| {
+        let text = format!(
+            "graph.a.vertex-file = a.v\ngraph.a.edge-file = a.e\ngraph.a.directed = false\n{more}"
+        );
+        put(&folder, "a.properties", text.as_bytes())
+    };
+    let good = properties("graph.a.meta.vertices = 4\ngraph.a.meta.edges = 2\n");
+    let report = import_one(&folder, good).unwrap();
+    assert_eq!((report.vertices, report.edges), (4, 4));
+    import_one(&folder, properties("")).unwrap();
+    for (more, says) in [
+        ("graph.a.meta.edges = 3\n", "tells of 3 edges but has 2"),
+        ("graph.a.meta.edges = 1\n", "tells of 1 edges but has 2"),
+        ("graph.a.meta.vertices = 5\n", "tells of 5 vertices but has 4"),
+        ("graph.a.meta.vertices = 3\n", "tells of 3 vertices but has 4"),
+        ("graph.a.meta.vertices = x\n", "`x`, no number"),
+    ] {
+        assert_refused(&folder, properties(more), says);
+        assert_refused(&folder, properties(more), "a.properties");
+    }
+}
+
+#[test]
+fn gexf_has_as_many_nodes_and_edges_as_it_tells() {
+    let folder = folder();
+    let document = |nodes: &str, edges: &str| {
+        let text = format!(
+            "<gexf><graph defaultedgetype='directed'>\n<nodes{nodes}><node id='a'/><node id='b'/></nodes>\n\
+             <edges{edges}><edge source='a' target='b'/><edge source='b' target='a' type='directed'/>\n\
+             <edge source='a' target='a'/></edges>\n</graph></gexf>"
+        );
+        put(&folder, "g.gexf", text.as_bytes())
+    };
+    let report = import_one(&folder, document(" count='2'", " count='3'")).unwrap();
+    assert_eq!((report.vertices, report.edges), (2, 3));
+    import_one(&folder, document("", "")).unwrap();
+    for (nodes, edges, says) in [
+        (" count='3'", "", "line 2: `nodes` tells of 3 nodes but has 2"),
+        (" count='1'", "", "line 2: `nodes` tells of 1 nodes but has 2"),
+        ("", " count='4'", "line 3: `edges` tells of 4 edges but has 3"),
+        ("", " count='0'", "line 3: `edges` tells of 0 edges but has 3"),
+        ("", " count='many'", "`count` is `many`, no number"),
+    ] {
+        assert_refused(&folder, document(nodes, edges), says);
+    }
+}
+
+#[test]
+fn nodes_within_nodes_are_counted_with_them_or_without() {
+    let folder = folder();
+    let document = |count: u64| {
+        let text = format!(
+            "<gexf><graph><nodes count='{count}'><node id='a'><nodes count='1'><node id='b'/></nodes></node>\
+             <node id='c'/></nodes><edges><edge source='a' target='b'/></edges></graph></gexf>"
+        );
+        put(&folder, "g.gexf", text.as_bytes())
+    };
+    import_one(&folder, document(2)).unwrap();
+    import_one(&folder, document(3)).unwrap();
+    assert_refused(&folder, document(4), "`nodes` tells of 4 nodes but has 3");
+}
+
+#[test]
+fn a_mutual_edge_is_one_of_those_that_are_told() {
+    let folder = folder();
+    let text = "<gexf><graph defaultedgetype='directed'><nodes count='2'><node id='a'/><node id='b'/></nodes>\
+                <edges count='1'><edge source='a' target='b' type='mutual'/></edges></graph></gexf>";
+    let path = put(&folder, "g.gexf", text.as_bytes());
+    assert_eq!(import_one(&folder, path).unwrap().edges, 2);
+}
+
+#[test]
+fn graphml_has_as_many_nodes_and_edges_as_it_tells() {
+    let folder = folder();
+    let document = |told: &str| {
+        let text = format!(
+            "<graphml><graph edgedefault='directed' {told}><node id='a'/><node id='b'/>\
+             <edge source='a' target='b'/></graph></graphml>"
+        );
+        put(&folder, "g.graphml", text.as_bytes())
+    };
+    import_one(&folder, document("parse.nodes='2' parse.edges='1'")).unwrap();
+    assert_refused(&folder, document("parse.nodes='3'"), "`graph` tells of 3 nodes but has 2");
+    assert_refused(&folder, document("parse.edges='2'"), "`graph` tells of 2 edges but has 1");
+}
