@@ -1,18 +1,17 @@
-//! Tables that options name, with a row for each vertex that the option is about.
-//!
-//! A table is read within the budget, however long it is and whatever it is compressed with: rows are
-//! looked up block by block in what the budget leaves beside that which is made of them.
+//! How the rows of a table are read, looked up, and handed on.
 
 use std::ops::Range;
 use std::path::Path;
 
-use tegula_engine::{Estimate, RUN_OVERHEAD, RunOptions};
-use tegula_import::input::{
-    IdKind, VALUES_MAX, ValueColumn, VertexColumns, VertexRow, VertexTable,
-};
-use tegula_machine::{At, Error, Place, Result};
+use tegula_engine::RUN_OVERHEAD;
+use tegula_import::input::{IdKind, VALUES_MAX, VertexColumns, VertexRow, VertexTable};
+use tegula_machine::{At, Diagnostic, Error, Hint, Place, Result, Setting, SettingValue};
 use tegula_store::graph::{Graph, OriginalIds};
 use tegula_store::{OriginalId, VertexId};
+
+use super::options::Missing;
+use super::table_read::TableRead;
+use super::{Row, RowVisitor, Tables};
 
 /// Bytes of the smallest block of rows; what a budget that is too small for any run has room for, too.
 const BLOCK_SIZE_MIN: u64 = 2 << 20;
@@ -21,91 +20,58 @@ const BLOCK_SIZE_MAX: u64 = 256 << 20;
 /// Bytes that a row takes beside its text until its vertex is found.
 const ROW_SIZE: u64 = size_of::<BlockRow>() as u64 + 72;
 
-/// What is made of the rows of a table.
-pub trait RowVisitor {
-    /// What the table is, in an error.
-    const WHAT: &'static str;
-    /// The columns beside the ids.
-    const COLUMNS: &'static [ValueColumn];
-    /// Whether a text may also be of DIMACS.
-    const MAY_BE_DIMACS: bool = false;
-    /// What becomes of a row whose vertex the graph does not have.
-    const STRANGERS: Strangers = Strangers::AreRefused;
-
-    /// Takes a row; else tells what is wrong with it.
-    fn take(&mut self, row: &Row<'_>) -> Result<(), String>;
-
-    /// Bytes that it holds, and is going to hold if there are no further rows.
-    fn size(&self) -> u64;
-}
-
-/// What becomes of rows whose vertices the graph does not have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Strangers {
-    /// They are an error.
-    AreRefused,
-    /// They say nothing.
-    ArePassedOver,
-}
-
-/// A row whose vertex was found.
-#[derive(Debug)]
-pub struct Row<'a> {
-    /// The vertex.
-    pub vertex: VertexId,
-    /// Its id as it is written.
-    pub id: &'a str,
-    /// The cells beside it; none where the row has no such column, or nothing in it.
-    pub values: [Option<&'a str>; VALUES_MAX],
-}
-
-/// Has all rows of a table visited. Returns the bytes that this takes at the least, beside the overhead
-/// of a process.
-///
-/// # Errors
-/// Those of reading; [`Error::BadInput`] for a row that is not understood or has a vertex that is not there;
-/// [`Error::OverBudget`] where the budget has no room for what is made of the rows; cancellation.
-pub fn read<V: RowVisitor>(
+/// Has `visitor` visit all rows of a table. Returns what was read, and the least bytes that reading takes beside
+/// the overhead of a process.
+pub(super) fn read<V: RowVisitor>(
+    tables: &Tables<'_>,
+    option: &'static str,
     path: &Path,
-    graph: &Graph,
-    options: &RunOptions<'_>,
     visitor: &mut V,
-) -> Result<u64> {
+) -> Result<(TableRead, u64)> {
+    let Tables { graph, run, options, .. } = *tables;
     let ids = graph.original_ids()?;
-    let kind = if ids.are_strings() { IdKind::String } else { IdKind::Integer };
-    let columns = VertexColumns { ids: kind, values: V::COLUMNS, may_be_dimacs: V::MAY_BE_DIMACS };
+    let columns = VertexColumns {
+        ids: if ids.are_strings() { IdKind::String } else { IdKind::Integer },
+        id_names: V::ID_NAMES,
+        values: V::COLUMNS,
+        has_header: options.header,
+        may_be_dimacs: V::MAY_BE_DIMACS,
+    };
     let is_vertex = |name: &str| Ok(ids.find(&OriginalId::String(name.to_owned()))?.is_some());
-    let table = VertexTable::open(path, &columns, &is_vertex, &options.cancel)?;
+    let table = VertexTable::open(path, &columns, &is_vertex, &run.cancel)?;
     let reading_size = table.size();
-    let room = Room { what: V::WHAT, memory: options.memory, reading: reading_size };
-    let has_header = table.has_header();
-    let block = RowBlock::default();
-    let mut reader = TableReader { path, graph, ids, has_header, room, block, visitor };
+    let mut reader = TableReader {
+        path,
+        graph,
+        ids,
+        has_header: table.has_header(),
+        missing: options.missing.unwrap_or(V::MISSING),
+        room: Room { what: V::WHAT, memory: run.memory, reading: reading_size },
+        block: RowBlock::default(),
+        read: TableRead::new(option),
+        visitor,
+    };
     reader.check_room()?;
-    let result = table.read(&options.cancel, &mut |row| reader.push(&row));
+    let result = table.read(&run.cancel, &mut |row| reader.push(&row));
     // A row that was read before one that could not be is looked up first, and refused first.
     match result {
         Ok(()) | Err(Error::BadInput { .. }) => reader.flush()?,
         Err(_) => {}
     }
+    let TableReader { read, .. } = reader;
     // What looked ids up has no more use for its memory.
     graph.reader().pool().trim();
-    result.map(|()| reading_size + visitor.size() + BLOCK_SIZE_MIN)
-}
-
-/// The estimate of a run before which tables are read, for which this takes `reading` bytes.
-pub fn with_reading(estimate: Estimate, reading: u64) -> Estimate {
-    let beside_streaming = reading.saturating_sub(estimate.stream_bytes_min);
-    let on_disk = estimate.on_disk.map(|arrays| {
-        let missing = beside_streaming.saturating_sub(arrays.least().bytes);
-        arrays.beside(missing)
-    });
-    let vertex_bytes = estimate.vertex_bytes.max(beside_streaming);
-    Estimate { vertex_bytes, on_disk, ..estimate }
+    result?;
+    if read.rows == 0 && read.missing_rows > 0 {
+        let detail =
+            format!("{} has none of its vertices: {}", graph.directory().display(), read.missing());
+        return Err(bad(path, At::File, detail));
+    }
+    Ok((read, reading_size + visitor.size() + BLOCK_SIZE_MIN))
 }
 
 /// The error for a file that does not say what it should.
-pub fn bad(path: &Path, at: At, detail: String) -> Error {
+pub fn bad(path: &Path, at: At, detail: impl Into<Diagnostic>) -> Error {
     Error::bad_input(Place { file: path.to_owned(), at }, detail)
 }
 
@@ -139,8 +105,10 @@ struct TableReader<'a, V: RowVisitor> {
     graph: &'a Graph,
     ids: OriginalIds,
     has_header: bool,
+    missing: Missing,
     room: Room,
     block: RowBlock,
+    read: TableRead,
     visitor: &'a mut V,
 }
 
@@ -202,11 +170,24 @@ impl<V: RowVisitor> TableReader<'_, V> {
         let mut block = std::mem::take(&mut self.block);
         let names: Vec<&str> = block.rows.iter().map(|row| block.get(&row.id)).collect();
         let found = self.ids.find_all(&names)?;
+        let others = match V::OTHER_VERTEX {
+            Some(column) => {
+                let other = |row: &BlockRow| row.values[column].as_ref();
+                let names: Vec<&str> = block
+                    .rows
+                    .iter()
+                    .map(|row| other(row).map_or("", |place| block.get(place)))
+                    .collect();
+                self.ids.find_all(&names)?
+            }
+            None => Vec::new(),
+        };
         drop(names);
         let mut is_first = !block.follows && !self.has_header;
-        for (row, vertex) in block.rows.iter().zip(found) {
-            let taken = self.take(&block, row, vertex, is_first);
-            taken.map_err(|detail| bad(self.path, row.at, detail))?;
+        for (index, (row, vertex)) in block.rows.iter().zip(found).enumerate() {
+            let others = others.get(index).copied().flatten();
+            let taken = self.take(&block, row, [vertex, others], is_first);
+            taken.map_err(|problem| bad(self.path, row.at, problem))?;
             is_first &= row.is_like_comment;
         }
         block.text.clear();
@@ -216,47 +197,58 @@ impl<V: RowVisitor> TableReader<'_, V> {
         self.check_room()
     }
 
+    /// Hands on a row with its vertex and, where a column has one, its other vertex.
     fn take(
         &mut self,
         block: &RowBlock,
         row: &BlockRow,
-        vertex: Option<VertexId>,
+        [vertex, other]: [Option<VertexId>; 2],
         is_first: bool,
-    ) -> Result<(), String> {
+    ) -> Result<(), Diagnostic> {
         let id = block.get(&row.id);
         if row.is_like_comment {
             return match vertex {
                 None => Ok(()),
-                Some(_) => Err(format!(
+                Some(_) => Err(Diagnostic::from(format!(
                     "this line begins as a comment does, and `{id}` is a vertex; put the id in quotes, \
                      with commas or tabs between the columns"
-                )),
+                ))),
             };
         }
-        let is_integer = id.bytes().all(|byte| byte.is_ascii_digit()) && id.parse::<u64>().is_ok();
-        let hint = if is_first { header_hint::<V>() } else { String::new() };
-        if !self.ids.are_strings() && !is_integer {
-            let graph = self.graph.directory().display();
-            return Err(format!("{graph} has no vertex `{id}`, as its ids are integers{hint}"));
-        }
-        let Some(vertex) = vertex else {
-            return match V::STRANGERS {
-                Strangers::ArePassedOver => Ok(()),
-                Strangers::AreRefused => {
-                    let graph = self.graph.directory().display();
-                    Err(format!("{graph} has no vertex `{id}`{hint}"))
-                }
-            };
-        };
         let values =
             row.values.each_ref().map(|value| value.as_ref().map(|place| block.get(place)));
-        self.visitor.take(&Row { vertex, id, values })
+        let Some(vertex) = vertex.filter(|_| self.may_be_id(id)) else {
+            return self.pass_over(id, is_first);
+        };
+        let other_id = V::OTHER_VERTEX.and_then(|column| values[column]);
+        let other = match (other_id, other) {
+            (Some(id), Some(other)) if self.may_be_id(id) => Some(other),
+            (Some(id), _) => return self.pass_over(id, is_first),
+            (None, _) => None,
+        };
+        self.visitor.take(&Row { vertex, id, other, values })?;
+        self.read.add(id, &values);
+        Ok(())
     }
-}
 
-/// What else the first row may be.
-fn header_hint<V: RowVisitor>() -> String {
-    let values = V::COLUMNS.iter().filter_map(|column| column.names.first());
-    let names: Vec<&str> = VertexTable::ID_NAMES.iter().take(1).chain(values).copied().collect();
-    format!("; if it is a header, let it name the columns `{}`", names.join("`, `"))
+    /// Whether a text can be an id of the graph.
+    fn may_be_id(&self, id: &str) -> bool {
+        self.ids.are_strings() || !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit())
+    }
+
+    /// Does what was asked for with a row that has this id, of which the graph has no vertex.
+    fn pass_over(&mut self, id: &str, is_first: bool) -> Result<(), Diagnostic> {
+        if self.missing == Missing::Skip {
+            self.read.add_missing(id);
+            return Ok(());
+        }
+        let graph = self.graph.directory().display();
+        let why = if self.may_be_id(id) { "" } else { ", as its ids are integers" };
+        let header = Hint::set([Setting::on("header")]).detail("if this line names the columns");
+        let skip = Setting { option: "missing", value: SettingValue::OneOf(&["skip"]) };
+        let problem = Diagnostic::from(format!("{graph} has no vertex `{id}`{why}"));
+        Err(problem
+            .hint(is_first.then_some(header))
+            .hint(Hint::set([skip]).detail("to pass over such rows")))
+    }
 }
