@@ -244,11 +244,19 @@ impl<V: RowVisitor> TableReader<'_, V> {
         }
         let graph = self.graph.directory().display();
         let why = if self.may_be_id(id) { "" } else { ", as its ids are integers" };
-        let header = Hint::set([Setting::on("header")]).detail("if this line names the columns");
+        let header = Hint::set([Setting::on("header")]).detail("to keep the names of its columns");
         let skip = Setting { option: "missing", value: SettingValue::OneOf(&["skip"]) };
-        let problem = Diagnostic::from(format!("{graph} has no vertex `{id}`{why}"));
+        let known = if is_first { known_names::<V>() } else { String::new() };
+        let problem = Diagnostic::from(format!("{graph} has no vertex `{id}`{why}{known}"));
         Err(problem
             .hint(is_first.then_some(header))
             .hint(Hint::set([skip]).detail("to pass over such rows")))
     }
+}
+
+/// What makes a header of the first line.
+fn known_names<V: RowVisitor>() -> String {
+    let values = V::COLUMNS.iter().filter_map(|column| column.names.first());
+    let names: Vec<&str> = V::ID_NAMES.iter().take(1).chain(values).copied().collect();
+    format!("; if this line is a header, let it name the columns `{}`", names.join("`, `"))
 }

@@ -28,4 +28,5 @@ mod side_tables;
 mod spmv;
 mod streams;
 mod subgraph;
+mod table_options;
 mod traversals;
