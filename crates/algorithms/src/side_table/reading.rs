@@ -17,8 +17,8 @@ use super::{Row, RowVisitor, Tables};
 const BLOCK_SIZE_MIN: u64 = 2 << 20;
 /// Bytes of the largest block of rows.
 const BLOCK_SIZE_MAX: u64 = 256 << 20;
-/// Bytes that a row takes beside its text until its vertex is found.
-const ROW_SIZE: u64 = size_of::<BlockRow>() as u64 + 72;
+/// Bytes that a row takes beside its text until its vertices are found.
+const ROW_SIZE: u64 = size_of::<BlockRow>() as u64 + 88;
 
 /// Has `visitor` visit all rows of a table. Returns what was read, and the least bytes that reading takes beside
 /// the overhead of a process.
@@ -168,25 +168,15 @@ impl<V: RowVisitor> TableReader<'_, V> {
             return Ok(());
         }
         let mut block = std::mem::take(&mut self.block);
-        let names: Vec<&str> = block.rows.iter().map(|row| block.get(&row.id)).collect();
-        let found = self.ids.find_all(&names)?;
+        let found = self.find(&block, |row| Some(&row.id))?;
         let others = match V::OTHER_VERTEX {
-            Some(column) => {
-                let other = |row: &BlockRow| row.values[column].as_ref();
-                let names: Vec<&str> = block
-                    .rows
-                    .iter()
-                    .map(|row| other(row).map_or("", |place| block.get(place)))
-                    .collect();
-                self.ids.find_all(&names)?
-            }
+            Some(column) => self.find(&block, |row| row.values[column].as_ref())?,
             None => Vec::new(),
         };
-        drop(names);
         let mut is_first = !block.follows && !self.has_header;
         for (index, (row, vertex)) in block.rows.iter().zip(found).enumerate() {
-            let others = others.get(index).copied().flatten();
-            let taken = self.take(&block, row, [vertex, others], is_first);
+            let other = others.get(index).copied().flatten();
+            let taken = self.take(&block, row, [vertex, other], is_first);
             taken.map_err(|problem| bad(self.path, row.at, problem))?;
             is_first &= row.is_like_comment;
         }
@@ -195,6 +185,17 @@ impl<V: RowVisitor> TableReader<'_, V> {
         block.follows = true;
         self.block = block;
         self.check_room()
+    }
+
+    /// The vertices of all rows of a block, by the cell that has the id.
+    fn find(
+        &self,
+        block: &RowBlock,
+        cell: impl Fn(&BlockRow) -> Option<&Range<usize>>,
+    ) -> Result<Vec<Option<VertexId>>> {
+        let id = |row| cell(row).map_or("", |place| block.get(place));
+        let ids: Vec<&str> = block.rows.iter().map(id).collect();
+        self.ids.find_all(&ids)
     }
 
     /// Hands on a row with its vertex and, where a column has one, its other vertex.
