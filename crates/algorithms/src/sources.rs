@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tegula_engine::{Estimate, Graph, RunOptions, VertexId};
+use tegula_engine::{Estimate, Graph, VertexId};
 
 use crate::algorithm::SideFiles;
 use crate::error::{Error, Result};
 use crate::original_ids::find_vertex;
-use crate::side_table;
+use crate::side_table::{self, Tables};
 use crate::vertex_list::VertexList;
 
 /// The vertices that a search starts from: each once, ascending.
@@ -102,12 +102,11 @@ impl SearchFiles {
     pub fn read(
         sources: Option<&Path>,
         targets: Option<&Path>,
-        graph: &Graph,
-        options: &RunOptions<'_>,
+        tables: &mut Tables<'_>,
     ) -> Result<SearchFiles> {
         Ok(SearchFiles {
-            sources: VertexList::read_any(sources, graph, options)?,
-            targets: VertexList::read_any(targets, graph, options)?,
+            sources: VertexList::read_any("sources", sources, tables)?,
+            targets: VertexList::read_any("targets", targets, tables)?,
         })
     }
 

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use tegula_engine::{Graph, RunOptions, VertexId};
+use tegula_engine::VertexId;
 use tegula_import::input::ValueColumn;
 use tegula_machine::Result;
 
 use crate::algorithm::SideFiles;
-use crate::side_table::{self, Row, RowVisitor};
+use crate::side_table::{Row, RowVisitor, Tables};
 
 /// The vertices, in the order of the file.
 #[derive(Debug, Default)]
@@ -22,25 +22,25 @@ impl VertexList {
     /// Reads a row for each vertex.
     ///
     /// # Errors
-    /// Those of [`side_table::read`].
-    pub fn read(path: &Path, graph: &Graph, options: &RunOptions<'_>) -> Result<VertexList> {
+    /// Those of [`Tables::read`].
+    pub fn read(option: &'static str, path: &Path, tables: &mut Tables<'_>) -> Result<VertexList> {
         let mut list = VertexList::default();
-        list.reading_size = side_table::read(path, graph, options, &mut list)?;
+        list.reading_size = tables.read(option, path, &mut list)?;
         Ok(list)
     }
 
-    /// Reads the file that an option names; none without one.
+    /// Reads the table that an option names, if there is one.
     ///
     /// # Errors
     /// Those of [`VertexList::read`].
     pub fn read_any(
+        option: &'static str,
         path: Option<&Path>,
-        graph: &Graph,
-        options: &RunOptions<'_>,
+        tables: &mut Tables<'_>,
     ) -> Result<VertexList> {
         path.map_or_else(
             || Ok(VertexList::default()),
-            |path| VertexList::read(path, graph, options),
+            |path| VertexList::read(option, path, tables),
         )
     }
 }

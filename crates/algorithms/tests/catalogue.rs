@@ -159,6 +159,26 @@ fn options_that_there_are_not_or_that_are_missing_are_refused() {
 }
 
 #[test]
+fn whatever_reads_tables_has_the_options_of_tables() {
+    let samples = samples(&Scratch::new());
+    for entry in CATALOGUE {
+        let names = entry.option_names();
+        assert!(entry.tables.iter().all(|table| names.contains(table)), "{}", entry.name);
+        for (option, value, other) in
+            [("header", json!(true), json!(2)), ("missing", json!("skip"), json!("keep"))]
+        {
+            let has_it = !entry.tables.is_empty();
+            assert_eq!(names.contains(&option), has_it, "{}", entry.name);
+            let mut options = options_of(entry, &samples);
+            options[option] = value;
+            assert_eq!(entry.request(options.clone()).is_ok(), has_it, "{}", entry.name);
+            options[option] = other;
+            assert!(entry.request(options).is_err(), "{}", entry.name);
+        }
+    }
+}
+
+#[test]
 fn options_within_limits_and_together_are_checked_whoever_gives_them() {
     for (name, options) in [
         ("pagerank", json!({ "damping": 1.0 })),

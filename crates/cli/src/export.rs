@@ -6,16 +6,19 @@ use std::time::Instant;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use clap::Args;
-use tegula_algorithms::algorithm::{Needs, Request};
+use serde_json::json;
+use tegula_algorithms::algorithm::{Entry, Needs};
 use tegula_algorithms::answer::{self, EdgeTable, NeighbourTable, RowSink, Table};
 use tegula_algorithms::degree::DegreeOptions;
 use tegula_algorithms::original_ids::find_vertex;
+use tegula_algorithms::side_table::{TableOptions, TableRead, Tables};
 use tegula_algorithms::vertex_list::VertexList;
 use tegula_engine::{Graph, Instructions, RunOptions};
 use tegula_machine::threads::{Progress, Unit, Workers};
 
 use crate::args::{GraphArgs, Threads};
 use crate::errors::{Failure, Result};
+use crate::hints;
 use crate::json::{self, Seconds};
 use crate::output::{RowWriter, TableFormat, Target};
 use crate::report::{self, Facts};
@@ -52,6 +55,9 @@ pub struct ExportArgs {
     /// Write the neighbours of this vertex; may be given several times.
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     vertex: Vec<String>,
+    /// How the table of vertices is read.
+    #[command(flatten)]
+    tables: TableOptions,
     /// The format, whatever the name of the file.
     #[arg(long, value_enum, value_name = "F")]
     format: Option<TableFormat>,
@@ -141,6 +147,7 @@ struct Written {
     vertices: u64,
     rows: u64,
     bytes: u64,
+    tables: Vec<TableRead>,
 }
 
 impl Export<'_> {
@@ -178,7 +185,7 @@ impl Export<'_> {
     fn degrees(&self) -> Result<Written> {
         let graph = self.open(|_| Ok(0))?;
         let options = self.options(&graph);
-        let request: &dyn Request = &DegreeOptions {};
+        let request = Entry::of::<DegreeOptions>().request(json!({}))?;
         let prepared = request.prepare(&graph, &options)?;
         Needs::of(&*prepared, &graph, options.threads, false)?
             .check("the export", self.budget())?;
@@ -192,8 +199,9 @@ impl Export<'_> {
         let threads = self.args.threads.count();
         let graph = self.open(|graph| Ok(NeighbourTable::size_min(graph, threads)?))?;
         let options = self.options(&graph);
+        let mut tables = Tables::new(&graph, &options, self.args.tables);
         let vertices = match &self.args.neighbours_of {
-            Some(path) => VertexList::read(path, &graph, &options)?.vertices,
+            Some(path) => VertexList::read("neighbours_of", path, &mut tables)?.vertices,
             None => {
                 let ids = self.args.vertex.iter();
                 ids.map(|id| find_vertex(&graph, id)).collect::<std::result::Result<_, _>>()?
@@ -203,7 +211,7 @@ impl Export<'_> {
         let (schema, rows) = (table.schema(&graph), table.row_count());
         let written =
             self.write(&graph, &schema, rows, |out| Ok(table.write_rows(&graph, &options, out)?))?;
-        Ok(Written { vertices: table.vertex_count(), ..written })
+        Ok(Written { vertices: table.vertex_count(), tables: tables.into_read(), ..written })
     }
 
     /// Writes the rows of a table.
@@ -227,13 +235,13 @@ impl Export<'_> {
             out.out.finish()
         })?;
         progress.end();
-        Ok(Written { vertices: graph.vertex_count(), rows, bytes })
+        Ok(Written { vertices: graph.vertex_count(), rows, bytes, tables: Vec::new() })
     }
 
     fn report(&self, written: &Written, started: Instant) -> Result<()> {
-        let Written { vertices, rows, bytes } = *written;
+        let Written { vertices, rows, bytes, ref tables } = *written;
         let (elapsed, content) = (started.elapsed(), self.content);
-        let warnings = self.session.tell(Vec::new());
+        let warnings = self.session.tell(hints::skipped(tables));
         if self.session.json {
             return self.session.print_json(&json::Export {
                 schema: "tegula.export.v1",
@@ -246,6 +254,7 @@ impl Export<'_> {
                 seconds: Seconds(elapsed),
                 peak_memory_bytes: json::peak_memory(),
                 warnings,
+                tables,
             });
         }
         let mut facts = Facts::default();

@@ -2,6 +2,7 @@
 
 use tegula_algorithms::algorithm::Entry;
 use tegula_algorithms::find;
+use tegula_algorithms::side_table::TableRead;
 use tegula_machine::{Action, Diagnostic, Hint, Setting, SettingValue};
 
 /// A message, and what may be done about it.
@@ -55,9 +56,15 @@ pub fn flag(option: &str) -> String {
     format!("--{}", option.replace('_', "-"))
 }
 
+/// That rows of tables were skipped: a warning for each table of which some were.
+pub fn skipped(tables: &[TableRead]) -> Vec<String> {
+    let warning = |table: &TableRead| Some(format!("{}: {}", flag(table.option), table.warning()?));
+    tables.iter().filter_map(warning).collect()
+}
+
 /// What an algorithm says of its own options, which it names in backticks, with these as they are typed.
 pub fn typed(message: &str, algorithm: &str) -> String {
-    let names = find(algorithm).map_or(&[][..], Entry::option_names);
+    let names = find(algorithm).map(Entry::option_names).unwrap_or_default();
     let typed = |text: String, name: &&str| text.replace(&format!("`{name}`"), &flag(name));
     names.iter().fold(message.to_owned(), typed)
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Serialize, Serializer};
 use tegula_algorithms::algorithm;
 use tegula_algorithms::answer::Summary;
+use tegula_algorithms::side_table::TableRead;
 use tegula_machine::disk::DeviceProfile;
 use tegula_store::graph::{FileEntry, IdType, OrderChoice, file_names};
 use tegula_store::rows::{Direction, RowFiles};
@@ -22,7 +23,7 @@ impl Serialize for Seconds {
 
 /// `tegula export`.
 #[derive(Debug, Serialize)]
-pub struct Export {
+pub struct Export<'a> {
     pub schema: &'static str,
     /// What was written: edges, degrees or neighbours.
     pub content: &'static str,
@@ -36,7 +37,10 @@ pub struct Export {
     pub bytes: u64,
     pub seconds: Seconds,
     pub peak_memory_bytes: u64,
+    /// What is less than may have been expected; also on standard error.
     pub warnings: Vec<String>,
+    /// What was read of the tables that options name.
+    pub tables: &'a [TableRead],
 }
 
 /// `tegula run`.
@@ -65,6 +69,8 @@ pub struct Run<'a> {
     pub output: Option<String>,
     /// What is less than may have been expected, although the run was done; also on standard error.
     pub warnings: Vec<String>,
+    /// What was read of the tables that options name.
+    pub tables: &'a [TableRead],
     pub summary: &'a dyn Summary,
 }
 

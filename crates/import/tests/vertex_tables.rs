@@ -14,13 +14,21 @@ use tegula_machine::{At, Error, Result};
 
 const SETS: VertexColumns = VertexColumns {
     ids: IdKind::String,
-    values: &[ValueColumn { role: "set", names: &["set"], presence: Presence::Required }],
+    id_names: VertexTable::ID_NAMES,
+    values: &[ValueColumn {
+        role: "set",
+        names: &["set"],
+        is_number: false,
+        presence: Presence::Required,
+    }],
+    has_header: false,
     may_be_dimacs: false,
 };
 const SEEDS: VertexColumns = VertexColumns {
     values: &[ValueColumn {
         role: "weight",
         names: &["weight", "rank"],
+        is_number: true,
         presence: Presence::Optional,
     }],
     ..SETS
@@ -28,10 +36,21 @@ const SEEDS: VertexColumns = VertexColumns {
 const PLACES: VertexColumns = VertexColumns {
     ids: IdKind::Integer,
     values: &[
-        ValueColumn { role: "x", names: &["x", "lon"], presence: Presence::Required },
-        ValueColumn { role: "y", names: &["y", "lat"], presence: Presence::Required },
+        ValueColumn {
+            role: "x",
+            names: &["x", "lon"],
+            is_number: true,
+            presence: Presence::Required,
+        },
+        ValueColumn {
+            role: "y",
+            names: &["y", "lat"],
+            is_number: true,
+            presence: Presence::Required,
+        },
     ],
     may_be_dimacs: true,
+    ..SETS
 };
 
 /// A row: where it is, and its cells.
@@ -119,7 +138,7 @@ fn numbers_of_parquet_are_text_that_means_the_same() {
 }
 
 #[test]
-fn a_first_line_is_a_header_where_it_can_be_nothing_else() {
+fn a_first_line_of_known_names_is_a_header() {
     let seeds = |name: &str, text: &str| cells(name, text, &SEEDS).concat().join("|");
     assert_eq!(seeds("a.txt", "vertex\tweight\nann\t1\n"), "ann|1");
     assert_eq!(seeds("a.csv", "rank,node\n1,ann\n"), "ann|1");
@@ -129,8 +148,15 @@ fn a_first_line_is_a_header_where_it_can_be_nothing_else() {
     assert_eq!(seeds("a.csv", "id,2\nann,1\n"), "id|2|ann|1");
     assert_eq!(seeds("a.csv", "id,weight\nann,1\n"), "ann|1");
     let integers = VertexColumns { ids: IdKind::Integer, ..SEEDS };
-    assert_eq!(cells("a.csv", "person,kg\n1,2\n", &integers), [["1", "2"]]);
-    assert_eq!(cells("a.txt", "person,kg\n1,2\n", &integers), [["person", "kg"], ["1", "2"]]);
+    for name in ["a.csv", "a.txt"] {
+        assert_eq!(cells(name, "person,kg\n1,2\n", &integers), [["person", "kg"], ["1", "2"]]);
+        let told = VertexColumns { has_header: true, ..integers };
+        assert_eq!(cells(name, "person,kg\n1,2\n", &told), [["1", "2"]]);
+        assert_eq!(
+            cells(name, "kg,id,cm\n1,2,3\n", &VertexColumns { values: &[], ..told }),
+            [["2"]]
+        );
+    }
     assert_eq!(cells("a.csv", ",vertex,weight\n0,18,2\n", &integers), [["18", "2"]]);
     assert_eq!(cells("a.csv", "kg,person_id\n2,18\n", &integers), [["18", "2"]]);
     let names = VertexColumns { ids: IdKind::String, ..PLACES };
@@ -138,9 +164,36 @@ fn a_first_line_is_a_header_where_it_can_be_nothing_else() {
 }
 
 #[test]
-fn a_header_of_unknown_names_is_refused_in_every_format() {
+fn a_first_line_of_unknown_names_is_a_row() {
+    let list = VertexColumns { values: &[], ..SETS };
+    let integers = VertexColumns { ids: IdKind::Integer, ..list };
+    for name in ["a.csv", "a.tsv", "a.txt"] {
+        for first in ["99", "7.0", "foo", "-1", "2024-01-01"] {
+            assert_eq!(
+                cells(name, &format!("{first}\n0\n"), &integers),
+                [[first], ["0"]],
+                "{name}"
+            );
+            assert_eq!(
+                cells(name, &format!("{first}\nann\n"), &list),
+                [[first], ["ann"]],
+                "{name}"
+            );
+        }
+        assert_eq!(cells(name, "customer_id\nann\n", &list), [["customer_id"], ["ann"]]);
+        assert_eq!(cells(name, "customer_id\n0\n", &integers), [["0"]]);
+    }
+    assert_eq!(cells("a.csv", "alcie,set\nbob,red\n", &SETS), [["alcie", "set"], ["bob", "red"]]);
+}
+
+#[test]
+fn a_told_header_of_unknown_names_is_refused_in_every_format() {
     let folder = folder();
-    let integers = |columns: &VertexColumns| VertexColumns { ids: IdKind::Integer, ..*columns };
+    let integers = |columns: &VertexColumns| VertexColumns {
+        ids: IdKind::Integer,
+        has_header: true,
+        ..*columns
+    };
     let column = || -> ArrayRef { Arc::new(Int64Array::from(vec![18, 737])) };
     for (names, columns, says) in [
         (",customer,boost", SEEDS, "the vertex; there are `customer`, `boost`: name one"),

@@ -1,8 +1,11 @@
 //! Options as arguments of a command.
 
-use clap::{ArgGroup, ArgMatches, Args, Command};
+use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches};
 
+use super::entry::reads_tables;
+use super::request::Asked;
 use super::{Algorithm, Entry, Request};
+use crate::side_table::TableOptions;
 
 /// How the options of an algorithm become arguments, and arguments its options.
 #[derive(Debug, Clone, Copy)]
@@ -13,7 +16,7 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) const fn of<A: Algorithm + 'static>() -> Arguments {
-        Arguments { augment: <A as Args>::augment_args, request: request::<A> }
+        Arguments { augment: augment::<A>, request: request::<A> }
     }
 }
 
@@ -23,8 +26,17 @@ pub(crate) fn one_of<const N: usize>(options: [&'static str; N]) -> ArgGroup {
     ArgGroup::new("one of").required(true).args(options)
 }
 
+fn augment<A: Algorithm>(command: Command) -> Command {
+    let command = A::augment_args(command);
+    if reads_tables::<A>() { TableOptions::augment_args(command) } else { command }
+}
+
 fn request<A: Algorithm + 'static>(matches: &ArgMatches) -> Result<Box<dyn Request>, clap::Error> {
-    Ok(Box::new(A::from_arg_matches(matches)?))
+    let tables = match reads_tables::<A>() {
+        true => TableOptions::from_arg_matches(matches)?,
+        false => TableOptions::default(),
+    };
+    Ok(Box::new(Asked { algorithm: A::from_arg_matches(matches)?, tables }))
 }
 
 impl Entry {

@@ -2,11 +2,12 @@
 
 use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
 use serde::forward_to_deserialize_any;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::interface::Algorithm;
-use super::request::Request;
+use super::request::{Asked, Request};
 use crate::error::{Error, Result};
+use crate::side_table::TableOptions;
 
 /// An algorithm that a face can offer without knowing its type.
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +18,9 @@ pub struct Entry {
     pub summary: &'static str,
     /// Whether its rows are the edges of a graph.
     pub finds_graph: bool,
-    option_names: fn() -> &'static [&'static str],
+    /// Its options that name a table of vertices.
+    pub tables: &'static [&'static str],
+    option_names: fn() -> Vec<&'static str>,
     request: fn(Value) -> Result<Box<dyn Request>>,
     #[cfg(feature = "clap")]
     pub(super) arguments: super::arguments::Arguments,
@@ -30,6 +33,7 @@ impl Entry {
             name: A::NAME,
             summary: A::SUMMARY,
             finds_graph: A::FINDS_GRAPH,
+            tables: A::TABLES,
             option_names: option_names::<A>,
             request: request::<A>,
             #[cfg(feature = "clap")]
@@ -37,8 +41,8 @@ impl Entry {
         }
     }
 
-    /// The names of its options.
-    pub fn option_names(&self) -> &'static [&'static str] {
+    /// The names of its options: its own, and those of [`TableOptions`] where it reads tables.
+    pub fn option_names(&self) -> Vec<&'static str> {
         (self.option_names)()
     }
 
@@ -52,15 +56,36 @@ impl Entry {
     }
 }
 
-fn request<A: Algorithm + 'static>(options: Value) -> Result<Box<dyn Request>> {
-    let algorithm: A = serde_json::from_value(options)
-        .map_err(|error| Error::BadOptions { algorithm: A::NAME, detail: error.to_string() })?;
-    Algorithm::check(&algorithm)?;
-    Ok(Box::new(algorithm))
+fn request<A: Algorithm + 'static>(mut options: Value) -> Result<Box<dyn Request>> {
+    let mut of_tables = Map::new();
+    if let (true, Some(all)) = (reads_tables::<A>(), options.as_object_mut()) {
+        let names = field_names::<TableOptions>().iter();
+        of_tables.extend(names.filter_map(|&name| all.remove_entry(name)));
+    }
+    let algorithm: A = parsed::<A, _>(options)?;
+    let asked = Asked { algorithm, tables: parsed::<A, _>(Value::Object(of_tables))? };
+    asked.check()?;
+    Ok(Box::new(asked))
+}
+
+/// Options that are the fields of a JSON object.
+fn parsed<A: Algorithm, O: DeserializeOwned>(options: Value) -> Result<O> {
+    serde_json::from_value(options)
+        .map_err(|error| Error::BadOptions { algorithm: A::NAME, detail: error.to_string() })
+}
+
+/// Whether an algorithm has the [`TableOptions`].
+pub(super) const fn reads_tables<A: Algorithm>() -> bool {
+    !A::TABLES.is_empty()
+}
+
+fn option_names<A: Algorithm>() -> Vec<&'static str> {
+    let of_tables = if reads_tables::<A>() { field_names::<TableOptions>() } else { &[] };
+    [field_names::<A>(), of_tables].concat()
 }
 
 /// The fields of a struct, as its derived `Deserialize` asks for them.
-fn option_names<O: DeserializeOwned>() -> &'static [&'static str] {
+fn field_names<O: DeserializeOwned>() -> &'static [&'static str] {
     let mut names: &'static [&'static str] = &[];
     // It always ends with an error: there is nothing to read.
     let _ = O::deserialize(FieldNames(&mut names));

@@ -10,6 +10,7 @@ use tegula_engine::{Estimate, Graph, Program, RunOptions, RunStatistics};
 use super::work::Work;
 use crate::answer::Answer;
 use crate::error::{Result, Setting};
+use crate::side_table::Tables;
 
 /// An algorithm with its options. The struct has the options as its fields, and the documentation of a field is
 /// the help text of the option, in every face.
@@ -23,6 +24,10 @@ pub trait Algorithm: Options {
     /// Whether its rows are the edges of a graph: then the answer tells its
     /// [vertices](Answer::vertices) too, and may be written as a graph.
     const FINDS_GRAPH: bool = false;
+    /// Its options that name a table of vertices. Where there are any, it has the [`TableOptions`] too.
+    ///
+    /// [`TableOptions`]: crate::side_table::TableOptions
+    const TABLES: &'static [&'static str] = &[];
     /// What it is told by files that its options name; `()` where they name none.
     type Files: SideFiles;
 
@@ -62,7 +67,7 @@ pub trait Algorithm: Options {
     ///
     /// # Errors
     /// Those of reading, and of what the files say.
-    fn read_files(&self, _graph: &Graph, _options: &RunOptions<'_>) -> Result<Self::Files> {
+    fn read_files(&self, _tables: &mut Tables<'_>) -> Result<Self::Files> {
         Ok(Self::Files::default())
     }
 

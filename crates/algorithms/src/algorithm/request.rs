@@ -8,6 +8,7 @@ use tegula_engine::{Estimate, Graph, RunOptions};
 use super::interface::{Algorithm, Checkpointing, Edges, Found, SideFiles, Weights};
 use super::work::Work;
 use crate::error::Result;
+use crate::side_table::{TableOptions, TableRead, Tables};
 
 /// An algorithm with its options. Each method is that of [`Algorithm`].
 pub trait Request: Debug + Send {
@@ -38,9 +39,6 @@ pub trait Request: Debug + Send {
     /// How many iterations it runs, where that is known before.
     fn iterations(&self) -> Option<u64>;
 
-    /// Its name and its options, in one line.
-    fn description(&self) -> String;
-
     /// Whether its rows are the edges of a graph.
     fn finds_graph(&self) -> bool;
 
@@ -65,6 +63,13 @@ pub trait Request: Debug + Send {
 pub trait Prepared: Send {
     /// What was asked for.
     fn request(&self) -> &dyn Request;
+
+    /// What was read of the tables that options name.
+    fn tables(&self) -> &[TableRead];
+
+    /// Its name and its options, in one line: what the result depends on beside the graph. A table is told by its
+    /// content, whatever its name.
+    fn description(&self) -> String;
 
     /// Bytes of the files, as they are held.
     fn files_size(&self) -> u64;
@@ -101,39 +106,40 @@ pub trait Prepared: Send {
     fn run(self: Box<Self>, graph: &Graph, options: &RunOptions<'_>) -> Result<Found>;
 }
 
-impl<A: Algorithm> Request for A {
+/// An algorithm with its options, and how the tables that these name are read.
+#[derive(Debug)]
+pub(super) struct Asked<A> {
+    pub algorithm: A,
+    pub tables: TableOptions,
+}
+
+impl<A: Algorithm> Request for Asked<A> {
     fn name(&self) -> &'static str {
         A::NAME
     }
 
     fn weights(&self) -> Weights {
-        Algorithm::weights(self)
+        self.algorithm.weights()
     }
 
     fn check(&self) -> Result<()> {
-        Algorithm::check(self)
+        self.algorithm.check()
     }
 
     fn model(&self) -> Option<&Path> {
-        Algorithm::model(self)
+        self.algorithm.model()
     }
 
     fn import_model(&self, graph: &Path, options: &RunOptions<'_>) -> Result<()> {
-        Algorithm::import_model(self, graph, options)
+        self.algorithm.import_model(graph, options)
     }
 
     fn edges(&self) -> Edges {
-        Algorithm::edges(self)
+        self.algorithm.edges()
     }
 
     fn iterations(&self) -> Option<u64> {
-        Algorithm::iterations(self).known()
-    }
-
-    fn description(&self) -> String {
-        // Options are plain values, which JSON has a form for.
-        let options = serde_json::to_string(self).unwrap_or_default();
-        format!("{} {options}", A::NAME)
+        self.algorithm.iterations().known()
     }
 
     fn finds_graph(&self) -> bool {
@@ -141,11 +147,11 @@ impl<A: Algorithm> Request for A {
     }
 
     fn checkpointing(&self) -> Checkpointing {
-        Algorithm::checkpointing(self)
+        self.algorithm.checkpointing()
     }
 
     fn why_in_memory(&self) -> &'static str {
-        Algorithm::why_in_memory(self)
+        self.algorithm.why_in_memory()
     }
 
     fn prepare<'r>(
@@ -153,19 +159,34 @@ impl<A: Algorithm> Request for A {
         graph: &Graph,
         options: &RunOptions<'_>,
     ) -> Result<Box<dyn Prepared + 'r>> {
-        let files = self.read_files(graph, options)?;
-        Ok(Box::new(WithFiles { algorithm: self, files }))
+        let mut tables = Tables::new(graph, options, self.tables);
+        let files = self.algorithm.read_files(&mut tables)?;
+        Ok(Box::new(WithFiles { asked: self, files, tables: tables.into_read() }))
     }
 }
 
 struct WithFiles<'r, A: Algorithm> {
-    algorithm: &'r A,
+    asked: &'r Asked<A>,
     files: A::Files,
+    tables: Vec<TableRead>,
 }
 
 impl<A: Algorithm> Prepared for WithFiles<'_, A> {
     fn request(&self) -> &dyn Request {
-        self.algorithm
+        self.asked
+    }
+
+    fn tables(&self) -> &[TableRead] {
+        &self.tables
+    }
+
+    fn description(&self) -> String {
+        // Options are plain values, which JSON has a form for.
+        let mut options = serde_json::to_value(&self.asked.algorithm).unwrap_or_default();
+        for table in &self.tables {
+            options[table.option] = table.content().into();
+        }
+        format!("{} {options}", A::NAME)
     }
 
     fn files_size(&self) -> u64 {
@@ -173,26 +194,26 @@ impl<A: Algorithm> Prepared for WithFiles<'_, A> {
     }
 
     fn check_input(&self, graph: &Graph) -> Result<()> {
-        self.algorithm.check_input(graph)
+        self.asked.algorithm.check_input(graph)
     }
 
     fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate> {
-        self.algorithm.estimate(graph, &self.files, threads)
+        self.asked.algorithm.estimate(graph, &self.files, threads)
     }
 
     fn lists_size(&self, graph: &Graph) -> u64 {
-        self.algorithm.lists_size(graph)
+        self.asked.algorithm.lists_size(graph)
     }
 
     fn found_edges_max(&self, graph: &Graph) -> u64 {
-        self.algorithm.found_edges_max(graph, &self.files)
+        self.asked.algorithm.found_edges_max(graph, &self.files)
     }
 
     fn work(&self, graph: &Graph) -> Result<Work> {
-        self.algorithm.work(graph, &self.files)
+        self.asked.algorithm.work(graph, &self.files)
     }
 
     fn run(self: Box<Self>, graph: &Graph, options: &RunOptions<'_>) -> Result<Found> {
-        self.algorithm.run(graph, self.files, options)
+        self.asked.algorithm.run(graph, self.files, options)
     }
 }

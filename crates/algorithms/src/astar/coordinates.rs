@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use tegula_engine::{RUN_OVERHEAD, RunOptions};
+use tegula_engine::RUN_OVERHEAD;
 use tegula_import::input::{Presence, ValueColumn};
 use tegula_machine::{At, Error, Result};
 use tegula_store::OriginalId;
-use tegula_store::graph::{Graph, OriginalIds};
+use tegula_store::graph::OriginalIds;
 
 use crate::algorithm::SideFiles;
-use crate::side_table::{self, Row, RowVisitor, Strangers, bad};
+use crate::side_table::{Missing, Row, RowVisitor, Tables, bad};
 
 /// Where each vertex lies, by dense id.
 #[derive(Debug)]
@@ -21,20 +21,22 @@ pub struct Coordinates {
 
 impl Coordinates {
     /// Reads a row `id x y` for each vertex, or a DIMACS coordinates file (`v id x y`, and lines that begin
-    /// with `c` or `p`). Vertices that the graph does not have are passed over.
+    /// with `c` or `p`). Unless the options say otherwise, rows of vertices that
+    /// the graph does not have are skipped, as a file may be of a larger map.
     ///
     /// # Errors
-    /// Those of [`side_table::read`]; [`Error::BadInput`] for a row that says something else than one before,
+    /// Those of [`Tables::read`]; [`Error::BadInput`] for a row that says something else than one before,
     /// or when a vertex is left out.
-    pub fn read(path: &Path, graph: &Graph, options: &RunOptions<'_>) -> Result<Coordinates> {
+    pub fn read(option: &'static str, path: &Path, tables: &mut Tables<'_>) -> Result<Coordinates> {
+        let (graph, memory) = (tables.graph, tables.run.memory);
         let size = size_of::<[f64; 2]>() as u64 * graph.vertex_count();
         let (what, needed) = ("reading the coordinates".to_owned(), RUN_OVERHEAD + size);
-        if needed > options.memory {
-            return Err(Error::OverBudget { what, needed, budget: options.memory });
+        if needed > memory {
+            return Err(Error::OverBudget { what, needed, budget: memory });
         }
         let places = vec![[f64::NAN; 2]; graph.vertex_count() as usize];
         let mut coordinates = Coordinates { places, reading_size: 0 };
-        coordinates.reading_size = side_table::read(path, graph, options, &mut coordinates)?;
+        coordinates.reading_size = tables.read(option, path, &mut coordinates)?;
         check_all(path, &graph.original_ids()?, &coordinates.places)?;
         Ok(coordinates)
     }
@@ -57,12 +59,18 @@ impl RowVisitor for Coordinates {
         ValueColumn {
             role: "x",
             names: &["x", "lon", "lng", "longitude"],
+            is_number: true,
             presence: Presence::Required,
         },
-        ValueColumn { role: "y", names: &["y", "lat", "latitude"], presence: Presence::Required },
+        ValueColumn {
+            role: "y",
+            names: &["y", "lat", "latitude"],
+            is_number: true,
+            presence: Presence::Required,
+        },
     ];
     const MAY_BE_DIMACS: bool = true;
-    const STRANGERS: Strangers = Strangers::ArePassedOver;
+    const MISSING: Missing = Missing::Skip;
 
     fn take(&mut self, row: &Row<'_>) -> Result<(), String> {
         let [Some(x), Some(y)] = row.values else { return Err("it has no x and y".to_owned()) };

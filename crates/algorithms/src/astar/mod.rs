@@ -35,7 +35,7 @@ use tegula_engine::{Estimate, Graph, RunOptions};
 use crate::algorithm::{Algorithm, Edges, Factor, Found, Iterations, Weights, Work};
 use crate::error::{Error, Result, Setting, SettingValue};
 use crate::original_ids::{find_vertex, with_order_streamed};
-use crate::side_table;
+use crate::side_table::{self, Tables};
 
 use answer::Path;
 use coordinates::Coordinates;
@@ -70,6 +70,7 @@ impl Algorithm for AstarOptions {
     const SUMMARY: &'static str =
         "A shortest path between two vertices. Without weights every edge counts 1";
     const WEIGHTS: Weights = Weights::Used;
+    const TABLES: &'static [&'static str] = &["coordinates"];
     type Files = Option<Coordinates>;
 
     fn check(&self) -> Result<()> {
@@ -89,9 +90,9 @@ impl Algorithm for AstarOptions {
         find_vertex(graph, &self.target).map(drop)
     }
 
-    fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<Option<Coordinates>> {
+    fn read_files(&self, tables: &mut Tables<'_>) -> Result<Option<Coordinates>> {
         let Some(path) = &self.coordinates else { return Ok(None) };
-        Ok(Some(Coordinates::read(path, graph, options)?))
+        Ok(Some(Coordinates::read("coordinates", path, tables)?))
     }
 
     fn estimate(

@@ -57,11 +57,12 @@ use crate::algorithm::{
 use crate::answer::Convergence;
 use crate::error::{Error, Result, Setting, SettingValue};
 use crate::original_ids::with_order_streamed;
-use crate::side_table;
+use crate::side_table::{self, Tables};
 
 use answer::Answered;
 use any_states::AnyStates;
 use model::{Model, Potentials};
+use tables::{read_potential, read_priors};
 use two_states::TwoStates;
 use uai::UaiModel;
 
@@ -137,6 +138,7 @@ impl Algorithm for BeliefPropagationOptions {
     const NAME: &'static str = "belief-propagation";
     const SUMMARY: &'static str = "Belief propagation: how likely each vertex is in each state, by what goes with what (sum-product)";
     const WEIGHTS: Weights = Weights::Ignored { instead: "one potential is that of every edge" };
+    const TABLES: &'static [&'static str] = &["priors"];
     type Files = Model;
 
     fn check(&self) -> Result<()> {
@@ -181,18 +183,18 @@ impl Algorithm for BeliefPropagationOptions {
         Edges::Rows(Directions::Both)
     }
 
-    fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<Model> {
+    fn read_files(&self, tables: &mut Tables<'_>) -> Result<Model> {
         if let Some(path) = &self.model {
-            let model = UaiModel::read(path, options.memory)?;
-            if model.variable_count() as u64 != graph.vertex_count() {
+            let model = UaiModel::read(path, tables.run.memory)?;
+            if model.variable_count() as u64 != tables.graph.vertex_count() {
                 return Err(tegula_engine::Error::Replaced { path: path.clone() }.into());
             }
             return Ok(model.into_model(path));
         }
         let Some(path) = &self.potential else { return Ok(Model::default()) };
-        let (states, potential) = tables::read_potential(path)?;
+        let (states, potential) = read_potential(path)?;
         match &self.priors {
-            Some(path) => tables::read_priors(path, (states, potential), graph, options),
+            Some(path) => read_priors("priors", path, (states, potential), tables),
             None => {
                 let potentials = Potentials::Same(potential);
                 Ok(Model { states, potentials, ..Model::default() })

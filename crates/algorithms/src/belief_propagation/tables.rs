@@ -2,17 +2,15 @@
 
 use std::path::Path;
 
-use tegula_engine::RunOptions;
 use tegula_import::input::{Presence, ValueColumn, read_text};
 use tegula_machine::{At, Result};
 use tegula_store::VertexId;
-use tegula_store::graph::Graph;
 
 use super::model::{Model, Potentials};
 use super::potential::{LEAST, Potential, STATES_MAX, log_odds};
 use crate::error::is_weight;
 use crate::original_ids::name_of;
-use crate::side_table::{self, Row, RowVisitor, bad};
+use crate::side_table::{Row, RowVisitor, Tables, bad};
 
 /// Characters of a potential that is not too large for any.
 const TEXT_SIZE_MAX: u64 = 32 * (STATES_MAX * STATES_MAX) as u64;
@@ -65,16 +63,17 @@ pub fn read_potential(path: &Path) -> Result<(usize, Potential)> {
 /// Reads what is known of vertices.
 ///
 /// # Errors
-/// Those of [`side_table::read`]; [`Error::BadInput`](tegula_machine::Error::BadInput) for a vertex of whose states
+/// Those of [`Tables::read`]; [`Error::BadInput`](tegula_machine::Error::BadInput) for a vertex of whose states
 /// none is possible.
 pub fn read_priors(
+    option: &'static str,
     path: &Path,
     (states, potential): (usize, Potential),
-    graph: &Graph,
-    options: &RunOptions<'_>,
+    tables: &mut Tables<'_>,
 ) -> crate::error::Result<Model> {
+    let graph = tables.graph;
     let mut weights = Weights { states, vertices: graph.vertex_count() as usize, all: Vec::new() };
-    let reading_size = side_table::read(path, graph, options, &mut weights)?;
+    let reading_size = tables.read(option, path, &mut weights)?;
     let mut priors = Vec::with_capacity(weights.all.len() / states * (states - 1));
     for (vertex, weights) in weights.all.chunks_mut(states).enumerate() {
         // Of those without a row nothing is known.
@@ -106,10 +105,16 @@ struct Weights {
 impl RowVisitor for Weights {
     const WHAT: &'static str = "the priors";
     const COLUMNS: &'static [ValueColumn] = &[
-        ValueColumn { role: "state", names: &["state"], presence: Presence::Required },
+        ValueColumn {
+            role: "state",
+            names: &["state"],
+            is_number: true,
+            presence: Presence::Required,
+        },
         ValueColumn {
             role: "prior",
             names: &["prior", "probability", "weight", "value"],
+            is_number: true,
             presence: Presence::Required,
         },
     ];

@@ -36,7 +36,7 @@ use crate::answer::{Scores, Values};
 use crate::error::{Error, Result};
 use crate::original_ids::with_order_streamed;
 use crate::samples::{self, Sources};
-use crate::side_table;
+use crate::side_table::{self, Tables};
 use crate::vertex_list::VertexList;
 
 pub use sources::{Betweenness, Length, Start, run};
@@ -105,6 +105,7 @@ impl Algorithm for BetweennessOptions {
     const WEIGHTS: Weights = Weights::Ignored {
         instead: "every edge is a hop, unless the option `weighted` makes it as long as it weighs",
     };
+    const TABLES: &'static [&'static str] = &["sources"];
     type Files = VertexList;
 
     fn weights(&self) -> Weights {
@@ -119,8 +120,8 @@ impl Algorithm for BetweennessOptions {
         Ok(())
     }
 
-    fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<VertexList> {
-        Ok(VertexList::read_any(self.sources.as_deref(), graph, options)?)
+    fn read_files(&self, tables: &mut Tables<'_>) -> Result<VertexList> {
+        Ok(VertexList::read_any("sources", self.sources.as_deref(), tables)?)
     }
 
     fn edges(&self) -> Edges {

@@ -23,6 +23,7 @@ use crate::algorithm::{Algorithm, Checkpointing, Edges, Found, Weights};
 use crate::error::Result;
 use crate::original_ids::{has_order, with_order_streamed};
 use crate::paths::{Paths, Step};
+use crate::side_table::Tables;
 use crate::sources::{SearchFiles, Sources, check_source, find_source};
 
 use answer::Levels;
@@ -94,6 +95,7 @@ impl Algorithm for BfsOptions {
     const NAME: &'static str = "bfs";
     const SUMMARY: &'static str = "Breadth-first search: hops from a source to each vertex";
     const WEIGHTS: Weights = Weights::Irrelevant;
+    const TABLES: &'static [&'static str] = &["sources", "targets"];
     type Files = SearchFiles;
 
     fn check(&self) -> Result<()> {
@@ -109,8 +111,8 @@ impl Algorithm for BfsOptions {
         }
     }
 
-    fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<SearchFiles> {
-        SearchFiles::read(self.sources.as_deref(), self.targets.as_deref(), graph, options)
+    fn read_files(&self, tables: &mut Tables<'_>) -> Result<SearchFiles> {
+        SearchFiles::read(self.sources.as_deref(), self.targets.as_deref(), tables)
     }
 
     fn check_input(&self, graph: &Graph) -> Result<()> {

@@ -28,7 +28,7 @@ use tegula_engine::{Estimate, Graph, RunOptions};
 
 use crate::algorithm::{Algorithm, Edges, Found, Iterations, Weights, Work};
 use crate::error::Result;
-use crate::side_table;
+use crate::side_table::{self, Tables};
 
 pub use crate::exact_sum::ExactSum;
 pub use amount::Amount;
@@ -73,6 +73,7 @@ impl Algorithm for ConductanceOptions {
     const WEIGHTS: Weights = Weights::Ignored {
         instead: "it counts edges, unless the option `weighted` makes each count as much as it weighs",
     };
+    const TABLES: &'static [&'static str] = &["sets"];
     type Files = NamedSets;
 
     fn weights(&self) -> Weights {
@@ -83,8 +84,8 @@ impl Algorithm for ConductanceOptions {
         Edges::Rows(Directions::Forward)
     }
 
-    fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<NamedSets> {
-        Ok(NamedSets::read(&self.sets, graph, options)?)
+    fn read_files(&self, tables: &mut Tables<'_>) -> Result<NamedSets> {
+        Ok(NamedSets::read("sets", &self.sets, tables)?)
     }
 
     fn estimate(&self, graph: &Graph, sets: &NamedSets, threads: usize) -> Result<Estimate> {

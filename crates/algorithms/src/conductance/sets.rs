@@ -4,14 +4,13 @@ use std::cmp::Ordering;
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 
-use tegula_engine::RunOptions;
 use tegula_import::input::{Presence, ValueColumn};
 use tegula_machine::{Error, Result};
-use tegula_store::graph::{Graph, Strings};
+use tegula_store::graph::Strings;
 
 use super::{Membership, Memberships};
 use crate::algorithm::SideFiles;
-use crate::side_table::{self, Row, RowVisitor};
+use crate::side_table::{Row, RowVisitor, Tables};
 
 /// The sets that a file names, and which vertices are in them.
 #[derive(Debug, Default)]
@@ -29,14 +28,14 @@ impl NamedSets {
     /// that the vertex is in no set.
     ///
     /// # Errors
-    /// Those of [`side_table::read`].
-    pub fn read(path: &Path, graph: &Graph, options: &RunOptions<'_>) -> Result<NamedSets> {
+    /// Those of [`Tables::read`].
+    pub fn read(option: &'static str, path: &Path, tables: &mut Tables<'_>) -> Result<NamedSets> {
         let mut builder = SetBuilder {
-            vertex_count: graph.short_vertex_count()?,
+            vertex_count: tables.graph.short_vertex_count()?,
             members: Vec::new(),
             names: Names::default(),
         };
-        let reading_size = side_table::read(path, graph, options, &mut builder)?;
+        let reading_size = tables.read(option, path, &mut builder)?;
         let SetBuilder { vertex_count, members, names: Names { strings: names, .. } } = builder;
         let members = Memberships::new(vertex_count, names.len() as u32, members)?;
         let mut order: Vec<u32> = (0..names.len() as u32).collect();
@@ -108,6 +107,7 @@ impl RowVisitor for SetBuilder {
     const COLUMNS: &'static [ValueColumn] = &[ValueColumn {
         role: "set",
         names: &["set", "component", "community", "label"],
+        is_number: false,
         presence: Presence::MayBeEmpty,
     }];
 

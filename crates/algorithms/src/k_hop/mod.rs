@@ -15,7 +15,7 @@ use tegula_engine::{Estimate, Graph, RunOptions, VertexId};
 use crate::algorithm::{Algorithm, Edges, Found, SideFiles, Weights};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
-use crate::side_table;
+use crate::side_table::{self, Tables};
 use crate::sources::{Sources, check_source, find_source};
 use crate::vertex_list::VertexList;
 
@@ -45,6 +45,7 @@ impl Algorithm for KHopOptions {
     const NAME: &'static str = "k-hop";
     const SUMMARY: &'static str = "The vertices within so many hops of one, or of any of several";
     const WEIGHTS: Weights = Weights::Irrelevant;
+    const TABLES: &'static [&'static str] = &["sources"];
     type Files = VertexList;
 
     fn check(&self) -> Result<()> {
@@ -55,8 +56,8 @@ impl Algorithm for KHopOptions {
         Edges::Rows(Directions::Forward)
     }
 
-    fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<VertexList> {
-        Ok(VertexList::read_any(self.sources.as_deref(), graph, options)?)
+    fn read_files(&self, tables: &mut Tables<'_>) -> Result<VertexList> {
+        Ok(VertexList::read_any("sources", self.sources.as_deref(), tables)?)
     }
 
     fn check_input(&self, graph: &Graph) -> Result<()> {

@@ -52,7 +52,7 @@ use crate::algorithm::{
     Weights, Work,
 };
 use crate::error::Result;
-use crate::side_table;
+use crate::side_table::{self, Tables};
 
 use answer::ranks;
 use out_weights::OutWeights;
@@ -182,6 +182,7 @@ impl Algorithm for PageRankOptions {
         instead: "all edges of a vertex are equally likely, unless the option `weighted` makes them as likely as they \
                   weigh",
     };
+    const TABLES: &'static [&'static str] = &["personalize"];
     type Files = Seeds;
 
     fn weights(&self) -> Weights {
@@ -196,9 +197,9 @@ impl Algorithm for PageRankOptions {
         self.iterations.map_or(Iterations::AtMost(self.max_iterations), Iterations::Exactly)
     }
 
-    fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<Seeds> {
+    fn read_files(&self, tables: &mut Tables<'_>) -> Result<Seeds> {
         match &self.personalize {
-            Some(path) => Ok(Seeds::read(path, graph, options)?),
+            Some(path) => Ok(Seeds::read("personalize", path, tables)?),
             None => Ok(Seeds::default()),
         }
     }

@@ -2,15 +2,13 @@
 
 use std::path::Path;
 
-use tegula_engine::RunOptions;
 use tegula_import::input::{Presence, ValueColumn};
 use tegula_machine::{At, Result};
 use tegula_store::VertexId;
-use tegula_store::graph::Graph;
 
 use crate::algorithm::SideFiles;
 use crate::error::is_weight;
-use crate::side_table::{self, Row, RowVisitor};
+use crate::side_table::{Row, RowVisitor, Tables, bad};
 
 /// The seeds and their weights, in the order of the file.
 #[derive(Debug, Default)]
@@ -24,13 +22,13 @@ impl Seeds {
     /// Reads a row for each seed: its id and its weight, if that is not to be 1.
     ///
     /// # Errors
-    /// Those of [`side_table::read`]; [`tegula_machine::Error::BadInput`] where no weight is above 0.
-    pub fn read(path: &Path, graph: &Graph, options: &RunOptions<'_>) -> Result<Seeds> {
+    /// Those of [`Tables::read`]; [`tegula_machine::Error::BadInput`] where no weight is above 0.
+    pub fn read(option: &'static str, path: &Path, tables: &mut Tables<'_>) -> Result<Seeds> {
         let mut seeds = Seeds::default();
-        seeds.reading_size = side_table::read(path, graph, options, &mut seeds)?;
+        seeds.reading_size = tables.read(option, path, &mut seeds)?;
         if seeds.weights.iter().all(|&(_, weight)| weight == 0.0) {
-            let detail = "no vertex in it has a weight above 0".to_owned();
-            return Err(side_table::bad(path, At::File, detail));
+            let detail = "no vertex in it has a weight above 0";
+            return Err(bad(path, At::File, detail));
         }
         Ok(seeds)
     }
@@ -52,6 +50,7 @@ impl RowVisitor for Seeds {
     const COLUMNS: &'static [ValueColumn] = &[ValueColumn {
         role: "weight",
         names: &["weight", "w", "rank"],
+        is_number: true,
         presence: Presence::Optional,
     }];
 

@@ -26,7 +26,7 @@ use crate::algorithm::{Algorithm, Bias, Edges, Found, SideFiles, Weights, Work};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
 use crate::samples::Sample;
-use crate::side_table;
+use crate::side_table::{self, Tables};
 use crate::vertex_list::VertexList;
 
 use answer::Walks;
@@ -106,14 +106,15 @@ impl Algorithm for RandomWalksOptions {
     const SUMMARY: &'static str =
         "Random walks from each vertex, or from some; with p and q those of node2vec";
     const WEIGHTS: Weights = Weights::Used;
+    const TABLES: &'static [&'static str] = &["sources"];
     type Files = VertexList;
 
     fn edges(&self) -> Edges {
         Edges::Rows(Directions::Forward)
     }
 
-    fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<VertexList> {
-        Ok(VertexList::read_any(self.sources.as_deref(), graph, options)?)
+    fn read_files(&self, tables: &mut Tables<'_>) -> Result<VertexList> {
+        Ok(VertexList::read_any("sources", self.sources.as_deref(), tables)?)
     }
 
     fn estimate(&self, graph: &Graph, files: &VertexList, threads: usize) -> Result<Estimate> {

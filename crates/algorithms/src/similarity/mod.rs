@@ -28,7 +28,7 @@ use tegula_engine::{Estimate, Graph, RunOptions};
 use crate::algorithm::{Algorithm, Edges, Found, SideFiles, Weights, Work, degree_sum};
 use crate::error::{Error, Result};
 use crate::original_ids::with_order_streamed;
-use crate::side_table;
+use crate::side_table::{self, Tables};
 use crate::vertex_list::VertexList;
 
 use answer::Similarities;
@@ -111,6 +111,7 @@ impl Algorithm for SimilarityOptions {
     const NAME: &'static str = "similarity";
     const SUMMARY: &'static str = "Similarity of given pairs, or the most similar vertices of given ones, by common neighbours";
     const WEIGHTS: Weights = Weights::Irrelevant;
+    const TABLES: &'static [&'static str] = &["pairs", "sources"];
     type Files = Files;
 
     fn check(&self) -> Result<()> {
@@ -126,12 +127,13 @@ impl Algorithm for SimilarityOptions {
         Edges::Rows(Directions::Both)
     }
 
-    fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<Files> {
+    fn read_files(&self, tables: &mut Tables<'_>) -> Result<Files> {
         let pairs = match &self.pairs {
-            Some(path) => PairList::read(path, graph, options)?,
+            Some(path) => PairList::read("pairs", path, tables)?,
             None => PairList::default(),
         };
-        Ok(Files { pairs, sources: VertexList::read_any(self.sources.as_deref(), graph, options)? })
+        let sources = VertexList::read_any("sources", self.sources.as_deref(), tables)?;
+        Ok(Files { pairs, sources })
     }
 
     fn estimate(&self, graph: &Graph, files: &Files, threads: usize) -> Result<Estimate> {

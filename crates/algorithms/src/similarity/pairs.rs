@@ -2,14 +2,12 @@
 
 use std::path::Path;
 
-use tegula_engine::{Graph, RunOptions, VertexId};
+use tegula_engine::VertexId;
 use tegula_import::input::{Presence, ValueColumn};
 use tegula_machine::Result;
-use tegula_store::OriginalId;
-use tegula_store::graph::OriginalIds;
 
 use crate::algorithm::SideFiles;
-use crate::side_table::{self, Row, RowVisitor};
+use crate::side_table::{Row, RowVisitor, Tables};
 
 /// The pairs, in the order of the file.
 #[derive(Debug, Default)]
@@ -24,11 +22,11 @@ impl PairList {
     /// Reads a row for each pair.
     ///
     /// # Errors
-    /// Those of [`side_table::read`].
-    pub fn read(path: &Path, graph: &Graph, options: &RunOptions<'_>) -> Result<PairList> {
-        let mut reading = Reading { pairs: Vec::new(), ids: graph.original_ids()? };
-        let reading_size = side_table::read(path, graph, options, &mut reading)?;
-        Ok(PairList { pairs: reading.pairs, reading_size })
+    /// Those of [`Tables::read`].
+    pub fn read(option: &'static str, path: &Path, tables: &mut Tables<'_>) -> Result<PairList> {
+        let mut list = PairList::default();
+        list.reading_size = tables.read(option, path, &mut list)?;
+        Ok(list)
     }
 }
 
@@ -38,32 +36,25 @@ impl SideFiles for PairList {
     }
 }
 
-/// Pairs that are being read.
-struct Reading {
-    pairs: Vec<[VertexId; 2]>,
-    ids: OriginalIds,
-}
-
-impl RowVisitor for Reading {
+impl RowVisitor for PairList {
     const WHAT: &'static str = "the pairs";
+    const ID_NAMES: &'static [&'static str] =
+        &["vertex", "id", "node", "u", "source", "from", "src"];
     const COLUMNS: &'static [ValueColumn] = &[ValueColumn {
         role: "other vertex",
         names: &["v", "other", "target", "to", "dst"],
+        is_number: false,
         presence: Presence::Required,
     }];
+    const OTHER_VERTEX: Option<usize> = Some(0);
 
     fn take(&mut self, row: &Row<'_>) -> Result<(), String> {
-        let [other, _] = row.values;
-        let other = other.unwrap_or_default();
-        let found = self.ids.find(&OriginalId::String(other.to_owned()));
-        match found.map_err(|error| error.to_string())? {
-            Some(other) => self.pairs.push([row.vertex, other]),
-            None => return Err(format!("the graph has no vertex `{other}`")),
-        }
+        let other = row.other.ok_or("it has no other vertex")?;
+        self.pairs.push([row.vertex, other]);
         Ok(())
     }
 
     fn size(&self) -> u64 {
-        2 * size_of_val(&*self.pairs) as u64
+        2 * SideFiles::size(self)
     }
 }

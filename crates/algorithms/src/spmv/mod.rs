@@ -23,7 +23,7 @@ use tegula_engine::{EdgeWeight, Estimate, Graph, RunOptions};
 
 use crate::algorithm::{Algorithm, Checkpointing, Edges, Found, Iterations, SideFiles, Weights};
 use crate::error::Result;
-use crate::side_table;
+use crate::side_table::{self, Tables};
 
 use answer::product;
 pub use program::Spmv;
@@ -58,6 +58,7 @@ impl Algorithm for SpmvOptions {
     const SUMMARY: &'static str = "Sparse matrix-vector product: sums of values times weights along edges. \
                                    Without weights every edge counts 1";
     const WEIGHTS: Weights = Weights::Used;
+    const TABLES: &'static [&'static str] = &["vector"];
     type Files = Vector;
 
     fn edges(&self) -> Edges {
@@ -68,9 +69,9 @@ impl Algorithm for SpmvOptions {
         Iterations::Exactly(self.iterations)
     }
 
-    fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<Vector> {
+    fn read_files(&self, tables: &mut Tables<'_>) -> Result<Vector> {
         match &self.vector {
-            Some(path) => Ok(Vector::read(path, graph, options)?),
+            Some(path) => Ok(Vector::read("vector", path, tables)?),
             None => Ok(Vector::default()),
         }
     }

@@ -2,13 +2,11 @@
 
 use std::path::Path;
 
-use tegula_engine::RunOptions;
 use tegula_import::input::{Presence, ValueColumn};
 use tegula_machine::Result;
-use tegula_store::graph::Graph;
 
 use crate::algorithm::SideFiles;
-use crate::side_table::{self, Row, RowVisitor};
+use crate::side_table::{Row, RowVisitor, Tables};
 
 /// A value for each vertex.
 #[derive(Debug, Default)]
@@ -24,10 +22,10 @@ impl Vector {
     /// Reads a row for each vertex whose value is not 0.
     ///
     /// # Errors
-    /// Those of [`side_table::read`].
-    pub fn read(path: &Path, graph: &Graph, options: &RunOptions<'_>) -> Result<Vector> {
-        let mut vector = Vector { len: graph.vertex_count() as usize, ..Vector::default() };
-        vector.reading_size = side_table::read(path, graph, options, &mut vector)?;
+    /// Those of [`Tables::read`].
+    pub fn read(option: &'static str, path: &Path, tables: &mut Tables<'_>) -> Result<Vector> {
+        let mut vector = Vector { len: tables.graph.vertex_count() as usize, ..Vector::default() };
+        vector.reading_size = tables.read(option, path, &mut vector)?;
         Ok(vector)
     }
 
@@ -49,6 +47,7 @@ impl RowVisitor for Vector {
     const COLUMNS: &'static [ValueColumn] = &[ValueColumn {
         role: "value",
         names: &["value", "x", "rank", "weight"],
+        is_number: true,
         presence: Presence::Required,
     }];
 

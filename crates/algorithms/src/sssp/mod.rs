@@ -40,6 +40,7 @@ use crate::algorithm::{
 use crate::error::{Error, Result, Setting, SettingValue};
 use crate::original_ids::{has_order, with_order_streamed};
 use crate::paths::Paths;
+use crate::side_table::Tables;
 use crate::sources::{SearchFiles, Sources, check_source, find_source};
 
 use answer::FoundDistances;
@@ -199,6 +200,7 @@ impl Algorithm for SsspOptions {
     const SUMMARY: &'static str = "Shortest paths: the smallest sum of weights from a source to each vertex. \
                                    Without weights every edge counts 1";
     const WEIGHTS: Weights = Weights::Used;
+    const TABLES: &'static [&'static str] = &["sources", "targets"];
     type Files = SearchFiles;
 
     fn check(&self) -> Result<()> {
@@ -228,8 +230,8 @@ impl Algorithm for SsspOptions {
         }
     }
 
-    fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<SearchFiles> {
-        SearchFiles::read(self.sources.as_deref(), self.targets.as_deref(), graph, options)
+    fn read_files(&self, tables: &mut Tables<'_>) -> Result<SearchFiles> {
+        SearchFiles::read(self.sources.as_deref(), self.targets.as_deref(), tables)
     }
 
     fn check_input(&self, graph: &Graph) -> Result<()> {

@@ -17,7 +17,7 @@ use crate::algorithm::{Algorithm, Edges, Found, Iterations, SideFiles, Weights, 
 use crate::answer::EdgeTable;
 use crate::error::{Error, Result};
 use crate::original_ids::find_vertex;
-use crate::side_table;
+use crate::side_table::{self, Tables};
 use crate::vertex_list::VertexList;
 use crate::wcc::{self, WccOptions};
 
@@ -71,6 +71,7 @@ impl Algorithm for SubgraphOptions {
     const SUMMARY: &'static str = "The edges between some of the vertices, as a graph or a table: of given ones, or a component";
     const WEIGHTS: Weights = Weights::Irrelevant;
     const FINDS_GRAPH: bool = true;
+    const TABLES: &'static [&'static str] = &["vertices"];
     type Files = VertexList;
 
     fn check(&self) -> Result<()> {
@@ -85,8 +86,8 @@ impl Algorithm for SubgraphOptions {
         Edges::Tiles { why: "a subgraph is copied tile by tile", instead: None }
     }
 
-    fn read_files(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<VertexList> {
-        Ok(VertexList::read_any(self.vertices.as_deref(), graph, options)?)
+    fn read_files(&self, tables: &mut Tables<'_>) -> Result<VertexList> {
+        Ok(VertexList::read_any("vertices", self.vertices.as_deref(), tables)?)
     }
 
     fn check_input(&self, graph: &Graph) -> Result<()> {

@@ -92,7 +92,7 @@ mod tests {
             let arguments: Vec<&str> =
                 command.get_arguments().map(|argument| argument.get_id().as_str()).collect();
             // A service takes the same options by the same names.
-            assert!(arguments.starts_with(entry.option_names()), "{arguments:?}");
+            assert!(arguments.starts_with(&entry.option_names()), "{arguments:?}");
             for argument in command.get_arguments() {
                 assert!(argument.get_help().is_some(), "{}: {argument}", entry.name);
             }

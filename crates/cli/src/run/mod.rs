@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use tegula_algorithms::algorithm::{Checkpointing, Edges, Found, Needs, Request, Weights};
 use tegula_algorithms::answer::{Answer, Summary};
+use tegula_algorithms::side_table::TableRead;
 use tegula_engine::{
     Executor, Graph, Instructions, ProcessKind, RunOptions, RunStatistics, checkpoint_size,
 };
@@ -58,9 +59,7 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     let opened = Instant::now();
     let needs_rows = needs_rows(request, args.executor())?;
     let threads = args.threads.count();
-    let description = request.description();
-    let checkpoints = args.checkpoints(&description)?;
-    let kept_bytes = checkpoints.map(|_| state_bytes(request)).transpose()?;
+    let kept_bytes = args.has_checkpoints()?.then(|| state_bytes(request)).transpose()?;
     let input = Input::of(request, args, session)?;
     let mut graph = input.open(args)?;
     target.iter().try_for_each(|target| target.check_ids(&graph))?;
@@ -76,7 +75,6 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
         messages: args.messages(),
         part_edges: args.part_edges(),
         spill_directory: args.spill_directory.as_deref(),
-        checkpoints,
         is_selective: args.is_selective(),
         speed: args.reading.speed(graph.directory()),
         instructions: Instructions::detect(),
@@ -113,10 +111,13 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
         alarm: has_hint.then(|| Alarm::after(SCANS_MANY, &hint)),
         ..RunProgress::of(session.progress())
     };
-    let options = RunOptions { memory: budget, progress: &progress, ..options };
+    let (description, tables) = (prepared.description(), prepared.tables().to_vec());
+    let checkpoints = args.checkpoints(&description);
+    let options = RunOptions { memory: budget, progress: &progress, checkpoints, ..options };
     let started = Instant::now();
     let found = prepared.run(&graph, &options).map_err(|error| failed(error, budget))?;
-    deliver(found, [open, started.elapsed()], target, (request, &graph), args, session)
+    let input = RunInput { request, graph: &graph, tables, args };
+    deliver(found, [open, started.elapsed()], target, input, session)
 }
 
 /// The failure of a run, told of the whole budget.
@@ -129,10 +130,10 @@ fn deliver(
     Found { answer, statistics }: Found,
     [open, run]: [Duration; 2],
     target: Option<Destination>,
-    (request, graph): (&dyn Request, &Graph),
-    args: &RunArgs,
+    input: RunInput<'_>,
     session: &Session,
 ) -> Result<()> {
+    let RunInput { graph, args, .. } = input;
     // The table needs memory of its own, and no tiles.
     graph.reader().pool().trim();
     allocator::give_back();
@@ -145,7 +146,7 @@ fn deliver(
     let write = started.elapsed();
     allocator::give_back();
     let seconds = RunSeconds { open: Seconds(open), run: Seconds(run), write: Seconds(write) };
-    let done = Done { request, graph, args, target, statistics, seconds, bytes_written };
+    let done = Done { input, target, statistics, seconds, bytes_written };
     done.report(&*answer, session)
 }
 
@@ -227,11 +228,17 @@ fn write(
     Ok(bytes)
 }
 
-/// A run that has been done.
-struct Done<'a> {
+/// What was run, and on what.
+struct RunInput<'a> {
     request: &'a dyn Request,
     graph: &'a Graph,
+    tables: Vec<TableRead>,
     args: &'a RunArgs,
+}
+
+/// A run that has been done.
+struct Done<'a> {
+    input: RunInput<'a>,
     target: Option<Destination>,
     statistics: RunStatistics,
     seconds: RunSeconds,
@@ -240,16 +247,16 @@ struct Done<'a> {
 
 impl Done<'_> {
     fn report(self, answer: &dyn Answer, session: &Session) -> Result<()> {
-        let top = self.args.top.unwrap_or(if session.json { TOP_DEFAULT } else { 0 });
-        let summary = answer.summary(self.graph, top, &session.cancel)?;
+        let top = self.input.args.top.unwrap_or(if session.json { TOP_DEFAULT } else { 0 });
+        let summary = answer.summary(self.input.graph, top, &session.cancel)?;
         let warnings = session.tell(self.warnings(answer));
         if session.json {
             return session.print_json(&self.to_json(warnings, &*summary));
         }
         if session.has_notes() {
             let mut facts = self.facts();
-            if self.request.weights() == Weights::Used {
-                let weights = match self.graph.is_weighted() {
+            if self.input.request.weights() == Weights::Used {
+                let weights = match self.input.graph.is_weighted() {
                     true => "those of the graph",
                     false => "1 for every edge, as the graph has none",
                 };
@@ -258,32 +265,32 @@ impl Done<'_> {
             summary.facts().into_iter().for_each(|(name, value)| facts.add(name, value));
             session.note(&format!("{}\n{}", self.title(), facts.to_text()));
         }
-        if self.args.top.is_some() {
+        if self.input.args.top.is_some() {
             session.print_list(&summary.list())?;
         }
         Ok(())
     }
 
     fn warnings(&self, answer: &dyn Answer) -> Vec<String> {
-        let weights = match self.request.weights() {
-            Weights::Ignored { instead } if self.graph.is_weighted() => {
-                let name = self.request.name();
+        let weights = match self.input.request.weights() {
+            Weights::Ignored { instead } if self.input.graph.is_weighted() => {
+                let name = self.input.request.name();
                 let instead = hints::typed(instead, name);
                 Some(format!("{name} passes over the weights of the graph: {instead}"))
             }
             Weights::Ignored { .. } | Weights::Used | Weights::Irrelevant => None,
         };
         let own = answer.warning().map(|warning| hints::told(&warning));
-        weights.into_iter().chain(own).collect()
+        hints::skipped(&self.input.tables).into_iter().chain(weights).chain(own).collect()
     }
 
-    fn to_json<'s>(&self, warnings: Vec<String>, summary: &'s dyn Summary) -> json::Run<'s> {
+    fn to_json<'s>(&'s self, warnings: Vec<String>, summary: &'s dyn Summary) -> json::Run<'s> {
         let statistics = &self.statistics;
         json::Run {
             schema: "tegula.run.v1",
-            algorithm: self.request.name(),
-            vertices: self.graph.vertex_count(),
-            edges: self.graph.edge_count(),
+            algorithm: self.input.request.name(),
+            vertices: self.input.graph.vertex_count(),
+            edges: self.input.graph.edge_count(),
             iterations: statistics.iterations,
             iterations_before: statistics.iterations_before,
             seconds: self.seconds,
@@ -295,19 +302,20 @@ impl Done<'_> {
             bytes_read: statistics.bytes_read,
             bytes_written: self.bytes_written + statistics.bytes_written,
             peak_memory_bytes: json::peak_memory(),
-            memory_bytes: self.args.reading.budget.bytes(),
-            threads: self.args.threads.count(),
+            memory_bytes: self.input.args.reading.budget.bytes(),
+            threads: self.input.args.threads.count(),
             output: self.target.as_ref().map(|target| target.path().display().to_string()),
             warnings,
+            tables: &self.input.tables,
             summary,
         }
     }
 
     fn title(&self) -> String {
-        let algorithm = self.request.name();
-        let vertices = report::count(self.graph.vertex_count());
-        let edges = EdgeCount::of(self.graph.manifest()).told(" edges");
-        let graph = report::path(name_of(self.request, self.graph));
+        let algorithm = self.input.request.name();
+        let vertices = report::count(self.input.graph.vertex_count());
+        let edges = EdgeCount::of(self.input.graph.manifest()).told(" edges");
+        let graph = report::path(name_of(self.input.request, self.input.graph));
         format!("{algorithm} on {graph}: {vertices} vertices, {edges}")
     }
 
@@ -322,7 +330,7 @@ impl Done<'_> {
         let [open, running, write] = parts;
         facts.add("time", format!("{total} (open {open}, run {running}, write {write})"));
         let processed = statistics.edges_processed;
-        let unit = EdgeCount::of(self.graph.manifest()).stored_unit();
+        let unit = EdgeCount::of(self.input.graph.manifest()).stored_unit();
         let rate = (processed > 0).then(|| report::rate(processed, unit.many, run));
         let rate = rate.map_or_else(String::new, |rate| format!(", {rate}"));
         // More than the graph has where scans go through tiles that they have few uses for.

@@ -185,15 +185,20 @@ impl RunArgs {
         }
     }
 
-    /// Which checkpoints are kept of a run that this describes, and gone on from; none where that is not asked for.
+    /// Whether checkpoints are kept or gone on from.
     ///
     /// # Errors
     /// Those of a folder that cannot keep any.
-    pub fn checkpoints<'a>(&'a self, run: &'a str) -> Result<Option<Checkpoints<'a>>> {
+    pub fn has_checkpoints(&self) -> Result<bool> {
+        self.checkpoint.as_deref().map_or(Ok(()), checkpoint_folder::check)?;
+        Ok(self.checkpoint.is_some() || self.resume.is_some())
+    }
+
+    /// Which checkpoints are kept of the run that `run` describes, and gone on from, if that is asked for.
+    pub fn checkpoints<'a>(&'a self, run: &'a str) -> Option<Checkpoints<'a>> {
         let [folder, resume] = [&self.checkpoint, &self.resume].map(|path| path.as_deref());
-        folder.map_or(Ok(()), checkpoint_folder::check)?;
         let every = self.checkpoint_every;
-        Ok(folder.or(resume).map(|_| Checkpoints { folder, every, resume, run }))
+        folder.or(resume).map(|_| Checkpoints { folder, every, resume, run })
     }
 
     /// Where arrays lie.

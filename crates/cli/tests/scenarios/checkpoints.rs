@@ -215,3 +215,39 @@ fn an_estimate_has_room_for_checkpoints() {
     assert!(without < with && with < 2 * without, "{without} bytes, {with} with checkpoints");
     assert!(!shop.path("kept").exists(), "an estimate makes nothing");
 }
+
+#[test]
+fn a_run_goes_on_only_with_the_tables_that_it_began_with() {
+    let shop = Shop::new();
+    shop.write("g.el", "0 1\n1 2\n2 3\n3 0\n1 3\n");
+    shop.tegula("import g.el -o g.tegula").done();
+    for (run, option, table, changed) in [
+        ("pagerank g.tegula --iterations 9", "--personalize", "0\n1\n", "0\n2\n"),
+        ("pagerank g.tegula --iterations 9 --damping 0.5", "--personalize", "0,1\n", "0,1\n1,2\n"),
+        ("spmv g.tegula --iterations 9", "--vector", "0,1\n1,2\n", "0,1\n1,3\n"),
+        ("bfs g.tegula", "--sources", "0\n", "1\n"),
+        ("bfs g.tegula --source 0", "--targets", "3\n", "2\n"),
+        ("sssp g.tegula", "--sources", "0\n", "1\n"),
+        ("sssp g.tegula --source 0", "--targets", "3\n", "2\n"),
+    ] {
+        for arrays in ["memory", "disk"] {
+            let _ = fs::remove_dir_all(shop.path("kept"));
+            shop.write("table.csv", table);
+            let words = format!("run {run} --executor scan {option} table.csv");
+            // Paths to targets have their arrays in memory.
+            let arrays = if option == "--targets" { "memory" } else { arrays };
+            let whole = shop.tegula(&format!("{words} --arrays {arrays} --checkpoint kept")).done();
+            assert!(shop.files("kept").keys().any(|name| name.starts_with("version-")), "{run}");
+            let go_on = format!("{words} --arrays {arrays} --resume kept");
+            assert_eq!(shop.tegula(&go_on).done().out, whole.out, "{run}");
+            shop.write("table.csv", changed);
+            let of_other = format!("kept holds a checkpoint of a run with {option} (");
+            let but_this = format!("but this one is with {option} (");
+            shop.tegula(&go_on).failed(3, &[&of_other, &but_this, "checksum"]);
+            // Another name for the same content is no other table, nor is another way to write it.
+            shop.write("same.tsv", format!("# the same\n{}", table.replace(',', "\t")));
+            let renamed = go_on.replace("table.csv", "same.tsv");
+            assert_eq!(shop.tegula(&renamed).done().out, whole.out, "{run}");
+        }
+    }
+}

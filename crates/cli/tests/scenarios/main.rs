@@ -29,5 +29,6 @@ mod side_tables;
 mod spmv;
 mod streams;
 mod subgraph;
+mod table_options;
 mod threads;
 mod traversals;

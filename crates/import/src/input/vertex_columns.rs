@@ -1,6 +1,6 @@
 //! Which columns of a table with a row for each vertex are read.
 
-use tegula_machine::At;
+use tegula_machine::{At, Result};
 
 use super::columns::usual;
 use super::options::IdKind;
@@ -8,7 +8,7 @@ use super::options::IdKind;
 /// The most columns that a table has beside its ids.
 pub const VALUES_MAX: usize = 2;
 
-/// Names by which the column of ids is known, in lower case.
+/// Names by which the column of ids is known unless a table has others, in lower case.
 pub(super) const ID_NAMES: &[&str] = &["vertex", "id", "node"];
 
 /// What is read of a table.
@@ -16,9 +16,14 @@ pub(super) const ID_NAMES: &[&str] = &["vertex", "id", "node"];
 pub struct VertexColumns {
     /// What the ids of the graph are; anything but [`IdKind::Integer`] means strings.
     pub ids: IdKind,
+    /// Names by which the column of ids is known, in lower case.
+    pub id_names: &'static [&'static str],
     /// The columns beside the ids, in the order that they have where none has a name; at most
     /// [`VALUES_MAX`].
     pub values: &'static [ValueColumn],
+    /// Whether the first line of a text names the columns, whatever it says. Where this is false, only
+    /// known names make a header of it.
+    pub has_header: bool,
     /// Whether a text may also be of DIMACS: lines `v id x y` among comments `c` and a line
     /// `p aux sp co`.
     pub may_be_dimacs: bool,
@@ -31,6 +36,8 @@ pub struct ValueColumn {
     pub role: &'static str,
     /// Names by which it is known, in lower case.
     pub names: &'static [&'static str],
+    /// Whether its cells are numbers, so that a name is none of them.
+    pub is_number: bool,
     /// Which rows have it.
     pub presence: Presence,
 }
@@ -137,10 +144,10 @@ impl Places {
         let knows_values = values != [None; VALUES_MAX];
         let has_just_enough =
             left.len() == 1 || (!knows_values && left.len() == 1 + columns.values.len());
-        let id = match position(names, ID_NAMES).or_else(|| ends_in_id(names, &left)) {
+        let id = match position(names, columns.id_names).or_else(|| ends_in_id(names, &left)) {
             Some(id) => id,
             None if has_just_enough && !has_index => left[0],
-            None => return Err(unknown("vertex", ID_NAMES, names)),
+            None => return Err(unknown("vertex", columns.id_names, names)),
         };
         left.retain(|&column| column != id);
         if !knows_values && !has_index && left.len() == columns.values.len() {
@@ -155,14 +162,38 @@ impl Places {
         Ok(Places { id, values })
     }
 
-    /// Whether a first line of these names is a header: `Some` if it is by the usual names of all columns, or
-    /// if it has none of ids and not all of the others; `None` if it is one unless it is a row, for the usual
-    /// name of the ids or those of all other columns are in it.
-    pub fn are_header(names: &[String], columns: &VertexColumns) -> Option<bool> {
-        let knows_id = position(names, ID_NAMES).is_some();
-        let knows_values =
-            columns.values.iter().all(|value| position(names, value.names).is_some());
-        (knows_id == knows_values).then_some(knows_id)
+    /// Whether a first line with these cells names the columns, where nobody says so. A line is never dropped
+    /// for being no row: only known names make a header.
+    ///
+    /// * The known name of the ids and those of all other columns do.
+    /// * The known name of the ids alone does, unless the line begins with a vertex. A name as `customer_id` is
+    ///   one only where ids are integers, or beside the known names of all other columns.
+    /// * The known names of all other columns do, unless the line begins with a vertex, where one of the columns
+    ///   has numbers: then no row has these cells.
+    ///
+    /// # Errors
+    /// Those of `is_vertex`.
+    pub fn are_header(
+        cells: &[String],
+        columns: &VertexColumns,
+        is_vertex: &dyn Fn(&str) -> Result<bool>,
+    ) -> Result<bool> {
+        let Some(first) = cells.first() else { return Ok(false) };
+        let has_integer_ids = columns.ids == IdKind::Integer;
+        if has_integer_ids && first.parse::<u64>().is_ok() {
+            return Ok(false);
+        }
+        let values: Vec<_> =
+            columns.values.iter().map(|value| position(cells, value.names)).collect();
+        let knows_values = !values.is_empty() && values.iter().all(Option::is_some);
+        if position(cells, columns.id_names).is_some() {
+            return Ok(knows_values || !is_vertex(first)?);
+        }
+        let left: Vec<usize> =
+            (0..cells.len()).filter(|&column| !values.contains(&Some(column))).collect();
+        let is_like_id = ends_in_id(cells, &left).is_some() && (has_integer_ids || knows_values);
+        let are_no_row = knows_values && columns.values.iter().any(|value| value.is_number);
+        Ok((is_like_id || are_no_row) && !is_vertex(first)?)
     }
 
     /// The position of the last column that a row cannot do without.
@@ -179,16 +210,34 @@ mod tests {
 
     const PLACE: VertexColumns = VertexColumns {
         ids: IdKind::Integer,
+        id_names: ID_NAMES,
         values: &[
-            ValueColumn { role: "x", names: &["x", "lon"], presence: Presence::Required },
-            ValueColumn { role: "y", names: &["y", "lat"], presence: Presence::Required },
+            number("x", &["x", "lon"], Presence::Required),
+            number("y", &["y", "lat"], Presence::Required),
         ],
+        has_header: false,
         may_be_dimacs: false,
     };
-    const SEED: VertexColumns = VertexColumns {
-        values: &[ValueColumn { role: "weight", names: &["weight"], presence: Presence::Optional }],
+    const SEED: VertexColumns =
+        VertexColumns { values: &[number("weight", &["weight"], Presence::Optional)], ..PLACE };
+    const SET: VertexColumns = VertexColumns {
+        values: &[ValueColumn {
+            role: "set",
+            names: &["set", "label"],
+            is_number: false,
+            presence: Presence::Required,
+        }],
         ..PLACE
     };
+    const LIST: VertexColumns = VertexColumns { values: &[], ..PLACE };
+
+    const fn number(
+        role: &'static str,
+        names: &'static [&'static str],
+        presence: Presence,
+    ) -> ValueColumn {
+        ValueColumn { role, names, is_number: true, presence }
+    }
 
     fn by_name(names: &str, columns: &VertexColumns) -> Result<Places, String> {
         let names: Vec<String> = names.split(',').map(str::to_owned).collect();
@@ -243,6 +292,45 @@ mod tests {
                     && detail.contains(&names.trim_start_matches(',').replace(',', "`, `")),
                 "{detail}"
             );
+        }
+    }
+
+    #[test]
+    fn a_header_needs_known_names() {
+        let strings = |columns: &VertexColumns| VertexColumns { ids: IdKind::String, ..*columns };
+        // Line, table, whether it is a header among integers, and whether it is one among strings.
+        for (line, columns, among_integers, among_strings) in [
+            ("vertex", &LIST, true, true),
+            ("Node", &LIST, true, true),
+            ("ann", &LIST, false, false),
+            ("foo", &LIST, false, false),
+            ("99", &LIST, false, false),
+            ("7.0", &LIST, false, false),
+            ("customer_id", &LIST, true, false),
+            ("id,name", &LIST, true, true),
+            ("vertex,weight", &SEED, true, true),
+            ("weight,customer_id", &SEED, true, true),
+            ("customer_id,boost", &SEED, true, false),
+            ("person,kg", &SEED, false, false),
+            ("person,weight", &SEED, true, true),
+            ("ann,weight", &SEED, true, false),
+            ("99,weight", &SEED, false, true),
+            ("99,id", &SEED, false, true),
+            ("city,lat,lon", &PLACE, true, true),
+            ("city,east,lat", &PLACE, false, false),
+            ("vertex,set", &SET, true, true),
+            ("ann,label", &SET, false, false),
+            ("alcie,label", &SET, false, false),
+            ("person_id,label", &SET, true, true),
+            ("vertex,colour", &SET, true, true),
+        ] {
+            let cells: Vec<String> = line.split(',').map(str::to_owned).collect();
+            let is_header = |columns: &VertexColumns| {
+                let is_vertex = |name: &str| Ok(name == "ann" && columns.ids == IdKind::String);
+                Places::are_header(&cells, columns, &is_vertex).expect("nothing fails")
+            };
+            assert_eq!(is_header(columns), among_integers, "{line} among integers");
+            assert_eq!(is_header(&strings(columns)), among_strings, "{line} among strings");
         }
     }
 }

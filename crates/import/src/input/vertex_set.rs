@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use tegula_machine::threads::Cancel;
-use tegula_machine::{At, Diagnostic, Hint, Result};
+use tegula_machine::{At, Diagnostic, Error, Hint, Result};
 
 use super::options::IdKind;
 use super::reader::{bad_at, bad_file};
@@ -103,13 +103,13 @@ impl VertexSet {
         }
         ids.clear();
         for list in &self.lists {
-            list.for_each(IdKind::Integer, cancel, &mut |id, at| {
+            list.for_each(IdKind::Integer, cancel, &mut |id, row| {
                 let text = id.as_bytes();
                 let id = integer(text).and_then(|id| match wanted {
                     IdKind::Integer => Ok(id),
                     IdKind::Auto | IdKind::String => check_spelling(text).map(|()| id),
                 });
-                ids.push(id.map_err(|problem| bad_at(list.path(), at, problem))?);
+                ids.push(id.map_err(|problem| row.bad(list.path(), problem))?);
                 if ids.len() == CHUNK_IDS {
                     visit(&ids)?;
                     ids.clear();
@@ -166,25 +166,35 @@ impl List {
         &self,
         ids: IdKind,
         cancel: &Cancel,
-        visit: &mut dyn FnMut(&str, At) -> Result<()>,
+        visit: &mut dyn FnMut(&str, ListRow) -> Result<()>,
     ) -> Result<()> {
         let (path, told) = match self {
             List::Table(path, told) => (path, told),
-            List::Document(document) => return document.for_each_vertex(cancel, visit),
-        };
-        let columns = VertexColumns { ids, values: &[], may_be_dimacs: false };
-        let is_vertex = |text: &str| {
-            let is_usual = VertexTable::ID_NAMES.contains(&text.to_lowercase().as_str());
-            Ok(!is_usual && (ids == IdKind::String || integer(text.as_bytes()).is_ok()))
-        };
-        let table = VertexTable::open(path, &columns, &is_vertex, cancel)?;
-        let mut found = 0;
-        table.read(cancel, &mut |row| match row.is_like_comment {
-            true => Ok(()),
-            false => {
-                found += 1;
-                visit(row.id, row.at)
+            List::Document(document) => {
+                return document.for_each_vertex(cancel, &mut |id, at| {
+                    visit(id, ListRow { at, may_be_header: false })
+                });
             }
+        };
+        let columns = VertexColumns {
+            ids,
+            id_names: VertexTable::ID_NAMES,
+            values: &[],
+            has_header: false,
+            may_be_dimacs: false,
+        };
+        // No name of a column is known to be a vertex before the list is read.
+        let table = VertexTable::open(path, &columns, &|_| Ok(false), cancel)?;
+        let mut may_be_header = !table.has_header();
+        let mut found = 0;
+        table.read(cancel, &mut |row| {
+            if row.is_like_comment {
+                return Ok(());
+            }
+            found += 1;
+            let row_of_list = ListRow { at: row.at, may_be_header };
+            may_be_header = false;
+            visit(row.id, row_of_list)
         })?;
         match told {
             Some((count, told_by)) if *count != found => {
@@ -194,5 +204,24 @@ impl List {
             }
             Some(_) | None => Ok(()),
         }
+    }
+}
+
+/// Where an id of a list stands.
+#[derive(Debug, Clone, Copy)]
+struct ListRow {
+    at: At,
+    /// Whether it is the first row of a table without a known header.
+    may_be_header: bool,
+}
+
+impl ListRow {
+    /// The error for an id that makes no vertex.
+    fn bad(self, path: &Path, mut problem: Diagnostic) -> Error {
+        if self.may_be_header {
+            let name = VertexTable::ID_NAMES[0];
+            problem.message += &format!("; if it is the name of the column, let it be `{name}`");
+        }
+        bad_at(path, self.at, problem)
     }
 }

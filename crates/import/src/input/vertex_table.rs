@@ -29,7 +29,7 @@ enum Content {
 }
 
 impl VertexTable {
-    /// Names by which the column of ids is known, in lower case.
+    /// Names by which the column of ids is known unless a table has others, in lower case.
     pub const ID_NAMES: &[&str] = vertex_columns::ID_NAMES;
     /// Bytes that reading a text holds at most, the window of zstd apart, for which the overhead of a process
     /// has room.
@@ -38,8 +38,8 @@ impl VertexTable {
     /// Opens a table and finds its columns: by their names where it has any, else by their order. `-` is
     /// standard input.
     ///
-    /// `is_vertex` is asked whether the graph has a vertex with the name of a column, which is no header
-    /// then.
+    /// `is_vertex` is asked whether the graph has a vertex with the name of a column: a line that begins with
+    /// one is a row.
     ///
     /// # Errors
     /// Those of reading and of `is_vertex`; [`BadInput`](tegula_machine::Error::BadInput) for a format or columns that make no such

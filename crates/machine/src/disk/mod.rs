@@ -59,7 +59,7 @@ pub use block_format::BLOCK_LOG2;
 pub use block_store::{BlockStore, Blocks, check_room};
 pub use block_writer::{BlockFileSummary, BlockFileWriter, OutputFile};
 pub use buffer::Frame;
-pub use checksum::crc32c;
+pub use checksum::{Crc32c, crc32c};
 pub use directory::{Directory, IfTaken};
 pub use faulty::{Fault, FaultPlan, FaultyOutput};
 pub use file::{Caching, FileHandle};

@@ -104,7 +104,7 @@ impl Head<'_> {
             layout.last_required = layout.places.last_required(self.columns);
             return Ok(layout);
         }
-        if let Some(places) = self.header(&first, second.as_ref(), separator)? {
+        if let Some(places) = self.header(&first, separator)? {
             layout.places = places.map_err(bad)?;
             layout.last_required = layout.places.last_required(self.columns);
             layout.start =
@@ -163,30 +163,13 @@ impl Head<'_> {
         Fields::texts(self.bytes, line.place.clone(), separator)
     }
 
-    /// The columns if the first line names them. Usual names of all columns are a header. The usual name of
-    /// the ids, or those of all other columns, are one too, unless the line begins with a vertex; and so is
-    /// in a table whatever stands above an integer.
-    fn header(
-        &self,
-        first: &Line,
-        second: Option<&Line>,
-        separator: Separator,
-    ) -> Result<Option<Result<Places, String>>> {
+    /// The columns if the first line names them.
+    fn header(&self, first: &Line, separator: Separator) -> Result<Option<Result<Places, String>>> {
         // A line that cannot be taken apart is refused when it is read.
-        let Ok(names) = self.names(first, separator) else { return Ok(None) };
+        let Ok(cells) = self.names(first, separator) else { return Ok(None) };
         let columns = self.columns;
-        let Some(id) = names.first() else { return Ok(None) };
-        let is_integer = |line: &Line| self.has_integer(line, separator);
-        let is_known = match Places::are_header(&names, columns) {
-            Some(is_header) => is_header,
-            None => !(self.is_vertex)(id)?,
-        };
-        let is_header = is_known
-            || matches!(self.format, Format::Csv | Format::Tsv)
-                && columns.ids == IdKind::Integer
-                && !is_integer(first)
-                && second.is_some_and(is_integer);
-        Ok(is_header.then(|| Places::by_name(&names, columns)))
+        let is_header = columns.has_header || Places::are_header(&cells, columns, self.is_vertex)?;
+        Ok(is_header.then(|| Places::by_name(&cells, columns)))
     }
 
     /// Whether the first line that does not begin with `c` is of DIMACS.
