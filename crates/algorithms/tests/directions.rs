@@ -287,9 +287,12 @@ fn a_search_far_against_edges_pulls_along_them() {
         let alone = RunOptions { memory: AMPLE, ..threads(1) };
         let alone = tegula_engine::run(&graph, program(), &alone).unwrap();
         assert!(found.states == alone.states, "{direction:?}");
-        let rows = |reached: &[_]| table(&graph, reached, |state: tegula_algorithms::bfs::Reached| state.distance());
+        let rows = |reached: &[_]| {
+            table(&graph, reached, |state: tegula_algorithms::bfs::Reached| state.distance())
+        };
         let source = support::original_of(&graph)[0];
-        let way = if direction == Directions::Both { EdgeDirection::Both } else { EdgeDirection::In };
+        let way =
+            if direction == Directions::Both { EdgeDirection::Both } else { EdgeDirection::In };
         assert_eq!(rows(&found.states), bfs_oracle(&followed(&edges, way), source));
     }
     assert!(pulled > 1, "{pulled} iterations pulled");

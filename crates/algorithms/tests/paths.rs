@@ -282,7 +282,8 @@ type Answers = (Vec<(u64, f64)>, Vec<(Vec<(u64, f64)>, u64)>);
 fn run(way: &Way, directory: &Path, pairs: &[(u64, u64)]) -> Result<Answers> {
     let probe = open(directory);
     let Some(&(source, _)) = pairs.first() else { return Ok((vec![], vec![])) };
-    let (graph, options) = way.open(directory, &sssp::estimate_dijkstra(&probe, Directions::Forward))?;
+    let (graph, options) =
+        way.open(directory, &sssp::estimate_dijkstra(&probe, Directions::Forward))?;
     let found = sssp::run(&graph, find(&probe, source), DIJKSTRA, &options)?;
     let distances = table(&probe, &found.distances, |distance| distance);
     let (places, mut paths) = (places(&probe), Vec::new());

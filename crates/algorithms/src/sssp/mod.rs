@@ -37,7 +37,8 @@ use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Arrays, Estimate, Graph, RunOptions, States, Value, VertexNumber};
 
 use crate::algorithm::{
-    Algorithm, Checkpointing, EdgeDirection, Edges, Found, Iterations, NotNegative, Positive, Weights, Work,
+    Algorithm, Checkpointing, EdgeDirection, Edges, Found, Iterations, NotNegative, Positive,
+    Weights, Work,
 };
 use crate::error::{Error, Result, Setting, SettingValue};
 use crate::original_ids::{has_order, with_order_streamed};

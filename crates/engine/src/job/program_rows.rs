@@ -351,11 +351,7 @@ impl Candidates {
     }
 
     /// A demand of `least` bytes for a run by rows.
-    fn demand_of<'n>(
-        &self,
-        least: u64,
-        takes_of: impl Fn(u64) -> u64 + 'n,
-    ) -> MemoryDemand<'n> {
+    fn demand_of<'n>(&self, least: u64, takes_of: impl Fn(u64) -> u64 + 'n) -> MemoryDemand<'n> {
         match self.can_scan {
             true => MemoryDemand::both("the run by rows", least, self.has_weights, takes_of),
             false => MemoryDemand::rows("the run by rows", least, takes_of),

@@ -318,11 +318,7 @@ impl<P: Program> Pulling<'_, P> {
 
     /// As [`Self::look_through_row`], of a row that is read piece by piece: up to the one that leads to an active
     /// neighbour, for those behind it lead to others behind.
-    fn look_through_pieces(
-        &self,
-        incoming: &mut Incoming<'_>,
-        vertex: ShortId,
-    ) -> Result<Look<P>> {
+    fn look_through_pieces(&self, incoming: &mut Incoming<'_>, vertex: ShortId) -> Result<Look<P>> {
         let mut edges = 0;
         for piece in incoming.rows.rows().pieces(vertex) {
             let piece = incoming.rows.piece(&piece, &mut incoming.batch)?;
