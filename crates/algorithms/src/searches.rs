@@ -124,16 +124,9 @@ impl<'s> Searches<'s> {
 
     /// Follows the vertices of the level, and returns those of the next.
     fn follow_list(&self) -> Result<Vec<ShortId>> {
-        let mut next = Vec::new();
-        for &direction in self.directions {
-            next.append(&mut self.job.follow(&self.level, direction, |row, found| {
-                self.follow_row(row, |target| found.push(target))
-            })?);
-        }
-        if self.directions.len() > 1 {
-            next.sort_unstable();
-        }
-        Ok(next)
+        self.job.follow(&self.level, self.directions, |row, found| {
+            self.follow_row(row, |target| found.push(target))
+        })
     }
 
     /// Follows the vertices of the level in a pass over all.

@@ -9,9 +9,11 @@ use std::path::Path;
 use proptest::prelude::*;
 use support::ways::{Way, assert_modest, fail_each_read, graphs, with_rows};
 use support::{find, import_with, open, original_of, table, threads};
+use tegula_algorithms::algorithm::EdgeDirection;
 use tegula_algorithms::astar::{self, AstarConfig, ShortestPath};
 use tegula_algorithms::sssp::{self, Method, SsspConfig};
 use tegula_algorithms::{Error, Result};
+use tegula_engine::traverse::Directions;
 use tegula_engine::{Executor, Graph, RunOptions};
 use tegula_generators::Grid;
 use tegula_import::ImportConfig;
@@ -24,7 +26,12 @@ use tegula_testkit::{
 };
 
 const ORDERS: [VertexOrder; 3] = [VertexOrder::Given, VertexOrder::Degree, VertexOrder::Dfs];
-const DIJKSTRA: SsspConfig = SsspConfig { method: Method::Dijkstra, delta: None, cutoff: None };
+const DIJKSTRA: SsspConfig = SsspConfig {
+    method: Method::Dijkstra,
+    delta: None,
+    cutoff: None,
+    direction: EdgeDirection::Out,
+};
 const BLIND: AstarConfig<'static> = AstarConfig { coordinates: None, heuristic_scale: None };
 
 /// The graph as it is stored.
@@ -275,7 +282,8 @@ type Answers = (Vec<(u64, f64)>, Vec<(Vec<(u64, f64)>, u64)>);
 fn run(way: &Way, directory: &Path, pairs: &[(u64, u64)]) -> Result<Answers> {
     let probe = open(directory);
     let Some(&(source, _)) = pairs.first() else { return Ok((vec![], vec![])) };
-    let (graph, options) = way.open(directory, &sssp::estimate_dijkstra(&probe))?;
+    let (graph, options) =
+        way.open(directory, &sssp::estimate_dijkstra(&probe, Directions::Forward))?;
     let found = sssp::run(&graph, find(&probe, source), DIJKSTRA, &options)?;
     let distances = table(&probe, &found.distances, |distance| distance);
     let (places, mut paths) = (places(&probe), Vec::new());
@@ -300,7 +308,7 @@ fn vertex_data_and_64_mib_are_enough() {
     let directory = import_with(with_rows(VertexOrder::Degree, true), scratch.path(), "g", &edges);
     let graph = open(&directory);
     let estimates = [
-        (33, sssp::estimate_dijkstra(&graph)),
+        (33, sssp::estimate_dijkstra(&graph, Directions::Forward)),
         (57, astar::estimate(&graph, false).unwrap()),
         (73, astar::estimate(&graph, true).unwrap()),
     ];

@@ -40,7 +40,7 @@ pub use iteration_times::IterationTimes;
 pub use job::copies::checkpoint_size;
 pub use job::pass::{EdgeVisitor, visit_edges};
 pub use job::program::{Outcome, estimate, estimate_anywhere, run, run_anywhere};
-pub use job::program_rows::{rows_may_stay, rows_size};
+pub use job::program_rows::{estimate_following, rows_may_stay, rows_size};
 pub use options::{
     Arrays, Checkpoints, Estimate, RunOptions, RunStatistics, open_graph, open_graph_in,
 };

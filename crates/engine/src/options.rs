@@ -32,7 +32,7 @@ pub struct RunOptions<'a> {
     /// Rows that are open already, and may be shared by several runs; a run takes them as they are and
     /// does not count their memory.
     pub rows: Option<&'a RowReader>,
-    /// The same by target, for a directed graph; only beside [`rows`](Self::rows).
+    /// The same by target, for a directed graph; beside [`rows`](Self::rows), or alone for a run that follows these.
     pub reverse: Option<&'a RowReader>,
     /// What the device with the graph does.
     pub speed: Speed,

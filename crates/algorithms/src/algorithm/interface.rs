@@ -248,9 +248,12 @@ pub enum Edges {
     },
     /// From rows alone, of these directions.
     Rows(Directions),
-    /// From both.
+    /// From both, or where [directions](Directions::can_scan) forbid a scan from rows alone.
     Either {
-        /// Bytes that it needs beside its estimate to follow rows, for a number of threads.
+        /// Which way edges are followed.
+        directions: Directions,
+        /// Bytes that it needs beside its estimate to follow rows by source too, for a number of threads. An estimate for
+        /// rows alone has them.
         rows_size: fn(&Graph, usize) -> u64,
     },
 }
@@ -259,8 +262,17 @@ impl Edges {
     /// The directions of rows that are followed, where rows are.
     pub fn directions(&self) -> Directions {
         match self {
-            Edges::Rows(directions) => *directions,
-            Edges::None | Edges::Tiles { .. } | Edges::Either { .. } => Directions::Forward,
+            Edges::Rows(directions) | Edges::Either { directions, .. } => *directions,
+            Edges::None | Edges::Tiles { .. } => Directions::Forward,
+        }
+    }
+
+    /// Whether they can come from tiles.
+    pub fn can_scan(&self, graph: &Graph) -> bool {
+        match self {
+            Edges::None | Edges::Rows(_) => false,
+            Edges::Tiles { .. } => true,
+            Edges::Either { directions, .. } => directions.can_scan(graph),
         }
     }
 }

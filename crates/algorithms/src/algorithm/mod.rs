@@ -7,6 +7,7 @@
 
 #[cfg(feature = "clap")]
 mod arguments;
+mod direction;
 mod entry;
 mod interface;
 mod needs;
@@ -16,6 +17,7 @@ mod work;
 
 #[cfg(feature = "clap")]
 pub(crate) use arguments::one_of;
+pub use direction::EdgeDirection;
 pub use entry::Entry;
 pub use interface::{
     Algorithm, Checkpointing, Edges, Found, Iterations, Options, SideFiles, Weights,

@@ -93,7 +93,7 @@ fn check_vertices(prepared: &dyn Prepared, graph: &Graph, needs_rows: bool) -> R
     // Where the algorithm knows what to do instead, it says so.
     prepared.check_input(graph)?;
     let request = prepared.request();
-    let can_scan = needs_rows && matches!(request.edges(), Edges::Either { .. });
+    let can_scan = needs_rows && request.edges().can_scan(graph);
     let scan = Setting { option: "executor", value: SettingValue::OneOf(&["scan"]) };
     Err(crate::Error::TooManyVertices {
         what: request.name(),
@@ -118,35 +118,37 @@ impl Needs {
     ) -> Result<Needs> {
         let mut estimate = prepared.estimate(graph, threads)?;
         let request = prepared.request();
-        let directions = request.edges().directions();
+        let (edges, directions) = (request.edges(), request.edges().directions());
+        let must_seek = matches!(edges, Edges::Either { .. }) && !edges.can_scan(graph);
+        let needs_rows = needs_rows || must_seek;
         let missing: Vec<Direction> = directions.missing(graph).collect();
         let builds_rows = needs_rows && !missing.is_empty();
         let has_weights = request.weights() == Weights::Used && graph.is_weighted();
-        let layout = match request.edges() {
+        let layout = match edges {
             Edges::None => Layout::None,
             Edges::Tiles { .. } => {
                 estimate.layout_bytes += weights_size(graph, has_weights);
                 Layout::Tiles
             }
-            Edges::Rows(_) => {
-                if builds_rows {
-                    estimate.layout_bytes +=
-                        missing.len() as u64 * data_size_expected(graph, has_weights);
-                }
-                Layout::Rows
-            }
-            Edges::Either { rows_size } => {
+            Edges::Either { rows_size, .. } if !must_seek => {
                 estimate.layout_bytes += weights_size(graph, has_weights);
                 if needs_rows {
                     estimate.vertex_bytes += rows_size(graph, threads);
                 }
                 Layout::Tiles
             }
+            Edges::Rows(_) | Edges::Either { .. } => {
+                if builds_rows {
+                    estimate.layout_bytes +=
+                        missing.len() as u64 * data_size_expected(graph, has_weights);
+                }
+                Layout::Rows
+            }
         };
         if needs_rows {
             // Whoever follows rows has the arrays in memory.
             estimate.on_disk = None;
-            let size = match request.edges() {
+            let size = match edges {
                 Edges::Either { .. } => row_pieces_size,
                 Edges::None | Edges::Tiles { .. } | Edges::Rows(_) => long_rows_size,
             };
@@ -161,6 +163,7 @@ impl Needs {
         };
         let why_in_memory = estimate.on_disk.is_none().then(|| request.why_in_memory());
         let built = if builds_rows { missing.len() as f64 } else { 0.0 };
+        let are_there = missing.len() < directions.layouts(graph).len();
         let building = Work::of(BUILDING_ROWS, graph, built);
         let work = prepared.work(graph)?;
         Ok(Needs {
@@ -173,7 +176,7 @@ impl Needs {
             work,
             building,
             edge_bytes: edge_bytes(graph),
-            has_rows: builds_rows || graph.manifest().rows.is_some(),
+            has_rows: builds_rows || are_there,
         })
     }
 

@@ -1,4 +1,5 @@
-//! Breadth-first search: how many hops each vertex is from a source, or from the nearest of several, along the edges.
+//! Breadth-first search: how many hops each vertex is from a source, or from the nearest of several, along the edges,
+//! against them or both ways.
 //!
 //! An iteration is a level. Each vertex of the frontier sends its own id; a vertex that was not reached before takes
 //! the smallest id that it is sent as its parent and the number of the level as its distance. It reads the tiles that
@@ -7,6 +8,8 @@
 //! not reached, which is the choice of directions of Beamer, Asanovic, Patterson (SC 2012). It stops when the frontier
 //! is empty, all vertices are reached, or with the level of the cutoff. Memory: 8 bytes a vertex, up to 8 more with
 //! rows, and 4 for parents; 8 in a graph of 2^32 vertices and more. Paths to targets take 16 bytes a vertex more.
+//!
+//! Against the edges of a directed graph, or both ways, it follows rows in every iteration, and its arrays stay in memory.
 //!
 //! Distances are those of LDBC Graphalytics; parents are the smallest possible ones in the vertex
 //! order of the graph directory, so they too are the same on every machine.
@@ -19,7 +22,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use tegula_engine::{Arrays, Estimate, Graph, RunOptions, VertexId};
 
-use crate::algorithm::{Algorithm, Checkpointing, Edges, Found, Weights};
+use crate::algorithm::{Algorithm, Checkpointing, EdgeDirection, Edges, Found, Weights};
 use crate::error::Result;
 use crate::original_ids::{has_order, with_order_streamed};
 use crate::paths::{Paths, Step};
@@ -44,6 +47,12 @@ pub struct BfsOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     #[serde(default)]
     pub sources: Option<PathBuf>,
+    /// Which edges to follow: those out of a vertex, those into it, or both. In an undirected graph it makes no
+    /// difference. In a directed one `in` and `both` need rows by target, `both` rows by source too, and all arrays in
+    /// memory.
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
+    pub direction: EdgeDirection,
     /// How many hops to go, at the most. What is farther is not reached.
     #[cfg_attr(feature = "clap", arg(long, value_name = "HOPS"))]
     #[serde(default)]
@@ -79,7 +88,9 @@ impl BfsOptions {
         let arrays = if self.stays_in_memory(graph) { Arrays::InMemory } else { options.arrays };
         let options = &RunOptions { arrays, ..options.clone() };
         let sources = Sources::find(self.source.as_deref(), files.sources, graph)?;
-        let program = Bfs::<P>::new(sources).within(self.cutoff.unwrap_or(u32::MAX));
+        let program = Bfs::<P>::new(sources)
+            .within(self.cutoff.unwrap_or(u32::MAX))
+            .following(self.direction.into());
         let outcome = tegula_engine::run_anywhere(graph, program, options)?;
         if self.targets.is_some() {
             let reached = outcome.states.into_vec()?;
@@ -104,6 +115,7 @@ impl Algorithm for BfsOptions {
 
     fn edges(&self) -> Edges {
         Edges::Either {
+            directions: self.direction.into(),
             rows_size: match self.has_parents() {
                 true => tegula_engine::rows_size::<Bfs>,
                 false => tegula_engine::rows_size::<Bfs<()>>,
@@ -121,12 +133,12 @@ impl Algorithm for BfsOptions {
 
     fn estimate(&self, graph: &Graph, files: &SearchFiles, threads: usize) -> Result<Estimate> {
         let estimate = match (self.has_parents(), graph.has_short_ids()) {
-            (false, _) => tegula_engine::estimate_anywhere::<Bfs<()>>,
-            (true, true) => tegula_engine::estimate_anywhere::<Bfs>,
-            (true, false) => tegula_engine::estimate_anywhere::<Bfs<u64>>,
+            (false, _) => tegula_engine::estimate_following::<Bfs<()>>,
+            (true, true) => tegula_engine::estimate_following::<Bfs>,
+            (true, false) => tegula_engine::estimate_following::<Bfs<u64>>,
         };
         let held = if self.targets.is_some() { Paths::<Reached>::size(graph)? } else { 0 };
-        let estimate = files.beside(estimate(graph, threads), held);
+        let estimate = files.beside(estimate(graph, self.direction.into(), threads), held);
         match self.stays_in_memory(graph) {
             true => with_order_streamed(Estimate { on_disk: None, ..estimate }, graph),
             false => Ok(estimate),

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use tegula_engine::traverse::Directions;
 use tegula_engine::{
     Activity, Graph, Min, Next, Number, Outcome, Program, Reduction, Result, RunOptions, Settling,
     Value, VertexId, VertexNumber,
@@ -100,6 +101,7 @@ pub struct Bfs<P = u32> {
     sources: Sources,
     /// The last level.
     cutoff: u32,
+    directions: Directions,
     level: u32,
     parent: std::marker::PhantomData<fn() -> P>,
 }
@@ -108,12 +110,17 @@ impl<P: Parent> Bfs<P> {
     /// A search from a vertex, or from several at once.
     pub fn new(sources: impl Into<Sources>) -> Bfs<P> {
         let (sources, parent) = (sources.into(), std::marker::PhantomData);
-        Bfs { sources, cutoff: u32::MAX, level: 0, parent }
+        Bfs { sources, cutoff: u32::MAX, directions: Directions::Forward, level: 0, parent }
     }
 
     /// The same, as far as so many hops.
     pub fn within(self, cutoff: u32) -> Bfs<P> {
         Bfs { cutoff, ..self }
+    }
+
+    /// The same along edges in these directions.
+    pub fn following(self, directions: Directions) -> Bfs<P> {
+        Bfs { directions, ..self }
     }
 }
 
@@ -137,6 +144,10 @@ impl<P: Parent> Program for Bfs<P> {
 
     fn size(&self) -> u64 {
         self.sources.size()
+    }
+
+    fn directions(&self) -> Directions {
+        self.directions
     }
 
     fn init(&self, vertex: VertexId, _degree: u32, (): &mut ()) -> (Reached<P>, Activity) {

@@ -1,6 +1,6 @@
 //! The vertices within so many hops of one, or of any of several.
 //!
-//! A search along the edges, level by level, that ends after the last hop: only the rows of what is near are read, in
+//! A search along the edges, against them or both ways, level by level, that ends after the last hop: only the rows of what is near are read, in
 //! the order in which they lie, by several workers at a time. What is farther is not told. Memory: 24 bytes
 //! a vertex at the most, 4 more where the vertices have an order, and the index of the rows.
 
@@ -9,10 +9,10 @@ mod search;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
+use tegula_engine::traverse::{RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions, VertexId};
 
-use crate::algorithm::{Algorithm, Edges, Found, SideFiles, Weights};
+use crate::algorithm::{Algorithm, EdgeDirection, Edges, Found, SideFiles, Weights};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
 use crate::side_table::{self, Tables};
@@ -39,6 +39,11 @@ pub struct KHopOptions {
     /// How many hops to go, at the most.
     #[cfg_attr(feature = "clap", arg(long, value_name = "K"))]
     pub hops: u32,
+    /// Which edges to follow: those out of a vertex, those into it, or both. In an undirected graph it makes no
+    /// difference. In a directed one `in` and `both` need rows by target, and `both` rows by source too.
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
+    pub direction: EdgeDirection,
 }
 
 impl Algorithm for KHopOptions {
@@ -53,7 +58,7 @@ impl Algorithm for KHopOptions {
     }
 
     fn edges(&self) -> Edges {
-        Edges::Rows(Directions::Forward)
+        Edges::Rows(self.direction.into())
     }
 
     fn read_files(&self, tables: &mut Tables<'_>) -> Result<VertexList> {
@@ -67,14 +72,15 @@ impl Algorithm for KHopOptions {
     fn estimate(&self, graph: &Graph, files: &VertexList, _threads: usize) -> Result<Estimate> {
         let sources = files.size().max(size_of::<VertexId>() as u64);
         let held = search::size(graph, self.hops)? + sources;
-        let estimate = estimate_rows(graph, RowsWanted::forward(false), held);
+        let wanted = RowsWanted { directions: self.direction.into(), has_weights: false };
+        let estimate = estimate_rows(graph, wanted, held);
         let estimate = with_order_streamed(estimate, graph)?;
         Ok(side_table::with_reading(estimate, files.reading_size))
     }
 
     fn run(&self, graph: &Graph, files: VertexList, options: &RunOptions<'_>) -> Result<Found> {
         let sources = Sources::find(self.source.as_deref(), files, graph)?;
-        let found = run(graph, sources.as_slice(), self.hops, options)?;
+        let found = run(graph, sources.as_slice(), self.direction, self.hops, options)?;
         let statistics = found.statistics.clone();
         Ok(Found::new(found.named(graph, options)?, statistics))
     }

@@ -9,8 +9,8 @@ use tegula_engine::traverse::{self, RowsWanted, VertexSet};
 use tegula_engine::{
     Cancel, Graph, IterationTimes, RunOptions, RunStatistics, ShortId, Unit, VertexId,
 };
-use tegula_store::rows::Direction;
 
+use crate::algorithm::EdgeDirection;
 use crate::answer::{self, Answer, Facts, List, Listing, RowSink, Table};
 use crate::error::Result;
 use crate::original_ids::Ranks;
@@ -24,18 +24,21 @@ pub struct Neighbourhood {
     pub statistics: RunStatistics,
 }
 
-/// Finds the vertices within `hops` hops of any of the sources.
+/// Finds the vertices within `hops` hops of any of the sources, along edges of this direction.
 ///
 /// # Errors
 /// Those of [`traverse::run`] and of reading.
 pub fn run(
     graph: &Graph,
     sources: &[VertexId],
+    direction: EdgeDirection,
     hops: u32,
     options: &RunOptions<'_>,
 ) -> Result<Neighbourhood> {
     let held = size(graph, hops)? + size_of_val(sources) as u64;
-    traverse::run(graph, RowsWanted::forward(false), held, options, |job| {
+    let wanted = RowsWanted { directions: direction.into(), has_weights: false };
+    let layouts = wanted.directions.layouts(graph);
+    traverse::run(graph, wanted, held, options, |job| {
         let reached = VertexSet::new(graph.short_vertex_count()?);
         let sources = sources.iter().map(|source| source.short());
         let mut level: Vec<ShortId> = sources.filter(|&source| reached.insert(source)).collect();
@@ -49,7 +52,7 @@ pub fn run(
                 break;
             }
             let started = Instant::now();
-            level = job.follow(&level, Direction::Forward, |row, found| {
+            level = job.follow(&level, layouts, |row, found| {
                 let mut followed = 0;
                 row.for_each(|target| {
                     followed += 1;

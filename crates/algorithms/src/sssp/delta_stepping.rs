@@ -2,10 +2,13 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use tegula_engine::traverse::{Directions, RowsWanted};
 use tegula_engine::{
     Graph, Min, Next, Program, Relaxation, RunOptions, States, VertexId, rows_may_stay,
 };
+use tegula_store::rows::Direction;
 
+use super::SsspConfig;
 use super::distances::Distances;
 use crate::error::{PATHS, Result, negative_weight};
 use crate::sources::Sources;
@@ -15,15 +18,16 @@ use crate::sources::Sources;
 pub(super) fn run<P: Program + From<Search>>(
     graph: &Graph,
     sources: Sources,
-    (delta, cutoff): (Option<f64>, Option<f64>),
+    config: SsspConfig,
     has_negative: impl Fn(P) -> AtomicBool,
     options: &RunOptions<'_>,
 ) -> Result<Distances<States<P::State>>> {
-    let delta = match delta {
+    let directions = config.direction.into();
+    let delta = match config.delta {
         Some(delta) => delta,
-        None => default_delta(graph, rows_may_stay(graph, true, options))?,
+        None => default_delta(graph, directions, options)?,
     };
-    let search = Search::new(sources, delta).within(cutoff);
+    let search = Search::new(sources, delta).within(config.cutoff).following(directions);
     let outcome = tegula_engine::run_anywhere(graph, P::from(search), options)?;
     if has_negative(outcome.program).into_inner() {
         return Err(negative_weight(graph, PATHS));
@@ -38,6 +42,7 @@ pub struct Search {
     pub(super) sources: Sources,
     inverse_delta: f64,
     cutoff: f64,
+    pub(super) directions: Directions,
     pub(super) has_negative: AtomicBool,
 }
 
@@ -45,12 +50,18 @@ impl Search {
     /// By buckets of width `delta`, above 0.
     pub fn new(sources: impl Into<Sources>, delta: f64) -> Search {
         let (sources, has_negative) = (sources.into(), AtomicBool::new(false));
-        Search { sources, inverse_delta: 1.0 / delta, cutoff: f64::INFINITY, has_negative }
+        let (inverse_delta, cutoff) = (1.0 / delta, f64::INFINITY);
+        Search { sources, inverse_delta, cutoff, directions: Directions::Forward, has_negative }
     }
 
     /// The same, as far as this distance.
     pub fn within(self, cutoff: Option<f64>) -> Search {
         Search { cutoff: cutoff.unwrap_or(f64::INFINITY), ..self }
+    }
+
+    /// The same along edges in these directions.
+    pub fn following(self, directions: Directions) -> Search {
+        Search { directions, ..self }
     }
 
     /// What becomes of a distance on an edge; infinite where it is too far.
@@ -115,7 +126,8 @@ const TILES_SAMPLED: usize = 16;
 const BUCKET_DEGREE: f64 = 32.0;
 
 /// The mean weight of an edge, and wider or narrower where the vertices that edges lead to have few edges or many.
-fn default_delta(graph: &Graph, rows_may_stay: bool) -> Result<f64> {
+fn default_delta(graph: &Graph, directions: Directions, options: &RunOptions<'_>) -> Result<f64> {
+    let rows_may_stay = rows_may_stay(graph, RowsWanted { directions, has_weights: true }, options);
     let mut weights: Vec<f64> = Vec::new();
     let step = graph.tiles().len().div_ceil(TILES_SAMPLED).max(1);
     for tile in (0..graph.tiles().len()).step_by(step) {
@@ -128,8 +140,14 @@ fn default_delta(graph: &Graph, rows_may_stay: bool) -> Result<f64> {
     let sum: f64 = weights.iter().sum();
     let mean = if weights.is_empty() { 1.0 } else { sum / weights.len() as f64 };
     let (mut sum, mut squares) = (0.0, 0.0);
-    graph.for_each_degrees(|_, degrees, _| {
-        for degree in degrees.iter().copied().map(f64::from) {
+    let layouts = directions.layouts(graph);
+    graph.for_each_degrees(|_, out, into| {
+        for (&out, &into) in out.iter().zip(into) {
+            let followed = layouts.iter().map(|layout| match layout {
+                Direction::Forward => f64::from(out),
+                Direction::Reverse => f64::from(into),
+            });
+            let degree: f64 = followed.sum();
             sum += degree;
             squares += degree * degree;
         }
@@ -151,6 +169,10 @@ impl Relaxation for Sssp {
 
     fn size(&self) -> u64 {
         self.0.sources.size()
+    }
+
+    fn directions(&self) -> Directions {
+        self.0.directions
     }
 
     fn start(&self, vertex: VertexId) -> Option<f64> {

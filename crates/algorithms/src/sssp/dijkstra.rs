@@ -2,9 +2,12 @@
 
 use std::time::Instant;
 
-use tegula_engine::traverse::{self, BestFirst, Filter, RowsJob, RowsWanted, VertexSet};
-use tegula_engine::{Graph, RunOptions, ShortId, Unit, huge};
+use tegula_engine::traverse::{
+    self, BestFirst, BreadthFirst, Filter, RowsJob, RowsWanted, VertexSet,
+};
+use tegula_engine::{Graph, Row, RunOptions, ShortId, Unit, huge};
 
+use super::SsspConfig;
 use super::distances::Distances;
 use crate::error::{PATHS, Result, is_negative, negative_weight};
 use crate::sources::Sources;
@@ -19,12 +22,14 @@ pub(super) fn size(graph: &Graph) -> u64 {
 pub(super) fn run(
     graph: &Graph,
     sources: &Sources,
-    cutoff: Option<f64>,
+    config: SsspConfig,
     options: &RunOptions<'_>,
 ) -> Result<Distances> {
-    let (wanted, held) = (RowsWanted::forward(graph.is_weighted()), size(graph) + sources.size());
+    let directions = config.direction.into();
+    let wanted = RowsWanted { directions, has_weights: graph.is_weighted() };
+    let held = size(graph) + sources.size();
     traverse::run(graph, wanted, held, options, |job| {
-        search(graph, sources, cutoff.unwrap_or(f64::INFINITY), job, options)
+        search(graph, sources, config.cutoff.unwrap_or(f64::INFINITY), job, options)
     })
 }
 
@@ -48,12 +53,12 @@ fn search(
     }
     let order = Filter::new(queue, |vertex| !settled.contains(vertex));
     let mut traversal = job.traversal(order);
-    let (mut edges, mut has_negative) = (0, false);
-    options.progress.begin("visiting", Some(graph.edge_count()), Unit::Edges);
-    while let Some((row, order)) = traversal.next_row()? {
-        settled.insert(row.source());
+    // The row by target of a vertex has its turn behind the one by source, and is read when it has.
+    let mut reverse = job.reverse_traversal(BreadthFirst::default());
+    let mut edges = 0;
+    let mut relax = |row: &Row<'_>, queue: &mut BestFirst<u64>| -> Result<()> {
         let distance = distances[row.source().index()];
-        let mut edge = 0;
+        let (mut edge, mut has_negative) = (0, false);
         row.for_each(|target| {
             let weight = row.weight(edge);
             edge += 1;
@@ -64,7 +69,7 @@ fn search(
                 let is_live = |vertex: ShortId, bits: &u64| {
                     *bits == distances[vertex.index()].to_bits() && !settled.contains(vertex)
                 };
-                order.order_mut().push_within(target, through.to_bits(), is_live);
+                queue.push_within(target, through.to_bits(), is_live);
             }
         })?;
         if has_negative {
@@ -72,6 +77,20 @@ fn search(
         }
         edges += edge as u64;
         options.progress.advance(edge as u64);
+        Ok(())
+    };
+    let edges_max = graph.edge_count() * if reverse.is_some() { 2 } else { 1 };
+    options.progress.begin("visiting", Some(edges_max), Unit::Edges);
+    while let Some((row, order)) = traversal.next_row()? {
+        let source = row.source();
+        settled.insert(source);
+        relax(&row, order.order_mut())?;
+        if let Some(reverse) = &mut reverse {
+            reverse.order_mut().push(source);
+            while let Some((row, _)) = reverse.next_row()? {
+                relax(&row, traversal.order_mut().order_mut())?;
+            }
+        }
     }
     options.progress.end();
     let statistics = job.statistics(started.elapsed().into(), edges);

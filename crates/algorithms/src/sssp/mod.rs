@@ -19,6 +19,8 @@
 //! does not depend on the order of the work: every method, executor, number of threads and delta finds the
 //! same bits. The definition is that of LDBC Graphalytics.
 //!
+//! Against the edges of a directed graph, or both ways, either method follows rows, and arrays stay in memory.
+//!
 //! With parents delta-stepping keeps the vertex before each, 8 bytes a vertex more, 16 in a graph of 2^32 vertices and
 //! more: see [`Near`] for which of several. Paths to targets take 16 bytes a vertex more.
 
@@ -35,7 +37,8 @@ use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Arrays, Estimate, Graph, RunOptions, States, Value, VertexNumber};
 
 use crate::algorithm::{
-    Algorithm, Checkpointing, Edges, Found, Iterations, NotNegative, Positive, Weights, Work,
+    Algorithm, Checkpointing, EdgeDirection, Edges, Found, Iterations, NotNegative, Positive,
+    Weights, Work,
 };
 use crate::error::{Error, Result, Setting, SettingValue};
 use crate::original_ids::{has_order, with_order_streamed};
@@ -63,6 +66,12 @@ pub struct SsspOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     #[serde(default)]
     pub sources: Option<PathBuf>,
+    /// Which edges to follow: those out of a vertex, those into it, or both. In an undirected graph it makes no
+    /// difference. In a directed one `in` and `both` need rows by target, `both` rows by source too, and all arrays in
+    /// memory.
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
+    pub direction: EdgeDirection,
     /// How far to go, at the most. What is farther is not reached.
     #[cfg_attr(feature = "clap", arg(long, value_name = "DISTANCE"))]
     #[serde(default)]
@@ -107,6 +116,8 @@ pub struct SsspConfig {
     pub delta: Option<f64>,
     /// The greatest distance, at least 0; none where there is no bound.
     pub cutoff: Option<f64>,
+    /// Along which edges paths lead.
+    pub direction: EdgeDirection,
 }
 
 /// Finds the distance of every vertex from a source, or the nearest of several, in memory. In an unweighted graph every edge has weight 1.
@@ -137,20 +148,20 @@ fn run_anywhere(
 ) -> Result<Distances<States<f64>>> {
     match config.method {
         Method::DeltaStepping => {
-            let bounds = (config.delta, config.cutoff);
-            delta_stepping::run(graph, sources, bounds, Sssp::has_negative, options)
+            delta_stepping::run(graph, sources, config, Sssp::has_negative, options)
         }
         Method::Dijkstra => {
-            let found = dijkstra::run(graph, &sources, config.cutoff, options)?;
+            let found = dijkstra::run(graph, &sources, config, options)?;
             let distances = States::from(found.distances);
             Ok(Distances { distances, delta: found.delta, statistics: found.statistics })
         }
     }
 }
 
-/// What a run by Dijkstra's algorithm needs of memory.
-pub fn estimate_dijkstra(graph: &Graph) -> Estimate {
-    estimate_rows(graph, RowsWanted::forward(graph.is_weighted()), dijkstra::size(graph))
+/// What a run by Dijkstra's algorithm along edges in these directions needs of memory.
+pub fn estimate_dijkstra(graph: &Graph, directions: Directions) -> Estimate {
+    let wanted = RowsWanted { directions, has_weights: graph.is_weighted() };
+    estimate_rows(graph, wanted, dijkstra::size(graph))
 }
 
 impl SsspOptions {
@@ -159,6 +170,7 @@ impl SsspOptions {
             method: self.method,
             delta: self.delta.map(Positive::get),
             cutoff: self.cutoff.map(NotNegative::get),
+            direction: self.direction,
         }
     }
 
@@ -183,8 +195,7 @@ impl SsspOptions {
         let options = &RunOptions { arrays, ..options.clone() };
         let sources = Sources::find(self.source.as_deref(), files.sources, graph)?;
         let has_negative = SsspTree::<N>::has_negative;
-        let bounds = (self.config().delta, self.config().cutoff);
-        let found = delta_stepping::run(graph, sources, bounds, has_negative, options)?;
+        let found = delta_stepping::run(graph, sources, self.config(), has_negative, options)?;
         let statistics = found.statistics.clone();
         if self.targets.is_some() {
             let steps = found.distances.into_vec()?;
@@ -221,12 +232,16 @@ impl Algorithm for SsspOptions {
     }
 
     fn edges(&self) -> Edges {
+        let directions = self.direction.into();
         match self.method {
-            Method::DeltaStepping if self.has_parents() => {
-                Edges::Either { rows_size: tegula_engine::rows_size::<SsspTree> }
-            }
-            Method::DeltaStepping => Edges::Either { rows_size: tegula_engine::rows_size::<Sssp> },
-            Method::Dijkstra => Edges::Rows(Directions::Forward),
+            Method::DeltaStepping => Edges::Either {
+                directions,
+                rows_size: match self.has_parents() {
+                    true => tegula_engine::rows_size::<SsspTree>,
+                    false => tegula_engine::rows_size::<Sssp>,
+                },
+            },
+            Method::Dijkstra => Edges::Rows(directions),
         }
     }
 
@@ -239,11 +254,15 @@ impl Algorithm for SsspOptions {
     }
 
     fn estimate(&self, graph: &Graph, files: &SearchFiles, threads: usize) -> Result<Estimate> {
-        let estimate = match (self.method, self.has_parents(), graph.has_short_ids()) {
-            (Method::Dijkstra, ..) => estimate_dijkstra(graph),
-            (_, false, _) => tegula_engine::estimate_anywhere::<Sssp>(graph, threads),
-            (_, true, true) => tegula_engine::estimate_anywhere::<SsspTree>(graph, threads),
-            (_, true, false) => tegula_engine::estimate_anywhere::<SsspTree<u64>>(graph, threads),
+        let directions = self.direction.into();
+        let of_program = match (self.has_parents(), graph.has_short_ids()) {
+            (false, _) => tegula_engine::estimate_following::<Sssp>,
+            (true, true) => tegula_engine::estimate_following::<SsspTree>,
+            (true, false) => tegula_engine::estimate_following::<SsspTree<u64>>,
+        };
+        let estimate = match self.method {
+            Method::DeltaStepping => of_program(graph, directions, threads),
+            Method::Dijkstra => estimate_dijkstra(graph, directions),
         };
         let held = if self.targets.is_some() { Paths::<Near>::size(graph)? } else { 0 };
         let estimate = files.beside(estimate, held);

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::atomic::AtomicBool;
 
+use tegula_engine::traverse::Directions;
 use tegula_engine::{
     Activity, Min, Next, Number, Program, Reduction, Value, VertexId, VertexNumber,
 };
@@ -103,6 +104,10 @@ impl<N: VertexNumber + Value> Program for SsspTree<N> {
 
     fn size(&self) -> u64 {
         self.search.sources.size()
+    }
+
+    fn directions(&self) -> Directions {
+        self.search.directions
     }
 
     fn init(&self, vertex: VertexId, _degree: u32, (): &mut ()) -> (Near<N>, Activity) {

@@ -59,7 +59,7 @@ fn put_in_order(
         (0..count).map(ShortId).filter(|&vertex| left(vertex) == 0).collect();
     while !frontier.is_empty() {
         let started = Instant::now();
-        let next = job.follow(&frontier, Direction::Forward, |row, found| {
+        let next = job.follow(&frontier, &[Direction::Forward], |row, found| {
             let mut followed = 0;
             row.for_each(|target| {
                 followed += 1;

@@ -206,7 +206,8 @@ impl Algorithm for WccOptions {
                 }),
             },
             Method::Propagation => {
-                Edges::Either { rows_size: tegula_engine::rows_size::<SmallestId> }
+                let rows_size = tegula_engine::rows_size::<SmallestId>;
+                Edges::Either { directions: Directions::Forward, rows_size }
             }
             Method::Traversal => Edges::Rows(Directions::Forward),
         }

@@ -27,7 +27,7 @@ pub fn build(
     session: &Session,
 ) -> Result<Graph> {
     let missing: Vec<Direction> = edges.directions().missing(&graph).collect();
-    let can_scan = !matches!(edges, Edges::Rows(_));
+    let can_scan = edges.can_scan(&graph);
     for direction in missing {
         graph = build_one(graph, direction, args, can_scan, files_size, session)?;
     }

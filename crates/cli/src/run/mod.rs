@@ -57,12 +57,13 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
         stdout::check()?;
     }
     let opened = Instant::now();
-    let needs_rows = needs_rows(request, args.executor())?;
+    check_executor(request, args.executor())?;
     let threads = args.threads.count();
     let kept_bytes = args.has_checkpoints()?.then(|| state_bytes(request)).transpose()?;
     let input = Input::of(request, args, session)?;
     let mut graph = input.open(args)?;
     target.iter().try_for_each(|target| target.check_ids(&graph))?;
+    let needs_rows = needs_rows(request, &graph, args.executor())?;
     let budget = args.reading.budget.bytes();
     // An estimate tells what is needed beyond the budget, too.
     let least = if args.estimate { default_memory() } else { 0 };
@@ -164,11 +165,11 @@ fn state_bytes(request: &dyn Request) -> Result<usize> {
     }
 }
 
-/// Whether there have to be rows.
+/// Refuses an executor with which edges cannot come from where they are to, whatever the graph.
 ///
 /// # Errors
-/// [`Failure::Usage`] where edges cannot come from where they are to.
-fn needs_rows(request: &dyn Request, executor: Executor) -> Result<bool> {
+/// [`Failure::Usage`].
+fn check_executor(request: &dyn Request, executor: Executor) -> Result<()> {
     match (request.edges(), executor) {
         (Edges::Tiles { why, instead }, Executor::Seek) => {
             let other = instead.map(|wanted| format!("{}, or ", hints::setting(&wanted)));
@@ -179,15 +180,33 @@ fn needs_rows(request: &dyn Request, executor: Executor) -> Result<bool> {
             let message = format!("{} follows rows, and cannot scan tiles", request.name());
             Err(Failure::usage_with(message, "use --executor seek or auto"))
         }
+        (Edges::None | Edges::Either { .. }, _)
+        | (Edges::Tiles { .. }, Executor::Scan | Executor::Auto)
+        | (Edges::Rows(_), Executor::Seek | Executor::Auto) => Ok(()),
+    }
+}
+
+/// Whether there have to be rows.
+///
+/// # Errors
+/// [`Failure::Usage`] where tiles are asked for that edges cannot be followed in.
+fn needs_rows(request: &dyn Request, graph: &Graph, executor: Executor) -> Result<bool> {
+    let can_scan = request.edges().can_scan(graph);
+    match (request.edges(), executor) {
         (Edges::None, _) => Ok(false),
-        (Edges::Rows(_), _) | (_, Executor::Seek) => Ok(true),
-        (Edges::Tiles { .. } | Edges::Either { .. }, Executor::Scan | Executor::Auto) => Ok(false),
+        (Edges::Either { .. }, Executor::Scan) if !can_scan => {
+            let message = "tiles lead from sources to targets alone: a search against the direction of edges, or \
+                           both ways, follows rows";
+            Err(Failure::usage_with(message.to_owned(), "use --executor seek or auto"))
+        }
+        (_, executor) => Ok(executor == Executor::Seek || !can_scan),
     }
 }
 
 /// Whether each iteration goes through the tiles, however few edges it has a use for, and rows would help.
 fn could_follow_rows(request: &dyn Request, graph: &Graph, needs: &Needs, args: &RunArgs) -> bool {
     matches!(request.edges(), Edges::Either { .. })
+        && request.edges().can_scan(graph)
         && args.executor() == Executor::Auto
         && graph.manifest().rows.is_none()
         && needs.estimate.plan_on_disk(args.reading.budget.bytes()).is_none()

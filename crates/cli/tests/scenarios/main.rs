@@ -7,6 +7,7 @@ mod completions;
 mod conformance;
 mod damage;
 mod declared;
+mod directions;
 mod disks;
 mod empty;
 mod estimates;

@@ -153,14 +153,17 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
     ) -> ProgramJob<'r, P> {
         let costs = CostModel::of(graph, scheduler.threads(), scheduler.speed());
         let mut processes: Vec<Box<dyn Process<P> + 'r>> = Vec::new();
-        if let Some(outgoing) = rows.outgoing() {
+        let (outgoing, incoming) = (rows.outgoing(), rows.incoming());
+        let must_scan = outgoing.is_empty();
+        if !must_scan {
             let count = graph.vertex_count() as usize;
-            processes.push(Box::new(Seek::<P>::new(outgoing, count, costs.clone())));
+            processes.push(Box::new(Seek::<P>::new(outgoing.clone(), count, costs.clone())));
         }
-        if let Some(incoming) = rows.incoming().filter(|_| Pull::is_for::<P>()) {
-            processes.push(Box::new(Pull::new(incoming, rows.outgoing(), costs.clone())));
+        if Pull::is_for::<P>() && !incoming.is_empty() {
+            processes.push(Box::new(Pull::new(incoming, outgoing, costs.clone())));
         }
-        if rows.outgoing().is_none() || options.executor != Executor::Seek {
+        let can_scan = start.program.directions().can_scan(graph);
+        if must_scan || can_scan && options.executor != Executor::Seek {
             processes.push(Box::new(Scan::new(scheduler, graph, costs)));
         }
         ProgramJob {

@@ -8,36 +8,53 @@ use tegula_store::graph::Graph;
 use tegula_store::rows::{Direction, RowReader, Rows};
 
 use super::copies::copies_size;
-use super::program::has_weights;
+use super::program::{estimate, estimate_anywhere, has_weights};
 use super::traversal::missing_rows;
 use crate::external::plan::{ArraysOnDisk, Plan};
-use crate::options::{Arrays, RunOptions};
+use crate::options::{Arrays, Estimate, RunOptions};
 use crate::process::choice::Executor;
 use crate::process::pull::Pull;
 use crate::process::seek::Seek;
 use crate::program::{Program, may_seek};
 use crate::scheduler::{Admitted, MemoryDemand, Scheduler};
 use crate::superstep::Superstep;
-use crate::traverse::long_rows_of;
+use crate::traverse::{Directions, RowsWanted, estimate_rows, long_rows_of};
 
-/// Bytes that a program needs beside its [estimate](crate::estimate()) to follow rows, at the least.
+/// Bytes that a program needs beside its [estimate](crate::estimate()) to follow rows by source too, at the least.
 pub fn rows_size<P: Program>(graph: &Graph, threads: usize) -> u64 {
     let rows = RowReader::size_min(graph, Direction::Forward, has_weights::<P>(graph));
-    seek_size::<P>(graph, threads) + rows
+    seek_size::<P>(graph, Directions::Forward, threads) + rows
 }
 
-fn seek_size<P: Program>(graph: &Graph, threads: usize) -> u64 {
-    Seek::<P>::size(graph.vertex_count(), threads)
+fn seek_size<P: Program>(graph: &Graph, directions: Directions, threads: usize) -> u64 {
+    Seek::<P>::size(graph.vertex_count(), directions.layouts(graph).len(), threads)
+}
+
+/// What a program needs that follows edges in these directions: as [`estimate_anywhere`] where it may scan, else for
+/// its arrays in memory and rows alone.
+pub fn estimate_following<P: Program>(
+    graph: &Graph,
+    directions: Directions,
+    threads: usize,
+) -> Estimate {
+    if directions.can_scan(graph) {
+        return estimate_anywhere::<P>(graph, threads);
+    }
+    let arrays = estimate::<P>(graph, threads).vertex_bytes;
+    let wanted = RowsWanted { directions, has_weights: has_weights::<P>(graph) };
+    estimate_rows(graph, wanted, arrays + seek_size::<P>(graph, directions, threads))
 }
 
 /// The rows of a run.
-#[derive(Default)]
 pub struct ProgramRows<'r> {
     /// By source.
     forward: Option<OwnOrShared<'r>>,
     /// By target, where the graph is directed.
     reverse: Option<OwnOrShared<'r>>,
-    is_undirected: bool,
+    /// The layouts with the edges that leave each vertex, as the program follows them.
+    outgoing: &'static [Direction],
+    /// The same of the edges that enter it.
+    incoming: &'static [Direction],
 }
 
 /// A reader of its own, or one that is shared.
@@ -57,15 +74,37 @@ impl Deref for OwnOrShared<'_> {
     }
 }
 
-impl ProgramRows<'_> {
-    /// The edges that leave each vertex.
-    pub fn outgoing(&self) -> Option<&RowReader> {
-        self.forward.as_deref()
+impl<'r> ProgramRows<'r> {
+    /// None so far, for a program that follows edges in these directions.
+    fn new(graph: &Graph, directions: Directions) -> ProgramRows<'r> {
+        let (outgoing, incoming) = (directions.layouts(graph), directions.turned().layouts(graph));
+        ProgramRows { forward: None, reverse: None, outgoing, incoming }
     }
 
-    /// The edges that enter each vertex.
-    pub fn incoming(&self) -> Option<&RowReader> {
-        if self.is_undirected { self.forward.as_deref() } else { self.reverse.as_deref() }
+    /// The edges that leave each vertex, as the program follows them; nothing where rows of a direction are missing.
+    pub fn outgoing(&self) -> Vec<&RowReader> {
+        self.all_of(self.outgoing)
+    }
+
+    /// The edges that enter each vertex; nothing where rows of a direction are missing.
+    pub fn incoming(&self) -> Vec<&RowReader> {
+        self.all_of(self.incoming)
+    }
+
+    fn all_of(&self, layouts: &[Direction]) -> Vec<&RowReader> {
+        let reader = |&direction: &Direction| match direction {
+            Direction::Forward => self.forward.as_deref(),
+            Direction::Reverse => self.reverse.as_deref(),
+        };
+        layouts.iter().map(reader).collect::<Option<_>>().unwrap_or_default()
+    }
+
+    fn put(&mut self, direction: Direction, rows: OwnOrShared<'r>) {
+        let place = match direction {
+            Direction::Forward => &mut self.forward,
+            Direction::Reverse => &mut self.reverse,
+        };
+        *place = Some(rows);
     }
 
     /// Bytes read so far.
@@ -85,7 +124,8 @@ const FRONTIER_SIZE: u64 = 64 << 20;
 /// [`Error::MissingLayout`](tegula_machine::Error::MissingLayout), those of reading, cancellation.
 ///
 /// # Panics
-/// When the weights of edges are wanted and the rows of the options were opened without them.
+/// When the weights of edges are wanted and the rows of the options were opened without them; when edges are to be
+/// followed other than forward, by a program whose reduction is not exact.
 pub fn admit<'s, 'g, 'r, P: Program>(
     scheduler: &'s Scheduler<'g>,
     graph: &Graph,
@@ -97,24 +137,26 @@ pub fn admit<'s, 'g, 'r, P: Program>(
     let held = Superstep::<P>::size(graph, scheduler.parts(), threads)
         + program.size()
         + copies_size::<P>(graph, options, threads);
-    let is_undirected = graph.manifest().undirected;
-    let can_seek = may_seek::<P>() && options.executor != Executor::Scan;
+    let directions = program.directions();
+    let can_scan = directions.can_scan(graph);
+    assert!(can_scan || may_seek::<P>(), "only an exact reduction follows edges along rows");
+    let can_seek = may_seek::<P>() && (options.executor != Executor::Scan || !can_scan);
     let without = || MemoryDemand::scan("the run", held, has_weights);
-    if can_seek
-        && options.arrays != Arrays::OnDisk
-        && let Some(rows) = options.rows
+    let shared = shared_rows(graph, directions, options);
+    if can_seek && (options.arrays != Arrays::OnDisk || !can_scan) && !shared.outgoing().is_empty()
     {
-        let shared = [Some(rows), options.reverse];
-        let fits = |rows: &RowReader| rows.has_weights() || !has_weights;
-        assert!(shared.into_iter().flatten().all(fits), "the rows were opened without weights");
-        let held = held + seek_size::<P>(graph, threads);
-        let demand = MemoryDemand::scan("the run", held, has_weights);
+        let fits = |rows: &&RowReader| rows.has_weights() || !has_weights;
+        let all = [shared.forward.as_deref(), shared.reverse.as_deref()];
+        assert!(all.iter().flatten().all(fits), "the rows were opened without weights");
+        let held = held + seek_size::<P>(graph, directions, threads);
+        let demand = match can_scan {
+            true => MemoryDemand::scan("the run", held, has_weights),
+            false => MemoryDemand::rows("the run", held, |_| 0),
+        };
         let admitted = scheduler.ledger().admit(&[demand], &options.cancel)?;
-        let [forward, reverse] = shared.map(|rows| rows.map(OwnOrShared::Shared));
-        let rows = ProgramRows { forward, reverse, is_undirected };
-        return Ok(Admission { admitted, rows, plan: None });
+        return Ok(Admission { admitted, rows: shared, plan: None });
     }
-    let must_seek = can_seek && options.executor == Executor::Seek;
+    let must_seek = can_seek && (options.executor == Executor::Seek || !can_scan);
     let may_leave_memory = options.arrays != Arrays::InMemory && !must_seek;
     // Processes whose arrays lie in memory know vertices by short ids.
     let must_leave_memory =
@@ -123,15 +165,16 @@ pub fn admit<'s, 'g, 'r, P: Program>(
         graph.short_vertex_count()?;
     }
     let candidates = if can_seek && !must_leave_memory {
-        let least = held + seek_size::<P>(graph, threads);
-        Candidates::open::<P>(scheduler, graph, least, must_seek)?
+        let least = held + seek_size::<P>(graph, directions, threads);
+        Candidates::open::<P>(scheduler, graph, directions, least, must_seek)?
     } else {
         Candidates::default()
     };
     // With all of them, with fewer, with none.
+    let count_min = if must_seek { directions.layouts(graph).len() } else { 0 };
     let counts: Vec<usize> = match must_leave_memory {
         true => Vec::new(),
-        false => (usize::from(must_seek)..=candidates.rows.len()).rev().collect(),
+        false => (count_min..=candidates.rows.len()).rev().collect(),
     };
     let external = may_leave_memory.then(|| External::of(scheduler, graph, program, options));
     let mut ways: Vec<_> = counts
@@ -146,11 +189,27 @@ pub fn admit<'s, 'g, 'r, P: Program>(
     drop(ways);
     let Some(&count) = counts.get(admitted.choice) else {
         let plan = external.map(|external| external.plan(admitted.taken));
-        return Ok(Admission { admitted, rows: ProgramRows::default(), plan });
+        return Ok(Admission { admitted, rows: ProgramRows::new(graph, directions), plan });
     };
     let targets = &scheduler.speed().targets;
-    let rows = candidates.into_rows(count, admitted.taken, is_undirected, targets)?;
+    let mut rows = ProgramRows::new(graph, directions);
+    candidates.open_into(&mut rows, count, admitted.taken, targets)?;
     Ok(Admission { admitted, rows, plan: None })
+}
+
+/// The rows of the options.
+fn shared_rows<'r>(
+    graph: &Graph,
+    directions: Directions,
+    options: &RunOptions<'r>,
+) -> ProgramRows<'r> {
+    let mut shared = ProgramRows::new(graph, directions);
+    for (direction, rows) in Direction::ALL.into_iter().zip([options.rows, options.reverse]) {
+        if let Some(rows) = rows {
+            shared.put(direction, OwnOrShared::Shared(rows));
+        }
+    }
+    shared
 }
 
 /// How a program runs, and its memory.
@@ -201,13 +260,17 @@ impl External {
     }
 }
 
-/// Whether the rows of a run are going to stay in memory, about.
-pub fn rows_may_stay(graph: &Graph, has_weights: bool, options: &RunOptions<'_>) -> bool {
-    if let Some(rows) = options.rows {
-        return rows.fits();
+/// Whether the rows with which a run follows edges in these directions are going to stay in memory, about.
+pub fn rows_may_stay(graph: &Graph, wanted: RowsWanted, options: &RunOptions<'_>) -> bool {
+    let RowsWanted { directions, has_weights } = wanted;
+    let shared = shared_rows(graph, directions, options);
+    let shared = shared.outgoing();
+    if !shared.is_empty() {
+        return shared.iter().all(|rows| rows.fits());
     }
     let memory = options.budget();
-    let rows = RowReader::cache_size_max(graph, Direction::Forward, has_weights);
+    let size = |&direction| RowReader::cache_size_max(graph, direction, has_weights);
+    let rows: u64 = directions.layouts(graph).iter().map(size).sum();
     rows + graph.tile_bytes() <= memory || 2 * rows <= memory
 }
 
@@ -219,6 +282,8 @@ struct Candidates {
     threads: usize,
     /// Bytes that are held beside any rows.
     held: u64,
+    /// Whether iterations may scan, too.
+    can_scan: bool,
 }
 
 /// Rows of a direction, and what they take of memory.
@@ -238,28 +303,33 @@ impl Candidates {
     fn open<P: Program>(
         scheduler: &Scheduler<'_>,
         graph: &Graph,
+        directions: Directions,
         held: u64,
         must_seek: bool,
     ) -> Result<Candidates> {
         let (manifest, has_weights) = (graph.manifest(), has_weights::<P>(graph));
-        if must_seek && manifest.rows.is_none() {
-            return Err(missing_rows(graph, Direction::Forward));
+        if must_seek && let Some(missing) = directions.missing(graph).next() {
+            return Err(missing_rows(graph, missing));
         }
-        let threads = scheduler.threads();
-        let mut candidates = Candidates { rows: Vec::new(), has_weights, threads, held };
-        let by_target = (Pull::is_for::<P>() && !manifest.undirected).then_some(Direction::Reverse);
+        let (threads, can_scan) = (scheduler.threads(), directions.can_scan(graph));
+        let mut candidates = Candidates { rows: Vec::new(), has_weights, threads, held, can_scan };
+        let outgoing = directions.layouts(graph);
+        let mut wanted = outgoing.to_vec();
+        if Pull::is_for::<P>() {
+            let incoming = directions.turned().layouts(graph).iter();
+            wanted.extend(incoming.filter(|direction| !outgoing.contains(direction)));
+        }
         let mut needed = held;
-        for direction in std::iter::once(Direction::Forward).chain(by_target) {
+        for direction in wanted {
             if manifest.rows_of(direction).is_none() {
                 continue;
             }
             let least = RowReader::size_min(graph, direction, has_weights);
             needed += least;
             // Only what is asked for in any case is opened without knowing that it fits.
-            let demand = MemoryDemand::scan("the run by rows", needed, has_weights);
-            match scheduler.ledger().could_hold(&demand) {
+            match scheduler.ledger().could_hold(&candidates.demand_of(needed, |_| 0)) {
                 Ok(()) => {}
-                Err(error) if must_seek && direction == Direction::Forward => return Err(error),
+                Err(error) if must_seek && outgoing.contains(&direction) => return Err(error),
                 Err(error) => {
                     tracing::info!("the layout {} is not used: {error}", direction.layout());
                     break;
@@ -267,14 +337,25 @@ impl Candidates {
             }
             let Some(rows) = Rows::open(graph, direction)? else { continue };
             let all = RowReader::cache_size_max(graph, direction, has_weights);
-            // A run looks through most rows by target once or never: they stay packed.
-            let unpacked = match direction {
-                Direction::Forward => RowReader::unpacked_size(&rows, has_weights, threads),
-                Direction::Reverse => 0,
+            // A run looks through most rows that it pulls along once or never: they stay packed. So do rows that are
+            // followed beside others.
+            let unpacked = match outgoing {
+                &[only] if only == direction => {
+                    RowReader::unpacked_size(&rows, has_weights, threads)
+                }
+                _ => 0,
             };
             candidates.rows.push(Candidate { direction, rows, least, all, unpacked });
         }
         Ok(candidates)
+    }
+
+    /// A demand of `least` bytes for a run by rows.
+    fn demand_of<'n>(&self, least: u64, takes_of: impl Fn(u64) -> u64 + 'n) -> MemoryDemand<'n> {
+        match self.can_scan {
+            true => MemoryDemand::both("the run by rows", least, self.has_weights, takes_of),
+            false => MemoryDemand::rows("the run by rows", least, takes_of),
+        }
     }
 
     /// What a run with the first `count` of them needs, of which there is one at least.
@@ -287,33 +368,32 @@ impl Candidates {
         let least = self.held + least + long_rows_of(batches, self.threads);
         let takes_of = move |free: u64| {
             let free = free + caches_min(count);
-            let (first, tiles) =
-                (&rows[0], if executor == Executor::Seek { 0 } else { tile_bytes });
+            let only_seeks = executor == Executor::Seek || !self.can_scan;
+            let (first, tiles) = (&rows[0], if only_seeks { 0 } else { tile_bytes });
             // Where rows and tiles do not both fit they share it. What is little goes to the rows: a scan
             // streams what it has no room for, but seeking reads the pages around a frontier again and again
             // if they do not stay.
             let share = match free.checked_sub(tiles) {
                 Some(beside) if first.all <= beside => beside,
-                _ if executor == Executor::Seek => free,
+                _ if only_seeks => free,
                 _ => (free / 2).max(free.min(FRONTIER_SIZE)),
             };
             let of_caches: u64 = rows.iter().map(|rows| rows.all).sum();
             let unpacked = if first.may_unpack(share, count) { first.unpacked } else { 0 };
             (of_caches + unpacked).min(share.max(caches_min(count))) - caches_min(count)
         };
-        MemoryDemand::both("the run by rows", least, self.has_weights, takes_of)
+        self.demand_of(least, takes_of)
     }
 
-    /// The first `count` of them, opened for reading, with `taken` bytes beyond the least.
-    fn into_rows<'r>(
+    /// Opens the first `count` of them for reading, with `taken` bytes beyond the least.
+    fn open_into(
         mut self,
+        opened: &mut ProgramRows<'_>,
         count: usize,
         taken: u64,
-        is_undirected: bool,
         targets: &Targets,
-    ) -> Result<ProgramRows<'r>> {
+    ) -> Result<()> {
         self.rows.truncate(count);
-        let mut opened = ProgramRows { is_undirected, ..ProgramRows::default() };
         let mut left = taken + caches_min(count);
         for (index, candidate) in self.rows.into_iter().enumerate() {
             let behind = count - 1 - index;
@@ -322,13 +402,9 @@ impl Candidates {
             left -= size + if may_unpack { candidate.unpacked } else { 0 };
             let reader = RowReader::new(candidate.rows, self.has_weights, size, targets)?;
             let reader = if may_unpack { reader.with_room_to_unpack() } else { reader };
-            let place = match candidate.direction {
-                Direction::Forward => &mut opened.forward,
-                Direction::Reverse => &mut opened.reverse,
-            };
-            *place = Some(OwnOrShared::Own(Box::new(reader)));
+            opened.put(candidate.direction, OwnOrShared::Own(Box::new(reader)));
         }
-        Ok(opened)
+        Ok(())
     }
 }
 

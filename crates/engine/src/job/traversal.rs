@@ -66,6 +66,7 @@ pub fn run<T: Send, E: From<Error> + Send>(
         let readers: Vec<RowReader> = readers.collect::<Result<_>>()?;
         let mut job = Following {
             rows: &readers,
+            layouts,
             is_directed: !graph.manifest().undirected,
             work: Mutex::new(Some(work)),
             answer: Mutex::new(&mut answer),
@@ -82,16 +83,17 @@ pub fn missing_rows(graph: &Graph, direction: Direction) -> Error {
 
 /// What a job that follows rows has at hand.
 pub struct RowsJob<'j> {
-    rows: &'j RowReader,
-    reverse: Option<&'j RowReader>,
+    rows: &'j [RowReader],
+    /// The direction of each of them.
+    layouts: &'static [Direction],
     is_directed: bool,
     context: &'j JobContext<'j>,
 }
 
 impl<'j> RowsJob<'j> {
-    /// The rows.
+    /// The rows: those by source, unless only the ones by target are wanted.
     pub fn rows(&self) -> &'j RowReader {
-        self.rows
+        &self.rows[0]
     }
 
     /// What passes over rows, or one traversal of them, did: the time of each, and the edges that they saw.
@@ -104,7 +106,7 @@ impl<'j> RowsJob<'j> {
             predicted_seconds: vec![None; times.len()],
             iteration_times: times,
             edges_processed: edges,
-            bytes_read: self.rows.bytes_read() + self.reverse.map_or(0, RowReader::bytes_read),
+            bytes_read: self.rows.iter().map(RowReader::bytes_read).sum(),
             ..RunStatistics::default()
         }
     }
@@ -114,15 +116,14 @@ impl<'j> RowsJob<'j> {
         self.context.cancel()
     }
 
-    /// The rows in an order. Where other jobs wait, they have their turns in between.
+    /// The [rows](RowsJob::rows) in an order. Where other jobs wait, they have their turns in between.
     pub fn traversal<O: RunAhead>(&self, order: O) -> Traversal<'j, O> {
-        Traversal::new(self.rows, order, self.cancel()).giving_way(self.context)
+        self.traversal_in(self.rows(), order)
     }
 
     /// The rows by target in an order, where both directions are wanted and they differ.
     pub fn reverse_traversal<O: RunAhead>(&self, order: O) -> Option<Traversal<'j, O>> {
-        let rows = self.reverse?;
-        Some(Traversal::new(rows, order, self.cancel()).giving_way(self.context))
+        Some(self.traversal_in(self.rows.get(1)?, order))
     }
 
     /// The rows of a direction in an order.
@@ -130,12 +131,12 @@ impl<'j> RowsJob<'j> {
     /// # Panics
     /// When the job has no rows of it.
     pub fn traversal_of<O: RunAhead>(&self, direction: Direction, order: O) -> Traversal<'j, O> {
-        let rows = match direction {
-            Direction::Reverse if self.is_directed => {
-                self.reverse.expect("rows of both directions are wanted")
-            }
-            Direction::Forward | Direction::Reverse => self.rows,
-        };
+        let is_held = |&layout: &Direction| layout == direction || !self.is_directed;
+        let place = self.layouts.iter().position(is_held);
+        self.traversal_in(&self.rows[place.expect("rows of this direction are wanted")], order)
+    }
+
+    fn traversal_in<O: RunAhead>(&self, rows: &'j RowReader, order: O) -> Traversal<'j, O> {
         Traversal::new(rows, order, self.cancel()).giving_way(self.context)
     }
 
@@ -156,7 +157,7 @@ impl<'j> RowsJob<'j> {
         &self,
         visit: impl Fn(usize, Range<u32>) -> Result<()> + Sync,
     ) -> Result<()> {
-        let vertices = self.rows.rows().vertex_count();
+        let vertices = self.rows().rows().vertex_count();
         self.context.for_each(vertices.div_ceil(RANGE_SIZE) as usize, &|index| {
             let first = index as u32 * RANGE_SIZE;
             visit(index, first..first.saturating_add(RANGE_SIZE).min(vertices))
@@ -182,6 +183,8 @@ impl<'j> RowsJob<'j> {
 struct Following<'j, F, A> {
     /// Those from sources first.
     rows: &'j [RowReader],
+    /// The direction of each of them.
+    layouts: &'static [Direction],
     is_directed: bool,
     // A lock only to be `Sync`: whoever advances the job has it alone.
     work: Mutex<Option<F>>,
@@ -195,8 +198,8 @@ where
     fn advance(&mut self, context: &JobContext<'_>) -> Result<Advanced> {
         let work = lock(&self.work).take();
         if let Some(work) = work {
-            let (rows, reverse) = (&self.rows[0], self.rows.get(1));
-            let answer = work(&RowsJob { rows, reverse, is_directed: self.is_directed, context });
+            let &mut Following { rows, layouts, is_directed, .. } = self;
+            let answer = work(&RowsJob { rows, layouts, is_directed, context });
             **lock(&self.answer) = Some(answer);
         }
         Ok(Advanced::Done)

@@ -13,7 +13,7 @@ pub enum Executor {
     /// Whatever is predicted to be the quickest, in each iteration.
     #[default]
     Auto,
-    /// Always tiles.
+    /// Always tiles. A program that follows edges [other than forward](crate::Program::directions) seeks all the same.
     Scan,
     /// Always rows. A program whose reduction is not [exact](crate::Reduction::IS_EXACT) scans all the same.
     Seek,

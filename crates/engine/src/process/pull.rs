@@ -1,5 +1,6 @@
 //! Process and apply from the side of the targets: each vertex that is not settled looks through its row
-//! for an active neighbour: the row of an undirected graph, or that by target.
+//! for an active neighbour: the row of an undirected graph, or that by target. Where edges are followed against their
+//! direction it is the row by source; where directions do not matter, both.
 //!
 //! Where the message from the smallest source wins, the first active neighbour settles the vertex, and
 //! the rest of the row is not looked at: the bottom-up step of Beamer, Asanovic and Patterson
@@ -34,8 +35,8 @@ const DENSE_SHARE: usize = 4;
 
 /// Through the rows of the vertices that are not settled.
 pub struct Pull<'s> {
-    incoming: &'s RowReader,
-    outgoing: Option<&'s RowReader>,
+    incoming: Vec<&'s RowReader>,
+    outgoing: Vec<&'s RowReader>,
     costs: CostModel,
     correction: Correction,
 }
@@ -49,8 +50,8 @@ impl<'s> Pull<'s> {
     /// With the rows that hold the edges to each vertex; those that hold the edges from it tell how many
     /// edges are active.
     pub fn new(
-        incoming: &'s RowReader,
-        outgoing: Option<&'s RowReader>,
+        incoming: Vec<&'s RowReader>,
+        outgoing: Vec<&'s RowReader>,
         costs: CostModel,
     ) -> Pull<'s> {
         Pull { incoming, outgoing, costs, correction: Correction::none() }
@@ -58,14 +59,15 @@ impl<'s> Pull<'s> {
 
     /// The share of all edges that active vertices have.
     fn active_share<P: Program>(&self, step: &Superstep<'_, P>) -> f64 {
-        let vertices = f64::from(self.incoming.rows().vertex_count()).max(1.0);
-        match self.outgoing {
-            Some(rows) => {
-                let edges = rows.rows().edge_count().max(1) as f64;
-                RowWork::of(&step.frontier, rows).edges / edges
-            }
-            None => step.frontier.count() as f64 / vertices,
+        if self.outgoing.is_empty() {
+            return step.frontier.count() as f64 / (step.graph.vertex_count() as f64).max(1.0);
         }
+        let (mut active, mut all) = (0.0, 0);
+        for rows in &self.outgoing {
+            active += RowWork::of(&step.frontier, rows).edges;
+            all += rows.rows().edge_count();
+        }
+        active / all.max(1) as f64
     }
 }
 
@@ -75,19 +77,21 @@ impl<P: Program> Process<P> for Pull<'_> {
     }
 
     fn predict(&self, step: &Superstep<'_, P>) -> Prediction {
-        let rows = self.incoming;
         let open: f64 = step.open_targets.iter().map(|&open| f64::from(open)).sum();
-        let vertices = f64::from(rows.rows().vertex_count()).max(1.0);
-        let degree = rows.rows().edge_count() as f64 / vertices;
+        let vertices = (step.graph.vertex_count() as f64).max(1.0);
         // Neighbours up to the first active one, as if they were drawn at random.
-        let looks = self.active_share(step).recip().min(degree);
-        let (row, edge) = match rows.unpacked() {
-            Some(_) => (PULL_ROW_UNPACKED, PULL_EDGE_UNPACKED),
-            None => (PULL_ROW + finding(rows), PULL_EDGE),
-        };
-        let working = open * (row + looks * edge) + vertices * SCAN_VERTEX;
-        let all_open = RowWork { rows: open, edges: open * degree };
-        let reading = self.costs.predict_reading(rows, &all_open, 1.0);
+        let looks = self.active_share(step).recip();
+        let (mut working, mut reading) = (vertices * SCAN_VERTEX, 0.0);
+        for &rows in &self.incoming {
+            let degree = rows.rows().edge_count() as f64 / vertices;
+            let (row, edge) = match rows.unpacked() {
+                Some(_) => (PULL_ROW_UNPACKED, PULL_EDGE_UNPACKED),
+                None => (PULL_ROW + finding(rows), PULL_EDGE),
+            };
+            working += open * (row + looks.min(degree) * edge);
+            let all_open = RowWork { rows: open, edges: open * degree };
+            reading += self.costs.predict_reading(rows, &all_open, 1.0);
+        }
         let by_costs = self.costs.together(working / self.costs.threads, reading);
         Prediction { seconds: self.correction.apply(by_costs), by_costs, ..Prediction::default() }
     }
@@ -99,7 +103,7 @@ impl<P: Program> Process<P> for Pull<'_> {
         context: &JobContext<'_>,
     ) -> Result<Progressed> {
         step.generate(context)?;
-        let edges = pull(step, self.incoming, context)?;
+        let edges = pull(step, &self.incoming, context)?;
         step.take_next_active();
         Ok(Progressed::Done { edges })
     }
@@ -112,7 +116,7 @@ impl<P: Program> Process<P> for Pull<'_> {
 /// Returns how many edges were looked at.
 fn pull<P: Program>(
     step: &mut Superstep<'_, P>,
-    rows: &RowReader,
+    incoming: &[&RowReader],
     context: &JobContext<'_>,
 ) -> Result<u64> {
     let Frontier::Bits(active) = &step.frontier else { return Ok(0) };
@@ -142,8 +146,7 @@ fn pull<P: Program>(
         })
         .collect();
     let messages = step.exchange.messages();
-    let (active, is_ascending) = (active.words(), rows.is_ascending());
-    let pulling = Pulling { program, degrees, messages, active, rows, is_ascending };
+    let pulling = Pulling { program, degrees, messages, active: active.words(), incoming };
     context.for_each(owned.len(), &|index| {
         // A worker has its window to itself: counters side by side would share a cache line.
         let Some(mut window) = lock(&owned[index]).take() else { return Ok(()) };
@@ -182,20 +185,71 @@ struct Pulling<'s, P: Program> {
     degrees: &'s [u32],
     messages: &'s [Message<P>],
     active: &'s [u64],
+    /// The rows that hold the edges to each vertex.
+    incoming: &'s [&'s RowReader],
+}
+
+/// What a vertex found in its row.
+struct Look<P: Program> {
+    vertex: ShortId,
+    /// The active neighbour that settles it.
+    first: Option<First<P>>,
+    /// Edges that were looked at.
+    edges: u64,
+}
+
+impl<P: Program> Look<P> {
+    /// What the vertex found in this row and in a further one.
+    fn beside(self, further: Look<P>) -> Look<P> {
+        let edges = self.edges + further.edges;
+        let first = match (self.first, further.first) {
+            (Some(one), Some(other)) if other.source < one.source => Some(other),
+            (one, other) => one.or(other),
+        };
+        Look { vertex: self.vertex, first, edges }
+    }
+}
+
+/// Rows that hold the edges to vertices, as one worker looks through them.
+struct Incoming<'s> {
     rows: &'s RowReader,
     /// Whether neighbours come by ascending id.
     is_ascending: bool,
+    /// The first vertex whose row was not asked for, where all rows are.
+    next: ShortId,
+    /// The number of open vertices whose rows were asked for, where only theirs are.
+    ahead: usize,
+    batch: RowBatch,
+}
+
+impl<'s> Incoming<'s> {
+    /// Those of a window that begins with the vertex `first`.
+    fn new(rows: &'s RowReader, first: ShortId) -> Incoming<'s> {
+        let is_ascending = rows.is_ascending();
+        Incoming { rows, is_ascending, next: first, ahead: 0, batch: RowBatch::default() }
+    }
+
+    /// Has the rows read that come next: those of `open` vertices from `position` on, or all rows up to `end`.
+    fn read_ahead(&mut self, open: &[ShortId], position: usize, end: Option<ShortId>) {
+        match end {
+            Some(end) => self.next = self.rows.prefetch_range(self.next.max(open[position])..end),
+            None => {
+                self.ahead = self.ahead.max(position);
+                let upcoming = open[self.ahead..].iter().copied().take(ROWS_AHEAD);
+                self.ahead += self.rows.prefetch(upcoming);
+            }
+        }
+    }
 }
 
 impl<P: Program> Pulling<'_, P> {
     fn pull_window(&self, window: &mut Window<'_, P>) -> Result<()> {
         let first = window.number << WINDOW_LOG2;
         let open = window.open_vertices(first);
-        let mut batch = RowBatch::default();
         let is_dense = open.len() * DENSE_SHARE > window.states.len();
         let end = ShortId((first + window.states.len()) as u32);
-        let (mut position, mut ahead) = (0, 0);
-        let mut next = ShortId(first as u32);
+        let mut readers: Vec<_> =
+            self.incoming.iter().map(|&rows| Incoming::new(rows, ShortId(first as u32))).collect();
         let mut targets = Targets {
             program: self.program,
             degrees: self.degrees.get(first..).unwrap_or_default(),
@@ -205,70 +259,80 @@ impl<P: Program> Pulling<'_, P> {
             newly_settled: std::slice::from_mut(&mut window.newly_settled),
             aggregate: &mut window.aggregate,
         };
-        while position < open.len() {
-            if is_dense {
-                next = self.rows.prefetch_range(next.max(open[position])..end);
-            } else {
-                ahead = ahead.max(position);
-                ahead += self.rows.prefetch(open[ahead..].iter().copied().take(ROWS_AHEAD));
+        let mut take = |look: Look<P>| {
+            window.edges += look.edges;
+            if let Some(first_found) = look.first {
+                let local = look.vertex.index() - first;
+                let message = self.along(first_found);
+                let is_active = targets.apply(local, message.into()) == Activity::Active;
+                window.next_active[local / 64] |= u64::from(is_active) << (local % 64);
             }
-            let end = (position + ROWS_PER_BATCH).min(open.len());
-            let mut take = |source: ShortId, found: Option<First<P>>, looked_at: u64| {
-                window.edges += looked_at;
-                if let Some(first_found) = found {
-                    let local = source.index() - first;
-                    let message = self.along(first_found);
-                    let is_active = targets.apply(local, message.into()) == Activity::Active;
-                    window.next_active[local / 64] |= u64::from(is_active) << (local % 64);
+        };
+        let mut looks = Vec::new();
+        for start in (0..open.len()).step_by(ROWS_PER_BATCH) {
+            let group = start..open.len().min(start + ROWS_PER_BATCH);
+            for incoming in &mut readers {
+                incoming.read_ahead(&open, start, is_dense.then_some(end));
+            }
+            match &mut readers[..] {
+                [only] => self.look_through(only, &open[group], &mut take)?,
+                [one, other] => {
+                    self.look_through(one, &open[group.clone()], |look| looks.push(look))?;
+                    let mut before = looks.drain(..);
+                    self.look_through(other, &open[group], |look| {
+                        take(match before.next() {
+                            Some(before) => before.beside(look),
+                            None => look,
+                        });
+                    })?;
                 }
-            };
-            let sources = self.before_long(&open[position..end]);
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Shows what each of some vertices finds in its row, in their order.
+    fn look_through(
+        &self,
+        incoming: &mut Incoming<'_>,
+        vertices: &[ShortId],
+        mut take: impl FnMut(Look<P>),
+    ) -> Result<()> {
+        let rows = incoming.rows;
+        let mut position = 0;
+        while position < vertices.len() {
+            let sources = before_long(rows, &vertices[position..]);
             if sources.is_empty() {
-                let source = open[position];
-                let (found, looked_at) = self.first_in_pieces(source, &mut batch)?;
-                take(source, found, looked_at);
+                take(self.look_through_pieces(incoming, vertices[position])?);
                 position += 1;
                 continue;
             }
-            position += self.rows.for_each_row(sources, &mut batch, |row| {
-                let (found, looked_at) = self.first_message(row)?;
-                take(row.source(), found, looked_at);
+            position += rows.for_each_row(sources, &mut incoming.batch, |row| {
+                take(self.look_through_row(row, incoming.is_ascending)?);
                 Ok(ControlFlow::Continue(()))
             })?;
         }
         Ok(())
     }
 
-    /// Those of some vertices that come before the first one whose row is to be read piece by piece.
-    fn before_long<'v>(&self, sources: &'v [ShortId]) -> &'v [ShortId] {
-        let long = self.rows.rows().long();
-        if long.is_empty() || self.rows.unpacked().is_some() {
-            return sources;
-        }
-        let is_long = |source: &ShortId| long.binary_search(source).is_ok();
-        &sources[..sources.iter().position(is_long).unwrap_or(sources.len())]
-    }
-
-    /// As [`Self::first_message`], of a row that is read piece by piece: up to the one that leads to an active
+    /// As [`Self::look_through_row`], of a row that is read piece by piece: up to the one that leads to an active
     /// neighbour, for those behind it lead to others behind.
-    fn first_in_pieces(
-        &self,
-        source: ShortId,
-        batch: &mut RowBatch,
-    ) -> Result<(Option<First<P>>, u64)> {
+    fn look_through_pieces(&self, incoming: &mut Incoming<'_>, vertex: ShortId) -> Result<Look<P>> {
         let mut edges = 0;
-        for piece in self.rows.rows().pieces(source) {
-            let (found, looked_at) = self.first_message(&self.rows.piece(&piece, batch)?)?;
-            edges += looked_at;
-            if found.is_some() {
-                return Ok((found, edges));
+        for piece in incoming.rows.rows().pieces(vertex) {
+            let piece = incoming.rows.piece(&piece, &mut incoming.batch)?;
+            let look = self.look_through_row(&piece, incoming.is_ascending)?;
+            edges += look.edges;
+            if look.first.is_some() {
+                return Ok(Look { edges, ..look });
             }
         }
-        Ok((None, edges))
+        Ok(Look { vertex, first: None, edges })
     }
 
-    /// The active neighbour that settles the vertex of a row, and how many edges were looked at.
-    fn first_message(&self, row: &Row<'_>) -> Result<(Option<First<P>>, u64)> {
+    /// The active neighbour that settles the vertex of a row.
+    fn look_through_row(&self, row: &Row<'_>, is_ascending: bool) -> Result<Look<P>> {
         let mut first: Option<First<P>> = None;
         let edges = row.try_fold(0, |edge, neighbour| {
             let next = ControlFlow::Continue(edge + 1);
@@ -282,15 +346,25 @@ impl<P: Program> Pulling<'_, P> {
             }
             let weight = if P::Weight::IS_WEIGHTED { row.weight(edge) } else { 1.0 };
             first = Some(First { source: neighbour, message, weight });
-            if self.is_ascending { ControlFlow::Break(edge + 1) } else { next }
+            if is_ascending { ControlFlow::Break(edge + 1) } else { next }
         })?;
-        Ok((first, edges as u64))
+        Ok(Look { vertex: row.source(), first, edges: edges as u64 })
     }
 
     /// What a neighbour sends, along the edge.
     fn along(&self, first: First<P>) -> Message<P> {
         self.program.along(first.message, P::Weight::from_f32(first.weight))
     }
+}
+
+/// Those of some vertices that come before the first one whose row is to be read piece by piece.
+fn before_long<'v>(rows: &RowReader, sources: &'v [ShortId]) -> &'v [ShortId] {
+    let long = rows.rows().long();
+    if long.is_empty() || rows.unpacked().is_some() {
+        return sources;
+    }
+    let is_long = |source: &ShortId| long.binary_search(source).is_ok();
+    &sources[..sources.iter().position(is_long).unwrap_or(sources.len())]
 }
 
 /// The smallest active neighbour, what it sends, and the weight of its edge.

@@ -7,6 +7,8 @@ mod relaxation;
 use tegula_store::VertexId;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
+use crate::traverse::Directions;
+
 pub use aggregate::Aggregate;
 pub use reduction::{Accumulator, Addend, Max, Message, Min, Monotone, Number, Or, Reduction, Sum};
 pub use relaxation::Relaxation;
@@ -113,6 +115,12 @@ pub trait Program: Send + Sync {
     /// Bytes that the program itself holds, where they are worth to be counted in the budget.
     fn size(&self) -> u64 {
         0
+    }
+
+    /// In which directions messages follow edges. Other than forward, on a directed graph, they go along rows in every
+    /// iteration, which calls for an [exact](Reduction::IS_EXACT) reduction. Degrees are out-degrees all the same.
+    fn directions(&self) -> Directions {
+        Directions::Forward
     }
 
     /// The state of a vertex before the first iteration.

@@ -4,6 +4,7 @@ use tegula_store::VertexId;
 use tegula_store::tiles::EdgeWeight;
 
 use super::{Activity, Message, Monotone, Next, Program, Reduction};
+use crate::traverse::Directions;
 
 /// A program in which a vertex keeps what all messages to it have reduced to, and sends that on whenever it
 /// changes: distances, labels, sets. Everything but the start and what an edge adds follows from the
@@ -45,6 +46,11 @@ pub trait Relaxation: Send + Sync {
         0
     }
 
+    /// See [`Program::directions`].
+    fn directions(&self) -> Directions {
+        Directions::Forward
+    }
+
     /// What a vertex has, and sends, at first. Without it, it has the identity and is not active.
     fn start(&self, vertex: VertexId) -> Option<<Self::Reduction as Reduction>::Message>;
 
@@ -82,6 +88,10 @@ impl<R: Relaxation> Program for R {
 
     fn size(&self) -> u64 {
         Relaxation::size(self)
+    }
+
+    fn directions(&self) -> Directions {
+        Relaxation::directions(self)
     }
 
     fn init(&self, vertex: VertexId, _degree: u32, (): &mut ()) -> (Message<R>, Activity) {

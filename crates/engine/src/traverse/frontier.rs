@@ -48,25 +48,27 @@ impl RunAhead for Listed<'_> {
 }
 
 impl<'j> RowsJob<'j> {
-    /// Follows the edges of a frontier in a direction: calls `visit` with the row of each of its vertices, and returns
-    /// what that has added, by ascending id. Several workers take part, each with vertices of its own.
+    /// Follows the edges of a frontier in each of some directions: calls `visit` with the row of each of its vertices,
+    /// and returns what that has added, by ascending id. Several workers take part, each with vertices of its own.
     ///
     /// # Errors
     /// Those of reading and of `visit`; cancellation; a panic.
     ///
     /// # Panics
-    /// When the job has no rows of the direction.
+    /// When the job has no rows of a direction.
     pub fn follow(
         &self,
         frontier: &[ShortId],
-        direction: Direction,
+        directions: &[Direction],
         visit: impl Fn(&Row<'_>, &mut Vec<ShortId>) -> Result<()> + Sync,
     ) -> Result<Vec<ShortId>> {
         self.for_each_chunk(frontier, |chunk, found| {
-            let order = Listed::new(chunk);
-            let mut traversal: Traversal<'j, _> = self.traversal_of(direction, order);
-            while let Some((row, _)) = traversal.next_row()? {
-                visit(&row, found)?;
+            for &direction in directions {
+                let order = Listed::new(chunk);
+                let mut traversal: Traversal<'j, _> = self.traversal_of(direction, order);
+                while let Some((row, _)) = traversal.next_row()? {
+                    visit(&row, found)?;
+                }
             }
             Ok(())
         })

@@ -8,17 +8,36 @@ use tegula_store::rows::Direction;
 pub enum Directions {
     /// From their sources.
     Forward,
+    /// From their targets.
+    Reverse,
     /// From either end. An undirected graph stores each edge from both, so that its rows are enough.
     Both,
 }
 
 impl Directions {
-    /// The layouts that hold them.
+    /// The layouts that hold them. In an undirected graph the rows hold all of them.
     pub fn layouts(self, graph: &Graph) -> &'static [Direction] {
         match self {
-            Directions::Both if !graph.manifest().undirected => &Direction::ALL,
-            Directions::Forward | Directions::Both => &Direction::ALL[..1],
+            _ if graph.manifest().undirected => &[Direction::Forward],
+            Directions::Forward => &[Direction::Forward],
+            Directions::Reverse => &[Direction::Reverse],
+            Directions::Both => &Direction::ALL,
         }
+    }
+
+    /// The opposite directions.
+    pub fn turned(self) -> Directions {
+        match self {
+            Directions::Forward => Directions::Reverse,
+            Directions::Reverse => Directions::Forward,
+            Directions::Both => Directions::Both,
+        }
+    }
+
+    /// Whether a scan of the tiles follows edges this way. A worker owns the targets of its tiles, so a scan follows
+    /// edges from their sources alone.
+    pub fn can_scan(self, graph: &Graph) -> bool {
+        self.layouts(graph) == Directions::Forward.layouts(graph)
     }
 
     /// Those of the layouts that the graph does not have yet.

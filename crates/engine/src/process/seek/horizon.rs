@@ -40,7 +40,8 @@ impl<P: Program> Seek<'_, P> {
         if !is_possible || self.had_horizon {
             return;
         }
-        let share = self.rows.unpacked().map_or(0.0, UnpackedRows::share_by_weight);
+        // The rows of an undirected graph are all that there are.
+        let share = self.rows[0].unpacked().map_or(0.0, UnpackedRows::share_by_weight);
         if share >= SHARE_BY_WEIGHT_MIN {
             self.had_horizon = true;
             step.buckets.horizon = Some(step.buckets.current());
@@ -56,24 +57,25 @@ impl<P: Program> Seek<'_, P> {
     ) -> Result<u64> {
         let mut looked_at = 0;
         while let Some(horizon) = step.buckets.horizon
-            && let Some(rows) = self.rows.unpacked()
+            && let Some(unpacked) = self.rows[0].unpacked()
             && step.frontier.count() == 0
             && step.next_bucket().is_none_or(|next| next > horizon)
         {
-            let sides = self.divide(step, rows, horizon, context)?;
+            let sides = self.divide(step, unpacked, horizon, context)?;
             if sides.held_back.is_empty() {
                 step.buckets.horizon = None;
                 break;
             }
-            if sides.edges_beyond <= rows.edge_count() / GATHER_SHARE {
+            if sides.edges_beyond <= unpacked.edge_count() / GATHER_SHARE {
                 step.buckets.horizon = None;
-                looked_at += self.gather(step, rows, horizon, context)?;
+                looked_at += self.gather(step, unpacked, horizon, context)?;
             } else {
                 let further = horizon.saturating_add(horizon / 2).saturating_add(1);
                 let next = step.next_bucket().map_or(further, |next| next.max(further));
                 step.buckets.horizon = Some(next);
                 let reach = Reach { after: Some(horizon), until: Some(next) };
-                looked_at += self.send(step, &sides.held_back, reach, false, context)?;
+                let rows = self.rows[0];
+                looked_at += self.send(step, rows, &sides.held_back, reach, false, context)?;
             }
             self.apply_to_reached(step, false, context)?;
         }

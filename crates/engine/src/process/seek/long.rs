@@ -31,17 +31,18 @@ impl<P: Program> Seek<'_, P> {
     pub(super) fn send_along_long(
         &mut self,
         step: &mut Superstep<'_, P>,
+        rows: &RowReader,
         list: &mut Vec<ShortId>,
         reach: Reach,
         context: &JobContext<'_>,
     ) -> Result<u64> {
-        let long = self.rows.rows().long();
+        let long = rows.rows().long();
         if long.is_empty() {
             return Ok(0);
         }
         let mut edges = 0;
-        for source in take_common(list, long, self.rows.unpacked().is_none()) {
-            edges += self.send_along_pieces(step, source, reach, context)?;
+        for source in take_common(list, long, !self.is_unpacked()) {
+            edges += self.send_along_pieces(step, rows, source, reach, context)?;
         }
         Ok(edges)
     }
@@ -49,11 +50,11 @@ impl<P: Program> Seek<'_, P> {
     fn send_along_pieces(
         &mut self,
         step: &mut Superstep<'_, P>,
+        rows: &RowReader,
         source: ShortId,
         reach: Reach,
         context: &JobContext<'_>,
     ) -> Result<u64> {
-        let rows = self.rows;
         let pieces: Vec<RowPiece> = rows.rows().pieces(source).collect();
         let by_weight = rows.unpacked().is_some() && !rows.is_ascending();
         let joined = if by_weight { pieces.len().div_ceil(context.threads()) } else { 1 };

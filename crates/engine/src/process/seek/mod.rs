@@ -55,7 +55,8 @@ const JOINED_TOGETHER_MIN: usize = 1 << 18;
 
 /// Along the rows of the active vertices.
 pub struct Seek<'s, P: Program> {
-    rows: &'s RowReader,
+    /// One reader for each layout that holds edges to follow.
+    rows: Vec<&'s RowReader>,
     costs: CostModel,
     correction: Correction,
     /// Seconds that reading rows here and there is predicted to have taken so far.
@@ -81,21 +82,24 @@ pub struct Seek<'s, P: Program> {
 }
 
 impl<'s, P: Program> Seek<'s, P> {
-    /// Bytes for a graph of `vertices`: lists of active, of reached and of put off ones, and the boxes of
-    /// `threads` workers.
-    pub fn size(vertices: u64, threads: usize) -> u64 {
+    /// Bytes for a graph of `vertices` whose edges are followed along rows of `layouts` layouts: lists of active, of
+    /// reached and of put off vertices, and the boxes of `threads` workers.
+    pub fn size(vertices: u64, layouts: usize, threads: usize) -> u64 {
         let message = size_of::<(ShortId, Message<P>)>() as u64;
         let boxes = (MESSAGES_MAX + (BOX_KEPT << PARTITIONS_LOG2_MAX)) as u64 * message;
         let id = size_of::<ShortId>() as u64;
-        let (active, reached) = (id, id);
+        // Rows of all layouts but the last are sought with a copy of the list.
+        let (active, reached) = (if layouts > 1 { 2 * id } else { id }, id);
         (active + reached + Buckets::SIZE_PER_VERTEX) * vertices + threads as u64 * boxes
     }
 
-    pub fn new(rows: &'s RowReader, vertex_count: usize, costs: CostModel) -> Seek<'s, P> {
+    /// With the rows that hold the edges to follow: one reader, or one for each direction.
+    pub fn new(rows: Vec<&'s RowReader>, vertex_count: usize, costs: CostModel) -> Seek<'s, P> {
         const { assert!(P::HAS_BUCKETS || !P::IS_FARTHER_BY_WEIGHT) };
         let log2 = vertex_count.next_power_of_two().ilog2();
         let partition_log2 = log2.saturating_sub(PARTITIONS_LOG2_MAX).max(WINDOW_LOG2);
         let partitions = vertex_count.div_ceil(1 << partition_log2);
+        let pages_read = rows.iter().map(|rows| rows.pages_read()).sum();
         Seek {
             rows,
             costs,
@@ -104,7 +108,7 @@ impl<'s, P: Program> Seek<'s, P> {
             sought: Duration::ZERO,
             aside: Duration::ZERO,
             page_share: 1.0,
-            pages_read: rows.pages_read(),
+            pages_read,
             partition_log2,
             outboxes: Vec::new(),
             reached: vec![Vec::new(); partitions],
@@ -121,14 +125,19 @@ impl<P: Program> Process<P> for Seek<'_, P> {
     }
 
     fn predict(&self, step: &Superstep<'_, P>) -> Prediction {
-        let work = RowWork::of(&step.frontier, self.rows);
-        let alone = work.alone(self.rows);
+        let (mut alone, mut shared, mut reading, mut pages) = (0.0, 0.0, 0.0, 0.0);
+        for &rows in &self.rows {
+            let work = RowWork::of(&step.frontier, rows);
+            alone += work.alone(rows);
+            shared += work.shared(rows);
+            reading += self.costs.predict_reading(rows, &work, self.page_share);
+            pages += work.pages(rows).touched;
+        }
         let is_small = alone < SHARED_MIN;
-        let working = if is_small { alone } else { work.shared(self.rows) / self.costs.threads };
-        let reading = self.costs.predict_reading(self.rows, &work, self.page_share);
+        let working = if is_small { alone } else { shared / self.costs.threads };
         let by_costs = self.costs.together(working, reading);
         let seconds = self.correction.apply(by_costs);
-        Prediction { seconds, by_costs, pages: work.pages(self.rows).touched, reading, is_small }
+        Prediction { seconds, by_costs, pages, reading, is_small }
     }
 
     fn run(
@@ -137,7 +146,7 @@ impl<P: Program> Process<P> for Seek<'_, P> {
         prediction: &Prediction,
         context: &JobContext<'_>,
     ) -> Result<Progressed> {
-        self.pages_read = self.rows.pages_read();
+        self.pages_read = self.count_pages_read();
         step.know_by_list();
         self.fill_when_due(prediction, context);
         self.unpack_when_due(step, context)?;
@@ -148,8 +157,14 @@ impl<P: Program> Process<P> for Seek<'_, P> {
         };
         self.add_small_buckets(step, &mut list);
         let reach = Reach { after: None, until: step.buckets.horizon };
-        let shared = self.send_along_long(step, &mut list, reach, context)?;
-        let sent = shared + self.send(step, &list, reach, prediction.is_small, context)?;
+        let mut sent = 0;
+        for layout in (0..self.rows.len()).rev() {
+            let rows = self.rows[layout];
+            // Who sends along long rows takes their vertices out of the list.
+            let mut list = if layout > 0 { list.clone() } else { std::mem::take(&mut list) };
+            sent += self.send_along_long(step, rows, &mut list, reach, context)?;
+            sent += self.send(step, rows, &list, reach, prediction.is_small, context)?;
+        }
         self.apply_to_reached(step, prediction.is_small, context)?;
         let began = Instant::now();
         let passed = self.pass_horizon(step, context)?;
@@ -160,7 +175,7 @@ impl<P: Program> Process<P> for Seek<'_, P> {
     fn learn(&mut self, prediction: &Prediction, took: Duration) {
         let took = took.saturating_sub(std::mem::take(&mut self.aside));
         self.sought += took.min(Duration::from_secs_f64(SURPRISE_MAX * prediction.seconds));
-        let read = self.rows.pages_read() - self.pages_read;
+        let read = self.count_pages_read() - self.pages_read;
         // Where the frontier moves on to neighbours, most of their pages are there already.
         if self.costs.is_direct {
             let share = read as f64 / prediction.pages.max(1.0);
@@ -174,12 +189,17 @@ impl<P: Program> Process<P> for Seek<'_, P> {
 }
 
 impl<P: Program> Seek<'_, P> {
+    fn count_pages_read(&self) -> u64 {
+        self.rows.iter().map(|rows| rows.pages_read()).sum()
+    }
+
     /// Reads all rows in order once reading them here and there has taken as long as that is predicted to take.
     fn fill_when_due(&mut self, prediction: &Prediction, context: &JobContext<'_>) {
         self.read += prediction.reading;
-        if self.read > self.costs.predict_filling(self.rows) {
+        let filling = self.rows.iter().map(|rows| self.costs.predict_filling(rows));
+        if self.read > filling.sum::<f64>() {
             let began = Instant::now();
-            self.rows.fill_once(context.cancel());
+            self.rows.iter().for_each(|rows| rows.fill_once(context.cancel()));
             self.aside += began.elapsed();
         }
     }
@@ -187,22 +207,24 @@ impl<P: Program> Seek<'_, P> {
     /// Takes all rows apart once seeking has taken a good part of what that is predicted to take: nobody knows
     /// beforehand whether much or little is still to be sought.
     fn unpack_when_due(&mut self, step: &Superstep<'_, P>, context: &JobContext<'_>) -> Result<()> {
-        if self.rows.may_unpack()
-            && self.rows.unpacked().is_none()
-            && self.rows.is_complete()
-            && self.is_unpacking_due(step)
-        {
-            let began = Instant::now();
-            self.rows.unpack(context.workers(), context.cancel())?;
-            self.aside += began.elapsed();
-            tracing::debug!("rows were unpacked in {:.3?}", began.elapsed());
-            self.correction = Correction::none();
+        for &rows in &self.rows {
+            if rows.may_unpack()
+                && rows.unpacked().is_none()
+                && rows.is_complete()
+                && self.is_unpacking_due(step, rows)
+            {
+                let began = Instant::now();
+                rows.unpack(context.workers(), context.cancel())?;
+                self.aside += began.elapsed();
+                tracing::debug!("rows were unpacked in {:.3?}", began.elapsed());
+                self.correction = Correction::none();
+            }
         }
         Ok(())
     }
 
-    fn is_unpacking_due(&self, step: &Superstep<'_, P>) -> bool {
-        let unpacking = self.costs.predict_unpacking(self.rows);
+    fn is_unpacking_due(&self, step: &Superstep<'_, P>, rows: &RowReader) -> bool {
+        let unpacking = self.costs.predict_unpacking(rows);
         if self.sought.as_secs_f64() < UNPACK_AFTER * unpacking {
             return false;
         }
@@ -211,15 +233,20 @@ impl<P: Program> Seek<'_, P> {
         }
         // Only what is not settled is still to be sought, beside the active vertices, and each once.
         let open: f64 = step.open_targets.iter().map(|&open| f64::from(open)).sum();
-        let share = open / f64::from(self.rows.rows().vertex_count()).max(1.0);
-        share * self.costs.predict_saving(self.rows) > unpacking
+        let share = open / f64::from(rows.rows().vertex_count()).max(1.0);
+        share * self.costs.predict_saving(rows) > unpacking
     }
 
     /// Adds the vertices of the next buckets while those of a list have few edges.
     fn add_small_buckets(&self, step: &mut Superstep<'_, P>, list: &mut Vec<ShortId>) {
-        let Some(rows) = self.rows.unpacked() else { return };
+        if !self.is_unpacked() {
+            return;
+        }
         let last = step.buckets.horizon.unwrap_or(u64::MAX);
-        let edges = |list: &[ShortId]| list.iter().map(|&vertex| rows.degree(vertex)).sum::<u64>();
+        let edges = |list: &[ShortId]| {
+            let unpacked = self.rows.iter().filter_map(|rows| rows.unpacked());
+            unpacked.flat_map(|rows| list.iter().map(|&vertex| rows.degree(vertex))).sum::<u64>()
+        };
         // Few lists are so short that their edges have to be counted.
         while (list.len() as u64) < BUCKET_EDGES
             && edges(list) < BUCKET_EDGES
@@ -229,19 +256,25 @@ impl<P: Program> Seek<'_, P> {
         }
     }
 
+    /// Whether all rows are plain lists.
+    fn is_unpacked(&self) -> bool {
+        self.rows.iter().all(|rows| rows.unpacked().is_some())
+    }
+
     /// Sends along the rows of these vertices; returns how many edges there were.
     fn send(
         &mut self,
         step: &mut Superstep<'_, P>,
+        rows: &RowReader,
         list: &[ShortId],
         reach: Reach,
         is_small: bool,
         context: &JobContext<'_>,
     ) -> Result<u64> {
         if is_small || context.threads() == 1 {
-            self.send_alone(step, list, reach, context)
+            self.send_alone(step, rows, list, reach, context)
         } else {
-            self.send_together(step, list, reach, context)
+            self.send_together(step, rows, list, reach, context)
         }
     }
 
@@ -249,14 +282,14 @@ impl<P: Program> Seek<'_, P> {
     fn send_alone(
         &mut self,
         step: &mut Superstep<'_, P>,
+        rows: &RowReader,
         list: &[ShortId],
         reach: Reach,
         context: &JobContext<'_>,
     ) -> Result<u64> {
         let queue = Queue::new(list);
         let (vertices, exchange) = step.vertices_and_exchange();
-        let sending =
-            Sending { cancel: context.cancel(), vertices, queue: &queue, rows: self.rows, reach };
+        let sending = Sending { cancel: context.cancel(), vertices, queue: &queue, rows, reach };
         let mut inbox = Inbox::<P> {
             messages: exchange.inbox(),
             states: vertices.states,
@@ -270,6 +303,7 @@ impl<P: Program> Seek<'_, P> {
     fn send_together(
         &mut self,
         step: &mut Superstep<'_, P>,
+        rows: &RowReader,
         list: &[ShortId],
         reach: Reach,
         context: &JobContext<'_>,
@@ -279,13 +313,8 @@ impl<P: Program> Seek<'_, P> {
         let queue = Queue::new(list);
         loop {
             let (vertices, _) = step.vertices_and_exchange();
-            let sending = Sending {
-                cancel: context.cancel(),
-                vertices,
-                queue: &queue,
-                rows: self.rows,
-                reach,
-            };
+            let sending =
+                Sending { cancel: context.cancel(), vertices, queue: &queue, rows, reach };
             let outboxes = &self.outboxes;
             context.for_each(threads, &|worker| sending.fill(&mut lock(&outboxes[worker])))?;
             self.deliver(step, context)?;
@@ -349,7 +378,7 @@ impl<P: Program> Seek<'_, P> {
     ) -> Result<()> {
         // A sum may depend on the order; and what is read from here and there is better read in order, where a
         // plain list is asked of memory in good time.
-        let is_sorted = size_of::<P::Aggregate>() > 0 || self.rows.unpacked().is_none();
+        let is_sorted = size_of::<P::Aggregate>() > 0 || !self.is_unpacked();
         let size = 1usize << self.partition_log2;
         let windows = size >> WINDOW_LOG2;
         let partitions = self.reached.len();

@@ -94,7 +94,7 @@ fn search(
         .unwrap();
     rows.unpack(workers, &cancel).unwrap();
     let costs = CostModel::of(graph, workers.count(), &Default::default());
-    let mut seek = Seek::<Shortest>::new(&rows, VERTICES as usize, costs);
+    let mut seek = Seek::<Shortest>::new(vec![&rows], VERTICES as usize, costs);
     let program = Shortest { buckets_per_unit };
     let mut step = Superstep::new(graph, program.into(), Instructions::detect(), &context).unwrap();
     let mut had_horizon = false;
