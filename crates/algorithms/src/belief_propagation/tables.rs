@@ -8,7 +8,7 @@ use tegula_machine::{At, Result};
 use tegula_store::VertexId;
 use tegula_store::graph::Graph;
 
-use super::model::{Model, Potentials};
+use super::model::Model;
 use super::potential::{LEAST, Potential, STATES_MAX, log_odds};
 use crate::error::is_weight;
 use crate::original_ids::name_of;
@@ -62,24 +62,25 @@ pub fn read_potential(path: &Path) -> Result<(usize, Potential)> {
     Ok((states, potential))
 }
 
-/// Reads what is known of vertices.
+/// Reads what is known of vertices into a model whose other parts are known.
 ///
 /// # Errors
 /// Those of [`side_table::read`]; [`Error::BadInput`](tegula_machine::Error::BadInput) for a vertex of whose states
 /// none is possible.
 pub fn read_priors(
     path: &Path,
-    (states, potential): (usize, Potential),
+    model: Model,
     graph: &Graph,
     options: &RunOptions<'_>,
 ) -> crate::error::Result<Model> {
+    let states = model.states;
     let mut weights = Weights { states, vertices: graph.vertex_count() as usize, all: Vec::new() };
     let reading_size = side_table::read(path, graph, options, &mut weights)?;
-    let mut priors = Vec::with_capacity(weights.all.len() / states * (states - 1));
+    let mut priors = Vec::with_capacity(weights.all.len() / states * model.width());
     for (vertex, weights) in weights.all.chunks_mut(states).enumerate() {
-        // Of those without a row nothing is known.
         if weights.iter().all(|weight| weight.is_nan()) {
-            weights.fill(1.0);
+            priors.extend(&model.default_prior);
+            continue;
         }
         weights.iter_mut().filter(|weight| weight.is_nan()).for_each(|weight| *weight = 0.0);
         let greatest = weights.iter().copied().fold(0.0, f64::max);
@@ -91,8 +92,7 @@ pub fn read_priors(
         weights.iter_mut().for_each(|weight| *weight /= greatest);
         priors.extend(log_odds(weights));
     }
-    let potentials = Potentials::Same(potential);
-    Ok(Model { states, priors, potentials, reading_size, ..Model::default() })
+    Ok(Model { priors, reading_size, ..model })
 }
 
 /// Weights of the states of vertices.

@@ -376,9 +376,8 @@ mod tests {
         let drawn = |index, end| random::number_below(1, index, end) as u32;
         let even = (0..2000).map(|edge| [drawn(2 * edge, 250), drawn(2 * edge + 1, 250)]);
         // Products of two numbers are small more often than not: vertices with small ids have many edges.
-        let skewed = (0..1500).map(|edge| {
-            [4 * edge, 4 * edge + 2].map(|at| drawn(at, 20) * drawn(at + 1, 20))
-        });
+        let skewed = (0..1500)
+            .map(|edge| [4 * edge, 4 * edge + 2].map(|at| drawn(at, 20) * drawn(at + 1, 20)));
         let mesh = (0..400).flat_map(|at| [1, 20, 21].map(|step| [at, (at + step) % 400]));
         let graphs = [
             ("even", neighbourhoods(even)),

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tegula_machine::{Diagnostic, Hint};
+use tegula_machine::{Diagnostic, Hint, counted};
 
 use crate::settings::UNDIRECTED;
 
@@ -30,13 +30,14 @@ impl Preamble {
         if self.edges.contains(&found) {
             return None;
         }
+        let told = counted(edges, "edge", "edges");
         let message = match (self.has_both_ways, undirected) {
             (false, _) if found < edges => {
-                format!("it tells of {edges} edges but has {found}; is it cut off?")
+                format!("it tells of {told} but has {found}; is it cut off?")
             }
             (true, true) if found < edges => {
                 let message = format!(
-                    "it tells of {edges} edges, each in the lists of both of its ends, but the lists of smaller ends \
+                    "it tells of {told}, each in the lists of both of its ends, but the lists of smaller ends \
                      have {found}: others are in the list of one end alone, or it is cut off"
                 );
                 let as_arcs = Hint::leave_out(UNDIRECTED.option)
@@ -50,11 +51,11 @@ impl Preamble {
                     false => IF_MORE,
                 };
                 format!(
-                    "it tells of {edges} edges, which are {arcs} arcs in the lists of both ends, but has {found} arcs; \
+                    "it tells of {told}, which are {arcs} arcs in the lists of both ends, but has {found} arcs; \
                      {end}"
                 )
             }
-            (_, _) => format!("it tells of {edges} edges but has {found}; {IF_MORE}"),
+            (_, _) => format!("it tells of {told} but has {found}; {IF_MORE}"),
         };
         Some(message.into())
     }
