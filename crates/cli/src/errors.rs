@@ -68,7 +68,7 @@ pub enum Failure {
         kept: PathBuf,
     },
     /// More memory is asked for than the process can ever have.
-    #[error("{what} {} is more than the {} that {limit} leaves", Bytes(*memory), Bytes(*left))]
+    #[error("{}", over_limit(what, limit, Bytes::told_apart(*memory, *left)))]
     OverLimit {
         /// What asks for it.
         what: &'static str,
@@ -94,6 +94,10 @@ pub enum Failure {
         /// The panic's message.
         detail: String,
     },
+}
+
+fn over_limit(what: &str, limit: &str, [memory, left]: [String; 2]) -> String {
+    format!("{what} {memory} is more than the {left} that {limit} leaves")
 }
 
 impl From<Error> for Failure {

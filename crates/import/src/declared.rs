@@ -1,6 +1,6 @@
 //! Vertices that are declared, with or without an edge: all ids below a number, or those that are listed.
 
-use tegula_machine::{At, Diagnostic, Error, Hint, Place, Result};
+use tegula_machine::{At, Diagnostic, Error, Hint, Place, Result, counted};
 use tegula_store::tiles::{BATCH_LOG2_MAX, Grid};
 use tegula_store::{SHORT_COUNT_MAX, VERTEX_COUNT_MAX};
 
@@ -76,13 +76,15 @@ pub(super) fn check_ids(vertices: u64, kind: IdKind, largest: Option<u64>) -> Re
     let problem = match (kind, largest) {
         (IdKind::String, _) => {
             let message = format!(
-                "its ids are taken as strings, but those of {vertices} vertices are integers"
+                "its ids are taken as strings, but those of {} are integers",
+                counted(vertices, "vertex", "vertices")
             );
             Diagnostic::from(message).hint(Hint::leave_out(settings::VERTICES.option))
         }
         (_, Some(id)) if id >= vertices => {
             let message = format!(
-                "it has the id {id}, but those of {vertices} vertices are below {vertices}"
+                "it has the id {id}, but those of {} are below {vertices}",
+                counted(vertices, "vertex", "vertices")
             );
             let option = settings::VERTICES.option;
             let may_be_raised = id < VERTEX_COUNT_MAX;

@@ -48,10 +48,15 @@ impl Space {
     }
 }
 
-/// The error of a disk that is full, told with the bytes that temporary files take there at the most.
+/// Fewer bytes of edges are not told: then other files, and the blocks of the disk, count for more.
+const EDGE_BYTES_TOLD_MIN: u64 = 1 << 20;
+
+/// The error of a disk that is full, told with the bytes that edges in temporary files take there at the most.
 pub(super) fn with_room_needed(error: Error, needed: u64) -> Error {
     match error {
-        Error::Io { action, path, source } if source.kind() == io::ErrorKind::StorageFull => {
+        Error::Io { action, path, source }
+            if source.kind() == io::ErrorKind::StorageFull && needed >= EDGE_BYTES_TOLD_MIN =>
+        {
             let needed = Bytes(needed);
             let detail = format!("{source}; temporary files of this import take up to {needed}");
             Error::io(action, path)(io::Error::new(source.kind(), detail))

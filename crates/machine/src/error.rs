@@ -97,7 +97,7 @@ pub enum Error {
         why: Unresumable,
     },
     /// The work cannot be done within the memory budget.
-    #[error("{what} needs {} but the budget is {}", Bytes(*needed), Bytes(*budget))]
+    #[error("{}", over_budget(what, Bytes::told_apart(*needed, *budget)))]
     OverBudget {
         /// What was to be done.
         what: String,
@@ -125,6 +125,10 @@ pub enum Error {
         /// The panic's message.
         detail: String,
     },
+}
+
+fn over_budget(what: &str, [needed, budget]: [String; 2]) -> String {
+    format!("{what} needs {needed} but the budget is {budget}")
 }
 
 /// What to do about a graph of another version of the format.
@@ -263,9 +267,18 @@ impl fmt::Display for Place {
     }
 }
 
-/// A byte count that prints with a binary unit: `1.5 GiB`.
+/// A byte count that prints with a binary unit: `1.5 GiB`, or with another precision `1.500 GiB`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bytes(pub u64);
+
+impl Bytes {
+    /// Two byte counts in words, with the precision that it takes to tell them apart.
+    pub fn told_apart(one: u64, other: u64) -> [String; 2] {
+        // 17 digits tell any two floats apart.
+        let told = |digits: usize| [one, other].map(|size| format!("{:.digits$}", Bytes(size)));
+        (1..17).map(told).find(|[one, other]| one != other).unwrap_or_else(|| told(1))
+    }
+}
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -279,6 +292,27 @@ impl fmt::Display for Bytes {
             value /= 1024.0;
             unit += 1;
         }
-        write!(f, "{value:.1} {}", UNITS[unit])
+        let digits = f.precision().unwrap_or(1);
+        write!(f, "{value:.digits$} {}", UNITS[unit])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_sizes_of_a_refusal_never_print_alike() {
+        for (needed, budget, told) in [
+            (2 << 20, 1 << 20, "it needs 2.0 MiB but the budget is 1.0 MiB"),
+            ((55 << 20) + 4096, 55 << 20, "it needs 55.004 MiB but the budget is 55.000 MiB"),
+            ((1 << 20) + 1, 1 << 20, "it needs 1.000001 MiB but the budget is 1.000000 MiB"),
+            (1000, 999, "it needs 1000 B but the budget is 999 B"),
+        ] {
+            let refused = Error::OverBudget { what: "it".to_owned(), needed, budget };
+            assert_eq!(refused.to_string(), told);
+        }
+        let [one, other] = Bytes::told_apart((1 << 50) + 1, 1 << 50);
+        assert_ne!(one, other);
     }
 }

@@ -3,6 +3,7 @@
 mod error;
 mod hint;
 mod mix;
+mod words;
 
 pub mod disk;
 pub mod memory;
@@ -11,3 +12,4 @@ pub mod threads;
 pub use error::{At, Bytes, Error, Place, Result, Unresumable};
 pub use hint::{Action, Diagnostic, Hint, Setting, SettingValue};
 pub use mix::mix;
+pub use words::{count, counted};

@@ -29,6 +29,7 @@ pub use neighbours::NeighbourTable;
 pub use scores::{Score, Scores};
 pub(crate) use smallest::{by_smallest, by_smallest_size};
 pub use table::{Columns, RowSink, Table, write_arrays, write_in_batches};
+pub use tegula_machine::{count, counted};
 pub use top::{TotalOrder, greatest};
 pub use values::{Rows, Values};
-pub use words::{count, counted, number, rounded};
+pub use words::{decimal, number, rounded};

@@ -1,6 +1,6 @@
 //! A number for each vertex.
 
-use std::fmt::Display;
+use std::convert::identity;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float32Array, Float64Array, UInt32Array, UInt64Array};
@@ -10,7 +10,7 @@ use tegula_engine::{Cancel, Graph, Value};
 use tegula_machine::Diagnostic;
 
 use super::figures::{Figures, Named};
-use super::{Answer, Columns, Facts, List, Rows, Summary, TotalOrder, Values, greatest};
+use super::{Answer, Columns, Facts, List, Rows, Summary, TotalOrder, Values, decimal, greatest};
 use crate::error::Result;
 use crate::original_ids::Name;
 
@@ -25,7 +25,7 @@ pub struct Scores<V, F> {
 }
 
 /// A number of a vertex.
-pub trait Score: Value + Serialize + Display {
+pub trait Score: Value + Serialize {
     /// By what they are ordered.
     type Key: Ord + Copy + Send;
     /// The type of a column of them.
@@ -37,12 +37,15 @@ pub trait Score: Value + Serialize + Display {
     /// The number with that place.
     fn of_key(key: Self::Key) -> Self;
 
+    /// As people read it.
+    fn words(self) -> String;
+
     /// A column.
     fn column(values: Vec<Self>) -> ArrayRef;
 }
 
 macro_rules! score {
-    ($number:ty, $type:ident, $array:ident, $key:ty, $into:expr, $from:expr) => {
+    ($number:ty, $type:ident, $array:ident, $key:ty, $into:expr, $from:expr, $words:expr) => {
         impl Score for $number {
             type Key = $key;
             const TYPE: DataType = DataType::$type;
@@ -55,6 +58,10 @@ macro_rules! score {
                 $from(key)
             }
 
+            fn words(self) -> String {
+                $words(self)
+            }
+
             fn column(values: Vec<$number>) -> ArrayRef {
                 Arc::new($array::from(values))
             }
@@ -62,10 +69,26 @@ macro_rules! score {
     };
 }
 
-score!(u32, UInt32, UInt32Array, u32, std::convert::identity, std::convert::identity);
-score!(u64, UInt64, UInt64Array, u64, std::convert::identity, std::convert::identity);
-score!(f32, Float32, Float32Array, TotalOrder<f32>, TotalOrder, |key: TotalOrder<f32>| key.0);
-score!(f64, Float64, Float64Array, TotalOrder<f64>, TotalOrder, |key: TotalOrder<f64>| key.0);
+score!(u32, UInt32, UInt32Array, u32, identity, identity, |count| u32::to_string(&count));
+score!(u64, UInt64, UInt64Array, u64, identity, identity, |count| u64::to_string(&count));
+score!(
+    f32,
+    Float32,
+    Float32Array,
+    TotalOrder<f32>,
+    TotalOrder,
+    |key: TotalOrder<_>| key.0,
+    decimal
+);
+score!(
+    f64,
+    Float64,
+    Float64Array,
+    TotalOrder<f64>,
+    TotalOrder,
+    |key: TotalOrder<_>| key.0,
+    decimal
+);
 
 impl<V: Score, F: Figures> Columns for Scores<V, F> {
     fn fields(&self, _id: DataType) -> Vec<Field> {
@@ -118,7 +141,7 @@ impl<V: Score, F: Figures> Summary for Greatest<V, F> {
     fn list(&self) -> List {
         let mut list = List::new(["vertex", self.column]);
         for Scored { vertex, score } in &self.top {
-            list.add([vertex, &score.1]);
+            list.add([vertex, &score.1.words()]);
         }
         list
     }

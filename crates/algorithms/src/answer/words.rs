@@ -1,26 +1,20 @@
 //! Figures as people read them.
 
-/// A whole number with separators: `1,234,567`.
-pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
+use std::fmt::{Display, LowerExp};
 
-/// A number and its noun: `1 batch`, `2 batches`.
-pub fn counted(number: u64, one: &str, many: &str) -> String {
-    format!("{} {}", count(number), if number == 1 { one } else { many })
+/// A float in the fewest digits that are read back as the same float, with an exponent below 1e-5 and from 1e16 on.
+pub fn decimal(value: impl Display + LowerExp) -> String {
+    let scientific = format!("{value:e}");
+    let exponent = scientific.split_once('e').and_then(|(_, exponent)| exponent.parse().ok());
+    match exponent {
+        Some(-5..=15) | None => value.to_string(),
+        Some(..-5 | 16..) => scientific,
+    }
 }
 
 /// A number that was computed, for people: without the last digits, which are noise.
 pub fn number(value: f64) -> String {
-    rounded(value).to_string()
+    decimal(rounded(value))
 }
 
 /// The nearest number of 9 digits, or of more where these stand before the point.
@@ -34,15 +28,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_are_easily_read() {
-        assert_eq!([0, 999, 1000, 1234567].map(count), ["0", "999", "1,000", "1,234,567"]);
-        assert_eq!(
-            [1, 2].map(|number| counted(number, "batch", "batches")),
-            ["1 batch", "2 batches"]
-        );
+    fn floats_have_an_exponent_where_they_are_very_small_or_large() {
+        for (value, told) in [
+            (0.0, "0"),
+            (-0.25, "-0.25"),
+            (1e-5, "0.00001"),
+            (9.5e-6, "9.5e-6"),
+            (1.5e-76, "1.5e-76"),
+            (1234567890123456.0, "1234567890123456"),
+            (1e16, "1e16"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(decimal(value), told);
+        }
+        assert_eq!([1e-5_f32, 9.5e-6].map(decimal), ["0.00001", "9.5e-6"]);
+    }
+
+    #[test]
+    fn numbers_that_were_computed_are_rounded() {
         assert_eq!(
             [0.0, 0.1 + 0.2, 2.0 / 3.0, -1e-7, 12_345_678_901.6].map(number),
-            ["0", "0.3", "0.666666667", "-0.0000001", "12345678902"]
+            ["0", "0.3", "0.666666667", "-1e-7", "12345678902"]
         );
     }
 }

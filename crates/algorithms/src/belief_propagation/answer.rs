@@ -9,6 +9,7 @@ use tegula_engine::{Cancel, Graph};
 use tegula_machine::Diagnostic;
 
 use super::potential::probabilities;
+use super::saturation::Saturation;
 use crate::answer::{
     self, Answer, Columns, Convergence, Facts, Figures, List, Rows, TotalOrder, greatest,
 };
@@ -23,7 +24,10 @@ pub(super) struct Answered {
     pub state_counts: Vec<u16>,
     /// The log odds of its states but the first against its first, by dense id.
     pub log_odds: Vec<f64>,
+    /// The state whose likeliest vertices are listed; none where those whose state is most certain are.
+    pub listed: Option<u16>,
     pub figures: Convergence,
+    pub saturation: Option<Saturation>,
 }
 
 /// What is said of all of them.
@@ -33,11 +37,11 @@ pub struct Summary {
     figures: Convergence,
     /// The most states of a vertex.
     states: usize,
-    /// The vertices of whose state is most certain.
+    /// The vertices whose state is most certain, or that are most likely in the state that was asked for.
     top: Vec<Belief>,
 }
 
-/// A vertex and the state that it is most likely in.
+/// A vertex, one of its states, and how likely it is in that.
 #[derive(Debug, Serialize)]
 pub struct Belief {
     vertex: Name,
@@ -87,7 +91,8 @@ impl Answer for Answered {
         let mut beliefs = Vec::new();
         let mut likeliest = |vertex: usize| {
             self.beliefs(vertex, &mut beliefs);
-            let states = (0..).zip(&beliefs);
+            let is_listed = |state: &u16| self.listed.is_none_or(|listed| listed == *state);
+            let states = (0..).zip(&beliefs).filter(|(state, _)| is_listed(state));
             let (state, belief) = states.max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0)))?;
             Some((TotalOrder(*belief), state))
         };
@@ -107,7 +112,11 @@ impl Answer for Answered {
     }
 
     fn warning(&self) -> Option<Diagnostic> {
-        self.figures.warning()
+        let convergence = self.figures.warning();
+        match &self.saturation {
+            Some(saturation) => Some(saturation.warning(convergence)),
+            None => convergence,
+        }
     }
 }
 
@@ -122,7 +131,7 @@ impl answer::Summary for Summary {
     fn list(&self) -> List {
         let mut list = List::new(["vertex", "state", "belief"]);
         for Belief { vertex, state, belief } in &self.top {
-            list.add([vertex, state, belief]);
+            list.add([vertex, state, &answer::decimal(*belief)]);
         }
         list
     }

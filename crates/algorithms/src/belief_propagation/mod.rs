@@ -14,6 +14,9 @@
 //! Weiss and Jordan, UAI 1999.) All messages are updated at once (flooding), and are uniform at first. It stops when no
 //! belief changes by more than the tolerance.
 //!
+//! A strong potential on a graph with loops makes nearly all beliefs certain, as evidence that comes back is counted
+//! again: [`saturation`] says when, and which potential is weak enough.
+//!
 //! Messages are log odds of each state against the first, so that products are sums and nothing underflows; a weight of
 //! 0 counts as 10^-304. They are kept at [both ends](tegula_engine::traverse::EdgeStates) of an edge: so a vertex finds
 //! its incoming messages from what lies beside its own row and from the beliefs of its neighbours, whatever it changes
@@ -37,6 +40,7 @@ mod lanes;
 mod message_update;
 mod model;
 mod potential;
+mod saturation;
 mod tables;
 mod two_states;
 mod uai;
@@ -52,7 +56,7 @@ use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
 
 use crate::algorithm::{
-    Algorithm, Edges, Found, Iterations, NotNegative, Probability, SideFiles, Weights, Work,
+    Algorithm, Edges, Factor, Found, Iterations, NotNegative, Probability, SideFiles, Weights, Work,
 };
 use crate::answer::Convergence;
 use crate::error::{Error, Result, Setting, SettingValue};
@@ -62,7 +66,8 @@ use crate::side_table::{self, Tables};
 use answer::Answered;
 use any_states::AnyStates;
 use model::{Model, Potentials};
-use tables::{read_potential, read_priors};
+use potential::{LEAST, log_odds, normalize};
+use saturation::Saturation;
 use two_states::TwoStates;
 use uai::UaiModel;
 
@@ -83,9 +88,16 @@ pub struct BeliefPropagationOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub potential: Option<PathBuf>,
     /// What is known of vertices: a table with an id, a state (from 0) and its weight in each row. States of a vertex
-    /// that has rows weigh 0 without one; all states of a vertex without a row weigh the same.
+    /// that has rows weigh 0 without one. Vertices without a row have the prior of the option `prior`.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub priors: Option<PathBuf>,
+    /// What is known of a vertex without a row in the table of priors: a weight for each state, as 0.99,0.01 [default:
+    /// all states weigh the same].
+    #[cfg_attr(feature = "clap", arg(long, value_name = "W,..", value_delimiter = ','))]
+    pub prior: Option<Vec<Factor>>,
+    /// List the vertices that are most likely in this state (from 0) [default: those whose state is most certain].
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    pub state: Option<u16>,
     /// The most iterations.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::ITERATIONS))]
     pub iterations: u64,
@@ -116,6 +128,40 @@ impl BeliefPropagationOptions {
         (self.damping.get() == 0.0).then_some(Setting { option: "damping", value })
     }
 
+    /// The log odds of a vertex without a row in the table of priors, of `states` states.
+    fn default_prior(&self, states: usize) -> Result<Vec<f64>> {
+        let Some(weights) = &self.prior else { return Ok(vec![0.0; states - 1]) };
+        let mut weights: Vec<f64> = weights.iter().map(|weight| weight.get()).collect();
+        let greatest = normalize(&mut weights);
+        if weights.len() != states || greatest.is_none_or(|greatest| greatest < LEAST) {
+            let detail = format!(
+                "`prior` takes a weight for each of the {states} states, one of them above 0"
+            );
+            return Err(Error::BadOptions { algorithm: Self::NAME, detail });
+        }
+        Ok(log_odds(&weights).collect())
+    }
+
+    /// Reads the model, or the potential and the priors.
+    fn read_model(&self, tables: &mut Tables<'_>) -> Result<Model> {
+        if let Some(path) = &self.model {
+            let model = UaiModel::read(path, tables.run.memory)?;
+            if model.variable_count() as u64 != tables.graph.vertex_count() {
+                return Err(tegula_engine::Error::Replaced { path: path.clone() }.into());
+            }
+            return Ok(model.into_model(path));
+        }
+        let Some(path) = &self.potential else { return Ok(Model::default()) };
+        let (states, potential) = tables::read_potential(path)?;
+        let (potentials, default_prior) =
+            (Potentials::Same(potential), self.default_prior(states)?);
+        let model = Model { states, potentials, default_prior, ..Model::default() };
+        match &self.priors {
+            Some(path) => tables::read_priors("priors", path, model, tables),
+            None => Ok(model),
+        }
+    }
+
     fn any_states<'m>(&self, model: &'m Model) -> AnyStates<'m> {
         AnyStates { model, damping: self.damping.get() }
     }
@@ -127,6 +173,8 @@ impl Default for BeliefPropagationOptions {
             model: None,
             potential: None,
             priors: None,
+            prior: None,
+            state: None,
             iterations: Self::ITERATIONS,
             tolerance: Self::TOLERANCE,
             damping: Self::DAMPING,
@@ -142,12 +190,15 @@ impl Algorithm for BeliefPropagationOptions {
     type Files = Model;
 
     fn check(&self) -> Result<()> {
-        let detail = match (&self.model, &self.potential, &self.priors) {
-            (Some(_), None, None) | (None, Some(_), _) => return Ok(()),
-            (Some(_), ..) => "a `model` has potentials and priors of its own",
-            (None, None, _) => {
+        let has_priors = self.priors.is_some() || self.prior.is_some();
+        let detail = match (&self.model, &self.potential) {
+            (None, None) => {
                 "give a `potential` for the edges of the graph, or a `model` in its place"
             }
+            (Some(_), potential) if potential.is_some() || has_priors => {
+                "a `model` has potentials and priors of its own"
+            }
+            (Some(_), _) | (None, Some(_)) => return Ok(()),
         };
         Err(Error::BadOptions { algorithm: Self::NAME, detail: detail.to_owned() })
     }
@@ -184,21 +235,13 @@ impl Algorithm for BeliefPropagationOptions {
     }
 
     fn read_files(&self, tables: &mut Tables<'_>) -> Result<Model> {
-        if let Some(path) = &self.model {
-            let model = UaiModel::read(path, tables.run.memory)?;
-            if model.variable_count() as u64 != tables.graph.vertex_count() {
-                return Err(tegula_engine::Error::Replaced { path: path.clone() }.into());
+        let model = self.read_model(tables)?;
+        match self.state {
+            Some(state) if usize::from(state) >= model.states => {
+                let detail = format!("`state` is {state}, but states are 0 to {}", model.width());
+                Err(Error::BadOptions { algorithm: Self::NAME, detail })
             }
-            return Ok(model.into_model(path));
-        }
-        let Some(path) = &self.potential else { return Ok(Model::default()) };
-        let (states, potential) = read_potential(path)?;
-        match &self.priors {
-            Some(path) => read_priors("priors", path, (states, potential), tables),
-            None => {
-                let potentials = Potentials::Same(potential);
-                Ok(Model { states, potentials, ..Model::default() })
-            }
+            _ => Ok(model),
         }
     }
 
@@ -236,8 +279,10 @@ impl Algorithm for BeliefPropagationOptions {
         let figures = Convergence::of(found.change, self.tolerance.get())
             .limited_by("iterations")
             .calmed_by(self.more_damping());
+        let saturation = Saturation::of(&model, &found.log_odds, graph)?;
         let Model { states, state_counts, .. } = model;
-        let beliefs = Answered { states, state_counts, log_odds: found.log_odds, figures };
+        let (listed, log_odds) = (self.state, found.log_odds);
+        let beliefs = Answered { states, state_counts, log_odds, listed, figures, saturation };
         Ok(Found::new(beliefs, found.statistics))
     }
 }

@@ -12,9 +12,11 @@ pub struct Model {
     pub states: usize,
     /// How many each variable has, by dense id; empty where that is the same.
     pub state_counts: Vec<u16>,
-    /// The log odds of each state of a variable but the first against its first, by dense id; empty where all states
-    /// weigh the same.
+    /// The log odds of each state of a variable but the first against its first, by dense id; empty where every variable
+    /// has the default prior.
     pub priors: Vec<f64>,
+    /// The log odds of a variable of which nothing else is known.
+    pub default_prior: Vec<f64>,
     /// Those of the edges.
     pub potentials: Potentials,
     /// The file that it was read from, where that is what the graph was made of.
@@ -69,7 +71,7 @@ impl Model {
         let start = vertex * log_odds.len();
         match self.priors.get(start..start + log_odds.len()) {
             Some(prior) => log_odds.copy_from_slice(prior),
-            None => log_odds.fill(0.0),
+            None => log_odds.copy_from_slice(&self.default_prior),
         }
     }
 }

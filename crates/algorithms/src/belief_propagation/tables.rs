@@ -6,7 +6,7 @@ use tegula_import::input::{Presence, ValueColumn, read_text};
 use tegula_machine::{At, Result};
 use tegula_store::VertexId;
 
-use super::model::{Model, Potentials};
+use super::model::Model;
 use super::potential::{LEAST, Potential, STATES_MAX, log_odds};
 use crate::error::is_weight;
 use crate::original_ids::name_of;
@@ -60,7 +60,7 @@ pub fn read_potential(path: &Path) -> Result<(usize, Potential)> {
     Ok((states, potential))
 }
 
-/// Reads what is known of vertices.
+/// Reads what is known of vertices into a model whose other parts are known.
 ///
 /// # Errors
 /// Those of [`Tables::read`]; [`Error::BadInput`](tegula_machine::Error::BadInput) for a vertex of whose states
@@ -68,17 +68,17 @@ pub fn read_potential(path: &Path) -> Result<(usize, Potential)> {
 pub fn read_priors(
     option: &'static str,
     path: &Path,
-    (states, potential): (usize, Potential),
+    model: Model,
     tables: &mut Tables<'_>,
 ) -> crate::error::Result<Model> {
-    let graph = tables.graph;
+    let (graph, states) = (tables.graph, model.states);
     let mut weights = Weights { states, vertices: graph.vertex_count() as usize, all: Vec::new() };
     let reading_size = tables.read(option, path, &mut weights)?;
-    let mut priors = Vec::with_capacity(weights.all.len() / states * (states - 1));
+    let mut priors = Vec::with_capacity(weights.all.len() / states * model.width());
     for (vertex, weights) in weights.all.chunks_mut(states).enumerate() {
-        // Of those without a row nothing is known.
         if weights.iter().all(|weight| weight.is_nan()) {
-            weights.fill(1.0);
+            priors.extend(&model.default_prior);
+            continue;
         }
         weights.iter_mut().filter(|weight| weight.is_nan()).for_each(|weight| *weight = 0.0);
         let greatest = weights.iter().copied().fold(0.0, f64::max);
@@ -90,8 +90,7 @@ pub fn read_priors(
         weights.iter_mut().for_each(|weight| *weight /= greatest);
         priors.extend(log_odds(weights));
     }
-    let potentials = Potentials::Same(potential);
-    Ok(Model { states, priors, potentials, reading_size, ..Model::default() })
+    Ok(Model { priors, reading_size, ..model })
 }
 
 /// Weights of the states of vertices.

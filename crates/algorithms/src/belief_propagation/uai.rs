@@ -19,7 +19,7 @@ use std::str::FromStr;
 
 use tegula_engine::RUN_OVERHEAD;
 use tegula_import::input::read_text;
-use tegula_machine::{At, Error, Result};
+use tegula_machine::{At, Error, Result, counted};
 
 use super::model::{Model, Potentials, Side};
 use super::potential::{ALLOCATION_SIZE, LEAST, Potential, STATES_MAX, log_odds, normalize};
@@ -116,6 +116,8 @@ impl UaiModel {
             states,
             state_counts: if is_same { Vec::new() } else { self.states },
             priors,
+            // Every variable has a prior.
+            default_prior: Vec::new(),
             potentials: Potentials::Own {
                 starts,
                 neighbours: sides.into_iter().map(|(_, side)| side).collect(),
@@ -280,8 +282,9 @@ impl<'t> Parser<'t> {
         };
         let count: usize = self.number("how many weights a factor has")?;
         if count != expected {
-            let detail =
-                format!("factor {factor} has {count} weights, and its variables {expected} states");
+            let weights = counted(count as u64, "weight", "weights");
+            let states = counted(expected as u64, "state", "states");
+            let detail = format!("factor {factor} has {weights}, and its variables {states}");
             return Err(self.bad(detail));
         }
         let mut weights: Vec<f64> = Vec::with_capacity(count);

@@ -98,7 +98,8 @@ impl answer::Summary for Summary {
     fn list(&self) -> List {
         let mut list = List::new(["hub vertex", "hub", "authority vertex", "authority"]);
         for (hub, authority) in self.top_hubs.iter().zip(&self.top_authorities) {
-            list.add([&hub.vertex, &hub.hub, &authority.vertex, &authority.authority]);
+            let [hubs, authorities] = [hub.hub, authority.authority].map(answer::decimal);
+            list.add([&hub.vertex, &hubs, &authority.vertex, &authorities]);
         }
         list
     }

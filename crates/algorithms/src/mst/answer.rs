@@ -127,7 +127,7 @@ impl answer::Summary for Summary {
     fn list(&self) -> List {
         let mut list = List::new(["source", "target", "weight"]);
         for Edge { source, target, weight } in &self.top {
-            list.add([&source, &target, &weight]);
+            list.add([&source, &target, &answer::decimal(*weight)]);
         }
         list
     }

@@ -9,8 +9,12 @@
 //!
 //! **Error.** Z / K has the variance J (1 - J) / K, and J / (1 + J) changes no faster than J: so the error at an edge
 //! has a root of its mean square of `(d + e) * sqrt(J (1 - J) / K)` at the most, with 1 / 5,600 more in the place of
-//! each J, and that at a vertex half of the sum of these over its edges. How large it is in all is measured: hashes
-//! make up eight groups, each with an estimate of its own.
+//! each J, and that at a vertex half of the sum of these over its edges. The standard error of the total is measured: 16
+//! groups of hashes are compared by what each contributes to the total (a jackknife in first order: Efron, Stein, *The
+//! Jackknife Estimate of Variance*, Annals of Statistics 9, 1981). Edges that share a signature err together, which
+//! this takes in. On random, skewed and regular graphs the root mean square of the told errors was 1.0 to 1.1 times the
+//! spread of the estimates over thousands of seeds. It is more where nearly all hashes agree, as in cliques. Where a
+//! few edges at a vertex of very high degree make the error, most runs tell too little of it, and a few tell much.
 //!
 //! Which vertex is the first is kept in 16 bits, its place in the order to twelve binary digits: half of what is moved,
 //! as in Li, König, *b-Bit Minwise Hashing*, WWW 2010, but that a place can be rounded as it is known. Vertices that
@@ -48,7 +52,7 @@ pub struct Approximate {
     pub triangles: Vec<f64>,
     /// Triangles in all.
     pub total: f64,
-    /// The standard error of these, where each group has several hashes.
+    /// The standard error of the total, where there are at least 16 hashes.
     pub standard_error: Option<f64>,
     /// What the run did.
     pub statistics: RunStatistics,

@@ -279,7 +279,7 @@ mod tests {
         let rows = rows.unwrap();
         let text = text_of(TextRows::new(COMMA, &schema, None), &rows);
         let expected = "vertex,distance,rank,length,is_in\na,0,0.1,,true\n\
-                        \"b,\"\"c\"\"\",,0.000000001,0.30000000000000004,false\n\"\",7,0.25,2,true\n";
+                        \"b,\"\"c\"\"\",,1e-9,0.30000000000000004,false\n\"\",7,0.25,2,true\n";
         assert_eq!(text, expected);
         let shown = text_of(TextTerminal::preview(&schema, 2).unwrap().rows, &rows);
         assert!(shown.contains("\t0.3\tfalse\n"), "{shown}");

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tegula_algorithms::algorithm::{Layout, Needs, Request};
 use tegula_engine::{Error, Graph};
+use tegula_machine::Bytes;
 
 use super::input::name_of;
 use super::options::RunArgs;
@@ -157,7 +158,8 @@ fn facts(needs: &Needs, memory: u64, outlook: &Outlook) -> Facts {
     }
     facts.add("budget", report::bytes(memory));
     let verdict = if needs.needed() > memory {
-        "does not fit: raise --memory".to_owned()
+        let [needed, budget] = Bytes::told_apart(needs.needed(), memory);
+        format!("does not fit: needs {needed} of {budget}; raise --memory")
     } else if let Err(refused) = &outlook.room {
         format!("fits, but its arrays have no place on disk: {refused}")
     } else if needs.layout == Layout::None {

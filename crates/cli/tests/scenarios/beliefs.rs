@@ -90,6 +90,7 @@ fn a_graph_needs_a_potential_and_a_model_needs_no_graph() {
     refused("g.tegula", 2, &["give a --potential", "or a --model in its place"]);
     refused("g.tegula --model pair.uai", 2, &["--model"]);
     refused("--model pair.uai --priors priors.csv", 2, &["priors"]);
+    refused("--model pair.uai --prior 0.5,0.5", 2, &["priors"]);
     refused("g.tegula --potential potential.txt --damping 1", 2, &["damping"]);
     shop.write("bytes.uai", b"MARKOV\n\xff\n");
     refused("--model bytes.uai", 3, &["bytes.uai, line 2", "UTF-8"]);
@@ -114,4 +115,77 @@ fn a_graph_needs_a_potential_and_a_model_needs_no_graph() {
     }
     // No other algorithm takes a model.
     shop.tegula("run wcc --model pair.uai").failed(2, &["--model"]);
+}
+
+#[test]
+fn a_vertex_without_a_row_of_priors_has_the_default_prior() {
+    let shop = Shop::new();
+    shop.write("g.tsv", "a\tb\nb\tc\n");
+    shop.tegula("import g.tsv -o g.tegula --no-header").done();
+    shop.write("potential.txt", "3 2\n2 3\n");
+    shop.write("one.csv", "vertex,state,prior\na,0,0.5\na,1,0.25\n");
+    let others = "b,0,0.99\nb,1,0.01\nc,0,0.99\nc,1,0.01\n";
+    shop.write("all.csv", [&shop.read("one.csv")[..], others.as_bytes()].concat());
+    let words = "run belief-propagation g.tegula --potential potential.txt";
+    let table = |options: &str| shop.tegula(&format!("{words} {options}")).done().out;
+    let told_apart = table("--priors all.csv");
+    assert_eq!(table("--priors one.csv --prior 0.99,0.01"), told_apart);
+    assert_ne!(table("--priors one.csv"), told_apart);
+    assert_ne!(table("--prior 0.99,0.01"), table(""));
+
+    let of_two = "--prior takes a weight for each of the 2 states, one of them above 0";
+    for (prior, said) in [("1", of_two), ("1,2,3", of_two), ("0,0", of_two), ("1,-1", "--prior")] {
+        shop.tegula(&format!("{words} --prior {prior}")).failed(2, &[said]);
+    }
+}
+
+#[test]
+fn the_top_of_a_state_are_the_vertices_most_likely_in_it() {
+    let shop = Shop::new();
+    shop.write("g.tsv", "a\tb\nb\tc\nc\td\n");
+    shop.tegula("import g.tsv -o g.tegula --no-header").done();
+    shop.write("potential.txt", "3 2\n2 3\n");
+    shop.write("priors.csv", "vertex,state,prior\na,0,0.1\na,1,0.9\nd,0,0.8\nd,1,0.2\n");
+    let words =
+        "run belief-propagation g.tegula --potential potential.txt --priors priors.csv --top 4";
+    let listed = |options: &str| -> Vec<(String, String)> {
+        let (header, rows) = lines(&shop.tegula(&format!("{words} {options}")).done().out, '\t');
+        assert_eq!(header, ["vertex", "state", "belief"]);
+        rows.into_iter().map(|row| (row[0].clone(), row[1].clone())).collect()
+    };
+    let row = |vertex: &str, state: &str| (vertex.to_owned(), state.to_owned());
+    assert_eq!(listed("")[..2], [row("a", "1"), row("d", "0")]);
+    assert_eq!(listed("--state 0"), ["d", "c", "b", "a"].map(|vertex| row(vertex, "0")));
+    assert_eq!(listed("--state 1"), ["a", "b", "c", "d"].map(|vertex| row(vertex, "1")));
+    let said = "--state is 2, but states are 0 to 1";
+    shop.tegula(&format!("{words} --state 2")).failed(2, &[said]);
+}
+
+#[test]
+fn beliefs_that_a_strong_potential_makes_certain_are_warned_of() {
+    let shop = Shop::new();
+    shop.tegula("generate erdos-renyi --vertices 200 --edges 2000 --seed 1 -o g.bin32").done();
+    shop.tegula("import g.bin32 -o g.tegula").done();
+    shop.write("priors.csv", "vertex,state,prior\n7,0,0.01\n7,1,0.99\n");
+    let words = "run belief-propagation g.tegula --priors priors.csv --potential alike.txt --json";
+    let warnings = |options: &str| {
+        let report = shop.tegula(&format!("{words} {options}")).done().json();
+        report["warnings"].as_array().unwrap().iter().map(ToString::to_string).collect::<String>()
+    };
+    shop.write("alike.txt", "0.9 0.1\n0.1 0.9\n");
+    let said = warnings("");
+    for words in [
+        "of 199 vertices without a prior, 199 have a belief above 0.999",
+        "around loops of edges",
+        "does not if it is above about 0.02",
+        "use --potential with weights that are nearer to each other",
+    ] {
+        assert!(said.contains(words), "{said}");
+    }
+    let said = warnings("--iterations 1");
+    assert!(!said.contains("0.999") && said.contains("raise --iterations"), "{said}");
+    // Who knows nearly all of every vertex is told nothing new.
+    assert_eq!(warnings("--prior 0.0001,0.9999"), "");
+    shop.write("alike.txt", "0.51 0.49\n0.49 0.51\n");
+    assert_eq!(warnings(""), "");
 }

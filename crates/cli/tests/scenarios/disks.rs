@@ -80,6 +80,16 @@ fn temporary_files_that_do_not_fit_end_an_import() {
 }
 
 #[test]
+fn a_full_disk_is_not_told_of_the_few_bytes_that_a_small_graph_takes() {
+    let Some(shop) = shop_with_a_disk() else { return };
+    shop.write("g.txt", "0 1\n");
+    let call = shop.command("import g.txt -o full/g.tegula --quiet");
+    let said = said(&mut on_a_small_disk(&shop, 4, call));
+    let said = said.failed(1, &["full", "No space left on device"]);
+    assert!(!said.err.contains("take up to"), "{}", said.err);
+}
+
+#[test]
 fn a_run_says_at_once_how_much_room_its_arrays_need() {
     let Some(shop) = shop_with_a_disk() else { return };
     shop.tegula("generate erdos-renyi --vertices 200000 --edges 400000 -o g.bin32").done();

@@ -296,3 +296,42 @@ proptest! {
         prop_assert_eq!(&set["cut"], 0);
     }
 }
+
+#[test]
+fn tiny_numbers_in_tables_have_an_exponent_and_every_reader_takes_it() {
+    let shop = Shop::new();
+    let [tiny, plain] = ["1.5e-20", "0.000000000000000000015"];
+    shop.write("potential.txt", "3 2\n2 3\n");
+    for (name, value) in [("tiny", tiny), ("plain", plain)] {
+        shop.write(&format!("{name}.csv"), format!("src,dst,weight\n0,1,{value}\n1,2,0.5\n"));
+        let import = format!("import {name}.csv -o {name}.tegula --weighted --layouts tiles,rows");
+        shop.tegula(&import).done();
+        shop.write(&format!("{name}.vector"), format!("vertex,value\n0,{value}\n1,1\n"));
+        shop.write(&format!("{name}.seeds"), format!("vertex,weight\n0,{value}\n1,1\n"));
+        shop.write(&format!("{name}.priors"), format!("vertex,state,prior\n0,0,{value}\n0,1,1\n"));
+        shop.write(&format!("{name}.places"), format!("id,x,y\n0,{value},0\n1,0,0\n2,1,0\n"));
+    }
+    let exported = shop.tegula("export tiny.tegula -o - --format csv").done().out;
+    assert!(exported.contains(&format!("0,1,{tiny}\n")), "{exported}");
+    assert_eq!(exported, shop.tegula("export plain.tegula -o - --format csv").done().out);
+    for words in [
+        "spmv tiny.tegula --vector X.vector",
+        "pagerank tiny.tegula --personalize X.seeds",
+        "belief-propagation tiny.tegula --potential potential.txt --priors X.priors",
+        "astar tiny.tegula --source 0 --target 2 --coordinates X.places",
+        "sssp X.tegula --source 0",
+    ] {
+        let [tiny, plain] = ["tiny", "plain"]
+            .map(|name| shop.tegula(&format!("run {} -o -", words.replace('X', name))).done().out);
+        assert_eq!(tiny, plain, "{words}");
+    }
+    // A table of a run is what another one is told.
+    let table = shop.tegula("run spmv tiny.tegula --vector tiny.vector -o spmv.tsv").done();
+    assert!(table.err.contains("spmv"), "{}", table.err);
+    let table = String::from_utf8(shop.read("spmv.tsv")).unwrap();
+    assert!(table.contains("e-40\n"), "{table}");
+    shop.tegula("run spmv tiny.tegula --vector spmv.tsv").done();
+    // What is printed has no 40 digits either.
+    let top = shop.tegula("run spmv tiny.tegula --vector tiny.vector --top 3").done().out;
+    assert!(top.lines().all(|line| line.len() < 24), "{top}");
+}

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
-use tegula_machine::{Diagnostic, Hint};
+use tegula_machine::{Diagnostic, Hint, counted};
 
 use super::balance::Unmatched;
 use crate::settings::UNDIRECTED;
@@ -34,9 +34,10 @@ impl Preamble {
         if self.edges.contains(&found) {
             return None;
         }
+        let told = counted(edges, "edge", "edges");
         let message = match (self.has_both_ways, undirected) {
             (false, _) | (true, true) if found < edges => {
-                format!("it tells of {edges} edges but has {found}; is it cut off?")
+                format!("it tells of {told} but has {found}; is it cut off?")
             }
             (true, false) => {
                 let arcs = edges.saturating_mul(2);
@@ -45,11 +46,11 @@ impl Preamble {
                     false => IF_MORE,
                 };
                 format!(
-                    "it tells of {edges} edges, which are {arcs} arcs in the lists of both ends, but has {found} arcs; \
+                    "it tells of {told}, which are {arcs} arcs in the lists of both ends, but has {found} arcs; \
                      {end}"
                 )
             }
-            (_, _) => format!("it tells of {edges} edges but has {found}; {IF_MORE}"),
+            (_, _) => format!("it tells of {told} but has {found}; {IF_MORE}"),
         };
         Some(message.into())
     }

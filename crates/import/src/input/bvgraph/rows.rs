@@ -2,7 +2,7 @@
 //! before it, by copy blocks, then intervals of consecutive ids, and residuals (Boldi, Vigna, *The WebGraph Framework
 //! I*, 2004, section 4).
 
-use tegula_machine::{Error, Result};
+use tegula_machine::{Error, Result, counted};
 
 use super::bits::Bits;
 use super::layout::Layout;
@@ -143,7 +143,8 @@ impl<'a> Rows<'a> {
             return Ok(());
         }
         if distance > window.min(vertex) {
-            let problem = format!("{vertex} refers to the list of {distance} vertices before it");
+            let distance = counted(distance, "vertex", "vertices");
+            let problem = format!("{vertex} refers to the list of {distance} before it");
             return Err(self.bits.damaged(problem));
         }
         let place = self.place(vertex - distance);

@@ -1,7 +1,7 @@
 //! Texts of a form that tells the sizes of its graph in its first lines: Matrix Market, DIMACS and METIS.
 
 use memchr::memchr_iter;
-use tegula_machine::{Diagnostic, Hint};
+use tegula_machine::{Diagnostic, Hint, counted};
 
 use super::super::columns::Columns;
 use super::super::options::{Format, IdKind, InputOptions};
@@ -81,7 +81,9 @@ impl Reading<'_> {
         };
         if rows != columns {
             let problem = format!(
-                "the matrix has {rows} rows and {columns} columns, but those of a graph are the same vertices"
+                "the matrix has {} and {}, but those of a graph are the same vertices",
+                counted(rows, "row", "rows"),
+                counted(columns, "column", "columns")
             );
             return Err((self.number(&line), problem.into()));
         }

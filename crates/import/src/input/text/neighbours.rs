@@ -1,6 +1,7 @@
 //! Lists of neighbours, a line for each vertex: those of METIS.
 
 use memchr::memchr_iter;
+use tegula_machine::counted;
 
 use super::super::chunk::Ends;
 use super::super::reader::{Emit, Space};
@@ -43,8 +44,8 @@ pub(super) fn parse(
         for index in 0.. {
             let Some(field) = fields.next().map_err(fault)? else { break };
             if source > lists.vertices {
-                let problem =
-                    format!("there are {} vertices, and this is a line more", lists.vertices);
+                let vertices = counted(lists.vertices, "vertex", "vertices");
+                let problem = format!("it tells of {vertices}, and this is a line more");
                 return Err(fault(problem).into());
             }
             if index < lists.skipped {
