@@ -15,6 +15,7 @@ mod table;
 mod tiles;
 mod top;
 mod values;
+mod vertex_ids;
 mod words;
 
 pub use convergence::Convergence;
@@ -31,4 +32,5 @@ pub(crate) use smallest::{by_smallest, by_smallest_size};
 pub use table::{Columns, RowSink, Table, write_arrays, write_in_batches};
 pub use top::{TotalOrder, greatest};
 pub use values::{Rows, Values};
+pub use vertex_ids::VertexIds;
 pub use words::{count, counted, number, rounded};
