@@ -1,20 +1,11 @@
 //! GEXF 1.3, as Gephi and NetworkX read it, and `tegula import`.
 
-use super::kind::Kind;
 use super::syntax::{Edge, Shape, Spelled, Syntax, Vertex, append};
-use super::xml::{DECLARATION, append_attribute};
+use super::xml::{DECLARATION, append_attribute, type_of};
 use crate::output::append_float;
 
 /// Spells a graph as GEXF.
 pub struct Gexf;
-
-fn type_of(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Integer => "long",
-        Kind::Number => "double",
-        Kind::Text => "string",
-    }
-}
 
 impl Syntax for Gexf {
     fn begin(&self, shape: &Shape<'_>, out: &mut Vec<u8>) -> Spelled {

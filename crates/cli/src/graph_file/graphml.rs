@@ -1,8 +1,7 @@
 //! GraphML, as NetworkX, Cytoscape and yEd read it, and `tegula import`.
 
-use super::kind::Kind;
 use super::syntax::{Edge, Shape, Spelled, Syntax, Vertex, append};
-use super::xml::{DECLARATION, append_attribute, append_text};
+use super::xml::{DECLARATION, append_attribute, append_text, type_of};
 use crate::output::append_float;
 
 /// What says that edges have weights.
@@ -11,14 +10,6 @@ const WEIGHT_KEY: &str =
 
 /// Spells a graph as GraphML.
 pub struct GraphMl;
-
-fn type_of(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Integer => "long",
-        Kind::Number => "double",
-        Kind::Text => "string",
-    }
-}
 
 impl Syntax for GraphMl {
     fn begin(&self, shape: &Shape<'_>, out: &mut Vec<u8>) -> Spelled {

@@ -1,9 +1,19 @@
-//! Text in XML.
+//! What GraphML and GEXF have in common: text in XML, and the names of types.
 
+use super::kind::Kind;
 use super::syntax::{Spelled, Unfit, append};
 
 /// What stands before the outermost element.
 pub const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+
+/// What both formats call a kind of values.
+pub fn type_of(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Integer => "long",
+        Kind::Number => "double",
+        Kind::Text => "string",
+    }
+}
 
 /// Appends a text that stands between tags, or between double quotes within a tag. Whoever reads the document gets
 /// every character back, also blanks that are not spaces.

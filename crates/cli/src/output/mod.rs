@@ -13,7 +13,7 @@ mod target;
 mod text;
 
 pub use compress::{Compression, Compressor, lower_name};
-pub use decimal::{append_float, append_integer};
+pub use decimal::append_float;
 pub use file::NewFile;
 pub use format::{EDGE_ENDINGS, Format, GraphFormat, TableFormat};
 pub use row_writer::RowWriter;

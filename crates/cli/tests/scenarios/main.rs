@@ -12,6 +12,7 @@ mod estimates;
 mod export;
 mod failures;
 mod generate;
+mod graph_files;
 mod import;
 mod inputs;
 mod interrupts;
