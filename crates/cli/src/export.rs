@@ -1,6 +1,6 @@
 //! `tegula export`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use arrow_array::RecordBatch;
@@ -8,7 +8,7 @@ use arrow_schema::SchemaRef;
 use clap::Args;
 use serde_json::json;
 use tegula_algorithms::algorithm::{Entry, Needs};
-use tegula_algorithms::answer::{self, EdgeTable, NeighbourTable, RowSink, Table};
+use tegula_algorithms::answer::{self, EdgeTable, NeighbourTable, RowSink, Table, VertexIds};
 use tegula_algorithms::degree::DegreeOptions;
 use tegula_algorithms::original_ids::find_vertex;
 use tegula_algorithms::side_table::{TableOptions, TableRead, Tables};
@@ -18,9 +18,10 @@ use tegula_machine::threads::{Progress, Unit, Workers};
 
 use crate::args::{GraphArgs, Threads};
 use crate::errors::{Failure, Result};
+use crate::graph_file::{self, GraphFileArgs, Parts};
 use crate::hints;
 use crate::json::{self, Seconds};
-use crate::output::{RowWriter, TableFormat, Target};
+use crate::output::{EdgeTarget, Format, GraphFormat, RowWriter, Target};
 use crate::report::{self, Facts};
 use crate::session::Session;
 
@@ -28,6 +29,9 @@ use crate::session::Session;
 const AFTER_HELP: &str = "\
 The edges come in no particular order, but always in the same. An edge of an undirected graph is written once: \
 import it with --undirected. Vertices without an edge are not written; --degrees lists all.
+
+GraphML (.graphml), GEXF (.gexf) and DOT (.dot, .gv) are for programs that draw graphs. They have all vertices, and \
+columns of tables as their attributes (--attribute): integers or numbers where all cells of a column are, else text.
 
 Degrees are those of `tegula run degree`: a row for each vertex, in .csv, .tsv, .parquet, .npy or .arrows.
 
@@ -41,8 +45,8 @@ pub struct ExportArgs {
     /// The graph.
     #[command(flatten)]
     graph: GraphArgs,
-    /// The file: .el, .wel, .txt, .csv, .tsv, .parquet, .bin64 or .arrows; text also as .gz or .zst; `-` is standard
-    /// output, with tabs.
+    /// The file: .el, .wel, .txt, .csv, .tsv, .parquet, .bin64, .arrows, .graphml, .gexf, .dot or .gv; text also as
+    /// .gz or .zst; `-` is standard output, with tabs unless --format says otherwise.
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
     /// Write how many edges enter and leave each vertex.
@@ -60,7 +64,10 @@ pub struct ExportArgs {
     tables: TableOptions,
     /// The format, whatever the name of the file.
     #[arg(long, value_enum, value_name = "F")]
-    format: Option<TableFormat>,
+    format: Option<Format>,
+    /// What a graph has that is written for a program that draws it.
+    #[command(flatten)]
+    graph_file: GraphFileArgs,
     /// Replace the file if it exists.
     #[arg(long)]
     force: bool,
@@ -102,12 +109,7 @@ impl Content {
 pub fn export(args: &ExportArgs, session: &Session) -> Result<()> {
     let started = Instant::now();
     let content = args.content();
-    let target = match content {
-        Content::Degrees => Target::of(&args.output, args.format, args.force)?,
-        Content::Edges | Content::Neighbours => {
-            Target::of_edges(&args.output, args.format, args.force)?
-        }
-    };
+    let target = args.target(content)?;
     if session.json && target.is_standard_output() {
         let name = content.name();
         return Err(Failure::usage_with(
@@ -115,13 +117,15 @@ pub fn export(args: &ExportArgs, session: &Session) -> Result<()> {
             format!("give the {name} a file with -o"),
         ));
     }
-    let export = Export { args, content, target, session };
-    let written = match content {
-        Content::Edges => export.edges()?,
-        Content::Degrees => export.degrees()?,
-        Content::Neighbours => export.neighbours()?,
+    let path = target.path().to_owned();
+    let export = Export { args, content, session };
+    let written = match (content, target) {
+        (Content::Edges, EdgeTarget::Graph(target)) => export.graph(&target)?,
+        (Content::Edges, EdgeTarget::Table(target)) => export.edges(&target)?,
+        (Content::Degrees, target) => export.degrees(&target.table()?)?,
+        (Content::Neighbours, target) => export.neighbours(&target.table()?)?,
     };
-    export.report(&written, started)
+    export.report(&written, &path, started)
 }
 
 impl ExportArgs {
@@ -132,13 +136,25 @@ impl ExportArgs {
             () => Content::Edges,
         }
     }
+
+    fn target(&self, content: Content) -> Result<EdgeTarget> {
+        let (path, format, force) = (&self.output, self.format, self.force);
+        let target = match content {
+            Content::Edges => EdgeTarget::of(path, format, force)?,
+            Content::Degrees => EdgeTarget::Table(Target::of(path, format, force)?),
+            Content::Neighbours => EdgeTarget::Table(EdgeTarget::of(path, format, force)?.table()?),
+        };
+        if let EdgeTarget::Table(_) = &target {
+            self.graph_file.check_unused()?;
+        }
+        Ok(target)
+    }
 }
 
-/// An export whose target is known.
+/// An export whose content is known.
 struct Export<'a> {
     args: &'a ExportArgs,
     content: Content,
-    target: Target,
     session: &'a Session,
 }
 
@@ -155,10 +171,10 @@ impl Export<'_> {
         self.args.graph.reading.budget.bytes()
     }
 
-    /// Opens the graph for what holds `size` bytes.
-    fn open(&self, size: impl FnOnce(&Graph) -> Result<u64>) -> Result<Graph> {
+    /// Opens the graph for what holds `size` bytes, and goes to a table.
+    fn open(&self, target: &Target, size: impl FnOnce(&Graph) -> Result<u64>) -> Result<Graph> {
         let graph = self.args.graph.open("the export", size)?;
-        self.target.check_ids(&answer::id_type(&graph))?;
+        target.check_ids(&answer::id_type(&graph))?;
         Ok(graph)
     }
 
@@ -174,16 +190,26 @@ impl Export<'_> {
         }
     }
 
-    fn edges(&self) -> Result<Written> {
-        let (budget, cancel) = (self.budget(), &self.session.cancel);
-        let graph = self.open(|graph| Ok(EdgeTable::size(graph, budget)?))?;
-        let table = EdgeTable::new(&graph, budget, cancel)?;
-        let (schema, rows) = (table.schema(&graph), table.row_count(&graph));
-        self.write(&graph, &schema, rows, |out| Ok(table.write_rows(&graph, out, cancel)?))
+    fn graph(&self, target: &Target<GraphFormat>) -> Result<Written> {
+        let (budget, args) = (self.budget(), &self.args.graph_file);
+        let graph =
+            self.args.graph.open("the export", |graph| Ok(EdgeTable::size(graph, budget)?))?;
+        let edges = EdgeTable::new(&graph, budget, &self.session.cancel)?;
+        let parts = Parts { graph: &graph, vertices: &VertexIds, edges: &edges };
+        let bytes = graph_file::write(&parts, target, args, self.session)?;
+        Ok(Written { vertices: graph.vertex_count(), rows: edges.count(), bytes, tables: Vec::new() })
     }
 
-    fn degrees(&self) -> Result<Written> {
-        let graph = self.open(|_| Ok(0))?;
+    fn edges(&self, target: &Target) -> Result<Written> {
+        let (budget, cancel) = (self.budget(), &self.session.cancel);
+        let graph = self.open(target, |graph| Ok(EdgeTable::size(graph, budget)?))?;
+        let table = EdgeTable::new(&graph, budget, cancel)?;
+        let (schema, rows) = (table.schema(&graph), table.row_count(&graph));
+        self.write(&graph, target, &schema, rows, |out| Ok(table.write_rows(&graph, out, cancel)?))
+    }
+
+    fn degrees(&self, target: &Target) -> Result<Written> {
+        let graph = self.open(target, |_| Ok(0))?;
         let options = self.options(&graph);
         let request = Entry::of::<DegreeOptions>().request(json!({}))?;
         let prepared = request.prepare(&graph, &options)?;
@@ -192,12 +218,12 @@ impl Export<'_> {
         let answer = prepared.run(&graph, &options)?.answer;
         let (schema, rows) = (answer.schema(&graph), answer.row_count(&graph));
         let cancel = &self.session.cancel;
-        self.write(&graph, &schema, rows, |out| Ok(answer.write_rows(&graph, out, cancel)?))
+        self.write(&graph, target, &schema, rows, |out| Ok(answer.write_rows(&graph, out, cancel)?))
     }
 
-    fn neighbours(&self) -> Result<Written> {
+    fn neighbours(&self, target: &Target) -> Result<Written> {
         let threads = self.args.threads.count();
-        let graph = self.open(|graph| Ok(NeighbourTable::size_min(graph, threads)?))?;
+        let graph = self.open(target, |graph| Ok(NeighbourTable::size_min(graph, threads)?))?;
         let options = self.options(&graph);
         let mut tables = Tables::new(&graph, &options, self.args.tables);
         let vertices = match &self.args.neighbours_of {
@@ -209,8 +235,9 @@ impl Export<'_> {
         };
         let table = NeighbourTable::of(&graph, vertices, &options)?;
         let (schema, rows) = (table.schema(&graph), table.row_count());
-        let written =
-            self.write(&graph, &schema, rows, |out| Ok(table.write_rows(&graph, &options, out)?))?;
+        let written = self.write(&graph, target, &schema, rows, |out| {
+            Ok(table.write_rows(&graph, &options, out)?)
+        })?;
         Ok(Written { vertices: table.vertex_count(), tables: tables.into_read(), ..written })
     }
 
@@ -218,6 +245,7 @@ impl Export<'_> {
     fn write(
         &self,
         graph: &Graph,
+        target: &Target,
         schema: &SchemaRef,
         rows: u64,
         write_rows: impl FnOnce(&mut dyn RowSink) -> Result<()>,
@@ -229,7 +257,7 @@ impl Export<'_> {
             self.content.unit(),
         );
         let bytes = Workers::scope(self.args.threads.count(), |workers| {
-            let out = self.target.create(schema, rows, workers, &self.session.cancel)?;
+            let out = target.create(schema, rows, workers, &self.session.cancel)?;
             let mut out = Watched { out, progress };
             write_rows(&mut out)?;
             out.out.finish()
@@ -238,7 +266,7 @@ impl Export<'_> {
         Ok(Written { vertices: graph.vertex_count(), rows, bytes, tables: Vec::new() })
     }
 
-    fn report(&self, written: &Written, started: Instant) -> Result<()> {
+    fn report(&self, written: &Written, path: &Path, started: Instant) -> Result<()> {
         let Written { vertices, rows, bytes, ref tables } = *written;
         let (elapsed, content) = (started.elapsed(), self.content);
         let warnings = self.session.tell(hints::skipped(tables));
@@ -249,7 +277,7 @@ impl Export<'_> {
                 vertices,
                 edges: (content == Content::Edges).then_some(rows),
                 rows,
-                output: self.target.path().display().to_string(),
+                output: path.display().to_string(),
                 bytes,
                 seconds: Seconds(elapsed),
                 peak_memory_bytes: json::peak_memory(),
@@ -259,7 +287,7 @@ impl Export<'_> {
         }
         let mut facts = Facts::default();
         facts.add(content.name(), report::count(rows));
-        let path = report::path(self.target.path());
+        let path = report::path(path);
         facts.add("written", format!("{} to {path}", report::bytes(bytes)));
         let rate =
             report::rate(rows, if content == Content::Edges { "edges" } else { "rows" }, elapsed);

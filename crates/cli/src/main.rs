@@ -8,6 +8,7 @@ mod errors;
 mod escape;
 mod export;
 mod generate;
+mod graph_file;
 mod hints;
 mod import;
 mod info;

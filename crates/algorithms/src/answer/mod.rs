@@ -15,6 +15,7 @@ mod table;
 mod tiles;
 mod top;
 mod values;
+mod vertex_ids;
 mod words;
 
 pub use convergence::Convergence;
@@ -32,4 +33,5 @@ pub use table::{Columns, RowSink, Table, write_arrays, write_in_batches};
 pub use tegula_machine::{count, counted};
 pub use top::{TotalOrder, greatest};
 pub use values::{Rows, Values};
+pub use vertex_ids::VertexIds;
 pub use words::{decimal, number, rounded};

@@ -1,9 +1,11 @@
-//! Results as files: tables, mostly with a row per vertex, ordered by vertex, written chunk by chunk.
+//! Results as files: tables, mostly with a row per vertex, ordered by vertex, written chunk by chunk; and where a
+//! graph is written, its target.
 
 mod arrow;
 mod compress;
 mod decimal;
 mod file;
+mod format;
 mod npy;
 mod parquet;
 mod patient;
@@ -12,9 +14,9 @@ mod target;
 mod text;
 
 pub use compress::{Compression, Compressor, lower_name};
+pub use decimal::append_float;
 pub use file::NewFile;
+pub use format::{EDGE_ENDINGS, Format, GraphFormat, TableFormat};
 pub use row_writer::RowWriter;
-pub use target::{
-    EDGE_ENDINGS, TableFormat, Target, check_is_in_no_graph, check_is_new, check_parent, parent,
-};
+pub use target::{EdgeTarget, Target, check_is_in_no_graph, check_is_new, check_parent, parent};
 pub use text::{ROWS_PER_PART, TAB, TextTerminal, quoted_cell};

@@ -5,7 +5,6 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use arrow_schema::{DataType, SchemaRef};
-use clap::ValueEnum;
 use rustix::fs::{Access, access};
 use tegula_machine::Error;
 use tegula_machine::threads::{Cancel, Workers};
@@ -14,89 +13,29 @@ use tegula_store::graph;
 use super::arrow::ArrowStream;
 use super::compress::{Compression, Compressor, lower_name};
 use super::file::NewFile;
+use super::format::{EDGE_ENDINGS, Format, GraphFormat, TableFormat};
 use super::npy::NpyWriter;
 use super::parquet::ParquetWriter;
 use super::row_writer::RowWriter;
-use super::text::{BLANK, COMMA, TAB, TextFile, TextRows, TextTerminal};
+use super::text::{TAB, TextFile, TextRows, TextTerminal};
 use crate::errors::{Failure, Result};
 use crate::stdout;
 
-/// The endings of files to which edges are written.
-pub const EDGE_ENDINGS: &str =
-    ".el, .wel, .txt, .csv, .tsv, .parquet, .bin64, .arrows, or .el.gz, .csv.zst, ..";
-
-/// The formats of tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TableFormat {
-    /// Lines with commas.
-    Csv,
-    /// Lines with tabs.
-    Tsv,
-    /// Apache Parquet.
-    Parquet,
-    /// A stream of Apache Arrow.
-    Arrow,
-    /// An array of NumPy.
-    Npy,
-    /// Lines of edges: blanks between the ends, and no header.
-    #[value(skip)]
-    EdgeList,
-    /// Edges as pairs of 64-bit integers, with a 32-bit float behind each where there are weights.
-    #[value(skip)]
-    Pairs64,
-}
-
-impl TableFormat {
-    /// By the ending of a name, without its dot.
-    fn of_ending(ending: &str) -> Option<TableFormat> {
-        match ending {
-            "csv" => Some(TableFormat::Csv),
-            "tsv" => Some(TableFormat::Tsv),
-            "parquet" => Some(TableFormat::Parquet),
-            // `.arrow` is the ending of Arrow's other format, that of files.
-            "arrows" => Some(TableFormat::Arrow),
-            "npy" => Some(TableFormat::Npy),
-            _ => None,
-        }
-    }
-
-    /// The same of tables of edges, which `tegula import` reads.
-    fn of_ending_of_edges(ending: &str) -> Option<TableFormat> {
-        match ending {
-            "el" | "wel" | "txt" => Some(TableFormat::EdgeList),
-            "bin64" => Some(TableFormat::Pairs64),
-            "npy" => None,
-            _ => TableFormat::of_ending(ending),
-        }
-    }
-
-    /// What separates the cells of text.
-    fn separator(self) -> Option<u8> {
-        match self {
-            TableFormat::Csv => Some(COMMA),
-            TableFormat::Tsv => Some(TAB),
-            TableFormat::EdgeList => Some(BLANK),
-            TableFormat::Parquet | TableFormat::Arrow => None,
-            TableFormat::Npy | TableFormat::Pairs64 => None,
-        }
-    }
-
-    /// Whether it has a place for strings.
-    fn holds_strings(self) -> bool {
-        match self {
-            TableFormat::Csv | TableFormat::Tsv => true,
-            TableFormat::Parquet | TableFormat::Arrow => true,
-            TableFormat::Npy | TableFormat::EdgeList | TableFormat::Pairs64 => false,
-        }
-    }
-}
-
-/// What a result is to be written to.
+/// Where a result is to be written to, in a format of tables or of graphs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
+pub struct Target<F = TableFormat> {
     place: Place,
-    format: TableFormat,
+    format: F,
     compression: Compression,
+}
+
+/// Where edges are to be written to.
+#[derive(Debug)]
+pub enum EdgeTarget {
+    /// A table with a row for each.
+    Table(Target),
+    /// A graph, with its vertices.
+    Graph(Target<GraphFormat>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,52 +44,49 @@ enum Place {
     File { path: PathBuf, replace: bool },
 }
 
-impl Target {
+impl<F> Target<F> {
+    /// Whether it is standard output.
+    pub fn is_standard_output(&self) -> bool {
+        self.place == Place::StandardOutput
+    }
+
+    /// The file, or what standard output is called.
+    pub fn path(&self) -> &Path {
+        match &self.place {
+            Place::StandardOutput => Path::new(stdout::NAME),
+            Place::File { path, .. } => path,
+        }
+    }
+
+    fn begin(&self, cancel: &Cancel) -> Result<NewFile> {
+        match &self.place {
+            Place::StandardOutput => NewFile::standard_output(cancel),
+            Place::File { path, replace } => NewFile::create(path, *replace, cancel),
+        }
+    }
+
+    fn compressed(&self, file: NewFile) -> Result<Compressor> {
+        let out = Compressor::new(file, self.compression);
+        Ok(out.map_err(Error::io("create", self.path()))?)
+    }
+}
+
+impl Target<Format> {
     /// What a path asks for; `-` is standard output. A format that is given counts more than an ending.
-    ///
-    /// # Errors
-    /// [`Failure::Usage`] when there is no format, or one that a terminal does not show;
-    /// [`Error::AlreadyExists`] when there is such a file that is not to be replaced.
-    pub fn of(path: &Path, format: Option<TableFormat>, replace: bool) -> Result<Target> {
-        let help = "end it with .parquet, .csv, .tsv, .npy, .arrows, or .csv.gz, .tsv.zst, ..; or \
-                    give --format";
-        Target::named(path, format, replace, TableFormat::of_ending, help)
-    }
-
-    /// What a path asks for to which edges are written.
-    ///
-    /// # Errors
-    /// As of [`Target::of`].
-    pub fn of_edges(path: &Path, format: Option<TableFormat>, replace: bool) -> Result<Target> {
-        let help = format!("end it with {EDGE_ENDINGS}; or give --format");
-        Target::named(path, format, replace, TableFormat::of_ending_of_edges, &help)
-    }
-
-    /// Whether the name of a file is one to which edges are written.
-    pub fn is_edges(path: &Path) -> bool {
-        let name = lower_name(path);
-        let (_, bare) = Compression::of_name(&name);
-        let ending = bare.rsplit_once('.').map_or("", |(_, ending)| ending);
-        let is_stream = path == Path::new("-") || path == Path::new("/dev/stdout");
-        is_stream || TableFormat::of_ending_of_edges(ending).is_some()
-    }
-
     fn named(
         path: &Path,
-        format: Option<TableFormat>,
+        format: Option<Format>,
         replace: bool,
-        of_ending: fn(&str) -> Option<TableFormat>,
+        of_ending: fn(&str) -> Option<Format>,
         help: &str,
-    ) -> Result<Target> {
+    ) -> Result<Target<Format>> {
         if path == Path::new("-") || path == Path::new("/dev/stdout") {
-            return Target::standard_output(format.unwrap_or(TableFormat::Tsv));
+            return Target::on_standard_output(format.unwrap_or(Format::Table(TableFormat::Tsv)));
         }
         let name = lower_name(path);
         let (compression, bare) = Compression::of_name(&name);
-        let ending = bare.rsplit_once('.').map_or("", |(_, ending)| ending);
-        let format = format.or_else(|| of_ending(ending));
-        let is_text = |format: TableFormat| format.separator().is_some();
-        if compression != Compression::None && format.is_some_and(|format| !is_text(format)) {
+        let format = format.or_else(|| of_ending(ending(bare)));
+        if compression != Compression::None && format.is_some_and(|format| !format.is_text()) {
             let message = format!("`{}` would be compressed text", path.display());
             let help = "choose csv or tsv with --format, or another ending";
             return Err(Failure::usage_with(message, help));
@@ -164,30 +100,113 @@ impl Target {
         Ok(Target { place: Place::File { path: path.to_owned(), replace }, format, compression })
     }
 
+    fn on_standard_output(format: Format) -> Result<Target<Format>> {
+        stdout::check()?;
+        // A terminal might obey what is in a name, which tables of text escape there.
+        let is_shown = matches!(format, Format::Table(_)) && format.is_text();
+        if !is_shown && io::stdout().is_terminal() {
+            let help = "choose --format csv or tsv, a pipe, or a file with -o";
+            return Err(Failure::usage_with("a terminal shows only tables of text", help));
+        }
+        Ok(Target { place: Place::StandardOutput, format, compression: Compression::None })
+    }
+
+    fn of_known_kind(self) -> EdgeTarget {
+        let Target { place, format, compression } = self;
+        match format {
+            Format::Table(format) => EdgeTarget::Table(Target { place, format, compression }),
+            Format::Graph(format) => EdgeTarget::Graph(Target { place, format, compression }),
+        }
+    }
+}
+
+impl EdgeTarget {
+    /// What a path asks for to which edges are written.
+    ///
+    /// # Errors
+    /// As of [`Target::of`].
+    pub fn of(path: &Path, format: Option<Format>, replace: bool) -> Result<EdgeTarget> {
+        let help = format!("end it with {EDGE_ENDINGS}; or give --format");
+        let target = Target::named(path, format, replace, Format::of_ending_of_edges, &help);
+        target.map(Target::of_known_kind)
+    }
+
+    /// Whether it is standard output.
+    pub fn is_standard_output(&self) -> bool {
+        match self {
+            EdgeTarget::Table(target) => target.is_standard_output(),
+            EdgeTarget::Graph(target) => target.is_standard_output(),
+        }
+    }
+
+    /// The file, or what standard output is called.
+    pub fn path(&self) -> &Path {
+        match self {
+            EdgeTarget::Table(target) => target.path(),
+            EdgeTarget::Graph(target) => target.path(),
+        }
+    }
+
+    /// Whether the name of a file is one to which edges are written.
+    pub fn is_named_by(path: &Path) -> bool {
+        let name = lower_name(path);
+        let (_, bare) = Compression::of_name(&name);
+        let is_stream = path == Path::new("-") || path == Path::new("/dev/stdout");
+        is_stream || Format::of_ending_of_edges(ending(bare)).is_some()
+    }
+
+    /// The target of a table.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for a format of graphs.
+    pub fn table(self) -> Result<Target> {
+        match self {
+            EdgeTarget::Table(target) => Ok(target),
+            EdgeTarget::Graph(target) => {
+                let message =
+                    format!("{} holds a graph, and this is a table", target.format.name());
+                let help = "choose a format of tables; `tegula export` and `tegula run subgraph` write graphs, \
+                            with columns of tables as attributes";
+                Err(Failure::usage_with(message, help))
+            }
+        }
+    }
+}
+
+impl Target<GraphFormat> {
+    /// The format.
+    pub fn format(&self) -> GraphFormat {
+        self.format
+    }
+
+    /// Begins the file.
+    ///
+    /// # Errors
+    /// Those of creating it.
+    pub fn create(&self) -> Result<Compressor> {
+        self.compressed(self.begin()?)
+    }
+}
+
+impl Target {
+    /// What a path asks for; `-` is standard output. A format that is given counts more than an ending.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] when there is no format of tables, or one that a terminal does not show;
+    /// [`Error::AlreadyExists`] when there is such a file that is not to be replaced.
+    pub fn of(path: &Path, format: Option<Format>, replace: bool) -> Result<Target> {
+        let help = "end it with .parquet, .csv, .tsv, .npy, .arrows, or .csv.gz, .tsv.zst, ..; or \
+                    give --format";
+        let of_ending = |ending: &str| TableFormat::of_ending(ending).map(Format::Table);
+        Target::named(path, format, replace, of_ending, help)?.of_known_kind().table()
+    }
+
     /// Standard output.
     ///
     /// # Errors
     /// [`Failure::Usage`] for a format that a terminal does not show; those of standard output.
     pub fn standard_output(format: TableFormat) -> Result<Target> {
-        stdout::check()?;
-        if format.separator().is_none() && io::stdout().is_terminal() {
-            let help = "choose --format csv or tsv, a pipe, or a file with -o";
-            return Err(Failure::usage_with("a terminal shows only text", help));
-        }
-        Ok(Target { place: Place::StandardOutput, format, compression: Compression::None })
-    }
-
-    /// Whether it is standard output.
-    pub fn is_standard_output(&self) -> bool {
-        self.place == Place::StandardOutput
-    }
-
-    /// The file, or what standard output is called.
-    pub fn path(&self) -> &Path {
-        match &self.place {
-            Place::StandardOutput => Path::new(stdout::NAME),
-            Place::File { path, .. } => path,
-        }
+        Target::on_standard_output(Format::Table(format))?.of_known_kind().table()
     }
 
     /// Refuses what the format cannot hold.
@@ -220,13 +239,12 @@ impl Target {
     ) -> Result<Box<dyn RowWriter + 'w>> {
         schema.fields().iter().try_for_each(|field| self.check_ids(field.data_type()))?;
         let separator = self.format.separator();
-        let file = match (&self.place, separator) {
-            (Place::StandardOutput, Some(separator)) if io::stdout().is_terminal() => {
-                return Ok(Box::new(TextTerminal::whole(separator, schema)?));
-            }
-            (Place::StandardOutput, _) => NewFile::standard_output(cancel)?,
-            (Place::File { path, replace }, _) => NewFile::create(path, *replace, cancel)?,
-        };
+        if let (Place::StandardOutput, Some(separator)) = (&self.place, separator)
+            && io::stdout().is_terminal()
+        {
+            return Ok(Box::new(TextTerminal::whole(separator, schema)?));
+        }
+        let file = self.begin(cancel)?;
         Ok(match self.format {
             TableFormat::Parquet => Box::new(ParquetWriter::new(file, schema)?),
             TableFormat::Arrow => Box::new(ArrowStream::new(file, schema)?),
@@ -238,12 +256,15 @@ impl Target {
                     TableFormat::EdgeList => TextRows::without_header(separator, Some(workers)),
                     _ => TextRows::new(separator, schema, Some(workers)),
                 };
-                let out = Compressor::new(file, self.compression);
-                let out = out.map_err(Error::io("create", self.path()))?;
-                Box::new(TextFile::new(out, self.path(), rows))
+                Box::new(TextFile::new(self.compressed(file)?, self.path(), rows))
             }
         })
     }
+}
+
+/// The ending of a name, without its dot.
+fn ending(name: &str) -> &str {
+    name.rsplit_once('.').map_or("", |(_, ending)| ending)
 }
 
 /// Refuses to replace a file, unless that was asked for. Devices and pipes are no files.
@@ -319,7 +340,7 @@ mod tests {
     #[test]
     fn an_option_tells_the_format_and_else_the_ending() {
         let of = |name: &str, format: Option<TableFormat>| {
-            let target = Target::of(Path::new(name), format, true);
+            let target = Target::of(Path::new(name), format.map(Format::Table), true);
             target.map(|target| (target.format, target.compression))
         };
         for (name, expected) in [
@@ -343,5 +364,27 @@ mod tests {
             let Err(Failure::Usage { message, .. }) = of(name, parquet) else { panic!("{name}") };
             assert!(message.contains("compressed text"), "{name}: {message}");
         }
+    }
+    #[test]
+    fn edges_go_to_a_table_or_to_a_graph() {
+        let of = |name: &str| EdgeTarget::of(Path::new(name), None, true);
+        for (name, format, compression) in [
+            ("a.graphml", GraphFormat::GraphMl, Compression::None),
+            ("a.GEXF.gz", GraphFormat::Gexf, Compression::Gzip),
+            ("a.dot", GraphFormat::Dot, Compression::None),
+            ("a.gv.zst", GraphFormat::Dot, Compression::Zstd),
+        ] {
+            let Ok(EdgeTarget::Graph(target)) = of(name) else { panic!("{name}") };
+            assert_eq!((target.format, target.compression), (format, compression), "{name}");
+            assert!(EdgeTarget::is_named_by(Path::new(name)), "{name}");
+            assert!(matches!(of(name).unwrap().table(), Err(Failure::Usage { .. })), "{name}");
+            assert!(matches!(Target::of(Path::new(name), None, true), Err(Failure::Usage { .. })));
+        }
+        assert!(matches!(of("a.el.gz"), Ok(EdgeTarget::Table(_))));
+        let given = Some(Format::Graph(GraphFormat::Dot));
+        let Err(Failure::Usage { message, .. }) = Target::of(Path::new("a"), given, true) else {
+            panic!("a table as DOT")
+        };
+        assert!(message.contains("DOT holds a graph"), "{message}");
     }
 }

@@ -1,11 +1,12 @@
 //! The command of each algorithm in the catalogue.
 
 use clap::error::ErrorKind;
-use clap::{ArgGroup, ArgMatches, Command, Error, FromArgMatches, Subcommand};
+use clap::{ArgGroup, ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
 use tegula_algorithms::algorithm::Request;
 use tegula_algorithms::{CATALOGUE, find};
 
 use super::options::RunArgs;
+use crate::graph_file::GraphFileArgs;
 use crate::output::EDGE_ENDINGS;
 
 /// What a list of bridges has, which have no order: points have one.
@@ -39,6 +40,7 @@ impl Subcommand for Run {
                 command = command.mut_arg("graph", |graph| graph.required(false)).group(input);
             }
             if entry.finds_graph {
+                command = GraphFileArgs::augment_args(command);
                 command = command.mut_arg("output", |output| output.help(edges_output()));
             }
             if has("articulation_points") {
@@ -64,6 +66,9 @@ impl FromArgMatches for Run {
         let entry = find(name).ok_or_else(|| Error::new(ErrorKind::InvalidSubcommand))?;
         let request = entry.request_of_arguments(matches)?;
         let mut args = RunArgs::from_arg_matches(matches)?;
+        if entry.finds_graph {
+            args.graph_file = GraphFileArgs::from_arg_matches(matches)?;
+        }
         if entry.option_names().contains(&"top") {
             // It is part of the question, and says nothing of how the answer is told.
             args.top = None;

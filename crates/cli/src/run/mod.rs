@@ -12,7 +12,7 @@ use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
 use tegula_algorithms::algorithm::{Checkpointing, Edges, Found, Needs, Request, Weights};
-use tegula_algorithms::answer::{Answer, Summary};
+use tegula_algorithms::answer::{Answer, Summary, VertexIds};
 use tegula_algorithms::side_table::TableRead;
 use tegula_engine::{
     Executor, Graph, Instructions, ProcessKind, RunOptions, RunStatistics, checkpoint_size,
@@ -22,6 +22,7 @@ use tegula_machine::threads::Workers;
 
 use crate::allocator;
 use crate::errors::{Failure, Result};
+use crate::graph_file::{self, Parts};
 use crate::hints;
 use crate::json::{self, RunSeconds, Seconds};
 use crate::output::{ROWS_PER_PART, RowWriter, TableFormat, Target, TextTerminal};
@@ -141,6 +142,11 @@ fn deliver(
     let started = Instant::now();
     let bytes_written = match &target {
         Some(Destination::Graph(path)) => new_graph::write(&*answer, graph, path, args, session)?,
+        Some(Destination::GraphFile(target)) => {
+            let vertices = answer.vertices().unwrap_or(&VertexIds);
+            let parts = Parts { graph, vertices, edges: &*answer };
+            graph_file::write(&parts, target, &args.graph_file, session)?
+        }
         Some(Destination::Table(target)) => write(&*answer, graph, Some(target), args, session)?,
         None => write(&*answer, graph, None, args, session)?,
     };

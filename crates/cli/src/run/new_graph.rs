@@ -14,7 +14,7 @@ use tegula_store::graph::IdType;
 
 use super::options::RunArgs;
 use crate::errors::Result;
-use crate::output::{TableFormat, Target};
+use crate::output::{Format as ResultFormat, TableFormat, Target};
 use crate::session::Session;
 
 /// Bytes that writing takes at the least: those of an import, beside what is held.
@@ -82,7 +82,7 @@ fn write_table(
     args: &RunArgs,
     session: &Session,
 ) -> Result<()> {
-    let target = Target::of(path, Some(TableFormat::Parquet), false)?;
+    let target = Target::of(path, Some(ResultFormat::Table(TableFormat::Parquet)), false)?;
     let (schema, rows) = (table.schema(graph), table.row_count(graph));
     Workers::scope(args.threads.count(), |workers| {
         let mut out = target.create(&schema, rows, workers, &session.cancel)?;

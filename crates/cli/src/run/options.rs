@@ -10,7 +10,8 @@ use tegula_engine::{Arrays, Checkpoints, Error, Executor, Graph, Messages, RunOp
 use super::checkpoint_folder;
 use crate::args::{ReadingArgs, Threads};
 use crate::errors::{Failure, Result};
-use crate::output::{EDGE_ENDINGS, TableFormat, Target, check_parent};
+use crate::graph_file::GraphFileArgs;
+use crate::output::{EDGE_ENDINGS, EdgeTarget, Format, GraphFormat, Target, check_parent};
 
 /// The options that every algorithm has.
 #[derive(Debug, Args)]
@@ -24,7 +25,10 @@ pub struct RunArgs {
     output: Option<PathBuf>,
     /// The format of the table, whatever the name of the file; on standard output without -o.
     #[arg(long, value_enum, value_name = "F")]
-    format: Option<TableFormat>,
+    format: Option<Format>,
+    /// How a graph is written as a file; only what finds a graph has these options.
+    #[arg(skip)]
+    pub graph_file: GraphFileArgs,
     /// Replace the output if it exists.
     #[arg(long)]
     pub force: bool,
@@ -111,6 +115,8 @@ enum ExecutorChoice {
 pub enum Destination {
     /// A file, or standard output.
     Table(Target),
+    /// A file that holds a graph, or standard output.
+    GraphFile(Target<GraphFormat>),
     /// A graph directory.
     Graph(PathBuf),
 }
@@ -120,7 +126,23 @@ impl Destination {
     pub fn path(&self) -> &Path {
         match self {
             Destination::Table(target) => target.path(),
+            Destination::GraphFile(target) => target.path(),
             Destination::Graph(path) => path,
+        }
+    }
+
+    fn is_standard_output(&self) -> bool {
+        match self {
+            Destination::Table(target) => target.is_standard_output(),
+            Destination::GraphFile(target) => target.is_standard_output(),
+            Destination::Graph(_) => false,
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Destination::Table(_) => "table",
+            Destination::GraphFile(_) | Destination::Graph(_) => "graph",
         }
     }
 
@@ -131,7 +153,7 @@ impl Destination {
     pub fn check_ids(&self, graph: &Graph) -> Result<()> {
         match self {
             Destination::Table(target) => target.check_ids(&answer::id_type(graph)),
-            Destination::Graph(_) => Ok(()),
+            Destination::GraphFile(_) | Destination::Graph(_) => Ok(()),
         }
     }
 }
@@ -154,12 +176,20 @@ impl RunArgs {
     /// # Errors
     /// [`Failure::Usage`]; an existing file is refused.
     pub fn destination(&self, json: bool, is_graph: bool) -> Result<Option<Destination>> {
+        let destination = self.any_destination(json, is_graph)?;
+        if !matches!(destination, Some(Destination::GraphFile(_))) {
+            self.graph_file.check_unused()?;
+        }
+        Ok(destination)
+    }
+
+    fn any_destination(&self, json: bool, is_graph: bool) -> Result<Option<Destination>> {
         let path = match (&self.output, self.format) {
             (Some(path), _) => path.as_path(),
             (None, Some(_)) => Path::new("-"),
             (None, None) => return Ok(None),
         };
-        if is_graph && self.format.is_none() && !Target::is_edges(path) {
+        if is_graph && self.format.is_none() && !EdgeTarget::is_named_by(path) {
             check_graph_name(path)?;
             if !self.force && path.symlink_metadata().is_ok() {
                 return Err(Error::AlreadyExists { path: path.to_owned() }.into());
@@ -173,15 +203,23 @@ impl RunArgs {
             check_parent(path)?;
             return Ok(Some(Destination::Graph(path.to_owned())));
         }
-        let of = if is_graph { Target::of_edges } else { Target::of };
-        let target = of(path, self.format, self.force)?;
+        let target = match is_graph {
+            true => EdgeTarget::of(path, self.format, self.force)?,
+            false => EdgeTarget::Table(Target::of(path, self.format, self.force)?),
+        };
+        let destination = match target {
+            EdgeTarget::Table(target) => Destination::Table(target),
+            EdgeTarget::Graph(target) => Destination::GraphFile(target),
+        };
         let other = [(json, "--json"), (self.top.is_some(), "--top")];
         match other.into_iter().find(|(is_given, _)| *is_given) {
-            Some((_, option)) if target.is_standard_output() => {
-                let message = format!("the table and {option} both want standard output");
-                Err(Failure::usage_with(message, "give the table a file with -o"))
+            Some((_, option)) if destination.is_standard_output() => {
+                let message =
+                    format!("the {} and {option} both want standard output", destination.name());
+                let help = format!("give the {} a file with -o", destination.name());
+                Err(Failure::usage_with(message, help))
             }
-            _ => Ok(Some(Destination::Table(target))),
+            _ => Ok(Some(destination)),
         }
     }
 

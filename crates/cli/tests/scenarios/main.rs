@@ -14,6 +14,7 @@ mod estimates;
 mod export;
 mod failures;
 mod generate;
+mod graph_files;
 mod import;
 mod inputs;
 mod interrupts;

@@ -9,8 +9,11 @@
 //! one more `file::Kind`.
 //!
 //! A [`VertexTable`] is a file with a row for each vertex that an option of a run is about, read by the same
-//! code.
+//! code. An [`AttributeTable`] is one of which every column is wanted, whatever its name.
 
+mod attribute_columns;
+mod attribute_parquet;
+mod attribute_table;
 mod bad_rows;
 mod balance;
 mod bvgraph;
@@ -25,6 +28,7 @@ mod noted;
 mod options;
 mod pairs;
 mod parquet;
+mod parquet_columns;
 mod preamble;
 mod properties;
 mod reader;
@@ -47,6 +51,8 @@ use std::path::{Path, PathBuf};
 use tegula_machine::threads::{Cancel, Progress};
 use tegula_machine::{Diagnostic, Error, Hint, Result};
 
+pub use attribute_columns::AttributeRow;
+pub use attribute_table::AttributeTable;
 pub use bad_rows::BadRows;
 pub use chunk::{EdgeChunk, Ends, Span, StringColumn};
 pub use columns::{ColumnChoice, ColumnsTaken};

@@ -54,39 +54,12 @@ impl VertexTable {
         cancel: &Cancel,
     ) -> Result<VertexTable> {
         assert!(columns.values.len() <= VALUES_MAX, "{} columns", columns.values.len());
-        if path.is_dir() {
-            return Err(bad_file(path, "this is a folder; name a file"));
-        }
-        let found = Found::at(path, Format::Auto, Stream::WINDOW_LOG_USUAL, cancel)?;
-        let format = match found.format {
-            Format::Parquet => {
+        let (format, mut stream) = match VertexFile::open(path, cancel)? {
+            VertexFile::Parquet => {
                 let content = Content::Parquet(VertexParquet::open(path, columns)?);
                 return Ok(VertexTable { path: path.to_owned(), has_header: true, content });
             }
-            format @ (Format::Auto | Format::Text | Format::Csv | Format::Tsv) => format,
-            Format::Vertices => Format::Text,
-            Format::Pairs32 | Format::Pairs64 => {
-                return Err(bad_file(
-                    path,
-                    "raw pairs are edges, not vertices; give text or Parquet",
-                ));
-            }
-            Format::MatrixMarket | Format::Dimacs | Format::Metis => {
-                return Err(bad_file(path, "this is a format of edges, not of vertices"));
-            }
-            Format::Gapbs
-            | Format::Graphalytics
-            | Format::BvGraph
-            | Format::GraphMl
-            | Format::Gexf => {
-                return Err(bad_file(path, "this is a format of graphs, not of vertices"));
-            }
-        };
-        let mut stream = match found.stored {
-            Stored::File { compression, .. } => {
-                Stream::open(path, compression, Stream::WINDOW_LOG_USUAL)?
-            }
-            Stored::Once(stream) => stream,
+            VertexFile::Text { format, stream } => (format, stream),
         };
         let layout = VertexLayout::sniff(path, &mut stream, format, columns, is_vertex)?;
         let has_header = layout.has_header();
@@ -123,5 +96,54 @@ impl VertexTable {
             }
             Content::Parquet(table) => table.read(&self.path, cancel, visit),
         }
+    }
+}
+
+/// A file that may be a table of vertices.
+pub(super) enum VertexFile {
+    /// Parquet, which is to be opened by its name.
+    Parquet,
+    /// Text in [`Format::Csv`], [`Format::Tsv`] or another form of lines.
+    Text { format: Format, stream: Stream },
+}
+
+impl VertexFile {
+    /// Opens a file; `-` is standard input.
+    ///
+    /// # Errors
+    /// Those of reading; [`BadInput`](tegula_machine::Error::BadInput) for a format that has no rows of vertices.
+    pub fn open(path: &Path, cancel: &Cancel) -> Result<VertexFile> {
+        if path.is_dir() {
+            return Err(bad_file(path, "this is a folder; name a file"));
+        }
+        let found = Found::at(path, Format::Auto, Stream::WINDOW_LOG_USUAL, cancel)?;
+        let format = match found.format {
+            Format::Parquet => return Ok(VertexFile::Parquet),
+            format @ (Format::Auto | Format::Text | Format::Csv | Format::Tsv) => format,
+            Format::Vertices => Format::Text,
+            Format::Pairs32 | Format::Pairs64 => {
+                return Err(bad_file(
+                    path,
+                    "raw pairs are edges, not vertices; give text or Parquet",
+                ));
+            }
+            Format::MatrixMarket | Format::Dimacs | Format::Metis => {
+                return Err(bad_file(path, "this is a format of edges, not of vertices"));
+            }
+            Format::Gapbs
+            | Format::Graphalytics
+            | Format::BvGraph
+            | Format::GraphMl
+            | Format::Gexf => {
+                return Err(bad_file(path, "this is a format of graphs, not of vertices"));
+            }
+        };
+        let stream = match found.stored {
+            Stored::File { compression, .. } => {
+                Stream::open(path, compression, Stream::WINDOW_LOG_USUAL)?
+            }
+            Stored::Once(stream) => stream,
+        };
+        Ok(VertexFile::Text { format, stream })
     }
 }

@@ -63,7 +63,7 @@ impl Strings {
     }
 
     /// The position of a string, where all are ascending.
-    fn position(&self, string: &str) -> Option<usize> {
+    pub fn position(&self, string: &str) -> Option<usize> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low.midpoint(high);

@@ -375,7 +375,7 @@ impl std::fmt::Display for Excerpt<'_> {
     }
 }
 
-fn is_blank(byte: u8) -> bool {
+pub(super) fn is_blank(byte: u8) -> bool {
     byte == b' ' || byte == b'\t'
 }
 

@@ -7,8 +7,9 @@
 //! loop that handles the plain lines and leaves every other to the careful `fields`.
 //!
 //! A text with a row for each vertex that an option of a run is about is built of the same lines and
-//! fields; `vertex_layout` finds its columns, `vertex_lines` reads it.
+//! fields; `vertex_layout` finds its columns, `vertex_lines` reads it. `attribute_lines` reads one with columns of any names.
 
+mod attribute_lines;
 mod blocks;
 mod dialect;
 mod fields;
@@ -25,6 +26,7 @@ use std::path::Path;
 use memchr::memchr_iter;
 use tegula_machine::{At, Diagnostic, Error, Hint, Result, Setting};
 
+pub(super) use self::attribute_lines::AttributeLines;
 use self::blocks::Blocks;
 use self::dialect::Form;
 pub(super) use self::dialect::{Dialect, Sniffed, sniff};

@@ -28,7 +28,7 @@ impl VertexLines {
     /// The longest line that is read.
     pub const LINE_BYTES_MAX: usize = 1 << 20;
     /// Bytes of a block of short lines.
-    const BLOCK_BYTES: usize = 64 << 10;
+    pub(super) const BLOCK_BYTES: usize = 64 << 10;
     /// Bytes that reading holds: a block that is as long as the longest line and the line after it, and
     /// the first lines, which are read twice.
     pub const SIZE_MAX: u64 = 4 * VertexLines::LINE_BYTES_MAX as u64;
@@ -141,7 +141,7 @@ struct Cells<'b> {
 }
 
 /// What a field stands for; none where it is empty and not in quotes.
-fn text<'b>(field: &Field, block: &'b [u8]) -> Result<Option<Cow<'b, str>>, String> {
+pub(super) fn text<'b>(field: &Field, block: &'b [u8]) -> Result<Option<Cow<'b, str>>, String> {
     let start = field.place.start;
     let is_quoted = start > 0 && block[start - 1] == b'"';
     if field.place.is_empty() && !is_quoted {

@@ -1,0 +1,81 @@
+//! DOT, as Graphviz reads it.
+//!
+//! Names are in double quotes, where DOT has an escape for the quote and none for the backslash: Graphviz keeps two
+//! of them in a name and shows one. So each is written twice, also in names that other programs read.
+
+use super::syntax::{Edge, Shape, Spelled, Syntax, Unfit, Vertex, append};
+use crate::output::append_float;
+
+/// Spells a graph as DOT.
+pub struct Dot;
+
+impl Syntax for Dot {
+    fn begin(&self, shape: &Shape<'_>, out: &mut Vec<u8>) -> Spelled {
+        append(if shape.is_undirected { "graph {\n" } else { "digraph {\n" }, out);
+        Ok(())
+    }
+
+    fn vertex(&self, shape: &Shape<'_>, vertex: &Vertex<'_>, out: &mut Vec<u8>) -> Spelled {
+        append("  ", out);
+        append_quoted(vertex.id, out)?;
+        let mut before = " [";
+        for (place, value) in vertex.told() {
+            append(before, out);
+            append_quoted(shape.attributes[place].name, out)?;
+            append("=", out);
+            append_quoted(value, out)?;
+            before = ", ";
+        }
+        append(if before == ", " { "];\n" } else { ";\n" }, out);
+        Ok(())
+    }
+
+    fn edge(&self, shape: &Shape<'_>, edge: &Edge<'_>, out: &mut Vec<u8>) -> Spelled {
+        append("  ", out);
+        append_quoted(edge.source, out)?;
+        append(if shape.is_undirected { " -- " } else { " -> " }, out);
+        append_quoted(edge.target, out)?;
+        if let Some(weight) = edge.weight {
+            append(" [weight=", out);
+            append_float(weight, out);
+            append("]", out);
+        }
+        append(";\n", out);
+        Ok(())
+    }
+
+    fn end(&self, out: &mut Vec<u8>) {
+        append("}\n", out);
+    }
+}
+
+/// Appends a text in quotes.
+///
+/// # Errors
+/// [`Unfit`] for a NUL, at which Graphviz takes the file to end.
+fn append_quoted(text: &str, out: &mut Vec<u8>) -> Spelled {
+    out.push(b'"');
+    for byte in text.bytes() {
+        match byte {
+            0 => return Err(Unfit { text: text.to_owned(), character: '\0' }),
+            b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
+            other => out.push(other),
+        }
+    }
+    out.push(b'"');
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_and_backslashes_are_escaped_and_nul_is_refused() {
+        let mut out = Vec::new();
+        append_quoted("a\"b\\ é\n&", &mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "\"a\\\"b\\\\ é\n&\"");
+        let unfit = append_quoted("a\0", &mut Vec::new()).unwrap_err();
+        assert_eq!(unfit, Unfit { text: "a\0".into(), character: '\0' });
+    }
+}

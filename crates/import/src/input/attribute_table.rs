@@ -1,0 +1,75 @@
+//! Tables of attributes: a column of vertices, and beside it any number of further columns, all of which are read.
+//!
+//! A [`VertexTable`](super::VertexTable) is read for a few columns that an algorithm knows. Here nothing is known of
+//! the columns but their names, so a text needs a header. Cells are text, whatever a format holds, so that every
+//! format says the same.
+
+use std::path::{Path, PathBuf};
+
+use tegula_machine::Result;
+use tegula_machine::threads::Cancel;
+
+use super::attribute_columns::AttributeRow;
+use super::attribute_parquet::AttributeParquet;
+use super::text::AttributeLines;
+use super::vertex_table::{VertexFile, VertexTable};
+
+/// A table of attributes that is about to be read.
+pub struct AttributeTable {
+    path: PathBuf,
+    content: Content,
+}
+
+enum Content {
+    Text(AttributeLines),
+    Parquet(AttributeParquet),
+}
+
+impl AttributeTable {
+    /// Opens a table and finds its columns by the names in its header. `-` is standard input.
+    ///
+    /// # Errors
+    /// Those of reading; [`BadInput`](tegula_machine::Error::BadInput) for a format or columns that make no such
+    /// table.
+    pub fn open(path: &Path, cancel: &Cancel) -> Result<AttributeTable> {
+        let content = match VertexFile::open(path, cancel)? {
+            VertexFile::Parquet => Content::Parquet(AttributeParquet::open(path)?),
+            VertexFile::Text { format, stream } => {
+                Content::Text(AttributeLines::open(path, stream, format)?)
+            }
+        };
+        Ok(AttributeTable { path: path.to_owned(), content })
+    }
+
+    /// The names of the columns beside the vertices, in their order. They differ, and none is empty.
+    pub fn names(&self) -> &[String] {
+        match &self.content {
+            Content::Text(lines) => &lines.columns().names,
+            Content::Parquet(table) => &table.columns().names,
+        }
+    }
+
+    /// Bytes that reading holds at once, beside what `visit` keeps.
+    pub fn size(&self) -> u64 {
+        match &self.content {
+            Content::Text(_) => VertexTable::TEXT_SIZE_MAX,
+            Content::Parquet(table) => table.size(),
+        }
+    }
+
+    /// Visits all rows in their order.
+    ///
+    /// # Errors
+    /// Those of reading and of `visit`; [`BadInput`](tegula_machine::Error::BadInput) for a row without an id, or with
+    /// another number of columns than the header; cancellation.
+    pub fn read(
+        self,
+        cancel: &Cancel,
+        visit: &mut dyn FnMut(AttributeRow<'_>) -> Result<()>,
+    ) -> Result<()> {
+        match self.content {
+            Content::Text(lines) => lines.read(cancel, visit),
+            Content::Parquet(table) => table.read(&self.path, cancel, visit),
+        }
+    }
+}

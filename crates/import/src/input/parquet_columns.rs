@@ -1,0 +1,133 @@
+//! Some columns of a Parquet file, whose rows are visited in their order.
+
+use std::fs::File;
+use std::path::Path;
+
+use ::parquet::arrow::ProjectionMask;
+use ::parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
+};
+use ::parquet::file::metadata::RowGroupMetaData;
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::{ArrowError, DataType, Fields};
+use tegula_machine::threads::{Cancel, guarded_foreign};
+use tegula_machine::{At, Error, Result};
+
+use super::parquet::{failure, is_string, panicked};
+use super::reader::{bad_at, bad_file};
+
+/// Rows that are decoded at a time.
+const BATCH_ROWS: usize = 1 << 12;
+
+/// A file whose footer was read.
+pub(super) struct ParquetColumns {
+    metadata: ArrowReaderMetadata,
+    /// The columns that are read, ascending.
+    roots: Vec<usize>,
+}
+
+impl ParquetColumns {
+    /// Reads the footer of a file, of which no column is read yet.
+    pub fn open(path: &Path) -> Result<ParquetColumns> {
+        let file = File::open(path).map_err(Error::io("open", path))?;
+        let metadata = guarded_foreign(|| {
+            ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
+                .map_err(|error| failure(path, error))
+        });
+        let metadata = metadata.map_err(|error| panicked(path, At::File, error))?;
+        Ok(ParquetColumns { metadata, roots: Vec::new() })
+    }
+
+    /// All columns of the file.
+    pub fn fields(&self) -> &Fields {
+        self.metadata.schema().fields()
+    }
+
+    /// The names of all columns.
+    pub fn names(&self) -> Vec<String> {
+        self.fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// Refuses a column of ids that holds neither integers nor strings.
+    pub fn check_ids(&self, path: &Path, column: usize) -> Result<()> {
+        let (name, kind) = (self.fields()[column].name(), self.fields()[column].data_type());
+        if is_string(kind) || kind.is_integer() {
+            return Ok(());
+        }
+        let detail = format!("column `{name}` is {kind}; ids are integers or strings");
+        Err(bad_file(path, detail))
+    }
+
+    /// Chooses the columns that are read.
+    pub fn choose(&mut self, columns: impl IntoIterator<Item = usize>) {
+        self.roots = columns.into_iter().collect();
+        self.roots.sort_unstable();
+        self.roots.dedup();
+    }
+
+    /// Where a chosen column of the file is in a batch.
+    pub fn place_in_batch(&self, column: usize) -> usize {
+        self.roots.partition_point(|&root| root < column)
+    }
+
+    /// Twice the chosen columns of the largest row group: their pages, and what is decoded of them.
+    pub fn size(&self) -> u64 {
+        let metadata = self.metadata.metadata();
+        let schema = metadata.file_metadata().schema_descr();
+        let group_size = |group: &RowGroupMetaData| {
+            let leaves = group.columns().iter().enumerate();
+            let chosen = leaves.filter(|(leaf, _)| {
+                *leaf < schema.num_columns()
+                    && self.roots.contains(&schema.get_column_root_idx(*leaf))
+            });
+            chosen.map(|(_, column)| column.uncompressed_size().max(0) as u64).sum::<u64>()
+        };
+        2 * metadata.row_groups().iter().map(group_size).max().unwrap_or(0)
+    }
+
+    /// Visits all rows in batches; `visit` is also given the number of the first row of the batch.
+    ///
+    /// # Errors
+    /// Those of reading and of `visit`; cancellation.
+    pub fn for_each_batch(
+        &self,
+        path: &Path,
+        cancel: &Cancel,
+        visit: &mut dyn FnMut(u64, &RecordBatch) -> Result<()>,
+    ) -> Result<()> {
+        let mut first = 0;
+        let batches = guarded_foreign(|| self.batches(path));
+        let mut batches = batches.map_err(|error| panicked(path, At::Row(first), error))?;
+        loop {
+            cancel.check()?;
+            let batch = guarded_foreign(|| {
+                let bad = |error: ArrowError| bad_at(path, At::Row(first), error.to_string());
+                batches.next().transpose().map_err(bad)
+            });
+            let Some(batch) = batch.map_err(|error| panicked(path, At::Row(first), error))? else {
+                return Ok(());
+            };
+            visit(first, &batch)?;
+            first += batch.num_rows() as u64;
+        }
+    }
+
+    fn batches(&self, path: &Path) -> Result<ParquetRecordBatchReader> {
+        let file = File::open(path).map_err(Error::io("open", path))?;
+        let metadata = self.metadata.clone();
+        let chosen = ProjectionMask::roots(metadata.parquet_schema(), self.roots.clone());
+        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
+            .with_projection(chosen)
+            .with_batch_size(BATCH_ROWS);
+        reader.build().map_err(|error| failure(path, error))
+    }
+}
+
+/// A column as strings; else what is wrong with it.
+pub(super) fn as_text(array: &ArrayRef, name: &str) -> Result<ArrayRef, String> {
+    let strict = CastOptions { safe: false, ..CastOptions::default() };
+    cast_with_options(array, &DataType::LargeUtf8, &strict)
+        .map_err(|error| format!("column `{name}`: {error}"))
+}

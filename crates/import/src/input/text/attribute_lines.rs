@@ -1,0 +1,165 @@
+//! The rows of a table of attributes that is text.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use tegula_machine::threads::Cancel;
+use tegula_machine::{At, Result};
+
+use super::super::attribute_columns::{AttributeColumns, AttributeRow};
+use super::super::options::Format;
+use super::super::reader::{bad_at, bad_file};
+use super::super::stream::Stream;
+use super::blocks::{Blocks, Start};
+use super::dialect::{FirstBytes, lines};
+use super::fields::{Fields, Separator, is_blank, is_comment, line_at};
+use super::vertex_lines::{self, VertexLines};
+
+/// A text of which the header was read.
+pub(in super::super) struct AttributeLines {
+    path: PathBuf,
+    separator: Separator,
+    columns: AttributeColumns,
+    /// Columns of each line.
+    width: usize,
+    blocks: Blocks,
+}
+
+impl AttributeLines {
+    /// Reads the header of a text.
+    pub fn open(path: &Path, mut stream: Stream, format: Format) -> Result<AttributeLines> {
+        let refusal = |first: &[u8]| {
+            first.contains(&0).then(|| "neither text nor Parquet: it has NUL bytes".into())
+        };
+        let first = FirstBytes::read(path, &mut stream, VertexLines::LINE_BYTES_MAX, &refusal)?;
+        let bytes = first.whole_lines();
+        let Some(line) = lines(bytes).next() else {
+            return Err(bad_file(
+                path,
+                "the table is empty: its first line has to name its columns",
+            ));
+        };
+        let number = first.start.lines + line.number;
+        let bad = |detail: String| bad_at(path, At::Line(number), detail);
+        let (separator, header) = header(bytes, line.place, format).map_err(bad)?;
+        let columns = AttributeColumns::of(&header).map_err(bad)?;
+        let start = Start { bytes: line.next as u64, lines: number };
+        stream.unread(first.bytes);
+        let (block_bytes, line_bytes_max) = (VertexLines::BLOCK_BYTES, VertexLines::LINE_BYTES_MAX);
+        let blocks = Blocks::new(path, stream, start, block_bytes, line_bytes_max)?;
+        Ok(AttributeLines {
+            path: path.to_owned(),
+            separator,
+            columns,
+            width: header.len(),
+            blocks,
+        })
+    }
+
+    pub fn columns(&self) -> &AttributeColumns {
+        &self.columns
+    }
+
+    /// Visits all rows.
+    pub fn read(
+        mut self,
+        cancel: &Cancel,
+        visit: &mut dyn FnMut(AttributeRow<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let mut space = Vec::new();
+        while let Some(block) = self.blocks.next(&mut space)? {
+            cancel.check()?;
+            let bytes = &space[..block.bytes];
+            let mut row = Row::default();
+            let (mut at, mut number) = (0, block.first_line);
+            while at < bytes.len() {
+                let (line, next) = line_at(bytes, at);
+                let place = At::Line(number);
+                let is_row = self.fill(&mut row, bytes, line);
+                if is_row.map_err(|detail| bad_at(&self.path, place, detail))? {
+                    let Row { id, is_like_comment, cells } = &row;
+                    visit(AttributeRow {
+                        at: place,
+                        id,
+                        is_like_comment: *is_like_comment,
+                        cells,
+                    })?;
+                }
+                (at, number) = (next, number + 1);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a line apart; false if it is none of the table. A comment that could be a row is one that is marked.
+    fn fill<'b>(
+        &self,
+        row: &mut Row<'b>,
+        block: &'b [u8],
+        line: Range<usize>,
+    ) -> Result<bool, String> {
+        let text = &block[line.clone()];
+        if text.iter().all(|&byte| is_blank(byte)) {
+            return Ok(false);
+        }
+        row.is_like_comment = is_comment(text);
+        match self.fill_cells(row, block, line) {
+            Err(_) if row.is_like_comment => Ok(false),
+            filled => filled.map(|()| true),
+        }
+    }
+
+    fn fill_cells<'b>(
+        &self,
+        row: &mut Row<'b>,
+        block: &'b [u8],
+        line: Range<usize>,
+    ) -> Result<(), String> {
+        row.cells.clear();
+        let mut fields = Fields::of(block, line, self.separator);
+        let (mut index, mut places) = (0, self.columns.places.iter().peekable());
+        while let Some(field) = fields.next()? {
+            if index == self.columns.id {
+                row.id = vertex_lines::text(&field, block)?.ok_or("the id is empty")?;
+            } else if places.next_if(|&&place| place == index).is_some() {
+                row.cells.push(vertex_lines::text(&field, block)?);
+            }
+            index += 1;
+        }
+        if index == self.width {
+            return Ok(());
+        }
+        let (width, between) = (self.width, self.separator.plural());
+        let there = if index == 1 { "there is 1".to_owned() } else { format!("there are {index}") };
+        Err(format!("expected {width} columns separated by {between}, as in the header; {there}"))
+    }
+}
+
+/// The cells of a row.
+#[derive(Default)]
+struct Row<'b> {
+    id: Cow<'b, str>,
+    is_like_comment: bool,
+    cells: Vec<Option<Cow<'b, str>>>,
+}
+
+/// The names in the header, and what separates them: the first separator that there is.
+fn header(
+    bytes: &[u8],
+    line: Range<usize>,
+    format: Format,
+) -> Result<(Separator, Vec<String>), String> {
+    let candidates = match format {
+        Format::Csv => [Separator::Comma, Separator::Semicolon, Separator::Tab],
+        _ => [Separator::Tab, Separator::Comma, Separator::Semicolon],
+    };
+    for separator in candidates {
+        let names = Fields::texts(bytes, line.clone(), separator)?;
+        if names.len() > 1 {
+            return Ok((separator, names));
+        }
+    }
+    Err("the first line has to name several columns, with commas, tabs or semicolons between them"
+        .to_owned())
+}
