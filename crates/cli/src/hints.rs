@@ -34,6 +34,9 @@ fn action(action: &Action) -> String {
         Action::LeaveOut { option } => format!("leave out {}", flag(option)),
         Action::MakeGraph => "make a graph of an edge list with `tegula import`".to_owned(),
         Action::Import(wanted) => format!("import it with {}", setting(wanted)),
+        Action::ImportAndSet { import, set } => {
+            format!("import it with {} and use {}", setting(import), setting(set))
+        }
         Action::ImportLayout(layout) => format!("import it with --layouts tiles,{layout}"),
     }
 }
@@ -92,6 +95,10 @@ mod tests {
         assert_eq!(any_of(&[both]).as_deref(), Some(words));
         let layout = any_of(&[Action::ImportLayout("rows").into()]);
         assert_eq!(layout.as_deref(), Some("import it with --layouts tiles,rows"));
+        let other = Setting { option: "method", value: SettingValue::OneOf(&["propagation"]) };
+        let both = Action::ImportAndSet { import: settings::UNDIRECTED, set: other };
+        let words = "import it with --undirected and use --method propagation";
+        assert_eq!(any_of(&[both.into()]).as_deref(), Some(words));
         let kept = Diagnostic::from("it was not read").hint(Hint::set([settings::WEIGHTED]));
         assert_eq!(told(&kept), "it was not read; use --weighted");
         assert_eq!(told(&"all is well".into()), "all is well");

@@ -23,6 +23,7 @@ mod signals;
 mod stdout;
 mod verify;
 
+use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
@@ -33,9 +34,12 @@ use session::Session;
 fn main() -> ExitCode {
     allocator::keep_little();
     session::prepare();
-    let outcome = match Cli::of_words(std::env::args_os()) {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let outcome = match Cli::of_words(words.clone()) {
         Ok(cli) => call(cli),
-        Err(error) => refusal::answer(refusal::in_plain_words(refusal::with_choices(error))),
+        Err(error) => {
+            refusal::answer(refusal::in_plain_words(refusal::with_choices(error, &words)))
+        }
     };
     outcome.map_or_else(|failure| ExitCode::from(failure.exit_code()), |()| ExitCode::SUCCESS)
 }

@@ -8,6 +8,7 @@
 #[cfg(feature = "clap")]
 mod arguments;
 mod entry;
+mod family;
 mod interface;
 mod needs;
 mod number;
@@ -17,8 +18,9 @@ mod work;
 #[cfg(feature = "clap")]
 pub(crate) use arguments::one_of;
 pub use entry::Entry;
+pub use family::Family;
 pub use interface::{
-    Algorithm, Checkpointing, Edges, Found, Iterations, Options, SideFiles, Weights,
+    Algorithm, Checkpointing, Edges, Found, Iterations, LessMemory, Options, SideFiles, Weights,
 };
 pub use needs::{Layout, Needs, rows_size_expected};
 pub use number::{Bias, Factor, NotNegative, Positive, Probability};

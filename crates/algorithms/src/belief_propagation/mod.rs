@@ -52,7 +52,7 @@ use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
 
 use crate::algorithm::{
-    Algorithm, Edges, Found, Iterations, NotNegative, Probability, SideFiles, Weights, Work,
+    Algorithm, Edges, Family, Found, Iterations, NotNegative, Probability, SideFiles, Weights, Work,
 };
 use crate::answer::Convergence;
 use crate::error::{Error, Result, Setting, SettingValue};
@@ -135,6 +135,7 @@ impl Default for BeliefPropagationOptions {
 
 impl Algorithm for BeliefPropagationOptions {
     const NAME: &'static str = "belief-propagation";
+    const FAMILY: Family = Family::Propagation;
     const SUMMARY: &'static str = "Belief propagation: how likely each vertex is in each state, by what goes with what (sum-product)";
     const WEIGHTS: Weights = Weights::Ignored { instead: "one potential is that of every edge" };
     type Files = Model;

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use tegula_engine::{Arrays, Estimate, Graph, RunOptions, VertexId};
 
-use crate::algorithm::{Algorithm, Checkpointing, Edges, Found, Weights};
+use crate::algorithm::{Algorithm, Checkpointing, Edges, Family, Found, Weights};
 use crate::error::Result;
 use crate::original_ids::{has_order, with_order_streamed};
 use crate::paths::{Paths, Step};
@@ -92,6 +92,7 @@ impl BfsOptions {
 
 impl Algorithm for BfsOptions {
     const NAME: &'static str = "bfs";
+    const FAMILY: Family = Family::Paths;
     const SUMMARY: &'static str = "Breadth-first search: hops from a source to each vertex";
     const WEIGHTS: Weights = Weights::Irrelevant;
     type Files = SearchFiles;

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions, VertexId};
 
-use crate::algorithm::{Algorithm, Edges, Found, SideFiles, Weights};
+use crate::algorithm::{Algorithm, Edges, Family, Found, SideFiles, Weights};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
 use crate::side_table;
@@ -43,6 +43,7 @@ pub struct KHopOptions {
 
 impl Algorithm for KHopOptions {
     const NAME: &'static str = "k-hop";
+    const FAMILY: Family = Family::Paths;
     const SUMMARY: &'static str = "The vertices within so many hops of one, or of any of several";
     const WEIGHTS: Weights = Weights::Irrelevant;
     type Files = VertexList;

@@ -3,6 +3,7 @@
 mod checkpoint_folder;
 mod command;
 mod estimate;
+mod help;
 mod input;
 mod missing_rows;
 mod new_graph;
@@ -102,6 +103,7 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
         return estimate::show(&needs, request, &graph, args, session);
     }
     has_room?;
+    tracing::info!("{}", estimate::plan(&needs, budget));
     if builds_rows {
         graph = missing_rows::build(graph, request.edges(), args, prepared.files_size(), session)?;
     }

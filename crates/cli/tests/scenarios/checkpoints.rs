@@ -182,7 +182,8 @@ fn a_refused_resume_changes_nothing_in_the_folder() {
         let list = shop.read(&format!("kept/{damaged}"));
         shop.write(&format!("kept/{damaged}"), &list[1..]);
         let before = shop.files("kept");
-        for words in ["--iterations 6 --resume kept", "--iterations 6 --resume kept --checkpoint kept"]
+        for words in
+            ["--iterations 6 --resume kept", "--iterations 6 --resume kept --checkpoint kept"]
         {
             shop.tegula(&format!("run pagerank g.tegula {words}")).failed(3, &["kept holds"]);
             assert!(shop.files("kept") == before, "{damaged}, {words}");
