@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 use tegula_algorithms::algorithm::{Checkpointing, Edges, Found, Needs, Request, Weights};
 use tegula_algorithms::answer::{Answer, Summary};
 use tegula_engine::{
-    Executor, Graph, Instructions, ProcessKind, RunOptions, RunStatistics, checkpoint_size,
+    Checkpoints, Executor, Graph, Instructions, ProcessKind, RunOptions, RunStatistics,
+    checkpoint_size,
 };
 use tegula_machine::memory::default_memory;
 use tegula_machine::threads::Workers;
@@ -66,25 +67,7 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     let mut graph = input.open(args)?;
     target.iter().try_for_each(|target| target.check_ids(&graph))?;
     let budget = args.reading.budget.bytes();
-    // An estimate tells what is needed beyond the budget, too.
-    let least = if args.estimate { default_memory() } else { 0 };
-    let options = RunOptions {
-        memory: budget.max(least),
-        threads,
-        executor: args.executor(),
-        rows: None,
-        arrays: args.arrays(),
-        messages: args.messages(),
-        part_edges: args.part_edges(),
-        spill_directory: args.spill_directory.as_deref(),
-        checkpoints,
-        is_selective: args.is_selective(),
-        speed: args.reading.speed(graph.directory()),
-        instructions: Instructions::detect(),
-        cancel: session.cancel.clone(),
-        progress: session.progress(),
-        ..RunOptions::default()
-    };
+    let options = run_options(args, &graph, checkpoints, session);
     let prepared = request.prepare(&graph, &options)?;
     let mut needs = Needs::of(&*prepared, &graph, threads, needs_rows)?;
     needs.estimate.vertex_bytes +=
@@ -119,6 +102,33 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     let started = Instant::now();
     let found = prepared.run(&graph, &options).map_err(|error| failed(error, budget))?;
     deliver(found, [open, started.elapsed()], target, (request, &graph), args, session)
+}
+
+/// What a run may use. An estimate may use more than the budget, so that it tells what is needed beyond that.
+fn run_options<'r>(
+    args: &'r RunArgs,
+    graph: &Graph,
+    checkpoints: Option<Checkpoints<'r>>,
+    session: &'r Session,
+) -> RunOptions<'r> {
+    let least = if args.estimate { default_memory() } else { 0 };
+    RunOptions {
+        memory: args.reading.budget.bytes().max(least),
+        threads: args.threads.count(),
+        executor: args.executor(),
+        rows: None,
+        arrays: args.arrays(),
+        messages: args.messages(),
+        part_edges: args.part_edges(),
+        spill_directory: args.spill_directory.as_deref(),
+        checkpoints,
+        is_selective: args.is_selective(),
+        speed: args.reading.speed(graph.directory()),
+        instructions: Instructions::detect(),
+        cancel: session.cancel.clone(),
+        progress: session.progress(),
+        ..RunOptions::default()
+    }
 }
 
 /// The failure of a run, told of the whole budget.
