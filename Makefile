@@ -4,7 +4,7 @@
 CARGO ?= cargo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-data bench bench-ablations clean
+.PHONY: help demo dist test test-data bench bench-ablations clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -12,6 +12,9 @@ help: ## List the commands
 demo: ## Build tegula and show it on three real graphs and a generated one (5 minutes the first time)
 	$(CARGO) build --locked --release --bin tegula
 	$(CARGO) xtask demo
+
+dist: ## Build tegula to be installed or handed on: target/dist/tegula, without debug information
+	$(CARGO) build --locked --profile dist --bin tegula
 
 # The cheap checks come first. clippy and rustdoc share the metadata of the dependencies; xtask and
 # the tests share their code.

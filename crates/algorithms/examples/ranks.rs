@@ -3,9 +3,8 @@
 
 use std::path::PathBuf;
 
-use tegula_algorithms::engine::{RunOptions, open_graph};
+use tegula_algorithms::engine::{Backend, Error, RunOptions, open_graph};
 use tegula_algorithms::pagerank::{PageRank, PageRankConfig};
-use tegula_machine::disk::Backend;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let directory = PathBuf::from(std::env::args().nth(1).ok_or("which graph?")?);
@@ -19,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for (index, vertex) in vertices.iter().enumerate() {
             println!("{}\t{}", ids.get(index), outcome.states[vertex.index()]);
         }
-        Ok::<(), tegula_machine::Error>(())
+        Ok::<(), Error>(())
     })?;
     Ok(())
 }

@@ -30,6 +30,14 @@ pub enum Error {
         /// The id.
         id: String,
     },
+    /// The budget is too small for the run, and large enough for another one that finds the same.
+    #[error("{error}")]
+    OverBudget {
+        /// The budget, and what the run needs.
+        error: tegula_engine::Error,
+        /// What is done for the other run.
+        instead: Hint,
+    },
     /// Edges are followed against their direction, but the graph has only one.
     #[error("{what} needs both directions of every edge, but {} was imported as directed", graph.display())]
     OneDirection {
@@ -48,9 +56,7 @@ pub enum Error {
         /// How many there are.
         vertices: u64,
         /// What has its arrays on disk.
-        instead: Option<Setting>,
-        /// Whether that needs both directions of every edge, and the graph has one.
-        needs_undirected: bool,
+        instead: Option<Hint>,
         /// The graph directory.
         graph: PathBuf,
     },
@@ -126,14 +132,10 @@ impl Error {
                 let set = instead.map(|setting| Hint::set([setting]));
                 std::iter::once(undirected).chain(set).collect()
             }
-            Error::TooManyVertices { instead, needs_undirected, .. } => {
-                let set = instead.map(|setting| Hint::set([setting]));
-                let of_undirected = |hint: Hint| match needs_undirected {
-                    true => hint.detail("on a graph imported as undirected"),
-                    false => hint,
-                };
-                set.map(of_undirected).into_iter().collect()
+            Error::OverBudget { error, instead } => {
+                error.hints().into_iter().chain([instead.clone()]).collect()
             }
+            Error::TooManyVertices { instead, .. } => instead.iter().cloned().collect(),
             Error::Overestimate { .. } => {
                 let option = "heuristic_scale";
                 let smaller = Setting { option, value: SettingValue::Any };

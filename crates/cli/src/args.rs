@@ -3,7 +3,7 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::{ArgAction, Args, ValueEnum};
 use tegula_engine::{Graph, RUN_OVERHEAD, open_graph, open_graph_in, overhead};
 use tegula_machine::Error;
 use tegula_machine::disk::{Backend, Directory, Speed, THREADS_DEFAULT, speed_of};
@@ -12,19 +12,29 @@ use tegula_machine::threads::workers_within_limit;
 
 use crate::errors::{Failure, Result};
 
+/// The heading above what a command may take of the machine.
+pub const MACHINE: &str = "Machine";
+/// The heading above the options of every command.
+const GENERAL: &str = "General options";
+
 /// Options of every command.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Common {
     /// Print one JSON object on standard output, for a failure too.
-    #[arg(long, global = true, help_heading = "General options")]
+    #[arg(long, global = true, help_heading = GENERAL)]
     pub json: bool,
     /// Show neither progress nor summaries.
-    #[arg(long, short, global = true, help_heading = "General options")]
+    #[arg(long, short, global = true, help_heading = GENERAL)]
     pub quiet: bool,
-    /// Log to standard error; twice for more.
-    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
-    #[arg(help_heading = "General options")]
+    /// Log what is done to standard error, with times; twice for more.
+    #[arg(long, short, global = true, action = ArgAction::Count, help_heading = GENERAL)]
     pub verbose: u8,
+    /// Print help; -h prints less.
+    #[arg(long, short, global = true, action = ArgAction::Help, help_heading = GENERAL)]
+    help: Option<bool>,
+    /// Print the version.
+    #[arg(long, short = 'V', global = true, action = ArgAction::Version, help_heading = GENERAL)]
+    version: Option<bool>,
 }
 
 /// A graph, and how to read it.
@@ -61,7 +71,7 @@ pub struct ReadingArgs {
     #[command(flatten)]
     pub budget: Budget,
     /// How files are read.
-    #[arg(long, value_enum, default_value_t = Io::Auto)]
+    #[arg(long, value_enum, default_value_t = Io::Auto, help_heading = MACHINE)]
     io: Io,
     /// Random reads in flight, instead of as many as the device wants: for measurements. Threads read one each.
     #[arg(long, value_name = "N", hide = true)]
@@ -120,6 +130,7 @@ pub struct Budget {
     /// Memory for the whole process, e.g. 512MiB or 4GB [default: half of what the machine has, or of
     /// what the limits of the process leave it].
     #[arg(long, value_name = "SIZE", value_parser = tegula_machine::memory::parse_size)]
+    #[arg(help_heading = MACHINE)]
     memory: Option<u64>,
 }
 
@@ -151,7 +162,7 @@ impl Budget {
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Threads {
     /// Worker threads [default: one per core]. Results do not depend on it.
-    #[arg(long, value_name = "N", value_parser = threads)]
+    #[arg(long, value_name = "N", value_parser = threads, help_heading = MACHINE)]
     threads: Option<NonZeroUsize>,
 }
 

@@ -18,6 +18,7 @@ use crate::run::Run;
 /// algorithms over it within any memory budget.
 #[derive(Debug, Parser)]
 #[command(name = "tegula", version, arg_required_else_help = true, propagate_version = true)]
+#[command(disable_help_flag = true, disable_version_flag = true)]
 pub struct Cli {
     /// Options of every command.
     #[command(flatten)]

@@ -27,6 +27,14 @@ pub enum Failure {
     /// Reading, importing or running failed.
     #[error(transparent)]
     Store(Error),
+    /// The budget is too small for a run, but not for another one that finds the same.
+    #[error("{error}")]
+    OverBudget {
+        /// The budget, and what the run needs.
+        error: Error,
+        /// What to do.
+        help: String,
+    },
     /// The command line asks for something that makes no sense.
     #[error("{message}")]
     Usage {
@@ -116,6 +124,7 @@ impl From<Error> for Failure {
 
 impl From<tegula_algorithms::Error> for Failure {
     fn from(error: tegula_algorithms::Error) -> Failure {
+        let help = hints::any_of(&error.hints());
         match error {
             tegula_algorithms::Error::Run(error) => error.into(),
             tegula_algorithms::Error::NoSuchVertex { graph, id } => {
@@ -129,11 +138,11 @@ impl From<tegula_algorithms::Error> for Failure {
                 let detail = hints::typed(&detail, algorithm);
                 Failure::usage(format!("options of {algorithm}: {detail}"))
             }
-            unfit if unfit.is_of_graph() => Failure::UnfitGraph { message: unfit.to_string() },
-            wrong_use => {
-                let help = hints::any_of(&wrong_use.hints());
-                Failure::Usage { message: wrong_use.to_string(), help }
+            tegula_algorithms::Error::OverBudget { error, .. } => {
+                Failure::OverBudget { error, help: help.unwrap_or_default() }
             }
+            unfit if unfit.is_of_graph() => Failure::UnfitGraph { message: unfit.to_string() },
+            wrong_use => Failure::Usage { message: wrong_use.to_string(), help },
         }
     }
 }
@@ -177,14 +186,14 @@ impl Failure {
             | Failure::OutputTaken { .. }
             | Failure::ClosedPipe
             | Failure::Panicked { .. } => 1,
-            Failure::Store(error) => exit_code(error),
+            Failure::Store(error) | Failure::OverBudget { error, .. } => exit_code(error),
         }
     }
 
     /// Its name for programs, which stays what it is. README.md lists all.
     pub fn kind(&self) -> &'static str {
         match self {
-            Failure::Store(error) => error.kind(),
+            Failure::Store(error) | Failure::OverBudget { error, .. } => error.kind(),
             Failure::Usage { .. } => "usage",
             Failure::NoSuchVertex { .. } => "no_such_vertex",
             Failure::RowsNotAdded { .. } => "rows_not_added",
@@ -205,7 +214,9 @@ impl Failure {
             Failure::NoSuchVertex { .. } => {
                 Some("vertices are named by the ids of the imported edge list")
             }
-            Failure::RowsNotAdded { help, .. } => Some(help.as_str()),
+            Failure::RowsNotAdded { help, .. } | Failure::OverBudget { help, .. } => {
+                Some(help.as_str())
+            }
             Failure::OutputTaken { .. } => {
                 Some("rename one of them; with --force the output would have been replaced")
             }

@@ -13,7 +13,7 @@ use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
 use tegula_store::tiles::{Grid, TileOrder};
 
-use crate::args::{Budget, Threads};
+use crate::args::{Budget, MACHINE, Threads};
 use crate::errors::{Failure, Result};
 use crate::hints;
 use crate::json::{self, Seconds};
@@ -132,7 +132,7 @@ pub struct ImportArgs {
     #[command(flatten)]
     threads: Threads,
     /// Where temporary files go [default: beside the graph].
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", help_heading = MACHINE)]
     spill_directory: Option<PathBuf>,
     /// Bits of the number of a vertex within its segment and within its column, as 24,22: smaller ones show on small
     /// graphs what large ones do.

@@ -24,6 +24,7 @@ mod signals;
 mod stdout;
 mod verify;
 
+use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
@@ -36,9 +37,12 @@ fn main() -> ExitCode {
     allocator::keep_little();
     quieten_foreign_panics();
     session::prepare();
-    let outcome = match Cli::of_words(std::env::args_os()) {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let outcome = match Cli::of_words(words.clone()) {
         Ok(cli) => call(cli),
-        Err(error) => refusal::answer(refusal::in_plain_words(refusal::with_choices(error))),
+        Err(error) => {
+            refusal::answer(refusal::in_plain_words(refusal::with_choices(error, &words)))
+        }
     };
     outcome.map_or_else(|failure| ExitCode::from(failure.exit_code()), |()| ExitCode::SUCCESS)
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use tegula_machine::threads::{Progress, Unit, lock, start};
@@ -106,6 +106,57 @@ impl Drop for Bars {
     }
 }
 
+/// Progress as a line in the log for each stage that has ended.
+#[derive(Default)]
+pub struct StageLog(Mutex<Option<LoggedStage>>);
+
+/// A stage that has begun.
+struct LoggedStage {
+    name: String,
+    unit: Unit,
+    done: u64,
+    begun: Instant,
+}
+
+impl LoggedStage {
+    /// Its name, what was done, and how long that took.
+    fn line(&self, took: Duration) -> String {
+        let (name, done) = (&self.name, self.done);
+        let rate = match self.unit {
+            Unit::Bytes => report::byte_rate(done, took),
+            Unit::Edges => report::rate(done, "edges", took),
+            Unit::Vertices => report::rate(done, "vertices", took),
+            Unit::Iterations => report::rate(done, "iterations", took),
+        };
+        format!("{name}: {} in {}, {rate}", amount(done, self.unit), report::time(took))
+    }
+}
+
+impl StageLog {
+    fn replace(&self, next: Option<LoggedStage>) {
+        if let Some(ended) = std::mem::replace(&mut *lock(&self.0), next) {
+            tracing::info!("{}", ended.line(ended.begun.elapsed()));
+        }
+    }
+}
+
+impl Progress for StageLog {
+    fn begin(&self, stage: &str, _total: Option<u64>, unit: Unit) {
+        let begun = Instant::now();
+        self.replace(Some(LoggedStage { name: stage.to_owned(), unit, done: 0, begun }));
+    }
+
+    fn advance(&self, done: u64) {
+        if let Some(stage) = &mut *lock(&self.0) {
+            stage.done += done;
+        }
+    }
+
+    fn end(&self) {
+        self.replace(None);
+    }
+}
+
 /// Progress of a run of which more is known than those know who make it.
 pub struct RunProgress<'a> {
     /// Who is told.
@@ -194,12 +245,7 @@ impl Moment {
     }
 
     fn figures(&self, unit: Unit) -> String {
-        let amount = |number| match unit {
-            Unit::Bytes => report::bytes(number),
-            Unit::Edges => report::short_count(number as f64, "edges"),
-            Unit::Vertices => report::short_count(number as f64, "vertices"),
-            Unit::Iterations => report::counted(number, "iteration", "iterations"),
-        };
+        let amount = |number| amount(number, unit);
         let percent = |total: u64| (100.0 * self.done as f64 / total.max(1) as f64) as u64;
         let mut text = match (self.total, unit) {
             (None, _) => amount(self.done),
@@ -222,6 +268,16 @@ impl Moment {
             (Some(_), Some(_)) => text + &format!(", {} left", whole_seconds(self.left)),
             (Some(_), None) => text,
         }
+    }
+}
+
+/// A number of what a stage counts.
+fn amount(number: u64, unit: Unit) -> String {
+    match unit {
+        Unit::Bytes => report::bytes(number),
+        Unit::Edges => report::short_count(number as f64, "edges"),
+        Unit::Vertices => report::short_count(number as f64, "vertices"),
+        Unit::Iterations => report::counted(number, "iteration", "iterations"),
     }
 }
 
@@ -305,6 +361,26 @@ mod tests {
             rung.load(Relaxed)
         });
         assert_eq!(heard, [0, 0, 1, 1, 1]);
+    }
+
+    #[test]
+    fn a_stage_is_logged_with_what_was_done_and_the_time() {
+        let line = |unit, done| {
+            let stage = LoggedStage { name: "work".into(), unit, done, begun: Instant::now() };
+            stage.line(Duration::from_millis(2000))
+        };
+        assert_eq!(line(Unit::Edges, 5_000_000), "work: 5.0 M edges in 2.00 s, 2.50 M edges/s");
+        assert_eq!(line(Unit::Bytes, 3 << 20), "work: 3.0 MiB in 2.00 s, 1.5 MiB/s");
+        assert_eq!(line(Unit::Iterations, 1), "work: 1 iteration in 2.00 s, 0.50 iterations/s");
+        let log = StageLog::default();
+        log.begin("first", None, Unit::Edges);
+        log.advance(3);
+        log.advance(4);
+        assert_eq!(lock(&log.0).as_ref().map(|stage| stage.done), Some(7));
+        log.begin("second", None, Unit::Bytes);
+        assert_eq!(lock(&log.0).as_ref().map(|stage| stage.done), Some(0));
+        log.end();
+        assert!(lock(&log.0).is_none());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A command line that does not parse, and the help that it may ask for.
 
 use std::error::Error;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal};
 use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 
@@ -13,18 +13,52 @@ use crate::command_line::Cli;
 use crate::errors::{Failure, Result};
 use crate::{escape, session, stdout};
 
-/// Names the commands that there are where one was asked for that is none.
-pub fn with_choices(mut error: clap::Error) -> clap::Error {
+/// Says what the words of a command line may have meant where one of them is no command.
+pub fn with_choices(mut error: clap::Error, words: &[OsString]) -> clap::Error {
     if error.kind() != ErrorKind::InvalidSubcommand {
         return error;
     }
+    if let Some(text) = with_run_moved(&error, words) {
+        return clap::Error::raw(error.kind(), text).with_cmd(&Cli::command());
+    }
     let cli = Cli::command();
-    let mut words = std::env::args_os().skip(1);
-    let command = words.find_map(|word| cli.find_subcommand(word)).unwrap_or(&cli);
+    let command = words.iter().skip(1).find_map(|word| cli.find_subcommand(word)).unwrap_or(&cli);
     let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
     let tip = StyledStr::from(format!("there are: {}", names.join(", ")));
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
     error
+}
+
+/// What to type where an algorithm stands in the place of a command, or a command behind `run`.
+fn with_run_moved(error: &clap::Error, words: &[OsString]) -> Option<String> {
+    let Some(ContextValue::String(wrong)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    let place = words.iter().position(|word| word == wrong.as_str())?;
+    let mut meant = words.to_vec();
+    let what = if tegula_algorithms::find(wrong).is_some() {
+        meant.insert(place, "run".into());
+        "an algorithm, which `tegula run` runs"
+    } else if Cli::command().find_subcommand(wrong).is_some() && words[place - 1] == "run" {
+        meant.remove(place - 1);
+        "a command of its own, not an algorithm"
+    } else {
+        return None;
+    };
+    meant[0] = "tegula".into();
+    let meant: Vec<String> = meant.iter().map(|word| typed(word)).collect();
+    let meant = meant.join(" ");
+    Some(format!("`{wrong}` is {what}\n\n  tip: did you mean `{meant}`?\n"))
+}
+
+/// A word as it is typed in a shell.
+fn typed(word: &OsStr) -> String {
+    let word = word.to_string_lossy();
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,@%+".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.into_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
 }
 
 /// Says in plain words what is wrong with a number, which the types of Rust say in theirs.
@@ -134,6 +168,31 @@ mod tests {
         assert_eq!(message, "the following required arguments were not provided: <GRAPH>");
         let (message, _) = parts("run bfs g.tegula");
         assert!(message.ends_with("<--source <ID>|--sources <FILE>>"), "{message}");
+    }
+
+    #[test]
+    fn an_algorithm_without_run_is_recognised() {
+        let told = |words: &[&str]| {
+            let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+            let error = Cli::of_words(words.clone()).unwrap_err();
+            with_choices(error, &words).render().to_string()
+        };
+        for entry in tegula_algorithms::CATALOGUE {
+            let name = entry.name;
+            let expected = format!(
+                "error: `{name}` is an algorithm, which `tegula run` runs\n\n  \
+                 tip: did you mean `tegula run {name} g --top 3`?\n"
+            );
+            assert_eq!(told(&["/bin/tegula", name, "g", "--top", "3"]), expected);
+        }
+        let text = told(&["tegula", "--json", "bfs", "my graph", "it's"]);
+        assert!(text.contains(r"`tegula --json run bfs 'my graph' 'it'\''s'`?"), "{text}");
+        let text = told(&["tegula", "run", "import", "g.el", "-o", "g"]);
+        assert!(text.contains("mean `tegula import g.el -o g`?"), "{text}");
+        let text = told(&["tegula", "run", "fly", "g"]);
+        assert!(text.contains("there are: pagerank, bfs"), "{text}");
+        let text = told(&["tegula", "fly", "g"]);
+        assert!(text.contains("there are: import, info"), "{text}");
     }
 
     #[test]

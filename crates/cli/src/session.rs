@@ -14,7 +14,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::args::Common;
 use crate::errors::{self, Failure, Result};
-use crate::progress::Bars;
+use crate::progress::{Bars, StageLog};
 use crate::{escape, hints, report, signals, stdout};
 
 /// Whether `--json` was given, for whoever ends the process without a session.
@@ -28,6 +28,7 @@ pub struct Session {
     pub json: bool,
     quiet: bool,
     bars: Option<Bars>,
+    log: Option<StageLog>,
     has_told_shortage: Cell<bool>,
 }
 
@@ -39,21 +40,24 @@ impl Session {
         let cancel = Cancel::default();
         cancel_on_interrupt(&cancel);
         // A bar would tear the lines of a log.
-        let has_bars = !common.quiet && common.verbose == 0 && io::stderr().is_terminal();
+        let has_log = tracing::enabled!(tracing::Level::INFO);
+        let has_bars = !common.quiet && !has_log && io::stderr().is_terminal();
         Session {
             cancel,
             json: common.json,
             quiet: common.quiet,
             bars: has_bars.then(Bars::default),
+            log: has_log.then(StageLog::default),
             has_told_shortage: Cell::new(false),
         }
     }
 
     /// Who is told about progress.
     pub fn progress(&self) -> &dyn Progress {
-        match &self.bars {
-            Some(bars) => bars,
-            None => &Silent,
+        match (&self.bars, &self.log) {
+            (Some(bars), _) => bars,
+            (None, Some(log)) => log,
+            (None, None) => &Silent,
         }
     }
 
@@ -187,6 +191,8 @@ fn start_logging(verbose: u8) {
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(is_coloured())
+        .with_timer(tracing_subscriber::fmt::time::uptime())
+        .with_target(verbose > 1)
         .with_writer(io::stderr)
         .init();
 }

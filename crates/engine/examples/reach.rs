@@ -1,11 +1,9 @@
 #![expect(clippy::print_stdout, reason = "an example prints")]
-//! How many of the first 32 vertices reach each vertex within k hops:
-//! `cargo run --release --example reach -- GRAPH.tegula 3`
+//! How many of the first 32 vertices reach each vertex within some hops: `reach GRAPH.tegula 3`
 
 use std::path::Path;
 
-use tegula_engine::{Error, Next, Or, Relaxation, RunOptions, VertexId};
-use tegula_machine::disk::Backend;
+use tegula_engine::{Backend, Error, Next, Or, Relaxation, RunOptions, VertexId};
 
 /// States and messages are sets of the first vertices, a bit for each.
 struct ReachedWithin(u64);

@@ -12,12 +12,11 @@
 //! EuroSys 2017, section 4.4, versions of blocks those of DFOGraph, Yu et al., PPoPP 2021, section 4.4.)
 
 use std::fs;
-use std::io;
 use std::num::NonZeroU64;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use tegula_machine::disk::{BlockStore, Blocks, Directory, Reader, WriteBehind};
+use tegula_machine::disk::{BlockStore, Blocks, Reader, VersionFolder, WriteBehind};
 use tegula_machine::{Error, Result, Unresumable};
 use tegula_store::graph::{Graph, file_names};
 
@@ -129,12 +128,12 @@ impl Checkpoints<'_> {
     ) -> Result<Option<(BlockStore, Resumed<P>)>> {
         let Some(path) = self.resume else { return Ok(None) };
         let refused = |why: Unresumable| Error::NotResumable { path: path.to_owned(), why };
-        let folder = Directory::open(path).map_err(Error::io("open", path))?;
+        let folder = VersionFolder::open(path)?;
         // What is looked into must not be made.
-        if !BlockStore::has_versions(&folder)? {
+        if !folder.has_versions()? {
             return Err(refused(Unresumable::NoCheckpoint));
         }
-        let opened = BlockStore::versioned(&folder, blocks, disk.0, disk.1, is_held);
+        let opened = BlockStore::versioned(folder, blocks, disk.0, disk.1, is_held);
         let (store, beside) = opened.map_err(|error| match error {
             Error::NotResumable { why: Unresumable::Other(_), .. } => {
                 refused(a_checkpoint_of("another graph or algorithm"))
@@ -150,7 +149,8 @@ impl Checkpoints<'_> {
         Ok(Some((store, resumed)))
     }
 
-    /// New blocks in the folder that gets checkpoints, where they are wanted.
+    /// New blocks in the folder that gets checkpoints, where they are wanted. A folder that is made for them goes with
+    /// them if no checkpoint was kept.
     ///
     /// # Errors
     /// [`Error::NotResumable`] where the folder has checkpoints, which would be lost, or anything else; those of making
@@ -162,25 +162,20 @@ impl Checkpoints<'_> {
         is_held: impl Fn(usize) -> bool,
     ) -> Result<Option<BlockStore>> {
         let Some(path) = self.folder else { return Ok(None) };
-        if let Err(error) = fs::create_dir(path)
-            && error.kind() != io::ErrorKind::AlreadyExists
-        {
-            return Err(Error::io("create", path)(error));
-        }
-        let folder = Directory::open(path).map_err(Error::io("open", path))?;
-        if BlockStore::has_versions(&folder)? {
+        let folder = VersionFolder::make(path)?;
+        if folder.has_versions()? {
             let why = Unresumable::Checkpoints;
             return Err(Error::NotResumable { path: path.to_owned(), why });
         }
         // What is not a run's own would lie among its files, or under the name of one.
-        if let Some(name) = BlockStore::foreign_name(&folder)? {
+        if let Some(name) = folder.foreign_name()? {
             let name = name.display();
             let why = Unresumable::Other(format!(
                 "{name}, which is no checkpoint; name an empty or a new folder"
             ));
             return Err(Error::NotResumable { path: path.to_owned(), why });
         }
-        let (store, _) = BlockStore::versioned(&folder, blocks, reader, writer, is_held)?;
+        let (store, _) = BlockStore::versioned(folder, blocks, reader, writer, is_held)?;
         Ok(Some(store))
     }
 }

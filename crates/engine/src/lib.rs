@@ -54,7 +54,7 @@ pub use program::{
 pub use scheduler::{Resources, Scheduler};
 pub use start::Start;
 
-pub use tegula_machine::disk::Speed;
+pub use tegula_machine::disk::{Backend, Speed};
 pub use tegula_machine::memory::huge;
 pub use tegula_machine::threads::{Cancel, Unit};
 pub use tegula_machine::{Error, Result};

@@ -60,7 +60,7 @@ use std::time::Instant;
 
 use tegula_machine::disk::{Backend, Caching, Pool, Reader};
 use tegula_machine::threads::{Cancel, Progress, Unit, Workers, join};
-use tegula_machine::{Result, memory};
+use tegula_machine::{Bytes, Result, memory};
 use tegula_store::SHORT_COUNT_MAX;
 use tegula_store::commit::UnfinishedGraph;
 use tegula_store::graph::{FORMAT_VERSION, Graph, GraphWriter, Manifest, OrderChoice, VertexOrder};
@@ -214,6 +214,12 @@ pub fn import(
     let mut input = Input::resolve(inputs, &options)?;
     input.settle(config.vertices.as_ref(), config.undirected)?;
     let resources = divide(needs(input.vertices(), input.weighted()))?;
+    tracing::info!(
+        "memory: {} allowed; {} threads, and {} for tables, buckets and buffers",
+        Bytes(config.memory),
+        resources.threads,
+        Bytes(resources.memory)
+    );
     import_within(resources, &input, output, config, progress, cancel)
         .map_err(|error| error.of_whole(config.memory))
 }

@@ -1,10 +1,13 @@
 //! The graphs of the demo, and what is known about them.
 
+/// The option that has each edge stored in both directions.
+const UNDIRECTED: &str = "--undirected";
+
 /// Where a graph comes from.
 #[derive(Debug, Clone, Copy)]
 pub enum Origin {
-    /// An edge list in `data/`.
-    File { name: &'static str, is_undirected: bool },
+    /// An edge list in `data/`, and the options with which it is imported.
+    File { name: &'static str, options: &'static [&'static str] },
     /// Made on the spot.
     Rmat { scale: u32 },
 }
@@ -35,7 +38,7 @@ pub struct Graph {
 impl Graph {
     /// Whether each edge is stored in both directions.
     pub fn is_undirected(&self) -> bool {
-        matches!(self.origin, Origin::File { is_undirected: true, .. })
+        matches!(self.origin, Origin::File { options, .. } if options.contains(&UNDIRECTED))
     }
 }
 
@@ -45,7 +48,7 @@ pub fn graphs(scale: u32) -> Vec<Graph> {
         Graph {
             name: "wiki-Vote".into(),
             about: "who voted on whom to become an administrator of Wikipedia; directed".into(),
-            origin: Origin::File { name: "wiki-Vote.txt.zst", is_undirected: false },
+            origin: Origin::File { name: "wiki-Vote.txt.zst", options: &[] },
             source: Some("2565"),
             known: Some(Known {
                 reached: 2316,
@@ -58,7 +61,7 @@ pub fn graphs(scale: u32) -> Vec<Graph> {
         Graph {
             name: "com-dblp".into(),
             about: "who wrote papers on computer science with whom; undirected".into(),
-            origin: Origin::File { name: "com-dblp.ungraph.txt.zst", is_undirected: true },
+            origin: Origin::File { name: "com-dblp.ungraph.txt.zst", options: &[UNDIRECTED] },
             source: Some("38868"),
             known: Some(Known {
                 reached: 317_080,
@@ -70,8 +73,13 @@ pub fn graphs(scale: u32) -> Vec<Graph> {
         },
         Graph {
             name: "USA-road-BAY".into(),
-            about: "the roads around the San Francisco Bay; undirected".into(),
-            origin: Origin::File { name: "USA-road-BAY.txt.zst", is_undirected: true },
+            about: "the roads around the San Francisco Bay; undirected, with rows for searches"
+                .into(),
+            // A search along roads follows few edges at a time, hundreds of times.
+            origin: Origin::File {
+                name: "USA-road-BAY.txt.zst",
+                options: &[UNDIRECTED, "--layouts", "tiles,rows"],
+            },
             source: Some("5323"),
             known: Some(Known {
                 reached: 321_270,

@@ -13,6 +13,8 @@ use crate::tegula::scratch::Scratch;
 
 /// The budget of runs in memory: ample for all graphs here.
 const MEMORY_AMPLE: u64 = 2 << 30;
+/// Runs of which the quickest is shown. In memory one more comes before them, which warms the caches up.
+const REPEATS: usize = 3;
 /// How often a budget that is too small is raised.
 const RAISES_MAX: usize = 12;
 const ITERATIONS: &str = "10";
@@ -34,7 +36,9 @@ pub struct Stage<'a> {
 pub struct Measured {
     pub vertices: u64,
     pub edges: u64,
+    /// Bytes of an edge in tiles, and in rows where the graph has them.
     pub bytes_per_edge: f64,
+    pub row_bytes_per_edge: Option<f64>,
     pub order: String,
     pub order_reason: String,
     pub import_seconds: f64,
@@ -104,17 +108,17 @@ impl Stage<'_> {
         let info = self.tegula.json(&["info", text(&directory)?])?;
         status("running PageRank");
         let pagerank = ("pagerank", vec!["--iterations", ITERATIONS, "--top", "5"]);
-        let ranks = self.run(&directory, &pagerank, MEMORY_AMPLE)?;
+        let ranks = self.run_warm(&directory, &pagerank)?;
         let source = match graph.source {
             Some(source) => source.to_owned(),
             None => vertex(&ranks, "/summary/top/0/vertex")?,
         };
         status("running breadth-first search");
         let bfs = ("bfs", vec!["--source", source.as_str(), "--top", LEVELS_MAX]);
-        let levels = self.run(&directory, &bfs, MEMORY_AMPLE)?;
+        let levels = self.run_warm(&directory, &bfs)?;
         status("finding components");
         let wcc = ("wcc", vec![]);
-        let components = self.run(&directory, &wcc, MEMORY_AMPLE)?;
+        let components = self.run_warm(&directory, &wcc)?;
         status("doing it all again from disk");
         let requests = [pagerank, bfs, wcc];
         let (budget, cold) = self.run_from_disk(&directory, &requests)?;
@@ -137,9 +141,8 @@ impl Stage<'_> {
         status: &dyn Fn(&str),
     ) -> Result<(PathBuf, Vec<&'static str>)> {
         match graph.origin {
-            Origin::File { name, is_undirected } => {
-                let options = if is_undirected { vec!["--undirected"] } else { Vec::new() };
-                Ok((self.root.join("data").join(name), options))
+            Origin::File { name, options } => {
+                Ok((self.root.join("data").join(name), options.to_vec()))
             }
             Origin::Rmat { scale } => {
                 status("generating");
@@ -149,6 +152,13 @@ impl Stage<'_> {
                 Ok((path, Vec::new()))
             }
         }
+    }
+
+    /// The quickest of several runs in memory that has the files of the graph in the page cache.
+    fn run_warm(&self, graph: &Path, request: &Request<'_>) -> Result<Value> {
+        self.run(graph, request, MEMORY_AMPLE)?;
+        let runs = (0..REPEATS).map(|_| self.run(graph, request, MEMORY_AMPLE));
+        quickest(runs.collect::<Result<_>>()?)
     }
 
     fn run(&self, graph: &Path, request: &Request<'_>, memory: u64) -> Result<Value> {
@@ -168,6 +178,19 @@ impl Stage<'_> {
         self.tegula.json_within_budget(&arguments)
     }
 
+    /// The quickest of several runs within a budget with a cold page cache; none where the budget is too small.
+    fn run_cold(&self, graph: &Path, request: &Request<'_>, memory: u64) -> Result<Option<Value>> {
+        let mut answers = Vec::new();
+        for _ in 0..REPEATS {
+            self.cache.drop(graph)?;
+            match self.run_within(graph, request, memory)? {
+                Some(answer) => answers.push(answer),
+                None => return Ok(None),
+            }
+        }
+        quickest(answers).map(Some)
+    }
+
     /// Runs everything within the smallest budget, with a cold page cache.
     fn run_from_disk(
         &self,
@@ -183,8 +206,7 @@ impl Stage<'_> {
         for _ in 0..RAISES_MAX {
             let mut answers = Vec::new();
             for request in requests {
-                self.cache.drop(graph)?;
-                answers.extend(self.run_within(graph, request, budget)?);
+                answers.extend(self.run_cold(graph, request, budget)?);
             }
             if let Ok(answers) = answers.try_into() {
                 return Ok((budget, answers));
@@ -193,6 +215,16 @@ impl Stage<'_> {
         }
         Err(format!("even {budget} bytes do not do").into())
     }
+}
+
+/// The run that took the least time.
+fn quickest(answers: Vec<Value>) -> Result<Value> {
+    let mut timed = Vec::new();
+    for answer in answers {
+        timed.push((number(&answer, "/seconds/run")?, answer));
+    }
+    let least = timed.into_iter().min_by(|(one, _), (other, _)| one.total_cmp(other));
+    Ok(least.ok_or("there are no runs")?.1)
 }
 
 fn sum_up(
@@ -217,6 +249,7 @@ fn sum_up(
         vertices: whole(import, "/vertices")?,
         edges: whole(import, "/edges")?,
         bytes_per_edge: number(import, "/bytes_per_edge/tiles")?,
+        row_bytes_per_edge: number(import, "/bytes_per_edge/rows").ok(),
         order: word("/order"),
         order_reason: word("/order_choice/reason"),
         import_seconds: number(import, "/seconds")?,
@@ -256,4 +289,19 @@ fn counts(answer: &Value, path: &str) -> Result<Vec<u64>> {
 
 fn text(path: &Path) -> Result<&str> {
     path.to_str().ok_or_else(|| format!("{} is not UTF-8", path.display()).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_quickest_run_is_shown() {
+        let runs = [0.5, 0.2, 0.3].map(|seconds| json!({ "seconds": { "run": seconds } }));
+        assert_eq!(quickest(runs.to_vec()).unwrap(), runs[1]);
+        assert!(quickest(Vec::new()).is_err());
+        assert!(quickest(vec![json!({})]).is_err());
+    }
 }

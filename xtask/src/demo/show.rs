@@ -21,10 +21,10 @@ const GAP: usize = 6;
 const BAR_WIDTH: usize = 24;
 /// And of those in the last table.
 const SMALL_BAR_WIDTH: usize = 5;
-/// A run that reads the tiles once reads at most `READ_ONCE_MAX` times their bytes.
+/// A run that reads all edges once reads at most `READ_ONCE_MAX` times their bytes.
 const READ_ONCE_MAX: f64 = 1.1;
 
-/// Marks runs that read the tiles once.
+/// Marks runs that read all edges once.
 const ONCE: char = '*';
 
 /// What is going to be shown.
@@ -33,11 +33,12 @@ pub fn introduction(paint: &Paint, cache: PageCache) -> String {
     let cores = if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") };
     let title = paint.bold("tegula: graph algorithms over graphs larger than memory");
     let how = format!(
-        "Four graphs on {cores}. Each algorithm runs twice: in memory, and from disk\n\
-         within the smallest budget it accepts, the page cache\n{}.",
+        "Four graphs on {cores}. Each algorithm runs in memory, with the graph in the page\n\
+         cache, and from disk within the smallest budget it accepts, with the page cache\n\
+         {} before each run. Times are the best of three.",
         match cache {
-            PageCache::All => "emptied before",
-            PageCache::Files => "asked to forget the graph before",
+            PageCache::All => "emptied",
+            PageCache::Files => "asked to forget the graph",
         }
     );
     format!("\n{title}\n{}", paint.dim(&how))
@@ -52,11 +53,13 @@ pub fn heading(paint: &Paint, graph: &Graph) -> String {
 /// All that is to be said of a graph.
 pub fn graph(paint: &Paint, graph: &Graph, measured: &Measured) -> String {
     let mut lines = vec![format!("   {}", graph.about)];
+    let rows = measured.row_bytes_per_edge;
+    let rows = rows.map_or_else(String::new, |bytes| format!(" + {bytes:.2}"));
     lines.push(format!(
         "   {} vertices, {} edges of {} bytes; import {}, {}/s",
         paint.bold(&count(measured.vertices)),
         paint.bold(&count(measured.edges)),
-        paint.bold(&format!("{:.2}", measured.bytes_per_edge)),
+        paint.bold(&format!("{:.2}{rows}", measured.bytes_per_edge)),
         seconds(measured.import_seconds),
         decimal(measured.edges as f64 / measured.import_seconds),
     ));
@@ -115,8 +118,9 @@ fn runs(paint: &Paint, measured: &Measured) -> Vec<String> {
         ("components".to_owned(), &measured.wcc),
     ] {
         let Pair { memory, disk } = pair;
-        let tiles = measured.bytes_per_edge * measured.edges as f64;
-        let is_read_once = disk.iterations > 1 && disk.bytes_read <= READ_ONCE_MAX * tiles;
+        let stored = measured.bytes_per_edge + measured.row_bytes_per_edge.unwrap_or(0.0);
+        let stored = stored * measured.edges as f64;
+        let is_read_once = disk.iterations > 1 && disk.bytes_read <= READ_ONCE_MAX * stored;
         let mark = if is_read_once { ONCE } else { ' ' };
         lines.push(format!(
             "   {name:<19}{:>19}{:>18}{mark}{:>10}{mark}{:>9}",
@@ -128,7 +132,7 @@ fn runs(paint: &Paint, measured: &Measured) -> Vec<String> {
     }
     let mut notes = format!("   from disk: within {}", bytes(measured.budget as f64));
     if lines.iter().any(|line| line.contains(ONCE)) {
-        notes += &format!("; {ONCE} read once, as even that holds all tiles");
+        notes += &format!("; {ONCE} read once, as even that holds all edges");
     }
     lines.push(paint.dim(&notes));
     lines
@@ -244,6 +248,7 @@ mod tests {
             vertices: 1_000_000,
             edges: 16_777_216,
             bytes_per_edge: 1.5,
+            row_bytes_per_edge: Some(0.1),
             order: "degree".into(),
             order_reason: "1.49 bytes/edge in a sample, 1.88 as given".into(),
             import_seconds: 1.5,
@@ -280,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_read_the_tiles_once_are_marked() {
+    fn runs_that_read_all_edges_once_are_marked() {
         let paint = Paint::new(false);
         let text = |measured: &Measured| runs(&paint, measured).join("\n");
         let mut measured = measured();

@@ -1,5 +1,6 @@
 //! Documents that keep up with the code: links that lead somewhere, examples that compile.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +26,8 @@ pub fn check(root: &Path, sources: &[Source]) -> Result<Vec<Finding>, Box<dyn st
                 let exists = |link: &Path| root.join(folder).join(link).exists();
                 findings.extend(dead_links(&path.to_string_lossy(), &text, &exists));
                 findings.extend(stale_examples(&path.to_string_lossy(), &text, sources));
+                let is_crate = |name: &str| root.join("crates").join(name).is_dir();
+                findings.extend(missing_dependencies(&path.to_string_lossy(), &text, &is_crate));
             }
         }
     }
@@ -50,14 +53,7 @@ fn dead_links(path: &str, text: &str, exists: &dyn Fn(&Path) -> bool) -> Vec<Fin
 /// Rust code that is not, line for line, part of an example, which the compiler sees.
 fn stale_examples(path: &str, text: &str, sources: &[Source]) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let mut lines = text.lines().zip(1..);
-    while let Some((line, number)) = lines.next() {
-        if line.trim() != "```rust" {
-            continue;
-        }
-        let code: Vec<&str> =
-            lines.by_ref().map(|(line, _)| line).take_while(|line| *line != "```").collect();
-        let code = code.join("\n");
+    for (number, code) in blocks(text, "rust") {
         let is_example = |source: &Source| source.is_example() && source.text.contains(&code);
         if !sources.iter().any(is_example) {
             let message =
@@ -66,6 +62,50 @@ fn stale_examples(path: &str, text: &str, sources: &[Source]) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Packages whose dependencies on crates of this workspace are not those that the code behind them names.
+fn missing_dependencies(path: &str, text: &str, is_crate: &dyn Fn(&str) -> bool) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let packages = blocks(text, "toml").filter(|(_, package)| package.contains("[dependencies]"));
+    for (number, package) in packages {
+        let declared: BTreeSet<String> = package.lines().filter_map(crate_by_path).collect();
+        let code = blocks(text, "rust").find(|(other, _)| *other > number);
+        let used = code.map_or_else(BTreeSet::new, |(_, code)| crates_named_in(&code));
+        if declared != used || !declared.iter().all(|name| is_crate(name)) {
+            let message = format!(
+                "the package depends on {declared:?} by path, but the code behind it uses {used:?}"
+            );
+            findings.push(Finding::new(Rule::StaleDocument, path, number, message));
+        }
+    }
+    findings
+}
+
+/// Blocks of code in a language, each with the number of its first line.
+fn blocks<'t>(text: &'t str, language: &'t str) -> impl Iterator<Item = (usize, String)> + 't {
+    let mut lines = text.lines().zip(1..);
+    std::iter::from_fn(move || {
+        let fence = |line: &str| line.trim().strip_prefix("```") == Some(language);
+        let (_, number) = lines.find(|(line, _)| fence(line))?;
+        let code: Vec<&str> =
+            lines.by_ref().map(|(line, _)| line).take_while(|line| *line != "```").collect();
+        Some((number, code.join("\n")))
+    })
+}
+
+/// The folder of the crate that a dependency names twice, as the end of its path and in its own name.
+fn crate_by_path(line: &str) -> Option<String> {
+    let (name, value) = line.split_once('=')?;
+    let name = name.trim().strip_prefix("tegula-")?;
+    value.contains(&format!("/crates/{name}\"")).then(|| name.to_owned())
+}
+
+/// The crates of this workspace that code names.
+fn crates_named_in(code: &str) -> BTreeSet<String> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let words = code.split(|c| !is_part(c));
+    words.filter_map(|word| word.strip_prefix("tegula_")).map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -92,5 +132,21 @@ mod tests {
         };
         assert!(found("fn main() {\n    go();\n}").is_empty());
         assert_eq!(found("fn main() {\n    went();\n}")[0].line, 3);
+    }
+
+    #[test]
+    fn a_package_in_a_document_depends_on_what_its_code_uses() {
+        let document = |path: &str, used: &str| {
+            let package = format!("[dependencies]\ntegula-engine = {{ path = \"{path}\" }}");
+            format!("Text.\n\n```toml\n{package}\n```\n\n```rust\nuse {used};\n```\n")
+        };
+        let found = |path: &str, used: &str| {
+            missing_dependencies("README.md", &document(path, used), &|name| name == "engine")
+        };
+        assert!(found("../tegula/crates/engine", "tegula_engine::Graph").is_empty());
+        assert_eq!(found("../tegula/crates/engines", "tegula_engine::Graph")[0].line, 3);
+        assert_eq!(found("../tegula/crates/engine", "tegula_machine::Error").len(), 1);
+        let elsewhere = document("../tegula/crates/engine", "tegula_engine::Graph");
+        assert_eq!(missing_dependencies("README.md", &elsewhere, &|_| false).len(), 1);
     }
 }

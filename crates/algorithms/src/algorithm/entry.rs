@@ -4,6 +4,7 @@ use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::{Map, Value};
 
+use super::family::Family;
 use super::interface::Algorithm;
 use super::request::{Asked, Request};
 use crate::error::{Error, Result};
@@ -14,6 +15,8 @@ use crate::side_table::TableOptions;
 pub struct Entry {
     /// Its name.
     pub name: &'static str,
+    /// What kind of question it answers.
+    pub family: Family,
     /// What it finds, in a sentence without its full stop.
     pub summary: &'static str,
     /// Whether its rows are the edges of a graph.
@@ -31,6 +34,7 @@ impl Entry {
     pub const fn of<A: Algorithm + 'static>() -> Entry {
         Entry {
             name: A::NAME,
+            family: A::FAMILY,
             summary: A::SUMMARY,
             finds_graph: A::FINDS_GRAPH,
             tables: A::TABLES,

@@ -7,9 +7,10 @@ use serde::de::DeserializeOwned;
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, Program, RunOptions, RunStatistics};
 
+use super::family::Family;
 use super::work::Work;
 use crate::answer::Answer;
-use crate::error::{Result, Setting};
+use crate::error::{Hint, Result, Setting};
 use crate::side_table::Tables;
 
 /// An algorithm with its options. The struct has the options as its fields, and the documentation of a field is
@@ -17,6 +18,8 @@ use crate::side_table::Tables;
 pub trait Algorithm: Options {
     /// Its name.
     const NAME: &'static str;
+    /// What kind of question it answers.
+    const FAMILY: Family;
     /// What it finds, in a sentence.
     const SUMMARY: &'static str;
     /// What it makes of the weights of edges, unless an option says otherwise.
@@ -109,6 +112,19 @@ pub trait Algorithm: Options {
         "rows lead from each vertex to any other"
     }
 
+    /// Another run that finds the same within less memory, where there is one.
+    ///
+    /// # Errors
+    /// Those of reading.
+    fn less_memory(
+        &self,
+        _graph: &Graph,
+        _files: &Self::Files,
+        _threads: usize,
+    ) -> Result<Option<LessMemory>> {
+        Ok(None)
+    }
+
     /// How many edges its answer has at the most, where these are a graph.
     fn found_edges_max(&self, graph: &Graph, _files: &Self::Files) -> u64 {
         graph.edge_count()
@@ -156,6 +172,15 @@ impl Found {
     pub fn new(answer: impl Answer + 'static, statistics: RunStatistics) -> Found {
         Found { answer: Box::new(answer), statistics }
     }
+}
+
+/// A run that finds the same within less memory.
+#[derive(Debug, Clone)]
+pub struct LessMemory {
+    /// Bytes of the smallest budget for it.
+    pub needed: u64,
+    /// What is done for it.
+    pub hint: Hint,
 }
 
 /// What was read of the files that options name.

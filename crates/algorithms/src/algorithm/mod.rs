@@ -9,6 +9,7 @@
 mod arguments;
 mod direction;
 mod entry;
+mod family;
 mod interface;
 mod needs;
 mod number;
@@ -19,8 +20,9 @@ mod work;
 pub(crate) use arguments::one_of;
 pub use direction::EdgeDirection;
 pub use entry::Entry;
+pub use family::Family;
 pub use interface::{
-    Algorithm, Checkpointing, Edges, Found, Iterations, Options, SideFiles, Weights,
+    Algorithm, Checkpointing, Edges, Found, Iterations, LessMemory, Options, SideFiles, Weights,
 };
 pub use needs::{Layout, Needs, rows_size_expected};
 pub use number::{Bias, Factor, NotNegative, Positive, Probability};

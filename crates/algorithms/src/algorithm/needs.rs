@@ -4,10 +4,10 @@ use tegula_engine::traverse::{RowsWanted, long_rows_size, row_pieces_size};
 use tegula_engine::{Error, Estimate, Graph, RUN_OVERHEAD, Speed};
 use tegula_store::rows::{Direction, RowsConfig};
 
-use super::interface::{Edges, Weights};
+use super::interface::{Edges, LessMemory, Weights};
 use super::request::Prepared;
 use super::work::{Work, edge_bytes};
-use crate::error::{Result, Setting, SettingValue};
+use crate::error::{Hint, Result, Setting, SettingValue};
 
 /// Bytes an edge that rows are expected to take.
 const ROW_BYTES_EXPECTED: u64 = 2;
@@ -32,6 +32,8 @@ pub struct Needs {
     pub build_bytes: Option<u64>,
     /// Why the arrays over the vertices lie in memory, where they cannot lie on disk.
     pub why_in_memory: Option<&'static str>,
+    /// Another run that finds the same within less memory, where one is known.
+    less_memory: Option<LessMemory>,
     /// Bytes that it takes besides where there are as many.
     pub lists_bytes: u64,
     /// What comes behind the run, where its answer is written as a graph.
@@ -85,6 +87,9 @@ fn data_size_expected(graph: &Graph, has_weights: bool) -> u64 {
     (ROW_BYTES_EXPECTED + if has_weights { WEIGHT_BYTES } else { 0 }) * graph.edge_count()
 }
 
+/// The option of a run that scans tiles.
+const SCAN: Setting = Setting { option: "executor", value: SettingValue::OneOf(&["scan"]) };
+
 /// Refuses a graph with too many vertices for arrays that have to lie in memory.
 fn check_vertices(prepared: &dyn Prepared, graph: &Graph, needs_rows: bool) -> Result<()> {
     if graph.has_short_ids() {
@@ -94,12 +99,10 @@ fn check_vertices(prepared: &dyn Prepared, graph: &Graph, needs_rows: bool) -> R
     prepared.check_input(graph)?;
     let request = prepared.request();
     let can_scan = needs_rows && request.edges().can_scan(graph);
-    let scan = Setting { option: "executor", value: SettingValue::OneOf(&["scan"]) };
     Err(crate::Error::TooManyVertices {
         what: request.name(),
         vertices: graph.vertex_count(),
-        instead: can_scan.then_some(scan),
-        needs_undirected: false,
+        instead: can_scan.then(|| Hint::set([SCAN])),
         graph: graph.directory().to_owned(),
     })
 }
@@ -120,6 +123,12 @@ impl Needs {
         let request = prepared.request();
         let (edges, directions) = (request.edges(), request.edges().directions());
         let must_seek = matches!(edges, Edges::Either { .. }) && !edges.can_scan(graph);
+        let less_memory = match edges {
+            Edges::Either { .. } if needs_rows && !must_seek => {
+                Some(LessMemory { needed: estimate.needed(), hint: Hint::set([SCAN]) })
+            }
+            _ => prepared.less_memory(graph, threads)?,
+        };
         let needs_rows = needs_rows || must_seek;
         let missing: Vec<Direction> = directions.missing(graph).collect();
         let builds_rows = needs_rows && !missing.is_empty();
@@ -171,6 +180,7 @@ impl Needs {
             layout,
             build_bytes,
             why_in_memory,
+            less_memory,
             lists_bytes: prepared.lists_size(graph),
             writing: None,
             work,
@@ -197,13 +207,20 @@ impl Needs {
     /// Refuses a budget that is too small for `what`.
     ///
     /// # Errors
-    /// [`Error::OverBudget`].
+    /// [`Error::OverBudget`], or [`OverBudget`](crate::Error::OverBudget) of this crate where it is large enough for
+    /// another run.
     pub fn check(&self, what: &str, budget: u64) -> Result<()> {
         let needed = self.needed();
         if needed > budget {
             let is_for_writing = self.writing.is_some_and(|writing| writing.bytes_min == needed);
             let what = if is_for_writing { "writing the graph" } else { what };
-            return Err(Error::OverBudget { what: what.to_owned(), needed, budget }.into());
+            let error = Error::OverBudget { what: what.to_owned(), needed, budget };
+            return Err(match &self.less_memory {
+                Some(LessMemory { needed, hint }) if *needed <= budget => {
+                    crate::Error::OverBudget { error, instead: hint.clone() }
+                }
+                Some(_) | None => error.into(),
+            });
         }
         Ok(())
     }

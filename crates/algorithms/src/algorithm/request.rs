@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use super::interface::{Algorithm, Checkpointing, Edges, Found, SideFiles, Weights};
+use super::interface::{Algorithm, Checkpointing, Edges, Found, LessMemory, SideFiles, Weights};
 use super::work::Work;
 use crate::error::Result;
 use crate::side_table::{TableOptions, TableRead, Tables};
@@ -89,6 +89,12 @@ pub trait Prepared: Send {
 
     /// Bytes that it takes beside its estimate and what it streams where there are as many.
     fn lists_size(&self, graph: &Graph) -> u64;
+
+    /// Another run that finds the same within less memory, where there is one.
+    ///
+    /// # Errors
+    /// Those of reading.
+    fn less_memory(&self, graph: &Graph, threads: usize) -> Result<Option<LessMemory>>;
 
     /// How many edges its answer has at the most, where these are a graph.
     fn found_edges_max(&self, graph: &Graph) -> u64;
@@ -203,6 +209,10 @@ impl<A: Algorithm> Prepared for WithFiles<'_, A> {
 
     fn lists_size(&self, graph: &Graph) -> u64 {
         self.asked.algorithm.lists_size(graph)
+    }
+
+    fn less_memory(&self, graph: &Graph, threads: usize) -> Result<Option<LessMemory>> {
+        self.algorithm.less_memory(graph, &self.files, threads)
     }
 
     fn found_edges_max(&self, graph: &Graph) -> u64 {

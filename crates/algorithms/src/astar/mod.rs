@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Factor, Found, Iterations, Weights, Work};
+use crate::algorithm::{Algorithm, Edges, Factor, Family, Found, Iterations, Weights, Work};
 use crate::error::{Error, Result, Setting, SettingValue};
 use crate::original_ids::{find_vertex, with_order_streamed};
 use crate::side_table::{self, Tables};
@@ -67,6 +67,7 @@ pub struct AstarOptions {
 
 impl Algorithm for AstarOptions {
     const NAME: &'static str = "astar";
+    const FAMILY: Family = Family::Paths;
     const SUMMARY: &'static str =
         "A shortest path between two vertices. Without weights every edge counts 1";
     const WEIGHTS: Weights = Weights::Used;

@@ -56,7 +56,7 @@ use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
 
 use crate::algorithm::{
-    Algorithm, Edges, Factor, Found, Iterations, NotNegative, Probability, SideFiles, Weights, Work,
+    Algorithm, Edges, Factor, Family, Found, Iterations, NotNegative, Probability, SideFiles, Weights, Work,
 };
 use crate::answer::Convergence;
 use crate::error::{Error, Result, Setting, SettingValue};
@@ -184,6 +184,7 @@ impl Default for BeliefPropagationOptions {
 
 impl Algorithm for BeliefPropagationOptions {
     const NAME: &'static str = "belief-propagation";
+    const FAMILY: Family = Family::Propagation;
     const SUMMARY: &'static str = "Belief propagation: how likely each vertex is in each state, by what goes with what (sum-product)";
     const WEIGHTS: Weights = Weights::Ignored { instead: "one potential is that of every edge" };
     const TABLES: &'static [&'static str] = &["priors"];

@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Found, Weights, Work};
+use crate::algorithm::{Algorithm, Edges, Family, Found, Weights, Work};
 use crate::answer::{Scores, Values};
 use crate::error::{Error, Result};
 use crate::original_ids::with_order_streamed;
@@ -101,6 +101,7 @@ impl BetweennessOptions {
 
 impl Algorithm for BetweennessOptions {
     const NAME: &'static str = "betweenness";
+    const FAMILY: Family = Family::Centrality;
     const SUMMARY: &'static str = "Betweenness: on how many shortest paths each vertex lies";
     const WEIGHTS: Weights = Weights::Ignored {
         instead: "every edge is a hop, unless the option `weighted` makes it as long as it weighs",

@@ -22,7 +22,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use tegula_engine::{Arrays, Estimate, Graph, RunOptions, VertexId};
 
-use crate::algorithm::{Algorithm, Checkpointing, EdgeDirection, Edges, Found, Weights};
+use crate::algorithm::{Algorithm, Checkpointing, EdgeDirection, Edges, Family, Found, Weights};
 use crate::error::Result;
 use crate::original_ids::{has_order, with_order_streamed};
 use crate::paths::{Paths, Step};
@@ -104,6 +104,7 @@ impl BfsOptions {
 
 impl Algorithm for BfsOptions {
     const NAME: &'static str = "bfs";
+    const FAMILY: Family = Family::Paths;
     const SUMMARY: &'static str = "Breadth-first search: hops from a source to each vertex";
     const WEIGHTS: Weights = Weights::Irrelevant;
     const TABLES: &'static [&'static str] = &["sources", "targets"];

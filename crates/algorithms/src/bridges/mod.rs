@@ -24,7 +24,7 @@ mod forest;
 use serde::{Deserialize, Serialize};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Found, Weights};
+use crate::algorithm::{Algorithm, Edges, Family, Found, Weights};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
 
@@ -43,6 +43,7 @@ pub struct BridgesOptions {
 
 impl Algorithm for BridgesOptions {
     const NAME: &'static str = "bridges";
+    const FAMILY: Family = Family::Components;
     const SUMMARY: &'static str =
         "Bridges and articulation points: edges and vertices without which a component falls apart";
     const WEIGHTS: Weights = Weights::Irrelevant;

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Found, Iterations, Weights};
+use crate::algorithm::{Algorithm, Edges, Family, Found, Iterations, Weights};
 use crate::answer::{Called, Groups, NoFigures, Values};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
@@ -47,6 +47,7 @@ impl Default for CdlpOptions {
 
 impl Algorithm for CdlpOptions {
     const NAME: &'static str = "cdlp";
+    const FAMILY: Family = Family::Communities;
     const SUMMARY: &'static str = "Communities by label propagation: each vertex takes the label that most of its \
                                    neighbours have";
     const WEIGHTS: Weights = Weights::Ignored { instead: "every edge counts once" };

@@ -22,7 +22,7 @@ use tegula_engine::traverse::{self, Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions, ShortId};
 use tegula_store::rows::Direction;
 
-use crate::algorithm::{Algorithm, Edges, Found, Weights, Work};
+use crate::algorithm::{Algorithm, Edges, Family, Found, Weights, Work};
 use crate::answer::{Scores, Values};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
@@ -44,6 +44,7 @@ pub struct ClosenessOptions {
 
 impl Algorithm for ClosenessOptions {
     const NAME: &'static str = "closeness";
+    const FAMILY: Family = Family::Centrality;
     const SUMMARY: &'static str =
         "Closeness: how few hops it takes on average to come to each vertex";
     const WEIGHTS: Weights = Weights::Ignored { instead: "every edge is a hop" };

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Found, Iterations, Weights, Work};
+use crate::algorithm::{Algorithm, Edges, Family, Found, Iterations, Weights, Work};
 use crate::error::Result;
 use crate::side_table::{self, Tables};
 
@@ -68,6 +68,7 @@ impl ConductanceOptions {
 
 impl Algorithm for ConductanceOptions {
     const NAME: &'static str = "conductance";
+    const FAMILY: Family = Family::Communities;
     const SUMMARY: &'static str = "Conductance of sets of vertices: how well they are separated from the rest, \
                                    whatever the direction of edges";
     const WEIGHTS: Weights = Weights::Ignored {

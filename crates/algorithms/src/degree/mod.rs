@@ -8,7 +8,7 @@ mod answer;
 use serde::{Deserialize, Serialize};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics, overhead};
 
-use crate::algorithm::{Algorithm, Edges, Found, Weights};
+use crate::algorithm::{Algorithm, Edges, Family, Found, Weights};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
 
@@ -22,6 +22,7 @@ pub struct DegreeOptions {}
 
 impl Algorithm for DegreeOptions {
     const NAME: &'static str = "degree";
+    const FAMILY: Family = Family::Centrality;
     const SUMMARY: &'static str = "Degrees: how many edges enter and leave each vertex";
     const WEIGHTS: Weights = Weights::Ignored { instead: "it counts edges" };
     type Files = ();

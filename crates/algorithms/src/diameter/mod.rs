@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Found, Weights};
+use crate::algorithm::{Algorithm, Edges, Family, Found, Weights};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
 use crate::wcc::WccOptions;
@@ -50,6 +50,7 @@ impl Default for DiameterOptions {
 
 impl Algorithm for DiameterOptions {
     const NAME: &'static str = "diameter";
+    const FAMILY: Family = Family::Paths;
     const SUMMARY: &'static str = "Diameter: the greatest distance between two vertices of the largest component, \
                                    whatever the direction of edges";
     const WEIGHTS: Weights = Weights::Ignored { instead: "every edge is a hop" };

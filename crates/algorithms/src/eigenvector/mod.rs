@@ -14,7 +14,9 @@ mod program;
 use serde::{Deserialize, Serialize};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Checkpointing, Edges, Found, Iterations, NotNegative, Weights};
+use crate::algorithm::{
+    Algorithm, Checkpointing, Edges, Family, Found, Iterations, NotNegative, Weights,
+};
 use crate::answer::{Convergence, Scores, Values};
 use crate::error::Result;
 
@@ -47,6 +49,7 @@ impl Default for EigenvectorOptions {
 
 impl Algorithm for EigenvectorOptions {
     const NAME: &'static str = "eigenvector";
+    const FAMILY: Family = Family::Centrality;
     const SUMMARY: &'static str =
         "Eigenvector centrality: a vertex is as central as those that lead to it together";
     const WEIGHTS: Weights = Weights::Ignored { instead: "every edge counts once" };

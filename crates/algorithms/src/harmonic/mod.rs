@@ -15,7 +15,7 @@ use tegula_engine::traverse::{self, Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions, ShortId};
 use tegula_store::rows::Direction;
 
-use crate::algorithm::{Algorithm, Edges, Found, Weights, Work};
+use crate::algorithm::{Algorithm, Edges, Family, Found, Weights, Work};
 use crate::answer::{Scores, Values};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
@@ -37,6 +37,7 @@ pub struct HarmonicOptions {
 
 impl Algorithm for HarmonicOptions {
     const NAME: &'static str = "harmonic";
+    const FAMILY: Family = Family::Centrality;
     const SUMMARY: &'static str =
         "Harmonic centrality: the sum of the inverse distances to each vertex";
     const WEIGHTS: Weights = Weights::Ignored { instead: "every edge is a hop" };

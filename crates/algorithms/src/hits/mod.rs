@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Found, Iterations, NotNegative, Weights};
+use crate::algorithm::{Algorithm, Edges, Family, Found, Iterations, NotNegative, Weights};
 use crate::answer::Convergence;
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
@@ -54,6 +54,7 @@ impl Default for HitsOptions {
 
 impl Algorithm for HitsOptions {
     const NAME: &'static str = "hits";
+    const FAMILY: Family = Family::Centrality;
     const SUMMARY: &'static str =
         "Hubs and authorities: good hubs lead to good authorities, and the other way round";
     const WEIGHTS: Weights = Weights::Ignored { instead: "every edge counts once" };

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions, VertexId};
 
-use crate::algorithm::{Algorithm, EdgeDirection, Edges, Found, SideFiles, Weights};
+use crate::algorithm::{Algorithm, EdgeDirection, Edges, Family, Found, SideFiles, Weights};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
 use crate::side_table::{self, Tables};
@@ -48,6 +48,7 @@ pub struct KHopOptions {
 
 impl Algorithm for KHopOptions {
     const NAME: &'static str = "k-hop";
+    const FAMILY: Family = Family::Paths;
     const SUMMARY: &'static str = "The vertices within so many hops of one, or of any of several";
     const WEIGHTS: Weights = Weights::Irrelevant;
     const TABLES: &'static [&'static str] = &["sources"];

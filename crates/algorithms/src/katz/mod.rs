@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
 use crate::algorithm::{
-    Algorithm, Checkpointing, Edges, Factor, Found, Iterations, NotNegative, Weights,
+    Algorithm, Checkpointing, Edges, Factor, Family, Found, Iterations, NotNegative, Weights,
 };
 use crate::answer::{Convergence, Scores, Values};
 use crate::error::{Error, Result};
@@ -59,6 +59,7 @@ impl Default for KatzOptions {
 
 impl Algorithm for KatzOptions {
     const NAME: &'static str = "katz";
+    const FAMILY: Family = Family::Centrality;
     const SUMMARY: &'static str =
         "Katz centrality: walks that end at a vertex, of which longer ones count less";
     const WEIGHTS: Weights = Weights::Ignored { instead: "every edge counts once" };

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Found, Weights};
+use crate::algorithm::{Algorithm, Edges, Family, Found, Weights};
 use crate::answer::{self, Facts, Figures, Scores, Values};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
@@ -48,6 +48,7 @@ impl Figures for CoreFigures {
 
 impl Algorithm for KcoreOptions {
     const NAME: &'static str = "kcore";
+    const FAMILY: Family = Family::Clustering;
     const SUMMARY: &'static str = "Core numbers: the largest k for which a vertex is in a subgraph where all have k \
                                    neighbours";
     const WEIGHTS: Weights = Weights::Irrelevant;

@@ -21,7 +21,7 @@ use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions};
 use tegula_machine::{Diagnostic, Hint};
 
-use crate::algorithm::{Algorithm, Edges, Found, Iterations, Weights};
+use crate::algorithm::{Algorithm, Edges, Family, Found, Iterations, Weights};
 use crate::answer::{self, Called, Facts, Figures, Groups, Values};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
@@ -79,6 +79,7 @@ impl Figures for Stability {
 
 impl Algorithm for LabelPropagationOptions {
     const NAME: &'static str = "label-propagation";
+    const FAMILY: Family = Family::Communities;
     const SUMMARY: &'static str = "Communities by label propagation until every vertex has a label that is the most \
                                    frequent one around it";
     const WEIGHTS: Weights = Weights::Ignored { instead: "every edge counts once" };

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Found, Weights, Work};
+use crate::algorithm::{Algorithm, Edges, Family, Found, Weights, Work};
 use crate::answer::{self, Facts, Figures, Scores, Values};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
@@ -45,6 +45,7 @@ impl Figures for CoefficientFigures {
 
 impl Algorithm for LccOptions {
     const NAME: &'static str = "lcc";
+    const FAMILY: Family = Family::Clustering;
     const SUMMARY: &'static str = "Local clustering coefficients: the share of possible edges that there are between \
                                    the neighbours of each vertex";
     const WEIGHTS: Weights = Weights::Irrelevant;

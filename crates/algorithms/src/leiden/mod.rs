@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Factor, Found, Weights};
+use crate::algorithm::{Algorithm, Edges, Factor, Family, Found, Weights};
 use crate::communities::{self, Method};
 use crate::error::Result;
 
@@ -40,6 +40,7 @@ impl Default for LeidenOptions {
 
 impl Algorithm for LeidenOptions {
     const NAME: &'static str = "leiden";
+    const FAMILY: Family = Family::Communities;
     const SUMMARY: &'static str =
         "Communities of high modularity that hang together, by the method of Leiden";
     const WEIGHTS: Weights = Weights::Used;

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Factor, Found, Weights};
+use crate::algorithm::{Algorithm, Edges, Factor, Family, Found, Weights};
 use crate::communities::{self, Method};
 use crate::error::Result;
 
@@ -48,6 +48,7 @@ impl Default for LouvainOptions {
 
 impl Algorithm for LouvainOptions {
     const NAME: &'static str = "louvain";
+    const FAMILY: Family = Family::Communities;
     const SUMMARY: &'static str = "Communities of high modularity, by the method of Louvain";
     const WEIGHTS: Weights = Weights::Used;
     type Files = ();

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Found, Weights};
+use crate::algorithm::{Algorithm, Edges, Family, Found, Weights};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
 
@@ -50,6 +50,7 @@ impl Default for MisOptions {
 
 impl Algorithm for MisOptions {
     const NAME: &'static str = "mis";
+    const FAMILY: Family = Family::Structure;
     const SUMMARY: &'static str = "A maximal independent set: no two of its vertices are neighbours, and none \
                                    can be added";
     const WEIGHTS: Weights = Weights::Irrelevant;

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Found, Weights};
+use crate::algorithm::{Algorithm, Edges, Family, Found, Weights};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
 
@@ -40,6 +40,7 @@ pub struct MstOptions {
 
 impl Algorithm for MstOptions {
     const NAME: &'static str = "mst";
+    const FAMILY: Family = Family::Structure;
     const SUMMARY: &'static str = "Minimum spanning forest: the edges of least weight that connect what can be \
                                    connected, or of greatest. Without weights every edge counts 1";
     const WEIGHTS: Weights = Weights::Used;

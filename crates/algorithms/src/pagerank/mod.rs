@@ -48,8 +48,8 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::{Cancel, Estimate, Graph, Outcome, Program, RunOptions, States, StatesWriter};
 
 use crate::algorithm::{
-    Algorithm, Checkpointing, Edges, Found, Iterations, NotNegative, Probability, SideFiles,
-    Weights, Work,
+    Algorithm, Checkpointing, Edges, Family, Found, Iterations, NotNegative, Probability,
+    SideFiles, Weights, Work,
 };
 use crate::error::Result;
 use crate::side_table::{self, Tables};
@@ -177,6 +177,7 @@ impl Default for PageRankOptions {
 
 impl Algorithm for PageRankOptions {
     const NAME: &'static str = "pagerank";
+    const FAMILY: Family = Family::Centrality;
     const SUMMARY: &'static str = "PageRank: how likely a random walk stands on each vertex";
     const WEIGHTS: Weights = Weights::Ignored {
         instead: "all edges of a vertex are equally likely, unless the option `weighted` makes them as likely as they \

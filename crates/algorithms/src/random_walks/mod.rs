@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions, ShortId, VertexId};
 
-use crate::algorithm::{Algorithm, Bias, Edges, Found, SideFiles, Weights, Work};
+use crate::algorithm::{Algorithm, Bias, Edges, Family, Found, SideFiles, Weights, Work};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
 use crate::samples::Sample;
@@ -103,6 +103,7 @@ impl Default for RandomWalksOptions {
 
 impl Algorithm for RandomWalksOptions {
     const NAME: &'static str = "random-walks";
+    const FAMILY: Family = Family::Similarity;
     const SUMMARY: &'static str =
         "Random walks from each vertex, or from some; with p and q those of node2vec";
     const WEIGHTS: Weights = Weights::Used;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Found, Iterations, Weights, Work};
+use crate::algorithm::{Algorithm, Edges, Family, Found, Iterations, Weights, Work};
 use crate::answer::{Called, Groups, NoFigures, by_smallest};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
@@ -28,6 +28,7 @@ pub struct SccOptions {}
 
 impl Algorithm for SccOptions {
     const NAME: &'static str = "scc";
+    const FAMILY: Family = Family::Components;
     const SUMMARY: &'static str = "Strongly connected components: vertices that reach each other along the direction \
                                    of edges";
     const WEIGHTS: Weights = Weights::Irrelevant;

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Found, SideFiles, Weights, Work, degree_sum};
+use crate::algorithm::{Algorithm, Edges, Family, Found, SideFiles, Weights, Work, degree_sum};
 use crate::error::{Error, Result};
 use crate::original_ids::with_order_streamed;
 use crate::side_table::{self, Tables};
@@ -109,6 +109,7 @@ impl SimilarityOptions {
 
 impl Algorithm for SimilarityOptions {
     const NAME: &'static str = "similarity";
+    const FAMILY: Family = Family::Similarity;
     const SUMMARY: &'static str = "Similarity of given pairs, or the most similar vertices of given ones, by common neighbours";
     const WEIGHTS: Weights = Weights::Irrelevant;
     const TABLES: &'static [&'static str] = &["pairs", "sources"];

@@ -21,7 +21,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use tegula_engine::{EdgeWeight, Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Checkpointing, Edges, Found, Iterations, SideFiles, Weights};
+use crate::algorithm::{
+    Algorithm, Checkpointing, Edges, Family, Found, Iterations, SideFiles, Weights,
+};
 use crate::error::Result;
 use crate::side_table::{self, Tables};
 
@@ -55,6 +57,7 @@ impl Default for SpmvOptions {
 
 impl Algorithm for SpmvOptions {
     const NAME: &'static str = "spmv";
+    const FAMILY: Family = Family::Propagation;
     const SUMMARY: &'static str = "Sparse matrix-vector product: sums of values times weights along edges. \
                                    Without weights every edge counts 1";
     const WEIGHTS: Weights = Weights::Used;

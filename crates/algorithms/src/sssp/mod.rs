@@ -37,10 +37,10 @@ use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Arrays, Estimate, Graph, RunOptions, States, Value, VertexNumber};
 
 use crate::algorithm::{
-    Algorithm, Checkpointing, EdgeDirection, Edges, Found, Iterations, NotNegative, Positive,
+    Algorithm, Checkpointing, EdgeDirection, Edges, Family, Found, Iterations, LessMemory, NotNegative, Positive,
     Weights, Work,
 };
-use crate::error::{Error, Result, Setting, SettingValue};
+use crate::error::{Error, Hint, Result, Setting, SettingValue};
 use crate::original_ids::{has_order, with_order_streamed};
 use crate::paths::Paths;
 use crate::side_table::Tables;
@@ -208,6 +208,7 @@ impl SsspOptions {
 
 impl Algorithm for SsspOptions {
     const NAME: &'static str = "sssp";
+    const FAMILY: Family = Family::Paths;
     const SUMMARY: &'static str = "Shortest paths: the smallest sum of weights from a source to each vertex. \
                                    Without weights every edge counts 1";
     const WEIGHTS: Weights = Weights::Used;
@@ -270,6 +271,22 @@ impl Algorithm for SsspOptions {
             true => with_order_streamed(Estimate { on_disk: None, ..estimate }, graph),
             false => Ok(estimate),
         }
+    }
+
+    fn less_memory(
+        &self,
+        graph: &Graph,
+        files: &SearchFiles,
+        threads: usize,
+    ) -> Result<Option<LessMemory>> {
+        if self.method == Method::DeltaStepping {
+            return Ok(None);
+        }
+        let estimate = tegula_engine::estimate_anywhere::<Sssp>(graph, threads);
+        let needed = files.beside(estimate, 0).needed();
+        let value = SettingValue::OneOf(&["delta-stepping"]);
+        let hint = Hint::set([Setting { option: "method", value }]);
+        Ok(Some(LessMemory { needed, hint }))
     }
 
     fn checkpointing(&self) -> Checkpointing {

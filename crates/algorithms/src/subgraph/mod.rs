@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::VertexSet;
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics, ShortId, overhead};
 
-use crate::algorithm::{Algorithm, Edges, Found, Iterations, SideFiles, Weights, Work};
+use crate::algorithm::{Algorithm, Edges, Family, Found, Iterations, SideFiles, Weights, Work};
 use crate::answer::EdgeTable;
 use crate::error::{Error, Result};
 use crate::original_ids::find_vertex;
@@ -68,6 +68,7 @@ impl SubgraphOptions {
 
 impl Algorithm for SubgraphOptions {
     const NAME: &'static str = "subgraph";
+    const FAMILY: Family = Family::Structure;
     const SUMMARY: &'static str = "The edges between some of the vertices, as a graph or a table: of given ones, or a component";
     const WEIGHTS: Weights = Weights::Irrelevant;
     const FINDS_GRAPH: bool = true;

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Found, Weights};
+use crate::algorithm::{Algorithm, Edges, Family, Found, Weights};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
 
@@ -32,6 +32,7 @@ pub struct TopologicalOrderOptions {}
 
 impl Algorithm for TopologicalOrderOptions {
     const NAME: &'static str = "topological-order";
+    const FAMILY: Family = Family::Structure;
     const SUMMARY: &'static str =
         "Topological order: each vertex behind all that have an edge to it";
     const WEIGHTS: Weights = Weights::Irrelevant;

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Found, Weights, Work};
+use crate::algorithm::{Algorithm, Edges, Family, Found, Weights, Work};
 use crate::answer::{self, Facts, Figures, Scores, Values};
 use crate::error::{Error, Result};
 use crate::original_ids::with_order_streamed;
@@ -117,6 +117,7 @@ fn standard_error(error: f64, estimate: f64) -> String {
 
 impl Algorithm for TrianglesOptions {
     const NAME: &'static str = "triangles";
+    const FAMILY: Family = Family::Clustering;
     const SUMMARY: &'static str = "Triangles at each vertex and in all, of the simple undirected graph beneath the \
                                    stored one";
     const WEIGHTS: Weights = Weights::Irrelevant;

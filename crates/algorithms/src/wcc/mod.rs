@@ -30,12 +30,18 @@ mod traversal;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{
-    Estimate, Graph, Number, RunOptions, RunStatistics, ShortId, States, VertexNumber, visit_edges,
+    Estimate, Graph, Number, RUN_OVERHEAD, RunOptions, RunStatistics, ShortId, States,
+    VertexNumber, overhead, visit_edges,
 };
 
-use crate::algorithm::{Algorithm, Checkpointing, Edges, Found, Iterations, Weights, Work};
+use tegula_import::settings;
+use tegula_machine::Action;
+
+use crate::algorithm::{
+    Algorithm, Checkpointing, Edges, Family, Found, Iterations, LessMemory, Weights, Work,
+};
 use crate::answer::{Called, Groups, NoFigures, by_smallest, by_smallest_size};
-use crate::error::{Error, Result, Setting, SettingValue, check_both_directions};
+use crate::error::{Error, Hint, Result, Setting, SettingValue, check_both_directions};
 use crate::original_ids::with_order_streamed;
 use crate::union_find::{DisjointSets, UnsettledEdges};
 
@@ -101,8 +107,7 @@ pub fn check(graph: &Graph, wanted: WccOptions) -> Result<()> {
             return Err(Error::TooManyVertices {
                 what: "union-find",
                 vertices: graph.vertex_count(),
-                instead: Some(method(&["propagation"])),
-                needs_undirected: !graph.manifest().undirected,
+                instead: Some(to_propagate(graph)),
                 graph: graph.directory().to_owned(),
             });
         }
@@ -114,6 +119,15 @@ pub fn check(graph: &Graph, wanted: WccOptions) -> Result<()> {
 
 fn method(names: &'static [&'static str]) -> Setting {
     Setting { option: "method", value: SettingValue::OneOf(names) }
+}
+
+/// What is done to have labels propagated instead, which may have its arrays on disk.
+fn to_propagate(graph: &Graph) -> Hint {
+    let set = method(&["propagation"]);
+    match graph.manifest().undirected {
+        true => Hint::set([set]),
+        false => Action::ImportAndSet { import: settings::UNDIRECTED, set }.into(),
+    }
 }
 
 /// Finds the components, in memory.
@@ -191,6 +205,7 @@ pub fn size(graph: &Graph) -> u64 {
 
 impl Algorithm for WccOptions {
     const NAME: &'static str = "wcc";
+    const FAMILY: Family = Family::Components;
     const SUMMARY: &'static str =
         "Weakly connected components: the smallest vertex in the component of each";
     const WEIGHTS: Weights = Weights::Irrelevant;
@@ -230,6 +245,17 @@ impl Algorithm for WccOptions {
             Method::Traversal => estimate_traversal(graph),
         };
         with_order_streamed(estimate, graph)
+    }
+
+    fn less_memory(&self, graph: &Graph, files: &(), threads: usize) -> Result<Option<LessMemory>> {
+        if self.method == Method::Propagation {
+            return Ok(None);
+        }
+        let propagation = WccOptions { method: Method::Propagation };
+        let needed = propagation.estimate(graph, files, threads)?.needed();
+        // As an undirected graph it has up to twice the tiles.
+        let tables = if graph.manifest().undirected { 0 } else { overhead(graph) - RUN_OVERHEAD };
+        Ok(Some(LessMemory { needed: needed + tables, hint: to_propagate(graph) }))
     }
 
     fn why_in_memory(&self) -> &'static str {

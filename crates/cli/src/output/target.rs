@@ -182,9 +182,9 @@ impl Target<GraphFormat> {
     /// Begins the file.
     ///
     /// # Errors
-    /// Those of creating it.
-    pub fn create(&self) -> Result<Compressor> {
-        self.compressed(self.begin()?)
+    /// Those of creating it; cancellation while it waits for a reader.
+    pub fn create(&self, cancel: &Cancel) -> Result<Compressor> {
+        self.compressed(self.begin(cancel)?)
     }
 }
 

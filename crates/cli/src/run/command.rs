@@ -5,6 +5,7 @@ use clap::{ArgGroup, ArgMatches, Args, Command, Error, FromArgMatches, Subcomman
 use tegula_algorithms::algorithm::Request;
 use tegula_algorithms::{CATALOGUE, find};
 
+use super::help;
 use super::options::RunArgs;
 use crate::graph_file::GraphFileArgs;
 use crate::output::EDGE_ENDINGS;
@@ -32,7 +33,8 @@ pub struct Run {
 
 impl Subcommand for Run {
     fn augment_subcommands(command: Command) -> Command {
-        command.subcommands(CATALOGUE.iter().map(|entry| {
+        let help = help::template(command.get_styles());
+        command.help_template(help).subcommands(CATALOGUE.iter().map(|entry| {
             let mut command = entry.command::<RunArgs>();
             let has = |option| entry.option_names().contains(&option);
             if has("model") {
@@ -100,6 +102,19 @@ mod tests {
             assert!(arguments.starts_with(&entry.option_names()), "{arguments:?}");
             for argument in command.get_arguments() {
                 assert!(argument.get_help().is_some(), "{}: {argument}", entry.name);
+            }
+        }
+    }
+
+    #[test]
+    fn options_of_an_algorithm_come_first_and_have_no_heading_of_others() {
+        let command = Run::augment_subcommands(Command::new("run"));
+        for command in command.get_subcommands() {
+            let own = find(command.get_name()).unwrap().option_names();
+            for argument in command.get_arguments().filter(|argument| !argument.is_positional()) {
+                let is_own = own.contains(&argument.get_id().as_str());
+                let heading = argument.get_help_heading();
+                assert_eq!(is_own, heading.is_none(), "{}: {argument}", command.get_name());
             }
         }
     }

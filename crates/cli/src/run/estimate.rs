@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use tegula_algorithms::algorithm::{Layout, Needs, Request};
 use tegula_engine::{Error, Graph};
-use tegula_machine::Bytes;
+use tegula_machine::{Bytes, Hint};
 
 use super::input::name_of;
 use super::options::RunArgs;
 use crate::errors;
+use crate::hints;
 use crate::json::{self, Seconds, Work};
 use crate::report::{self, Facts};
 use crate::session::Session;
@@ -32,14 +33,16 @@ pub fn show(
     };
     let outlook =
         Outlook { room, seconds: seconds(needs, graph, args), threads: args.threads.count() };
+    let fits = needs.check(algorithm, memory);
     if session.json {
         session.print_json(&to_json(needs, algorithm, graph, memory, &outlook))?;
     } else {
-        let facts = facts(needs, memory, &outlook).to_text();
+        let refusal = fits.as_ref().err().map(tegula_algorithms::Error::hints);
+        let facts = facts(needs, memory, &outlook, refusal.as_deref()).to_text();
         let graph = report::path(name_of(request, graph));
         session.print(&format!("{algorithm} on {graph} needs\n{facts}"))?;
     }
-    Ok(needs.check(algorithm, memory)?)
+    Ok(fits?)
 }
 
 /// What is to be expected of a run.
@@ -111,7 +114,7 @@ fn layout_name(layout: Layout) -> &'static str {
     }
 }
 
-fn facts(needs: &Needs, memory: u64, outlook: &Outlook) -> Facts {
+fn facts(needs: &Needs, memory: u64, outlook: &Outlook, refusal: Option<&[Hint]>) -> Facts {
     let estimate = &needs.estimate;
     let layout = layout_name(needs.layout);
     let mut facts = Facts::default();
@@ -157,26 +160,45 @@ fn facts(needs: &Needs, memory: u64, outlook: &Outlook) -> Facts {
         facts.add("takes, about", format!("{time}, {peak} at the peak, and moves {moved}"));
     }
     facts.add("budget", report::bytes(memory));
-    let verdict = if needs.needed() > memory {
-        let [needed, budget] = Bytes::told_apart(needs.needed(), memory);
-        format!("does not fit: needs {needed} of {budget}; raise --memory")
-    } else if let Err(refused) = &outlook.room {
-        format!("fits, but its arrays have no place on disk: {refused}")
-    } else if needs.layout == Layout::None {
-        "fits".to_owned()
-    } else if needs.holds_layout(memory) {
-        format!("fits; {layout} are read once and stay in memory")
-    } else if let Some((_, plan)) = &on_disk {
-        let groups = report::counted(plan.groups.into(), "group", "groups");
-        format!(
-            "fits, with arrays on disk; tiles are read by {groups} of columns in every iteration"
-        )
-    } else {
-        match needs.layout {
-            Layout::Rows => "fits; rows are read as they come up".to_owned(),
-            Layout::None | Layout::Tiles => "fits; tiles are read in every iteration".to_owned(),
+    let verdict = match (refusal, &outlook.room) {
+        (Some(hints), _) => {
+            let [needed, budget] = Bytes::told_apart(needs.needed(), memory);
+            let what_to_do = hints::any_of(hints).unwrap_or_default();
+            format!("does not fit: needs {needed} of {budget}; {what_to_do}")
         }
+        (None, Err(refused)) => {
+            format!("fits, but its arrays have no place on disk: {refused}")
+        }
+        (None, Ok(())) => how_it_fits(needs, memory),
     };
     facts.add("verdict", verdict);
     facts
+}
+
+/// What a run needs of its budget and how it uses that, in a line.
+pub fn plan(needs: &Needs, memory: u64) -> String {
+    let [needed, budget] = [needs.needed(), memory].map(report::bytes);
+    let fits = how_it_fits(needs, memory);
+    format!("memory: {needed} needed at least, {budget} allowed; the run {fits}")
+}
+
+/// How a run uses a budget that is large enough.
+fn how_it_fits(needs: &Needs, memory: u64) -> String {
+    let layout = layout_name(needs.layout);
+    if needs.layout == Layout::None {
+        return "fits".to_owned();
+    }
+    if needs.holds_layout(memory) {
+        return format!("fits; {layout} are read once and stay in memory");
+    }
+    if let Some((_, plan)) = needs.estimate.plan_on_disk(memory) {
+        let groups = report::counted(plan.groups.into(), "group", "groups");
+        return format!(
+            "fits, with arrays on disk; tiles are read by {groups} of columns in every iteration"
+        );
+    }
+    match needs.layout {
+        Layout::Rows => "fits; rows are read as they come up".to_owned(),
+        Layout::None | Layout::Tiles => "fits; tiles are read in every iteration".to_owned(),
+    }
 }

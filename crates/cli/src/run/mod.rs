@@ -3,6 +3,7 @@
 mod checkpoint_folder;
 mod command;
 mod estimate;
+mod help;
 mod input;
 mod missing_rows;
 mod new_graph;
@@ -15,7 +16,8 @@ use tegula_algorithms::algorithm::{Checkpointing, Edges, Found, Needs, Request, 
 use tegula_algorithms::answer::{Answer, Summary, VertexIds};
 use tegula_algorithms::side_table::TableRead;
 use tegula_engine::{
-    Executor, Graph, Instructions, ProcessKind, RunOptions, RunStatistics, checkpoint_size,
+    Checkpoints, Executor, Graph, Instructions, ProcessKind, RunOptions, RunStatistics,
+    checkpoint_size,
 };
 use tegula_machine::memory::default_memory;
 use tegula_machine::threads::Workers;
@@ -66,24 +68,7 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     target.iter().try_for_each(|target| target.check_ids(&graph))?;
     let needs_rows = needs_rows(request, &graph, args.executor())?;
     let budget = args.reading.budget.bytes();
-    // An estimate tells what is needed beyond the budget, too.
-    let least = if args.estimate { default_memory() } else { 0 };
-    let options = RunOptions {
-        memory: budget.max(least),
-        threads,
-        executor: args.executor(),
-        rows: None,
-        arrays: args.arrays(),
-        messages: args.messages(),
-        part_edges: args.part_edges(),
-        spill_directory: args.spill_directory.as_deref(),
-        is_selective: args.is_selective(),
-        speed: args.reading.speed(graph.directory()),
-        instructions: Instructions::detect(),
-        cancel: session.cancel.clone(),
-        progress: session.progress(),
-        ..RunOptions::default()
-    };
+    let options = run_options(args, &graph, session);
     let prepared = request.prepare(&graph, &options)?;
     let mut needs = Needs::of(&*prepared, &graph, threads, needs_rows)?;
     needs.estimate.vertex_bytes +=
@@ -102,6 +87,7 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
         return estimate::show(&needs, request, &graph, args, session);
     }
     has_room?;
+    tracing::info!("{}", estimate::plan(&needs, budget));
     if builds_rows {
         graph = missing_rows::build(graph, request.edges(), args, prepared.files_size(), session)?;
     }
@@ -120,6 +106,31 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     let found = prepared.run(&graph, &options).map_err(|error| failed(error, budget))?;
     let input = RunInput { request, graph: &graph, tables, args };
     deliver(found, [open, started.elapsed()], target, input, session)
+}
+
+/// What a run may use. An estimate may use more than the budget, so that it tells what is needed beyond that.
+fn run_options<'r>(
+    args: &'r RunArgs,
+    graph: &Graph,
+    session: &'r Session,
+) -> RunOptions<'r> {
+    let least = if args.estimate { default_memory() } else { 0 };
+    RunOptions {
+        memory: args.reading.budget.bytes().max(least),
+        threads: args.threads.count(),
+        executor: args.executor(),
+        rows: None,
+        arrays: args.arrays(),
+        messages: args.messages(),
+        part_edges: args.part_edges(),
+        spill_directory: args.spill_directory.as_deref(),
+        is_selective: args.is_selective(),
+        speed: args.reading.speed(graph.directory()),
+        instructions: Instructions::detect(),
+        cancel: session.cancel.clone(),
+        progress: session.progress(),
+        ..RunOptions::default()
+    }
 }
 
 /// The failure of a run, told of the whole budget.

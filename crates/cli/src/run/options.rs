@@ -8,10 +8,14 @@ use tegula_algorithms::answer;
 use tegula_engine::{Arrays, Checkpoints, Error, Executor, Graph, Messages, RunOptions};
 
 use super::checkpoint_folder;
-use crate::args::{ReadingArgs, Threads};
+use crate::args::{MACHINE, ReadingArgs, Threads};
 use crate::errors::{Failure, Result};
 use crate::graph_file::GraphFileArgs;
 use crate::output::{EDGE_ENDINGS, EdgeTarget, Format, GraphFormat, Target, check_parent};
+
+/// The headings above options that every algorithm has.
+const TABLE: &str = "Table";
+const CHECKPOINTS: &str = "Checkpoints";
 
 /// The options that every algorithm has.
 #[derive(Debug, Args)]
@@ -21,23 +25,23 @@ pub struct RunArgs {
     pub graph: Option<PathBuf>,
     /// Write the table to a file: .parquet, .csv, .tsv, .npy or .arrows; text also as .gz or .zst; `-` is
     /// standard output [default: lines with tabs on standard output, or no table with --json or --top].
-    #[arg(long, short, value_name = "OUT")]
+    #[arg(long, short, value_name = "OUT", help_heading = TABLE)]
     output: Option<PathBuf>,
     /// The format of the table, whatever the name of the file; on standard output without -o.
-    #[arg(long, value_enum, value_name = "F")]
+    #[arg(long, value_enum, value_name = "F", help_heading = TABLE)]
     format: Option<Format>,
     /// How a graph is written as a file; only what finds a graph has these options.
     #[arg(skip)]
     pub graph_file: GraphFileArgs,
     /// Replace the output if it exists.
-    #[arg(long)]
+    #[arg(long, help_heading = TABLE)]
     pub force: bool,
     /// Print only K lines: what is greatest, farthest or largest, or else the first ones. A file (-o) has all
     /// rows nevertheless.
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", help_heading = TABLE)]
     pub top: Option<usize>,
     /// Say what the run needs of memory and of time, and do not run; exit with 4 if that does not fit.
-    #[arg(long)]
+    #[arg(long, help_heading = MACHINE)]
     pub estimate: bool,
     /// How the graph is read.
     #[command(flatten)]
@@ -47,20 +51,21 @@ pub struct RunArgs {
     pub threads: Threads,
     /// Build rows that the graph lacks in this folder, for this run alone, and keep arrays there for which memory
     /// has no room [default: in the graph, rows for good; in $TMPDIR where its directory cannot be written to].
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", help_heading = MACHINE)]
     pub spill_directory: Option<PathBuf>,
     /// Keep checkpoints of the run in this folder, which is made: the last two. `--resume` goes on from there.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = CHECKPOINTS)]
     checkpoint: Option<PathBuf>,
     /// Keep one every N iterations.
     #[arg(long, value_name = "N", requires = "checkpoint", default_value = "1")]
+    #[arg(help_heading = CHECKPOINTS)]
     checkpoint_every: NonZeroU64,
     /// Go on from the last checkpoint in this folder: of the same graph, algorithm and options. The result is that of
     /// a run that was never interrupted. Name the folder with `--checkpoint` too to keep further ones there.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = CHECKPOINTS)]
     resume: Option<PathBuf>,
     /// Where edges come from. Results do not depend on it.
-    #[arg(long, value_enum, default_value_t = ExecutorChoice::Auto)]
+    #[arg(long, value_enum, default_value_t = ExecutorChoice::Auto, help_heading = MACHINE)]
     executor: ExecutorChoice,
     /// Where arrays over all vertices lie. Results do not depend on it.
     #[arg(long, value_enum, default_value_t = ArraysChoice::Auto, hide = true)]

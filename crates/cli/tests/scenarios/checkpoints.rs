@@ -175,6 +175,41 @@ fn what_cannot_go_on_says_why() {
 }
 
 #[test]
+fn a_refused_resume_changes_nothing_in_the_folder() {
+    let shop = shop();
+    shop.tegula("run pagerank g.tegula --iterations 5 --checkpoint kept -o found.tsv").done();
+    for damaged in ["version-3", "version-4"] {
+        let list = shop.read(&format!("kept/{damaged}"));
+        shop.write(&format!("kept/{damaged}"), &list[1..]);
+        let before = shop.files("kept");
+        for words in
+            ["--iterations 6 --resume kept", "--iterations 6 --resume kept --checkpoint kept"]
+        {
+            shop.tegula(&format!("run pagerank g.tegula {words}")).failed(3, &["kept holds"]);
+            assert!(shop.files("kept") == before, "{damaged}, {words}");
+        }
+        shop.write(&format!("kept/{damaged}"), list);
+    }
+}
+
+#[test]
+fn a_folder_of_checkpoints_goes_again_if_none_was_kept() {
+    let shop = shop();
+    // The graph is damaged, so the run fails before its first checkpoint.
+    let mut tiles = shop.read("g.tegula/tiles.data");
+    tiles[9] ^= 1;
+    shop.write("g.tegula/tiles.data", tiles);
+    for arrays in ["memory", "disk"] {
+        let words = format!("run pagerank g.tegula --checkpoint kept --arrays {arrays}");
+        shop.tegula(&words).failed(3, &["tiles.data"]);
+        assert!(!shop.path("kept").exists(), "{arrays}");
+    }
+    fs::create_dir(shop.path("kept")).unwrap();
+    shop.tegula("run pagerank g.tegula --checkpoint kept").failed(3, &["tiles.data"]);
+    assert!(shop.path("kept").exists(), "it was there before");
+}
+
+#[test]
 fn a_folder_of_checkpoints_is_no_graph_and_belongs_to_one_run_at_a_time() {
     let shop = shop();
     let ranks = "run pagerank g.tegula --iterations 5 -o found.tsv --force";

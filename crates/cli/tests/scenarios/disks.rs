@@ -108,6 +108,18 @@ fn a_run_says_at_once_how_much_room_its_arrays_need() {
 }
 
 #[test]
+fn checkpoints_that_do_not_fit_leave_no_folder() {
+    let Some(shop) = shop_with_a_disk() else { return };
+    shop.tegula("generate erdos-renyi --vertices 200000 --edges 400000 -o g.bin32").done();
+    shop.tegula("import g.bin32 -o g.tegula").done();
+    for arrays in ["memory", "disk"] {
+        let words = format!("run pagerank g.tegula --checkpoint full/kept --arrays {arrays} -q");
+        let said = said(&mut on_a_small_disk(&shop, 1 << 10, shop.command(&words)));
+        said.failed(1, &["full/kept", "MiB are needed there"]);
+    }
+}
+
+#[test]
 fn a_replacement_that_does_not_fit_leaves_what_was_there() {
     let Some(shop) = shop_with_a_disk() else { return };
     shop.tegula("generate rmat --scale 13 -o g.el").done();

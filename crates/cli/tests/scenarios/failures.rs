@@ -94,6 +94,10 @@ fn a_wrong_command_line_is_a_matter_of_usage() {
     shop.import(&EdgeList::new(vec![(0, 1)]), "");
     for (words, answer) in [
         ("", "Usage"),
+        ("pagerank g.tegula", "did you mean `tegula run pagerank g.tegula`?"),
+        ("--json k-hop g.tegula", "did you mean `tegula --json run k-hop g.tegula`?"),
+        ("help wcc", "did you mean `tegula help run wcc`?"),
+        ("run info g.tegula", "did you mean `tegula info g.tegula`?"),
         ("fly", "import, info, verify, export, run, generate"),
         ("run walk g.tegula", "pagerank, bfs, sssp, wcc"),
         ("--json run walk g.tegula", "pagerank, bfs, sssp, wcc"),

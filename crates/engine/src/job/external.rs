@@ -14,6 +14,7 @@ use super::{Advanced, Job, PartStatistics, PartWork};
 use crate::checkpoint::Keeper;
 use crate::external::plan::Plan;
 use crate::external::{ExternalPart, ExternalStep, NextScan, States};
+use crate::iteration_times::log_iteration;
 use crate::options::{RunOptions, RunStatistics};
 use crate::parts::{Part, Parts};
 use crate::process::ProcessKind;
@@ -82,9 +83,10 @@ impl<'r, P: Program> ExternalJob<'r, P> {
     fn end_iteration(&mut self, took: Duration) {
         let scanned = std::mem::take(&mut *lock(&self.scanned));
         self.statistics.add_scan(&scanned, self.graph);
-        let (number, scans) = (self.statistics.iterations, std::mem::take(&mut self.scan_time));
-        tracing::debug!(
-            "iteration {number}: arrays on disk; took {took:.3?}, scans {scans:.3?} of it"
+        let scans = std::mem::take(&mut self.scan_time);
+        log_iteration(
+            self.statistics.iterations,
+            format_args!("arrays on disk; took {took:.3?}, scans {scans:.3?} of it"),
         );
         self.statistics.add_iteration(ProcessKind::Scan, None, took);
         self.options.progress.advance(1);

@@ -15,6 +15,7 @@ use super::{Advanced, Job, PartStatistics, PartWork};
 use crate::external::States;
 use crate::external::plan::ArraysOnDisk;
 use crate::external::wanted::Messages;
+use crate::iteration_times::log_iteration;
 use crate::options::{Estimate, RunOptions, RunStatistics};
 use crate::overhead::overhead;
 use crate::parts::{PART_EDGES_TARGET, Part, Parts};
@@ -187,10 +188,10 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
         let took = started.elapsed();
         // Others that share a scan take their time too; what it would have taken alone is learnt from.
         self.processes[choice.index].learn(&choice.prediction, alone);
-        let number = self.statistics.iterations;
-        tracing::debug!(
-            "iteration {number}: {}, {active} active{choice}; took {took:.3?}",
-            kind.name()
+        let name = kind.name();
+        log_iteration(
+            self.statistics.iterations,
+            format_args!("{name}, {active} active{choice}; took {took:.3?}"),
         );
         self.statistics.add_iteration(kind, choice.by_costs(), took);
         self.options.progress.advance(1);

@@ -14,10 +14,10 @@
 
 mod content;
 mod room;
+mod version_folder;
 mod versions;
 
 use std::collections::HashMap;
-use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
@@ -37,6 +37,8 @@ pub use content::Blocks;
 use content::{PARTS_MAX, Period, Sum, gather, periods_of, repeat, scatter};
 pub use room::check_room;
 use room::{as_direct, nameless, reserve};
+use version_folder::BLOCKS;
+pub use version_folder::VersionFolder;
 use versions::{Entry, Place, Versions};
 
 /// A block that stays in memory.
@@ -90,46 +92,31 @@ impl BlockStore {
     }
 
     /// Blocks of which versions are kept in `folder`: those of the newest one that is there, with what was kept beside
-    /// it, or new ones. They take three times the room on disk: for two versions and what is written since.
+    /// it, or new ones. They take three times the room on disk: for two versions and what is written since. The versions
+    /// in the folder stay as they are until a block is written or a version is kept.
     ///
     /// # Errors
     /// As [`create`](BlockStore::create). [`Error::Corrupt`] where its versions are all damaged,
     /// [`Error::NotResumable`] where they are of other blocks, or another process has the folder; those of reading.
     pub fn versioned(
-        folder: &Directory,
+        folder: VersionFolder,
         blocks: Blocks,
         reader: &Reader,
         writer: &WriteBehind,
         is_held: impl Fn(usize) -> bool,
     ) -> Result<(BlockStore, Option<Vec<u8>>)> {
+        let directory = folder.directory().clone();
         let (versions, beside) = Versions::open(folder, blocks, reader)?;
         let is_held: Vec<bool> = (0..blocks.count).map(is_held).collect();
         let size = (Versions::slot_count(blocks) * blocks.slot_size()) as u64;
-        let open =
-            |flags| folder.open_file(versions::BLOCKS, flags | OFlags::RDWR | OFlags::NOFOLLOW);
-        let path = folder.join(versions::BLOCKS);
+        let open = |flags| directory.open_file(BLOCKS, flags | OFlags::RDWR | OFlags::NOFOLLOW);
+        let path = directory.join(BLOCKS);
         let file = as_direct(writer.caching(), open).map_err(Error::io("open", &path))?;
-        reserve(folder, &file.0, size)?;
+        reserve(&directory, &file.0, size)?;
         let file = (file, path, size);
-        let mut store = BlockStore::of(folder, blocks, (reader, writer), &is_held, file);
+        let mut store = BlockStore::of(&directory, blocks, (reader, writer), &is_held, file);
         store.take_up(versions)?;
         Ok((store, beside))
-    }
-
-    /// Whether a folder holds versions of blocks.
-    ///
-    /// # Errors
-    /// Those of looking into it.
-    pub fn has_versions(folder: &Directory) -> Result<bool> {
-        Versions::are_in(folder)
-    }
-
-    /// The name of something in a folder that no version of blocks has; hidden ones aside.
-    ///
-    /// # Errors
-    /// Those of looking into it.
-    pub fn foreign_name(folder: &Directory) -> Result<Option<OsString>> {
-        Versions::foreign_name(folder)
     }
 
     fn of(

@@ -56,7 +56,7 @@ mod write_behind;
 pub use backend::Backend;
 pub use block_file::{BlockFile, BlockStream, CheckedBlock, ends_as_block_file};
 pub use block_format::BLOCK_LOG2;
-pub use block_store::{BlockStore, Blocks, check_room};
+pub use block_store::{BlockStore, Blocks, VersionFolder, check_room};
 pub use block_writer::{BlockFileSummary, BlockFileWriter, OutputFile};
 pub use buffer::Frame;
 pub use checksum::{Crc32c, crc32c};

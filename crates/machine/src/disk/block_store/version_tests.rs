@@ -23,8 +23,8 @@ fn open_with(folder: &Path, backend: Backend, held: usize) -> Result<Opened> {
     let blocks = Blocks { what: "numbers", count: COUNT, size: SIZE };
     let reader = Reader::open(backend, Pool::new(2 * blocks.frame_size())).unwrap();
     let writer = WriteBehind::start(&reader, 2 * blocks.frame_size(), Caching::Direct);
-    let folder = Directory::open(folder).unwrap();
-    BlockStore::versioned(&folder, blocks, &reader, &writer, |block| block < held)
+    let folder = VersionFolder::open(folder).unwrap();
+    BlockStore::versioned(folder, blocks, &reader, &writer, |block| block < held)
 }
 
 fn open(folder: &Path) -> Result<Opened> {
@@ -192,6 +192,31 @@ fn a_store_without_a_version_leaves_nothing_but_what_was_there_before() {
 }
 
 #[test]
+fn a_folder_that_was_made_goes_unless_a_version_was_kept() {
+    let scratch = Scratch::new();
+    let path = scratch.join("kept");
+    let store = |size| {
+        let blocks = Blocks { what: "numbers", count: COUNT, size };
+        let reader = Reader::open(Backend::Auto, Pool::new(2 * blocks.frame_size())).unwrap();
+        let writer = WriteBehind::start(&reader, 2 * blocks.frame_size(), Caching::Direct).unwrap();
+        let folder = VersionFolder::make(&path).unwrap();
+        BlockStore::versioned(folder, blocks, &reader, &writer, |_| false)
+    };
+    // No disk has room for such blocks.
+    let error = store(1 << 50).err().expect("the disk is too small").to_string();
+    assert!(error.contains("are needed there"), "{error}");
+    assert!(!path.exists());
+    let (unused, _) = store(SIZE).unwrap();
+    write(&unused, 1, 1).unwrap();
+    drop(unused);
+    assert!(!path.exists(), "no version was kept");
+    let (used, _) = store(SIZE).unwrap();
+    used.keep_version(b"first").unwrap();
+    drop(used);
+    assert_eq!(versions_in(&path), ["version-1"]);
+}
+
+#[test]
 fn power_that_is_lost_at_any_moment_leaves_whole_versions() {
     for earlier in 0..3 {
         let scratch = Scratch::new();
@@ -320,8 +345,12 @@ fn a_list_that_is_damaged_gives_way_to_the_one_before() {
         let (store, beside) = open(scratch.path()).unwrap();
         assert_eq!(beside.as_deref(), Some(&older[..]));
         check(&store, &older).unwrap();
-        assert_eq!(versions_in(scratch.path()), ["version-1"], "the damaged one is gone");
+        assert_eq!(versions_in(scratch.path()), ["version-1", "version-2"]);
+        assert_eq!(fs::read(list(2)).unwrap(), damaged);
+        store.keep_version(&older).unwrap();
+        assert_eq!(check_each(scratch.path()), Ok(Some(older.to_vec())), "it was replaced");
     }
+    fs::remove_file(list(2)).unwrap();
     fs::write(list(1), &second).unwrap();
     let error = open(scratch.path()).err().expect("no version is whole").to_string();
     assert!(error.contains("version-1"), "{error}");
@@ -353,7 +382,9 @@ fn blocks_that_are_damaged_give_way_to_the_version_before() {
         let (store, beside) = open(scratch.path()).unwrap();
         assert_eq!(beside.as_deref(), Some(&older[..]));
         check(&store, &older).unwrap();
-        assert_eq!(versions_in(scratch.path()), ["version-1"]);
+        store.keep_version(&older).unwrap();
+        assert_eq!(check_each(scratch.path()), Ok(Some(older.to_vec())));
+        assert_eq!(versions_in(scratch.path()), ["version-1", "version-2"]);
     }
     put_back();
     fs::write(scratch.join("blocks"), &kept[0][..(COUNT + 1) * slot]).unwrap();
@@ -381,8 +412,8 @@ fn versions_of_other_blocks_and_those_in_use_are_refused() {
     let blocks = Blocks { what: "numbers", count: COUNT, size: SIZE + 1 };
     let reader = Reader::open(Backend::Auto, Pool::new(2 * blocks.frame_size())).unwrap();
     let writer = WriteBehind::start(&reader, 2 * blocks.frame_size(), Caching::Direct);
-    let folder = Directory::open(scratch.path()).unwrap();
-    let opened = BlockStore::versioned(&folder, blocks, &reader, &writer, |_| false);
+    let folder = VersionFolder::open(scratch.path()).unwrap();
+    let opened = BlockStore::versioned(folder, blocks, &reader, &writer, |_| false);
     let error = opened.err().expect("another size").to_string();
     assert!(error.contains("6 blocks of 5000 bytes, but the numbers are 6 of 5001"), "{error}");
     assert_eq!(versions_in(scratch.path()).len(), 2);

@@ -13,16 +13,15 @@
 //! list and its name are safely on disk; by then the oldest has gone, and the slots that only it has listed are free.
 
 use std::collections::HashSet;
-use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::OFlags;
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::content::{Blocks, PARTS_MAX, Period, Sum};
+use super::version_folder::{BLOCKS, VersionFolder, name_of};
 use crate::disk::block_file::BlockFile;
 use crate::disk::block_writer::BlockFileWriter;
 use crate::disk::reader::Reader;
@@ -30,10 +29,6 @@ use crate::disk::temporary::{Temporary, lock as lock_file};
 use crate::disk::{Caching, Directory};
 use crate::error::{Error, Result, Unresumable};
 
-/// The file of the slots.
-pub(super) const BLOCKS: &str = "blocks";
-/// What the names of lists begin with; the number of the version follows.
-const VERSION: &str = "version-";
 /// Versions that are kept.
 const KEPT: usize = 2;
 /// Lists are read in pieces of this size, as the memory for blocks may be small.
@@ -46,7 +41,6 @@ const PERIODIC: u32 = u32::MAX - 1;
 
 /// Where the blocks of a store lie, now and in the versions that are kept.
 pub(super) struct Versions {
-    folder: Directory,
     /// Of this process, where the file system knows locks.
     locked: Option<File>,
     /// Whether the file of the slots was made by this process.
@@ -59,8 +53,12 @@ pub(super) struct Versions {
     free: Vec<u32>,
     /// Ascending.
     kept: Vec<Kept>,
+    /// The numbers of versions in the folder that are not kept: damaged ones, and those beyond the newest two.
+    stale: Vec<u64>,
     /// A version could not be kept, and what of it is on disk is not known.
     has_failed: bool,
+    /// Is dropped last: a folder that was made for versions goes if it is empty then.
+    folder: VersionFolder,
 }
 
 /// A version that is kept.
@@ -134,7 +132,7 @@ impl Versions {
 
     /// Those in a folder, of blocks whose slots are as they are in the newest version, if there is any; and what was
     /// kept beside that one. A version that is damaged, in its list or its blocks, is passed over where an older one is
-    /// not. All blocks are read once for that.
+    /// not. All blocks are read once for that. No version is changed or removed before something is written.
     ///
     /// # Errors
     /// [`Error::Corrupt`] where it holds damaged versions alone, [`Error::NotResumable`] where those of other blocks, or
@@ -143,44 +141,24 @@ impl Versions {
     /// # Panics
     /// When there are 2^30 blocks or more.
     pub fn open(
-        folder: &Directory,
+        folder: VersionFolder,
         blocks: Blocks,
         reader: &Reader,
     ) -> Result<(Versions, Option<Vec<u8>>)> {
+        let directory = folder.directory();
         let count = Versions::slot_count(blocks);
         assert!(u32::try_from(count).is_ok_and(|count| count < PERIODIC), "{count} slots");
-        let (locked, is_new) = loop {
-            let (locked, is_new) = match lock_file(folder, BLOCKS.as_ref(), OFlags::NOFOLLOW) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    folder.create_file(BLOCKS).map_err(Error::io("create", folder.join(BLOCKS)))?;
-                    (lock_file(folder, BLOCKS.as_ref(), OFlags::NOFOLLOW), true)
-                }
-                locked => (locked, false),
-            };
-            // Whoever ends without a version removes it.
-            let is_there = match &locked {
-                Ok(Some(file)) => folder.is_at(BLOCKS, file),
-                Ok(None) | Err(_) => Ok(true),
-            };
-            if is_there.map_err(Error::io("lock", folder.join(BLOCKS)))? {
-                break (locked, is_new);
-            }
-        };
+        let (locked, is_new) = lock_slots(directory)?;
         let mut versions = Versions {
-            folder: folder.clone(),
-            locked: locked.map_err(|error| match error.kind() {
-                io::ErrorKind::WouldBlock => {
-                    let path = folder.path().to_owned();
-                    Error::NotResumable { path, why: Unresumable::InUse }
-                }
-                _ => Error::io("lock", folder.join(BLOCKS))(error),
-            })?,
+            locked,
             is_new,
             slots: vec![UNWRITTEN; blocks.count],
             listed: vec![0; count],
             free: Vec::new(),
             kept: Vec::new(),
+            stale: Vec::new(),
             has_failed: false,
+            folder,
         };
         let beside = versions.read_all(blocks, reader)?;
         versions.free =
@@ -188,29 +166,10 @@ impl Versions {
         Ok((versions, beside))
     }
 
-    /// Whether a folder has any.
-    pub fn are_in(folder: &Directory) -> Result<bool> {
-        let names = folder.names().map_err(Error::io("look into", folder.path()))?;
-        Ok(names.iter().any(|name| number_of(name).is_some()))
-    }
-
-    /// The name of something in a folder that is neither a version nor the file of the slots, which a process that was
-    /// killed may have left; hidden ones aside.
-    pub fn foreign_name(folder: &Directory) -> Result<Option<OsString>> {
-        let names = folder.names().map_err(Error::io("look into", folder.path()))?;
-        let is_own = |name: &OsString| {
-            name == BLOCKS || number_of(name).is_some() || name.as_bytes().starts_with(b".")
-        };
-        Ok(names.into_iter().find(|name| !is_own(name)))
-    }
-
-    /// Reads the newest versions that are whole, and removes all others.
+    /// Reads the newest versions that are whole; all others are stale.
     fn read_all(&mut self, blocks: Blocks, reader: &Reader) -> Result<Option<Vec<u8>>> {
-        let folder = self.folder.clone();
-        let failed = |action| Error::io(action, folder.path());
-        let names = folder.names().map_err(failed("look into"))?;
-        let mut numbers: Vec<u64> = names.iter().filter_map(|name| number_of(name)).collect();
-        numbers.sort_unstable();
+        let folder = self.folder.directory().clone();
+        let numbers = self.folder.numbers()?;
         let (mut newest, mut damage) = (None, None);
         for &number in numbers.iter().rev() {
             if self.kept.len() == KEPT {
@@ -243,15 +202,26 @@ impl Versions {
             self.slots = slots.collect();
         }
         let is_kept = |number| self.kept.iter().any(|kept| kept.number == number);
-        let removed: Vec<u64> = numbers.into_iter().filter(|&number| !is_kept(number)).collect();
-        for &number in &removed {
-            folder.remove_file(name_of(number)).map_err(failed("remove a version from"))?;
-        }
-        // Their slots must not be written to while they may come back.
-        if !removed.is_empty() {
-            folder.sync().map_err(failed("sync"))?;
-        }
+        self.stale = numbers.into_iter().filter(|&number| !is_kept(number)).collect();
         Ok(newest)
+    }
+
+    /// Removes the stale versions. Their slots must not be written to while they may come back.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where one cannot be removed.
+    fn remove_stale(&mut self) -> Result<()> {
+        if self.stale.is_empty() {
+            return Ok(());
+        }
+        let folder = self.folder.directory();
+        for &number in &self.stale {
+            let removed = folder.remove_file(name_of(number));
+            removed.map_err(Error::io("remove a version from", folder.path()))?;
+        }
+        folder.sync().map_err(Error::io("sync", folder.path()))?;
+        self.stale.clear();
+        Ok(())
     }
 
     /// The blocks of the newest version, if there is any.
@@ -267,9 +237,11 @@ impl Versions {
     /// The slot that a block is to be written to, where it lies from then on.
     ///
     /// # Errors
-    /// [`Error::Io`] where a version could not be kept before: its slots may or may not be needed.
+    /// [`Error::Io`] where a version could not be kept before: its slots may or may not be needed. Those of removing
+    /// stale versions.
     pub fn slot_to_write(&mut self, block: usize) -> Result<u32> {
         self.check()?;
+        self.remove_stale()?;
         let slot = self.slots[block];
         if slot == UNWRITTEN || self.listed[slot as usize] > 0 {
             // Those of the versions and those of now are not more than there are.
@@ -281,7 +253,7 @@ impl Versions {
     fn check(&self) -> Result<()> {
         if self.has_failed {
             let error = io::Error::other("a version could not be kept before");
-            return Err(Error::io("write to", self.folder.path())(error));
+            return Err(Error::io("write to", self.folder.directory().path())(error));
         }
         Ok(())
     }
@@ -289,9 +261,10 @@ impl Versions {
     /// A version is being kept. Until it [is](Versions::keep), nothing can be written.
     ///
     /// # Errors
-    /// [`Error::Io`] where one could not be kept before.
+    /// [`Error::Io`] where one could not be kept before. Those of removing stale versions.
     pub fn begin(&mut self) -> Result<()> {
         self.check()?;
+        self.remove_stale()?;
         self.has_failed = true;
         Ok(())
     }
@@ -314,7 +287,8 @@ impl Versions {
             size: (blocks.size as u64).into(),
             beside: (beside.len() as u64).into(),
         };
-        let unfinished = Temporary::file_in(&self.folder, name_of(number).as_ref())?;
+        let folder = self.folder.directory();
+        let unfinished = Temporary::file_in(folder, name_of(number).as_ref())?;
         let path = unfinished.path();
         let failed = || Error::io("write", path);
         let file = unfinished.open_file().map_err(failed())?;
@@ -326,15 +300,15 @@ impl Versions {
         unfinished.take_place(false).map_err(failed())?;
         self.list(&entries);
         self.kept.push(Kept { number, entries });
+        let folder = self.folder.directory();
         let is_one_too_many = self.kept.len() > KEPT;
         if is_one_too_many {
             let name = name_of(self.kept[0].number);
-            let removed = self.folder.remove_file(&name);
-            removed.map_err(Error::io("remove", self.folder.join(&name)))?;
+            folder.remove_file(&name).map_err(Error::io("remove", folder.join(&name)))?;
         }
         // The new name comes and the old one goes: a crash before leaves one of the two at least, and from here on
         // nothing needs what only the oldest has listed.
-        self.folder.sync().map_err(Error::io("sync", self.folder.path()))?;
+        folder.sync().map_err(Error::io("sync", folder.path()))?;
         if is_one_too_many {
             self.forget_oldest();
         }
@@ -363,24 +337,47 @@ impl Drop for Versions {
     /// Without a version the slots are of no use to anybody, and take the room of three.
     fn drop(&mut self) {
         let is_own = self.is_new && self.locked.is_some() && self.kept.is_empty();
-        // A version that could not be kept may be there all the same.
-        if is_own && Versions::are_in(&self.folder).is_ok_and(|are_there| !are_there) {
+        // A version that was begun and could not be kept may be there all the same.
+        let may_be_kept = self.has_failed && !self.folder.has_versions().is_ok_and(|has| !has);
+        if is_own && !may_be_kept {
             // There is nobody to tell, and whoever keeps versions here later takes the file up.
-            let _ = self.folder.remove_file(BLOCKS);
+            let _ = self.folder.directory().remove_file(BLOCKS);
         }
     }
 }
 
-fn name_of(number: u64) -> String {
-    format!("{VERSION}{number}")
-}
-
-/// The number of the version that has a name, if one could have it.
-fn number_of(name: &OsStr) -> Option<u64> {
-    let name = name.to_str()?;
-    let number = name.strip_prefix(VERSION)?.parse().ok()?;
-    // Behind the last number there is none for the next.
-    (name == name_of(number) && number < u64::MAX).then_some(number)
+/// Locks the file of the slots, which is made where there is none; tells whether it was. There is no lock where the file
+/// system knows none.
+///
+/// # Errors
+/// [`Error::NotResumable`] where another process has it; [`Error::Io`].
+fn lock_slots(folder: &Directory) -> Result<(Option<File>, bool)> {
+    let path = folder.join(BLOCKS);
+    loop {
+        let (locked, is_new) = match lock_file(folder, BLOCKS.as_ref(), OFlags::NOFOLLOW) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                folder.create_file(BLOCKS).map_err(Error::io("create", &path))?;
+                (lock_file(folder, BLOCKS.as_ref(), OFlags::NOFOLLOW), true)
+            }
+            locked => (locked, false),
+        };
+        // Whoever ends without a version removes it.
+        let is_there = match &locked {
+            Ok(Some(file)) => folder.is_at(BLOCKS, file),
+            Ok(None) | Err(_) => Ok(true),
+        };
+        if !is_there.map_err(Error::io("lock", &path))? {
+            continue;
+        }
+        let locked = locked.map_err(|error| match error.kind() {
+            io::ErrorKind::WouldBlock => {
+                let path = folder.path().to_owned();
+                Error::NotResumable { path, why: Unresumable::InUse }
+            }
+            _ => Error::io("lock", &path)(error),
+        })?;
+        return Ok((locked, is_new));
+    }
 }
 
 /// Reads the list of a version, and what is beside it.
