@@ -148,3 +148,6 @@ impl<V: Value> Values<V> {
         self.values.len()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,7 +13,7 @@ use tegula_store::tiles::VertexNumber;
 use super::cut::Cut;
 use super::folder::spill_folder;
 use super::look_up::{
-    self, FirstPlaces, Loaded, Numbers, Plan, Wanted, for_each_chunk_of, look_up,
+    self, FirstPlaces, Loaded, Numbers, Place, Plan, Wanted, for_each_chunk_of, look_up,
 };
 use super::states::{States, StatesOnDisk, Storage, state_blocks};
 use crate::options::RunOptions;
@@ -97,7 +97,8 @@ impl<S: Value> StatesOnDisk<S> {
     ) -> Result<States<V::Value>> {
         let plan = plan_for::<V::Value>(graph, self.store().held_bytes());
         let mut writer = StatesWriter::like(self, graph)?;
-        let place = (graph, self.store().folder());
+        let (reader, caching) = (graph.reader(), graph.caching());
+        let place = Place { folder: self.store().folder(), reader, caching };
         look_up(plan, numbers, values, place, cancel, &mut |found| writer.write(found))?;
         writer.finish()
     }

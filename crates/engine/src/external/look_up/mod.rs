@@ -22,9 +22,8 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use tegula_machine::Result;
-use tegula_machine::disk::{Directory, WriteBehind};
+use tegula_machine::disk::{Caching, Directory, Reader, WriteBehind};
 use tegula_machine::threads::Cancel;
-use tegula_store::graph::Graph;
 use tegula_store::tiles::VertexNumber;
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
 
@@ -173,6 +172,17 @@ impl<N: VertexNumber + Value> Values for FirstPlaces<N> {
     }
 }
 
+/// Where numbers are sorted, if they have to be.
+#[derive(Clone, Copy)]
+pub struct Place<'p> {
+    /// The folder on whose disk files lie.
+    pub folder: &'p Directory,
+    /// Leads to the disk; its pool has the memory.
+    pub reader: &'p Reader,
+    /// Whether files stay in the page cache.
+    pub caching: Caching,
+}
+
 /// Looks up all numbers, and hands on what is found in their order.
 ///
 /// # Errors
@@ -182,13 +192,12 @@ pub fn look_up<V: Values>(
     plan: Plan,
     numbers: &dyn Numbers,
     values: V,
-    (graph, folder): (&Graph, &Directory),
+    Place { folder, reader, caching }: Place<'_>,
     cancel: &Cancel,
     out: &mut dyn FnMut(&[V::Value]) -> Result<()>,
 ) -> Result<()> {
-    let reader = graph.reader();
     let _lease = reader.pool().lease("sorting the result", plan.memory())?;
-    let writer = WriteBehind::start(reader, WRITE_BEHIND * plan.block_size(), graph.caching())?;
+    let writer = WriteBehind::start(reader, WRITE_BEHIND * plan.block_size(), caching)?;
     let disk = Disk { folder, reader, writer: &writer };
     LookUp { plan, disk, cancel, values }.range(numbers, 0..plan.value_count(), out)
 }
