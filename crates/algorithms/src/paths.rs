@@ -6,10 +6,11 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, UInt32Array, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use serde::Serialize;
-use tegula_engine::{Cancel, Graph, RunOptions, VertexId};
+use tegula_engine::{Cancel, Graph, RunOptions, Value, VertexId};
 
 use crate::answer::{
-    self, Answer, Facts, GroupSize, List, RowSink, Table, find_ids, id_type, write_in_batches,
+    self, Answer, Facts, GroupSize, List, RowSink, Rows, Table, Values, find_ids, id_type,
+    write_in_batches,
 };
 use crate::error::Result;
 use crate::original_ids::{Name, Rank, Ranks};
@@ -90,13 +91,20 @@ impl Parents {
         self.group_size
     }
 
-    /// The column of some vertices.
+    /// The column of some rows, whose steps are `here` among all.
     ///
     /// # Errors
-    /// Those of reading; cancellation.
-    pub fn array<S: Step>(&self, steps: &[S], graph: &Graph, cancel: &Cancel) -> Result<ArrayRef> {
+    /// Those of reading and writing; cancellation.
+    pub fn array<S: Step + Value>(
+        &self,
+        all: &Values<S>,
+        here: (&Rows<'_>, &[S]),
+        graph: &Graph,
+        cancel: &Cancel,
+    ) -> Result<ArrayRef> {
         let rank = |step: &S| step.parent().map_or(Rank::NONE, |parent| self.ranks.of_any(parent));
-        find_ids(graph, steps.iter().map(rank), cancel)
+        let (rows, steps) = here;
+        all.ids_at(rows, steps, rank, graph, cancel)
     }
 }
 

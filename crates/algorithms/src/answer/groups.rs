@@ -10,7 +10,7 @@ use tegula_engine::{Cancel, Graph, Value, VertexNumber};
 use tegula_machine::Diagnostic;
 
 use super::figures::{Figures, Named};
-use super::{Answer, CHUNK, Columns, Facts, GroupSize, List, Rows, Summary, Values, find_ids};
+use super::{Answer, CHUNK, Columns, Facts, GroupSize, List, Rows, Summary, Values};
 use crate::error::Result;
 use crate::original_ids::{Name, Rank};
 
@@ -71,8 +71,9 @@ impl<N: VertexNumber + Value, F: Figures> Columns for Groups<N, F> {
     }
 
     fn arrays(&self, graph: &Graph, rows: &Rows<'_>, cancel: &Cancel) -> Result<Vec<ArrayRef>> {
-        let ranks = self.names.at(rows)?.into_iter().map(|rank| Rank(rank.into()));
-        Ok(vec![find_ids(graph, ranks, cancel)?])
+        let names = self.names.at(rows)?;
+        let rank_of = |&rank: &N| Rank(rank.into());
+        Ok(vec![self.names.ids_at(rows, &names, rank_of, graph, cancel)?])
     }
 }
 

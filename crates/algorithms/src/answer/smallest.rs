@@ -1,8 +1,6 @@
 //! Which id names a group of vertices: the smallest original one.
 
-use tegula_engine::{
-    Cancel, Error, Graph, States, StatesWriter, Value, VertexNumber, room_for_result,
-};
+use tegula_engine::{Cancel, Error, Graph, States, Value, VertexNumber};
 
 use super::{CHUNK, Values};
 use crate::error::Result;
@@ -29,7 +27,9 @@ pub(crate) fn by_smallest<N: VertexNumber + Value>(
         return Values::of(roots, graph, cancel);
     }
     if roots.in_memory().is_none() {
-        return smallest_on_disk(graph, roots, cancel);
+        let roots = roots.into_rank_order(graph, cancel)?;
+        // Where a group comes first in that order is the smallest rank in it.
+        return Ok(Values::by_rank(roots.first_places(graph, cancel)?.unwrap_or(roots)));
     }
     let mut entries = roots.into_vec()?;
     let mut is_named_root = Bits::new(entries.len());
@@ -71,49 +71,6 @@ pub(crate) fn by_smallest<N: VertexNumber + Value>(
         }
     }
     Values::of(entries.into(), graph, cancel)
-}
-
-/// The same of roots on disk, for as many of them at a time as there is room for. Each time all
-/// are read twice, and all names once, and written.
-fn smallest_on_disk<N: VertexNumber + Value>(
-    graph: &Graph,
-    roots: States<N>,
-    cancel: &Cancel,
-) -> Result<Values<N>> {
-    let roots = roots.into_rank_order(graph, cancel)?;
-    let pool = graph.reader().pool();
-    let at_once = (room_for_result(graph) as usize / size_of::<N>()).max(CHUNK).min(roots.len());
-    let _lease = pool.lease("naming groups", (at_once * size_of::<N>()) as u64)?;
-    let mut names: Option<States<N>> = None;
-    for first in (0..roots.len()).step_by(at_once) {
-        // By root the first rank, which is the smallest, of a vertex in its component.
-        let mut first_ranks = vec![N::NONE; at_once.min(roots.len() - first)];
-        roots.for_each_chunk(|rank, roots| {
-            cancel.check()?;
-            for (&root, rank) in roots.iter().zip(rank as u64..) {
-                if let Some(name) = first_ranks.get_mut(root.index().wrapping_sub(first)) {
-                    *name = N::of(rank).min(*name);
-                }
-            }
-            Ok::<(), Error>(())
-        })?;
-        let Some(mut writer) = StatesWriter::beside(&roots, graph)? else { continue };
-        roots.for_each_chunk(|rank, roots| {
-            cancel.check()?;
-            let mut chunk = match &names {
-                Some(names) => names.read(rank..rank + roots.len())?,
-                None => vec![N::NONE; roots.len()],
-            };
-            for (name, &root) in chunk.iter_mut().zip(roots) {
-                if let Some(&found) = first_ranks.get(root.index().wrapping_sub(first)) {
-                    *name = found;
-                }
-            }
-            writer.write(&chunk)
-        })?;
-        names = Some(writer.finish()?);
-    }
-    Ok(Values::by_rank(names.unwrap_or(roots)))
 }
 
 /// A bit for each vertex.

@@ -1,10 +1,16 @@
 //! Values of vertices, wherever they lie, for tables in the order of the original ids.
 
 use std::ops::Range;
+use std::sync::{Arc, Mutex};
 
+use arrow_array::{ArrayRef, UInt64Array};
 use tegula_engine::{Cancel, Graph, States, StatesWriter, Value, VertexId};
+use tegula_machine::threads::lock;
+use tegula_store::graph::IdType;
 
+use super::find_ids;
 use crate::error::Result;
+use crate::original_ids::Rank;
 
 /// Vertices that follow each other in the order of their original ids.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +28,11 @@ impl Rows<'_> {
 }
 
 /// A value for each vertex: in memory by dense id, on disk by rank.
-pub struct Values<V>(States<V>);
+pub struct Values<V> {
+    values: States<V>,
+    /// By rank the original ids that values on disk name, once they were looked up.
+    named_ids: Mutex<Option<States<u64>>>,
+}
 
 impl<V: Value> Values<V> {
     /// The states that a run has left, which are brought in order where they lie on disk.
@@ -30,12 +40,12 @@ impl<V: Value> Values<V> {
     /// # Errors
     /// Those of reading and writing; cancellation.
     pub fn of(states: States<V>, graph: &Graph, cancel: &Cancel) -> Result<Values<V>> {
-        Ok(Values(states.into_rank_order(graph, cancel)?))
+        Ok(Values::by_rank(states.into_rank_order(graph, cancel)?))
     }
 
     /// Values that are in order already where they lie on disk.
     pub fn by_rank(values: States<V>) -> Values<V> {
-        Values(values)
+        Values { values, named_ids: Mutex::default() }
     }
 
     /// Those of some rows.
@@ -43,9 +53,9 @@ impl<V: Value> Values<V> {
     /// # Errors
     /// Those of reading.
     pub fn at(&self, rows: &Rows<'_>) -> Result<Vec<V>> {
-        match self.0.in_memory() {
+        match self.values.in_memory() {
             Some(values) => Ok(rows.vertices.iter().map(|vertex| values[vertex.index()]).collect()),
-            None => Ok(self.0.read(rows.ranks())?),
+            None => Ok(self.values.read(rows.ranks())?),
         }
     }
 
@@ -59,17 +69,59 @@ impl<V: Value> Values<V> {
         cancel: &Cancel,
         become_of: impl Fn(V) -> V,
     ) -> Result<Values<V>> {
-        let Some(mut writer) = StatesWriter::beside(&self.0, graph)? else {
-            let mut values = self.0.into_vec()?;
+        let Some(mut writer) = StatesWriter::beside(&self.values, graph)? else {
+            let mut values = self.values.into_vec()?;
             values.iter_mut().for_each(|value| *value = become_of(*value));
-            return Ok(Values(values.into()));
+            return Ok(Values::by_rank(values.into()));
         };
-        self.0.for_each_chunk(|_, values| {
+        self.values.for_each_chunk(|_, values| {
             cancel.check()?;
             let mapped: Vec<V> = values.iter().copied().map(&become_of).collect();
             writer.write(&mapped)
         })?;
-        Ok(Values(writer.finish()?))
+        Ok(Values::by_rank(writer.finish()?))
+    }
+
+    /// The original ids of the vertices that some rows name by rank, as a column; null for [`Rank::NONE`]. `named` are
+    /// the values of the rows.
+    ///
+    /// For rows from the first one on, all ids are looked through. Further rows come from a table of the ids that all
+    /// values on disk name, where it moves fewer bytes to sort that once than to look through all ids for each group
+    /// of as many rows.
+    ///
+    /// # Errors
+    /// Those of reading and writing; cancellation.
+    pub fn ids_at(
+        &self,
+        rows: &Rows<'_>,
+        named: &[V],
+        rank_of: impl Fn(&V) -> Rank,
+        graph: &Graph,
+        cancel: &Cancel,
+    ) -> Result<ArrayRef> {
+        if rows.first == 0 || !self.are_ids_sorted(rows.vertices.len(), graph) {
+            return find_ids(graph, named.iter().map(rank_of), cancel);
+        }
+        let mut sorted = lock(&self.named_ids);
+        if sorted.is_none() {
+            let original = graph.original_ids()?;
+            let number_of = |value: &V| Some(rank_of(value).0).filter(|&rank| rank != Rank::NONE.0);
+            let load = |ranks| original.integers(ranks);
+            *sorted = self.values.look_up(graph, number_of, load, cancel)?;
+        }
+        let Some(sorted) = &*sorted else { unreachable!("values on disk are looked up") };
+        let ids = sorted.read(rows.ranks())?;
+        let ids = named.iter().zip(ids).map(|(value, id)| (rank_of(value) != Rank::NONE).then_some(id));
+        Ok(Arc::new(ids.collect::<UInt64Array>()))
+    }
+
+    /// Whether ids of all rows are sorted once, rather than looked through for each `group` of rows.
+    fn are_ids_sorted(&self, group: usize, graph: &Graph) -> bool {
+        let passes = self.len().div_ceil(group) as u64;
+        let of_passes = passes * (self.len() * size_of::<u64>()) as u64;
+        graph.manifest().ids == IdType::Integer
+            && !self.are_in_memory()
+            && self.values.look_up_bytes::<u64>(graph) < of_passes
     }
 
     /// Visits all of them, some at a time, in no particular order.
@@ -77,7 +129,7 @@ impl<V: Value> Values<V> {
     /// # Errors
     /// Those of reading; cancellation.
     pub fn for_each_chunk(&self, cancel: &Cancel, mut visit: impl FnMut(&[V])) -> Result<()> {
-        self.0.for_each_chunk(|_, values| {
+        self.values.for_each_chunk(|_, values| {
             cancel.check()?;
             visit(values);
             Ok::<(), tegula_engine::Error>(())
@@ -87,12 +139,15 @@ impl<V: Value> Values<V> {
 
     /// Whether they lie in memory.
     pub fn are_in_memory(&self) -> bool {
-        self.0.in_memory().is_some()
+        self.values.in_memory().is_some()
     }
 
     /// How many there are.
     #[expect(clippy::len_without_is_empty, reason = "as many as vertices")]
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.values.len()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -59,7 +59,7 @@ impl<P: Parent> Columns for Levels<P> {
         let distances: UInt32Array = reached.iter().map(Reached::distance).collect();
         let mut arrays: Vec<ArrayRef> = vec![Arc::new(distances)];
         if let Some(parents) = &self.parents {
-            arrays.push(parents.array(&reached, graph, cancel)?);
+            arrays.push(parents.array(&self.reached, (rows, &reached), graph, cancel)?);
         }
         Ok(arrays)
     }

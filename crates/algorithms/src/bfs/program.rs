@@ -141,6 +141,7 @@ impl<P: Parent> Program for Bfs<P> {
     type Aggregate = ();
 
     const SETTLING: Settling = Settling::ByFirstSource;
+    const NAMES_VERTEX: bool = size_of::<P>() > 0;
 
     fn size(&self) -> u64 {
         self.sources.size()

@@ -85,7 +85,7 @@ impl<S: Step<Distance = f64> + Value> Columns for FoundDistances<S> {
         let distances: Float64Array = steps.iter().map(Step::distance).collect();
         let mut arrays: Vec<ArrayRef> = vec![Arc::new(distances)];
         if let Some(parents) = &self.parents {
-            arrays.push(parents.array(&steps, graph, cancel)?);
+            arrays.push(parents.array(&self.steps, (rows, &steps), graph, cancel)?);
         }
         Ok(arrays)
     }

@@ -101,6 +101,7 @@ impl<N: VertexNumber + Value> Program for SsspTree<N> {
 
     const IS_FARTHER_BY_WEIGHT: bool = true;
     const HAS_BUCKETS: bool = true;
+    const NAMES_VERTEX: bool = true;
 
     fn size(&self) -> u64 {
         self.search.sources.size()

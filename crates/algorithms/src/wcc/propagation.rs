@@ -12,6 +12,8 @@ impl<N: VertexNumber + Number> Relaxation for SmallestId<N> {
     type Reduction = Min<N>;
     type Weight = ();
 
+    const NAMES_VERTEX: bool = true;
+
     fn start(&self, vertex: VertexId) -> Option<N> {
         Some(N::of(vertex.0))
     }

@@ -181,13 +181,17 @@ const EIGHTHS: [u64; 3] = [0, 3, 7];
 fn runs_with_arrays_on_disk_keep_every_budget_and_find_the_same() {
     let shop = Shop::new();
     shop.tegula("generate erdos-renyi --vertices 3000000 --edges 3000000 -o g.bin32").done();
-    shop.tegula("import g.bin32 -o g.tegula --undirected --grid 18,17 --order degree").done();
-    for (algorithm, way) in [
-        ("pagerank --iterations 3", "--threads 2 --io uring"),
-        ("bfs --source 7", "--threads 1 --io threads"),
-        ("wcc --method propagation --executor scan", "--threads 2 --io uring"),
+    let import = "import g.bin32 --undirected --grid 18,17";
+    shop.tegula(&format!("{import} --order degree -o g.tegula")).done();
+    shop.tegula(&format!("{import} --order given -o given.tegula")).done();
+    for (algorithm, graph, way) in [
+        ("pagerank --iterations 3", "g.tegula", "--threads 2 --io uring"),
+        ("bfs --source 7", "g.tegula", "--threads 1 --io threads"),
+        ("wcc --method propagation --executor scan", "g.tegula", "--threads 2 --io uring"),
+        // The original ids of parents are more than the least memory holds.
+        ("bfs --source 7 --parents", "given.tegula", "--threads 2 --io uring"),
     ] {
-        let words = format!("run {algorithm} g.tegula {way}");
+        let words = format!("run {algorithm} {graph} {way}");
         let summary = |report: &Value| (report["summary"].clone(), report["iterations"].clone());
         let estimate = shop.tegula(&format!("{words} --estimate --json")).done().json();
         let bytes = |name: &str| estimate[name].as_u64().unwrap();

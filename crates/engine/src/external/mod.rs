@@ -21,6 +21,8 @@ mod cut;
 mod dispatch;
 mod folder;
 mod group;
+mod lists;
+mod look_up;
 mod messages;
 mod part;
 pub mod plan;

@@ -5,12 +5,13 @@ use std::ops::Range;
 
 use tegula_machine::disk::Blocks;
 use tegula_store::SHORT_COUNT_MAX;
-use tegula_store::graph::{Graph, file_names};
+use tegula_store::graph::{Graph, IdType, file_names};
 use tegula_store::tiles::WINDOW_SIZE;
 
 use super::activity::ActiveBlocks;
 use super::cut::{Cut, STRETCH_LOG2, indices};
 use super::dispatch;
+use super::sorted::look_up_file_size;
 use super::states::state_blocks;
 use super::wanted::{Listed, MessageTraffic, Messages};
 use crate::overhead::RESULT_OVERHEAD;
@@ -74,8 +75,8 @@ pub struct ArraysOnDisk {
     segment_blocks: usize,
     /// Bytes that the disk could bring while processors are at the tiles of an iteration.
     scan_work: u64,
-    /// Whether the order of the vertices is that of their original ids.
-    is_sorted: bool,
+    /// Bytes of the files that bring a result into the order of the original ids, beside those of its states.
+    result_files: u64,
     /// Bytes that are needed however columns are grouped, beyond what nobody else needs until there is a result.
     fixed: u64,
     threads: usize,
@@ -141,7 +142,7 @@ impl ArraysOnDisk {
             cut,
             columns,
             segment_blocks: cut.blocks(&indices(grid.sources(0, vertex_count))).len(),
-            is_sorted: graph.manifest().file(file_names::ORDER).is_none(),
+            result_files: result_file_size::<P>(graph),
             scan_work: SPARED_PER_EDGE * graph.edge_count(),
             fixed: segment * size_of::<Message<P>>() as u64 + tables + threads as u64 * worker,
             threads,
@@ -337,15 +338,34 @@ impl ArraysOnDisk {
         STATE_TRANSFERS * states as u64 + messages.reread + messages.sent
     }
 
-    /// Bytes of the files of the arrays, and of that of a result that is brought in order.
+    /// Bytes of the files of the arrays, or of those of the result that comes after them, whichever are more.
     pub fn file_size(&self, plan: &Plan) -> u64 {
         let unless_held =
             |blocks: Blocks, held| if held < blocks.count { blocks.file_size() } else { 0 };
         let states = unless_held(self.state_blocks(), plan.states_held);
         let messages = unless_held(self.message_blocks(), plan.messages_held);
-        let result = if self.is_sorted { 0 } else { self.state_blocks().file_size() };
         let kept = if self.keeps_messages(plan) { messages } else { 0 };
         let sent = if plan.sends { self.sent_blocks(plan).file_size() } else { 0 };
-        states + kept + sent + result
+        states + (kept + sent).max(self.result_files)
     }
+}
+
+/// Bytes of the files in which the result of a program is brought into the order of the original ids, beside those of
+/// its states. One file after the other is looked up from the one before.
+fn result_file_size<P: Program>(graph: &Graph) -> u64 {
+    let (state, number) = (size_of::<P::State>(), size_of::<u32>());
+    let is_sorted = graph.manifest().file(file_names::ORDER).is_none();
+    let mut size = 0;
+    if !is_sorted {
+        size = look_up_file_size(graph, state, number);
+    }
+    if P::NAMES_VERTEX && !is_sorted {
+        // Groups are named by the place at which each comes first.
+        let place = if graph.has_short_ids() { size_of::<u32>() } else { size_of::<u64>() };
+        size = size.max(look_up_file_size(graph, place, number + place));
+    }
+    if P::NAMES_VERTEX && graph.manifest().ids == IdType::Integer {
+        size = size.max(look_up_file_size(graph, size_of::<u64>(), number));
+    }
+    size
 }

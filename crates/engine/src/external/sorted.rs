@@ -1,15 +1,20 @@
-//! States by dense id become states by rank, the position in the order of the original ids; and arrays on disk that
-//! are written from the first value to the last.
+//! States by dense id become states by rank, the position in the order of the original ids; what else is looked up for
+//! all vertices; and arrays on disk that are written from the first value to the last.
+
+use std::marker::PhantomData;
+use std::ops::Range;
 
 use tegula_machine::Result;
 use tegula_machine::disk::{BlockStore, Blocks, Directory, Pool, WriteBehind};
-use tegula_machine::memory::huge;
 use tegula_machine::threads::Cancel;
-use tegula_store::VertexId;
-use tegula_store::graph::Graph;
+use tegula_store::graph::{Graph, OriginalIds};
+use tegula_store::tiles::VertexNumber;
 
 use super::cut::Cut;
 use super::folder::spill_folder;
+use super::look_up::{
+    self, FirstPlaces, Loaded, Numbers, Place, Plan, Wanted, for_each_chunk_of, look_up,
+};
 use super::states::{States, StatesOnDisk, Storage, state_blocks};
 use crate::options::RunOptions;
 use crate::overhead::room_for_result;
@@ -24,11 +29,11 @@ const BLOCKS_IN_FLIGHT: u64 = 3;
 impl<S: Value> States<S> {
     /// States that lie on disk by rank, where that is another order; those in memory stay by dense id.
     ///
-    /// Takes as many ranks at a time as [there is room for](room_for_result), and reads all states for each such
-    /// range: `ceil(vertices * (16 + bytes of a state) / memory)` times in all.
+    /// Reads all states once. Where memory has no room for them, they and a number of 4 bytes for each are also written
+    /// and read on the way.
     ///
     /// # Errors
-    /// Those of reading and writing; [`OverBudget`](tegula_machine::Error::OverBudget) where not even a block has
+    /// Those of reading and writing; [`OverBudget`](tegula_machine::Error::OverBudget) where not even two blocks have
     /// room; cancellation.
     pub fn into_rank_order(self, graph: &Graph, cancel: &Cancel) -> Result<States<S>> {
         let ids = graph.original_ids()?;
@@ -36,38 +41,127 @@ impl<S: Value> States<S> {
         if ids.are_dense() {
             return Ok(States(Storage::Disk(from)));
         }
-        let pool = graph.reader().pool();
-        let sorting = size_of::<S>() + size_of::<(VertexId, u32)>();
-        let block = from.cut().size_max();
-        let room = room_for_result(graph).saturating_sub(from.store().held_bytes());
-        let at_once = (room as usize / sorting / block).max(1) * block;
-        // Places among them have 32 bits.
-        let at_once = at_once.min(from.cut().count() * block).min(PLACES_MAX / block * block);
-        let _lease = pool.lease("sorting the result", (at_once * sorting) as u64)?;
-        let into = StatesWriter::like(&from, graph)?;
-        let mut sorter = Sorter { into, from: *from, wanted: Vec::new() };
-        sorter.wanted.reserve_exact(at_once);
-        ids.for_each_rank(|_, mut vertices| {
-            cancel.check()?;
-            while !vertices.is_empty() {
-                let room = at_once - sorter.wanted.len();
-                let (these, rest) = vertices.split_at(room.min(vertices.len()));
-                let first = sorter.wanted.len() as u32;
-                sorter.wanted.extend(these.iter().copied().zip(first..));
-                if sorter.wanted.len() == at_once {
-                    sorter.write(cancel)?;
-                }
-                vertices = rest;
-            }
-            Ok::<(), tegula_machine::Error>(())
-        })?;
-        sorter.write(cancel)?;
-        sorter.into.finish()
+        let numbers = RankOrder { ids, count: from.cut().vertex_count() };
+        from.look_up(graph, &numbers, Loaded(|vertices| from.read_range(vertices)), cancel)
+    }
+
+    /// For each state on disk the value whose number it names, from those that `load` reads by their numbers; zeroes for
+    /// a state that names none. `None` where the states lie in memory.
+    ///
+    /// # Errors
+    /// Those of reading and writing, and of `load`; [`OverBudget`](tegula_machine::Error::OverBudget) where not even
+    /// two blocks have room; cancellation.
+    pub fn look_up<V: Value>(
+        &self,
+        graph: &Graph,
+        number_of: impl Fn(&S) -> Option<u64>,
+        load: impl FnMut(Range<usize>) -> Result<Vec<V>>,
+        cancel: &Cancel,
+    ) -> Result<Option<States<V>>> {
+        let Storage::Disk(states) = &self.0 else { return Ok(None) };
+        let number_of = |state: &S| number_of(state).unwrap_or(Wanted::NOTHING);
+        let numbers = StateNumbers { states, number_of };
+        states.look_up(graph, &numbers, Loaded(load), cancel).map(Some)
+    }
+
+    /// Bytes that move where a value of type `V` is [looked up](States::look_up) for each state: values, states and what
+    /// is sorted, read or written.
+    pub fn look_up_bytes<V: Value>(&self, graph: &Graph) -> u64 {
+        let plan = plan_for::<V>(graph, 0);
+        let passes = 1 + plan.levels().min(1);
+        let states = passes * (self.len() * size_of::<S>()) as u64;
+        states + plan.bytes_moved(self.len(), size_of::<u32>())
     }
 }
 
-/// The most values that are brought in order at once.
-const PLACES_MAX: usize = 1 << 32;
+impl<N: VertexNumber + Value> States<N> {
+    /// For each number on disk the place at which it comes first; `None` where they lie in memory.
+    ///
+    /// # Errors
+    /// As [`look_up`](States::look_up).
+    pub fn first_places(&self, graph: &Graph, cancel: &Cancel) -> Result<Option<States<N>>> {
+        let Storage::Disk(states) = &self.0 else { return Ok(None) };
+        let numbers = StateNumbers { states, number_of: |&number: &N| number.into() };
+        states.look_up(graph, &numbers, FirstPlaces::<N>(PhantomData), cancel).map(Some)
+    }
+}
+
+impl<S: Value> StatesOnDisk<S> {
+    /// Looks up a value for each vertex, from as many.
+    fn look_up<V: look_up::Values>(
+        &self,
+        graph: &Graph,
+        numbers: &dyn Numbers,
+        values: V,
+        cancel: &Cancel,
+    ) -> Result<States<V::Value>> {
+        let plan = plan_for::<V::Value>(graph, self.store().held_bytes());
+        let mut writer = StatesWriter::like(self, graph)?;
+        let (reader, caching) = (graph.reader(), graph.caching());
+        let place = Place { folder: self.store().folder(), reader, caching };
+        look_up(plan, numbers, values, place, cancel, &mut |found| writer.write(found))?;
+        writer.finish()
+    }
+}
+
+/// How values of all vertices are looked up, beside `held` bytes.
+fn plan_for<V>(graph: &Graph, held: u64) -> Plan {
+    plan_of(graph, size_of::<V>(), held)
+}
+
+fn plan_of(graph: &Graph, value_size: usize, held: u64) -> Plan {
+    let cut = Cut::of(graph);
+    // Blocks are read whole.
+    let least = 2 * (cut.size_max() * value_size) as u64;
+    let room = room_for_result(graph).saturating_sub(held).max(least);
+    Plan::new(cut.vertex_count(), value_size, room)
+}
+
+/// Bytes of the files in which a value of `value_size` bytes is looked up for each vertex: what is sorted, and the
+/// values that are found.
+pub fn look_up_file_size(graph: &Graph, value_size: usize, entry_size: usize) -> u64 {
+    let cut = Cut::of(graph);
+    let sorted = plan_of(graph, value_size, 0).file_size(cut.vertex_count(), entry_size);
+    sorted + state_blocks(&cut, value_size).file_size()
+}
+
+/// The dense ids, by rank.
+struct RankOrder {
+    ids: OriginalIds,
+    count: usize,
+}
+
+impl Numbers for RankOrder {
+    fn len(&self) -> usize {
+        self.count
+    }
+
+    fn for_each_chunk(&self, visit: &mut dyn FnMut(&[Wanted]) -> Result<()>) -> Result<()> {
+        self.ids.for_each_rank(|first, vertices| {
+            for_each_chunk_of(first as usize, vertices, |vertex| vertex.0, visit)
+        })
+    }
+}
+
+/// The numbers that states name.
+struct StateNumbers<'s, S, F> {
+    states: &'s StatesOnDisk<S>,
+    number_of: F,
+}
+
+impl<S: Value, F: Fn(&S) -> u64> Numbers for StateNumbers<'_, S, F> {
+    fn len(&self) -> usize {
+        self.states.cut().vertex_count()
+    }
+
+    fn for_each_chunk(&self, visit: &mut dyn FnMut(&[Wanted]) -> Result<()>) -> Result<()> {
+        let cut = self.states.cut();
+        (0..cut.count()).try_for_each(|block| {
+            let states = self.states.read(block)?;
+            for_each_chunk_of(cut.vertices(block).start, &states, &self.number_of, visit)
+        })
+    }
+}
 
 /// Writes an array with a value for each vertex to disk, from the first to the last.
 pub struct StatesWriter<S> {
@@ -168,37 +262,5 @@ impl<S: Value> StatesWriter<S> {
     pub fn finish(self) -> Result<States<S>> {
         self.into.store().finish_writing()?;
         Ok(self.into.into())
-    }
-}
-
-/// Brings states into another order, a range of that at a time.
-struct Sorter<S> {
-    from: StatesOnDisk<S>,
-    into: StatesWriter<S>,
-    /// The vertices of the range, and their places in it.
-    wanted: Vec<(VertexId, u32)>,
-}
-
-impl<S: Value> Sorter<S> {
-    /// Writes the states of the vertices that are wanted.
-    fn write(&mut self, cancel: &Cancel) -> Result<()> {
-        self.wanted.sort_unstable();
-        let mut sorted: Vec<S> = huge::zeroes(self.wanted.len());
-        let mut wanted = &self.wanted[..];
-        let cut = self.from.cut();
-        while let Some(&(vertex, _)) = wanted.first() {
-            cancel.check()?;
-            let block = cut.blocks(&(vertex.index()..vertex.index() + 1)).start;
-            let vertices = cut.vertices(block);
-            let states = self.from.read(block)?;
-            let here = wanted.partition_point(|&(vertex, _)| vertex.index() < vertices.end);
-            for &(vertex, place) in &wanted[..here] {
-                sorted[place as usize] = states[vertex.index() - vertices.start];
-            }
-            wanted = &wanted[here..];
-        }
-        self.into.write(&sorted)?;
-        self.wanted.clear();
-        Ok(())
     }
 }

@@ -116,19 +116,10 @@ impl<S: Value> States<S> {
     /// # Panics
     /// When there are no such vertices.
     pub fn read(&self, vertices: Range<usize>) -> Result<Vec<S>> {
-        let on_disk = match &self.0 {
-            Storage::Memory(states) => return Ok(states[vertices].to_vec()),
-            Storage::Disk(on_disk) => on_disk,
-        };
-        let mut states = Vec::with_capacity(vertices.len());
-        let blocks = on_disk.cut.blocks(&vertices);
-        for block in blocks {
-            let first = on_disk.cut.vertices(block).start;
-            let read = on_disk.read(block)?;
-            let here = vertices.start.max(first)..vertices.end.min(first + read.len());
-            states.extend_from_slice(&read[here.start - first..here.end - first]);
+        match &self.0 {
+            Storage::Memory(states) => Ok(states[vertices].to_vec()),
+            Storage::Disk(on_disk) => on_disk.read_range(vertices),
         }
-        Ok(states)
     }
 
     /// Those of a block of arrays on disk. Workers may read any of them at the same time: nothing is read ahead, which
@@ -202,6 +193,21 @@ impl<S: Value> StatesOnDisk<S> {
     pub fn read(&self, block: usize) -> Result<Vec<S>> {
         self.read_ahead(block + 1);
         self.read_alone(block)
+    }
+
+    /// The states of a range of vertices, which there must be.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn read_range(&self, vertices: Range<usize>) -> Result<Vec<S>> {
+        let mut states = huge::with_capacity(vertices.len());
+        for block in self.cut.blocks(&vertices) {
+            let first = self.cut.vertices(block).start;
+            let read = self.read(block)?;
+            let here = vertices.start.max(first)..vertices.end.min(first + read.len());
+            states.extend_from_slice(&read[here.start - first..here.end - first]);
+        }
+        Ok(states)
     }
 
     fn read_alone(&self, block: usize) -> Result<Vec<S>> {

@@ -109,6 +109,10 @@ pub trait Program: Send + Sync {
     /// states only ever come to nearer buckets, any vertex may be asked for its signal, and nothing may be summed up.
     const IS_FARTHER_BY_WEIGHT: bool = false;
 
+    /// Whether a state names a vertex, by a number whose original id stands in the table of the result. Where arrays lie
+    /// on disk, the room in which these ids are looked up is counted.
+    const NAMES_VERTEX: bool = false;
+
     /// Whether [`Program::bucket`] tells vertices apart. It is not called otherwise.
     const HAS_BUCKETS: bool = false;
 

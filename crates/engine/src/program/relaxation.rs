@@ -38,6 +38,9 @@ pub trait Relaxation: Send + Sync {
     /// See [`Program::IS_FARTHER_BY_WEIGHT`].
     const IS_FARTHER_BY_WEIGHT: bool = false;
 
+    /// See [`Program::NAMES_VERTEX`].
+    const NAMES_VERTEX: bool = false;
+
     /// See [`Program::HAS_BUCKETS`].
     const HAS_BUCKETS: bool = false;
 
@@ -84,6 +87,7 @@ impl<R: Relaxation> Program for R {
     type Aggregate = ();
 
     const IS_FARTHER_BY_WEIGHT: bool = R::IS_FARTHER_BY_WEIGHT;
+    const NAMES_VERTEX: bool = R::NAMES_VERTEX;
     const HAS_BUCKETS: bool = R::HAS_BUCKETS;
 
     fn size(&self) -> u64 {

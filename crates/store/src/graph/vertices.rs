@@ -290,6 +290,21 @@ impl OriginalIds {
         self.order.as_ref().map_or(0, Array::stream_size)
     }
 
+    /// The original ids of a range of ranks, which must lie within the graph.
+    ///
+    /// # Errors
+    /// Those of reading.
+    ///
+    /// # Panics
+    /// When ids are strings.
+    pub fn integers(&self, ranks: Range<usize>) -> Result<Vec<u64>> {
+        match &self.ids {
+            Ids::Range => Ok((ranks.start as u64..ranks.end as u64).collect()),
+            Ids::Integers(ids) => ids.read(ranks),
+            Ids::Strings { .. } => panic!("ids are strings"),
+        }
+    }
+
     /// The original id at a rank.
     ///
     /// # Errors

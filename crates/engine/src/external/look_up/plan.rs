@@ -1,0 +1,115 @@
+//! How values are looked up within the memory that there is.
+
+use crate::external::lists::ListsLayout;
+
+/// The least bytes of a block: direct reads and writes are whole pages.
+const BLOCK_SIZE_MIN: u64 = 4 << 10;
+/// Bytes of a block that a disk moves well.
+const BLOCK_SIZE_GOOD: u64 = 64 << 10;
+const BLOCK_SIZE_MAX: u64 = 1 << 20;
+/// Blocks in memory for each list: one that is filled or emptied, and one read ahead.
+const BLOCKS_OF_LIST: u64 = 2;
+/// Blocks in memory beside: those on their way to disk, and of the list that is looked up, at each level.
+const BLOCKS_BESIDE: u64 = 16;
+
+/// Blocks that may be on their way to disk.
+pub const WRITE_BEHIND: u64 = 4;
+
+/// How many values make up a range, and how many ranges there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Split {
+    /// log2 of the values of a range, at most 32.
+    pub log2: u32,
+    /// Number of ranges.
+    pub count: usize,
+}
+
+/// A plan for values of `value_size` bytes in `room` bytes of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plan {
+    value_count: usize,
+    value_size: usize,
+    room: u64,
+    block_size: u64,
+}
+
+impl Plan {
+    /// For `value_count` values of `value_size` bytes.
+    pub fn new(value_count: usize, value_size: usize, room: u64) -> Plan {
+        let plan = Plan { value_count, value_size, room, block_size: BLOCK_SIZE_MIN };
+        let lists = plan.split(value_count).map_or(1, |split| split.count as u64);
+        let fits = room / (BLOCKS_OF_LIST * lists + BLOCKS_BESIDE);
+        let block_size = 1 << fits.max(1).ilog2();
+        Plan { block_size: block_size.clamp(BLOCK_SIZE_MIN, BLOCK_SIZE_MAX), ..plan }
+    }
+
+    /// Number of values.
+    pub fn value_count(&self) -> usize {
+        self.value_count
+    }
+
+    /// Into which ranges `count` values are split; `None` where they fit half of the memory as they are.
+    pub fn split(&self, count: usize) -> Option<Split> {
+        let fits = (self.room as usize / 2 / self.value_size).max(1);
+        if count <= fits {
+            return None;
+        }
+        let lists_max = self.room / BLOCK_SIZE_GOOD;
+        let lists_max = lists_max.saturating_sub(BLOCKS_BESIDE) / BLOCKS_OF_LIST;
+        let least = count.div_ceil((lists_max as usize).max(2));
+        // A number within a range has 32 bits.
+        let log2 = fits.ilog2().max(least.next_power_of_two().ilog2()).min(u32::BITS);
+        Some(Split { log2, count: count.div_ceil(1 << log2) })
+    }
+
+    /// The lists of a split.
+    pub fn lists(&self, split: Split) -> ListsLayout {
+        ListsLayout { count: split.count, block_size: self.block_size as usize }
+    }
+
+    /// Bytes of memory.
+    pub fn memory(&self) -> u64 {
+        match self.split(self.value_count) {
+            None => (self.value_count * self.value_size) as u64,
+            Some(split) => {
+                let blocks = BLOCKS_OF_LIST * split.count as u64 + BLOCKS_BESIDE;
+                self.room.max(blocks * self.block_size)
+            }
+        }
+    }
+
+    /// Bytes of a block of any list.
+    pub fn block_size(&self) -> u64 {
+        self.block_size
+    }
+
+    /// How often numbers and values go through lists, one level after the other.
+    pub fn levels(&self) -> u64 {
+        let mut count = self.value_count;
+        let next = || {
+            let split = self.split(count)?;
+            count = count.min(1 << split.log2);
+            Some(())
+        };
+        std::iter::from_fn(next).count() as u64
+    }
+
+    /// Bytes of the files in which `len` numbers, with entries of `entry_size` bytes, are sorted.
+    pub fn file_size(&self, len: usize, entry_size: usize) -> u64 {
+        let (mut count, mut size) = (self.value_count, 0);
+        while let Some(split) = self.split(count) {
+            let lists = self.lists(split);
+            size += lists.blocks(entry_size, len).file_size();
+            size += lists.blocks(self.value_size, len).file_size();
+            count = count.min(1 << split.log2);
+        }
+        size
+    }
+
+    /// Bytes that move where `len` numbers with entries of `entry_size` bytes are looked up, beside those of the
+    /// numbers.
+    pub fn bytes_moved(&self, len: usize, entry_size: usize) -> u64 {
+        let sorted = 2 * self.levels() * (len * (entry_size + self.value_size)) as u64;
+        sorted + ((self.value_count + len) * self.value_size) as u64
+    }
+}
