@@ -34,7 +34,7 @@ pub enum Error {
     #[error("{error}")]
     OverBudget {
         /// The budget, and what the run needs.
-        error: tegula_engine::Error,
+        error: Box<tegula_engine::Error>,
         /// What is done for the other run.
         instead: Hint,
     },
@@ -56,7 +56,7 @@ pub enum Error {
         /// How many there are.
         vertices: u64,
         /// What has its arrays on disk.
-        instead: Option<Hint>,
+        instead: Option<Box<Hint>>,
         /// The graph directory.
         graph: PathBuf,
     },
@@ -135,7 +135,9 @@ impl Error {
             Error::OverBudget { error, instead } => {
                 error.hints().into_iter().chain([instead.clone()]).collect()
             }
-            Error::TooManyVertices { instead, .. } => instead.iter().cloned().collect(),
+            Error::TooManyVertices { instead, .. } => {
+                instead.as_deref().cloned().into_iter().collect()
+            }
             Error::Overestimate { .. } => {
                 let option = "heuristic_scale";
                 let smaller = Setting { option, value: SettingValue::Any };

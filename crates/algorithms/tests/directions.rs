@@ -36,6 +36,7 @@ fn followed(graph: &EdgeList, direction: EdgeDirection) -> EdgeList {
         EdgeDirection::Both => EdgeList {
             edges: graph.edges.iter().copied().chain(turned).collect(),
             weights: graph.weights.as_ref().map(twice),
+            ..graph.clone()
         },
     }
 }
@@ -138,7 +139,8 @@ fn distances_are_those_of_the_oracles_in_every_order() {
             let start = find(&graph, source);
             let program = Bfs::<u32>::new(start).following(direction.into());
             let found = tegula_engine::run(&graph, program, &threads(2)).unwrap();
-            let hops: Table<_> = table(&graph, &found.states, |reached| reached.distance());
+            let hops: Table<_> =
+                table(&graph, &found.states, |reached| reached.distance().map(u64::from));
             assert_eq!(hops, bfs_oracle(&followed, source), "{direction:?}");
             for method in [Method::DeltaStepping, Method::Dijkstra] {
                 let config = SsspConfig { method, direction, ..Default::default() };
@@ -288,7 +290,9 @@ fn a_search_far_against_edges_pulls_along_them() {
         let alone = tegula_engine::run(&graph, program(), &alone).unwrap();
         assert!(found.states == alone.states, "{direction:?}");
         let rows = |reached: &[_]| {
-            table(&graph, reached, |state: tegula_algorithms::bfs::Reached| state.distance())
+            table(&graph, reached, |state: tegula_algorithms::bfs::Reached| {
+                state.distance().map(u64::from)
+            })
         };
         let source = support::original_of(&graph)[0];
         let way =

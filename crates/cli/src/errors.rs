@@ -139,7 +139,7 @@ impl From<tegula_algorithms::Error> for Failure {
                 Failure::usage(format!("options of {algorithm}: {detail}"))
             }
             tegula_algorithms::Error::OverBudget { error, .. } => {
-                Failure::OverBudget { error, help: help.unwrap_or_default() }
+                Failure::OverBudget { error: *error, help: help.unwrap_or_default() }
             }
             unfit if unfit.is_of_graph() => Failure::UnfitGraph { message: unfit.to_string() },
             wrong_use => Failure::Usage { message: wrong_use.to_string(), help },

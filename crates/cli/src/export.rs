@@ -197,7 +197,12 @@ impl Export<'_> {
         let edges = EdgeTable::new(&graph, budget, &self.session.cancel)?;
         let parts = Parts { graph: &graph, vertices: &VertexIds, edges: &edges };
         let bytes = graph_file::write(&parts, target, args, self.session)?;
-        Ok(Written { vertices: graph.vertex_count(), rows: edges.count(), bytes, tables: Vec::new() })
+        Ok(Written {
+            vertices: graph.vertex_count(),
+            rows: edges.count(),
+            bytes,
+            tables: Vec::new(),
+        })
     }
 
     fn edges(&self, target: &Target) -> Result<Written> {

@@ -1,7 +1,6 @@
 //! What lasts as long as the process: the interrupt switch, the progress bars, and the one place
 //! where anything is printed.
 
-use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -29,7 +28,7 @@ pub struct Session {
     quiet: bool,
     bars: Option<Bars>,
     log: Option<StageLog>,
-    has_told_shortage: Cell<bool>,
+    has_told_shortage: AtomicBool,
 }
 
 impl Session {
@@ -48,7 +47,7 @@ impl Session {
             quiet: common.quiet,
             bars: has_bars.then(Bars::default),
             log: has_log.then(StageLog::default),
-            has_told_shortage: Cell::new(false),
+            has_told_shortage: AtomicBool::new(false),
         }
     }
 
@@ -83,7 +82,8 @@ impl Session {
 
     /// Tells warnings, and once that threads were missing. Returns all of these for `--json`.
     pub fn tell(&self, mut warnings: Vec<String>) -> Vec<String> {
-        let shortage = threads::shortage().filter(|_| !self.has_told_shortage.replace(true));
+        let shortage =
+            threads::shortage().filter(|_| !self.has_told_shortage.swap(true, Ordering::Relaxed));
         warnings.extend(shortage.map(|shortage| hints::told(&shortage.into())));
         warnings.iter().for_each(|warning| self.warn(warning));
         warnings

@@ -33,7 +33,8 @@ fn an_import_goes_on_with_the_threads_that_there_are() {
     };
     let output = scratch.join("g.tegula");
     let imported = || {
-        import(&[input.clone()], &output, &config, &Silent, &Cancel::default()).unwrap();
+        import(std::slice::from_ref(&input), &output, &config, &Silent, &Cancel::default())
+            .unwrap();
         files(&output)
     };
     let expected = imported();

@@ -48,7 +48,8 @@ fn each_stage_tells_how_far_it_is() {
         for memory in [512 << 20, ImportConfig::MEMORY_MIN] {
             let config = ImportConfig { memory, threads: 2, force: true, ..Default::default() };
             let output = scratch.join("g.tegula");
-            import(&[input.clone()], &output, &config, &stages, &Cancel::default()).unwrap();
+            import(std::slice::from_ref(&input), &output, &config, &stages, &Cancel::default())
+                .unwrap();
         }
         let stages = stages.0.into_inner().unwrap();
         for (stage, total, done, has_ended) in &stages {

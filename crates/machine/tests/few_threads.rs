@@ -82,7 +82,7 @@ fn without_threads_of_their_own_reads_and_writes_are_done_all_the_same() {
         let read_and_write = || {
             let reader = Reader::open(backend.clone(), Pool::new(64 << 10)).unwrap();
             let file = reader.open_file(&path, Caching::PageCache).unwrap();
-            let request = |index| Request { file: &file, offset: index * 10_000, len: 10_000 };
+            let request = |index: u64| Request { file: &file, offset: index * 10_000, len: 10_000 };
             let pending = reader.read_batch(&(0..10).map(request).collect::<Vec<_>>());
             let frames = pending.into_iter().flat_map(|frame| frame.wait().unwrap().to_vec());
             assert!(frames.eq(bytes.iter().copied()));

@@ -102,9 +102,56 @@ fn check_vertices(prepared: &dyn Prepared, graph: &Graph, needs_rows: bool) -> R
     Err(crate::Error::TooManyVertices {
         what: request.name(),
         vertices: graph.vertex_count(),
-        instead: can_scan.then(|| Hint::set([SCAN])),
+        instead: can_scan.then(|| Hint::set([SCAN]).into()),
         graph: graph.directory().to_owned(),
     })
+}
+
+/// What a run streams of a graph.
+struct Streamed {
+    edges: Edges,
+    needs_rows: bool,
+    /// Whether tiles, from which edges may come otherwise, are no way.
+    must_seek: bool,
+    has_weights: bool,
+    /// How many layouts of rows are built first.
+    built: u64,
+}
+
+impl Streamed {
+    /// Adds the bytes of what is streamed to an estimate. Returns the layout that it is of.
+    fn add_to(&self, estimate: &mut Estimate, graph: &Graph, threads: usize) -> Result<Layout> {
+        let Streamed { edges, has_weights, .. } = *self;
+        let layout = match edges {
+            Edges::None => Layout::None,
+            Edges::Tiles { .. } => Layout::Tiles,
+            Edges::Either { .. } if !self.must_seek => Layout::Tiles,
+            Edges::Rows(_) | Edges::Either { .. } => Layout::Rows,
+        };
+        estimate.layout_bytes += match layout {
+            Layout::None => 0,
+            Layout::Tiles => weights_size(graph, has_weights),
+            Layout::Rows => self.built * data_size_expected(graph, has_weights),
+        };
+        if !self.needs_rows {
+            return Ok(layout);
+        }
+        // Rows lead anywhere, so all arrays lie in memory.
+        estimate.on_disk = None;
+        let wanted = RowsWanted { directions: edges.directions(), has_weights };
+        estimate.vertex_bytes += match edges {
+            Edges::Either { .. } => row_pieces_size(graph, wanted, threads)?,
+            Edges::None | Edges::Tiles { .. } | Edges::Rows(_) => {
+                long_rows_size(graph, wanted, threads)?
+            }
+        };
+        if let Edges::Either { rows_size, .. } = edges
+            && layout == Layout::Tiles
+        {
+            estimate.vertex_bytes += rows_size(graph, threads);
+        }
+        Ok(layout)
+    }
 }
 
 impl Needs {
@@ -129,40 +176,13 @@ impl Needs {
             }
             _ => prepared.less_memory(graph, threads)?,
         };
+        let has_weights = request.weights() == Weights::Used && graph.is_weighted();
         let needs_rows = needs_rows || must_seek;
         let missing: Vec<Direction> = directions.missing(graph).collect();
         let builds_rows = needs_rows && !missing.is_empty();
-        let has_weights = request.weights() == Weights::Used && graph.is_weighted();
-        let layout = match edges {
-            Edges::None => Layout::None,
-            Edges::Tiles { .. } => {
-                estimate.layout_bytes += weights_size(graph, has_weights);
-                Layout::Tiles
-            }
-            Edges::Either { rows_size, .. } if !must_seek => {
-                estimate.layout_bytes += weights_size(graph, has_weights);
-                if needs_rows {
-                    estimate.vertex_bytes += rows_size(graph, threads);
-                }
-                Layout::Tiles
-            }
-            Edges::Rows(_) | Edges::Either { .. } => {
-                if builds_rows {
-                    estimate.layout_bytes +=
-                        missing.len() as u64 * data_size_expected(graph, has_weights);
-                }
-                Layout::Rows
-            }
-        };
-        if needs_rows {
-            // Whoever follows rows has the arrays in memory.
-            estimate.on_disk = None;
-            let size = match edges {
-                Edges::Either { .. } => row_pieces_size,
-                Edges::None | Edges::Tiles { .. } | Edges::Rows(_) => long_rows_size,
-            };
-            estimate.vertex_bytes += size(graph, RowsWanted { directions, has_weights }, threads)?;
-        }
+        let built = if builds_rows { missing.len() as u64 } else { 0 };
+        let streamed = Streamed { edges, needs_rows, must_seek, has_weights, built };
+        let layout = streamed.add_to(&mut estimate, graph, threads)?;
         if estimate.on_disk.is_none() {
             check_vertices(prepared, graph, needs_rows)?;
         }
@@ -171,9 +191,8 @@ impl Needs {
             false => None,
         };
         let why_in_memory = estimate.on_disk.is_none().then(|| request.why_in_memory());
-        let built = if builds_rows { missing.len() as f64 } else { 0.0 };
         let are_there = missing.len() < directions.layouts(graph).len();
-        let building = Work::of(BUILDING_ROWS, graph, built);
+        let building = Work::of(BUILDING_ROWS, graph, built as f64);
         let work = prepared.work(graph)?;
         Ok(Needs {
             estimate,
@@ -217,7 +236,7 @@ impl Needs {
             let error = Error::OverBudget { what: what.to_owned(), needed, budget };
             return Err(match &self.less_memory {
                 Some(LessMemory { needed, hint }) if *needed <= budget => {
-                    crate::Error::OverBudget { error, instead: hint.clone() }
+                    crate::Error::OverBudget { error: error.into(), instead: hint.clone() }
                 }
                 Some(_) | None => error.into(),
             });

@@ -212,7 +212,7 @@ impl<A: Algorithm> Prepared for WithFiles<'_, A> {
     }
 
     fn less_memory(&self, graph: &Graph, threads: usize) -> Result<Option<LessMemory>> {
-        self.algorithm.less_memory(graph, &self.files, threads)
+        self.asked.algorithm.less_memory(graph, &self.files, threads)
     }
 
     fn found_edges_max(&self, graph: &Graph) -> u64 {

@@ -56,7 +56,8 @@ use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
 
 use crate::algorithm::{
-    Algorithm, Edges, Factor, Family, Found, Iterations, NotNegative, Probability, SideFiles, Weights, Work,
+    Algorithm, Edges, Factor, Family, Found, Iterations, NotNegative, Probability, SideFiles,
+    Weights, Work,
 };
 use crate::answer::Convergence;
 use crate::error::{Error, Result, Setting, SettingValue};

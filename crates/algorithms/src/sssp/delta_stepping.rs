@@ -8,7 +8,7 @@ use tegula_engine::{
 };
 use tegula_store::rows::Direction;
 
-use super::SsspConfig;
+use super::config::SsspConfig;
 use super::distances::Distances;
 use crate::error::{PATHS, Result, negative_weight};
 use crate::sources::Sources;

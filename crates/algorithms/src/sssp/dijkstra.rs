@@ -7,7 +7,7 @@ use tegula_engine::traverse::{
 };
 use tegula_engine::{Graph, Row, RunOptions, ShortId, Unit, huge};
 
-use super::SsspConfig;
+use super::config::SsspConfig;
 use super::distances::Distances;
 use crate::error::{PATHS, Result, is_negative, negative_weight};
 use crate::sources::Sources;

@@ -25,6 +25,7 @@
 //! more: see [`Near`] for which of several. Paths to targets take 16 bytes a vertex more.
 
 mod answer;
+mod config;
 mod delta_stepping;
 mod dijkstra;
 mod distances;
@@ -37,8 +38,8 @@ use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Arrays, Estimate, Graph, RunOptions, States, Value, VertexNumber};
 
 use crate::algorithm::{
-    Algorithm, Checkpointing, EdgeDirection, Edges, Family, Found, Iterations, LessMemory, NotNegative, Positive,
-    Weights, Work,
+    Algorithm, Checkpointing, EdgeDirection, Edges, Family, Found, Iterations, LessMemory,
+    NotNegative, Positive, Weights, Work,
 };
 use crate::error::{Error, Hint, Result, Setting, SettingValue};
 use crate::original_ids::{has_order, with_order_streamed};
@@ -47,6 +48,7 @@ use crate::side_table::Tables;
 use crate::sources::{SearchFiles, Sources, check_source, find_source};
 
 use answer::FoundDistances;
+pub use config::{Method, SsspConfig};
 pub use delta_stepping::Sssp;
 pub use distances::Distances;
 pub use tree::{Near, SsspTree};
@@ -92,32 +94,6 @@ pub struct SsspOptions {
     /// weights, degrees and memory]. Distances do not depend on it.
     #[cfg_attr(feature = "clap", arg(long, value_name = "WIDTH"))]
     pub delta: Option<Positive>,
-}
-
-/// How distances are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum Method {
-    /// By buckets, all vertices of one together, with all threads.
-    #[default]
-    DeltaStepping,
-    /// Vertex by vertex along rows, each once, with one thread.
-    Dijkstra,
-}
-
-/// What a search may choose.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct SsspConfig {
-    /// How distances are found.
-    pub method: Method,
-    /// Width of a bucket of delta-stepping, above 0; by default it follows from the weights and degrees of
-    /// the graph, and from whether its rows stay in memory. No distance depends on it.
-    pub delta: Option<f64>,
-    /// The greatest distance, at least 0; none where there is no bound.
-    pub cutoff: Option<f64>,
-    /// Along which edges paths lead.
-    pub direction: EdgeDirection,
 }
 
 /// Finds the distance of every vertex from a source, or the nearest of several, in memory. In an unweighted graph every edge has weight 1.

@@ -107,7 +107,7 @@ pub fn check(graph: &Graph, wanted: WccOptions) -> Result<()> {
             return Err(Error::TooManyVertices {
                 what: "union-find",
                 vertices: graph.vertex_count(),
-                instead: Some(to_propagate(graph)),
+                instead: Some(to_propagate(graph).into()),
                 graph: graph.directory().to_owned(),
             });
         }

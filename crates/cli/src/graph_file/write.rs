@@ -61,7 +61,7 @@ pub fn write(
     };
     let progress = session.progress();
     progress.begin("writing the graph", Some(vertex_count + edge_count), Unit::Edges);
-    let (file, path) = (target.create()?, target.path().to_owned());
+    let (file, path) = (target.create(cancel)?, target.path().to_owned());
     let mut text = GraphText::new(syntax(format), &shape, file, path, progress);
     let unfit = |unfit: Unfit| refused(&unfit, format);
     text.spell(|syntax, shape, out| syntax.begin(shape, out))?;

@@ -82,7 +82,7 @@ mod tests {
         #[test]
         fn any_bits_are_written_as_usual(bits: u64, narrow: u32) {
             let (number, single) = (f64::from_bits(bits), f32::from_bits(narrow));
-            prop_assert!(is_usual(&text(|out| append_float(number, out)), &number));
+            prop_assert!(is_usual(&text(|out| append_float(number, out)), number));
             prop_assert!(is_usual(&text(|out| append_float(single, out)), single));
             prop_assert_eq!(text(|out| append_integer(bits, out)), bits.to_string());
         }

@@ -16,8 +16,7 @@ use tegula_algorithms::algorithm::{Checkpointing, Edges, Found, Needs, Request, 
 use tegula_algorithms::answer::{Answer, Summary, VertexIds};
 use tegula_algorithms::side_table::TableRead;
 use tegula_engine::{
-    Checkpoints, Executor, Graph, Instructions, ProcessKind, RunOptions, RunStatistics,
-    checkpoint_size,
+    Executor, Graph, Instructions, ProcessKind, RunOptions, RunStatistics, checkpoint_size,
 };
 use tegula_machine::memory::default_memory;
 use tegula_machine::threads::Workers;
@@ -109,11 +108,7 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
 }
 
 /// What a run may use. An estimate may use more than the budget, so that it tells what is needed beyond that.
-fn run_options<'r>(
-    args: &'r RunArgs,
-    graph: &Graph,
-    session: &'r Session,
-) -> RunOptions<'r> {
+fn run_options<'r>(args: &'r RunArgs, graph: &Graph, session: &'r Session) -> RunOptions<'r> {
     let least = if args.estimate { default_memory() } else { 0 };
     RunOptions {
         memory: args.reading.budget.bytes().max(least),

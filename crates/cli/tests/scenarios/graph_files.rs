@@ -71,7 +71,7 @@ fn graphml_and_gexf_are_imported_again_as_the_same_graph() {
             let import = format!("import -o g.tegula --force --ids {ids} {flag}");
             shop.tegula(&format!("{import} in.graphml")).done();
             let expected = content(&shop, "g.tegula");
-            assert_eq!(expected.0.len() > 2 * names.len(), true, "{ids}");
+            assert!(expected.0.len() > 2 * names.len(), "{ids}");
             for file in ["out.graphml", "out.gexf", "out.graphml.gz", "out.gexf.zst"] {
                 let export = format!("export g.tegula --force -o {file}");
                 let told = shop.tegula(&format!("{export} --json")).done().json();
@@ -102,18 +102,8 @@ fn small(shop: &Shop) {
     shop.tegula("import g.csv -o g.tegula --weighted --vertices all.csv").done();
 }
 
-#[test]
-fn each_format_has_vertices_edges_weights_and_attributes() {
-    let shop = Shop::new();
-    small(&shop);
-    shop.tegula("run bfs g.tegula --source a -o hops.parquet").done();
-    shop.write("notes.tsv", "size\tvertex\tnote\n1.5\ta\t007\n3\tlone\t<x>\n\td\\\t\n");
-    let export = "export g.tegula --attribute hops.parquet --attribute notes.tsv --force -o";
-    let written = |file: &str| {
-        shop.tegula(&format!("{export} {file}")).done();
-        String::from_utf8(shop.read(file)).unwrap()
-    };
-    let graphml = r#"<?xml version="1.0" encoding="UTF-8"?>
+/// The graph of [`small`] with its attributes.
+const GRAPHML: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">
   <key id="a0" for="node" attr.name="distance" attr.type="long"/>
   <key id="a1" for="node" attr.name="size" attr.type="double"/>
@@ -131,8 +121,9 @@ fn each_format_has_vertices_edges_weights_and_attributes() {
   </graph>
 </graphml>
 "#;
-    assert_eq!(sorted_edges(&written("out.graphml")), sorted_edges(graphml));
-    let gexf = r#"<?xml version="1.0" encoding="UTF-8"?>
+
+/// The same.
+const GEXF: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <gexf xmlns="http://gexf.net/1.3" version="1.3">
   <graph defaultedgetype="directed">
     <attributes class="node">
@@ -155,14 +146,9 @@ fn each_format_has_vertices_edges_weights_and_attributes() {
   </graph>
 </gexf>
 "#;
-    let mut written_gexf = written("out.gexf");
-    for number in 0..3 {
-        let id = format!(" id=\"{number}\" source=");
-        assert!(written_gexf.contains(&id), "{written_gexf}");
-        written_gexf = written_gexf.replace(&id, " source=");
-    }
-    assert_eq!(sorted_edges(&written_gexf), sorted_edges(gexf));
-    let dot = r#"digraph {
+
+/// The same.
+const DOT: &str = r#"digraph {
   "a" ["distance"="0", "size"="1.5", "note"="007"];
   "b\"" ["distance"="1"];
   "c&" ["distance"="2"];
@@ -173,9 +159,29 @@ fn each_format_has_vertices_edges_weights_and_attributes() {
   "d\\" -> "d\\" [weight=-1];
 }
 "#;
-    assert_eq!(sorted_edges(&written("out.dot")), sorted_edges(dot));
+
+#[test]
+fn each_format_has_vertices_edges_weights_and_attributes() {
+    let shop = Shop::new();
+    small(&shop);
+    shop.tegula("run bfs g.tegula --source a -o hops.parquet").done();
+    shop.write("notes.tsv", "size\tvertex\tnote\n1.5\ta\t007\n3\tlone\t<x>\n\td\\\t\n");
+    let export = "export g.tegula --attribute hops.parquet --attribute notes.tsv --force -o";
+    let written = |file: &str| {
+        shop.tegula(&format!("{export} {file}")).done();
+        String::from_utf8(shop.read(file)).unwrap()
+    };
+    assert_eq!(sorted_edges(&written("out.graphml")), sorted_edges(GRAPHML));
+    let mut written_gexf = written("out.gexf");
+    for number in 0..3 {
+        let id = format!(" id=\"{number}\" source=");
+        assert!(written_gexf.contains(&id), "{written_gexf}");
+        written_gexf = written_gexf.replace(&id, " source=");
+    }
+    assert_eq!(sorted_edges(&written_gexf), sorted_edges(GEXF));
+    assert_eq!(sorted_edges(&written("out.dot")), sorted_edges(DOT));
     let out = shop.tegula("export g.tegula -o - --format dot").done().out;
-    assert_eq!(sorted_edges(&out).len(), dot.lines().count());
+    assert_eq!(sorted_edges(&out).len(), DOT.lines().count());
     assert!(out.contains("  \"lone\";\n"), "{out}");
     shop.tegula("import g.csv -o u.tegula --undirected").done();
     let out = shop.tegula("export u.tegula -o - --format dot").done().out;

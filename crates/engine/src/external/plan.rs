@@ -11,7 +11,7 @@ use tegula_store::tiles::WINDOW_SIZE;
 use super::activity::ActiveBlocks;
 use super::cut::{Cut, STRETCH_LOG2, indices};
 use super::dispatch;
-use super::sorted::look_up_file_size;
+use super::look_up::look_up_file_size;
 use super::states::state_blocks;
 use super::wanted::{Listed, MessageTraffic, Messages};
 use crate::overhead::RESULT_OVERHEAD;

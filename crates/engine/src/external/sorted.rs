@@ -13,11 +13,10 @@ use tegula_store::tiles::VertexNumber;
 use super::cut::Cut;
 use super::folder::spill_folder;
 use super::look_up::{
-    self, FirstPlaces, Loaded, Numbers, Place, Plan, Wanted, for_each_chunk_of, look_up,
+    self, FirstPlaces, Loaded, Numbers, Place, Plan, Wanted, for_each_chunk_of, look_up, plan_of,
 };
 use super::states::{States, StatesOnDisk, Storage, state_blocks};
 use crate::options::RunOptions;
-use crate::overhead::room_for_result;
 use crate::program::Value;
 
 /// Values that are collected before they are written.
@@ -107,22 +106,6 @@ impl<S: Value> StatesOnDisk<S> {
 /// How values of all vertices are looked up, beside `held` bytes.
 fn plan_for<V>(graph: &Graph, held: u64) -> Plan {
     plan_of(graph, size_of::<V>(), held)
-}
-
-fn plan_of(graph: &Graph, value_size: usize, held: u64) -> Plan {
-    let cut = Cut::of(graph);
-    // Blocks are read whole.
-    let least = 2 * (cut.size_max() * value_size) as u64;
-    let room = room_for_result(graph).saturating_sub(held).max(least);
-    Plan::new(cut.vertex_count(), value_size, room)
-}
-
-/// Bytes of the files in which a value of `value_size` bytes is looked up for each vertex: what is sorted, and the
-/// values that are found.
-pub fn look_up_file_size(graph: &Graph, value_size: usize, entry_size: usize) -> u64 {
-    let cut = Cut::of(graph);
-    let sorted = plan_of(graph, value_size, 0).file_size(cut.vertex_count(), entry_size);
-    sorted + state_blocks(&cut, value_size).file_size()
 }
 
 /// The dense ids, by rank.

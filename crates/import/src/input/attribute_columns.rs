@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use tegula_machine::At;
 
 use super::options::IdKind;
-use super::vertex_columns::{Places, VertexColumns};
+use super::vertex_columns::{ID_NAMES, Places, VertexColumns};
 
 /// A row of a table of attributes.
 #[derive(Debug, Clone, Copy)]
@@ -35,7 +35,13 @@ impl AttributeColumns {
     /// The columns of a table whose header has these names. An unnamed first column, as pandas writes its index, is
     /// passed over. The error says what is wrong with the names.
     pub fn of(header: &[String]) -> Result<AttributeColumns, String> {
-        let only_ids = VertexColumns { ids: IdKind::Auto, values: &[], may_be_dimacs: false };
+        let only_ids = VertexColumns {
+            ids: IdKind::Auto,
+            id_names: ID_NAMES,
+            values: &[],
+            has_header: true,
+            may_be_dimacs: false,
+        };
         let id = Places::by_name(header, &only_ids)?.id;
         let is_index = |column: usize| column == 0 && header[0].trim().is_empty();
         let is_attribute = |&column: &usize| column != id && !is_index(column);

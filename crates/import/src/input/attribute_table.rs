@@ -21,7 +21,7 @@ pub struct AttributeTable {
 }
 
 enum Content {
-    Text(AttributeLines),
+    Text(Box<AttributeLines>),
     Parquet(AttributeParquet),
 }
 
@@ -35,7 +35,7 @@ impl AttributeTable {
         let content = match VertexFile::open(path, cancel)? {
             VertexFile::Parquet => Content::Parquet(AttributeParquet::open(path)?),
             VertexFile::Text { format, stream } => {
-                Content::Text(AttributeLines::open(path, stream, format)?)
+                Content::Text(Box::new(AttributeLines::open(path, stream, format)?))
             }
         };
         Ok(AttributeTable { path: path.to_owned(), content })

@@ -17,6 +17,7 @@
 //! entries.
 
 mod plan;
+mod room;
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -31,6 +32,7 @@ use super::lists::{Disk, Finished, Lists};
 use crate::program::Value;
 pub use plan::Plan;
 use plan::{Split, WRITE_BEHIND};
+pub use room::{look_up_file_size, plan_of};
 
 /// Numbers that are handed on at a time.
 const CHUNK: usize = 1 << 12;
@@ -70,8 +72,10 @@ pub fn for_each_chunk_of<T>(
 ) -> Result<()> {
     let mut chunk = Vec::with_capacity(CHUNK);
     for (items, first) in items.chunks(CHUNK).zip((first as u64..).step_by(CHUNK)) {
-        let wanted =
-            items.iter().zip(first..).map(|(item, place)| Wanted { number: number_of(item), place });
+        let wanted = items
+            .iter()
+            .zip(first..)
+            .map(|(item, place)| Wanted { number: number_of(item), place });
         chunk.clear();
         chunk.extend(wanted);
         visit(&chunk)?;
@@ -197,7 +201,7 @@ pub fn look_up<V: Values>(
     out: &mut dyn FnMut(&[V::Value]) -> Result<()>,
 ) -> Result<()> {
     let _lease = reader.pool().lease("sorting the result", plan.memory())?;
-    let writer = WriteBehind::start(reader, WRITE_BEHIND * plan.block_size(), caching)?;
+    let writer = WriteBehind::start(reader, WRITE_BEHIND * plan.block_size(), caching);
     let disk = Disk { folder, reader, writer: &writer };
     LookUp { plan, disk, cancel, values }.range(numbers, 0..plan.value_count(), out)
 }

@@ -119,7 +119,10 @@ fn numbers_may_repeat_and_name_nothing() {
         0 => Wanted::NOTHING,
         1 => random.below(count),
         2 => count - 1,
-        _ => random.below(random.below(count) + 1),
+        _ => {
+            let bound = random.below(count) + 1;
+            random.below(bound)
+        }
     };
     let skewed: Vec<u64> = (0..len).map(|_| skewed(&mut random)).collect();
     for numbers in [skewed, vec![4321; len], vec![Wanted::NOTHING; len]] {

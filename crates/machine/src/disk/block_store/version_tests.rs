@@ -198,7 +198,7 @@ fn a_folder_that_was_made_goes_unless_a_version_was_kept() {
     let store = |size| {
         let blocks = Blocks { what: "numbers", count: COUNT, size };
         let reader = Reader::open(Backend::Auto, Pool::new(2 * blocks.frame_size())).unwrap();
-        let writer = WriteBehind::start(&reader, 2 * blocks.frame_size(), Caching::Direct).unwrap();
+        let writer = WriteBehind::start(&reader, 2 * blocks.frame_size(), Caching::Direct);
         let folder = VersionFolder::make(&path).unwrap();
         BlockStore::versioned(folder, blocks, &reader, &writer, |_| false)
     };
