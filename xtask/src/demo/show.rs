@@ -248,7 +248,7 @@ mod tests {
             vertices: 1_000_000,
             edges: 16_777_216,
             bytes_per_edge: 1.5,
-            row_bytes_per_edge: Some(0.1),
+            row_bytes_per_edge: None,
             order: "degree".into(),
             order_reason: "1.49 bytes/edge in a sample, 1.88 as given".into(),
             import_seconds: 1.5,
