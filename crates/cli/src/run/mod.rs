@@ -53,13 +53,12 @@ const SEEK_HINT: &str = "hint: this run scans the graph many times; to follow fe
 /// Those of opening, running and writing.
 pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     let request = &**request;
-    request.check()?;
+    check(request, args.executor())?;
     let target = args.destination(session.json, request.finds_graph())?;
     if target.is_none() || args.top.is_some() || args.estimate {
         stdout::check()?;
     }
     let opened = Instant::now();
-    check_executor(request, args.executor())?;
     let threads = args.threads.count();
     let kept_bytes = args.has_checkpoints()?.then(|| state_bytes(request)).transpose()?;
     let input = Input::of(request, args, session)?;
@@ -177,11 +176,12 @@ fn state_bytes(request: &dyn Request) -> Result<usize> {
     }
 }
 
-/// Refuses an executor with which edges cannot come from where they are to, whatever the graph.
+/// Refuses options that make no sense together, and an executor that the algorithm cannot use on any graph.
 ///
 /// # Errors
-/// [`Failure::Usage`].
-fn check_executor(request: &dyn Request, executor: Executor) -> Result<()> {
+/// What is wrong with them.
+fn check(request: &dyn Request, executor: Executor) -> Result<()> {
+    request.check()?;
     match (request.edges(), executor) {
         (Edges::Tiles { why, instead }, Executor::Seek) => {
             let other = instead.map(|wanted| format!("{}, or ", hints::setting(&wanted)));
