@@ -111,7 +111,8 @@ impl<V: Value> Values<V> {
         }
         let Some(sorted) = &*sorted else { unreachable!("values on disk are looked up") };
         let ids = sorted.read(rows.ranks())?;
-        let ids = named.iter().zip(ids).map(|(value, id)| (rank_of(value) != Rank::NONE).then_some(id));
+        let ids =
+            named.iter().zip(ids).map(|(value, id)| (rank_of(value) != Rank::NONE).then_some(id));
         Ok(Arc::new(ids.collect::<UInt64Array>()))
     }
 

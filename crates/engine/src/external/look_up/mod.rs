@@ -70,8 +70,10 @@ pub fn for_each_chunk_of<T>(
 ) -> Result<()> {
     let mut chunk = Vec::with_capacity(CHUNK);
     for (items, first) in items.chunks(CHUNK).zip((first as u64..).step_by(CHUNK)) {
-        let wanted =
-            items.iter().zip(first..).map(|(item, place)| Wanted { number: number_of(item), place });
+        let wanted = items
+            .iter()
+            .zip(first..)
+            .map(|(item, place)| Wanted { number: number_of(item), place });
         chunk.clear();
         chunk.extend(wanted);
         visit(&chunk)?;
