@@ -11,6 +11,7 @@ use tegula_algorithms::wcc::{self, WccOptions};
 use tegula_engine::{Arrays, Error, Graph, RunOptions, States, VertexId, run_anywhere};
 use tegula_import::ImportConfig;
 use tegula_import::input::Vertices;
+use tegula_machine::Action;
 use tegula_machine::disk::Backend;
 use tegula_store::graph::VertexOrder;
 use tegula_store::tiles::Grid;
@@ -94,8 +95,9 @@ fn what_needs_arrays_in_memory_says_so() {
     assert!(matches!(refused, Err(Error::Limit { found, .. }) if found == (1 << 32) + 1));
     let refused = wcc::run(&graph, WccOptions::default(), &options).unwrap_err();
     assert!(refused.to_string().contains("union-find holds an array over all"), "{refused}");
-    let told: Vec<_> = refused.hints().iter().map(|hint| hint.detail).collect();
-    assert_eq!(told, [Some("on a graph imported as undirected")], "and propagate");
+    let actions: Vec<Action> = refused.hints().into_iter().map(|hint| hint.action).collect();
+    let [Action::ImportAndSet { import, set }] = &actions[..] else { panic!("{actions:?}") };
+    assert_eq!((import.option, set.option), ("undirected", "method"));
 }
 
 /// The same graph with short ids, for programs that are told to use long ones.

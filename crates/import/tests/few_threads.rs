@@ -21,7 +21,8 @@ fn an_import_goes_on_with_the_threads_that_there_are() {
     let scratch = Scratch::new();
     let input = scratch.join("edges.csv");
     let line = |number: u64| format!("host-{},host-{}\n", number % 97, number * 31 % 89);
-    fs::write(&input, (0..2000).map(line).collect::<String>()).unwrap();
+    let lines = (0..2000).map(line).collect::<String>();
+    fs::write(&input, format!("source,target\n{lines}")).unwrap();
     let rows = Some(RowEncoding::default());
     let config = ImportConfig {
         memory: 256 << 20,

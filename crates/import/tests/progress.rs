@@ -42,7 +42,8 @@ fn each_stage_tells_how_far_it_is() {
     let edges: [(&dyn Fn(u64) -> String, [&str; 3]); 2] = [(&name, of_names), (&large, of_ids)];
     for (id, expected) in edges {
         let line = |number: u64| format!("{},{}\n", id(number % 997), id(number * 31 % 887));
-        fs::write(&input, (0..60_000).map(line).collect::<String>()).unwrap();
+        let lines = (0..60_000).map(line).collect::<String>();
+        fs::write(&input, format!("source,target\n{lines}")).unwrap();
         let stages = Stages::default();
         // Tables in one slice, and in several.
         for memory in [512 << 20, ImportConfig::MEMORY_MIN] {

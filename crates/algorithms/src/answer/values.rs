@@ -85,9 +85,9 @@ impl<V: Value> Values<V> {
     /// The original ids of the vertices that some rows name by rank, as a column; null for [`Rank::NONE`]. `named` are
     /// the values of the rows.
     ///
-    /// For rows from the first one on, all ids are looked through. Further rows come from a table of the ids that all
-    /// values on disk name, where it moves fewer bytes to sort that once than to look through all ids for each group
-    /// of as many rows.
+    /// For the first rows all ids are looked through. Further rows come from a table of the ids that all values on disk
+    /// name, if sorting that table once moves fewer bytes than looking through all ids for each group of rows that is
+    /// left.
     ///
     /// # Errors
     /// Those of reading and writing; cancellation.
@@ -99,11 +99,11 @@ impl<V: Value> Values<V> {
         graph: &Graph,
         cancel: &Cancel,
     ) -> Result<ArrayRef> {
-        if rows.first == 0 || !self.are_ids_sorted(rows.vertices.len(), graph) {
-            return find_ids(graph, named.iter().map(rank_of), cancel);
-        }
         let mut sorted = lock(&self.named_ids);
         if sorted.is_none() {
+            if rows.first == 0 || !self.sorting_moves_less(rows, graph) {
+                return find_ids(graph, named.iter().map(rank_of), cancel);
+            }
             let original = graph.original_ids()?;
             let number_of = |value: &V| Some(rank_of(value).0).filter(|&rank| rank != Rank::NONE.0);
             let load = |ranks| original.integers(ranks);
@@ -116,9 +116,10 @@ impl<V: Value> Values<V> {
         Ok(Arc::new(ids.collect::<UInt64Array>()))
     }
 
-    /// Whether ids of all rows are sorted once, rather than looked through for each `group` of rows.
-    fn are_ids_sorted(&self, group: usize, graph: &Graph) -> bool {
-        let passes = self.len().div_ceil(group) as u64;
+    /// Whether sorting the ids of all rows once moves fewer bytes than looking through all ids for each group as large as
+    /// `rows`, from these on.
+    fn sorting_moves_less(&self, rows: &Rows<'_>, graph: &Graph) -> bool {
+        let passes = (self.len() - rows.first).div_ceil(rows.vertices.len()) as u64;
         let of_passes = passes * (self.len() * size_of::<u64>()) as u64;
         graph.manifest().ids == IdType::Integer
             && !self.are_in_memory()

@@ -46,6 +46,7 @@ pub(super) fn read<V: RowVisitor>(
         ids,
         has_header: table.has_header(),
         missing: options.missing.unwrap_or(V::MISSING),
+        refuses_no_ids: options.missing.is_none(),
         room: Room { what: V::WHAT, memory: run.memory, reading: reading_size },
         block: RowBlock::default(),
         read: TableRead::new(option),
@@ -106,6 +107,9 @@ struct TableReader<'a, V: RowVisitor> {
     ids: OriginalIds,
     has_header: bool,
     missing: Missing,
+    /// Whether a text that can be no id of the graph is refused, even where missing vertices are skipped: nobody asked
+    /// for that.
+    refuses_no_ids: bool,
     room: Room,
     block: RowBlock,
     read: TableRead,
@@ -239,7 +243,8 @@ impl<V: RowVisitor> TableReader<'_, V> {
 
     /// Does what was asked for with a row that has this id, of which the graph has no vertex.
     fn pass_over(&mut self, id: &str, is_first: bool) -> Result<(), Diagnostic> {
-        if self.missing == Missing::Skip {
+        let is_refused = self.refuses_no_ids && !self.may_be_id(id);
+        if self.missing == Missing::Skip && !is_refused {
             self.read.add_missing(id);
             return Ok(());
         }

@@ -11,16 +11,19 @@ use crate::report;
 /// become slow long before.
 const ELEMENTS_MAX: u64 = 1_000_000;
 
+/// The heading above these options.
+const GRAPH_FILE: &str = "Graph file";
+
 /// Options of a graph that is written as a file.
 #[derive(Debug, Clone, Default, Args)]
 pub struct GraphFileArgs {
     /// In .graphml, .gexf and .dot, give vertices the columns of this table as attributes: `vertex`, and further
     /// columns, as `tegula run` writes them. May be given several times. Tables are .parquet, .csv and .tsv; text also
     /// as .gz and .zst; `-` is text from standard input.
-    #[arg(long = "attribute", value_name = "FILE")]
+    #[arg(long = "attribute", value_name = "FILE", help_heading = GRAPH_FILE)]
     pub attributes: Vec<PathBuf>,
     /// Let .graphml, .gexf and .dot have up to N vertices and edges together [default: 1000000].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = GRAPH_FILE)]
     elements_max: Option<u64>,
 }
 

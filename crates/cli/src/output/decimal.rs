@@ -16,7 +16,10 @@ pub fn append_float(number: impl zmij::Float + Display + LowerExp, out: &mut Vec
     let text = buffer.format(number);
     // A float of single precision has other bounds there. A vector takes whatever is written to it.
     let _ = match text.split_once('e') {
-        Some((_, "13" | "14" | "15")) => write!(out, "{number}"),
+        Some((_, "+13" | "+14" | "+15")) => write!(out, "{number}"),
+        Some((mantissa, exponent)) => {
+            write!(out, "{mantissa}e{}", exponent.trim_start_matches('+'))
+        }
         None if text.trim_start_matches('-').starts_with("0.00000") => write!(out, "{number:e}"),
         _ => out.write_all(text.strip_suffix(".0").unwrap_or(text).as_bytes()),
     };

@@ -101,7 +101,7 @@ mod tests {
             // A service takes the same options by the same names.
             assert!(arguments.starts_with(&entry.option_names()), "{arguments:?}");
             for argument in command.get_arguments() {
-                assert!(argument.get_help().is_some(), "{}: {argument}", entry.name);
+                assert!(argument.get_help().is_some(), "{}: {}", entry.name, argument.get_id());
             }
         }
     }
@@ -114,7 +114,8 @@ mod tests {
             for argument in command.get_arguments().filter(|argument| !argument.is_positional()) {
                 let is_own = own.contains(&argument.get_id().as_str());
                 let heading = argument.get_help_heading();
-                assert_eq!(is_own, heading.is_none(), "{}: {argument}", command.get_name());
+                let id = argument.get_id();
+                assert_eq!(is_own, heading.is_none(), "{}: {id}", command.get_name());
             }
         }
     }

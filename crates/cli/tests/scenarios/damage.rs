@@ -198,7 +198,7 @@ fn a_graph_of_one_vertex_has_all_answers() {
 fn a_graph_without_a_vertex_has_empty_answers() {
     let shop = Shop::new();
     shop.write("g.el", "# nobody\n");
-    shop.tegula("import g.el -o g.tegula --undirected --layouts tiles,rows").done();
+    shop.tegula("import g.el -o g.tegula --undirected --layouts tiles,rows --allow-empty").done();
     let facts = shop.tegula("info g.tegula --json").done().json();
     assert_eq!((&facts["vertices"], &facts["edges"]), (&0.into(), &0.into()));
     shop.tegula("verify g.tegula").done();

@@ -132,7 +132,10 @@ impl Shop {
     pub fn import(&self, graph: &EdgeList, options: &str) {
         let lines = graph.edges.iter().map(|(source, target)| format!("{source} {target}\n"));
         self.write("g.el", lines.collect::<String>());
-        self.tegula(&format!("import g.el -o g.tegula --force --ids integer {options}")).done();
+        self.tegula(&format!(
+            "import g.el -o g.tegula --force --ids integer --allow-empty {options}"
+        ))
+        .done();
     }
 }
 

@@ -202,7 +202,7 @@ fn a_terminal_is_shown_no_controls_and_no_binary_table() {
         let words = format!("run wcc g.tegula -o - --format {format}");
         let said = on_terminal(&shop, &words).unwrap();
         assert_eq!(said.code, Some(2), "{}", said.out);
-        assert!(said.out.contains("a terminal shows only text"), "{}", said.out);
+        assert!(said.out.contains("a terminal shows only tables of text"), "{}", said.out);
     }
 }
 

@@ -10,7 +10,8 @@ fn import_weighted(shop: &Shop, graph: &EdgeList, options: &str) {
     let edges = graph.edges.iter().zip(weights);
     let lines = edges.map(|((source, target), weight)| format!("{source} {target} {weight}\n"));
     shop.write("g.wel", lines.collect::<String>());
-    let words = "import g.wel -o g.tegula --force --ids integer --undirected --weighted";
+    let words =
+        "import g.wel -o g.tegula --force --ids integer --undirected --weighted --allow-empty";
     shop.tegula(&format!("{words} {options}")).done();
 }
 

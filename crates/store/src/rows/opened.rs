@@ -18,6 +18,10 @@ use super::references::{References, Visited};
 use crate::graph::Graph;
 use crate::ids::ShortId;
 
+/// Sources of a chunk, and bytes of its record in the index, rather too many.
+const CHUNK_VERTICES: u64 = 1 << 16;
+const CHUNK_BYTES: u64 = 512;
+
 /// Neighbours of a long row that are decoded at a time.
 const SLICE: usize = 256;
 
@@ -48,7 +52,8 @@ impl Rows {
         // Elias-Fano, with the bits of an edge that is coded badly.
         let bits_each = |last: u64| u64::from(last.ilog2()) + 3;
         let weights = if graph.is_weighted() { bits_each(degree) } else { 0 };
-        RowIndex::size(vertices * (bits_each(24 * degree) + weights) / 8)
+        let ends = vertices * (bits_each(24 * degree) + weights) / 8;
+        RowIndex::size(ends + vertices.div_ceil(CHUNK_VERTICES) * CHUNK_BYTES)
     }
 
     /// Opens the rows of a graph; `None` where it has none.
