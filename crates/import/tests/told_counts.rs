@@ -43,7 +43,7 @@ fn graphalytics_has_as_many_vertices_and_edges_as_it_tells() {
     import_one(&folder, properties("")).unwrap();
     for (more, says) in [
         ("graph.a.meta.edges = 3\n", "tells of 3 edges but has 2"),
-        ("graph.a.meta.edges = 1\n", "tells of 1 edges but has 2"),
+        ("graph.a.meta.edges = 1\n", "tells of 1 edge but has 2"),
         ("graph.a.meta.vertices = 5\n", "tells of 5 vertices but has 4"),
         ("graph.a.meta.vertices = 3\n", "tells of 3 vertices but has 4"),
         ("graph.a.meta.vertices = x\n", "`x`, no number"),

@@ -19,7 +19,14 @@ use resealed::{payload, reseal};
 mod resealed;
 
 fn config(order: Option<VertexOrder>) -> ImportConfig {
-    ImportConfig { memory: 64 << 20, threads: 2, order, force: true, ..ImportConfig::default() }
+    ImportConfig {
+        memory: 64 << 20,
+        threads: 2,
+        order,
+        force: true,
+        allow_empty: true,
+        ..ImportConfig::default()
+    }
 }
 
 fn imported(scratch: &Scratch, text: &str, config: &ImportConfig) -> PathBuf {
