@@ -175,7 +175,7 @@ fn directions_are_the_same_on_an_undirected_graph() {
 }
 
 #[test]
-fn a_search_runs_within_its_needs_and_with_no_byte_less() {
+fn a_search_runs_within_its_needs_and_is_refused_with_the_overhead_alone() {
     let scratch = Scratch::new();
     let edges = skewed(3).weighted(5);
     let graph = import(scratch.path(), "g", &edges, 1);
@@ -279,12 +279,11 @@ fn a_search_far_against_edges_pulls_along_them() {
     let config = with_rows(VertexOrder::Degree, false);
     let graph = open(&import_with(config, scratch.path(), "g", &edges));
     let hub = tegula_engine::VertexId(0);
-    let mut pulled = 0;
     for direction in [Directions::Reverse, Directions::Both] {
         let program = || Bfs::<u32>::new(hub).following(direction);
         let found = tegula_engine::run(&graph, program(), &threads(2)).unwrap();
         let kinds = found.statistics.processes;
-        pulled += kinds.iter().filter(|&&kind| kind == ProcessKind::Pull).count();
+        assert!(kinds.contains(&ProcessKind::Pull), "{direction:?}: {kinds:?}");
         assert!(!kinds.contains(&ProcessKind::Scan), "{kinds:?}");
         let alone = RunOptions { memory: AMPLE, ..threads(1) };
         let alone = tegula_engine::run(&graph, program(), &alone).unwrap();
@@ -299,7 +298,6 @@ fn a_search_far_against_edges_pulls_along_them() {
             if direction == Directions::Both { EdgeDirection::Both } else { EdgeDirection::In };
         assert_eq!(rows(&found.states), bfs_oracle(&followed(&edges, way), source));
     }
-    assert!(pulled > 1, "{pulled} iterations pulled");
 }
 
 #[test]

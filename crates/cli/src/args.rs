@@ -26,7 +26,7 @@ pub struct Common {
     /// Show neither progress nor summaries.
     #[arg(long, short, global = true, help_heading = GENERAL)]
     pub quiet: bool,
-    /// Log what is done to standard error, with times; twice for more.
+    /// Log each step on standard error, with times; twice for more detail.
     #[arg(long, short, global = true, action = ArgAction::Count, help_heading = GENERAL)]
     pub verbose: u8,
     /// Print help; -h prints less.

@@ -190,7 +190,7 @@ impl Failure {
         }
     }
 
-    /// Its name for programs, which stays what it is. README.md lists all.
+    /// Its name for programs, which never changes. docs/GUIDE.md lists all.
     pub fn kind(&self) -> &'static str {
         match self {
             Failure::Store(error) | Failure::OverBudget { error, .. } => error.kind(),
@@ -339,9 +339,9 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_lists_every_kind_of_failure_and_no_other() {
-        let readme = include_str!("../../../README.md");
-        let list = readme.split("`kind` is one of ").nth(1).unwrap().split('.').next().unwrap();
+    fn the_guide_lists_every_kind_of_failure_and_no_other() {
+        let guide = include_str!("../../../docs/GUIDE.md");
+        let list = guide.split("`kind` is one of ").nth(1).unwrap().split('.').next().unwrap();
         let listed: Vec<&str> = list.split('`').skip(1).step_by(2).collect();
         let kinds: Vec<&str> = failures().iter().map(|(failure, _)| failure.kind()).collect();
         assert_eq!(listed, kinds);

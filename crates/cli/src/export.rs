@@ -107,6 +107,10 @@ impl Content {
 /// # Errors
 /// Those of opening, reading and writing.
 pub fn export(args: &ExportArgs, session: &Session) -> Result<()> {
+    if args.neighbours_of.is_none() && args.tables != TableOptions::default() {
+        let message = "--header and --missing are for the table of --neighbours-of";
+        return Err(Failure::usage_with(message, "leave them out, or give --neighbours-of"));
+    }
     let started = Instant::now();
     let content = args.content();
     let target = args.target(content)?;

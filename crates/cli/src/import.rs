@@ -43,11 +43,10 @@ written: the first vertex of Matrix Market, DIMACS and METIS is 1.
 Weights: in GraphML they are the data of edges under a usual name, in GEXF the attribute `weight`, unless \
 --weight-column names other values of edges.
 
-Bad rows: where commas, tabs or semicolons separate, or where there is a header, a row has at least as many \
-columns as the first line. Where blanks separate and no line names columns, only those that are read have to be \
-there.
+Bad rows: a row with fewer columns than the first line is bad. Where blanks separate and there is no header, a row \
+needs only the columns that are read.
 
-Both directions: a list that has both of every edge, as many of SNAP have, becomes an undirected graph \
+Both directions: a list that has both lines for every edge, as many of SNAP's do, becomes an undirected graph \
 with --undirected --drop-duplicates.";
 
 /// Options of `tegula import`.
@@ -176,9 +175,9 @@ enum Ids {
 /// How vertices are numbered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Order {
-    /// As is estimated to take the fewest bytes; another order than the given one has to save 3 %.
+    /// The order that is estimated to take the fewest bytes; the given one unless another saves 3 %.
     Auto,
-    /// As their ids are.
+    /// The order of the ids.
     Given,
     /// By degree, most edges first.
     Degree,

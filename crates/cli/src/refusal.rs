@@ -34,7 +34,7 @@ fn with_run_moved(error: &clap::Error, words: &[OsString]) -> Option<String> {
     let Some(ContextValue::String(wrong)) = error.get(ContextKind::InvalidSubcommand) else {
         return None;
     };
-    let place = words.iter().position(|word| word == wrong.as_str())?;
+    let place = 1 + words.iter().skip(1).position(|word| word == wrong.as_str())?;
     let mut meant = words.to_vec();
     let what = if tegula_algorithms::find(wrong).is_some() {
         meant.insert(place, "run".into());

@@ -75,15 +75,15 @@ pub(super) fn check_count(vertices: Option<u64>, with_rows: bool, grid: Grid) ->
 pub(super) fn check_ids(vertices: u64, kind: IdKind, largest: Option<u64>) -> Result<()> {
     let problem = match (kind, largest) {
         (IdKind::String, _) => {
+            let declared = counted(vertices, "vertex was", "vertices were");
             let message = format!(
-                "its ids are taken as strings, but those of {} are integers",
-                counted(vertices, "vertex", "vertices")
+                "its ids are taken as strings, but {declared} declared, whose ids are integers"
             );
             Diagnostic::from(message).hint(Hint::leave_out(settings::VERTICES.option))
         }
         (_, Some(id)) if id >= vertices => {
             let message = format!(
-                "it has the id {id}, but those of {} are below {vertices}",
+                "it has the id {id}, but the ids of {} have to be below {vertices}",
                 counted(vertices, "vertex", "vertices")
             );
             let option = settings::VERTICES.option;

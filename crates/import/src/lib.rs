@@ -215,7 +215,7 @@ pub fn import(
     input.settle(config.vertices.as_ref(), config.undirected)?;
     let resources = divide(needs(input.vertices(), input.weighted()))?;
     tracing::info!(
-        "memory: {} allowed; {} threads, and {} for tables, buckets and buffers",
+        "memory: {} allowed; workers: {}; {} for tables, buckets and buffers",
         Bytes(config.memory),
         resources.threads,
         Bytes(resources.memory)

@@ -63,7 +63,7 @@ pub struct StageSeconds {
     pub rows: f64,
 }
 
-/// The share of edges that stand both ways from which on it is a warning.
+/// From this share of edges both ways on, the report warns.
 const BOTH_WAYS_SHARE_TOLD: f64 = 1.0 / 3.0;
 
 /// The report of an import that has written this manifest.
@@ -91,11 +91,12 @@ pub(super) fn report(
     warnings.extend(open_ends.first.as_ref().map(|place| {
         let others = match open_ends.count {
             1 => String::new(),
-            2 => "; so may 1 other file".to_owned(),
-            count => format!("; so may {} other files", count - 1),
+            2 => "; the same holds for 1 other file".to_owned(),
+            count => format!("; the same holds for {} other files", count - 1),
         };
         let message = format!(
-            "{place}: this last line has no line end, and the lines before have one: the file may be cut off{others}"
+            "{place}: the last line does not end with a line feed, but the lines before it do; the file may be cut off\
+             {others}"
         );
         Diagnostic::from(message)
     }));
@@ -110,7 +111,8 @@ pub(super) fn report(
              of its own",
             100.0 * share
         );
-        let once = Hint::set([settings::DROP_DUPLICATES]).detail("to have one edge of both");
+        let once =
+            Hint::set([settings::DROP_DUPLICATES]).detail("to keep one edge of each such pair");
         warnings.push(Diagnostic::from(message).hint(once));
     }
     ImportReport {

@@ -68,6 +68,8 @@ fn an_edge_with_two_weights_is_refused() {
     assert_eq!(import_lists(&path, false, 1).unwrap().edges, 2);
     let path = put(&folder, "y.graph", b"2 1 1\n2 -0\n1 0\n");
     assert_eq!(import_lists(&path, true, 1).unwrap().edges, 2);
+    // A weight of 0 is a weight.
+    assert_refused("z.graph", b"2 1 1\n2 0\n1 5\n", true, "with the weight ");
 }
 
 /// A ring of `count` vertices with chords, as METIS, without the arcs that `is_left_out` says.

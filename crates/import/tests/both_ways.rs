@@ -33,7 +33,7 @@ fn the_share_of_edges_that_stand_both_ways_is_told() {
         ("1 2\n2 3\n3 1\n", Some(0.0)),
         // Loops are left aside, and so is an edge that is there twice, but one way.
         ("1 2\n1 2\n1 2\n3 3\n", Some(0.0)),
-        ("1 2\n1 2\n2 1\n4 5\n", Some(0.75)),
+        ("1 2\n1 2\n2 1\n4 5\n", Some(2.0 / 3.0)),
         ("ann bob\nbob ann\ncy dan\ncy eve\n", Some(0.5)),
         ("1 1\n", None),
     ] {

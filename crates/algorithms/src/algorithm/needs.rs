@@ -235,7 +235,7 @@ impl Needs {
             let what = if is_for_writing { "writing the graph" } else { what };
             let error = Error::OverBudget { what: what.to_owned(), needed, budget };
             return Err(match &self.less_memory {
-                Some(LessMemory { needed, hint }) if *needed <= budget => {
+                Some(LessMemory { needed, hint }) if !is_for_writing && *needed <= budget => {
                     crate::Error::OverBudget { error: error.into(), instead: hint.clone() }
                 }
                 Some(_) | None => error.into(),

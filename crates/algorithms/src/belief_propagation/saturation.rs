@@ -80,20 +80,20 @@ impl Saturation {
     pub fn warning(&self, convergence: Option<Diagnostic>) -> Diagnostic {
         let vertices = answer::counted(self.without_prior, "vertex", "vertices");
         let mut message = format!(
-            "of {vertices} without a prior, {} have a belief above {CERTAIN}: the potential is so strong that evidence \
-             which comes back around loops of edges counts again, and makes nearly everything certain",
+            "{} of {vertices} without a prior have a belief above {CERTAIN}; the potential is so strong that evidence \
+             returns around loops and is counted again",
             answer::count(self.certain),
         );
         if self.states == 2 {
             message += &format!(
-                "; with weights of 0.5 + s and 0.5 - s evidence fades in this graph if s is below {}, and does not if \
-                 it is above about {}",
+                ". Write its weights as 0.5 + s and 0.5 - s: in this graph evidence fades with distance if s is below {}, \
+                 and grows if s is above about {}",
                 strength(self.degree_max),
                 strength(self.degree_rms),
             );
         }
         let potential = Setting { option: "potential", value: SettingValue::Any };
-        let weaker = Hint::set([potential]).detail("with weights that are nearer to each other");
+        let weaker = Hint::set([potential]).detail("with more equal weights");
         match convergence {
             None => Diagnostic::from(message).hint(weaker),
             Some(other) => {

@@ -47,9 +47,9 @@ pub struct BfsOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     #[serde(default)]
     pub sources: Option<PathBuf>,
-    /// Which edges to follow: those out of a vertex, those into it, or both. In an undirected graph it makes no
-    /// difference. In a directed one `in` and `both` need rows by target, `both` rows by source too, and all arrays in
-    /// memory.
+    /// Which edges to follow: those out of a vertex, those into it, or both. It makes no difference in an undirected
+    /// graph. In a directed graph, `in` needs rows by target and `both` needs rows by source too; either keeps all arrays
+    /// in memory.
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
     pub direction: EdgeDirection,

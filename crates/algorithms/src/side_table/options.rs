@@ -7,12 +7,11 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct TableOptions {
-    /// Take the first line of each table for the names of its columns. Without this, only known names, as `vertex`,
-    /// are taken for a header.
+    /// The first line of each table names its columns. Without this option a first line is a header only if it has
+    /// known column names, such as `vertex`.
     #[cfg_attr(feature = "clap", arg(long))]
     pub header: bool,
-    /// What to do with a row of a table whose vertex the graph does not have [default: refuse; skip where the table
-    /// has coordinates].
+    /// What to do with rows whose vertex is not in the graph [default: refuse; for coordinates: skip].
     #[cfg_attr(feature = "clap", arg(long, value_enum, value_name = "WHAT"))]
     pub missing: Option<Missing>,
 }
@@ -22,8 +21,8 @@ pub struct TableOptions {
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Missing {
-    /// Refuse the table.
+    /// Refuse the whole table.
     Refuse,
-    /// Pass over the row. A warning counts such rows. A table of nothing else is refused.
+    /// Skip the row and count it in a warning. A table without any known vertex is still refused.
     Skip,
 }

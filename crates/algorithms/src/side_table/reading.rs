@@ -64,8 +64,11 @@ pub(super) fn read<V: RowVisitor>(
     graph.reader().pool().trim();
     result?;
     if read.rows == 0 && read.missing_rows > 0 {
-        let detail =
-            format!("{} has none of its vertices: {}", graph.directory().display(), read.missing());
+        let detail = format!(
+            "{} has no vertex of this table: it lacks {}",
+            graph.directory().display(),
+            read.missing()
+        );
         return Err(bad(path, At::File, detail));
     }
     Ok((read, reading_size + visitor.size() + BLOCK_SIZE_MIN))
@@ -215,8 +218,8 @@ impl<V: RowVisitor> TableReader<'_, V> {
             return match vertex {
                 None => Ok(()),
                 Some(_) => Err(Diagnostic::from(format!(
-                    "this line begins as a comment does, and `{id}` is a vertex; put the id in quotes, \
-                     with commas or tabs between the columns"
+                    "this line looks like a comment, but `{id}` is a vertex; put the id in quotes, and separate \
+                     columns by commas or tabs"
                 ))),
             };
         }
@@ -250,7 +253,8 @@ impl<V: RowVisitor> TableReader<'_, V> {
         }
         let graph = self.graph.directory().display();
         let why = if self.may_be_id(id) { "" } else { ", as its ids are integers" };
-        let header = Hint::set([Setting::on("header")]).detail("to keep the names of its columns");
+        let header =
+            Hint::set([Setting::on("header")]).detail("if the first line names the columns");
         let skip = Setting { option: "missing", value: SettingValue::OneOf(&["skip"]) };
         let known = if is_first { known_names::<V>() } else { String::new() };
         let problem = Diagnostic::from(format!("{graph} has no vertex `{id}`{why}{known}"));
@@ -264,5 +268,5 @@ impl<V: RowVisitor> TableReader<'_, V> {
 fn known_names<V: RowVisitor>() -> String {
     let values = V::COLUMNS.iter().filter_map(|column| column.names.first());
     let names: Vec<&str> = V::ID_NAMES.iter().take(1).chain(values).copied().collect();
-    format!("; if this line is a header, let it name the columns `{}`", names.join("`, `"))
+    format!("; a header is known by the column names `{}`", names.join("`, `"))
 }

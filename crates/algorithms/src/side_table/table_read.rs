@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tegula_machine::disk::Crc32c;
 
-use crate::answer::counted;
+use crate::answer::{count, counted};
 
 /// How many ids that the graph does not have are named.
 const MISSING_NAMED_MAX: usize = 5;
@@ -66,7 +66,8 @@ impl TableRead {
     /// That rows were skipped, if any were.
     pub fn warning(&self) -> Option<String> {
         let all = self.rows + self.missing_rows;
-        let skipped = format!("{} of {all} rows were skipped", self.missing_rows);
+        let all = counted(all, "row", "rows");
+        let skipped = format!("{} of {all} were skipped", count(self.missing_rows));
         let ids = self.missing();
         (self.missing_rows > 0)
             .then(|| format!("{skipped}, as the graph does not have their vertices: {ids}"))

@@ -68,9 +68,9 @@ pub struct SsspOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     #[serde(default)]
     pub sources: Option<PathBuf>,
-    /// Which edges to follow: those out of a vertex, those into it, or both. In an undirected graph it makes no
-    /// difference. In a directed one `in` and `both` need rows by target, `both` rows by source too, and all arrays in
-    /// memory.
+    /// Which edges to follow: those out of a vertex, those into it, or both. It makes no difference in an undirected
+    /// graph. In a directed graph, `in` needs rows by target and `both` needs rows by source too; either keeps all arrays
+    /// in memory.
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
     pub direction: EdgeDirection,
@@ -255,7 +255,9 @@ impl Algorithm for SsspOptions {
         files: &SearchFiles,
         threads: usize,
     ) -> Result<Option<LessMemory>> {
-        if self.method == Method::DeltaStepping {
+        // Delta-stepping needs less only where it may scan, with its arrays on disk.
+        let can_scan = Directions::from(self.direction).can_scan(graph);
+        if self.method == Method::DeltaStepping || !can_scan {
             return Ok(None);
         }
         let estimate = tegula_engine::estimate_anywhere::<Sssp>(graph, threads);

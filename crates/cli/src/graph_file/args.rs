@@ -19,7 +19,8 @@ const GRAPH_FILE: &str = "Graph file";
 pub struct GraphFileArgs {
     /// In .graphml, .gexf and .dot, give vertices the columns of this table as attributes: `vertex`, and further
     /// columns, as `tegula run` writes them. May be given several times. Tables are .parquet, .csv and .tsv; text also
-    /// as .gz and .zst; `-` is text from standard input.
+    /// as .gz and .zst; `-` is text from standard input. The first line has to be a header, and every row has to name
+    /// a vertex of the graph.
     #[arg(long = "attribute", value_name = "FILE", help_heading = GRAPH_FILE)]
     pub attributes: Vec<PathBuf>,
     /// Let .graphml, .gexf and .dot have up to N vertices and edges together [default: 1000000].

@@ -285,7 +285,7 @@ impl TableRows<'_> {
         Ok(())
     }
 
-    /// Refuses the first row whose vertex the graph lacks. An option that passes over such rows has its place here.
+    /// Refuses the first row whose vertex the graph lacks.
     fn refuse_strangers(&mut self) -> Result<()> {
         let Strangers { ids, places } = std::mem::take(&mut self.strangers);
         let names: Vec<&str> = ids.iter().collect();

@@ -60,7 +60,7 @@ pub fn write(
         attributes: attributes.told(),
     };
     let progress = session.progress();
-    progress.begin("writing the graph", Some(vertex_count + edge_count), Unit::Edges);
+    progress.begin("writing vertices", Some(vertex_count), Unit::Vertices);
     let (file, path) = (target.create(cancel)?, target.path().to_owned());
     let mut text = GraphText::new(syntax(format), &shape, file, path, progress);
     let unfit = |unfit: Unfit| refused(&unfit, format);
@@ -73,6 +73,8 @@ pub fn write(
         syntax.turn_to_edges(shape, out);
         Ok(())
     })?;
+    progress.end();
+    progress.begin("writing edges", Some(edge_count), Unit::Edges);
     edges.write_rows(graph, &mut EdgeRows { text: &mut text, count: 0 }, cancel)?;
     text.check().map_err(unfit)?;
     text.spell(|syntax, _, out| {

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
@@ -16,6 +16,10 @@ use tegula_machine::threads::Cancel;
 const PATIENCE: Duration = Duration::from_millis(100);
 /// Bytes that a pipe takes at once where it is ready to take any: `PIPE_BUF` of Linux.
 const PIPE_BYTES: usize = 4096;
+
+fn is_pipe(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo())
+}
 
 /// A file, a pipe or a device that is written to.
 pub struct Patient {
@@ -35,8 +39,10 @@ impl Patient {
             cancel.check().map_err(io::Error::other)?;
             let opened = File::options().write(true).custom_flags(libc::O_NONBLOCK).open(path);
             match opened {
-                // A pipe has no reader.
-                Err(error) if error.raw_os_error() == Some(libc::ENXIO) => sleep(PATIENCE),
+                // A pipe has no reader yet. Sockets and missing devices give the same error, and stay refused.
+                Err(error) if error.raw_os_error() == Some(libc::ENXIO) && is_pipe(path) => {
+                    sleep(PATIENCE);
+                }
                 // It is this file alone that does not block.
                 opened => {
                     let (file, cancel) = (opened?, cancel.clone());

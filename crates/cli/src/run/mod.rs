@@ -106,7 +106,7 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     deliver(found, [open, started.elapsed()], target, input, session)
 }
 
-/// What a run may use. An estimate may use more than the budget, so that it tells what is needed beyond that.
+/// The options of a run. An estimate gets more memory than the budget, so that it can tell what is needed beyond it.
 fn run_options<'r>(args: &'r RunArgs, graph: &Graph, session: &'r Session) -> RunOptions<'r> {
     let least = if args.estimate { default_memory() } else { 0 };
     RunOptions {
@@ -207,8 +207,8 @@ fn needs_rows(request: &dyn Request, graph: &Graph, executor: Executor) -> Resul
     match (request.edges(), executor) {
         (Edges::None, _) => Ok(false),
         (Edges::Either { .. }, Executor::Scan) if !can_scan => {
-            let message = "tiles lead from sources to targets alone: a search against the direction of edges, or \
-                           both ways, follows rows";
+            let message =
+                "on a directed graph, --direction in and both follow rows, and cannot scan tiles";
             Err(Failure::usage_with(message.to_owned(), "use --executor seek or auto"))
         }
         (_, executor) => Ok(executor == Executor::Seek || !can_scan),

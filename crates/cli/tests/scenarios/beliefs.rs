@@ -175,7 +175,7 @@ fn beliefs_that_a_strong_potential_makes_certain_are_warned_of() {
     shop.write("alike.txt", "0.9 0.1\n0.1 0.9\n");
     let said = warnings("");
     for words in [
-        "of 199 vertices without a prior, 199 have a belief above 0.999",
+        "199 of 199 vertices without a prior have a belief above 0.999",
         "around loops of edges",
         "does not if it is above about 0.02",
         "use --potential with weights that are nearer to each other",

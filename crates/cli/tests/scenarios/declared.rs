@@ -31,7 +31,7 @@ fn ids_that_are_not_declared_are_refused() {
     shop.write("g.txt", "0 1\n1 2\n");
     let words = ["it has the id 2", "below 2", "--vertices"];
     shop.tegula("import g.txt -o g.tegula --vertices 2").failed(3, &words);
-    let words = ["it has the id 2, but those of 1 vertex are below 1", "--vertices"];
+    let words = ["it has the id 2, but the ids of 1 vertex have to be below 1", "--vertices"];
     shop.tegula("import g.txt -o g.tegula --vertices 1").failed(3, &words);
     shop.write("names.txt", "a b\nb c\n");
     let words = ["its ids are taken as strings", "--vertices"];

@@ -83,7 +83,7 @@ fn a_direction_that_cannot_be_followed_is_refused() {
         for direction in ["in", "both"] {
             let words = format!("run {algorithm} g.tegula --source bob --direction {direction}");
             shop.tegula(&format!("{words} --executor scan"))
-                .failed(2, &["follows rows", "--executor seek"]);
+                .failed(2, &["follow rows", "--executor seek"]);
         }
         let words = format!("run {algorithm} g.tegula --source bob --direction");
         shop.tegula(&format!("{words} up")).failed(2, &["out", "in", "both"]);

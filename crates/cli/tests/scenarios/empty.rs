@@ -71,7 +71,7 @@ fn rows_that_are_all_passed_over_leave_no_edge() {
     let shop = Shop::new();
     shop.write("bad.txt", "1 2x\n3\n");
     let import = "import bad.txt -o g.tegula --ids integer --skip-bad-rows 9";
-    shop.tegula(import).failed(3, &["bad.txt", "no edge", "2 rows were passed over"]);
+    shop.tegula(import).failed(3, &["bad.txt", "no edge", "bad rows passed over: 2"]);
     assert_eq!(shop.names(), ["bad.txt"]);
     // Edges that are left out because the user says so were there.
     shop.write("loop.txt", "1 1\n");

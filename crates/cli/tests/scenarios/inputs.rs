@@ -82,13 +82,16 @@ fn addresses_and_patterns_are_no_files_and_are_told_so() {
 fn a_last_line_without_its_end_is_a_warning() {
     let shop = Shop::new();
     shop.write("g.csv", "source,target\n1,2\n2,3");
-    let warning = "g.csv, line 3: this last line has no line end, and the lines before have one: the file may be \
+    let warning = "g.csv, line 3: the last line does not end with a line feed, but the lines before it do; the file may be \
                    cut off";
     let said = shop.tegula("import g.csv -o g.tegula").done();
     assert!(said.err.contains(&format!("warning: {warning}")), "{}", said.err);
     shop.write("h.csv", "1,2\n2,3");
     let report = shop.tegula("import g.csv h.csv -o g.tegula --force --json").done().json();
-    assert_eq!(report["warnings"], serde_json::json!([format!("{warning}; so may 1 other file")]));
+    assert_eq!(
+        report["warnings"],
+        serde_json::json!([format!("{warning}; the same holds for 1 other file")])
+    );
 }
 
 #[test]

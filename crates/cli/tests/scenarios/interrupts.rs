@@ -195,6 +195,13 @@ fn a_table_for_a_pipe_without_a_reader_is_interrupted() {
 }
 
 #[test]
+fn a_socket_that_cannot_be_opened_is_refused_at_once() {
+    let shop = graph_and_pipe();
+    let _socket = std::os::unix::net::UnixListener::bind(shop.path("socket")).unwrap();
+    shop.tegula("run wcc g.tegula --format tsv -o socket").failed(1, &["socket"]);
+}
+
+#[test]
 fn a_table_for_a_reader_that_reads_no_further_is_interrupted() {
     let shop = graph_and_pipe();
     for words in WRITERS {

@@ -10,7 +10,7 @@ fn a_log_has_the_plan_of_memory_every_stage_and_every_iteration() {
     let quiet = shop.tegula(import).done().err;
     assert!(!quiet.contains("INFO"), "{quiet}");
     let log = shop.tegula(&format!("{import} --force -v --threads 1")).done().err;
-    for words in ["memory: 256.0 MiB allowed; 1 threads", "reading edges: ", "building tiles: "] {
+    for words in ["memory: 256.0 MiB allowed; workers: 1", "reading edges: ", "building tiles: "] {
         assert!(log.contains(&format!("INFO {words}")), "{words} in {log}");
     }
     let run = "run pagerank g.tegula --iterations 3 --memory 64MiB --json";

@@ -91,7 +91,7 @@ fn an_unknown_vertex_in_the_first_row_is_refused_by_every_option() {
                 let no_vertex = format!("g.tegula has no vertex `{first}`");
                 said.failed(
                     3,
-                    &["line 1", &no_vertex, "let it name the columns `vertex`", "--header"],
+                    &["line 1", &no_vertex, "known by the column names `vertex`", "--header"],
                 );
             }
         }
@@ -155,7 +155,7 @@ fn unknown_vertices_are_skipped_and_counted_by_every_option() {
             call.run(&shop, a, "t.csv --missing refuse").failed(3, &["no vertex `99`"]);
             call.table(&shop, "t.csv", &["99", "98"], a);
             let none = call.run(&shop, a, "t.csv --missing skip");
-            none.failed(3, &["t.csv: g.tegula has none of its vertices: `99`, `98`"]);
+            none.failed(3, &["t.csv: g.tegula has no vertex of this table: it lacks `99`, `98`"]);
         }
     }
 }
@@ -237,7 +237,7 @@ fn a_list_of_vertices_for_an_import_keeps_its_first_row() {
     for first in ["foo", "7.0", "1O7", "-1"] {
         import(&format!("{first}\n0\n1\n"), "").failed(3, &["list.csv, line 1", first]);
     }
-    let named = "if it is the name of the column, let it be `vertex`";
+    let named = "if this is the header, name the column `vertex`";
     import("person\n0\n1\n", "").failed(3, &["line 1", named]);
     for header in ["vertex", "id", "Node", "person_id"] {
         let said = import(&format!("{header}\n0\n1\n7\n"), "").done().json();

@@ -111,10 +111,7 @@ fn sets_that_make_no_sense_are_refused_with_their_line() {
         ("1;0\n;1\n", "sets.txt, line 2: the id is empty"),
         ("1,\"a\n", "sets.txt, line 1: a quote is opened but not closed"),
         ("1 0\n9 1\n2\n", "sets.txt, line 2: g.tegula has no vertex `9`"),
-        (
-            "vertices of sets\n1 0\n",
-            "if this line is a header, let it name the columns `vertex`, `set`",
-        ),
+        ("vertices of sets\n1 0\n", "a header is known by the column names `vertex`, `set`"),
         ("vertex,size,level\n1,0,0\n", "sets.txt, line 1: no column is known as the set"),
     ] {
         shop.write("sets.txt", text);

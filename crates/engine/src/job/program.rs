@@ -155,7 +155,9 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
         let costs = CostModel::of(graph, scheduler.threads(), scheduler.speed());
         let mut processes: Vec<Box<dyn Process<P> + 'r>> = Vec::new();
         let (outgoing, incoming) = (rows.outgoing(), rows.incoming());
+        let can_scan = start.program.directions().can_scan(graph);
         let must_scan = outgoing.is_empty();
+        assert!(!must_scan || can_scan, "there are rows for a program that cannot scan");
         if !must_scan {
             let count = graph.vertex_count() as usize;
             processes.push(Box::new(Seek::<P>::new(outgoing.clone(), count, costs.clone())));
@@ -163,7 +165,6 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
         if Pull::is_for::<P>() && !incoming.is_empty() {
             processes.push(Box::new(Pull::new(incoming, outgoing, costs.clone())));
         }
-        let can_scan = start.program.directions().can_scan(graph);
         if must_scan || can_scan && options.executor != Executor::Seek {
             processes.push(Box::new(Scan::new(scheduler, graph, costs)));
         }

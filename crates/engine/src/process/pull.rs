@@ -7,7 +7,7 @@
 //! (*Direction-Optimizing Breadth-First Search*, SC 2012). In degree order the neighbours with the
 //! smallest ids are hubs, which are active early, so that one or two neighbours are enough.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -199,7 +199,7 @@ struct Look<P: Program> {
 }
 
 impl<P: Program> Look<P> {
-    /// What the vertex found in this row and in a further one.
+    /// Merges what the vertex found in two rows: the smaller source wins.
     fn beside(self, further: Look<P>) -> Look<P> {
         let edges = self.edges + further.edges;
         let first = match (self.first, further.first) {
@@ -223,13 +223,13 @@ struct Incoming<'s> {
 }
 
 impl<'s> Incoming<'s> {
-    /// Those of a window that begins with the vertex `first`.
+    /// For a window whose first vertex is `first`.
     fn new(rows: &'s RowReader, first: ShortId) -> Incoming<'s> {
         let is_ascending = rows.is_ascending();
         Incoming { rows, is_ascending, next: first, ahead: 0, batch: RowBatch::default() }
     }
 
-    /// Has the rows read that come next: those of `open` vertices from `position` on, or all rows up to `end`.
+    /// Requests the next rows: those of `open` from `position` on, or all rows up to `end`.
     fn read_ahead(&mut self, open: &[ShortId], position: usize, end: Option<ShortId>) {
         match end {
             Some(end) => self.next = self.rows.prefetch_range(self.next.max(open[position])..end),
@@ -271,40 +271,44 @@ impl<P: Program> Pulling<'_, P> {
         let mut looks = Vec::new();
         for start in (0..open.len()).step_by(ROWS_PER_BATCH) {
             let group = start..open.len().min(start + ROWS_PER_BATCH);
-            for incoming in &mut readers {
-                incoming.read_ahead(&open, start, is_dense.then_some(end));
-            }
+            let end = is_dense.then_some(end);
             match &mut readers[..] {
-                [only] => self.look_through(only, &open[group], &mut take)?,
+                [only] => self.look_through(only, &open, group, end, &mut take)?,
                 [one, other] => {
-                    self.look_through(one, &open[group.clone()], |look| looks.push(look))?;
+                    // Rows of both come while those of one are looked through.
+                    other.read_ahead(&open, start, end);
+                    let range = group.clone();
+                    self.look_through(one, &open, range, end, |look| looks.push(look))?;
                     let mut before = looks.drain(..);
-                    self.look_through(other, &open[group], |look| {
+                    self.look_through(other, &open, group, end, |look| {
                         take(match before.next() {
                             Some(before) => before.beside(look),
                             None => look,
                         });
                     })?;
                 }
-                _ => {}
+                [] | [_, _, _, ..] => unreachable!("one or two layouts have the edges to a vertex"),
             }
         }
         Ok(())
     }
 
-    /// Shows what each of some vertices finds in its row, in their order.
+    /// Shows what each of the `open` vertices in `range` finds in its row, in their order.
     fn look_through(
         &self,
         incoming: &mut Incoming<'_>,
-        vertices: &[ShortId],
+        open: &[ShortId],
+        range: Range<usize>,
+        end: Option<ShortId>,
         mut take: impl FnMut(Look<P>),
     ) -> Result<()> {
         let rows = incoming.rows;
-        let mut position = 0;
-        while position < vertices.len() {
-            let sources = before_long(rows, &vertices[position..]);
+        let mut position = range.start;
+        while position < range.end {
+            incoming.read_ahead(open, position, end);
+            let sources = before_long(rows, &open[position..range.end]);
             if sources.is_empty() {
-                take(self.look_through_pieces(incoming, vertices[position])?);
+                take(self.look_through_pieces(incoming, open[position])?);
                 position += 1;
                 continue;
             }

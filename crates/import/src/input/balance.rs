@@ -36,8 +36,8 @@ pub(super) struct Unmatched {
     pub source: u64,
     /// The neighbour that is mentioned.
     pub target: u64,
-    /// The weight of the edge there; 0 where weights are not read.
-    pub weight: f32,
+    /// The weight of the edge there, where weights are read.
+    pub weight: Option<f32>,
 }
 
 impl Balance {
@@ -78,16 +78,16 @@ impl Balance {
         self.0.iter().all(|cell| *cell == Cell::default())
     }
 
-    /// One of the mentions that the other list lacks: always the same, and `None` where no cell has one alone, as one
-    /// of a million such files may have it.
-    pub fn unmatched(&self) -> Option<Unmatched> {
+    /// One mention that the other list lacks, always the same one; `is_weighted` says that weights were read. `None` if no
+    /// cell holds a single such mention, which is rare.
+    pub fn unmatched(&self, is_weighted: bool) -> Option<Unmatched> {
         let cells = self.0.iter().enumerate();
         cells
             .flat_map(|(place, cell)| {
                 let rests = [(*cell, false), (cell.negated(), true)];
                 rests.map(|(rest, is_in_greater)| (place, rest, is_in_greater))
             })
-            .find_map(|(place, rest, is_in_greater)| rest.alone(place, is_in_greater))
+            .find_map(|(place, rest, is_in_greater)| rest.alone(place, is_in_greater, is_weighted))
     }
 }
 
@@ -111,13 +111,14 @@ impl Cell {
     }
 
     /// The mention whose sums these are, if it is one.
-    fn alone(self, place: usize, is_in_greater: bool) -> Option<Unmatched> {
+    fn alone(self, place: usize, is_in_greater: bool, is_weighted: bool) -> Option<Unmatched> {
         let Cell { smaller, greater, weight, hash } = self;
         let is_one = smaller < greater
             && hash == hash_of(smaller, greater, weight)
             && place == place_of(hash);
         let (source, target) = if is_in_greater { (greater, smaller) } else { (smaller, greater) };
         let weight = f32::from_bits(u32::try_from(weight).ok()?);
+        let weight = is_weighted.then_some(weight);
         is_one.then_some(Unmatched { source, target, weight })
     }
 }
@@ -157,7 +158,7 @@ mod tests {
     #[test]
     fn edges_in_both_lists_leave_nothing() {
         let even = balance(10_000, |_| false);
-        assert!(even.is_even() && even.unmatched().is_none());
+        assert!(even.is_even() && even.unmatched(true).is_none());
         assert!(Balance::default().is_even());
     }
 
@@ -165,9 +166,9 @@ mod tests {
     fn one_of_any_number_of_mentions_is_found() {
         for step in [1, 2, 3, 17, 1000, 9_999] {
             let uneven = balance(20_000, |edge| edge % step == step - 1);
-            let Unmatched { source, target, weight } = uneven.unmatched().unwrap();
+            let Unmatched { source, target, weight } = uneven.unmatched(true).unwrap();
             let edge = (target - 1000) * 977 + source;
-            assert_eq!((edge % step, edge as f32), (step - 1, weight));
+            assert_eq!((edge % step, edge as f32), (step - 1, weight.unwrap()));
             assert!(!uneven.is_even());
         }
     }

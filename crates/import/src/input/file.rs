@@ -212,18 +212,25 @@ impl InputFile {
     }
 
     /// Refuses lists of neighbours of which some edge is in the list of one end alone, or has another weight there.
-    pub fn check_balance(&self, balance: &Balance) -> Result<()> {
+    pub fn check_balance(&self, balance: &Balance, is_weighted: bool) -> Result<()> {
         match balance.is_even() {
             true => Ok(()),
-            false => Err(bad_file(&self.path, self.preamble.one_sided(balance.unmatched()))),
+            false => {
+                Err(bad_file(&self.path, self.preamble.one_sided(balance.unmatched(is_weighted))))
+            }
         }
     }
 
     /// Refuses a file in which other edges were found than it tells of, read as those of an `undirected` graph or not.
     pub fn check_edges(&self, found: u64, undirected: bool) -> Result<()> {
-        let mismatch = self.preamble.mismatch(found, undirected);
-        let told_by = self.preamble.told_by.as_ref().unwrap_or(&self.path);
-        mismatch.map_or(Ok(()), |problem| Err(bad_file(told_by, problem)))
+        let Some(mut problem) = self.preamble.mismatch(found, undirected) else { return Ok(()) };
+        match &self.preamble.told_by {
+            Some(told_by) => {
+                problem.message += &format!("; the edges are in {}", self.path.display());
+                Err(bad_file(told_by, problem))
+            }
+            None => Err(bad_file(&self.path, problem)),
+        }
     }
 
     /// The stored size; `None` for a stream.

@@ -49,7 +49,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use tegula_machine::threads::{Cancel, Progress};
-use tegula_machine::{Diagnostic, Error, Hint, Result};
+use tegula_machine::{Diagnostic, Error, Hint, Result, count};
 
 pub use attribute_columns::AttributeRow;
 pub use attribute_table::AttributeTable;
@@ -158,7 +158,7 @@ impl Input {
             }
         };
         if bad_rows.count > 0 {
-            message += &format!("; {} rows were passed over", bad_rows.count);
+            message += &format!("; bad rows passed over: {}", count(bad_rows.count));
         }
         let allow = Hint::set([ALLOW_EMPTY]).detail("to make a graph without edges");
         let first = self.files.first().map(InputFile::path).or(self.vertices.first_list());

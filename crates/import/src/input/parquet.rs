@@ -296,8 +296,11 @@ impl Rows<'_> {
     /// A column as `kind`, without nulls.
     fn column(&self, column: usize, kind: &DataType) -> Result<ArrayRef> {
         let strict = CastOptions { safe: false, ..CastOptions::default() };
-        let array = cast_with_options(self.array(column), kind, &strict)
-            .map_err(|error| self.bad_row(0, format!("column `{}`: {error}", self.name(column))))?;
+        let bad = |error: &dyn std::fmt::Display| {
+            self.bad_row(0, format!("column `{}`: {error}", self.name(column)))
+        };
+        let cast = guarded_foreign(|| Ok(cast_with_options(self.array(column), kind, &strict)));
+        let array = cast.map_err(|panic| bad(&panic))?.map_err(|error| bad(&error))?;
         if let Some(row) =
             (0..array.len()).find(|&row| array.null_count() > 0 && array.is_null(row))
         {

@@ -82,9 +82,10 @@ impl ParquetColumns {
                 *leaf < schema.num_columns()
                     && self.roots.contains(&schema.get_column_root_idx(*leaf))
             });
-            chosen.map(|(_, column)| column.uncompressed_size().max(0) as u64).sum::<u64>()
+            let sizes = chosen.map(|(_, column)| column.uncompressed_size().max(0) as u64);
+            sizes.fold(0, u64::saturating_add)
         };
-        2 * metadata.row_groups().iter().map(group_size).max().unwrap_or(0)
+        metadata.row_groups().iter().map(group_size).max().unwrap_or(0).saturating_mul(2)
     }
 
     /// Visits all rows in batches; `visit` is also given the number of the first row of the batch.
@@ -128,6 +129,9 @@ impl ParquetColumns {
 /// A column as strings; else what is wrong with it.
 pub(super) fn as_text(array: &ArrayRef, name: &str) -> Result<ArrayRef, String> {
     let strict = CastOptions { safe: false, ..CastOptions::default() };
-    cast_with_options(array, &DataType::LargeUtf8, &strict)
-        .map_err(|error| format!("column `{name}`: {error}"))
+    let cast = guarded_foreign(|| Ok(cast_with_options(array, &DataType::LargeUtf8, &strict)));
+    match cast {
+        Ok(cast) => cast.map_err(|error| format!("column `{name}`: {error}")),
+        Err(panic) => Err(format!("column `{name}`: {panic}")),
+    }
 }

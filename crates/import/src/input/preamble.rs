@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
-use tegula_machine::{Diagnostic, Hint, counted};
+use tegula_machine::{Diagnostic, Hint, count, counted};
 
 use super::balance::Unmatched;
 use crate::settings::UNDIRECTED;
@@ -17,9 +17,9 @@ pub(super) struct Preamble {
     pub edges: Vec<u64>,
     /// Whether each edge leads both ways.
     pub undirected: Option<bool>,
-    /// The file that tells it, where that is another one.
+    /// The file that tells all this, if it is another file.
     pub told_by: Option<PathBuf>,
-    /// Whether an edge that leads both ways is there twice. Of those of an undirected graph one is read.
+    /// Whether an edge that leads both ways is listed twice. An undirected graph reads one of the two.
     pub has_both_ways: bool,
 }
 
@@ -35,9 +35,10 @@ impl Preamble {
             return None;
         }
         let told = counted(edges, "edge", "edges");
+        let has = count(found);
         let message = match (self.has_both_ways, undirected) {
             (false, _) | (true, true) if found < edges => {
-                format!("it tells of {told} but has {found}; is it cut off?")
+                format!("it tells of {told} but has {has}; is it cut off?")
             }
             (true, false) => {
                 let arcs = edges.saturating_mul(2);
@@ -46,25 +47,26 @@ impl Preamble {
                     false => IF_MORE,
                 };
                 format!(
-                    "it tells of {told}, which are {arcs} arcs in the lists of both ends, but has {found} arcs; \
-                     {end}"
+                    "it tells of {told}, which are {} arcs in the lists of both ends, but has {has} arcs; {end}",
+                    count(arcs)
                 )
             }
-            (_, _) => format!("it tells of {told} but has {found}; {IF_MORE}"),
+            (_, _) => format!("it tells of {told} but has {has}; {IF_MORE}"),
         };
         Some(message.into())
     }
 
-    /// Says that an edge is in the list of one of its ends alone, by a mention of which the counterpart is missing.
+    /// The error for an edge that is in the list of one end alone. `mention` is the entry without a counterpart, if one was
+    /// found.
     pub fn one_sided(&self, mention: Option<Unmatched>) -> Diagnostic {
         const RULE: &str =
             "an edge has to be in the lists of both of its ends; is the file cut off?";
         let message = match mention {
             None => format!("some edges are in the list of one end alone: {RULE}"),
-            Some(Unmatched { source, target, weight: 0.0 }) => format!(
+            Some(Unmatched { source, target, weight: None }) => format!(
                 "{source} has the neighbour {target}, but {target} does not have the neighbour {source} as often: {RULE}"
             ),
-            Some(Unmatched { source, target, weight }) => format!(
+            Some(Unmatched { source, target, weight: Some(weight) }) => format!(
                 "{source} has the neighbour {target} with the weight {weight}, but {target} does not have the \
                  neighbour {source} with that weight as often: {RULE}"
             ),

@@ -162,14 +162,15 @@ impl Places {
         Ok(Places { id, values })
     }
 
-    /// Whether a first line with these cells names the columns, where nobody says so. A line is never dropped
-    /// for being no row: only known names make a header.
+    /// Whether the first line names the columns, where no option tells. A line that is no valid row is not thereby a
+    /// header; it needs known names:
     ///
-    /// * The known name of the ids and those of all other columns do.
-    /// * The known name of the ids alone does, unless the line begins with a vertex. A name as `customer_id` is
-    ///   one only where ids are integers, or beside the known names of all other columns.
-    /// * The known names of all other columns do, unless the line begins with a vertex, where one of the columns
-    ///   has numbers: then no row has these cells.
+    /// * the names of the ids and of all other columns;
+    /// * the name of the ids alone, unless the line begins with a vertex, or the name stands behind the first cell of a
+    ///   table whose other cells are names. A name like `customer_id` counts only if ids are integers, or if all other
+    ///   columns have known names;
+    /// * the names of all other columns, unless the line begins with a vertex, if one of the columns holds numbers: a row
+    ///   would have a number there.
     ///
     /// # Errors
     /// Those of `is_vertex`.
@@ -186,8 +187,10 @@ impl Places {
         let values: Vec<_> =
             columns.values.iter().map(|value| position(cells, value.names)).collect();
         let knows_values = !values.is_empty() && values.iter().all(Option::is_some);
-        if position(cells, columns.id_names).is_some() {
-            return Ok(knows_values || !is_vertex(first)?);
+        if let Some(id) = position(cells, columns.id_names) {
+            // In a table of names, a row may have the name of the ids behind its vertex.
+            let may_be_name = id > 0 && columns.values.iter().any(|value| !value.is_number);
+            return Ok(knows_values || !may_be_name && !is_vertex(first)?);
         }
         let left: Vec<usize> =
             (0..cells.len()).filter(|&column| !values.contains(&Some(column))).collect();
@@ -323,6 +326,7 @@ mod tests {
             ("alcie,label", &SET, false, false),
             ("person_id,label", &SET, true, true),
             ("vertex,colour", &SET, true, true),
+            ("alcie,node", &SET, false, false),
         ] {
             let cells: Vec<String> = line.split(',').map(str::to_owned).collect();
             let is_header = |columns: &VertexColumns| {

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use tegula_machine::threads::Cancel;
-use tegula_machine::{At, Diagnostic, Error, Hint, Result};
+use tegula_machine::{At, Diagnostic, Error, Hint, Result, count as digits, counted};
 
 use super::options::IdKind;
 use super::reader::{bad_at, bad_file};
@@ -198,8 +198,9 @@ impl List {
         })?;
         match told {
             Some((count, told_by)) if *count != found => {
+                let told = counted(*count, "vertex", "vertices");
                 let problem =
-                    format!("it tells of {count} vertices but has {found}, in {}", path.display());
+                    format!("it tells of {told} but has {}, in {}", digits(found), path.display());
                 Err(bad_file(told_by, problem))
             }
             Some(_) | None => Ok(()),
@@ -220,7 +221,7 @@ impl ListRow {
     fn bad(self, path: &Path, mut problem: Diagnostic) -> Error {
         if self.may_be_header {
             let name = VertexTable::ID_NAMES[0];
-            problem.message += &format!("; if it is the name of the column, let it be `{name}`");
+            problem.message += &format!("; if this is the header, name the column `{name}`");
         }
         bad_at(path, self.at, problem)
     }

@@ -76,7 +76,7 @@ pub(super) fn read_all(files: &[InputFile], emit: &Emit<'_>) -> Result<PassedOve
         return Err(error);
     }
     for (file, found) in counted {
-        file.check_balance(&lock(&found.balance))?;
+        file.check_balance(&lock(&found.balance), emit.weighted)?;
         if bad_rows.count == 0 {
             file.check_edges(found.edges.load(Ordering::Relaxed), emit.undirected)?;
         }

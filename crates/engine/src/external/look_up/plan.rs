@@ -12,6 +12,9 @@ const BLOCKS_OF_LIST: u64 = 2;
 /// Blocks in memory beside: those on their way to disk, and of the list that is looked up, at each level.
 const BLOCKS_BESIDE: u64 = 16;
 
+/// Blocks in memory for each level of lists beyond the first: one read, one read ahead, and two that are filled.
+const BLOCKS_OF_LEVEL: u64 = 4;
+
 /// Blocks that may be on their way to disk.
 pub const WRITE_BEHIND: u64 = 4;
 
@@ -72,7 +75,8 @@ impl Plan {
         match self.split(self.value_count) {
             None => (self.value_count * self.value_size) as u64,
             Some(split) => {
-                let blocks = BLOCKS_OF_LIST * split.count as u64 + BLOCKS_BESIDE;
+                let deeper = BLOCKS_OF_LEVEL * (self.levels() - 1);
+                let blocks = BLOCKS_OF_LIST * split.count as u64 + BLOCKS_BESIDE + deeper;
                 self.room.max(blocks * self.block_size)
             }
         }

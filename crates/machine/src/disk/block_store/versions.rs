@@ -216,8 +216,11 @@ impl Versions {
         }
         let folder = self.folder.directory();
         for &number in &self.stale {
-            let removed = folder.remove_file(name_of(number));
-            removed.map_err(Error::io("remove a version from", folder.path()))?;
+            match folder.remove_file(name_of(number)) {
+                // An earlier attempt removed it and failed at another one.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                removed => removed.map_err(Error::io("remove a version from", folder.path()))?,
+            }
         }
         folder.sync().map_err(Error::io("sync", folder.path()))?;
         self.stale.clear();
@@ -237,8 +240,8 @@ impl Versions {
     /// The slot that a block is to be written to, where it lies from then on.
     ///
     /// # Errors
-    /// [`Error::Io`] where a version could not be kept before: its slots may or may not be needed. Those of removing
-    /// stale versions.
+    /// [`Error::Io`] if an earlier version could not be kept, because its slots may still be needed; or if a stale version
+    /// cannot be removed.
     pub fn slot_to_write(&mut self, block: usize) -> Result<u32> {
         self.check()?;
         self.remove_stale()?;
@@ -261,7 +264,7 @@ impl Versions {
     /// A version is being kept. Until it [is](Versions::keep), nothing can be written.
     ///
     /// # Errors
-    /// [`Error::Io`] where one could not be kept before. Those of removing stale versions.
+    /// [`Error::Io`] if an earlier version could not be kept, or if a stale version cannot be removed.
     pub fn begin(&mut self) -> Result<()> {
         self.check()?;
         self.remove_stale()?;
