@@ -218,7 +218,7 @@ impl Room {
             return Ok(());
         }
         let (needed, budget) = (self.beside + 2 * self.held, self.beside + 2 * self.left);
-        Err(Error::OverBudget { what: "attributes".to_owned(), needed, budget })
+        Err(Error::OverBudget { what: "reading the attributes".to_owned(), needed, budget })
     }
 }
 

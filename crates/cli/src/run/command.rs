@@ -111,7 +111,9 @@ mod tests {
         let command = Run::augment_subcommands(Command::new("run"));
         for command in command.get_subcommands() {
             let own = find(command.get_name()).unwrap().option_names();
-            for argument in command.get_arguments().filter(|argument| !argument.is_positional()) {
+            for argument in
+                command.get_arguments().filter(|it| !it.is_positional() && !it.is_hide_set())
+            {
                 let is_own = own.contains(&argument.get_id().as_str());
                 let heading = argument.get_help_heading();
                 let id = argument.get_id();

@@ -176,9 +176,9 @@ fn beliefs_that_a_strong_potential_makes_certain_are_warned_of() {
     let said = warnings("");
     for words in [
         "199 of 199 vertices without a prior have a belief above 0.999",
-        "around loops of edges",
-        "does not if it is above about 0.02",
-        "use --potential with weights that are nearer to each other",
+        "returns around loops and is counted again",
+        "grows if s is above about 0.02",
+        "use --potential with more equal weights",
     ] {
         assert!(said.contains(words), "{said}");
     }

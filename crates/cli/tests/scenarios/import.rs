@@ -92,7 +92,7 @@ fn the_summary_tells_whether_edges_lead_both_ways() {
         "3 (undirected, stored as 6 arcs, unweighted)",
         "66.7 % of the listed edges",
         "warning: 66.7 % of the edges stand both ways in the list",
-        "use --drop-duplicates to have one edge of both",
+        "use --drop-duplicates to keep one edge of each such pair",
     ] {
         assert!(said.contains(words), "{words} in {said}");
     }
