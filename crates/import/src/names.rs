@@ -31,6 +31,10 @@ const BUCKETS: usize = 256;
 /// each of them: 512 KiB.
 const REMEMBERED: usize = 1 << 15;
 
+/// The most bytes of names that are sorted together, whatever the memory: comparing two names looks at bytes anywhere
+/// among them, which should be in the cache.
+const SORTED_TOGETHER_MAX: u64 = 4 << 20;
+
 /// Collects names while the edges are read.
 pub(super) struct NameCollector {
     buckets: Buckets<u8>,
@@ -98,8 +102,8 @@ impl NameCollector {
         let mut sample = make(0)?;
         sample.sort_by_name();
         let space = run.space(run.share(shares::DISTINCT_NAMES));
-        let wanted =
-            sample.bytes.len() as u64 * by_hash.count() as u64 / (names_share(run) / 3).max(1);
+        let together = (names_share(run) / 3).clamp(1, SORTED_TOGETHER_MAX);
+        let wanted = sample.bytes.len() as u64 * by_hash.count() as u64 / together;
         let wanted = wanted.clamp(run.workers.count() as u64, space.buckets_max() as u64) as usize;
         let splitters = sample.splitters(wanted);
         let by_name = Buckets::new(splitters.len() + 1, space);

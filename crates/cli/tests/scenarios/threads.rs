@@ -73,6 +73,16 @@ fn a_command_goes_on_with_the_threads_that_there_are() {
             assert!(!is_short || warning.contains("ulimit -u"), "{warning}");
         }
     }
+    // Reads so large that the kernel does them on threads of its own, where it gets any.
+    shop.tegula("generate rmat --scale 14 -o large.bin32").done();
+    shop.tegula("import large.bin32 -o large.tegula").done();
+    let run = "run pagerank large.tegula -o t.csv --force";
+    shop.tegula(run).done();
+    let expected = shop.read("t.csv");
+    for threads in 2..9 {
+        limited(&shop, threads, &format!("{run} --threads 8")).done();
+        assert!(shop.read("t.csv") == expected, "{threads} threads");
+    }
     let said = limited(&shop, 1, "export g.tegula -o e.csv --threads 4 --json").done();
     assert!(said.json()["warnings"][0].as_str().unwrap().starts_with("only 1 of 4 workers"));
 }

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering, fence};
 use crossbeam_channel::{Receiver, Sender, TryRecvError, unbounded};
 use io_uring::squeue::{Entry, Flags};
 use io_uring::{IoUring, Probe, opcode, types};
+use rustix::io::Errno;
 
 use super::device::{Device, spawn};
 use super::file::Source;
@@ -136,6 +137,11 @@ impl Worker {
                 continue;
             }
             let Some(task) = self.in_flight.remove(user_data) else { continue };
+            // The kernel got no thread of its own for this read, as under `ulimit -u`: it is done here.
+            if result == -Errno::CANCELED.raw_os_error() {
+                task.run();
+                continue;
+            }
             let answer = match usize::try_from(result) {
                 Ok(bytes) => Ok(bytes),
                 Err(_) => Err(io::Error::from_raw_os_error(-result)),
