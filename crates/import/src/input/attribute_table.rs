@@ -1,6 +1,6 @@
 //! Tables of attributes: a column of vertices, and beside it any number of further columns, all of which are read.
 //!
-//! A [`VertexTable`](super::VertexTable) is read for a few columns that an algorithm knows. Here nothing is known of
+//! A [`VertexTable`] is read for a few columns that an algorithm knows. Here nothing is known of
 //! the columns but their names, so a text needs a header. Cells are text, whatever a format holds, so that every
 //! format says the same.
 
