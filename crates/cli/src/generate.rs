@@ -267,7 +267,7 @@ fn write(
     written.map_err(failed)?.commit()
 }
 
-/// A pool of `wanted` threads, or of as many as the system starts: of the calling thread alone where it starts none.
+/// A pool of `wanted` threads, or of as many as the system starts. If it starts none, the calling thread works alone.
 fn pool(wanted: usize) -> std::result::Result<ThreadPool, ThreadPoolBuildError> {
     let mut count = wanted;
     loop {

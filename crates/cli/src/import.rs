@@ -46,8 +46,8 @@ Weights: in GraphML they are the data of edges under a usual name, in GEXF the a
 Bad rows: a row with fewer columns than the first line is bad. Where blanks separate and there is no header, a row \
 needs only the columns that are read.
 
-Both directions: a list that has both lines for every edge, as many of SNAP's do, becomes an undirected graph \
-with --undirected --drop-duplicates.";
+Both directions: many lists, among them those of SNAP, have two lines for every edge, `a b` and `b a`. Import such a \
+list with --undirected --drop-duplicates.";
 
 /// Options of `tegula import`.
 #[derive(Debug, Args)]

@@ -10,8 +10,8 @@ use signal_hook::iterator::Signals;
 use tegula_machine::threads::{Cancel, start};
 
 /// Cancels on the first of these signals and calls `second` on each further one, from a thread of its
-/// own. Where the system starts none, a further signal ends the process as if nobody listened. A signal that whoever
-/// started the process had ignored, as `nohup` does, stays ignored.
+/// own. If the system starts no such thread, the second signal ends the process at once. A signal that was ignored when
+/// the process began, as under `nohup`, stays ignored.
 ///
 /// # Errors
 /// Those of the operating system.

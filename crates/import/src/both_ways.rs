@@ -1,14 +1,14 @@
 //! How many edges of a list stand both ways: `a b` in one line, and `b a` in another.
 //!
-//! A list that has both lines for every edge, as many of SNAP's do, becomes an undirected graph with nearly twice the
-//! edges. Finding all such pairs would take a sort, so only a sample is looked at.
+//! Many lists, among them those of SNAP, have both lines for every edge. Imported as undirected, such a list becomes a
+//! graph with twice the edges. To find all such pairs would take a sort, so only a sample is looked at.
 //!
 //! An edge is in the sample if the hash of its two ends begins with enough zero bits. When the sample is full, one more
 //! zero bit is required. An edge and its reverse have the same hash, so both are in the sample or neither is. An edge that
 //! is listed several times counts once. The sample depends on the list alone, not on the order of reading.
 //!
 //! A list of up to [`SAMPLE_EDGES`] distinct edges is sampled whole, and its share is exact. The share of a longer list is
-//! estimated from 65,536 to 131,072 edges, within about half a percentage point. An edge costs a hash, 1 to 2 ns.
+//! estimated from 65,536 to 131,072 edges, within about half a percentage point. An edge costs one hash.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};

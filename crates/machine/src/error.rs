@@ -272,7 +272,7 @@ impl fmt::Display for Place {
 pub struct Bytes(pub u64);
 
 impl Bytes {
-    /// Two byte counts in words, with the precision that it takes to tell them apart.
+    /// Two byte counts in words, with enough digits that different counts print differently.
     pub fn told_apart(one: u64, other: u64) -> [String; 2] {
         // 17 digits tell any two floats apart.
         let told = |digits: usize| [one, other].map(|size| format!("{:.digits$}", Bytes(size)));

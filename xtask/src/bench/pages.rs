@@ -176,17 +176,9 @@ mod tests {
             figure.at_most(Of::Value, 0.25, None)
         };
         Measured {
-            name: name.into(),
             title: format!("The {name}, all"),
-            date: "2026-01-01".into(),
-            commit: "0123456".into(),
-            machine: 0,
-            scale: 24,
-            rounds: 1,
-            load: 0.1,
-            figures: (1..=figures).map(figure).collect(),
             remarks: vec![format!("a remark on {name}")],
-            failure: None,
+            ..Measured::sample(name, (1..=figures).map(figure).collect())
         }
     }
 

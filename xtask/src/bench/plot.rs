@@ -87,17 +87,8 @@ mod tests {
             Figure::new("iteration", Unit::Seconds, seconds).within(mebibytes << 20)
         };
         Measured {
-            name: "a".into(),
             title: "Arrays".into(),
-            date: "2026-01-01".into(),
-            commit: "0123456".into(),
-            machine: 0,
-            scale: 24,
-            rounds: 1,
-            load: 0.1,
-            figures: budgets.iter().map(within).collect(),
-            remarks: Vec::new(),
-            failure: None,
+            ..Measured::sample("a", budgets.iter().map(within).collect())
         }
     }
 

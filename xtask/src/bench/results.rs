@@ -30,6 +30,26 @@ pub struct Measured {
     pub failure: Option<String>,
 }
 
+#[cfg(test)]
+impl Measured {
+    /// A group with these figures, for tests.
+    pub fn sample(name: &str, figures: Vec<Figure>) -> Measured {
+        Measured {
+            name: name.into(),
+            title: name.into(),
+            date: "2026-01-01".into(),
+            commit: "0123456".into(),
+            machine: 0,
+            scale: 24,
+            rounds: 1,
+            load: 0.1,
+            figures,
+            remarks: Vec::new(),
+            failure: None,
+        }
+    }
+}
+
 /// Every group, and the machines that any was measured on.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Results {
@@ -111,19 +131,7 @@ mod tests {
     }
 
     fn measured(name: &str, machine: usize) -> Measured {
-        Measured {
-            name: name.into(),
-            title: name.into(),
-            date: String::new(),
-            commit: String::new(),
-            machine,
-            scale: 24,
-            rounds: 1,
-            load: 0.0,
-            figures: Vec::new(),
-            remarks: Vec::new(),
-            failure: None,
-        }
+        Measured { machine, ..Measured::sample(name, Vec::new()) }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The vertices within so many hops of one, or of any of several.
 //!
-//! A search along the edges, against them or both ways, level by level, that ends after the last hop: only the rows of what is near are read, in
-//! the order in which they lie, by several workers at a time. What is farther is not told. Memory: 24 bytes
-//! a vertex at the most, 4 more where the vertices have an order, and the index of the rows.
+//! A search level by level, along the edges, against them or both ways. It ends after the last hop, so only the rows of
+//! near vertices are read, in the order in which they lie, by several workers at a time. Memory: 24 bytes a vertex at
+//! the most, 4 more where the vertices have an order, and the index of the rows.
 
 mod search;
 

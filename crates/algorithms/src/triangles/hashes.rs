@@ -394,7 +394,7 @@ mod tests {
                 let squares: Vec<f64> = sums.iter().map(|sum| (sum - center).powi(2)).collect();
                 let told_squares: Vec<f64> = told.iter().map(|told| told.powi(2)).collect();
                 let ratio = (mean(&told_squares) / mean(&squares)).sqrt();
-                // The spread of so many estimates is itself known within 4 %.
+                // The spread of 400 estimates is itself an estimate, with an error of 4 %.
                 assert!((0.94..1.2).contains(&ratio), "{name}, {count} hashes: {ratio}");
             }
         }

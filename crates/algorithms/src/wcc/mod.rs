@@ -33,7 +33,6 @@ use tegula_engine::{
     Estimate, Graph, Number, RUN_OVERHEAD, RunOptions, RunStatistics, ShortId, States,
     VertexNumber, overhead, visit_edges,
 };
-
 use tegula_import::settings;
 use tegula_machine::Action;
 

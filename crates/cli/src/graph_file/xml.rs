@@ -15,8 +15,8 @@ pub fn type_of(kind: Kind) -> &'static str {
     }
 }
 
-/// Appends a text that stands between tags, or between double quotes within a tag. Whoever reads the document gets
-/// every character back, also blanks that are not spaces.
+/// Appends a text that stands between tags, or between double quotes within a tag. A reader of the document gets every
+/// character back, tabs and line ends too.
 ///
 /// # Errors
 /// [`Unfit`] for a character that XML 1.0 forbids in every spelling: most control characters, U+FFFE and U+FFFF.

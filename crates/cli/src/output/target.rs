@@ -365,6 +365,7 @@ mod tests {
             assert!(message.contains("compressed text"), "{name}: {message}");
         }
     }
+
     #[test]
     fn edges_go_to_a_table_or_to_a_graph() {
         let of = |name: &str| EdgeTarget::of(Path::new(name), None, true);

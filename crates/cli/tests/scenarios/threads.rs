@@ -30,7 +30,7 @@ fn shop() -> Shop {
     shop
 }
 
-/// Calls the command as a user who may have so many threads, that of `main` among them.
+/// Calls the command as a user who may have this number of threads; the one of `main` counts.
 fn limited(shop: &Shop, threads: usize, words: &str) -> Said {
     let command = shop.command(words);
     let mut limited = Command::new("prlimit");

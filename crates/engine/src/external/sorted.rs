@@ -13,7 +13,7 @@ use tegula_store::tiles::VertexNumber;
 use super::cut::Cut;
 use super::folder::spill_folder;
 use super::look_up::{
-    self, FirstPlaces, Loaded, Numbers, Place, Plan, Wanted, for_each_chunk_of, look_up, plan_of,
+    self, FirstPlaces, Loaded, Numbers, Place, Wanted, for_each_chunk_of, look_up, plan_of,
 };
 use super::states::{States, StatesOnDisk, Storage, state_blocks};
 use crate::options::RunOptions;
@@ -66,7 +66,7 @@ impl<S: Value> States<S> {
     /// Bytes that move where a value of type `V` is [looked up](States::look_up) for each state: values, states and what
     /// is sorted, read or written.
     pub fn look_up_bytes<V: Value>(&self, graph: &Graph) -> u64 {
-        let plan = plan_for::<V>(graph, 0);
+        let plan = plan_of(graph, size_of::<V>(), 0);
         let passes = 1 + plan.levels().min(1);
         let states = passes * (self.len() * size_of::<S>()) as u64;
         states + plan.bytes_moved(self.len(), size_of::<u32>())
@@ -94,18 +94,13 @@ impl<S: Value> StatesOnDisk<S> {
         values: V,
         cancel: &Cancel,
     ) -> Result<States<V::Value>> {
-        let plan = plan_for::<V::Value>(graph, self.store().held_bytes());
+        let plan = plan_of(graph, size_of::<V::Value>(), self.store().held_bytes());
         let mut writer = StatesWriter::like(self, graph)?;
         let (reader, caching) = (graph.reader(), graph.caching());
         let place = Place { folder: self.store().folder(), reader, caching };
         look_up(plan, numbers, values, place, cancel, &mut |found| writer.write(found))?;
         writer.finish()
     }
-}
-
-/// How values of all vertices are looked up, beside `held` bytes.
-fn plan_for<V>(graph: &Graph, held: u64) -> Plan {
-    plan_of(graph, size_of::<V>(), held)
 }
 
 /// The dense ids, by rank.

@@ -143,7 +143,7 @@ pub(super) fn bad_at(path: &Path, at: At, problem: impl Into<Diagnostic>) -> Err
     Error::bad_input(Place { file: path.to_owned(), at }, problem)
 }
 
-/// That a file cannot be opened: it may be no path at all, but an address or a pattern.
+/// The error for a file that cannot be opened. Its name may be an address or a pattern of the shell.
 pub(super) fn not_opened(path: &Path, error: io::Error) -> Error {
     let name = path.to_string_lossy();
     let problem = match error.kind() {

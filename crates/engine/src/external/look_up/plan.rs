@@ -11,7 +11,6 @@ const BLOCK_SIZE_MAX: u64 = 1 << 20;
 const BLOCKS_OF_LIST: u64 = 2;
 /// Blocks in memory beside: those on their way to disk, and of the list that is looked up, at each level.
 const BLOCKS_BESIDE: u64 = 16;
-
 /// Blocks in memory for each level of lists beyond the first: one read, one read ahead, and two that are filled.
 const BLOCKS_OF_LEVEL: u64 = 4;
 

@@ -13,7 +13,7 @@ use super::super::reader::{bad_at, bad_file};
 use super::super::stream::Stream;
 use super::blocks::{Blocks, Start};
 use super::dialect::{FirstBytes, lines};
-use super::fields::{Fields, Separator, is_blank, is_comment, line_at};
+use super::fields::{Fields, Separator, is_blank, is_comment, line_at, there_are};
 use super::vertex_lines::{self, VertexLines};
 
 /// A text of which the header was read.
@@ -131,7 +131,7 @@ impl AttributeLines {
             return Ok(());
         }
         let (width, between) = (self.width, self.separator.plural());
-        let there = if index == 1 { "there is 1".to_owned() } else { format!("there are {index}") };
+        let there = there_are(index);
         Err(format!("expected {width} columns separated by {between}, as in the header; {there}"))
     }
 }

@@ -252,10 +252,15 @@ pub(super) fn quote_between_blanks(role: &str, cell: &[u8]) -> String {
     )
 }
 
-/// That a line has `found` columns, and not the `width` that it should have.
+/// How many columns a line has, for a message.
+pub(super) fn there_are(found: usize) -> String {
+    if found == 1 { "there is 1".to_owned() } else { format!("there are {found}") }
+}
+
+/// The error for a line that has `found` columns instead of at least `width`.
 fn too_few(found: usize, separator: Separator, columns: Columns, width: usize) -> Diagnostic {
     let between = separator.plural();
-    let there = if found == 1 { "there is 1".to_owned() } else { format!("there are {found}") };
+    let there = there_are(found);
     let hint = match columns.weight {
         _ if found > columns.last() => {
             Some(Hint::set([SKIP_BAD_ROWS]).detail("to pass over such rows"))

@@ -14,6 +14,7 @@ use super::blocks::Blocks;
 use super::dialect::Form;
 use super::fields::{
     Excerpt, Field, Fields, Separator, is_comment, is_passed_over, line_at, quote_between_blanks,
+    there_are,
 };
 use super::vertex_layout::VertexLayout;
 
@@ -127,7 +128,7 @@ impl VertexLines {
     fn too_few(&self, found: usize) -> String {
         let wanted = self.layout.width.max(self.layout.last_required + 1);
         let between = self.layout.separator.plural();
-        let there = if found == 1 { "there is 1".to_owned() } else { format!("there are {found}") };
+        let there = there_are(found);
         format!("expected {wanted} columns separated by {between}, {there}")
     }
 }

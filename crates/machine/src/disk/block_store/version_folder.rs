@@ -17,7 +17,7 @@ const VERSION: &str = "version-";
 /// A folder for versions of blocks. One that was made for them is removed with this value if it is empty then.
 pub struct VersionFolder {
     directory: Directory,
-    /// Is dropped for what that does.
+    /// Its drop removes the folder. Nothing else uses it.
     _made: Option<MadeFolder>,
 }
 
