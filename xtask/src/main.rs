@@ -5,6 +5,7 @@
     reason = "a developer's tool reports on the terminal"
 )]
 
+mod algorithms;
 mod bench;
 mod demo;
 mod tegula;
@@ -30,6 +31,11 @@ const TASKS: &[Task] = &[
         name: "tidy",
         summary: "check the style of the code: sizes, banned calls, crate arrows, tests",
         run: tidy::run,
+    },
+    Task {
+        name: "algorithms",
+        summary: "write docs/ALGORITHMS.md from the catalogue",
+        run: algorithms::run,
     },
     Task {
         name: "demo",

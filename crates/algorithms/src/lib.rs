@@ -45,6 +45,7 @@ mod union_find;
 
 pub mod algorithm;
 pub mod answer;
+pub mod catalogue;
 pub mod original_ids;
 pub mod side_table;
 pub mod vertex_list;
@@ -83,49 +84,7 @@ pub mod topological_order;
 pub mod triangles;
 pub mod wcc;
 
+pub use catalogue::{CATALOGUE, find};
 pub use error::{Error, Hint, Result, Setting, SettingValue};
 pub use sources::Sources;
 pub use tegula_engine as engine;
-
-use algorithm::Entry;
-
-/// All algorithms, in the order in which they are offered.
-pub const CATALOGUE: &[Entry] = &[
-    Entry::of::<pagerank::PageRankOptions>(),
-    Entry::of::<bfs::BfsOptions>(),
-    Entry::of::<sssp::SsspOptions>(),
-    Entry::of::<wcc::WccOptions>(),
-    Entry::of::<mis::MisOptions>(),
-    Entry::of::<conductance::ConductanceOptions>(),
-    Entry::of::<mst::MstOptions>(),
-    Entry::of::<astar::AstarOptions>(),
-    Entry::of::<spmv::SpmvOptions>(),
-    Entry::of::<triangles::TrianglesOptions>(),
-    Entry::of::<belief_propagation::BeliefPropagationOptions>(),
-    Entry::of::<cdlp::CdlpOptions>(),
-    Entry::of::<lcc::LccOptions>(),
-    Entry::of::<degree::DegreeOptions>(),
-    Entry::of::<kcore::KcoreOptions>(),
-    Entry::of::<scc::SccOptions>(),
-    Entry::of::<eigenvector::EigenvectorOptions>(),
-    Entry::of::<katz::KatzOptions>(),
-    Entry::of::<betweenness::BetweennessOptions>(),
-    Entry::of::<closeness::ClosenessOptions>(),
-    Entry::of::<harmonic::HarmonicOptions>(),
-    Entry::of::<hits::HitsOptions>(),
-    Entry::of::<louvain::LouvainOptions>(),
-    Entry::of::<leiden::LeidenOptions>(),
-    Entry::of::<label_propagation::LabelPropagationOptions>(),
-    Entry::of::<diameter::DiameterOptions>(),
-    Entry::of::<bridges::BridgesOptions>(),
-    Entry::of::<k_hop::KHopOptions>(),
-    Entry::of::<random_walks::RandomWalksOptions>(),
-    Entry::of::<similarity::SimilarityOptions>(),
-    Entry::of::<subgraph::SubgraphOptions>(),
-    Entry::of::<topological_order::TopologicalOrderOptions>(),
-];
-
-/// The algorithm with a name.
-pub fn find(name: &str) -> Option<&'static Entry> {
-    CATALOGUE.iter().find(|entry| entry.name == name)
-}

@@ -5,12 +5,13 @@ mod support;
 use std::collections::HashSet;
 
 use arrow_array::RecordBatch;
+use arrow_schema::{DataType, Schema};
 use serde_json::{Map, Value, json};
 use support::ways::with_rows;
 use support::{AMPLE, import_with, open, threads};
-use tegula_algorithms::algorithm::{Edges, Entry, Needs, Rate};
+use tegula_algorithms::algorithm::{Column, ColumnType, Edges, Entry, Needs, Rate};
 use tegula_algorithms::answer::RowSink;
-use tegula_algorithms::{CATALOGUE, Error, find};
+use tegula_algorithms::{CATALOGUE, Error, catalogue, find};
 use tegula_engine::{Graph, RunOptions, Speed, open_graph};
 use tegula_machine::disk::Backend;
 use tegula_store::graph::VertexOrder;
@@ -42,6 +43,34 @@ fn samples(scratch: &Scratch) -> Map<String, Value> {
         unreachable!("it is an object");
     };
     samples
+}
+
+/// Checks that an answer has the columns that the catalogue tells, in their order.
+fn check_columns(entry: &Entry, schema: &Schema) {
+    let mut told = entry.description.columns.iter().peekable();
+    for field in schema.fields() {
+        let is_meant = |column: &&Column| column.is_called(field.name());
+        while told.peek().is_some_and(|column| !is_meant(column)) {
+            let column = told.next().unwrap();
+            assert!(column.when.is_some() || column.repeats, "{}: no {}", entry.name, column.name);
+        }
+        let name = field.name();
+        let column = told.peek().unwrap_or_else(|| panic!("{}: {name} is not told", entry.name));
+        let is_of_kind = match column.kind {
+            // Ids and sets of the test are integers; estimates of integers may be numbers.
+            ColumnType::Id | ColumnType::Name | ColumnType::Integer => {
+                field.data_type().is_integer()
+            }
+            ColumnType::Number => field.data_type().is_numeric(),
+            ColumnType::Boolean => *field.data_type() == DataType::Boolean,
+        };
+        assert!(is_of_kind, "{}: {name} is {}", entry.name, field.data_type());
+        if !column.repeats {
+            told.next();
+        }
+    }
+    let missing = told.find(|column| column.when.is_none() && !column.repeats);
+    assert!(missing.is_none(), "{}: no {missing:?}", entry.name);
 }
 
 /// The options of an algorithm, by their own names.
@@ -81,8 +110,9 @@ fn names_are_unique_and_tell_what_is_found() {
     for entry in CATALOGUE {
         let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte == b'-';
         assert!(!entry.name.is_empty() && entry.name.bytes().all(is_plain), "{}", entry.name);
-        assert!(entry.summary.len() > 20 && !entry.summary.ends_with('.'), "{}", entry.summary);
-        assert_eq!(find(entry.name).map(|found| found.summary), Some(entry.summary));
+        let summary = entry.description.summary;
+        assert!(summary.len() > 20 && !summary.ends_with('.'), "{summary}");
+        assert_eq!(find(entry.name).map(|found| found.description.summary), Some(summary));
     }
     assert!(find("nothing").is_none());
 }
@@ -127,6 +157,7 @@ fn every_algorithm_runs_in_what_it_says_and_gives_the_table_that_it_declares() {
         let schema = found.answer.schema(&graph);
         let columns: HashSet<&String> = schema.fields().iter().map(|field| field.name()).collect();
         assert_eq!(columns.len(), schema.fields().len(), "{name}: {columns:?}");
+        check_columns(entry, &schema);
         assert!(!kept.0.is_empty() && kept.0.iter().all(|rows| rows.schema() == schema), "{name}");
         let row_count: usize = kept.0.iter().map(RecordBatch::num_rows).sum();
         assert_eq!(row_count as u64, found.answer.row_count(&graph), "{name}");
@@ -199,13 +230,38 @@ fn options_within_limits_and_together_are_checked_whoever_gives_them() {
 }
 
 #[test]
-fn the_list_of_algorithms_is_the_catalogue() {
-    let list = include_str!("../../../docs/ALGORITHMS.md");
-    let table = list.split("| algorithm | finds |").nth(1).unwrap().split("\n\n").next().unwrap();
-    let rows = table.lines().filter(|line| line.starts_with("| `"));
-    let mut listed: Vec<&str> = rows.map(|row| row.split('`').nth(1).unwrap()).collect();
-    let mut names: Vec<&str> = CATALOGUE.iter().map(|entry| entry.name).collect();
-    listed.sort_unstable();
-    names.sort_unstable();
-    assert_eq!(listed, names);
+fn schemas_describe_every_option() {
+    for entry in CATALOGUE {
+        let schema = entry.schema();
+        let properties = schema["properties"].as_object().unwrap();
+        let mut described: Vec<&str> = properties.keys().map(String::as_str).collect();
+        let mut options = entry.option_names();
+        described.sort_unstable();
+        options.sort_unstable();
+        assert_eq!(described, options, "{}", entry.name);
+        for (name, option) in properties {
+            let help = option["description"].as_str();
+            assert!(help.is_some_and(|help| !help.is_empty()), "{} {name}", entry.name);
+            let has_type =
+                ["type", "enum", "oneOf", "anyOf"].iter().any(|key| option.get(key).is_some());
+            assert!(has_type, "{} {name}: {option}", entry.name);
+            let is_table = entry.tables.contains(&name.as_str());
+            assert_eq!(option["format"] == "table", is_table, "{} {name}", entry.name);
+        }
+        assert_eq!(schema["additionalProperties"], json!(false), "{}", entry.name);
+        assert_eq!(schema["title"], entry.name);
+    }
+    let schema = find("pagerank").unwrap().schema();
+    let damping = &schema["properties"]["damping"];
+    assert_eq!([&damping["minimum"], &damping["exclusiveMaximum"]], [&json!(0), &json!(1)]);
+    assert_eq!(damping["default"], json!(0.85));
+    let schema = find("k-hop").unwrap().schema();
+    assert_eq!(schema["properties"]["source"]["format"], "vertex");
+    assert_eq!(schema["required"], json!(["hops"]));
+}
+
+#[test]
+fn the_page_of_algorithms_is_the_catalogue() {
+    let page = include_str!("../../../docs/ALGORITHMS.md");
+    assert!(page == catalogue::page(), "docs/ALGORITHMS.md is stale: run `cargo xtask algorithms`");
 }

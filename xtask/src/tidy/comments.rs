@@ -67,13 +67,13 @@ fn unsafe_without_safety(source: &Source, comments: &[Comment]) -> Vec<Finding> 
 
 /// One line of a comment.
 #[derive(Debug, PartialEq, Eq)]
-struct Comment {
-    line: usize,
-    text: String,
+pub(super) struct Comment {
+    pub line: usize,
+    pub text: String,
 }
 
 /// The comments of a file, line by line. Knows just enough of Rust to tell them from strings.
-fn comments(text: &str) -> Vec<Comment> {
+pub(super) fn comments(text: &str) -> Vec<Comment> {
     let mut comments = Vec::new();
     let mut line = 1;
     let mut rest = text;

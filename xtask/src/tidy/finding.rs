@@ -25,6 +25,8 @@ pub enum Rule {
     UnsafeWithoutSafety,
     /// A note to oneself.
     UnfinishedNote,
+    /// A comment that has to be read twice, or the name of a test that asks.
+    PlainEnglish,
     /// A document that the code has left behind.
     StaleDocument,
     /// An exception to a rule that is not needed.
@@ -45,6 +47,7 @@ impl Rule {
             Rule::TestWithoutAssertion => "test-without-assertion",
             Rule::UnsafeWithoutSafety => "unsafe-without-safety",
             Rule::UnfinishedNote => "unfinished-note",
+            Rule::PlainEnglish => "plain-english",
             Rule::StaleDocument => "stale-document",
             Rule::IdleException => "idle-exception",
         }

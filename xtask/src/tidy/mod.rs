@@ -12,6 +12,7 @@ mod exceptions;
 mod finding;
 mod imports;
 mod lengths;
+mod prose;
 mod source;
 mod tests_that_fail;
 mod tokens;
@@ -36,6 +37,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Outcome {
         findings.extend(calls::check(source));
         findings.extend(comments::check(source));
         findings.extend(words::check(source));
+        findings.extend(prose::check(source));
         findings.extend(tests_that_fail::check(source, &helpers));
     }
     let mut findings = exceptions::apply(exceptions::KNOWN, findings);

@@ -49,7 +49,7 @@ impl Entry {
         let others =
             others.get_arguments().filter(|other| !names.contains(&other.get_id().as_str()));
         // The documentation of a struct is for developers.
-        own.args(others.cloned()).about(self.summary).long_about(None)
+        own.args(others.cloned()).about(self.description.summary).long_about(None)
     }
 
     /// The algorithm with the options that a command was given. Whether they make sense together is still to be

@@ -4,8 +4,8 @@ use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::{Map, Value};
 
-use super::family::Family;
-use super::interface::Algorithm;
+use super::description::Description;
+use super::interface::{Algorithm, Weights};
 use super::request::{Asked, Request};
 use crate::error::{Error, Result};
 use crate::side_table::TableOptions;
@@ -15,14 +15,15 @@ use crate::side_table::TableOptions;
 pub struct Entry {
     /// Its name.
     pub name: &'static str,
-    /// What kind of question it answers.
-    pub family: Family,
-    /// What it finds, in a sentence without its full stop.
-    pub summary: &'static str,
+    /// What it finds and needs, in words.
+    pub description: Description,
+    /// What it makes of the weights of edges, unless an option says otherwise.
+    pub weights: Weights,
     /// Whether its rows are the edges of a graph.
     pub finds_graph: bool,
     /// Its options that name a table of vertices.
     pub tables: &'static [&'static str],
+    schema: fn() -> Value,
     option_names: fn() -> Vec<&'static str>,
     request: fn(Value) -> Result<Box<dyn Request>>,
     #[cfg(feature = "clap")]
@@ -34,10 +35,11 @@ impl Entry {
     pub const fn of<A: Algorithm + 'static>() -> Entry {
         Entry {
             name: A::NAME,
-            family: A::FAMILY,
-            summary: A::SUMMARY,
+            description: A::DESCRIPTION,
+            weights: A::WEIGHTS,
             finds_graph: A::FINDS_GRAPH,
             tables: A::TABLES,
+            schema: super::schema::of::<A>,
             option_names: option_names::<A>,
             request: request::<A>,
             #[cfg(feature = "clap")]
@@ -48,6 +50,12 @@ impl Entry {
     /// The names of its options: its own, and those of [`TableOptions`] where it reads tables.
     pub fn option_names(&self) -> Vec<&'static str> {
         (self.option_names)()
+    }
+
+    /// The JSON Schema of its options. Beside types, ranges, defaults and help it says by `format` which are the id of
+    /// a vertex (`vertex`) and which name a table (`table`) or another file (`file`).
+    pub fn schema(&self) -> Value {
+        (self.schema)()
     }
 
     /// The algorithm with options that are the fields of a JSON object.

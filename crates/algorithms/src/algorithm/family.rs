@@ -1,7 +1,10 @@
 //! What kind of question an algorithm answers.
 
+use serde::Serialize;
+
 /// A family of algorithms, for lists that are read by people.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Family {
     /// How important each vertex is.
     Centrality,

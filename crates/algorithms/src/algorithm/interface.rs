@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, Program, RunOptions, RunStatistics};
 
-use super::family::Family;
+use super::description::Description;
 use super::work::Work;
 use crate::answer::Answer;
 use crate::error::{Hint, Result, Setting};
@@ -18,10 +19,8 @@ use crate::side_table::Tables;
 pub trait Algorithm: Options {
     /// Its name.
     const NAME: &'static str;
-    /// What kind of question it answers.
-    const FAMILY: Family;
-    /// What it finds, in a sentence.
-    const SUMMARY: &'static str;
+    /// What it finds and needs, in words.
+    const DESCRIPTION: Description;
     /// What it makes of the weights of edges, unless an option says otherwise.
     const WEIGHTS: Weights;
     /// Whether its rows are the edges of a graph: then the answer tells its
@@ -147,17 +146,26 @@ pub trait Algorithm: Options {
 /// What a struct of options can do: be read from JSON and, with the feature `clap`, from a command line.
 #[cfg(feature = "clap")]
 pub trait Options:
-    std::fmt::Debug + Send + Sync + Serialize + DeserializeOwned + clap::Args
+    std::fmt::Debug + Send + Sync + Serialize + DeserializeOwned + JsonSchema + clap::Args
 {
 }
 #[cfg(feature = "clap")]
-impl<O: std::fmt::Debug + Send + Sync + Serialize + DeserializeOwned + clap::Args> Options for O {}
+impl<O> Options for O where
+    O: std::fmt::Debug + Send + Sync + Serialize + DeserializeOwned + JsonSchema + clap::Args
+{
+}
 
 /// What a struct of options can do: be read from JSON.
 #[cfg(not(feature = "clap"))]
-pub trait Options: std::fmt::Debug + Send + Sync + Serialize + DeserializeOwned {}
+pub trait Options:
+    std::fmt::Debug + Send + Sync + Serialize + DeserializeOwned + JsonSchema
+{
+}
 #[cfg(not(feature = "clap"))]
-impl<O: std::fmt::Debug + Send + Sync + Serialize + DeserializeOwned> Options for O {}
+impl<O> Options for O where
+    O: std::fmt::Debug + Send + Sync + Serialize + DeserializeOwned + JsonSchema
+{
+}
 
 /// What a run found, and what it did for that.
 pub struct Found {

@@ -7,6 +7,7 @@
 
 #[cfg(feature = "clap")]
 mod arguments;
+mod description;
 mod direction;
 mod entry;
 mod family;
@@ -14,10 +15,12 @@ mod interface;
 mod needs;
 mod number;
 mod request;
+mod schema;
 mod work;
 
 #[cfg(feature = "clap")]
 pub(crate) use arguments::one_of;
+pub use description::{Column, ColumnType, Description};
 pub use direction::EdgeDirection;
 pub use entry::Entry;
 pub use family::Family;

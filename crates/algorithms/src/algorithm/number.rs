@@ -1,13 +1,16 @@
 //! Numbers within limits, for options: what is out of bounds is no value of the type.
 
+use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 /// Defines a number whose type says its limits. `$expected` is said of one beyond them.
 macro_rules! number {
-    ($(#[doc = $doc:literal])* $name:ident, $expected:literal, |$number:ident| $is_within:expr) => {
+    ($(#[doc = $doc:literal])* $name:ident, $expected:literal, |$number:ident| $is_within:expr,
+     $($bound:literal: $limit:literal),+) => {
         $(#[doc = $doc])*
         #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
         #[serde(try_from = "f64", into = "f64")]
@@ -55,6 +58,20 @@ macro_rules! number {
             }
         }
 
+        impl JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": "number", $($bound: $limit),+ })
+            }
+        }
+
         impl Display for $name {
             fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
                 self.0.fmt(f)
@@ -65,27 +82,32 @@ macro_rules! number {
 
 number! {
     /// A probability that is not certainty: from 0 to below 1.
-    Probability, "it must be a number from 0 to below 1", |number| number >= 0.0 && number < 1.0
+    Probability, "it must be a number from 0 to below 1", |number| number >= 0.0 && number < 1.0,
+    "minimum": 0, "exclusiveMaximum": 1
 }
 
 number! {
     /// At least 0; may be infinite.
-    NotNegative, "it must be a number of at least 0", |number| number >= 0.0
+    NotNegative, "it must be a number of at least 0", |number| number >= 0.0,
+    "minimum": 0
 }
 
 number! {
     /// From 0 to 10^12, which leaves room to multiply by it.
-    Factor, "it must be a number from 0 to 1e12", |number| number >= 0.0 && number <= 1e12
+    Factor, "it must be a number from 0 to 1e12", |number| number >= 0.0 && number <= 1e12,
+    "minimum": 0, "maximum": 1e12
 }
 
 number! {
     /// Between 10^-9 and 10^9: it and its inverse may be multiplied by weights.
-    Bias, "it must be a number from 1e-9 to 1e9", |number| number >= 1e-9 && number <= 1e9
+    Bias, "it must be a number from 1e-9 to 1e9", |number| number >= 1e-9 && number <= 1e9,
+    "minimum": 1e-9, "maximum": 1e9
 }
 
 number! {
     /// Above 0, and finite.
-    Positive, "it must be a finite number above 0", |number| number > 0.0 && number.is_finite()
+    Positive, "it must be a finite number above 0", |number| number > 0.0 && number.is_finite(),
+    "exclusiveMinimum": 0
 }
 
 #[cfg(test)]

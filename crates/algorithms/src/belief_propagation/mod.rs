@@ -47,6 +47,7 @@ mod uai;
 
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
@@ -56,8 +57,8 @@ use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
 
 use crate::algorithm::{
-    Algorithm, Edges, Factor, Family, Found, Iterations, NotNegative, Probability, SideFiles,
-    Weights, Work,
+    Algorithm, Column, Description, Edges, Factor, Family, Found, Iterations, NotNegative,
+    Probability, SideFiles, Weights, Work,
 };
 use crate::answer::Convergence;
 use crate::error::{Error, Result, Setting, SettingValue};
@@ -76,17 +77,19 @@ use uai::UaiModel;
 const SINGLE_TOLERANCE: f64 = 1e-6;
 
 /// Options of belief propagation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct BeliefPropagationOptions {
     /// A model in the text format of the UAI competitions, in the place of a graph: variables are vertices by their
     /// numbers. Factors have two variables at the most.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
+    #[schemars(extend("format" = "file"))]
     pub model: Option<PathBuf>,
     /// How well a state of a vertex goes with a state of its neighbour: a symmetric matrix of weights, a row in each
     /// line. It says how many states there are. Loops, which join a vertex to itself, are ignored.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
+    #[schemars(extend("format" = "file"))]
     pub potential: Option<PathBuf>,
     /// What is known of vertices: a table with an id, a state (from 0) and its weight in each row. States of a vertex
     /// that has rows weigh 0 without one. Vertices without a row have the prior of the option `prior`.
@@ -185,8 +188,23 @@ impl Default for BeliefPropagationOptions {
 
 impl Algorithm for BeliefPropagationOptions {
     const NAME: &'static str = "belief-propagation";
-    const FAMILY: Family = Family::Propagation;
-    const SUMMARY: &'static str = "Belief propagation: how likely each vertex is in each state, by what goes with what (sum-product)";
+    const DESCRIPTION: Description = Description {
+        family: Family::Propagation,
+        summary: "Belief propagation: how likely each vertex is in each state, by what goes with \
+            what (sum-product)",
+        columns: &[
+            Column::VERTEX,
+            Column::number(
+                "state_",
+                "the probability that it is in that state; null for a state that it does not have",
+            )
+            .repeated(),
+        ],
+        memory: "16 bytes a vertex for each state but one; 12 for two states with one potential; 8 \
+            more with priors; rows of both directions",
+        source: Some("Pearl, Probabilistic Reasoning in Intelligent Systems, 1988"),
+        example: r#"{"potential": "potential.txt"}"#,
+    };
     const WEIGHTS: Weights = Weights::Ignored { instead: "one potential is that of every edge" };
     const TABLES: &'static [&'static str] = &["priors"];
     type Files = Model;

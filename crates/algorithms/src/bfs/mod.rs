@@ -19,10 +19,13 @@ mod program;
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::{Arrays, Estimate, Graph, RunOptions, VertexId};
 
-use crate::algorithm::{Algorithm, Checkpointing, EdgeDirection, Edges, Family, Found, Weights};
+use crate::algorithm::{
+    Algorithm, Checkpointing, Column, Description, EdgeDirection, Edges, Family, Found, Weights,
+};
 use crate::error::Result;
 use crate::original_ids::{has_order, with_order_streamed};
 use crate::paths::{Paths, Step};
@@ -33,7 +36,7 @@ use answer::Levels;
 pub use program::{Bfs, Parent, Reached};
 
 /// Options of the search.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[cfg_attr(feature = "clap", command(group(crate::algorithm::one_of(["source", "sources"]))))]
@@ -41,6 +44,7 @@ pub struct BfsOptions {
     /// The vertex to start from, as the edge list names it.
     #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
     #[serde(default)]
+    #[schemars(extend("format" = "vertex"))]
     pub source: Option<String>,
     /// The vertices to start from, all at once: a table with an id in each row. Tables are read as inputs are: text,
     /// also as .gz and .zst, Parquet, `-`.
@@ -104,8 +108,29 @@ impl BfsOptions {
 
 impl Algorithm for BfsOptions {
     const NAME: &'static str = "bfs";
-    const FAMILY: Family = Family::Paths;
-    const SUMMARY: &'static str = "Breadth-first search: hops from a source to each vertex";
+    const DESCRIPTION: Description = Description {
+        family: Family::Paths,
+        summary: "Breadth-first search: hops from a source to each vertex",
+        columns: &[
+            Column::VERTEX.when("without `targets`"),
+            Column::id("target", "the end of the path").when("with `targets`"),
+            Column::integer("position", "the place on the path, from 0").when("with `targets`"),
+            Column::id("vertex", "the vertex at that place").when("with `targets`"),
+            Column::integer("distance", "hops from the source; null where there is no path"),
+            Column::id(
+                "parent",
+                "the vertex before it on a shortest path; null for a source and \
+                where there is no path",
+            )
+            .when("with `parents`"),
+        ],
+        memory: "12 bytes a vertex; 16 with parents; 20 more with paths to targets",
+        source: Some(
+            "Beamer, Asanovic, Patterson, Direction-Optimizing Breadth-First Search, SC \
+            2012; distances as LDBC Graphalytics defines them",
+        ),
+        example: r#"{"source": "1"}"#,
+    };
     const WEIGHTS: Weights = Weights::Irrelevant;
     const TABLES: &'static [&'static str] = &["sources", "targets"];
     type Files = SearchFiles;

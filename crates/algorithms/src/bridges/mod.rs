@@ -21,10 +21,11 @@ mod answer;
 mod blocks;
 mod forest;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Family, Found, Weights};
+use crate::algorithm::{Algorithm, Column, Description, Edges, Family, Found, Weights};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
 
@@ -32,7 +33,7 @@ use answer::{ArticulationPoints, Bridges, Cuts};
 pub use blocks::{Blocks, run};
 
 /// Options of the bridges.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct BridgesOptions {
@@ -43,9 +44,20 @@ pub struct BridgesOptions {
 
 impl Algorithm for BridgesOptions {
     const NAME: &'static str = "bridges";
-    const FAMILY: Family = Family::Components;
-    const SUMMARY: &'static str =
-        "Bridges and articulation points: edges and vertices without which a component falls apart";
+    const DESCRIPTION: Description = Description {
+        family: Family::Components,
+        summary: "Bridges and articulation points: edges and vertices without which a component \
+            falls apart",
+        columns: &[
+            Column::id("u", "one end of a bridge").when("without `articulation_points`"),
+            Column::id("v", "the other end").when("without `articulation_points`"),
+            Column::id("vertex", "the articulation point").when("with `articulation_points`"),
+            Column::integer("blocks", "blocks that meet in it").when("with `articulation_points`"),
+        ],
+        memory: "48 bytes a vertex",
+        source: Some("Tarjan, Vishkin, SIAM Journal on Computing 14, 1985"),
+        example: "{}",
+    };
     const WEIGHTS: Weights = Weights::Irrelevant;
     type Files = ();
 

@@ -13,11 +13,12 @@
 
 mod rounds;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Family, Found, Iterations, Weights};
+use crate::algorithm::{Algorithm, Column, Description, Edges, Family, Found, Iterations, Weights};
 use crate::answer::{Called, Groups, NoFigures, Values};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
@@ -25,7 +26,7 @@ use crate::original_ids::with_order_streamed;
 pub use rounds::{Labels, run};
 
 /// Options of the propagation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct CdlpOptions {
@@ -47,9 +48,20 @@ impl Default for CdlpOptions {
 
 impl Algorithm for CdlpOptions {
     const NAME: &'static str = "cdlp";
-    const FAMILY: Family = Family::Communities;
-    const SUMMARY: &'static str = "Communities by label propagation: each vertex takes the label that most of its \
-                                   neighbours have";
+    const DESCRIPTION: Description = Description {
+        family: Family::Communities,
+        summary: "Communities by label propagation: each vertex takes the label that most of its \
+            neighbours have",
+        columns: &[
+            Column::VERTEX,
+            Column::id("label", "the label, which is the id of some vertex"),
+        ],
+        memory: "8 bytes a vertex, and rows of both directions",
+        source: Some(
+            "Raghavan, Albert, Kumara, Physical Review E 76, 2007, as LDBC Graphalytics defines it",
+        ),
+        example: "{}",
+    };
     const WEIGHTS: Weights = Weights::Ignored { instead: "every edge counts once" };
     type Files = ();
 

@@ -17,12 +17,13 @@
 
 use std::num::NonZeroU64;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{self, Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions, ShortId};
 use tegula_store::rows::Direction;
 
-use crate::algorithm::{Algorithm, Edges, Family, Found, Weights, Work};
+use crate::algorithm::{Algorithm, Column, Description, Edges, Family, Found, Weights, Work};
 use crate::answer::{Scores, Values};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
@@ -30,7 +31,7 @@ use crate::samples::{self, Sample, Sources};
 use crate::searches::{self, Searches};
 
 /// Options of closeness.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct ClosenessOptions {
@@ -44,9 +45,20 @@ pub struct ClosenessOptions {
 
 impl Algorithm for ClosenessOptions {
     const NAME: &'static str = "closeness";
-    const FAMILY: Family = Family::Centrality;
-    const SUMMARY: &'static str =
-        "Closeness: how few hops it takes on average to come to each vertex";
+    const DESCRIPTION: Description = Description {
+        family: Family::Centrality,
+        summary: "Closeness: how few hops it takes on average to come to each vertex",
+        columns: &[
+            Column::VERTEX,
+            Column::number("centrality", "the closeness, 0 where nothing comes to it"),
+        ],
+        memory: "44 bytes a vertex, and rows",
+        source: Some(
+            "Wasserman, Faust, Social Network Analysis, 1994; Eppstein, Wang, Journal of Graph \
+                Algorithms and Applications 8, 2004",
+        ),
+        example: r#"{"samples": 64}"#,
+    };
     const WEIGHTS: Weights = Weights::Ignored { instead: "every edge is a hop" };
     type Files = ();
 

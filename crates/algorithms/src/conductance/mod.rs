@@ -22,11 +22,14 @@ mod sets;
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Family, Found, Iterations, Weights, Work};
+use crate::algorithm::{
+    Algorithm, Column, ColumnType, Description, Edges, Family, Found, Iterations, Weights, Work,
+};
 use crate::error::Result;
 use crate::side_table::{self, Tables};
 
@@ -38,7 +41,7 @@ pub use memberships::{Membership, Memberships};
 use sets::NamedSets;
 
 /// Options of the count.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct ConductanceOptions {
@@ -68,9 +71,29 @@ impl ConductanceOptions {
 
 impl Algorithm for ConductanceOptions {
     const NAME: &'static str = "conductance";
-    const FAMILY: Family = Family::Communities;
-    const SUMMARY: &'static str = "Conductance of sets of vertices: how well they are separated from the rest, \
-                                   whatever the direction of edges";
+    const DESCRIPTION: Description = Description {
+        family: Family::Communities,
+        summary: "Conductance of sets of vertices: how well they are separated from the rest, \
+            whatever the direction of edges",
+        columns: &[
+            Column::id("set", "the name of the set").of_type(ColumnType::Name),
+            Column::integer("vertices", "vertices in the set"),
+            Column::number("volume", "the sum of their degrees, or of their weights"),
+            Column::number("cut", "edges between the set and the rest, or their weights"),
+            Column::number(
+                "conductance",
+                "the cut over the smaller of the volumes of the set and the rest; null where that \
+                    is 0",
+            ),
+        ],
+        memory: "8 bytes a vertex, 4 for each set that it is in, and rows; 32 bytes a set (168 \
+            weighted) and its name",
+        source: Some(
+            "Leskovec, Lang, Dasgupta, Mahoney, Statistical Properties of Community Structure, WWW \
+                2008",
+        ),
+        example: r#"{"sets": "sets.csv"}"#,
+    };
     const WEIGHTS: Weights = Weights::Ignored {
         instead: "it counts edges, unless the option `weighted` makes each count as much as it weighs",
     };

@@ -5,25 +5,36 @@
 
 mod answer;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics, overhead};
 
-use crate::algorithm::{Algorithm, Edges, Family, Found, Weights};
+use crate::algorithm::{Algorithm, Column, Description, Edges, Family, Found, Weights};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
 
 use answer::Degrees;
 
 /// Options of the degrees: there are none.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct DegreeOptions {}
 
 impl Algorithm for DegreeOptions {
     const NAME: &'static str = "degree";
-    const FAMILY: Family = Family::Centrality;
-    const SUMMARY: &'static str = "Degrees: how many edges enter and leave each vertex";
+    const DESCRIPTION: Description = Description {
+        family: Family::Centrality,
+        summary: "Degrees: how many edges enter and leave each vertex",
+        columns: &[
+            Column::VERTEX,
+            Column::integer("in_degree", "edges that enter it"),
+            Column::integer("out_degree", "edges that leave it"),
+        ],
+        memory: "8 bytes a vertex",
+        source: None,
+        example: "{}",
+    };
     const WEIGHTS: Weights = Weights::Ignored { instead: "it counts edges" };
     type Files = ();
 

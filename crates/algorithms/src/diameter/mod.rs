@@ -16,11 +16,12 @@ mod bounds;
 
 use std::num::NonZeroU64;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Family, Found, Weights};
+use crate::algorithm::{Algorithm, Column, Description, Edges, Family, Found, Weights};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
 use crate::wcc::WccOptions;
@@ -29,7 +30,7 @@ use answer::Diameter;
 pub use bounds::{Bounds, run};
 
 /// Options of the search.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct DiameterOptions {
@@ -50,9 +51,21 @@ impl Default for DiameterOptions {
 
 impl Algorithm for DiameterOptions {
     const NAME: &'static str = "diameter";
-    const FAMILY: Family = Family::Paths;
-    const SUMMARY: &'static str = "Diameter: the greatest distance between two vertices of the largest component, \
-                                   whatever the direction of edges";
+    const DESCRIPTION: Description = Description {
+        family: Family::Paths,
+        summary: "Diameter: the greatest distance between two vertices of the largest component, \
+            whatever the direction of edges",
+        columns: &[
+            Column::id("source", "one end of a longest shortest path"),
+            Column::id("target", "the other end"),
+            Column::integer("distance", "the hops between them"),
+        ],
+        memory: "44 bytes a vertex, and rows of both directions",
+        source: Some(
+            "Crescenzi, Grossi, Habib, Lanzi, Marino, Theoretical Computer Science 514, 2013",
+        ),
+        example: "{}",
+    };
     const WEIGHTS: Weights = Weights::Ignored { instead: "every edge is a hop" };
     type Files = ();
 

@@ -11,11 +11,13 @@
 
 mod program;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
 use crate::algorithm::{
-    Algorithm, Checkpointing, Edges, Family, Found, Iterations, NotNegative, Weights,
+    Algorithm, Checkpointing, Column, Description, Edges, Family, Found, Iterations, NotNegative,
+    Weights,
 };
 use crate::answer::{Convergence, Scores, Values};
 use crate::error::Result;
@@ -23,7 +25,7 @@ use crate::error::Result;
 pub use program::Eigenvector;
 
 /// Options of eigenvector centrality.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct EigenvectorOptions {
@@ -49,9 +51,17 @@ impl Default for EigenvectorOptions {
 
 impl Algorithm for EigenvectorOptions {
     const NAME: &'static str = "eigenvector";
-    const FAMILY: Family = Family::Centrality;
-    const SUMMARY: &'static str =
-        "Eigenvector centrality: a vertex is as central as those that lead to it together";
+    const DESCRIPTION: Description = Description {
+        family: Family::Centrality,
+        summary: "Eigenvector centrality: a vertex is as central as those that lead to it together",
+        columns: &[
+            Column::VERTEX,
+            Column::number("centrality", "the centrality; the squares of all together are 1"),
+        ],
+        memory: "12 bytes a vertex",
+        source: Some("Bonacich, Power and Centrality, American Journal of Sociology 92, 1987"),
+        example: "{}",
+    };
     const WEIGHTS: Weights = Weights::Ignored { instead: "every edge counts once" };
     type Files = ();
 

@@ -10,12 +10,13 @@
 
 use std::num::NonZeroU64;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{self, Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions, ShortId};
 use tegula_store::rows::Direction;
 
-use crate::algorithm::{Algorithm, Edges, Family, Found, Weights, Work};
+use crate::algorithm::{Algorithm, Column, Description, Edges, Family, Found, Weights, Work};
 use crate::answer::{Scores, Values};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
@@ -23,7 +24,7 @@ use crate::samples::{self, Sample, Sources};
 use crate::searches::{self, Searches};
 
 /// Options of harmonic centrality.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct HarmonicOptions {
@@ -37,9 +38,17 @@ pub struct HarmonicOptions {
 
 impl Algorithm for HarmonicOptions {
     const NAME: &'static str = "harmonic";
-    const FAMILY: Family = Family::Centrality;
-    const SUMMARY: &'static str =
-        "Harmonic centrality: the sum of the inverse distances to each vertex";
+    const DESCRIPTION: Description = Description {
+        family: Family::Centrality,
+        summary: "Harmonic centrality: the sum of the inverse distances to each vertex",
+        columns: &[
+            Column::VERTEX,
+            Column::number("centrality", "the sum of the inverse distances"),
+        ],
+        memory: "40 bytes a vertex, and rows",
+        source: Some("Marchiori, Latora, Harmony in the Small-World, Physica A 285, 2000"),
+        example: r#"{"samples": 64}"#,
+    };
     const WEIGHTS: Weights = Weights::Ignored { instead: "every edge is a hop" };
     type Files = ();
 

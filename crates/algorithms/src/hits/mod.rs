@@ -15,11 +15,14 @@
 mod answer;
 mod iterations;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Family, Found, Iterations, NotNegative, Weights};
+use crate::algorithm::{
+    Algorithm, Column, Description, Edges, Family, Found, Iterations, NotNegative, Weights,
+};
 use crate::answer::Convergence;
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
@@ -28,7 +31,7 @@ use answer::HubsAndAuthorities;
 pub use iterations::{Hits, run};
 
 /// Options of hubs and authorities.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct HitsOptions {
@@ -54,9 +57,22 @@ impl Default for HitsOptions {
 
 impl Algorithm for HitsOptions {
     const NAME: &'static str = "hits";
-    const FAMILY: Family = Family::Centrality;
-    const SUMMARY: &'static str =
-        "Hubs and authorities: good hubs lead to good authorities, and the other way round";
+    const DESCRIPTION: Description = Description {
+        family: Family::Centrality,
+        summary: "Hubs and authorities: good hubs lead to good authorities, and the other way \
+            round",
+        columns: &[
+            Column::VERTEX,
+            Column::number("hub", "how good a hub it is; all together 1"),
+            Column::number("authority", "how good an authority it is; all together 1"),
+        ],
+        memory: "24 bytes a vertex, and rows of both directions",
+        source: Some(
+            "Kleinberg, Authoritative Sources in a Hyperlinked Environment, Journal of the ACM 46, \
+                1999",
+        ),
+        example: "{}",
+    };
     const WEIGHTS: Weights = Weights::Ignored { instead: "every edge counts once" };
     type Files = ();
 

@@ -8,11 +8,14 @@ mod search;
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions, VertexId};
 
-use crate::algorithm::{Algorithm, EdgeDirection, Edges, Family, Found, SideFiles, Weights};
+use crate::algorithm::{
+    Algorithm, Column, Description, EdgeDirection, Edges, Family, Found, SideFiles, Weights,
+};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
 use crate::side_table::{self, Tables};
@@ -22,7 +25,7 @@ use crate::vertex_list::VertexList;
 pub use search::{Neighbourhood, run};
 
 /// Options of the search.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[cfg_attr(feature = "clap", command(group(crate::algorithm::one_of(["source", "sources"]))))]
@@ -30,6 +33,7 @@ pub struct KHopOptions {
     /// The vertex to start from.
     #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
     #[serde(default)]
+    #[schemars(extend("format" = "vertex"))]
     pub source: Option<String>,
     /// The vertices to start from: a table with an id in each row. Tables are read as inputs are: text, also as .gz and
     /// .zst, Parquet, `-`.
@@ -48,8 +52,17 @@ pub struct KHopOptions {
 
 impl Algorithm for KHopOptions {
     const NAME: &'static str = "k-hop";
-    const FAMILY: Family = Family::Paths;
-    const SUMMARY: &'static str = "The vertices within so many hops of one, or of any of several";
+    const DESCRIPTION: Description = Description {
+        family: Family::Paths,
+        summary: "The vertices within so many hops of one, or of any of several",
+        columns: &[
+            Column::id("vertex", "a vertex that is reached"),
+            Column::integer("hops", "hops from the source"),
+        ],
+        memory: "24 to 36 bytes a vertex, and rows",
+        source: None,
+        example: r#"{"source": "1", "hops": 2}"#,
+    };
     const WEIGHTS: Weights = Weights::Irrelevant;
     const TABLES: &'static [&'static str] = &["sources"];
     type Files = VertexList;

@@ -13,11 +13,13 @@
 
 mod program;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
 use crate::algorithm::{
-    Algorithm, Checkpointing, Edges, Factor, Family, Found, Iterations, NotNegative, Weights,
+    Algorithm, Checkpointing, Column, Description, Edges, Factor, Family, Found, Iterations,
+    NotNegative, Weights,
 };
 use crate::answer::{Convergence, Scores, Values};
 use crate::error::{Error, Result};
@@ -25,7 +27,7 @@ use crate::error::{Error, Result};
 pub use program::Katz;
 
 /// Options of Katz centrality.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct KatzOptions {
@@ -59,9 +61,17 @@ impl Default for KatzOptions {
 
 impl Algorithm for KatzOptions {
     const NAME: &'static str = "katz";
-    const FAMILY: Family = Family::Centrality;
-    const SUMMARY: &'static str =
-        "Katz centrality: walks that end at a vertex, of which longer ones count less";
+    const DESCRIPTION: Description = Description {
+        family: Family::Centrality,
+        summary: "Katz centrality: walks that end at a vertex, of which longer ones count less",
+        columns: &[
+            Column::VERTEX,
+            Column::number("centrality", "the centrality, 1 for a vertex that no edge enters"),
+        ],
+        memory: "12 bytes a vertex",
+        source: Some("Katz, Psychometrika 18, 1953"),
+        example: "{}",
+    };
     const WEIGHTS: Weights = Weights::Ignored { instead: "every edge counts once" };
     type Files = ();
 

@@ -11,11 +11,12 @@
 
 mod peeling;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Family, Found, Weights};
+use crate::algorithm::{Algorithm, Column, Description, Edges, Family, Found, Weights};
 use crate::answer::{self, Facts, Figures, Scores, Values};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
@@ -23,7 +24,7 @@ use crate::original_ids::with_order_streamed;
 pub use peeling::{Cores, run};
 
 /// Options of the core numbers: there are none.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct KcoreOptions {}
@@ -48,9 +49,18 @@ impl Figures for CoreFigures {
 
 impl Algorithm for KcoreOptions {
     const NAME: &'static str = "kcore";
-    const FAMILY: Family = Family::Clustering;
-    const SUMMARY: &'static str = "Core numbers: the largest k for which a vertex is in a subgraph where all have k \
-                                   neighbours";
+    const DESCRIPTION: Description = Description {
+        family: Family::Clustering,
+        summary: "Core numbers: the largest k for which a vertex is in a subgraph where all have k \
+            neighbours",
+        columns: &[Column::VERTEX, Column::integer("core", "the core number")],
+        memory: "16 bytes a vertex, and rows of both directions",
+        source: Some(
+            "Seidman, Social Networks 5, 1983; Batagelj, Zaversnik 2003; Dasari, Ranjan, Zubair, \
+                ParK, IEEE Big Data 2014",
+        ),
+        example: "{}",
+    };
     const WEIGHTS: Weights = Weights::Irrelevant;
     type Files = ();
 

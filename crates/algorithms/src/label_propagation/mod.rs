@@ -16,12 +16,13 @@ mod rounds;
 
 use std::num::NonZeroU64;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions};
 use tegula_machine::{Diagnostic, Hint};
 
-use crate::algorithm::{Algorithm, Edges, Family, Found, Iterations, Weights};
+use crate::algorithm::{Algorithm, Column, Description, Edges, Family, Found, Iterations, Weights};
 use crate::answer::{self, Called, Facts, Figures, Groups, Values};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
@@ -29,7 +30,7 @@ use crate::original_ids::with_order_streamed;
 pub use rounds::{StableLabels, run};
 
 /// Options of the propagation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct LabelPropagationOptions {
@@ -79,9 +80,19 @@ impl Figures for Stability {
 
 impl Algorithm for LabelPropagationOptions {
     const NAME: &'static str = "label-propagation";
-    const FAMILY: Family = Family::Communities;
-    const SUMMARY: &'static str = "Communities by label propagation until every vertex has a label that is the most \
-                                   frequent one around it";
+    const DESCRIPTION: Description = Description {
+        family: Family::Communities,
+        summary: "Communities by label propagation until every vertex has a label that is the most \
+            frequent one around it",
+        columns: &[
+            Column::VERTEX,
+            Column::id("label", "the label, which is the id of some vertex"),
+        ],
+        memory: "8 bytes a vertex, 4 more where vertices have an order, and rows of both \
+            directions",
+        source: Some("Raghavan, Albert, Kumara, Physical Review E 76, 2007"),
+        example: "{}",
+    };
     const WEIGHTS: Weights = Weights::Ignored { instead: "every edge counts once" };
     type Files = ();
 

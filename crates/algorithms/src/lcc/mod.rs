@@ -10,18 +10,19 @@
 //!
 //! Edges between neighbours close triangles, so it is found as these are: see [`triangles`].
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Family, Found, Weights, Work};
+use crate::algorithm::{Algorithm, Column, Description, Edges, Family, Found, Weights, Work};
 use crate::answer::{self, Facts, Figures, Scores, Values};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
 use crate::triangles::{self, Closing};
 
 /// Options of the coefficient: there are none.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct LccOptions {}
@@ -45,9 +46,21 @@ impl Figures for CoefficientFigures {
 
 impl Algorithm for LccOptions {
     const NAME: &'static str = "lcc";
-    const FAMILY: Family = Family::Clustering;
-    const SUMMARY: &'static str = "Local clustering coefficients: the share of possible edges that there are between \
-                                   the neighbours of each vertex";
+    const DESCRIPTION: Description = Description {
+        family: Family::Clustering,
+        summary: "Local clustering coefficients: the share of possible edges that there are \
+            between the neighbours of each vertex",
+        columns: &[
+            Column::VERTEX,
+            Column::number(
+                "coefficient",
+                "the share of the pairs of its neighbours that an edge joins",
+            ),
+        ],
+        memory: "as triangles",
+        source: Some("Iosup et al., LDBC Graphalytics, VLDB 2016"),
+        example: "{}",
+    };
     const WEIGHTS: Weights = Weights::Irrelevant;
     type Files = ();
 

@@ -6,16 +6,17 @@
 //! random draw among all that gains. There is a path between any two vertices of a community within it. Memory: 101
 //! bytes a vertex, 16 for each thread, and the index of the rows of both directions.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Factor, Family, Found, Weights};
+use crate::algorithm::{Algorithm, Column, Description, Edges, Factor, Family, Found, Weights};
 use crate::communities::{self, Method};
 use crate::error::Result;
 
 /// Options of the search.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct LeidenOptions {
@@ -40,9 +41,17 @@ impl Default for LeidenOptions {
 
 impl Algorithm for LeidenOptions {
     const NAME: &'static str = "leiden";
-    const FAMILY: Family = Family::Communities;
-    const SUMMARY: &'static str =
-        "Communities of high modularity that hang together, by the method of Leiden";
+    const DESCRIPTION: Description = Description {
+        family: Family::Communities,
+        summary: "Communities of high modularity that hang together, by the method of Leiden",
+        columns: &[
+            Column::VERTEX,
+            Column::id("community", "the vertex of its community with the smallest id"),
+        ],
+        memory: "101 bytes a vertex, 16 more for each thread, and rows of both directions",
+        source: Some("Traag, Waltman, van Eck, From Louvain to Leiden, Scientific Reports 9, 2019"),
+        example: "{}",
+    };
     const WEIGHTS: Weights = Weights::Used;
     type Files = ();
 

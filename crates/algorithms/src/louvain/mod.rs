@@ -14,16 +14,17 @@
 //! the budget holds few of them. Memory: 77 bytes a vertex, 16 for each thread, and the index of the rows of both
 //! directions.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Factor, Family, Found, Weights};
+use crate::algorithm::{Algorithm, Column, Description, Edges, Factor, Family, Found, Weights};
 use crate::communities::{self, Method};
 use crate::error::Result;
 
 /// Options of the search.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct LouvainOptions {
@@ -48,8 +49,19 @@ impl Default for LouvainOptions {
 
 impl Algorithm for LouvainOptions {
     const NAME: &'static str = "louvain";
-    const FAMILY: Family = Family::Communities;
-    const SUMMARY: &'static str = "Communities of high modularity, by the method of Louvain";
+    const DESCRIPTION: Description = Description {
+        family: Family::Communities,
+        summary: "Communities of high modularity, by the method of Louvain",
+        columns: &[
+            Column::VERTEX,
+            Column::id("community", "the vertex of its community with the smallest id"),
+        ],
+        memory: "77 bytes a vertex, 16 more for each thread, and rows of both directions",
+        source: Some(
+            "Blondel, Guillaume, Lambiotte, Lefebvre, Journal of Statistical Mechanics, 2008",
+        ),
+        example: "{}",
+    };
     const WEIGHTS: Weights = Weights::Used;
     type Files = ();
 

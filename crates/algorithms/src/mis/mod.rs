@@ -16,11 +16,12 @@
 mod answer;
 mod rounds;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Family, Found, Weights};
+use crate::algorithm::{Algorithm, Column, ColumnType, Description, Edges, Family, Found, Weights};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
 
@@ -28,7 +29,7 @@ use answer::Members;
 pub use rounds::{IndependentSet, check, estimate, run};
 
 /// What a run may choose.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct MisOptions {
@@ -50,9 +51,18 @@ impl Default for MisOptions {
 
 impl Algorithm for MisOptions {
     const NAME: &'static str = "mis";
-    const FAMILY: Family = Family::Structure;
-    const SUMMARY: &'static str = "A maximal independent set: no two of its vertices are neighbours, and none \
-                                   can be added";
+    const DESCRIPTION: Description = Description {
+        family: Family::Structure,
+        summary: "A maximal independent set: no two of its vertices are neighbours, and none can \
+            be added",
+        columns: &[
+            Column::VERTEX,
+            Column::id("in_set", "whether the set has the vertex").of_type(ColumnType::Boolean),
+        ],
+        memory: "2 to 6 bytes a vertex, and rows",
+        source: Some("Luby, STOC 1985; Blelloch, Fineman, Shun, SPAA 2012"),
+        example: "{}",
+    };
     const WEIGHTS: Weights = Weights::Irrelevant;
     type Files = ();
 

@@ -44,12 +44,13 @@ mod weighted;
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::{Cancel, Estimate, Graph, Outcome, Program, RunOptions, States, StatesWriter};
 
 use crate::algorithm::{
-    Algorithm, Checkpointing, Edges, Family, Found, Iterations, NotNegative, Probability,
-    SideFiles, Weights, Work,
+    Algorithm, Checkpointing, Column, Description, Edges, Family, Found, Iterations, NotNegative,
+    Probability, SideFiles, Weights, Work,
 };
 use crate::error::Result;
 use crate::side_table::{self, Tables};
@@ -61,7 +62,7 @@ use seeds::Seeds;
 pub use weighted::{OutWeight, WeightedPageRank, WeightedRank};
 
 /// Options of PageRank.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct PageRankOptions {
@@ -177,8 +178,23 @@ impl Default for PageRankOptions {
 
 impl Algorithm for PageRankOptions {
     const NAME: &'static str = "pagerank";
-    const FAMILY: Family = Family::Centrality;
-    const SUMMARY: &'static str = "PageRank: how likely a random walk stands on each vertex";
+    const DESCRIPTION: Description = Description {
+        family: Family::Centrality,
+        summary: "PageRank: how likely a random walk stands on each vertex",
+        columns: &[
+            Column::VERTEX,
+            Column::number(
+                "rank",
+                "the probability that the random walk stands there; all ranks together are 1",
+            ),
+        ],
+        memory: "12 bytes a vertex; 16 personalized; 4 more weighted",
+        source: Some(
+            "Page, Brin, Motwani, Winograd, The PageRank Citation Ranking, 1999, as LDBC \
+                Graphalytics defines it (Iosup et al., VLDB 2016)",
+        ),
+        example: "{}",
+    };
     const WEIGHTS: Weights = Weights::Ignored {
         instead: "all edges of a vertex are equally likely, unless the option `weighted` makes them as likely as they \
                   weigh",

@@ -9,11 +9,14 @@
 
 mod components;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Family, Found, Iterations, Weights, Work};
+use crate::algorithm::{
+    Algorithm, Column, Description, Edges, Family, Found, Iterations, Weights, Work,
+};
 use crate::answer::{Called, Groups, NoFigures, by_smallest};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
@@ -21,16 +24,28 @@ use crate::original_ids::with_order_streamed;
 pub use components::{StrongComponents, run};
 
 /// Options of the components: there are none.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct SccOptions {}
 
 impl Algorithm for SccOptions {
     const NAME: &'static str = "scc";
-    const FAMILY: Family = Family::Components;
-    const SUMMARY: &'static str = "Strongly connected components: vertices that reach each other along the direction \
-                                   of edges";
+    const DESCRIPTION: Description = Description {
+        family: Family::Components,
+        summary: "Strongly connected components: vertices that reach each other along the \
+            direction of edges",
+        columns: &[
+            Column::VERTEX,
+            Column::id("component", "the vertex of its component with the smallest id"),
+        ],
+        memory: "17 bytes a vertex, 16 an edge of the longest row, and rows",
+        source: Some(
+            "Tarjan, SIAM Journal on Computing 1, 1972; Pearce, Information Processing Letters \
+                116, 2016",
+        ),
+        example: "{}",
+    };
     const WEIGHTS: Weights = Weights::Irrelevant;
     type Files = ();
 

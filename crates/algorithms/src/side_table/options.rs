@@ -1,9 +1,10 @@
 //! Options of every algorithm that reads tables.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How the tables that options name are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct TableOptions {
@@ -17,7 +18,7 @@ pub struct TableOptions {
 }
 
 /// What is done with a row whose vertex the graph does not have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Missing {

@@ -21,11 +21,14 @@ mod search;
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Family, Found, SideFiles, Weights, Work, degree_sum};
+use crate::algorithm::{
+    Algorithm, Column, Description, Edges, Family, Found, SideFiles, Weights, Work, degree_sum,
+};
 use crate::error::{Error, Result};
 use crate::original_ids::with_order_streamed;
 use crate::side_table::{self, Tables};
@@ -36,7 +39,7 @@ use pairs::PairList;
 pub use search::{SimilarPair, most_similar, of_pairs};
 
 /// Options of similarity.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[cfg_attr(feature = "clap", command(group(crate::algorithm::one_of(["sources", "pairs"]))))]
@@ -57,7 +60,7 @@ pub struct SimilarityOptions {
 }
 
 /// What is measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Measure {
@@ -109,8 +112,20 @@ impl SimilarityOptions {
 
 impl Algorithm for SimilarityOptions {
     const NAME: &'static str = "similarity";
-    const FAMILY: Family = Family::Similarity;
-    const SUMMARY: &'static str = "Similarity of given pairs, or the most similar vertices of given ones, by common neighbours";
+    const DESCRIPTION: Description = Description {
+        family: Family::Similarity,
+        summary: "Similarity of given pairs, or the most similar vertices of given ones, by common \
+            neighbours",
+        columns: &[
+            Column::id("u", "the first vertex of the pair"),
+            Column::id("v", "the second"),
+            Column::number("similarity", "the similarity of their neighbourhoods"),
+        ],
+        memory: "8 bytes a vertex, 20 more for each thread, 24 for each pair of the answer, and \
+            rows of both directions",
+        source: Some("Jaccard, New Phytologist 11, 1912; Adamic, Adar, Social Networks 25, 2003"),
+        example: r#"{"sources": "vertices.csv", "top": 10}"#,
+    };
     const WEIGHTS: Weights = Weights::Irrelevant;
     const TABLES: &'static [&'static str] = &["pairs", "sources"];
     type Files = Files;

@@ -33,13 +33,14 @@ mod tree;
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Arrays, Estimate, Graph, RunOptions, States, Value, VertexNumber};
 
 use crate::algorithm::{
-    Algorithm, Checkpointing, EdgeDirection, Edges, Family, Found, Iterations, LessMemory,
-    NotNegative, Positive, Weights, Work,
+    Algorithm, Checkpointing, Column, Description, EdgeDirection, Edges, Family, Found, Iterations,
+    LessMemory, NotNegative, Positive, Weights, Work,
 };
 use crate::error::{Error, Hint, Result, Setting, SettingValue};
 use crate::original_ids::{has_order, with_order_streamed};
@@ -54,7 +55,7 @@ pub use distances::Distances;
 pub use tree::{Near, SsspTree};
 
 /// Options of the search.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[cfg_attr(feature = "clap", command(group(crate::algorithm::one_of(["source", "sources"]))))]
@@ -62,6 +63,7 @@ pub struct SsspOptions {
     /// The vertex to start from, as the edge list names it.
     #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
     #[serde(default)]
+    #[schemars(extend("format" = "vertex"))]
     pub source: Option<String>,
     /// The vertices to start from, all at once: a table with an id in each row. Tables are read as inputs are: text, also
     /// as .gz and .zst, Parquet, `-`.
@@ -184,9 +186,35 @@ impl SsspOptions {
 
 impl Algorithm for SsspOptions {
     const NAME: &'static str = "sssp";
-    const FAMILY: Family = Family::Paths;
-    const SUMMARY: &'static str = "Shortest paths: the smallest sum of weights from a source to each vertex. \
-                                   Without weights every edge counts 1";
+    const DESCRIPTION: Description = Description {
+        family: Family::Paths,
+        summary: "Shortest paths: the smallest sum of weights from a source to each vertex. \
+            Without weights every edge counts 1",
+        columns: &[
+            Column::VERTEX.when("without `targets`"),
+            Column::id("target", "the end of the path").when("with `targets`"),
+            Column::integer("position", "the place on the path, from 0").when("with `targets`"),
+            Column::id("vertex", "the vertex at that place").when("with `targets`"),
+            Column::number(
+                "distance",
+                "the sum of weights from the source; null where there is no \
+                path",
+            ),
+            Column::id(
+                "parent",
+                "the vertex before it on a shortest path; null for a source and \
+                where there is no path",
+            )
+            .when("with `parents`"),
+        ],
+        memory: "16 bytes a vertex; 32 with parents; 20 more with paths to targets; 33 and rows by \
+            Dijkstra's method",
+        source: Some(
+            "Meyer, Sanders, Delta-stepping, Journal of Algorithms 49, 2003; Dijkstra, \
+            Numerische Mathematik 1, 1959",
+        ),
+        example: r#"{"source": "1"}"#,
+    };
     const WEIGHTS: Weights = Weights::Used;
     const TABLES: &'static [&'static str] = &["sources", "targets"];
     type Files = SearchFiles;

@@ -9,11 +9,14 @@ mod answer;
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::VertexSet;
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics, ShortId, overhead};
 
-use crate::algorithm::{Algorithm, Edges, Family, Found, Iterations, SideFiles, Weights, Work};
+use crate::algorithm::{
+    Algorithm, Column, Description, Edges, Family, Found, Iterations, SideFiles, Weights, Work,
+};
 use crate::answer::EdgeTable;
 use crate::error::{Error, Result};
 use crate::original_ids::find_vertex;
@@ -24,7 +27,7 @@ use crate::wcc::{self, WccOptions};
 use answer::Subgraph;
 
 /// Options of a subgraph.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[cfg_attr(feature = "clap", command(group(crate::algorithm::one_of(["vertices", "component"]))))]
@@ -35,6 +38,7 @@ pub struct SubgraphOptions {
     pub vertices: Option<PathBuf>,
     /// The weakly connected component of this vertex.
     #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
+    #[schemars(extend("format" = "vertex"))]
     pub component: Option<String>,
 }
 
@@ -68,8 +72,19 @@ impl SubgraphOptions {
 
 impl Algorithm for SubgraphOptions {
     const NAME: &'static str = "subgraph";
-    const FAMILY: Family = Family::Structure;
-    const SUMMARY: &'static str = "The edges between some of the vertices, as a graph or a table: of given ones, or a component";
+    const DESCRIPTION: Description = Description {
+        family: Family::Structure,
+        summary: "The edges between some of the vertices, as a graph or a table: of given ones, or \
+            a component",
+        columns: &[
+            Column::id("source", "the source of an edge"),
+            Column::id("target", "its target"),
+            Column::number("weight", "its weight").when("in a graph with weights"),
+        ],
+        memory: "1 to 5 bytes a vertex; 9 with a component",
+        source: None,
+        example: r#"{"component": "1"}"#,
+    };
     const WEIGHTS: Weights = Weights::Irrelevant;
     const FINDS_GRAPH: bool = true;
     const TABLES: &'static [&'static str] = &["vertices"];

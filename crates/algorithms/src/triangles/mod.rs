@@ -23,11 +23,12 @@ mod count;
 mod hashes;
 mod order;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Edges, Family, Found, Weights, Work};
+use crate::algorithm::{Algorithm, Column, Description, Edges, Family, Found, Weights, Work};
 use crate::answer::{self, Facts, Figures, Scores, Values};
 use crate::error::{Error, Result};
 use crate::original_ids::with_order_streamed;
@@ -37,7 +38,7 @@ pub use count::{Closing, Triangles, estimate, run};
 pub(crate) use count::{lists_size_max, work};
 
 /// Options of the count.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct TrianglesOptions {
@@ -117,9 +118,26 @@ fn standard_error(error: f64, estimate: f64) -> String {
 
 impl Algorithm for TrianglesOptions {
     const NAME: &'static str = "triangles";
-    const FAMILY: Family = Family::Clustering;
-    const SUMMARY: &'static str = "Triangles at each vertex and in all, of the simple undirected graph beneath the \
-                                   stored one";
+    const DESCRIPTION: Description = Description {
+        family: Family::Clustering,
+        summary: "Triangles at each vertex and in all, of the simple undirected graph beneath the \
+            stored one",
+        columns: &[
+            Column::VERTEX,
+            Column::number(
+                "triangles",
+                "triangles with this corner; an estimate may have a fraction",
+            ),
+        ],
+        memory: "28 bytes a vertex, 4 more for each thread, rows of both directions, and 4 bytes \
+            an edge where the budget has room; estimated: 12 bytes a vertex, and 2 for each hash \
+            where the budget has room",
+        source: Some(
+            "Latapy, Theoretical Computer Science 407, 2008; Hu, Tao, Chung, SIGMOD 2013; \
+                estimated: minimum-wise hashes, Becchetti et al., KDD 2008",
+        ),
+        example: "{}",
+    };
     const WEIGHTS: Weights = Weights::Irrelevant;
     type Files = ();
 

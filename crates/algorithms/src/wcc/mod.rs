@@ -27,6 +27,7 @@
 mod propagation;
 mod traversal;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{
@@ -37,7 +38,8 @@ use tegula_import::settings;
 use tegula_machine::Action;
 
 use crate::algorithm::{
-    Algorithm, Checkpointing, Edges, Family, Found, Iterations, LessMemory, Weights, Work,
+    Algorithm, Checkpointing, Column, Description, Edges, Family, Found, Iterations, LessMemory,
+    Weights, Work,
 };
 use crate::answer::{Called, Groups, NoFigures, by_smallest, by_smallest_size};
 use crate::error::{Error, Hint, Result, Setting, SettingValue, check_both_directions};
@@ -47,7 +49,7 @@ use crate::union_find::{DisjointSets, UnsettledEdges};
 pub use propagation::SmallestId;
 
 /// Options of the search.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct WccOptions {
@@ -57,7 +59,7 @@ pub struct WccOptions {
 }
 
 /// How components are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Method {
@@ -204,9 +206,20 @@ pub fn size(graph: &Graph) -> u64 {
 
 impl Algorithm for WccOptions {
     const NAME: &'static str = "wcc";
-    const FAMILY: Family = Family::Components;
-    const SUMMARY: &'static str =
-        "Weakly connected components: the smallest vertex in the component of each";
+    const DESCRIPTION: Description = Description {
+        family: Family::Components,
+        summary: "Weakly connected components: the smallest vertex in the component of each",
+        columns: &[
+            Column::VERTEX,
+            Column::id("component", "the vertex of its component with the smallest id"),
+        ],
+        memory: "4 bytes a vertex",
+        source: Some(
+            "Patwary, Refsnes, Manne, Multi-core Spanning Forest Algorithms using the Disjoint-set \
+                Data Structure, IPDPS 2012",
+        ),
+        example: "{}",
+    };
     const WEIGHTS: Weights = Weights::Irrelevant;
     type Files = ();
 

@@ -34,8 +34,8 @@ fn families(styles: &Styles, width: usize) -> String {
     for family in Family::ALL {
         // Writing to a string does not fail.
         let _ = writeln!(text, "{header}{}:{header:#}", family.title());
-        for entry in CATALOGUE.iter().filter(|entry| entry.family == family) {
-            let mut lines = wrapped(entry.summary, room).into_iter();
+        for entry in CATALOGUE.iter().filter(|entry| entry.description.family == family) {
+            let mut lines = wrapped(entry.description.summary, room).into_iter();
             let first = lines.next().unwrap_or_default();
             let _ = writeln!(text, "  {literal}{:<longest$}{literal:#}  {first}", entry.name);
             for line in lines {
@@ -79,7 +79,7 @@ mod tests {
                     Some("") => {}
                     Some(name) => {
                         let entry = tegula_algorithms::find(name).unwrap();
-                        assert_eq!(entry.family.title(), title, "{name}");
+                        assert_eq!(entry.description.family.title(), title, "{name}");
                         shown += 1;
                     }
                 }

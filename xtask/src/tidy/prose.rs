@@ -1,0 +1,213 @@
+//! Plain English in comments and in the names of tests.
+//!
+//! The rules catch what had to be read twice most often: quantities and people without a name, and long fragments
+//! without a verb. They know a list of verbs and no grammar, so a fragment with a verb in a relative clause passes.
+
+use super::comments::{Comment, comments};
+use super::finding::{Finding, Rule};
+use super::source::Source;
+
+/// Words that stand for something that has a name, and what to write instead.
+const VAGUE: [(&str, &str); 5] = [
+    ("so many", "name the quantity"),
+    ("whoever", "name the caller or the reader"),
+    ("that of which", "name the noun"),
+    ("those of which", "name the noun"),
+    ("that there is", "say what is there, with a verb"),
+];
+
+/// The most words of a sentence without a verb.
+const FRAGMENT_WORDS_MAX: usize = 10;
+
+/// Words that no name of a test begins with: such a name asks a question and does not say what holds.
+const QUESTIONS: [&str; 3] = ["whatever", "whoever", "what"];
+
+/// Verbs as they stand in comments: auxiliaries, and forms that are seldom nouns.
+const VERBS: &str = include_str!("verbs.txt");
+
+/// Comments that have to be read twice, and names of tests that ask.
+pub fn check(source: &Source) -> Vec<Finding> {
+    let verbs: Vec<&str> = VERBS.split_whitespace().collect();
+    let sentences = sentences(&comments(&source.text));
+    let mut findings: Vec<Finding> = sentences
+        .iter()
+        .filter_map(|sentence| {
+            let message = sentence.problem(&verbs)?;
+            Some(Finding::new(Rule::PlainEnglish, &source.path, sentence.line, message))
+        })
+        .collect();
+    findings.extend(names_that_ask(source));
+    findings
+}
+
+fn names_that_ask(source: &Source) -> Vec<Finding> {
+    let tokens = &source.tokens;
+    let tests = tokens.functions().into_iter().filter(|function| {
+        tokens.attributes(function.start).iter().any(|words| words.first() == Some(&"test"))
+    });
+    let asking = tests.filter(|function| {
+        let first = function.name.split('_').next().unwrap_or_default();
+        QUESTIONS.contains(&first)
+    });
+    asking
+        .map(|function| {
+            let message = format!("the test `{}` asks: name it by what holds", function.name);
+            Finding::new(Rule::PlainEnglish, &source.path, tokens.line(function.start), message)
+        })
+        .collect()
+}
+
+/// A sentence of a comment. Code in backticks is the word `code`.
+#[derive(Debug, PartialEq, Eq)]
+struct Sentence {
+    line: usize,
+    text: String,
+}
+
+impl Sentence {
+    fn words(&self) -> impl Iterator<Item = String> {
+        let words = self.text.split(|c: char| !c.is_alphanumeric() && c != '\'');
+        words.filter(|word| word.contains(char::is_alphabetic)).map(str::to_lowercase)
+    }
+
+    fn problem(&self, verbs: &[&str]) -> Option<String> {
+        let words: Vec<String> = self.words().collect();
+        let text = format!(" {} ", words.join(" "));
+        if let Some((vague, instead)) =
+            VAGUE.into_iter().find(|(vague, _)| text.contains(&format!(" {vague} ")))
+        {
+            return Some(format!("\"{vague}\" is vague: {instead}"));
+        }
+        let equals = text.find(" as many ").map(|at| &text[at + 9..]);
+        if equals.is_some_and(|rest| !rest.contains(" as ")) {
+            return Some("\"as many\" without \"as\": name the quantity".to_owned());
+        }
+        let has_verb = words.iter().any(|word| verbs.contains(&word.as_str()));
+        (words.len() > FRAGMENT_WORDS_MAX && !has_verb).then(|| {
+            format!("{} words without a verb: make it a sentence, or shorter", words.len())
+        })
+    }
+}
+
+/// The sentences of the comments of a file. Headings, tables and blocks of code are none; an item of a list begins a
+/// sentence, and so does a comment behind a line of code.
+fn sentences(comments: &[Comment]) -> Vec<Sentence> {
+    let mut found = Sentences::default();
+    for comment in comments {
+        found.add(comment);
+    }
+    found.end_paragraph();
+    found.all
+}
+
+#[derive(Default)]
+struct Sentences {
+    all: Vec<Sentence>,
+    /// The lines of the paragraph so far.
+    paragraph: Vec<(usize, String)>,
+    is_code: bool,
+    last_line: usize,
+}
+
+impl Sentences {
+    fn add(&mut self, comment: &Comment) {
+        if comment.line != self.last_line + 1 {
+            self.end_paragraph();
+            self.is_code = false;
+        }
+        self.last_line = comment.line;
+        let text = comment.text.trim_start_matches(['/', '!', '*']).trim();
+        if text.starts_with("```") {
+            self.end_paragraph();
+            self.is_code = !self.is_code;
+            return;
+        }
+        let begins_item = ["* ", "- ", "1. "].iter().any(|item| text.starts_with(item));
+        let is_prose = !text.is_empty() && !text.starts_with(['#', '|', '[']) && !self.is_code;
+        if !is_prose || begins_item {
+            self.end_paragraph();
+        }
+        if is_prose {
+            self.paragraph.push((comment.line, text.to_owned()));
+        }
+    }
+
+    fn end_paragraph(&mut self) {
+        let mut sentence = Sentence { line: 0, text: String::new() };
+        let mut is_code = false;
+        for (line, text) in self.paragraph.drain(..) {
+            let mut characters = text.chars().peekable();
+            while let Some(character) = characters.next() {
+                if sentence.text.is_empty() {
+                    sentence.line = line;
+                }
+                match character {
+                    '`' => {
+                        is_code = !is_code;
+                        if is_code {
+                            sentence.text.push_str("code");
+                        }
+                    }
+                    _ if is_code => {}
+                    '.' | '?' | '!' | ':' | ';'
+                        if characters.peek().is_none_or(|next| next.is_whitespace()) =>
+                    {
+                        let text = std::mem::take(&mut sentence.text);
+                        self.all.push(Sentence { line: sentence.line, text });
+                    }
+                    _ => sentence.text.push(character),
+                }
+            }
+            sentence.text.push(' ');
+        }
+        if !sentence.text.trim().is_empty() {
+            self.all.push(sentence);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(text: &str) -> Vec<usize> {
+        let source = Source::new("crates/a/src/lib.rs", text).unwrap();
+        check(&source).into_iter().map(|found| found.line).collect()
+    }
+
+    #[test]
+    fn a_quantity_without_a_name_is_refused() {
+        assert_eq!(findings("// Waits.\n// It reads so many pages."), [2]);
+        assert_eq!(findings("/// It reads\n/// as many of\n/// them."), [1]);
+        assert_eq!(findings("// It reads as many pages as `limit` says."), []);
+        assert_eq!(findings("// Whoever waits is woken."), [1]);
+    }
+
+    #[test]
+    fn a_long_fragment_is_refused_and_a_long_sentence_passes() {
+        let fragment = "/// Bytes of the first and the last block of each column of `part`";
+        assert_eq!(findings(&format!("{fragment}.")), [1]);
+        assert_eq!(findings(&format!("{fragment}, which is never empty.")), []);
+        assert_eq!(findings("/// Bytes of the blocks of a column."), []);
+        // Two fragments of seven words each.
+        assert_eq!(
+            findings("/// The first block of a wide column. The last block of a wide column."),
+            []
+        );
+    }
+
+    #[test]
+    fn code_and_headings_are_no_prose() {
+        assert_eq!(
+            findings("/// ```\n/// so many\n/// ```\n/// # so many\n/// `so many` counts."),
+            []
+        );
+        assert_eq!(findings("const A: &str = \"so many\";"), []);
+    }
+
+    #[test]
+    fn a_test_is_named_by_what_holds() {
+        assert_eq!(findings("#[test]\nfn what_is_read_is_kept() {}"), [1]);
+        assert_eq!(findings("#[test]\nfn pages_are_kept() {}\nfn what_is_read() {}"), []);
+    }
+}
