@@ -1,5 +1,5 @@
 //! Injected faults, for tests: a disk that fails, reads short, flips bits, is late or dies, and an
-//! output that fails at its n-th step.
+//! output that fails from its n-th step on.
 
 use std::io::{self, Write};
 use std::sync::Arc;
