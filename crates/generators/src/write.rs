@@ -26,7 +26,7 @@ pub enum Format {
 /// number of edges written since the last call.
 ///
 /// # Errors
-/// Those of `out`; [`io::ErrorKind::InvalidInput`] for a binary format with weights, or for ids
+/// Errors of `out`; [`io::ErrorKind::InvalidInput`] for a binary format with weights, or for ids
 /// above `u32::MAX` in 32 bits.
 pub fn write(
     generator: &dyn Generator,

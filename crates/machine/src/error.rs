@@ -69,7 +69,7 @@ pub enum Error {
         /// The missing layout.
         layout: &'static str,
     },
-    /// Another graph replaced the one that was open, or it was moved away.
+    /// The open graph was replaced by another one, or moved away.
     #[error("{} was replaced while it was being read; run again", path.display())]
     Replaced {
         /// The graph directory.

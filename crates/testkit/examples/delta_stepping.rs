@@ -1,4 +1,5 @@
-//! Times the yardstick for shortest paths: delta-stepping along plain compressed sparse rows, in memory.
+//! Times the yardstick for shortest paths: delta-stepping along plain compressed sparse rows, in
+//! memory.
 //!
 //! `delta_stepping rmat SCALE SOURCE` or `delta_stepping grid WIDTH SOURCE` builds an undirected
 //! graph and prints its size. Then it reads the width of a bucket from each line of standard input,

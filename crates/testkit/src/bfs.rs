@@ -31,7 +31,8 @@ pub fn bfs(graph: &EdgeList, source: u64) -> Table<Option<u64>> {
 ///
 /// * the source, and nothing else, has distance 0;
 /// * no edge leads more than one hop farther, or from a reached vertex to an unreached one;
-/// * every other reached vertex has an edge from a vertex one hop closer: its parent, if parents are given.
+/// * every other reached vertex has an edge from a vertex one hop closer, which is its parent if
+///   parents are given.
 ///
 /// So no distance is too large or too small. The parent of the source is none or itself, and
 /// unreached vertices have none.

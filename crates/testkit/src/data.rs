@@ -56,8 +56,8 @@ pub fn read_text(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Reads lines of `source target` or `source target weight`; `#` begins a comment. Either all lines have
-/// a weight or the graph has none.
+/// Reads lines of `source target` or `source target weight`; `#` begins a comment. Either all lines
+/// have a weight, or none has.
 pub fn read_edge_list(path: &Path) -> io::Result<EdgeList> {
     let mut graph = EdgeList::default();
     let mut weights = Vec::new();

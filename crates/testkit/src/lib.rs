@@ -4,11 +4,13 @@
 //! vectors, and shares no code with what it checks. Results are tables of `(original id, value)`
 //! ordered by id, as the engine returns them.
 //!
-//! * [`graph`], [`small_graphs`](mod@small_graphs): edge lists, adjacency, and a family of odd cases;
-//! * [`pagerank`](mod@pagerank), [`bfs`](mod@bfs), [`sssp`](mod@sssp), [`wcc`](mod@wcc), [`mis`](mod@mis),
-//!   [`conductance`](mod@conductance), [`mst`](mod@mst), [`path`]: an oracle and a verifier each;
-//! * [`spmv`](mod@spmv), [`neighbourhoods`], [`scc`](mod@scc), [`depth_first`](mod@depth_first), [`centrality`]:
-//!   oracles;
+//! * [`graph`], [`small_graphs`](mod@small_graphs): edge lists, adjacency lists, and a family of
+//!   odd cases;
+//! * [`pagerank`](mod@pagerank), [`bfs`](mod@bfs), [`sssp`](mod@sssp), [`wcc`](mod@wcc),
+//!   [`mis`](mod@mis), [`conductance`](mod@conductance), [`mst`](mod@mst), [`path`]: an oracle and
+//!   a verifier each;
+//! * [`spmv`](mod@spmv), [`neighbourhoods`], [`scc`](mod@scc), [`depth_first`](mod@depth_first),
+//!   [`centrality`]: oracles;
 //! * [`matching`]: when two tables agree;
 //! * [`csc_pull`], [`delta_stepping`], [`plain_bfs`], [`merge_count`], [`hilbert_loop`],
 //!   [`grid_stream`]: yardsticks for speed;

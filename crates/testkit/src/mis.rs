@@ -36,7 +36,8 @@ fn split_mix(state: &mut u64) -> u64 {
     two ^ (two >> 31)
 }
 
-/// Checks that no edge has both ends in the set, and that every vertex outside has a neighbour inside.
+/// Checks that no edge has both ends in the set, and that every vertex outside of it has a
+/// neighbour inside.
 pub fn verify_mis(graph: &EdgeList, members: &[(u64, bool)]) -> Result<(), String> {
     same_vertices(&graph.compact().table(std::iter::repeat(())), members)?;
     let is_member: HashMap<u64, bool> = members.iter().copied().collect();

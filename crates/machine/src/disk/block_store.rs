@@ -3,7 +3,7 @@
 //! The blocks lie in a nameless file, which vanishes with the process, however that ends. The space
 //! is reserved at creation, so a disk that is too small is noticed before there is anything to
 //! lose. Writes go out in the background ([`WriteBehind`]). Reads come through the [`Reader`], and
-//! a block that is needed soon may be [asked for ahead](BlockStore::read_ahead). Checksums stay in
+//! a block that is needed soon may be [read ahead](BlockStore::read_ahead). Checksums stay in
 //! memory: reading a block returns what was last written to it, or an error. A block that repeats
 //! one value never goes to disk, for example the distances of vertices that no search has reached
 //! yet.
@@ -272,7 +272,7 @@ impl BlockStore {
         gather(parts, bytes);
         self.set_sum(block, Sum::of(bytes));
         self.written.begin(block)?;
-        // A read that was asked for ahead would bring the old content.
+        // A block read ahead has the old content.
         drop(lock(&self.ahead).remove(&block));
         lock(&self.periodic).remove(&block);
         let slot = match &self.versions {

@@ -140,7 +140,7 @@ impl Pool {
         if class as u64 > self.frames_max() { pages } else { class }
     }
 
-    /// Returns the size of the buffer for `bytes`, whatever the budget.
+    /// Returns the size of the buffer for `bytes`, regardless of the budget.
     pub(super) fn size_class(bytes: usize) -> usize {
         let step = (1usize << bytes.max(1).ilog2()) / 8;
         bytes.checked_next_multiple_of(step.max(GRID)).unwrap_or(usize::MAX)

@@ -54,7 +54,7 @@ pub(super) struct Versions {
     free: Vec<u32>,
     /// Ascending.
     kept: Vec<Kept>,
-    /// The numbers of other versions in the folder: damaged ones, and older ones than the newest
+    /// The numbers of other versions in the folder: damaged ones, and those older than the newest
     /// two.
     stale: Vec<u64>,
     /// A version could not be kept, so the state of it on disk is unknown.
@@ -341,7 +341,7 @@ impl Versions {
 }
 
 impl Drop for Versions {
-    /// Removes the slots if no version needs them: they take the room of three.
+    /// Removes the file of the slots if no version needs it: it takes the room of three versions.
     fn drop(&mut self) {
         let is_own = self.is_new && self.locked.is_some() && self.kept.is_empty();
         // A version that was begun and could not be kept may still be on disk.

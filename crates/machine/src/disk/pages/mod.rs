@@ -323,7 +323,7 @@ impl PageCache {
     }
 
     /// Begins to read the missing pages of ranges that are needed now, and returns how many ranges.
-    /// If `is_first`, the first range is requested whatever is in flight.
+    /// If `is_first`, the first range is requested regardless of the reads in flight.
     fn demand(&self, state: &mut State, ranges: &[Range<u64>], is_first: bool) -> usize {
         let mut plan = self.plan(state, if is_first { Purpose::Now } else { Purpose::Soon });
         let mut taken = 0;

@@ -82,7 +82,7 @@ struct Slot {
     claims: u32,
     /// The time of the latest claim.
     claimed_at: u64,
-    /// Searches for room that it still survives because of its claims.
+    /// Searches for room that it still survives due to its claims.
     lives: u8,
     /// Used since the hand last passed.
     referenced: bool,

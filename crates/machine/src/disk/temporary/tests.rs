@@ -217,7 +217,7 @@ fn waiting_for_a_lock_ends_with_the_lock_or_by_cancelling() {
 }
 
 #[test]
-fn a_missing_lock_support_differs_from_a_refused_lock() {
+fn missing_lock_support_differs_from_a_refused_lock() {
     assert!(has_locked(Ok(())).unwrap());
     for error in [Errno::NOTSUP, Errno::OPNOTSUPP, Errno::NOSYS, Errno::NOLCK] {
         assert!(!has_locked(Err(error)).unwrap(), "{error}");
